@@ -1,0 +1,32 @@
+//! Hashes that mean the same on every machine: of content, and of the whole world.
+
+use std::io;
+
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
+
+/// The hash by which a file's content is recognised. Not for secrets.
+pub fn content_hash(bytes: &[u8]) -> u64 {
+    xxh3_64(bytes)
+}
+
+/// Collects everything that is written into it into one 64-bit number; serialise straight into it.
+#[derive(Default)]
+pub struct HashWriter(Xxh3Default);
+
+impl HashWriter {
+    /// The hash of all that was written so far.
+    pub fn digest(&self) -> u64 {
+        self.0.digest()
+    }
+}
+
+impl io::Write for HashWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,11 @@
+//! Words that every room of the house shares: ids, problems, text, hashing. Knows no ECS and does no I/O.
+
+pub mod behaviour;
+pub mod hash;
+pub mod ids;
+pub mod problem;
+pub mod text;
+
+pub use behaviour::Behaviour;
+pub use ids::{AgentKey, Author, ConversationKey, ElementKey, Id, RequestId, Seq};
+pub use problem::{Problem, Severity};

@@ -1,0 +1,81 @@
+//! Small, pure work on text: slugs, cutting short, counting tokens, suggesting names.
+
+/// Four characters make a token, near enough to decide when to compact or to reserve (the reference's rule).
+const CHARS_PER_TOKEN: usize = 4;
+
+/// An estimate of how many tokens a text costs, rounded up.
+pub fn estimate_tokens(text: &str) -> u32 {
+    u32::try_from(text.chars().count().div_ceil(CHARS_PER_TOKEN)).unwrap_or(u32::MAX)
+}
+
+/// Lower-case letters and digits joined by single dashes: `Ada Lovelace!` becomes `ada-lovelace`.
+pub fn slug(text: &str) -> String {
+    let mut slug = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_alphanumeric() {
+            slug.extend(character.to_lowercase());
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    slug.truncate(slug.trim_end_matches('-').len());
+    slug
+}
+
+/// At most `max_chars` characters, ending in `…` where something was cut.
+pub fn truncate(text: &str, max_chars: usize) -> String {
+    if text.chars().count() <= max_chars {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(max_chars.saturating_sub(1)).collect();
+    short.truncate(short.trim_end().len());
+    short.push('…');
+    short
+}
+
+/// One line: every run of white space is one blank.
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The candidate most like `word`, if any is near enough to be what was meant.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(&word, &candidate.to_lowercase()), candidate))
+        .filter(|(similarity, _)| *similarity > 0.8)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slugs_keep_letters_of_any_script() {
+        assert_eq!(slug("Ada Lovelace!"), "ada-lovelace");
+        assert_eq!(slug("  Ünïcode -- 東京 "), "ünïcode-東京");
+        assert_eq!(slug("***"), "");
+    }
+
+    #[test]
+    fn cutting_counts_characters_and_says_so() {
+        assert_eq!(truncate("short", 10), "short");
+        assert_eq!(truncate("äöüäöü", 4), "äöü…");
+        assert_eq!(truncate("one two three", 5), "one…");
+    }
+
+    #[test]
+    fn tokens_are_quarters_of_characters_rounded_up() {
+        assert_eq!(estimate_tokens(""), 0);
+        assert_eq!(estimate_tokens("abcde"), 2);
+    }
+
+    #[test]
+    fn suggests_only_what_is_near() {
+        assert_eq!(nearest("modle", ["model", "name"]), Some("model"));
+        assert_eq!(nearest("zzz", ["model", "name"]), None);
+    }
+}

@@ -1,0 +1,188 @@
+//! What elements hold and what may be done to it: the contract between kinds of elements and the rest.
+
+use std::any::Any;
+use std::fmt::Debug;
+
+use bevy::ecs::message::Message;
+use bevy::ecs::prelude::*;
+use bevy::math::Vec2;
+use serde::{Deserialize, Serialize};
+
+use crate::base::{Author, ElementKey, Id, Seq};
+use crate::schedule::Input;
+
+/// What an element is apart from what it holds.
+#[derive(Component, Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Element {
+    /// The room's number for it.
+    pub key: ElementKey,
+    /// Its id in the scene.
+    pub id: Id,
+    /// The kind's word: `pinboard`.
+    pub kind: Id,
+    /// What it is called on screen and in prompts; never empty.
+    pub label: Id,
+    /// Its middle, in world units.
+    pub position: Vec2,
+    /// The agent it belongs to (an inbox), by id.
+    pub owner: Option<Id>,
+    /// The file that holds its content, relative to the workspace; the scene file where absent.
+    pub file: Option<String>,
+    /// Counts the changes of its content; equal versions of one element hold equal content.
+    pub version: u32,
+}
+
+/// What an element holds. The component that stands beside [`Element`].
+#[derive(Component, Debug)]
+pub struct Held(pub Box<dyn Content>);
+
+/// What one kind of element holds. Pure: no ECS, no files, no clock.
+pub trait Content: Any + Send + Sync + Debug {
+    /// As the keys of the scene entry: `{ text: … }`, `{ pins: […] }`, `{ items: […] }`. Unknown keys within are kept.
+    fn to_scene(&self) -> serde_json::Map<String, serde_json::Value>;
+
+    /// As the text of the file that an element names: plain Markdown that a person can edit.
+    fn to_markdown(&self) -> String;
+
+    /// What a person did to it in a file: the acts that lead from `self` to `newer`.
+    fn acts_to(&self, newer: &dyn Content) -> Vec<ElementAct>;
+
+    /// Does something to it, or says why not in words for whoever tried. `now_secs` is simulated time.
+    fn apply(&mut self, act: &ElementAct, by: &Author, now_secs: f64) -> Result<Vec<ElementChange>, String>;
+
+    /// What a reader sees: the text that goes into a prompt. `reader` is the agent's id.
+    fn prompt_text(&self, reader: &str) -> String;
+
+    /// At most `max_chars` of what stands there, for labels and memory.
+    fn summary(&self, max_chars: usize) -> String;
+
+    /// Itself, for the code that knows the kind.
+    fn as_any(&self) -> &dyn Any;
+
+    /// Itself, copied.
+    fn boxed_clone(&self) -> Box<dyn Content>;
+}
+
+/// Something that can be done to an element's content. A kind refuses what does not fit it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "act", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the fields say what they are")]
+pub enum ElementAct {
+    /// Replaces the text of a message board or rulebook.
+    SetText { text: String },
+    /// Pins a text up; the id is made by the board where absent.
+    AddPin { id: Option<Id>, text: String },
+    /// Changes the text of a pin.
+    EditPin { id: Id, text: String },
+    /// Takes a pin down: its author or the person only.
+    RemovePin { id: Id },
+    /// Votes on a pin; voting the other way moves the vote.
+    Vote { id: Id, up: bool },
+    /// Comments on a pin.
+    Comment { id: Id, text: String },
+    /// Puts mail into an inbox.
+    AddMail { id: Option<Id>, from: Id, to: Id, subject: String, text: String, attachments: Vec<String> },
+    /// Changes whether a piece of mail is open, pending or closed.
+    SetMailStatus { id: Id, status: MailStatus },
+    /// The model has seen these pieces of mail.
+    MarkMailRead { ids: Vec<Id> },
+    /// Takes mail out of the box.
+    RemoveMail { id: Id },
+}
+
+/// Where a piece of mail stands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MailStatus {
+    /// Not answered yet.
+    #[default]
+    Open,
+    /// Being worked on.
+    Pending,
+    /// Done with.
+    Closed,
+}
+
+/// What became different about an element.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the fields say what they are")]
+pub enum ElementChange {
+    /// The element is new in the room.
+    Added,
+    /// The element left the room.
+    Removed,
+    /// It stands elsewhere, or is called something else, or belongs to someone else.
+    Rearranged,
+    /// Its text is another.
+    TextSet,
+    PinAdded {
+        id: Id,
+    },
+    PinEdited {
+        id: Id,
+    },
+    PinRemoved {
+        id: Id,
+        why: String,
+    },
+    PinVoted {
+        id: Id,
+    },
+    PinFlagged {
+        id: Id,
+    },
+    PinCommented {
+        id: Id,
+    },
+    MailAdded {
+        id: Id,
+    },
+    MailChanged {
+        id: Id,
+    },
+    MailRemoved {
+        id: Id,
+    },
+}
+
+/// Something to be done to an element: by the person (through the door) or by an agent's intent (within the world).
+#[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ElementEdit {
+    /// Which, by id.
+    pub element: Id,
+    /// What.
+    pub act: ElementAct,
+    /// Who does it.
+    pub by: Author,
+    /// The record that it comes from.
+    pub cause: Option<Seq>,
+}
+
+impl Input for ElementEdit {
+    const KIND: &'static str = "element_edit";
+}
+
+/// An element changed. Every reader may rely on one message for each change, after the change.
+#[derive(Message, Clone, Debug)]
+pub struct ElementChanged {
+    /// Which.
+    pub element: ElementKey,
+    /// What became different.
+    pub change: ElementChange,
+    /// Who did it.
+    pub by: Author,
+    /// The record of it in the log.
+    pub cause: Seq,
+}
+
+/// An edit was refused; the one who tried is to be told.
+#[derive(Message, Clone, Debug)]
+pub struct ElementRefused {
+    /// Who tried.
+    pub by: Author,
+    /// Why not, as a sentence for the one who tried.
+    pub why: String,
+    /// The record of it in the log.
+    pub cause: Seq,
+}

@@ -1,0 +1,51 @@
+//! The kinds of elements there are: the list that a new kind adds one line to.
+
+use super::content::{Content, ElementChange};
+use crate::base::Problem;
+
+/// How urgently a change wants to be read.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Urgency {
+    /// Before anything but compaction.
+    High,
+    /// After everything that is high.
+    Normal,
+}
+
+/// Whom a change wakes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Wake {
+    /// Nobody.
+    Nobody,
+    /// Every agent in the room.
+    Everyone(Urgency),
+    /// The agent that the element belongs to.
+    Owner(Urgency),
+}
+
+/// One kind of element.
+pub struct Kind {
+    /// The word in scene files.
+    pub word: &'static str,
+    /// How a person would say it: "message board".
+    pub name: &'static str,
+    /// Whether what it holds stands at the head of every prompt (a rulebook).
+    pub standing_instructions: bool,
+    /// Whether only its owner reads it (an inbox).
+    pub private: bool,
+    /// Whom a change of its content wakes.
+    pub wakes: fn(&ElementChange) -> Wake,
+    /// Reads the keys of a scene entry. What cannot be used becomes a problem at `place`; the rest is used.
+    pub from_scene:
+        fn(entry: &serde_json::Map<String, serde_json::Value>, place: &str) -> (Box<dyn Content>, Vec<Problem>),
+    /// Reads the file that an element names.
+    pub from_markdown: fn(text: &str) -> Box<dyn Content>,
+}
+
+/// Every kind.
+pub static KINDS: &[&Kind] = &[];
+
+/// The kind of this word.
+pub fn kind(word: &str) -> Option<&'static Kind> {
+    KINDS.iter().copied().find(|kind| kind.word == word)
+}

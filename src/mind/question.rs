@@ -1,0 +1,257 @@
+//! The question to a model and its answer. `mind` owns both; `gateway` reads the one and writes the other.
+
+use bevy::ecs::message::Message;
+use serde::{Deserialize, Serialize};
+
+use crate::base::{AgentKey, Id, RequestId, Seq};
+use crate::schedule::Input;
+use crate::simulation::ActivityId;
+
+/// Why a model is called; calls, tokens and cost are counted per kind.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallKind {
+    /// To read an element.
+    Read,
+    /// To take a turn in a conversation.
+    Conversation,
+    /// To sum up a session.
+    Compaction,
+    /// To do what a person asked.
+    Task,
+}
+
+impl CallKind {
+    /// The word in the log and in scripts.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Conversation => "conversation",
+            Self::Compaction => "compaction",
+            Self::Task => "task",
+        }
+    }
+}
+
+/// Where the words of a part of a prompt came from.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "snake_case")]
+pub enum PromptOrigin {
+    /// All rulebooks, always first.
+    StandingInstructions,
+    /// The agent's profile.
+    Profile,
+    /// Where the agent is and who is near.
+    Surroundings,
+    /// What it may do: markers and tools.
+    Abilities,
+    /// The context summary.
+    Summary,
+    /// Workspace notes.
+    Notes,
+    /// Recent interactions.
+    Interactions,
+    /// What it knows of elements.
+    Environment,
+    /// Kept pins.
+    KeptPins,
+    /// A message board.
+    Board {
+        /// The element's id.
+        element: Id,
+    },
+    /// The agent's own open mail.
+    Mail,
+    /// What was refused or unknown in its last reply.
+    Feedback,
+    /// The moment: the element to read, the conversation so far, the task.
+    Moment,
+}
+
+/// A part of a prompt that came from one place.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PromptPart {
+    /// Where its words came from.
+    pub origin: PromptOrigin,
+    /// The words.
+    pub text: String,
+}
+
+/// Who said a message of the history.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The room, speaking to the agent.
+    User,
+    /// The agent.
+    Assistant,
+}
+
+/// One message of the session so far.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PromptMessage {
+    /// Who.
+    pub role: Role,
+    /// What.
+    pub text: String,
+}
+
+/// All that is sent: parts that make the system text, the history, and the moment as the last user message.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Prompt {
+    /// Every part but the moment, in order; joined by blank lines they are the system text.
+    pub system: Vec<PromptPart>,
+    /// The session so far, oldest first.
+    pub history: Vec<PromptMessage>,
+    /// What the agent is asked now: the last user message.
+    pub moment: String,
+}
+
+impl Prompt {
+    /// The system text.
+    pub fn system_text(&self) -> String {
+        self.system.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// Characters of everything that is sent.
+    pub fn chars(&self) -> usize {
+        let texts = self.system.iter().map(|part| &part.text).chain(self.history.iter().map(|message| &message.text));
+        texts.map(|text| text.chars().count()).sum::<usize>() + self.moment.chars().count()
+    }
+}
+
+/// A question to a model. `gateway` answers each with exactly one [`ModelReply`], unless the agent leaves the room.
+#[derive(Message, Clone, Debug, Serialize, Deserialize)]
+pub struct ModelRequest {
+    /// Names it.
+    pub id: RequestId,
+    /// Who asks.
+    pub agent: AgentKey,
+    /// Who asks, by id.
+    pub agent_id: Id,
+    /// The profile it runs; scripts are found by it.
+    pub profile: Id,
+    /// For which of its activities.
+    pub activity: ActivityId,
+    /// Why.
+    pub kind: CallKind,
+    /// `provider:model`, `provider` or `model` from the profile; the workspace's default where absent.
+    pub model: Option<String>,
+    /// What is asked.
+    pub prompt: Prompt,
+    /// At most so many tokens are to come back.
+    pub max_output_tokens: u32,
+    /// Chance for providers that need some, drawn from the agent's own.
+    pub seed: u64,
+    /// The record that it comes from.
+    pub cause: Seq,
+}
+
+/// Tokens that a call used, as the provider says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    /// Tokens of the prompt, those from the cache among them.
+    pub input_tokens: u32,
+    /// Tokens of the prompt that came from the provider's cache.
+    pub cached_tokens: u32,
+    /// Tokens of the reply.
+    pub output_tokens: u32,
+}
+
+/// Why a model stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finish {
+    /// It was done.
+    Stop,
+    /// It reached the limit of output tokens.
+    Length,
+    /// It called tools.
+    ToolCalls,
+    /// The provider held something back.
+    Filtered,
+}
+
+/// A tool call in a reply.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// The provider's id for it.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// Its arguments: a JSON object, or the text that was to be one.
+    pub arguments: serde_json::Value,
+}
+
+/// A whole reply.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Completion {
+    /// The words.
+    pub text: String,
+    /// Tool calls, in order.
+    pub tool_calls: Vec<ToolCall>,
+    /// What it cost.
+    pub usage: Usage,
+    /// Why it ended.
+    pub finish: Finish,
+}
+
+/// What kind of failure it is: decides who can do something about it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// No key, or a wrong one.
+    Unauthorised,
+    /// Too many requests; retries were used up.
+    RateLimited,
+    /// The provider is broken or cannot be reached; retries were used up.
+    Unavailable,
+    /// Nothing came in time.
+    TimedOut,
+    /// What came could not be used: garbage, a cut stream, too much.
+    Malformed,
+    /// The provider refused this request: unknown model, bad parameter.
+    Rejected,
+    /// A cap was reached before the call; nothing was sent.
+    OverBudget,
+    /// The call was cancelled.
+    Cancelled,
+}
+
+impl FailureKind {
+    /// Whether the same may work later without anybody doing anything.
+    pub fn is_passing(self) -> bool {
+        matches!(self, Self::RateLimited | Self::Unavailable | Self::TimedOut | Self::Malformed | Self::Cancelled)
+    }
+}
+
+/// Why there is no reply. Holds no secrets.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ModelFailure {
+    /// Which kind.
+    pub kind: FailureKind,
+    /// What failed and where: "gemini answered 401 at https://…".
+    pub what: String,
+    /// What to do: "set GEMINI_API_KEY".
+    pub remedy: String,
+}
+
+/// The answer to a [`ModelRequest`]. An input where it came from outside.
+#[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ModelReply {
+    /// To which question.
+    pub request: RequestId,
+    /// Who answered.
+    pub provider: String,
+    /// Which model answered.
+    pub model: String,
+    /// How long it took, in milliseconds, for the log only.
+    pub duration_ms: u64,
+    /// The reply, or why there is none.
+    pub outcome: Result<Completion, ModelFailure>,
+}
+
+impl Input for ModelReply {
+    const KIND: &'static str = "model_reply";
+}

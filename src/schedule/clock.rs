@@ -1,0 +1,76 @@
+//! The clock of the room: counts ticks, knows nothing of wall time.
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::saved::Section;
+
+/// Ticks in one second of simulated time.
+pub const TICKS_PER_SEC: u64 = 30;
+
+/// Seconds of simulated time as ticks, rounded to the nearest and never less than one.
+pub fn ticks(secs: f32) -> u64 {
+    ((f64::from(secs) * TICKS_PER_SEC as f64).round() as u64).max(1)
+}
+
+/// How fast simulated time passes against real time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Speed {
+    /// So many simulated seconds in a real one: 1, 4 or 16.
+    Times(u32),
+    /// As fast as the machine can, waiting only for replies that are owed.
+    Max,
+}
+
+/// Where the room's time stands and how it passes.
+#[derive(Resource, Clone, Debug)]
+pub struct SimClock {
+    tick: u64,
+    /// How fast time passes. Read by whoever drives the world, never by the world.
+    pub speed: Speed,
+    /// Whether time stands still. Read by whoever drives the world, never by the world.
+    pub paused: bool,
+}
+
+impl Default for SimClock {
+    fn default() -> Self {
+        Self { tick: 0, speed: Speed::Times(1), paused: false }
+    }
+}
+
+impl SimClock {
+    /// The tick that runs, or ran last; 0 before the first.
+    pub fn tick(&self) -> u64 {
+        self.tick
+    }
+
+    /// Seconds of simulated time since the room was first opened.
+    pub fn secs(&self) -> f64 {
+        self.tick as f64 / TICKS_PER_SEC as f64
+    }
+
+    pub(super) fn step(&mut self) {
+        self.tick += 1;
+    }
+}
+
+/// What of the clock outlives the process.
+#[derive(Serialize, Deserialize)]
+pub(super) struct ClockSaved {
+    tick: u64,
+    seed: u64,
+}
+
+impl Section for ClockSaved {
+    const NAME: &'static str = "clock";
+
+    fn save(world: &mut World) -> Self {
+        Self { tick: world.resource::<SimClock>().tick, seed: world.resource::<super::RoomSeed>().0 }
+    }
+
+    fn load(self, world: &mut World) {
+        world.resource_mut::<SimClock>().tick = self.tick;
+        world.resource_mut::<super::RoomSeed>().0 = self.seed;
+    }
+}

@@ -1,0 +1,142 @@
+//! How time passes: the [`Tick`] schedule, its phases, the clock, the one door, and what is saved.
+//!
+//! The world advances in ticks of 1/30 second of simulated time. Every tick runs the phases of
+//! [`WorkshopSystems`] once, in order; within a phase the floors run in the order of [`Floor`], so that
+//! information rises through the house within one tick. Whoever drives the world (the window or the
+//! command line) calls [`advance`]; nothing in a tick reads the wall clock.
+
+pub mod clock;
+pub mod door;
+pub mod random;
+pub mod saved;
+
+use bevy::app::App;
+use bevy::ecs::message::{Message, Messages};
+use bevy::ecs::prelude::*;
+use bevy::ecs::schedule::{ScheduleLabel, SingleThreadedExecutor};
+
+pub use clock::{SimClock, Speed, TICKS_PER_SEC, ticks};
+pub use door::{Door, Input, InputJournal, RecordedInput};
+pub use random::{AgentRandom, RoomSeed};
+pub use saved::{SavedSections, Section};
+
+/// One step of the world.
+#[derive(ScheduleLabel, Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Tick;
+
+/// The phases of a tick, in order. New systems go into one of these.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum WorkshopSystems {
+    /// Responsible for letting in what came from outside, through the [`Door`].
+    Ingest,
+    /// Responsible for everything that moves, senses and changes state by itself.
+    Simulate,
+    /// Responsible for choosing what to ask or do next.
+    Decide,
+    /// Responsible for sending requests to the outside.
+    Dispatch,
+    /// Responsible for what was decided changing the world.
+    Apply,
+    /// Responsible for handing events, inputs and changed content to whoever keeps them.
+    Record,
+}
+
+/// The floors that have systems in a tick, in the order in which they run within each phase.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[expect(missing_docs, reason = "each is the module of that name")]
+pub enum Floor {
+    Door,
+    Workspace,
+    Agent,
+    Element,
+    Simulation,
+    Memory,
+    Mind,
+    Gateway,
+    Store,
+}
+
+/// The systems of one floor in one phase: `system.in_set(InPhase(WorkshopSystems::Decide, Floor::Mind))`.
+/// A floor chains its own systems within a phase.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct InPhase(pub WorkshopSystems, pub Floor);
+
+const PHASES: [WorkshopSystems; 6] = [
+    WorkshopSystems::Ingest,
+    WorkshopSystems::Simulate,
+    WorkshopSystems::Decide,
+    WorkshopSystems::Dispatch,
+    WorkshopSystems::Apply,
+    WorkshopSystems::Record,
+];
+
+const FLOORS: [Floor; 9] = [
+    Floor::Door,
+    Floor::Workspace,
+    Floor::Agent,
+    Floor::Element,
+    Floor::Simulation,
+    Floor::Memory,
+    Floor::Mind,
+    Floor::Gateway,
+    Floor::Store,
+];
+
+/// Sets up the tick, the clock and the door.
+pub fn plugin(app: &mut App) {
+    app.init_schedule(Tick);
+    app.edit_schedule(Tick, |schedule| {
+        // One thread decides the order once; hot systems split their own work over data instead.
+        schedule.set_executor(SingleThreadedExecutor::new());
+        let mut before: Option<InPhase> = None;
+        for phase in PHASES {
+            for floor in FLOORS {
+                let set = InPhase(phase, floor);
+                if let Some(before) = before {
+                    schedule.configure_sets(set.after(before));
+                }
+                before = Some(set);
+            }
+        }
+    });
+    app.init_resource::<SimClock>()
+        .init_resource::<RoomSeed>()
+        .init_resource::<TickMessages>()
+        .init_resource::<SavedSections>();
+    app.add_plugins(door::plugin);
+    saved::register::<clock::ClockSaved>(app);
+}
+
+/// Runs one tick. Message buffers turn over here, once a tick, however many ticks a frame has.
+pub fn advance(world: &mut World) {
+    let updates = world.resource::<TickMessages>().0.clone();
+    for update in updates {
+        update(world);
+    }
+    world.resource_mut::<SimClock>().step();
+    world.run_schedule(Tick);
+}
+
+/// The message types whose buffers turn over once a tick.
+#[derive(Resource, Default, Clone)]
+struct TickMessages(Vec<fn(&mut World)>);
+
+/// Registers messages that are sent and read within ticks.
+pub trait TickMessageExt {
+    /// Like `add_message`, but the buffer turns over once a tick instead of once a frame: a message
+    /// is there until the end of the tick after the one that wrote it.
+    fn add_tick_message<M: Message>(&mut self) -> &mut Self;
+}
+
+impl TickMessageExt for App {
+    fn add_tick_message<M: Message>(&mut self) -> &mut Self {
+        if !self.world().contains_resource::<Messages<M>>() {
+            self.init_resource::<Messages<M>>();
+            self.world_mut()
+                .resource_mut::<TickMessages>()
+                .0
+                .push(|world| world.resource_mut::<Messages<M>>().update());
+        }
+        self
+    }
+}

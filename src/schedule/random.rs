@@ -1,0 +1,57 @@
+//! Chance that replays: one small generator per agent, all from the room's seed.
+
+use bevy::ecs::prelude::*;
+use bevy::math::{Vec2, ops};
+use rand::Rng;
+use rand_pcg::Pcg32;
+use serde::{Deserialize, Serialize};
+
+use crate::base::AgentKey;
+
+/// The seed of the room, from the scene or the command line.
+#[derive(Resource, Clone, Copy, Default, Debug)]
+pub struct RoomSeed(pub u64);
+
+/// An agent's own chance: a PCG stream chosen by the agent's key, so that what one agent draws never
+/// shifts what another does. 16 bytes; the sequence is documented and the same on every machine.
+#[derive(Component, Clone, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AgentRandom(Pcg32);
+
+impl AgentRandom {
+    /// The generator of an agent in a room of this seed.
+    pub fn new(seed: RoomSeed, agent: AgentKey) -> Self {
+        Self(Pcg32::new(seed.0 ^ 0xcafe_f00d_d15e_a5e5, 0xa02b_dbf7_bb3c_0a7 ^ u64::from(agent.0)))
+    }
+
+    /// Evenly spread over 0.0 up to, not including, 1.0.
+    pub fn unit(&mut self) -> f32 {
+        (self.0.next_u32() >> 8) as f32 / (1_u32 << 24) as f32
+    }
+
+    /// Evenly spread over `low` up to `high`.
+    pub fn between(&mut self, low: f32, high: f32) -> f32 {
+        low + (high - low) * self.unit()
+    }
+
+    /// True with this probability.
+    pub fn chance(&mut self, probability: f32) -> bool {
+        self.unit() < probability
+    }
+
+    /// Evenly spread over 0 up to, not including, `count`; 0 if there is nothing to choose from.
+    pub fn index(&mut self, count: usize) -> usize {
+        ((self.unit() * count as f32) as usize).min(count.saturating_sub(1))
+    }
+
+    /// Any 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// A direction of length 1.
+    pub fn direction(&mut self) -> Vec2 {
+        let angle = self.between(0.0, core::f32::consts::TAU);
+        Vec2::new(ops::cos(angle), ops::sin(angle))
+    }
+}

@@ -1,0 +1,85 @@
+//! What of the world outlives the process, in sections, one per floor: saved whole, loaded whole, and
+//! hashed. The hash of the world is the hash of what would be saved, so nothing can be compared and
+//! not saved, or saved and not compared.
+
+use bevy::app::App;
+use bevy::ecs::prelude::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::base::hash::HashWriter;
+
+/// One floor's part of the saved world. Its order must not depend on hash maps or on `Entity`.
+pub trait Section: Serialize + DeserializeOwned + 'static {
+    /// The key of this section. A stored format: never change one.
+    const NAME: &'static str;
+
+    /// Copies the floor's state out of the world.
+    fn save(world: &mut World) -> Self;
+
+    /// Puts it into a world in which the floors below are loaded already.
+    fn load(self, world: &mut World);
+}
+
+/// All sections, in the order in which they load.
+#[derive(Resource, Default, Clone)]
+pub struct SavedSections(Vec<ErasedSection>);
+
+#[derive(Clone, Copy)]
+struct ErasedSection {
+    name: &'static str,
+    save: fn(&mut World) -> Result<Value, serde_json::Error>,
+    load: fn(&mut World, Value) -> Result<(), serde_json::Error>,
+    hash: fn(&mut World, &mut HashWriter) -> Result<(), serde_json::Error>,
+}
+
+/// Adds a section; floors do so in their own order.
+pub fn register<T: Section>(app: &mut App) {
+    app.world_mut().resource_mut::<SavedSections>().0.push(ErasedSection {
+        name: T::NAME,
+        save: |world| serde_json::to_value(T::save(world)),
+        load: |world, value| {
+            serde_json::from_value::<T>(value)?.load(world);
+            Ok(())
+        },
+        hash: |world, hasher| serde_json::to_writer(hasher, &T::save(world)),
+    });
+}
+
+/// The whole saved world as one JSON object of sections.
+pub fn save_world(world: &mut World) -> Result<Value, serde_json::Error> {
+    let mut sections = serde_json::Map::new();
+    for section in world.resource::<SavedSections>().0.clone() {
+        sections.insert(section.name.to_owned(), (section.save)(world)?);
+    }
+    Ok(Value::Object(sections))
+}
+
+/// Loads what [`save_world`] made. A section that is absent is left as it is.
+pub fn load_world(world: &mut World, saved: &Value) -> Result<(), serde_json::Error> {
+    for section in world.resource::<SavedSections>().0.clone() {
+        if let Some(value) = saved.get(section.name) {
+            (section.load)(world, value.clone())?;
+        }
+    }
+    Ok(())
+}
+
+/// One number for everything that would be saved.
+pub fn world_hash(world: &mut World) -> u64 {
+    section_hashes(world).into_iter().fold(0, |hash, (_, section)| hash.rotate_left(5) ^ section)
+}
+
+/// A number per section, to find which floor two worlds differ in.
+pub fn section_hashes(world: &mut World) -> Vec<(&'static str, u64)> {
+    let sections = world.resource::<SavedSections>().0.clone();
+    sections
+        .into_iter()
+        .map(|section| {
+            let mut hasher = HashWriter::default();
+            (section.hash)(world, &mut hasher).expect("a saved section is always serialisable");
+            (section.name, hasher.digest())
+        })
+        .collect()
+}

@@ -1,0 +1,131 @@
+//! What the room asks of a mind, and what it hears back.
+
+use std::borrow::Cow;
+
+use bevy::ecs::message::Message;
+use serde::{Deserialize, Serialize};
+
+use crate::base::{AgentKey, ConversationKey, ElementKey, Id, Seq};
+use crate::schedule::Input;
+
+/// Counts what an agent has set out to do. An answer that names an older one comes too late: it changes no state.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ActivityId(pub u32);
+
+/// What there is to think about.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "think", rename_all = "snake_case")]
+pub enum Think {
+    /// The agent stands at an element and reads it.
+    Read {
+        /// Which.
+        element: ElementKey,
+    },
+    /// It is the agent's turn to speak (see [`super::Conversations`]).
+    Turn {
+        /// In which conversation.
+        conversation: ConversationKey,
+    },
+    /// Its session has grown long and is to be summed up.
+    Compact,
+    /// A person gave it something to do by itself.
+    Task {
+        /// In the person's words.
+        text: String,
+    },
+}
+
+/// An agent is ready to think about something: `mind` answers each with exactly one [`ThinkDone`],
+/// at once or many ticks later.
+#[derive(Message, Clone, Debug)]
+pub struct ThinkDue {
+    /// Who.
+    pub agent: AgentKey,
+    /// Which of its activities; goes back in [`ThinkDone`].
+    pub activity: ActivityId,
+    /// About what.
+    pub think: Think,
+    /// The record that this came from.
+    pub cause: Seq,
+}
+
+/// The thinking is over.
+#[derive(Message, Clone, Debug)]
+pub struct ThinkDone {
+    /// Who.
+    pub agent: AgentKey,
+    /// Which of its activities.
+    pub activity: ActivityId,
+    /// About what.
+    pub think: Think,
+    /// How it went.
+    pub outcome: ThinkOutcome,
+    /// The record of the model's answer, or of why there is none.
+    pub cause: Seq,
+}
+
+/// How thinking went.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum ThinkOutcome {
+    /// This is what it said, without markers; may be empty.
+    Said {
+        /// The words.
+        text: String,
+    },
+    /// There was nothing to ask a model about; no call was made.
+    Nothing {
+        /// Why, for the log and the badge.
+        why: String,
+    },
+    /// It failed, in words for a person.
+    Failed {
+        /// What failed and what to do.
+        why: String,
+        /// Whether the same may work later without anybody doing anything.
+        passing: bool,
+    },
+}
+
+/// While an agent waits for a model: why, in words. Shown as the reason of its state; ignored if the
+/// activity is over.
+#[derive(Message, Clone, Debug)]
+pub struct Explain {
+    /// Who.
+    pub agent: AgentKey,
+    /// Which of its activities.
+    pub activity: ActivityId,
+    /// "waiting for a free model slot, 2nd of 5"
+    pub why: Cow<'static, str>,
+}
+
+/// An agent noted something that is new to others: it has something to tell about this element.
+#[derive(Message, Clone, Debug)]
+pub struct NewsHeard {
+    /// Who noted it.
+    pub agent: AgentKey,
+    /// What it is about.
+    pub element: ElementKey,
+    /// The version of the element that it read.
+    pub version: u32,
+    /// The note.
+    pub note: String,
+    /// Whether it may be told to others (the profile's share flag).
+    pub may_tell: bool,
+    /// The record of the note.
+    pub cause: Seq,
+}
+
+/// A person gives an agent something to do. An input.
+#[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TaskCommand {
+    /// Who, by id.
+    pub agent: Id,
+    /// What, in the person's words.
+    pub text: String,
+}
+
+impl Input for TaskCommand {
+    const KIND: &'static str = "task";
+}

@@ -1,0 +1,126 @@
+//! Conversations as data: who talks, about what, whose turn it is, and what was said.
+
+use std::collections::BTreeMap;
+
+use bevy::ecs::message::Message;
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::base::{AgentKey, Author, ConversationKey, Id, Seq};
+use crate::schedule::Input;
+
+/// Why agents talk, in order of precedence.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConversationKind {
+    /// A person set them a topic.
+    Task,
+    /// One went to tell the other something.
+    Tell,
+    /// They are related and ran into each other.
+    Relationship,
+    /// They ran into each other.
+    Chance,
+}
+
+/// One thing said.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Utterance {
+    /// Who said it: an agent's id, or the person.
+    pub by: Author,
+    /// What, without markers.
+    pub text: String,
+    /// When, in ticks.
+    pub tick: u64,
+}
+
+/// Agents talking to each other.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Conversation {
+    /// The room's number for it.
+    pub key: ConversationKey,
+    /// Why they talk.
+    pub kind: ConversationKind,
+    /// Those who still take part, in speaking order.
+    pub participants: Vec<AgentKey>,
+    /// What it is about, where there is something.
+    pub topic: Option<String>,
+    /// What was said in it.
+    pub said: Vec<Utterance>,
+    /// Turns taken by agents.
+    pub turns_taken: u32,
+    /// After so many turns it ends; the last one asks for a conclusion.
+    pub turns_at_most: u32,
+    /// Index into `participants` of whose turn it is.
+    pub speaker: usize,
+    /// The record of its start.
+    pub started: Seq,
+}
+
+impl Conversation {
+    /// Whether the turn that is due is the last.
+    pub fn is_last_turn(&self) -> bool {
+        self.turns_taken + 1 >= self.turns_at_most
+    }
+}
+
+/// All conversations that go on, and what pairs said to each other before. Written by `simulation` only.
+#[derive(Resource, Default, Debug, Serialize, Deserialize)]
+pub struct Conversations {
+    /// Going on, by key.
+    pub(super) running: BTreeMap<ConversationKey, Conversation>,
+    /// The last things that a pair (smaller key first) said to each other in earlier conversations.
+    pub(super) earlier: BTreeMap<AgentKey, BTreeMap<AgentKey, Vec<Utterance>>>,
+}
+
+impl Conversations {
+    /// One that goes on.
+    pub fn get(&self, key: ConversationKey) -> Option<&Conversation> {
+        self.running.get(&key)
+    }
+
+    /// All that go on, in order of key.
+    pub fn iter(&self) -> impl Iterator<Item = &Conversation> {
+        self.running.values()
+    }
+
+    /// What these two said to each other before, oldest first.
+    pub fn earlier(&self, one: AgentKey, other: AgentKey) -> &[Utterance] {
+        let (low, high) = (one.min(other), one.max(other));
+        self.earlier.get(&low).and_then(|with| with.get(&high)).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// What a person does about conversations. An input.
+#[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "act", rename_all = "snake_case")]
+pub enum ConversationCommand {
+    /// Lets these agents talk about something.
+    Start {
+        /// At least two agents, by id.
+        participants: Vec<Id>,
+        /// About what.
+        topic: String,
+    },
+    /// Says something in a conversation.
+    Speak {
+        /// In which.
+        conversation: ConversationKey,
+        /// What.
+        text: String,
+    },
+    /// Ends a conversation.
+    Stop {
+        /// Which.
+        conversation: ConversationKey,
+    },
+    /// The master switch: off ends all talk among agents and lets none begin. Solo tasks go on.
+    Switch {
+        /// Whether agents may talk to each other.
+        on: bool,
+    },
+}
+
+impl Input for ConversationCommand {
+    const KIND: &'static str = "conversation";
+}

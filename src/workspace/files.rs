@@ -1,0 +1,72 @@
+//! The files of the workspace as the world knows them, and the news when one changes on disk.
+
+use std::collections::BTreeMap;
+
+use bevy::ecs::message::Message;
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::schedule::Input;
+
+/// Everything a room starts from. The same start and the same inputs make the same world.
+#[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RoomStart {
+    /// The scene file, relative to the workspace: `scenes/studio.yaml`.
+    pub scene: String,
+    /// The text of every file that matters to a room, by path relative to the workspace, `/` between parts:
+    /// `settings.yaml`, `scenes/…`, `agents/…`, `boards/…`.
+    pub files: BTreeMap<String, String>,
+    /// The seed, where the command line gives one; the scene's otherwise.
+    pub seed: Option<u64>,
+    /// The provider that stands in for every agent's own, where the command line names one.
+    pub provider: Option<String>,
+    /// The saved world that goes on (see [`crate::schedule::saved`]); a fresh room where absent. With it,
+    /// `files` are those that the saved world knew, not those on disk now.
+    pub carried: Option<serde_json::Value>,
+}
+
+/// A file of the workspace was created, edited or removed by someone other than us. An input.
+#[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct FileChanged {
+    /// Relative to the workspace, `/` between parts.
+    pub path: String,
+    /// What stands in it now.
+    pub content: FileContent,
+}
+
+/// What a changed file holds.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileContent {
+    /// Text in UTF-8.
+    Text(String),
+    /// The file is gone.
+    Removed,
+    /// It cannot be used (not UTF-8, too large, not readable): why, and what to do.
+    Unusable {
+        /// What is wrong with it.
+        what: String,
+        /// What to do about it.
+        remedy: String,
+    },
+}
+
+impl Input for FileChanged {
+    const KIND: &'static str = "file";
+}
+
+/// The text of every file that the world knows, by path. Written by this module only.
+#[derive(Resource, Default, Clone, Debug)]
+pub struct KnownFiles(pub(super) BTreeMap<String, String>);
+
+impl KnownFiles {
+    /// The text of a file.
+    pub fn text(&self, path: &str) -> Option<&str> {
+        self.0.get(path).map(String::as_str)
+    }
+
+    /// All of them, by path.
+    pub fn all(&self) -> &BTreeMap<String, String> {
+        &self.0
+    }
+}

@@ -1,0 +1,29 @@
+//! What is wrong in the workspace at the moment, by where it was found.
+
+use std::collections::BTreeMap;
+
+use bevy::ecs::message::Message;
+use bevy::ecs::prelude::*;
+
+use crate::base::Problem;
+
+/// What one look at something found. It replaces what the last look at the same source found; an empty
+/// list says that all is well there now.
+#[derive(Message, Clone, Debug)]
+pub struct ProblemReport {
+    /// What was looked at: a file's path, a setting, a provider.
+    pub source: String,
+    /// What was found.
+    pub problems: Vec<Problem>,
+}
+
+/// Everything that is wrong now, by source. Written by this module only.
+#[derive(Resource, Default, Debug)]
+pub struct Problems(pub(super) BTreeMap<String, Vec<Problem>>);
+
+impl Problems {
+    /// All of them, in order of source.
+    pub fn iter(&self) -> impl Iterator<Item = &Problem> {
+        self.0.values().flatten()
+    }
+}
