@@ -1,14 +1,53 @@
 //! Agent Workshop: agents, each defined by a file, that live in a room.
+//!
+//! Agents wander, notice what changes on pinboards, message boards, inboxes and rulebooks, walk over and
+//! read, talk to each other and remember. All of a user's state is files.
+//!
+//! # How data flows
+//!
+//! ```text
+//!   a person's files     a model's reply     a person's command
+//!          └───────────────────┼───────────────────┘
+//!                    the one door (schedule::door)           Ingest
+//!                              │  recorded, stamped
+//!     element ── ElementChanged ──► simulation               Simulate
+//!                                      │ ThinkDue
+//!                                      ▼
+//!                                    mind ── ModelRequest ──► gateway ──► outside
+//!                                      ▲                          │   Decide, Dispatch
+//!                                      └────── ModelReply ◄───────┘
+//!                                      │ intents
+//!                     element, memory, simulation            Apply
+//!                              │
+//!             store (events, inputs), workspace (files)      Record
+//! ```
+//!
+//! # What always holds
+//!
+//! - **A module uses only modules above it in the list below.** `app` and `cli` see all.
+//! - **The room runs without a mind:** `simulation` knows no prompt, no model, no database.
+//! - **Only `gateway` knows the network:** nothing else names tokio, HTTP or a vendor. Only `store` knows SQLite.
+//! - **One owner:** a module's components and resources are written by that module; others send messages.
+//!   The earlier module owns a message's type, whichever way the message travels.
+//! - **One door:** what was not computed inside the world enters as an [`schedule::Input`], recorded with
+//!   its tick. The same start and the same inputs make the same world, tick by tick.
+//! - **What is compared is what is saved:** the hash of the world is the hash of its saved sections.
+//! - **No system waits** for a file, a database, the network or a process.
 
-pub mod agent;
-pub mod app;
 pub mod base;
-pub mod cli;
-pub mod element;
-pub mod gateway;
-pub mod memory;
-pub mod mind;
 pub mod schedule;
-pub mod simulation;
+
 pub mod store;
 pub mod workspace;
+
+pub mod agent;
+pub mod element;
+
+pub mod simulation;
+
+pub mod memory;
+pub mod mind;
+pub mod gateway;
+
+pub mod app;
+pub mod cli;

@@ -1,1 +1,144 @@
-//! The subcommands.
+//! The subcommands of `workshop`: what a person types, what is printed, and with which exit code it ends.
+
+mod doctor;
+mod export;
+mod feed;
+mod init;
+mod replay;
+mod run;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use tracing_subscriber::EnvFilter;
+
+use crate::workspace;
+
+/// How a command ended; the numbers are a contract.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// It did what it was asked to.
+    Done,
+    /// The work failed.
+    Failed,
+    /// The command line makes no sense.
+    BadUsage,
+    /// A budget or limit stopped it.
+    Limited,
+    /// The person stopped it.
+    Interrupted,
+}
+
+impl From<Ending> for ExitCode {
+    fn from(ending: Ending) -> Self {
+        Self::from(match ending {
+            Ending::Done => 0,
+            Ending::Failed => 1,
+            Ending::BadUsage => 2,
+            Ending::Limited => 3,
+            Ending::Interrupted => 130,
+        })
+    }
+}
+
+/// Something that ends a command, in words for the person who typed it.
+#[derive(Debug)]
+pub(crate) struct Complaint {
+    ending: Ending,
+    what: String,
+    hint: Option<String>,
+}
+
+impl Complaint {
+    fn failed(what: impl ToString) -> Self {
+        Self { ending: Ending::Failed, what: what.to_string(), hint: None }
+    }
+
+    fn usage(what: impl ToString) -> Self {
+        Self { ending: Ending::BadUsage, what: what.to_string(), hint: None }
+    }
+
+    fn hint(mut self, hint: impl ToString) -> Self {
+        self.hint = Some(hint.to_string());
+        self
+    }
+}
+
+type Outcome = Result<Ending, Complaint>;
+
+/// Agents, each defined by a file, live in a room: they notice, walk over, read, talk and remember.
+#[derive(Parser)]
+#[command(name = "workshop", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Write the starter kit into a folder
+    Init(init::Arguments),
+    /// Let a room live, without a window
+    Run(run::Arguments),
+    /// Live a past run again, without a model
+    Replay(replay::Arguments),
+    /// Export what happened
+    Export(export::Arguments),
+    /// Say what is set up, what is missing, and how to fix it
+    Doctor(doctor::Arguments),
+}
+
+/// Reads the command line and does what it says.
+pub fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version are no mistakes; a lost pipe while printing them is nobody's problem.
+            let ending = if error.use_stderr() { Ending::BadUsage } else { Ending::Done };
+            let _ = error.print();
+            return ending.into();
+        }
+    };
+    let filter = EnvFilter::try_from_env("WORKSHOP_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let outcome = match arguments.command {
+        Command::Init(arguments) => init::init(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Replay(arguments) => replay::replay(&arguments),
+        Command::Export(arguments) => export::export(&arguments),
+        Command::Doctor(arguments) => doctor::doctor(&arguments),
+    };
+    match outcome {
+        Ok(ending) => ending.into(),
+        Err(complaint) => {
+            eprintln!("error: {}", complaint.what);
+            if let Some(hint) = complaint.hint {
+                eprintln!("hint: {hint}");
+            }
+            complaint.ending.into()
+        }
+    }
+}
+
+/// The workspace that a command works on: the one named, the current folder if it is one, or `./my-workshop`,
+/// made from the starter kit where it does not exist.
+fn workspace_folder(named: Option<&Path>) -> Result<PathBuf, Complaint> {
+    let folder = workspace::find(named).map_err(Complaint::usage)?;
+    if workspace::is_workspace(&folder) {
+        return Ok(folder);
+    }
+    workspace::init(&folder).map_err(Complaint::failed)?;
+    eprintln!("made a new workspace from the starter kit in {}", folder.display());
+    Ok(folder)
+}
+
+/// A workspace that must exist already.
+fn existing_workspace(named: Option<&Path>) -> Result<PathBuf, Complaint> {
+    let folder = workspace::find(named).map_err(Complaint::usage)?;
+    if workspace::is_workspace(&folder) {
+        return Ok(folder);
+    }
+    Err(Complaint::usage(format!("{} is not a workspace: it has no settings.yaml", folder.display()))
+        .hint(format!("make one with: workshop init {}", folder.display())))
+}

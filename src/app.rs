@@ -1,1 +1,0 @@
-//! Assembles the floors.

@@ -1,0 +1,137 @@
+//! Drives the clock of a room: when the next tick may run, how fast, and when a snapshot is due.
+//!
+//! This is the only place that waits. The world never does.
+
+use std::time::{Duration, Instant};
+
+use bevy::ecs::prelude::*;
+
+use super::room::snapshot_of;
+use crate::gateway;
+use crate::schedule::{self, SimClock, Speed, TICKS_PER_SEC};
+use crate::store::{EventLog, EventRecord, Store};
+use crate::workspace::RoomStart;
+
+/// A stall of the machine advances the room by no more than this.
+const STALL_AT_MOST: Duration = Duration::from_millis(100);
+
+/// A snapshot is due after so many ticks: 30 s of simulated time.
+const SNAPSHOT_EVERY_TICKS: u64 = 30 * TICKS_PER_SEC;
+
+/// How long one wait for a reply or the disk lasts before the caller gets to look around.
+const WAIT_AT_MOST: Duration = Duration::from_millis(50);
+
+/// What a call of [`Driver::step`] did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// One tick passed.
+    Ticked,
+    /// A reply or the log is owed; it waited a little.
+    Owed,
+    /// It is not time for the next tick yet; it waited a little.
+    Early,
+    /// The clock is paused.
+    Paused,
+}
+
+/// Paces the ticks of one room against real time.
+#[derive(Default)]
+pub struct Driver {
+    next_tick_at: Option<Instant>,
+    last_snapshot_tick: u64,
+}
+
+impl Driver {
+    /// Runs the next tick if it may and it is time; otherwise waits a little and says why.
+    pub fn step(&mut self, world: &mut World) -> Step {
+        let clock = world.resource::<SimClock>();
+        let (speed, paused) = (clock.speed, clock.paused);
+        if paused {
+            std::thread::sleep(WAIT_AT_MOST);
+            return Step::Paused;
+        }
+        if gateway::must_wait(world) {
+            gateway::wait_for_reply(world, WAIT_AT_MOST);
+            return Step::Owed;
+        }
+        if world.get_resource::<Store>().is_some_and(|store| !store.has_room()) {
+            // The log is never dropped: the clock waits for it instead.
+            std::thread::sleep(Duration::from_millis(1));
+            return Step::Owed;
+        }
+        if let Speed::Times(times) = speed
+            && !self.is_time(times)
+        {
+            return Step::Early;
+        }
+        schedule::advance(world);
+        let tick = world.resource::<SimClock>().tick();
+        if tick >= self.last_snapshot_tick + SNAPSHOT_EVERY_TICKS {
+            self.last_snapshot_tick = tick;
+            save_snapshot(world);
+        }
+        Step::Ticked
+    }
+
+    /// Whether the next tick is due at this speed; sleeps until then, but not long.
+    fn is_time(&mut self, times: u32) -> bool {
+        let tick_length = Duration::from_secs(1) / (TICKS_PER_SEC as u32 * times.max(1));
+        let now = Instant::now();
+        let due = *self.next_tick_at.get_or_insert(now);
+        if now < due {
+            std::thread::sleep((due - now).min(WAIT_AT_MOST));
+            if Instant::now() < due {
+                return false;
+            }
+        }
+        let late = now.saturating_duration_since(due);
+        self.next_tick_at = Some(if late > STALL_AT_MOST { now } else { due + tick_length });
+        true
+    }
+}
+
+/// Runs ticks until this one has run, as fast as replies allow, without a store.
+pub(super) fn run_to(world: &mut World, last_tick: u64) {
+    while world.resource::<SimClock>().tick() < last_tick {
+        if gateway::must_wait(world) {
+            gateway::wait_for_reply(world, WAIT_AT_MOST);
+            continue;
+        }
+        schedule::advance(world);
+    }
+}
+
+/// Hands the world as it is now to the store, if the room has one.
+pub(super) fn save_snapshot(world: &mut World) {
+    if !world.contains_resource::<Store>() {
+        return;
+    }
+    let Some(scene) = world.get_resource::<RoomStart>().map(|start| start.scene.clone()) else { return };
+    match snapshot_of(world, &scene) {
+        Ok(snapshot) => world.resource::<Store>().save_snapshot(snapshot),
+        Err(error) => tracing::error!("the room could not be saved: {error}"),
+    }
+}
+
+/// Where a caller that wants to see events as they happen finds them; without it nothing is kept.
+#[derive(Resource, Default)]
+pub struct EventTap {
+    events: Vec<EventRecord>,
+    /// Whether a tick has passed since the tap was put in.
+    pub has_ticked: bool,
+}
+
+impl EventTap {
+    /// What happened since the last call.
+    pub fn take(&mut self) -> Vec<EventRecord> {
+        std::mem::take(&mut self.events)
+    }
+}
+
+/// Copies the events of the tick into the tap, before the store takes them.
+pub(super) fn tap_events(log: Res<EventLog>, tap: Option<ResMut<EventTap>>) {
+    if let Some(mut tap) = tap {
+        tap.has_ticked = true;
+        tap.events.extend_from_slice(log.unwritten());
+    }
+}

@@ -1,0 +1,86 @@
+//! `workshop replay [WORKSPACE] RUN`: lives a past run again from its record, without a model.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::feed::Feed;
+use super::{Complaint, Ending, Outcome};
+use crate::app::replay::{Replayed, replay as play};
+use crate::app::room::state_folder;
+use crate::schedule::{SimClock, TICKS_PER_SEC};
+use crate::store::{EventLog, Reader};
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// The workspace, if not the current folder, and the run: its id, or `last`
+    #[arg(num_args = 1..=2, required = true, value_names = ["WORKSPACE", "RUN"])]
+    what: Vec<String>,
+    /// Play only up to this tick
+    #[arg(long, value_name = "TICK")]
+    to: Option<u64>,
+    /// Compare the world with the recorded one, and fail where it differs
+    #[arg(long)]
+    verify: bool,
+    /// 1, 4, 16, or max
+    #[arg(long, default_value = "max", value_parser = super::run::parse_speed)]
+    speed: crate::schedule::Speed,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn replay(arguments: &Arguments) -> Outcome {
+    let (named, run) = match arguments.what.as_slice() {
+        [run] => (None, run),
+        [folder, run] => (Some(Path::new(folder)), run),
+        _ => return Err(Complaint::usage("one workspace and one run, please")),
+    };
+    let folder = super::existing_workspace(named)?;
+    let reader = Reader::open(&state_folder(&folder)).map_err(Complaint::failed)?;
+    let mut feed = Feed::for_terminal();
+    let began = Instant::now();
+    let mut first_tick = None;
+    let replayed = play(&reader, run, arguments.to, |world| {
+        let tick = world.resource::<SimClock>().tick();
+        let first = *first_tick.get_or_insert(tick);
+        feed.show(&world.resource_mut::<EventLog>().take());
+        if let crate::schedule::Speed::Times(times) = arguments.speed {
+            let due = Duration::from_secs_f64((tick - first) as f64 / (TICKS_PER_SEC * u64::from(times)) as f64);
+            std::thread::sleep(due.saturating_sub(began.elapsed()));
+        }
+    })
+    .map_err(Complaint::failed)?;
+    report(arguments, &replayed, began.elapsed());
+    match replayed.differs_at {
+        Some(_) if arguments.verify => Ok(Ending::Failed),
+        _ if arguments.verify && replayed.compared == 0 => {
+            Err(Complaint::failed("the run recorded no hashes up to this tick, so there is nothing to compare with"))
+        }
+        _ => Ok(Ending::Done),
+    }
+}
+
+fn report(arguments: &Arguments, replayed: &Replayed, took: Duration) {
+    let simulated = replayed.ticks as f64 / TICKS_PER_SEC as f64;
+    if arguments.json {
+        let json = serde_json::json!({
+            "run": replayed.run, "tick": replayed.tick, "ticks": replayed.ticks, "compared": replayed.compared,
+            "differs_at": replayed.differs_at, "hash": format!("{:016x}", replayed.hash),
+            "seconds": took.as_secs_f64(), "times_real_time": simulated / took.as_secs_f64().max(1e-9),
+        });
+        println!("{json}");
+        return;
+    }
+    println!(
+        "{}: {} ticks ({simulated:.0} s) in {:.2} s, {:.0} × real time, world {:016x}",
+        replayed.run,
+        replayed.ticks,
+        took.as_secs_f64(),
+        simulated / took.as_secs_f64().max(1e-9),
+        replayed.hash
+    );
+    match replayed.differs_at {
+        Some(tick) => println!("differs from the record at tick {tick}"),
+        None => println!("{} recorded hashes compared, all equal", replayed.compared),
+    }
+}

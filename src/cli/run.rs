@@ -1,0 +1,358 @@
+//! `workshop run`: lets a room live without a window, until a time, a tick, or until nothing is left to do.
+
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use bevy::ecs::prelude::*;
+
+use super::feed::Feed;
+use super::{Complaint, Ending, Outcome};
+use crate::agent::{AgentCommand, Roster};
+use crate::app::drive::{EventTap, Step};
+use crate::app::room::{OpenOptions, Room};
+use crate::base::{Id, Problem, Severity};
+use crate::gateway;
+use crate::schedule::{Door, SimClock, Speed, TICKS_PER_SEC};
+use crate::simulation::{self, TaskCommand};
+use crate::store::EventRecord;
+use crate::workspace::Problems;
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// The workspace; the current folder if it is one, else ./my-workshop, made on first use
+    workspace: Option<PathBuf>,
+    /// The scene, by its file's name without .yaml
+    #[arg(long)]
+    scene: Option<String>,
+    /// Who gets the task: an agent of the scene, or a profile, which is then dropped into it
+    #[arg(long, requires = "task", value_name = "ID")]
+    agent: Option<String>,
+    /// What to do
+    #[arg(long, requires = "agent", value_name = "TEXT")]
+    task: Option<String>,
+    /// Live for so much simulated time: 90s, 10m, 1h 30m
+    #[arg(long = "for", value_name = "TIME", value_parser = humantime::parse_duration, conflicts_with_all = ["ticks", "until"])]
+    for_time: Option<Duration>,
+    /// Live for so many ticks of 1/30 s
+    #[arg(long, conflicts_with = "until")]
+    ticks: Option<u64>,
+    /// Live until nobody has anything queued, asked or under way
+    #[arg(long, value_parser = ["idle"])]
+    until: Option<String>,
+    /// Stands in for the scene's seed
+    #[arg(long)]
+    seed: Option<u64>,
+    /// 1, 4, 16, or max
+    #[arg(long, default_value = "1", value_parser = parse_speed)]
+    speed: Speed,
+    /// Stands in for every agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
+    #[arg(long)]
+    provider: Option<String>,
+    /// Write every event as it happens, as JSON Lines: a file, or - for standard output
+    #[arg(long, value_name = "FILE")]
+    events: Option<PathBuf>,
+    /// Write the scene as it is at the end
+    #[arg(long, value_name = "FILE")]
+    scene_out: Option<PathBuf>,
+    /// Begin as the scene file says: forget where agents stood and what they remember
+    #[arg(long)]
+    fresh: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// `1`, `4`, `16` or `max`.
+pub(super) fn parse_speed(word: &str) -> Result<Speed, String> {
+    match word {
+        "max" => Ok(Speed::Max),
+        "1" | "4" | "16" => Ok(Speed::Times(word.parse().map_err(|_| "not a number".to_owned())?)),
+        _ => Err("one of 1, 4, 16, max".to_owned()),
+    }
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let folder = super::workspace_folder(arguments.workspace.as_deref())?;
+    let provider = arguments.provider.as_deref().map(resolve_script_path).transpose()?;
+    let options = OpenOptions {
+        folder,
+        scene: arguments.scene.clone(),
+        seed: arguments.seed,
+        provider,
+        fresh: arguments.fresh,
+        watch: true,
+    };
+    let mut out = Output::open(arguments)?;
+    let (mut room, problems) = Room::open(&options).map_err(Complaint::failed)?;
+    let world = room.app.world_mut();
+    world.resource_mut::<SimClock>().speed = arguments.speed;
+    world.insert_resource(EventTap::default());
+    out.problems(&problems);
+
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let flag = interrupted.clone();
+    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).map_err(Complaint::failed)?;
+
+    let began = Instant::now();
+    let first_tick = world.resource::<SimClock>().tick();
+    let mut task = Task::from(arguments);
+    let stop = Stop::from(arguments, first_tick);
+    let ending = loop {
+        let world = room.app.world_mut();
+        if interrupted.load(Ordering::Relaxed) {
+            break Ending::Interrupted;
+        }
+        if stop.is_reached(world, task.as_ref()) {
+            break task.as_ref().map_or(Ending::Done, Task::ending);
+        }
+        if gateway::run_cap_reached(world).is_some() {
+            break Ending::Limited;
+        }
+        if let Some(task) = &mut task {
+            task.give(world)?;
+        }
+        if room.driver.step(world) == Step::Ticked {
+            let events = world.resource_mut::<EventTap>().take();
+            if let Some(task) = &mut task {
+                task.watch(&events);
+            }
+            out.show(world, &events)?;
+        }
+    };
+    finish(arguments, room, out, ending, first_tick, began)
+}
+
+fn finish(arguments: &Arguments, mut room: Room, mut out: Output, ending: Ending, first_tick: u64, began: Instant) -> Outcome {
+    let world = room.app.world_mut();
+    let reason = match ending {
+        Ending::Limited => gateway::run_cap_reached(world).unwrap_or_default(),
+        Ending::Interrupted => "interrupted".to_owned(),
+        Ending::Failed => "the task failed".to_owned(),
+        Ending::Done | Ending::BadUsage => "done".to_owned(),
+    };
+    let ticks = world.resource::<SimClock>().tick() - first_tick;
+    let spent = gateway::spent(world);
+    let problems: Vec<Problem> = world.resource::<Problems>().iter().cloned().collect();
+    if let Some(file) = &arguments.scene_out {
+        let start = world.resource::<crate::workspace::RoomStart>().scene.clone();
+        let text = world.resource::<crate::workspace::KnownFiles>().text(&start).unwrap_or_default().to_owned();
+        std::fs::write(file, text).map_err(|error| Complaint::failed(format!("{}: {error}", file.display())))?;
+    }
+    let run = room.run.clone();
+    room.close_with(&reason, |events| out.write(events)).map_err(Complaint::failed)?;
+    out.finish()?;
+    if arguments.json {
+        let json = serde_json::json!({
+            "run": run, "ticks": ticks, "simulated_secs": ticks as f64 / TICKS_PER_SEC as f64,
+            "seconds": began.elapsed().as_secs_f64(), "ended": reason, "calls": spent.calls,
+            "tokens": spent.tokens, "cost_usd": spent.cost_usd, "problems": problems,
+        });
+        println!("{json}");
+    } else if io::stderr().is_terminal() {
+        eprintln!(
+            "{run}: {:.0} simulated seconds in {:.1} s; {} model calls, {} tokens, ${:.2}",
+            ticks as f64 / TICKS_PER_SEC as f64,
+            began.elapsed().as_secs_f64(),
+            spent.calls,
+            spent.tokens,
+            spent.cost_usd
+        );
+    }
+    if ending == Ending::Limited {
+        eprintln!("stopped: {reason}");
+    }
+    Ok(ending)
+}
+
+/// `scripted:FILE` with the file's path made absolute, so that it means the same from anywhere.
+fn resolve_script_path(provider: &str) -> Result<String, Complaint> {
+    let Some(file) = provider.strip_prefix("scripted:") else { return Ok(provider.to_owned()) };
+    let path = std::fs::canonicalize(file).map_err(|error| Complaint::usage(format!("the script {file}: {error}")))?;
+    Ok(format!("scripted:{}", path.display()))
+}
+
+/// When to stop.
+enum Stop {
+    AtTick(u64),
+    WhenIdle,
+    AfterTask,
+    Never,
+}
+
+impl Stop {
+    fn from(arguments: &Arguments, first_tick: u64) -> Self {
+        if let Some(time) = arguments.for_time {
+            Self::AtTick(first_tick + (time.as_secs_f64() * TICKS_PER_SEC as f64).round() as u64)
+        } else if let Some(ticks) = arguments.ticks {
+            Self::AtTick(first_tick + ticks)
+        } else if arguments.until.is_some() {
+            Self::WhenIdle
+        } else if arguments.task.is_some() {
+            Self::AfterTask
+        } else {
+            Self::Never
+        }
+    }
+
+    fn is_reached(&self, world: &mut World, task: Option<&Task>) -> bool {
+        let tick = world.resource::<SimClock>().tick();
+        match self {
+            Self::AtTick(last) => tick >= *last,
+            Self::WhenIdle => {
+                task.is_none_or(Task::is_over) && tick > 0 && world.resource::<EventTap>().has_ticked && simulation::is_idle(world)
+            }
+            Self::AfterTask => task.is_none_or(Task::is_over),
+            Self::Never => false,
+        }
+    }
+}
+
+/// The task of the command line, from the giving to its end.
+struct Task {
+    agent: Id,
+    text: String,
+    given: bool,
+    dropped: bool,
+    waited_ticks: u32,
+    result: Option<Result<String, String>>,
+}
+
+impl Task {
+    fn from(arguments: &Arguments) -> Option<Self> {
+        let (agent, text) = (arguments.agent.as_deref()?, arguments.task.clone()?);
+        Some(Self { agent: agent.into(), text, given: false, dropped: false, waited_ticks: 0, result: None })
+    }
+
+    /// Gives the task once its agent is in the room; drops the profile of that name if there is no such agent.
+    fn give(&mut self, world: &mut World) -> Result<(), Complaint> {
+        if self.given || world.resource::<SimClock>().tick() == 0 || !world.resource::<EventTap>().has_ticked {
+            return Ok(());
+        }
+        if world.resource::<Roster>().key(&self.agent).is_some() {
+            let command = TaskCommand { agent: self.agent.clone(), text: self.text.clone() };
+            world.resource_mut::<Door<TaskCommand>>().push(command);
+            self.given = true;
+        } else if !self.dropped {
+            let profiles = world.resource::<crate::agent::Profiles>();
+            if profiles.get(&self.agent).is_none() {
+                let known = crate::base::text::nearest(&self.agent, profiles.ids());
+                let complaint = Complaint::usage(format!("there is no agent and no profile {:?}", self.agent));
+                return Err(match known {
+                    Some(near) => complaint.hint(format!("did you mean {near:?}?")),
+                    None => complaint,
+                });
+            }
+            world.resource_mut::<Door<AgentCommand>>().push(AgentCommand::Add {
+                id: Some(self.agent.clone()),
+                profile: self.agent.clone(),
+                position: bevy::math::Vec2::ZERO,
+                behaviour: None,
+                exactly: false,
+            });
+            self.dropped = true;
+        } else {
+            self.waited_ticks += 1;
+            if self.waited_ticks > 30 {
+                return Err(Complaint::failed(format!("the agent {:?} did not come into the room", self.agent)));
+            }
+        }
+        Ok(())
+    }
+
+    fn watch(&mut self, events: &[EventRecord]) {
+        use crate::store::EventKind::{Complete, Error};
+        for event in events.iter().filter(|event| event.draft.agent.as_ref() == Some(&self.agent)) {
+            let data: serde_json::Value = serde_json::from_str(event.draft.data.get()).unwrap_or_default();
+            if data.get("task").is_none() {
+                continue;
+            }
+            let text = |key: &str| data[key].as_str().unwrap_or_default().to_owned();
+            match event.draft.kind {
+                Complete => self.result = Some(Ok(text("text"))),
+                Error => self.result = Some(Err(text("what"))),
+                _ => {}
+            }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.result.is_some()
+    }
+
+    fn ending(&self) -> Ending {
+        match &self.result {
+            Some(Ok(text)) => {
+                println!("{text}");
+                Ending::Done
+            }
+            Some(Err(why)) => {
+                eprintln!("error: {why}");
+                Ending::Failed
+            }
+            None => {
+                eprintln!("error: the time was over before the task was");
+                Ending::Failed
+            }
+        }
+    }
+}
+
+/// Where the run is shown and written.
+struct Output {
+    events: Option<Box<dyn Write>>,
+    feed: Feed,
+}
+
+impl Output {
+    fn open(arguments: &Arguments) -> Result<Self, Complaint> {
+        let events: Option<Box<dyn Write>> = match &arguments.events {
+            None => None,
+            Some(path) if path.as_os_str() == "-" => Some(Box::new(BufWriter::new(io::stdout()))),
+            Some(path) => {
+                let file = File::create(path);
+                let file = file.map_err(|error| Complaint::failed(format!("{}: {error}", path.display())))?;
+                Some(Box::new(BufWriter::new(file)))
+            }
+        };
+        Ok(Self { events, feed: Feed::for_terminal() })
+    }
+
+    fn problems(&mut self, problems: &[Problem]) {
+        for problem in problems {
+            let word = if problem.severity == Severity::Error { "problem" } else { "note" };
+            self.feed.print(&format!("{word}: {problem}"));
+        }
+    }
+
+    fn show(&mut self, world: &mut World, events: &[EventRecord]) -> Result<(), Complaint> {
+        self.write(events);
+        self.feed.show(events);
+        self.feed.status(world);
+        Ok(())
+    }
+
+    fn write(&mut self, events: &[EventRecord]) {
+        if let Some(out) = &mut self.events {
+            for event in events {
+                let written = serde_json::to_writer(&mut *out, event).map_err(io::Error::from);
+                if let Err(error) = written.and_then(|()| out.write_all(b"\n")) {
+                    eprintln!("error: the events could not be written: {error}");
+                    self.events = None;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn finish(mut self) -> Result<(), Complaint> {
+        self.feed.finish();
+        match self.events.as_mut().map(Write::flush) {
+            Some(Err(error)) => Err(Complaint::failed(format!("the events could not be written: {error}"))),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The same start and the same inputs make the same world, tick by tick.
+
+use agent_workshop::base::Seq;
+use agent_workshop::schedule::InputJournal;
+use libtest_mimic::Trial;
+
+use crate::cases;
+use crate::workshop::{Setup, Workshop};
+
+const TEN_MINUTES_TICKS: u64 = 10 * 60 * 30;
+
+const SCRIPT: &str = r#"
+latency: 0.7
+agents:
+  ada:
+    - text: "Noted. [REMEMBER: cite two sources] [PIN: start with the survey]"
+    - error: { status: 429, retry_after: 2 }
+default:
+  - text: "I see. [REMEMBER: this matters]"
+  - text: "Understood. [VOTE_UP: p1]"
+  - text: "Let us go on."
+"#;
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        two_newsrooms_with_the_offline_brain_stay_the_same_for_ten_minutes,
+        two_newsrooms_with_a_script_stay_the_same_for_ten_minutes,
+        a_recorded_run_replays_without_a_model,
+        a_saved_room_goes_on_as_the_one_that_was_never_saved,
+        another_seed_makes_another_world,
+    ]
+}
+
+fn side_by_side(mut one: Workshop, mut other: Workshop) {
+    for tick in 0..TEN_MINUTES_TICKS {
+        if tick == 900 {
+            for room in [&mut one, &mut other] {
+                room.edit("agents/zoe.md", "---\nname: Zoe\n---\nYou are new here.\n");
+            }
+        }
+        one.tick();
+        other.tick();
+        one.assert_same_world(&mut other);
+    }
+    assert!(!one.events("read").is_empty(), "nobody read anything");
+    assert!(!one.events("message").is_empty(), "nobody said anything");
+    assert!(!one.events("memory").is_empty(), "nobody remembered anything");
+}
+
+fn two_newsrooms_with_the_offline_brain_stay_the_same_for_ten_minutes() {
+    let newsroom = || Setup::starter_kit().provider("offline").open_scene("newsroom");
+    side_by_side(newsroom(), newsroom());
+}
+
+fn two_newsrooms_with_a_script_stay_the_same_for_ten_minutes() {
+    let newsroom = || Setup::starter_kit().script(SCRIPT).open_scene("newsroom");
+    side_by_side(newsroom(), newsroom());
+}
+
+fn a_recorded_run_replays_without_a_model() {
+    let mut live = Setup::starter_kit().provider("offline").open_scene("newsroom");
+    live.advance(120.0);
+    let mut again = Workshop::begin(live.start.clone(), Seq(1));
+    again.world().resource_mut::<InputJournal>().replay(live.inputs.clone());
+    again.advance(120.0);
+    again.assert_same_world(&mut live);
+    assert_eq!(again.log().len(), live.log().len(), "the replay told another story");
+}
+
+fn a_saved_room_goes_on_as_the_one_that_was_never_saved() {
+    let mut whole = Setup::starter_kit().provider("offline").open_scene("newsroom");
+    whole.advance(100.0);
+    // Busy moments included: saved at ticks that are in the middle of reads, talks and open questions.
+    for _ in 0..20 {
+        whole.advance(3.7);
+        let mut start = whole.start.clone();
+        start.files = whole.world().resource::<agent_workshop::workspace::KnownFiles>().all().clone();
+        start.carried = Some(whole.saved());
+        let next = whole.world().resource::<agent_workshop::store::EventLog>().next_seq();
+        let mut reopened = Workshop::begin(start, next);
+        reopened.assert_same_world(&mut whole);
+        for _ in 0..60 {
+            whole.tick();
+            reopened.tick();
+            reopened.assert_same_world(&mut whole);
+        }
+    }
+}
+
+fn another_seed_makes_another_world() {
+    let mut one = Setup::starter_kit().provider("offline").open_scene("studio");
+    let mut start = one.start.clone();
+    start.seed = Some(987_654_321);
+    let mut other = Workshop::begin(start, Seq(1));
+    one.advance(20.0);
+    other.advance(20.0);
+    assert_ne!(one.hash(), other.hash());
+}

@@ -1,0 +1,231 @@
+//! The main job: agents notice what changes, walk over, read, talk, and remember, and the log tells why.
+
+use agent_workshop::base::Author;
+use agent_workshop::element::{ElementAct, ElementEdit};
+use libtest_mimic::Trial;
+use serde_json::Value;
+
+use crate::cases;
+use crate::workshop::{Setup, Workshop};
+
+const SCENE: &str = r#"
+name: Test
+seed: 3
+elements:
+  - id: rules
+    kind: rulebook
+    label: House rules
+    position: [0, 0]
+    text: Be brief.
+  - { id: news, kind: messageboard, label: News, position: [200, 0], text: "Nothing yet." }
+  - { id: ideas, kind: pinboard, label: Ideas, position: [-200, 0], pins: [] }
+  - { id: ada-mail, kind: inbox, label: Mail of Ada, owner: ada-1, position: [0, -150], items: [] }
+agents:
+  - { id: ada-1, profile: ada, position: [0, 200], behaviour: wander }
+  - { id: bram-1, profile: bram, position: [120, 220], behaviour: stationary }
+  - { id: cleo-1, profile: cleo, position: [-120, 220], behaviour: patrol }
+"#;
+
+const SCRIPT: &str = "default: [ { text: \"Understood. [REMEMBER: be brief]\" } ]\n";
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        an_edited_rulebook_is_queued_by_everyone_in_one_tick_and_then_read,
+        every_record_leads_back_to_what_caused_it,
+        standing_instructions_come_first_in_every_prompt,
+        new_mail_is_read_by_its_owner_only_and_only_then_marked,
+        a_pin_from_a_reply_reaches_the_board_and_wakes_the_others,
+        an_unchanged_room_costs_nothing,
+        an_edited_agent_file_keeps_the_memory,
+        a_broken_agent_file_shows_its_problem_and_the_last_good_one_stays,
+        an_agent_taken_out_while_asking_costs_the_others_nothing,
+        a_deleted_element_lets_its_readers_go_on,
+        a_task_is_done_and_answered,
+    ]
+}
+
+fn room() -> Workshop {
+    people(Setup::scene(SCENE)).script(SCRIPT).open()
+}
+
+fn people(setup: Setup) -> Setup {
+    setup
+        .profile("ada", "---\nname: Ada\n---\nYou find things out.\n")
+        .profile("bram", "---\nname: Bram\n---\nYou write.\n")
+        .profile("cleo", "---\nname: Cleo\n---\nYou edit.\n")
+}
+
+fn with_rules(text: &str) -> String {
+    SCENE.replace("Be brief.", text)
+}
+
+fn an_edited_rulebook_is_queued_by_everyone_in_one_tick_and_then_read() {
+    let mut room = room();
+    room.advance(1.0);
+    room.edit("scenes/test.yaml", &with_rules("Be kind."));
+    room.tick();
+    let now = room.now();
+    let queued = room.events("action_queued").into_iter().filter(|event| event["tick"] == now).count();
+    assert_eq!(queued, 3, "{:#?}", room.events("action_queued"));
+    for agent in ["ada-1", "bram-1", "cleo-1"] {
+        room.until(90.0, "read", |event| event["agent"] == agent && event["data"]["element"] == "rules");
+    }
+}
+
+fn every_record_leads_back_to_what_caused_it() {
+    let mut room = room();
+    room.advance(1.0);
+    room.edit("scenes/test.yaml", &with_rules("Be kind."));
+    let read = room.until(90.0, "read", |event| event["data"]["element"] == "rules");
+    let mut chain = vec![read["type"].as_str().unwrap().to_owned()];
+    let mut record = &read;
+    while let Some(cause) = record.get("cause") {
+        record = room.record(cause).expect("a cause is in the log");
+        chain.push(record["type"].as_str().unwrap().to_owned());
+    }
+    assert!(chain.contains(&"element_changed".to_owned()), "the read does not lead to the edit: {chain:?}");
+    assert!(chain.contains(&"action_queued".to_owned()), "the read does not lead through the queue: {chain:?}");
+}
+
+fn standing_instructions_come_first_in_every_prompt() {
+    use agent_workshop::mind::{LastPrompt, PromptOrigin};
+    let mut room = room();
+    room.advance(1.0);
+    room.edit("scenes/test.yaml", &with_rules("Be kind."));
+    room.until(90.0, "read", |_| true);
+    let world = room.world();
+    let mut prompts = world.query::<&LastPrompt>();
+    let mut seen = 0;
+    for last in prompts.iter(world) {
+        let Some(prompt) = &last.0 else { continue };
+        seen += 1;
+        assert_eq!(prompt.system[0].origin, PromptOrigin::StandingInstructions);
+        assert!(prompt.system_text().starts_with("=== Standing Instructions ===\nBe kind."), "{}", prompt.system_text());
+    }
+    assert!(seen > 0, "nobody was asked anything");
+}
+
+fn new_mail_is_read_by_its_owner_only_and_only_then_marked() {
+    let mut room = room();
+    room.advance(1.0);
+    room.push(ElementEdit {
+        element: "ada-mail".into(),
+        act: ElementAct::AddMail {
+            id: None,
+            from: "user".into(),
+            to: "ada-1".into(),
+            subject: "Hello".into(),
+            text: "Are you there?".into(),
+            attachments: Vec::new(),
+        },
+        by: Author::user(),
+        cause: None,
+    });
+    room.tick();
+    assert!(unread(&mut room), "mail was marked read before anyone saw it");
+    let read = room.until(60.0, "read", |event| event["data"]["element"] == "ada-mail");
+    assert_eq!(read["agent"], "ada-1");
+    room.advance(0.2);
+    assert!(!unread(&mut room), "mail that a model saw is still unread");
+    room.advance(120.0);
+    assert!(room.events("read").iter().all(|event| event["data"]["element"] != "ada-mail" || event["agent"] == "ada-1"));
+}
+
+fn unread(room: &mut Workshop) -> bool {
+    let saved = room.saved()["elements"].to_string();
+    assert!(saved.contains("Are you there?"), "the mail is not in the box: {saved}");
+    !saved.contains("\"read\":") || saved.contains("\"read\":null") || saved.contains("\"read\":false")
+}
+
+fn a_pin_from_a_reply_reaches_the_board_and_wakes_the_others() {
+    let script = "agents:\n  ada: [ { text: \"An idea. [PIN: paint the door]\" } ]\ndefault: [ { text: Fine. } ]\n";
+    let mut room = people(Setup::scene(SCENE)).script(script).open();
+    room.advance(1.0);
+    room.edit("scenes/test.yaml", &with_rules("Think of something."));
+    let pinned = room.until(90.0, "element_changed", |event| event["data"]["element"] == "ideas");
+    assert_eq!(pinned["data"]["by"], "ada-1");
+    let tick = pinned["tick"].as_u64().unwrap();
+    room.advance(1.0);
+    let woken: Vec<&str> = room
+        .events("action_queued")
+        .into_iter()
+        .filter(|event| event["data"].to_string().contains("ideas") && event["tick"].as_u64().unwrap() <= tick + 1)
+        .filter_map(|event| event["agent"].as_str())
+        .collect();
+    assert!(woken.contains(&"bram-1") && woken.contains(&"cleo-1") && !woken.contains(&"ada-1"), "{woken:?}");
+}
+
+fn an_unchanged_room_costs_nothing() {
+    let mut room = room();
+    // Long enough for every first look and every first meeting.
+    room.advance(30.0 * 60.0);
+    let calls = room.events("model_call").len();
+    room.advance(30.0 * 60.0);
+    assert_eq!(room.events("model_call").len(), calls, "agents in an unchanged room asked a model");
+}
+
+fn an_edited_agent_file_keeps_the_memory() {
+    let mut room = room();
+    room.advance(1.0);
+    room.edit("scenes/test.yaml", &with_rules("Be kind."));
+    room.until(90.0, "memory", |event| event["agent"] == "ada-1");
+    room.advance(0.1);
+    let before = notes(&mut room);
+    room.edit("agents/ada.md", "---\nname: Ada Lovelace\n---\nYou count.\n");
+    room.advance(1.0);
+    assert_eq!(notes(&mut room), before);
+    assert!(before.contains("be brief"));
+}
+
+fn notes(room: &mut Workshop) -> String {
+    room.saved()["memory"].to_string()
+}
+
+fn a_broken_agent_file_shows_its_problem_and_the_last_good_one_stays() {
+    use agent_workshop::workspace::{FileChanged, FileContent, Problems};
+    let mut room = room();
+    room.advance(1.0);
+    let unusable = FileContent::Unusable { what: "it is not UTF-8".into(), remedy: "save it as UTF-8".into() };
+    room.push(FileChanged { path: "agents/ada.md".into(), content: unusable });
+    room.advance(0.2);
+    let problems: Vec<String> = room.world().resource::<Problems>().iter().map(ToString::to_string).collect();
+    assert!(problems.iter().any(|problem| problem.contains("agents/ada.md")), "{problems:?}");
+    room.edit("scenes/test.yaml", &with_rules("Be kind."));
+    room.until(90.0, "read", |event| event["agent"] == "ada-1");
+}
+
+fn an_agent_taken_out_while_asking_costs_the_others_nothing() {
+    let mut room = room();
+    room.advance(1.0);
+    room.edit("scenes/test.yaml", &with_rules("Be kind."));
+    room.until(90.0, "state", |event| event["agent"] == "ada-1" && event["data"]["to"] == "reading");
+    let without_ada: String =
+        with_rules("Be kind.").lines().filter(|line| !line.contains("id: ada-1")).map(|line| format!("{line}\n")).collect();
+    room.edit("scenes/test.yaml", &without_ada);
+    room.until(2.0, "agent_removed", |event| event["agent"] == "ada-1");
+    for agent in ["bram-1", "cleo-1"] {
+        room.until(90.0, "read", |event| event["agent"] == agent);
+    }
+}
+
+fn a_deleted_element_lets_its_readers_go_on() {
+    let mut room = room();
+    room.advance(1.0);
+    room.edit("scenes/test.yaml", &SCENE.replace("Nothing yet.", "Come all!"));
+    room.until(90.0, "state", |event| event["data"]["to"] == "reading");
+    let without_news: String =
+        SCENE.lines().filter(|line| !line.contains("id: news")).map(|line| format!("{line}\n")).collect();
+    room.edit("scenes/test.yaml", &without_news);
+    room.advance(30.0);
+    let world = room.world();
+    assert!(agent_workshop::simulation::is_idle(world), "someone still waits for an element that is gone");
+}
+
+fn a_task_is_done_and_answered() {
+    let script = "agents:\n  ada: [ { text: \"The answer is 42.\", when: { kind: task } } ]\ndefault: [ { text: Fine. } ]\n";
+    let mut room = people(Setup::scene(SCENE)).script(script).open();
+    room.advance(1.0);
+    room.push(agent_workshop::simulation::TaskCommand { agent: "ada-1".into(), text: "What is six times seven?".into() });
+    let complete = room.until(60.0, "complete", |event: &Value| event["agent"] == "ada-1");
+    assert_eq!(complete["data"]["text"], "The answer is 42.");
+}

@@ -1,0 +1,196 @@
+//! A whole workshop in memory, for cases of three lines: no disk but a script, no network, no real time.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use agent_workshop::app;
+use agent_workshop::base::Seq;
+use agent_workshop::gateway;
+use agent_workshop::schedule::{self, Door, InputJournal, RecordedInput, SimClock, TICKS_PER_SEC, saved};
+use agent_workshop::store::EventLog;
+use agent_workshop::workspace::{FileChanged, FileContent, RoomStart};
+use bevy::app::App;
+use bevy::ecs::prelude::*;
+use serde_json::Value;
+
+/// No reply may take longer than this in real time.
+const REPLY_AT_MOST: Duration = Duration::from_secs(30);
+
+/// A room under test, and everything that was logged in it so far.
+pub struct Workshop {
+    pub app: App,
+    pub start: RoomStart,
+    pub inputs: Vec<RecordedInput>,
+    events: Vec<Value>,
+    _script: Option<tempfile::NamedTempFile>,
+}
+
+/// What a room under test starts from.
+#[derive(Default)]
+pub struct Setup {
+    files: BTreeMap<String, String>,
+    script: Option<String>,
+    provider: Option<String>,
+}
+
+impl Setup {
+    /// Starts with this scene, as `scenes/test.yaml`.
+    pub fn scene(yaml: &str) -> Self {
+        Self::default().file("settings.yaml", "").file("scenes/test.yaml", yaml)
+    }
+
+    /// Starts from the starter kit.
+    pub fn starter_kit() -> Self {
+        let files = agent_workshop::workspace::starter_files().into_iter().collect();
+        Self { files, ..Self::default() }
+    }
+
+    /// Adds or replaces a file.
+    pub fn file(mut self, path: &str, text: &str) -> Self {
+        self.files.insert(path.to_owned(), text.to_owned());
+        self
+    }
+
+    /// Adds an agent file with nothing but a name and this text.
+    pub fn profile(self, id: &str, instructions: &str) -> Self {
+        self.file(&format!("agents/{id}.md"), instructions)
+    }
+
+    /// Answers come from this script instead of the offline brain.
+    pub fn script(mut self, yaml: &str) -> Self {
+        self.script = Some(yaml.to_owned());
+        self
+    }
+
+    /// Answers come from this provider.
+    pub fn provider(mut self, provider: &str) -> Self {
+        self.provider = Some(provider.to_owned());
+        self
+    }
+
+    /// Opens the scene `scenes/test.yaml`.
+    pub fn open(self) -> Workshop {
+        self.open_scene("test")
+    }
+
+    /// Opens a scene of these files.
+    pub fn open_scene(self, scene: &str) -> Workshop {
+        let script = self.script.map(|yaml| {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), yaml).unwrap();
+            file
+        });
+        let scripted = script.as_ref().map(|file| format!("scripted:{}", file.path().display()));
+        let start = RoomStart {
+            scene: format!("scenes/{scene}.yaml"),
+            files: self.files,
+            seed: None,
+            provider: scripted.or(self.provider),
+            carried: None,
+        };
+        let mut workshop = Workshop::begin(start, Seq(1));
+        workshop._script = script;
+        workshop
+    }
+}
+
+impl Workshop {
+    /// Begins with a start made elsewhere.
+    pub fn begin(start: RoomStart, first_seq: Seq) -> Self {
+        let app = app::begin(start.clone(), "r-test".into(), first_seq).unwrap();
+        Self { app, start, inputs: Vec::new(), events: Vec::new(), _script: None }
+    }
+
+    pub fn world(&mut self) -> &mut World {
+        self.app.world_mut()
+    }
+
+    /// Runs one tick, waiting in real time for replies that are owed.
+    pub fn tick(&mut self) {
+        let world = self.app.world_mut();
+        let began = Instant::now();
+        while gateway::must_wait(world) {
+            gateway::wait_for_reply(world, Duration::from_millis(50));
+            assert!(began.elapsed() < REPLY_AT_MOST, "a reply is owed and does not come");
+        }
+        schedule::advance(world);
+        let events = world.resource_mut::<EventLog>().take();
+        self.events.extend(events.iter().map(|event| serde_json::to_value(event).unwrap()));
+        self.inputs.extend(world.resource_mut::<InputJournal>().take_recorded());
+    }
+
+    /// Lets so many simulated seconds pass.
+    pub fn advance(&mut self, secs: f64) {
+        for _ in 0..(secs * TICKS_PER_SEC as f64).round() as u64 {
+            self.tick();
+        }
+    }
+
+    /// Lets time pass until something of this type is logged that satisfies the condition; fails after `secs`.
+    pub fn until(&mut self, secs: f64, kind: &str, condition: impl Fn(&Value) -> bool) -> Value {
+        let seen = self.events.len();
+        for _ in 0..(secs * TICKS_PER_SEC as f64) as u64 {
+            self.tick();
+            let found = self.events[seen..].iter().find(|event| event["type"] == kind && condition(event));
+            if let Some(found) = found {
+                return found.clone();
+            }
+        }
+        panic!("no such {kind} within {secs} s; there were: {:#?}", self.events(kind));
+    }
+
+    /// A person saves a file.
+    pub fn edit(&mut self, path: &str, text: &str) {
+        let change = FileChanged { path: path.to_owned(), content: FileContent::Text(text.to_owned()) };
+        self.push(change);
+    }
+
+    /// A person deletes a file.
+    pub fn delete(&mut self, path: &str) {
+        self.push(FileChanged { path: path.to_owned(), content: FileContent::Removed });
+    }
+
+    /// Something comes through the door.
+    pub fn push<T: agent_workshop::schedule::Input>(&mut self, input: T) {
+        self.world().resource_mut::<Door<T>>().push(input);
+    }
+
+    /// Everything logged so far of one type.
+    pub fn events(&self, kind: &str) -> Vec<&Value> {
+        self.events.iter().filter(|event| event["type"] == kind).collect()
+    }
+
+    /// Everything logged so far.
+    pub fn log(&self) -> &[Value] {
+        &self.events
+    }
+
+    /// The record of this number.
+    pub fn record(&self, seq: &Value) -> Option<&Value> {
+        self.events.iter().find(|event| event["seq"] == *seq)
+    }
+
+    pub fn now(&mut self) -> u64 {
+        self.world().resource::<SimClock>().tick()
+    }
+
+    pub fn hash(&mut self) -> u64 {
+        saved::world_hash(self.world())
+    }
+
+    /// What would be saved now.
+    pub fn saved(&mut self) -> Value {
+        saved::save_world(self.world()).unwrap()
+    }
+
+    /// Says which floor differs, where two rooms do.
+    pub fn assert_same_world(&mut self, other: &mut Self) {
+        let (mine, theirs) = (saved::section_hashes(self.world()), saved::section_hashes(other.world()));
+        if mine != theirs {
+            let (mine, theirs) = (self.saved(), other.saved());
+            let differing = mine.as_object().unwrap().iter().filter(|(name, value)| theirs[name.as_str()] != **value);
+            let names: Vec<_> = differing.map(|(name, _)| name.as_str()).collect();
+            panic!("the worlds differ at tick {} in {names:?}", self.now());
+        }
+    }
+}
