@@ -20,6 +20,11 @@ macro_rules! event_kinds {
             pub fn word(self) -> &'static str {
                 match self { $(Self::$name => $word),* }
             }
+
+            /// The kind with this word.
+            pub fn from_word(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$name),)* _ => None }
+            }
         }
     };
 }
@@ -114,6 +119,12 @@ impl EventDraft {
     /// About this agent.
     pub fn agent(mut self, agent: &Id) -> Self {
         self.agent = Some(agent.clone());
+        self
+    }
+
+    /// Part of this activation.
+    pub fn activation(mut self, activation: &Id) -> Self {
+        self.activation = Some(activation.clone());
         self
     }
 

@@ -26,7 +26,13 @@ impl Default for EventLog {
 impl EventLog {
     /// A log for this run whose first record gets `first_seq`.
     pub fn new(run: Id, first_seq: Seq) -> Self {
-        Self { run, next_seq: first_seq.0, ..Self::default() }
+        Self { run, next_seq: first_seq.0, time_ms: now_ms(), ..Self::default() }
+    }
+
+    /// The same, for a room that goes on from this tick.
+    pub fn at_tick(mut self, tick: u64) -> Self {
+        self.tick = tick;
+        self
     }
 
     /// The run whose records these are.
@@ -57,10 +63,21 @@ impl EventLog {
         std::mem::take(&mut self.unwritten)
     }
 
+    /// Forgets the oldest records beyond this many: for a room that nobody keeps the log of.
+    pub(super) fn keep_newest(&mut self, count: usize) {
+        let surplus = self.unwritten.len().saturating_sub(count);
+        self.unwritten.drain(..surplus);
+    }
+
     /// Stamps what is written from now on; the wall clock is read once a tick, here only.
     pub(super) fn stamp(&mut self, tick: u64) {
         self.tick = tick;
-        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        self.time_ms = u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX);
+        self.time_ms = now_ms();
     }
+}
+
+/// Wall-clock time in milliseconds since 1970.
+pub(super) fn now_ms() -> u64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,0 +1,155 @@
+//! What can go wrong with the log, and what a person can do about it.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+use crate::base::{Problem, Seq};
+
+/// The place that problems of this floor name, relative to the workspace.
+pub(super) const PLACE: &str = ".workshop/workshop.db";
+
+/// Why the log could not be opened, read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Another process has the workspace open for writing.
+    #[error("the workspace is already open{holder} (lock {})", lock.display())]
+    InUse {
+        /// The lock file.
+        lock: PathBuf,
+        /// ` in process 4711`, or nothing if that is not known.
+        holder: String,
+    },
+    /// The database has a format that this version does not know.
+    #[error("{} has format {found}, this version knows only up to {known}", path.display())]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// Its format.
+        found: i64,
+        /// The newest format known here.
+        known: usize,
+    },
+    /// Nothing was ever recorded here.
+    #[error("{} does not exist: nothing was recorded yet", path.display())]
+    NoHistory {
+        /// Where the database would be.
+        path: PathBuf,
+    },
+    /// The database is not sound.
+    #[error("{} is damaged: {what}", path.display())]
+    Damaged {
+        /// The database.
+        path: PathBuf,
+        /// What was found.
+        what: String,
+    },
+    /// SQLite refused.
+    #[error("could not {doing}: {source}")]
+    Database {
+        /// What was being done.
+        doing: &'static str,
+        /// SQLite's words.
+        source: rusqlite::Error,
+    },
+    /// The file system refused.
+    #[error("could not use {}: {source}", path.display())]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's words.
+        source: std::io::Error,
+    },
+    /// A value of a run could not be turned into JSON or back.
+    #[error("could not {doing}: {source}")]
+    Json {
+        /// What was being done.
+        doing: &'static str,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// A record came before one that is already there, or before any run began. Such a record is refused for good.
+    #[error("refused a record out of order: {0}")]
+    OutOfOrder(String),
+    /// A stored record could not be understood.
+    #[error("record {seq} could not be read: {what}")]
+    Unreadable {
+        /// Which.
+        seq: Seq,
+        /// Why.
+        what: String,
+    },
+    /// There is no run of this name.
+    #[error("there is no run {0:?}")]
+    UnknownRun(String),
+    /// The records are kept in memory, but are not on disk yet.
+    #[error("not written yet: {why}")]
+    NotWritten {
+        /// What the writer last heard from the database.
+        why: String,
+    },
+    /// The thread that writes is gone.
+    #[error("the writer has stopped")]
+    Stopped,
+}
+
+impl StoreError {
+    /// Adds what was being done: `.map_err(StoreError::while_doing("read the runs"))`.
+    pub(super) fn while_doing(doing: &'static str) -> impl FnOnce(rusqlite::Error) -> Self {
+        move |source| Self::Database { doing, source }
+    }
+
+    /// Adds what was being done with JSON.
+    pub(super) fn json(doing: &'static str) -> impl FnOnce(serde_json::Error) -> Self {
+        move |source| Self::Json { doing, source }
+    }
+
+    /// Adds which file it was.
+    pub(super) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        move |source| Self::File { path: path.to_owned(), source }
+    }
+
+    /// Whether the database's content is broken, so that only setting it aside helps.
+    pub(super) fn is_damage(&self) -> bool {
+        match self {
+            Self::Damaged { .. } => true,
+            Self::Database { source, .. } => {
+                matches!(source.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether writing the same again can never succeed.
+    pub(super) fn is_refusal(&self) -> bool {
+        match self {
+            Self::OutOfOrder(_) | Self::Json { .. } => true,
+            Self::Database { source, .. } => matches!(
+                source.sqlite_error_code(),
+                Some(ErrorCode::ConstraintViolation | ErrorCode::TooBig | ErrorCode::TypeMismatch)
+            ),
+            _ => false,
+        }
+    }
+
+    /// The same in words for the person who can mend it.
+    pub fn problem(&self) -> Problem {
+        let remedy = match self {
+            Self::InUse { .. } => "close the other window or stop the other command, then try again",
+            Self::Newer { .. } => {
+                "open the workspace with the newer version, or move .workshop/ away: \
+                 that loses history, never work"
+            }
+            Self::NoHistory { .. } => "open the room once with `workshop run` or the window",
+            Self::Damaged { .. } => "open the workspace again: the damaged file is set aside then, and a new one made",
+            Self::Database { .. } | Self::File { .. } | Self::NotWritten { .. } => {
+                "check that the disk has room and that .workshop/ may be written"
+            }
+            Self::UnknownRun(_) => "`workshop replay` without a run lists those there are",
+            Self::Json { .. } | Self::OutOfOrder(_) | Self::Unreadable { .. } | Self::Stopped => {
+                "this is a fault in the program: export the log and report it"
+            }
+        };
+        Problem::error(PLACE, self.to_string(), remedy)
+    }
+}

@@ -1,0 +1,107 @@
+//! The file: its format, its lock, and what becomes of a damaged one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use super::super::db::{self, MIGRATIONS};
+use super::*;
+use crate::store::StoreError;
+
+fn version(path: &Path) -> i64 {
+    Connection::open(path).unwrap().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn a_new_database_takes_every_migration_and_an_old_one_only_the_missing() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(store(dir.path()));
+    assert_eq!(version(&db::path_in(dir.path())), MIGRATIONS.len() as i64);
+
+    let path = PathBuf::from("in memory");
+    let mut connection = Connection::open_in_memory().unwrap();
+    let first = "CREATE TABLE pages (n INTEGER) STRICT; INSERT INTO pages VALUES (1);";
+    db::migrate(&mut connection, &path, &[first]).unwrap();
+    db::migrate(&mut connection, &path, &[first, "ALTER TABLE pages ADD COLUMN word TEXT;"]).unwrap();
+    let kept = "SELECT count(*) FROM pages WHERE n = 1 AND word IS NULL";
+    assert_eq!(connection.query_row(kept, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
+}
+
+#[test]
+fn a_migration_that_fails_leaves_the_database_as_it_was() {
+    let mut connection = Connection::open_in_memory().unwrap();
+    let steps = ["CREATE TABLE pages (n INTEGER) STRICT;", "CREATE TABLE pages (n INTEGER) STRICT;"];
+    assert!(db::migrate(&mut connection, Path::new("in memory"), &steps).is_err());
+    let tables = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0));
+    assert_eq!(tables.unwrap(), 0);
+}
+
+#[test]
+fn a_database_of_a_newer_version_is_refused_and_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(store(dir.path()));
+    let path = db::path_in(dir.path());
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let error = Store::open(dir.path()).err().unwrap();
+    assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error}");
+    assert!(error.problem().to_string().contains("newer version"), "{}", error.problem());
+    assert!(matches!(Reader::open(dir.path()), Err(StoreError::Newer { .. })));
+    assert_eq!(version(&path), 99);
+}
+
+#[test]
+fn reading_brings_an_empty_database_up_to_date_and_says_where_there_is_none() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(matches!(Reader::open(dir.path()), Err(StoreError::NoHistory { .. })));
+    fs::write(db::path_in(dir.path()), "").unwrap();
+    assert_eq!(Reader::open(dir.path()).unwrap().runs().unwrap(), []);
+}
+
+#[test]
+fn only_one_may_write_and_the_other_learns_who_does() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = store(dir.path());
+    let error = Store::open(dir.path()).err().unwrap();
+    assert!(matches!(error, StoreError::InUse { .. }), "{error}");
+    let told = error.problem();
+    assert!(told.what.contains(&format!("process {}", std::process::id())), "{told}");
+    assert!(told.remedy.contains("close the other"), "{told}");
+    assert_eq!(Reader::open(dir.path()).unwrap().last_seq().unwrap(), Seq(0), "reading is open to all");
+    drop(first);
+    drop(store(dir.path()));
+}
+
+#[test]
+fn what_is_no_database_is_set_aside_under_a_name_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    for number in 1..=2 {
+        let rubbish = format!("this is no database, {number} ").repeat(500);
+        fs::write(db::path_in(dir.path()), &rubbish).unwrap();
+        let (mut store, problems) = Store::open(dir.path()).unwrap();
+        let name = format!("workshop.db.broken-{number}");
+        assert_eq!(problems.len(), 1);
+        assert!(problems[0].what.contains(&name), "{}", problems[0]);
+        assert_eq!(fs::read_to_string(dir.path().join(name)).unwrap(), rubbish);
+        store.start_run(run_start("r-1", 1, 0)).unwrap();
+        store.flush().unwrap();
+    }
+}
+
+#[test]
+fn damage_inside_is_found_after_a_run_was_cut_off() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut first = store(dir.path());
+    first.start_run(run_start("r-1", 1, 0)).unwrap();
+    for n in 1..=500 {
+        first.send_tick(tick("r-1", n, n)).unwrap();
+    }
+    drop(first);
+    let path = db::path_in(dir.path());
+    let mut bytes = fs::read(&path).unwrap();
+    let middle = bytes.len() / 2 / 4096 * 4096;
+    bytes[middle..middle + 4096].fill(0xa5);
+    fs::write(&path, bytes).unwrap();
+    let (store, problems) = Store::open(dir.path()).unwrap();
+    assert_eq!((problems.len(), store.last_seq_at_open()), (1, Seq(0)), "{problems:?}");
+}

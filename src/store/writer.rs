@@ -1,0 +1,263 @@
+//! Turns what is handed over into transactions: a batch is written whole or not at all, in order, once.
+
+use std::fs::File;
+
+use rusqlite::{CachedStatement, Connection, TransactionBehavior, params};
+use serde_json::Value;
+
+use super::db::Opened;
+use super::error::StoreError;
+use super::event::EventRecord;
+use super::record::{RunStart, Snapshot, TickRecord};
+use crate::base::Id;
+use crate::schedule::RecordedInput;
+
+/// Snapshots kept per scene: the newest, and one more in case that one cannot be loaded.
+const SNAPSHOTS_KEPT: i64 = 2;
+
+/// Something to write.
+#[derive(Debug)]
+pub(super) enum Entry {
+    /// A room is opened, at this wall-clock time in milliseconds since 1970.
+    RunStart { start: RunStart, time_ms: u64 },
+    /// A tick of the open run.
+    Tick(TickRecord),
+    /// The room of the open run.
+    Snapshot(Box<Snapshot>),
+    /// The room is closed, with why.
+    RunEnd { reason: String, time_ms: u64 },
+}
+
+/// How far the log has come. Only a transaction that was committed moves it.
+#[derive(Clone, Debug)]
+struct Position {
+    last_seq: u64,
+    run: Option<OpenRun>,
+}
+
+#[derive(Clone, Debug)]
+struct OpenRun {
+    number: i64,
+    id: Id,
+    last_tick: u64,
+    /// The last tick that stands in the database.
+    written_tick: u64,
+    next_input: i64,
+}
+
+/// The one connection that writes.
+pub(super) struct Writer {
+    connection: Connection,
+    at: Position,
+    /// Held until the connection is closed: fields are dropped in this order.
+    _lock: File,
+}
+
+impl Writer {
+    pub(super) fn new(opened: Opened) -> Self {
+        let Opened { connection, lock, last_seq, problems: _ } = opened;
+        Self { connection, at: Position { last_seq: last_seq.0, run: None }, _lock: lock }
+    }
+
+    /// Writes all of these or none. An error that [`StoreError::is_refusal`] comes back every time.
+    pub(super) fn write(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
+        let mut at = self.at.clone();
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(StoreError::while_doing("begin to write"))?;
+        for entry in entries {
+            write_entry(&transaction, &mut at, entry)?;
+        }
+        write_progress(&transaction, &mut at)?;
+        transaction.commit().map_err(StoreError::while_doing("write the log"))?;
+        self.at = at;
+        Ok(())
+    }
+
+    /// After a run could not begin, nothing may be added to the one before it.
+    pub(super) fn close_run(&mut self) {
+        self.at.run = None;
+    }
+}
+
+fn write_entry(connection: &Connection, at: &mut Position, entry: &Entry) -> Result<(), StoreError> {
+    match entry {
+        Entry::RunStart { start, time_ms } => write_start(connection, at, start, *time_ms),
+        Entry::Tick(record) => write_tick(connection, at, record),
+        Entry::Snapshot(snapshot) => write_snapshot(connection, at, snapshot),
+        Entry::RunEnd { reason, time_ms } => write_end(connection, at, reason, *time_ms),
+    }
+}
+
+fn write_start(connection: &Connection, at: &mut Position, start: &RunStart, time_ms: u64) -> Result<(), StoreError> {
+    write_progress(connection, at)?;
+    if start.first_seq.0 <= at.last_seq {
+        let problem = format!("run {} would begin at {}, but {} is there", start.id, start.first_seq, at.last_seq);
+        return Err(StoreError::OutOfOrder(problem));
+    }
+    let tick = start.first_tick.cast_signed();
+    let doing = "write the start of a run";
+    prepare(
+        connection,
+        "INSERT INTO runs (id, scene, seed, started_ms, first_seq, first_tick, last_tick) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
+    )?
+    .execute(params![
+        &*start.id,
+        start.scene,
+        start.seed.cast_signed(),
+        time_ms.cast_signed(),
+        start.first_seq.0.cast_signed(),
+        tick
+    ])
+    .map_err(StoreError::while_doing(doing))?;
+    let number = connection.last_insert_rowid();
+    prepare(connection, "INSERT INTO run_starts (run, start) VALUES (?1, ?2)")?
+        .execute(params![number, json(&start.start)?])
+        .map_err(StoreError::while_doing(doing))?;
+    at.run = Some(OpenRun {
+        number,
+        id: start.id.clone(),
+        last_tick: start.first_tick,
+        written_tick: start.first_tick,
+        next_input: 0,
+    });
+    Ok(())
+}
+
+fn write_tick(connection: &Connection, at: &mut Position, record: &TickRecord) -> Result<(), StoreError> {
+    let Position { last_seq, run } = at;
+    let run = open_run(run)?;
+    if record.tick < run.last_tick {
+        let problem = format!("tick {} of run {} after tick {}", record.tick, run.id, run.last_tick);
+        return Err(StoreError::OutOfOrder(problem));
+    }
+    run.last_tick = record.tick;
+    write_events(connection, last_seq, run, &record.events)?;
+    write_inputs(connection, run, &record.inputs)
+}
+
+fn write_events(
+    connection: &Connection,
+    last_seq: &mut u64,
+    run: &OpenRun,
+    events: &[EventRecord],
+) -> Result<(), StoreError> {
+    if events.is_empty() {
+        return Ok(());
+    }
+    let mut insert = prepare(
+        connection,
+        "INSERT INTO events (seq, run, tick, time_ms, type, agent, activation, session, cause, data) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    )?;
+    for event in events {
+        let seq = event.seq.0;
+        if seq <= *last_seq {
+            return Err(StoreError::OutOfOrder(format!("event {seq} of run {} after event {last_seq}", event.run)));
+        }
+        if event.run != run.id {
+            return Err(StoreError::OutOfOrder(format!("event {seq} of run {} in run {}", event.run, run.id)));
+        }
+        *last_seq = seq;
+        insert
+            .execute(params![
+                seq.cast_signed(),
+                run.number,
+                event.tick.cast_signed(),
+                event.time_ms.cast_signed(),
+                event.draft.kind.word(),
+                event.draft.agent.as_deref(),
+                event.draft.activation.as_deref(),
+                event.draft.session.as_deref(),
+                event.draft.cause.map(|cause| cause.0.cast_signed()),
+                event.draft.data.get(),
+            ])
+            .map_err(StoreError::while_doing("write an event"))?;
+    }
+    Ok(())
+}
+
+fn write_inputs(connection: &Connection, run: &mut OpenRun, inputs: &[RecordedInput]) -> Result<(), StoreError> {
+    if inputs.is_empty() {
+        return Ok(());
+    }
+    let mut insert =
+        prepare(connection, "INSERT INTO inputs (run, tick, number, kind, data) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    for input in inputs {
+        if input.tick > run.last_tick {
+            let problem = format!("an input of tick {} in tick {}", input.tick, run.last_tick);
+            return Err(StoreError::OutOfOrder(problem));
+        }
+        insert
+            .execute(params![run.number, input.tick.cast_signed(), run.next_input, input.kind, input.data])
+            .map_err(StoreError::while_doing("write an input"))?;
+        run.next_input += 1;
+    }
+    Ok(())
+}
+
+fn write_snapshot(connection: &Connection, at: &mut Position, snapshot: &Snapshot) -> Result<(), StoreError> {
+    let run = open_run(&mut at.run)?;
+    // Inputs after the snapshot must still be to come, or reopening would skip some.
+    if snapshot.tick > run.last_tick {
+        let problem = format!("a snapshot of tick {} when only {} was recorded", snapshot.tick, run.last_tick);
+        return Err(StoreError::OutOfOrder(problem));
+    }
+    let doing = "write a snapshot";
+    prepare(
+        connection,
+        "INSERT OR REPLACE INTO snapshots (scene, run, tick, next_seq, sections, files) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?
+    .execute(params![
+        snapshot.scene,
+        run.number,
+        snapshot.tick.cast_signed(),
+        snapshot.next_seq.0.cast_signed(),
+        json(&snapshot.sections)?,
+        json(&snapshot.files)?,
+    ])
+    .map_err(StoreError::while_doing(doing))?;
+    prepare(
+        connection,
+        "DELETE FROM snapshots WHERE scene = ?1 AND number NOT IN \
+         (SELECT number FROM snapshots WHERE scene = ?1 ORDER BY number DESC LIMIT ?2)",
+    )?
+    .execute(params![snapshot.scene, SNAPSHOTS_KEPT])
+    .map_err(StoreError::while_doing(doing))?;
+    Ok(())
+}
+
+fn write_end(connection: &Connection, at: &mut Position, reason: &str, time_ms: u64) -> Result<(), StoreError> {
+    write_progress(connection, at)?;
+    let run = open_run(&mut at.run)?;
+    prepare(connection, "UPDATE runs SET ended_ms = ?2, end_reason = ?3 WHERE number = ?1")?
+        .execute(params![run.number, time_ms.cast_signed(), reason])
+        .map_err(StoreError::while_doing("write the end of a run"))?;
+    at.run = None;
+    Ok(())
+}
+
+/// Once per batch and not per tick: how far the clock has come.
+fn write_progress(connection: &Connection, at: &mut Position) -> Result<(), StoreError> {
+    let Some(run) = at.run.as_mut().filter(|run| run.last_tick != run.written_tick) else { return Ok(()) };
+    prepare(connection, "UPDATE runs SET last_tick = ?2 WHERE number = ?1")?
+        .execute(params![run.number, run.last_tick.cast_signed()])
+        .map_err(StoreError::while_doing("write the last tick"))?;
+    run.written_tick = run.last_tick;
+    Ok(())
+}
+
+fn open_run(run: &mut Option<OpenRun>) -> Result<&mut OpenRun, StoreError> {
+    run.as_mut().ok_or_else(|| StoreError::OutOfOrder("no run is open".to_owned()))
+}
+
+fn prepare<'a>(connection: &'a Connection, sql: &str) -> Result<CachedStatement<'a>, StoreError> {
+    connection.prepare_cached(sql).map_err(StoreError::while_doing("write the log"))
+}
+
+fn json(value: &Value) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(StoreError::json("put a room into words"))
+}
