@@ -6,11 +6,10 @@ use std::time::{Duration, Instant};
 
 use bevy::ecs::prelude::*;
 
-use super::room::snapshot_of;
 use crate::gateway;
-use crate::schedule::{self, SimClock, Speed, TICKS_PER_SEC};
-use crate::store::{EventLog, EventRecord, Store};
-use crate::workspace::RoomStart;
+use crate::schedule::{self, SimClock, Speed, TICKS_PER_SEC, saved};
+use crate::store::{EventLog, EventRecord, Snapshot, Store};
+use crate::workspace::{KnownFiles, RoomStart};
 
 /// A stall of the machine advances the room by no more than this.
 const STALL_AT_MOST: Duration = Duration::from_millis(100);
@@ -68,7 +67,8 @@ impl Driver {
         let tick = world.resource::<SimClock>().tick();
         if tick >= self.last_snapshot_tick + SNAPSHOT_EVERY_TICKS {
             self.last_snapshot_tick = tick;
-            save_snapshot(world);
+            let scene = world.resource::<RoomStart>().scene.clone();
+            save_snapshot(world, &scene);
         }
         Step::Ticked
     }
@@ -90,25 +90,31 @@ impl Driver {
     }
 }
 
-/// Runs ticks until this one has run, as fast as replies allow, without a store.
-pub(super) fn run_to(world: &mut World, last_tick: u64) {
+/// Plays recorded inputs until this tick has run, as fast as it goes.
+pub(super) fn replay_to(world: &mut World, last_tick: u64) {
     while world.resource::<SimClock>().tick() < last_tick {
-        if gateway::must_wait(world) {
-            gateway::wait_for_reply(world, WAIT_AT_MOST);
-            continue;
-        }
         schedule::advance(world);
     }
 }
 
-/// Hands the world as it is now to the store, if the room has one.
-pub(super) fn save_snapshot(world: &mut World) {
+/// Hands the world as it is now to the store, if the room has one. Where the store has no room, the next
+/// snapshot will do: what happened since the last one is in the record.
+pub(super) fn save_snapshot(world: &mut World, scene: &str) {
     if !world.contains_resource::<Store>() {
         return;
     }
-    let Some(scene) = world.get_resource::<RoomStart>().map(|start| start.scene.clone()) else { return };
-    match snapshot_of(world, &scene) {
-        Ok(snapshot) => world.resource::<Store>().save_snapshot(snapshot),
+    let sections = saved::save_world(world);
+    let files = serde_json::to_value(world.resource::<KnownFiles>().all());
+    let log = world.resource::<EventLog>();
+    let (run, next_seq) = (log.run().clone(), log.next_seq());
+    let tick = world.resource::<SimClock>().tick();
+    match sections.and_then(|sections| Ok((sections, files?))) {
+        Ok((sections, files)) => {
+            let snapshot = Snapshot { scene: scene.to_owned(), run, tick, next_seq, sections, files };
+            if world.resource_mut::<Store>().save_snapshot(snapshot).is_err() {
+                tracing::info!("the log was too busy for a snapshot at tick {tick}");
+            }
+        }
         Err(error) => tracing::error!("the room could not be saved: {error}"),
     }
 }

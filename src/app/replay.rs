@@ -56,10 +56,10 @@ pub fn replay(
         let newest = runs.iter().take(5).map(|run| &*run.id).collect::<Vec<_>>().join(", ");
         return Err(ReplayError::NoSuchRun { wanted: run.to_owned(), newest });
     };
-    let start: RoomStart = serde_json::from_str(&reader.run_start(&found.id)?)?;
+    let start: RoomStart = serde_json::from_value(reader.start(&found.id)?)?;
     let mut app = super::begin(start, found.id.clone(), found.first_seq)?;
     let world = app.world_mut();
-    world.resource_mut::<InputJournal>().replay(reader.inputs(&found.id)?);
+    world.resource_mut::<InputJournal>().replay(reader.inputs(&found.id, 0)?);
     let hashes = reader.hashes(&found.id)?;
     let last = to_tick.unwrap_or(found.last_tick).min(found.last_tick);
     let (mut compared, mut differs_at, mut ticks) = (0, None, 0);

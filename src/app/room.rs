@@ -1,16 +1,19 @@
 //! Opening a workspace as a living room, and closing it: everything on disk around one world.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 use thiserror::Error;
 
 use super::drive::Driver;
 use crate::base::{Id, Problem, Seq};
-use crate::schedule::{InputJournal, RoomSeed, SimClock, saved};
-use crate::store::{self, Reader, RunStart, Snapshot, Store, StoreError};
+use crate::schedule::{Door, InputJournal, RoomSeed, SimClock, saved};
+use crate::store::{
+    self, EventDraft, EventKind, EventLog, EventRecord, Reader, ReopenFrom, RunStart, Store, StoreError,
+};
 use crate::workspace::{self, FileChanged, FileContent, KnownFiles, LayoutError, RoomStart, Saver, Watcher};
 
 /// What to open and how.
@@ -72,14 +75,13 @@ impl Room {
         // The watcher is armed before the first read, so that no edit falls between.
         let watcher = options.watch.then(|| Watcher::start(&options.folder));
         let (on_disk, mut problems) = workspace::read_folder(&options.folder)?;
-        let (store, store_problems) = Store::open(&options.folder.join(workspace::STATE_FOLDER))?;
+        let (mut store, store_problems) = Store::open(&state_folder(&options.folder))?;
         problems.extend(store_problems);
-        let reader = Reader::open(&options.folder.join(workspace::STATE_FOLDER))?;
         let scene = choose_scene(&on_disk, options)?;
 
-        let carried = if options.fresh { None } else { recover(&reader, &scene)? };
+        let carried = if options.fresh { None } else { recover(&store, &scene)? };
         let (files, carried) = match carried {
-            Some(carried) => (carried.files, Some(carried.sections)),
+            Some(saved) => (saved.files, Some(saved.sections)),
             None => (on_disk.clone(), None),
         };
         let start = RoomStart {
@@ -89,8 +91,8 @@ impl Room {
             provider: options.provider.clone(),
             carried,
         };
-        let run: Id = store::new_run_id().into();
-        let first_seq = reader.next_seq()?;
+        let run = store::new_run_id();
+        let first_seq = Seq(store.last_seq_at_open().0 + 1);
         let mut app = super::begin(start.clone(), run.clone(), first_seq)?;
         let world = app.world_mut();
         store.start_run(RunStart {
@@ -98,9 +100,9 @@ impl Room {
             scene: scene.clone(),
             seed: world.resource::<RoomSeed>().0,
             first_seq,
-            start: serde_json::to_string(&start)?,
             first_tick: world.resource::<SimClock>().tick(),
-        });
+            start: serde_json::to_value(&start)?,
+        })?;
         world.insert_resource(store);
         push_edits_while_closed(world, &files, &on_disk);
         let saver = Saver::start(&options.folder, &scene, &on_disk);
@@ -109,27 +111,31 @@ impl Room {
             world.insert_resource(watcher);
         }
         world.insert_resource(saver);
-        store::log_run_start(world, &scene);
+        let began = json!({ "scene": scene, "seed": world.resource::<RoomSeed>().0, "provider": options.provider });
+        world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::RunStart, began));
         Ok((Self { app, scene, run, driver: Driver::default() }, problems))
     }
 
-    /// Closes the room: everything that happened is on disk when this returns.
-    pub fn close(mut self, reason: &str) -> Result<(), StoreError> {
+    /// Closes the room: everything that happened is on disk when this returns. The last events, among them the
+    /// run's end, go through `last_events` as well.
+    pub fn close(mut self, reason: &str, last_events: impl FnOnce(&[EventRecord])) -> Result<(), StoreError> {
         let world = self.app.world_mut();
-        store::log_run_end(world, reason);
-        super::drive::hand_over(world);
-        super::drive::save_snapshot(world);
-        if let Some(saver) = world.remove_resource::<Saver>() {
+        let scene = self.scene;
+        world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::RunEnd, json!({ "why": reason })));
+        last_events(world.resource::<EventLog>().unwritten());
+        store::record_now(world);
+        super::drive::save_snapshot(world, &scene);
+        if let Some(mut saver) = world.remove_resource::<Saver>() {
             saver.flush();
         }
-        let Some(store) = world.remove_resource::<Store>() else { return Ok(()) };
-        store.end_run(reason);
+        let Some(mut store) = world.remove_resource::<Store>() else { return Ok(()) };
+        store.end_run(reason)?;
         store.flush()
     }
 }
 
 /// The scene to open: the one asked for, the one that `settings.yaml` names, `studio`, or the first there is.
-fn choose_scene(files: &std::collections::BTreeMap<String, String>, options: &OpenOptions) -> Result<String, OpenError> {
+fn choose_scene(files: &BTreeMap<String, String>, options: &OpenOptions) -> Result<String, OpenError> {
     let stem = |path: &str| {
         let file = path.strip_prefix("scenes/")?;
         file.strip_suffix(".yaml").or_else(|| file.strip_suffix(".yml")).map(str::to_owned)
@@ -153,53 +159,42 @@ fn choose_scene(files: &std::collections::BTreeMap<String, String>, options: &Op
     })
 }
 
-/// The world as it was last acknowledged: the newest snapshot, and if the run behind it never ended, the inputs
-/// that were recorded since, played again up to the last recorded tick.
-fn recover(reader: &Reader, scene: &str) -> Result<Option<Snapshot>, OpenError> {
-    let Some(run) = reader.last_run(scene)? else { return Ok(None) };
-    let snapshot = reader.latest_snapshot(scene)?.filter(|snapshot| snapshot.run == run.id);
-    if let Some(snapshot) = &snapshot
-        && snapshot.tick >= run.last_tick
-    {
-        return Ok(Some(snapshot.clone()));
-    }
-    let recorded: RoomStart = serde_json::from_str(&reader.run_start(&run.id)?)?;
-    let (start, from_tick, first_seq) = match snapshot {
-        Some(snapshot) => {
-            let start = RoomStart { files: snapshot.files, carried: Some(snapshot.sections), ..recorded };
-            (start, snapshot.tick, snapshot.next_seq)
-        }
-        None => (recorded, run.first_tick, run.first_seq),
-    };
-    let inputs = reader.inputs(&run.id)?.into_iter().filter(|input| input.tick > from_tick);
-    let mut app = super::begin(start, run.id.clone(), first_seq)?;
-    let world = app.world_mut();
-    world.resource_mut::<InputJournal>().replay(inputs);
-    super::drive::run_to(world, run.last_tick);
-    Ok(Some(snapshot_of(world, scene)?))
+/// A world as it was saved, and the files that it knew.
+struct SavedRoom {
+    sections: Value,
+    files: BTreeMap<String, String>,
 }
 
-/// The world as it would be saved now.
-pub(super) fn snapshot_of(world: &mut World, scene: &str) -> Result<Snapshot, serde_json::Error> {
-    let sections: Value = saved::save_world(world)?;
-    let log = world.resource::<store::EventLog>();
-    Ok(Snapshot {
-        scene: scene.to_owned(),
-        run: log.run().clone(),
-        tick: world.resource::<SimClock>().tick(),
-        next_seq: log.next_seq(),
-        sections,
-        files: world.resource::<KnownFiles>().all().clone(),
-    })
+/// The world as it was last acknowledged: the newest snapshot of the scene's newest run, or what that began with,
+/// and the inputs recorded since, played again up to the last recorded tick.
+fn recover(store: &Store, scene: &str) -> Result<Option<SavedRoom>, OpenError> {
+    let Some(reopening) = Reader::open(store.dir())?.reopen(scene)? else { return Ok(None) };
+    let run = reopening.run;
+    let (start, first_seq) = match reopening.from {
+        ReopenFrom::Snapshot(snapshot) => {
+            let files: BTreeMap<String, String> = serde_json::from_value(snapshot.files)?;
+            if snapshot.tick >= run.last_tick {
+                return Ok(Some(SavedRoom { sections: snapshot.sections, files }));
+            }
+            let carried = Some(snapshot.sections);
+            (RoomStart { scene: scene.to_owned(), files, seed: None, provider: None, carried }, snapshot.next_seq)
+        }
+        ReopenFrom::Start(start) => (serde_json::from_value(start)?, run.first_seq),
+    };
+    let mut app = super::begin(start, run.id, first_seq)?;
+    let world = app.world_mut();
+    world.resource_mut::<InputJournal>().replay(reopening.inputs);
+    super::drive::replay_to(world, run.last_tick);
+    Ok(Some(SavedRoom { sections: saved::save_world(world)?, files: world.resource::<KnownFiles>().all().clone() }))
 }
 
 /// What a person did to the files while nobody looked comes in as if it had happened now.
 fn push_edits_while_closed(
     world: &mut World,
-    known: &std::collections::BTreeMap<String, String>,
-    on_disk: &std::collections::BTreeMap<String, String>,
+    known: &BTreeMap<String, String>,
+    on_disk: &BTreeMap<String, String>,
 ) {
-    let mut door = world.resource_mut::<crate::schedule::Door<FileChanged>>();
+    let mut door = world.resource_mut::<Door<FileChanged>>();
     for (path, text) in on_disk {
         if known.get(path) != Some(text) {
             door.push(FileChanged { path: path.clone(), content: FileContent::Text(text.clone()) });
@@ -214,6 +209,3 @@ fn push_edits_while_closed(
 pub fn state_folder(workspace: &Path) -> PathBuf {
     workspace.join(workspace::STATE_FOLDER)
 }
-
-/// The first seq of a log that has no records.
-pub const FIRST_SEQ: Seq = Seq(1);

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Ending, Outcome};
 use crate::app::{self, room::state_folder};
-use crate::base::{Problem, Severity};
+use crate::base::{Problem, Seq, Severity};
 use crate::gateway;
 use crate::schedule;
 use crate::store::Reader;
@@ -88,7 +88,7 @@ fn examine(folder: &std::path::Path, findings: &mut Vec<Finding>) -> Vec<Problem
     for scene in files.keys().filter(|path| path.starts_with("scenes/")) {
         let start =
             RoomStart { scene: scene.clone(), files: files.clone(), seed: None, provider: None, carried: None };
-        match app::begin(start, "r-doctor".into(), app::room::FIRST_SEQ) {
+        match app::begin(start, "r-doctor".into(), Seq(1)) {
             Ok(mut app) => {
                 schedule::advance(app.world_mut());
                 let found = app.world().resource::<Problems>().iter().cloned().collect::<Vec<_>>();

@@ -34,7 +34,7 @@ pub(super) fn export(arguments: &Arguments) -> Outcome {
         let file = file.map_err(|error| Complaint::failed(format!("{}: {error}", arguments.events.display())))?;
         Box::new(BufWriter::new(file))
     };
-    let count = store::export(&reader, run.as_deref(), &mut out).map_err(Complaint::failed)?;
+    let count = store::export_events(&reader, run.as_deref(), &mut out).map_err(Complaint::failed)?;
     out.flush().map_err(Complaint::failed)?;
     eprintln!("{count} events");
     Ok(Ending::Done)
