@@ -17,6 +17,9 @@ const STALL_AT_MOST: Duration = Duration::from_millis(100);
 /// A snapshot is due after so many ticks: 30 s of simulated time.
 const SNAPSHOT_EVERY_TICKS: u64 = 30 * TICKS_PER_SEC;
 
+/// The hash of the world is noted every so many ticks, for replays to compare with: 10 s of simulated time.
+const HASH_EVERY_TICKS: u64 = 10 * TICKS_PER_SEC;
+
 /// How long one wait for a reply or the disk lasts before the caller gets to look around.
 const WAIT_AT_MOST: Duration = Duration::from_millis(50);
 
@@ -65,6 +68,9 @@ impl Driver {
         }
         schedule::advance(world);
         let tick = world.resource::<SimClock>().tick();
+        if tick.is_multiple_of(HASH_EVERY_TICKS) {
+            note_hash(world);
+        }
         if tick >= self.last_snapshot_tick + SNAPSHOT_EVERY_TICKS {
             self.last_snapshot_tick = tick;
             let scene = world.resource::<RoomStart>().scene.clone();
@@ -94,6 +100,14 @@ impl Driver {
 pub(super) fn replay_to(world: &mut World, last_tick: u64) {
     while world.resource::<SimClock>().tick() < last_tick {
         schedule::advance(world);
+    }
+}
+
+/// Notes the hash of the world as it is now, if the room has a store.
+pub(super) fn note_hash(world: &mut World) {
+    if world.contains_resource::<Store>() {
+        let (tick, hash) = (world.resource::<SimClock>().tick(), saved::world_hash(world));
+        world.resource_mut::<Store>().note_hash(tick, hash);
     }
 }
 

@@ -7,9 +7,11 @@ pub mod room;
 use bevy::app::App;
 use bevy::ecs::schedule::IntoScheduleConfigs;
 use bevy::tasks::{ComputeTaskPool, TaskPool};
+use serde_json::json;
 
 use crate::base::{Id, Seq};
-use crate::schedule::{Floor, InPhase, Tick, WorkshopSystems};
+use crate::store::{EventDraft, EventKind, EventLog};
+use crate::schedule::{RoomSeed, SimClock, Floor, InPhase, Tick, WorkshopSystems};
 use crate::workspace::RoomStart;
 use crate::{agent, element, gateway, memory, mind, schedule, simulation, store, workspace};
 
@@ -36,13 +38,24 @@ pub fn headless() -> App {
 /// A room that begins with this start, as run `run`, whose first record is `first_seq`. Everything that is to
 /// happen from here on is decided by the start and by what comes through the door.
 pub fn begin(start: RoomStart, run: Id, first_seq: Seq) -> Result<App, serde_json::Error> {
+    let (scene, provider) = (start.scene.clone(), start.provider.clone());
+    let mut app = resume(start, run, first_seq)?;
+    let world = app.world_mut();
+    let began = json!({ "scene": scene, "seed": world.resource::<RoomSeed>().0, "provider": provider });
+    world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::RunStart, began));
+    Ok(app)
+}
+
+/// The same in the middle of a run: a room that was saved goes on, and its next record is `next_seq`.
+pub fn resume(start: RoomStart, run: Id, next_seq: Seq) -> Result<App, serde_json::Error> {
     let mut app = headless();
     let world = app.world_mut();
-    world.insert_resource(store::EventLog::new(run, first_seq));
     let carried = start.carried.clone();
     workspace::begin(world, start);
     if let Some(carried) = carried {
         schedule::saved::load_world(world, &carried)?;
     }
+    let tick = world.resource::<SimClock>().tick();
+    world.insert_resource(EventLog::new(run, next_seq).at_tick(tick));
     Ok(app)
 }

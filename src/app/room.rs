@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::drive::Driver;
 use crate::base::{Id, Problem, Seq};
-use crate::schedule::{Door, InputJournal, RoomSeed, SimClock, saved};
+use crate::schedule::{Door, InputJournal, RecordedInput, RoomSeed, SimClock, saved};
 use crate::store::{
     self, EventDraft, EventKind, EventLog, EventRecord, Reader, ReopenFrom, RunStart, Store, StoreError,
 };
@@ -111,8 +111,6 @@ impl Room {
             world.insert_resource(watcher);
         }
         world.insert_resource(saver);
-        let began = json!({ "scene": scene, "seed": world.resource::<RoomSeed>().0, "provider": options.provider });
-        world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::RunStart, began));
         Ok((Self { app, scene, run, driver: Driver::default() }, problems))
     }
 
@@ -124,6 +122,7 @@ impl Room {
         world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::RunEnd, json!({ "why": reason })));
         last_events(world.resource::<EventLog>().unwritten());
         store::record_now(world);
+        super::drive::note_hash(world);
         super::drive::save_snapshot(world, &scene);
         if let Some(mut saver) = world.remove_resource::<Saver>() {
             saver.flush();
@@ -170,7 +169,7 @@ struct SavedRoom {
 fn recover(store: &Store, scene: &str) -> Result<Option<SavedRoom>, OpenError> {
     let Some(reopening) = Reader::open(store.dir())?.reopen(scene)? else { return Ok(None) };
     let run = reopening.run;
-    let (start, first_seq) = match reopening.from {
+    let (start, next_seq) = match reopening.from {
         ReopenFrom::Snapshot(snapshot) => {
             let files: BTreeMap<String, String> = serde_json::from_value(snapshot.files)?;
             if snapshot.tick >= run.last_tick {
@@ -179,13 +178,20 @@ fn recover(store: &Store, scene: &str) -> Result<Option<SavedRoom>, OpenError> {
             let carried = Some(snapshot.sections);
             (RoomStart { scene: scene.to_owned(), files, seed: None, provider: None, carried }, snapshot.next_seq)
         }
-        ReopenFrom::Start(start) => (serde_json::from_value(start)?, run.first_seq),
+        ReopenFrom::Start(start) => {
+            let app = super::begin(serde_json::from_value(start)?, run.id, run.first_seq)?;
+            return Ok(Some(play(app, reopening.inputs, run.last_tick)?));
+        }
     };
-    let mut app = super::begin(start, run.id, first_seq)?;
+    let app = super::resume(start, run.id, next_seq)?;
+    Ok(Some(play(app, reopening.inputs, run.last_tick)?))
+}
+
+fn play(mut app: App, inputs: Vec<RecordedInput>, last_tick: u64) -> Result<SavedRoom, serde_json::Error> {
     let world = app.world_mut();
-    world.resource_mut::<InputJournal>().replay(reopening.inputs);
-    super::drive::replay_to(world, run.last_tick);
-    Ok(Some(SavedRoom { sections: saved::save_world(world)?, files: world.resource::<KnownFiles>().all().clone() }))
+    world.resource_mut::<InputJournal>().replay(inputs);
+    super::drive::replay_to(world, last_tick);
+    Ok(SavedRoom { sections: saved::save_world(world)?, files: world.resource::<KnownFiles>().all().clone() })
 }
 
 /// What a person did to the files while nobody looked comes in as if it had happened now.

@@ -131,6 +131,18 @@ impl Store {
         }
     }
 
+    /// Notes the hash of the world after a tick that was handed over, for replays to compare with. Says whether
+    /// there was room for it; without it a replay compares one tick less.
+    pub fn note_hash(&mut self, tick: u64, hash: u64) -> bool {
+        self.retry_overflow();
+        match &self.commands {
+            Some(commands) if self.overflow.is_empty() && self.channel_has_room(commands) => {
+                commands.try_send(Command::Write(Entry::Hash { tick, hash })).is_ok()
+            }
+            _ => false,
+        }
+    }
+
     /// Waits until all that was handed over is in the database, where it outlives this process. Fails while
     /// the database cannot be written; the records are kept and tried again even then.
     pub fn flush(&mut self) -> Result<(), StoreError> {

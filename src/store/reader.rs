@@ -1,5 +1,6 @@
 //! Reading the log beside whoever writes it: runs, inputs, events, snapshots.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
@@ -103,6 +104,13 @@ impl Reader {
         self.all(sql, named_params! { ":run": run, ":after": after_tick.cast_signed() }, |row| {
             Ok(RecordedInput { tick: unsigned(row, 0)?, kind: row.get(1)?, data: row.get(2)? })
         })
+    }
+
+    /// The hashes of the world that were noted during a run, by tick.
+    pub fn hashes(&self, run: &str) -> Result<BTreeMap<u64, u64>, StoreError> {
+        let sql = "SELECT tick, hash FROM hashes JOIN runs ON run = runs.number WHERE runs.id = :run";
+        let read = |row: &Row<'_>| Ok((unsigned(row, 0)?, row.get::<_, i64>(1)?.cast_unsigned()));
+        Ok(self.all(sql, named_params! { ":run": run }, read)?.into_iter().collect())
     }
 
     /// Calls `visit` for every event of a run, or of all, in order, without holding them in memory.

@@ -24,6 +24,8 @@ pub(super) enum Entry {
     Tick(TickRecord),
     /// The room of the open run.
     Snapshot(Box<Snapshot>),
+    /// The hash of the open run's world after a tick.
+    Hash { tick: u64, hash: u64 },
     /// The room is closed, with why.
     RunEnd { reason: String, time_ms: u64 },
 }
@@ -86,6 +88,7 @@ fn write_entry(connection: &Connection, at: &mut Position, entry: &Entry) -> Res
         Entry::RunStart { start, time_ms } => write_start(connection, at, start, *time_ms),
         Entry::Tick(record) => write_tick(connection, at, record),
         Entry::Snapshot(snapshot) => write_snapshot(connection, at, snapshot),
+        Entry::Hash { tick, hash } => write_hash(connection, at, *tick, *hash),
         Entry::RunEnd { reason, time_ms } => write_end(connection, at, reason, *time_ms),
     }
 }
@@ -227,6 +230,14 @@ fn write_snapshot(connection: &Connection, at: &mut Position, snapshot: &Snapsho
     )?
     .execute(params![snapshot.scene, SNAPSHOTS_KEPT])
     .map_err(StoreError::while_doing(doing))?;
+    Ok(())
+}
+
+fn write_hash(connection: &Connection, at: &mut Position, tick: u64, hash: u64) -> Result<(), StoreError> {
+    let run = open_run(&mut at.run)?;
+    prepare(connection, "INSERT OR REPLACE INTO hashes (run, tick, hash) VALUES (?1, ?2, ?3)")?
+        .execute(params![run.number, tick.cast_signed(), hash.cast_signed()])
+        .map_err(StoreError::while_doing("write the hash of a world"))?;
     Ok(())
 }
 

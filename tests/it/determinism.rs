@@ -77,7 +77,7 @@ fn a_saved_room_goes_on_as_the_one_that_was_never_saved() {
         start.files = whole.world().resource::<agent_workshop::workspace::KnownFiles>().all().clone();
         start.carried = Some(whole.saved());
         let next = whole.world().resource::<agent_workshop::store::EventLog>().next_seq();
-        let mut reopened = Workshop::begin(start, next);
+        let mut reopened = Workshop::resume(start, next);
         reopened.assert_same_world(&mut whole);
         for _ in 0..60 {
             whole.tick();

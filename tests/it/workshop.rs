@@ -97,7 +97,15 @@ impl Setup {
 impl Workshop {
     /// Begins with a start made elsewhere.
     pub fn begin(start: RoomStart, first_seq: Seq) -> Self {
-        let app = app::begin(start.clone(), "r-test".into(), first_seq).unwrap();
+        Self::with(app::begin(start.clone(), "r-test".into(), first_seq).unwrap(), start)
+    }
+
+    /// Goes on with a saved room in the middle of its run.
+    pub fn resume(start: RoomStart, next_seq: Seq) -> Self {
+        Self::with(app::resume(start.clone(), "r-test".into(), next_seq).unwrap(), start)
+    }
+
+    fn with(app: App, start: RoomStart) -> Self {
         Self { app, start, inputs: Vec::new(), events: Vec::new(), _script: None }
     }
 

@@ -54,3 +54,11 @@ CREATE TABLE snapshots (
     files    TEXT    NOT NULL,
     UNIQUE (scene, run, tick)
 ) STRICT;
+
+-- The hash of the whole world after some ticks of a run, for replays to compare with.
+CREATE TABLE hashes (
+    run  INTEGER NOT NULL REFERENCES runs (number),
+    tick INTEGER NOT NULL,
+    hash INTEGER NOT NULL,
+    PRIMARY KEY (run, tick)
+) STRICT;
