@@ -41,6 +41,7 @@ pub fn begin(start: RoomStart, run: Id, first_seq: Seq) -> Result<App, serde_jso
     let (scene, provider) = (start.scene.clone(), start.provider.clone());
     let mut app = resume(start, run, first_seq)?;
     let world = app.world_mut();
+    gateway::start_run(world);
     let began = json!({ "scene": scene, "seed": world.resource::<RoomSeed>().0, "provider": provider });
     world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::RunStart, began));
     Ok(app)

@@ -1,13 +1,13 @@
 //! `workshop doctor`: what is set up, what is missing, and how to fix it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use super::{Ending, Outcome};
 use crate::app::{self, room::state_folder};
 use crate::base::{Problem, Seq, Severity};
-use crate::gateway;
+use crate::gateway::{Environment, GatewaySettings, provider_status};
 use crate::schedule;
 use crate::store::Reader;
 use crate::workspace::{self, Problems, RoomStart};
@@ -44,10 +44,11 @@ impl Finding {
 pub(super) fn doctor(arguments: &Arguments) -> Outcome {
     let mut findings = vec![Finding::good("program", format!("workshop {}", env!("CARGO_PKG_VERSION")))];
     let mut broken = false;
+    let mut settings = GatewaySettings::default();
     match workspace::find(arguments.workspace.as_deref()) {
         Ok(folder) if workspace::is_workspace(&folder) => {
             findings.push(Finding::good("workspace", folder.display().to_string()));
-            let problems = examine(&folder, &mut findings);
+            let problems = examine(&folder, &mut findings, &mut settings);
             broken |= problems.iter().any(|problem| problem.severity == Severity::Error);
             findings.extend(problems.into_iter().map(|problem| {
                 let place = match problem.line {
@@ -67,7 +68,8 @@ pub(super) fn doctor(arguments: &Arguments) -> Outcome {
             findings.push(Finding::bad("workspace", error.to_string(), "name an existing folder, or a new one to make"));
         }
     }
-    findings.extend(gateway::provider_status_here().into_iter().map(|status| Finding {
+    let status = provider_status(&settings, &Environment::of_process());
+    findings.extend(status.into_iter().map(|status| Finding {
         what: format!("provider {}", status.name),
         ok: status.ready,
         detail: status.detail,
@@ -78,7 +80,7 @@ pub(super) fn doctor(arguments: &Arguments) -> Outcome {
 }
 
 /// Opens the workspace's scenes one after the other in a world that touches nothing, and collects what is wrong.
-fn examine(folder: &std::path::Path, findings: &mut Vec<Finding>) -> Vec<Problem> {
+fn examine(folder: &Path, findings: &mut Vec<Finding>, settings: &mut GatewaySettings) -> Vec<Problem> {
     let (files, mut problems) = match workspace::read_folder(folder) {
         Ok(read) => read,
         Err(error) => return vec![Problem::error(folder.display().to_string(), error.to_string(), "check the folder")],
@@ -91,6 +93,7 @@ fn examine(folder: &std::path::Path, findings: &mut Vec<Finding>) -> Vec<Problem
         match app::begin(start, "r-doctor".into(), Seq(1)) {
             Ok(mut app) => {
                 schedule::advance(app.world_mut());
+                *settings = app.world().resource::<GatewaySettings>().clone();
                 let found = app.world().resource::<Problems>().iter().cloned().collect::<Vec<_>>();
                 problems.extend(found.into_iter().filter(|problem| !problems.contains(problem)).collect::<Vec<_>>());
             }

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
 use crate::base::text::{one_line, truncate};
-use crate::gateway;
+use crate::gateway::Questions;
 use crate::schedule::{SimClock, TICKS_PER_SEC};
 use crate::simulation;
 use crate::store::{EventKind, EventRecord};
@@ -61,7 +61,7 @@ impl Feed {
         self.status_drawn = Some(Instant::now());
         let secs = world.resource::<SimClock>().secs();
         let busy = simulation::busy_counts(world);
-        let spent = gateway::spent(world);
+        let spent = world.resource::<Questions>().ledger().run();
         bar.set_message(format!(
             "{}  {} reading, {} talking, {} working, {} actions queued, {} calls, {} tokens, ${:.2}",
             time(secs),
@@ -71,7 +71,7 @@ impl Feed {
             busy.queued,
             spent.calls,
             spent.tokens,
-            spent.cost_usd
+            spent.cost_usd()
         ));
     }
 

@@ -13,6 +13,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
+use crate::gateway;
 use crate::workspace;
 
 /// How a command ended; the numbers are a contract.
@@ -100,7 +101,10 @@ pub fn main() -> ExitCode {
             return ending.into();
         }
     };
-    let filter = EnvFilter::try_from_env("WORKSHOP_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    let mut filter = EnvFilter::try_from_env("WORKSHOP_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    for target in gateway::UNSAFE_LOG_TARGETS {
+        filter = filter.add_directive(format!("{target}=off").parse().expect("a target and a level make a directive"));
+    }
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     let outcome = match arguments.command {
         Command::Init(arguments) => init::init(&arguments),

@@ -15,7 +15,7 @@ use crate::agent::{AgentCommand, Roster};
 use crate::app::drive::{EventTap, Step};
 use crate::app::room::{OpenOptions, Room};
 use crate::base::{Id, Problem, Severity};
-use crate::gateway;
+use crate::gateway::Questions;
 use crate::schedule::{Door, SimClock, Speed, TICKS_PER_SEC};
 use crate::simulation::{self, TaskCommand};
 use crate::store::EventRecord;
@@ -109,7 +109,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         if stop.is_reached(world, task.as_ref()) {
             break task.as_ref().map_or(Ending::Done, Task::ending);
         }
-        if gateway::run_cap_reached(world).is_some() {
+        if world.resource::<Questions>().run_cap_reached().is_some() {
             break Ending::Limited;
         }
         if let Some(task) = &mut task {
@@ -129,13 +129,13 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 fn finish(arguments: &Arguments, mut room: Room, mut out: Output, ending: Ending, first_tick: u64, began: Instant) -> Outcome {
     let world = room.app.world_mut();
     let reason = match ending {
-        Ending::Limited => gateway::run_cap_reached(world).unwrap_or_default(),
+        Ending::Limited => world.resource::<Questions>().run_cap_reached().unwrap_or_default().to_owned(),
         Ending::Interrupted => "interrupted".to_owned(),
         Ending::Failed => "the task failed".to_owned(),
         Ending::Done | Ending::BadUsage => "done".to_owned(),
     };
     let ticks = world.resource::<SimClock>().tick() - first_tick;
-    let spent = gateway::spent(world);
+    let spent = world.resource::<Questions>().ledger().run();
     let problems: Vec<Problem> = world.resource::<Problems>().iter().cloned().collect();
     if let Some(file) = &arguments.scene_out {
         let start = world.resource::<crate::workspace::RoomStart>().scene.clone();
@@ -149,7 +149,7 @@ fn finish(arguments: &Arguments, mut room: Room, mut out: Output, ending: Ending
         let json = serde_json::json!({
             "run": run, "ticks": ticks, "simulated_secs": ticks as f64 / TICKS_PER_SEC as f64,
             "seconds": began.elapsed().as_secs_f64(), "ended": reason, "calls": spent.calls,
-            "tokens": spent.tokens, "cost_usd": spent.cost_usd, "problems": problems,
+            "tokens": spent.tokens, "cost_usd": spent.cost_usd(), "problems": problems,
         });
         println!("{json}");
     } else if io::stderr().is_terminal() {
@@ -159,7 +159,7 @@ fn finish(arguments: &Arguments, mut room: Room, mut out: Output, ending: Ending
             began.elapsed().as_secs_f64(),
             spent.calls,
             spent.tokens,
-            spent.cost_usd
+            spent.cost_usd()
         );
     }
     if ending == Ending::Limited {

@@ -265,12 +265,12 @@ fn a_task_prints_its_answer() {
     fs::write(folder.path().join("script.yaml"), "default: [ { text: \"Forty-two.\" } ]\n").unwrap();
     let answer = succeed(
         folder.path(),
-        &["run", "--agent", "ada", "--task", "What is it?", "--speed", "max", "--provider", "scripted:script.yaml"],
+        &["run", "--agent", "researcher", "--task", "What is it?", "--speed", "max", "--provider", "scripted:script.yaml"],
     );
     assert_eq!(answer.trim(), "Forty-two.");
-    let unknown = output(folder.path(), &["run", "--agent", "adda", "--task", "What is it?", "--speed", "max"]);
+    let unknown = output(folder.path(), &["run", "--agent", "researchr", "--task", "What is it?", "--speed", "max"]);
     assert_eq!(unknown.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&unknown.stderr).contains("ada"));
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("researcher"));
 }
 
 fn doctor_names_what_is_broken_and_where() {

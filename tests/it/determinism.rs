@@ -12,7 +12,7 @@ const TEN_MINUTES_TICKS: u64 = 10 * 60 * 30;
 const SCRIPT: &str = r#"
 latency: 0.7
 agents:
-  ada:
+  researcher:
     - text: "Noted. [REMEMBER: cite two sources] [PIN: start with the survey]"
     - error: { status: 429, retry_after: 2 }
 default:
