@@ -1,17 +1,67 @@
 //! The folder that holds everything: its layout, its files as the world knows them, settings, scenes,
 //! watching for a person's edits, and saving without ever rewriting what a person wrote.
+//!
+//! Reading order: [`layout`] (the folder), [`scene_file`] (text to data), [`scene_diff`] (what a person changed),
+//! [`scene_patch`] (what the room changes, in the text), [`disk`], [`saver`] and [`watch`] (the threads), and
+//! [`room`], which joins them in the world.
 
+pub mod disk;
 pub mod files;
+pub mod layout;
+mod merge;
+mod outline;
 pub mod problems;
+pub mod room;
+mod saved;
+pub mod saver;
 pub mod scene;
+pub mod scene_diff;
+pub mod scene_file;
+pub mod scene_patch;
 pub mod settings;
+mod settings_file;
+pub mod starter;
+mod unsaved;
+pub mod watch;
+pub mod yaml;
 
+pub use disk::{Disk, SaveReport};
 pub use files::{FileChanged, KnownFiles, RoomStart};
 pub use problems::{ProblemReport, Problems};
+pub use room::{SceneState, begin, save_now};
+pub use saver::Saver;
 pub use scene::{AgentEntry, ElementEntry, Relationship, SceneEdit, SceneWrite};
-pub use settings::{SettingsExt, SettingsSection};
+pub use settings::{SettingsExt, SettingsSection, SettingsSections};
+pub use watch::Watcher;
 
 use bevy::app::App;
+use bevy::ecs::schedule::IntoScheduleConfigs;
+
+use crate::schedule::door::{CollectInputs, InputExt};
+use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
+use crate::store::EventLog;
 
 /// Adds this floor to the room.
-pub fn plugin(_app: &mut App) {}
+pub fn plugin(app: &mut App) {
+    app.init_resource::<KnownFiles>()
+        .init_resource::<Problems>()
+        .init_resource::<SceneState>()
+        .init_resource::<SettingsSections>()
+        .init_resource::<unsaved::Unsaved>()
+        .init_resource::<EventLog>()
+        // What was saved is told before what changed since.
+        .add_input::<SaveReport>()
+        .add_input::<FileChanged>()
+        .add_tick_message::<ProblemReport>()
+        .add_tick_message::<SceneEdit>()
+        .add_tick_message::<SceneWrite>()
+        .add_systems(Tick, room::collect.in_set(CollectInputs))
+        .add_systems(Tick, room::take_in.in_set(InPhase(WorkshopSystems::Ingest, Floor::Workspace)))
+        .add_systems(
+            Tick,
+            (room::write_scene, room::keep_problems)
+                .chain()
+                .in_set(InPhase(WorkshopSystems::Record, Floor::Workspace)),
+        );
+    sections::register::<saved::WorkspaceSaved>(app);
+}

@@ -90,7 +90,8 @@ pub enum SceneEdit {
 }
 
 /// Something that is to be written into the scene file or a file of the workspace, without touching the rest of it.
-#[derive(Message, Clone, PartialEq, Debug)]
+#[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SceneWrite {
     /// Sets these keys of an element's entry; a key whose value is null is removed.
     Element {

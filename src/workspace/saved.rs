@@ -1,0 +1,54 @@
+//! What of the workspace is part of the saved world: which texts it knew, what it had not written yet, and what
+//! was wrong, so that a room that goes on neither loses a change nor reports the same thing twice.
+
+use std::collections::BTreeMap;
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::room::SceneState;
+use super::scene::SceneWrite;
+use super::scene_file::SceneDoc;
+use super::unsaved::Unsaved;
+use super::{KnownFiles, Problems};
+use crate::base::Problem;
+use crate::base::hash::content_hash;
+use crate::schedule::Section;
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct WorkspaceSaved {
+    /// The hash of each known text; the texts themselves come back in [`super::RoomStart`].
+    files: BTreeMap<String, u64>,
+    unsaved: Unsaved,
+    waiting: Vec<SceneWrite>,
+    /// What the scene said last, while its text cannot be read.
+    scene: Option<Value>,
+    problems: BTreeMap<String, Vec<Problem>>,
+}
+
+impl Section for WorkspaceSaved {
+    const NAME: &'static str = "workspace";
+
+    fn save(world: &mut World) -> Self {
+        let scene = world.resource::<SceneState>();
+        let hash = |(path, text): (&String, &String)| (path.clone(), content_hash(text.as_bytes()));
+        Self {
+            files: world.resource::<KnownFiles>().all().iter().map(hash).collect(),
+            unsaved: world.resource::<Unsaved>().clone(),
+            waiting: scene.waiting.clone(),
+            scene: (!scene.readable).then(|| scene.doc.root.clone()),
+            problems: world.resource::<Problems>().0.clone(),
+        }
+    }
+
+    fn load(self, world: &mut World) {
+        *world.resource_mut::<Unsaved>() = self.unsaved;
+        world.resource_mut::<Problems>().0 = self.problems;
+        let mut scene = world.resource_mut::<SceneState>();
+        scene.waiting = self.waiting;
+        if let Some(root) = self.scene {
+            scene.doc = SceneDoc::from_data(root);
+        }
+    }
+}

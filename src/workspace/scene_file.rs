@@ -1,0 +1,432 @@
+//! Reading a scene file: text in, data and findings out. A person's file is never an error, only a result with
+//! problems: what can be used is used, and everything else is named with its line and a remedy.
+
+use std::collections::HashSet;
+
+use bevy::math::Vec2;
+use serde_json::{Map, Value};
+
+use super::outline::{Node, outline};
+use super::scene::{AgentEntry, ElementEntry, Relationship};
+use super::yaml;
+use crate::base::text::nearest;
+use crate::base::{Behaviour, Id, Problem};
+
+/// More elements than this are left out.
+pub const MAX_ELEMENTS: usize = 10_000;
+/// More agents than this are left out.
+pub const MAX_AGENTS: usize = 200_000;
+/// Nothing stands further from the middle than this, along either axis, in world units.
+pub const MAX_COORDINATE: f32 = 100_000.0;
+/// More problems than this of one file are summed up in one line.
+const MAX_PROBLEMS: usize = 50;
+
+const SCENE_KEYS: [&str; 8] = ["name", "seed", "camera", "elements", "agents", "decor", "relationships", "settings"];
+const ELEMENT_KEYS: [&str; 9] = ["id", "kind", "label", "position", "owner", "file", "text", "pins", "items"];
+const AGENT_KEYS: [&str; 4] = ["id", "profile", "position", "behaviour"];
+const RELATIONSHIP_KEYS: [&str; 3] = ["from", "to", "label"];
+
+/// A scene as data.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct SceneDoc {
+    /// What the scene is called.
+    pub name: Option<String>,
+    /// Where chance starts.
+    pub seed: Option<u64>,
+    /// The elements, in the order of the file; ids are unique.
+    pub elements: Vec<ElementEntry>,
+    /// The agents, in the order of the file; ids are unique.
+    pub agents: Vec<AgentEntry>,
+    /// The ropes between agents.
+    pub relationships: Vec<Relationship>,
+    /// What the scene says about settings: sections, or keys that belong to one section only.
+    pub settings: Map<String, Value>,
+    /// The whole file as data: `camera`, `decor` and every key that nobody knows among it.
+    pub root: Value,
+}
+
+/// What a scene's text says, and what is wrong with it. No scene if the text is not YAML, or not a mapping.
+pub fn parse(path: &str, text: &str) -> (Option<SceneDoc>, Vec<Problem>) {
+    match yaml::parse(text) {
+        Ok(Value::Null) => (Some(SceneDoc { root: Value::Object(Map::new()), ..SceneDoc::default() }), Vec::new()),
+        Ok(Value::Object(root)) => {
+            let mut reader = Reader { path, text, outline: None, lines: None, problems: Vec::new(), more: 0 };
+            let doc = reader.scene(root);
+            (Some(doc), reader.finish())
+        }
+        Ok(_) => {
+            let what = "a scene is a list of keys like \"name:\" and \"elements:\", this is something else";
+            (None, vec![Problem::error(path, what, "start it with \"name:\" and indent what belongs under a key")])
+        }
+        Err(error) => {
+            let remedy = "mend that line; until then the room goes on with the last version that could be read";
+            (None, vec![Problem::error(path, format!("not usable as YAML: {}", error.what), remedy).at_line(error.line)])
+        }
+    }
+}
+
+impl SceneDoc {
+    /// The scene that this data says, without lines and findings.
+    pub(super) fn from_data(root: Value) -> Self {
+        let Value::Object(root) = root else { return Self::default() };
+        let mut reader = Reader { path: "", text: "", outline: None, lines: None, problems: Vec::new(), more: 0 };
+        reader.scene(root)
+    }
+}
+
+/// An element's entry from its keys, if it has an id and a kind.
+pub(super) fn element_entry(keys: &Map<String, Value>) -> Option<ElementEntry> {
+    Some(ElementEntry {
+        id: id_of(keys.get("id"))?,
+        kind: id_of(keys.get("kind"))?,
+        label: keys.get("label").and_then(id_of_value).map(|label| label.to_string()),
+        position: keys.get("position").and_then(position_of).map_or(Vec2::ZERO, |(position, _)| position),
+        owner: keys.get("owner").and_then(id_of_value),
+        file: keys.get("file").and_then(Value::as_str).map(str::to_owned),
+        keys: keys.clone(),
+        line: None,
+    })
+}
+
+/// An agent's entry from its keys, if it has an id or a profile.
+pub(super) fn agent_entry(keys: &Map<String, Value>) -> Option<AgentEntry> {
+    let profile = id_of(keys.get("profile"));
+    let id = id_of(keys.get("id")).or_else(|| profile.clone())?;
+    Some(AgentEntry {
+        profile: profile.unwrap_or_else(|| id.clone()),
+        position: keys.get("position").and_then(position_of).map(|(position, _)| position),
+        behaviour: keys.get("behaviour").and_then(|value| serde_json::from_value::<Behaviour>(value.clone()).ok()),
+        keys: keys.clone(),
+        line: None,
+        id,
+    })
+}
+
+pub(super) fn relationship(value: &Value) -> Option<Relationship> {
+    let label = value.get("label").and_then(id_of_value).map_or_else(String::new, |label| label.to_string());
+    Some(Relationship { from: id_of(value.get("from"))?, to: id_of(value.get("to"))?, label })
+}
+
+/// The id that an entry of a scene goes by.
+pub(super) fn id_of(value: Option<&Value>) -> Option<Id> {
+    value.and_then(id_of_value).filter(|id| !id.is_empty())
+}
+
+fn id_of_value(value: &Value) -> Option<Id> {
+    match value {
+        Value::String(text) => Some(text.trim().into()),
+        Value::Number(number) => Some(number.to_string().into()),
+        _ => None,
+    }
+}
+
+/// A place from `[x, y]` or `{ x: …, y: … }`, always finite and within bounds, and whether it had to be moved.
+fn position_of(value: &Value) -> Option<(Vec2, bool)> {
+    let (x, y) = match value {
+        Value::Array(pair) if pair.len() == 2 => (&pair[0], &pair[1]),
+        Value::Object(map) => (map.get("x")?, map.get("y")?),
+        _ => return None,
+    };
+    let number = |value: &Value| match value {
+        Value::Number(number) => number.as_f64(),
+        // Not a number and infinity arrive as these words.
+        Value::String(text) => text.to_lowercase().ends_with("nan").then_some(f64::NAN).or_else(|| {
+            text.to_lowercase().ends_with("inf").then_some(f64::INFINITY.copysign(if text.starts_with('-') { -1.0 } else { 1.0 }))
+        }),
+        _ => None,
+    };
+    let given = [number(x)?, number(y)?];
+    let kept = given.map(|given| if given.is_finite() { (given as f32).clamp(-MAX_COORDINATE, MAX_COORDINATE) } else { 0.0 });
+    let moved = given.iter().any(|given| !given.is_finite() || given.abs() > f64::from(MAX_COORDINATE));
+    Some((Vec2::from_array(kept), moved))
+}
+
+struct Reader<'a> {
+    path: &'a str,
+    text: &'a str,
+    outline: Option<Option<Node>>,
+    /// The bytes at which lines end, made when the first line is asked for.
+    lines: Option<Vec<usize>>,
+    problems: Vec<Problem>,
+    more: usize,
+}
+
+impl Reader<'_> {
+    fn finish(mut self) -> Vec<Problem> {
+        if self.more > 0 {
+            let what = format!("and {} more problems like these", self.more);
+            self.problems.push(Problem::warning(self.path, what, "mend these first"));
+        }
+        self.problems
+    }
+
+    fn warn(&mut self, line: Option<usize>, what: String, remedy: impl Into<String>) {
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(Problem::warning(self.path, what, remedy).at_line(line));
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn node_line(&mut self, find: impl Fn(&Node) -> Option<usize>) -> Option<usize> {
+        let outline = self.outline.get_or_insert_with(|| outline(self.text).ok());
+        let byte = find(outline.as_ref()?)?;
+        let text = self.text;
+        let ends = self.lines.get_or_insert_with(|| text.match_indices('\n').map(|(at, _)| at).collect());
+        Some(1 + ends.partition_point(|end| *end < byte))
+    }
+
+    fn entry_line(&mut self, list: &str, index: usize) -> Option<usize> {
+        self.node_line(|root| root.get(list)?.items().get(index).map(|item| item.start))
+    }
+
+    fn key_line(&mut self, list: &str, index: usize, key: &str) -> Option<usize> {
+        let line = self.node_line(|root| {
+            let entry = &root.get(list)?.items().get(index)?.value;
+            entry.pairs().iter().find(|pair| pair.key == key).map(|pair| pair.start)
+        });
+        line.or_else(|| self.entry_line(list, index))
+    }
+
+    fn top_line(&mut self, key: &str) -> Option<usize> {
+        self.node_line(|root| root.pairs().iter().find(|pair| pair.key == key).map(|pair| pair.start))
+    }
+
+    fn scene(&mut self, root: Map<String, Value>) -> SceneDoc {
+        for key in root.keys().filter(|key| !SCENE_KEYS.contains(&key.as_str())) {
+            let line = self.top_line(key);
+            self.warn(line, format!("unknown key \"{key}\""), did_you_mean(key, &SCENE_KEYS));
+        }
+        let seed = self.seed(root.get("seed"));
+        let settings = match root.get("settings") {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(settings)) => settings.clone(),
+            Some(_) => {
+                let line = self.top_line("settings");
+                self.warn(line, "\"settings\" is not a mapping".into(), "write { key: value } after it");
+                Map::new()
+            }
+        };
+        SceneDoc {
+            name: root.get("name").and_then(id_of_value).map(|name| name.to_string()),
+            seed,
+            elements: self.elements(&root),
+            agents: self.agents(&root),
+            relationships: self.relationships(&root),
+            settings,
+            root: Value::Object(root),
+        }
+    }
+
+    fn seed(&mut self, seed: Option<&Value>) -> Option<u64> {
+        let seed = seed.filter(|seed| !seed.is_null())?;
+        if seed.as_u64().is_none() {
+            let line = self.top_line("seed");
+            self.warn(line, "\"seed\" is not a whole number from 0 up".into(), "write a number like 7");
+        }
+        seed.as_u64()
+    }
+
+    /// The entries of a list that are mappings, with their places in it.
+    fn entries<'r>(&mut self, root: &'r Map<String, Value>, list: &str, most: usize) -> Vec<(usize, &'r Map<String, Value>)> {
+        let items = match root.get(list) {
+            None | Some(Value::Null) => return Vec::new(),
+            Some(Value::Array(items)) => items,
+            Some(_) => {
+                let line = self.top_line(list);
+                self.warn(line, format!("\"{list}\" is not a list"), "start every entry with a dash on its own line");
+                return Vec::new();
+            }
+        };
+        if items.len() > most {
+            let line = self.entry_line(list, most);
+            self.warn(line, format!("{} {list} are more than {most}", items.len()), "the rest is left out; use several scenes");
+        }
+        let mut entries = Vec::with_capacity(items.len().min(most));
+        for (index, item) in items.iter().enumerate().take(most) {
+            match item {
+                Value::Object(keys) => entries.push((index, keys)),
+                _ => {
+                    let line = self.entry_line(list, index);
+                    self.warn(line, format!("this entry of \"{list}\" is not a mapping"), "write { id: …, … } after the dash");
+                }
+            }
+        }
+        entries
+    }
+
+    fn elements(&mut self, root: &Map<String, Value>) -> Vec<ElementEntry> {
+        let mut ids = HashSet::new();
+        let mut elements = Vec::new();
+        for (index, keys) in self.entries(root, "elements", MAX_ELEMENTS) {
+            let Some(mut entry) = element_entry(keys) else {
+                let line = self.entry_line("elements", index);
+                let missing = if id_of(keys.get("id")).is_none() { "id" } else { "kind" };
+                self.warn(line, format!("an element without \"{missing}\" is left out"), format!("give it \"{missing}: …\""));
+                continue;
+            };
+            if !ids.insert(entry.id.clone()) {
+                self.duplicate("elements", index, &entry.id);
+                continue;
+            }
+            entry.line = self.entry_line("elements", index);
+            self.check_position("elements", index, keys, true);
+            // Kinds bring keys of their own: only what looks like a slip is named.
+            for key in keys.keys().filter(|key| !ELEMENT_KEYS.contains(&key.as_str())) {
+                if nearest(key, ELEMENT_KEYS).is_some() {
+                    let line = self.key_line("elements", index, key);
+                    self.warn(line, format!("unknown key \"{key}\" of element \"{}\"", entry.id), did_you_mean(key, &ELEMENT_KEYS));
+                }
+            }
+            for key in ["label", "owner", "file"] {
+                if keys.get(key).is_some_and(|value| value.is_array() || value.is_object() || value.is_boolean()) {
+                    let line = self.key_line("elements", index, key);
+                    self.warn(line, format!("\"{key}\" of element \"{}\" is not a text", entry.id), "write a word or a quoted text");
+                }
+            }
+            elements.push(entry);
+        }
+        elements
+    }
+
+    fn agents(&mut self, root: &Map<String, Value>) -> Vec<AgentEntry> {
+        let mut ids = HashSet::new();
+        let mut agents = Vec::new();
+        for (index, keys) in self.entries(root, "agents", MAX_AGENTS) {
+            let Some(mut entry) = agent_entry(keys) else {
+                let line = self.entry_line("agents", index);
+                self.warn(line, "an agent without \"id\" and \"profile\" is left out".into(), "give it \"id: …\" and \"profile: …\"");
+                continue;
+            };
+            if !ids.insert(entry.id.clone()) {
+                self.duplicate("agents", index, &entry.id);
+                continue;
+            }
+            entry.line = self.entry_line("agents", index);
+            self.check_position("agents", index, keys, false);
+            for key in keys.keys().filter(|key| !AGENT_KEYS.contains(&key.as_str())) {
+                let line = self.key_line("agents", index, key);
+                self.warn(line, format!("unknown key \"{key}\" of agent \"{}\"", entry.id), did_you_mean(key, &AGENT_KEYS));
+            }
+            if entry.behaviour.is_none() && keys.get("behaviour").is_some_and(|value| !value.is_null()) {
+                let line = self.key_line("agents", index, "behaviour");
+                let what = format!("\"behaviour\" of agent \"{}\" is none that agents have", entry.id);
+                self.warn(line, what, "write stationary, wander or patrol");
+            }
+            agents.push(entry);
+        }
+        agents
+    }
+
+    fn relationships(&mut self, root: &Map<String, Value>) -> Vec<Relationship> {
+        let mut relationships = Vec::new();
+        for (index, keys) in self.entries(root, "relationships", MAX_ELEMENTS) {
+            for key in keys.keys().filter(|key| !RELATIONSHIP_KEYS.contains(&key.as_str())) {
+                let line = self.key_line("relationships", index, key);
+                self.warn(line, format!("unknown key \"{key}\" of a relationship"), did_you_mean(key, &RELATIONSHIP_KEYS));
+            }
+            match relationship(&Value::Object(keys.clone())) {
+                Some(relationship) => relationships.push(relationship),
+                None => {
+                    let line = self.entry_line("relationships", index);
+                    self.warn(line, "a relationship without \"from\" and \"to\" is left out".into(), "name two agents by id");
+                }
+            }
+        }
+        relationships
+    }
+
+    fn duplicate(&mut self, list: &str, index: usize, id: &str) {
+        let line = self.entry_line(list, index);
+        self.warn(line, format!("a second entry of \"{list}\" has the id \"{id}\""), "give it another id; the first one counts");
+    }
+
+    fn check_position(&mut self, list: &str, index: usize, keys: &Map<String, Value>, needed: bool) {
+        let found = keys.get("position").filter(|value| !value.is_null());
+        let problem = match found.map(position_of) {
+            Some(Some((_, false))) => return,
+            None if !needed => return,
+            None => "has no position and stands in the middle",
+            Some(None) => "has a position that is not two numbers",
+            Some(Some((_, true))) => "has a position beyond ±100000 or not finite, which was brought back",
+        };
+        let line = self.key_line(list, index, "position");
+        let id = id_of(keys.get("id")).or_else(|| id_of(keys.get("profile"))).unwrap_or_default();
+        self.warn(line, format!("\"{id}\" {problem}"), "write position: [x, y] in world units");
+    }
+}
+
+fn did_you_mean(key: &str, known: &[&str]) -> String {
+    match nearest(key, known.iter().copied()) {
+        Some(near) => format!("did you mean \"{near}\"? it is kept but does nothing"),
+        None => format!("it is kept but does nothing; known are {}", known.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STUDIO: &str = "name: Studio\nseed: 7\ncamera: { x: 0, y: 0, zoom: 1 }\nelements:\n  - { id: rules, kind: rulebook, \
+        label: House rules, position: [0, 260], text: \"…\" }\n  - id: ideas\n    kind: pinboard\n    position: { x: 300, y: 0 }\n    \
+        pins: [ { id: p1, text: hi, author: user } ]\nagents:\n  - { id: r1, profile: researcher, position: [40, 400], behaviour: wander }\n  \
+        - { profile: ada }\ndecor:\n  - { kind: rug }\nrelationships:\n  - { from: r1, to: ada, label: mentors }\nsettings: { banter: 3 }\n";
+
+    fn whats(text: &str) -> Vec<String> {
+        parse("scenes/s.yaml", text).1.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn reads_a_whole_scene_with_its_lines() {
+        for text in [STUDIO.to_owned(), format!("\u{feff}{STUDIO}"), STUDIO.replace('\n', "\r\n")] {
+            let (doc, problems) = parse("scenes/studio.yaml", &text);
+            assert_eq!(problems, []);
+            let doc = doc.expect("it is a scene");
+            assert_eq!((doc.name.as_deref(), doc.seed), (Some("Studio"), Some(7)));
+            assert_eq!((&*doc.elements[1].id, doc.elements[1].position, doc.elements[1].line), ("ideas", Vec2::new(300.0, 0.0), Some(6)));
+            assert_eq!((&*doc.agents[1].id, &*doc.agents[1].profile, doc.agents[1].position), ("ada", "ada", None));
+            assert_eq!(doc.agents[0].behaviour, Some(Behaviour::Wander));
+            assert_eq!(doc.relationships[0].label, "mentors");
+            assert_eq!(doc.root["camera"]["zoom"], 1);
+        }
+    }
+
+    #[test]
+    fn slips_are_named_with_line_and_remedy() {
+        let text = "elments: []\nelements:\n  - { id: a, kind: k, position: [.nan, 1e9] }\n  - { id: a, kind: k, position: [0, 0] }\n  \
+                    - { kind: k }\n  - 7\n  - id: b\n    kind: k\n    postion: [1, 1]\n    position: here\nagents: nobody\nseed: -1\n";
+        let found = whats(text);
+        for expected in ["s.yaml:1: unknown key \"elments\" (did you mean \"elements\"", "s.yaml:3: \"a\" has a position beyond",
+            "s.yaml:4: a second entry", "s.yaml:5: an element without \"id\"", "s.yaml:6: this entry", "s.yaml:9: unknown key \"postion\"",
+            "s.yaml:10: \"b\" has a position that is not two numbers", "s.yaml:11: \"agents\" is not a list", "s.yaml:12: \"seed\""] {
+            assert!(found.iter().any(|problem| problem.contains(expected)), "{expected} in {found:#?}");
+        }
+        let doc = parse("s", text).0.expect("it is a scene");
+        assert_eq!(doc.elements.iter().map(|e| (&*e.id, e.position)).collect::<Vec<_>>(), [
+            ("a", Vec2::new(0.0, MAX_COORDINATE)),
+            ("b", Vec2::ZERO)
+        ]);
+    }
+
+    #[test]
+    fn a_text_that_is_no_scene_says_where() {
+        let (doc, problems) = parse("scenes/s.yaml", "name: x\nelements: [\n");
+        assert!(doc.is_none());
+        assert!(problems[0].line.is_some() && problems[0].remedy.contains("last version"));
+        assert!(parse("s", "- a\n").0.is_none());
+        assert_eq!(parse("s", "").0.expect("an empty file is an empty scene").elements, []);
+        assert_eq!(parse("s", "# nothing yet\n").1, []);
+    }
+
+    #[test]
+    fn a_hundred_thousand_agents_are_read() {
+        let mut text = String::from("agents:\n");
+        for index in 0..100_000 {
+            text.push_str(&format!("  - {{ id: a{index}, profile: p, position: [{index}, 0] }}\n"));
+        }
+        let (doc, problems) = parse("s", &text);
+        let doc = doc.expect("it is a scene");
+        assert_eq!((doc.agents.len(), problems.len()), (100_000, 0));
+        assert_eq!(doc.agents[99_999].line, Some(100_001));
+    }
+}

@@ -1,0 +1,402 @@
+//! Writing into a scene's text without touching the rest of it: comments, order, style and unknown keys stand.
+//!
+//! The writes are applied to the data first; then the text is changed at exactly the values that differ. What
+//! comes out is read again and compared with the data; if a rare piece of YAML defeats the small change, the
+//! entry is written anew, and only if that fails too the whole file.
+
+use std::ops::Range;
+
+use serde_json::{Map, Value};
+
+use super::outline::{Node, Shape, outline};
+use super::scene::SceneWrite;
+use super::scene_file::id_of;
+use super::yaml;
+
+/// Texts above this are not read again as a whole after a change; only that they still have an outline is checked.
+const MAX_VERIFIED_BYTES: usize = 512 * 1024;
+
+/// Applies writes to the scene's data. Writes to entries that are not there change nothing.
+pub fn apply(root: &mut Value, writes: &[SceneWrite]) {
+    if !root.is_object() {
+        *root = Value::Object(Map::new());
+    }
+    for write in writes {
+        match write {
+            SceneWrite::Element { id, keys } => set_keys(root, "elements", id, keys),
+            SceneWrite::Agent { id, keys } => set_keys(root, "agents", id, keys),
+            SceneWrite::AddElement { keys } => add(root, "elements", keys),
+            SceneWrite::AddAgent { keys } => add(root, "agents", keys),
+            SceneWrite::RemoveElement { id } => remove(root, "elements", id),
+            SceneWrite::RemoveAgent { id } => remove(root, "agents", id),
+            SceneWrite::Relationships(list) => {
+                let list: Vec<Value> = list.iter().filter_map(|rope| serde_json::to_value(rope).ok()).collect();
+                if root.get("relationships").is_some() || !list.is_empty() {
+                    root["relationships"] = Value::Array(list);
+                }
+            }
+            SceneWrite::File { .. } => {}
+        }
+    }
+}
+
+fn entry_id(list: &str, entry: &Value) -> Option<crate::base::Id> {
+    let id = id_of(entry.get("id"));
+    if list == "agents" { id.or_else(|| id_of(entry.get("profile"))) } else { id }
+}
+
+fn find<'a>(root: &'a mut Value, list: &str, id: &str) -> Option<(usize, &'a mut Vec<Value>)> {
+    let entries = root.get_mut(list)?.as_array_mut()?;
+    let index = entries.iter().position(|entry| entry_id(list, entry).as_deref() == Some(id))?;
+    Some((index, entries))
+}
+
+fn set_keys(root: &mut Value, list: &str, id: &str, keys: &Map<String, Value>) {
+    let Some((index, entries)) = find(root, list, id) else { return };
+    let Some(entry) = entries[index].as_object_mut() else { return };
+    for (key, value) in keys {
+        if value.is_null() {
+            entry.shift_remove(key);
+        } else {
+            entry.insert(key.clone(), tidy(key, value));
+        }
+    }
+}
+
+fn add(root: &mut Value, list: &str, keys: &Map<String, Value>) {
+    let entry = keys.iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.clone(), tidy(key, value)));
+    let entry = Value::Object(entry.collect());
+    if let Some(id) = entry_id(list, &entry)
+        && find(root, list, &id).is_some()
+    {
+        return;
+    }
+    match root.get_mut(list).and_then(Value::as_array_mut) {
+        Some(entries) => entries.push(entry),
+        None => root[list] = Value::Array(vec![entry]),
+    }
+}
+
+fn remove(root: &mut Value, list: &str, id: &str) {
+    if let Some((index, entries)) = find(root, list, id) {
+        entries.remove(index);
+    }
+}
+
+/// Numbers as a person would write them: `300` instead of `300.0`, and places without the digits that a
+/// 32-bit number does not have.
+fn tidy(key: &str, value: &Value) -> Value {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let mut float = number.as_f64().unwrap_or_default();
+            if key == "position" {
+                float = (float as f32).to_string().parse().unwrap_or(float);
+            }
+            if float.fract() == 0.0 && float.abs() < 1e15 { Value::from(float as i64) } else { Value::from(float) }
+        }
+        Value::Array(items) => Value::Array(items.iter().map(|item| tidy(key, item)).collect()),
+        Value::Object(map) => map.iter().map(|(name, value)| (name.clone(), tidy(if key == "position" { key } else { name }, value))).collect(),
+        other => other.clone(),
+    }
+}
+
+/// The text with `old`, its data, changed to `new`. The same text if they are the same.
+pub fn patch(text: &str, old: &Value, new: &Value) -> String {
+    if old == new {
+        return text.to_owned();
+    }
+    let windows = text.contains("\r\n");
+    let unix = if windows { text.replace("\r\n", "\n") } else { text.to_owned() };
+    let patched = [false, true]
+        .into_iter()
+        .filter_map(|whole_entries| change(&unix, old, new, whole_entries))
+        .find(|patched| says(patched, new))
+        .unwrap_or_else(|| {
+            let mark = if text.starts_with('\u{feff}') { "\u{feff}" } else { "" };
+            format!("{mark}{}", yaml::document(new))
+        });
+    if windows { patched.replace('\n', "\r\n") } else { patched }
+}
+
+fn says(text: &str, wanted: &Value) -> bool {
+    if text.len() > MAX_VERIFIED_BYTES {
+        return outline(text).is_ok();
+    }
+    yaml::parse(text).is_ok_and(|found| found == *wanted)
+}
+
+/// One change of the text.
+type Splice = (Range<usize>, String);
+
+fn change(text: &str, old: &Value, new: &Value, whole_entries: bool) -> Option<String> {
+    let root = outline(text).ok()?;
+    let mut patcher = Patcher { text, splices: Vec::new(), whole_entries };
+    if root.shape == Shape::Absent {
+        let mut patched = text.to_owned();
+        end_line(&mut patched);
+        patched.push_str(&yaml::document(new));
+        return Some(patched);
+    }
+    patcher.value(&root, old, new, false, 0)?;
+    let mut splices = patcher.splices;
+    // At one place, what was asked for first comes first.
+    splices.sort_by_key(|(range, _)| (range.start, range.end));
+    let mut patched = String::with_capacity(text.len() + 256);
+    let mut at = 0;
+    for (range, with) in splices {
+        if range.start < at {
+            return None;
+        }
+        patched.push_str(&text[at..range.start]);
+        patched.push_str(&with);
+        at = range.end;
+    }
+    patched.push_str(&text[at..]);
+    end_line(&mut patched);
+    Some(patched)
+}
+
+fn end_line(text: &mut String) {
+    if !text.is_empty() && !text.ends_with('\n') && text != "\u{feff}" {
+        text.push('\n');
+    }
+}
+
+struct Patcher<'a> {
+    text: &'a str,
+    splices: Vec<Splice>,
+    /// Write an entry of a list anew instead of changing it within.
+    whole_entries: bool,
+}
+
+impl Patcher<'_> {
+    /// Changes the value at `node` from `old` to `new`. `depth` counts lists that were entered.
+    fn value(&mut self, node: &Node, old: &Value, new: &Value, in_flow: bool, depth: usize) -> Option<()> {
+        if old == new {
+            return Some(());
+        }
+        match (&node.shape, old, new) {
+            (Shape::Map { flow, .. }, Value::Object(old), Value::Object(new)) if !(self.whole_entries && depth > 0) => {
+                self.map(node, *flow, old, new, depth)
+            }
+            (Shape::Seq { flow, .. }, Value::Array(from), Value::Array(to)) if node.items().len() == from.len() => {
+                if self.list(node, *flow, from, to, depth).is_none() {
+                    self.replace(node, new, in_flow);
+                }
+                Some(())
+            }
+            _ => {
+                self.replace(node, new, in_flow);
+                Some(())
+            }
+        }
+    }
+
+    fn splice(&mut self, range: Range<usize>, with: impl Into<String>) {
+        self.splices.push((range, with.into()));
+    }
+
+    fn line_start(&self, at: usize) -> usize {
+        let start = self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        if start == 0 && self.text.starts_with('\u{feff}') { 3.min(at) } else { start }
+    }
+
+    /// One past the last byte of the line, without its end.
+    fn line_end(&self, at: usize) -> usize {
+        self.text[at..].find('\n').map_or(self.text.len(), |newline| at + newline)
+    }
+
+    fn column(&self, at: usize) -> usize {
+        at - self.line_start(at)
+    }
+
+    /// How far in the line of this byte starts, behind dashes that open lists.
+    fn key_indent(&self, at: usize) -> usize {
+        let line = &self.text[self.line_start(at)..at];
+        line.len() - line.trim_start_matches([' ', '-']).len()
+    }
+
+    fn map(&mut self, node: &Node, flow: bool, old: &Map<String, Value>, new: &Map<String, Value>, depth: usize) -> Option<()> {
+        let pairs = node.pairs();
+        // What comes in by a merge key has no place of its own.
+        if old.keys().any(|key| !pairs.iter().any(|pair| pair.key == *key)) {
+            return None;
+        }
+        if pairs.iter().all(|pair| !new.contains_key(&pair.key)) {
+            self.replace(node, &Value::Object(new.clone()), flow);
+            return Some(());
+        }
+        for pair in pairs {
+            match (old.get(&pair.key), new.get(&pair.key)) {
+                (Some(old), Some(new)) => self.value(&pair.value, old, new, flow, depth)?,
+                (Some(_), None) => {}
+                (None, _) => return None,
+            }
+        }
+        let spans: Vec<_> = pairs.iter().map(|pair| (pair.start, pair_end(pair))).collect();
+        let survives: Vec<_> = pairs.iter().map(|pair| new.contains_key(&pair.key)).collect();
+        self.remove_parts(flow, &spans, &survives);
+        let column = self.column(pairs[0].start);
+        let mut added = String::new();
+        for (key, value) in new.iter().filter(|(key, _)| !old.contains_key(*key)) {
+            if flow {
+                added.push_str(&format!(", {}: {}", yaml::word(key), yaml::inline(value)));
+            } else {
+                added.push_str(&format!("\n{}{}:{}", " ".repeat(column), yaml::word(key), yaml::block(value, column + 2)));
+            }
+        }
+        if !added.is_empty() {
+            let last = pairs.iter().rposition(|pair| new.contains_key(&pair.key))?;
+            let end = pair_end(&pairs[last]);
+            self.splice_after(flow, end, added);
+        }
+        Some(())
+    }
+
+    fn splice_after(&mut self, flow: bool, end: usize, added: String) {
+        let at = if flow { end } else { self.line_end(end) };
+        self.splice(at..at, added);
+    }
+
+    /// Takes pairs or entries out of their mapping or list: those whose span does not survive.
+    fn remove_parts(&mut self, flow: bool, spans: &[(usize, usize)], survives: &[bool]) {
+        let mut covered = 0;
+        for (index, (start, end)) in spans.iter().copied().enumerate() {
+            if survives[index] || start < covered {
+                continue;
+            }
+            let survivor = (index + 1..spans.len()).find(|later| survives[*later]);
+            let range = if flow {
+                match survivor {
+                    Some(_) => start..spans[index + 1].0,
+                    None if index > 0 => spans[index - 1].1..end,
+                    None => start..end,
+                }
+            } else if self.text[self.line_start(start)..start].trim_matches(' ').is_empty() {
+                self.line_start(start)..(self.line_end(end) + 1).min(self.text.len())
+            } else {
+                // The first one shares its line with a dash: the next that stays moves up to it.
+                start..survivor.map_or(end, |later| spans[later].0)
+            };
+            covered = range.end;
+            self.splice(range, "");
+        }
+    }
+
+    /// Changes, removes and appends entries. `None` if entries were reordered or put in between.
+    fn list(&mut self, node: &Node, flow: bool, old: &[Value], new: &[Value], depth: usize) -> Option<()> {
+        let items = node.items();
+        let pairs = align(old, new)?;
+        if items.is_empty() || pairs.iter().all(Option::is_none) {
+            return None;
+        }
+        let kept = pairs.iter().flatten().count();
+        for (index, to) in pairs.iter().enumerate().filter_map(|(index, to)| Some((index, (*to)?))) {
+            let before = self.splices.len();
+            if self.value(&items[index].value, &old[index], &new[to], flow, depth + 1).is_none() {
+                self.splices.truncate(before);
+                self.replace(&items[index].value, &new[to], flow);
+            }
+        }
+        let spans: Vec<_> = items.iter().map(|item| (item.start, item.value.end.max(item.start + 1))).collect();
+        let survives: Vec<_> = pairs.iter().map(Option::is_some).collect();
+        self.remove_parts(flow, &spans, &survives);
+        let last = pairs.iter().rposition(Option::is_some)?;
+        let end = items[last].value.end.max(items[last].start + 1);
+        let mut added = String::new();
+        for entry in &new[kept..] {
+            if flow {
+                added.push_str(&format!(", {}", yaml::inline(entry)));
+            } else {
+                let column = self.column(items[0].start);
+                let written = match (&items[last].value.shape, entry) {
+                    (Shape::Map { flow: false, .. }, Value::Object(keys)) if !keys.is_empty() => yaml::block_item(keys, column + 2),
+                    _ => yaml::item_text(entry, column + 2),
+                };
+                added.push_str(&format!("\n{}-{written}", " ".repeat(column)));
+            }
+        }
+        if !added.is_empty() {
+            self.splice_after(flow, end, added);
+        }
+        Some(())
+    }
+
+    /// Writes the whole value anew, in the style of the place where it stands.
+    fn replace(&mut self, node: &Node, new: &Value, in_flow: bool) {
+        let was_flow = matches!(node.shape, Shape::Map { flow: true, .. } | Shape::Seq { flow: true, .. });
+        let first_entries = node.items().is_empty() && new.as_array().is_some_and(|items| items.iter().any(Value::is_object));
+        if in_flow || (was_flow && !first_entries && yaml::fits_inline(new)) {
+            let blank = self.text[..node.start].ends_with([':', '-', ',']);
+            self.splice(node.start..node.end, format!("{}{}", if blank { " " } else { "" }, yaml::inline(new)));
+            return;
+        }
+        let own_line = self.text[self.line_start(node.start)..node.start].trim().is_empty();
+        let behind_dash = self.text[..node.start].trim_end_matches(' ').ends_with('-') && !own_line;
+        if own_line && node.start > 0 && node.shape != Shape::Absent {
+            // A nested value on lines of its own stays there.
+            let column = self.column(node.start);
+            let written = yaml::block(new, column);
+            let written = written.trim_start_matches([' ', '\n']).to_owned();
+            self.splice(node.start..node.end, written);
+            return;
+        }
+        let indent = self.key_indent(node.start) + if behind_dash { 0 } else { 2 };
+        let written = if behind_dash { yaml::item_text(new, indent) } else { yaml::block(new, indent) };
+        let start = self.text[..node.start].trim_end_matches(' ').len();
+        let comment = self.text[node.end..self.line_end(node.end)].trim_start();
+        if comment.starts_with('#') && written.trim_start_matches(' ').contains('\n') {
+            // A comment behind a value that becomes several lines goes above them, or before its key.
+            let line = self.line_start(node.start);
+            let moved = format!("{}{}\n", " ".repeat(self.key_indent(node.start)), comment.trim_end());
+            let end = self.line_end(node.end);
+            let comment_fits_above = !behind_dash && self.key_indent(node.start) == self.column(line) + leading(&self.text[line..]);
+            if comment_fits_above {
+                self.splice(line..line, moved);
+                self.splice(start..end, written);
+                return;
+            }
+            self.splice(start..node.end, format!(" {}", yaml::inline(new)));
+            return;
+        }
+        self.splice(start..node.end, written);
+    }
+}
+
+fn leading(line: &str) -> usize {
+    line.len() - line.trim_start_matches(' ').len()
+}
+
+fn pair_end(pair: &super::outline::Pair) -> usize {
+    pair.value.end.max(pair.start + pair.key.len())
+}
+
+/// For each old entry the new one that it became, in order: by id where entries have one, by place otherwise.
+/// New entries may only stand behind all old ones.
+fn align(old: &[Value], new: &[Value]) -> Option<Vec<Option<usize>>> {
+    let has_ids = |list: &[Value]| list.iter().all(|entry| entry.get("id").is_some());
+    let key = |entry: &Value| id_of(entry.get("id")).map_or_else(|| entry.clone(), |id| Value::String(id.to_string()));
+    if !has_ids(old) || !has_ids(new) {
+        // Without ids: equal entries are themselves; otherwise a list of the same length changed in place.
+        if old.len() == new.len() {
+            return Some((0..old.len()).map(Some).collect());
+        }
+    }
+    let mut next = 0;
+    let mut pairs = Vec::with_capacity(old.len());
+    for entry in old {
+        if new.get(next).is_some_and(|candidate| candidate == entry || key(candidate) == key(entry)) {
+            pairs.push(Some(next));
+            next += 1;
+        } else {
+            pairs.push(None);
+        }
+    }
+    // Whatever comes behind must be new, or the order is another.
+    let moved = new[next..].iter().any(|entry| old.len() < 2000 && old.iter().any(|old| key(old) == key(entry)));
+    (!moved).then_some(pairs)
+}
+
+#[cfg(test)]
+#[path = "scene_patch_tests.rs"]
+mod tests;

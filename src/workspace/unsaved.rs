@@ -1,0 +1,199 @@
+//! What the room changed and is not on disk yet, as far as the world knows: enough to join it with what a person
+//! makes of the saved file meanwhile. Part of the saved world, because what comes of an edit depends on it.
+
+use std::collections::{BTreeMap, HashSet};
+
+use bevy::ecs::resource::Resource;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::merge::merge;
+use super::scene::SceneWrite;
+use super::scene_file::id_of;
+use crate::base::Id;
+use crate::base::hash::content_hash;
+
+/// Above this, of several changes of one thing only the first is kept, as what all of them started from.
+const MAX_EXACT: usize = 128;
+
+/// A part of a file that the room changes by itself.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Target {
+    Element(Id),
+    Agent(Id),
+    Relationships,
+    File(String),
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Change {
+    number: u64,
+    target: Target,
+    /// What stood there before; null for nothing.
+    before: Value,
+}
+
+/// The room's changes that are not on disk yet.
+#[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Unsaved {
+    number: u64,
+    changes: Vec<Change>,
+    /// For each file that the room writes, the hash of the last text of someone else's that it took in.
+    over: BTreeMap<String, Option<u64>>,
+}
+
+impl Unsaved {
+    /// The changes that follow get the next number.
+    pub(super) fn begin_change(&mut self) {
+        self.number += 1;
+        if self.changes.len() > MAX_EXACT {
+            let mut seen = HashSet::new();
+            self.changes.retain(|change| seen.insert(change.target.clone()));
+        }
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// From now on the room writes this file, which held this text.
+    pub(super) fn track(&mut self, path: &str, text: Option<&str>) {
+        self.over.entry(path.to_owned()).or_insert_with(|| text.map(|text| content_hash(text.as_bytes())));
+    }
+
+    pub(super) fn tracks(&self, path: &str) -> bool {
+        self.over.contains_key(path)
+    }
+
+    /// Someone else's text was taken in.
+    pub(super) fn seen(&mut self, path: &str, hash: Option<u64>) {
+        if let Some(over) = self.over.get_mut(path) {
+            *over = hash;
+        }
+    }
+
+    /// What may be written over; none if the room does not write this file.
+    pub(super) fn over(&self, path: &str) -> Option<Option<u64>> {
+        self.over.get(path).copied()
+    }
+
+    /// A part of the scene changes; this is the scene before.
+    pub(super) fn note(&mut self, target: Target, root: &Value) {
+        let before = part(root, &target);
+        self.changes.push(Change { number: self.number, target, before });
+    }
+
+    pub(super) fn note_file(&mut self, target: Target, before: String) {
+        self.changes.push(Change { number: self.number, target, before: Value::String(before) });
+    }
+
+    /// Everything of this file up to this number is on disk.
+    pub(super) fn saved(&mut self, path: &str, number: u64, is_scene: bool) {
+        self.changes.retain(|change| {
+            let here = match &change.target {
+                Target::File(file) => file == path,
+                _ => is_scene,
+            };
+            !here || change.number > number
+        });
+    }
+
+    /// The text that the room's unsaved changes of a file started from.
+    pub(super) fn base_of_file(&self, path: &str) -> Option<String> {
+        self.changes.iter().find_map(|change| match (&change.target, &change.before) {
+            (Target::File(file), Value::String(before)) if file == path => Some(before.clone()),
+            _ => None,
+        })
+    }
+}
+
+/// What a write changes in the scene.
+pub(super) fn target_of(write: &SceneWrite) -> Option<Target> {
+    Some(match write {
+        SceneWrite::Element { id, .. } | SceneWrite::RemoveElement { id } => Target::Element(id.clone()),
+        SceneWrite::Agent { id, .. } | SceneWrite::RemoveAgent { id } => Target::Agent(id.clone()),
+        SceneWrite::AddElement { keys } => Target::Element(id_of(keys.get("id"))?),
+        SceneWrite::AddAgent { keys } => Target::Agent(id_of(keys.get("id")).or_else(|| id_of(keys.get("profile")))?),
+        SceneWrite::Relationships(_) => Target::Relationships,
+        SceneWrite::File { .. } => return None,
+    })
+}
+
+fn list_of(target: &Target) -> Option<(&'static str, &Id)> {
+    match target {
+        Target::Element(id) => Some(("elements", id)),
+        Target::Agent(id) => Some(("agents", id)),
+        _ => None,
+    }
+}
+
+fn position(root: &Value, list: &str, id: &str) -> Option<usize> {
+    root.get(list)?.as_array()?.iter().position(|entry| {
+        let own = id_of(entry.get("id"));
+        let own = if list == "agents" { own.or_else(|| id_of(entry.get("profile"))) } else { own };
+        own.as_deref() == Some(id)
+    })
+}
+
+fn part(root: &Value, target: &Target) -> Value {
+    match list_of(target) {
+        Some((list, id)) => position(root, list, id).map_or(Value::Null, |index| root[list][index].clone()),
+        None => root.get("relationships").cloned().unwrap_or_default(),
+    }
+}
+
+/// Someone else's scene with the room's unsaved changes in it.
+pub(super) fn rebase(unsaved: &Unsaved, ours: &Value, theirs: &Value) -> Value {
+    let mut joined = theirs.clone();
+    let mut seen = HashSet::new();
+    for change in unsaved.changes.iter().filter(|change| !matches!(change.target, Target::File(_))) {
+        // The first change of a thing knows what all of them started from.
+        if !seen.insert(&change.target) {
+            continue;
+        }
+        let (our, their) = (part(ours, &change.target), part(theirs, &change.target));
+        match list_of(&change.target) {
+            Some((list, id)) => put(&mut joined, list, id, merge(&change.before, &our, &their)),
+            None => {
+                let merged = merge_sets(&change.before, &our, &their);
+                if merged != their {
+                    joined["relationships"] = merged;
+                }
+            }
+        }
+    }
+    joined
+}
+
+fn put(root: &mut Value, list: &str, id: &str, entry: Value) {
+    let at = position(root, list, id);
+    if at.is_none() && entry.is_null() {
+        return;
+    }
+    if !root.is_object() {
+        *root = Value::Object(Map::new());
+    }
+    if !root.get(list).is_some_and(Value::is_array) {
+        root[list] = Value::Array(Vec::new());
+    }
+    let Some(entries) = root[list].as_array_mut() else { return };
+    match (at, entry) {
+        (Some(at), Value::Null) => {
+            entries.remove(at);
+        }
+        (Some(at), entry) => entries[at] = entry,
+        (None, entry) => entries.push(entry),
+    }
+}
+
+/// Lists without ids: theirs, without what we took out, with what we put in.
+fn merge_sets(base: &Value, ours: &Value, theirs: &Value) -> Value {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let (base, ours, their) = (list(base), list(ours), list(theirs));
+    let mut merged: Vec<Value> =
+        their.iter().filter(|entry| !base.contains(entry) || ours.contains(entry)).cloned().collect();
+    merged.extend(ours.iter().filter(|entry| !base.contains(entry) && !their.contains(entry)).cloned());
+    if merged == their { theirs.clone() } else { Value::Array(merged) }
+}

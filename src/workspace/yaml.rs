@@ -1,0 +1,212 @@
+//! YAML text to plain data and back: the one place that knows the parser, what it is spared, and how we write.
+
+use serde_json::{Map, Number, Value};
+
+use super::outline::{NoOutline, outline};
+
+/// Lines longer than this are not written in braces.
+const MAX_FLOW_CHARS: usize = 160;
+
+/// Why a text is not usable as YAML: a line where known, and a sentence.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct YamlError {
+    /// Counted from 1.
+    pub line: Option<usize>,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// The data of a YAML text; null for an empty one. Merge keys are resolved, tags dropped.
+pub fn parse(text: &str) -> Result<Value, YamlError> {
+    // The parser takes minutes over deep brackets before it refuses them.
+    if outline(text) == Err(NoOutline::TooDeep) {
+        return Err(YamlError { line: None, what: "it is nested too deeply".into() });
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut value: serde_yaml::Value = serde_yaml::from_str(text).map_err(|error| YamlError {
+        line: error.location().map(|location| location.line()),
+        what: error.to_string(),
+    })?;
+    value.apply_merge().map_err(|error| YamlError { line: None, what: error.to_string() })?;
+    Ok(to_json(value))
+}
+
+fn to_json(value: serde_yaml::Value) -> Value {
+    match value {
+        serde_yaml::Value::Null => Value::Null,
+        serde_yaml::Value::Bool(value) => Value::Bool(value),
+        serde_yaml::Value::Number(number) => number_to_json(&number),
+        serde_yaml::Value::String(text) => Value::String(text),
+        serde_yaml::Value::Sequence(items) => Value::Array(items.into_iter().map(to_json).collect()),
+        serde_yaml::Value::Mapping(pairs) => {
+            Value::Object(pairs.into_iter().map(|(key, value)| (key_text(key), to_json(value))).collect())
+        }
+        serde_yaml::Value::Tagged(tagged) => to_json(tagged.value),
+    }
+}
+
+fn number_to_json(number: &serde_yaml::Number) -> Value {
+    if let Some(whole) = number.as_i64() {
+        return whole.into();
+    }
+    if let Some(whole) = number.as_u64() {
+        return whole.into();
+    }
+    // JSON has no word for "not a number" and infinity; as texts they survive.
+    let float = number.as_f64().unwrap_or(f64::NAN);
+    Number::from_f64(float).map_or_else(|| Value::String(number.to_string()), Value::Number)
+}
+
+fn key_text(key: serde_yaml::Value) -> String {
+    match to_json(key) {
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
+}
+
+/// A value on one line.
+pub fn inline(value: &Value) -> String {
+    match value {
+        Value::Object(map) if map.is_empty() => "{}".into(),
+        Value::Object(map) => {
+            let pairs: Vec<_> = map.iter().map(|(key, value)| format!("{}: {}", word(key), inline(value))).collect();
+            format!("{{ {} }}", pairs.join(", "))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
+        Value::String(text) => word(text),
+        other => other.to_string(),
+    }
+}
+
+/// A text as a plain word where every reader of YAML takes it for that text, in double quotes otherwise.
+pub fn word(text: &str) -> String {
+    let plain = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ' '))
+        && !text.ends_with(' ')
+        && !["y", "n", "yes", "no", "on", "off", "true", "false", "null"].contains(&text.to_lowercase().as_str());
+    if plain { text.to_owned() } else { double_quoted(text) }
+}
+
+fn double_quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            '\r' => quoted.push_str("\\r"),
+            c if needs_escape(c) => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// Characters that YAML would fold, drop or refuse.
+fn needs_escape(character: char) -> bool {
+    character.is_control() || matches!(character, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// Whether a value reads well on one line.
+pub fn fits_inline(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => map.values().all(fits_inline) && inline(value).chars().count() <= MAX_FLOW_CHARS,
+        Value::Array(items) => items.iter().all(fits_inline) && inline(value).chars().count() <= MAX_FLOW_CHARS,
+        Value::String(text) => !text.contains('\n'),
+        _ => true,
+    }
+}
+
+/// A value behind `key:` or `-`, in the block style, with the blank or line's end that comes before it.
+/// `indent` is how far in the lines of a nested value stand.
+pub fn block(value: &Value, indent: usize) -> String {
+    let pad = " ".repeat(indent);
+    match value {
+        Value::String(text) => match literal(text, &pad) {
+            Some(literal) => format!(" {literal}"),
+            None => format!(" {}", word(text)),
+        },
+        Value::Array(items) if !items.is_empty() && items.iter().any(|item| item.is_object() || !fits_inline(item)) => {
+            items.iter().map(|item| format!("\n{pad}-{}", item_text(item, indent + 2))).collect()
+        }
+        Value::Object(map) if !map.is_empty() => {
+            map.iter().map(|(key, value)| format!("\n{pad}{}:{}", word(key), block(value, indent + 2))).collect()
+        }
+        other => format!(" {}", inline(other)),
+    }
+}
+
+/// A list's entry behind its dash: in braces where that reads well, its keys below each other otherwise.
+pub fn item_text(value: &Value, indent: usize) -> String {
+    match value {
+        Value::Object(map) if !map.is_empty() && !fits_inline(value) => block_item(map, indent),
+        Value::Object(_) => format!(" {}", inline(value)),
+        other => block(other, indent),
+    }
+}
+
+/// A mapping behind a dash, its keys below each other.
+pub fn block_item(map: &Map<String, Value>, indent: usize) -> String {
+    let lines = block(&Value::Object(map.clone()), indent);
+    format!(" {}", lines.trim_start())
+}
+
+/// A text of several lines after `|`, where that keeps every character.
+fn literal(text: &str, pad: &str) -> Option<String> {
+    let body = text.strip_suffix('\n').unwrap_or(text);
+    let awkward = !body.contains('\n')
+        || body.ends_with('\n')
+        || body.starts_with(['\n', ' ', '\t'])
+        || body.lines().any(|line| !line.is_empty() && line.trim().is_empty())
+        || body.chars().any(|character| character != '\n' && needs_escape(character));
+    if awkward {
+        return None;
+    }
+    let lines: Vec<_> =
+        body.split('\n').map(|line| if line.is_empty() { String::new() } else { format!("{pad}{line}") }).collect();
+    let chomp = if text.ends_with('\n') { "" } else { "-" };
+    Some(format!("|{chomp}\n{}", lines.join("\n")))
+}
+
+/// A whole file of this data, keys in their order.
+pub fn document(value: &Value) -> String {
+    format!("{}\n", block(value, 0).trim_start_matches(['\n', ' ']))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_reads_the_same() {
+        let texts = ["yes", "7", "", "a: b", "# x", "x #y", "Ünïcode “q” 🪑", "tab\there", "a\nb", "a\nb\n", " lead\nx", "a\n\n\nb\n\n",
+            "\u{85}\u{2028}", "\u{7}", "c:\\dir", "null", "~", "- x", "2025-01-01", "x ", "a\n   \nb"];
+        for text in texts {
+            let value = json!({ "k": text, "list": [{ "t": text, "n": [1, -2.5] }], text: 1 });
+            assert_eq!(parse(&document(&value)).expect("what we write is YAML"), value, "{}", document(&value));
+            assert_eq!(parse(&inline(&value)).expect("what we write is YAML"), value, "{}", inline(&value));
+        }
+    }
+
+    #[test]
+    fn long_texts_are_literal_blocks() {
+        let value = json!({ "elements": [{ "id": "a", "text": "one\ntwo\n" }] });
+        assert_eq!(document(&value), "elements:\n  - id: a\n    text: |\n      one\n      two\n");
+    }
+
+    #[test]
+    fn bombs_are_refused() {
+        assert!(parse(&"{".repeat(200_000)).is_err());
+        let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+        for level in 1..12 {
+            let aliases = vec![format!("*a{}", level - 1); 9].join(", ");
+            bomb.push_str(&format!("a{level}: &a{level} [{aliases}]\n"));
+        }
+        assert!(parse(&bomb).is_err());
+    }
+}
