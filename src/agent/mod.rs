@@ -1,12 +1,168 @@
 //! Agents: what one is (its profile, from a file) and which are in the room (the roster).
+//!
+//! A file format is one file with a reader and one line in [`formats::FORMATS`].
 
+pub mod formats;
+pub mod front_matter;
+pub mod markdown;
+pub mod presence;
 pub mod profile;
+pub mod registry;
 pub mod roster;
+mod saved;
+#[cfg(test)]
+mod tests;
 
+pub use presence::{ElementsReach, TopmostElement};
 pub use profile::AgentProfile;
+pub use registry::Profiles;
 pub use roster::{Agent, AgentAdded, AgentCommand, AgentRemoved, ProfileChanged, Roster};
 
+use std::collections::BTreeSet;
+
 use bevy::app::App;
+use bevy::ecs::message::Message;
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::base::{Id, Problem};
+use crate::schedule::door::InputExt;
+use crate::schedule::{Floor, InPhase, SimClock, Tick, TickMessageExt, WorkshopSystems, saved as sections, ticks};
+use crate::workspace::files::FileContent;
+use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SceneEdit, SceneWrite, SettingsExt, SettingsSection};
+
+/// The numbers of this floor.
+#[derive(Resource, Clone, Serialize, Deserialize, Debug)]
+#[serde(default)]
+pub struct AgentSettings {
+    /// Whether an agent that is dropped among or below the elements is lifted above them.
+    pub spawn_above_elements: bool,
+    /// How far above the topmost element.
+    pub spawn_margin_units: f32,
+    /// How far apart agents stand that were given a place.
+    pub side_by_side_units: f32,
+    /// A file that comes so soon after an equal one went is that file, renamed.
+    pub rename_window_secs: f32,
+}
+
+impl Default for AgentSettings {
+    fn default() -> Self {
+        Self {
+            spawn_above_elements: true,
+            spawn_margin_units: 120.0,
+            side_by_side_units: 80.0,
+            rename_window_secs: 2.0,
+        }
+    }
+}
+
+impl SettingsSection for AgentSettings {
+    const NAME: &'static str = "agents";
+}
+
+/// The file of a profile was renamed, and its id with it.
+#[derive(Message, Clone, Debug)]
+pub(crate) struct ProfileRenamed {
+    from: Id,
+    to: Id,
+}
 
 /// Adds this floor to the room.
-pub fn plugin(_app: &mut App) {}
+pub fn plugin(app: &mut App) {
+    app.add_settings::<AgentSettings>();
+    app.add_input::<AgentCommand>();
+    app.add_tick_message::<AgentAdded>()
+        .add_tick_message::<AgentRemoved>()
+        .add_tick_message::<ProfileChanged>()
+        .add_tick_message::<ProfileRenamed>()
+        .add_tick_message::<ElementsReach>()
+        // Owned by the floor below, which registers them too.
+        .add_tick_message::<ProblemReport>()
+        .add_tick_message::<SceneEdit>()
+        .add_tick_message::<SceneWrite>()
+        .add_tick_message::<FileChanged>();
+    app.init_resource::<Profiles>()
+        .init_resource::<Roster>()
+        .init_resource::<presence::Waiting>()
+        .init_resource::<TopmostElement>();
+    app.add_systems(
+        Tick,
+        (register_profiles, presence::follow_profiles, presence::follow_scene, presence::obey, tell_withdrawn)
+            .chain()
+            .in_set(InPhase(WorkshopSystems::Ingest, Floor::Agent)),
+    );
+    app.add_systems(Tick, presence::note_reach.in_set(InPhase(WorkshopSystems::Simulate, Floor::Agent)));
+    sections::register::<saved::ProfilesSaved>(app);
+    sections::register::<saved::AgentsSaved>(app);
+}
+
+/// Keeps the profiles as the agent files say.
+#[expect(clippy::too_many_arguments, reason = "each is one source or one kind of news")]
+fn register_profiles(
+    mut changes: MessageReader<FileChanged>,
+    known: Option<Res<KnownFiles>>,
+    clock: Res<SimClock>,
+    settings: Res<AgentSettings>,
+    mut profiles: ResMut<Profiles>,
+    mut reports: MessageWriter<ProblemReport>,
+    mut changed: MessageWriter<ProfileChanged>,
+    mut renamed: MessageWriter<ProfileRenamed>,
+) {
+    let window = ticks(settings.rename_window_secs);
+    let mut take_in = |news: Vec<(&str, &FileContent)>| {
+        let outcome = profiles.take_in(news, clock.tick(), window);
+        for path in outcome.touched {
+            let problems = profiles.problems(&path);
+            reports.write(ProblemReport { source: path, problems });
+        }
+        renamed.write_batch(outcome.renamed.into_iter().map(|(from, to)| ProfileRenamed { from, to }));
+        changed.write_batch(outcome.changed.into_iter().map(|profile| ProfileChanged { profile }));
+        std::mem::replace(&mut profiles.started, true)
+    };
+    let news = changes.read().map(|change| (change.path.as_str(), &change.content)).collect();
+    let started = take_in(news);
+    if !started && let Some(known) = known {
+        let all: Vec<_> = known.all().iter().map(|(path, text)| (path, FileContent::Text(text.clone()))).collect();
+        take_in(all.iter().map(|(path, content)| (path.as_str(), content)).collect());
+    }
+}
+
+/// Tells which agents run a profile whose file is gone; forgets such profiles once nobody does.
+fn tell_withdrawn(
+    agents: Query<&Agent>,
+    roster: Res<Roster>,
+    clock: Res<SimClock>,
+    settings: Res<AgentSettings>,
+    mut profiles: ResMut<Profiles>,
+    mut reports: MessageWriter<ProblemReport>,
+    mut changed: MessageReader<ProfileChanged>,
+    mut removed: MessageReader<AgentRemoved>,
+) {
+    let news = changed.read().count() + removed.read().count();
+    if profiles.withdrawn().next().is_none() || (news == 0 && !clock.tick().is_multiple_of(30)) {
+        return;
+    }
+    let mut unused = BTreeSet::new();
+    for (id, path) in profiles.withdrawn() {
+        let running: Vec<&str> = roster
+            .iter()
+            .filter_map(|(_, entity)| agents.get(entity).ok())
+            .filter(|agent| agent.profile == *id)
+            .map(|agent| &*agent.id)
+            .collect();
+        let mut problems = Vec::new();
+        if running.is_empty() {
+            unused.insert(id.clone());
+        } else {
+            let (named, more) = running.split_at(running.len().min(5));
+            let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+            let what = format!("the file is gone; agents {}{more} still run it", named.join(", "));
+            problems.push(Problem::warning(path, what, "restore the file or remove them"));
+        }
+        if news > 0 {
+            reports.write(ProblemReport { source: path.to_owned(), problems });
+        }
+    }
+    let oldest = clock.tick().saturating_sub(ticks(settings.rename_window_secs));
+    profiles.forget(&unused, oldest);
+}

@@ -173,6 +173,12 @@ impl Roster {
         self.keys.insert(id, key);
     }
 
+    /// Gives no key below this one again, whoever had it.
+    pub(crate) fn count_on_from(&mut self, next: AgentKey) {
+        let length = self.entities.len().max(next.0 as usize);
+        self.entities.resize(length, None);
+    }
+
     pub(crate) fn remove(&mut self, key: AgentKey, id: &str) {
         if let Some(entity) = self.entities.get_mut(key.0 as usize) {
             *entity = None;

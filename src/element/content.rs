@@ -1,13 +1,16 @@
 //! What elements hold and what may be done to it: the contract between kinds of elements and the rest.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
+use super::settings::ElementSettings;
 use crate::base::{Author, ElementKey, Id, Seq};
 use crate::schedule::Input;
 
@@ -28,7 +31,8 @@ pub struct Element {
     pub owner: Option<Id>,
     /// The file that holds its content, relative to the workspace; the scene file where absent.
     pub file: Option<String>,
-    /// Counts the changes of its content; equal versions of one element hold equal content.
+    /// Counts the changes of its content; equal versions of one element read the same. Mail that becomes read
+    /// is no such change: its owner has just seen it.
     pub version: u32,
 }
 
@@ -47,10 +51,27 @@ pub trait Content: Any + Send + Sync + Debug {
     /// What a person did to it in a file: the acts that lead from `self` to `newer`.
     fn acts_to(&self, newer: &dyn Content) -> Vec<ElementAct>;
 
-    /// Does something to it, or says why not in words for whoever tried. `now_secs` is simulated time.
-    fn apply(&mut self, act: &ElementAct, by: &Author, now_secs: f64) -> Result<Vec<ElementChange>, String>;
+    /// Does something to it, or says why not in words for whoever tried. `now_secs` is simulated time. No
+    /// change in the answer means that it was so already.
+    fn apply(
+        &mut self,
+        act: &ElementAct,
+        by: &Author,
+        now_secs: f64,
+        limits: &ElementSettings,
+    ) -> Result<Vec<ElementChange>, String>;
 
-    /// What a reader sees: the text that goes into a prompt. `reader` is the agent's id.
+    /// As [`Content::to_scene`], with what only the room needs to go on (the numbers it counts up). The kind's
+    /// `from_scene` reads it back.
+    fn to_saved(&self) -> serde_json::Map<String, serde_json::Value> {
+        self.to_scene()
+    }
+
+    /// Tells a private element which agents it belongs to now, by id.
+    fn set_readers(&mut self, _readers: &BTreeSet<Id>) {}
+
+    /// What a reader sees: the text that goes into a prompt; nothing for those whom it is not meant for.
+    /// `reader` is the agent's id.
     fn prompt_text(&self, reader: &str) -> String;
 
     /// At most `max_chars` of what stands there, for labels and memory.
@@ -88,6 +109,43 @@ pub enum ElementAct {
     MarkMailRead { ids: Vec<Id> },
     /// Takes mail out of the box.
     RemoveMail { id: Id },
+    /// Keeps a copy of mail that the owner sent; the oldest copy goes.
+    KeepSent { to: Id, subject: String, text: String, attachments: Vec<String> },
+    /// From a person's file: puts a whole pin or piece of mail in at a place of its list.
+    Put { list: ItemList, item: Map<String, Value>, at: usize },
+    /// From a person's file: sets these keys of a pin or piece of mail; null takes a key away.
+    Correct { list: ItemList, id: Id, keys: Map<String, Value> },
+    /// From a person's file: appends a comment as it stands there.
+    PutComment { id: Id, comment: Map<String, Value> },
+    /// From a person's file: this voter votes so, or not at all.
+    CorrectVote { id: Id, voter: Id, up: Option<bool> },
+    /// From a person's file: those of these that are there stand in this order.
+    Order { list: ItemList, ids: Vec<Id> },
+    /// From a person's file: the lines below the list, which belong to no item, are these.
+    KeepLines { below: Vec<String> },
+}
+
+/// Which list of an element an item stands in.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ItemList {
+    /// The pins of a pinboard.
+    Pins,
+    /// The mail that came in.
+    Items,
+    /// The copies of mail that went out.
+    Outbox,
+}
+
+impl ItemList {
+    /// The key of the scene entry that holds the list.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pins => "pins",
+            Self::Items => "items",
+            Self::Outbox => "outbox",
+        }
+    }
 }
 
 /// Where a piece of mail stands.

@@ -48,6 +48,12 @@ impl Elements {
         self.keys.insert(id, key);
     }
 
+    /// Gives no key below this one again, whoever had it.
+    pub(crate) fn count_on_from(&mut self, next: ElementKey) {
+        let length = self.entities.len().max(next.0 as usize);
+        self.entities.resize(length, None);
+    }
+
     pub(crate) fn remove(&mut self, key: ElementKey, id: &str) {
         if let Some(entity) = self.entities.get_mut(key.0 as usize) {
             *entity = None;

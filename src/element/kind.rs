@@ -1,6 +1,7 @@
 //! The kinds of elements there are: the list that a new kind adds one line to.
 
 use super::content::{Content, ElementChange};
+use super::{inbox, messageboard, pinboard, rulebook};
 use crate::base::Problem;
 
 /// How urgently a change wants to be read.
@@ -43,7 +44,7 @@ pub struct Kind {
 }
 
 /// Every kind.
-pub static KINDS: &[&Kind] = &[];
+pub static KINDS: &[&Kind] = &[&pinboard::KIND, &messageboard::KIND, &inbox::KIND, &rulebook::KIND];
 
 /// The kind of this word.
 pub fn kind(word: &str) -> Option<&'static Kind> {

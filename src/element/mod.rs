@@ -5,12 +5,83 @@
 
 pub mod content;
 pub mod directory;
+pub mod editing;
+pub mod inbox;
+mod items;
 pub mod kind;
+mod list_file;
+pub mod mail;
+pub mod messageboard;
+pub mod pin;
+pub mod pinboard;
+pub mod presence;
+#[cfg(test)]
+mod properties;
+pub mod rulebook;
+mod saved;
+pub mod settings;
+#[cfg(test)]
+mod tests;
+pub mod written;
 
-pub use content::{Content, Element, ElementAct, ElementChange, ElementChanged, ElementEdit, ElementRefused, Held};
+pub use content::{
+    Content, Element, ElementAct, ElementChange, ElementChanged, ElementEdit, ElementRefused, Held, ItemList,
+};
 pub use directory::Elements;
+pub use editing::owns;
+pub use presence::ElementCommand;
+pub use settings::ElementSettings;
 
 use bevy::app::App;
+use bevy::ecs::prelude::*;
+
+use crate::agent::{AgentAdded, AgentRemoved, ElementsReach, ProfileChanged};
+use crate::schedule::door::InputExt;
+use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
+use crate::workspace::SettingsExt;
 
 /// Adds this floor to the room.
-pub fn plugin(_app: &mut App) {}
+pub fn plugin(app: &mut App) {
+    app.add_settings::<ElementSettings>();
+    app.add_input::<ElementCommand>().add_input::<ElementEdit>();
+    app.add_tick_message::<ElementChanged>()
+        .add_tick_message::<ElementRefused>()
+        // Owned by the floor below, which registers it too.
+        .add_tick_message::<ElementsReach>();
+    app.init_resource::<Elements>()
+        .init_resource::<editing::EditsRead>()
+        .init_resource::<editing::Unwritten>()
+        .init_resource::<presence::Reported>();
+    app.add_systems(
+        Tick,
+        (
+            presence::follow_scene,
+            presence::follow_files,
+            presence::obey,
+            editing::set_readers.run_if(owners_may_differ),
+            editing::apply_edits,
+            presence::tell_reach,
+        )
+            .chain()
+            .in_set(InPhase(WorkshopSystems::Ingest, Floor::Element)),
+    );
+    app.add_systems(
+        Tick,
+        (editing::apply_edits, editing::write_back).chain().in_set(InPhase(WorkshopSystems::Apply, Floor::Element)),
+    );
+    sections::register::<saved::ElementsSaved>(app);
+}
+
+/// Whether agents or elements came, went or were changed since the last look.
+fn owners_may_differ(
+    mut added: MessageReader<AgentAdded>,
+    mut removed: MessageReader<AgentRemoved>,
+    mut profiles: MessageReader<ProfileChanged>,
+    mut elements: MessageReader<ElementChanged>,
+) -> bool {
+    let arranged =
+        |changed: &ElementChanged| matches!(changed.change, ElementChange::Added | ElementChange::Rearranged);
+    let news = added.read().count() + removed.read().count() + profiles.read().count();
+    // Each reader reads to its end, or old news would be news again.
+    elements.read().filter(|changed| arranged(changed)).count() + news > 0
+}

@@ -1,0 +1,133 @@
+//! Splits a Markdown file into its YAML front matter and its body, and reads the front matter as plain data.
+
+use serde_json::{Map, Value};
+
+/// No honest front matter is longer; a longer one is refused before it is parsed.
+const MAX_BYTES: usize = 64 * 1024;
+
+/// Why front matter cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{what}")]
+pub struct FrontMatterError {
+    /// What is wrong, as one sentence without a full stop.
+    pub what: String,
+    /// The line in the file, counted from 1, where known.
+    pub line: Option<usize>,
+}
+
+impl FrontMatterError {
+    fn new(what: impl Into<String>, line: usize) -> Self {
+        Self { what: what.into(), line: Some(line) }
+    }
+}
+
+/// A file without byte order mark, with `\n` between its lines.
+pub fn normalise(text: &str) -> String {
+    text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n")
+}
+
+/// A file taken apart: the keys of its front matter (none where it has none) and the text below.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct FrontMatter<'a> {
+    /// The keys as they stand.
+    pub keys: Map<String, Value>,
+    /// The text between the fences, for finding lines.
+    pub yaml: &'a str,
+    /// What stands below the closing fence, without the blank lines before it.
+    pub body: &'a str,
+}
+
+impl FrontMatter<'_> {
+    /// The line in the file, counted from 1, on which a key stands.
+    pub fn line_of(&self, key: &str) -> Option<usize> {
+        let at = self.yaml.lines().position(|line| {
+            let line = line.trim_start_matches(['"', '\'']);
+            line.strip_prefix(key).is_some_and(|rest| rest.trim_start_matches(['"', '\'', ' ']).starts_with(':'))
+        })?;
+        Some(at + 2)
+    }
+}
+
+/// Takes a [normalised](normalise) file apart. A file that does not begin with a line `---` has no front matter.
+pub fn split(text: &str) -> Result<FrontMatter<'_>, FrontMatterError> {
+    let is_fence = |line: &str| line.trim_end() == "---";
+    let Some(first) = text.lines().next().filter(|line| is_fence(line)) else {
+        return Ok(FrontMatter { body: text, ..FrontMatter::default() });
+    };
+    let start = (first.len() + 1).min(text.len());
+    let mut end = start;
+    let mut found = None;
+    for line in text[start..].split_inclusive('\n') {
+        if is_fence(line) {
+            found = Some(end + line.len());
+            break;
+        }
+        end += line.len();
+    }
+    let Some(below) = found else {
+        return Err(FrontMatterError::new("the front matter that begins with --- never ends", 1));
+    };
+    let yaml = &text[start..end];
+    let keys = read_keys(yaml)?;
+    Ok(FrontMatter { keys, yaml, body: text[below..].trim_start_matches('\n') })
+}
+
+fn read_keys(yaml: &str) -> Result<Map<String, Value>, FrontMatterError> {
+    if yaml.len() > MAX_BYTES {
+        return Err(FrontMatterError::new(format!("the front matter is longer than {} KiB", MAX_BYTES / 1024), 1));
+    }
+    // Through YAML's own value: unlike JSON's it refuses a key that stands twice.
+    let value: serde_yaml::Value = serde_yaml::from_str(yaml).map_err(|error| FrontMatterError {
+        what: format!("the front matter is not valid YAML: {error}"),
+        line: error.location().map(|location| location.line() + 1),
+    })?;
+    match serde_json::to_value(value) {
+        Ok(Value::Object(keys)) => Ok(keys),
+        Ok(Value::Null) => Ok(Map::new()),
+        Ok(_) => Err(FrontMatterError::new("the front matter is not a list of keys", 2)),
+        Err(error) => Err(FrontMatterError::new(format!("the front matter is not a list of keys: {error}"), 2)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_and_body_are_told_apart() {
+        let front = split("---\nname: Ada\ntools: [a]\n---\n\n# Hi\n").unwrap();
+        assert_eq!(front.keys["name"], "Ada");
+        assert_eq!(front.body, "# Hi\n");
+        assert_eq!(front.line_of("tools"), Some(3));
+        assert_eq!(split("# Hi\n---\n").unwrap().body, "# Hi\n---\n");
+        assert_eq!(split("---\n---\nbody").unwrap().body, "body");
+        assert_eq!(split("").unwrap().body, "");
+    }
+
+    #[test]
+    fn marks_of_other_editors_are_tolerated() {
+        let text = normalise("\u{feff}---\r\nname: Ada\r\n---\r\nHello\r\n");
+        assert_eq!(split(&text).unwrap().body, "Hello\n");
+    }
+
+    #[test]
+    fn what_cannot_be_used_says_where() {
+        let line = |text: &str| split(text).unwrap_err().line;
+        assert_eq!(line("---\nname: Ada\n"), Some(1));
+        assert_eq!(line("---"), Some(1));
+        assert_eq!(line("---\njust words\n---\n"), Some(2));
+        assert!(line("---\nname: Ada\ntools: [a\n---\n").is_some());
+        assert!(split("---\nname: a\nname: b\n---\n").is_err());
+    }
+
+    #[test]
+    fn an_alias_bomb_is_refused() {
+        let mut yaml = String::from("---\na0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
+        for level in 1..12 {
+            let alias = format!("*a{}", level - 1);
+            yaml += &format!("a{level}: &a{level} [{}]\n", vec![alias; 10].join(","));
+        }
+        yaml += "---\nbody\n";
+        assert!(split(&yaml).is_err());
+    }
+}

@@ -1,0 +1,353 @@
+//! The inbox: mail for one agent, and copies of what that agent sent.
+
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use serde_json::{Map, Value, json};
+
+use super::content::{Content, ElementAct, ElementChange, ItemList, MailStatus};
+use super::items::{Item, acts_between, differing, fresh_id, read_list, reorder, set_keys, settle_ids};
+use super::kind::{Kind, Urgency, Wake};
+use super::list_file::{self, ListFile, ListItem};
+use super::mail::{Mail, one_line};
+use super::pin::read_lines;
+use super::pinboard::with_text;
+use super::settings::{ElementSettings, tidy, within};
+use crate::base::{Author, Id, Problem, text};
+
+/// Inboxes.
+pub static KIND: Kind = Kind {
+    word: "inbox",
+    name: "inbox",
+    standing_instructions: false,
+    private: true,
+    wakes: |change| match change {
+        ElementChange::MailAdded { .. } => Wake::Owner(Urgency::High),
+        _ => Wake::Nobody,
+    },
+    from_scene: |entry, place| {
+        let (inbox, problems) = Inbox::from_scene(entry, place);
+        (Box::new(inbox), problems)
+    },
+    from_markdown: |text| Box::new(Inbox::from_markdown(text)),
+};
+
+/// What an inbox holds.
+#[derive(Clone, Debug, Default)]
+pub struct Inbox {
+    /// Mail that came in, oldest first.
+    pub items: Vec<Mail>,
+    /// Copies of mail that the owner sent, oldest first.
+    pub outbox: Vec<Mail>,
+    /// The agents that it belongs to, by id. Follows from the roster and is not saved.
+    readers: BTreeSet<Id>,
+    below: Vec<String>,
+    counter: u32,
+    sent_counter: u32,
+}
+
+/// Boxes are equal that look equal to a person; what is only counted does not matter.
+impl PartialEq for Inbox {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_scene() == other.to_scene()
+    }
+}
+
+impl Inbox {
+    /// The mail of this id.
+    pub fn mail(&self, id: &str) -> Option<&Mail> {
+        self.items.iter().find(|mail| &*mail.id == id)
+    }
+
+    /// Mail that is not closed, oldest first.
+    pub fn open(&self) -> impl Iterator<Item = &Mail> {
+        self.items.iter().filter(|mail| mail.status != MailStatus::Closed)
+    }
+
+    fn from_scene(entry: &Map<String, Value>, place: &str) -> (Self, Vec<Problem>) {
+        let mut problems = Vec::new();
+        let count = |key| entry.get(key).and_then(Value::as_u64).and_then(|count| u32::try_from(count).ok());
+        let mut inbox = Self {
+            items: read_list(entry, ItemList::Items, place, &mut problems),
+            outbox: read_list(entry, ItemList::Outbox, place, &mut problems),
+            readers: BTreeSet::new(),
+            below: entry.get("below").and_then(read_lines).unwrap_or_default(),
+            counter: count("next_mail").unwrap_or(0),
+            sent_counter: count("next_sent").unwrap_or(0),
+        };
+        for id in inbox.settle() {
+            problems.push(Problem::warning(
+                place,
+                format!("two pieces of mail have the id {id:?}"),
+                "give each an id of its own; the second has got one for now",
+            ));
+        }
+        (inbox, problems)
+    }
+
+    fn settle(&mut self) -> Vec<String> {
+        let mut repeated = settle_ids(&mut self.items, "m", &mut self.counter);
+        repeated.extend(settle_ids(&mut self.outbox, "s", &mut self.sent_counter));
+        repeated
+    }
+
+    fn from_markdown(text: &str) -> Self {
+        let file = list_file::read(text, &["mail", "sent"]);
+        let mut inbox = Self { below: file.below, ..Self::default() };
+        for item in file.items {
+            let (subject, text) = subject_and_text(&item.text);
+            let mut keys = with_text(item.keys, text.to_owned());
+            keys.insert("subject".into(), json!(subject));
+            let mail = Mail { above: item.above, ..Mail::from_map(&keys, &mut Vec::new()) };
+            if item.word == "sent" { inbox.outbox.push(mail) } else { inbox.items.push(mail) }
+        }
+        inbox.settle();
+        inbox
+    }
+
+    fn list(&mut self, list: ItemList) -> &mut Vec<Mail> {
+        if list == ItemList::Outbox { &mut self.outbox } else { &mut self.items }
+    }
+
+    fn find(&mut self, list: ItemList, id: &str) -> Result<usize, String> {
+        let found = self.list(list).iter().position(|mail| &*mail.id == id);
+        found.ok_or_else(|| format!("there is no mail {id} in this box"))
+    }
+
+    fn add(&mut self, act: &ElementAct, now_secs: f64, limits: &ElementSettings) -> Result<Vec<ElementChange>, String> {
+        let ElementAct::AddMail { id, from, to, subject, text, attachments } = act else { return Ok(Vec::new()) };
+        if self.items.len() >= limits.mail_per_box {
+            return Err(format!(
+                "the mail to {to} came back: the box is full ({} pieces); it takes more when some are removed",
+                self.items.len()
+            ));
+        }
+        let text = tidy(text);
+        if text.trim().is_empty() && subject.trim().is_empty() {
+            return Err("mail needs a subject or a text".to_owned());
+        }
+        within(&text, "a piece of mail", limits.mail_chars)?;
+        within(subject, "the subject of mail", limits.mail_chars)?;
+        if let Some(id) = id.as_ref().filter(|id| self.mail(id).is_some()) {
+            return Err(format!("there is mail {id} in this box already"));
+        }
+        let id = id.clone().filter(|id| !id.is_empty()).unwrap_or_else(|| self.fresh(ItemList::Items));
+        let mail = Mail {
+            id: id.clone(),
+            from: from.clone(),
+            to: to.clone(),
+            subject: one_line(subject),
+            text,
+            sent: now_secs,
+            attachments: attachments.clone(),
+            ..Mail::default()
+        };
+        self.items.push(mail);
+        Ok(vec![ElementChange::MailAdded { id }])
+    }
+
+    fn fresh(&mut self, list: ItemList) -> Id {
+        let (mails, prefix, counter) = match list {
+            ItemList::Outbox => (&self.outbox, "s", &mut self.sent_counter),
+            _ => (&self.items, "m", &mut self.counter),
+        };
+        fresh_id(prefix, counter, |id| mails.iter().any(|mail| &*mail.id == id))
+    }
+
+    fn correct(&mut self, list: ItemList, id: &Id, keys: &Map<String, Value>) -> Result<Vec<ElementChange>, String> {
+        let index = self.find(list, id)?;
+        let mail = &mut self.list(list)[index];
+        let mut map = mail.to_map();
+        set_keys(&mut map, keys);
+        *mail = Mail { id: id.clone(), ..Mail::from_map(&map, &mut Vec::new()) };
+        Ok(vec![ElementChange::MailChanged { id: id.clone() }])
+    }
+}
+
+/// Mail in a file begins with its subject in bold, on a line of its own.
+fn subject_and_text(written: &str) -> (&str, &str) {
+    let (first, rest) = written.split_once('\n').unwrap_or((written, ""));
+    let subject = first.strip_prefix("**").and_then(|rest| rest.strip_suffix("**"));
+    subject.map_or(("", written), |subject| (subject, rest))
+}
+
+fn written(mail: &Mail, word: &str) -> ListItem {
+    let mut keys = mail.to_map();
+    for key in ["text", "subject", "above"] {
+        keys.shift_remove(key);
+    }
+    let subject = &mail.subject;
+    let text = if mail.text.is_empty() { format!("**{subject}**") } else { format!("**{subject}**\n{}", mail.text) };
+    ListItem { above: mail.above.clone(), text, word: word.to_owned(), keys, nested: Vec::new() }
+}
+
+impl Content for Inbox {
+    fn to_scene(&self) -> Map<String, Value> {
+        let list = |mails: &[Mail]| mails.iter().map(|mail| Value::Object(mail.to_map())).collect::<Value>();
+        let mut map = Map::from_iter([("items".to_owned(), list(&self.items))]);
+        if !self.outbox.is_empty() {
+            map.insert("outbox".into(), list(&self.outbox));
+        }
+        if !self.below.is_empty() {
+            map.insert("below".into(), json!(self.below));
+        }
+        map
+    }
+
+    fn to_saved(&self) -> Map<String, Value> {
+        let mut map = self.to_scene();
+        map.insert("next_mail".into(), json!(self.counter));
+        map.insert("next_sent".into(), json!(self.sent_counter));
+        map
+    }
+
+    fn to_markdown(&self) -> String {
+        let items = self.items.iter().map(|mail| written(mail, "mail"));
+        let items = items.chain(self.outbox.iter().map(|mail| written(mail, "sent"))).collect();
+        list_file::write(&ListFile { items, below: self.below.clone() })
+    }
+
+    fn acts_to(&self, newer: &dyn Content) -> Vec<ElementAct> {
+        let Some(newer) = newer.as_any().downcast_ref::<Self>() else { return Vec::new() };
+        let mut acts = Vec::new();
+        for (list, old, new) in
+            [(ItemList::Items, &self.items, &newer.items), (ItemList::Outbox, &self.outbox, &newer.outbox)]
+        {
+            // Copies of sent mail are taken away by an empty correction of their list; see `apply`.
+            let remove = |id: &Id| match list {
+                ItemList::Outbox => ElementAct::Correct { list, id: id.clone(), keys: Map::new() },
+                _ => ElementAct::RemoveMail { id: id.clone() },
+            };
+            acts.extend(acts_between(list, old, new, remove, |old, new| {
+                let keys = differing(&old.to_map(), &new.to_map());
+                if keys.is_empty() { Vec::new() } else { vec![ElementAct::Correct { list, id: old.id.clone(), keys }] }
+            }));
+        }
+        if self.below != newer.below {
+            acts.push(ElementAct::KeepLines { below: newer.below.clone() });
+        }
+        acts
+    }
+
+    fn apply(
+        &mut self,
+        act: &ElementAct,
+        by: &Author,
+        now_secs: f64,
+        limits: &ElementSettings,
+    ) -> Result<Vec<ElementChange>, String> {
+        match act {
+            ElementAct::AddMail { .. } => self.add(act, now_secs, limits),
+            ElementAct::SetMailStatus { id, status } => {
+                let index = self.find(ItemList::Items, id)?;
+                let mail = &mut self.items[index];
+                if mail.status == *status {
+                    return Ok(Vec::new());
+                }
+                mail.status = *status;
+                Ok(vec![ElementChange::MailChanged { id: id.clone() }])
+            }
+            ElementAct::MarkMailRead { ids } => {
+                let unread = self.items.iter_mut().filter(|mail| mail.read.is_none() && ids.contains(&mail.id));
+                Ok(unread
+                    .map(|mail| {
+                        mail.read = Some(now_secs);
+                        ElementChange::MailChanged { id: mail.id.clone() }
+                    })
+                    .collect())
+            }
+            ElementAct::RemoveMail { id } => {
+                let index = self.find(ItemList::Items, id)?;
+                self.items.remove(index);
+                Ok(vec![ElementChange::MailRemoved { id: id.clone() }])
+            }
+            ElementAct::KeepSent { to, subject, text, attachments } => {
+                let id = self.fresh(ItemList::Outbox);
+                self.outbox.push(Mail {
+                    id: id.clone(),
+                    from: by.0.clone(),
+                    to: to.clone(),
+                    subject: one_line(subject),
+                    text: tidy(text),
+                    sent: now_secs,
+                    attachments: attachments.clone(),
+                    ..Mail::default()
+                });
+                if self.outbox.len() > limits.sent_per_box {
+                    self.outbox.remove(0);
+                }
+                Ok(vec![ElementChange::MailChanged { id }])
+            }
+            ElementAct::Put { list: list @ (ItemList::Items | ItemList::Outbox), item, at } if by.is_user() => {
+                let mut mail = Mail::from_map(item, &mut Vec::new());
+                if mail.id.is_empty() || self.list(*list).iter().any(|other| other.id == mail.id) {
+                    mail.id = self.fresh(*list);
+                }
+                let id = mail.id.clone();
+                let list_at = (*at).min(self.list(*list).len());
+                self.list(*list).insert(list_at, mail);
+                let outgoing = *list == ItemList::Outbox;
+                Ok(vec![if outgoing { ElementChange::MailChanged { id } } else { ElementChange::MailAdded { id } }])
+            }
+            // Of a copy whose every key is gone nothing is left.
+            ElementAct::Correct { list: ItemList::Outbox, id, keys } if by.is_user() && keys.is_empty() => {
+                let index = self.find(ItemList::Outbox, id)?;
+                self.outbox.remove(index);
+                Ok(vec![ElementChange::MailRemoved { id: id.clone() }])
+            }
+            ElementAct::Correct { list: list @ (ItemList::Items | ItemList::Outbox), id, keys } if by.is_user() => {
+                self.correct(*list, id, keys)
+            }
+            ElementAct::Order { list: list @ (ItemList::Items | ItemList::Outbox), ids } if by.is_user() => {
+                reorder(self.list(*list), ids);
+                Ok(vec![ElementChange::Rearranged])
+            }
+            ElementAct::KeepLines { below } if by.is_user() => {
+                self.below.clone_from(below);
+                Ok(vec![ElementChange::Rearranged])
+            }
+            _ => Err("an inbox takes mail only".to_owned()),
+        }
+    }
+
+    fn set_readers(&mut self, readers: &BTreeSet<Id>) {
+        self.readers.clone_from(readers);
+    }
+
+    fn prompt_text(&self, reader: &str) -> String {
+        if !self.readers.contains(reader) {
+            return String::new();
+        }
+        let mut lines = String::new();
+        for Mail { id, from, subject, text, status, attachments, .. } in self.open() {
+            let pending = if *status == MailStatus::Pending { " (pending)" } else { "" };
+            let _ = writeln!(lines, "{id}{pending} from {from}: {subject}");
+            for line in text.lines() {
+                let _ = writeln!(lines, "  {line}");
+            }
+            if !attachments.is_empty() {
+                let _ = writeln!(lines, "  attached: {}", attachments.join(", "));
+            }
+        }
+        lines.truncate(lines.trim_end().len());
+        if lines.is_empty() { "(no open mail)".to_owned() } else { lines }
+    }
+
+    fn summary(&self, max_chars: usize) -> String {
+        let open: Vec<&Mail> = self.open().collect();
+        let words = open.iter().rev().map(|mail| {
+            let about = if mail.subject.is_empty() { &mail.text } else { &mail.subject };
+            format!("{}: {}", mail.from, text::one_line(about))
+        });
+        text::truncate(&format!("{} open: {}", open.len(), words.collect::<Vec<_>>().join(" · ")), max_chars)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Content> {
+        Box::new(self.clone())
+    }
+}

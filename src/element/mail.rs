@@ -1,0 +1,134 @@
+//! One piece of mail as data.
+
+use serde_json::{Map, Value, json};
+
+use super::content::MailStatus;
+use super::items::Item;
+use super::pin::{put_time, read_lines, read_text};
+use super::settings::tidy;
+use crate::base::Id;
+
+/// A piece of mail, or the copy of one that was sent.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Mail {
+    /// Its id in the list; empty only before the box gives it one.
+    pub id: Id,
+    /// Who sent it.
+    pub from: Id,
+    /// To whom.
+    pub to: Id,
+    /// What it is about, on one line.
+    pub subject: String,
+    /// What it says.
+    pub text: String,
+    /// Where it stands.
+    pub status: MailStatus,
+    /// When it came in or went out, in seconds of simulated time.
+    pub sent: f64,
+    /// When the model saw it, in seconds of simulated time.
+    pub read: Option<f64>,
+    /// Paths in the workspace that go with it.
+    pub attachments: Vec<String>,
+    /// Lines above it in its file that belong to no mail.
+    pub(super) above: Vec<String>,
+    /// Keys that this program does not know.
+    pub extra: Map<String, Value>,
+    pub(super) made_up: bool,
+}
+
+impl Default for Mail {
+    fn default() -> Self {
+        Self {
+            id: "".into(),
+            from: "user".into(),
+            to: "".into(),
+            subject: String::new(),
+            text: String::new(),
+            status: MailStatus::Open,
+            sent: 0.0,
+            read: None,
+            attachments: Vec::new(),
+            above: Vec::new(),
+            extra: Map::new(),
+            made_up: false,
+        }
+    }
+}
+
+impl Item for Mail {
+    fn id(&self) -> &Id {
+        &self.id
+    }
+
+    fn set_id(&mut self, id: Id) {
+        self.made_up = self.id.is_empty();
+        self.id = id;
+    }
+
+    fn text(&self) -> &str {
+        &self.text
+    }
+
+    fn made_up(&self) -> bool {
+        self.made_up
+    }
+
+    fn to_map(&self) -> Map<String, Value> {
+        let mut map = Map::from_iter([("id".to_owned(), json!(self.id)), ("from".to_owned(), json!(self.from))]);
+        if !self.to.is_empty() {
+            map.insert("to".into(), json!(self.to));
+        }
+        if !self.subject.is_empty() {
+            map.insert("subject".into(), json!(self.subject));
+        }
+        map.insert("text".into(), json!(self.text));
+        map.insert("status".into(), json!(self.status));
+        put_time(&mut map, "sent", self.sent);
+        if let Some(read) = self.read {
+            map.insert("read".into(), json!(read));
+        }
+        for (key, lines) in [("attachments", &self.attachments), ("above", &self.above)] {
+            if !lines.is_empty() {
+                map.insert(key.into(), json!(lines));
+            }
+        }
+        map.extend(self.extra.clone());
+        map
+    }
+
+    fn from_map(map: &Map<String, Value>, problems: &mut Vec<String>) -> Self {
+        let mut mail = Self::default();
+        if !map.contains_key("text") && !map.contains_key("subject") {
+            problems.push("has neither a subject nor a text".to_owned());
+        }
+        for (key, value) in map {
+            let fits = match key.as_str() {
+                "id" => read_text(value).map(|id| mail.id = id.trim().into()),
+                "from" => read_text(value).map(|from| mail.from = from.into()),
+                "to" => read_text(value).map(|to| mail.to = to.into()),
+                "subject" => read_text(value).map(|subject| mail.subject = one_line(&subject)),
+                "text" => read_text(value).map(|text| mail.text = tidy(&text)),
+                "status" => serde_json::from_value(value.clone()).ok().map(|status| mail.status = status),
+                "sent" => value.as_f64().map(|sent| mail.sent = sent),
+                // A person may tick it off without knowing the second.
+                "read" => match value {
+                    Value::Bool(read) => Some(mail.read = read.then_some(0.0)),
+                    Value::Null => Some(mail.read = None),
+                    other => other.as_f64().map(|read| mail.read = Some(read)),
+                },
+                "attachments" => read_lines(value).map(|attachments| mail.attachments = attachments),
+                "above" => read_lines(value).map(|above| mail.above = above),
+                _ => Some(drop(mail.extra.insert(key.clone(), value.clone()))),
+            };
+            if fits.is_none() {
+                problems.push(format!("cannot use what its key {key:?} holds"));
+            }
+        }
+        mail
+    }
+}
+
+/// A subject stands on one line.
+pub(super) fn one_line(subject: &str) -> String {
+    tidy(subject).replace('\n', " ")
+}

@@ -1,0 +1,215 @@
+//! One pin as data: its text, who voted how, and what was said about it.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use super::items::Item;
+use super::settings::tidy;
+use crate::base::{Author, Id};
+
+/// A text on a pinboard.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Pin {
+    /// Its id on the board; empty only before the board gives it one.
+    pub id: Id,
+    /// What it says.
+    pub text: String,
+    /// Who pinned it up.
+    pub author: Author,
+    /// When, in seconds of simulated time.
+    pub time: f64,
+    /// Who voted for it.
+    pub up: BTreeSet<Id>,
+    /// Who voted against it.
+    pub down: BTreeSet<Id>,
+    /// What was said about it, oldest first.
+    pub comments: Vec<Comment>,
+    /// Lines above it in its file that belong to no pin.
+    pub(super) above: Vec<String>,
+    /// Keys that this program does not know.
+    pub extra: Map<String, Value>,
+    pub(super) made_up: bool,
+}
+
+/// Something said about a pin.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Comment {
+    /// Who said it.
+    pub author: Author,
+    /// What.
+    pub text: String,
+    /// When, in seconds of simulated time.
+    pub time: f64,
+    /// Keys that this program does not know.
+    pub extra: Map<String, Value>,
+}
+
+impl Pin {
+    /// Up-votes less down-votes.
+    pub fn net(&self) -> i64 {
+        let count = |voters: &BTreeSet<Id>| i64::try_from(voters.len()).unwrap_or(i64::MAX);
+        count(&self.up) - count(&self.down)
+    }
+
+    /// How this voter votes: up, down, or not at all.
+    pub fn vote_of(&self, voter: &str) -> Option<bool> {
+        if self.up.contains(voter) { Some(true) } else { self.down.contains(voter).then_some(false) }
+    }
+
+    /// Lets this voter vote so, whatever it voted before.
+    pub(super) fn set_vote(&mut self, voter: &Id, up: Option<bool>) {
+        self.up.remove(voter);
+        self.down.remove(voter);
+        match up {
+            Some(true) => drop(self.up.insert(voter.clone())),
+            Some(false) => drop(self.down.insert(voter.clone())),
+            None => {}
+        }
+    }
+}
+
+impl Default for Pin {
+    fn default() -> Self {
+        Self {
+            id: "".into(),
+            text: String::new(),
+            author: Author::user(),
+            time: 0.0,
+            up: BTreeSet::new(),
+            down: BTreeSet::new(),
+            comments: Vec::new(),
+            above: Vec::new(),
+            extra: Map::new(),
+            made_up: false,
+        }
+    }
+}
+
+impl Item for Pin {
+    fn id(&self) -> &Id {
+        &self.id
+    }
+
+    fn set_id(&mut self, id: Id) {
+        self.made_up = self.id.is_empty();
+        self.id = id;
+    }
+
+    fn text(&self) -> &str {
+        &self.text
+    }
+
+    fn made_up(&self) -> bool {
+        self.made_up
+    }
+
+    fn to_map(&self) -> Map<String, Value> {
+        let mut map = Map::from_iter([("id".to_owned(), json!(self.id)), ("text".to_owned(), json!(self.text))]);
+        map.insert("author".into(), json!(self.author));
+        put_time(&mut map, "time", self.time);
+        for (key, voters) in [("up", &self.up), ("down", &self.down)] {
+            if !voters.is_empty() {
+                map.insert(key.into(), json!(voters));
+            }
+        }
+        if !self.comments.is_empty() {
+            map.insert(
+                "comments".into(),
+                self.comments.iter().map(|comment| Value::Object(comment.to_map())).collect(),
+            );
+        }
+        if !self.above.is_empty() {
+            map.insert("above".into(), json!(self.above));
+        }
+        map.extend(self.extra.clone());
+        map
+    }
+
+    fn from_map(map: &Map<String, Value>, problems: &mut Vec<String>) -> Self {
+        let mut pin = Self::default();
+        if !map.contains_key("text") {
+            problems.push("has no text".to_owned());
+        }
+        for (key, value) in map {
+            let fits = match key.as_str() {
+                "id" => read_text(value).map(|id| pin.id = id.trim().into()),
+                "text" => read_text(value).map(|text| pin.text = tidy(&text)),
+                "author" => read_text(value).map(|author| pin.author = Author(author.as_str().into())),
+                "time" => value.as_f64().map(|time| pin.time = time),
+                "up" => read_ids(value).map(|voters| pin.up = voters),
+                "down" => read_ids(value).map(|voters| pin.down = voters),
+                "comments" => value
+                    .as_array()
+                    .map(|comments| pin.comments = comments.iter().filter_map(Comment::from_value).collect()),
+                "above" => read_lines(value).map(|above| pin.above = above),
+                _ => Some(drop(pin.extra.insert(key.clone(), value.clone()))),
+            };
+            if fits.is_none() {
+                problems.push(format!("cannot use what its key {key:?} holds"));
+            }
+        }
+        // One voter, one vote.
+        pin.down.retain(|voter| !pin.up.contains(voter));
+        pin
+    }
+}
+
+impl Comment {
+    pub(super) fn to_map(&self) -> Map<String, Value> {
+        let mut map = Map::from_iter([("author".to_owned(), json!(self.author))]);
+        map.insert("text".into(), json!(self.text));
+        put_time(&mut map, "time", self.time);
+        map.extend(self.extra.clone());
+        map
+    }
+
+    pub(super) fn from_map(map: &Map<String, Value>) -> Self {
+        let mut comment = Self { author: Author::user(), text: String::new(), time: 0.0, extra: Map::new() };
+        for (key, value) in map {
+            match key.as_str() {
+                "author" => comment.author = Author(read_text(value).unwrap_or_default().into()),
+                "text" => comment.text = tidy(&read_text(value).unwrap_or_default()),
+                "time" => comment.time = value.as_f64().unwrap_or_default(),
+                _ => drop(comment.extra.insert(key.clone(), value.clone())),
+            }
+        }
+        comment
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Object(map) => Some(Self::from_map(map)),
+            other => read_text(other).map(|text| {
+                let text = tidy(&text);
+                Self { author: Author::user(), text, time: 0.0, extra: Map::new() }
+            }),
+        }
+    }
+}
+
+/// A time of 0 is the start of the room and is not written.
+pub(super) fn put_time(map: &mut Map<String, Value>, key: &str, secs: f64) {
+    if secs != 0.0 {
+        map.insert(key.into(), json!(secs));
+    }
+}
+
+/// A text; a number or flag is taken as one, since YAML makes them of unquoted words.
+pub(super) fn read_text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        Value::Null => Some(String::new()),
+        _ => None,
+    }
+}
+
+pub(super) fn read_lines(value: &Value) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(read_text).collect()
+}
+
+fn read_ids(value: &Value) -> Option<BTreeSet<Id>> {
+    value.as_array()?.iter().map(|id| read_text(id).map(Id::from)).collect()
+}

@@ -1,0 +1,367 @@
+//! The pinboard: short texts that agents pin up, vote on and comment.
+
+use std::any::Any;
+use std::fmt::Write;
+
+use serde_json::{Map, Value, json};
+
+use super::content::{Content, ElementAct, ElementChange, ItemList};
+use super::items::{Item, acts_between, differing, fresh_id, read_list, reorder, set_keys, settle_ids};
+use super::kind::{Kind, Urgency, Wake};
+use super::list_file::{self, ListFile, ListItem};
+use super::pin::{Comment, Pin, read_lines};
+use super::settings::{ElementSettings, tidy, within};
+use crate::base::{Author, Id, Problem, text};
+
+/// Pinboards.
+pub static KIND: Kind = Kind {
+    word: "pinboard",
+    name: "pinboard",
+    standing_instructions: false,
+    private: false,
+    wakes: |change| match change {
+        ElementChange::PinAdded { .. } | ElementChange::PinEdited { .. } => Wake::Everyone(Urgency::Normal),
+        _ => Wake::Nobody,
+    },
+    from_scene: |entry, place| {
+        let (board, problems) = Pinboard::from_scene(entry, place);
+        (Box::new(board), problems)
+    },
+    from_markdown: |text| Box::new(Pinboard::from_markdown(text)),
+};
+
+/// What a pinboard holds.
+#[derive(Clone, Debug, Default)]
+pub struct Pinboard {
+    /// The pins, oldest first unless a person ordered them otherwise.
+    pub pins: Vec<Pin>,
+    /// The lines of its file below the last pin.
+    below: Vec<String>,
+    /// The highest number that was made into an id; none is given twice.
+    counter: u32,
+}
+
+/// Boards are equal that look equal to a person; what is only counted does not matter.
+impl PartialEq for Pinboard {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_scene() == other.to_scene()
+    }
+}
+
+impl Pinboard {
+    /// The pin of this id.
+    pub fn pin(&self, id: &str) -> Option<&Pin> {
+        self.pins.iter().find(|pin| &*pin.id == id)
+    }
+
+    fn from_scene(entry: &Map<String, Value>, place: &str) -> (Self, Vec<Problem>) {
+        let mut problems = Vec::new();
+        let pins = read_list(entry, ItemList::Pins, place, &mut problems);
+        let below = entry.get("below").and_then(read_lines).unwrap_or_default();
+        let counter = entry.get("next_pin").and_then(Value::as_u64).and_then(|count| u32::try_from(count).ok());
+        let mut board = Self { pins, below, counter: counter.unwrap_or(0) };
+        for id in settle_ids(&mut board.pins, "p", &mut board.counter) {
+            problems.push(Problem::warning(
+                place,
+                format!("two pins have the id {id:?}"),
+                "give each pin an id of its own; the second has got one for now",
+            ));
+        }
+        (board, problems)
+    }
+
+    fn from_markdown(text: &str) -> Self {
+        let file = list_file::read(text, &["pin"]);
+        let pins = file.items.into_iter().map(|item| {
+            let mut pin = Pin::from_map(&with_text(item.keys, item.text), &mut Vec::new());
+            pin.above = item.above;
+            pin.comments =
+                item.nested.into_iter().map(|(text, keys)| Comment::from_map(&with_text(keys, text))).collect();
+            pin
+        });
+        let mut board = Self { pins: pins.collect(), below: file.below, counter: 0 };
+        settle_ids(&mut board.pins, "p", &mut board.counter);
+        board
+    }
+
+    fn find(&mut self, id: &str) -> Result<(usize, &mut Pin), String> {
+        let Some(index) = self.pins.iter().position(|pin| &*pin.id == id) else {
+            let meant = text::nearest(id, self.pins.iter().map(|pin| &*pin.id));
+            let hint = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
+            return Err(format!("there is no pin {id} on this board{hint}"));
+        };
+        Ok((index, &mut self.pins[index]))
+    }
+
+    fn own(&mut self, id: &str, by: &Author, verb: &str) -> Result<(usize, &mut Pin), String> {
+        let (index, pin) = self.find(id)?;
+        if by.is_user() || pin.author == *by {
+            return Ok((index, pin));
+        }
+        Err(format!("only {} and the user may {verb} the pin {id}", pin.author))
+    }
+
+    fn add(
+        &mut self,
+        id: Option<&Id>,
+        text: &str,
+        by: &Author,
+        now_secs: f64,
+        limits: &ElementSettings,
+    ) -> Result<Vec<ElementChange>, String> {
+        let text = checked(text, "a pin", limits)?;
+        if let Some(id) = id.filter(|id| self.pin(id).is_some()) {
+            return Err(format!("there is a pin {id} on this board already"));
+        }
+        let mut changes = Vec::new();
+        let own = self.pins.iter().filter(|pin| pin.author == *by).count();
+        if !by.is_user() && own >= limits.pins_per_author {
+            let why = format!("its author may have {} pins on a board, and pinned up another", limits.pins_per_author);
+            changes.extend(self.drop_oldest(why, |pin| pin.author == *by));
+        }
+        // One for one: a board that a person filled above the limit is not cut down behind their back.
+        if self.pins.len() >= limits.pins_per_board {
+            let why = format!("the board holds {} pins, and another was pinned up", limits.pins_per_board);
+            changes.extend(self.drop_oldest(why, |_| true));
+        }
+        let id = id.filter(|id| !id.is_empty()).cloned().unwrap_or_else(|| self.fresh_id());
+        let pin = Pin { id: id.clone(), text, author: by.clone(), time: now_secs, ..Pin::default() };
+        self.pins.push(pin);
+        changes.push(ElementChange::PinAdded { id });
+        Ok(changes)
+    }
+
+    fn fresh_id(&mut self) -> Id {
+        let pins = &self.pins;
+        fresh_id("p", &mut self.counter, |id| pins.iter().any(|pin| &*pin.id == id))
+    }
+
+    fn drop_oldest(&mut self, why: String, among: impl Fn(&Pin) -> bool) -> Option<ElementChange> {
+        let candidates = self.pins.iter().enumerate().filter(|(_, pin)| among(pin));
+        let (index, _) = candidates.min_by(|(_, a), (_, b)| a.time.total_cmp(&b.time))?;
+        let id = self.pins.remove(index).id;
+        Some(ElementChange::PinRemoved { id, why })
+    }
+
+    fn vote(&mut self, id: &Id, up: bool, by: &Author, limits: &ElementSettings) -> Result<Vec<ElementChange>, String> {
+        let (index, pin) = self.find(id)?;
+        if pin.vote_of(&by.0) == Some(up) {
+            return Err(format!("you have voted {} the pin {id} already", if up { "for" } else { "against" }));
+        }
+        let before = pin.net();
+        pin.set_vote(&by.0, Some(up));
+        let net = pin.net();
+        let mut changes = vec![ElementChange::PinVoted { id: id.clone() }];
+        if net <= limits.pin_removed_at_net && !up {
+            self.pins.remove(index);
+            changes.push(ElementChange::PinRemoved { id: id.clone(), why: format!("voted down to {net}") });
+        } else if net <= limits.pin_flagged_at_net && before > limits.pin_flagged_at_net {
+            changes.push(ElementChange::PinFlagged { id: id.clone() });
+        }
+        Ok(changes)
+    }
+
+    fn put(&mut self, map: &Map<String, Value>, at: usize) -> Vec<ElementChange> {
+        let mut pin = Pin::from_map(map, &mut Vec::new());
+        if pin.id.is_empty() || self.pin(&pin.id).is_some() {
+            pin.id = self.fresh_id();
+        }
+        let id = pin.id.clone();
+        self.pins.insert(at.min(self.pins.len()), pin);
+        vec![ElementChange::PinAdded { id }]
+    }
+
+    fn correct(&mut self, id: &Id, keys: &Map<String, Value>) -> Result<Vec<ElementChange>, String> {
+        let (_, pin) = self.find(id)?;
+        let mut map = pin.to_map();
+        set_keys(&mut map, keys);
+        *pin = Pin { id: id.clone(), ..Pin::from_map(&map, &mut Vec::new()) };
+        let id = id.clone();
+        Ok(vec![if keys.keys().all(|key| key == "comments" || key == "above") {
+            ElementChange::PinCommented { id }
+        } else {
+            ElementChange::PinEdited { id }
+        }])
+    }
+}
+
+/// A text that may be pinned up.
+fn checked(text: &str, what: &str, limits: &ElementSettings) -> Result<String, String> {
+    let text = tidy(text).trim().to_owned();
+    if text.is_empty() {
+        return Err(format!("{what} needs a text"));
+    }
+    within(&text, what, limits.pin_chars)?;
+    Ok(text)
+}
+
+pub(super) fn with_text(mut keys: Map<String, Value>, text: String) -> Map<String, Value> {
+    keys.insert("text".into(), Value::String(text));
+    keys
+}
+
+impl Content for Pinboard {
+    fn to_scene(&self) -> Map<String, Value> {
+        let pins = self.pins.iter().map(|pin| Value::Object(pin.to_map())).collect();
+        let mut map = Map::from_iter([("pins".to_owned(), Value::Array(pins))]);
+        if !self.below.is_empty() {
+            map.insert("below".into(), json!(self.below));
+        }
+        map
+    }
+
+    fn to_saved(&self) -> Map<String, Value> {
+        let mut map = self.to_scene();
+        map.insert("next_pin".into(), json!(self.counter));
+        map
+    }
+
+    fn to_markdown(&self) -> String {
+        let items = self.pins.iter().map(|pin| {
+            let mut keys = pin.to_map();
+            for key in ["text", "comments", "above"] {
+                keys.shift_remove(key);
+            }
+            let nested = pin.comments.iter().map(|comment| {
+                let mut keys = comment.to_map();
+                keys.shift_remove("text");
+                (comment.text.clone(), keys)
+            });
+            ListItem {
+                above: pin.above.clone(),
+                text: pin.text.clone(),
+                word: "pin".to_owned(),
+                keys,
+                nested: nested.collect(),
+            }
+        });
+        list_file::write(&ListFile { items: items.collect(), below: self.below.clone() })
+    }
+
+    fn acts_to(&self, newer: &dyn Content) -> Vec<ElementAct> {
+        let Some(newer) = newer.as_any().downcast_ref::<Self>() else { return Vec::new() };
+        let remove = |id: &Id| ElementAct::RemovePin { id: id.clone() };
+        let mut acts = acts_between(ItemList::Pins, &self.pins, &newer.pins, remove, acts_to_pin);
+        if self.below != newer.below {
+            acts.push(ElementAct::KeepLines { below: newer.below.clone() });
+        }
+        acts
+    }
+
+    fn apply(
+        &mut self,
+        act: &ElementAct,
+        by: &Author,
+        now_secs: f64,
+        limits: &ElementSettings,
+    ) -> Result<Vec<ElementChange>, String> {
+        match act {
+            ElementAct::AddPin { id, text } => self.add(id.as_ref(), text, by, now_secs, limits),
+            ElementAct::EditPin { id, text } => {
+                let (_, pin) = self.own(id, by, "change")?;
+                // What a person wrote into a file is theirs, however long or short.
+                let text = if by.is_user() { tidy(text) } else { checked(text, "a pin", limits)? };
+                if pin.text == text {
+                    return Ok(Vec::new());
+                }
+                pin.text = text;
+                Ok(vec![ElementChange::PinEdited { id: id.clone() }])
+            }
+            ElementAct::RemovePin { id } => {
+                let (index, _) = self.own(id, by, "take down")?;
+                self.pins.remove(index);
+                Ok(vec![ElementChange::PinRemoved { id: id.clone(), why: format!("taken down by {by}") }])
+            }
+            ElementAct::Vote { id, up } => self.vote(id, *up, by, limits),
+            ElementAct::Comment { id, text } => {
+                let text = checked(text, "a comment", limits)?;
+                let (_, pin) = self.find(id)?;
+                if pin.comments.len() >= limits.comments_per_pin {
+                    return Err(format!("the pin {id} has {} comments, and takes no more", pin.comments.len()));
+                }
+                pin.comments.push(Comment { author: by.clone(), text, time: now_secs, extra: Map::new() });
+                Ok(vec![ElementChange::PinCommented { id: id.clone() }])
+            }
+            ElementAct::PutComment { id, comment } if by.is_user() => {
+                self.find(id)?.1.comments.push(Comment::from_map(comment));
+                Ok(vec![ElementChange::PinCommented { id: id.clone() }])
+            }
+            ElementAct::CorrectVote { id, voter, up } if by.is_user() => {
+                self.find(id)?.1.set_vote(voter, *up);
+                Ok(vec![ElementChange::PinVoted { id: id.clone() }])
+            }
+            ElementAct::Put { list: ItemList::Pins, item, at } if by.is_user() => Ok(self.put(item, *at)),
+            ElementAct::Correct { list: ItemList::Pins, id, keys } if by.is_user() => self.correct(id, keys),
+            ElementAct::Order { list: ItemList::Pins, ids } if by.is_user() => {
+                reorder(&mut self.pins, ids);
+                Ok(vec![ElementChange::Rearranged])
+            }
+            ElementAct::KeepLines { below } if by.is_user() => {
+                self.below.clone_from(below);
+                Ok(vec![ElementChange::Rearranged])
+            }
+            _ => Err("a pinboard takes pins, votes and comments only".to_owned()),
+        }
+    }
+
+    fn prompt_text(&self, _reader: &str) -> String {
+        if self.pins.is_empty() {
+            return "(no pins)".to_owned();
+        }
+        let mut lines = String::new();
+        for Pin { id, text, author, up, down, comments, .. } in &self.pins {
+            let text = text.replace('\n', "\n  ");
+            let _ = writeln!(lines, "{id} (by {author}, +{} −{}): {text}", up.len(), down.len());
+            for comment in comments {
+                let _ = writeln!(lines, "  {}: {}", comment.author, comment.text.replace('\n', "\n  "));
+            }
+        }
+        lines.truncate(lines.trim_end().len());
+        lines
+    }
+
+    fn summary(&self, max_chars: usize) -> String {
+        let newest: Vec<String> = self.pins.iter().rev().map(|pin| text::one_line(&pin.text)).collect();
+        let pins = if self.pins.len() == 1 { "pin" } else { "pins" };
+        text::truncate(&format!("{} {pins}: {}", self.pins.len(), newest.join(" · ")), max_chars)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Content> {
+        Box::new(self.clone())
+    }
+}
+
+/// The acts that lead from a pin to what a person made of it, so fine that what agents did meanwhile stays.
+fn acts_to_pin(old: &Pin, new: &Pin) -> Vec<ElementAct> {
+    let id = &old.id;
+    let mut acts = Vec::new();
+    if old.text != new.text {
+        acts.push(ElementAct::EditPin { id: id.clone(), text: new.text.clone() });
+    }
+    let voters = old.up.iter().chain(&old.down).chain(&new.up).chain(&new.down);
+    let voters: std::collections::BTreeSet<&Id> = voters.collect();
+    for voter in voters.into_iter().filter(|voter| old.vote_of(voter) != new.vote_of(voter)) {
+        let (voter, up) = (voter.clone(), new.vote_of(voter));
+        acts.push(ElementAct::CorrectVote { id: id.clone(), voter, up });
+    }
+    let mut keys = differing(&old.to_map(), &new.to_map());
+    for key in ["id", "text", "up", "down"] {
+        keys.shift_remove(key);
+    }
+    if new.comments.starts_with(&old.comments) {
+        keys.shift_remove("comments");
+        acts.extend(
+            new.comments[old.comments.len()..]
+                .iter()
+                .map(|comment| ElementAct::PutComment { id: id.clone(), comment: comment.to_map() }),
+        );
+    }
+    if !keys.is_empty() {
+        acts.push(ElementAct::Correct { list: ItemList::Pins, id: id.clone(), keys });
+    }
+    acts
+}

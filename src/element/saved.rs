@@ -1,0 +1,72 @@
+//! What of the elements outlives the process.
+
+use std::collections::BTreeMap;
+
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::RunSystemOnce;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::content::{Element, Held};
+use super::directory::Elements;
+use super::editing::set_readers;
+use super::kind::kind;
+use super::presence::{Reported, settle};
+use crate::base::{ElementKey, Problem};
+use crate::schedule::Section;
+use crate::workspace::ProblemReport;
+
+/// One element as it is kept.
+#[derive(Serialize, Deserialize)]
+struct ElementSaved {
+    element: Element,
+    content: Map<String, Value>,
+}
+
+/// What stands in the room and holds what, in order of key.
+#[derive(Serialize, Deserialize)]
+pub(super) struct ElementsSaved {
+    next_key: ElementKey,
+    elements: Vec<ElementSaved>,
+    problems: BTreeMap<String, Vec<Problem>>,
+}
+
+impl Section for ElementsSaved {
+    const NAME: &'static str = "elements";
+
+    fn save(world: &mut World) -> Self {
+        let directory = world.resource::<Elements>();
+        let elements = directory.iter().filter_map(|(_, entity)| {
+            let (element, held) = (world.get::<Element>(entity)?.clone(), world.get::<Held>(entity)?);
+            Some(ElementSaved { element, content: held.0.to_saved() })
+        });
+        let problems = world.resource::<Reported>().0.clone();
+        Self { next_key: directory.next_key(), elements: elements.collect(), problems }
+    }
+
+    fn load(self, world: &mut World) {
+        let present: Vec<Entity> = world.resource::<Elements>().iter().map(|(_, entity)| entity).collect();
+        for entity in present {
+            world.despawn(entity);
+        }
+        world.insert_resource(Elements::default());
+        for ElementSaved { element, content } in self.elements {
+            match kind(&element.kind) {
+                Some(kind) => {
+                    // What was saved here was read before; there is nothing new to say about it.
+                    let (content, _) = (kind.from_scene)(&content, "");
+                    settle(world, element, content);
+                }
+                None => tracing::error!("the saved element {} is of an unknown kind {}", element.id, element.kind),
+            }
+        }
+        world.resource_mut::<Elements>().count_on_from(self.next_key);
+        for (source, problems) in self.problems.clone() {
+            world.write_message(ProblemReport { source, problems });
+        }
+        world.insert_resource(Reported(self.problems));
+        if let Err(error) = world.run_system_once(set_readers) {
+            tracing::error!("the owners of inboxes could not be found: {error}");
+        }
+    }
+}

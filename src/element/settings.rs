@@ -1,0 +1,67 @@
+//! The numbers of this floor: how much fits on, and what becomes of it.
+
+use bevy::ecs::prelude::Resource;
+use serde::{Deserialize, Serialize};
+
+use crate::workspace::SettingsSection;
+
+/// The limits of what elements hold.
+#[derive(Resource, Clone, Serialize, Deserialize, Debug)]
+#[serde(default)]
+pub struct ElementSettings {
+    /// Pins on a board; when one more is pinned up, the oldest goes.
+    pub pins_per_board: usize,
+    /// Pins of one agent on a board; when it pins up one more, its oldest goes. The person has no such limit.
+    pub pins_per_author: usize,
+    /// A pin whose up-votes less its down-votes reach this is taken down.
+    pub pin_removed_at_net: i64,
+    /// A pin whose up-votes less its down-votes reach this is flagged.
+    pub pin_flagged_at_net: i64,
+    /// Characters of a pin, and of a comment on one.
+    pub pin_chars: usize,
+    /// Comments on one pin.
+    pub comments_per_pin: usize,
+    /// Pieces of mail in a box; a full box refuses.
+    pub mail_per_box: usize,
+    /// Copies of sent mail that a box keeps; the oldest goes.
+    pub sent_per_box: usize,
+    /// Characters of a piece of mail.
+    pub mail_chars: usize,
+    /// Characters of a message board or rulebook.
+    pub text_chars: usize,
+}
+
+impl Default for ElementSettings {
+    fn default() -> Self {
+        Self {
+            pins_per_board: 50,
+            pins_per_author: 5,
+            pin_removed_at_net: -3,
+            pin_flagged_at_net: -2,
+            pin_chars: 2_000,
+            comments_per_pin: 50,
+            mail_per_box: 100,
+            sent_per_box: 100,
+            mail_chars: 20_000,
+            text_chars: 100_000,
+        }
+    }
+}
+
+impl SettingsSection for ElementSettings {
+    const NAME: &'static str = "elements";
+}
+
+/// A text as it is kept: `\n` between lines.
+pub(super) fn tidy(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+/// Refuses a text that is too long, saying so.
+pub(super) fn within(text: &str, what: &str, most: usize) -> Result<(), String> {
+    let length = text.chars().count();
+    if length > most {
+        return Err(format!("{what} holds at most {most} characters; this has {length}"));
+    }
+    Ok(())
+}

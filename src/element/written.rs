@@ -1,0 +1,94 @@
+//! One text: what a message board and a rulebook hold.
+
+use std::any::Any;
+
+use serde_json::{Map, Value, json};
+
+use super::content::{Content, ElementAct, ElementChange};
+use super::pin::read_text;
+use super::settings::{ElementSettings, tidy, within};
+use crate::base::{Author, Problem, text};
+
+/// A text that stands on an element.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Written {
+    /// The text.
+    pub text: String,
+    /// What it stands on, for refusals.
+    on: &'static str,
+}
+
+impl Written {
+    pub(super) fn from_scene(
+        entry: &Map<String, Value>,
+        place: &str,
+        on: &'static str,
+    ) -> (Box<dyn Content>, Vec<Problem>) {
+        let mut problems = Vec::new();
+        let text = entry.get("text").map(read_text).unwrap_or(Some(String::new()));
+        if text.is_none() {
+            problems.push(Problem::error(place, "text is not a text", "write text: and the words, or leave it out"));
+        }
+        (Box::new(Self { text: tidy(&text.unwrap_or_default()), on }), problems)
+    }
+
+    pub(super) fn from_markdown(text: &str, on: &'static str) -> Box<dyn Content> {
+        let text = tidy(text.strip_prefix('\u{feff}').unwrap_or(text));
+        // Every file ends with a line end; that one is the file's, not the text's.
+        Box::new(Self { text: text.strip_suffix('\n').unwrap_or(&text).to_owned(), on })
+    }
+}
+
+impl Content for Written {
+    fn to_scene(&self) -> Map<String, Value> {
+        Map::from_iter([("text".to_owned(), json!(self.text))])
+    }
+
+    fn to_markdown(&self) -> String {
+        if self.text.is_empty() { String::new() } else { format!("{}\n", self.text) }
+    }
+
+    fn acts_to(&self, newer: &dyn Content) -> Vec<ElementAct> {
+        match newer.as_any().downcast_ref::<Self>() {
+            Some(newer) if newer.text != self.text => vec![ElementAct::SetText { text: newer.text.clone() }],
+            _ => Vec::new(),
+        }
+    }
+
+    fn apply(
+        &mut self,
+        act: &ElementAct,
+        by: &Author,
+        _now_secs: f64,
+        limits: &ElementSettings,
+    ) -> Result<Vec<ElementChange>, String> {
+        let ElementAct::SetText { text } = act else {
+            return Err(format!("a {} takes one text only", self.on));
+        };
+        if !by.is_user() {
+            within(text, &format!("a {}", self.on), limits.text_chars)?;
+        }
+        let text = tidy(text);
+        if text == self.text {
+            return Ok(Vec::new());
+        }
+        self.text = text;
+        Ok(vec![ElementChange::TextSet])
+    }
+
+    fn prompt_text(&self, _reader: &str) -> String {
+        if self.text.trim().is_empty() { "(empty)".to_owned() } else { self.text.clone() }
+    }
+
+    fn summary(&self, max_chars: usize) -> String {
+        text::truncate(&text::one_line(&self.text), max_chars)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Content> {
+        Box::new(self.clone())
+    }
+}
