@@ -1,10 +1,33 @@
 //! What an agent carries with it: the memory slots.
 
+pub mod keeping;
+pub mod operations;
+pub mod settings;
 pub mod slots;
 
+pub use keeping::MemoryArchive;
+pub use operations::MemoryChange;
+pub use settings::MemorySettings;
 pub use slots::{Memory, MemoryAct, MemoryEdit, Seen};
 
 use bevy::app::App;
+use bevy::ecs::prelude::*;
+
+use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved};
+use crate::workspace::SettingsExt;
 
 /// Adds this floor to the room.
-pub fn plugin(_app: &mut App) {}
+pub fn plugin(app: &mut App) {
+    app.add_settings::<MemorySettings>()
+        .add_tick_message::<MemoryEdit>()
+        .add_tick_message::<crate::element::ElementChanged>()
+        .init_resource::<MemoryArchive>()
+        .init_resource::<keeping::KnownVersions>()
+        .add_observer(keeping::give_memory)
+        .add_observer(keeping::archive_memory)
+        .add_systems(
+            Tick,
+            (keeping::edit, keeping::follow_elements).chain().in_set(InPhase(WorkshopSystems::Apply, Floor::Memory)),
+        );
+    saved::register::<keeping::MemorySaved>(app);
+}

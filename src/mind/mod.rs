@@ -1,13 +1,71 @@
 //! From the world to a prompt, from a reply to intents: what an agent is asked, and what becomes of its answer.
+//!
+//! In reading order: a [`ThinkDue`](crate::simulation::ThinkDue) is heard (`thinking`), what the agent knows is
+//! gathered (`gather`, `context`) and rendered (`prompt`); the reply is taken apart (`markers`), each intent becomes
+//! an effect (`intent`), and all of it is carried out as messages (`replies`).
 
+pub mod context;
+pub mod feedback;
+mod gather;
+pub mod headings;
+pub mod holdings;
+pub mod intent;
+pub mod markers;
+pub mod prompt;
 pub mod question;
+mod replies;
+pub mod session;
+pub mod settings;
+mod thinking;
+mod thoughts;
+mod wording;
 
+pub use context::MindContext;
+pub use feedback::Feedback;
 pub use question::{
-    CallKind, Completion, FailureKind, Finish, ModelFailure, ModelReply, ModelRequest, Prompt, PromptMessage,
-    PromptOrigin, PromptPart, Role, ToolCall, Usage,
+    CallKind, CancelRequest, Completion, FailureKind, Finish, ModelFailure, ModelReply, ModelRequest, Prompt,
+    PromptMessage, PromptOrigin, PromptPart, Role, ToolCall, Usage,
 };
+pub use session::Session;
+pub use settings::MindSettings;
+pub use thinking::LastPrompt;
+pub use thoughts::Thoughts;
 
 use bevy::app::App;
+use bevy::ecs::prelude::*;
+
+use crate::element::{ElementEdit, ElementRefused};
+use crate::memory::MemoryEdit;
+use crate::schedule::door::InputExt;
+use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved};
+use crate::simulation::{CompactionWanted, ConversationEnded, NewsHeard, ThinkDone, ThinkDue};
+use crate::workspace::SettingsExt;
 
 /// Adds this floor to the room.
-pub fn plugin(_app: &mut App) {}
+pub fn plugin(app: &mut App) {
+    app.add_settings::<MindSettings>().init_resource::<Thoughts>().add_observer(thinking::give_mind);
+    app.add_tick_message::<ModelRequest>().add_tick_message::<CancelRequest>().add_input::<ModelReply>();
+    // Owned by floors below; registered here as well, so that this floor runs without their systems.
+    app.add_tick_message::<ElementEdit>()
+        .add_tick_message::<ElementRefused>()
+        .add_tick_message::<MemoryEdit>()
+        .add_tick_message::<ThinkDue>()
+        .add_tick_message::<ThinkDone>()
+        .add_tick_message::<NewsHeard>()
+        .add_tick_message::<CompactionWanted>()
+        .add_tick_message::<ConversationEnded>();
+    app.add_systems(
+        Tick,
+        (
+            (replies::drop_orphans, replies::receive).chain().in_set(InPhase(WorkshopSystems::Ingest, Floor::Mind)),
+            (replies::remember_meetings, thinking::reissue, thinking::retry_compaction, thinking::think)
+                .chain()
+                .in_set(InPhase(WorkshopSystems::Decide, Floor::Mind)),
+            replies::hear_refusals.in_set(InPhase(WorkshopSystems::Apply, Floor::Mind)),
+        ),
+    );
+    saved::register::<thoughts::MindSaved>(app);
+}
+
+#[cfg(test)]
+mod tests;

@@ -147,6 +147,13 @@ pub struct ModelRequest {
     pub cause: Seq,
 }
 
+/// A question whose answer nobody waits for any more: `gateway` may drop it, and need not answer.
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CancelRequest {
+    /// Which.
+    pub request: RequestId,
+}
+
 /// Tokens that a call used, as the provider says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]

@@ -117,6 +117,15 @@ pub struct NewsHeard {
     pub cause: Seq,
 }
 
+/// An agent's session has grown long: it is to be summed up when the agent has time ([`Think::Compact`]).
+#[derive(Message, Clone, Debug)]
+pub struct CompactionWanted {
+    /// Whose.
+    pub agent: AgentKey,
+    /// The record that it comes from.
+    pub cause: Seq,
+}
+
 /// A person gives an agent something to do. An input.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TaskCommand {

@@ -91,6 +91,17 @@ impl Conversations {
     }
 }
 
+/// A conversation is over.
+#[derive(Message, Clone, Debug)]
+pub struct ConversationEnded {
+    /// As it was when it ended; it is not among the [`Conversations`] any more.
+    pub conversation: Conversation,
+    /// Why it ended, in words.
+    pub why: String,
+    /// The record of its end.
+    pub cause: Seq,
+}
+
 /// What a person does about conversations. An input.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]

@@ -4,8 +4,12 @@
 pub mod activity;
 pub mod conversation;
 
-pub use activity::{ActivityId, Explain, NewsHeard, TaskCommand, Think, ThinkDone, ThinkDue, ThinkOutcome};
-pub use conversation::{Conversation, ConversationCommand, ConversationKind, Conversations, Utterance};
+pub use activity::{
+    ActivityId, CompactionWanted, Explain, NewsHeard, TaskCommand, Think, ThinkDone, ThinkDue, ThinkOutcome,
+};
+pub use conversation::{
+    Conversation, ConversationCommand, ConversationEnded, ConversationKind, Conversations, Utterance,
+};
 
 use bevy::app::App;
 

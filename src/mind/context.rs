@@ -1,0 +1,192 @@
+//! Everything that a prompt is made of, as plain data: the builder needs nothing else.
+
+use serde::{Deserialize, Serialize};
+
+use super::question::PromptMessage;
+use crate::base::Id;
+
+/// What an agent knows and is asked at one moment.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MindContext {
+    /// Every rulebook in the room: never filtered.
+    pub rulebooks: Vec<LabelledText>,
+    /// Who is asked.
+    pub who: Who,
+    /// Where it is.
+    pub place: Surroundings,
+    /// What it can do.
+    pub abilities: Abilities,
+    /// What it remembers.
+    pub memory: Remembered,
+    /// The pins that it keeps at hand.
+    pub kept_pins: Vec<KeptPin>,
+    /// The message boards.
+    pub boards: Vec<LabelledText>,
+    /// Its own open mail, what is unread first.
+    pub mail: Vec<MailItem>,
+    /// What was refused or unknown in its last reply.
+    pub feedback: Vec<String>,
+    /// The session so far.
+    pub history: Vec<PromptMessage>,
+    /// What it is asked.
+    pub moment: Moment,
+    /// Characters that the whole prompt may have.
+    pub max_chars: usize,
+    /// Tokens that a summary may have.
+    pub summary_tokens: u32,
+}
+
+/// What an element holds, under its label.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct LabelledText {
+    /// The element's id.
+    pub id: Id,
+    /// What it is called.
+    pub label: Id,
+    /// What stands there.
+    pub text: String,
+}
+
+/// The profile, as far as prompts need it.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Who {
+    /// What it is called.
+    pub name: Id,
+    /// What it is for.
+    pub description: String,
+    /// Its system prompt.
+    pub instructions: String,
+    /// Whether the prompt holds what it knows of the workspace.
+    pub share_workspace_info: bool,
+    /// Whether the prompt holds what concerns the person.
+    pub share_user_info: bool,
+    /// Who the person is, where the settings say.
+    pub person: String,
+}
+
+/// Where an agent is, and who and what is near, nearest first.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Surroundings {
+    /// The element that it stands at, if it stands at one.
+    pub at: Option<Id>,
+    /// Who is near.
+    pub people: Vec<Near>,
+    /// What is near, by label.
+    pub things: Vec<Id>,
+}
+
+/// Somebody near.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Near {
+    /// Its name.
+    pub name: Id,
+    /// The profile it runs.
+    pub profile: Id,
+    /// What it does, in words; may be empty.
+    pub doing: String,
+}
+
+/// What an agent can do besides speaking.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Abilities {
+    /// The pinboard that a new pin would go to.
+    pub pinboard: Option<Id>,
+    /// Who can be sent mail, by name.
+    pub addressees: Vec<Id>,
+}
+
+/// The memory slots.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Remembered {
+    /// The context summary.
+    pub summary: String,
+    /// Notes, oldest first.
+    pub notes: Vec<String>,
+    /// Interactions, oldest first.
+    pub interactions: Vec<String>,
+    /// Elements by label, and what it knows of them.
+    pub seen: Vec<(Id, String)>,
+}
+
+/// A pin that an agent keeps.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct KeptPin {
+    /// Its id.
+    pub id: Id,
+    /// The board it hangs on, by label.
+    pub board: Id,
+    /// Who put it up.
+    pub author: Id,
+    /// What it says.
+    pub text: String,
+}
+
+/// A piece of mail.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct MailItem {
+    /// Its id.
+    pub id: Id,
+    /// Who sent it, by name.
+    pub from: Id,
+    /// What it is about.
+    pub subject: String,
+    /// What it says.
+    pub text: String,
+    /// Whether a model has seen it.
+    pub read: bool,
+}
+
+/// Something that was said.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Line {
+    /// Who said it, by name.
+    pub by: Id,
+    /// What.
+    pub text: String,
+    /// Whether the person said it.
+    pub by_person: bool,
+}
+
+/// What an agent is asked.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(tag = "moment", rename_all = "snake_case")]
+pub enum Moment {
+    /// To read what an element holds.
+    Read {
+        /// What it is called.
+        label: Id,
+        /// How a person would say its kind: "message board".
+        kind: String,
+        /// What stands there.
+        text: String,
+    },
+    /// To read its own mail, which stands in [`MindContext::mail`].
+    ReadMail {
+        /// What the inbox is called.
+        label: Id,
+        /// How a person would say its kind.
+        kind: String,
+    },
+    /// To take a turn in a conversation.
+    Talk {
+        /// With whom, by name.
+        with: Vec<Id>,
+        /// About what.
+        topic: Option<String>,
+        /// What they said to each other before this conversation, oldest first.
+        earlier: Vec<Line>,
+        /// What was said in it, oldest first.
+        said: Vec<Line>,
+        /// Whether this turn is the last.
+        last_turn: bool,
+    },
+    /// To sum up its session.
+    #[default]
+    Compact,
+    /// To do what a person asked.
+    Task {
+        /// In the person's words.
+        text: String,
+    },
+}

@@ -1,0 +1,30 @@
+//! What an agent is still to be told about its replies: nothing that was refused is dropped in silence.
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Remarks that the next prompt passes on, oldest first. Written by this module only.
+#[derive(Component, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Feedback(Vec<String>);
+
+impl Feedback {
+    /// The remarks, oldest first.
+    pub fn lines(&self) -> &[String] {
+        &self.0
+    }
+
+    /// Adds a remark; the oldest goes where there are too many.
+    pub(super) fn tell(&mut self, remark: String, at_most: usize) {
+        if !self.0.contains(&remark) {
+            self.0.push(remark);
+        }
+        let over = self.0.len().saturating_sub(at_most);
+        self.0.drain(..over);
+    }
+
+    /// The agent was told these.
+    pub(super) fn told(&mut self, lines: &[String]) {
+        self.0.retain(|line| !lines.contains(line));
+    }
+}

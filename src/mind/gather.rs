@@ -1,0 +1,319 @@
+//! Looks around in the world for one agent and puts what it knows into a [`MindContext`].
+
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
+use bevy::math::Vec2;
+
+use super::context::{
+    Abilities, KeptPin, LabelledText, Line, MailItem, MindContext, Moment, Near, Remembered, Surroundings, Who,
+};
+use super::feedback::Feedback;
+use super::holdings::{open_mail, pins};
+use super::intent::{Addressee, BoardInReach, Situation};
+use super::session::Session;
+use super::settings::MindSettings;
+use super::wording::harmless;
+use crate::agent::{Agent, AgentProfile, Profiles, Roster};
+use crate::base::{AgentKey, Author, ElementKey, Id};
+use crate::element::kind::kind;
+use crate::element::{Element, Elements, Held};
+use crate::memory::{Memory, MemorySettings};
+use crate::schedule::SimClock;
+use crate::simulation::{Conversation, Conversations, Utterance};
+
+/// Everything in the room that minds look at.
+#[derive(SystemParam)]
+pub(super) struct Room<'w, 's> {
+    pub(super) roster: Res<'w, Roster>,
+    pub(super) elements: Res<'w, Elements>,
+    profiles: Option<Res<'w, Profiles>>,
+    pub(super) conversations: Res<'w, Conversations>,
+    pub(super) clock: Res<'w, SimClock>,
+    pub(super) settings: Res<'w, MindSettings>,
+    memory_settings: Res<'w, MemorySettings>,
+    agents: Query<'w, 's, (&'static Agent, &'static Memory)>,
+    held: Query<'w, 's, (&'static Element, &'static Held)>,
+}
+
+impl Room<'_, '_> {
+    /// An agent and what it remembers.
+    pub(super) fn agent(&self, key: AgentKey) -> Option<(&Agent, &Memory)> {
+        self.agents.get(self.roster.entity(key)?).ok()
+    }
+
+    /// An element and what it holds.
+    pub(super) fn element(&self, key: ElementKey) -> Option<(&Element, &Held)> {
+        self.held.get(self.elements.entity(key)?).ok()
+    }
+
+    fn all_elements(&self) -> impl Iterator<Item = (&Element, &Held)> {
+        self.elements.iter().filter_map(|(_, entity)| self.held.get(entity).ok())
+    }
+
+    /// What an agent is.
+    pub(super) fn profile(&self, agent: &Agent) -> Option<&AgentProfile> {
+        self.profiles.as_ref().and_then(|profiles| profiles.get(&agent.profile))
+    }
+
+    /// Whether an agent's prompts hold what stands on the boards.
+    pub(super) fn shares_workspace(&self, agent: &Agent) -> bool {
+        self.profile(agent).is_none_or(|profile| profile.share_workspace_info)
+    }
+
+    /// An author's name in prompts.
+    pub(super) fn name_of(&self, author: &str) -> Id {
+        let agent = self.roster.key(author).and_then(|key| self.agent(key));
+        match agent {
+            Some((agent, _)) => agent.name.clone(),
+            None => author.into(),
+        }
+    }
+
+    /// The names of those in a conversation besides one of them.
+    pub(super) fn others_in(&self, conversation: &Conversation, me: AgentKey) -> Vec<Id> {
+        let others = conversation.participants.iter().filter(|other| **other != me);
+        others.filter_map(|other| Some(self.agent(*other)?.0.name.clone())).collect()
+    }
+
+    /// Everything that goes into a prompt.
+    pub(super) fn context(&self, agent: &Agent, session: &Session, feedback: &Feedback, moment: Moment) -> MindContext {
+        let memory = self.agent(agent.key).map(|(_, memory)| memory);
+        let here = position(agent);
+        let reading = match &moment {
+            Moment::Read { label, .. } => Some(label.clone()),
+            _ => None,
+        };
+        let texts = |wanted: fn(&str) -> bool| {
+            self.all_elements().filter(move |(element, _)| wanted(&element.kind)).map(|(element, held)| LabelledText {
+                id: element.id.clone(),
+                label: element.label.clone(),
+                text: held.0.prompt_text(&agent.id),
+            })
+        };
+        let boards = |word: &str| word == "messageboard";
+        MindContext {
+            rulebooks: texts(is_rulebook).collect(),
+            who: self.who(agent),
+            place: self.surroundings(agent, here),
+            abilities: self.abilities(agent, here),
+            memory: memory.map(|memory| self.remembered(memory)).unwrap_or_default(),
+            kept_pins: memory.map(|memory| self.kept_pins(memory)).unwrap_or_default(),
+            boards: texts(boards).filter(|board| Some(&board.label) != reading.as_ref()).collect(),
+            mail: self.mail(agent),
+            feedback: feedback.lines().to_vec(),
+            history: session.messages.clone(),
+            moment,
+            max_chars: self.settings.max_prompt_chars,
+            summary_tokens: self.memory_settings.summary_tokens_at_most,
+        }
+    }
+
+    fn who(&self, agent: &Agent) -> Who {
+        let profile = self.profile(agent);
+        Who {
+            name: agent.name.clone(),
+            description: profile.map(|profile| profile.description.clone()).unwrap_or_default(),
+            instructions: profile.map(|profile| profile.instructions.clone()).unwrap_or_default(),
+            share_workspace_info: self.shares_workspace(agent),
+            share_user_info: profile.is_some_and(|profile| profile.share_user_info),
+            person: self.settings.person.clone(),
+        }
+    }
+
+    fn surroundings(&self, agent: &Agent, here: Vec2) -> Surroundings {
+        let in_sight = |place: Vec2| {
+            let distance = here.distance(place);
+            (distance <= self.settings.near_units).then_some(distance)
+        };
+        let at_most = self.settings.near_at_most;
+        let mut people: Vec<(f32, &Agent)> = self
+            .roster
+            .iter()
+            .filter(|(key, _)| *key != agent.key)
+            .filter_map(|(_, entity)| self.agents.get(entity).ok())
+            .filter_map(|(other, _)| Some((in_sight(position(other))?, other)))
+            .collect();
+        people.sort_by(|(a, one), (b, other)| a.total_cmp(b).then(one.key.cmp(&other.key)));
+        let mut things: Vec<(f32, &Element)> =
+            self.all_elements().filter_map(|(element, _)| Some((in_sight(element.position)?, element))).collect();
+        things.sort_by(|(a, one), (b, other)| a.total_cmp(b).then(one.key.cmp(&other.key)));
+        let at = things.first().filter(|(distance, _)| *distance <= self.settings.at_units);
+        let describe = |(_, other): &(f32, &Agent)| Near {
+            name: other.name.clone(),
+            profile: other.profile.clone(),
+            doing: doing(other),
+        };
+        Surroundings {
+            at: at.map(|(_, element)| element.label.clone()),
+            people: people.iter().take(at_most).map(describe).collect(),
+            things: things.iter().take(at_most).map(|(_, element)| element.label.clone()).collect(),
+        }
+    }
+
+    fn abilities(&self, agent: &Agent, here: Vec2) -> Abilities {
+        let pinboards = self.all_elements().filter(|(element, _)| is_pinboard(&element.kind));
+        let nearest = pinboards.min_by(|(one, _), (other, _)| nearer(here, one, other));
+        let owners = self.all_elements().filter(|(element, _)| is_private(&element.kind));
+        let owners = owners.filter_map(|(element, _)| self.owner(element)).filter(|owner| owner.key != agent.key);
+        let mut addressees: Vec<Id> = owners.map(|owner| owner.name.clone()).collect();
+        addressees.dedup();
+        addressees.truncate(self.settings.near_at_most * 2);
+        Abilities { pinboard: nearest.map(|(element, _)| element.label.clone()), addressees }
+    }
+
+    /// The agent that an element belongs to: by id, or else the first that runs the profile of that name.
+    fn owner(&self, element: &Element) -> Option<&Agent> {
+        let owner = element.owner.as_ref()?;
+        if let Some(key) = self.roster.key(owner) {
+            return self.agent(key).map(|(agent, _)| agent);
+        }
+        let mut everyone = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
+        everyone.find(|(agent, _)| agent.profile == *owner).map(|(agent, _)| agent)
+    }
+
+    /// Whether an element is closed to this agent.
+    pub(super) fn is_closed_to(&self, element: &Element, agent: &Agent) -> bool {
+        is_private(&element.kind) && self.owner(element).is_none_or(|owner| owner.key != agent.key)
+    }
+
+    /// The inboxes of an agent.
+    pub(super) fn inboxes_of(&self, agent: &Agent) -> impl Iterator<Item = (&Element, &Held)> {
+        self.all_elements().filter(move |(element, _)| {
+            is_private(&element.kind) && self.owner(element).is_some_and(|owner| owner.key == agent.key)
+        })
+    }
+
+    fn mail(&self, agent: &Agent) -> Vec<MailItem> {
+        let mut mail: Vec<MailItem> = self.inboxes_of(agent).flat_map(|(_, held)| open_mail(&*held.0)).collect();
+        for item in &mut mail {
+            item.from = self.name_of(&item.from);
+        }
+        mail
+    }
+
+    fn remembered(&self, memory: &Memory) -> Remembered {
+        let seen = memory.environment_state.iter().filter_map(|(key, seen)| {
+            let (element, _) = self.element(*key)?;
+            // Rules stand at the head of every prompt already.
+            (!is_rulebook(&element.kind)).then(|| (element.label.clone(), seen.summary.clone()))
+        });
+        Remembered {
+            summary: memory.context_summary.clone(),
+            notes: memory.workspace_notes.clone(),
+            interactions: memory.recent_interactions.clone(),
+            seen: seen.collect(),
+        }
+    }
+
+    fn kept_pins(&self, memory: &Memory) -> Vec<KeptPin> {
+        let kept = memory.kept_pins.iter().filter_map(|(key, id)| {
+            let (element, held) = self.element(*key)?;
+            let pin = pins(&*held.0).into_iter().find(|pin| pin.id == *id)?;
+            Some(KeptPin {
+                id: pin.id,
+                board: element.label.clone(),
+                author: self.name_of(&pin.author),
+                text: pin.text,
+            })
+        });
+        kept.collect()
+    }
+
+    /// What an agent's intents meet.
+    pub(super) fn situation(&self, agent: &Agent, memory: &Memory) -> Situation {
+        let here = position(agent);
+        let mut boards: Vec<(&Element, &Held)> =
+            self.all_elements().filter(|(element, _)| is_pinboard(&element.kind)).collect();
+        boards.sort_by(|(one, _), (other, _)| nearer(here, one, other));
+        let boards = boards.into_iter().map(|(element, held)| BoardInReach {
+            key: element.key,
+            id: element.id.clone(),
+            pins: pins(&*held.0).into_iter().map(|pin| pin.id).collect(),
+        });
+        let inboxes: Vec<(AgentKey, Id)> = self
+            .all_elements()
+            .filter(|(element, _)| is_private(&element.kind))
+            .filter_map(|(element, _)| Some((self.owner(element)?.key, element.id.clone())))
+            .collect();
+        let everyone = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
+        let addressees = everyone.map(|(other, _)| Addressee {
+            id: other.id.clone(),
+            name: other.name.clone(),
+            profile: other.profile.clone(),
+            inbox: inboxes.iter().find(|(owner, _)| *owner == other.key).map(|(_, inbox)| inbox.clone()),
+        });
+        Situation {
+            agent: agent.id.clone(),
+            boards: boards.collect(),
+            addressees: addressees.collect(),
+            kept: memory.kept_pins.clone(),
+        }
+    }
+
+    /// What an agent is asked when it reads.
+    pub(super) fn reading_moment(&self, agent: &Agent, element: &Element, held: &Held) -> Moment {
+        let kind = kind_name(&element.kind);
+        if is_private(&element.kind) {
+            return Moment::ReadMail { label: element.label.clone(), kind };
+        }
+        let text = harmless(&held.0.prompt_text(&agent.id)).into_owned();
+        Moment::Read { label: element.label.clone(), kind, text }
+    }
+
+    /// What an agent is asked when it is its turn to speak.
+    pub(super) fn talking_moment(&self, agent: &Agent, conversation: &Conversation) -> Moment {
+        let lines = |said: &[Utterance]| said.iter().map(|utterance| self.line(utterance)).collect();
+        let earlier = match conversation.participants.iter().find(|other| **other != agent.key) {
+            Some(other) if conversation.participants.len() == 2 => self.conversations.earlier(agent.key, *other),
+            _ => &[],
+        };
+        Moment::Talk {
+            with: self.others_in(conversation, agent.key),
+            topic: conversation.topic.clone(),
+            earlier: lines(earlier),
+            said: lines(&conversation.said),
+            last_turn: conversation.is_last_turn(),
+        }
+    }
+
+    fn line(&self, utterance: &Utterance) -> Line {
+        let Author(by) = &utterance.by;
+        Line { by: self.name_of(by), text: utterance.text.clone(), by_person: utterance.by.is_user() }
+    }
+}
+
+/// Where an agent is.
+fn position(agent: &Agent) -> Vec2 {
+    agent.start
+}
+
+/// What an agent does, as others see it.
+fn doing(_agent: &Agent) -> String {
+    String::new()
+}
+
+fn nearer(here: Vec2, one: &Element, other: &Element) -> std::cmp::Ordering {
+    let distance = |element: &Element| here.distance_squared(element.position);
+    distance(one).total_cmp(&distance(other)).then(one.key.cmp(&other.key))
+}
+
+// A kind that is not registered is known by its word alone.
+
+fn is_rulebook(word: &str) -> bool {
+    kind(word).map_or(word == "rulebook", |kind| kind.standing_instructions)
+}
+
+pub(super) fn is_private(word: &str) -> bool {
+    kind(word).map_or(word == "inbox", |kind| kind.private)
+}
+
+fn is_pinboard(word: &str) -> bool {
+    word == "pinboard"
+}
+
+fn kind_name(word: &str) -> String {
+    match kind(word) {
+        Some(kind) => kind.name.to_owned(),
+        None => word.to_owned(),
+    }
+}

@@ -1,0 +1,40 @@
+//! The headings of a prompt, in one place: the builder writes them, and whoever reads a prompt finds its parts by them.
+
+/// Opens the rulebooks: the first line of every prompt that has any.
+pub const STANDING_OPEN: &str = "=== Standing Instructions ===";
+/// Closes the rulebooks.
+pub const STANDING_CLOSE: &str = "=== End Standing Instructions ===";
+/// The profile: `You are NAME.`, description, instructions.
+pub const WHO: &str = "## Who you are";
+/// The place and who is near.
+pub const WHERE: &str = "## Where you are";
+/// Markers and tools.
+pub const ABILITIES: &str = "## What you can do";
+/// The context summary.
+pub const SUMMARY: &str = "## What you know";
+/// Workspace notes.
+pub const NOTES: &str = "## Your notes";
+/// Recent interactions.
+pub const INTERACTIONS: &str = "## Recent interactions";
+/// What it knows of elements.
+pub const SEEN: &str = "## What you have seen";
+/// Kept pins.
+pub const PINS: &str = "## Pins you keep";
+/// A message board; its label follows.
+pub const BOARD: &str = "## Message board:";
+/// The agent's own open mail.
+pub const MAIL: &str = "## Your mail";
+/// What was refused or unknown in its last reply.
+pub const FEEDBACK: &str = "## About your last reply";
+
+/// How a reading moment begins; label and kind follow.
+pub const READING: &str = "You are reading";
+/// How a conversation moment begins; names and topic follow.
+pub const TALKING: &str = "You are talking with";
+/// How a compaction begins.
+pub const COMPACTION: &str = "Summarise your recent activity";
+/// How a task begins.
+pub const TASK: &str = "Your task:";
+
+/// The headings of the parts, in the order of the prompt.
+pub const ALL: [&str; 11] = [WHO, WHERE, ABILITIES, SUMMARY, NOTES, INTERACTIONS, SEEN, PINS, BOARD, MAIL, FEEDBACK];

@@ -1,0 +1,170 @@
+//! What the intents of a reply do: from intents and the situation of the agent to edits, memory and remarks.
+
+use super::markers::Intent;
+use crate::base::text::{nearest, one_line, truncate};
+use crate::base::{ElementKey, Id};
+use crate::element::ElementAct;
+use crate::memory::MemoryAct;
+
+/// Characters of the subject that mail gets from its text.
+const SUBJECT_CHARS: usize = 60;
+
+/// A pinboard as an agent's intents see it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BoardInReach {
+    /// Its key.
+    pub key: ElementKey,
+    /// Its id.
+    pub id: Id,
+    /// The ids of its pins.
+    pub pins: Vec<Id>,
+}
+
+/// An agent as others address it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Addressee {
+    /// Its id.
+    pub id: Id,
+    /// Its name.
+    pub name: Id,
+    /// The profile it runs.
+    pub profile: Id,
+    /// Its inbox, if it has one.
+    pub inbox: Option<Id>,
+}
+
+/// Where an agent acts from.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Situation {
+    /// Who acts, by id.
+    pub agent: Id,
+    /// The pinboards, nearest first.
+    pub boards: Vec<BoardInReach>,
+    /// Everyone in the room.
+    pub addressees: Vec<Addressee>,
+    /// The pins that it keeps.
+    pub kept: Vec<(ElementKey, Id)>,
+}
+
+/// What is to be done.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Effect {
+    /// An element is edited.
+    Edit {
+        /// Which, by id.
+        element: Id,
+        /// How.
+        act: ElementAct,
+    },
+    /// The agent's memory changes.
+    Memory(MemoryAct),
+    /// The agent is told about its reply.
+    Remark(String),
+}
+
+/// What one intent does in this situation.
+pub fn effect(intent: &Intent, situation: &Situation) -> Effect {
+    match intent {
+        Intent::Pin { text } => match situation.boards.first() {
+            Some(board) => edit(&board.id, ElementAct::AddPin { id: None, text: text.clone() }),
+            None => remark("there is no pinboard in the room, so nothing was pinned"),
+        },
+        Intent::RemovePin { id } => on_pin(id, situation, |board, id| edit(&board.id, ElementAct::RemovePin { id })),
+        Intent::Vote { id, up } => on_pin(id, situation, |board, id| edit(&board.id, ElementAct::Vote { id, up: *up })),
+        Intent::KeepPin { id } => {
+            on_pin(id, situation, |board, pin| Effect::Memory(MemoryAct::KeepPin { element: board.key, pin }))
+        }
+        Intent::ReleasePin { id } => release(id, situation),
+        Intent::Send { to, text } => send(to, text, situation),
+        Intent::Remember { note } => Effect::Memory(MemoryAct::Note { text: note.clone() }),
+        Intent::Malformed { why } => remark(why.as_str()),
+        Intent::Unknown { word, meant } => remark(match meant {
+            Some(meant) => format!("there is no marker [{word}: …] (did you mean [{meant}: …]?)"),
+            None => format!("there is no marker [{word}: …]"),
+        }),
+    }
+}
+
+fn edit(element: &Id, act: ElementAct) -> Effect {
+    Effect::Edit { element: element.clone(), act }
+}
+
+fn remark(text: impl Into<String>) -> Effect {
+    Effect::Remark(text.into())
+}
+
+fn suggestion(word: &str, candidates: impl Iterator<Item = Id>) -> String {
+    let candidates: Vec<Id> = candidates.collect();
+    nearest(word, candidates.iter().map(|id| &**id)).map(|near| format!(" (did you mean {near}?)")).unwrap_or_default()
+}
+
+/// The nearest board that holds the pin, and the pin's id as the board writes it.
+fn on_pin(id: &str, situation: &Situation, act: impl FnOnce(&BoardInReach, Id) -> Effect) -> Effect {
+    let same_case =
+        situation.boards.iter().find_map(|board| Some((board, board.pins.iter().find(|pin| &***pin == id)?)));
+    let any_case = || {
+        let lower = id.to_lowercase();
+        situation
+            .boards
+            .iter()
+            .find_map(|board| Some((board, board.pins.iter().find(|pin| pin.to_lowercase() == lower)?)))
+    };
+    match same_case.or_else(any_case) {
+        Some((board, pin)) => act(board, pin.clone()),
+        None => {
+            let meant = suggestion(id, situation.boards.iter().flat_map(|board| board.pins.iter().cloned()));
+            remark(format!("there is no pin “{id}”{meant}"))
+        }
+    }
+}
+
+fn release(id: &str, situation: &Situation) -> Effect {
+    match situation.kept.iter().find(|(_, pin)| pin.eq_ignore_ascii_case(id)) {
+        Some((_, pin)) => Effect::Memory(MemoryAct::ReleasePin { pin: pin.clone() }),
+        None => {
+            let meant = suggestion(id, situation.kept.iter().map(|(_, pin)| pin.clone()));
+            remark(format!("you keep no pin “{id}”{meant}"))
+        }
+    }
+}
+
+fn send(to: &str, text: &str, situation: &Situation) -> Effect {
+    let wanted = one_line(to).trim_start_matches('@').to_lowercase();
+    let named = |word: &Id| word.to_lowercase() == wanted;
+    let everyone = || situation.addressees.iter();
+    let others = || everyone().filter(|someone| someone.id != situation.agent);
+    // An id is exact, a name nearly so, a profile may be several: someone with an inbox is preferred.
+    let found = everyone()
+        .find(|someone| named(&someone.id))
+        .or_else(|| everyone().find(|someone| named(&someone.name)))
+        .or_else(|| others().find(|someone| named(&someone.profile) && someone.inbox.is_some()))
+        .or_else(|| others().find(|someone| named(&someone.profile)));
+    let Some(someone) = found else {
+        if ["user", "the user", "person", "the person", "human"].contains(&&*wanted) {
+            return remark("mail cannot be sent to the person; say it in your reply instead");
+        }
+        let meant = suggestion(to, others().map(|someone| someone.name.clone()));
+        return remark(format!("there is nobody called “{to}” here{meant}, so your mail was not sent"));
+    };
+    if someone.id == situation.agent {
+        return remark("you sent mail to yourself, which was not delivered; use [REMEMBER: …] for notes");
+    }
+    let Some(inbox) = &someone.inbox else {
+        return remark(format!("{} has no inbox, so your mail was not sent", someone.name));
+    };
+    edit(
+        inbox,
+        ElementAct::AddMail {
+            id: None,
+            from: situation.agent.clone(),
+            to: someone.id.clone(),
+            subject: truncate(&one_line(text), SUBJECT_CHARS),
+            text: text.to_owned(),
+            attachments: Vec::new(),
+        },
+    )
+}
+
+#[cfg(test)]
+#[path = "intent_tests.rs"]
+mod tests;

@@ -1,0 +1,289 @@
+//! From a reply to what it does: markers become intents, intents become messages to the floors that carry them out.
+
+use std::collections::BTreeSet;
+
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
+use serde_json::json;
+
+use super::feedback::Feedback;
+use super::gather::Room;
+use super::intent::{Effect, effect};
+use super::markers::{Intent, parse};
+use super::prompt::PERSON;
+use super::question::{CancelRequest, Completion, ModelReply};
+use super::session::Session;
+use super::thoughts::{PendingThought, Thoughts};
+use crate::agent::Agent;
+use crate::base::text::{one_line, truncate};
+use crate::base::{AgentKey, Author, Id, RequestId, Seq};
+use crate::element::{ElementAct, ElementEdit, ElementRefused};
+use crate::memory::{Memory, MemoryAct, MemoryEdit};
+use crate::simulation::{CompactionWanted, Conversation, ConversationEnded, NewsHeard, Think, ThinkDone, ThinkOutcome};
+use crate::store::{EventDraft, EventKind, EventLog};
+
+/// Characters of a conversation's last words that are remembered where it had no topic.
+const LAST_WORDS_CHARS: usize = 80;
+
+/// Everything that a reply sets going.
+#[derive(SystemParam)]
+pub(super) struct Outbox<'w> {
+    edits: MessageWriter<'w, ElementEdit>,
+    memories: MessageWriter<'w, MemoryEdit>,
+    news: MessageWriter<'w, NewsHeard>,
+    done: MessageWriter<'w, ThinkDone>,
+    compactions: MessageWriter<'w, CompactionWanted>,
+    log: ResMut<'w, EventLog>,
+}
+
+impl Outbox<'_> {
+    fn warn(&mut self, what: &str, agent: &Id, cause: Seq) -> Seq {
+        self.log.write(EventDraft::new(EventKind::Warning, json!({ "what": what })).agent(agent).cause(cause))
+    }
+}
+
+/// Gives up the questions of agents that left.
+pub(super) fn drop_orphans(room: Room, mut thoughts: ResMut<Thoughts>, mut cancels: MessageWriter<CancelRequest>) {
+    if !room.roster.is_changed() || thoughts.pending.is_empty() {
+        return;
+    }
+    let gone = |agent: AgentKey| room.roster.entity(agent).is_none();
+    let orphans: Vec<RequestId> = thoughts
+        .pending
+        .values()
+        .map(|thought| &thought.request)
+        .filter(|asked| gone(asked.agent))
+        .map(|asked| asked.id)
+        .collect();
+    for request in orphans {
+        thoughts.pending.remove(&request);
+        cancels.write(CancelRequest { request });
+    }
+}
+
+/// Acts on the replies of this tick.
+pub(super) fn receive(
+    mut replies: MessageReader<ModelReply>,
+    room: Room,
+    mut thoughts: ResMut<Thoughts>,
+    mut minds: Query<(&mut Session, &mut Feedback)>,
+    mut out: Outbox,
+) {
+    for reply in replies.read() {
+        let Some(thought) = thoughts.pending.remove(&reply.request) else {
+            let what = "a reply came to a question that nobody waits for; it was dropped";
+            out.log.write(EventDraft::new(EventKind::Warning, json!({ "what": what, "request": reply.request })));
+            continue;
+        };
+        let found = room.agent(thought.request.agent).zip(room.roster.entity(thought.request.agent));
+        let Some(((agent, memory), entity)) = found else { continue };
+        let Ok((mut session, mut feedback)) = minds.get_mut(entity) else { continue };
+        let mut turn = Turn {
+            room: &room,
+            agent,
+            memory,
+            session: &mut session,
+            feedback: &mut feedback,
+            thought: &thought,
+            out: &mut out,
+        };
+        let outcome = match &reply.outcome {
+            Ok(completion) => turn.answered(completion, &mut thoughts),
+            Err(failure) => {
+                let why = format!("{}; {}", failure.what, failure.remedy);
+                turn.failed(why, failure.kind.is_passing(), &mut thoughts)
+            }
+        };
+        out.done.write(ThinkDone {
+            agent: thought.request.agent,
+            activity: thought.request.activity,
+            think: thought.think,
+            outcome,
+            cause: thought.request.cause,
+        });
+    }
+}
+
+/// One reply, with everything that it touches.
+struct Turn<'a, 'w, 's, 'o> {
+    room: &'a Room<'w, 's>,
+    agent: &'a Agent,
+    memory: &'a Memory,
+    session: &'a mut Session,
+    feedback: &'a mut Feedback,
+    thought: &'a PendingThought,
+    out: &'a mut Outbox<'o>,
+}
+
+impl Turn<'_, '_, '_, '_> {
+    fn cause(&self) -> Seq {
+        self.thought.request.cause
+    }
+
+    fn answered(&mut self, completion: &Completion, thoughts: &mut Thoughts) -> ThinkOutcome {
+        let parsed = parse(&completion.text);
+        // It has read them now, whatever it made of them.
+        self.feedback.told(&self.thought.feedback);
+        for call in &completion.tool_calls {
+            self.tell(format!("you called the tool “{}”, but you have no tools; use markers", call.name));
+        }
+        if let Think::Compact = self.thought.think {
+            // Markers in a summary repeat what the session held; carrying them out would do it twice.
+            return self.compacted(&parsed.shown, thoughts);
+        }
+        self.carry_out(&parsed.intents);
+        self.note_what_was_read();
+        let settings = &self.room.settings;
+        self.session.append(&self.thought.asked, &parsed.shown, settings);
+        if self.session.wants_compaction(settings, self.room.clock.tick()) {
+            let cause = self.cause();
+            self.out.compactions.write(CompactionWanted { agent: self.agent.key, cause });
+        }
+        if let Think::Turn { conversation } = &self.thought.think
+            && self.room.conversations.get(*conversation).is_none()
+        {
+            return ThinkOutcome::Nothing { why: "the conversation ended before the reply came".to_owned() };
+        }
+        ThinkOutcome::Said { text: parsed.shown }
+    }
+
+    fn tell(&mut self, remark: String) {
+        let cause = self.cause();
+        self.out.warn(&remark, &self.agent.id, cause);
+        self.feedback.tell(remark, self.room.settings.feedback_at_most);
+    }
+
+    fn remember(&mut self, act: MemoryAct) {
+        let cause = self.cause();
+        self.out.memories.write(MemoryEdit { agent: self.agent.key, act, cause });
+    }
+
+    fn carry_out(&mut self, intents: &[Intent]) {
+        if intents.is_empty() {
+            return;
+        }
+        let situation = self.room.situation(self.agent, self.memory);
+        let at_most = self.room.settings.intents_at_most;
+        for intent in intents.iter().take(at_most) {
+            match effect(intent, &situation) {
+                Effect::Edit { element, act } => self.edit(element, act),
+                Effect::Memory(act) => {
+                    if let MemoryAct::Note { text } = &act {
+                        self.spread(text);
+                    }
+                    self.remember(act);
+                }
+                Effect::Remark(remark) => self.tell(remark),
+            }
+        }
+        if intents.len() > at_most {
+            let left_out = intents.len() - at_most;
+            self.tell(format!("only the first {at_most} markers were carried out, {left_out} were not"));
+        }
+    }
+
+    fn edit(&mut self, element: Id, act: ElementAct) {
+        let cause = Some(self.cause());
+        self.out.edits.write(ElementEdit { element, act, by: Author::agent(&self.agent.id), cause });
+    }
+
+    /// A fresh note on something that was read is worth telling others.
+    fn spread(&mut self, note: &str) {
+        let Some(read) = &self.thought.reading else { return };
+        if self.memory.workspace_notes.contains(&one_line(note)) {
+            return;
+        }
+        let cause = self.cause();
+        self.out.news.write(NewsHeard {
+            agent: self.agent.key,
+            element: read.element,
+            version: read.version,
+            note: note.to_owned(),
+            may_tell: self.room.shares_workspace(self.agent) && !read.private,
+            cause,
+        });
+    }
+
+    /// Only now has a model seen it: memory says so, and mail is read.
+    fn note_what_was_read(&mut self) {
+        if let Some(read) = &self.thought.reading {
+            // What did not fit into the prompt is still news: an older version stands for it.
+            let version = if read.whole { read.version } else { read.version.wrapping_sub(1) };
+            let act = MemoryAct::Saw { element: read.element, version, summary: read.summary.clone() };
+            self.remember(act);
+        }
+        for (inbox, ids) in &self.thought.mail_shown {
+            self.edit(inbox.clone(), ElementAct::MarkMailRead { ids: ids.clone() });
+        }
+    }
+
+    fn compacted(&mut self, summary: &str, thoughts: &mut Thoughts) -> ThinkOutcome {
+        if summary.trim().is_empty() {
+            return self.failed("the model answered a request for a summary with nothing".to_owned(), true, thoughts);
+        }
+        self.remember(MemoryAct::Summary { text: summary.to_owned() });
+        let turns = self.session.turns;
+        let dropped = self.session.compacted(&self.room.settings);
+        let data = json!({ "outcome": "done", "turns": turns, "messages_dropped": dropped });
+        let draft = EventDraft::new(EventKind::Compaction, data).agent(&self.agent.id).cause(self.cause());
+        self.out.log.write(draft);
+        ThinkOutcome::Said { text: String::new() }
+    }
+
+    fn failed(&mut self, why: String, passing: bool, thoughts: &mut Thoughts) -> ThinkOutcome {
+        if let Think::Compact = self.thought.think {
+            let retry = self.session.compaction_failed(&self.room.settings, self.room.clock.tick());
+            thoughts.retries.insert((retry, self.agent.key));
+            let data =
+                json!({ "outcome": "failed", "why": why, "retry_tick": retry, "failures": self.session.failures });
+            let draft = EventDraft::new(EventKind::Compaction, data).agent(&self.agent.id).cause(self.cause());
+            self.out.log.write(draft);
+        }
+        ThinkOutcome::Failed { why, passing }
+    }
+}
+
+/// Tells agents what elements refused them.
+pub(super) fn hear_refusals(mut refusals: MessageReader<ElementRefused>, room: Room, mut minds: Query<&mut Feedback>) {
+    for refusal in refusals.read() {
+        let entity = room.roster.key(&refusal.by.0).and_then(|key| room.roster.entity(key));
+        if let Some(mut feedback) = entity.and_then(|entity| minds.get_mut(entity).ok()) {
+            feedback.tell(refusal.why.clone(), room.settings.feedback_at_most);
+        }
+    }
+}
+
+/// Everyone who took part in a conversation remembers with whom and about what: once.
+pub(super) fn remember_meetings(
+    mut ended: MessageReader<ConversationEnded>,
+    room: Room,
+    mut memories: MessageWriter<MemoryEdit>,
+) {
+    for ended in ended.read() {
+        let conversation = &ended.conversation;
+        let Some(last) = conversation.said.last() else { continue };
+        let about = match &conversation.topic {
+            Some(topic) => format!(" about {topic}"),
+            None => format!(": “{}”", truncate(&one_line(&last.text), LAST_WORDS_CHARS)),
+        };
+        let present = everyone_in(conversation, &room);
+        let person = conversation.said.iter().any(|line| line.by.is_user()).then(|| PERSON.to_owned());
+        for me in &present {
+            let others = present.iter().filter(|other| *other != me);
+            let names = others.filter_map(|other| Some(room.agent(*other)?.0.name.to_string()));
+            let names: Vec<String> = names.chain(person.clone()).collect();
+            if names.is_empty() {
+                continue;
+            }
+            let act = MemoryAct::Interaction { text: format!("talked to {}{about}", names.join(", ")) };
+            memories.write(MemoryEdit { agent: *me, act, cause: ended.cause });
+        }
+    }
+}
+
+/// Those in a conversation at its end, and those who left earlier but had spoken in it.
+fn everyone_in(conversation: &Conversation, room: &Room) -> BTreeSet<AgentKey> {
+    let spoke = conversation.said.iter().filter_map(|line| room.roster.key(&line.by.0));
+    let all: BTreeSet<AgentKey> = conversation.participants.iter().copied().chain(spoke).collect();
+    all.into_iter().filter(|key| room.agent(*key).is_some()).collect()
+}

@@ -1,0 +1,71 @@
+//! How agents are asked: lengths, limits, and when a session is summed up.
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::workspace::SettingsSection;
+
+/// The numbers of the mind: section `mind` of `settings.yaml`.
+#[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MindSettings {
+    /// Characters of a whole prompt.
+    pub max_prompt_chars: usize,
+    /// Tokens of a reply.
+    pub max_output_tokens: u32,
+    /// Who the person is, for agents whose profile shares it; nobody is told where empty.
+    pub person: String,
+    /// A session is summed up after so many replies.
+    pub compact_after_turns: u32,
+    /// A session is summed up above this estimate.
+    pub compact_above_tokens: u32,
+    /// Messages that stay after a compaction.
+    pub compaction_keeps_messages: usize,
+    /// A failed compaction is tried again after so long, doubled with each failure.
+    pub compaction_retry_secs: f32,
+    /// A failed compaction is tried again after no more than this.
+    pub compaction_retry_at_most_secs: f32,
+    /// Messages of a session, whether or not compaction works.
+    pub session_messages_at_most: usize,
+    /// Characters of one message of a session.
+    pub session_message_chars_at_most: usize,
+    /// Remarks about its replies that an agent is still to be told.
+    pub feedback_at_most: usize,
+    /// Markers of one reply that are carried out.
+    pub intents_at_most: usize,
+    /// Questions of one agent that may be under way; the oldest is given up.
+    pub pending_per_agent_at_most: usize,
+    /// How far an agent sees whom and what is near.
+    pub near_units: f32,
+    /// How near an agent is to an element that it stands at.
+    pub at_units: f32,
+    /// People, and things, that a prompt lists as near.
+    pub near_at_most: usize,
+}
+
+impl Default for MindSettings {
+    fn default() -> Self {
+        Self {
+            max_prompt_chars: 60_000,
+            max_output_tokens: 400,
+            person: String::new(),
+            compact_after_turns: 8,
+            compact_above_tokens: 6_000,
+            compaction_keeps_messages: 2,
+            compaction_retry_secs: 30.0,
+            compaction_retry_at_most_secs: 1_800.0,
+            session_messages_at_most: 64,
+            session_message_chars_at_most: 2_000,
+            feedback_at_most: 5,
+            intents_at_most: 20,
+            pending_per_agent_at_most: 3,
+            near_units: 280.0,
+            at_units: 70.0,
+            near_at_most: 8,
+        }
+    }
+}
+
+impl SettingsSection for MindSettings {
+    const NAME: &'static str = "mind";
+}

@@ -1,0 +1,270 @@
+//! From [`ThinkDue`] to a question: every one is answered with exactly one [`ThinkDone`], at once where there is
+//! nothing to ask a model about.
+
+use bevy::ecs::prelude::*;
+
+use super::context::Moment;
+use super::feedback::Feedback;
+use super::gather::{Room, is_private};
+use super::holdings::open_mail;
+use super::prompt;
+use super::question::{CallKind, CancelRequest, ModelRequest, Prompt};
+use super::session::Session;
+use super::thoughts::{PendingThought, ReadVersion, Thoughts};
+use crate::agent::Agent;
+use crate::base::{ElementKey, Id};
+use crate::memory::{Memory, MemoryAct, MemoryEdit, MemorySettings};
+use crate::schedule::AgentRandom;
+use crate::simulation::{CompactionWanted, Conversation, Think, ThinkDone, ThinkDue, ThinkOutcome};
+use crate::store::{EventDraft, EventKind, EventLog};
+
+/// The last prompt of an agent, for whoever wants to see where its words came from. Not saved.
+#[derive(Component, Clone, Debug, Default)]
+pub struct LastPrompt(pub Prompt);
+
+/// Gives a new agent its session, and nothing to be told.
+pub(super) fn give_mind(added: On<Add, Agent>, mut commands: Commands) {
+    commands.entity(added.entity).try_insert((Session::default(), Feedback::default(), LastPrompt::default()));
+}
+
+/// Asks again what was under way when the process ended.
+pub(super) fn reissue(mut thoughts: ResMut<Thoughts>, mut requests: MessageWriter<ModelRequest>) {
+    if !thoughts.reissue {
+        return;
+    }
+    thoughts.reissue = false;
+    requests.write_batch(thoughts.pending.values().map(|thought| thought.request.clone()));
+}
+
+/// Asks for a compaction again when the time after a failed one is over.
+pub(super) fn retry_compaction(
+    room: Room,
+    mut thoughts: ResMut<Thoughts>,
+    mut sessions: Query<&mut Session>,
+    mut wanted: MessageWriter<CompactionWanted>,
+) {
+    let now = room.clock.tick();
+    while thoughts.retries.first().is_some_and(|(due, _)| *due <= now) {
+        let Some((_, agent)) = thoughts.retries.pop_first() else { break };
+        let Some(entity) = room.roster.entity(agent) else { continue };
+        let Ok(mut session) = sessions.get_mut(entity) else { continue };
+        if session.wants_compaction(&room.settings, now) {
+            let Some((agent, _)) = room.agent(agent) else { continue };
+            wanted.write(CompactionWanted { agent: agent.key, cause: agent.added });
+        }
+    }
+}
+
+/// What there is to ask.
+struct Question {
+    kind: CallKind,
+    moment: Moment,
+    asked: String,
+    reading: Option<ReadVersion>,
+}
+
+type Minds<'w, 's> =
+    Query<'w, 's, (&'static mut Session, &'static Feedback, &'static mut LastPrompt, Option<&'static mut AgentRandom>)>;
+
+/// Hears what agents are to think about, and asks their models.
+pub(super) fn think(
+    mut due: MessageReader<ThinkDue>,
+    room: Room,
+    memory_settings: Res<MemorySettings>,
+    mut minds: Minds,
+    mut thoughts: ResMut<Thoughts>,
+    (mut requests, mut cancels): (MessageWriter<ModelRequest>, MessageWriter<CancelRequest>),
+    (mut done, mut memories): (MessageWriter<ThinkDone>, MessageWriter<MemoryEdit>),
+    mut log: ResMut<EventLog>,
+) {
+    for due in due.read() {
+        let answer = |outcome: ThinkOutcome| ThinkDone {
+            agent: due.agent,
+            activity: due.activity,
+            think: due.think.clone(),
+            outcome,
+            cause: due.cause,
+        };
+        let nothing = |why: &str| answer(ThinkOutcome::Nothing { why: why.to_owned() });
+        let found = room.agent(due.agent).zip(room.roster.entity(due.agent));
+        let Some(((agent, memory), entity)) = found else {
+            done.write(nothing("the agent left the room"));
+            continue;
+        };
+        let Ok((mut session, feedback, mut last_prompt, random)) = minds.get_mut(entity) else {
+            done.write(nothing("the agent has no session yet"));
+            continue;
+        };
+        if let Think::Compact = due.think {
+            session.wanted = true;
+        }
+        let question = match question(&room, agent, memory, &session, due, &memory_settings) {
+            Ok(question) => question,
+            Err(unasked) => {
+                if let Think::Compact = due.think {
+                    session.wanted = false;
+                }
+                if let Unasked::Unchanged(element) = unasked {
+                    let act = MemoryAct::Looked { element };
+                    memories.write(MemoryEdit { agent: due.agent, act, cause: due.cause });
+                }
+                done.write(nothing(unasked.why()));
+                continue;
+            }
+        };
+        let context = room.context(agent, &session, feedback, question.moment);
+        let (prompt, mail_shown) = prompt::compose(&context);
+        let (mail_shown, whole) = by_inbox(&room, agent, &mail_shown);
+        let id = thoughts.new_id();
+        let request = ModelRequest {
+            id,
+            agent: due.agent,
+            agent_id: agent.id.clone(),
+            profile: agent.profile.clone(),
+            activity: due.activity,
+            kind: question.kind,
+            model: room.profile(agent).and_then(|profile| profile.model.clone()),
+            prompt: prompt.clone(),
+            max_output_tokens: room.settings.max_output_tokens,
+            seed: random.map_or(id.0, |mut random| random.bits()),
+            cause: due.cause,
+        };
+        last_prompt.0 = prompt;
+        let reading = question.reading.map(|read| ReadVersion { whole: !read.private || whole, ..read });
+        for forgotten in make_room(&mut thoughts, &request, room.settings.pending_per_agent_at_most) {
+            let id = forgotten.request.id;
+            cancels.write(CancelRequest { request: id });
+            let what = "an older question was given up, because too many of this agent's were under way";
+            let draft = EventDraft::new(EventKind::Warning, serde_json::json!({ "what": what, "request": id }));
+            let cause = log.write(draft.agent(&agent.id).cause(forgotten.request.cause));
+            done.write(ThinkDone {
+                agent: due.agent,
+                activity: forgotten.request.activity,
+                think: forgotten.think,
+                outcome: ThinkOutcome::Failed { why: what.to_owned(), passing: true },
+                cause,
+            });
+        }
+        requests.write(request.clone());
+        thoughts.pending.insert(
+            id,
+            PendingThought {
+                request,
+                think: due.think.clone(),
+                asked: question.asked,
+                reading,
+                mail_shown,
+                feedback: context.feedback,
+            },
+        );
+    }
+}
+
+/// Takes out the agent's oldest questions until a new one fits.
+fn make_room(thoughts: &mut Thoughts, new: &ModelRequest, at_most: usize) -> Vec<PendingThought> {
+    let pending: Vec<_> = thoughts.pending_of(new.agent).collect();
+    let over = (pending.len() + 1).saturating_sub(at_most.max(1));
+    pending[..over].iter().filter_map(|id| thoughts.pending.remove(id)).collect()
+}
+
+/// Sorts the mail in a prompt by the inbox that it lies in, unread pieces only; and whether nothing unread is left.
+fn by_inbox(room: &Room, agent: &Agent, shown: &[Id]) -> (Vec<(Id, Vec<Id>)>, bool) {
+    let mut whole = true;
+    let mut sorted = Vec::new();
+    for (element, held) in room.inboxes_of(agent) {
+        let unread: Vec<Id> = open_mail(&*held.0).into_iter().filter(|item| !item.read).map(|item| item.id).collect();
+        let seen: Vec<Id> = unread.iter().filter(|id| shown.contains(id)).cloned().collect();
+        whole &= seen.len() == unread.len();
+        if !seen.is_empty() {
+            sorted.push((element.id.clone(), seen));
+        }
+    }
+    (sorted, whole)
+}
+
+/// Why no model is asked.
+enum Unasked {
+    Gone,
+    Closed,
+    Unchanged(ElementKey),
+    Over,
+    NothingToSum,
+}
+
+impl Unasked {
+    fn why(&self) -> &'static str {
+        match self {
+            Self::Gone => "it is gone",
+            Self::Closed => "it belongs to someone else",
+            Self::Unchanged(_) => "nothing new there",
+            Self::Over => "the conversation is over",
+            Self::NothingToSum => "there is nothing to sum up",
+        }
+    }
+}
+
+fn question(
+    room: &Room,
+    agent: &Agent,
+    memory: &Memory,
+    session: &Session,
+    due: &ThinkDue,
+    memory_settings: &MemorySettings,
+) -> Result<Question, Unasked> {
+    match &due.think {
+        Think::Read { element: key } => {
+            let (element, held) = room.element(*key).ok_or(Unasked::Gone)?;
+            if room.is_closed_to(element, agent) {
+                return Err(Unasked::Closed);
+            }
+            // An element that did not change costs no call.
+            if memory.environment_state.get(key).is_some_and(|seen| seen.version == element.version) {
+                return Err(Unasked::Unchanged(*key));
+            }
+            let reading = ReadVersion {
+                element: *key,
+                version: element.version,
+                whole: true,
+                summary: held.0.summary(memory_settings.environment_chars_at_most),
+                private: is_private(&element.kind),
+            };
+            Ok(Question {
+                kind: CallKind::Read,
+                moment: room.reading_moment(agent, element, held),
+                asked: format!("You read {}.", element.label),
+                reading: Some(reading),
+            })
+        }
+        Think::Turn { conversation } => {
+            let conversation = room.conversations.get(*conversation).ok_or(Unasked::Over)?;
+            Ok(Question {
+                kind: CallKind::Conversation,
+                moment: room.talking_moment(agent, conversation),
+                asked: asked_in(room, agent, conversation),
+                reading: None,
+            })
+        }
+        Think::Compact if session.messages.is_empty() => Err(Unasked::NothingToSum),
+        Think::Compact => {
+            Ok(Question { kind: CallKind::Compaction, moment: Moment::Compact, asked: String::new(), reading: None })
+        }
+        Think::Task { text } => Ok(Question {
+            kind: CallKind::Task,
+            moment: Moment::Task { text: text.clone() },
+            asked: format!("Your task: {text}"),
+            reading: None,
+        }),
+    }
+}
+
+/// A turn in short: what was said last, or how it began.
+fn asked_in(room: &Room, agent: &Agent, conversation: &Conversation) -> String {
+    match conversation.said.last() {
+        Some(last) => format!("{} said: {}", room.name_of(&last.by.0), last.text),
+        None => {
+            let others = room.others_in(conversation, agent.key).join(", ");
+            let topic = conversation.topic.as_ref().map(|topic| format!(" about {topic}")).unwrap_or_default();
+            format!("You began to talk with {others}{topic}.")
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The questions that are under way, and what of the mind outlives the process.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::feedback::Feedback;
+use super::question::ModelRequest;
+use super::session::Session;
+use crate::agent::Roster;
+use crate::base::{AgentKey, ElementKey, Id, RequestId};
+use crate::schedule::Section;
+use crate::simulation::Think;
+
+/// A question that was asked and not answered yet, with what its answer will need.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct PendingThought {
+    /// The question, whole: it is asked again after a restart.
+    pub(super) request: ModelRequest,
+    /// What there is to think about.
+    pub(super) think: Think,
+    /// The moment in short, for the session.
+    pub(super) asked: String,
+    /// The element that is read, as the model sees it.
+    pub(super) reading: Option<ReadVersion>,
+    /// The mail in the prompt: which inbox, which pieces.
+    pub(super) mail_shown: Vec<(Id, Vec<Id>)>,
+    /// The remarks that the prompt passes on.
+    pub(super) feedback: Vec<String>,
+}
+
+/// What a model is shown of an element.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct ReadVersion {
+    pub(super) element: ElementKey,
+    pub(super) version: u32,
+    /// Whether all of it that is new was in the prompt; what was left out is still news.
+    pub(super) whole: bool,
+    pub(super) summary: String,
+    /// Whether only its owner may read it.
+    pub(super) private: bool,
+}
+
+/// All questions that are under way. Written by this module only.
+#[derive(Resource, Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Thoughts {
+    pub(super) next_request: u64,
+    pub(super) pending: BTreeMap<RequestId, PendingThought>,
+    /// When to look again whether a session is to be summed up, after that failed.
+    pub(super) retries: BTreeSet<(u64, AgentKey)>,
+    /// The process is new: whoever was asked does not know it any more.
+    #[serde(skip)]
+    pub(super) reissue: bool,
+}
+
+impl Thoughts {
+    /// The questions of an agent that are under way, oldest first.
+    pub fn pending_of(&self, agent: AgentKey) -> impl Iterator<Item = RequestId> {
+        self.pending.values().filter(move |thought| thought.request.agent == agent).map(|thought| thought.request.id)
+    }
+
+    /// How many questions are under way.
+    pub fn len(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    pub(super) fn new_id(&mut self) -> RequestId {
+        self.next_request += 1;
+        RequestId(self.next_request)
+    }
+}
+
+/// What of this floor outlives the process.
+#[derive(Serialize, Deserialize)]
+pub(super) struct MindSaved {
+    agents: Vec<(AgentKey, Session, Feedback)>,
+    thoughts: Thoughts,
+}
+
+impl Section for MindSaved {
+    const NAME: &'static str = "mind";
+
+    fn save(world: &mut World) -> Self {
+        let roster = world.resource::<Roster>();
+        let agents = roster.iter().filter_map(|(key, entity)| {
+            Some((key, world.get::<Session>(entity)?.clone(), world.get::<Feedback>(entity)?.clone()))
+        });
+        Self { agents: agents.collect(), thoughts: world.resource::<Thoughts>().clone() }
+    }
+
+    fn load(self, world: &mut World) {
+        for (key, session, feedback) in self.agents {
+            if let Some(entity) = world.resource::<Roster>().entity(key) {
+                world.entity_mut(entity).insert((session, feedback));
+            }
+        }
+        world.insert_resource(Thoughts { reissue: true, ..self.thoughts });
+    }
+}
