@@ -1,5 +1,7 @@
 //! The only module that knows tokio, HTTP and vendors: takes questions out, brings answers in.
 
+pub mod provider;
+
 use bevy::app::App;
 
 /// Adds this floor to the room.
