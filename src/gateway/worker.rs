@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, TrySendError, bounded};
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -169,6 +169,11 @@ impl Worker {
     /// The next event, if there is one.
     pub fn try_next(&self) -> Option<GatewayEvent> {
         self.events.try_recv().ok()
+    }
+
+    /// Whether the thread is gone.
+    pub fn is_dead(&self) -> bool {
+        !matches!(self.done.try_recv(), Err(TryRecvError::Empty))
     }
 
     /// The next event, waiting at most so long.

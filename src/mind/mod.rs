@@ -3,7 +3,7 @@
 pub mod question;
 
 pub use question::{
-    CallKind, Completion, FailureKind, Finish, ModelFailure, ModelReply, ModelRequest, Prompt, PromptMessage,
+    CallKind, CancelRequest, Completion, FailureKind, Finish, ModelFailure, ModelReply, ModelRequest, Prompt, PromptMessage,
     PromptOrigin, PromptPart, Role, ToolCall, Usage,
 };
 
