@@ -213,10 +213,8 @@ mod tests {
 
     #[test]
     fn two_calls_under_one_index_stay_two() {
-        let calls = assemble(
-            ArgumentStyle::Pieces,
-            &[("a", "read", json!("{\"n\":1}")), ("b", "read", json!("{\"n\":2}"))],
-        );
+        let calls =
+            assemble(ArgumentStyle::Pieces, &[("a", "read", json!("{\"n\":1}")), ("b", "read", json!("{\"n\":2}"))]);
         assert_eq!(calls[0].2, json!({"n": 1}));
         assert_eq!(calls[1].2, json!({"n": 2}));
         let without_ids = assemble(

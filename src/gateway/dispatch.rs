@@ -25,6 +25,9 @@ use crate::workspace::{ProblemReport, RoomStart};
 /// Ticks in a minute of the room.
 const MINUTE: u64 = 60 * TICKS_PER_SEC;
 
+/// No provider has more slots, whatever the settings say.
+const MOST_CONCURRENT: u32 = 512;
+
 /// The process's surroundings, as the gateway sees them.
 #[derive(Resource, Clone, Debug)]
 pub struct Surroundings(pub Environment);
@@ -143,8 +146,7 @@ pub(super) fn take_in(
                 queue.push_back(Waiting { request: request.clone(), choice, told_place: 0 });
             }
             Err(problem) => {
-                let failure =
-                    ModelFailure { kind: FailureKind::Rejected, what: problem.what, remedy: problem.remedy };
+                let failure = ModelFailure { kind: FailureKind::Rejected, what: problem.what, remedy: problem.remedy };
                 let data = json!({ "kind": request.kind.word(), "what": failure.what, "remedy": failure.remedy });
                 log.write(EventDraft::new(EventKind::Error, data).agent(&request.agent_id).cause(request.cause));
                 questions.refuse(request, None, failure);
@@ -161,28 +163,20 @@ pub(super) fn take_in(
         line.cancel(id, &mut live);
         if let Some(question) = questions.forget(id) {
             // What was sent to a vendor may have to be paid for.
-            let cancelled = Err(ModelFailure {
-                kind: FailureKind::Cancelled,
-                what: String::new(),
-                remedy: String::new(),
-            });
+            let cancelled =
+                Err(ModelFailure { kind: FailureKind::Cancelled, what: String::new(), remedy: String::new() });
             questions.ledger.settle(id, used(&question.choice, &cancelled));
         }
     }
 }
 
 /// Lets questions out of the queues as slots and caps allow.
-pub(super) fn admit(
-    mut questions: ResMut<Questions>,
-    mut log: ResMut<EventLog>,
-    rules: Rules,
-    clock: Res<SimClock>,
-) {
+pub(super) fn admit(mut questions: ResMut<Questions>, mut log: ResMut<EventLog>, rules: Rules, clock: Res<SimClock>) {
     let questions = &mut *questions;
     if clock.tick().is_multiple_of(MINUTE) {
         questions.ledger.advance_minute(Timekeeping::Simulated);
     }
-    let most = usize::try_from(rules.gateway.max_concurrent.max(1)).unwrap_or(usize::MAX);
+    let most = rules.gateway.max_concurrent.clamp(1, MOST_CONCURRENT) as usize;
     let caps = rules.budget.caps();
     let providers: Vec<String> = questions.waiting.keys().cloned().collect();
     for provider in providers {
@@ -210,15 +204,8 @@ pub(super) fn admit(
     questions.tell_places();
 }
 
-fn refuse(
-    questions: &mut Questions,
-    log: &mut EventLog,
-    request: &ModelRequest,
-    choice: &Choice,
-    refusal: &Refusal,
-) {
-    let failure =
-        ModelFailure { kind: FailureKind::OverBudget, what: refusal.what(), remedy: refusal.remedy() };
+fn refuse(questions: &mut Questions, log: &mut EventLog, request: &ModelRequest, choice: &Choice, refusal: &Refusal) {
+    let failure = ModelFailure { kind: FailureKind::OverBudget, what: refusal.what(), remedy: refusal.remedy() };
     let data = json!({
         "act": "refused",
         "cap": refusal.cap.name,

@@ -75,7 +75,10 @@ fn remedy(error: &ProviderError, kind: FailureKind, place: Place<'_>) -> String 
             format!("wait a while, or lower gateway.max_concurrent, or use a plan of {provider} that allows more")
         }
         (FailureKind::Rejected, ErrorCause::Status { status: 404, .. }) => {
-            format!("check that {provider} has the model {:?} and that gateway.base_urls.{provider} is right", place.model)
+            format!(
+                "check that {provider} has the model {:?} and that gateway.base_urls.{provider} is right",
+                place.model
+            )
         }
         (FailureKind::Rejected, ErrorCause::Status { status: 300..400, .. }) => {
             format!("set gateway.base_urls.{provider} to where it redirects to; redirects are not followed with a key")
@@ -85,7 +88,9 @@ fn remedy(error: &ProviderError, kind: FailureKind, place: Place<'_>) -> String 
             format!("check the network and gateway.base_urls.{provider}, and that the server runs")
         }
         (FailureKind::TimedOut, _) => "try again, or raise gateway.total_timeout_secs".to_owned(),
-        (FailureKind::Malformed, ErrorCause::Panicked) => "this is a fault of the workshop: please report it".to_owned(),
+        (FailureKind::Malformed, ErrorCause::Panicked) => {
+            "this is a fault of the workshop: please report it".to_owned()
+        }
         (FailureKind::Cancelled, _) => "ask again if it is still wanted".to_owned(),
         _ => format!("try again later; if it stays, see what the status page of {provider} says"),
     }

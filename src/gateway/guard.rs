@@ -55,9 +55,8 @@ impl GuardedProvider {
             None => "none",
         };
         // A redirect would carry the key along to wherever it points.
-        let mut http = reqwest::Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(patience.connect);
+        let mut http =
+            reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).connect_timeout(patience.connect);
         if is_loopback(base_url) {
             http = http.no_proxy();
         }
@@ -214,9 +213,7 @@ fn classify(error: genai::Error, patience: Patience) -> ProviderError {
             ProviderError::new(ErrorCause::Status { status: status.as_u16(), retry_after_secs }, body)
         }
         genai::Error::ChatResponse { body, .. } => told_in_stream(&body),
-        genai::Error::WebModelCall { webc_error: genai::webc::Error::Reqwest(error), .. } => {
-            transport(error, patience)
-        }
+        genai::Error::WebModelCall { webc_error: genai::webc::Error::Reqwest(error), .. } => transport(error, patience),
         error @ (genai::Error::RequiresApiKey { .. } | genai::Error::NoAuthData { .. }) => {
             ProviderError::new(ErrorCause::NoKey, error)
         }

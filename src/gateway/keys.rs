@@ -15,8 +15,7 @@ const MIN_SECRET_CHARS: usize = 6;
 /// How keys of the usual vendors begin.
 const KEY_PREFIXES: [&str; 7] = ["sk-", "AIza", "sk_", "gsk_", "ghp_", "gho_", "xai-"];
 /// Names before `=` or `:` whose value is a key: in a URL, a header, or JSON.
-const KEY_NAMES: [&str; 7] =
-    ["key", "api_key", "api-key", "apikey", "authorization", "x-api-key", "x-goog-api-key"];
+const KEY_NAMES: [&str; 7] = ["key", "api_key", "api-key", "apikey", "authorization", "x-api-key", "x-goog-api-key"];
 
 /// A text that is never shown.
 #[derive(Clone, PartialEq, Eq)]
@@ -68,10 +67,7 @@ impl Environment {
     }
 
     /// One made by hand.
-    pub fn new(
-        vars: impl IntoIterator<Item = (&'static str, String)>,
-        config_dir: Option<PathBuf>,
-    ) -> Self {
+    pub fn new(vars: impl IntoIterator<Item = (&'static str, String)>, config_dir: Option<PathBuf>) -> Self {
         Self { vars: vars.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(), config_dir }
     }
 
@@ -213,7 +209,8 @@ fn redact_lookalikes(text: &str) -> String {
         } else {
             clean.push_str(word);
             let names_key = KEY_NAMES.contains(&lower.as_str()) && gap.contains([':', '=']);
-            let goes_on = lower == "bearer" || (after_key_name && lower == "basic") || (word.is_empty() && after_key_name);
+            let goes_on =
+                lower == "bearer" || (after_key_name && lower == "basic") || (word.is_empty() && after_key_name);
             after_key_name = names_key || goes_on;
         }
         clean.push_str(gap);
@@ -224,9 +221,8 @@ fn redact_lookalikes(text: &str) -> String {
 
 fn looks_like_key(word: &str) -> bool {
     // A path may run into a key: judge each of its parts too.
-    word.split('/').any(|part| {
-        KEY_PREFIXES.iter().any(|prefix| part.starts_with(prefix) && part.len() >= prefix.len() + 8)
-    })
+    word.split('/')
+        .any(|part| KEY_PREFIXES.iter().any(|prefix| part.starts_with(prefix) && part.len() >= prefix.len() + 8))
 }
 
 /// A short, single-line, redacted form of what a server or a library said.

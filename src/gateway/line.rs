@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use bevy::ecs::prelude::*;
 
 use super::keys::Environment;
+use super::provider::ProviderRequest;
 use super::questions::InFlight;
 use super::worker::{GatewayCommand, GatewayEvent, Latency, SendError, SimulatedFactories, Terms, Worker};
-use super::provider::ProviderRequest;
 use crate::base::{Id, Problem, RequestId};
 use crate::mind::{FailureKind, ModelFailure, ModelReply};
 use crate::schedule::ticks;

@@ -104,9 +104,8 @@ impl Questions {
 
     /// Answers a question without asking anyone, with the next tick.
     pub(super) fn refuse(&mut self, request: &ModelRequest, choice: Option<&Choice>, failure: ModelFailure) {
-        let (provider, model) = choice.map_or_else(Default::default, |choice| {
-            (choice.provider.clone(), choice.model.clone())
-        });
+        let (provider, model) =
+            choice.map_or_else(Default::default, |choice| (choice.provider.clone(), choice.model.clone()));
         self.refused.push(ModelReply { request: request.id, provider, model, duration_ms: 0, outcome: Err(failure) });
     }
 
@@ -210,7 +209,8 @@ mod tests {
     #[test]
     fn usage_that_says_nothing_counts_as_what_was_set_aside() {
         let choice = |provider: &str| Choice { provider: provider.into(), model: "gpt-4o".into() };
-        let reply = |usage| Completion { text: "hm".into(), tool_calls: vec![], usage, finish: crate::mind::Finish::Stop };
+        let reply =
+            |usage| Completion { text: "hm".into(), tool_calls: vec![], usage, finish: crate::mind::Finish::Stop };
         let full = Usage { input_tokens: 1_000_000, cached_tokens: 0, output_tokens: 10 };
         assert_eq!(used(&choice("openai"), &Ok(reply(Usage::default()))), None);
         assert_eq!(used(&choice("openai"), &Ok(reply(full))).map(|tally| tally.cost_micro_usd), Some(2_500_100));

@@ -117,8 +117,7 @@ mod tests {
     #[test]
     fn waits_longer_each_time_and_stops_after_four_tries() {
         let mut tries = Tries::default();
-        let waits: Vec<_> =
-            std::iter::from_fn(|| POLICY.after(status(503, None), &mut tries, 1.0)).take(10).collect();
+        let waits: Vec<_> = std::iter::from_fn(|| POLICY.after(status(503, None), &mut tries, 1.0)).take(10).collect();
         assert_eq!(waits, [1.0, 2.0, 4.0]);
         assert_eq!(tries, Tries { made: 4, waited_secs: 7.0 });
     }

@@ -210,7 +210,10 @@ pub fn provider_status(settings: &GatewaySettings, environment: &Environment) ->
         if keys.get(key_name).is_some() {
             list.push(ready(vendor.name, format!("{key_name} is set; asked at {url}")));
         } else if !vendor.needs_key(&url) {
-            list.push(ready(vendor.name, format!("no key needed at {url}; whether a server runs there is not checked")));
+            list.push(ready(
+                vendor.name,
+                format!("no key needed at {url}; whether a server runs there is not checked"),
+            ));
         } else {
             let file = environment.key_file().map_or_else(|| "keys.env".into(), |path| path.display().to_string());
             list.push(ProviderStatus {

@@ -16,16 +16,15 @@ use super::failure::{Place, failure};
 use super::guard::Patience;
 use super::keys::{Environment, Keys};
 use super::outside::{Call, answer};
-use super::provider::{
-    ErrorCause, ProviderError, ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider,
-};
+use super::provider::{ErrorCause, ProviderError, ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
 use super::retry::{RetryPolicy, Tries};
 use super::settings::Choice;
 use crate::base::{Problem, RequestId};
 use crate::mind::{Completion, ModelFailure};
 
-/// Commands that may wait for the worker.
-const COMMANDS: usize = 256;
+/// Commands that may wait for the worker: more than the slots of all providers together, so that a
+/// simulated question always gets in in its own tick.
+const COMMANDS: usize = 4096;
 /// Events that may wait for the world.
 const EVENTS: usize = 1024;
 /// From here on pieces of text wait: the ends of answers must always find room.
@@ -281,11 +280,8 @@ impl Desk {
         let keys = self.keys();
         let begun = Instant::now();
         let permits = usize::try_from(terms.max_concurrent.max(1)).unwrap_or(1);
-        let semaphore = self
-            .semaphores
-            .entry(choice.provider.clone())
-            .or_insert_with(|| Arc::new(Semaphore::new(permits)))
-            .clone();
+        let semaphore =
+            self.semaphores.entry(choice.provider.clone()).or_insert_with(|| Arc::new(Semaphore::new(permits))).clone();
         let cancel = self.cancel_all.child_token();
         let key_file = self.environment.key_file().map_or_else(|| "keys.env".into(), |path| path.display().to_string());
         self.cancels.lock().unwrap_or_else(PoisonError::into_inner).insert(id, cancel.clone());

@@ -3,8 +3,8 @@
 pub mod question;
 
 pub use question::{
-    CallKind, CancelRequest, Completion, FailureKind, Finish, ModelFailure, ModelReply, ModelRequest, Prompt, PromptMessage,
-    PromptOrigin, PromptPart, Role, ToolCall, Usage,
+    CallKind, CancelRequest, Completion, FailureKind, Finish, ModelFailure, ModelReply, ModelRequest, Prompt,
+    PromptMessage, PromptOrigin, PromptPart, Role, ToolCall, Usage,
 };
 
 use bevy::app::App;
