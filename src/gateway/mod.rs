@@ -1,6 +1,146 @@
 //! The only module that knows tokio, HTTP and vendors: takes questions out, brings answers in.
+//!
+//! A question ([`crate::mind::ModelRequest`]) waits in [`Questions`] until its provider has a free slot and
+//! no cap forbids it, goes over the [`Line`] to the [`worker`], and its answer comes back through the door.
+//! Answers of simulated providers are let in at the tick that their latency says, so whoever drives the
+//! world waits for them before it goes on: see [`wait_before_tick`].
+
+pub mod anthropic;
+pub mod assemble;
+pub mod budget;
+mod dispatch;
+#[cfg(test)]
+mod dispatch_tests;
+pub mod failure;
+pub mod gemini;
+pub mod guard;
+pub mod keys;
+pub mod ledger;
+#[cfg(test)]
+mod ledger_tests;
+mod line;
+pub mod ollama;
+pub mod openai;
+mod outside;
+pub mod prices;
+pub mod provider;
+mod questions;
+pub mod retry;
+pub mod settings;
+pub mod vendor;
+pub mod worker;
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use bevy::app::App;
+use bevy::ecs::prelude::*;
+
+pub use budget::BudgetSettings;
+pub use dispatch::{MinutePassed, SimulatedProviders, Surroundings};
+pub use keys::Environment;
+pub use line::{Line, LiveText};
+pub use questions::Questions;
+pub use settings::{GatewaySettings, ProviderStatus, provider_status};
+
+use crate::agent::AgentRemoved;
+use crate::base::Problem;
+use crate::mind::{CancelRequest, ModelReply, ModelRequest};
+use crate::schedule::door::{CollectInputs, InputExt};
+use crate::schedule::{
+    Door, Floor, InPhase, InputJournal, SimClock, Speed, Tick, TickMessageExt, WorkshopSystems, saved,
+};
+use crate::simulation::Explain;
+use crate::workspace::{ProblemReport, SettingsExt};
+use provider::SimulatedProvider;
+
+/// Log targets that a subscriber must leave out: genai logs what servers say as they say it, and some
+/// servers say the key that they were given.
+pub const UNSAFE_LOG_TARGETS: [&str; 1] = ["genai"];
 
 /// Adds this floor to the room.
-pub fn plugin(_app: &mut App) {}
+pub fn plugin(app: &mut App) {
+    app.add_settings::<GatewaySettings>().add_settings::<BudgetSettings>();
+    app.init_resource::<Questions>()
+        .init_resource::<Line>()
+        .init_resource::<LiveText>()
+        .init_resource::<SimulatedProviders>()
+        .init_resource::<Door<ModelReply>>();
+    if !app.world().contains_resource::<Surroundings>() {
+        app.insert_resource(Surroundings(Environment::of_process()));
+    }
+    app.add_input::<MinutePassed>()
+        .add_tick_message::<ModelReply>()
+        .add_tick_message::<ModelRequest>()
+        .add_tick_message::<CancelRequest>()
+        .add_tick_message::<AgentRemoved>()
+        .add_tick_message::<ProblemReport>()
+        .add_tick_message::<Explain>();
+    app.add_systems(Tick, dispatch::collect.in_set(CollectInputs));
+    app.add_systems(Tick, dispatch::settle.in_set(InPhase(WorkshopSystems::Ingest, Floor::Gateway)));
+    app.add_systems(
+        Tick,
+        (dispatch::take_in, dispatch::admit, dispatch::send, dispatch::check_budget)
+            .chain()
+            .in_set(InPhase(WorkshopSystems::Dispatch, Floor::Gateway)),
+    );
+    saved::register::<questions::GatewaySaved>(app);
+}
+
+/// Adds a provider that computes its answers itself. `make` gets what stands behind its name (`scripted:FILE`),
+/// or the name itself.
+pub fn add_simulated_provider(
+    app: &mut App,
+    name: &str,
+    make: impl Fn(&str) -> Result<Box<dyn SimulatedProvider>, Problem> + Send + Sync + 'static,
+) {
+    app.init_resource::<SimulatedProviders>();
+    app.world_mut().resource_mut::<SimulatedProviders>().0.insert(name.to_owned(), Arc::new(make));
+}
+
+/// A new run of the workspace begins: what is capped by the run begins at nothing. Called once after a saved
+/// world was loaded to go on with it, by live runs and replays alike.
+pub fn start_run(world: &mut World) {
+    let mut questions = world.resource_mut::<Questions>();
+    questions.ledger.start_run();
+    questions.stopped_by = None;
+}
+
+/// Whether the next tick must not run yet: a simulated answer is still being computed, or the clock runs as
+/// fast as it can and a vendor owes an answer. Nothing is owed on replay.
+pub fn must_wait(world: &mut World) -> bool {
+    if world.resource::<InputJournal>().is_replaying() {
+        return false;
+    }
+    let at_full_speed = world.resource::<SimClock>().speed == Speed::Max;
+    on_line(world, |line, live| {
+        line.take_in(live);
+        line.owes_simulated() || (at_full_speed && line.owes_outside())
+    })
+}
+
+/// Waits until the worker says something, at most so long; `false` if it said nothing.
+pub fn wait_for_reply(world: &mut World, timeout: Duration) -> bool {
+    on_line(world, |line, live| line.wait(timeout, live))
+}
+
+/// Waits until the next tick may run, at most so long; `false` if it still may not. Ask again then, so that
+/// a person can interrupt.
+pub fn wait_before_tick(world: &mut World, timeout: Duration) -> bool {
+    let until = std::time::Instant::now() + timeout;
+    while must_wait(world) {
+        let left = until.saturating_duration_since(std::time::Instant::now());
+        if left.is_zero() {
+            return false;
+        }
+        wait_for_reply(world, left);
+    }
+    true
+}
+
+fn on_line<T>(world: &mut World, act: impl FnOnce(&mut Line, &mut LiveText) -> T) -> T {
+    world.resource_scope(|world, mut line: Mut<Line>| {
+        let mut live = world.resource_mut::<LiveText>();
+        act(&mut line, &mut live)
+    })
+}

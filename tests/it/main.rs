@@ -1,12 +1,19 @@
 //! The one integration binary. Every module lists its cases in `trials()`; a case whose outside tool is missing
 //! counts as ignored and says which tool, so that nothing is skipped in silence.
 
+mod asking;
 mod bad_days;
 mod cli;
 mod determinism;
+mod hostile;
 mod layering;
 mod living;
+mod llama;
+mod peers;
+mod vendors;
 mod workshop;
+
+use libtest_mimic::{Arguments, Trial};
 
 /// The cases of a module, by the names of their functions.
 #[macro_export]
@@ -21,7 +28,17 @@ macro_rules! cases {
 }
 
 fn main() {
-    let arguments = libtest_mimic::Arguments::from_args();
-    let trials = [layering::trials(), living::trials(), cli::trials(), bad_days::trials(), determinism::trials()].into_iter().flatten().collect();
+    let arguments = Arguments::from_args();
+    let modules: [fn() -> Vec<Trial>; 8] = [
+        layering::trials,
+        living::trials,
+        bad_days::trials,
+        determinism::trials,
+        cli::trials,
+        hostile::trials,
+        vendors::trials,
+        llama::trials,
+    ];
+    let trials = modules.into_iter().flat_map(|trials| trials()).collect();
     libtest_mimic::run(&arguments, trials).exit();
 }

@@ -1,0 +1,261 @@
+//! Puts tool calls together from the pieces of a stream, without trusting any of them.
+//!
+//! genai's own assembly resizes a vector to whatever index a server names, and merges calls that share
+//! one; so it is switched off and done here, by the ids of the calls, with caps.
+
+use serde_json::{Map, Value};
+
+use super::provider::{ErrorCause, ProviderError};
+use crate::mind::ToolCall;
+
+/// No more calls in one answer.
+pub const MOST_CALLS: usize = 64;
+/// No more bytes in one answer, text and arguments together.
+pub const MOST_BYTES: usize = 1_000_000;
+
+/// How a vendor streams the arguments of a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ArgumentStyle {
+    /// Pieces to be joined; `call_N` stands for the id in later pieces of the N-th call (OpenAI).
+    Pieces,
+    /// Everything so far, each time (Anthropic, OpenAI Responses).
+    Cumulative,
+    /// One whole call at a time (Gemini, Ollama).
+    Whole,
+}
+
+/// One piece of a call as it comes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Piece {
+    /// The provider's id, or `call_N`.
+    pub id: String,
+    /// The tool; empty in later pieces.
+    pub name: String,
+    /// Arguments, or a piece of them.
+    pub arguments: Value,
+}
+
+/// A call that is being put together.
+#[derive(Debug)]
+struct Open {
+    id: String,
+    /// The index under which later pieces come, where the vendor counts.
+    index: usize,
+    name: String,
+    text: String,
+    value: Option<Value>,
+}
+
+/// Counts bytes and collects calls.
+#[derive(Debug)]
+pub struct Assembly {
+    style: ArgumentStyle,
+    calls: Vec<Open>,
+    bytes: usize,
+}
+
+impl Assembly {
+    /// Nothing yet.
+    pub fn new(style: ArgumentStyle) -> Self {
+        Self { style, calls: Vec::new(), bytes: 0 }
+    }
+
+    /// Counts bytes that came; an error when it is too much.
+    pub fn count(&mut self, bytes: usize) -> Result<(), ProviderError> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.bytes > MOST_BYTES {
+            let detail = format!("more than {MOST_BYTES} bytes in one answer");
+            return Err(ProviderError::new(ErrorCause::TooMuch, detail));
+        }
+        Ok(())
+    }
+
+    /// Takes a piece in.
+    pub fn add(&mut self, piece: Piece) -> Result<(), ProviderError> {
+        let (text, value) = match piece.arguments {
+            Value::String(text) => (text, None),
+            Value::Null => (String::new(), None),
+            other => (String::new(), Some(other)),
+        };
+        let value_bytes = value.as_ref().map_or(0, |value| value.to_string().len());
+        match self.style {
+            // What came before came again: only what is new counts.
+            ArgumentStyle::Cumulative => {
+                let before = self.calls.iter().find(|call| call.id == piece.id).map_or(0, |call| call.text.len());
+                self.count(text.len().saturating_sub(before) + value_bytes)?;
+            }
+            _ => self.count(text.len() + piece.name.len() + value_bytes)?,
+        }
+        match self.find(&piece.id, &piece.name) {
+            Some(position) => {
+                let open = &mut self.calls[position];
+                if self.style == ArgumentStyle::Cumulative {
+                    open.text = text;
+                } else {
+                    open.text.push_str(&text);
+                }
+                if value.is_some() {
+                    open.value = value;
+                }
+                Ok(())
+            }
+            None => self.begin(piece.id, piece.name, text, value),
+        }
+    }
+
+    /// The call that a piece goes on with, if it does not begin one.
+    fn find(&self, id: &str, name: &str) -> Option<usize> {
+        match self.style {
+            ArgumentStyle::Whole => None,
+            ArgumentStyle::Cumulative => self.calls.iter().position(|call| call.id == id),
+            ArgumentStyle::Pieces => {
+                // A name begins a call, even under an index that another call has: two calls both sent
+                // with index 0 are two calls. A server that repeats the id with the name goes on with it.
+                if !name.is_empty() {
+                    return self.calls.iter().position(|call| call.id == id && !is_counted(id));
+                }
+                let by_id = self.calls.iter().rposition(|call| call.id == id);
+                by_id.or_else(|| {
+                    let index = counted(id)?;
+                    self.calls.iter().rposition(|call| call.index == index)
+                })
+            }
+        }
+    }
+
+    fn begin(&mut self, id: String, name: String, text: String, value: Option<Value>) -> Result<(), ProviderError> {
+        if self.calls.len() >= MOST_CALLS {
+            let detail = format!("more than {MOST_CALLS} tool calls in one answer");
+            return Err(ProviderError::new(ErrorCause::TooMuch, detail));
+        }
+        if name.is_empty() {
+            return Err(ProviderError::new(ErrorCause::Garbage, "a tool call without a name"));
+        }
+        let index = counted(&id).unwrap_or(self.calls.len());
+        self.calls.push(Open { id, index, name, text, value });
+        Ok(())
+    }
+
+    /// How many calls there are.
+    pub fn len(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// The calls, arguments parsed once: nothing is `{}`, and what is no JSON stays the text it was.
+    pub fn finish(self) -> Vec<ToolCall> {
+        let mut taken: Vec<String> = Vec::new();
+        self.calls
+            .into_iter()
+            .enumerate()
+            .map(|(position, call)| {
+                let id = if call.id.is_empty() || taken.contains(&call.id) {
+                    format!("call_{position}_{}", taken.len())
+                } else {
+                    call.id
+                };
+                taken.push(id.clone());
+                ToolCall { id, name: call.name, arguments: call.value.unwrap_or_else(|| parse(call.text)) }
+            })
+            .collect()
+    }
+}
+
+fn parse(text: String) -> Value {
+    if text.trim().is_empty() {
+        return Value::Object(Map::new());
+    }
+    serde_json::from_str(&text).unwrap_or(Value::String(text))
+}
+
+/// The number in `call_N`, which genai writes where a piece has an index and no id.
+fn counted(id: &str) -> Option<usize> {
+    id.strip_prefix("call_")?.parse().ok()
+}
+
+fn is_counted(id: &str) -> bool {
+    counted(id).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn assemble(style: ArgumentStyle, pieces: &[(&str, &str, Value)]) -> Vec<(String, String, Value)> {
+        let mut assembly = Assembly::new(style);
+        for (id, name, arguments) in pieces {
+            let piece = Piece { id: (*id).into(), name: (*name).into(), arguments: arguments.clone() };
+            assembly.add(piece).unwrap();
+        }
+        assembly.finish().into_iter().map(|call| (call.id, call.name, call.arguments)).collect()
+    }
+
+    #[test]
+    fn joins_pieces_by_index_where_the_id_is_absent() {
+        let calls = assemble(
+            ArgumentStyle::Pieces,
+            &[
+                ("abc", "read", json!("{\"a\"")),
+                ("xyz", "write", json!("{\"b\"")),
+                ("call_0", "", json!(":1}")),
+                ("call_1", "", json!(":2}")),
+            ],
+        );
+        let wanted = [("abc", "read", json!({"a": 1})), ("xyz", "write", json!({"b": 2}))];
+        assert_eq!(calls, wanted.map(|(id, name, value)| (id.to_owned(), name.to_owned(), value)));
+    }
+
+    #[test]
+    fn two_calls_under_one_index_stay_two() {
+        let calls =
+            assemble(ArgumentStyle::Pieces, &[("a", "read", json!("{\"n\":1}")), ("b", "read", json!("{\"n\":2}"))]);
+        assert_eq!(calls[0].2, json!({"n": 1}));
+        assert_eq!(calls[1].2, json!({"n": 2}));
+        let without_ids = assemble(
+            ArgumentStyle::Pieces,
+            &[("call_0", "read", json!("{\"n\":1}")), ("call_0", "read", json!("{\"n\":2}"))],
+        );
+        assert_eq!(without_ids.len(), 2);
+        assert_ne!(without_ids[0].0, without_ids[1].0, "each has an id of its own");
+    }
+
+    #[test]
+    fn a_huge_index_costs_nothing() {
+        let calls = assemble(
+            ArgumentStyle::Pieces,
+            &[("call_30000000", "read", json!("")), ("call_30000000", "", json!("{}"))],
+        );
+        assert_eq!(calls, [("call_30000000".to_owned(), "read".to_owned(), json!({}))]);
+    }
+
+    #[test]
+    fn cumulative_arguments_replace_and_whole_calls_stand() {
+        let pieces = [("t", "read", json!("")), ("t", "read", json!("{\"a\"")), ("t", "read", json!("{\"a\":1}"))];
+        assert_eq!(assemble(ArgumentStyle::Cumulative, &pieces)[0].2, json!({"a": 1}));
+        let whole = [("c", "read", json!({"a": 1})), ("c", "read", json!({"a": 2}))];
+        assert_eq!(assemble(ArgumentStyle::Whole, &whole).len(), 2);
+    }
+
+    #[test]
+    fn empty_is_an_object_and_nonsense_stays_text() {
+        assert_eq!(assemble(ArgumentStyle::Pieces, &[("a", "now", json!(""))])[0].2, json!({}));
+        assert_eq!(assemble(ArgumentStyle::Pieces, &[("a", "now", json!("{oops"))])[0].2, json!("{oops"));
+    }
+
+    #[test]
+    fn caps_hold() {
+        let mut assembly = Assembly::new(ArgumentStyle::Whole);
+        let call = || Piece { id: "a".into(), name: "n".into(), arguments: Value::Null };
+        for _ in 0..MOST_CALLS {
+            assembly.add(call()).unwrap();
+        }
+        assert_eq!(assembly.add(call()).unwrap_err().cause, ErrorCause::TooMuch);
+        assert_eq!(Assembly::new(ArgumentStyle::Pieces).count(MOST_BYTES + 1).unwrap_err().cause, ErrorCause::TooMuch);
+    }
+}

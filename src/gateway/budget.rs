@@ -1,0 +1,175 @@
+//! The caps on what models may use: section `budget` of `settings.yaml`. Absent caps do not cap.
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::base::Problem;
+use crate::workspace::SettingsSection;
+
+/// More dollars than any room may spend: an absurd number is a slip.
+const MOST_USD: f64 = 1_000_000.0;
+
+/// The caps. A number that is no number, or below nothing, allows nothing.
+#[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BudgetSettings {
+    /// Calls of the whole room in a run.
+    pub calls_per_run: Option<u64>,
+    /// Calls of the whole room in the last 60 minutes.
+    pub calls_per_hour: Option<u64>,
+    /// Calls of each agent in a run.
+    pub calls_per_agent_per_run: Option<u64>,
+    /// Calls of each agent in the last 60 minutes.
+    pub calls_per_agent_per_hour: Option<u64>,
+    /// Tokens of the whole room in a run, of every provider.
+    pub tokens_per_run: Option<u64>,
+    /// Tokens of the whole room in the last 60 minutes.
+    pub tokens_per_hour: Option<u64>,
+    /// Tokens of each agent in a run.
+    pub tokens_per_agent_per_run: Option<u64>,
+    /// Tokens of each agent in the last 60 minutes.
+    pub tokens_per_agent_per_hour: Option<u64>,
+    /// Tokens in a run of providers that run outside of the room; `offline` and `scripted` do not count.
+    pub outside_tokens_per_run: Option<u64>,
+    /// US dollars of the whole room in a run.
+    pub cost_per_run_usd: Option<f64>,
+    /// US dollars of the whole room in the last 60 minutes.
+    pub cost_per_hour_usd: Option<f64>,
+    /// US dollars of each agent in a run.
+    pub cost_per_agent_per_run_usd: Option<f64>,
+    /// US dollars of each agent in the last 60 minutes.
+    pub cost_per_agent_per_hour_usd: Option<f64>,
+}
+
+impl Default for BudgetSettings {
+    fn default() -> Self {
+        Self {
+            calls_per_run: None,
+            calls_per_hour: None,
+            calls_per_agent_per_run: None,
+            calls_per_agent_per_hour: None,
+            tokens_per_run: None,
+            tokens_per_hour: None,
+            tokens_per_agent_per_run: None,
+            tokens_per_agent_per_hour: None,
+            outside_tokens_per_run: Some(2_000_000),
+            cost_per_run_usd: Some(5.0),
+            cost_per_hour_usd: None,
+            cost_per_agent_per_run_usd: None,
+            cost_per_agent_per_hour_usd: None,
+        }
+    }
+}
+
+impl SettingsSection for BudgetSettings {
+    const NAME: &'static str = "budget";
+}
+
+/// What a cap counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Measure {
+    /// Calls.
+    Calls,
+    /// Tokens in and out.
+    Tokens,
+    /// Millionths of a dollar.
+    Cost,
+}
+
+/// Whose use a cap counts, and over what time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// The room, in this run.
+    Run,
+    /// The room's use of providers outside, in this run.
+    Outside,
+    /// The room, in the last 60 minutes.
+    Hour,
+    /// One agent, in this run.
+    AgentRun,
+    /// One agent, in the last 60 minutes.
+    AgentHour,
+}
+
+/// One cap that is set.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Cap {
+    /// The field of `budget` that sets it.
+    pub name: &'static str,
+    /// Whose.
+    pub scope: Scope,
+    /// Of what.
+    pub measure: Measure,
+    /// So much and no more.
+    pub limit: u64,
+}
+
+impl BudgetSettings {
+    /// The caps that are set, in a fixed order.
+    pub fn caps(&self) -> Vec<Cap> {
+        use Measure::{Calls, Tokens};
+        let counts = [
+            ("calls_per_agent_per_hour", Scope::AgentHour, Calls, self.calls_per_agent_per_hour),
+            ("calls_per_agent_per_run", Scope::AgentRun, Calls, self.calls_per_agent_per_run),
+            ("calls_per_hour", Scope::Hour, Calls, self.calls_per_hour),
+            ("calls_per_run", Scope::Run, Calls, self.calls_per_run),
+            ("tokens_per_agent_per_hour", Scope::AgentHour, Tokens, self.tokens_per_agent_per_hour),
+            ("tokens_per_agent_per_run", Scope::AgentRun, Tokens, self.tokens_per_agent_per_run),
+            ("tokens_per_hour", Scope::Hour, Tokens, self.tokens_per_hour),
+            ("tokens_per_run", Scope::Run, Tokens, self.tokens_per_run),
+            ("outside_tokens_per_run", Scope::Outside, Tokens, self.outside_tokens_per_run),
+        ];
+        let costs = self.costs().map(|(name, scope, usd)| (name, scope, Measure::Cost, usd.map(micro_usd)));
+        let set = counts.into_iter().chain(costs);
+        set.filter_map(|(name, scope, measure, limit)| Some(Cap { name, scope, measure, limit: limit? })).collect()
+    }
+
+    fn costs(&self) -> [(&'static str, Scope, Option<f64>); 4] {
+        [
+            ("cost_per_agent_per_hour_usd", Scope::AgentHour, self.cost_per_agent_per_hour_usd),
+            ("cost_per_agent_per_run_usd", Scope::AgentRun, self.cost_per_agent_per_run_usd),
+            ("cost_per_hour_usd", Scope::Hour, self.cost_per_hour_usd),
+            ("cost_per_run_usd", Scope::Run, self.cost_per_run_usd),
+        ]
+    }
+
+    /// Caps that say nothing sensible; they allow nothing until they do.
+    pub fn problems(&self) -> Vec<Problem> {
+        let absurd = self.costs().into_iter().filter(|(_, _, usd)| usd.is_some_and(|usd| !is_sane(usd)));
+        absurd
+            .map(|(name, _, _)| {
+                let what = format!("budget.{name} is no amount of money; nothing that costs is allowed");
+                Problem::error("settings.yaml", what, format!("set budget.{name} to between 0 and {MOST_USD} dollars"))
+            })
+            .collect()
+    }
+}
+
+fn is_sane(usd: f64) -> bool {
+    (0.0..=MOST_USD).contains(&usd)
+}
+
+fn micro_usd(usd: f64) -> u64 {
+    if is_sane(usd) { (usd * 1e6).floor() as u64 } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absurd_money_allows_nothing_and_is_a_problem() {
+        for usd in [f64::NAN, -1.0, f64::INFINITY, 1e300] {
+            let settings = BudgetSettings { cost_per_run_usd: Some(usd), ..Default::default() };
+            let cap = settings.caps().into_iter().find(|cap| cap.name == "cost_per_run_usd").unwrap();
+            assert_eq!(cap.limit, 0, "{usd}");
+            assert_eq!(settings.problems().len(), 1);
+        }
+        assert!(BudgetSettings::default().problems().is_empty());
+    }
+
+    #[test]
+    fn negative_counts_are_refused_when_read() {
+        assert!(serde_json::from_str::<BudgetSettings>(r#"{"calls_per_hour": -1}"#).is_err());
+    }
+}

@@ -1,0 +1,154 @@
+//! What went wrong with a provider, as words for a person: which kind, what and where, and what to do. No keys.
+
+use super::keys::{Keys, quote};
+use super::provider::{ErrorCause, ProviderError};
+use crate::mind::{FailureKind, ModelFailure};
+
+/// Where a call went, as far as a person must know it to mend it.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The provider's name.
+    pub provider: &'a str,
+    /// The model's name.
+    pub model: &'a str,
+    /// Where it was asked; empty for one that computes its answers itself.
+    pub base_url: &'a str,
+    /// The variable that holds its key, if it wants one.
+    pub key_name: Option<&'a str>,
+    /// Where keys may be written down.
+    pub key_file: &'a str,
+}
+
+/// The failure that a person reads, after so many tries.
+pub fn failure(error: &ProviderError, place: Place<'_>, tries: u32, keys: &Keys) -> ModelFailure {
+    let (kind, what) = what(error, place);
+    let mut what = keys.redact(&what);
+    let detail = quote(&error.detail, keys);
+    if !detail.is_empty() {
+        what = format!("{what}: {detail}");
+    }
+    if tries > 1 {
+        what = format!("{what} (tried {tries} times)");
+    }
+    ModelFailure { kind, what, remedy: remedy(error, kind, place) }
+}
+
+fn what(error: &ProviderError, place: Place<'_>) -> (FailureKind, String) {
+    let provider = place.provider;
+    let at = if place.base_url.is_empty() { String::new() } else { format!(" at {}", place.base_url) };
+    match error.cause {
+        ErrorCause::Status { status, .. } => (kind_of_status(status), format!("{provider} answered {status}{at}")),
+        ErrorCause::Connect => (FailureKind::Unavailable, format!("{provider} cannot be reached{at}")),
+        ErrorCause::Stalled(secs) => (FailureKind::TimedOut, format!("{provider} sent nothing for {secs} s{at}")),
+        ErrorCause::TooLong(secs) => (FailureKind::TimedOut, format!("{provider} was not done after {secs} s{at}")),
+        ErrorCause::Cut => (FailureKind::Malformed, format!("the answer of {provider} was cut off{at}")),
+        ErrorCause::Garbage => (FailureKind::Malformed, format!("the answer of {provider} could not be read{at}")),
+        ErrorCause::TooMuch => (FailureKind::Malformed, format!("{provider} sent more than an answer may hold{at}")),
+        ErrorCause::NoKey => (FailureKind::Unauthorised, format!("there is no key for {provider}")),
+        ErrorCause::Panicked => (FailureKind::Malformed, format!("the code that asks {provider} broke")),
+        ErrorCause::Cancelled => (FailureKind::Cancelled, format!("the question to {provider} was withdrawn")),
+    }
+}
+
+/// Who can do something about a status.
+pub fn kind_of_status(status: u16) -> FailureKind {
+    match status {
+        401 | 403 => FailureKind::Unauthorised,
+        429 => FailureKind::RateLimited,
+        408 => FailureKind::TimedOut,
+        500..=599 => FailureKind::Unavailable,
+        _ => FailureKind::Rejected,
+    }
+}
+
+fn remedy(error: &ProviderError, kind: FailureKind, place: Place<'_>) -> String {
+    let provider = place.provider;
+    match (kind, error.cause) {
+        (FailureKind::Unauthorised, _) => match place.key_name {
+            Some(name) => format!("set {name} in the environment or in {}", place.key_file),
+            None => format!("check what {provider} wants to see before it answers"),
+        },
+        (_, ErrorCause::Status { status: 429, retry_after_secs: Some(secs) }) => {
+            format!("{provider} asks to wait {}; ask less, or use another provider", words(secs))
+        }
+        (FailureKind::RateLimited, _) => {
+            format!("wait a while, or lower gateway.max_concurrent, or use a plan of {provider} that allows more")
+        }
+        (FailureKind::Rejected, ErrorCause::Status { status: 404, .. }) => {
+            format!(
+                "check that {provider} has the model {:?} and that gateway.base_urls.{provider} is right",
+                place.model
+            )
+        }
+        (FailureKind::Rejected, ErrorCause::Status { status: 300..400, .. }) => {
+            format!("set gateway.base_urls.{provider} to where it redirects to; redirects are not followed with a key")
+        }
+        (FailureKind::Rejected, _) => format!("check the model {:?} and its limits for {provider}", place.model),
+        (FailureKind::Unavailable, ErrorCause::Connect) => {
+            format!("check the network and gateway.base_urls.{provider}, and that the server runs")
+        }
+        (FailureKind::TimedOut, _) => "try again, or raise gateway.total_timeout_secs".to_owned(),
+        (FailureKind::Malformed, ErrorCause::Panicked) => {
+            "this is a fault of the workshop: please report it".to_owned()
+        }
+        (FailureKind::Cancelled, _) => "ask again if it is still wanted".to_owned(),
+        _ => format!("try again later; if it stays, see what the status page of {provider} says"),
+    }
+}
+
+/// Seconds in words.
+fn words(secs: f64) -> String {
+    match secs {
+        secs if secs < 120.0 => format!("{secs:.0} s"),
+        secs if secs < 7200.0 => format!("{:.0} minutes", secs / 60.0),
+        secs => format!("{:.0} hours", secs / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::keys::Environment;
+    use super::*;
+
+    const PLACE: Place<'_> = Place {
+        provider: "gemini",
+        model: "gemini-x",
+        base_url: "http://127.0.0.1:1/",
+        key_name: Some("GEMINI_API_KEY"),
+        key_file: "keys.env",
+    };
+
+    fn every_cause() -> Vec<ErrorCause> {
+        let statuses = [301, 400, 401, 403, 404, 408, 418, 429, 500, 503];
+        let mut causes: Vec<_> = statuses
+            .into_iter()
+            .map(|status| ErrorCause::Status { status, retry_after_secs: (status == 429).then_some(3600.0) })
+            .collect();
+        causes.extend([ErrorCause::Connect, ErrorCause::Stalled(3), ErrorCause::TooLong(9), ErrorCause::Cut]);
+        causes.extend([ErrorCause::Garbage, ErrorCause::TooMuch, ErrorCause::NoKey, ErrorCause::Panicked]);
+        causes.push(ErrorCause::Cancelled);
+        causes
+    }
+
+    #[test]
+    fn no_cause_leaks_a_key_and_each_has_a_remedy() {
+        let (keys, _) = Keys::load(&Environment::new([("GEMINI_API_KEY", "private-12345".into())], None));
+        for cause in every_cause() {
+            let error = ProviderError::new(cause, "header x-goog-api-key: private-12345 and sk-abcdefgh12345");
+            let place = Place { base_url: "http://h/?key=private-12345", ..PLACE };
+            let failure = failure(&error, place, 2, &keys);
+            let all = format!("{failure:?}");
+            assert!(!all.contains("private-12345") && !all.contains("sk-abcdefgh"), "{all}");
+            assert!(!failure.remedy.is_empty());
+        }
+    }
+
+    #[test]
+    fn says_who_answered_what_and_where() {
+        let error = ProviderError::new(ErrorCause::Status { status: 401, retry_after_secs: None }, "");
+        let failure = failure(&error, PLACE, 1, &Keys::default());
+        assert_eq!(failure.kind, FailureKind::Unauthorised);
+        assert_eq!(failure.what, "gemini answered 401 at http://127.0.0.1:1/");
+        assert_eq!(failure.remedy, "set GEMINI_API_KEY in the environment or in keys.env");
+    }
+}

@@ -1,0 +1,286 @@
+//! Keys to providers: from the environment first, then from the user's `keys.env`; and taking them out of every text.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::base::{Problem, text};
+
+/// The largest `keys.env` that is read, in bytes.
+const MAX_KEY_FILE_BYTES: u64 = 64 * 1024;
+/// What stands where a key stood.
+const REDACTED: &str = "[redacted]";
+/// Shorter values are no keys, and taking them out would tear words apart.
+const MIN_SECRET_CHARS: usize = 6;
+/// How keys of the usual vendors begin.
+const KEY_PREFIXES: [&str; 7] = ["sk-", "AIza", "sk_", "gsk_", "ghp_", "gho_", "xai-"];
+/// Names before `=` or `:` whose value is a key: in a URL, a header, or JSON.
+const KEY_NAMES: [&str; 7] = ["key", "api_key", "api-key", "apikey", "authorization", "x-api-key", "x-goog-api-key"];
+
+/// A text that is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Takes a text out of sight.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text itself, for the one who sends it to where it belongs.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(REDACTED)
+    }
+}
+
+/// The part of the process's surroundings that the gateway reads, once: variables and the user's config folder.
+#[derive(Clone, Default)]
+pub struct Environment {
+    vars: BTreeMap<String, String>,
+    config_dir: Option<PathBuf>,
+}
+
+/// Never shows values: some are keys.
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&String> = self.vars.keys().collect();
+        f.debug_struct("Environment").field("names", &names).field("config_dir", &self.config_dir).finish()
+    }
+}
+
+impl Environment {
+    /// That of this process: variables ending in `_API_KEY` or `_BASE_URL`, and the user's config folder.
+    pub fn of_process() -> Self {
+        let wanted = |name: &str| name.ends_with("_API_KEY") || name.ends_with("_BASE_URL");
+        let vars = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .filter(|(name, value)| wanted(name) && !value.trim().is_empty())
+            .collect();
+        let folders = directories::ProjectDirs::from("", "", "agent-workshop");
+        Self { vars, config_dir: folders.map(|folders| folders.config_dir().to_owned()) }
+    }
+
+    /// One made by hand.
+    pub fn new(vars: impl IntoIterator<Item = (&'static str, String)>, config_dir: Option<PathBuf>) -> Self {
+        Self { vars: vars.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(), config_dir }
+    }
+
+    /// A variable, if it is set and not blank.
+    pub fn var(&self, name: &str) -> Option<&str> {
+        self.vars.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
+    }
+
+    /// Where the user may write keys down.
+    pub fn key_file(&self) -> Option<PathBuf> {
+        self.config_dir.as_ref().map(|folder| folder.join("keys.env"))
+    }
+}
+
+/// The keys that were found, by the name of their variable.
+#[derive(Clone, Default, Debug)]
+pub struct Keys(BTreeMap<String, Secret>);
+
+impl Keys {
+    /// Looks into the environment and then into `keys.env`; says what is wrong with that file.
+    pub fn load(environment: &Environment) -> (Self, Vec<Problem>) {
+        let mut problems = Vec::new();
+        let mut keys = BTreeMap::new();
+        if let Some(path) = environment.key_file() {
+            match read_key_file(&path) {
+                Ok(None) => {}
+                Ok(Some(content)) => {
+                    problems.extend(check_mode(&path));
+                    let (found, wrong) = parse_env(&content, &path);
+                    keys = found;
+                    problems.extend(wrong);
+                }
+                Err(problem) => problems.push(problem),
+            }
+        }
+        for (name, value) in &environment.vars {
+            if name.ends_with("_API_KEY") {
+                keys.insert(name.clone(), Secret::new(value.trim()));
+            }
+        }
+        (Self(keys), problems)
+    }
+
+    /// The key of this name.
+    pub fn get(&self, name: &str) -> Option<&Secret> {
+        self.0.get(name)
+    }
+
+    /// Takes every one of them, and whatever looks like a key, out of a text.
+    pub fn redact(&self, text: &str) -> String {
+        redact(text, self.0.values())
+    }
+}
+
+fn read_key_file(path: &Path) -> Result<Option<String>, Problem> {
+    let place = path.display().to_string();
+    let unreadable = |error: std::io::Error| {
+        Problem::error(&place, format!("cannot be read: {error}"), "make it a text file that only you can read")
+    };
+    let size = match std::fs::metadata(path) {
+        Ok(metadata) => metadata.len(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(error)),
+    };
+    if size > MAX_KEY_FILE_BYTES {
+        return Err(Problem::error(&place, "is larger than any list of keys", "keep one NAME=key a line in it"));
+    }
+    std::fs::read_to_string(path).map(Some).map_err(unreadable)
+}
+
+#[cfg(unix)]
+fn check_mode(path: &Path) -> Option<Problem> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
+    (mode & 0o077 != 0).then(|| {
+        let place = path.display().to_string();
+        let remedy = format!("run: chmod 600 {place}");
+        Problem::warning(&place, format!("others on this computer can read your keys (mode {mode:o})"), remedy)
+    })
+}
+
+#[cfg(not(unix))]
+fn check_mode(_path: &Path) -> Option<Problem> {
+    None
+}
+
+/// `NAME=value` a line; blank lines and `#` comments allowed, `export ` and quotes taken off. Never quotes a value.
+fn parse_env(content: &str, path: &Path) -> (BTreeMap<String, Secret>, Vec<Problem>) {
+    let mut keys = BTreeMap::new();
+    let mut problems = Vec::new();
+    for (index, line) in content.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let line = line.strip_prefix("export ").unwrap_or(line);
+        match line.split_once('=') {
+            Some((name, value)) if !name.trim().is_empty() => {
+                let value = value.trim().trim_matches(['"', '\'']);
+                if !value.is_empty() {
+                    keys.insert(name.trim().to_owned(), Secret::new(value));
+                }
+            }
+            _ => problems.push(
+                Problem::warning(path.display().to_string(), "a line is not NAME=key", "write one NAME=key a line")
+                    .at_line(Some(index + 1)),
+            ),
+        }
+    }
+    (keys, problems)
+}
+
+/// Takes these secrets out of a text, and then whatever looks like a key or stands where one would stand.
+pub fn redact<'a>(text: &str, secrets: impl IntoIterator<Item = &'a Secret>) -> String {
+    let mut text = text.to_owned();
+    for secret in secrets {
+        if secret.0.chars().count() >= MIN_SECRET_CHARS {
+            text = text.replace(&secret.0, REDACTED);
+        }
+    }
+    redact_lookalikes(&text)
+}
+
+/// Words are runs of characters that keys are made of; each is looked at with the name before it.
+fn redact_lookalikes(text: &str) -> String {
+    let is_key_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '/' | '~');
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut after_key_name = false;
+    while !rest.is_empty() {
+        let end = rest.find(|c| !is_key_char(c)).unwrap_or(rest.len());
+        let (word, tail) = rest.split_at(end);
+        let gap_end = tail.find(is_key_char).unwrap_or(tail.len());
+        let (gap, tail) = tail.split_at(gap_end);
+        let lower = word.to_ascii_lowercase();
+        if looks_like_key(word) || (after_key_name && word.len() >= MIN_SECRET_CHARS && lower != "bearer") {
+            clean.push_str(REDACTED);
+            after_key_name = false;
+        } else {
+            clean.push_str(word);
+            let names_key = KEY_NAMES.contains(&lower.as_str()) && gap.contains([':', '=']);
+            let goes_on =
+                lower == "bearer" || (after_key_name && lower == "basic") || (word.is_empty() && after_key_name);
+            after_key_name = names_key || goes_on;
+        }
+        clean.push_str(gap);
+        rest = tail;
+    }
+    clean
+}
+
+fn looks_like_key(word: &str) -> bool {
+    // A path may run into a key: judge each of its parts too.
+    word.split('/')
+        .any(|part| KEY_PREFIXES.iter().any(|prefix| part.starts_with(prefix) && part.len() >= prefix.len() + 8))
+}
+
+/// A short, single-line, redacted form of what a server or a library said.
+pub fn quote(text: &str, keys: &Keys) -> String {
+    text::truncate(&text::one_line(&keys.redact(text)), 300)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys() -> Keys {
+        let environment = Environment::new([("GEMINI_API_KEY", "very-private-value".into())], None);
+        Keys::load(&environment).0
+    }
+
+    #[test]
+    fn takes_known_keys_and_lookalikes_out() {
+        let table = [
+            ("bad key very-private-value here", "bad key [redacted] here"),
+            ("https://host/v1?key=abcdefgh12&alt=sse", "https://host/v1?key=[redacted]&alt=sse"),
+            ("Authorization: Bearer abcdef123456", "Authorization: Bearer [redacted]"),
+            ("{\"x-api-key\": \"abcdef123456\"}", "{\"x-api-key\": \"[redacted]\"}"),
+            ("Incorrect API key provided: sk-proj-12345678.", "Incorrect API key provided: [redacted]"),
+            ("AIzaSyA1234567890 is wrong", "[redacted] is wrong"),
+            ("nothing to see: model not found", "nothing to see: model not found"),
+            ("the key is missing", "the key is missing"),
+        ];
+        for (given, wanted) in table {
+            assert_eq!(keys().redact(given), wanted, "{given}");
+        }
+    }
+
+    #[test]
+    fn debug_shows_no_value() {
+        let environment = Environment::new([("GEMINI_API_KEY", "very-private-value".into())], None);
+        assert!(!format!("{environment:?} {:?}", keys()).contains("very-private"));
+    }
+
+    #[test]
+    fn the_environment_goes_before_the_file_and_a_readable_file_is_a_problem() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("keys.env");
+        std::fs::write(&file, "# mine\nexport OPENAI_API_KEY=\"from-file-1\"\nGEMINI_API_KEY=from-file-2\nnonsense\n")
+            .unwrap();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+        }
+        let environment =
+            Environment::new([("GEMINI_API_KEY", "from-environment".into())], Some(folder.path().to_owned()));
+        let (keys, problems) = Keys::load(&environment);
+        assert_eq!(keys.get("OPENAI_API_KEY").unwrap().reveal(), "from-file-1");
+        assert_eq!(keys.get("GEMINI_API_KEY").unwrap().reveal(), "from-environment");
+        assert!(problems.iter().any(|problem| problem.line == Some(4)));
+        #[cfg(unix)]
+        assert!(problems.iter().any(|problem| problem.remedy.contains("chmod 600")));
+        assert!(problems.iter().all(|problem| !problem.to_string().contains("from-file")));
+    }
+}

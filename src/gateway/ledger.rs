@@ -1,0 +1,316 @@
+//! What models have used and may still use: reserved before each call, settled after it, per agent, per
+//! kind of call, per hour and per run. Pure; time comes in as minutes.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use super::budget::{Cap, Measure, Scope};
+use crate::base::{Id, RequestId};
+use crate::mind::CallKind;
+
+/// Minutes that an hourly cap looks back on.
+const MINUTES: usize = 60;
+
+/// An amount of use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Tally {
+    /// Calls.
+    pub calls: u64,
+    /// Tokens in and out.
+    pub tokens: u64,
+    /// Millionths of a dollar.
+    pub cost_micro_usd: u64,
+}
+
+impl Tally {
+    fn add(&mut self, other: Tally) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.tokens = self.tokens.saturating_add(other.tokens);
+        self.cost_micro_usd = self.cost_micro_usd.saturating_add(other.cost_micro_usd);
+    }
+
+    fn of(&self, measure: Measure) -> u64 {
+        match measure {
+            Measure::Calls => self.calls,
+            Measure::Tokens => self.tokens,
+            Measure::Cost => self.cost_micro_usd,
+        }
+    }
+}
+
+/// Whose minutes count for a call: simulated providers live in simulated time, the others in real time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Timekeeping {
+    /// Minutes of the room.
+    Simulated,
+    /// Minutes of the world outside.
+    Outside,
+}
+
+/// The last 60 minutes, the current one first.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+struct Hour(VecDeque<Tally>);
+
+impl Hour {
+    fn add(&mut self, tally: Tally) {
+        if self.0.is_empty() {
+            self.0.push_front(Tally::default());
+        }
+        self.0[0].add(tally);
+    }
+
+    fn advance(&mut self) {
+        if !self.0.is_empty() {
+            self.0.push_front(Tally::default());
+            self.0.truncate(MINUTES);
+        }
+        while self.0.back().is_some_and(|minute| *minute == Tally::default()) {
+            self.0.pop_back();
+        }
+    }
+
+    fn sum(&self, measure: Measure) -> u64 {
+        self.0.iter().map(|minute| minute.of(measure)).fold(0, u64::saturating_add)
+    }
+
+    /// Minutes until the oldest use is an hour ago.
+    fn minutes_until_less(&self) -> usize {
+        MINUTES.saturating_sub(self.0.len()) + 1
+    }
+}
+
+/// What one agent, or the whole room, has used.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+struct Account {
+    run: Tally,
+    simulated_hour: Hour,
+    outside_hour: Hour,
+}
+
+impl Account {
+    fn hour(&self, timekeeping: Timekeeping) -> &Hour {
+        match timekeeping {
+            Timekeeping::Simulated => &self.simulated_hour,
+            Timekeeping::Outside => &self.outside_hour,
+        }
+    }
+
+    fn hour_mut(&mut self, timekeeping: Timekeeping) -> &mut Hour {
+        match timekeeping {
+            Timekeeping::Simulated => &mut self.simulated_hour,
+            Timekeeping::Outside => &mut self.outside_hour,
+        }
+    }
+
+    fn add(&mut self, timekeeping: Timekeeping, tally: Tally) {
+        self.run.add(tally);
+        self.hour_mut(timekeeping).add(tally);
+    }
+}
+
+/// A call as the ledger sees it before it is made.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Reservation {
+    /// Who asks.
+    pub agent: Id,
+    /// Why.
+    pub kind: CallKind,
+    /// Whose minutes count.
+    pub timekeeping: Timekeeping,
+    /// The most it is expected to use.
+    pub most: Tally,
+}
+
+/// What the ledger says to a call.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Verdict {
+    /// It is reserved.
+    Reserved,
+    /// It may fit when a call that is under way is settled.
+    Wait,
+    /// A cap is reached.
+    Refused(Refusal),
+}
+
+/// Which cap stopped a call, and by what.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Refusal {
+    /// The cap.
+    pub cap: Cap,
+    /// Whose it is, if an agent's.
+    pub agent: Option<Id>,
+    /// What was used already.
+    pub used: u64,
+    /// What the call asked for.
+    pub asked: u64,
+    /// Minutes until there is room, for caps by the hour.
+    pub wait_minutes: Option<usize>,
+}
+
+/// The books. Everything in it is saved.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ledger {
+    room: Account,
+    outside: Tally,
+    agents: BTreeMap<Id, Account>,
+    kinds: BTreeMap<CallKind, Tally>,
+    open: BTreeMap<RequestId, Reservation>,
+}
+
+impl Ledger {
+    /// Sets aside the most that a call may use, unless that breaks a cap. Reserving twice under one id
+    /// keeps the first.
+    pub fn reserve(&mut self, id: RequestId, call: Reservation, caps: &[Cap]) -> Verdict {
+        if self.open.contains_key(&id) {
+            return Verdict::Reserved;
+        }
+        let mut must_wait = false;
+        for cap in caps {
+            let used = self.used(cap, &call);
+            let asked = call.most.of(cap.measure);
+            if asked == 0 || (cap.scope == Scope::Outside && call.timekeeping == Timekeeping::Simulated) {
+                continue;
+            }
+            if used.saturating_add(asked) > cap.limit {
+                return Verdict::Refused(self.refusal(*cap, &call, used, asked));
+            }
+            must_wait |= used.saturating_add(self.reserved(cap, &call)).saturating_add(asked) > cap.limit;
+        }
+        if must_wait {
+            return Verdict::Wait;
+        }
+        self.open.insert(id, call);
+        Verdict::Reserved
+    }
+
+    /// Books what a call really used: what was set aside where nothing better is known (`None`).
+    /// Returns what was booked; settling twice books once.
+    pub fn settle(&mut self, id: RequestId, used: Option<Tally>) -> Option<Tally> {
+        let call = self.open.remove(&id)?;
+        let used = used.unwrap_or(call.most);
+        self.room.add(call.timekeeping, used);
+        if call.timekeeping == Timekeeping::Outside {
+            self.outside.add(used);
+        }
+        self.agents.entry(call.agent).or_default().add(call.timekeeping, used);
+        self.kinds.entry(call.kind).or_default().add(used);
+        Some(used)
+    }
+
+    /// Gives back what was set aside for a call that was never sent.
+    pub fn release(&mut self, id: RequestId) {
+        self.open.remove(&id);
+    }
+
+    /// What was set aside for a call.
+    pub fn reservation(&self, id: RequestId) -> Option<&Reservation> {
+        self.open.get(&id)
+    }
+
+    /// A minute has passed: what is an hour old no longer counts for the hour.
+    pub fn advance_minute(&mut self, timekeeping: Timekeeping) {
+        self.room.hour_mut(timekeeping).advance();
+        for account in self.agents.values_mut() {
+            account.hour_mut(timekeeping).advance();
+        }
+    }
+
+    /// Whether any use of the last hour counts by this time.
+    pub fn counts_minutes(&self, timekeeping: Timekeeping) -> bool {
+        !self.room.hour(timekeeping).0.is_empty()
+    }
+
+    /// A new run begins: what counts by the run begins at nothing; the last hour stays.
+    pub fn start_run(&mut self) {
+        self.room.run = Tally::default();
+        self.outside = Tally::default();
+        self.kinds.clear();
+        for account in self.agents.values_mut() {
+            account.run = Tally::default();
+        }
+    }
+
+    /// What the whole room used in this run.
+    pub fn run(&self) -> Tally {
+        self.room.run
+    }
+
+    /// What an agent used in this run.
+    pub fn agent(&self, agent: &str) -> Tally {
+        self.agents.get(agent).map_or_else(Tally::default, |account| account.run)
+    }
+
+    /// What each kind of call used in this run.
+    pub fn kinds(&self) -> &BTreeMap<CallKind, Tally> {
+        &self.kinds
+    }
+
+    fn used(&self, cap: &Cap, call: &Reservation) -> u64 {
+        let agent = self.agents.get(&call.agent);
+        match cap.scope {
+            Scope::Run => self.room.run.of(cap.measure),
+            Scope::Outside => self.outside.of(cap.measure),
+            Scope::Hour => self.room.hour(call.timekeeping).sum(cap.measure),
+            Scope::AgentRun => agent.map_or(0, |account| account.run.of(cap.measure)),
+            Scope::AgentHour => agent.map_or(0, |account| account.hour(call.timekeeping).sum(cap.measure)),
+        }
+    }
+
+    fn reserved(&self, cap: &Cap, call: &Reservation) -> u64 {
+        let counts = |open: &&Reservation| match cap.scope {
+            Scope::Run => true,
+            Scope::Outside => open.timekeeping == Timekeeping::Outside,
+            Scope::Hour => open.timekeeping == call.timekeeping,
+            Scope::AgentRun => open.agent == call.agent,
+            Scope::AgentHour => open.agent == call.agent && open.timekeeping == call.timekeeping,
+        };
+        self.open.values().filter(counts).map(|open| open.most.of(cap.measure)).fold(0, u64::saturating_add)
+    }
+
+    fn refusal(&self, cap: Cap, call: &Reservation, used: u64, asked: u64) -> Refusal {
+        let of_agent = matches!(cap.scope, Scope::AgentRun | Scope::AgentHour);
+        let hour = match cap.scope {
+            Scope::Hour => Some(self.room.hour(call.timekeeping)),
+            Scope::AgentHour => self.agents.get(&call.agent).map(|account| account.hour(call.timekeeping)),
+            _ => None,
+        };
+        // What alone is larger than the cap never fits, however long one waits.
+        let wait_minutes = hour.filter(|_| asked <= cap.limit).map(Hour::minutes_until_less);
+        Refusal { cap, agent: of_agent.then(|| call.agent.clone()), used, asked, wait_minutes }
+    }
+}
+
+impl Refusal {
+    /// "the cap of 20 calls an hour for ada-1 is reached (20 made)"
+    pub fn what(&self) -> String {
+        let amount = |number: u64| match self.cap.measure {
+            Measure::Calls => format!("{number} calls"),
+            Measure::Tokens => format!("{number} tokens"),
+            Measure::Cost => format!("{:.4} dollars", number as f64 / 1e6),
+        };
+        let span = match self.cap.scope {
+            Scope::Hour | Scope::AgentHour => "an hour",
+            Scope::Outside => "of outside providers in a run",
+            Scope::Run | Scope::AgentRun => "a run",
+        };
+        let whose = self.agent.as_ref().map_or_else(|| "the room".to_owned(), |agent| agent.to_string());
+        let by = match self.cap.measure {
+            Measure::Calls => format!("{} made", self.used),
+            _ => format!("{} used, {} asked for", amount(self.used), amount(self.asked)),
+        };
+        format!("the cap of {} {span} for {whose} is reached ({by})", amount(self.cap.limit))
+    }
+
+    /// "raise budget.calls_per_agent_per_hour in settings.yaml or wait 12 minutes"
+    pub fn remedy(&self) -> String {
+        let raise = format!("raise budget.{} in settings.yaml", self.cap.name);
+        match (self.wait_minutes, self.cap.scope) {
+            (Some(minutes), _) => format!("{raise} or wait until {minutes} minutes have passed"),
+            (None, Scope::Hour | Scope::AgentHour) => raise,
+            (None, _) => format!("{raise} or start a new run"),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The ledger under tables and under every order of events.
+
+use proptest::prelude::*;
+
+use super::budget::{BudgetSettings, Cap};
+use super::ledger::{Ledger, Reservation, Tally, Timekeeping, Verdict};
+use crate::base::RequestId;
+use crate::mind::CallKind;
+
+fn call(agent: &str, tokens: u64) -> Reservation {
+    let most = Tally { calls: 1, tokens, cost_micro_usd: tokens };
+    Reservation { agent: agent.into(), kind: CallKind::Read, timekeeping: Timekeeping::Simulated, most }
+}
+
+fn hourly(calls: u64) -> Vec<Cap> {
+    BudgetSettings { calls_per_agent_per_hour: Some(calls), ..Default::default() }.caps()
+}
+
+#[test]
+fn a_reached_cap_says_which_and_by_what() {
+    let caps = hourly(20);
+    let mut ledger = Ledger::default();
+    for id in 0..20 {
+        assert_eq!(ledger.reserve(RequestId(id), call("ada-1", 10), &caps), Verdict::Reserved);
+        ledger.settle(RequestId(id), None);
+    }
+    let Verdict::Refused(refusal) = ledger.reserve(RequestId(20), call("ada-1", 10), &caps) else {
+        panic!("the 21st call must be refused");
+    };
+    assert_eq!(refusal.what(), "the cap of 20 calls an hour for ada-1 is reached (20 made)");
+    assert_eq!(
+        refusal.remedy(),
+        "raise budget.calls_per_agent_per_hour in settings.yaml or wait until 60 minutes have passed"
+    );
+    assert_eq!(ledger.reserve(RequestId(21), call("ben-1", 10), &caps), Verdict::Reserved, "others may go on");
+    for _ in 0..60 {
+        ledger.advance_minute(Timekeeping::Outside);
+    }
+    assert!(matches!(ledger.reserve(RequestId(22), call("ada-1", 10), &caps), Verdict::Refused(_)));
+    for _ in 0..60 {
+        ledger.advance_minute(Timekeeping::Simulated);
+    }
+    assert_eq!(ledger.reserve(RequestId(23), call("ada-1", 10), &caps), Verdict::Reserved);
+}
+
+#[test]
+fn waits_for_what_is_under_way_instead_of_refusing() {
+    let caps = BudgetSettings { tokens_per_run: Some(100), ..Default::default() }.caps();
+    let mut ledger = Ledger::default();
+    assert_eq!(ledger.reserve(RequestId(1), call("a", 80), &caps), Verdict::Reserved);
+    assert_eq!(ledger.reserve(RequestId(2), call("b", 80), &caps), Verdict::Wait);
+    ledger.settle(RequestId(1), Some(Tally { calls: 1, tokens: 5, cost_micro_usd: 0 }));
+    assert_eq!(ledger.reserve(RequestId(2), call("b", 80), &caps), Verdict::Reserved);
+}
+
+#[test]
+fn missing_usage_settles_at_what_was_set_aside_and_only_once() {
+    let mut ledger = Ledger::default();
+    ledger.reserve(RequestId(1), call("a", 80), &[]);
+    assert_eq!(ledger.settle(RequestId(1), None).map(|used| used.tokens), Some(80));
+    assert_eq!(ledger.settle(RequestId(1), None), None);
+    assert_eq!((ledger.run().tokens, ledger.agent("a").calls), (80, 1));
+    assert_eq!(ledger.kinds()[&CallKind::Read].calls, 1);
+}
+
+#[test]
+fn a_new_run_forgets_the_run_but_not_the_hour() {
+    let mut ledger = Ledger::default();
+    ledger.reserve(RequestId(1), call("a", 80), &[]);
+    ledger.settle(RequestId(1), None);
+    ledger.start_run();
+    assert_eq!(ledger.run(), Tally::default());
+    assert!(matches!(ledger.reserve(RequestId(2), call("a", 1), &hourly(1)), Verdict::Refused(_)));
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Reserve { agent: u8, tokens: u64 },
+    Settle { which: usize, share: Option<u64> },
+    Release { which: usize },
+    Minute,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        3 => (0..3u8, 0..60u64).prop_map(|(agent, tokens)| Step::Reserve { agent, tokens }),
+        2 => (0..40usize, proptest::option::of(0..=100u64)).prop_map(|(which, share)| Step::Settle { which, share }),
+        1 => (0..40usize).prop_map(|which| Step::Release { which }),
+        1 => Just(Step::Minute),
+    ];
+    proptest::collection::vec(step, 0..120)
+}
+
+proptest! {
+    #[test]
+    fn no_order_of_events_breaks_a_cap_or_leaks_a_reservation(steps in steps()) {
+        let settings = BudgetSettings {
+            calls_per_run: Some(30),
+            tokens_per_agent_per_run: Some(200),
+            tokens_per_run: Some(400),
+            cost_per_run_usd: Some(0.0003),
+            ..Default::default()
+        };
+        let caps = settings.caps();
+        let mut ledger = Ledger::default();
+        let mut open: Vec<(RequestId, u64)> = Vec::new();
+        let mut booked = 0;
+        for (index, step) in steps.into_iter().enumerate() {
+            match step {
+                Step::Reserve { agent, tokens } => {
+                    let id = RequestId(index as u64);
+                    if ledger.reserve(id, call(&format!("agent-{agent}"), tokens), &caps) == Verdict::Reserved {
+                        open.push((id, tokens));
+                    }
+                }
+                Step::Settle { which, share } if !open.is_empty() => {
+                    let (id, most) = open.remove(which % open.len());
+                    // A provider never uses more than was set aside in this test; what it uses beyond is its own.
+                    let used = share.map(|share| {
+                        let tokens = most * share / 100;
+                        Tally { calls: 1, tokens, cost_micro_usd: tokens }
+                    });
+                    booked += used.map_or(most, |used| used.tokens);
+                    ledger.settle(id, used);
+                }
+                Step::Release { which } if !open.is_empty() => {
+                    let (id, _) = open.remove(which % open.len());
+                    ledger.release(id);
+                    prop_assert!(ledger.reservation(id).is_none());
+                }
+                Step::Minute => ledger.advance_minute(Timekeeping::Simulated),
+                _ => {}
+            }
+            let reserved: u64 = open.iter().map(|(_, tokens)| tokens).sum();
+            prop_assert_eq!(ledger.run().tokens, booked);
+            prop_assert!(booked + reserved <= 300, "the lowest cap is the one of cost");
+            prop_assert!(ledger.run().calls + open.len() as u64 <= 30);
+            for agent in 0..3 {
+                let used = ledger.agent(&format!("agent-{agent}")).tokens;
+                prop_assert!(used <= 200);
+            }
+            for (id, _) in &open {
+                prop_assert!(ledger.reservation(*id).is_some());
+            }
+        }
+    }
+}

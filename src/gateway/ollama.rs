@@ -1,0 +1,14 @@
+//! Ollama, on this computer or another.
+
+use super::vendor::{Vendor, Wire};
+
+/// Ollama: models that run on one's own computer.
+pub const OLLAMA: Vendor = Vendor {
+    name: "ollama",
+    wire: Wire::Ollama,
+    key_name: None,
+    base_url_name: "OLLAMA_BASE_URL",
+    base_url: "http://localhost:11434/",
+    path: "",
+    model: "llama3.2",
+};

@@ -1,0 +1,14 @@
+//! OpenAI, and whoever speaks its language: OpenRouter, vLLM, llama.cpp, LM Studio, Copilot.
+
+use super::vendor::{Vendor, Wire};
+
+/// OpenAI or a server that imitates it: set its base URL.
+pub const OPENAI: Vendor = Vendor {
+    name: "openai",
+    wire: Wire::OpenAi,
+    key_name: Some("OPENAI_API_KEY"),
+    base_url_name: "OPENAI_BASE_URL",
+    base_url: "https://api.openai.com/v1/",
+    path: "v1/",
+    model: "gpt-4o-mini",
+};

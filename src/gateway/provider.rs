@@ -1,0 +1,155 @@
+//! What the worker gives a provider and what it hears back: plain text, no ECS types, no vendor's words.
+
+use std::fmt;
+
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use crate::base::text;
+use crate::mind::{CallKind, Completion, ModelRequest, PromptMessage, Role};
+
+/// One question as a provider gets it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ProviderRequest {
+    /// The id of the agent that asks.
+    pub agent: String,
+    /// The profile it runs; scripts are found by it.
+    pub profile: String,
+    /// Why it asks.
+    pub kind: CallKind,
+    /// The model, in the provider's own words.
+    pub model: String,
+    /// The system text.
+    pub system: String,
+    /// The history, and the moment as the last message of the user.
+    pub messages: Vec<PromptMessage>,
+    /// At most so many tokens are to come back.
+    pub max_output_tokens: u32,
+    /// Chance for providers that need some.
+    pub seed: u64,
+}
+
+impl ProviderRequest {
+    /// The question of an agent, for this model.
+    pub fn new(request: &ModelRequest, model: &str) -> Self {
+        let mut messages = request.prompt.history.clone();
+        messages.push(PromptMessage { role: Role::User, text: request.prompt.moment.clone() });
+        Self {
+            agent: request.agent_id.to_string(),
+            profile: request.profile.to_string(),
+            kind: request.kind,
+            model: model.to_owned(),
+            system: request.prompt.system_text(),
+            messages,
+            max_output_tokens: request.max_output_tokens,
+            seed: request.seed,
+        }
+    }
+
+    /// About how many tokens the prompt costs.
+    pub fn estimated_input_tokens(&self) -> u32 {
+        let messages = self.messages.iter().map(|message| text::estimate_tokens(&message.text));
+        messages.fold(text::estimate_tokens(&self.system), u32::saturating_add)
+    }
+}
+
+/// A provider that computes its answer by itself; its latency is counted in simulated time. The same
+/// requests in the same order get the same answers.
+pub trait SimulatedProvider: Send {
+    /// Answers at once.
+    fn answer(&mut self, request: &ProviderRequest) -> SimulatedAnswer;
+}
+
+/// What a simulated provider says, and how long it pretends to have thought about it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SimulatedAnswer {
+    /// The reply, or the error it plays.
+    pub outcome: Result<Completion, SimulatedError>,
+    /// Seconds of simulated time until the reply is there.
+    pub latency_secs: f32,
+}
+
+/// An error as a server would send it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SimulatedError {
+    /// The HTTP status.
+    pub status: u16,
+    /// What its `Retry-After` says, in seconds.
+    pub retry_after_secs: Option<f32>,
+    /// Its words.
+    pub message: String,
+}
+
+/// Where a provider puts pieces of text as they come, for the screen only.
+pub struct DeltaSink(Box<dyn FnMut(&str) + Send>);
+
+impl DeltaSink {
+    /// A sink that hands each piece to this function.
+    pub fn new(on_text: impl FnMut(&str) + Send + 'static) -> Self {
+        Self(Box::new(on_text))
+    }
+
+    /// Hands on a piece of text.
+    pub fn push(&mut self, text: &str) {
+        (self.0)(text);
+    }
+}
+
+/// A provider behind a network. Tries once; whoever calls it decides about trying again.
+pub trait AiProvider: Send + Sync {
+    /// Asks, streams what comes into the sink, and ends with the whole reply. Ends soon after `cancel`.
+    fn complete(
+        &self,
+        request: ProviderRequest,
+        sink: DeltaSink,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'static, Result<Completion, ProviderError>>;
+}
+
+/// What went wrong with one try. May still hold a key that a server echoed: only
+/// [`super::failure`] turns it into words for people.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ProviderError {
+    /// What happened.
+    pub cause: ErrorCause,
+    /// The server's or the library's words.
+    pub detail: String,
+}
+
+/// What happened to one try.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum ErrorCause {
+    /// The server answered with this status.
+    Status {
+        /// The HTTP status.
+        status: u16,
+        /// What it asked us to wait, in seconds.
+        retry_after_secs: Option<f64>,
+    },
+    /// No connection, or it broke before an answer.
+    Connect,
+    /// Nothing came for this many seconds.
+    Stalled(u32),
+    /// It was not done after this many seconds.
+    TooLong(u32),
+    /// The answer ended in the middle.
+    Cut,
+    /// What came was not what was agreed.
+    Garbage,
+    /// More came than anyone needs.
+    TooMuch,
+    /// There is no key to ask with.
+    NoKey,
+    /// The provider's own code broke.
+    Panicked,
+    /// We stopped it.
+    Cancelled,
+}
+
+impl ProviderError {
+    /// An error with these words.
+    pub fn new(cause: ErrorCause, detail: impl fmt::Display) -> Self {
+        Self { cause, detail: detail.to_string() }
+    }
+}

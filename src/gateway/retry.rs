@@ -1,0 +1,157 @@
+//! When to try again, and how long to wait first. Pure: the caller waits, in real or in simulated time.
+
+use std::time::SystemTime;
+
+use super::provider::ErrorCause;
+
+/// How patient we are.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RetryPolicy {
+    /// At most so many tries in all.
+    pub attempts: u32,
+    /// The wait after the first failure, in seconds; it doubles after each.
+    pub first_delay_secs: f64,
+    /// No single wait is longer, in seconds; a server that asks for more is not waited for.
+    pub longest_delay_secs: f64,
+    /// All waits together are no longer, in seconds.
+    pub total_delay_secs: f64,
+}
+
+/// How it went on so far with one question.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Tries {
+    /// Tries made.
+    pub made: u32,
+    /// Seconds waited between them.
+    pub waited_secs: f64,
+}
+
+impl RetryPolicy {
+    /// Counts a failed try and says how many seconds to wait before the next; `None`: give up.
+    /// `jitter` in 0..1 spreads those who failed together.
+    pub fn after(&self, cause: ErrorCause, tries: &mut Tries, jitter: f64) -> Option<f64> {
+        tries.made += 1;
+        if !may_pass(cause) || tries.made >= self.attempts {
+            return None;
+        }
+        let backoff = self.first_delay_secs * 2f64.powi(i32::try_from(tries.made - 1).unwrap_or(i32::MAX).min(16));
+        // Between half and the whole of it: never at once, never all together.
+        let backoff = backoff.min(self.longest_delay_secs) * (0.5 + 0.5 * jitter.clamp(0.0, 1.0));
+        let delay = match cause {
+            ErrorCause::Status { retry_after_secs: Some(asked), .. } if asked.is_finite() => asked.max(backoff),
+            _ => backoff,
+        };
+        let too_long = delay > self.longest_delay_secs || tries.waited_secs + delay > self.total_delay_secs;
+        if too_long || !delay.is_finite() {
+            return None;
+        }
+        tries.waited_secs += delay;
+        Some(delay.max(0.0))
+    }
+}
+
+/// Whether the same may work in a moment.
+fn may_pass(cause: ErrorCause) -> bool {
+    match cause {
+        ErrorCause::Status { status, .. } => matches!(status, 408 | 429 | 500..=599),
+        ErrorCause::Connect | ErrorCause::Stalled(_) => true,
+        // What was cut or could not be read was paid for: asking again would pay again.
+        ErrorCause::TooLong(_)
+        | ErrorCause::Cut
+        | ErrorCause::Garbage
+        | ErrorCause::TooMuch
+        | ErrorCause::NoKey
+        | ErrorCause::Panicked
+        | ErrorCause::Cancelled => false,
+    }
+}
+
+/// What a `Retry-After` says, in seconds from now: a number of seconds or an HTTP date.
+pub fn parse_retry_after(value: &str, now: SystemTime) -> Option<f64> {
+    let value = value.trim();
+    if let Ok(secs) = value.parse::<f64>() {
+        return (secs.is_finite() && secs >= 0.0).then_some(secs);
+    }
+    let then = http_date_secs(value)?;
+    let now = now.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs_f64();
+    Some((then - now).max(0.0))
+}
+
+/// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110) as seconds since 1970.
+fn http_date_secs(date: &str) -> Option<f64> {
+    let mut words = date.split_whitespace().skip(1);
+    let day: u64 = words.next()?.parse().ok()?;
+    let month_name = words.next()?;
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let month = 1 + MONTHS.iter().position(|name| *name == month_name)?;
+    let year: u64 = words.next()?.parse().ok()?;
+    let time = words.next()?;
+    let stamp = format!("{year:04}-{month:02}-{day:02}T{time}Z");
+    let then = humantime::parse_rfc3339(&stamp).ok()?;
+    Some(then.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const POLICY: RetryPolicy =
+        RetryPolicy { attempts: 4, first_delay_secs: 1.0, longest_delay_secs: 30.0, total_delay_secs: 60.0 };
+
+    fn status(status: u16, retry_after_secs: Option<f64>) -> ErrorCause {
+        ErrorCause::Status { status, retry_after_secs }
+    }
+
+    #[test]
+    fn what_cannot_pass_is_never_tried_again() {
+        for code in [400, 401, 403, 404, 422] {
+            assert_eq!(POLICY.after(status(code, None), &mut Tries::default(), 0.5), None, "{code}");
+        }
+        for cause in [ErrorCause::Garbage, ErrorCause::NoKey, ErrorCause::Panicked, ErrorCause::Cancelled] {
+            assert_eq!(POLICY.after(cause, &mut Tries::default(), 0.5), None, "{cause:?}");
+        }
+    }
+
+    #[test]
+    fn waits_longer_each_time_and_stops_after_four_tries() {
+        let mut tries = Tries::default();
+        let waits: Vec<_> = std::iter::from_fn(|| POLICY.after(status(503, None), &mut tries, 1.0)).take(10).collect();
+        assert_eq!(waits, [1.0, 2.0, 4.0]);
+        assert_eq!(tries, Tries { made: 4, waited_secs: 7.0 });
+    }
+
+    #[test]
+    fn jitter_stays_between_half_and_whole() {
+        for jitter in [0.0, 0.3, 1.0, 7.0, -2.0] {
+            let delay = POLICY.after(ErrorCause::Connect, &mut Tries::default(), jitter).unwrap();
+            assert!((0.5..=1.0).contains(&delay), "{delay}");
+        }
+    }
+
+    #[test]
+    fn retry_after_is_honoured_unless_it_is_too_long() {
+        assert_eq!(POLICY.after(status(429, Some(7.0)), &mut Tries::default(), 0.0), Some(7.0));
+        assert_eq!(POLICY.after(status(429, Some(3600.0)), &mut Tries::default(), 0.0), None);
+        let mut tries = Tries { made: 1, waited_secs: 50.0 };
+        assert_eq!(POLICY.after(status(429, Some(20.0)), &mut tries, 0.0), None, "the total is capped");
+    }
+
+    #[test]
+    fn reads_seconds_and_dates() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_767);
+        let table = [
+            ("2", Some(2.0)),
+            (" 1.5 ", Some(1.5)),
+            ("-1", None),
+            ("NaN", None),
+            ("soon", None),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", Some(10.0)),
+            ("Sat, 05 Nov 1994 08:49:37 GMT", Some(0.0)),
+        ];
+        for (value, wanted) in table {
+            assert_eq!(parse_retry_after(value, now), wanted, "{value}");
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Section `gateway` of `settings.yaml`: which provider, where, how many at once, and how patient.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::guard::Patience;
+use super::keys::Environment;
+use super::retry::RetryPolicy;
+use super::vendor::{VENDORS, vendor};
+use crate::base::{Problem, text};
+use crate::workspace::SettingsSection;
+
+/// The providers that compute their answers themselves, in simulated time.
+pub const SIMULATED: [&str; 2] = ["offline", "scripted"];
+
+/// How models are asked.
+#[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GatewaySettings {
+    /// Who is asked unless an agent or the command line says otherwise.
+    pub provider: String,
+    /// Which model of it; its own default where absent.
+    pub model: Option<String>,
+    /// Where vendors are asked, by name; `*_BASE_URL` or the vendor's own place where absent.
+    pub base_urls: BTreeMap<String, String>,
+    /// Questions under way at each provider at once.
+    pub max_concurrent: u32,
+    /// Seconds until there must be a connection.
+    pub connect_timeout_secs: f64,
+    /// Seconds until the next byte must come.
+    pub stall_timeout_secs: f64,
+    /// Seconds until an answer must be complete, all tries and waits included.
+    pub total_timeout_secs: f64,
+    /// Tries in all for what may pass: 408, 429, 5xx, silence, no connection.
+    pub attempts: u32,
+    /// Seconds to wait after the first failure; doubles after each.
+    pub retry_first_delay_secs: f64,
+    /// Seconds of the longest single wait; a server that asks for more is not waited for.
+    pub retry_longest_delay_secs: f64,
+    /// Seconds of all waits together.
+    pub retry_total_delay_secs: f64,
+}
+
+impl Default for GatewaySettings {
+    fn default() -> Self {
+        Self {
+            provider: "offline".into(),
+            model: None,
+            base_urls: BTreeMap::new(),
+            max_concurrent: 4,
+            connect_timeout_secs: 10.0,
+            stall_timeout_secs: 60.0,
+            total_timeout_secs: 120.0,
+            attempts: 4,
+            retry_first_delay_secs: 1.0,
+            retry_longest_delay_secs: 30.0,
+            retry_total_delay_secs: 60.0,
+        }
+    }
+}
+
+impl SettingsSection for GatewaySettings {
+    const NAME: &'static str = "gateway";
+}
+
+/// Who is asked, and which model.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Choice {
+    /// The provider's name.
+    pub provider: String,
+    /// The model, in its words; for `scripted` the script.
+    pub model: String,
+}
+
+impl Choice {
+    /// Whether its answers are computed here, in simulated time.
+    pub fn is_simulated(&self) -> bool {
+        SIMULATED.contains(&self.provider.as_str())
+    }
+}
+
+/// Seconds that are a number, not negative and not absurd; the default otherwise.
+fn sane(secs: f64, default: f64) -> Duration {
+    let secs = if (0.0..=86_400.0).contains(&secs) { secs } else { default };
+    Duration::from_secs_f64(secs)
+}
+
+impl GatewaySettings {
+    /// Who answers a question: the command line's choice goes first, then the agent's, then the workspace's.
+    /// An agent's bare model name means a model of the chosen provider.
+    pub fn choose(&self, stand_in: Option<&str>, wanted: Option<&str>) -> Result<Choice, Problem> {
+        let (wanted_provider, wanted_model) = wanted.map_or((None, None), split);
+        let (provider, model) = match stand_in.map(split) {
+            Some((provider, model)) => {
+                let provider = provider.map(str::to_owned).or(model.map(str::to_owned)).unwrap_or_default();
+                // The agent's model belongs to the provider that it names, not to the stand-in.
+                let model = stand_in.and_then(|name| split(name).0.and(model));
+                let own = wanted_model.filter(|_| wanted_provider == Some(provider.as_str()));
+                (provider, model.or(own))
+            }
+            None => match wanted_provider {
+                Some(provider) => (provider.to_owned(), wanted_model),
+                None => (self.provider.clone(), wanted_model),
+            },
+        };
+        // `provider: "openai:gpt-x"` in the settings is understood as well.
+        let (provider, default_model) = match split(&provider) {
+            (Some(name), model) => (name.to_owned(), model.map(str::to_owned)),
+            _ => (provider, None),
+        };
+        if SIMULATED.contains(&provider.as_str()) {
+            // A simulated provider has no models; what it may have is a script.
+            let named = stand_in.is_some() || wanted_provider.is_some();
+            let model = if named { model.map(str::to_owned) } else { None };
+            let model = model.or(default_model).or_else(|| self.model.clone().filter(|_| provider == self.provider));
+            return Ok(Choice { model: model.unwrap_or_else(|| provider.clone()), provider });
+        }
+        let Some(vendor) = vendor(&provider) else { return Err(unknown_provider(&provider)) };
+        let workspace_model = self.model.as_deref().filter(|_| provider == self.provider);
+        let model = model.or(default_model.as_deref()).or(workspace_model).unwrap_or(vendor.model).to_owned();
+        Ok(Choice { provider, model })
+    }
+
+    /// Where a vendor is asked, if it is one.
+    pub fn base_url(&self, provider: &str, environment: &Environment) -> Option<String> {
+        let setting = self.base_urls.get(provider).map(String::as_str);
+        Some(vendor(provider)?.resolve_base_url(setting, environment))
+    }
+
+    /// How long a try may take.
+    pub fn patience(&self) -> Patience {
+        let default = Self::default();
+        Patience {
+            connect: sane(self.connect_timeout_secs, default.connect_timeout_secs),
+            stall: sane(self.stall_timeout_secs, default.stall_timeout_secs),
+        }
+    }
+
+    /// How long an answer may take in all.
+    pub fn total_timeout(&self) -> Duration {
+        sane(self.total_timeout_secs, Self::default().total_timeout_secs)
+    }
+
+    /// When to try again.
+    pub fn retry_policy(&self) -> RetryPolicy {
+        let default = Self::default();
+        RetryPolicy {
+            attempts: self.attempts.clamp(1, 10),
+            first_delay_secs: sane(self.retry_first_delay_secs, default.retry_first_delay_secs).as_secs_f64(),
+            longest_delay_secs: sane(self.retry_longest_delay_secs, default.retry_longest_delay_secs).as_secs_f64(),
+            total_delay_secs: sane(self.retry_total_delay_secs, default.retry_total_delay_secs).as_secs_f64(),
+        }
+    }
+}
+
+/// `provider:model`, `provider` or `model`: the provider, if it is named, and the model, if it is.
+/// A colon in a model's own name (`llama3:8b`) is part of it.
+fn split(name: &str) -> (Option<&str>, Option<&str>) {
+    let is_provider = |word: &str| SIMULATED.contains(&word) || vendor(word).is_some();
+    let filled = |model: &'_ str| !model.trim().is_empty();
+    match name.split_once(':') {
+        Some((provider, model)) if is_provider(provider) => (Some(provider), Some(model).filter(|model| filled(model))),
+        _ if is_provider(name) => (Some(name), None),
+        _ => (None, Some(name).filter(|model| filled(model))),
+    }
+}
+
+fn unknown_provider(name: &str) -> Problem {
+    let known = || SIMULATED.into_iter().chain(VENDORS.into_iter().map(|vendor| vendor.name));
+    let remedy = match text::nearest(name, known()) {
+        Some(near) => format!("did you mean {near:?}?"),
+        None => format!("use one of {}", known().collect::<Vec<_>>().join(", ")),
+    };
+    Problem::error("gateway.provider", format!("there is no provider {name:?}"), remedy)
+}
+
+/// Whether a provider can be asked, for `workshop doctor`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProviderStatus {
+    /// Its name.
+    pub name: String,
+    /// Whether everything is there that it needs. Nothing is sent to find out.
+    pub ready: bool,
+    /// What is there.
+    pub detail: String,
+    /// What to do; empty where it is ready.
+    pub remedy: String,
+}
+
+/// What is set up, provider by provider. Sends nothing.
+pub fn provider_status(settings: &GatewaySettings, environment: &Environment) -> Vec<ProviderStatus> {
+    let (keys, _) = super::keys::Keys::load(environment);
+    let ready = |name: &str, detail: String| ProviderStatus {
+        name: name.to_owned(),
+        ready: true,
+        detail,
+        remedy: String::new(),
+    };
+    let mut list = vec![
+        ready("offline", "built in; needs no network and no key".into()),
+        ready("scripted", "built in; plays a script: scripted:FILE".into()),
+    ];
+    for vendor in VENDORS {
+        let url = settings.base_url(vendor.name, environment).unwrap_or_default();
+        let url = keys.redact(&url);
+        let key_name = vendor.key_name.unwrap_or_default();
+        if keys.get(key_name).is_some() {
+            list.push(ready(vendor.name, format!("{key_name} is set; asked at {url}")));
+        } else if !vendor.needs_key(&url) {
+            list.push(ready(
+                vendor.name,
+                format!("no key needed at {url}; whether a server runs there is not checked"),
+            ));
+        } else {
+            let file = environment.key_file().map_or_else(|| "keys.env".into(), |path| path.display().to_string());
+            list.push(ProviderStatus {
+                name: vendor.name.to_owned(),
+                ready: false,
+                detail: format!("no key; would be asked at {url}"),
+                remedy: format!("set {key_name} in the environment or in {file}"),
+            });
+        }
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_goes_before_the_agent_and_the_agent_before_the_workspace() {
+        let offline = GatewaySettings::default();
+        let gemini = GatewaySettings { provider: "gemini".into(), model: Some("g-x".into()), ..offline.clone() };
+        let table = [
+            (&offline, None, None, "offline/offline"),
+            (&offline, None, Some("gpt-4o"), "offline/offline"),
+            (&offline, None, Some("openai:gpt-4o"), "openai/gpt-4o"),
+            (&offline, None, Some("openai"), "openai/gpt-4o-mini"),
+            (&offline, None, Some("ollama:llama3:8b"), "ollama/llama3:8b"),
+            (&gemini, None, None, "gemini/g-x"),
+            (&gemini, None, Some("llama3:8b"), "gemini/llama3:8b"),
+            (&gemini, Some("offline"), Some("openai:gpt-4o"), "offline/offline"),
+            (&gemini, Some("scripted:demo.yaml"), Some("gpt-4o"), "scripted/demo.yaml"),
+            (&offline, Some("openai"), Some("openai:gpt-5"), "openai/gpt-5"),
+            (&offline, Some("openai:gpt-4.1"), Some("openai:gpt-5"), "openai/gpt-4.1"),
+            (&offline, Some("gemini"), Some("gpt-5"), "gemini/gemini-2.5-flash"),
+        ];
+        for (settings, stand_in, wanted, choice) in table {
+            let got = settings.choose(stand_in, wanted).unwrap();
+            assert_eq!(format!("{}/{}", got.provider, got.model), choice, "{stand_in:?} {wanted:?}");
+        }
+        assert!(offline.choose(Some("gemni"), None).unwrap_err().remedy.contains("gemini"));
+    }
+
+    #[test]
+    fn absurd_times_fall_back() {
+        let settings = GatewaySettings { total_timeout_secs: f64::NAN, stall_timeout_secs: -5.0, ..Default::default() };
+        assert_eq!(settings.total_timeout(), Duration::from_secs(120));
+        assert_eq!(settings.patience().stall, Duration::from_secs(60));
+    }
+
+    #[test]
+    fn the_doctor_sees_keys_and_never_says_them() {
+        let environment = Environment::new([("GEMINI_API_KEY", "very-private-value".into())], None);
+        let list = provider_status(&GatewaySettings::default(), &environment);
+        let ready: Vec<_> = list.iter().filter(|status| status.ready).map(|status| status.name.as_str()).collect();
+        assert_eq!(ready, ["offline", "scripted", "gemini", "ollama"]);
+        assert!(!format!("{list:?}").contains("very-private"));
+        assert!(list.iter().all(|status| status.ready || status.remedy.contains("_API_KEY")));
+    }
+}

@@ -1,0 +1,388 @@
+//! The thread on which models are asked: commands in, events out, both through bounded channels. Every
+//! question that gets in is answered by exactly one [`GatewayEvent::Finished`], whatever happens.
+
+use std::collections::{BTreeMap, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, TrySendError, bounded};
+use tokio::runtime::Runtime;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use super::failure::{Place, failure};
+use super::guard::Patience;
+use super::keys::{Environment, Keys};
+use super::outside::{Call, answer};
+use super::provider::{ErrorCause, ProviderError, ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
+use super::retry::{RetryPolicy, Tries};
+use super::settings::Choice;
+use crate::base::{Problem, RequestId};
+use crate::mind::{Completion, ModelFailure};
+
+/// Commands that may wait for the worker: more than the slots of all providers together, so that a
+/// simulated question always gets in in its own tick.
+const COMMANDS: usize = 4096;
+/// Events that may wait for the world.
+const EVENTS: usize = 1024;
+/// From here on pieces of text wait: the ends of answers must always find room.
+const ROOM_FOR_ENDS: usize = 512;
+/// How long the worker may take to stop.
+const SHUTDOWN: Duration = Duration::from_secs(2);
+
+/// How a question is to be treated.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Terms {
+    /// Where the vendor is asked; empty for a simulated provider.
+    pub base_url: String,
+    /// How long a try may take.
+    pub patience: Patience,
+    /// How long it may take in all.
+    pub total: Duration,
+    /// When to try again.
+    pub retry: RetryPolicy,
+    /// Questions under way at the provider at once.
+    pub max_concurrent: u32,
+}
+
+/// What the world tells the worker.
+#[derive(Clone, PartialEq, Debug)]
+pub enum GatewayCommand {
+    /// Ask.
+    Complete {
+        /// Names the question.
+        id: RequestId,
+        /// The question.
+        request: Box<ProviderRequest>,
+        /// Who is asked, and which model.
+        choice: Choice,
+        /// How.
+        terms: Box<Terms>,
+    },
+    /// Stop asking; the question still gets its end.
+    Cancel {
+        /// Which.
+        id: RequestId,
+    },
+    /// Stop everything.
+    Shutdown,
+}
+
+/// What the worker tells the world.
+#[derive(Clone, PartialEq, Debug)]
+pub enum GatewayEvent {
+    /// A question is on its way.
+    Started {
+        /// Which.
+        id: RequestId,
+    },
+    /// Text came; for the screen only. Pieces may come joined and late.
+    Delta {
+        /// To which question.
+        id: RequestId,
+        /// The text since the last piece.
+        text: String,
+    },
+    /// A question has its answer.
+    Finished {
+        /// Which.
+        id: RequestId,
+        /// The reply, or why there is none.
+        outcome: Result<Completion, ModelFailure>,
+        /// How long it took.
+        latency: Latency,
+    },
+}
+
+/// How long an answer took, by whose clock.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Latency {
+    /// Seconds of simulated time that it is to take.
+    Simulated(f32),
+    /// Milliseconds that it took.
+    Outside(u64),
+}
+
+/// Makes a simulated provider; the text is what stands behind its name (`scripted:FILE`), or its name.
+pub type MakeSimulated = Arc<dyn Fn(&str) -> Result<Box<dyn SimulatedProvider>, Problem> + Send + Sync>;
+
+/// The simulated providers that there are, by name.
+pub type SimulatedFactories = BTreeMap<String, MakeSimulated>;
+
+/// The world's end of the worker. Dropping it cancels everything and waits at most two seconds.
+pub struct Worker {
+    commands: Option<Sender<GatewayCommand>>,
+    events: Receiver<GatewayEvent>,
+    cancel_all: CancellationToken,
+    done: Receiver<()>,
+}
+
+/// Why a command did not get in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SendError {
+    /// The channel is full: try again next tick.
+    #[error("the gateway has its hands full")]
+    Full,
+    /// The thread is gone.
+    #[error("the gateway's thread is gone")]
+    Dead,
+}
+
+impl Worker {
+    /// Starts the thread. Nothing else is started before a question comes that needs it.
+    pub fn start(environment: Environment, factories: SimulatedFactories) -> std::io::Result<Self> {
+        let (commands, command_receiver) = bounded(COMMANDS);
+        let (event_sender, events) = bounded(EVENTS);
+        let (done_sender, done) = bounded(1);
+        let cancel_all = CancellationToken::new();
+        let desk = Desk {
+            events: event_sender,
+            cancel_all: cancel_all.clone(),
+            cancels: Arc::default(),
+            environment,
+            keys: None,
+            runtime: None,
+            semaphores: HashMap::new(),
+            factories,
+            simulated: HashMap::new(),
+        };
+        thread::Builder::new().name("gateway".into()).spawn(move || {
+            desk.work(&command_receiver);
+            // Nobody listens any more when the world is gone already.
+            let _ = done_sender.send(());
+        })?;
+        Ok(Self { commands: Some(commands), events, cancel_all, done })
+    }
+
+    /// Hands a command over, without waiting.
+    pub fn send(&self, command: GatewayCommand) -> Result<(), SendError> {
+        let Some(commands) = &self.commands else { return Err(SendError::Dead) };
+        commands.try_send(command).map_err(|error| match error {
+            TrySendError::Full(_) => SendError::Full,
+            TrySendError::Disconnected(_) => SendError::Dead,
+        })
+    }
+
+    /// The next event, if there is one.
+    pub fn try_next(&self) -> Option<GatewayEvent> {
+        self.events.try_recv().ok()
+    }
+
+    /// Whether the thread is gone.
+    pub fn is_dead(&self) -> bool {
+        !matches!(self.done.try_recv(), Err(TryRecvError::Empty))
+    }
+
+    /// The next event, waiting at most so long.
+    pub fn next(&self, timeout: Duration) -> Option<GatewayEvent> {
+        match self.events.recv_timeout(timeout) {
+            Ok(event) => Some(event),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.cancel_all.cancel();
+        if self.send(GatewayCommand::Shutdown).is_err() {
+            tracing::debug!("the gateway's channel is full or closed; it sees the end of the channel instead");
+        }
+        self.commands = None;
+        if self.done.recv_timeout(SHUTDOWN).is_err() {
+            tracing::warn!("the gateway did not stop within {} s and is left behind", SHUTDOWN.as_secs());
+        }
+    }
+}
+
+/// Tokens by which questions under way can be stopped.
+pub(super) type Cancels = Arc<Mutex<HashMap<RequestId, CancellationToken>>>;
+
+/// Everything the worker's thread has on its desk.
+struct Desk {
+    events: Sender<GatewayEvent>,
+    cancel_all: CancellationToken,
+    cancels: Cancels,
+    environment: Environment,
+    keys: Option<Arc<Keys>>,
+    runtime: Option<Runtime>,
+    semaphores: HashMap<String, Arc<Semaphore>>,
+    factories: SimulatedFactories,
+    simulated: HashMap<Choice, Box<dyn SimulatedProvider>>,
+}
+
+impl Desk {
+    fn work(mut self, commands: &Receiver<GatewayCommand>) {
+        while let Ok(command) = commands.recv() {
+            match command {
+                GatewayCommand::Complete { id, request, choice, terms } => {
+                    if choice.is_simulated() {
+                        self.answer_simulated(id, &request, choice, &terms);
+                    } else {
+                        self.ask_outside(id, *request, choice, *terms);
+                    }
+                }
+                GatewayCommand::Cancel { id } => {
+                    let cancels = self.cancels.lock().unwrap_or_else(PoisonError::into_inner);
+                    if let Some(cancel) = cancels.get(&id) {
+                        cancel.cancel();
+                    }
+                }
+                GatewayCommand::Shutdown => break,
+            }
+        }
+        self.cancel_all.cancel();
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_timeout(SHUTDOWN * 3 / 4);
+        }
+    }
+
+    fn answer_simulated(&mut self, id: RequestId, request: &ProviderRequest, choice: Choice, terms: &Terms) {
+        let (outcome, latency_secs) = match self.simulated_provider(&choice) {
+            Ok(provider) => {
+                let tried = catch_unwind(AssertUnwindSafe(|| simulate(provider.as_mut(), request, &choice, terms)));
+                tried.unwrap_or_else(|_| {
+                    // What broke may be broken inside: the next question gets a new one.
+                    self.simulated.remove(&choice);
+                    let error = ProviderError::new(ErrorCause::Panicked, "");
+                    (Err(simulated_failure(&error, &choice, 1)), 0.0)
+                })
+            }
+            Err(problem) => {
+                let failure = ModelFailure {
+                    kind: crate::mind::FailureKind::Rejected,
+                    what: format!("{} cannot be started: {}", choice.provider, problem.what),
+                    remedy: problem.remedy,
+                };
+                (Err(failure), 0.0)
+            }
+        };
+        self.finish(GatewayEvent::Finished { id, outcome, latency: Latency::Simulated(latency_secs) });
+    }
+
+    fn simulated_provider(&mut self, choice: &Choice) -> Result<&mut Box<dyn SimulatedProvider>, Problem> {
+        if !self.simulated.contains_key(choice) {
+            let Some(make) = self.factories.get(&choice.provider) else {
+                let what = format!("there is no provider {:?} in this build", choice.provider);
+                return Err(Problem::error("gateway.provider", what, "choose another provider"));
+            };
+            let made = catch_unwind(AssertUnwindSafe(|| make(&choice.model))).unwrap_or_else(|_| {
+                Err(Problem::error("gateway.provider", "it broke while starting", "choose another provider"))
+            })?;
+            self.simulated.insert(choice.clone(), made);
+        }
+        Ok(self.simulated.get_mut(choice).expect("it was put there just now if it was not there"))
+    }
+
+    fn ask_outside(&mut self, id: RequestId, request: ProviderRequest, choice: Choice, terms: Terms) {
+        let keys = self.keys();
+        let begun = Instant::now();
+        let permits = usize::try_from(terms.max_concurrent.max(1)).unwrap_or(1);
+        let semaphore =
+            self.semaphores.entry(choice.provider.clone()).or_insert_with(|| Arc::new(Semaphore::new(permits))).clone();
+        let cancel = self.cancel_all.child_token();
+        let key_file = self.environment.key_file().map_or_else(|| "keys.env".into(), |path| path.display().to_string());
+        self.cancels.lock().unwrap_or_else(PoisonError::into_inner).insert(id, cancel.clone());
+        let call = Call { id, request, choice, terms, keys, key_file, semaphore, cancel, events: self.events.clone() };
+        match self.runtime() {
+            Ok(runtime) => {
+                let (cancels, events) = (self.cancels.clone(), self.events.clone());
+                runtime.spawn(async move {
+                    let outcome = answer(call).await;
+                    cancels.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+                    let latency = Latency::Outside(u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX));
+                    // Nobody listens any more when the world is gone already.
+                    let _ = events.send(GatewayEvent::Finished { id, outcome, latency });
+                });
+            }
+            Err(error) => {
+                self.cancels.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+                let failure = ModelFailure {
+                    kind: crate::mind::FailureKind::Unavailable,
+                    what: format!("the network cannot be used: {error}"),
+                    remedy: "free some memory or threads and try again".into(),
+                };
+                self.finish(GatewayEvent::Finished { id, outcome: Err(failure), latency: Latency::Outside(0) });
+            }
+        }
+    }
+
+    fn runtime(&mut self) -> std::io::Result<tokio::runtime::Handle> {
+        if self.runtime.is_none() {
+            let runtime = tokio::runtime::Builder::new_multi_thread()
+                .worker_threads(2)
+                .thread_name("gateway-net")
+                .enable_all()
+                .build()?;
+            self.runtime = Some(runtime);
+        }
+        let runtime = self.runtime.as_ref().expect("it was made just now if it was not there");
+        Ok(runtime.handle().clone())
+    }
+
+    fn keys(&mut self) -> Arc<Keys> {
+        let environment = &self.environment;
+        let keys = self.keys.get_or_insert_with(|| {
+            let (keys, problems) = Keys::load(environment);
+            for problem in problems {
+                tracing::warn!("{}", keys.redact(&problem.to_string()));
+            }
+            Arc::new(keys)
+        });
+        keys.clone()
+    }
+
+    fn finish(&self, event: GatewayEvent) {
+        // Nobody listens any more when the world is gone already.
+        let _ = self.events.send(event);
+    }
+}
+
+/// Asks a simulated provider as a real one would be asked: what may pass is tried again, and every wait
+/// is added to the simulated latency.
+fn simulate(
+    provider: &mut dyn SimulatedProvider,
+    request: &ProviderRequest,
+    choice: &Choice,
+    terms: &Terms,
+) -> (Result<Completion, ModelFailure>, f32) {
+    let total = terms.total.as_secs_f32();
+    let mut latency_secs = 0.0;
+    let mut tries = Tries::default();
+    loop {
+        let SimulatedAnswer { outcome, latency_secs: took } = provider.answer(request);
+        latency_secs += if took.is_finite() { took.max(0.0) } else { total };
+        if latency_secs > total {
+            let error = ProviderError::new(ErrorCause::TooLong(total as u32), "");
+            return (Err(simulated_failure(&error, choice, tries.made + 1)), total);
+        }
+        let error = match outcome {
+            Ok(completion) => return (Ok(completion), latency_secs),
+            Err(error) => error,
+        };
+        let SimulatedError { status, retry_after_secs, message } = error;
+        let cause = ErrorCause::Status { status, retry_after_secs: retry_after_secs.map(f64::from) };
+        // The seed stands in for chance: the same question waits equally long each time.
+        let jitter = (request.seed.wrapping_add(u64::from(tries.made)) % 1000) as f64 / 1000.0;
+        match terms.retry.after(cause, &mut tries, jitter) {
+            Some(wait_secs) => latency_secs += wait_secs as f32,
+            None => {
+                let error = ProviderError::new(cause, message);
+                return (Err(simulated_failure(&error, choice, tries.made)), latency_secs);
+            }
+        }
+    }
+}
+
+fn simulated_failure(error: &ProviderError, choice: &Choice, tries: u32) -> ModelFailure {
+    let (provider, model) = (choice.provider.as_str(), choice.model.as_str());
+    let place = Place { provider, model, base_url: "", key_name: None, key_file: "" };
+    failure(error, place, tries, &Keys::default())
+}
+
+/// Whether there is room for a piece of text in the channel.
+pub(super) fn has_room(events: &Sender<GatewayEvent>) -> bool {
+    events.len() < ROOM_FOR_ENDS
+}

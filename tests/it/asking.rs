@@ -1,0 +1,104 @@
+//! Asks one question through the gateway's worker, as the world does, and collects everything it says.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use agent_workshop::base::RequestId;
+use agent_workshop::gateway::keys::Environment;
+use agent_workshop::gateway::provider::ProviderRequest;
+use agent_workshop::gateway::settings::{Choice, GatewaySettings};
+use agent_workshop::gateway::worker::{GatewayCommand, GatewayEvent, Terms, Worker};
+use agent_workshop::mind::{CallKind, Completion, ModelFailure, PromptMessage, Role};
+
+/// The key that must never be seen again.
+pub const KEY: &str = "sk-hostile-1234567890abcdef";
+
+/// What a question came to.
+#[derive(Debug)]
+pub struct Asked {
+    /// The answer.
+    pub outcome: Result<Completion, ModelFailure>,
+    /// The pieces of text that came before it, joined.
+    pub live: String,
+    /// How many pieces.
+    pub pieces: usize,
+}
+
+impl Asked {
+    /// The failure, which must be one and must hold no key.
+    pub fn failure(self) -> ModelFailure {
+        let failure = self.outcome.expect_err("this must fail");
+        assert!(!format!("{failure:?}").contains(KEY), "a key leaked: {failure:?}");
+        failure
+    }
+
+    /// The reply, which must be one.
+    pub fn reply(self) -> Completion {
+        self.outcome.unwrap_or_else(|failure| panic!("this must work: {failure:?}"))
+    }
+}
+
+/// Settings with short waits.
+pub fn hasty() -> GatewaySettings {
+    GatewaySettings {
+        stall_timeout_secs: 0.5,
+        connect_timeout_secs: 1.0,
+        total_timeout_secs: 10.0,
+        retry_first_delay_secs: 0.02,
+        ..GatewaySettings::default()
+    }
+}
+
+/// A worker with every key set.
+pub fn worker() -> Worker {
+    let names = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"];
+    let environment = Environment::new(names.map(|name| (name, KEY.to_owned())), None);
+    Worker::start(environment, BTreeMap::new()).expect("a thread can be started")
+}
+
+/// The command that asks this.
+pub fn command(id: u64, provider: &str, base_url: &str, words: &str, settings: &GatewaySettings) -> GatewayCommand {
+    let settings =
+        GatewaySettings { base_urls: BTreeMap::from([(provider.to_owned(), base_url.to_owned())]), ..settings.clone() };
+    let choice = Choice { provider: provider.to_owned(), model: "test-model".to_owned() };
+    let request = ProviderRequest {
+        agent: "ada-1".to_owned(),
+        profile: "ada".to_owned(),
+        kind: CallKind::Task,
+        model: choice.model.clone(),
+        system: "You are a test.".to_owned(),
+        messages: vec![PromptMessage { role: Role::User, text: words.to_owned() }],
+        max_output_tokens: 64,
+        seed: 1,
+    };
+    let terms = Terms {
+        base_url: settings.base_url(provider, &Environment::default()).expect("the tests know only vendors"),
+        patience: settings.patience(),
+        total: settings.total_timeout(),
+        retry: settings.retry_policy(),
+        max_concurrent: settings.max_concurrent,
+    };
+    GatewayCommand::Complete { id: RequestId(id), request: Box::new(request), choice, terms: Box::new(terms) }
+}
+
+/// Asks and waits for the answer.
+pub fn ask(provider: &str, base_url: &str, words: &str, settings: &GatewaySettings) -> Asked {
+    let worker = worker();
+    worker.send(command(1, provider, base_url, words, settings)).expect("there is room for one question");
+    hear(&worker)
+}
+
+/// Waits for the answer to the question that is under way.
+pub fn hear(worker: &Worker) -> Asked {
+    let (mut live, mut pieces) = (String::new(), 0);
+    loop {
+        match worker.next(Duration::from_secs(60)).expect("every question gets its answer") {
+            GatewayEvent::Started { .. } => {}
+            GatewayEvent::Delta { text, .. } => {
+                live.push_str(&text);
+                pieces += 1;
+            }
+            GatewayEvent::Finished { outcome, .. } => return Asked { outcome, live, pieces },
+        }
+    }
+}

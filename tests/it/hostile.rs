@@ -1,0 +1,446 @@
+//! A server that does everything wrong that a server can do, and what the gateway makes of it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use agent_workshop::gateway::settings::GatewaySettings;
+use agent_workshop::mind::{FailureKind, Finish};
+use libtest_mimic::Trial;
+use serde_json::json;
+
+use crate::asking::{self, Asked, KEY, hasty};
+
+/// A server on a free port whose every connection is answered by a function: (stream, request, how many before).
+struct Server {
+    url: String,
+    seen: Arc<AtomicUsize>,
+}
+
+impl Server {
+    fn start(answer: impl Fn(&mut TcpStream, &str, usize) + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+        let url = format!("http://{}/v1/", listener.local_addr().expect("it is bound"));
+        let seen = Arc::new(AtomicUsize::new(0));
+        let (count, answer) = (seen.clone(), Arc::new(answer));
+        // Ends with the process: it waits in `accept`.
+        thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let number = count.fetch_add(1, Ordering::SeqCst);
+                let answer = answer.clone();
+                thread::spawn(move || {
+                    let mut stream = stream;
+                    let request = read_request(&mut stream);
+                    answer(&mut stream, &request, number);
+                });
+            }
+        });
+        Self { url, seen }
+    }
+
+    /// A server that says these bytes to everyone, in these pieces, and closes.
+    fn saying(pieces: Vec<Vec<u8>>) -> Self {
+        Self::start(move |stream, _, _| {
+            for piece in &pieces {
+                if stream.write_all(piece).and_then(|()| stream.flush()).is_err() {
+                    return;
+                }
+            }
+        })
+    }
+
+    fn ask(&self) -> Asked {
+        self.ask_with(&hasty())
+    }
+
+    fn ask_with(&self, settings: &GatewaySettings) -> Asked {
+        asking::ask("openai", &self.url, "hello", settings)
+    }
+
+    fn seen(&self) -> usize {
+        self.seen.load(Ordering::SeqCst)
+    }
+}
+
+fn read_request(stream: &mut TcpStream) -> String {
+    let mut reader = BufReader::new(stream);
+    let (mut head, mut length) = (String::new(), 0);
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).unwrap_or(0) == 0 || line == "\r\n" {
+            break;
+        }
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap_or(0);
+        }
+        head.push_str(&line);
+    }
+    let mut body = vec![0; length];
+    if reader.read_exact(&mut body).is_err() {
+        return head;
+    }
+    head + &String::from_utf8_lossy(&body)
+}
+
+const STREAM_HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+
+fn status(line: &str, headers: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!("HTTP/1.1 {line}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}").into_bytes()
+}
+
+fn text_event(text: &str) -> String {
+    format!("data: {}\n\n", json!({ "choices": [{ "index": 0, "delta": { "content": text } }] }))
+}
+
+fn calls_event(calls: serde_json::Value) -> String {
+    format!("data: {}\n\n", json!({ "choices": [{ "index": 0, "delta": { "tool_calls": calls } }] }))
+}
+
+fn end_event(reason: &str) -> String {
+    let usage = json!({ "prompt_tokens": 11, "completion_tokens": 5, "total_tokens": 16 });
+    let end = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }], "usage": usage });
+    format!("data: {end}\n\ndata: [DONE]\n\n")
+}
+
+fn stream_of(events: &[String]) -> Vec<Vec<u8>> {
+    let mut pieces = vec![STREAM_HEAD.as_bytes().to_vec()];
+    pieces.extend(events.iter().map(|event| event.clone().into_bytes()));
+    pieces
+}
+
+/// A plain answer works, with usage, and is seen while it comes.
+pub fn a_plain_answer() {
+    let server = Server::saying(stream_of(&[text_event("Hel"), text_event("lo"), end_event("stop")]));
+    let asked = server.ask();
+    assert!("Hello".starts_with(&asked.live) && asked.pieces > 0);
+    let reply = asked.reply();
+    assert_eq!((reply.text.as_str(), reply.finish), ("Hello", Finish::Stop));
+    assert_eq!((reply.usage.input_tokens, reply.usage.output_tokens), (11, 5));
+}
+
+/// 401 is not tried again and says which key to set.
+pub fn status_401() {
+    let server = Server::saying(vec![status("401 Unauthorized", "", "{\"error\":\"bad key\"}")]);
+    let failure = server.ask().failure();
+    assert_eq!((failure.kind, server.seen()), (FailureKind::Unauthorised, 1));
+    assert!(failure.what.starts_with("openai answered 401 at http://127.0.0.1"), "{}", failure.what);
+    assert!(failure.remedy.contains("OPENAI_API_KEY"));
+}
+
+/// 400, 403 and 404 are not tried again.
+pub fn other_refusals() {
+    for (line, kind) in [
+        ("400 Bad Request", FailureKind::Rejected),
+        ("403 Forbidden", FailureKind::Unauthorised),
+        ("404 Not Found", FailureKind::Rejected),
+    ] {
+        let server = Server::saying(vec![status(line, "", "no")]);
+        assert_eq!(server.ask().failure().kind, kind);
+        assert_eq!(server.seen(), 1, "{line}");
+    }
+}
+
+/// A redirect is not followed: the key would go along.
+pub fn a_redirect() {
+    let elsewhere = Server::saying(stream_of(&[text_event("stolen"), end_event("stop")]));
+    let server =
+        Server::saying(vec![status("307 Temporary Redirect", &format!("location: {}\r\n", elsewhere.url), "")]);
+    let failure = server.ask().failure();
+    assert_eq!((failure.kind, elsewhere.seen()), (FailureKind::Rejected, 0));
+}
+
+/// 429 with a second to wait is waited for.
+pub fn status_429_with_retry_after() {
+    let server = Server::start(|stream, _, number| {
+        let answer = if number == 0 {
+            vec![status("429 Too Many Requests", "retry-after: 1\r\n", "slow down")]
+        } else {
+            stream_of(&[text_event("now"), end_event("stop")])
+        };
+        answer.iter().for_each(|piece| drop(stream.write_all(piece)));
+    });
+    let begun = Instant::now();
+    assert_eq!(server.ask().reply().text, "now");
+    assert!(begun.elapsed() >= Duration::from_secs(1), "it asked to wait a second");
+    assert_eq!(server.seen(), 2);
+}
+
+/// 429 with an hour to wait fails at once and says so.
+pub fn status_429_for_an_hour() {
+    let server = Server::saying(vec![status("429 Too Many Requests", "retry-after: 3600\r\n", "")]);
+    let failure = server.ask().failure();
+    assert_eq!((failure.kind, server.seen()), (FailureKind::RateLimited, 1));
+    assert!(failure.remedy.contains("60 minutes"), "{}", failure.remedy);
+}
+
+/// 500 is tried again.
+pub fn status_500_then_ok() {
+    let server = Server::start(|stream, _, number| {
+        let answer = if number < 2 {
+            vec![status("500 Internal Server Error", "", "oops")]
+        } else {
+            stream_of(&[text_event("fine"), end_event("stop")])
+        };
+        answer.iter().for_each(|piece| drop(stream.write_all(piece)));
+    });
+    assert_eq!(server.ask().reply().text, "fine");
+    assert_eq!(server.seen(), 3);
+}
+
+/// 503 for ever is tried four times.
+pub fn status_503_for_ever() {
+    let server = Server::saying(vec![status("503 Service Unavailable", "", "")]);
+    let failure = server.ask().failure();
+    assert_eq!((failure.kind, server.seen()), (FailureKind::Unavailable, 4));
+    assert!(failure.what.contains("tried 4 times"));
+}
+
+/// A server that takes the call and hangs up cannot be reached.
+pub fn accept_and_close() {
+    let server = Server::start(|_, _, _| {});
+    let failure = server.ask().failure();
+    assert_eq!((failure.kind, server.seen()), (FailureKind::Unavailable, 4));
+}
+
+/// Nobody listens there.
+pub fn nobody_there() {
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port();
+    let failure = asking::ask("openai", &format!("http://127.0.0.1:{port}/v1"), "hello", &hasty()).failure();
+    assert_eq!(failure.kind, FailureKind::Unavailable);
+    assert!(failure.remedy.contains("gateway.base_urls.openai"));
+}
+
+/// Silence before and in the middle of an answer ends in time.
+pub fn silence() {
+    for head in ["", STREAM_HEAD] {
+        let server = Server::start(move |stream, _, _| {
+            drop(stream.write_all(head.as_bytes()));
+            // Returns when the other side has had enough and hangs up.
+            drop(stream.read(&mut [0]));
+        });
+        let settings = GatewaySettings { attempts: 2, ..hasty() };
+        let failure = server.ask_with(&settings).failure();
+        assert_eq!((failure.kind, server.seen()), (FailureKind::TimedOut, 2), "{failure:?}");
+    }
+}
+
+/// A server that says a word now and then for ever is cut off by the total.
+pub fn dripping_for_ever() {
+    let server = Server::start(|stream, _, _| {
+        drop(stream.write_all(STREAM_HEAD.as_bytes()));
+        let pause = Duration::from_millis(50);
+        stream.set_read_timeout(Some(pause)).expect("a pause is a timeout");
+        // Reading with a timeout is the pause: there is nothing to read.
+        while stream.write_all(text_event("drip ").as_bytes()).is_ok() {
+            drop(stream.read(&mut [0]));
+        }
+    });
+    let settings = GatewaySettings { total_timeout_secs: 1.0, ..hasty() };
+    assert_eq!(server.ask_with(&settings).failure().kind, FailureKind::TimedOut);
+    assert_eq!(server.seen(), 1);
+}
+
+/// Garbage in place of an answer.
+pub fn garbage() {
+    for body in ["<html>hello</html>", "data: {{{\n\n", "data: \u{0}\u{1}\n\n", ""] {
+        let server = Server::saying(stream_of(&[body.to_owned()]));
+        assert_eq!(server.ask().failure().kind, FailureKind::Malformed, "{body:?}");
+    }
+    let server = Server::saying(vec![b"\xff\xfe\x00 this is not HTTP\r\n\r\n".to_vec()]);
+    assert_eq!(server.ask().failure().kind, FailureKind::Unavailable);
+    let server = Server::saying(vec![STREAM_HEAD.as_bytes().to_vec(), b"data: \xff\xff\xff\n\n".to_vec()]);
+    assert_eq!(server.ask().failure().kind, FailureKind::Malformed);
+}
+
+/// Half a stream, and a stream without its end, are failures and not short answers; nor are they paid for twice.
+pub fn half_a_stream() {
+    let half_event = text_event("a whole one") + "data: {\"choices\":[{\"del";
+    let no_done = text_event("all said");
+    for events in [half_event, no_done] {
+        let server = Server::saying(stream_of(&[events]));
+        let failure = server.ask().failure();
+        assert_eq!((failure.kind, server.seen()), (FailureKind::Malformed, 1));
+    }
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 9999\r\n\r\n";
+    let server = Server::saying(vec![head.as_bytes().to_vec(), text_event("short").into_bytes()]);
+    assert_eq!(server.ask().failure().kind, FailureKind::Malformed);
+}
+
+/// A megabyte in a piece is more than an answer may hold.
+pub fn a_megabyte_a_piece() {
+    let server = Server::saying(stream_of(&[text_event(&"x".repeat(1 << 20)), text_event("more"), end_event("stop")]));
+    let failure = server.ask().failure();
+    assert_eq!((failure.kind, server.seen()), (FailureKind::Malformed, 1));
+}
+
+/// An index of thirty million costs no memory and no time.
+pub fn a_huge_index() {
+    let call = json!([{ "index": 30_000_000, "id": "c", "function": { "name": "read", "arguments": "{}" } }]);
+    let server = Server::saying(stream_of(&[calls_event(call), end_event("tool_calls")]));
+    let begun = Instant::now();
+    let reply = server.ask().reply();
+    assert_eq!((reply.tool_calls.len(), reply.finish), (1, Finish::ToolCalls));
+    assert!(begun.elapsed() < Duration::from_secs(5));
+}
+
+/// Two calls under one index stay two.
+pub fn two_calls_with_index_0() {
+    let call = |id: &str, path: &str| {
+        let arguments = json!({ "path": path }).to_string();
+        json!([{ "index": 0, "id": id, "function": { "name": "read", "arguments": arguments } }])
+    };
+    let events = [calls_event(call("a", "one")), calls_event(call("b", "two")), end_event("tool_calls")];
+    let reply = Server::saying(stream_of(&events)).ask().reply();
+    let paths: Vec<_> = reply.tool_calls.iter().map(|call| call.arguments["path"].clone()).collect();
+    assert_eq!(paths, ["one", "two"]);
+}
+
+/// A call without an index cannot be read; that is a failure and not an answer without calls.
+pub fn a_call_without_index() {
+    let call = json!([{ "id": "a", "function": { "name": "read", "arguments": "{}" } }]);
+    let server = Server::saying(stream_of(&[calls_event(call), end_event("tool_calls")]));
+    assert_eq!(server.ask().failure().kind, FailureKind::Malformed);
+}
+
+/// No arguments are an empty object, and "stop" with calls is still calls.
+pub fn empty_arguments() {
+    let call = json!([{ "index": 0, "id": "a", "function": { "name": "now", "arguments": "" } }]);
+    let reply = Server::saying(stream_of(&[calls_event(call), end_event("stop")])).ask().reply();
+    assert_eq!((&reply.tool_calls[0].arguments, reply.finish), (&json!({}), Finish::ToolCalls));
+}
+
+/// Too many calls.
+pub fn a_thousand_calls() {
+    let call = |index: usize| json!([{ "index": index, "id": format!("c{index}"), "function": { "name": "n", "arguments": "" } }]);
+    let mut events: Vec<_> = (0..1000).map(|index| calls_event(call(index))).collect();
+    events.push(end_event("tool_calls"));
+    assert_eq!(Server::saying(stream_of(&events)).ask().failure().kind, FailureKind::Malformed);
+}
+
+/// The first error ends the answer, whatever follows.
+pub fn invalid_json_and_then_more() {
+    let events = [text_event("before"), "data: {oops\n\n".to_owned(), text_event("after"), end_event("stop")];
+    let server = Server::saying(stream_of(&events));
+    assert_eq!((server.ask().failure().kind, server.seen()), (FailureKind::Malformed, 1));
+}
+
+/// Characters may be split anywhere, and lines may end as they like.
+pub fn split_characters_and_crlf() {
+    let all = text_event("Grüße, 東京 🦀") + &end_event("stop");
+    for all in [all.clone(), all.replace('\n', "\r\n")] {
+        let mut pieces = vec![STREAM_HEAD.as_bytes().to_vec()];
+        pieces.extend(all.as_bytes().iter().map(|byte| vec![*byte]));
+        assert_eq!(Server::saying(pieces).ask().reply().text, "Grüße, 東京 🦀");
+    }
+}
+
+/// A server that says the key back, in a body, in a stream and in a status line.
+pub fn echoing_the_key() {
+    let echo = |line: &'static str| {
+        Server::start(move |stream, request, _| {
+            assert!(request.contains(KEY), "the key is sent where it belongs");
+            drop(stream.write_all(&status(line, "", &format!("you said: {request}"))));
+        })
+    };
+    for line in ["400 Bad Request", "401 Unauthorized", "500 Internal Server Error"] {
+        echo(line).ask().failure();
+    }
+    let told = format!("data: {}\n\n", json!({ "error": { "message": format!("bad key {KEY}"), "code": 401 } }));
+    let failure = Server::saying(stream_of(&[told])).ask().failure();
+    assert_eq!(failure.kind, FailureKind::Unauthorised);
+    Server::saying(stream_of(&[format!("data: {KEY}\n\n")])).ask().failure();
+}
+
+/// A line without an end is cut off by the total, however fast it comes.
+pub fn an_endless_line() {
+    let server = Server::start(|stream, _, _| {
+        drop(stream.write_all(STREAM_HEAD.as_bytes()));
+        let block = [b'x'; 65536];
+        while stream.write_all(&block).is_ok() {}
+    });
+    let settings = GatewaySettings { total_timeout_secs: 1.0, ..hasty() };
+    let begun = Instant::now();
+    assert!(server.ask_with(&settings).outcome.is_err());
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+}
+
+/// Withdrawn in the middle: the server sees the connection end, and the question gets its one end.
+pub fn withdrawn_in_the_middle() {
+    let (gone, is_gone) = std::sync::mpsc::channel();
+    let server = Server::start(move |stream, _, _| {
+        drop(stream.write_all(STREAM_HEAD.as_bytes()));
+        drop(stream.write_all(text_event("I will tell you all of it: ").as_bytes()));
+        let hung_up = matches!(stream.read(&mut [0]), Ok(0) | Err(_));
+        assert!(gone.send(hung_up).is_ok(), "the test waits for it");
+    });
+    let worker = asking::worker();
+    let settings = GatewaySettings { stall_timeout_secs: 30.0, ..hasty() };
+    worker.send(asking::command(7, "openai", &server.url, "hello", &settings)).expect("there is room");
+    let mut told = false;
+    while !told {
+        let event = worker.next(Duration::from_secs(30)).expect("something comes");
+        told = matches!(event, agent_workshop::gateway::worker::GatewayEvent::Delta { .. });
+    }
+    let id = agent_workshop::base::RequestId(7);
+    worker.send(agent_workshop::gateway::worker::GatewayCommand::Cancel { id }).expect("there is room");
+    assert_eq!(asking::hear(&worker).failure().kind, FailureKind::Cancelled);
+    assert_eq!(is_gone.recv_timeout(Duration::from_secs(10)), Ok(true));
+}
+
+/// Dropping the worker in the middle of an answer takes at most two seconds.
+pub fn dropped_in_the_middle() {
+    let server = Server::start(|stream, _, _| {
+        drop(stream.write_all(STREAM_HEAD.as_bytes()));
+        drop(stream.read(&mut [0]));
+    });
+    let worker = asking::worker();
+    let settings = GatewaySettings { stall_timeout_secs: 30.0, total_timeout_secs: 60.0, ..hasty() };
+    worker.send(asking::command(1, "openai", &server.url, "hello", &settings)).expect("there is room");
+    assert!(worker.next(Duration::from_secs(30)).is_some(), "it has begun");
+    let begun = Instant::now();
+    drop(worker);
+    assert!(begun.elapsed() < Duration::from_millis(2500), "{:?}", begun.elapsed());
+}
+
+/// Every test of this file.
+pub fn trials() -> Vec<Trial> {
+    let tests: [(&str, fn()); 26] = [
+        ("a_plain_answer", a_plain_answer),
+        ("status_401", status_401),
+        ("other_refusals", other_refusals),
+        ("a_redirect", a_redirect),
+        ("status_429_with_retry_after", status_429_with_retry_after),
+        ("status_429_for_an_hour", status_429_for_an_hour),
+        ("status_500_then_ok", status_500_then_ok),
+        ("status_503_for_ever", status_503_for_ever),
+        ("accept_and_close", accept_and_close),
+        ("nobody_there", nobody_there),
+        ("silence", silence),
+        ("dripping_for_ever", dripping_for_ever),
+        ("garbage", garbage),
+        ("half_a_stream", half_a_stream),
+        ("a_megabyte_a_piece", a_megabyte_a_piece),
+        ("a_huge_index", a_huge_index),
+        ("two_calls_with_index_0", two_calls_with_index_0),
+        ("a_call_without_index", a_call_without_index),
+        ("empty_arguments", empty_arguments),
+        ("a_thousand_calls", a_thousand_calls),
+        ("invalid_json_and_then_more", invalid_json_and_then_more),
+        ("split_characters_and_crlf", split_characters_and_crlf),
+        ("echoing_the_key", echoing_the_key),
+        ("an_endless_line", an_endless_line),
+        ("withdrawn_in_the_middle", withdrawn_in_the_middle),
+        ("dropped_in_the_middle", dropped_in_the_middle),
+    ];
+    let named = |(name, test): (&str, fn())| {
+        Trial::test(format!("hostile::{name}"), move || {
+            test();
+            Ok(())
+        })
+    };
+    tests.into_iter().map(named).collect()
+}

