@@ -1,5 +1,10 @@
 //! The only module that knows tokio, HTTP and vendors: takes questions out, brings answers in.
 
+pub mod offline;
+pub mod provider;
+
+pub use offline::OfflineProvider;
+
 use bevy::app::App;
 
 /// Adds this floor to the room.

@@ -1,0 +1,1 @@
+//! What may be relied on in every reply of the offline brain.
