@@ -2,8 +2,10 @@
 
 pub mod offline;
 pub mod provider;
+pub mod scripted;
 
 pub use offline::OfflineProvider;
+pub use scripted::ScriptedProvider;
 
 use bevy::app::App;
 

@@ -76,12 +76,11 @@ pub fn choose_pin<'p>(speaker: &Speaker, pins: &'p [PinLine]) -> Option<Choice<'
         let earlier = pins.iter().take(*at);
         words(&pin.text).count() >= 3 && earlier.into_iter().any(|other| bare(&other.text) == bare(&pin.text))
     });
-    if let Some((_, pin)) = repeated.filter(|_| may(speaker, "VOTE_DOWN")) {
+    if let Some((_, pin)) = repeated.filter(|(_, pin)| may(speaker, "VOTE_DOWN") && taste(speaker, pin) == 0) {
         return Some(Choice { pin, is_against: true });
     }
     let liking = |pin: &PinLine| -> (usize, u64) {
-        let taste = content_hash(format!("{}\n{}", speaker.reading.name, pin.id).as_bytes()) % 3;
-        (shared(&stems(&pin.text), &speaker.reading.interests), taste)
+        (shared(&stems(&pin.text), &speaker.reading.interests), taste(speaker, pin))
     };
     let liked = pins.iter().filter(open).map(|pin| (liking(pin), pin));
     let liked = liked.filter(|((common, taste), _)| *common > 1 || *common == 1 && *taste > 0 || *taste == 2);
@@ -105,7 +104,8 @@ pub fn answer_mail(speaker: &mut Speaker, item: &MailLine, subject: &Subject, dr
     let about = if item.subject.is_empty() { clause(item.text.trim(), 6) } else { item.subject.clone() };
     let is_answer = [&item.subject, &item.text].iter().any(|text| {
         let start = text.trim_start();
-        start.starts_with("Re:") || start.starts_with("Re “") || start.starts_with("RE:")
+        let rest = start.strip_prefix(ANSWER_PREFIX).or_else(|| start.strip_prefix("RE"));
+        rest.is_some_and(|rest| rest.starts_with([':', ' ']))
     });
     let from = item.from.as_str();
     let is_person = matches!(from, "" | "user" | "User" | "you");
@@ -158,6 +158,11 @@ pub fn answered_note(from: &str, subject: &str) -> String {
 pub fn may(speaker: &Speaker, marker: &str) -> bool {
     let abilities = &speaker.reading.abilities;
     !abilities.contains('[') || abilities.to_uppercase().contains(marker)
+}
+
+/// What an agent thinks of a pin before it has a reason, 0 to 2; its own, and always the same.
+fn taste(speaker: &Speaker, pin: &PinLine) -> u64 {
+    content_hash(format!("{}\n{}", speaker.reading.name, pin.id).as_bytes()) % 3
 }
 
 fn is_mine(speaker: &Speaker, pin: &PinLine) -> bool {

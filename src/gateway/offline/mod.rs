@@ -25,6 +25,8 @@ pub mod voice;
 #[cfg(test)]
 mod examples;
 #[cfg(test)]
+mod gallery;
+#[cfg(test)]
 mod tests;
 
 use self::draft::Draft;

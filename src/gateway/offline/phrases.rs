@@ -12,7 +12,7 @@ const NOT_IN_PHRASES: &str = " shows show showed says said means meant needs nee
     happened opens opened closes closed starts started ends ended became becomes become seems looks looked makes \
     took takes gives gave wants wanted keeps kept moves moved arrives arrived reads stands lies runs holds held asks \
     brings brought leads led tells told gets got puts works changes grows writes wrote thinks belongs agrees agreed \
-    first second third late early ready open true false clear sure whole monday tuesday wednesday thursday friday \
+    first second third exists exist hangs costs wait waits turns fits helps hears answers asked bring brings late early ready open true false clear sure whole monday tuesday wednesday thursday friday \
     saturday sunday morning evening afternoon night week month year later already again almost even instead matter \
     point mind line fact idea case sense reason answer question ";
 

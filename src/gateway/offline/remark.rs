@@ -4,7 +4,7 @@ use super::draft::{Draft, fill};
 use super::markers;
 use super::moment::{MailLine, PinLine, mail, pins};
 use super::speaker::{QUOTED_WORDS, Speaker, Subject};
-use super::text::{bare, clause, quoted, sentences, unpunctuated};
+use super::text::{bare, clause, is_order_verb, is_stop_word, quoted, sentences, unpunctuated, words};
 
 /// Longer contents than this cannot be told from what the prompt says was seen, which is cut short.
 const SEEN_CHARS: usize = 160;
@@ -74,7 +74,15 @@ fn on_rules(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
             ];
             draft.say(speaker.line(&lines, &[("d", &duty)]));
         }
-        _ => draft.say(speaker.next_step(&subject)),
+        _ => {
+            let lines = [
+                "I have nothing to say against the rest, either.",
+                "I start with what lies on my desk today.",
+                "That costs me a habit, and I can spare one.",
+                "Remind me if I forget it.",
+            ];
+            draft.say(speaker.line(&lines, &[]));
+        }
     }
     draft.say(speaker.phrase(0.35));
     if !speaker.reading.remembers(unpunctuated(&rule)) {
@@ -163,7 +171,10 @@ fn on_mail(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
     };
     let whole = format!("{}\n{}", item.subject, item.text);
     let named = if item.subject.is_empty() { label.to_owned() } else { quoted(&item.subject, 8) };
-    let subject = speaker.subject(&whole, &named);
+    let mut subject = speaker.subject(&whole, &named);
+    if let Some(topic) = thing_in(&item.subject) {
+        subject.topic = topic;
+    }
     let from = match item.from.as_str() {
         "" | "user" => "Somebody",
         name => name,
@@ -181,11 +192,21 @@ fn on_mail(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
     draft
 }
 
+/// What a short subject line names: “Lamp order” is about the lamp order.
+fn thing_in(subject: &str) -> Option<String> {
+    let count = words(subject).count();
+    let names = words(subject).all(|word| !is_stop_word(word)) && !words(subject).next().is_some_and(is_order_verb);
+    let plain = subject.chars().all(|c| c.is_alphanumeric() || c == ' ' || c == '-');
+    let is_title = subject.chars().filter(|c| c.is_uppercase()).count() > 1;
+    ((1..=3).contains(&count) && names && plain && !is_title).then(|| format!("the {}", subject.to_lowercase()))
+}
+
 /// A sentence about the sentence that matters most, quoting it.
 fn remark(speaker: &mut Speaker, subject: &Subject, label: &str) -> String {
-    // Not always the same reader's favourite: now and then the second thing that caught the eye.
-    let second = subject.ranked.get(1).filter(|_| speaker.dice.chance(0.3));
-    let sentence = second.or(subject.ranked.first()).map_or(subject.topic.as_str(), String::as_str);
+    // Not always the same reader's favourite: now and then another thing that caught the eye.
+    let other = if speaker.dice.chance(0.6) { 1 } else { 2 };
+    let other = subject.ranked.get(other).filter(|_| speaker.dice.chance(0.5));
+    let sentence = other.or(subject.ranked.first()).map_or(subject.topic.as_str(), String::as_str);
     let q = quoted(sentence, QUOTED_WORDS);
     let values = [("q", q.as_str()), ("t", subject.topic.as_str()), ("l", label)];
     let template = speaker.dice.line(speaker.tone.remarks);

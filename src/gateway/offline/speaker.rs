@@ -4,9 +4,12 @@ use std::collections::BTreeSet;
 
 use super::craft::{Craft, craft_of};
 use super::draft::fill;
+use super::moment::Moment;
 use super::phrases::{noun_phrases, ranked};
 use super::reading::Reading;
-use super::text::{ban, contains_word, lower_first, order, quoted, sentences, shared, stems, unpunctuated};
+use super::text::{
+    ban, bare, contains_word, lower_first, order, quoted, sentences, shared, stems, subject_stems, unpunctuated,
+};
 use super::voice::{Dice, Tone, tone_of};
 
 /// Most words of a quotation.
@@ -68,8 +71,11 @@ impl<'a> Speaker<'a> {
 
     /// What the rules of the house say about something, if any of them does.
     pub fn rule_on(&mut self, about: &BTreeSet<String>) -> Option<String> {
+        if self.spoken().contains("house rules") {
+            return None;
+        }
         let rules = self.reading.rules.iter();
-        let best = rules.map(|rule| (shared(&stems(rule), about), rule)).filter(|(common, _)| *common > 0);
+        let best = rules.map(|rule| (shared(&subject_stems(rule), about), rule)).filter(|(common, _)| *common > 0);
         let (_, rule) = best.max_by_key(|(common, _)| *common)?;
         Some(self.rule_in_words(rule))
     }
@@ -108,14 +114,34 @@ impl<'a> Speaker<'a> {
             ];
             return self.line(&lines, &[("duty", &duty)]);
         }
+        if self.dice.chance(0.12)
+            && let Some(duty) = self.any_duty()
+        {
+            let lines = ["Until that is settled I {duty}.", "Meanwhile I keep to my own bench: I {duty}."];
+            return self.line(&lines, &[("duty", &duty)]);
+        }
         self.line(self.craft.steps, &[("t", &subject.topic)])
+    }
+
+    fn any_duty(&mut self) -> Option<String> {
+        let duties: Vec<&str> = self.reading.duties.iter().map(String::as_str).collect();
+        let doing = order(self.dice.line(&duties))?;
+        (doing.split(' ').count() <= 16).then(|| in_first_person(&doing))
+    }
+
+    /// What was said in the conversation so far.
+    fn spoken(&self) -> String {
+        match &self.reading.moment {
+            Moment::Talk { said, .. } => said.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n"),
+            _ => String::new(),
+        }
     }
 
     /// The duty that has most in common with something, in the first person: “check every name”.
     pub fn duty_on(&self, about: &BTreeSet<String>) -> Option<String> {
         let duties = self.reading.duties.iter();
         let fitting = duties.filter_map(|duty| {
-            let common = shared(&stems(duty), about);
+            let common = shared(&subject_stems(duty), about);
             let doing = order(sentences(duty).first()?)?;
             (common > 0 && doing.split(' ').count() <= 16).then(|| (common, in_first_person(&doing)))
         });
@@ -123,10 +149,13 @@ impl<'a> Speaker<'a> {
     }
 
     /// Something the speaker knows about a subject, from its notes, its past or a board.
-    pub fn recall(&mut self, about: &BTreeSet<String>, besides: &str) -> Option<String> {
+    pub fn recall(&mut self, about: &BTreeSet<String>) -> Option<String> {
+        let spoken = bare(&self.spoken());
         let known = |known: &'a [String]| {
-            let fitting =
-                known.iter().filter(|line| shared(&stems(line), about) >= 2 && !besides.contains(unpunctuated(line)));
+            let fitting = known.iter().filter(|line| {
+                let is_fresh = !spoken.contains(&bare(&quoted(without_place(line), QUOTED_WORDS)));
+                is_fresh && shared(&stems(line), about) >= 2 && !line.starts_with("Worked on")
+            });
             fitting.max_by_key(|line| shared(&stems(line), about))
         };
         let (lines, line): (&[&str], _) = if let Some(note) = known(&self.reading.notes) {
@@ -138,20 +167,29 @@ impl<'a> Speaker<'a> {
         } else {
             return None;
         };
-        let quotation = quoted(line, QUOTED_WORDS);
+        let quotation = quoted(without_place(line), QUOTED_WORDS);
         Some(self.line(lines, &[("q", &quotation)]))
+    }
+}
+
+/// A note without the element that it names first: “News: The fair opens” is about the fair.
+fn without_place(note: &str) -> &str {
+    match note.split_once(": ") {
+        Some((place, rest)) if place.split(' ').count() <= 3 => rest,
+        _ => note,
     }
 }
 
 /// A topic as it may stand after “about”: short ones as they are, others by the noun phrase in them.
 pub fn topic_in(text: &str, interests: &BTreeSet<String>) -> Option<String> {
     let text = unpunctuated(text);
-    let is_short = !text.is_empty() && text.split(' ').count() <= 5 && !text.contains([':', '?', '“']);
+    let first = text.split(' ').next().unwrap_or_default().to_lowercase();
+    let asks = contains_word(" how what why when where who which whose is are do does should can ", &first);
+    let is_short = !text.is_empty() && text.split(' ').count() <= 5 && !text.contains([':', '?', '“']) && !asks;
     match noun_phrases(&[text.to_owned()], interests).into_iter().next() {
         Some(phrase) if !is_short => Some(phrase),
         _ if is_short => {
-            let first = text.split(' ').next().unwrap_or_default().to_lowercase();
-            let named = contains_word(" the a an our this that these those how what why when where who ", &first);
+            let named = contains_word(" the a an our this that these those ", &first);
             Some(if named { lower_first(text) } else { text.to_owned() })
         }
         phrase => phrase,

@@ -1,7 +1,7 @@
 //! Summing up a session: what is kept when older messages go, taken word for word from what was there.
 
 use super::draft::Draft;
-use super::moment::Moment;
+use super::moment::{Moment, pins};
 use super::phrases::ranked;
 use super::reading::Reading;
 use super::text::{alike, bare, clause, sentences};
@@ -73,10 +73,15 @@ fn within_limit(lines: Vec<String>) -> Draft {
     draft
 }
 
+fn pin_texts(content: &str) -> String {
+    pins(content).into_iter().map(|pin| format!("{} ({} by {})\n", pin.text, pin.id, pin.author)).collect()
+}
+
 /// What was read and what others said: where, and the sentence that matters most, the latest first.
 fn heard(reading: &Reading) -> Vec<(String, String)> {
     let of = |asked: &String| match Moment::parse(asked, CallKind::Task, &reading.name) {
-        Moment::Element { label, content, .. } => {
+        Moment::Element { label, kind, content } => {
+            let content = if kind == "pinboard" { pin_texts(&content) } else { content };
             let best = ranked(&sentences(&content), &reading.interests, &reading.name).into_iter().next()?;
             Some((format!("{label} says"), best))
         }

@@ -2,8 +2,9 @@
 
 use super::draft::{Draft, fill};
 use super::markers::{idea_on, may};
+use super::phrases::ranked;
 use super::speaker::{QUOTED_WORDS, Speaker, Subject, in_third_person, topic_in};
-use super::text::{clause, quoted, sentences, stems, unpunctuated};
+use super::text::{clause, quoted, sentences, stems, unpunctuated, words};
 
 /// A turn in a conversation.
 pub fn turn(
@@ -57,6 +58,7 @@ fn reaction(speaker: &mut Speaker, other: &str, subject: &Subject, text: &str) -
     let asks = spoken.last().is_some_and(|sentence| sentence.ends_with('?'));
     let heard = heard(speaker, &spoken);
     let values = [("q", heard.as_str()), ("o", other), ("t", subject.topic.as_str())];
+    let asks = asks || heard.is_empty();
     if asks && !speaker.dice.chance(0.2) {
         draft.say(speaker.line(speaker.craft.answers, &values));
         draft.say(support(speaker, subject, 0.5));
@@ -83,10 +85,12 @@ fn reaction(speaker: &mut Speaker, other: &str, subject: &Subject, text: &str) -
 
 /// What to come back to in something said: a statement rather than a question, and rather what matters to me.
 fn heard(speaker: &mut Speaker, spoken: &[String]) -> String {
-    let statements: Vec<String> = spoken.iter().filter(|sentence| !sentence.ends_with('?')).cloned().collect();
-    let of = if statements.is_empty() { spoken } else { &statements };
-    let ranked = super::phrases::ranked(of, &speaker.reading.interests, &speaker.reading.name);
-    ranked.first().or(of.first()).map(|sentence| quoted(sentence, QUOTED_WORDS - 3)).unwrap_or_default()
+    // What quotes somebody else would come out as a quotation within a quotation.
+    let is_own =
+        |sentence: &&String| !sentence.ends_with('?') && !sentence.contains(['\'', '“']) && words(sentence).count() > 3;
+    let statements: Vec<String> = spoken.iter().filter(is_own).cloned().collect();
+    let ranked = ranked(&statements, &speaker.reading.interests, "");
+    ranked.first().or(statements.first()).map(|sentence| quoted(sentence, QUOTED_WORDS - 3)).unwrap_or_default()
 }
 
 fn question(speaker: &mut Speaker, subject: &Subject) -> String {
@@ -101,10 +105,9 @@ fn support(speaker: &mut Speaker, subject: &Subject, chance: f32) -> String {
         return String::new();
     }
     let rule_first = speaker.dice.chance(0.4);
-    let said = subject.ranked.join("\n");
     let found = match rule_first {
-        true => speaker.rule_on(&subject.stems).or_else(|| speaker.recall(&subject.stems, &said)),
-        false => speaker.recall(&subject.stems, &said).or_else(|| speaker.rule_on(&subject.stems)),
+        true => speaker.rule_on(&subject.stems).or_else(|| speaker.recall(&subject.stems)),
+        false => speaker.recall(&subject.stems).or_else(|| speaker.rule_on(&subject.stems)),
     };
     match found {
         Some(found) => found,
@@ -116,7 +119,9 @@ fn conclusion(speaker: &mut Speaker, other: &str, subject: &Subject, said: &[(St
     let mut draft = Draft::default();
     let theirs: Vec<&str> = said.iter().filter(|(name, _)| name == other).map(|(_, text)| text.as_str()).collect();
     let spoken = sentences(&theirs.join("\n"));
-    let gist = heard(speaker, &spoken);
+    let common: Vec<String> =
+        spoken.iter().filter(|sentence| !sentence.starts_with("I ") && !sentence.contains(", I ")).cloned().collect();
+    let gist = heard(speaker, &common);
     let values = [("q", gist.as_str()), ("t", subject.topic.as_str()), ("o", other)];
     let agreed = speaker.line(
         &[
@@ -126,8 +131,15 @@ fn conclusion(speaker: &mut Speaker, other: &str, subject: &Subject, said: &[(St
         ],
         &values,
     );
-    let bare_agreed = fill("Then we agree: {t} goes on, in small steps.", &values);
-    draft.say(if agreed.is_empty() { bare_agreed } else { agreed });
+    let plainly = speaker.line(
+        &[
+            "Then we agree: {t} goes on, in small steps.",
+            "That is enough talk about {t} for one day.",
+            "So we leave {t} there, with a name on each half.",
+        ],
+        &values,
+    );
+    draft.say(if agreed.is_empty() || speaker.dice.chance(0.4) { plainly } else { agreed });
     let their_part = part_of_other(other, &spoken);
     let promise = speaker.line(speaker.craft.promises, &values);
     let parts = match their_part.as_str() {
@@ -151,9 +163,9 @@ fn part_of_other(other: &str, spoken: &[String]) -> String {
         return String::new();
     }
     let promise = spoken.iter().rev().find_map(|sentence| {
-        let at = sentence.find("I will ").or_else(|| sentence.find("I can "))?;
-        let rest = clause(sentence.get(at..)?, 14);
-        let verb_on = rest.strip_prefix("I ")?.replacen("can ", "will ", 1);
+        let offers = sentence.starts_with("I will ") || sentence.starts_with("I can ");
+        let rest = clause(sentence, 14);
+        let verb_on = rest.strip_prefix("I ").filter(|_| offers)?.replacen("can ", "will ", 1);
         (!rest.ends_with('…') && stems(&verb_on).len() >= 2).then(|| in_third_person(&verb_on))
     });
     promise.unwrap_or_default()

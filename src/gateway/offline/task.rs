@@ -3,17 +3,19 @@
 use super::draft::{Draft, fill};
 use super::markers::{can_reach, idea_on};
 use super::speaker::{QUOTED_WORDS, Speaker, Subject, in_first_person};
-use super::text::{clause, is_order_verb, lower_first, order, quoted, sentences, unpunctuated, words};
+use super::text::{clause, is_order_verb, order, quoted, sentences, unpunctuated, words};
 
 /// Words after which the task says who is to hear of it.
 const TELLING: [&str; 8] = ["tell", "ask", "send", "inform", "mail", "write to", "remind", "invite"];
 
 /// A worked answer to a task.
 pub fn work_on(speaker: &mut Speaker, task: &str) -> Draft {
-    let subject = speaker.subject(task, "this task");
+    let known = [speaker.reading.boards.join("\n"), speaker.reading.notes.join("\n")].join("\n");
+    let nearest = speaker.subject(&known, "this task").topic;
+    let subject = speaker.subject(task, &nearest);
     let mut draft = Draft::default();
     draft.line(what_is_asked(speaker, task));
-    let known = speaker.recall(&subject.stems, "");
+    let known = speaker.recall(&subject.stems);
     let rule = speaker.rule_on(&subject.stems);
     let duty = speaker.duty_on(&subject.stems).map(|duty| format!("I {duty}."));
     let step = speaker.line(speaker.craft.steps, &[("t", &subject.topic)]);
@@ -24,7 +26,7 @@ pub fn work_on(speaker: &mut Speaker, task: &str) -> Draft {
         draft.line(format!("{count}. {step}"));
     }
     let answer = speaker.line(speaker.craft.answers, &[("t", &subject.topic)]);
-    draft.line(format!("In short: {}", lower_first(&answer)));
+    draft.line(format!("In short: {}", small(&answer)));
     draft.say(speaker.line(speaker.tone.closing, &[]));
     tell(speaker, task, &mut draft);
     let wants_pin = ["pin", "idea", "board", "propose", "suggest"]
@@ -33,6 +35,15 @@ pub fn work_on(speaker: &mut Speaker, task: &str) -> Draft {
     idea_on(speaker, &subject, if wants_pin { 1.0 } else { 0.15 }, &mut draft);
     note(speaker, task, &subject, &mut draft);
     draft
+}
+
+/// A line of a trade as it goes on after a colon.
+fn small(line: &str) -> String {
+    let mut rest = line.chars();
+    match rest.next() {
+        Some(first) if !line.starts_with("I ") => first.to_lowercase().chain(rest).collect(),
+        _ => line.to_owned(),
+    }
 }
 
 fn what_is_asked(speaker: &mut Speaker, task: &str) -> String {

@@ -88,6 +88,13 @@ pub fn alike(one: &str, other: &str) -> bool {
     fewer > 0 && shared(&one, &other) * 4 >= fewer * 3
 }
 
+/// The same without the stems of verbs that begin orders: “ask” and “write” stand everywhere and tie nothing together.
+pub fn subject_stems(text: &str) -> BTreeSet<String> {
+    let meaning = words(text).filter(|word| !is_stop_word(word) && !is_order_verb(word));
+    let is_order_stem = |stem: &String| ORDER_VERBS.split_ascii_whitespace().any(|verb| self::stem(verb) == *stem);
+    meaning.map(stem).filter(|stem| !is_order_stem(stem)).collect()
+}
+
 /// Letters and digits only, in lower case: equal for texts that differ in nothing that matters.
 pub fn bare(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -103,7 +110,7 @@ pub fn plain(line: &str) -> String {
     };
     let kept: String = line
         .chars()
-        .filter(|c| !matches!(c, '[' | ']' | '*' | '`' | '_' | '|' | '<' | '>' | '{' | '}' | '\\') && !is_odd(*c))
+        .filter(|c| !matches!(c, '[' | ']' | '*' | '`' | '|' | '<' | '>' | '{' | '}' | '\\') && !is_odd(*c))
         .map(|c| if matches!(c, '“' | '”' | '"' | '„') { '\'' } else { c })
         .collect();
     one_line(&kept)
@@ -145,7 +152,10 @@ fn split_line(line: &str, sentences: &mut Vec<String>) {
 fn ends_in_abbreviation(sentence: &str) -> bool {
     let last = sentence.rsplit(' ').next().unwrap_or_default();
     let letters = last.trim_end_matches('.');
-    last.ends_with('.') && (letters.contains('.') || letters.chars().count() == 1 || matches!(letters, "Mr" | "Dr"))
+    last.ends_with('.')
+        && (letters.contains('.') && letters.contains(char::is_alphabetic)
+            || letters.len() == 1
+            || matches!(letters, "Mr" | "Dr"))
 }
 
 fn push_sentence(sentence: &str, sentences: &mut Vec<String>) {
@@ -173,11 +183,13 @@ pub fn clause(sentence: &str, max_words: usize) -> String {
         return whole.to_owned();
     }
     let cut: Vec<&str> = whole.split(' ').take(max_words).collect();
-    let clause_end = cut.iter().rposition(|word| word.ends_with(CLAUSE_ENDS)).filter(|end| *end >= 3);
-    match clause_end {
+    let clause_end = cut.iter().rposition(|word| word.ends_with(CLAUSE_ENDS)).filter(|end| *end * 2 >= max_words);
+    let clause = match clause_end {
         Some(end) => unpunctuated(&cut[..=end].join(" ")).to_owned(),
         None => format!("{}…", unpunctuated(&cut.join(" "))),
-    }
+    };
+    // A quotation within it may have lost its end.
+    clause.replace(" '", " ")
 }
 
 /// A sentence as it may stand within another: small at the start, unless that word is a name or “I”.
