@@ -72,17 +72,18 @@ pub fn idea_on_board(speaker: &mut Speaker, subject: &Subject, pins: &[PinLine],
 /// The pin that the speaker votes on, if there is one: never its own, never one it voted on before.
 pub fn choose_pin<'p>(speaker: &Speaker, pins: &'p [PinLine]) -> Option<Choice<'p>> {
     let open = |pin: &&PinLine| !is_mine(speaker, pin) && !has_voted(speaker, pin) && !pin.text.is_empty();
-    let repeated = pins.iter().enumerate().filter(|(_, pin)| open(pin)).find(|(at, pin)| {
-        let earlier = pins.iter().take(*at);
-        words(&pin.text).count() >= 3 && earlier.into_iter().any(|other| bare(&other.text) == bare(&pin.text))
-    });
-    if let Some((_, pin)) = repeated.filter(|(_, pin)| may(speaker, "VOTE_DOWN") && taste(speaker, pin) == 0) {
+    let is_repeat = |pin: &PinLine| {
+        let mut earlier = pins.iter().take_while(|other| other.id != pin.id);
+        words(&pin.text).count() >= 3 && earlier.any(|other| bare(&other.text) == bare(&pin.text))
+    };
+    let repeated = pins.iter().filter(open).find(|pin| is_repeat(pin));
+    if let Some(pin) = repeated.filter(|pin| may(speaker, "VOTE_DOWN") && taste(speaker, pin) == 0) {
         return Some(Choice { pin, is_against: true });
     }
     let liking = |pin: &PinLine| -> (usize, u64) {
         (shared(&stems(&pin.text), &speaker.reading.interests), taste(speaker, pin))
     };
-    let liked = pins.iter().filter(open).map(|pin| (liking(pin), pin));
+    let liked = pins.iter().filter(|pin| open(pin) && !is_repeat(pin)).map(|pin| (liking(pin), pin));
     let liked = liked.filter(|((common, taste), _)| *common > 1 || *common == 1 && *taste > 0 || *taste == 2);
     // Taste is the agent's own and stays the same, so it does not change its mind from one walk to the next.
     let best = liked.filter(|_| may(speaker, "VOTE_UP")).max_by_key(|(liking, _)| *liking);
@@ -108,8 +109,7 @@ pub fn answer_mail(speaker: &mut Speaker, item: &MailLine, subject: &Subject, dr
         rest.is_some_and(|rest| rest.starts_with([':', ' ']))
     });
     let from = item.from.as_str();
-    let is_person = matches!(from, "" | "user" | "User" | "you");
-    if !is_answer && !is_person && from != speaker.reading.name && can_reach(speaker, from) {
+    if !is_answer && !is_person(from) && from != speaker.reading.name && can_reach(speaker, from) {
         let promise = speaker.line(speaker.craft.promises, &[("t", &subject.topic)]);
         let answer = speaker.line(speaker.craft.answers, &[("t", &subject.topic)]);
         let text = format!("{ANSWER_PREFIX} “{}”: {answer} I will {promise}.", unpunctuated(&about));
@@ -126,7 +126,7 @@ fn pass_on(speaker: &mut Speaker, item: &MailLine, subject: &Subject, draft: &mu
         return;
     };
     let heart = subject.ranked.first().map(|line| quoted(line, 20)).unwrap_or_default();
-    let from = if item.from.is_empty() || item.from == "user" { "outside" } else { item.from.as_str() };
+    let from = if is_person(&item.from) { "outside" } else { item.from.as_str() };
     let text = fill("Passed on from {f}: {q}. Is that something for you?", &[("f", from), ("q", &heart)]);
     if !text.is_empty() {
         draft.say(fill("I pass it on to {p} as well.", &[("p", &person.name)]));
@@ -145,7 +145,9 @@ pub fn colleague_for(speaker: &Speaker, subject: &Subject) -> Option<Person> {
 /// Whether mail to somebody may arrive: not when the last try was refused.
 pub fn can_reach(speaker: &Speaker, name: &str) -> bool {
     let refused = words(&speaker.reading.feedback).any(|word| word == name.split(' ').next().unwrap_or_default());
-    !refused && may(speaker, "SEND") && !name.is_empty()
+    let known = &speaker.reading.addressees;
+    let has_inbox = known.is_empty() || known.iter().any(|known| known == name);
+    !refused && has_inbox && may(speaker, "SEND") && !name.is_empty()
 }
 
 /// How an answered piece of mail is remembered.
@@ -157,12 +159,17 @@ pub fn answered_note(from: &str, subject: &str) -> String {
 /// Whether the prompt offers a marker; one that lists none offers all.
 pub fn may(speaker: &Speaker, marker: &str) -> bool {
     let abilities = &speaker.reading.abilities;
-    !abilities.contains('[') || abilities.to_uppercase().contains(marker)
+    !abilities.contains('[') || abilities.to_uppercase().contains(&format!("[{marker}"))
 }
 
 /// What an agent thinks of a pin before it has a reason, 0 to 2; its own, and always the same.
 fn taste(speaker: &Speaker, pin: &PinLine) -> u64 {
     content_hash(format!("{}\n{}", speaker.reading.name, pin.id).as_bytes()) % 3
+}
+
+/// Whether a name means the person at the keyboard.
+pub fn is_person(name: &str) -> bool {
+    matches!(name.to_lowercase().as_str(), "" | "user" | "you" | "the person")
 }
 
 fn is_mine(speaker: &Speaker, pin: &PinLine) -> bool {

@@ -84,8 +84,9 @@ fn reply(request: &ProviderRequest) -> Draft {
 /// What this agent said in the session and in the conversation so far.
 fn own_words(reading: &Reading) -> Vec<String> {
     let mut words = reading.said.clone();
-    if let Moment::Talk { said, .. } = &reading.moment {
-        words.extend(said.iter().filter(|(name, _)| *name == reading.name).map(|(_, text)| text.clone()));
+    if let Moment::Talk { said, earlier, .. } = &reading.moment {
+        words
+            .extend(earlier.iter().chain(said).filter(|(name, _)| *name == reading.name).map(|(_, text)| text.clone()));
     }
     words
 }
@@ -93,7 +94,7 @@ fn own_words(reading: &Reading) -> Vec<String> {
 fn compose(speaker: &mut Speaker) -> Draft {
     match &speaker.reading.moment {
         Moment::Element { label, kind, content } => remark::on_element(speaker, label, kind, content),
-        Moment::Talk { with, topic, said, concluding } => {
+        Moment::Talk { with, topic, said, concluding, .. } => {
             talk::turn(speaker, with, topic.as_deref(), said, *concluding)
         }
         Moment::Compaction => summary::of_session(speaker.reading),

@@ -49,7 +49,9 @@ pub enum Moment {
         with: Vec<String>,
         /// About what, where there is something.
         topic: Option<String>,
-        /// Who said what, oldest first.
+        /// Who said what in earlier conversations, oldest first.
+        earlier: Vec<(String, String)>,
+        /// Who said what in this one, oldest first.
         said: Vec<(String, String)>,
         /// Whether this is the last turn.
         concluding: bool,
@@ -94,9 +96,26 @@ fn element(first: &str, content: &str) -> Moment {
         Some((label, kind)) => (label, kind.trim_end_matches(')')),
         None => (first, ""),
     };
-    let kind = kind.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect();
-    let unfenced: Vec<&str> = content.lines().filter(|line| !is_fence(line)).collect();
-    Moment::Element { label: plain(label), kind, content: unfenced.join("\n") }
+    let kind: String = kind.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect();
+    let content = without_request(content.trim());
+    let empty = ["It is empty.", "There is no open mail."].contains(&content);
+    // Of mail the fences are kept: they tell what somebody wrote from what the room says about it.
+    let is_mail = kind == "inbox";
+    let kept: Vec<&str> = content.lines().filter(|line| !empty && (is_mail || !is_fence(line))).collect();
+    Moment::Element { label: plain(label), kind, content: kept.join("\n") }
+}
+
+/// The content without the last paragraph, if that is what the room asks about it.
+fn without_request(content: &str) -> &str {
+    match content.rsplit_once("\n\n") {
+        Some((before, last)) if is_request(last) => before.trim_end(),
+        None if is_request(content) => "",
+        _ => content,
+    }
+}
+
+fn is_request(paragraph: &str) -> bool {
+    ["Say in a few sentences", "What stands between the fences"].iter().any(|start| paragraph.starts_with(start))
 }
 
 fn is_fence(line: &str) -> bool {
@@ -118,12 +137,16 @@ fn talk(first: &str, transcript: &str, me: &str) -> Moment {
     let with: Vec<String> =
         names.replace(" and ", ", ").split(',').map(plain).filter(|name| !name.is_empty()).take(8).collect();
     let mut said: Vec<(String, String)> = Vec::new();
+    let mut earlier: Vec<(String, String)> = Vec::new();
+    let mut is_earlier = false;
     let mut concluding = false;
     for line in transcript.lines() {
         match utterance(line, &with, me) {
-            Some((name, text)) => said.push((name, text)),
+            Some(utterance) if is_earlier => earlier.push(utterance),
+            Some(utterance) => said.push(utterance),
             None => {
                 let lower = line.to_lowercase();
+                is_earlier = lower.starts_with("earlier") || is_earlier && !line.trim().is_empty();
                 let asks = ["conclusion", "conclude", "last turn", "wrap up", "final turn", "closing words"];
                 let is_request = asks.iter().any(|ask| lower.contains(ask));
                 concluding |= is_request;
@@ -135,7 +158,7 @@ fn talk(first: &str, transcript: &str, me: &str) -> Moment {
             }
         }
     }
-    Moment::Talk { with, topic, said, concluding }
+    Moment::Talk { with, topic, earlier, said, concluding }
 }
 
 /// Whether a line speaks to the agent instead of belonging to what somebody said.
@@ -151,7 +174,7 @@ fn utterance(line: &str, with: &[String], me: &str) -> Option<(String, String)> 
     let name = plain(name);
     let known = with.contains(&name) || name == me;
     let may_be_a_name = name.split(' ').count() <= 2 && name.chars().next().is_some_and(char::is_uppercase);
-    let person = contains_word(" user you person ", &name.to_lowercase());
+    let person = contains_word(" user you person ", &name.to_lowercase()) || name.eq_ignore_ascii_case("the person");
     (known || person || may_be_a_name && with.is_empty()).then(|| (name, text.to_owned()))
 }
 
@@ -180,7 +203,21 @@ fn pin(line: &str) -> Option<PinLine> {
 /// The mail in the text of an inbox, however it is laid out: `m1 from Bram: Chairs`, or keys and values.
 pub fn mail(content: &str) -> Vec<MailLine> {
     let mut mail: Vec<MailLine> = Vec::new();
+    let mut in_fence = false;
     for line in content.lines().take(600) {
+        if is_fence(line) {
+            // A fence belongs to a piece of mail only after its head.
+            in_fence = !in_fence && mail.last().is_some_and(|last| !last.from.is_empty() && last.text.is_empty());
+            continue;
+        }
+        if let (true, Some(last)) = (in_fence, mail.last_mut()) {
+            last.text.push_str(line);
+            last.text.push('\n');
+            continue;
+        }
+        if line.starts_with("[…") {
+            continue;
+        }
         let line = line.trim().trim_start_matches(['-', '*', '•', '#', ' ']);
         if let Some(new) = headed(line) {
             mail.push(new);
@@ -196,20 +233,21 @@ pub fn mail(content: &str) -> Vec<MailLine> {
     mail
 }
 
-/// `m1 (from Bram, “Chairs”): text`, `m1 from Bram: text`.
+/// `m1 from Bram, “Chairs”:`, `m1 (from Bram, “Chairs”): text`, `m1 from Bram: text`.
 fn headed(line: &str) -> Option<MailLine> {
     let (id, rest) = line.split_once(" from ").or_else(|| line.split_once(" (from "))?;
     let id = id.trim().trim_matches(['*', '`', '[', ']', '(', ')', ',', ':']);
     if id.is_empty() || id.contains(' ') || id.chars().count() > 40 {
         return None;
     }
-    let (head, text) =
-        rest.split_once(": ").or_else(|| rest.split_once("):")).unwrap_or((rest.trim_end_matches(':'), ""));
+    // A head alone on its line may hold colons in its subject.
+    let alone = rest.strip_suffix(':').filter(|head| head.ends_with(['”', '"', ')'])).map(|head| (head, ""));
+    let split = alone.or_else(|| rest.split_once(": ")).or_else(|| rest.split_once("):"));
+    let (head, text) = split.unwrap_or((rest.trim_end_matches(':'), ""));
     let head = head.trim_end_matches(')');
     let (from, about) = head.split_once([',', '(', '·', '—']).unwrap_or((head, ""));
     let about = about.trim().trim_start_matches("subject").trim_matches(['“', '”', '"', ' ', ':', '\'']);
-    let closed = ["closed", "answered", "pending"].iter().any(|word| contains_word(&head.to_lowercase(), word));
-    Some(MailLine { id: id.to_owned(), from: plain(from), subject: plain(about), text: text.to_owned(), closed })
+    Some(MailLine { id: id.to_owned(), from: plain(from), subject: plain(about), text: text.to_owned(), closed: false })
 }
 
 fn keyed(line: &str) -> Option<(&str, &str)> {
@@ -267,7 +305,8 @@ mod tests {
     fn a_conversation_knows_who_said_what_and_whether_it_ends() {
         let text = "You are talking with Bram, Cleo about the autumn fair.\n\nBram: Who brings chairs?\nAda: I do.\n\n\
                     This is the last turn: give a conclusion.";
-        let Moment::Talk { with, topic, said, concluding } = Moment::parse(text, CallKind::Conversation, "Ada") else {
+        let Moment::Talk { with, topic, said, concluding, .. } = Moment::parse(text, CallKind::Conversation, "Ada")
+        else {
             panic!("not a conversation")
         };
         assert_eq!(with, ["Bram", "Cleo"]);

@@ -42,6 +42,8 @@ pub struct Reading {
     pub id: String,
     /// The markers that I am offered, as they stand.
     pub abilities: String,
+    /// Who can be sent mail, where the markers say so.
+    pub addressees: Vec<String>,
     /// My profile: everything under “Who you are”.
     pub profile: String,
     /// What I do, as my profile lists it.
@@ -109,6 +111,7 @@ impl Reading {
             kept: part("pins you keep"),
             boards: sentences(&part("message board:")),
             feedback: part("about your last reply"),
+            addressees: addressees_in(&part("what you can do")),
             abilities: part("what you can do"),
             id: request.agent.clone(),
             said: texts_by(Role::Assistant),
@@ -194,6 +197,12 @@ fn interests_of(profile: &str, name: &str) -> BTreeSet<String> {
     let mut interests = stems(&text.join(" "));
     interests.remove(&super::text::stem(name));
     interests
+}
+
+/// The names after “into the inbox of”.
+fn addressees_in(abilities: &str) -> Vec<String> {
+    let line = abilities.lines().find_map(|line| line.split_once(" inbox of ")).map_or("", |(_, names)| names);
+    line.split(',').map(|name| plain(unpunctuated(name))).filter(|name| !name.is_empty()).take(40).collect()
 }
 
 fn lines_of(text: &str) -> Vec<String> {

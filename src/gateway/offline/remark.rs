@@ -97,7 +97,7 @@ fn on_pins(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
     let choice = markers::choose_pin(speaker, &pins);
     let Some(choice) = choice else { return on_text_of_pins(speaker, label, content, &pins, &me) };
     let subject = speaker.subject(&choice.pin.text, &quoted(&choice.pin.text, 6));
-    let author = if choice.pin.author == "user" { "somebody" } else { choice.pin.author.as_str() };
+    let author = if markers::is_person(&choice.pin.author) { "somebody" } else { choice.pin.author.as_str() };
     let q = quoted(&choice.pin.text, QUOTED_WORDS);
     let values =
         [("l", label), ("q", q.as_str()), ("a", author), ("t", subject.topic.as_str()), ("p", choice.pin.id.as_str())];
@@ -175,10 +175,7 @@ fn on_mail(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
     if let Some(topic) = thing_in(&item.subject) {
         subject.topic = topic;
     }
-    let from = match item.from.as_str() {
-        "" | "user" => "Somebody",
-        name => name,
-    };
+    let from = if markers::is_person(&item.from) { "Somebody" } else { item.from.as_str() };
     let heart =
         subject.ranked.iter().find(|line| bare(line) != bare(&item.subject)).map_or(item.subject.as_str(), |line| line);
     let q = quoted(heart, QUOTED_WORDS);

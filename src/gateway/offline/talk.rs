@@ -1,8 +1,10 @@
 //! What an agent says in a conversation.
 
+use std::collections::BTreeSet;
+
 use super::draft::{Draft, fill};
-use super::markers::{idea_on, may};
-use super::phrases::ranked;
+use super::markers::{idea_on, is_person, may};
+use super::phrases::{noun_phrases, ranked};
 use super::speaker::{QUOTED_WORDS, Speaker, Subject, in_third_person, topic_in};
 use super::text::{clause, quoted, sentences, stems, unpunctuated, words};
 
@@ -18,7 +20,8 @@ pub fn turn(
     let last = said.iter().rev().find(|(name, _)| *name != me);
     let named = with.iter().find(|name| **name != me);
     let other = match last.map(|(name, _)| name).or(named).map(String::as_str) {
-        None | Some("user" | "User") => "you",
+        None => "you",
+        Some(name) if is_person(name) => "you",
         Some(name) => name,
     };
     let subject = subject_of(speaker, topic, said);
@@ -37,7 +40,9 @@ fn subject_of(speaker: &mut Speaker, topic: Option<&str>, said: &[(String, Strin
     let fallback = speaker.reading.notes.last().cloned().unwrap_or_default();
     let talked = if whole.trim().is_empty() { fallback } else { whole };
     let mut subject = speaker.subject(&talked, "this room");
-    if let Some(topic) = topic.and_then(|topic| topic_in(topic, &speaker.reading.interests)) {
+    // Without a topic it stays with what the first one spoke about, whatever words came up since.
+    let first = said.first().and_then(|(_, text)| noun_phrases(&sentences(text), &BTreeSet::new()).into_iter().next());
+    if let Some(topic) = topic.and_then(|topic| topic_in(topic, &speaker.reading.interests)).or(first) {
         subject.topic = topic;
     }
     subject
@@ -120,8 +125,8 @@ fn conclusion(speaker: &mut Speaker, other: &str, subject: &Subject, said: &[(St
     let theirs: Vec<&str> = said.iter().filter(|(name, _)| name == other).map(|(_, text)| text.as_str()).collect();
     let spoken = sentences(&theirs.join("\n"));
     let common: Vec<String> =
-        spoken.iter().filter(|sentence| !sentence.starts_with("I ") && !sentence.contains(", I ")).cloned().collect();
-    let gist = heard(speaker, &common);
+        spoken.iter().filter(|sentence| !sentence.starts_with("I ") && !sentence.contains(" I ")).cloned().collect();
+    let gist = Some(heard(speaker, &common)).filter(|gist| !gist.contains('…')).unwrap_or_default();
     let values = [("q", gist.as_str()), ("t", subject.topic.as_str()), ("o", other)];
     let agreed = speaker.line(
         &[

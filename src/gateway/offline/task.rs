@@ -77,7 +77,8 @@ fn swap_to_person(asked: &str) -> String {
 fn tell(speaker: &mut Speaker, task: &str, draft: &mut Draft) {
     for sentence in sentences(task) {
         let lowered = sentence.to_lowercase();
-        let names = speaker.reading.near.iter().map(|person| person.name.clone());
+        let near = speaker.reading.near.iter().map(|person| &person.name);
+        let names = near.chain(&speaker.reading.addressees).cloned();
         let found = names.filter_map(|name| Some((sentence.find(&name)?, name))).min();
         let Some((at, name)) = found else { continue };
         let telling =

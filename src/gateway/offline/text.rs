@@ -6,7 +6,7 @@ use crate::base::text::one_line;
 
 /// Words that say nothing about what a text is about.
 const STOP_WORDS: &str = " a about above after again against all also always am an and any are as at back be because \
-    been before being below between both but by can cannot could day did do does doing done down during each either \
+    been before being below between both but by came can cannot come comes coming could day days did do does doing done down during each either \
     else enough ever every everyone everything few for from further get gets give go goes going good got had has have \
     having he her here hers him his how however i if in into is it its itself just keep kind last least less let like \
     likely made make makes many may me might mine more most much must my near need needs never new next no nobody none \
