@@ -25,7 +25,7 @@ pub mod voice;
 #[cfg(test)]
 mod examples;
 #[cfg(test)]
-mod gallery;
+mod kit_tests;
 #[cfg(test)]
 mod tests;
 

@@ -124,8 +124,13 @@ fn conclusion(speaker: &mut Speaker, other: &str, subject: &Subject, said: &[(St
     let mut draft = Draft::default();
     let theirs: Vec<&str> = said.iter().filter(|(name, _)| name == other).map(|(_, text)| text.as_str()).collect();
     let spoken = sentences(&theirs.join("\n"));
-    let common: Vec<String> =
-        spoken.iter().filter(|sentence| !sentence.starts_with("I ") && !sentence.contains(" I ")).cloned().collect();
+    let common: Vec<String> = spoken
+        .iter()
+        .filter(|sentence| {
+            !sentence.starts_with("I ") && !sentence.contains(" I ") && !sentence.contains("house rules")
+        })
+        .cloned()
+        .collect();
     let gist = Some(heard(speaker, &common)).filter(|gist| !gist.contains('…')).unwrap_or_default();
     let values = [("q", gist.as_str()), ("t", subject.topic.as_str()), ("o", other)];
     let agreed = speaker.line(
