@@ -33,6 +33,13 @@ pub mod worker;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub mod offline;
+pub mod provider;
+pub mod scripted;
+
+pub use offline::OfflineProvider;
+pub use scripted::ScriptedProvider;
+
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 

@@ -1,0 +1,152 @@
+//! A reply in the making: lines of sentences and the markers that follow them.
+
+use super::text::{bare, plain, sentences, tidy};
+
+/// A reply in the making.
+#[derive(Default, Debug)]
+pub struct Draft {
+    lines: Vec<String>,
+    markers: Vec<String>,
+}
+
+impl Draft {
+    /// Adds sentences to the last line.
+    pub fn say(&mut self, sentence: impl AsRef<str>) {
+        let sentence = sentence.as_ref().trim();
+        if sentence.is_empty() {
+            return;
+        }
+        match self.lines.last_mut() {
+            Some(line) => *line = format!("{} {sentence}", tidy(line)),
+            None => self.lines.push(sentence.to_owned()),
+        }
+    }
+
+    /// Adds a line of its own.
+    pub fn line(&mut self, line: impl Into<String>) {
+        self.lines.push(line.into());
+    }
+
+    /// Adds a marker: `PIN` and its text, `SEND to Bram` and its text, `VOTE_UP` and an id.
+    pub fn mark(&mut self, marker: &str, text: &str) {
+        let text = plain(text);
+        if text.chars().any(char::is_alphanumeric) {
+            self.markers.push(format!("[{}: {text}]", plain(marker).replace(':', "")));
+        }
+    }
+
+    /// Like [`Draft::mark`] for an id, which is kept letter for letter.
+    pub fn mark_id(&mut self, marker: &str, id: &str) {
+        if !id.is_empty() && !id.contains(['[', ']', '\n']) {
+            self.markers.push(format!("[{marker}: {id}]"));
+        }
+    }
+
+    /// Whether it says a sentence that was said before.
+    pub fn repeats(&self, said: &[String]) -> bool {
+        let before: Vec<String> = said.iter().flat_map(|text| sentences(text)).map(|s| bare(&s)).collect();
+        self.lines.iter().flat_map(|line| sentences(&tidy(line))).any(|sentence| before.contains(&bare(&sentence)))
+    }
+
+    /// The same without the sentences that were said before, unless nothing would be left.
+    pub fn without_repeats(mut self, said: &[String]) -> Self {
+        let before: Vec<String> = said.iter().flat_map(|text| sentences(text)).map(|s| bare(&s)).collect();
+        let fresh = |line: &String| {
+            let kept = sentences(&tidy(line)).into_iter().filter(|sentence| !before.contains(&bare(sentence)));
+            kept.collect::<Vec<_>>().join(" ")
+        };
+        let lines: Vec<String> = self.lines.iter().map(fresh).filter(|line| !line.is_empty()).collect();
+        if lines.is_empty() {
+            self.lines.truncate(1);
+        } else {
+            self.lines = lines;
+        }
+        self
+    }
+
+    /// The text, within so many tokens (four characters each), and whether something was left out for that.
+    /// Words go before markers, so that what the agent does is never cut in half.
+    pub fn fit(mut self, max_tokens: u32) -> (String, bool) {
+        let room = (max_tokens as usize).saturating_mul(4);
+        let mut was_cut = false;
+        loop {
+            let text = self.text();
+            if text.chars().count() <= room {
+                return (text, was_cut);
+            }
+            was_cut = true;
+            if self.lines.len() > 1 {
+                self.lines.pop();
+            } else if !self.markers.is_empty() {
+                self.markers.pop();
+            } else {
+                return (text.chars().take(room).collect(), was_cut);
+            }
+        }
+    }
+
+    fn text(&self) -> String {
+        let lines = self.lines.iter().map(|line| tidy(line)).filter(|line| !line.is_empty());
+        let words = lines.collect::<Vec<_>>().join("\n");
+        let markers = self.markers.join(" ");
+        match (words.is_empty(), markers.is_empty()) {
+            (_, true) => words,
+            (true, false) => markers,
+            (false, false) => format!("{words}\n{markers}"),
+        }
+    }
+}
+
+/// Puts values in the place of `{key}`; a line whose value is missing or empty becomes no line at all.
+pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
+    let mut filled = String::with_capacity(template.len() + 32);
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        let Some((key, after)) = after.split_once('}') else { break };
+        let Some((_, value)) = values.iter().find(|(name, value)| *name == key && !value.is_empty()) else {
+            return String::new();
+        };
+        filled.push_str(before);
+        filled.push_str(value);
+        rest = after;
+    }
+    filled + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_without_its_value_is_no_line() {
+        assert_eq!(fill("About {t}.", &[("t", "the map")]), "About the map.");
+        assert_eq!(fill("About {t}.", &[("t", "")]), "");
+        assert_eq!(fill("About {t}.", &[]), "");
+    }
+
+    #[test]
+    fn what_is_quoted_in_a_marker_cannot_end_it() {
+        let mut draft = Draft::default();
+        draft.mark("PIN", "one] [VOTE_UP: p1]");
+        assert_eq!(draft.fit(100).0, "[PIN: one VOTE_UP: p1]");
+    }
+
+    #[test]
+    fn a_short_limit_drops_lines_before_markers() {
+        let mut draft = Draft::default();
+        draft.line("One thing is short.");
+        draft.line("Another thing is a good deal longer than that.");
+        draft.mark("REMEMBER", "it");
+        assert_eq!(draft.fit(10), ("One thing is short.\n[REMEMBER: it]".into(), true));
+    }
+
+    #[test]
+    fn sentences_that_were_said_go_away() {
+        let mut draft = Draft::default();
+        draft.say("The map is late.");
+        draft.say("Who has it?");
+        let said = ["the map is late!".to_owned()];
+        assert!(draft.repeats(&said));
+        assert_eq!(draft.without_repeats(&said).fit(50).0, "Who has it?");
+    }
+}

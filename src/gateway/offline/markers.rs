@@ -1,0 +1,184 @@
+//! What a reply does to the room: which markers it carries. Bounded on purpose, so that a room where nothing
+//! new comes in settles instead of answering itself for ever.
+
+use super::draft::{Draft, fill};
+use super::moment::{MailLine, PinLine};
+use super::reading::Person;
+use super::speaker::{Speaker, Subject};
+use super::text::{alike, bare, clause, quoted, shared, stem, stems, unpunctuated, words};
+use crate::base::hash::content_hash;
+
+/// A pinboard with so many pins is full enough; nobody adds to it for having read it.
+const PINS_ENOUGH: usize = 4;
+/// So many kept pins are enough.
+const KEPT_ENOUGH: usize = 4;
+/// Replies looked back on for a pin that was just put up.
+const REPLIES_BACK: usize = 3;
+/// How an answer to mail begins; mail that begins so is not answered again.
+const ANSWER_PREFIX: &str = "Re";
+
+/// A pin to vote on.
+pub struct Choice<'p> {
+    /// Which.
+    pub pin: &'p PinLine,
+    /// Whether it repeats an earlier one.
+    pub is_against: bool,
+}
+
+/// Notes what was read, unless it is noted.
+pub fn note_of(speaker: &Speaker, label: &str, subject: &Subject, draft: &mut Draft) {
+    let Some(heart) = subject.ranked.first() else { return };
+    if may(speaker, "REMEMBER") && !speaker.reading.remembers(unpunctuated(&clause(heart, 24))) {
+        draft.mark("REMEMBER", &format!("{label}: {}", clause(heart, 24)));
+    }
+}
+
+/// Puts an idea about what was read on the nearest pinboard, with this chance, unless it lately did.
+pub fn idea_on(speaker: &mut Speaker, subject: &Subject, chance: f32, draft: &mut Draft) {
+    let just_did = speaker.reading.said.iter().rev().take(REPLIES_BACK).any(|said| said.contains("on the pinboard"));
+    let was_refused = speaker.reading.feedback.to_lowercase().contains("pin");
+    if just_did || was_refused || !may(speaker, "PIN") || !speaker.dice.chance(chance) {
+        return;
+    }
+    let idea = speaker.line(speaker.craft.pins, &[("t", &subject.topic)]);
+    if idea.is_empty() || speaker.reading.remembers(&idea) || bare(&speaker.reading.kept).contains(&bare(&idea)) {
+        return;
+    }
+    let lines = [
+        "I put an idea about {t} on the pinboard.",
+        "My idea for {t} hangs on the pinboard.",
+        "There is a thought of mine about {t} on the pinboard now.",
+    ];
+    draft.say(speaker.line(&lines, &[("t", &subject.topic)]));
+    draft.mark("PIN", &idea);
+}
+
+/// Adds an idea to a pinboard that was read: only while it is nearly empty and holds nothing of the speaker's.
+pub fn idea_on_board(speaker: &mut Speaker, subject: &Subject, pins: &[PinLine], draft: &mut Draft) {
+    if pins.len() >= PINS_ENOUGH || pins.iter().any(|pin| is_mine(speaker, pin)) || !may(speaker, "PIN") {
+        return;
+    }
+    let chance = 0.4 / (1.0 + pins.len() as f32);
+    let idea = speaker.line(speaker.craft.pins, &[("t", &subject.topic)]);
+    let stands_there = pins.iter().any(|pin| bare(&pin.text) == bare(&idea) || alike(&pin.text, &idea));
+    if idea.is_empty() || stands_there || speaker.reading.remembers(&idea) || !speaker.dice.chance(chance) {
+        return;
+    }
+    let lines = ["I add one of my own on the pinboard.", "Next to it, on the pinboard, I put mine."];
+    draft.say(speaker.line(&lines, &[]));
+    draft.mark("PIN", &idea);
+}
+
+/// The pin that the speaker votes on, if there is one: never its own, never one it voted on before.
+pub fn choose_pin<'p>(speaker: &Speaker, pins: &'p [PinLine]) -> Option<Choice<'p>> {
+    let open = |pin: &&PinLine| !is_mine(speaker, pin) && !has_voted(speaker, pin) && !pin.text.is_empty();
+    let is_repeat = |pin: &PinLine| {
+        let mut earlier = pins.iter().take_while(|other| other.id != pin.id);
+        words(&pin.text).count() >= 3 && earlier.any(|other| bare(&other.text) == bare(&pin.text))
+    };
+    let repeated = pins.iter().filter(open).find(|pin| is_repeat(pin));
+    if let Some(pin) = repeated.filter(|pin| may(speaker, "VOTE_DOWN") && taste(speaker, pin) == 0) {
+        return Some(Choice { pin, is_against: true });
+    }
+    let liking = |pin: &PinLine| -> (usize, u64) {
+        (shared(&stems(&pin.text), &speaker.reading.interests), taste(speaker, pin))
+    };
+    let liked = pins.iter().filter(|pin| open(pin) && !is_repeat(pin)).map(|pin| (liking(pin), pin));
+    let liked = liked.filter(|((common, taste), _)| *common > 1 || *common == 1 && *taste > 0 || *taste == 2);
+    // Taste is the agent's own and stays the same, so it does not change its mind from one walk to the next.
+    let best = liked.filter(|_| may(speaker, "VOTE_UP")).max_by_key(|(liking, _)| *liking);
+    best.map(|(_, pin)| Choice { pin, is_against: false })
+}
+
+/// Keeps a pin, now and then, if others like it too.
+pub fn keep(speaker: &mut Speaker, pin: &PinLine, is_against: bool, draft: &mut Draft) {
+    let kept = speaker.reading.kept.lines().filter(|line| !line.trim().is_empty()).count();
+    let keeps_it = words(&speaker.reading.kept).any(|word| word == pin.id);
+    let worth_it = pin.up >= 2 && !is_against && !keeps_it && kept < KEPT_ENOUGH && may(speaker, "KEEP_PIN");
+    if worth_it && speaker.dice.chance(0.3) {
+        draft.mark_id("KEEP_PIN", &pin.id);
+    }
+}
+
+/// Answers a piece of mail, or passes it on to somebody whose job it is. An answer is never answered.
+pub fn answer_mail(speaker: &mut Speaker, item: &MailLine, subject: &Subject, draft: &mut Draft) {
+    let about = if item.subject.is_empty() { clause(item.text.trim(), 6) } else { item.subject.clone() };
+    let is_answer = [&item.subject, &item.text].iter().any(|text| {
+        let start = text.trim_start();
+        let rest = start.strip_prefix(ANSWER_PREFIX).or_else(|| start.strip_prefix("RE"));
+        rest.is_some_and(|rest| rest.starts_with([':', ' ']))
+    });
+    let from = item.from.as_str();
+    if !is_answer && !is_person(from) && from != speaker.reading.name && can_reach(speaker, from) {
+        let promise = speaker.line(speaker.craft.promises, &[("t", &subject.topic)]);
+        let answer = speaker.line(speaker.craft.answers, &[("t", &subject.topic)]);
+        let text = format!("{ANSWER_PREFIX} “{}”: {answer} I will {promise}.", unpunctuated(&about));
+        draft.mark(&format!("SEND to {from}"), &text);
+    } else if !is_answer && !item.text.trim_start().starts_with("Passed on") {
+        pass_on(speaker, item, subject, draft);
+    }
+    draft.mark("REMEMBER", &format!("{}.", answered_note(from, &about)));
+}
+
+/// Hands mail from outside to the colleague nearby whose work it meets best, if it meets anybody's.
+fn pass_on(speaker: &mut Speaker, item: &MailLine, subject: &Subject, draft: &mut Draft) {
+    let Some(person) = colleague_for(speaker, subject).filter(|person| can_reach(speaker, &person.name)) else {
+        return;
+    };
+    let heart = subject.ranked.first().map(|line| quoted(line, 20)).unwrap_or_default();
+    let from = if is_person(&item.from) { "outside" } else { item.from.as_str() };
+    let text = fill("Passed on from {f}: {q}. Is that something for you?", &[("f", from), ("q", &heart)]);
+    if !text.is_empty() {
+        draft.say(fill("I pass it on to {p} as well.", &[("p", &person.name)]));
+        draft.mark(&format!("SEND to {}", person.name), &text);
+    }
+}
+
+/// The colleague nearby whose description has most in common with something.
+pub fn colleague_for(speaker: &Speaker, subject: &Subject) -> Option<Person> {
+    let near = speaker.reading.near.iter();
+    let fitting =
+        near.map(|person| (shared(&stems(&person.about), &subject.stems), person)).filter(|(common, _)| *common > 0);
+    fitting.max_by_key(|(common, _)| *common).map(|(_, person)| person.clone())
+}
+
+/// Whether mail to somebody may arrive: not when the last try was refused.
+pub fn can_reach(speaker: &Speaker, name: &str) -> bool {
+    let refused = words(&speaker.reading.feedback).any(|word| word == name.split(' ').next().unwrap_or_default());
+    let known = &speaker.reading.addressees;
+    let has_inbox = known.is_empty() || known.iter().any(|known| known == name);
+    !refused && has_inbox && may(speaker, "SEND") && !name.is_empty()
+}
+
+/// How an answered piece of mail is remembered.
+pub fn answered_note(from: &str, subject: &str) -> String {
+    let from = if from.is_empty() { "somebody" } else { from };
+    format!("Dealt with mail from {from} about {}", unpunctuated(&super::text::plain(subject)))
+}
+
+/// Whether the prompt offers a marker; one that lists none offers all.
+pub fn may(speaker: &Speaker, marker: &str) -> bool {
+    let abilities = &speaker.reading.abilities;
+    !abilities.contains('[') || abilities.to_uppercase().contains(&format!("[{marker}"))
+}
+
+/// What an agent thinks of a pin before it has a reason, 0 to 2; its own, and always the same.
+fn taste(speaker: &Speaker, pin: &PinLine) -> u64 {
+    content_hash(format!("{}\n{}", speaker.reading.name, pin.id).as_bytes()) % 3
+}
+
+/// Whether a name means the person at the keyboard.
+pub fn is_person(name: &str) -> bool {
+    matches!(name.to_lowercase().as_str(), "" | "user" | "you" | "the person")
+}
+
+fn is_mine(speaker: &Speaker, pin: &PinLine) -> bool {
+    pin.author == speaker.reading.name || pin.author == speaker.reading.id || stem(&pin.author) == "you"
+}
+
+fn has_voted(speaker: &Speaker, pin: &PinLine) -> bool {
+    let names_it = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '-').any(|word| word == pin.id);
+    let votes = |text: &&String| text.to_lowercase().contains("vote") && names_it(text);
+    let before = speaker.reading.said.iter().chain(&speaker.reading.notes).chain(&speaker.reading.knows);
+    before.into_iter().any(|text| votes(&text)) || names_it(&speaker.reading.feedback)
+}

@@ -1,0 +1,103 @@
+//! The offline brain: a provider that needs no network and no model. It reads its prompt, answers in character
+//! about what it was shown, and uses markers with measure, so that a first run is alive.
+//!
+//! An answer is a pure function of the request. The way of a request: [`reading`] parses the prompt, [`speaker`]
+//! holds who speaks ([`voice`] and [`craft`]), one of [`remark`], [`talk`], [`task`] and [`summary`] drafts a
+//! reply, [`markers`] decides what it does to the room, and [`draft`] makes clean text of it.
+//!
+//! So that a room comes to rest when nothing new comes in: the same text read again gets no markers, a pinboard
+//! is added to only while it is nearly empty, and an answer to mail is never answered.
+
+pub mod craft;
+pub mod draft;
+pub mod markers;
+pub mod moment;
+pub mod phrases;
+pub mod reading;
+pub mod remark;
+pub mod speaker;
+pub mod summary;
+pub mod talk;
+pub mod task;
+pub mod text;
+pub mod voice;
+
+#[cfg(test)]
+mod examples;
+#[cfg(test)]
+mod kit_tests;
+#[cfg(test)]
+mod tests;
+
+use self::draft::Draft;
+use self::moment::Moment;
+use self::reading::Reading;
+use self::speaker::Speaker;
+use super::provider::{ProviderRequest, SimulatedAnswer, SimulatedProvider};
+use crate::base::hash::content_hash;
+use crate::base::text::estimate_tokens;
+use crate::mind::{Completion, Finish, Usage};
+
+/// Drafts that are tried until one says nothing that was said before.
+const TRIES: u64 = 6;
+/// Simulated seconds that the shortest reply takes.
+const SHORTEST_LATENCY_SECS: f32 = 0.5;
+/// Simulated seconds that no reply exceeds.
+const LONGEST_LATENCY_SECS: f32 = 2.5;
+/// Simulated seconds for each character of a reply.
+const LATENCY_SECS_PER_CHAR: f32 = 0.004;
+
+/// The embedded default provider.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct OfflineProvider;
+
+impl SimulatedProvider for OfflineProvider {
+    fn answer(&mut self, request: &ProviderRequest) -> SimulatedAnswer {
+        let (text, was_cut) = reply(request).fit(request.max_output_tokens);
+        let chars = text.chars().count() as f32;
+        let sent = request.messages.iter().map(|message| estimate_tokens(&message.text));
+        let input_tokens = sent.fold(estimate_tokens(&request.system), u32::saturating_add);
+        let usage = Usage { input_tokens, cached_tokens: 0, output_tokens: estimate_tokens(&text) };
+        let finish = if was_cut { Finish::Length } else { Finish::Stop };
+        SimulatedAnswer {
+            outcome: Ok(Completion { text, tool_calls: Vec::new(), usage, finish }),
+            latency_secs: (SHORTEST_LATENCY_SECS + chars * LATENCY_SECS_PER_CHAR).min(LONGEST_LATENCY_SECS),
+        }
+    }
+}
+
+/// The first draft that repeats nothing, or the last one without what it repeats.
+fn reply(request: &ProviderRequest) -> Draft {
+    let reading = Reading::of(request);
+    let seed = request.seed ^ content_hash(request.agent.as_bytes()) ^ content_hash(reading.moment_text.as_bytes());
+    let said = own_words(&reading);
+    let mut draft = Draft::default();
+    for attempt in 0..TRIES {
+        draft = compose(&mut Speaker::new(&reading, seed.wrapping_add(attempt)));
+        if matches!(reading.moment, Moment::Compaction) || !draft.repeats(&said) {
+            return draft;
+        }
+    }
+    draft.without_repeats(&said)
+}
+
+/// What this agent said in the session and in the conversation so far.
+fn own_words(reading: &Reading) -> Vec<String> {
+    let mut words = reading.said.clone();
+    if let Moment::Talk { said, earlier, .. } = &reading.moment {
+        words
+            .extend(earlier.iter().chain(said).filter(|(name, _)| *name == reading.name).map(|(_, text)| text.clone()));
+    }
+    words
+}
+
+fn compose(speaker: &mut Speaker) -> Draft {
+    match &speaker.reading.moment {
+        Moment::Element { label, kind, content } => remark::on_element(speaker, label, kind, content),
+        Moment::Talk { with, topic, said, concluding, .. } => {
+            talk::turn(speaker, with, topic.as_deref(), said, *concluding)
+        }
+        Moment::Compaction => summary::of_session(speaker.reading),
+        Moment::Task(task) => task::work_on(speaker, task),
+    }
+}

@@ -1,0 +1,211 @@
+//! What an agent says about an element that it reads.
+
+use super::draft::{Draft, fill};
+use super::markers;
+use super::moment::{MailLine, PinLine, mail, pins};
+use super::speaker::{QUOTED_WORDS, Speaker, Subject};
+use super::text::{bare, clause, is_order_verb, is_stop_word, quoted, sentences, unpunctuated, words};
+
+/// Longer contents than this cannot be told from what the prompt says was seen, which is cut short.
+const SEEN_CHARS: usize = 160;
+
+/// A reply to the reading of an element.
+pub fn on_element(speaker: &mut Speaker, label: &str, kind: &str, content: &str) -> Draft {
+    let label = if label.is_empty() { "this" } else { label };
+    if sentences(content).is_empty() {
+        return nothing_here(speaker, label);
+    }
+    if is_known(speaker, content) {
+        let mut draft = Draft::default();
+        draft.say(speaker.line(speaker.tone.nothing_new, &[("l", label)]));
+        return draft;
+    }
+    match kind {
+        "rulebook" => on_rules(speaker, label, content),
+        "pinboard" => on_pins(speaker, label, content),
+        "inbox" | "mailbox" | "mail" => on_mail(speaker, label, content),
+        _ => on_text(speaker, label, content),
+    }
+}
+
+fn is_known(speaker: &Speaker, content: &str) -> bool {
+    let bare_content = bare(content);
+    let is_short = content.chars().count() <= SEEN_CHARS;
+    speaker.reading.was_asked_this() || is_short && bare(&speaker.reading.seen).contains(&bare_content)
+}
+
+fn nothing_here(speaker: &mut Speaker, label: &str) -> Draft {
+    let mut draft = Draft::default();
+    let lines = ["{l} is empty. I will come back when there is something on it.", "There is nothing on {l} yet."];
+    draft.say(speaker.line(&lines, &[("l", label)]));
+    draft
+}
+
+fn on_text(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
+    let subject = speaker.subject(content, label);
+    let mut draft = Draft::default();
+    draft.say(remark(speaker, &subject, label));
+    let rule = if speaker.dice.chance(0.65) { speaker.rule_on(&subject.stems) } else { None };
+    draft.say(rule.unwrap_or_default());
+    draft.say(speaker.next_step(&subject));
+    draft.say(speaker.phrase(0.3));
+    markers::note_of(speaker, label, &subject, &mut draft);
+    markers::idea_on(speaker, &subject, 0.45, &mut draft);
+    draft
+}
+
+fn on_rules(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
+    let subject = speaker.subject(content, label);
+    let mut draft = Draft::default();
+    let Some(rule) = subject.ranked.first().cloned() else { return on_text(speaker, label, content) };
+    let whole = quoted(&rule, QUOTED_WORDS);
+    let lines = [
+        "Of all that {l} asks of us, {q} is meant for me.",
+        "I have read {l}. The sentence for my desk is {q}.",
+        "{l}, then. I will hold myself to {q}.",
+    ];
+    draft.say(speaker.line(&lines, &[("l", label), ("q", &whole)]));
+    match speaker.duty_on(&subject.stems) {
+        Some(duty) if speaker.dice.chance(0.7) => {
+            let lines = [
+                "It fits what I do anyway: I {d}.",
+                "In practice it means that I {d}.",
+                "So I {d}, and now with a reason.",
+            ];
+            draft.say(speaker.line(&lines, &[("d", &duty)]));
+        }
+        _ => {
+            let lines = [
+                "I have nothing to say against the rest, either.",
+                "I start with what lies on my desk today.",
+                "That costs me a habit, and I can spare one.",
+                "Remind me if I forget it.",
+            ];
+            draft.say(speaker.line(&lines, &[]));
+        }
+    }
+    draft.say(speaker.phrase(0.35));
+    if !speaker.reading.remembers(unpunctuated(&rule)) {
+        draft.mark("REMEMBER", &format!("{label}: {rule}"));
+    }
+    draft
+}
+
+fn on_pins(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
+    let pins = pins(content);
+    let me = speaker.reading.name.clone();
+    let choice = markers::choose_pin(speaker, &pins);
+    let Some(choice) = choice else { return on_text_of_pins(speaker, label, content, &pins, &me) };
+    let subject = speaker.subject(&choice.pin.text, &quoted(&choice.pin.text, 6));
+    let author = if markers::is_person(&choice.pin.author) { "somebody" } else { choice.pin.author.as_str() };
+    let q = quoted(&choice.pin.text, QUOTED_WORDS);
+    let values =
+        [("l", label), ("q", q.as_str()), ("a", author), ("t", subject.topic.as_str()), ("p", choice.pin.id.as_str())];
+    let mut draft = Draft::default();
+    let lines: &[&str] = if choice.is_against {
+        &[
+            "{a} pinned {q}, and that stands on {l} already. One of the two can go, so I vote against {p}.",
+            "{q} is up twice. I vote against {p}, the later one, with no hard feelings toward {a}.",
+        ]
+    } else {
+        &[
+            "{a} pinned {q}, and I am for it: my vote goes to {p}.",
+            "On {l} I stopped at {q}. That has my vote, {p}, and I would help {a} with it.",
+            "{q} is the pin I keep coming back to. I vote for {p}.",
+            "Of everything on {l}, {p} speaks to my work: {q}. It has my vote.",
+        ]
+    };
+    draft.say(speaker.line(lines, &values));
+    if !choice.is_against {
+        let rule = if speaker.dice.chance(0.4) { speaker.rule_on(&subject.stems) } else { None };
+        draft.say(match rule {
+            Some(rule) => rule,
+            None => speaker.next_step(&subject),
+        });
+    }
+    draft.say(speaker.phrase(0.25));
+    draft.mark_id(if choice.is_against { "VOTE_DOWN" } else { "VOTE_UP" }, &choice.pin.id);
+    markers::keep(speaker, choice.pin, choice.is_against, &mut draft);
+    markers::idea_on_board(speaker, &subject, &pins, &mut draft);
+    draft
+}
+
+/// On a pinboard on which there is nothing to vote on.
+fn on_text_of_pins(speaker: &mut Speaker, label: &str, content: &str, pins: &[PinLine], me: &str) -> Draft {
+    let others = pins.iter().filter(|pin| pin.author != me);
+    let texts: Vec<&str> = others.map(|pin| pin.text.as_str()).collect();
+    let mut draft = Draft::default();
+    if pins.is_empty() {
+        return on_text(speaker, label, content);
+    }
+    if texts.is_empty() {
+        let lines = [
+            "Only my own hand is on {l}. I leave room for the others.",
+            "On {l} I find what I put there. Somebody else may go next.",
+        ];
+        draft.say(speaker.line(&lines, &[("l", label)]));
+        return draft;
+    }
+    let subject = speaker.subject(&texts.join("\n"), label);
+    draft.say(remark(speaker, &subject, label));
+    draft.say(speaker.line(speaker.craft.questions, &[("t", &subject.topic)]));
+    markers::idea_on_board(speaker, &subject, pins, &mut draft);
+    draft
+}
+
+fn on_mail(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
+    let mail = mail(content);
+    let answered = |item: &MailLine| {
+        let subject = if item.subject.is_empty() { clause(item.text.trim(), 6) } else { item.subject.clone() };
+        speaker.reading.remembers(&markers::answered_note(&item.from, &subject))
+    };
+    let Some(item) = mail.iter().find(|item| !item.closed && !answered(item)).cloned() else {
+        let mut draft = Draft::default();
+        let lines = [
+            "Everything in {l} is answered.",
+            "No open mail in {l} that I have not dealt with.",
+            "{l} can rest. Nothing in it waits for me.",
+        ];
+        draft.say(speaker.line(&lines, &[("l", label)]));
+        return draft;
+    };
+    let whole = format!("{}\n{}", item.subject, item.text);
+    let named = if item.subject.is_empty() { label.to_owned() } else { quoted(&item.subject, 8) };
+    let mut subject = speaker.subject(&whole, &named);
+    if let Some(topic) = thing_in(&item.subject) {
+        subject.topic = topic;
+    }
+    let from = if markers::is_person(&item.from) { "Somebody" } else { item.from.as_str() };
+    let heart =
+        subject.ranked.iter().find(|line| bare(line) != bare(&item.subject)).map_or(item.subject.as_str(), |line| line);
+    let q = quoted(heart, QUOTED_WORDS);
+    let lines =
+        ["{a} writes {q}.", "Mail from {a}: {q}.", "{a} wants something from me, and this is the heart of it: {q}."];
+    let mut draft = Draft::default();
+    draft.say(speaker.line(&lines, &[("a", from), ("q", &q)]));
+    draft.say(speaker.next_step(&subject));
+    draft.say(speaker.phrase(0.2));
+    markers::answer_mail(speaker, &item, &subject, &mut draft);
+    draft
+}
+
+/// What a short subject line names: “Lamp order” is about the lamp order.
+fn thing_in(subject: &str) -> Option<String> {
+    let count = words(subject).count();
+    let names = words(subject).all(|word| !is_stop_word(word)) && !words(subject).next().is_some_and(is_order_verb);
+    let plain = subject.chars().all(|c| c.is_alphanumeric() || c == ' ' || c == '-');
+    let is_title = subject.chars().filter(|c| c.is_uppercase()).count() > 1;
+    ((1..=3).contains(&count) && names && plain && !is_title).then(|| format!("the {}", subject.to_lowercase()))
+}
+
+/// A sentence about the sentence that matters most, quoting it.
+fn remark(speaker: &mut Speaker, subject: &Subject, label: &str) -> String {
+    // Not always the same reader's favourite: now and then another thing that caught the eye.
+    let other = if speaker.dice.chance(0.6) { 1 } else { 2 };
+    let other = subject.ranked.get(other).filter(|_| speaker.dice.chance(0.5));
+    let sentence = other.or(subject.ranked.first()).map_or(subject.topic.as_str(), String::as_str);
+    let q = quoted(sentence, QUOTED_WORDS);
+    let values = [("q", q.as_str()), ("t", subject.topic.as_str()), ("l", label)];
+    let template = speaker.dice.line(speaker.tone.remarks);
+    fill(template, &values)
+}

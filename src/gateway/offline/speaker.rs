@@ -1,0 +1,238 @@
+//! Who speaks: an agent's tone, trade and duties, and the sentences that all its replies are made of.
+
+use std::collections::BTreeSet;
+
+use super::craft::{Craft, craft_of};
+use super::draft::fill;
+use super::moment::Moment;
+use super::phrases::{noun_phrases, ranked};
+use super::reading::Reading;
+use super::text::{
+    ban, bare, contains_word, lower_first, order, quoted, sentences, shared, stems, subject_stems, unpunctuated,
+};
+use super::voice::{Dice, Tone, tone_of};
+
+/// Most words of a quotation.
+pub const QUOTED_WORDS: usize = 13;
+
+/// Who speaks, about what it has read, with its own luck.
+pub struct Speaker<'a> {
+    /// The prompt.
+    pub reading: &'a Reading,
+    /// How it sounds.
+    pub tone: &'static Tone,
+    /// What it does.
+    pub craft: &'static Craft,
+    /// Its luck.
+    pub dice: Dice,
+}
+
+/// What a text is about, for this speaker.
+pub struct Subject {
+    /// Its sentences, those that matter most to the speaker first.
+    pub ranked: Vec<String>,
+    /// The noun phrase it can be named by: “the harbour map”.
+    pub topic: String,
+    /// What it is about, by stem.
+    pub stems: BTreeSet<String>,
+}
+
+impl<'a> Speaker<'a> {
+    /// A speaker for a prompt.
+    pub fn new(reading: &'a Reading, seed: u64) -> Self {
+        let (tone, craft) = (tone_of(&reading.profile), craft_of(&reading.profile));
+        Self { reading, tone, craft, dice: Dice::new(seed) }
+    }
+
+    /// What a text is about; named by `otherwise` where it names nothing itself.
+    pub fn subject(&mut self, text: &str, otherwise: &str) -> Subject {
+        let sentences = sentences(text);
+        let ranked = ranked(&sentences, &self.reading.interests, &self.reading.name);
+        let topics = noun_phrases(&sentences, &self.reading.interests);
+        let best: Vec<&str> = topics.iter().take(3).map(String::as_str).collect();
+        let topic = match self.dice.line(&best) {
+            "" => otherwise.to_owned(),
+            topic => topic.to_owned(),
+        };
+        Subject { ranked, topic, stems: stems(text) }
+    }
+
+    /// One of the lines, filled in.
+    pub fn line(&mut self, lines: &[&str], values: &[(&str, &str)]) -> String {
+        let template = self.dice.line(lines);
+        fill(template, values)
+    }
+
+    /// Now and then one of the speaker's own phrases, word for word.
+    pub fn phrase(&mut self, chance: f32) -> String {
+        let phrases: Vec<&str> = self.reading.phrases.iter().map(String::as_str).collect();
+        if self.dice.chance(chance) { self.dice.line(&phrases).to_owned() } else { String::new() }
+    }
+
+    /// What the rules of the house say about something, if any of them does.
+    pub fn rule_on(&mut self, about: &BTreeSet<String>) -> Option<String> {
+        if self.spoken().contains("house rules") {
+            return None;
+        }
+        let rules = self.reading.rules.iter();
+        let best = rules.map(|rule| (shared(&subject_stems(rule), about), rule)).filter(|(common, _)| *common > 0);
+        let (_, rule) = best.max_by_key(|(common, _)| *common)?;
+        Some(self.rule_in_words(rule))
+    }
+
+    /// A rule as a sentence of the speaker's.
+    pub fn rule_in_words(&mut self, rule: &str) -> String {
+        let (asked, banned) = (order(rule).unwrap_or_default(), ban(rule).unwrap_or_default());
+        let whole = quoted(rule, QUOTED_WORDS);
+        let values = [("asked", asked.as_str()), ("banned", banned.as_str()), ("whole", whole.as_str())];
+        let lines: &[&str] = match (asked.is_empty(), banned.is_empty()) {
+            (false, _) => &[
+                "The house rules ask us to {asked}, and this is a case of it.",
+                "The house rules want us to {asked}, so I will not skip that here.",
+                "Here, too, the house rules ask us to {asked}.",
+            ],
+            (true, false) => &[
+                "The house rules tell us {banned}, and I want to stay on the right side of that.",
+                "The house rules are plain on this: we are {banned}.",
+            ],
+            (true, true) => {
+                &["The house rules say {whole}, which settles half of it.", "I keep the house rules in mind: {whole}."]
+            }
+        };
+        self.line(lines, &values)
+    }
+
+    /// What the speaker does next about something: a duty that fits, or what its trade would do.
+    pub fn next_step(&mut self, subject: &Subject) -> String {
+        if self.dice.chance(0.5)
+            && let Some(duty) = self.duty_on(&subject.stems)
+        {
+            let lines = [
+                "That is where I come in: I {duty}.",
+                "My part in it: I {duty}.",
+                "It is my job to {duty}, so I start there.",
+            ];
+            return self.line(&lines, &[("duty", &duty)]);
+        }
+        if self.dice.chance(0.12)
+            && let Some(duty) = self.any_duty()
+        {
+            let lines = ["Until that is settled I {duty}.", "Meanwhile I keep to my own bench: I {duty}."];
+            return self.line(&lines, &[("duty", &duty)]);
+        }
+        self.line(self.craft.steps, &[("t", &subject.topic)])
+    }
+
+    fn any_duty(&mut self) -> Option<String> {
+        let duties: Vec<&str> = self.reading.duties.iter().map(String::as_str).collect();
+        let doing = order(self.dice.line(&duties))?;
+        (doing.split(' ').count() <= 16).then(|| in_first_person(&doing))
+    }
+
+    /// What was said in the conversation so far.
+    fn spoken(&self) -> String {
+        match &self.reading.moment {
+            Moment::Talk { said, .. } => said.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n"),
+            _ => String::new(),
+        }
+    }
+
+    /// The duty that has most in common with something, in the first person: “check every name”.
+    pub fn duty_on(&self, about: &BTreeSet<String>) -> Option<String> {
+        let duties = self.reading.duties.iter();
+        let fitting = duties.filter_map(|duty| {
+            let common = shared(&subject_stems(duty), about);
+            let doing = order(sentences(duty).first()?)?;
+            (common > 0 && doing.split(' ').count() <= 16).then(|| (common, in_first_person(&doing)))
+        });
+        fitting.max_by_key(|(common, _)| *common).map(|(_, duty)| duty)
+    }
+
+    /// Something the speaker knows about a subject, from its notes, its past or a board.
+    pub fn recall(&mut self, about: &BTreeSet<String>) -> Option<String> {
+        let spoken = bare(&self.spoken());
+        let known = |known: &'a [String]| {
+            let fitting = known.iter().filter(|line| {
+                let is_fresh = !spoken.contains(&bare(&quoted(without_place(line), QUOTED_WORDS)));
+                is_fresh && shared(&stems(line), about) >= 2 && !line.starts_with("Worked on")
+            });
+            fitting.max_by_key(|line| shared(&stems(line), about))
+        };
+        let (lines, line): (&[&str], _) = if let Some(note) = known(&self.reading.notes) {
+            (&["My notes say {q}.", "I wrote down {q}, and I stand by it.", "I have a note on that: {q}."], note)
+        } else if let Some(line) = known(&self.reading.boards) {
+            (&["The board says {q}, do not forget.", "It stands on the board: {q}."], line)
+        } else if let Some(line) = known(&self.reading.knows) {
+            (&["From before I remember {q}.", "If I recall it rightly, {q}."], line)
+        } else {
+            return None;
+        };
+        let quotation = quoted(without_place(line), QUOTED_WORDS);
+        Some(self.line(lines, &[("q", &quotation)]))
+    }
+}
+
+/// A note without the element that it names first: “News: The fair opens” is about the fair.
+fn without_place(note: &str) -> &str {
+    match note.split_once(": ") {
+        Some((place, rest)) if place.split(' ').count() <= 3 => rest,
+        _ => note,
+    }
+}
+
+/// A topic as it may stand after “about”: short ones as they are, others by the noun phrase in them.
+pub fn topic_in(text: &str, interests: &BTreeSet<String>) -> Option<String> {
+    let text = unpunctuated(text);
+    let first = text.split(' ').next().unwrap_or_default().to_lowercase();
+    let asks = contains_word(" how what why when where who which whose is are do does should can ", &first);
+    let is_short = !text.is_empty() && text.split(' ').count() <= 5 && !text.contains([':', '?', '“']) && !asks;
+    match noun_phrases(&[text.to_owned()], interests).into_iter().next() {
+        Some(phrase) if !is_short => Some(phrase),
+        _ if is_short => {
+            let named = contains_word(" the a an our this that these those ", &first);
+            Some(if named { lower_first(text) } else { text.to_owned() })
+        }
+        phrase => phrase,
+    }
+}
+
+/// “look after your notes” as the one who does it says it: “look after my notes”.
+pub fn in_first_person(text: &str) -> String {
+    swap_words(text, &[("your", "my"), ("yours", "mine"), ("yourself", "myself"), ("you're", "I'm"), ("you", "I")])
+}
+
+/// “I will bring my map” as somebody else says it of the speaker: “will bring their map”.
+pub fn in_third_person(text: &str) -> String {
+    swap_words(text, &[("my", "their"), ("mine", "theirs"), ("myself", "themselves"), ("me", "them"), ("I", "they")])
+}
+
+fn swap_words(text: &str, pairs: &[(&str, &str)]) -> String {
+    let swapped = text.split(' ').map(|word| {
+        let (core, tail) = word.split_at(word.trim_end_matches([',', '.', ';', ':', '!', '?']).len());
+        let swapped = pairs.iter().find(|(from, _)| *from == core).map_or(core, |(_, to)| to);
+        format!("{swapped}{tail}")
+    });
+    swapped.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn persons_change_with_the_speaker() {
+        assert_eq!(in_first_person("keep your notes in order"), "keep my notes in order");
+        assert_eq!(in_third_person("will bring my map, and I check it"), "will bring their map, and they check it");
+    }
+
+    #[test]
+    fn topics_are_short() {
+        let none = BTreeSet::new();
+        assert_eq!(topic_in("The autumn fair", &none).as_deref(), Some("the autumn fair"));
+        assert_eq!(
+            topic_in("Decide who writes the opening piece for Friday, please", &none).as_deref(),
+            Some("the opening piece")
+        );
+        assert_eq!(topic_in("", &none), None);
+    }
+}

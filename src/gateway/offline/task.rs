@@ -1,0 +1,111 @@
+//! What an agent answers to a task: what is asked, the steps, and a line to conclude.
+
+use super::draft::{Draft, fill};
+use super::markers::{can_reach, idea_on};
+use super::speaker::{QUOTED_WORDS, Speaker, Subject, in_first_person};
+use super::text::{clause, is_order_verb, order, quoted, sentences, unpunctuated, words};
+
+/// Words after which the task says who is to hear of it.
+const TELLING: [&str; 8] = ["tell", "ask", "send", "inform", "mail", "write to", "remind", "invite"];
+
+/// A worked answer to a task.
+pub fn work_on(speaker: &mut Speaker, task: &str) -> Draft {
+    let known = [speaker.reading.boards.join("\n"), speaker.reading.notes.join("\n")].join("\n");
+    let nearest = speaker.subject(&known, "this task").topic;
+    let subject = speaker.subject(task, &nearest);
+    let mut draft = Draft::default();
+    draft.line(what_is_asked(speaker, task));
+    let known = speaker.recall(&subject.stems);
+    let rule = speaker.rule_on(&subject.stems);
+    let duty = speaker.duty_on(&subject.stems).map(|duty| format!("I {duty}."));
+    let step = speaker.line(speaker.craft.steps, &[("t", &subject.topic)]);
+    let steps = [known, rule, duty, Some(step)];
+    let mut count = 0;
+    for step in steps.into_iter().flatten().filter(|step| !step.is_empty()).take(4) {
+        count += 1;
+        draft.line(format!("{count}. {step}"));
+    }
+    let answer = speaker.line(speaker.craft.answers, &[("t", &subject.topic)]);
+    draft.line(format!("In short: {}", small(&answer)));
+    draft.say(speaker.line(speaker.tone.closing, &[]));
+    tell(speaker, task, &mut draft);
+    let wants_pin = ["pin", "idea", "board", "propose", "suggest"]
+        .iter()
+        .any(|word| words(task).any(|w| w.eq_ignore_ascii_case(word)));
+    idea_on(speaker, &subject, if wants_pin { 1.0 } else { 0.15 }, &mut draft);
+    note(speaker, task, &subject, &mut draft);
+    draft
+}
+
+/// A line of a trade as it goes on after a colon.
+fn small(line: &str) -> String {
+    let mut rest = line.chars();
+    match rest.next() {
+        Some(first) if !line.starts_with("I ") => first.to_lowercase().chain(rest).collect(),
+        _ => line.to_owned(),
+    }
+}
+
+fn what_is_asked(speaker: &mut Speaker, task: &str) -> String {
+    let first = sentences(task).into_iter().next().unwrap_or_default();
+    let q = quoted(&first, QUOTED_WORDS + 5);
+    if first.ends_with('?') {
+        return speaker.line(&["You ask {q}.", "The question is {q}."], &[("q", &q)]);
+    }
+    let asked = order(&first).filter(|asked| asked.split(' ').count() <= QUOTED_WORDS + 5).unwrap_or_default();
+    let asked = swap_to_person(&asked);
+    let in_words =
+        speaker.line(&["So I am to {a}.", "The task is to {a}. Here is how I go about it."], &[("a", &asked)]);
+    match (in_words.as_str(), first.as_str()) {
+        ("", "") => "There is no task in what I was given, so I look at what lies nearest.".to_owned(),
+        ("", _) => fill("My task: {q}.", &[("q", &q)]),
+        (words, _) => words.to_owned(),
+    }
+}
+
+/// “tell me” becomes “tell you”, and “your notes” becomes “my notes”.
+fn swap_to_person(asked: &str) -> String {
+    let turned = asked.split(' ').map(|word| match word {
+        "me" => "you".to_owned(),
+        "my" => "your".to_owned(),
+        word => in_first_person(word),
+    });
+    turned.collect::<Vec<_>>().join(" ")
+}
+
+/// Sends what the task asks to be told to somebody who is near.
+fn tell(speaker: &mut Speaker, task: &str, draft: &mut Draft) {
+    for sentence in sentences(task) {
+        let lowered = sentence.to_lowercase();
+        let near = speaker.reading.near.iter().map(|person| &person.name);
+        let names = near.chain(&speaker.reading.addressees).cloned();
+        let found = names.filter_map(|name| Some((sentence.find(&name)?, name))).min();
+        let Some((at, name)) = found else { continue };
+        let telling =
+            TELLING.iter().find(|verb| lowered.get(..at).is_some_and(|before| before.trim_end().ends_with(*verb)));
+        let (Some(verb), true) = (telling, can_reach(speaker, &name)) else { continue };
+        let rest = sentence.get(at + name.len()..).unwrap_or_default().trim_start_matches([' ', ',', ':']);
+        draft.say(fill("{n} hears of it from me now.", &[("n", &name)]));
+        draft.mark(&format!("SEND to {name}"), &message(verb, rest));
+        return;
+    }
+}
+
+fn message(verb: &str, rest: &str) -> String {
+    let content = clause(rest, 40);
+    match rest.split(' ').next().unwrap_or_default() {
+        "to" if words(&content).nth(1).is_some_and(is_order_verb) => {
+            format!("Could you {}?", content.trim_start_matches("to "))
+        }
+        "for" if verb == "ask" => format!("Could you help with {}?", content.trim_start_matches("for ")),
+        "about" => format!("A word {content}: what is your view?"),
+        _ => format!("{}.", unpunctuated(content.trim_start_matches("that "))),
+    }
+}
+
+fn note(speaker: &Speaker, task: &str, subject: &Subject, draft: &mut Draft) {
+    let note = format!("Worked on the task “{}” about {}.", clause(task, 14), subject.topic);
+    if !speaker.reading.remembers(&note) {
+        draft.mark("REMEMBER", &note);
+    }
+}

@@ -1,0 +1,303 @@
+//! The scripted provider: plays the turns of a YAML script, for demonstrations and tests.
+//!
+//! Turns are used in order per agent, then `default` repeats. A turn with `when` waits, without holding up those
+//! after it, until a request fits; it is used once unless it says `repeat: true`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::provider::{ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
+use crate::base::Problem;
+use crate::base::text::{estimate_tokens, nearest};
+use crate::mind::{CallKind, Completion, Finish, ToolCall, Usage};
+
+/// Simulated seconds that a reply takes unless the script says otherwise.
+const DEFAULT_LATENCY_SECS: f32 = 0.4;
+/// A script asks for at most so many simulated seconds.
+const LONGEST_LATENCY_SECS: f32 = 3_600.0;
+
+const SCRIPT_KEYS: [&str; 3] = ["latency", "agents", "default"];
+const TURN_KEYS: [&str; 6] = ["text", "tools", "error", "latency", "when", "repeat"];
+const TOOL_KEYS: [&str; 2] = ["name", "arguments"];
+const ERROR_KEYS: [&str; 3] = ["status", "retry_after", "message"];
+const WHEN_KEYS: [&str; 2] = ["kind", "contains"];
+const KINDS: [CallKind; 4] = [CallKind::Read, CallKind::Conversation, CallKind::Compaction, CallKind::Task];
+
+/// One turn of a script.
+#[derive(Clone, Default, Debug)]
+struct Turn {
+    text: String,
+    tools: Vec<(String, Value)>,
+    error: Option<SimulatedError>,
+    latency_secs: Option<f32>,
+    kind: Option<CallKind>,
+    contains: Option<String>,
+    repeat: bool,
+}
+
+impl Turn {
+    fn fits(&self, request: &ProviderRequest, moment: &str) -> bool {
+        let kind_fits = self.kind.is_none_or(|kind| kind == request.kind);
+        kind_fits && self.contains.as_ref().is_none_or(|wanted| moment.contains(&wanted.to_lowercase()))
+    }
+}
+
+/// The turns of one agent or profile.
+#[derive(Clone, Default, Debug)]
+struct Part {
+    turns: Vec<Turn>,
+}
+
+/// A provider that plays a script.
+#[derive(Clone, Debug)]
+pub struct ScriptedProvider {
+    latency_secs: f32,
+    agents: BTreeMap<String, Part>,
+    default: Vec<Turn>,
+    /// Which turns of its part each running agent has used.
+    used: BTreeMap<String, Vec<bool>>,
+    /// Where in `default` each running agent is.
+    next_default: BTreeMap<String, usize>,
+    calls: u64,
+}
+
+impl ScriptedProvider {
+    /// Reads a script. `place` is the file it came from, for the problems; all of them are found at once.
+    pub fn from_yaml(text: &str, place: &str) -> Result<Self, Vec<Problem>> {
+        let value: Value = serde_yaml::from_str(text).map_err(|error| {
+            let line = error.location().map(|location| location.line());
+            let problem = Problem::error(
+                place,
+                format!("is not YAML: {error}"),
+                "mend the line, or start from the example in the README",
+            );
+            vec![problem.at_line(line)]
+        })?;
+        let mut script = Self {
+            latency_secs: DEFAULT_LATENCY_SECS,
+            agents: BTreeMap::new(),
+            default: Vec::new(),
+            used: BTreeMap::new(),
+            next_default: BTreeMap::new(),
+            calls: 0,
+        };
+        let mut parser = Parser { text, place, problems: Vec::new() };
+        parser.script(&value, &mut script);
+        if parser.problems.is_empty() { Ok(script) } else { Err(parser.problems) }
+    }
+
+    fn turn_for(&mut self, request: &ProviderRequest) -> Option<Turn> {
+        let moment = request.messages.last().map(|message| message.text.to_lowercase()).unwrap_or_default();
+        if let Some(part) = self.agents.get(&request.agent).or_else(|| self.agents.get(&request.profile)) {
+            let used = self.used.entry(request.agent.clone()).or_default();
+            used.resize(part.turns.len(), false);
+            let next = (0..part.turns.len()).find(|at| !used[*at] && part.turns[*at].fits(request, &moment));
+            if let Some(at) = next {
+                used[at] = !part.turns[at].repeat;
+                return Some(part.turns[at].clone());
+            }
+        }
+        let next = self.next_default.entry(request.agent.clone()).or_default();
+        let count = self.default.len();
+        let at = (0..count).map(|step| (*next + step) % count).find(|at| self.default[*at].fits(request, &moment))?;
+        *next = at + 1;
+        Some(self.default[at].clone())
+    }
+}
+
+impl SimulatedProvider for ScriptedProvider {
+    fn answer(&mut self, request: &ProviderRequest) -> SimulatedAnswer {
+        let turn = self.turn_for(request).unwrap_or_default();
+        let latency_secs = turn.latency_secs.unwrap_or(self.latency_secs);
+        if let Some(error) = turn.error {
+            return SimulatedAnswer { outcome: Err(error), latency_secs };
+        }
+        let mut tool_calls = Vec::new();
+        for (name, arguments) in turn.tools {
+            self.calls += 1;
+            tool_calls.push(ToolCall { id: format!("call-{}", self.calls), name, arguments });
+        }
+        let sent = request.messages.iter().map(|message| estimate_tokens(&message.text));
+        let input_tokens = sent.fold(estimate_tokens(&request.system), u32::saturating_add);
+        let called: String = tool_calls.iter().map(|call| format!("{}{}", call.name, call.arguments)).collect();
+        let output_tokens = estimate_tokens(&turn.text).saturating_add(estimate_tokens(&called));
+        let usage = Usage { input_tokens, cached_tokens: 0, output_tokens };
+        let finish = if tool_calls.is_empty() { Finish::Stop } else { Finish::ToolCalls };
+        SimulatedAnswer { outcome: Ok(Completion { text: turn.text, tool_calls, usage, finish }), latency_secs }
+    }
+}
+
+/// Reads a script's values and gathers what is wrong with them.
+struct Parser<'t> {
+    text: &'t str,
+    place: &'t str,
+    problems: Vec<Problem>,
+}
+
+impl Parser<'_> {
+    fn script(&mut self, value: &Value, script: &mut ScriptedProvider) {
+        let Some(keys) = self.map(value, "the script", &SCRIPT_KEYS) else { return };
+        if let Some(latency) = keys.get("latency") {
+            script.latency_secs = self.latency(latency).unwrap_or(DEFAULT_LATENCY_SECS);
+        }
+        if let Some(turns) = keys.get("default") {
+            script.default = self.turns(turns, "default");
+        }
+        match keys.get("agents") {
+            None => {}
+            Some(Value::Object(agents)) => {
+                for (agent, turns) in agents {
+                    let turns = self.turns(turns, agent);
+                    script.agents.insert(agent.clone(), Part { turns });
+                }
+            }
+            Some(_) => self.wrong(
+                "agents",
+                "`agents` is not a map",
+                "write the id of an agent or profile, a colon, and its turns below",
+            ),
+        }
+    }
+
+    fn turns(&mut self, value: &Value, whose: &str) -> Vec<Turn> {
+        match value {
+            Value::Array(turns) => turns.iter().filter_map(|turn| self.turn(turn, whose)).collect(),
+            _ => {
+                self.wrong(whose, &format!("the turns of `{whose}` are not a list"), "begin each turn with `- `");
+                Vec::new()
+            }
+        }
+    }
+
+    fn turn(&mut self, value: &Value, whose: &str) -> Option<Turn> {
+        if let Value::String(text) = value {
+            return Some(Turn { text: text.clone(), ..Turn::default() });
+        }
+        let keys = self.map(value, &format!("a turn of `{whose}`"), &TURN_KEYS)?;
+        let mut turn = Turn::default();
+        if let Some(text) = keys.get("text") {
+            turn.text = self.string(text, "text").unwrap_or_default();
+        }
+        if let Some(tools) = keys.get("tools") {
+            turn.tools = self.tools(tools);
+        }
+        if let Some(error) = keys.get("error") {
+            turn.error = self.error(error);
+        }
+        if let Some(latency) = keys.get("latency") {
+            turn.latency_secs = self.latency(latency);
+        }
+        if let Some(when) = keys.get("when") {
+            self.when(when, &mut turn);
+        }
+        match keys.get("repeat") {
+            None => {}
+            Some(Value::Bool(repeat)) => turn.repeat = *repeat,
+            Some(_) => self.wrong("repeat", "`repeat` is not a truth value", "write `repeat: true`"),
+        }
+        if !["text", "tools", "error"].iter().any(|key| keys.contains_key(*key)) {
+            self.wrong(
+                whose,
+                &format!("a turn of `{whose}` says and does nothing"),
+                "give it `text`, `tools` or `error`",
+            );
+        }
+        Some(turn)
+    }
+
+    fn tools(&mut self, value: &Value) -> Vec<(String, Value)> {
+        let Value::Array(tools) = value else {
+            self.wrong("tools", "`tools` is not a list", "write `tools: [ { name: …, arguments: { … } } ]`");
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for tool in tools {
+            let Some(keys) = self.map(tool, "a tool call", &TOOL_KEYS) else { continue };
+            let arguments = keys.get("arguments").cloned().unwrap_or_else(|| Value::Object(Map::new()));
+            match keys.get("name") {
+                Some(Value::String(name)) => found.push((name.clone(), arguments)),
+                _ => self.wrong("tools", "a tool call has no name", "add `name: ` and the name of the tool"),
+            }
+        }
+        found
+    }
+
+    fn error(&mut self, value: &Value) -> Option<SimulatedError> {
+        let keys = self.map(value, "an error", &ERROR_KEYS)?;
+        let status = keys.get("status").and_then(Value::as_u64).and_then(|status| u16::try_from(status).ok());
+        let Some(status) = status.filter(|status| (400..600).contains(status)) else {
+            self.wrong("error", "an error has no status between 400 and 599", "write `error: { status: 429 }`");
+            return None;
+        };
+        let retry_after_secs = keys.get("retry_after").and_then(|value| self.latency(value));
+        let message = keys.get("message").and_then(|value| self.string(value, "message"));
+        let message = message.unwrap_or_else(|| format!("the script answers with status {status}"));
+        Some(SimulatedError { status, retry_after_secs, message })
+    }
+
+    fn when(&mut self, value: &Value, turn: &mut Turn) {
+        let Some(keys) = self.map(value, "`when`", &WHEN_KEYS) else { return };
+        turn.contains = keys.get("contains").and_then(|value| self.string(value, "contains"));
+        let Some(kind) = keys.get("kind").and_then(|value| self.string(value, "kind")) else { return };
+        turn.kind = KINDS.into_iter().find(|known| known.word() == kind);
+        if turn.kind.is_none() {
+            let words = KINDS.map(CallKind::word);
+            let remedy = suggestion(&kind, &words);
+            self.wrong(&kind, &format!("there is no kind of call `{kind}`"), &remedy);
+        }
+    }
+
+    fn map<'v>(&mut self, value: &'v Value, what: &str, known: &[&str]) -> Option<&'v Map<String, Value>> {
+        let Value::Object(keys) = value else {
+            self.wrong("", &format!("{what} is not a map"), &format!("use the keys {}", known.join(", ")));
+            return None;
+        };
+        for key in keys.keys().filter(|key| !known.contains(&key.as_str())) {
+            self.wrong(key, &format!("unknown key `{key}` in {what}"), &suggestion(key, known));
+        }
+        Some(keys)
+    }
+
+    fn string(&mut self, value: &Value, key: &str) -> Option<String> {
+        let text = value.as_str().map(str::to_owned);
+        if text.is_none() {
+            self.wrong(key, &format!("`{key}` is not a text"), "put it in quotation marks");
+        }
+        text
+    }
+
+    fn latency(&mut self, value: &Value) -> Option<f32> {
+        let secs = value.as_f64().map(|secs| secs as f32).filter(|secs| (0.0..=LONGEST_LATENCY_SECS).contains(secs));
+        if secs.is_none() {
+            self.wrong(
+                "latency",
+                &format!("`{value}` is not a number of seconds"),
+                "write a number between 0 and 3600",
+            );
+        }
+        secs
+    }
+
+    /// A problem at the first line that begins with this key.
+    fn wrong(&mut self, key: &str, what: &str, remedy: &str) {
+        let begins = |line: &str| {
+            let line = line.trim_start().trim_start_matches(['-', '{', ' ']);
+            line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'))
+                || line.contains(&format!(" {key}:"))
+        };
+        let line = self.text.lines().position(|line| !key.is_empty() && begins(line)).map(|index| index + 1);
+        self.problems.push(Problem::error(self.place, what, remedy).at_line(line));
+    }
+}
+
+fn suggestion(word: &str, known: &[&str]) -> String {
+    match nearest(word, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("use one of {}", known.join(", ")),
+    }
+}
+
+#[cfg(test)]
+#[path = "scripted_tests.rs"]
+mod tests;
