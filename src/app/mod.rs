@@ -9,7 +9,8 @@ use bevy::ecs::schedule::IntoScheduleConfigs;
 use bevy::tasks::{ComputeTaskPool, TaskPool};
 use serde_json::json;
 
-use crate::base::{Id, Seq};
+use crate::base::{Id, Problem, Seq};
+use crate::gateway::{OfflineProvider, ScriptedProvider};
 use crate::store::{EventDraft, EventKind, EventLog};
 use crate::schedule::{RoomSeed, SimClock, Floor, InPhase, Tick, WorkshopSystems};
 use crate::workspace::RoomStart;
@@ -30,6 +31,15 @@ pub fn headless() -> App {
         mind::plugin,
         gateway::plugin,
     ));
+    gateway::add_simulated_provider(&mut app, "offline", |_| Ok(Box::new(OfflineProvider)));
+    gateway::add_simulated_provider(&mut app, "scripted", |file| {
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| Problem::error(file, error.to_string(), "name a script that can be read: scripted:FILE"))?;
+        match ScriptedProvider::from_yaml(&text, file) {
+            Ok(script) => Ok(Box::new(script)),
+            Err(mut problems) => Err(problems.swap_remove(0)),
+        }
+    });
     // The last of Record before the store hands the events on.
     app.add_systems(Tick, drive::tap_events.in_set(InPhase(WorkshopSystems::Record, Floor::Gateway)));
     app
@@ -52,10 +62,12 @@ pub fn resume(start: RoomStart, run: Id, next_seq: Seq) -> Result<App, serde_jso
     let mut app = headless();
     let world = app.world_mut();
     let carried = start.carried.clone();
-    workspace::begin(world, start);
     if let Some(carried) = carried {
         schedule::saved::load_world(world, &carried)?;
     }
+    // The start itself stays in the world: the gateway asks it who stands in for every provider.
+    world.insert_resource(RoomStart { carried: None, files: Default::default(), ..start.clone() });
+    workspace::begin(world, start);
     let tick = world.resource::<SimClock>().tick();
     world.insert_resource(EventLog::new(run, next_seq).at_tick(tick));
     Ok(app)

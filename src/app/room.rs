@@ -14,14 +14,17 @@ use crate::schedule::{Door, InputJournal, RecordedInput, RoomSeed, SimClock, sav
 use crate::store::{
     self, EventDraft, EventKind, EventLog, EventRecord, Reader, ReopenFrom, RunStart, Store, StoreError,
 };
-use crate::workspace::{self, FileChanged, FileContent, KnownFiles, LayoutError, RoomStart, Saver, Watcher};
+use crate::workspace::files::FileContent;
+use crate::workspace::layout::read_folder;
+use crate::workspace::starter::STARTER_SCENE;
+use crate::workspace::{self, Disk, FileChanged, KnownFiles, RoomStart, Saver, Watcher};
 
 /// What to open and how.
 #[derive(Clone, Debug, Default)]
 pub struct OpenOptions {
     /// The workspace's folder.
     pub folder: PathBuf,
-    /// The scene by its file's stem (`studio`); the workspace's default where absent.
+    /// The scene by its file's stem (`studio`); the starter kit's or the first there is where absent.
     pub scene: Option<String>,
     /// Stands in for the scene's seed.
     pub seed: Option<u64>,
@@ -36,9 +39,9 @@ pub struct OpenOptions {
 /// Why a workspace could not be opened.
 #[derive(Debug, Error)]
 pub enum OpenError {
-    /// The folder is not a workspace or cannot be read.
-    #[error(transparent)]
-    Layout(#[from] LayoutError),
+    /// A thread could not be started.
+    #[error("the files cannot be watched: {0}")]
+    Files(#[from] std::io::Error),
     /// The history cannot be opened.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -72,9 +75,7 @@ pub struct Room {
 impl Room {
     /// Opens a workspace: what it was when it was last acknowledged, plus what a person changed since.
     pub fn open(options: &OpenOptions) -> Result<(Self, Vec<Problem>), OpenError> {
-        // The watcher is armed before the first read, so that no edit falls between.
-        let watcher = options.watch.then(|| Watcher::start(&options.folder));
-        let (on_disk, mut problems) = workspace::read_folder(&options.folder)?;
+        let (on_disk, mut problems) = read_folder(&options.folder);
         let (mut store, store_problems) = Store::open(&state_folder(&options.folder))?;
         problems.extend(store_problems);
         let scene = choose_scene(&on_disk, options)?;
@@ -105,35 +106,40 @@ impl Room {
         })?;
         world.insert_resource(store);
         push_edits_while_closed(world, &files, &on_disk);
-        let saver = Saver::start(&options.folder, &scene, &on_disk);
-        if let Some(mut watcher) = watcher {
-            watcher.share_hashes(&saver, &on_disk);
-            world.insert_resource(watcher);
+        // The watcher at once finds what changed since the folder was read.
+        let disk = Disk::new(&options.folder, &on_disk);
+        world.insert_resource(Saver::start(disk.clone())?);
+        if options.watch {
+            world.insert_resource(Watcher::start(disk)?);
         }
-        world.insert_resource(saver);
         Ok((Self { app, scene, run, driver: Driver::default() }, problems))
     }
 
     /// Closes the room: everything that happened is on disk when this returns. The last events, among them the
     /// run's end, go through `last_events` as well.
-    pub fn close(mut self, reason: &str, last_events: impl FnOnce(&[EventRecord])) -> Result<(), StoreError> {
+    /// Gives back what could not be saved.
+    pub fn close(
+        mut self,
+        reason: &str,
+        last_events: impl FnOnce(&[EventRecord]),
+    ) -> Result<Vec<Problem>, StoreError> {
         let world = self.app.world_mut();
         let scene = self.scene;
+        let unsaved = workspace::save_now(world);
         world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::RunEnd, json!({ "why": reason })));
         last_events(world.resource::<EventLog>().unwritten());
         store::record_now(world);
         super::drive::note_hash(world);
         super::drive::save_snapshot(world, &scene);
-        if let Some(mut saver) = world.remove_resource::<Saver>() {
-            saver.flush();
-        }
-        let Some(mut store) = world.remove_resource::<Store>() else { return Ok(()) };
+        world.remove_resource::<Saver>();
+        let Some(mut store) = world.remove_resource::<Store>() else { return Ok(unsaved) };
         store.end_run(reason)?;
-        store.flush()
+        store.flush()?;
+        Ok(unsaved)
     }
 }
 
-/// The scene to open: the one asked for, the one that `settings.yaml` names, `studio`, or the first there is.
+/// The scene to open: the one asked for, the starter kit's, or the first there is.
 fn choose_scene(files: &BTreeMap<String, String>, options: &OpenOptions) -> Result<String, OpenError> {
     let stem = |path: &str| {
         let file = path.strip_prefix("scenes/")?;
@@ -143,12 +149,7 @@ fn choose_scene(files: &BTreeMap<String, String>, options: &OpenOptions) -> Resu
     let found = match &options.scene {
         Some(wanted) => scenes.iter().find(|(path, stem)| stem == wanted || *path == wanted),
         None => {
-            let preferred = workspace::default_scene(files);
-            scenes
-                .iter()
-                .find(|(_, stem)| Some(stem) == preferred.as_ref())
-                .or_else(|| scenes.iter().find(|(_, stem)| stem == "studio"))
-                .or_else(|| scenes.first())
+            scenes.iter().find(|(path, _)| *path == STARTER_SCENE).or_else(|| scenes.first())
         }
     };
     found.map(|(path, _)| (*path).clone()).ok_or_else(|| OpenError::NoSuchScene {
@@ -213,5 +214,5 @@ fn push_edits_while_closed(
 
 /// The folder that holds what may be deleted.
 pub fn state_folder(workspace: &Path) -> PathBuf {
-    workspace.join(workspace::STATE_FOLDER)
+    workspace.join(".workshop")
 }

@@ -10,7 +10,8 @@ use crate::base::{Problem, Seq, Severity};
 use crate::gateway::{Environment, GatewaySettings, provider_status};
 use crate::schedule;
 use crate::store::Reader;
-use crate::workspace::{self, Problems, RoomStart};
+use crate::workspace::layout::{is_workspace, read_folder};
+use crate::workspace::{Problems, RoomStart};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -45,28 +46,24 @@ pub(super) fn doctor(arguments: &Arguments) -> Outcome {
     let mut findings = vec![Finding::good("program", format!("workshop {}", env!("CARGO_PKG_VERSION")))];
     let mut broken = false;
     let mut settings = GatewaySettings::default();
-    match workspace::find(arguments.workspace.as_deref()) {
-        Ok(folder) if workspace::is_workspace(&folder) => {
-            findings.push(Finding::good("workspace", folder.display().to_string()));
-            let problems = examine(&folder, &mut findings, &mut settings);
-            broken |= problems.iter().any(|problem| problem.severity == Severity::Error);
-            findings.extend(problems.into_iter().map(|problem| {
-                let place = match problem.line {
-                    Some(line) => format!("{}:{line}", problem.place),
-                    None => problem.place.clone(),
-                };
-                Finding::bad(&place, problem.what, problem.remedy)
-            }));
-        }
-        Ok(folder) => findings.push(Finding::bad(
+    let folder = super::meant_folder(arguments.workspace.as_deref())?;
+    if is_workspace(&folder) {
+        findings.push(Finding::good("workspace", folder.display().to_string()));
+        let problems = examine(&folder, &mut findings, &mut settings);
+        broken |= problems.iter().any(|problem| problem.severity == Severity::Error);
+        findings.extend(problems.into_iter().map(|problem| {
+            let place = match problem.line {
+                Some(line) => format!("{}:{line}", problem.place),
+                None => problem.place.clone(),
+            };
+            Finding::bad(&place, problem.what, problem.remedy)
+        }));
+    } else {
+        findings.push(Finding::bad(
             "workspace",
             format!("{} is not one yet", folder.display()),
             "run `workshop init DIR`, or `workshop run`, which makes ./my-workshop",
-        )),
-        Err(error) => {
-            broken = true;
-            findings.push(Finding::bad("workspace", error.to_string(), "name an existing folder, or a new one to make"));
-        }
+        ));
     }
     let status = provider_status(&settings, &Environment::of_process());
     findings.extend(status.into_iter().map(|status| Finding {
@@ -81,10 +78,7 @@ pub(super) fn doctor(arguments: &Arguments) -> Outcome {
 
 /// Opens the workspace's scenes one after the other in a world that touches nothing, and collects what is wrong.
 fn examine(folder: &Path, findings: &mut Vec<Finding>, settings: &mut GatewaySettings) -> Vec<Problem> {
-    let (files, mut problems) = match workspace::read_folder(folder) {
-        Ok(read) => read,
-        Err(error) => return vec![Problem::error(folder.display().to_string(), error.to_string(), "check the folder")],
-    };
+    let (files, mut problems) = read_folder(folder);
     let count = |prefix: &str| files.keys().filter(|path| path.starts_with(prefix)).count();
     findings.push(Finding::good("files", format!("{} agents, {} scenes", count("agents/"), count("scenes/"))));
     for scene in files.keys().filter(|path| path.starts_with("scenes/")) {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Complaint, Ending, Outcome};
-use crate::workspace;
+use crate::workspace::starter;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -12,9 +12,9 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn init(arguments: &Arguments) -> Outcome {
-    let written = workspace::init(&arguments.dir).map_err(Complaint::failed)?;
+    let written = starter::init(&arguments.dir).map_err(Complaint::failed)?.written;
     for path in &written {
-        println!("{}", path.display());
+        println!("{path}");
     }
     if written.is_empty() {
         eprintln!("{} has everything already; nothing was written", arguments.dir.display());

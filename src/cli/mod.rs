@@ -7,6 +7,7 @@ mod init;
 mod replay;
 mod run;
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -14,7 +15,8 @@ use clap::{Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
 use crate::gateway;
-use crate::workspace;
+use crate::workspace::layout::{self, is_workspace};
+use crate::workspace::starter;
 
 /// How a command ended; the numbers are a contract.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -128,21 +130,32 @@ pub fn main() -> ExitCode {
 /// The workspace that a command works on: the one named, the current folder if it is one, or `./my-workshop`,
 /// made from the starter kit where it does not exist.
 fn workspace_folder(named: Option<&Path>) -> Result<PathBuf, Complaint> {
-    let folder = workspace::find(named).map_err(Complaint::usage)?;
-    if workspace::is_workspace(&folder) {
+    let folder = meant_folder(named)?;
+    if is_workspace(&folder) {
         return Ok(folder);
     }
-    workspace::init(&folder).map_err(Complaint::failed)?;
-    eprintln!("made a new workspace from the starter kit in {}", folder.display());
+    if folder.is_dir() && named.is_some() && folder.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(not_a_workspace(&folder));
+    }
+    starter::init(&folder).map_err(Complaint::failed)?;
+    if std::io::stderr().is_terminal() {
+        eprintln!("made a new workspace from the starter kit in {}", folder.display());
+    }
     Ok(folder)
 }
 
 /// A workspace that must exist already.
 fn existing_workspace(named: Option<&Path>) -> Result<PathBuf, Complaint> {
-    let folder = workspace::find(named).map_err(Complaint::usage)?;
-    if workspace::is_workspace(&folder) {
-        return Ok(folder);
-    }
-    Err(Complaint::usage(format!("{} is not a workspace: it has no settings.yaml", folder.display()))
-        .hint(format!("make one with: workshop init {}", folder.display())))
+    let folder = meant_folder(named)?;
+    if is_workspace(&folder) { Ok(folder) } else { Err(not_a_workspace(&folder)) }
+}
+
+fn meant_folder(named: Option<&Path>) -> Result<PathBuf, Complaint> {
+    let current = std::env::current_dir().map_err(|error| Complaint::usage(format!("the current folder: {error}")))?;
+    Ok(layout::find(named, &current))
+}
+
+fn not_a_workspace(folder: &Path) -> Complaint {
+    Complaint::usage(format!("{} is not a workspace: it has no settings.yaml", folder.display()))
+        .hint(format!("make one with: workshop init {}", folder.display()))
 }

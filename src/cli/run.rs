@@ -143,7 +143,8 @@ fn finish(arguments: &Arguments, mut room: Room, mut out: Output, ending: Ending
         std::fs::write(file, text).map_err(|error| Complaint::failed(format!("{}: {error}", file.display())))?;
     }
     let run = room.run.clone();
-    room.close(&reason, |events| out.write(events)).map_err(Complaint::failed)?;
+    let unsaved = room.close(&reason, |events| out.write(events)).map_err(Complaint::failed)?;
+    out.problems(&unsaved);
     out.finish()?;
     if arguments.json {
         let json = serde_json::json!({

@@ -19,6 +19,7 @@ pub mod ledger;
 #[cfg(test)]
 mod ledger_tests;
 mod line;
+pub mod offline;
 pub mod ollama;
 pub mod openai;
 mod outside;
@@ -26,16 +27,13 @@ pub mod prices;
 pub mod provider;
 mod questions;
 pub mod retry;
+pub mod scripted;
 pub mod settings;
 pub mod vendor;
 pub mod worker;
 
 use std::sync::Arc;
 use std::time::Duration;
-
-pub mod offline;
-pub mod provider;
-pub mod scripted;
 
 pub use offline::OfflineProvider;
 pub use scripted::ScriptedProvider;

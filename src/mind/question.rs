@@ -262,10 +262,3 @@ pub struct ModelReply {
 impl Input for ModelReply {
     const KIND: &'static str = "model_reply";
 }
-
-/// The answer to a question is no longer wanted. `gateway` stops asking and sends no [`ModelReply`] to it.
-#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CancelRequest {
-    /// Which question.
-    pub request: RequestId,
-}

@@ -182,7 +182,8 @@ fn notes(room: &mut Workshop) -> String {
 }
 
 fn a_broken_agent_file_shows_its_problem_and_the_last_good_one_stays() {
-    use agent_workshop::workspace::{FileChanged, FileContent, Problems};
+    use agent_workshop::workspace::files::FileContent;
+    use agent_workshop::workspace::{FileChanged, Problems};
     let mut room = room();
     room.advance(1.0);
     let unusable = FileContent::Unusable { what: "it is not UTF-8".into(), remedy: "save it as UTF-8".into() };

@@ -8,7 +8,8 @@ use agent_workshop::base::Seq;
 use agent_workshop::gateway;
 use agent_workshop::schedule::{self, Door, InputJournal, RecordedInput, SimClock, TICKS_PER_SEC, saved};
 use agent_workshop::store::EventLog;
-use agent_workshop::workspace::{FileChanged, FileContent, RoomStart};
+use agent_workshop::workspace::files::FileContent;
+use agent_workshop::workspace::{FileChanged, RoomStart};
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 use serde_json::Value;
@@ -41,8 +42,9 @@ impl Setup {
 
     /// Starts from the starter kit.
     pub fn starter_kit() -> Self {
-        let files = agent_workshop::workspace::starter_files().into_iter().collect();
-        Self { files, ..Self::default() }
+        let kit = agent_workshop::workspace::starter::files();
+        let files = kit.into_iter().map(|(path, bytes)| (path, String::from_utf8(bytes.to_vec()).unwrap()));
+        Self { files: files.collect(), ..Self::default() }
     }
 
     /// Adds or replaces a file.
