@@ -240,7 +240,7 @@ impl Task {
         } else if !self.dropped {
             let profiles = world.resource::<crate::agent::Profiles>();
             if profiles.get(&self.agent).is_none() {
-                let known = crate::base::text::nearest(&self.agent, profiles.ids());
+                let known = crate::base::text::nearest(&self.agent, profiles.ids().map(|id| &**id));
                 let complaint = Complaint::usage(format!("there is no agent and no profile {:?}", self.agent));
                 return Err(match known {
                     Some(near) => complaint.hint(format!("did you mean {near:?}?")),

@@ -6,7 +6,7 @@ use bevy::ecs::system::SystemParam;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::budget::BudgetSettings;
+use super::budget::{BudgetSettings, Scope};
 use super::keys::Environment;
 use super::ledger::{Refusal, Timekeeping, Verdict};
 use super::line::{Line, LiveText};
@@ -218,7 +218,9 @@ fn refuse(questions: &mut Questions, log: &mut EventLog, request: &ModelRequest,
         "remedy": failure.remedy,
     });
     log.write(EventDraft::new(EventKind::Budget, data).agent(&request.agent_id).cause(request.cause));
-    questions.stopped_by = Some(failure.what.clone());
+    if matches!(refusal.cap.scope, Scope::Run | Scope::Outside) {
+        questions.run_cap_reached = Some(failure.what.clone());
+    }
     questions.refuse(request, Some(choice), failure);
 }
 

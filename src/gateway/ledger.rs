@@ -24,6 +24,11 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// The money in US dollars, for people.
+    pub fn cost_usd(&self) -> f64 {
+        self.cost_micro_usd as f64 / 1e6
+    }
+
     fn add(&mut self, other: Tally) {
         self.calls = self.calls.saturating_add(other.calls);
         self.tokens = self.tokens.saturating_add(other.tokens);

@@ -108,7 +108,7 @@ pub fn add_simulated_provider(
 pub fn start_run(world: &mut World) {
     let mut questions = world.resource_mut::<Questions>();
     questions.ledger.start_run();
-    questions.stopped_by = None;
+    questions.run_cap_reached = None;
 }
 
 /// Whether the next tick must not run yet: a simulated answer is still being computed, or the clock runs as

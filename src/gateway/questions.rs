@@ -65,8 +65,8 @@ pub struct Questions {
     pub(super) tellings: Vec<Telling>,
     /// The books.
     pub(super) ledger: Ledger,
-    /// The cap that stopped a question last, in words.
-    pub(super) stopped_by: Option<String>,
+    /// The cap of the run that stopped a question last, in words.
+    pub(super) run_cap_reached: Option<String>,
 }
 
 impl Questions {
@@ -85,9 +85,9 @@ impl Questions {
         self.in_flight.len()
     }
 
-    /// The cap that stopped a question last in this run, in words, for the exit code of a run.
-    pub fn stopped_by(&self) -> Option<&str> {
-        self.stopped_by.as_deref()
+    /// The cap of the run that stopped a question, in words: nothing more will be asked in this run.
+    pub fn run_cap_reached(&self) -> Option<&str> {
+        self.run_cap_reached.as_deref()
     }
 
     pub(super) fn under_way_at(&self, provider: &str) -> usize {

@@ -1,0 +1,115 @@
+//! Timers ring: a stroll turns, an idle agent looks around, someone seeks information, a state ends.
+
+use bevy::ecs::prelude::*;
+use bevy::math::Vec2;
+
+use super::body::{Body, BodyItem, Desk, Doing, Timer};
+use super::queue::{Action, QueuedAction};
+use super::state::{State, StateEvent};
+use super::steering::{Course, WalkKind, stroll_target};
+use crate::schedule::ticks;
+
+/// Lets everything ring that is due. A timer that is no longer meant changes nothing.
+pub(super) fn ring(mut desk: Desk, mut bodies: Query<Body>) {
+    let now = desk.now();
+    for (agent, timer) in desk.attention.due(now) {
+        let Some(entity) = desk.roster.entity(agent) else { continue };
+        let Ok(mut body) = bodies.get_mut(entity) else { continue };
+        if body.life.alarms[timer as usize] > now || body.life.alarms[timer as usize] == 0 {
+            continue;
+        }
+        body.life.alarms[timer as usize] = 0;
+        match timer {
+            Timer::State => desk.shift(&mut body, StateEvent::TimerDue, None),
+            Timer::Stroll => stroll(&mut desk, &mut body),
+            Timer::Heartbeat => heartbeat(&mut desk, &mut body),
+            Timer::Seek => seek(&mut desk, &mut body),
+            Timer::Retry => desk.wake(&body),
+            Timer::GiveUp => give_up(&mut desk, &mut body),
+        }
+    }
+}
+
+fn stroll(desk: &mut Desk, body: &mut BodyItem) {
+    if !body.state.0.is_at_leisure() || body.state.0.under() != State::Wandering {
+        return;
+    }
+    let next = desk.now() + ticks(desk.feet.stroll_secs);
+    desk.set(body, Timer::Stroll, next);
+    if !body.queue.0.is_empty() || !body.life.tasks.is_empty() {
+        // A target too far to reach in time must not starve the queue: here is as good as there.
+        desk.go(body, Course::STAND);
+        desk.wake(body);
+        if desk.now() >= body.life.retry_at {
+            return;
+        }
+    }
+    let (position, key) = (body.position.0, body.agent.key.0);
+    let feet = &*desk.feet;
+    let space = &*desk.space;
+    let near = || {
+        let agent = space.agents.nearest(position, feet.sight_units, |other| other != key);
+        let element = space.elements.nearest(position, feet.sight_units, |_| true);
+        let far = |at: Vec2| at.distance_squared(position);
+        match (agent.map(|entry| entry.position), element.map(|entry| entry.position)) {
+            (Some(agent), Some(element)) => Some(if far(element) < far(agent) { element } else { agent }),
+            (agent, element) => agent.or(element),
+        }
+    };
+    let target = stroll_target(body.home.0, near, &mut body.random, feet);
+    let course = Course::to(WalkKind::Stroll, target, feet.arrive_units);
+    desk.go(body, course);
+}
+
+fn heartbeat(desk: &mut Desk, body: &mut BodyItem) {
+    if !body.state.0.is_at_leisure() || body.state.0.under() != State::Idle {
+        return;
+    }
+    let position = body.position.0;
+    let interest = desk.space.elements.nearest(position, desk.minds.heartbeat_units, |key| {
+        desk.space.sight(crate::base::ElementKey(key)).is_some_and(|sight| {
+            sight.may_be_read_by(body.agent) && body.life.version_read(sight.key) != Some(sight.version)
+        })
+    });
+    let seen = interest.and_then(|entry| desk.space.sight(crate::base::ElementKey(entry.key)));
+    let why = match seen {
+        Some(sight) => format!("looking toward {}", sight.label).into(),
+        None => "looking around".into(),
+    };
+    let until = desk.now() + ticks(desk.minds.heartbeat_lasts_secs);
+    desk.shift(body, StateEvent::Heartbeat { until, why }, None);
+    if let Some(entry) = interest {
+        let course = Course::to(WalkKind::Notice, entry.position, desk.feet.reading_reach_units);
+        desk.go(body, course);
+    }
+}
+
+fn seek(desk: &mut Desk, body: &mut BodyItem) {
+    let now = desk.now();
+    let next = now + ticks(desk.minds.seek_secs);
+    desk.set(body, Timer::Seek, next);
+    let state = body.state.0.state();
+    if !(state.is_rest() || matches!(state, State::Heartbeat | State::Cooldown)) {
+        return;
+    }
+    let again = ticks(desk.minds.seek_again_secs);
+    let found = desk.space.elements.nearest(body.position.0, desk.minds.seek_units, |key| {
+        desk.space.sight(crate::base::ElementKey(key)).is_some_and(|sight| {
+            sight.may_be_read_by(body.agent)
+                && body.life.read.get(&sight.key).is_none_or(|read| read.tick + again <= now)
+        })
+    });
+    if let Some(entry) = found {
+        let cause = body.agent.added;
+        desk.enqueue(body, Action::SeekInfo { element: crate::base::ElementKey(entry.key) }, cause);
+    }
+}
+
+fn give_up(desk: &mut Desk, body: &mut BodyItem) {
+    if let Doing::Telling { to, cause } = body.life.doing {
+        body.life.doing = Doing::Nothing;
+        let action = QueuedAction { action: Action::ApproachAgent { agent: to }, cause };
+        desk.dropped(body, action, "could not be reached in time");
+        desk.shift(body, StateEvent::Done, cause);
+    }
+}

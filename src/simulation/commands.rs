@@ -1,0 +1,193 @@
+//! What a person does to the room: carrying, pausing, sending home, tasks, and conversations.
+
+use bevy::ecs::prelude::*;
+use bevy::math::Vec2;
+use serde_json::{Map, Value, json};
+
+use super::activity::TaskCommand;
+use super::body::{Body, BodyItem, Desk, PendingTask};
+use super::conversation::{ConversationCommand, ConversationKind, Conversations, Utterance};
+use super::meeting::{self, Proposal};
+use super::state::{State, StateEvent};
+use super::steering::{Course, WalkKind};
+use super::conversation::ConversationEnded;
+use super::talks::{Talks, end, session_of};
+use crate::agent::AgentCommand;
+use crate::base::{Author, Id};
+use crate::store::{EventDraft, EventKind};
+use crate::workspace::{SceneEdit, SceneWrite};
+
+/// Does what a person asks of agents.
+pub(super) fn obey(
+    mut desk: Desk,
+    mut bodies: Query<Body>,
+    mut commands: MessageReader<AgentCommand>,
+    mut writes: MessageWriter<SceneWrite>,
+) {
+    for command in commands.read() {
+        let id = match command {
+            AgentCommand::Add { .. } | AgentCommand::Remove { .. } => continue,
+            AgentCommand::SetBehaviour { agent, .. }
+            | AgentCommand::SetHome { agent, .. }
+            | AgentCommand::PickUp { agent }
+            | AgentCommand::Carry { agent, .. }
+            | AgentCommand::PutDown { agent }
+            | AgentCommand::Pause { agent }
+            | AgentCommand::Resume { agent } => agent,
+        };
+        let entity = desk.roster.key(id).and_then(|key| desk.roster.entity(key));
+        let Some(Ok(mut body)) = entity.map(|entity| bodies.get_mut(entity)) else {
+            nobody_called(&mut desk, id);
+            continue;
+        };
+        do_to(&mut desk, &mut body, command, &mut writes);
+    }
+}
+
+fn nobody_called(desk: &mut Desk, id: &Id) {
+    let data = json!({ "what": format!("no agent is called {id}"), "remedy": "use the id of an agent in the room" });
+    desk.log.write(EventDraft::new(EventKind::Warning, data));
+}
+
+fn do_to(desk: &mut Desk, body: &mut BodyItem, command: &AgentCommand, writes: &mut MessageWriter<SceneWrite>) {
+    if let AgentCommand::Carry { position, .. } = command {
+        if body.state.0.state() == State::Dragged && position.is_finite() {
+            body.position.0 = *position;
+            desk.space.place(body.agent.key, *position);
+        }
+        return;
+    }
+    let data = serde_json::to_value(command).unwrap_or(Value::Null);
+    let cause = desk.write(EventKind::Input, body, None, data);
+    match command {
+        AgentCommand::SetBehaviour { behaviour, .. } => {
+            body.life.behaviour = *behaviour;
+            desk.shift(body, StateEvent::Behave(*behaviour), cause);
+            writes.write(agent_keys(body, "behaviour", json!(behaviour)));
+        }
+        AgentCommand::SetHome { position, .. } if position.is_finite() => {
+            body.home.0 = rounded(*position);
+            writes.write(agent_keys(body, "position", place(body.home.0)));
+            if body.state.0.is_at_leisure() {
+                desk.settle(body);
+                if body.state.0.under() == State::Wandering {
+                    let course = Course::to(WalkKind::Stroll, body.home.0, desk.feet.arrive_units);
+                    desk.go(body, course);
+                }
+            }
+        }
+        AgentCommand::PickUp { .. } => desk.shift(body, StateEvent::PickedUp, cause),
+        AgentCommand::PutDown { .. } if body.state.0.state() == State::Dragged => {
+            body.position.0 = rounded(body.position.0);
+            body.home.0 = body.position.0;
+            desk.space.place(body.agent.key, body.position.0);
+            desk.shift(body, StateEvent::PutDown, cause);
+            writes.write(agent_keys(body, "position", place(body.home.0)));
+        }
+        AgentCommand::Pause { .. } => desk.shift(body, StateEvent::Paused, cause),
+        AgentCommand::Resume { .. } => desk.shift(body, StateEvent::Resumed, cause),
+        _ => {}
+    }
+}
+
+/// To a tenth of a unit, as it will stand in the scene file.
+fn rounded(position: Vec2) -> Vec2 {
+    (position * 10.0).round() / 10.0
+}
+
+fn place(position: Vec2) -> Value {
+    let tenth = |along: f32| (f64::from(along) * 10.0).round() / 10.0;
+    json!([tenth(position.x), tenth(position.y)])
+}
+
+fn agent_keys(body: &BodyItem, key: &str, value: Value) -> SceneWrite {
+    SceneWrite::Agent { id: body.agent.id.clone(), keys: Map::from_iter([(key.to_owned(), value)]) }
+}
+
+/// Gives agents what a person wants done.
+pub(super) fn give_tasks(mut desk: Desk, mut bodies: Query<Body>, mut tasks: MessageReader<TaskCommand>) {
+    for task in tasks.read() {
+        let entity = desk.roster.key(&task.agent).and_then(|key| desk.roster.entity(key));
+        let Some(Ok(mut body)) = entity.map(|entity| bodies.get_mut(entity)) else {
+            nobody_called(&mut desk, &task.agent);
+            continue;
+        };
+        let cause = desk.write(EventKind::Activation, &body, None, json!({ "text": task.text }));
+        if body.life.tasks.len() >= desk.minds.tasks_at_most {
+            let data = json!({ "action": "task", "why": "too many tasks wait for this agent already" });
+            desk.write(EventKind::ActionDropped, &body, cause, data);
+            continue;
+        }
+        body.life.tasks.push_back(PendingTask { text: task.text.clone(), cause });
+        desk.wake(&body);
+    }
+}
+
+/// Does what a person asks about conversations, and learns who is related.
+pub(super) fn lead_conversations(
+    mut desk: Desk,
+    mut bodies: Query<Body>,
+    mut talks: ResMut<Talks>,
+    mut conversations: ResMut<Conversations>,
+    mut commands: MessageReader<ConversationCommand>,
+    mut edits: MessageReader<SceneEdit>,
+    mut over: MessageWriter<ConversationEnded>,
+) {
+    for edit in edits.read() {
+        if let SceneEdit::Relationships(ties) = edit {
+            talks.ties.clone_from(ties);
+        }
+    }
+    for command in commands.read() {
+        let data = serde_json::to_value(command).unwrap_or(Value::Null);
+        let cause = desk.log.write(EventDraft::new(EventKind::Input, data));
+        match command {
+            ConversationCommand::Start { participants, topic } => {
+                let mut keys = Vec::new();
+                for id in participants {
+                    match desk.roster.key(id) {
+                        Some(key) if !keys.contains(&key) => keys.push(key),
+                        Some(_) => {}
+                        None => nobody_called(&mut desk, id),
+                    }
+                }
+                let refusal = if keys.len() < 2 {
+                    Some("a conversation needs two agents")
+                } else {
+                    let proposal = Proposal {
+                        id: talks.next_proposal(),
+                        kind: ConversationKind::Task,
+                        participants: keys,
+                        topic: topic.clone(),
+                        news: None,
+                        deadline: None,
+                        cause,
+                    };
+                    let most = desk.talk.waiting_at_most;
+                    meeting::enqueue(&mut talks.waiting, proposal, most).err().map(|_| "too many wait to begin")
+                };
+                if let Some(why) = refusal {
+                    let data = json!({ "what": "a conversation did not begin", "topic": topic, "why": why });
+                    desk.log.write(EventDraft::new(EventKind::Warning, data).cause(cause));
+                }
+            }
+            ConversationCommand::Speak { conversation, text } => {
+                let tick = desk.now();
+                if let Some(running) = conversations.running.get_mut(conversation) {
+                    running.said.push(Utterance { by: Author::user(), text: text.clone(), tick });
+                    let data = json!({ "by": "user", "text": text });
+                    let draft = EventDraft::new(EventKind::Message, data).session(session_of(*conversation));
+                    desk.log.write(draft.cause(cause));
+                } else {
+                    let data = json!({ "what": "nobody heard it: that conversation is over", "text": text });
+                    desk.log.write(EventDraft::new(EventKind::Warning, data).cause(cause));
+                }
+            }
+            ConversationCommand::Stop { conversation } => {
+                let mut table = (&mut desk, &mut bodies, &mut *talks, &mut *conversations);
+                end(&mut table, *conversation, "a person ended it", &mut over);
+            }
+            ConversationCommand::Switch { on } => talks.switch = Some(*on),
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The hot loop: everyone who walks takes a step, keeps off others and may react to whom it passes.
+
+use bevy::ecs::message::Message;
+use bevy::ecs::prelude::*;
+use bevy::math::Vec2;
+use serde::{Deserialize, Serialize};
+
+use super::body::{Attention, Position, Space, Walk};
+use super::settings::{AttentionSettings, MovementSettings};
+use super::steering::{WalkKind, push_of, step};
+use crate::base::{AgentKey, ElementKey};
+use crate::schedule::{SimClock, ticks};
+
+/// How many ticks lie between two looks of one walking agent at whom it passes.
+const LOOK_EVERY: u64 = 8;
+/// So many of an agent's last reactions are kept; with a pause of a quarter of the time between two
+/// reactions of one pair, no more can matter.
+const REACTIONS_KEPT: usize = 4;
+
+/// An agent reacted to someone or something that it passed. For the view; nothing decides by it.
+#[derive(Message, Clone, Copy, PartialEq, Debug)]
+pub struct Reacted {
+    /// Who.
+    pub agent: AgentKey,
+    /// To whom or what.
+    pub to: Passed,
+    /// What is shown above it.
+    pub emoji: &'static str,
+}
+
+/// Whom or what an agent passed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Passed {
+    /// Another agent.
+    Agent(AgentKey),
+    /// An element.
+    Element(ElementKey),
+}
+
+/// Whom each agent last reacted to; of a pair of agents the one with the smaller key keeps it.
+#[derive(Resource, Default, Debug)]
+pub(super) struct Reactions(pub(super) Vec<LastReactions>);
+
+/// The last reactions of one agent.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct LastReactions {
+    pub quiet_until: u64,
+    pub last: [Option<(Passed, u64)>; REACTIONS_KEPT],
+}
+
+impl Reactions {
+    fn of(&mut self, agent: AgentKey) -> &mut LastReactions {
+        let index = agent.0 as usize;
+        if self.0.len() <= index {
+            self.0.resize(index + 1, LastReactions::default());
+        }
+        &mut self.0[index]
+    }
+
+    fn is_quiet(&self, agent: AgentKey, now: u64) -> bool {
+        self.0.get(agent.0 as usize).is_some_and(|last| last.quiet_until > now)
+    }
+
+    /// Notes a reaction, if the pair has not reacted for long enough.
+    fn react(&mut self, agent: AgentKey, to: Passed, now: u64, settings: &AttentionSettings) -> bool {
+        let (keeper, about) = match to {
+            Passed::Agent(other) if other < agent => (other, Passed::Agent(agent)),
+            _ => (agent, to),
+        };
+        let quiet_until = now + ticks(settings.reaction_pause_secs.max(settings.reaction_secs / REACTIONS_KEPT as f32));
+        let since = now.saturating_sub(ticks(settings.reaction_secs));
+        if self.is_quiet(keeper, now) || self.is_quiet(agent, now) {
+            return false;
+        }
+        let kept = self.of(keeper);
+        if kept.last.iter().flatten().any(|(whom, when)| *whom == about && *when > since) {
+            return false;
+        }
+        kept.last.rotate_right(1);
+        kept.last[0] = Some((about, now));
+        kept.quiet_until = quiet_until;
+        self.of(agent).quiet_until = quiet_until;
+        true
+    }
+}
+
+/// Moves everyone by one tick; returns who has arrived, in order of key.
+pub(super) fn walk(
+    clock: Res<SimClock>,
+    settings: (Res<MovementSettings>, Res<AttentionSettings>),
+    mut attention: ResMut<Attention>,
+    mut space: ResMut<Space>,
+    mut reactions: ResMut<Reactions>,
+    mut reacted: MessageWriter<Reacted>,
+    mut walkers: Query<(&mut Position, &mut Walk)>,
+    mut steps: Local<Vec<(u32, Vec2)>>,
+) -> Vec<AgentKey> {
+    let (mut arrived, mut passed) = (Vec::new(), Vec::new());
+    if !attention.astir {
+        return arrived;
+    }
+    attention.astir = false;
+    let (feet, minds) = settings;
+    let (feet, space, now) = (&*feet, &mut *space, clock.tick());
+    let both_bodies = feet.body_units * 2.0;
+    let least_gap = both_bodies * both_bodies;
+    for (mut position, mut walk) in &mut walkers {
+        let walk = walk.bypass_change_detection();
+        if !walk.course.moves() {
+            continue;
+        }
+        attention.astir = true;
+        let (here, key) = (position.0, walk.key.0);
+        if walk.course.kind == WalkKind::ToAgent {
+            match space.bodies.get(walk.course.whom as usize).filter(|body| body.position.is_finite()) {
+                Some(body) => walk.course.target = body.position,
+                None => walk.course.target = here,
+            }
+        }
+        let looks = (now + u64::from(key)) % LOOK_EVERY == 0 && !reactions.is_quiet(walk.key, now);
+        let reach = if looks { both_bodies.max(minds.reaction_units) } else { both_bodies };
+        let mut push = Vec2::ZERO;
+        let mut nearest = (f32::INFINITY, u32::MAX);
+        space.agents.within(here, reach, |other, distance| {
+            if other.key == key {
+                return;
+            }
+            if distance < least_gap {
+                push += push_of(here, key, other.position, distance, both_bodies);
+            }
+            if (distance, other.key) < nearest {
+                nearest = (distance, other.key);
+            }
+        });
+        let push = (push * feet.push_units).clamp_length_max(feet.push_units);
+        let (moved, there) = step(here, &mut walk.course, push, feet);
+        position.0 = moved;
+        if there {
+            arrived.push(walk.key);
+        }
+        if looks {
+            if nearest.1 != u32::MAX {
+                passed.push((walk.key, Passed::Agent(AgentKey(nearest.1))));
+            } else if let Some(element) = space.elements.nearest(here, minds.reaction_units, |_| true) {
+                passed.push((walk.key, Passed::Element(ElementKey(element.key))));
+            }
+        }
+        steps.push((key, moved));
+    }
+    // Afterwards, so that everyone sees the others where the tick began, whoever is moved first.
+    space.moved |= !steps.is_empty();
+    for (key, moved) in steps.drain(..) {
+        if let Some(body) = space.bodies.get_mut(key as usize) {
+            body.position = moved;
+        }
+    }
+    arrived.sort_unstable();
+    passed.sort_unstable();
+    for (agent, to) in passed {
+        if reactions.react(agent, to, now, &minds) {
+            reacted.write(Reacted { agent, to, emoji: emoji(agent, to, now) });
+        }
+    }
+    arrived
+}
+
+fn emoji(agent: AgentKey, to: Passed, now: u64) -> &'static str {
+    const GREETINGS: [&str; 5] = ["👋", "🙂", "😊", "✨", "💭"];
+    const GLANCES: [&str; 4] = ["👀", "🤔", "💡", "📝"];
+    let (list, other): (&[&str], u32) = match to {
+        Passed::Agent(other) => (&GREETINGS, other.0),
+        Passed::Element(element) => (&GLANCES, element.0),
+    };
+    let mixed = u64::from(agent.0).wrapping_mul(0x9E37_79B9).wrapping_add(u64::from(other)).wrapping_add(now / 8);
+    list[(mixed % list.len() as u64) as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_two_react_once_in_thirty_seconds() {
+        let (mut reactions, settings) = (Reactions::default(), AttentionSettings::default());
+        let (a, b) = (AgentKey(1), AgentKey(2));
+        let mut seen = Vec::new();
+        for now in 1..4000 {
+            let (agent, to) = if now % 2 == 0 { (a, b) } else { (b, a) };
+            if reactions.react(agent, Passed::Agent(to), now, &settings) {
+                seen.push(now);
+            }
+        }
+        assert!(seen.len() > 3);
+        assert!(seen.windows(2).all(|two| two[1] - two[0] >= ticks(settings.reaction_secs)), "{seen:?}");
+    }
+}

@@ -1,0 +1,254 @@
+//! What an agent has set itself to do next, in order: a short queue that never overflows in silence.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::{AgentKey, ElementKey, Seq};
+
+/// One thing to do. `compactContext`, `readElement`, `seekInfo` and `approachAgent` in the design.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(tag = "action", rename_all = "snake_case")]
+pub enum Action {
+    /// Sum up the session.
+    CompactContext,
+    /// Walk to an element and read it.
+    ReadElement {
+        /// Which.
+        element: ElementKey,
+        /// Before everything that is merely normal.
+        high: bool,
+    },
+    /// Look at an element for want of anything else.
+    SeekInfo {
+        /// Which.
+        element: ElementKey,
+    },
+    /// Go and tell an agent what is to be told.
+    ApproachAgent {
+        /// Whom.
+        agent: AgentKey,
+    },
+}
+
+impl Action {
+    /// Smaller goes first.
+    fn rank(self) -> u8 {
+        match self {
+            Self::CompactContext => 0,
+            Self::ReadElement { high: true, .. } => 1,
+            Self::ReadElement { high: false, .. } => 2,
+            Self::SeekInfo { .. } => 3,
+            Self::ApproachAgent { .. } => 4,
+        }
+    }
+
+    /// Whether both are of one type and have one target.
+    fn is_like(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::ReadElement { element, .. }, Self::ReadElement { element: other, .. }) => element == other,
+            _ => self == other,
+        }
+    }
+
+    /// The word in the log.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::CompactContext => "compactContext",
+            Self::ReadElement { .. } => "readElement",
+            Self::SeekInfo { .. } => "seekInfo",
+            Self::ApproachAgent { .. } => "approachAgent",
+        }
+    }
+
+    /// The element it is about, if it is about one.
+    pub fn element(self) -> Option<ElementKey> {
+        match self {
+            Self::ReadElement { element, .. } | Self::SeekInfo { element } => Some(element),
+            Self::CompactContext | Self::ApproachAgent { .. } => None,
+        }
+    }
+}
+
+/// An action and the record that it came from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct QueuedAction {
+    /// What.
+    pub action: Action,
+    /// The record that it came from.
+    pub cause: Seq,
+}
+
+/// What became of something that was to be queued.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Queued {
+    /// It stands in the queue.
+    Added,
+    /// The same stood there already, as urgent or more.
+    AlreadyThere,
+    /// The same stood there as normal and is high now.
+    Raised,
+    /// It stands in the queue, and this had to go.
+    Displaced(QueuedAction),
+    /// The queue is full of what matters more.
+    Refused,
+}
+
+/// The action queue of one agent, kept in the order in which it is drained. Empty ones own no memory.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ActionQueue(Vec<QueuedAction>);
+
+impl ActionQueue {
+    /// Puts an action where it belongs. At most `cap` besides the compaction, which always fits and stands once.
+    pub fn enqueue(&mut self, action: Action, cause: Seq, cap: usize) -> Queued {
+        if let Some(index) = self.0.iter().position(|queued| queued.action.is_like(action)) {
+            if self.0[index].action.rank() <= action.rank() {
+                return Queued::AlreadyThere;
+            }
+            self.0.remove(index);
+            self.insert(QueuedAction { action, cause });
+            return Queued::Raised;
+        }
+        let counted = self.0.iter().filter(|queued| queued.action != Action::CompactContext).count();
+        if action == Action::CompactContext || counted < cap {
+            self.insert(QueuedAction { action, cause });
+            return Queued::Added;
+        }
+        match self.0.last().copied() {
+            Some(last) if last.action.rank() > action.rank() => {
+                self.0.pop();
+                self.insert(QueuedAction { action, cause });
+                Queued::Displaced(last)
+            }
+            _ => Queued::Refused,
+        }
+    }
+
+    fn insert(&mut self, queued: QueuedAction) {
+        let rank = queued.action.rank();
+        let index = self.0.partition_point(|other| other.action.rank() <= rank);
+        self.0.insert(index, queued);
+    }
+
+    /// Takes the next one out.
+    pub fn pop(&mut self) -> Option<QueuedAction> {
+        (!self.0.is_empty()).then(|| self.0.remove(0))
+    }
+
+    /// The next one.
+    pub fn first(&self) -> Option<&QueuedAction> {
+        self.0.first()
+    }
+
+    /// All of them, next one first.
+    pub fn iter(&self) -> impl Iterator<Item = &QueuedAction> {
+        self.0.iter()
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many there are, the compaction among them.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const CAP: usize = 5;
+
+    fn read(element: u32, high: bool) -> Action {
+        Action::ReadElement { element: ElementKey(element), high }
+    }
+
+    fn seek(element: u32) -> Action {
+        Action::SeekInfo { element: ElementKey(element) }
+    }
+
+    fn approach(agent: u32) -> Action {
+        Action::ApproachAgent { agent: AgentKey(agent) }
+    }
+
+    fn queue_of(actions: &[Action]) -> (ActionQueue, Vec<Queued>) {
+        let mut queue = ActionQueue::default();
+        let results = (1..).zip(actions).map(|(seq, action)| queue.enqueue(*action, Seq(seq), CAP)).collect();
+        (queue, results)
+    }
+
+    fn order(queue: &ActionQueue) -> Vec<Action> {
+        queue.iter().map(|queued| queued.action).collect()
+    }
+
+    #[test]
+    fn drains_by_rank_and_then_first_come() {
+        let (mut queue, _) =
+            queue_of(&[approach(1), seek(2), read(3, false), read(4, true), Action::CompactContext, read(5, true)]);
+        let expected = [Action::CompactContext, read(4, true), read(5, true), read(3, false), seek(2), approach(1)];
+        assert_eq!(order(&queue), expected);
+        assert_eq!(queue.pop().map(|queued| (queued.action, queued.cause)), Some((Action::CompactContext, Seq(5))));
+    }
+
+    #[test]
+    fn the_same_stands_once_and_may_be_raised() {
+        let (queue, results) = queue_of(&[read(1, false), read(2, true), read(1, true), read(1, false), seek(1)]);
+        assert_eq!(results, [Queued::Added, Queued::Added, Queued::Raised, Queued::AlreadyThere, Queued::Added]);
+        assert_eq!(order(&queue), [read(2, true), read(1, true), seek(1)]);
+    }
+
+    #[test]
+    fn when_full_the_lowest_ranked_goes_even_if_it_is_the_newcomer() {
+        let full = [read(1, false), read(2, false), read(3, false), seek(4), approach(5)];
+        let (mut queue, _) = queue_of(&full);
+        assert_eq!(queue.enqueue(approach(6), Seq(9), CAP), Queued::Refused);
+        let displaced = QueuedAction { action: approach(5), cause: Seq(5) };
+        assert_eq!(queue.enqueue(read(7, true), Seq(10), CAP), Queued::Displaced(displaced));
+        assert_eq!(queue.enqueue(Action::CompactContext, Seq(11), CAP), Queued::Added);
+        assert_eq!(queue.enqueue(Action::CompactContext, Seq(12), CAP), Queued::AlreadyThere);
+        assert_eq!(queue.len(), CAP + 1);
+    }
+
+    fn any_action() -> impl Strategy<Value = Action> {
+        prop_oneof![
+            Just(Action::CompactContext),
+            (0_u32..8, any::<bool>()).prop_map(|(element, high)| read(element, high)),
+            (0_u32..8).prop_map(seek),
+            (0_u32..8).prop_map(approach),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn order_cap_and_uniqueness_always_hold(actions in prop::collection::vec(any_action(), 0..60)) {
+            let mut queue = ActionQueue::default();
+            for (seq, action) in (1_u64..).zip(actions) {
+                let before = queue.clone();
+                let result = queue.enqueue(action, Seq(seq), CAP);
+                let now = order(&queue);
+                prop_assert!(now.windows(2).all(|pair| pair[0].rank() <= pair[1].rank()));
+                for (index, one) in now.iter().enumerate() {
+                    prop_assert!(now[index + 1..].iter().all(|other| !one.is_like(*other)));
+                }
+                prop_assert!(now.iter().filter(|one| **one != Action::CompactContext).count() <= CAP);
+                let stands = now.iter().any(|one| one.is_like(action) && one.rank() <= action.rank());
+                prop_assert_eq!(stands, result != Queued::Refused);
+                if action == Action::CompactContext {
+                    prop_assert!(now.contains(&Action::CompactContext));
+                }
+                for rank in 0..5 {
+                    // First come, first served: whoever stayed within a rank kept the order of coming.
+                    let seqs: Vec<_> = queue.iter().filter(|one| one.action.rank() == rank).map(|one| one.cause).collect();
+                    prop_assert!(seqs.windows(2).all(|pair| pair[0] < pair[1]));
+                }
+                if matches!(result, Queued::AlreadyThere | Queued::Refused) {
+                    prop_assert_eq!(&queue, &before);
+                }
+            }
+        }
+    }
+}

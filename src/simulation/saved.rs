@@ -1,0 +1,104 @@
+//! What of the room outlives the process: everything that decides what happens next.
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::body::{AgentState, Attention, Home, Life, Position, Queue, Space, Walk};
+use super::conversation::Conversations;
+use super::motion::{LastReactions, Reactions};
+use super::steering::Course;
+use super::talks::Talks;
+use crate::agent::{Agent, Roster};
+use crate::base::AgentKey;
+use crate::schedule::{AgentRandom, Section};
+
+#[derive(Serialize, Deserialize)]
+struct AgentSaved {
+    key: AgentKey,
+    position: Position,
+    home: Home,
+    course: Course,
+    state: AgentState,
+    queue: Queue,
+    life: Life,
+    random: AgentRandom,
+    reactions: LastReactions,
+}
+
+/// The section of this floor.
+#[derive(Serialize, Deserialize)]
+pub(super) struct SimulationSaved {
+    agents: Vec<AgentSaved>,
+    awake: Vec<AgentKey>,
+    talks: Talks,
+    conversations: Conversations,
+}
+
+impl Section for SimulationSaved {
+    const NAME: &'static str = "simulation";
+
+    fn save(world: &mut World) -> Self {
+        let everyone: Vec<(AgentKey, Entity)> = world.resource::<Roster>().iter().collect();
+        let agents = everyone.into_iter().filter_map(|(key, entity)| save_agent(world, key, entity)).collect();
+        let conversations = world.resource::<Conversations>();
+        let mut awake = world.resource::<Attention>().awake.clone();
+        awake.sort_unstable();
+        awake.dedup();
+        Self {
+            agents,
+            awake,
+            talks: world.resource::<Talks>().clone(),
+            conversations: Conversations {
+                running: conversations.running.clone(),
+                earlier: conversations.earlier.clone(),
+            },
+        }
+    }
+
+    fn load(self, world: &mut World) {
+        let mut space = Space::default();
+        let mut reactions = Reactions::default();
+        for saved in self.agents {
+            let Some(entity) = world.resource::<Roster>().entity(saved.key) else { continue };
+            let AgentSaved { key, position, home, course, state, queue, life, random, reactions: last } = saved;
+            space.place(key, position.0);
+            let index = key.0 as usize;
+            if last != LastReactions::default() {
+                reactions.0.resize(reactions.0.len().max(index + 1), LastReactions::default());
+                reactions.0[index] = last;
+            }
+            let walk = Walk { key, course };
+            world.entity_mut(entity).insert((position, home, walk, state, queue, life, random));
+        }
+        // Whoever came in with this world was not saved by this floor: it stands where it came in.
+        let mut newcomers = world.query::<(&Agent, &Position)>();
+        for (agent, position) in newcomers.iter(world) {
+            if space.position(agent.key).is_none() {
+                space.place(agent.key, position.0);
+            }
+        }
+        let mut attention = Attention { awake: self.awake, ..Attention::default() };
+        let mut lives = world.query::<(&Agent, &Life)>();
+        attention.restore(lives.iter(world).map(|(agent, life)| (agent.key, life)));
+        world.insert_resource(attention);
+        world.insert_resource(space);
+        world.insert_resource(reactions);
+        world.insert_resource(self.talks);
+        world.insert_resource(self.conversations);
+    }
+}
+
+fn save_agent(world: &World, key: AgentKey, entity: Entity) -> Option<AgentSaved> {
+    let agent = world.get_entity(entity).ok()?;
+    Some(AgentSaved {
+        key,
+        position: *agent.get::<Position>()?,
+        home: *agent.get::<Home>()?,
+        course: agent.get::<Walk>()?.course,
+        state: agent.get::<AgentState>()?.clone(),
+        queue: agent.get::<Queue>()?.clone(),
+        life: agent.get::<Life>()?.clone(),
+        random: agent.get::<AgentRandom>()?.clone(),
+        reactions: world.resource::<Reactions>().0.get(key.0 as usize).cloned().unwrap_or_default(),
+    })
+}

@@ -1,0 +1,132 @@
+//! The numbers of the room, as `settings.yaml` may set them; the defaults are those of the design.
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::workspace::SettingsSection;
+
+macro_rules! section {
+    ($(#[$doc:meta])* $name:ident in $section:literal { $($(#[$field_doc:meta])* $field:ident: $kind:ty = $value:expr,)* }) => {
+        $(#[$doc])*
+        #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
+        #[serde(default)]
+        pub struct $name { $($(#[$field_doc])* pub $field: $kind,)* }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $value,)* }
+            }
+        }
+
+        impl SettingsSection for $name {
+            const NAME: &'static str = $section;
+        }
+    };
+}
+
+section! {
+    /// How agents walk.
+    MovementSettings in "movement" {
+        /// How fast agents walk, in units a second.
+        speed_units: f32 = 80.0,
+        /// A strolling agent looks for a new target so often.
+        stroll_secs: f32 = 3.0,
+        /// How near to a target counts as there.
+        arrive_units: f32 = 3.0,
+        /// The probability that a strolling agent walks toward someone or something near.
+        toward_others: f32 = 0.6,
+        /// How far it looks for someone or something to stroll toward.
+        sight_units: f32 = 300.0,
+        /// How far beside it the target may lie, along each axis.
+        beside_units: f32 = 30.0,
+        /// Else the target lies at least so far from home,
+        stroll_least_units: f32 = 30.0,
+        /// and at most so far.
+        stroll_most_units: f32 = 150.0,
+        /// The radius of a patrol about home.
+        patrol_units: f32 = 100.0,
+        /// How long one lap of a patrol takes.
+        patrol_lap_secs: f32 = 10.5,
+        /// The radius of an agent.
+        body_units: f32 = 30.0,
+        /// How fast agents that overlap are pushed apart at most. Less than `speed_units`, so that a crowd
+        /// never keeps anyone from arriving.
+        push_units: f32 = 40.0,
+        /// An agent reads an element from within this distance.
+        reading_reach_units: f32 = 70.0,
+        /// An agent that approaches another stops within this distance.
+        approach_units: f32 = 60.0,
+    }
+}
+
+section! {
+    /// When agents notice something, and what becomes of it.
+    AttentionSettings in "attention" {
+        /// An idle agent looks around after at least so long,
+        heartbeat_least_secs: f32 = 10.0,
+        /// and at most so long,
+        heartbeat_most_secs: f32 = 15.0,
+        /// for so long,
+        heartbeat_lasts_secs: f32 = 2.0,
+        /// and so far.
+        heartbeat_units: f32 = 280.0,
+        /// How often an agent seeks information.
+        seek_secs: f32 = 90.0,
+        /// How far it goes for it.
+        seek_units: f32 = 400.0,
+        /// How long an element that was read is of no interest to a seeker.
+        seek_again_secs: f32 = 300.0,
+        /// How many actions an agent queues besides a compaction.
+        queue_at_most: usize = 5,
+        /// How many tasks may wait for one agent.
+        tasks_at_most: usize = 20,
+        /// How near one passes to react to someone or something.
+        reaction_units: f32 = 70.0,
+        /// How seldom the same two react.
+        reaction_secs: f32 = 30.0,
+        /// How seldom one agent reacts at all; not less than a quarter of `reaction_secs`.
+        reaction_pause_secs: f32 = 8.0,
+        /// How far an agent with something to tell goes to tell it.
+        tell_units: f32 = 400.0,
+        /// How long it tries.
+        tell_patience_secs: f32 = 60.0,
+        /// How long an agent shows that something failed.
+        error_secs: f32 = 5.0,
+        /// After a passing failure it tries again so much later, doubled each time,
+        retry_least_secs: f32 = 10.0,
+        /// but never later than this,
+        retry_most_secs: f32 = 300.0,
+        /// and so often at most.
+        retries_at_most: u32 = 4,
+    }
+}
+
+section! {
+    /// Agents talking to each other.
+    ConversationSettings in "conversations" {
+        /// Whether they may, when the room is first opened.
+        enabled: bool = true,
+        /// How many conversations go on at once.
+        max_concurrent_conversations: usize = 3,
+        /// How many wait to begin.
+        waiting_at_most: usize = 20,
+        /// Turns of a conversation that a person set.
+        task_turns: u32 = 6,
+        /// Turns of any other.
+        other_turns: u32 = 4,
+        /// How many that nobody asked for begin within an hour.
+        banter_per_hour: usize = 20,
+        /// How seldom the same two begin one.
+        pair_secs: f32 = 120.0,
+        /// How often the room looks for a pair.
+        check_secs: f32 = 28.0,
+        /// Farther than this from all others an agent leaves a conversation.
+        reach_units: f32 = 200.0,
+        /// How long agents cool down.
+        cooldown_secs: f32 = 4.0,
+        /// How long participants have to come together.
+        gather_secs: f32 = 60.0,
+        /// How much a pair keeps of what it said to each other.
+        history_utterances: usize = 12,
+    }
+}

@@ -1,0 +1,232 @@
+//! Where feet go: targets for strolls, rounds and errands, one step at a time, and the soft push apart.
+
+use bevy::math::{Vec2, ops};
+use serde::{Deserialize, Serialize};
+
+use super::settings::MovementSettings;
+use crate::schedule::{AgentRandom, TICKS_PER_SEC};
+
+/// Seconds in a tick.
+const STEP_SECS: f32 = 1.0 / TICKS_PER_SEC as f32;
+/// Turns the spots of agents that come one after another far apart: the golden angle.
+const GOLDEN_ANGLE: f32 = 2.399_963_2;
+
+/// What an agent walks for. Decides what arriving means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WalkKind {
+    /// It stands.
+    #[default]
+    Stand,
+    /// It strolls.
+    Stroll,
+    /// It goes home.
+    Home,
+    /// It walks a circle; never arrives.
+    Round,
+    /// It goes to an element to read it.
+    ToElement,
+    /// It goes to where another agent is, wherever that goes.
+    ToAgent,
+    /// It goes to look at something.
+    Notice,
+}
+
+/// Where an agent is walking.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Course {
+    /// What for.
+    pub kind: WalkKind,
+    /// Where to; of a round its middle.
+    pub target: Vec2,
+    /// How near is near enough.
+    pub arrive: f32,
+    /// Where on a round it is, as an angle.
+    pub phase: f32,
+    /// The key of the agent that it goes to.
+    pub whom: u32,
+}
+
+impl Course {
+    /// Standing still.
+    pub const STAND: Self = Self { kind: WalkKind::Stand, target: Vec2::ZERO, arrive: 0.0, phase: 0.0, whom: 0 };
+
+    /// Walking to a point.
+    pub fn to(kind: WalkKind, target: Vec2, arrive: f32) -> Self {
+        Self { kind, target, arrive, ..Self::STAND }
+    }
+
+    /// Walking to where an agent is.
+    pub fn to_agent(whom: u32, at: Vec2, arrive: f32) -> Self {
+        Self { whom, ..Self::to(WalkKind::ToAgent, at, arrive) }
+    }
+
+    /// A round about home, taken up where the agent is nearest to it.
+    pub fn round(position: Vec2, home: Vec2) -> Self {
+        let out = position - home;
+        let phase = if out.length_squared() > 1.0 { ops::atan2(out.y, out.x) } else { 0.0 };
+        Self { phase, ..Self::to(WalkKind::Round, home, 0.0) }
+    }
+
+    /// Whether it walks.
+    pub fn moves(&self) -> bool {
+        self.kind != WalkKind::Stand
+    }
+}
+
+/// One tick of walking: where the agent is then, and whether it has arrived.
+#[inline]
+pub fn step(position: Vec2, course: &mut Course, push: Vec2, settings: &MovementSettings) -> (Vec2, bool) {
+    let target = if course.kind == WalkKind::Round {
+        let lap = core::f32::consts::TAU * STEP_SECS / settings.patrol_lap_secs.max(0.1);
+        course.phase = (course.phase + lap) % core::f32::consts::TAU;
+        course.target + Vec2::new(ops::cos(course.phase), ops::sin(course.phase)) * settings.patrol_units
+    } else {
+        course.target
+    };
+    let way = target - position;
+    let far = way.length();
+    if course.kind != WalkKind::Round && far <= course.arrive {
+        return (position, true);
+    }
+    let reach = settings.speed_units * STEP_SECS;
+    let stride = if far <= reach { way } else { way * (reach / far) };
+    let moved = position + stride + push * STEP_SECS;
+    let arrived = course.kind != WalkKind::Round && moved.distance_squared(target) <= course.arrive * course.arrive;
+    // A target at the edge of numbers must not make an agent that is nowhere.
+    if moved.is_finite() { (moved, arrived) } else { (position, true) }
+}
+
+/// How one neighbour at `other` pushes an agent at `position`: away, the more the nearer, at most 1.
+#[inline]
+pub fn push_of(position: Vec2, key: u32, other: Vec2, distance_squared: f32, both_bodies: f32) -> Vec2 {
+    if distance_squared < 1.0e-4 {
+        // Two on one point: each goes its own way.
+        let angle = key as f32 * GOLDEN_ANGLE;
+        return Vec2::new(ops::cos(angle), ops::sin(angle));
+    }
+    let distance = distance_squared.sqrt();
+    (position - other) * ((1.0 - distance / both_bodies) / distance)
+}
+
+/// A new target for a strolling agent: toward what is near, or somewhere about its home.
+pub fn stroll_target(
+    home: Vec2,
+    near: impl FnOnce() -> Option<Vec2>,
+    random: &mut AgentRandom,
+    settings: &MovementSettings,
+) -> Vec2 {
+    if random.chance(settings.toward_others)
+        && let Some(near) = near()
+    {
+        let beside = settings.beside_units;
+        return near + Vec2::new(random.between(-beside, beside), random.between(-beside, beside));
+    }
+    home + random.direction() * random.between(settings.stroll_least_units, settings.stroll_most_units)
+}
+
+/// Where an agent that comes from `from` goes to read an element, and how near to that is near enough:
+/// beside the element on its own side, spread so that several stand around it and not on one point. Every
+/// point within the returned distance is within reach.
+pub fn spot_beside(element: Vec2, from: Vec2, key: u32, reach: f32) -> (Vec2, f32) {
+    let way = from - element;
+    let toward = if way.length_squared() > 1.0 { ops::atan2(way.y, way.x) } else { 0.0 };
+    let spread = (key as f32 * GOLDEN_ANGLE) % core::f32::consts::TAU - core::f32::consts::PI;
+    let angle = toward + spread * 0.5;
+    (element + Vec2::new(ops::cos(angle), ops::sin(angle)) * reach * 0.7, reach * 0.25)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::base::AgentKey;
+    use crate::schedule::RoomSeed;
+
+    fn random(key: u32) -> AgentRandom {
+        AgentRandom::new(RoomSeed(7), AgentKey(key))
+    }
+
+    fn walk(mut position: Vec2, mut course: Course, push: Vec2, ticks: usize) -> (Vec2, Option<usize>) {
+        let settings = MovementSettings::default();
+        for tick in 0..ticks {
+            let (moved, arrived) = step(position, &mut course, push, &settings);
+            position = moved;
+            if arrived {
+                return (position, Some(tick));
+            }
+        }
+        (position, None)
+    }
+
+    #[test]
+    fn walks_eighty_units_a_second_and_stops_within_three() {
+        let course = Course::to(WalkKind::Stroll, Vec2::new(160.0, 0.0), 3.0);
+        let (halfway, arrived) = walk(Vec2::ZERO, course, Vec2::ZERO, 30);
+        assert!((halfway.x - 80.0).abs() < 0.01 && arrived.is_none());
+        let (there, arrived) = walk(Vec2::ZERO, course, Vec2::ZERO, 61);
+        assert!(arrived.is_some() && there.distance(Vec2::new(160.0, 0.0)) <= 3.0);
+    }
+
+    #[test]
+    fn a_round_has_radius_100_and_takes_ten_and_a_half_seconds() {
+        let settings = MovementSettings::default();
+        let home = Vec2::new(50.0, -20.0);
+        let start = home + Vec2::new(100.0, 0.0);
+        let (mut position, mut course) = (start, Course::round(start, home));
+        for _ in 0..315 {
+            (position, _) = step(position, &mut course, Vec2::ZERO, &settings);
+            assert!((position.distance(home) - 100.0).abs() < 1.0);
+        }
+        assert!(position.distance(start) < 2.0);
+    }
+
+    #[test]
+    fn the_push_parts_two_that_stand_on_one_point() {
+        let (one, other) =
+            (push_of(Vec2::ZERO, 1, Vec2::ZERO, 0.0, 60.0), push_of(Vec2::ZERO, 2, Vec2::ZERO, 0.0, 60.0));
+        assert!(one.distance(other) > 0.5);
+        let away = push_of(Vec2::ZERO, 1, Vec2::new(30.0, 0.0), 900.0, 60.0);
+        assert!((away - Vec2::new(-0.5, 0.0)).length() < 1.0e-5);
+    }
+
+    #[test]
+    fn several_stand_around_an_element() {
+        let spots: Vec<Vec2> = (0..5).map(|key| spot_beside(Vec2::ZERO, Vec2::new(300.0, 0.0), key, 70.0).0).collect();
+        for (index, spot) in spots.iter().enumerate() {
+            assert!(spots[index + 1..].iter().all(|other| other.distance(*spot) > 10.0), "{spots:?}");
+        }
+    }
+
+    #[test]
+    fn strolls_mostly_toward_others_and_never_far_from_home() {
+        let settings = MovementSettings::default();
+        let (home, near) = (Vec2::new(1000.0, 0.0), Vec2::ZERO);
+        let mut random = random(3);
+        let targets: Vec<Vec2> =
+            (0..1000).map(|_| stroll_target(home, || Some(near), &mut random, &settings)).collect();
+        let toward = targets.iter().filter(|target| target.abs().max_element() <= 30.0).count();
+        assert!((550..650).contains(&toward), "{toward}");
+        let about_home = targets.iter().filter(|target| (29.9..=150.1).contains(&target.distance(home))).count();
+        assert_eq!(toward + about_home, 1000);
+    }
+
+    proptest! {
+        #[test]
+        fn every_spot_is_within_reach_of_its_element(
+            x in -1.0e4_f32..1.0e4, y in -1.0e4_f32..1.0e4, from_x in -1.0e4_f32..1.0e4, key in 0_u32..100_000,
+        ) {
+            let element = Vec2::new(x, y);
+            let (spot, arrive) = spot_beside(element, Vec2::new(from_x, y), key, 70.0);
+            prop_assert!(spot.distance(element) + arrive <= 70.0);
+        }
+
+        #[test]
+        fn no_crowd_keeps_anyone_from_arriving(angle in 0.0_f32..6.28, x in -500.0_f32..500.0, y in -500.0_f32..500.0) {
+            let push = Vec2::new(ops::cos(angle), ops::sin(angle)) * MovementSettings::default().push_units;
+            let course = Course::to(WalkKind::ToElement, Vec2::ZERO, 17.5);
+            prop_assert!(walk(Vec2::new(x, y), course, push, 1000).1.is_some());
+        }
+    }
+}

@@ -1,0 +1,405 @@
+//! Conversations in the room: proposals become conversations, turns go round, and each ends with a reason.
+
+use std::collections::BTreeMap;
+
+use bevy::ecs::message::Message;
+use bevy::ecs::prelude::*;
+use bevy::math::Vec2;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::activity::{Think, ThinkDue};
+use super::body::{Body, Desk, Doing};
+use super::conversation::{ConversationEnded, Conversation, ConversationKind, Conversations, Utterance};
+use super::meeting::{self, Proposal, TalkLedger, TurnState};
+use super::settings::ConversationSettings;
+use super::state::{State, StateEvent};
+use super::steering::Course;
+use crate::base::{AgentKey, Author, ConversationKey, Id, Seq};
+use crate::schedule::ticks;
+use crate::store::{EventDraft, EventKind};
+use crate::workspace::Relationship;
+
+/// What the room keeps about conversations beside [`Conversations`].
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Talks {
+    pub waiting: Vec<Proposal>,
+    pub turns: BTreeMap<ConversationKey, TurnState>,
+    pub ledger: TalkLedger,
+    pub ties: Vec<Relationship>,
+    pub next_check: u64,
+    next_proposal: u32,
+    next_conversation: u32,
+    /// What a person set the master switch to; the settings' choice where absent.
+    pub switch: Option<bool>,
+    /// What the settings say, as of this tick.
+    enabled: bool,
+}
+
+impl Talks {
+    pub fn next_proposal(&mut self) -> u32 {
+        self.next_proposal += 1;
+        self.next_proposal
+    }
+
+    pub fn switched_on(&self) -> bool {
+        self.switch.unwrap_or(self.enabled)
+    }
+}
+
+/// The name of a conversation in the log.
+pub(super) fn session_of(conversation: ConversationKey) -> Id {
+    format!("conversation-{conversation}").into()
+}
+
+/// Everything that conversations touch.
+type Table<'a, 'd, 'w, 's> = (&'a mut Desk<'d>, &'a mut Query<'w, 's, Body>, &'a mut Talks, &'a mut Conversations);
+
+/// Lets conversations go on, begin and end.
+pub(super) fn converse(
+    mut desk: Desk,
+    mut bodies: Query<Body>,
+    mut talks: ResMut<Talks>,
+    mut conversations: ResMut<Conversations>,
+    mut due: MessageWriter<ThinkDue>,
+    mut over: MessageWriter<ConversationEnded>,
+) {
+    let enabled = desk.talk.enabled;
+    talks.bypass_change_detection().enabled = enabled;
+    let mut table: Table = (&mut desk, &mut bodies, &mut talks, &mut conversations);
+    let keys: Vec<ConversationKey> = table.3.running.keys().copied().collect();
+    for key in keys {
+        go_on(&mut table, key, &mut due, &mut over);
+    }
+    look_for_banter(&mut table);
+    let mut index = 0;
+    while index < table.2.waiting.len() && table.3.running.len() < table.0.talk.max_concurrent_conversations {
+        if !try_to_begin(&mut table, index) {
+            index += 1;
+        }
+    }
+}
+
+fn go_on(
+    table: &mut Table,
+    key: ConversationKey,
+    due: &mut MessageWriter<ThinkDue>,
+    over: &mut MessageWriter<ConversationEnded>,
+) {
+    if !table.2.switched_on() {
+        end(table, key, "talk among agents was switched off", over);
+        return;
+    }
+    leave_if_far(table, key);
+    let Some(conversation) = table.3.running.get(&key) else { return };
+    if conversation.participants.len() < 2 {
+        end(table, key, "nobody was left to talk to", over);
+        return;
+    }
+    let Some(turn) = table.2.turns.get_mut(&key) else { return };
+    let Some(speaker) = conversation.participants.get(conversation.speaker).copied() else { return };
+    if turn.awaited.is_some() {
+        return;
+    }
+    let Some(Ok(mut body)) = table.0.roster.entity(speaker).map(|entity| table.1.get_mut(entity)) else { return };
+    if body.state.0.is_held() {
+        return;
+    }
+    let activity = body.life.next_activity();
+    body.life.awaited = Some(activity);
+    turn.awaited = Some((speaker, activity));
+    due.write(ThinkDue { agent: speaker, activity, think: Think::Turn { conversation: key }, cause: turn.cause });
+}
+
+/// Takes out whoever has left the room or was carried out of reach.
+fn leave_if_far(table: &mut Table, key: ConversationKey) {
+    let (desk, bodies, talks, conversations) = table;
+    let (Some(conversation), Some(turn)) = (conversations.running.get_mut(&key), talks.turns.get_mut(&key)) else {
+        return;
+    };
+    let places: Vec<(AgentKey, Option<Vec2>)> =
+        conversation.participants.iter().map(|agent| (*agent, desk.space.position(*agent))).collect();
+    let reach = desk.talk.reach_units;
+    for (agent, place) in &places {
+        let near = place.is_some_and(|place| {
+            places.iter().any(|(other, at)| other != agent && at.is_some_and(|at| at.distance(place) <= reach))
+        });
+        if near {
+            continue;
+        }
+        meeting::leave(conversation, turn, *agent);
+        if let Some(Ok(mut body)) = desk.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) {
+            body.life.doing = Doing::Nothing;
+            body.life.awaited = None;
+            let until = desk.now() + ticks(desk.talk.cooldown_secs);
+            desk.shift(&mut body, StateEvent::ConversationEnded { until }, conversation.started);
+        }
+    }
+}
+
+/// Ends a conversation: its participants cool down, and what they said is kept for the next time.
+pub(super) fn end(table: &mut Table, key: ConversationKey, why: &str, over: &mut MessageWriter<ConversationEnded>) {
+    let (desk, bodies, talks, conversations) = table;
+    let Some(conversation) = conversations.running.remove(&key) else { return };
+    let turn = talks.turns.remove(&key).unwrap_or_default();
+    let now = desk.now();
+    let data = json!({ "why": why, "turns": conversation.turns_taken });
+    let cause =
+        desk.log.write(EventDraft::new(EventKind::ConversationEnd, data).session(session_of(key)).cause(turn.cause));
+    talks.ledger.talked(&conversation.participants, now);
+    for (index, one) in conversation.participants.iter().enumerate() {
+        for other in &conversation.participants[index + 1..] {
+            let earlier = conversations.earlier.entry(*one.min(other)).or_default().entry(*one.max(other)).or_default();
+            earlier.extend(conversation.said.iter().cloned());
+            let surplus = earlier.len().saturating_sub(desk.talk.history_utterances);
+            earlier.drain(..surplus);
+        }
+    }
+    let until = now + ticks(desk.talk.cooldown_secs);
+    for agent in &conversation.participants {
+        if let Some(Ok(mut body)) = desk.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) {
+            body.life.doing = Doing::Nothing;
+            body.life.awaited = None;
+            desk.shift(&mut body, StateEvent::ConversationEnded { until }, cause);
+        }
+    }
+    over.write(ConversationEnded { conversation, why: why.to_owned(), cause });
+}
+
+/// Takes in what a speaker said, or that nothing came.
+pub(super) fn spoke(
+    table: &mut Table,
+    key: ConversationKey,
+    agent: AgentKey,
+    said: Result<&str, &str>,
+    cause: Seq,
+    over: &mut MessageWriter<ConversationEnded>,
+) {
+    let (desk, bodies, talks, conversations) = table;
+    let (Some(conversation), Some(turn)) = (conversations.running.get_mut(&key), talks.turns.get_mut(&key)) else {
+        return;
+    };
+    let Some(Ok(mut body)) = desk.roster.entity(agent).map(|entity| bodies.get_mut(entity)) else { return };
+    body.life.awaited = None;
+    turn.cause = cause;
+    if let Ok(text) = said
+        && !text.trim().is_empty()
+    {
+        let by = Author::agent(&body.agent.id);
+        let data = json!({ "text": text });
+        turn.cause = desk.log.write(
+            EventDraft::new(EventKind::Message, data).agent(&body.agent.id).session(session_of(key)).cause(cause),
+        );
+        conversation.said.push(Utterance { by, text: text.to_owned(), tick: desk.clock.tick() });
+    }
+    if let Some(why) = meeting::turn_taken(conversation, turn, said.is_err()) {
+        end(table, key, why, over);
+    }
+}
+
+/// Now and then, looks for two who could have a chat.
+fn look_for_banter(table: &mut Table) {
+    let (desk, bodies, talks, conversations) = table;
+    let now = desk.now();
+    if now < talks.next_check {
+        return;
+    }
+    talks.next_check = now + ticks(desk.talk.check_secs);
+    let busy = conversations.running.len() + talks.waiting.len() >= desk.talk.max_concurrent_conversations;
+    if busy || !talks.switched_on() || !talks.ledger.may_banter(now, &desk.talk) {
+        return;
+    }
+    let free = |agent: AgentKey| {
+        bodies
+            .get(desk.roster.entity(agent)?)
+            .ok()
+            .filter(|body| body.state.0.may_converse())
+            .map(|body| body.life.learned_at)
+    };
+    let fits = |pair: (AgentKey, AgentKey)| {
+        let (Some(one), Some(other)) = (free(pair.0), free(pair.1)) else { return false };
+        let near = match (desk.space.position(pair.0), desk.space.position(pair.1)) {
+            (Some(one), Some(other)) => one.distance(other) <= desk.talk.reach_units,
+            _ => false,
+        };
+        near && talks.ledger.fits(pair, one.max(other), now, &desk.talk)
+    };
+    let mut related: Vec<(AgentKey, AgentKey, &str)> = talks
+        .ties
+        .iter()
+        .filter_map(|tie| Some((desk.roster.key(&tie.from)?, desk.roster.key(&tie.to)?, tie.label.as_str())))
+        .filter(|(from, to, _)| from != to)
+        .map(|(from, to, label)| (from.min(to), from.max(to), label))
+        .collect();
+    related.sort_unstable();
+    let tie = talks.ledger.choose(related.iter().map(|(one, other, _)| (*one, *other)).filter(|pair| fits(*pair)));
+    let (kind, pair) = match tie {
+        Some(pair) => (ConversationKind::Relationship, Some(pair)),
+        None => {
+            let near = |agent: AgentKey| {
+                let around = if free(agent).is_some() { desk.space.position(agent) } else { None };
+                let mut others = around.map_or_else(Vec::new, |at| desk.space.agents_within(at, desk.talk.reach_units));
+                others.retain(|other| *other > agent);
+                others.sort_unstable();
+                others.into_iter().map(move |other| (agent, other))
+            };
+            let pairs = desk.roster.iter().flat_map(|(agent, _)| near(agent)).filter(|pair| fits(*pair));
+            (ConversationKind::Chance, talks.ledger.choose(pairs))
+        }
+    };
+    let Some(pair) = pair else { return };
+    let topic = related
+        .iter()
+        .find(|tie| kind == ConversationKind::Relationship && (tie.0, tie.1) == pair)
+        .map_or_else(String::new, |tie| tie.2.to_owned());
+    let cause =
+        desk.roster.entity(pair.1).and_then(|entity| bodies.get(entity).ok()).map_or(Seq(0), |body| body.agent.added);
+    let proposal = Proposal {
+        id: talks.next_proposal(),
+        kind,
+        participants: vec![pair.0, pair.1],
+        topic,
+        news: None,
+        deadline: Some(now),
+        cause,
+    };
+    if meeting::enqueue(&mut talks.waiting, proposal, desk.talk.waiting_at_most).is_err() {
+        tracing::debug!("two might have talked, but too many conversations wait to begin");
+    }
+}
+
+/// Begins a conversation, gives it up, or lets its participants come nearer. Whether it no longer waits.
+fn try_to_begin(table: &mut Table, index: usize) -> bool {
+    let (desk, bodies, talks, _) = table;
+    let now = desk.now();
+    let gather = ticks(desk.talk.gather_secs);
+    let proposal = &mut talks.waiting[index];
+    let deadline = *proposal.deadline.get_or_insert(now + gather);
+    let proposal = proposal.clone();
+    let mut available = Vec::new();
+    for agent in &proposal.participants {
+        if let Some(Ok(body)) = desk.roster.entity(*agent).map(|entity| bodies.get(entity)) {
+            let comes = matches!(body.life.doing, Doing::Gathering { proposal: id, .. } if id == proposal.id);
+            if body.state.0.may_converse() || (comes && !body.state.0.is_held()) {
+                available.push((*agent, body.position.0));
+            }
+        }
+    }
+    let here: Vec<AgentKey> = match available.first() {
+        Some((_, anchor)) => available
+            .iter()
+            .filter(|(_, at)| at.distance(*anchor) <= desk.talk.reach_units)
+            .map(|(agent, _)| *agent)
+            .collect(),
+        None => Vec::new(),
+    };
+    let complete = here.len() == proposal.participants.len();
+    let is_task = proposal.kind == ConversationKind::Task;
+    if talks.switched_on() && here.len() >= 2 && (complete || (is_task && now >= deadline)) {
+        talks.waiting.remove(index);
+        begin(table, proposal, here);
+        return true;
+    }
+    if now >= deadline || !talks.switched_on() {
+        let why = if talks.switched_on() { "too few could come together" } else { "talk among agents is switched off" };
+        talks.waiting.remove(index);
+        refuse(desk, bodies, &proposal, why);
+        return true;
+    }
+    if is_task && let Some((anchor, _)) = available.first().copied() {
+        for (agent, _) in &available {
+            let Some(Ok(mut body)) = desk.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
+            if body.state.0.is_at_leisure() {
+                body.life.doing = Doing::Gathering { proposal: proposal.id, to: anchor };
+                let why = if *agent == anchor { "waiting for the others" } else { "going to a conversation" };
+                desk.shift(&mut body, StateEvent::SetOut { why: why.into() }, proposal.cause);
+            }
+        }
+    }
+    false
+}
+
+fn begin(table: &mut Table, proposal: Proposal, participants: Vec<AgentKey>) {
+    let (desk, bodies, talks, conversations) = table;
+    let now = desk.now();
+    let key = ConversationKey(talks.next_conversation);
+    talks.next_conversation += 1;
+    let named = |agents: &[AgentKey], bodies: &Query<Body>| -> Vec<(Id, Id)> {
+        agents
+            .iter()
+            .filter_map(|agent| bodies.get(desk.roster.entity(*agent)?).ok())
+            .map(|body| (body.agent.id.clone(), body.agent.name.clone()))
+            .collect()
+    };
+    let names = named(&participants, bodies);
+    let ids: Vec<&Id> = names.iter().map(|(id, _)| id).collect();
+    let data = json!({ "participants": ids, "kind": proposal.kind, "topic": proposal.topic });
+    let started = desk
+        .log
+        .write(EventDraft::new(EventKind::ConversationStart, data).session(session_of(key)).cause(proposal.cause));
+    release(desk, bodies, &proposal, &participants, started);
+    for (index, agent) in participants.iter().enumerate() {
+        let Some(Ok(mut body)) = desk.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
+        let others: Vec<&str> =
+            names.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, (_, name))| &**name).collect();
+        let why = format!("talking with {}", others.join(" and ")).into();
+        desk.shift(&mut body, StateEvent::ConversationStarted { why }, started);
+        body.life.doing = Doing::Talking { conversation: key };
+        body.walk.course = Course::STAND;
+        if let Some((element, version)) = proposal.news {
+            body.life.told.insert(element, version);
+        }
+    }
+    talks.ledger.began(proposal.kind, now);
+    talks.ledger.talked(&participants, now);
+    let turns_at_most = turns_of(proposal.kind, &desk.talk);
+    talks.turns.insert(key, TurnState { cause: started, ..TurnState::default() });
+    let topic = Some(proposal.topic).filter(|topic| !topic.is_empty());
+    conversations.running.insert(
+        key,
+        Conversation {
+            key,
+            kind: proposal.kind,
+            participants,
+            topic,
+            said: Vec::new(),
+            turns_taken: 0,
+            turns_at_most,
+            speaker: 0,
+            started,
+        },
+    );
+}
+
+fn turns_of(kind: ConversationKind, settings: &ConversationSettings) -> u32 {
+    if kind == ConversationKind::Task { settings.task_turns } else { settings.other_turns }
+}
+
+/// Lets go of those who were on their way to a conversation that begins without them, or not at all.
+fn release(desk: &mut Desk, bodies: &mut Query<Body>, proposal: &Proposal, but: &[AgentKey], cause: Seq) {
+    for agent in proposal.participants.iter().filter(|agent| !but.contains(agent)) {
+        let Some(Ok(mut body)) = desk.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
+        if matches!(body.life.doing, Doing::Gathering { proposal: id, .. } if id == proposal.id) {
+            body.life.doing = Doing::Nothing;
+            desk.shift(&mut body, StateEvent::Done, cause);
+        }
+    }
+}
+
+fn refuse(desk: &mut Desk, bodies: &mut Query<Body>, proposal: &Proposal, why: &str) {
+    let kind = if proposal.kind == ConversationKind::Task { EventKind::Warning } else { EventKind::ActionDropped };
+    let data =
+        json!({ "what": "a conversation did not begin", "kind": proposal.kind, "topic": proposal.topic, "why": why });
+    let cause = desk.log.write(EventDraft::new(kind, data).cause(proposal.cause));
+    release(desk, bodies, proposal, &[], cause);
+}
+
+/// Whether nobody talks, and nobody is about to.
+pub(super) fn is_quiet(talks: &Talks, conversations: &Conversations) -> bool {
+    talks.waiting.is_empty() && conversations.running.is_empty()
+}
+
+/// Whether an agent in this state is about to be free or is free.
+pub(super) fn rests(state: State) -> bool {
+    state.is_rest() || matches!(state, State::Heartbeat | State::Paused | State::Dragged)
+}
