@@ -98,7 +98,8 @@ fn element(first: &str, content: &str) -> Moment {
     };
     let kind: String = kind.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect();
     let content = without_request(content.trim());
-    let empty = ["It is empty.", "There is no open mail."].contains(&content);
+    let is_remark = content.starts_with("(no ") && content.ends_with(')') && !content.contains('\n');
+    let empty = is_remark || ["It is empty.", "There is no open mail.", "(empty)"].contains(&content);
     // Of mail the fences are kept: they tell what somebody wrote from what the room says about it.
     let is_mail = kind == "inbox";
     let kept: Vec<&str> = content.lines().filter(|line| !empty && (is_mail || !is_fence(line))).collect();
@@ -218,6 +219,14 @@ pub fn mail(content: &str) -> Vec<MailLine> {
         if line.starts_with("[…") {
             continue;
         }
+        if let (true, Some(last)) = (line.starts_with("  "), mail.last_mut()) {
+            if last.subject.is_empty() {
+                last.subject = plain(&std::mem::take(&mut last.text));
+            }
+            last.text.push_str(line.trim());
+            last.text.push('\n');
+            continue;
+        }
         let line = line.trim().trim_start_matches(['-', '*', '•', '#', ' ']);
         if let Some(new) = headed(line) {
             mail.push(new);
@@ -236,6 +245,7 @@ pub fn mail(content: &str) -> Vec<MailLine> {
 /// `m1 from Bram, “Chairs”:`, `m1 (from Bram, “Chairs”): text`, `m1 from Bram: text`.
 fn headed(line: &str) -> Option<MailLine> {
     let (id, rest) = line.split_once(" from ").or_else(|| line.split_once(" (from "))?;
+    let (id, closed) = id.trim().strip_suffix(" (pending)").map_or((id, false), |id| (id, true));
     let id = id.trim().trim_matches(['*', '`', '[', ']', '(', ')', ',', ':']);
     if id.is_empty() || id.contains(' ') || id.chars().count() > 40 {
         return None;
@@ -247,7 +257,7 @@ fn headed(line: &str) -> Option<MailLine> {
     let head = head.trim_end_matches(')');
     let (from, about) = head.split_once([',', '(', '·', '—']).unwrap_or((head, ""));
     let about = about.trim().trim_start_matches("subject").trim_matches(['“', '”', '"', ' ', ':', '\'']);
-    Some(MailLine { id: id.to_owned(), from: plain(from), subject: plain(about), text: text.to_owned(), closed: false })
+    Some(MailLine { id: id.to_owned(), from: plain(from), subject: plain(about), text: text.to_owned(), closed })
 }
 
 fn keyed(line: &str) -> Option<(&str, &str)> {
@@ -290,15 +300,26 @@ mod tests {
     }
 
     #[test]
-    fn mail_is_found_in_either_layout() {
-        let one_line = mail("m1 from Bram, “Chairs”: Do we have enough chairs?");
-        let keyed = mail("```\nid: m1\nfrom: Bram\nsubject: Chairs\ntext: Do we have enough chairs?\n```");
-        for found in [&one_line, &keyed] {
-            assert_eq!(found[0].id, "m1");
-            assert_eq!(found[0].from, "Bram");
-            assert_eq!(found[0].subject, "Chairs");
-            assert!(found[0].text.starts_with("Do we have enough chairs?"));
+    fn mail_is_found_in_every_layout() {
+        let layouts = [
+            "m1 from Bram, “Chairs”:\n```text\nDo we have enough chairs?\nNews from Lund: none.\n```",
+            "m1 from Bram: Chairs\n  Do we have enough chairs?",
+            "m1 from Bram, “Chairs”: Do we have enough chairs?",
+            "```\nid: m1\nfrom: Bram\nsubject: Chairs\ntext: Do we have enough chairs?\n```",
+        ];
+        for layout in layouts {
+            let found = mail(layout);
+            assert_eq!(found.len(), 1, "{layout}");
+            assert_eq!((found[0].id.as_str(), found[0].from.as_str()), ("m1", "Bram"), "{layout}");
+            assert_eq!(found[0].subject, "Chairs", "{layout}");
+            assert!(found[0].text.starts_with("Do we have enough chairs?"), "{layout}");
         }
+    }
+
+    #[test]
+    fn pending_mail_is_not_open() {
+        assert!(mail("m1 (pending) from Bram: Chairs\n  Do we have enough?")[0].closed);
+        assert!(!mail("m1 from Bram: The bridge closed in 1998\n  Is that so?")[0].closed);
     }
 
     #[test]

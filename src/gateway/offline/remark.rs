@@ -97,10 +97,15 @@ fn on_pins(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
     let choice = markers::choose_pin(speaker, &pins);
     let Some(choice) = choice else { return on_text_of_pins(speaker, label, content, &pins, &me) };
     let subject = speaker.subject(&choice.pin.text, &quoted(&choice.pin.text, 6));
-    let author = if markers::is_person(&choice.pin.author) { "somebody" } else { choice.pin.author.as_str() };
+    let author = called(speaker, &choice.pin.author);
     let q = quoted(&choice.pin.text, QUOTED_WORDS);
-    let values =
-        [("l", label), ("q", q.as_str()), ("a", author), ("t", subject.topic.as_str()), ("p", choice.pin.id.as_str())];
+    let values = [
+        ("l", label),
+        ("q", q.as_str()),
+        ("a", author.as_str()),
+        ("t", subject.topic.as_str()),
+        ("p", choice.pin.id.as_str()),
+    ];
     let mut draft = Draft::default();
     let lines: &[&str] = if choice.is_against {
         &[
@@ -128,6 +133,19 @@ fn on_pins(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
     markers::keep(speaker, choice.pin, choice.is_against, &mut draft);
     markers::idea_on_board(speaker, &subject, &pins, &mut draft);
     draft
+}
+
+/// What an author is called: boards name agents by id, people are called by name.
+fn called(speaker: &Speaker, author: &str) -> String {
+    if markers::is_person(author) {
+        return "somebody".to_owned();
+    }
+    let Some((profile, _)) = author.rsplit_once('-').filter(|(_, number)| number.chars().all(|c| c.is_ascii_digit()))
+    else {
+        return author.to_owned();
+    };
+    let near = speaker.reading.near.iter().find(|person| person.about.contains(&format!("({profile})")));
+    near.map_or("a colleague", |person| &person.name).to_owned()
 }
 
 /// On a pinboard on which there is nothing to vote on.

@@ -128,6 +128,25 @@ fn it_votes_for_what_meets_its_interests_and_never_twice() {
 }
 
 #[test]
+fn it_calls_the_author_of_a_pin_by_name() {
+    let pins = "p1 (by writer-1, +0 −0): Two independent sources of evidence for the survey";
+    let replies = replies(CallKind::Read, &ada(), &reading("Ideas", "pinboard", pins));
+    assert!(count(&replies, "Bram") >= 5, "Bram is the writer nearby");
+    assert_eq!(count(&replies, "writer-1"), 0);
+}
+
+#[test]
+fn an_empty_element_gets_a_line_and_no_markers() {
+    for (kind, content) in
+        [("pinboard", "(no pins)"), ("inbox", "There is no open mail."), ("message board", "It is empty.")]
+    {
+        for reply in replies(CallKind::Read, &ada(), &reading("It", kind, content)) {
+            assert!(!reply.contains('[') && reply.len() < 120, "{reply}");
+        }
+    }
+}
+
+#[test]
 fn it_does_not_add_to_a_pinboard_that_is_full_enough() {
     let pins =
         "p1 (by Bram, +0 −0): Drums\np2 (by Finn, +0 −0): Flags\np3 (by Bram, +0 −0): Tea\np4 (by Finn, +0 −0): Cake";
