@@ -77,7 +77,8 @@ impl Section for SimulationSaved {
                 space.place(agent.key, position.0);
             }
         }
-        let mut attention = Attention { awake: self.awake, ..Attention::default() };
+        let mut attention = Attention::default();
+        attention.awake = self.awake;
         let mut lives = world.query::<(&Agent, &Life)>();
         attention.restore(lives.iter(world).map(|(agent, life)| (agent.key, life)));
         world.insert_resource(attention);
