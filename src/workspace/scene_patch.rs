@@ -95,7 +95,10 @@ fn tidy(key: &str, value: &Value) -> Value {
             if float.fract() == 0.0 && float.abs() < 1e15 { Value::from(float as i64) } else { Value::from(float) }
         }
         Value::Array(items) => Value::Array(items.iter().map(|item| tidy(key, item)).collect()),
-        Value::Object(map) => map.iter().map(|(name, value)| (name.clone(), tidy(if key == "position" { key } else { name }, value))).collect(),
+        Value::Object(map) => map
+            .iter()
+            .map(|(name, value)| (name.clone(), tidy(if key == "position" { key } else { name }, value)))
+            .collect(),
         other => other.clone(),
     }
 }
@@ -216,7 +219,14 @@ impl Patcher<'_> {
         line.len() - line.trim_start_matches([' ', '-']).len()
     }
 
-    fn map(&mut self, node: &Node, flow: bool, old: &Map<String, Value>, new: &Map<String, Value>, depth: usize) -> Option<()> {
+    fn map(
+        &mut self,
+        node: &Node,
+        flow: bool,
+        old: &Map<String, Value>,
+        new: &Map<String, Value>,
+        depth: usize,
+    ) -> Option<()> {
         let pairs = node.pairs();
         // What comes in by a merge key has no place of its own.
         if old.keys().any(|key| !pairs.iter().any(|pair| pair.key == *key)) {
@@ -242,7 +252,12 @@ impl Patcher<'_> {
             if flow {
                 added.push_str(&format!(", {}: {}", yaml::word(key), yaml::inline(value)));
             } else {
-                added.push_str(&format!("\n{}{}:{}", " ".repeat(column), yaml::word(key), yaml::block(value, column + 2)));
+                added.push_str(&format!(
+                    "\n{}{}:{}",
+                    " ".repeat(column),
+                    yaml::word(key),
+                    yaml::block(value, column + 2)
+                ));
             }
         }
         if !added.is_empty() {
@@ -273,7 +288,12 @@ impl Patcher<'_> {
                     None => start..end,
                 }
             } else if self.text[self.line_start(start)..start].trim_matches(' ').is_empty() {
-                self.line_start(start)..(self.line_end(end) + 1).min(self.text.len())
+                // With the line's end before it rather than its own: something may be put behind it.
+                let line = self.line_start(start);
+                match self.text[..line].strip_suffix('\n') {
+                    Some(before) => before.len()..self.line_end(end),
+                    None => line..(self.line_end(end) + 1).min(self.text.len()),
+                }
             } else {
                 // The first one shares its line with a dash: the next that stays moves up to it.
                 start..survivor.map_or(end, |later| spans[later].0)
@@ -310,7 +330,9 @@ impl Patcher<'_> {
             } else {
                 let column = self.column(items[0].start);
                 let written = match (&items[last].value.shape, entry) {
-                    (Shape::Map { flow: false, .. }, Value::Object(keys)) if !keys.is_empty() => yaml::block_item(keys, column + 2),
+                    (Shape::Map { flow: false, .. }, Value::Object(keys)) if !keys.is_empty() => {
+                        yaml::block_item(keys, column + 2)
+                    }
                     _ => yaml::item_text(entry, column + 2),
                 };
                 added.push_str(&format!("\n{}-{written}", " ".repeat(column)));
@@ -325,7 +347,8 @@ impl Patcher<'_> {
     /// Writes the whole value anew, in the style of the place where it stands.
     fn replace(&mut self, node: &Node, new: &Value, in_flow: bool) {
         let was_flow = matches!(node.shape, Shape::Map { flow: true, .. } | Shape::Seq { flow: true, .. });
-        let first_entries = node.items().is_empty() && new.as_array().is_some_and(|items| items.iter().any(Value::is_object));
+        let first_entries =
+            node.items().is_empty() && new.as_array().is_some_and(|items| items.iter().any(Value::is_object));
         if in_flow || (was_flow && !first_entries && yaml::fits_inline(new)) {
             let blank = self.text[..node.start].ends_with([':', '-', ',']);
             self.splice(node.start..node.end, format!("{}{}", if blank { " " } else { "" }, yaml::inline(new)));
@@ -350,7 +373,8 @@ impl Patcher<'_> {
             let line = self.line_start(node.start);
             let moved = format!("{}{}\n", " ".repeat(self.key_indent(node.start)), comment.trim_end());
             let end = self.line_end(node.end);
-            let comment_fits_above = !behind_dash && self.key_indent(node.start) == self.column(line) + leading(&self.text[line..]);
+            let comment_fits_above =
+                !behind_dash && self.key_indent(node.start) == self.column(line) + leading(&self.text[line..]);
             if comment_fits_above {
                 self.splice(line..line, moved);
                 self.splice(start..end, written);
