@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::outline::{Node, Shape, outline};
+use super::outline::{Item, Node, Shape, outline};
 use super::scene::SceneWrite;
 use super::scene_file::id_of;
 use super::yaml;
@@ -307,8 +307,12 @@ impl Patcher<'_> {
     fn list(&mut self, node: &Node, flow: bool, old: &[Value], new: &[Value], depth: usize) -> Option<()> {
         let items = node.items();
         let pairs = align(old, new)?;
-        if items.is_empty() || pairs.iter().all(Option::is_none) {
+        if items.is_empty() || (flow && pairs.iter().all(Option::is_none)) {
             return None;
+        }
+        if pairs.iter().all(Option::is_none) {
+            self.replace_all(items, new);
+            return Some(());
         }
         let kept = pairs.iter().flatten().count();
         for (index, to) in pairs.iter().enumerate().filter_map(|(index, to)| Some((index, (*to)?))) {
@@ -342,6 +346,19 @@ impl Patcher<'_> {
             self.splice_after(flow, end, added);
         }
         Some(())
+    }
+
+    /// Takes every entry out of a list by dashes; what is new, or `[]`, stands where the last one did, so that
+    /// comments between them stay.
+    fn replace_all(&mut self, items: &[Item], new: &[Value]) {
+        let spans: Vec<_> = items.iter().map(|item| (item.start, item.value.end.max(item.start + 1))).collect();
+        let last = items.len() - 1;
+        let survives: Vec<_> = (0..items.len()).map(|index| index == last).collect();
+        self.remove_parts(false, &spans, &survives);
+        let column = self.column(spans[last].0);
+        let entries: Vec<_> = new.iter().map(|entry| format!("-{}", yaml::item_text(entry, column + 2))).collect();
+        let written = if new.is_empty() { "[]".to_owned() } else { entries.join(&format!("\n{}", " ".repeat(column))) };
+        self.splice(spans[last].0..spans[last].1, written);
     }
 
     /// Writes the whole value anew, in the style of the place where it stands.

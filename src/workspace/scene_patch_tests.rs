@@ -71,7 +71,7 @@ fn long_texts_become_literal_blocks_in_block_entries_and_stay_in_braces() {
 fn entries_come_and_go() {
     let add =
         SceneWrite::AddElement { keys: keys(json!({ "id": "news", "kind": "messageboard", "position": [1.0, 2.0] })) };
-    let after = written(SCENE, &[add.clone()]);
+    let after = written(SCENE, std::slice::from_ref(&add));
     assert!(
         after.contains(
             "    colour: red # unknown\n  - id: news\n    kind: messageboard\n    position: [1, 2]\n\n# people"
