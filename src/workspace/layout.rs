@@ -182,7 +182,10 @@ pub(super) fn read_file(root: &Path, path: &str) -> FileContent {
         }
         Ok(_) => String::from_utf8(bytes).map_or_else(
             |error| {
-                let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
+                let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
+                    .iter()
+                    .filter(|byte| **byte == b'\n')
+                    .count();
                 unusable(format!("is not UTF-8 text (line {line})"), "save it as UTF-8")
             },
             FileContent::Text,
@@ -224,7 +227,10 @@ mod tests {
         let (files, problems) = read_folder(folder.path());
         let paths: Vec<&str> = files.keys().map(String::as_str).collect();
         assert_eq!(paths, ["agents/team/x/agent.mdx", "boards/notes/a.md", "scenes/s.yaml", "settings.yaml"]);
-        assert_eq!((files["settings.yaml"].as_str(), files["scenes/s.yaml"].as_str()), ("a: 1\r\n", "\u{feff}name: ünï\n"));
+        assert_eq!(
+            (files["settings.yaml"].as_str(), files["scenes/s.yaml"].as_str()),
+            ("a: 1\r\n", "\u{feff}name: ünï\n")
+        );
         assert_eq!(problems, []);
         assert!(is_workspace(folder.path()) && !is_workspace(&folder.path().join("agents")));
     }
@@ -232,7 +238,12 @@ mod tests {
     #[test]
     fn what_cannot_be_used_is_named_and_left_out() {
         let large = vec![b'x'; MAX_FILE_BYTES + 1];
-        let folder = folder(&[("settings.yaml", b""), ("agents/large.md", &large), ("agents/latin.md", b"ok\n\xe9"), ("boards/x.md/y", b"")]);
+        let folder = folder(&[
+            ("settings.yaml", b""),
+            ("agents/large.md", &large),
+            ("agents/latin.md", b"ok\n\xe9"),
+            ("boards/x.md/y", b""),
+        ]);
         let outside = tempfile::NamedTempFile::new().expect("a temporary file can be made");
         #[cfg(unix)]
         {
@@ -248,7 +259,10 @@ mod tests {
             assert!(all.contains(expected), "{expected} in {all}");
         }
         #[cfg(unix)]
-        assert!(all.contains("out.md: is a link that leads out") && all.contains("agents/loop: a link to a folder"), "{all}");
+        assert!(
+            all.contains("out.md: is a link that leads out") && all.contains("agents/loop: a link to a folder"),
+            "{all}"
+        );
         drop(outside);
     }
 
@@ -263,7 +277,15 @@ mod tests {
 
     #[test]
     fn paths_that_try_to_leave_do_not_matter() {
-        for path in ["../settings.yaml", "agents/../../x.md", "agents//x.md", "/agents/x.md", "agents/.x.md", "agents\\x.md", "boards/a.txt"] {
+        for path in [
+            "../settings.yaml",
+            "agents/../../x.md",
+            "agents//x.md",
+            "/agents/x.md",
+            "agents/.x.md",
+            "agents\\x.md",
+            "boards/a.txt",
+        ] {
             assert!(!matters(path), "{path}");
         }
     }

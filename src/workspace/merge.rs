@@ -23,7 +23,9 @@ pub fn merge(base: &Value, ours: &Value, theirs: &Value) -> Value {
             let base = base.as_array().map_or(&[][..], Vec::as_slice);
             merge_lists(base, ours, theirs).unwrap_or_else(|| Value::Array(theirs.clone()))
         }
-        (Value::String(base), Value::String(ours), Value::String(theirs)) => Value::String(merge_lines(base, ours, theirs)),
+        (Value::String(base), Value::String(ours), Value::String(theirs)) => {
+            Value::String(merge_lines(base, ours, theirs))
+        }
         // What one side threw away and the other changed stays, changed.
         (_, ours, Value::Null) => ours.clone(),
         _ => theirs.clone(),
@@ -107,7 +109,8 @@ mod tests {
 
     #[test]
     fn pins_of_both_sides_stay_and_what_one_took_down_is_down() {
-        let base = json!({ "id": "ideas", "pins": [{ "id": "p1", "text": "a" }, { "id": "p2", "text": "b" }], "label": "L" });
+        let base =
+            json!({ "id": "ideas", "pins": [{ "id": "p1", "text": "a" }, { "id": "p2", "text": "b" }], "label": "L" });
         let ours = json!({ "id": "ideas", "pins": [{ "id": "p1", "text": "a", "up": ["x"] }, { "id": "p2", "text": "b" }, { "id": "p3", "text": "ours" }], "label": "L" });
         let theirs = json!({ "id": "ideas", "pins": [{ "id": "p9", "text": "theirs" }, { "id": "p1", "text": "A" }], "label": "M", "new": 1 });
         assert_eq!(
@@ -120,13 +123,19 @@ mod tests {
     fn entries_that_only_one_side_knows() {
         assert_eq!(merge(&Value::Null, &json!({ "id": "n" }), &Value::Null), json!({ "id": "n" }));
         assert_eq!(merge(&json!({ "id": "n" }), &Value::Null, &json!({ "id": "n" })), Value::Null);
-        assert_eq!(merge(&json!({ "id": "n" }), &Value::Null, &json!({ "id": "n", "text": "mine" })), json!({ "id": "n", "text": "mine" }));
+        assert_eq!(
+            merge(&json!({ "id": "n" }), &Value::Null, &json!({ "id": "n", "text": "mine" })),
+            json!({ "id": "n", "text": "mine" })
+        );
     }
 
     #[test]
     fn lines_of_both_sides_stay() {
         let base = "# Rules\n- one\n- two\n";
-        assert_eq!(merge_lines(base, "# Rules\n- one\n- two\n- ours\n", "# Rules\n- one\n- theirs\n- two\n"), "# Rules\n- one\n- theirs\n- two\n- ours\n");
+        assert_eq!(
+            merge_lines(base, "# Rules\n- one\n- two\n- ours\n", "# Rules\n- one\n- theirs\n- two\n"),
+            "# Rules\n- one\n- theirs\n- two\n- ours\n"
+        );
         assert_eq!(merge_lines(base, "# Rules\n- two\n", "# Rules!\n- one\n- two\n"), "# Rules!\n- two\n");
         assert_eq!(merge_lines(base, base, "x"), "x");
     }

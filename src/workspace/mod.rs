@@ -59,9 +59,7 @@ pub fn plugin(app: &mut App) {
         .add_systems(Tick, room::take_in.in_set(InPhase(WorkshopSystems::Ingest, Floor::Workspace)))
         .add_systems(
             Tick,
-            (room::write_scene, room::keep_problems)
-                .chain()
-                .in_set(InPhase(WorkshopSystems::Record, Floor::Workspace)),
+            (room::write_scene, room::keep_problems).chain().in_set(InPhase(WorkshopSystems::Record, Floor::Workspace)),
         );
     sections::register::<saved::WorkspaceSaved>(app);
 }

@@ -158,7 +158,8 @@ impl Scan<'_> {
     }
 
     fn at_comment(&self) -> bool {
-        self.peek(0) == b'#' && (self.at == self.origin || matches!(self.bytes[self.at - 1], b' ' | b'\t' | b'\n' | b'\r'))
+        self.peek(0) == b'#'
+            && (self.at == self.origin || matches!(self.bytes[self.at - 1], b' ' | b'\t' | b'\n' | b'\r'))
     }
 
     /// Goes to the next byte that is neither white space nor comment.
@@ -204,7 +205,9 @@ impl Scan<'_> {
         if column == 0 && (self.rest().starts_with("---") || self.rest().starts_with("...")) {
             return Err(NoOutline::Unknown);
         }
-        self.deeper(|scan| if scan.is_dash() { scan.block_list(column) } else { scan.block_map_or_scalar(column, parent) })
+        self.deeper(
+            |scan| if scan.is_dash() { scan.block_list(column) } else { scan.block_map_or_scalar(column, parent) },
+        )
     }
 
     fn block_list(&mut self, column: isize) -> Found<Node> {
@@ -286,8 +289,9 @@ impl Scan<'_> {
         if self.peek(0) == b'?' && matches!(self.peek(1), b' ' | b'\n') {
             return Err(NoOutline::Unknown);
         }
-        if self.key_here()?.is_none() {
-            self.at = start;
+        let is_map = self.key_here()?.is_some();
+        self.at = start;
+        if !is_map {
             return self.scalar_or_flow(parent);
         }
         let mut pairs = Vec::new();
@@ -522,7 +526,11 @@ impl Scan<'_> {
                 while !self.done() && !self.at_comment() {
                     match self.peek(0) {
                         b',' | b'{' | b'}' | b'[' | b']' => break,
-                        b':' if matches!(self.peek(1), b' ' | b'\t' | b'\n' | b'\r' | b',' | b'}' | b']' | b'{' | b'[') => {
+                        b':' if matches!(
+                            self.peek(1),
+                            b' ' | b'\t' | b'\n' | b'\r' | b',' | b'}' | b']' | b'{' | b'['
+                        ) =>
+                        {
                             break;
                         }
                         _ => self.at += 1,

@@ -47,18 +47,22 @@ pub struct SceneState {
 /// there are any). A fresh room gets its whole scene as edits in the first tick.
 pub fn begin(world: &mut World, start: RoomStart) {
     let text = start.files.get(&start.scene).cloned();
-    let (doc, mut problems) = text.as_deref().map_or_else(Default::default, |text| scene_file::parse(&start.scene, text));
+    let (doc, mut problems) =
+        text.as_deref().map_or_else(Default::default, |text| scene_file::parse(&start.scene, text));
     if text.is_none() {
-        let others: Vec<&str> = start.files.keys().map(String::as_str).filter(|path| path.starts_with("scenes/")).collect();
+        let others: Vec<&str> =
+            start.files.keys().map(String::as_str).filter(|path| path.starts_with("scenes/")).collect();
         let remedy = match others.as_slice() {
             [] => "make one, or let \"workshop init\" write the starter kit".to_owned(),
             others => format!("name one of {}", others.join(", ")),
         };
         problems.push(Problem::error(&*start.scene, "there is no such scene", remedy));
     }
-    let paths = start.files.keys().filter(|path| **path == layout::SETTINGS_FILE).chain(
-        start.files.keys().filter(|path| path.starts_with("agents/")),
-    );
+    let paths = start
+        .files
+        .keys()
+        .filter(|path| **path == layout::SETTINGS_FILE)
+        .chain(start.files.keys().filter(|path| path.starts_with("agents/")));
     let messages: Vec<FileChanged> = paths
         .map(|path| FileChanged { path: path.clone(), content: FileContent::Text(start.files[path].clone()) })
         .collect();
@@ -90,7 +94,8 @@ pub(super) fn collect(
     mut changes: ResMut<Door<FileChanged>>,
     mut saves: ResMut<Door<SaveReport>>,
 ) {
-    let disk: Option<&Disk> = watcher.as_ref().map(|watcher| watcher.disk()).or(saver.as_ref().map(|saver| saver.disk()));
+    let disk: Option<&Disk> =
+        watcher.as_ref().map(|watcher| watcher.disk()).or(saver.as_ref().map(|saver| saver.disk()));
     for news in disk.map(|disk| disk.take_news(MAX_NEWS_PER_TICK)).unwrap_or_default() {
         match news {
             News::Changed(change) => changes.push(change),
@@ -173,7 +178,11 @@ fn take_in_scene(world: &mut World, path: &str, theirs: Option<String>) {
     fold(world);
     let Some(text) = theirs else {
         know(world, path, None);
-        let problem = Problem::warning(path, "the file of this room is gone", "put it back, or go on: the next change in the room writes it anew");
+        let problem = Problem::warning(
+            path,
+            "the file of this room is gone",
+            "put it back, or go on: the next change in the room writes it anew",
+        );
         world.write_message(ProblemReport { source: path.to_owned(), problems: vec![problem] });
         return;
     };
@@ -264,7 +273,11 @@ fn fold(world: &mut World) {
         unsaved.note(target, &old);
     }
     if readable {
-        let text = scene_patch::patch(known.as_deref().unwrap_or(""), if known.is_some() { &old } else { &serde_json::Value::Null }, &new);
+        let text = scene_patch::patch(
+            known.as_deref().unwrap_or(""),
+            if known.is_some() { &old } else { &serde_json::Value::Null },
+            &new,
+        );
         know(world, &path, Some(text));
     }
     world.resource_mut::<SceneState>().doc = SceneDoc::from_data(new);

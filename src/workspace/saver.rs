@@ -56,7 +56,8 @@ impl Saver {
     pub fn start(disk: Arc<Disk>) -> io::Result<Self> {
         let orders = Arc::default();
         let (wake, woken) = bounded(16);
-        let mut work = Work { disk: disk.clone(), orders: Arc::clone(&orders), waiting: BTreeMap::new(), told: BTreeMap::new() };
+        let mut work =
+            Work { disk: disk.clone(), orders: Arc::clone(&orders), waiting: BTreeMap::new(), told: BTreeMap::new() };
         let thread = std::thread::Builder::new().name("saver".into()).spawn(move || work.run(&woken))?;
         Ok(Self { disk, orders, wake, thread: Some(thread) })
     }
@@ -75,7 +76,8 @@ impl Saver {
     /// Waits until everything ordered is on disk, or says what is not and why.
     pub fn flush(&self) -> Vec<Problem> {
         let (reply, replied) = bounded(1);
-        let gone = || vec![Problem::error("workspace", "the thread that saves files has stopped", "start the program again")];
+        let gone =
+            || vec![Problem::error("workspace", "the thread that saves files has stopped", "start the program again")];
         if self.wake.send(Wake::Flush(reply)).is_err() {
             return gone();
         }
@@ -164,9 +166,13 @@ impl Work {
     fn keep_unsaved(&mut self) {
         for (path, order) in std::mem::take(&mut self.waiting) {
             let kept = self.disk.root().join(UNSAVED_FOLDER).join(path.replace('/', "_"));
-            let written = fs::create_dir_all(self.disk.root().join(UNSAVED_FOLDER)).and_then(|()| replace(&kept, &order.text));
+            let written =
+                fs::create_dir_all(self.disk.root().join(UNSAVED_FOLDER)).and_then(|()| replace(&kept, &order.text));
             match written {
-                Ok(()) => tracing::warn!("{path} was changed by someone else while the room closed; its own version is {}", kept.display()),
+                Ok(()) => tracing::warn!(
+                    "{path} was changed by someone else while the room closed; its own version is {}",
+                    kept.display()
+                ),
                 Err(error) => tracing::error!("{path} could not be saved, nor kept as {}: {error}", kept.display()),
             }
         }
@@ -201,7 +207,9 @@ fn write(disk: &Disk, path: &str, order: &SaveOrder) -> Result<(), NotSaved> {
         }
         FileContent::Removed if order.over.is_none() => {}
         FileContent::Removed => return Err(NotSaved::Held),
-        FileContent::Unusable { what, remedy } => return Err(failed(format!("cannot be written over: it {what}"), &remedy)),
+        FileContent::Unusable { what, remedy } => {
+            return Err(failed(format!("cannot be written over: it {what}"), &remedy));
+        }
     }
     replace(&full, &order.text).map_err(|error| {
         let remedy = "check that it and its folder may be written and that the disk is not full; it is tried again";
@@ -278,7 +286,8 @@ mod tests {
         assert_eq!(saver.flush(), []);
         assert_eq!(on_disk(&folder), "two\n");
         assert_eq!(fs::read_to_string(folder.path().join("boards/deep/new.md")).expect("it was made"), "new\n");
-        let saved = |path: &str, number| News::Saved(SaveReport { path: path.into(), saved: Some(number), problem: None });
+        let saved =
+            |path: &str, number| News::Saved(SaveReport { path: path.into(), saved: Some(number), problem: None });
         assert_eq!(disk.take_news(9), [saved("boards/deep/new.md", 3), saved(RULES, 2)]);
         // The room's own text may be written over, whatever the order was made from.
         saver.save(RULES, order("three\n", Some("old\n"), 4));

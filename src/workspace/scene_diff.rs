@@ -36,7 +36,12 @@ struct Changes<'a, T> {
 }
 
 /// Entries are the same if their keys are: the order of entries and of keys, comments and style say nothing.
-fn changes<'a, T, K: PartialEq>(before: &'a [T], now: &'a [T], id: fn(&T) -> &Id, keys: fn(&T) -> &K) -> Changes<'a, T> {
+fn changes<'a, T, K: PartialEq>(
+    before: &'a [T],
+    now: &'a [T],
+    id: fn(&T) -> &Id,
+    keys: fn(&T) -> &K,
+) -> Changes<'a, T> {
     let mut old: HashMap<&Id, &T> = before.iter().map(|entry| (id(entry), entry)).collect();
     let mut changed = Vec::new();
     for entry in now {
@@ -69,11 +74,15 @@ mod tests {
         edits.iter().map(word).collect()
     }
 
-    const BEFORE: &str = "elements: [{id: a, kind: k, text: x}, {id: b, kind: k}]\nagents: [{id: r, profile: p}, {id: q, profile: p}]\n";
+    const BEFORE: &str =
+        "elements: [{id: a, kind: k, text: x}, {id: b, kind: k}]\nagents: [{id: r, profile: p}, {id: q, profile: p}]\n";
 
     #[test]
     fn everything_is_new_in_a_new_room() {
-        assert_eq!(words(&diff(None, &doc(BEFORE))), ["element a false", "element b false", "agent r false", "agent q false"]);
+        assert_eq!(
+            words(&diff(None, &doc(BEFORE))),
+            ["element a false", "element b false", "agent r false", "agent q false"]
+        );
     }
 
     #[test]

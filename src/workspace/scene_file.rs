@@ -60,7 +60,10 @@ pub fn parse(path: &str, text: &str) -> (Option<SceneDoc>, Vec<Problem>) {
         }
         Err(error) => {
             let remedy = "mend that line; until then the room goes on with the last version that could be read";
-            (None, vec![Problem::error(path, format!("not usable as YAML: {}", error.what), remedy).at_line(error.line)])
+            (
+                None,
+                vec![Problem::error(path, format!("not usable as YAML: {}", error.what), remedy).at_line(error.line)],
+            )
         }
     }
 }
@@ -131,12 +134,17 @@ fn position_of(value: &Value) -> Option<(Vec2, bool)> {
         Value::Number(number) => number.as_f64(),
         // Not a number and infinity arrive as these words.
         Value::String(text) => text.to_lowercase().ends_with("nan").then_some(f64::NAN).or_else(|| {
-            text.to_lowercase().ends_with("inf").then_some(f64::INFINITY.copysign(if text.starts_with('-') { -1.0 } else { 1.0 }))
+            text.to_lowercase().ends_with("inf").then_some(f64::INFINITY.copysign(if text.starts_with('-') {
+                -1.0
+            } else {
+                1.0
+            }))
         }),
         _ => None,
     };
     let given = [number(x)?, number(y)?];
-    let kept = given.map(|given| if given.is_finite() { (given as f32).clamp(-MAX_COORDINATE, MAX_COORDINATE) } else { 0.0 });
+    let kept =
+        given.map(|given| if given.is_finite() { (given as f32).clamp(-MAX_COORDINATE, MAX_COORDINATE) } else { 0.0 });
     let moved = given.iter().any(|given| !given.is_finite() || given.abs() > f64::from(MAX_COORDINATE));
     Some((Vec2::from_array(kept), moved))
 }
@@ -228,7 +236,12 @@ impl Reader<'_> {
     }
 
     /// The entries of a list that are mappings, with their places in it.
-    fn entries<'r>(&mut self, root: &'r Map<String, Value>, list: &str, most: usize) -> Vec<(usize, &'r Map<String, Value>)> {
+    fn entries<'r>(
+        &mut self,
+        root: &'r Map<String, Value>,
+        list: &str,
+        most: usize,
+    ) -> Vec<(usize, &'r Map<String, Value>)> {
         let items = match root.get(list) {
             None | Some(Value::Null) => return Vec::new(),
             Some(Value::Array(items)) => items,
@@ -240,7 +253,11 @@ impl Reader<'_> {
         };
         if items.len() > most {
             let line = self.entry_line(list, most);
-            self.warn(line, format!("{} {list} are more than {most}", items.len()), "the rest is left out; use several scenes");
+            self.warn(
+                line,
+                format!("{} {list} are more than {most}", items.len()),
+                "the rest is left out; use several scenes",
+            );
         }
         let mut entries = Vec::with_capacity(items.len().min(most));
         for (index, item) in items.iter().enumerate().take(most) {
@@ -248,7 +265,11 @@ impl Reader<'_> {
                 Value::Object(keys) => entries.push((index, keys)),
                 _ => {
                     let line = self.entry_line(list, index);
-                    self.warn(line, format!("this entry of \"{list}\" is not a mapping"), "write { id: …, … } after the dash");
+                    self.warn(
+                        line,
+                        format!("this entry of \"{list}\" is not a mapping"),
+                        "write { id: …, … } after the dash",
+                    );
                 }
             }
         }
@@ -262,7 +283,11 @@ impl Reader<'_> {
             let Some(mut entry) = element_entry(keys) else {
                 let line = self.entry_line("elements", index);
                 let missing = if id_of(keys.get("id")).is_none() { "id" } else { "kind" };
-                self.warn(line, format!("an element without \"{missing}\" is left out"), format!("give it \"{missing}: …\""));
+                self.warn(
+                    line,
+                    format!("an element without \"{missing}\" is left out"),
+                    format!("give it \"{missing}: …\""),
+                );
                 continue;
             };
             if !ids.insert(entry.id.clone()) {
@@ -275,13 +300,21 @@ impl Reader<'_> {
             for key in keys.keys().filter(|key| !ELEMENT_KEYS.contains(&key.as_str())) {
                 if nearest(key, ELEMENT_KEYS).is_some() {
                     let line = self.key_line("elements", index, key);
-                    self.warn(line, format!("unknown key \"{key}\" of element \"{}\"", entry.id), did_you_mean(key, &ELEMENT_KEYS));
+                    self.warn(
+                        line,
+                        format!("unknown key \"{key}\" of element \"{}\"", entry.id),
+                        did_you_mean(key, &ELEMENT_KEYS),
+                    );
                 }
             }
             for key in ["label", "owner", "file"] {
                 if keys.get(key).is_some_and(|value| value.is_array() || value.is_object() || value.is_boolean()) {
                     let line = self.key_line("elements", index, key);
-                    self.warn(line, format!("\"{key}\" of element \"{}\" is not a text", entry.id), "write a word or a quoted text");
+                    self.warn(
+                        line,
+                        format!("\"{key}\" of element \"{}\" is not a text", entry.id),
+                        "write a word or a quoted text",
+                    );
                 }
             }
             elements.push(entry);
@@ -295,7 +328,11 @@ impl Reader<'_> {
         for (index, keys) in self.entries(root, "agents", MAX_AGENTS) {
             let Some(mut entry) = agent_entry(keys) else {
                 let line = self.entry_line("agents", index);
-                self.warn(line, "an agent without \"id\" and \"profile\" is left out".into(), "give it \"id: …\" and \"profile: …\"");
+                self.warn(
+                    line,
+                    "an agent without \"id\" and \"profile\" is left out".into(),
+                    "give it \"id: …\" and \"profile: …\"",
+                );
                 continue;
             };
             if !ids.insert(entry.id.clone()) {
@@ -306,7 +343,11 @@ impl Reader<'_> {
             self.check_position("agents", index, keys, false);
             for key in keys.keys().filter(|key| !AGENT_KEYS.contains(&key.as_str())) {
                 let line = self.key_line("agents", index, key);
-                self.warn(line, format!("unknown key \"{key}\" of agent \"{}\"", entry.id), did_you_mean(key, &AGENT_KEYS));
+                self.warn(
+                    line,
+                    format!("unknown key \"{key}\" of agent \"{}\"", entry.id),
+                    did_you_mean(key, &AGENT_KEYS),
+                );
             }
             if entry.behaviour.is_none() && keys.get("behaviour").is_some_and(|value| !value.is_null()) {
                 let line = self.key_line("agents", index, "behaviour");
@@ -323,13 +364,21 @@ impl Reader<'_> {
         for (index, keys) in self.entries(root, "relationships", MAX_ELEMENTS) {
             for key in keys.keys().filter(|key| !RELATIONSHIP_KEYS.contains(&key.as_str())) {
                 let line = self.key_line("relationships", index, key);
-                self.warn(line, format!("unknown key \"{key}\" of a relationship"), did_you_mean(key, &RELATIONSHIP_KEYS));
+                self.warn(
+                    line,
+                    format!("unknown key \"{key}\" of a relationship"),
+                    did_you_mean(key, &RELATIONSHIP_KEYS),
+                );
             }
             match relationship(&Value::Object(keys.clone())) {
                 Some(relationship) => relationships.push(relationship),
                 None => {
                     let line = self.entry_line("relationships", index);
-                    self.warn(line, "a relationship without \"from\" and \"to\" is left out".into(), "name two agents by id");
+                    self.warn(
+                        line,
+                        "a relationship without \"from\" and \"to\" is left out".into(),
+                        "name two agents by id",
+                    );
                 }
             }
         }
@@ -338,7 +387,11 @@ impl Reader<'_> {
 
     fn duplicate(&mut self, list: &str, index: usize, id: &str) {
         let line = self.entry_line(list, index);
-        self.warn(line, format!("a second entry of \"{list}\" has the id \"{id}\""), "give it another id; the first one counts");
+        self.warn(
+            line,
+            format!("a second entry of \"{list}\" has the id \"{id}\""),
+            "give it another id; the first one counts",
+        );
     }
 
     fn check_position(&mut self, list: &str, index: usize, keys: &Map<String, Value>, needed: bool) {
@@ -383,7 +436,10 @@ mod tests {
             assert_eq!(problems, []);
             let doc = doc.expect("it is a scene");
             assert_eq!((doc.name.as_deref(), doc.seed), (Some("Studio"), Some(7)));
-            assert_eq!((&*doc.elements[1].id, doc.elements[1].position, doc.elements[1].line), ("ideas", Vec2::new(300.0, 0.0), Some(6)));
+            assert_eq!(
+                (&*doc.elements[1].id, doc.elements[1].position, doc.elements[1].line),
+                ("ideas", Vec2::new(300.0, 0.0), Some(6))
+            );
             assert_eq!((&*doc.agents[1].id, &*doc.agents[1].profile, doc.agents[1].position), ("ada", "ada", None));
             assert_eq!(doc.agents[0].behaviour, Some(Behaviour::Wander));
             assert_eq!(doc.relationships[0].label, "mentors");
@@ -396,16 +452,24 @@ mod tests {
         let text = "elments: []\nelements:\n  - { id: a, kind: k, position: [.nan, 1e9] }\n  - { id: a, kind: k, position: [0, 0] }\n  \
                     - { kind: k }\n  - 7\n  - id: b\n    kind: k\n    postion: [1, 1]\n    position: here\nagents: nobody\nseed: -1\n";
         let found = whats(text);
-        for expected in ["s.yaml:1: unknown key \"elments\" (did you mean \"elements\"", "s.yaml:3: \"a\" has a position beyond",
-            "s.yaml:4: a second entry", "s.yaml:5: an element without \"id\"", "s.yaml:6: this entry", "s.yaml:9: unknown key \"postion\"",
-            "s.yaml:10: \"b\" has a position that is not two numbers", "s.yaml:11: \"agents\" is not a list", "s.yaml:12: \"seed\""] {
+        for expected in [
+            "s.yaml:1: unknown key \"elments\" (did you mean \"elements\"",
+            "s.yaml:3: \"a\" has a position beyond",
+            "s.yaml:4: a second entry",
+            "s.yaml:5: an element without \"id\"",
+            "s.yaml:6: this entry",
+            "s.yaml:9: unknown key \"postion\"",
+            "s.yaml:10: \"b\" has a position that is not two numbers",
+            "s.yaml:11: \"agents\" is not a list",
+            "s.yaml:12: \"seed\"",
+        ] {
             assert!(found.iter().any(|problem| problem.contains(expected)), "{expected} in {found:#?}");
         }
         let doc = parse("s", text).0.expect("it is a scene");
-        assert_eq!(doc.elements.iter().map(|e| (&*e.id, e.position)).collect::<Vec<_>>(), [
-            ("a", Vec2::new(0.0, MAX_COORDINATE)),
-            ("b", Vec2::ZERO)
-        ]);
+        assert_eq!(
+            doc.elements.iter().map(|e| (&*e.id, e.position)).collect::<Vec<_>>(),
+            [("a", Vec2::new(0.0, MAX_COORDINATE)), ("b", Vec2::ZERO)]
+        );
     }
 
     #[test]

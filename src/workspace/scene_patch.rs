@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::outline::{Node, Shape, outline};
+use super::outline::{Item, Node, Shape, outline};
 use super::scene::SceneWrite;
 use super::scene_file::id_of;
 use super::yaml;
@@ -95,7 +95,10 @@ fn tidy(key: &str, value: &Value) -> Value {
             if float.fract() == 0.0 && float.abs() < 1e15 { Value::from(float as i64) } else { Value::from(float) }
         }
         Value::Array(items) => Value::Array(items.iter().map(|item| tidy(key, item)).collect()),
-        Value::Object(map) => map.iter().map(|(name, value)| (name.clone(), tidy(if key == "position" { key } else { name }, value))).collect(),
+        Value::Object(map) => map
+            .iter()
+            .map(|(name, value)| (name.clone(), tidy(if key == "position" { key } else { name }, value)))
+            .collect(),
         other => other.clone(),
     }
 }
@@ -216,7 +219,14 @@ impl Patcher<'_> {
         line.len() - line.trim_start_matches([' ', '-']).len()
     }
 
-    fn map(&mut self, node: &Node, flow: bool, old: &Map<String, Value>, new: &Map<String, Value>, depth: usize) -> Option<()> {
+    fn map(
+        &mut self,
+        node: &Node,
+        flow: bool,
+        old: &Map<String, Value>,
+        new: &Map<String, Value>,
+        depth: usize,
+    ) -> Option<()> {
         let pairs = node.pairs();
         // What comes in by a merge key has no place of its own.
         if old.keys().any(|key| !pairs.iter().any(|pair| pair.key == *key)) {
@@ -242,7 +252,12 @@ impl Patcher<'_> {
             if flow {
                 added.push_str(&format!(", {}: {}", yaml::word(key), yaml::inline(value)));
             } else {
-                added.push_str(&format!("\n{}{}:{}", " ".repeat(column), yaml::word(key), yaml::block(value, column + 2)));
+                added.push_str(&format!(
+                    "\n{}{}:{}",
+                    " ".repeat(column),
+                    yaml::word(key),
+                    yaml::block(value, column + 2)
+                ));
             }
         }
         if !added.is_empty() {
@@ -273,7 +288,12 @@ impl Patcher<'_> {
                     None => start..end,
                 }
             } else if self.text[self.line_start(start)..start].trim_matches(' ').is_empty() {
-                self.line_start(start)..(self.line_end(end) + 1).min(self.text.len())
+                // With the line's end before it rather than its own: something may be put behind it.
+                let line = self.line_start(start);
+                match self.text[..line].strip_suffix('\n') {
+                    Some(before) => before.len()..self.line_end(end),
+                    None => line..(self.line_end(end) + 1).min(self.text.len()),
+                }
             } else {
                 // The first one shares its line with a dash: the next that stays moves up to it.
                 start..survivor.map_or(end, |later| spans[later].0)
@@ -287,8 +307,12 @@ impl Patcher<'_> {
     fn list(&mut self, node: &Node, flow: bool, old: &[Value], new: &[Value], depth: usize) -> Option<()> {
         let items = node.items();
         let pairs = align(old, new)?;
-        if items.is_empty() || pairs.iter().all(Option::is_none) {
+        if items.is_empty() || (flow && pairs.iter().all(Option::is_none)) {
             return None;
+        }
+        if pairs.iter().all(Option::is_none) {
+            self.replace_all(items, new);
+            return Some(());
         }
         let kept = pairs.iter().flatten().count();
         for (index, to) in pairs.iter().enumerate().filter_map(|(index, to)| Some((index, (*to)?))) {
@@ -310,7 +334,9 @@ impl Patcher<'_> {
             } else {
                 let column = self.column(items[0].start);
                 let written = match (&items[last].value.shape, entry) {
-                    (Shape::Map { flow: false, .. }, Value::Object(keys)) if !keys.is_empty() => yaml::block_item(keys, column + 2),
+                    (Shape::Map { flow: false, .. }, Value::Object(keys)) if !keys.is_empty() => {
+                        yaml::block_item(keys, column + 2)
+                    }
                     _ => yaml::item_text(entry, column + 2),
                 };
                 added.push_str(&format!("\n{}-{written}", " ".repeat(column)));
@@ -322,10 +348,24 @@ impl Patcher<'_> {
         Some(())
     }
 
+    /// Takes every entry out of a list by dashes; what is new, or `[]`, stands where the last one did, so that
+    /// comments between them stay.
+    fn replace_all(&mut self, items: &[Item], new: &[Value]) {
+        let spans: Vec<_> = items.iter().map(|item| (item.start, item.value.end.max(item.start + 1))).collect();
+        let last = items.len() - 1;
+        let survives: Vec<_> = (0..items.len()).map(|index| index == last).collect();
+        self.remove_parts(false, &spans, &survives);
+        let column = self.column(spans[last].0);
+        let entries: Vec<_> = new.iter().map(|entry| format!("-{}", yaml::item_text(entry, column + 2))).collect();
+        let written = if new.is_empty() { "[]".to_owned() } else { entries.join(&format!("\n{}", " ".repeat(column))) };
+        self.splice(spans[last].0..spans[last].1, written);
+    }
+
     /// Writes the whole value anew, in the style of the place where it stands.
     fn replace(&mut self, node: &Node, new: &Value, in_flow: bool) {
         let was_flow = matches!(node.shape, Shape::Map { flow: true, .. } | Shape::Seq { flow: true, .. });
-        let first_entries = node.items().is_empty() && new.as_array().is_some_and(|items| items.iter().any(Value::is_object));
+        let first_entries =
+            node.items().is_empty() && new.as_array().is_some_and(|items| items.iter().any(Value::is_object));
         if in_flow || (was_flow && !first_entries && yaml::fits_inline(new)) {
             let blank = self.text[..node.start].ends_with([':', '-', ',']);
             self.splice(node.start..node.end, format!("{}{}", if blank { " " } else { "" }, yaml::inline(new)));
@@ -350,7 +390,8 @@ impl Patcher<'_> {
             let line = self.line_start(node.start);
             let moved = format!("{}{}\n", " ".repeat(self.key_indent(node.start)), comment.trim_end());
             let end = self.line_end(node.end);
-            let comment_fits_above = !behind_dash && self.key_indent(node.start) == self.column(line) + leading(&self.text[line..]);
+            let comment_fits_above =
+                !behind_dash && self.key_indent(node.start) == self.column(line) + leading(&self.text[line..]);
             if comment_fits_above {
                 self.splice(line..line, moved);
                 self.splice(start..end, written);

@@ -35,7 +35,10 @@ fn only_the_value_changes() {
     assert_eq!(after, SCENE.replace("[0, 260]", "[10.5, -3]"));
     let after = written(SCENE, &[element("ideas", json!({ "colour": null }))]);
     assert_eq!(after, SCENE.replace("    colour: red # unknown\n", ""));
-    assert_eq!(written(SCENE, &[element("ideas", json!({ "colour": "red" })), element("nobody", json!({ "x": 1 }))]), SCENE);
+    assert_eq!(
+        written(SCENE, &[element("ideas", json!({ "colour": "red" })), element("nobody", json!({ "x": 1 }))]),
+        SCENE
+    );
 }
 
 #[test]
@@ -54,7 +57,10 @@ fn pins_come_change_and_go_one_by_one() {
 #[test]
 fn long_texts_become_literal_blocks_in_block_entries_and_stay_in_braces() {
     let after = written(SCENE, &[element("ideas", json!({ "text": "# Title\n\n- a\n- b\n" }))]);
-    assert!(after.contains("    colour: red # unknown\n    text: |\n      # Title\n\n      - a\n      - b\n\n# people"), "{after}");
+    assert!(
+        after.contains("    colour: red # unknown\n    text: |\n      # Title\n\n      - a\n      - b\n\n# people"),
+        "{after}"
+    );
     let again = written(&after, &[element("ideas", json!({ "text": "one\ntwo\n" }))]);
     assert!(again.contains("    text: |\n      one\n      two\n\n# people"), "{again}");
     let after = written(SCENE, &[element("rules", json!({ "text": "a\nb" }))]);
@@ -63,17 +69,26 @@ fn long_texts_become_literal_blocks_in_block_entries_and_stay_in_braces() {
 
 #[test]
 fn entries_come_and_go() {
-    let add = SceneWrite::AddElement { keys: keys(json!({ "id": "news", "kind": "messageboard", "position": [1.0, 2.0] })) };
-    let after = written(SCENE, &[add.clone()]);
-    assert!(after.contains("    colour: red # unknown\n  - id: news\n    kind: messageboard\n    position: [1, 2]\n\n# people"), "{after}");
+    let add =
+        SceneWrite::AddElement { keys: keys(json!({ "id": "news", "kind": "messageboard", "position": [1.0, 2.0] })) };
+    let after = written(SCENE, std::slice::from_ref(&add));
+    assert!(
+        after.contains(
+            "    colour: red # unknown\n  - id: news\n    kind: messageboard\n    position: [1, 2]\n\n# people"
+        ),
+        "{after}"
+    );
     assert_eq!(written(&after, &[SceneWrite::RemoveElement { id: "news".into() }]), SCENE);
     let after = written(SCENE, &[SceneWrite::AddAgent { keys: keys(json!({ "id": "b", "profile": "bob" })) }]);
     assert_eq!(after, SCENE.replace("ada }\n", "ada }\n  - { id: b, profile: bob }\n"));
     let bare = "name: x";
     let after = written(bare, &[add]);
     assert_eq!(after, "name: x\nelements:\n  - { id: news, kind: messageboard, position: [1, 2] }\n");
-    let after = written("elements: []\nname: x\n", &[SceneWrite::AddElement { keys: keys(json!({ "id": "n", "kind": "k" })) }]);
-    assert_eq!(after, "elements:\n  - { id: n, kind: k }\nname: x\n");
+    let after = written(
+        "elements: []\nname: x\n",
+        &[SceneWrite::AddElement { keys: keys(json!({ "id": "new", "kind": "k" })) }],
+    );
+    assert_eq!(after, "elements:\n  - { id: new, kind: k }\nname: x\n");
     let rope = crate::workspace::Relationship { from: "a".into(), to: "b".into(), label: "likes".into() };
     let after = written(SCENE, &[SceneWrite::Relationships(vec![rope])]);
     assert!(after.contains("relationships:\n  - { from: a, to: b, label: likes }\n"), "{after}");
@@ -82,17 +97,21 @@ fn entries_come_and_go() {
 #[test]
 fn windows_lines_byte_order_mark_and_json_stay_what_they_are() {
     let windows = format!("\u{feff}{}", SCENE.replace('\n', "\r\n"));
-    let after = written(&windows, &[element("rules", json!({ "text": "new" })), element("ideas", json!({ "text": "a\nb\n" }))]);
+    let after =
+        written(&windows, &[element("rules", json!({ "text": "new" })), element("ideas", json!({ "text": "a\nb\n" }))]);
     assert!(after.starts_with('\u{feff}') && !after.replace("\r\n", "").contains('\n'));
     let json = "{ \"elements\": [ { \"id\": \"a\", \"kind\": \"k\", \"text\": \"x\" } ] }\n";
     let after = written(json, &[element("a", json!({ "text": "y", "label": "L" }))]);
-    assert_eq!(after, "{ \"elements\": [ { \"id\": \"a\", \"kind\": \"k\", \"text\": y, label: L } ] }\n");
+    assert_eq!(after, "{ \"elements\": [ { \"id\": \"a\", \"kind\": \"k\", \"text\": \"y\", label: L } ] }\n");
 }
 
 #[test]
 fn merge_keys_and_aliases_are_mastered() {
     let text = "base: &base { kind: pinboard, colour: red }\nelements:\n  - { <<: *base, id: a }\n  - <<: *base\n    id: b # b\n";
-    let after = written(text, &[element("b", json!({ "colour": null, "text": "t" })), element("a", json!({ "colour": "blue" }))]);
+    let after = written(
+        text,
+        &[element("b", json!({ "colour": null, "text": "t" })), element("a", json!({ "colour": "blue" }))],
+    );
     assert!(after.contains("base: &base"), "{after}");
 }
 
@@ -102,7 +121,9 @@ fn word() -> impl Strategy<Value = String> {
 
 fn entry(id: usize) -> impl Strategy<Value = (Value, bool, bool)> {
     let pins = prop::collection::vec(word(), 0..4).prop_map(|texts| {
-        Value::Array(texts.into_iter().enumerate().map(|(n, text)| json!({ "id": format!("p{n}"), "text": text })).collect())
+        Value::Array(
+            texts.into_iter().enumerate().map(|(n, text)| json!({ "id": format!("p{n}"), "text": text })).collect(),
+        )
     });
     (word(), -500..500_i32, prop::option::of(pins), any::<bool>(), any::<bool>()).prop_map(move |(text, x, pins, flow, comment)| {
         let mut entry = json!({ "id": format!("e{id}"), "kind": "board", "position": [x, 0], "text": text, "odd key": { "deep": [1, 2] } });

@@ -44,7 +44,8 @@ impl Source<'_> {
 /// Sets every section from `settings.yaml` and the scene. A `settings.yaml` that is not YAML changes nothing.
 pub(super) fn apply_settings(world: &mut World) {
     let Some(sections) = world.get_resource::<SettingsSections>().map(|sections| sections.0.clone()) else { return };
-    let known: Vec<Known> = sections.iter().map(|section| Known { name: section.name, keys: (section.fields)() }).collect();
+    let known: Vec<Known> =
+        sections.iter().map(|section| Known { name: section.name, keys: (section.fields)() }).collect();
     let files = world.resource::<KnownFiles>();
     let text = files.text(SETTINGS_FILE).unwrap_or("").to_owned();
     let scene = world.resource::<SceneState>();
@@ -57,13 +58,20 @@ pub(super) fn apply_settings(world: &mut World) {
         Ok(Value::Null) => Map::new(),
         Ok(Value::Object(keys)) => keys,
         Ok(_) => {
-            problems.push(Problem::error(SETTINGS_FILE, "is not a list of sections", "write \"section:\" and indent its keys below"));
+            problems.push(Problem::error(
+                SETTINGS_FILE,
+                "is not a list of sections",
+                "write \"section:\" and indent its keys below",
+            ));
             world.write_message(ProblemReport { source: SETTINGS_FILE.into(), problems });
             return;
         }
         Err(error) => {
             let remedy = "mend that line; until then the last settings stay";
-            problems.push(Problem::error(SETTINGS_FILE, format!("not usable as YAML: {}", error.what), remedy).at_line(error.line));
+            problems.push(
+                Problem::error(SETTINGS_FILE, format!("not usable as YAML: {}", error.what), remedy)
+                    .at_line(error.line),
+            );
             world.write_message(ProblemReport { source: SETTINGS_FILE.into(), problems });
             return;
         }
@@ -77,12 +85,13 @@ pub(super) fn apply_settings(world: &mut World) {
     for section in &sections {
         let keys = chosen.remove(section.name).unwrap_or_default();
         for (key, error) in set(world, section, keys) {
-            let in_scene = of_scene.contains_key(&key)
-                || of_scene.get(section.name).is_some_and(|keys| keys.get(&key).is_some());
+            let in_scene =
+                of_scene.contains_key(&key) || of_scene.get(section.name).is_some_and(|keys| keys.get(&key).is_some());
             let what = format!("\"{key}\" of \"{}\" cannot be used: {error}", section.name);
             let remedy = "correct it, or take it out for its default";
             if in_scene {
-                let keys = if of_scene.contains_key(&key) { vec![key.as_str()] } else { vec![section.name, key.as_str()] };
+                let keys =
+                    if of_scene.contains_key(&key) { vec![key.as_str()] } else { vec![section.name, key.as_str()] };
                 scene_problems.push(scene.warn(&keys, what, remedy));
             } else {
                 problems.push(file.warn(&[section.name, &key], what, remedy));
@@ -94,7 +103,13 @@ pub(super) fn apply_settings(world: &mut World) {
 }
 
 /// Sorts keys into sections. `bare` keys, outside a section, count if they belong to exactly one.
-fn choose(known: &[Known], found: &Map<String, Value>, source: &Source, bare: bool, problems: &mut Vec<Problem>) -> Chosen {
+fn choose(
+    known: &[Known],
+    found: &Map<String, Value>,
+    source: &Source,
+    bare: bool,
+    problems: &mut Vec<Problem>,
+) -> Chosen {
     let mut chosen = Chosen::new();
     for (name, value) in found {
         let section = known.iter().find(|section| section.name == name);
@@ -112,13 +127,19 @@ fn choose(known: &[Known], found: &Map<String, Value>, source: &Source, bare: bo
                 }
             }
             (Some(_), _) => {
-                problems.push(source.warn(&[name], format!("\"{name}\" is a section, not one value"), "indent its keys below it"));
+                problems.push(source.warn(
+                    &[name],
+                    format!("\"{name}\" is a section, not one value"),
+                    "indent its keys below it",
+                ));
             }
             (None, value) => match bare_key(known, name, bare) {
                 Ok(section) => {
                     chosen.entry(section).or_default().insert(name.clone(), value.clone());
                 }
-                Err(remedy) => problems.push(source.warn(&[name], format!("unknown section or setting \"{name}\""), remedy)),
+                Err(remedy) => {
+                    problems.push(source.warn(&[name], format!("unknown section or setting \"{name}\""), remedy))
+                }
             },
         }
     }

@@ -113,14 +113,20 @@ impl Look {
         loop {
             let poll = if ears.is_some() { POLL } else { POLL_ALONE };
             next_poll = next_poll.max(Instant::now()).min(Instant::now() + poll);
-            let deadline = self.doubts.values().map(|since| *since + SETTLE).min().map_or(next_poll, |at| at.min(next_poll));
+            let deadline =
+                self.doubts.values().map(|since| *since + SETTLE).min().map_or(next_poll, |at| at.min(next_poll));
             match heard.recv_deadline(deadline) {
                 Ok(Word::Paths(paths)) => self.at_paths(&paths, &mut ears),
                 Ok(Word::Anything) => self.everything(),
                 Ok(Word::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            let settled: Vec<_> = self.doubts.iter().filter(|(_, since)| since.elapsed() >= SETTLE).map(|(path, _)| path.clone()).collect();
+            let settled: Vec<_> = self
+                .doubts
+                .iter()
+                .filter(|(_, since)| since.elapsed() >= SETTLE)
+                .map(|(path, _)| path.clone())
+                .collect();
             for path in settled {
                 self.file(&path);
             }
@@ -244,7 +250,8 @@ mod tests {
         fs::write(folder.path().join("settings.yaml"), "").expect("files can be written");
         fs::write(folder.path().join(ADA), "one").expect("files can be written");
         let (files, _) = layout::read_folder(folder.path());
-        (folder.path().canonicalize().map(|root| Disk::new(&root, &files)).map(|disk| (folder, disk))).expect("it is there")
+        (folder.path().canonicalize().map(|root| Disk::new(&root, &files)).map(|disk| (folder, disk)))
+            .expect("it is there")
     }
 
     fn write(folder: &tempfile::TempDir, path: &str, text: &str) {
@@ -285,7 +292,8 @@ mod tests {
         fs::remove_file(folder.path().join("agents/bob.md")).expect("it is there");
         look.everything();
         assert_eq!(disk.take_news(9), [], "what is gone is not believed at once");
-        look.doubts.insert("agents/bob.md".into(), Instant::now().checked_sub(SETTLE).expect("the machine ran that long"));
+        look.doubts
+            .insert("agents/bob.md".into(), Instant::now().checked_sub(SETTLE).expect("the machine ran that long"));
         look.everything();
         assert_eq!(disk.take_news(9), [removed("agents/bob.md")]);
     }

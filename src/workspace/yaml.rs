@@ -184,8 +184,29 @@ mod tests {
 
     #[test]
     fn what_is_written_reads_the_same() {
-        let texts = ["yes", "7", "", "a: b", "# x", "x #y", "Ünïcode “q” 🪑", "tab\there", "a\nb", "a\nb\n", " lead\nx", "a\n\n\nb\n\n",
-            "\u{85}\u{2028}", "\u{7}", "c:\\dir", "null", "~", "- x", "2025-01-01", "x ", "a\n   \nb"];
+        let texts = [
+            "yes",
+            "7",
+            "",
+            "a: b",
+            "# x",
+            "x #y",
+            "Ünïcode “q” 🪑",
+            "tab\there",
+            "a\nb",
+            "a\nb\n",
+            " lead\nx",
+            "a\n\n\nb\n\n",
+            "\u{85}\u{2028}",
+            "\u{7}",
+            "c:\\dir",
+            "null",
+            "~",
+            "- x",
+            "2025-01-01",
+            "x ",
+            "a\n   \nb",
+        ];
         for text in texts {
             let value = json!({ "k": text, "list": [{ "t": text, "n": [1, -2.5] }], text: 1 });
             assert_eq!(parse(&document(&value)).expect("what we write is YAML"), value, "{}", document(&value));
