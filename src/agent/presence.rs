@@ -89,8 +89,8 @@ pub struct ElementsReach {
     pub top: Option<f32>,
 }
 
-/// Reads the messages that came since the last call.
-pub(super) fn read<M: Message + Clone>(world: &World, cursor: &mut MessageCursor<M>) -> Vec<M> {
+/// Reads the messages that came since the last call, for systems that change the world as they go.
+pub(crate) fn read<M: Message + Clone>(world: &World, cursor: &mut MessageCursor<M>) -> Vec<M> {
     world.get_resource::<Messages<M>>().map(|messages| cursor.read(messages).cloned().collect()).unwrap_or_default()
 }
 
