@@ -46,6 +46,8 @@ pub(super) struct Waiting {
     pub(super) pending: BTreeMap<Id, Wanted>,
     /// How far ids and names of one stem were counted.
     counters: BTreeMap<String, u32>,
+    /// Ids about which a refusal stands among the problems.
+    refused: BTreeSet<Id>,
     /// How many agents were given a place because they had none.
     placed: u32,
     /// Names in use; follows from the agents.
@@ -89,8 +91,8 @@ pub struct ElementsReach {
     pub top: Option<f32>,
 }
 
-/// Reads the messages that came since the last call.
-pub(super) fn read<M: Message + Clone>(world: &World, cursor: &mut MessageCursor<M>) -> Vec<M> {
+/// Reads the messages that came since the last call, for systems that change the world as they go.
+pub(crate) fn read<M: Message + Clone>(world: &World, cursor: &mut MessageCursor<M>) -> Vec<M> {
     world.get_resource::<Messages<M>>().map(|messages| cursor.read(messages).cloned().collect()).unwrap_or_default()
 }
 
@@ -200,7 +202,9 @@ fn drop_in(
         keys.insert("behaviour".into(), json!(behaviour));
     }
     world.write_message(SceneWrite::AddAgent { keys });
-    report(world, source(&told), Vec::new());
+    if world.resource_mut::<Waiting>().refused.remove(&told) {
+        report(world, source(&told), Vec::new());
+    }
     spawn(world, &Wanted { id, profile, position: Some(position), behaviour, line: None });
 }
 
@@ -292,17 +296,23 @@ fn rename(world: &mut World, entity: Entity, stem: &str) {
     }
 }
 
+/// What the record of a coming says. A struct, because a hundred thousand may come at once.
+#[derive(Serialize)]
+struct AddedData<'a> {
+    profile: &'a Id,
+    name: &'a Id,
+    position: Vec2,
+    behaviour: Behaviour,
+}
+
 fn spawn(world: &mut World, wanted: &Wanted) {
     let Some(profile) = world.resource::<Profiles>().get(&wanted.profile) else { return };
     let (stem, own) = (profile.name.clone(), profile.behaviour);
     let start = wanted.position.unwrap_or_else(|| place(world));
     let start_behaviour = wanted.behaviour.or(own).unwrap_or_default();
     let name = world.resource_mut::<Waiting>().name(&stem);
-    let draft = EventDraft::new(
-        EventKind::AgentAdded,
-        json!({ "profile": wanted.profile, "name": name, "position": [start.x, start.y],
-                "behaviour": start_behaviour }),
-    );
+    let data = AddedData { profile: &wanted.profile, name: &name, position: start, behaviour: start_behaviour };
+    let draft = EventDraft::new(EventKind::AgentAdded, data);
     let added = world.resource_mut::<EventLog>().write(draft.agent(&wanted.id));
     let key = world.resource::<Roster>().next_key();
     let random = AgentRandom::new(*world.resource::<RoomSeed>(), key);
@@ -378,6 +388,7 @@ pub(super) fn report(world: &mut World, source: String, problems: Vec<Problem>) 
 fn refuse(world: &mut World, id: &str, what: &str, remedy: &str) {
     let data: Value = json!({ "subject": id, "what": what, "remedy": remedy });
     world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::Warning, data));
+    world.resource_mut::<Waiting>().refused.insert(id.into());
     report(world, source(id), vec![Problem::error(source(id), what, remedy)]);
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bevy::ecs::message::{Message, MessageCursor, Messages};
+use bevy::ecs::message::MessageCursor;
 use bevy::ecs::prelude::*;
 use serde_json::{Value, json};
 
@@ -10,6 +10,7 @@ use super::content::{Element, ElementAct, ElementChange, ElementChanged, Element
 use super::directory::Elements;
 use super::kind::kind;
 use super::settings::ElementSettings;
+use crate::agent::presence::read;
 use crate::agent::{Agent, Roster};
 use crate::base::{Author, ElementKey, Id, Seq, text};
 use crate::schedule::SimClock;
@@ -24,11 +25,6 @@ pub(super) struct EditsRead(MessageCursor<ElementEdit>);
 /// Elements whose content is to be written before the tick ends.
 #[derive(Resource, Default)]
 pub(super) struct Unwritten(pub(super) BTreeSet<ElementKey>);
-
-/// Reads the messages that came since the last call.
-pub(super) fn read<M: Message + Clone>(world: &World, cursor: &mut MessageCursor<M>) -> Vec<M> {
-    world.get_resource::<Messages<M>>().map(|messages| cursor.read(messages).cloned().collect()).unwrap_or_default()
-}
 
 /// Whether an element belongs to an agent: it names the agent, or the profile that the agent runs.
 pub fn owns(element: &Element, agent: &Agent) -> bool {
@@ -52,8 +48,9 @@ fn apply_edit(world: &mut World, edit: &ElementEdit) -> Result<(), String> {
         return Err(format!("{} is not yours", edit.element));
     }
     do_act(world, entity, &edit.act, &edit.by, edit.cause)?;
-    if let ElementAct::AddMail { from, to, subject, text, attachments, .. } = &edit.act
-        && let Some(own) = inbox_of(world, from)
+    // The copy goes to whoever did it, whatever the letter says.
+    if let ElementAct::AddMail { to, subject, text, attachments, .. } = &edit.act
+        && let Some(own) = inbox_of(world, &edit.by.0)
     {
         let (to, subject, text, attachments) = (to.clone(), subject.clone(), text.clone(), attachments.clone());
         do_act(world, own, &ElementAct::KeepSent { to, subject, text, attachments }, &edit.by, edit.cause)?;

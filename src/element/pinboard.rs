@@ -137,8 +137,8 @@ impl Pinboard {
     }
 
     fn drop_oldest(&mut self, why: String, among: impl Fn(&Pin) -> bool) -> Option<ElementChange> {
-        let candidates = self.pins.iter().enumerate().filter(|(_, pin)| among(pin));
-        let (index, _) = candidates.min_by(|(_, a), (_, b)| a.time.total_cmp(&b.time))?;
+        // By place, not by time: what a person writes into a file has none, and would always go first.
+        let index = self.pins.iter().position(among)?;
         let id = self.pins.remove(index).id;
         Some(ElementChange::PinRemoved { id, why })
     }

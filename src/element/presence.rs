@@ -10,8 +10,9 @@ use serde_json::{Map, Value, json};
 
 use super::content::{Content, Element, ElementChange, Held};
 use super::directory::Elements;
-use super::editing::{Unwritten, do_act, find, read, refuse, tell};
+use super::editing::{Unwritten, do_act, find, refuse, tell};
 use super::kind::{KINDS, Kind, kind};
+use crate::agent::presence::read;
 use crate::agent::{ElementsReach, TopmostElement};
 use crate::base::{Author, Id, Problem, text};
 use crate::schedule::Input;

@@ -102,6 +102,9 @@ fn apply_all(content: &mut dyn Content, acts: &[ElementAct]) {
 }
 
 proptest! {
+    // A failure is to be kept as a test of its own, not in a file that nobody reads.
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn the_scene_form_loses_nothing((word, entry) in entry()) {
         let content = read(word, &entry);
@@ -175,7 +178,8 @@ proptest! {
             let net: i64 = model.values().map(|up| if *up { 1 } else { -1 }).sum();
             let now = board.as_any().downcast_ref::<Pinboard>().unwrap();
             if net <= -3 {
-                prop_assert_eq!(net, -3);
+                // A vote that moves to the other side counts for two.
+                prop_assert!(net >= -4);
                 prop_assert!(now.pins.is_empty());
                 return Ok(());
             }
