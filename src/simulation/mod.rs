@@ -2,13 +2,16 @@
 //! through [`ThinkDue`] and hears back through [`ThinkDone`]; knows nothing of prompts, models or files.
 
 pub mod activity;
+pub mod body;
 pub mod conversation;
+pub mod state;
 
 pub use activity::{
     ActivityId, CompactionWanted, Explain, NewsHeard, TaskCommand, Think, ThinkDone, ThinkDue, ThinkOutcome,
 };
+pub use body::{AgentState, Position};
 pub use conversation::{
-    Conversation, ConversationCommand, ConversationEnded, ConversationKind, Conversations, Utterance,
+    Conversation, ConversationCommand, ConversationKind, ConversationOver, Conversations, Utterance,
 };
 
 use bevy::app::App;
