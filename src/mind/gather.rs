@@ -19,7 +19,7 @@ use crate::element::kind::kind;
 use crate::element::{Element, Elements, Held};
 use crate::memory::{Memory, MemorySettings};
 use crate::schedule::SimClock;
-use crate::simulation::{Conversation, Conversations, Utterance};
+use crate::simulation::{AgentState, Conversation, Conversations, Position, Utterance};
 
 /// Everything in the room that minds look at.
 #[derive(SystemParam)]
@@ -32,6 +32,7 @@ pub(super) struct Room<'w, 's> {
     pub(super) settings: Res<'w, MindSettings>,
     memory_settings: Res<'w, MemorySettings>,
     agents: Query<'w, 's, (&'static Agent, &'static Memory)>,
+    bodies: Query<'w, 's, (Option<&'static Position>, Option<&'static AgentState>), With<Agent>>,
     held: Query<'w, 's, (&'static Element, &'static Held)>,
 }
 
@@ -78,7 +79,7 @@ impl Room<'_, '_> {
     /// Everything that goes into a prompt.
     pub(super) fn context(&self, agent: &Agent, session: &Session, feedback: &Feedback, moment: Moment) -> MindContext {
         let memory = self.agent(agent.key).map(|(_, memory)| memory);
-        let here = position(agent);
+        let here = self.position(agent);
         let reading = match &moment {
             Moment::Read { label, .. } => Some(label.clone()),
             _ => None,
@@ -108,6 +109,20 @@ impl Room<'_, '_> {
         }
     }
 
+    fn body(&self, agent: &Agent) -> Option<(Option<&Position>, Option<&AgentState>)> {
+        self.bodies.get(self.roster.entity(agent.key)?).ok()
+    }
+
+    /// Where an agent is.
+    fn position(&self, agent: &Agent) -> Vec2 {
+        self.body(agent).and_then(|(position, _)| position).map_or(agent.start, |position| position.0)
+    }
+
+    /// What an agent does, as others see it.
+    fn doing(&self, agent: &Agent) -> &'static str {
+        self.body(agent).and_then(|(_, state)| state).map_or("", |state| state.0.state().word())
+    }
+
     fn who(&self, agent: &Agent) -> Who {
         let profile = self.profile(agent);
         Who {
@@ -131,7 +146,7 @@ impl Room<'_, '_> {
             .iter()
             .filter(|(key, _)| *key != agent.key)
             .filter_map(|(_, entity)| self.agents.get(entity).ok())
-            .filter_map(|(other, _)| Some((in_sight(position(other))?, other)))
+            .filter_map(|(other, _)| Some((in_sight(self.position(other))?, other)))
             .collect();
         people.sort_by(|(a, one), (b, other)| a.total_cmp(b).then(one.key.cmp(&other.key)));
         let mut things: Vec<(f32, &Element)> =
@@ -141,7 +156,7 @@ impl Room<'_, '_> {
         let describe = |(_, other): &(f32, &Agent)| Near {
             name: other.name.clone(),
             profile: other.profile.clone(),
-            doing: doing(other),
+            doing: self.doing(other).to_owned(),
         };
         Surroundings {
             at: at.map(|(_, element)| element.label.clone()),
@@ -153,34 +168,21 @@ impl Room<'_, '_> {
     fn abilities(&self, agent: &Agent, here: Vec2) -> Abilities {
         let pinboards = self.all_elements().filter(|(element, _)| is_pinboard(&element.kind));
         let nearest = pinboards.min_by(|(one, _), (other, _)| nearer(here, one, other));
-        let owners = self.all_elements().filter(|(element, _)| is_private(&element.kind));
-        let owners = owners.filter_map(|(element, _)| self.owner(element)).filter(|owner| owner.key != agent.key);
-        let mut addressees: Vec<Id> = owners.map(|owner| owner.name.clone()).collect();
-        addressees.dedup();
-        addressees.truncate(self.settings.near_at_most * 2);
+        let others = self.roster.iter().filter(|(key, _)| *key != agent.key);
+        let others = others.filter_map(|(_, entity)| self.agents.get(entity).ok());
+        let reachable = others.filter(|(other, _)| self.inboxes_of(other).next().is_some());
+        let addressees = reachable.map(|(other, _)| other.name.clone()).take(self.settings.near_at_most * 2).collect();
         Abilities { pinboard: nearest.map(|(element, _)| element.label.clone()), addressees }
-    }
-
-    /// The agent that an element belongs to: by id, or else the first that runs the profile of that name.
-    fn owner(&self, element: &Element) -> Option<&Agent> {
-        let owner = element.owner.as_ref()?;
-        if let Some(key) = self.roster.key(owner) {
-            return self.agent(key).map(|(agent, _)| agent);
-        }
-        let mut everyone = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
-        everyone.find(|(agent, _)| agent.profile == *owner).map(|(agent, _)| agent)
     }
 
     /// Whether an element is closed to this agent.
     pub(super) fn is_closed_to(&self, element: &Element, agent: &Agent) -> bool {
-        is_private(&element.kind) && self.owner(element).is_none_or(|owner| owner.key != agent.key)
+        is_private(&element.kind) && !owns(element, agent)
     }
 
     /// The inboxes of an agent.
     pub(super) fn inboxes_of(&self, agent: &Agent) -> impl Iterator<Item = (&Element, &Held)> {
-        self.all_elements().filter(move |(element, _)| {
-            is_private(&element.kind) && self.owner(element).is_some_and(|owner| owner.key == agent.key)
-        })
+        self.all_elements().filter(move |(element, _)| is_private(&element.kind) && owns(element, agent))
     }
 
     fn mail(&self, agent: &Agent) -> Vec<MailItem> {
@@ -221,7 +223,7 @@ impl Room<'_, '_> {
 
     /// What an agent's intents meet.
     pub(super) fn situation(&self, agent: &Agent, memory: &Memory) -> Situation {
-        let here = position(agent);
+        let here = self.position(agent);
         let mut boards: Vec<(&Element, &Held)> =
             self.all_elements().filter(|(element, _)| is_pinboard(&element.kind)).collect();
         boards.sort_by(|(one, _), (other, _)| nearer(here, one, other));
@@ -230,17 +232,12 @@ impl Room<'_, '_> {
             id: element.id.clone(),
             pins: pins(&*held.0).into_iter().map(|pin| pin.id).collect(),
         });
-        let inboxes: Vec<(AgentKey, Id)> = self
-            .all_elements()
-            .filter(|(element, _)| is_private(&element.kind))
-            .filter_map(|(element, _)| Some((self.owner(element)?.key, element.id.clone())))
-            .collect();
         let everyone = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
         let addressees = everyone.map(|(other, _)| Addressee {
             id: other.id.clone(),
             name: other.name.clone(),
             profile: other.profile.clone(),
-            inbox: inboxes.iter().find(|(owner, _)| *owner == other.key).map(|(_, inbox)| inbox.clone()),
+            inbox: self.inboxes_of(other).next().map(|(inbox, _)| inbox.id.clone()),
         });
         Situation {
             agent: agent.id.clone(),
@@ -282,14 +279,9 @@ impl Room<'_, '_> {
     }
 }
 
-/// Where an agent is.
-fn position(agent: &Agent) -> Vec2 {
-    agent.start
-}
-
-/// What an agent does, as others see it.
-fn doing(_agent: &Agent) -> String {
-    String::new()
+/// Whether an element belongs to an agent: it names the agent, or the profile that the agent runs.
+fn owns(element: &Element, agent: &Agent) -> bool {
+    element.owner.as_ref().is_some_and(|owner| *owner == agent.id || *owner == agent.profile)
 }
 
 fn nearer(here: Vec2, one: &Element, other: &Element) -> std::cmp::Ordering {

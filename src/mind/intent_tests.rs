@@ -1,1 +1,72 @@
+use super::*;
+use crate::mind::markers::parse;
 
+fn someone(id: &str, name: &str, profile: &str, inbox: Option<&str>) -> Addressee {
+    Addressee { id: id.into(), name: name.into(), profile: profile.into(), inbox: inbox.map(Into::into) }
+}
+
+fn situation() -> Situation {
+    let board = |key: u32, id: &str, pins: &[&str]| BoardInReach {
+        key: ElementKey(key),
+        id: id.into(),
+        pins: pins.iter().map(|pin| (*pin).into()).collect(),
+    };
+    Situation {
+        agent: "ada-1".into(),
+        boards: vec![board(1, "near", &["p1", "p2"]), board(2, "far", &["p2", "p9"])],
+        addressees: vec![
+            someone("ada-1", "Ada", "researcher", Some("mail-ada")),
+            someone("bob-1", "Bob Stone", "writer", None),
+            someone("bob-2", "Robert", "writer", Some("mail-bob")),
+        ],
+        kept: vec![(ElementKey(2), "p9".into())],
+    }
+}
+
+fn act(reply: &str) -> Effect {
+    effect(&parse(reply).intents[0], &situation())
+}
+
+fn remark_of(reply: &str) -> String {
+    match act(reply) {
+        Effect::Remark(remark) => remark,
+        other => panic!("{reply} did {other:?}"),
+    }
+}
+
+#[test]
+fn pins_go_to_the_nearest_board_and_ids_to_the_board_that_holds_them() {
+    let edit = |element: &str, act| Effect::Edit { element: element.into(), act };
+    assert_eq!(act("[PIN: x]"), edit("near", ElementAct::AddPin { id: None, text: "x".into() }));
+    assert_eq!(act("[VOTE_UP: p2]"), edit("near", ElementAct::Vote { id: "p2".into(), up: true }));
+    assert_eq!(act("[REMOVE_PIN: P9]"), edit("far", ElementAct::RemovePin { id: "p9".into() }));
+    let kept = MemoryAct::KeepPin { element: ElementKey(2), pin: "p9".into() };
+    assert_eq!(act("[KEEP_PIN: p9]"), Effect::Memory(kept));
+    assert_eq!(act("[RELEASE_PIN: p9]"), Effect::Memory(MemoryAct::ReleasePin { pin: "p9".into() }));
+}
+
+#[test]
+fn mail_finds_its_box_by_id_name_or_profile() {
+    for reply in ["[SEND to bob-2: hi]", "[SEND to ROBERT: hi]", "[SEND: writer: hi]", "[SEND to @robert: hi]"] {
+        match act(reply) {
+            Effect::Edit { element, act: ElementAct::AddMail { from, to, subject, text, .. } } => {
+                assert_eq!((&*element, &*from, &*to, &*subject, &*text), ("mail-bob", "ada-1", "bob-2", "hi", "hi"));
+            }
+            other => panic!("{reply} did {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn whatever_cannot_be_done_is_told() {
+    assert_eq!(remark_of("[VOTE_UP: p77]"), "there is no pin “p77” (did you mean p2?)".replace("p2", "p9"));
+    assert_eq!(remark_of("[RELEASE_PIN: zz]"), "you keep no pin “zz”");
+    let unknown = remark_of("[SEND to Robrt: hi]");
+    assert_eq!(unknown, "there is nobody called “Robrt” here (did you mean Robert?), so your mail was not sent");
+    assert_eq!(remark_of("[SEND to Bob Stone: hi]"), "Bob Stone has no inbox, so your mail was not sent");
+    assert!(remark_of("[SEND to the user: hi]").contains("cannot be sent to the person"));
+    assert!(remark_of("[SEND to Ada: hi]").contains("yourself"));
+    assert_eq!(remark_of("[FOO: x]"), "there is no marker [FOO: …]");
+    let nowhere = effect(&Intent::Pin { text: "x".into() }, &Situation::default());
+    assert!(matches!(nowhere, Effect::Remark(_)));
+}
