@@ -2,6 +2,7 @@
 
 mod asking;
 mod hostile;
+mod hostile_server;
 mod llama;
 mod peers;
 mod vendors;
