@@ -44,11 +44,17 @@ impl Input for MinutePassed {
     const KIND: &'static str = "minute";
 }
 
+/// The line, and what is said on it at this moment.
+#[derive(SystemParam)]
+pub(super) struct OnLine<'w> {
+    line: ResMut<'w, Line>,
+    live: ResMut<'w, LiveText>,
+}
+
 /// Lets answers in that are due, and tells agents what the last tick decided. Runs before the door opens.
 pub(super) fn collect(
-    mut line: ResMut<Line>,
+    mut on: OnLine,
     mut questions: ResMut<Questions>,
-    mut live: ResMut<LiveText>,
     mut doors: (ResMut<Door<ModelReply>>, ResMut<Door<MinutePassed>>),
     mut replies: MessageWriter<ModelReply>,
     mut explain: MessageWriter<Explain>,
@@ -56,7 +62,7 @@ pub(super) fn collect(
     journal: Res<InputJournal>,
 ) {
     let questions = &mut *questions;
-    line.refused_now = questions.refused.iter().map(|reply| reply.request).collect();
+    on.line.refused_now = questions.refused.iter().map(|reply| reply.request).collect();
     replies.write_batch(questions.refused.drain(..));
     explain.write_batch(questions.tellings.drain(..).map(|telling| Explain {
         agent: telling.agent,
@@ -66,11 +72,11 @@ pub(super) fn collect(
     if journal.is_replaying() {
         return;
     }
-    line.take_in(&mut live);
-    for reply in line.due(clock.tick()) {
+    on.line.take_in(&mut on.live);
+    for reply in on.line.due(clock.tick()) {
         doors.0.push(reply);
     }
-    if line.minute_passed() && questions.ledger.counts_minutes(Timekeeping::Outside) {
+    if on.line.minute_passed() && questions.ledger.counts_minutes(Timekeeping::Outside) {
         doors.1.push(MinutePassed {});
     }
 }
@@ -133,8 +139,7 @@ pub(super) fn take_in(
     mut cancels: MessageReader<CancelRequest>,
     mut removed: MessageReader<AgentRemoved>,
     mut questions: ResMut<Questions>,
-    mut line: ResMut<Line>,
-    mut live: ResMut<LiveText>,
+    mut on: OnLine,
     mut log: ResMut<EventLog>,
     rules: Rules,
 ) {
@@ -160,7 +165,7 @@ pub(super) fn take_in(
         gone.extend(asked.filter(|request| request.agent == agent.agent).map(|request| request.id));
     }
     for id in gone {
-        line.cancel(id, &mut live);
+        on.line.cancel(id, &mut on.live);
         if let Some(question) = questions.forget(id) {
             // What was sent to a vendor may have to be paid for.
             let cancelled =
@@ -228,8 +233,7 @@ fn refuse(questions: &mut Questions, log: &mut EventLog, request: &ModelRequest,
 /// restart found under way, and what found no room before. On replay nothing is sent.
 pub(super) fn send(
     questions: Res<Questions>,
-    mut line: ResMut<Line>,
-    mut live: ResMut<LiveText>,
+    mut on: OnLine,
     mut problems: MessageWriter<ProblemReport>,
     settings: Res<GatewaySettings>,
     surroundings: Res<Surroundings>,
@@ -239,15 +243,15 @@ pub(super) fn send(
     if journal.is_replaying() || questions.in_flight.is_empty() {
         return;
     }
-    if let Err(problem) = line.ensure_worker(&surroundings.0, &providers.0, &mut live) {
+    if let Err(problem) = on.line.ensure_worker(&surroundings.0, &providers.0, &mut on.live) {
         problems.write(ProblemReport { source: "gateway".into(), problems: vec![problem] });
     }
     for question in questions.in_flight.values() {
-        if line.knows(question.request.id) {
+        if on.line.knows(question.request.id) {
             continue;
         }
-        if !line.is_up() {
-            line.fail(question);
+        if !on.line.is_up() {
+            on.line.fail(question);
             continue;
         }
         let choice = &question.choice;
@@ -258,7 +262,7 @@ pub(super) fn send(
             retry: settings.retry_policy(),
             max_concurrent: settings.max_concurrent,
         };
-        if !line.send(question, ProviderRequest::new(&question.request, &choice.model), terms) {
+        if !on.line.send(question, ProviderRequest::new(&question.request, &choice.model), terms) {
             break;
         }
     }

@@ -55,6 +55,13 @@ fn room() -> App {
     app.add_input::<ModelReply>();
     app.add_plugins(plugin);
     add_simulated_provider(&mut app, "offline", |_| Ok(Box::new(Echo { errors_left: 1 })));
+    app.edit_schedule(Tick, |schedule| {
+        let ambiguity_detection = bevy::ecs::schedule::LogLevel::Error;
+        schedule.set_build_settings(bevy::ecs::schedule::ScheduleBuildSettings {
+            ambiguity_detection,
+            ..Default::default()
+        });
+    });
     app.add_systems(Tick, hear.in_set(InPhase(WorkshopSystems::Ingest, Floor::Mind)));
     app
 }

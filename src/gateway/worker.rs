@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, TrySendError, bounded};
+use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError, bounded};
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -20,7 +20,7 @@ use super::provider::{ErrorCause, ProviderError, ProviderRequest, SimulatedAnswe
 use super::retry::{RetryPolicy, Tries};
 use super::settings::Choice;
 use crate::base::{Problem, RequestId};
-use crate::mind::{Completion, ModelFailure};
+use crate::mind::{Completion, FailureKind, ModelFailure};
 
 /// Commands that may wait for the worker: more than the slots of all providers together, so that a
 /// simulated question always gets in in its own tick.
@@ -177,10 +177,7 @@ impl Worker {
 
     /// The next event, waiting at most so long.
     pub fn next(&self, timeout: Duration) -> Option<GatewayEvent> {
-        match self.events.recv_timeout(timeout) {
-            Ok(event) => Some(event),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        }
+        self.events.recv_timeout(timeout).ok()
     }
 }
 
@@ -252,7 +249,7 @@ impl Desk {
             }
             Err(problem) => {
                 let failure = ModelFailure {
-                    kind: crate::mind::FailureKind::Rejected,
+                    kind: FailureKind::Rejected,
                     what: format!("{} cannot be started: {}", choice.provider, problem.what),
                     remedy: problem.remedy,
                 };
@@ -300,7 +297,7 @@ impl Desk {
             Err(error) => {
                 self.cancels.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
                 let failure = ModelFailure {
-                    kind: crate::mind::FailureKind::Unavailable,
+                    kind: FailureKind::Unavailable,
                     what: format!("the network cannot be used: {error}"),
                     remedy: "free some memory or threads and try again".into(),
                 };

@@ -1,0 +1,121 @@
+//! A server over raw sockets that says whatever a test wants, however wrong.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use agent_workshop::gateway::settings::GatewaySettings;
+use serde_json::json;
+
+use crate::asking::{self, Asked, hasty};
+
+/// A server on a free port whose every connection is answered by a function: (stream, request, how many before).
+pub struct Server {
+    /// Where it listens, `/v1/` and all.
+    pub url: String,
+    seen: Arc<AtomicUsize>,
+}
+
+impl Server {
+    /// Answers each connection with this function.
+    pub fn start(answer: impl Fn(&mut TcpStream, &str, usize) + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+        let url = format!("http://{}/v1/", listener.local_addr().expect("it is bound"));
+        let seen = Arc::new(AtomicUsize::new(0));
+        let (count, answer) = (seen.clone(), Arc::new(answer));
+        // Ends with the process: it waits in `accept`.
+        thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let number = count.fetch_add(1, Ordering::SeqCst);
+                let answer = answer.clone();
+                thread::spawn(move || {
+                    let mut stream = stream;
+                    let request = read_request(&mut stream);
+                    answer(&mut stream, &request, number);
+                });
+            }
+        });
+        Self { url, seen }
+    }
+
+    /// A server that says these bytes to everyone, in these pieces, and closes.
+    pub fn saying(pieces: Vec<Vec<u8>>) -> Self {
+        Self::start(move |stream, _, _| {
+            for piece in &pieces {
+                if stream.write_all(piece).and_then(|()| stream.flush()).is_err() {
+                    return;
+                }
+            }
+        })
+    }
+
+    /// Asks it something, in haste.
+    pub fn ask(&self) -> Asked {
+        self.ask_with(&hasty())
+    }
+
+    /// Asks it something, with these settings.
+    pub fn ask_with(&self, settings: &GatewaySettings) -> Asked {
+        asking::ask("openai", &self.url, "hello", settings)
+    }
+
+    /// How many connections it has had.
+    pub fn seen(&self) -> usize {
+        self.seen.load(Ordering::SeqCst)
+    }
+}
+
+fn read_request(stream: &mut TcpStream) -> String {
+    let mut reader = BufReader::new(stream);
+    let (mut head, mut length) = (String::new(), 0);
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).unwrap_or(0) == 0 || line == "\r\n" {
+            break;
+        }
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap_or(0);
+        }
+        head.push_str(&line);
+    }
+    let mut body = vec![0; length];
+    if reader.read_exact(&mut body).is_err() {
+        return head;
+    }
+    head + &String::from_utf8_lossy(&body)
+}
+
+/// The head of a stream.
+pub const STREAM_HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+
+/// A whole answer with this status line, these headers and this body.
+pub fn status(line: &str, headers: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!("HTTP/1.1 {line}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}").into_bytes()
+}
+
+/// A piece of text.
+pub fn text_event(text: &str) -> String {
+    format!("data: {}\n\n", json!({ "choices": [{ "index": 0, "delta": { "content": text } }] }))
+}
+
+/// Pieces of tool calls.
+pub fn calls_event(calls: serde_json::Value) -> String {
+    format!("data: {}\n\n", json!({ "choices": [{ "index": 0, "delta": { "tool_calls": calls } }] }))
+}
+
+/// The end, with usage.
+pub fn end_event(reason: &str) -> String {
+    let usage = json!({ "prompt_tokens": 11, "completion_tokens": 5, "total_tokens": 16 });
+    let end = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }], "usage": usage });
+    format!("data: {end}\n\ndata: [DONE]\n\n")
+}
+
+/// A stream of these events.
+pub fn stream_of(events: &[String]) -> Vec<Vec<u8>> {
+    let mut pieces = vec![STREAM_HEAD.as_bytes().to_vec()];
+    pieces.extend(events.iter().map(|event| event.clone().into_bytes()));
+    pieces
+}
