@@ -70,7 +70,14 @@ fn set_out_to_read(desk: &mut Desk, body: &mut BodyItem, next: QueuedAction, ele
         desk.dropped(body, next, "it has been read meanwhile");
         return;
     }
-    let (spot, arrive) = spot_beside(sight.position, body.position.0, body.agent.key.0, desk.feet.reading_reach_units);
+    let reach = desk.feet.reading_reach_units;
+    let (here, key) = (body.position.0, body.agent.key.0);
+    // Whoever stands there already reads where it stands.
+    let (spot, arrive) = if here.distance(sight.position) <= reach {
+        (here, desk.feet.arrive_units)
+    } else {
+        spot_beside(sight.position, here, key, reach)
+    };
     body.life.doing =
         Doing::Reading { action: next.action, element, spot, arrive, version: sight.version, cause: next.cause };
     let why = format!("walking to {} to read it", sight.label).into();
