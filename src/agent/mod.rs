@@ -128,6 +128,7 @@ fn register_profiles(
 }
 
 /// Tells which agents run a profile whose file is gone; forgets such profiles once nobody does.
+#[expect(clippy::too_many_arguments, reason = "each is one source or one kind of news")]
 fn tell_withdrawn(
     agents: Query<&Agent>,
     roster: Res<Roster>,

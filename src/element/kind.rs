@@ -24,6 +24,9 @@ pub enum Wake {
     Owner(Urgency),
 }
 
+/// What an entry says that an element holds, and what is wrong with it.
+pub type ReadContent = (Box<dyn Content>, Vec<Problem>);
+
 /// One kind of element.
 pub struct Kind {
     /// The word in scene files.
@@ -37,8 +40,7 @@ pub struct Kind {
     /// Whom a change of its content wakes.
     pub wakes: fn(&ElementChange) -> Wake,
     /// Reads the keys of a scene entry. What cannot be used becomes a problem at `place`; the rest is used.
-    pub from_scene:
-        fn(entry: &serde_json::Map<String, serde_json::Value>, place: &str) -> (Box<dyn Content>, Vec<Problem>),
+    pub from_scene: fn(entry: &serde_json::Map<String, serde_json::Value>, place: &str) -> ReadContent,
     /// Reads the file that an element names.
     pub from_markdown: fn(text: &str) -> Box<dyn Content>,
 }

@@ -112,13 +112,17 @@ impl Item for Mail {
                 "sent" => value.as_f64().map(|sent| mail.sent = sent),
                 // A person may tick it off without knowing the second.
                 "read" => match value {
-                    Value::Bool(read) => Some(mail.read = read.then_some(0.0)),
-                    Value::Null => Some(mail.read = None),
-                    other => other.as_f64().map(|read| mail.read = Some(read)),
-                },
+                    Value::Bool(read) => Some(read.then_some(0.0)),
+                    Value::Null => Some(None),
+                    other => other.as_f64().map(Some),
+                }
+                .map(|read| mail.read = read),
                 "attachments" => read_lines(value).map(|attachments| mail.attachments = attachments),
                 "above" => read_lines(value).map(|above| mail.above = above),
-                _ => Some(drop(mail.extra.insert(key.clone(), value.clone()))),
+                _ => {
+                    mail.extra.insert(key.clone(), value.clone());
+                    Some(())
+                }
             };
             if fits.is_none() {
                 problems.push(format!("cannot use what its key {key:?} holds"));

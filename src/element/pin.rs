@@ -143,7 +143,10 @@ impl Item for Pin {
                     .as_array()
                     .map(|comments| pin.comments = comments.iter().filter_map(Comment::from_value).collect()),
                 "above" => read_lines(value).map(|above| pin.above = above),
-                _ => Some(drop(pin.extra.insert(key.clone(), value.clone()))),
+                _ => {
+                    pin.extra.insert(key.clone(), value.clone());
+                    Some(())
+                }
             };
             if fits.is_none() {
                 problems.push(format!("cannot use what its key {key:?} holds"));
