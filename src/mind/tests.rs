@@ -216,13 +216,14 @@ fn unknown_names_and_refusals_are_told_back_once_and_shown() {
     room.reply(request.id, Ok("[SEND to Zoe: hi] [PIN: Tea at four] Done."));
     assert_eq!(room.warnings().len(), 1);
     let edits = room.take::<ElementEdit>();
-    assert_eq!(edits.len(), 1);
-    assert_eq!(edits[0].act, ElementAct::AddPin { id: None, text: "Tea at four".into() });
+    // The second: her open mail stood in the prompt, so it is read now.
+    let pin = ElementAct::AddPin { id: None, text: "Tea at four".into() };
+    assert_eq!((edits.len(), &edits[0].act), (2, &pin));
     let refused = ElementRefused { by: Author("ada".into()), why: "the board is full".into(), cause: Seq(8) };
     room.0.world_mut().resource_mut::<Messages<ElementRefused>>().write(refused);
     room.tick();
     let request = room.ask(ADA, read(IDEAS)).expect("it is new");
-    let system = room.take::<ModelRequest>().pop().unwrap_or(request.clone()).prompt.system_text();
+    let system = request.prompt.system_text();
     assert!(system.contains("there is nobody called “Zoe” here"), "{system}");
     assert!(system.contains("- the board is full"));
     room.reply(request.id, Ok("I see."));
