@@ -136,11 +136,11 @@ fn entry(id: usize) -> impl Strategy<Value = (Value, bool, bool)> {
 
 fn scene() -> impl Strategy<Value = (String, usize)> {
     (entry(0), entry(1), entry(2), any::<bool>(), any::<bool>()).prop_map(|(a, b, c, outer, crlf)| {
-        let mut text = String::from("# c-top\nname: x # c-name\nelements:\n");
+        let mut text = String::from("# ¢¢ top\nname: x # ¢¢ name\nelements:\n");
         let mut comments = 2;
         for (entry, flow, comment) in [a, b, c] {
             if comment {
-                text.push_str("  # c-entry\n");
+                text.push_str("  # ¢¢ entry\n");
                 comments += 1;
             }
             let keys = entry.as_object().cloned().unwrap_or_default();
@@ -148,7 +148,7 @@ fn scene() -> impl Strategy<Value = (String, usize)> {
             text.push_str(&format!("  -{body}\n"));
         }
         if outer {
-            text.push_str("# c-agents\nagents:\n- { id: a, profile: p } # c-a\n");
+            text.push_str("# ¢¢ agents\nagents:\n- { id: a, profile: p } # ¢¢ a\n");
             comments += 2;
         }
         (if crlf { text.replace('\n', "\r\n") } else { text }, comments)
@@ -187,7 +187,7 @@ proptest! {
         apply(&mut new, &writes);
         let patched = patch(&text, &old, &new);
         prop_assert_eq!(yaml::parse(&patched).ok(), Some(new), "\n{}\n---\n{}", text, patched);
-        prop_assert_eq!(patched.matches("# c-").count(), comments, "\n{}\n---\n{}", text, patched);
+        prop_assert_eq!(patched.matches("# ¢¢ ").count(), comments, "\n{}\n---\n{}", text, patched);
         prop_assert!(patched.ends_with('\n'));
     }
 }
