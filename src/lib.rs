@@ -45,9 +45,9 @@ pub mod element;
 
 pub mod simulation;
 
+pub mod gateway;
 pub mod memory;
 pub mod mind;
-pub mod gateway;
 
 pub mod app;
 pub mod cli;

@@ -11,8 +11,8 @@ use serde_json::json;
 
 use crate::base::{Id, Problem, Seq};
 use crate::gateway::{OfflineProvider, ScriptedProvider};
+use crate::schedule::{Floor, InPhase, RoomSeed, SimClock, Tick, WorkshopSystems};
 use crate::store::{EventDraft, EventKind, EventLog};
-use crate::schedule::{RoomSeed, SimClock, Floor, InPhase, Tick, WorkshopSystems};
 use crate::workspace::RoomStart;
 use crate::{agent, element, gateway, memory, mind, schedule, simulation, store, workspace};
 
@@ -33,8 +33,9 @@ pub fn headless() -> App {
     ));
     gateway::add_simulated_provider(&mut app, "offline", |_| Ok(Box::new(OfflineProvider)));
     gateway::add_simulated_provider(&mut app, "scripted", |file| {
-        let text = std::fs::read_to_string(file)
-            .map_err(|error| Problem::error(file, error.to_string(), "name a script that can be read: scripted:FILE"))?;
+        let text = std::fs::read_to_string(file).map_err(|error| {
+            Problem::error(file, error.to_string(), "name a script that can be read: scripted:FILE")
+        })?;
         match ScriptedProvider::from_yaml(&text, file) {
             Ok(script) => Ok(Box::new(script)),
             Err(mut problems) => Err(problems.swap_remove(0)),

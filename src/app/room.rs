@@ -118,11 +118,7 @@ impl Room {
     /// Closes the room: everything that happened is on disk when this returns. The last events, among them the
     /// run's end, go through `last_events` as well.
     /// Gives back what could not be saved.
-    pub fn close(
-        mut self,
-        reason: &str,
-        last_events: impl FnOnce(&[EventRecord]),
-    ) -> Result<Vec<Problem>, StoreError> {
+    pub fn close(mut self, reason: &str, last_events: impl FnOnce(&[EventRecord])) -> Result<Vec<Problem>, StoreError> {
         let world = self.app.world_mut();
         let scene = self.scene;
         let unsaved = workspace::save_now(world);
@@ -148,9 +144,7 @@ fn choose_scene(files: &BTreeMap<String, String>, options: &OpenOptions) -> Resu
     let scenes: Vec<(&String, String)> = files.keys().filter_map(|path| Some((path, stem(path)?))).collect();
     let found = match &options.scene {
         Some(wanted) => scenes.iter().find(|(path, stem)| stem == wanted || *path == wanted),
-        None => {
-            scenes.iter().find(|(path, _)| *path == STARTER_SCENE).or_else(|| scenes.first())
-        }
+        None => scenes.iter().find(|(path, _)| *path == STARTER_SCENE).or_else(|| scenes.first()),
     };
     found.map(|(path, _)| (*path).clone()).ok_or_else(|| OpenError::NoSuchScene {
         wanted: options.scene.clone().unwrap_or_default(),
@@ -196,11 +190,7 @@ fn play(mut app: App, inputs: Vec<RecordedInput>, last_tick: u64) -> Result<Save
 }
 
 /// What a person did to the files while nobody looked comes in as if it had happened now.
-fn push_edits_while_closed(
-    world: &mut World,
-    known: &BTreeMap<String, String>,
-    on_disk: &BTreeMap<String, String>,
-) {
+fn push_edits_while_closed(world: &mut World, known: &BTreeMap<String, String>, on_disk: &BTreeMap<String, String>) {
     let mut door = world.resource_mut::<Door<FileChanged>>();
     for (path, text) in on_disk {
         if known.get(path) != Some(text) {

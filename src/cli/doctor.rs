@@ -82,8 +82,7 @@ fn examine(folder: &Path, findings: &mut Vec<Finding>, settings: &mut GatewaySet
     let count = |prefix: &str| files.keys().filter(|path| path.starts_with(prefix)).count();
     findings.push(Finding::good("files", format!("{} agents, {} scenes", count("agents/"), count("scenes/"))));
     for scene in files.keys().filter(|path| path.starts_with("scenes/")) {
-        let start =
-            RoomStart { scene: scene.clone(), files: files.clone(), seed: None, provider: None, carried: None };
+        let start = RoomStart { scene: scene.clone(), files: files.clone(), seed: None, provider: None, carried: None };
         match app::begin(start, "r-doctor".into(), Seq(1)) {
             Ok(mut app) => {
                 schedule::advance(app.world_mut());

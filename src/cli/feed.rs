@@ -30,7 +30,9 @@ impl Feed {
     pub(super) fn for_terminal() -> Self {
         let bar = io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new_spinner();
-            bar.set_style(ProgressStyle::with_template("{wide_msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            bar.set_style(
+                ProgressStyle::with_template("{wide_msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()),
+            );
             bar
         });
         Self { bar, status_drawn: None }
@@ -98,7 +100,9 @@ fn line(event: &EventRecord) -> Option<String> {
         EventKind::AgentRemoved => format!("{agent} leaves"),
         EventKind::ElementChanged => format!("{} changed by {}: {}", text("element"), text("by"), text("change")),
         EventKind::Read => format!("{agent} reads {}: {}", text("element"), text("said")),
-        EventKind::ConversationStart => format!("{} begin to talk about {}", names(&data["participants"]), text("topic")),
+        EventKind::ConversationStart => {
+            format!("{} begin to talk about {}", names(&data["participants"]), text("topic"))
+        }
         EventKind::Message => format!("{agent}: {}", text("text")),
         EventKind::ConversationEnd => format!("the talk ends: {}", text("why")),
         EventKind::Memory => format!("{agent} remembers: {}", text("text")),
@@ -113,7 +117,8 @@ fn line(event: &EventRecord) -> Option<String> {
 }
 
 fn names(list: &Value) -> String {
-    let names: Vec<&str> = list.as_array().map(|names| names.iter().filter_map(Value::as_str).collect()).unwrap_or_default();
+    let names: Vec<&str> =
+        list.as_array().map(|names| names.iter().filter_map(Value::as_str).collect()).unwrap_or_default();
     match names.as_slice() {
         [] => "agents".to_owned(),
         [one] => (*one).to_owned(),

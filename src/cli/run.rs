@@ -126,7 +126,14 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     finish(arguments, room, out, ending, first_tick, began)
 }
 
-fn finish(arguments: &Arguments, mut room: Room, mut out: Output, ending: Ending, first_tick: u64, began: Instant) -> Outcome {
+fn finish(
+    arguments: &Arguments,
+    mut room: Room,
+    mut out: Output,
+    ending: Ending,
+    first_tick: u64,
+    began: Instant,
+) -> Outcome {
     let world = room.app.world_mut();
     let reason = match ending {
         Ending::Limited => world.resource::<Questions>().run_cap_reached().unwrap_or_default().to_owned(),
@@ -204,7 +211,10 @@ impl Stop {
         match self {
             Self::AtTick(last) => tick >= *last,
             Self::WhenIdle => {
-                task.is_none_or(Task::is_over) && tick > 0 && world.resource::<EventTap>().has_ticked && simulation::is_idle(world)
+                task.is_none_or(Task::is_over)
+                    && tick > 0
+                    && world.resource::<EventTap>().has_ticked
+                    && simulation::is_idle(world)
             }
             Self::AfterTask => task.is_none_or(Task::is_over),
             Self::Never => false,

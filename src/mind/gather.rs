@@ -16,7 +16,7 @@ use super::wording::harmless;
 use crate::agent::{Agent, AgentProfile, Profiles, Roster};
 use crate::base::{AgentKey, Author, ElementKey, Id};
 use crate::element::kind::kind;
-use crate::element::{Element, Elements, Held};
+use crate::element::{Element, Elements, Held, owns};
 use crate::memory::{Memory, MemorySettings};
 use crate::schedule::SimClock;
 use crate::simulation::{AgentState, Conversation, Conversations, Position, Utterance};
@@ -277,11 +277,6 @@ impl Room<'_, '_> {
         let Author(by) = &utterance.by;
         Line { by: self.name_of(by), text: utterance.text.clone(), by_person: utterance.by.is_user() }
     }
-}
-
-/// Whether an element belongs to an agent: it names the agent, or the profile that the agent runs.
-fn owns(element: &Element, agent: &Agent) -> bool {
-    element.owner.as_ref().is_some_and(|owner| *owner == agent.id || *owner == agent.profile)
 }
 
 fn nearer(here: Vec2, one: &Element, other: &Element) -> std::cmp::Ordering {

@@ -38,7 +38,7 @@ use crate::element::{ElementEdit, ElementRefused};
 use crate::memory::MemoryEdit;
 use crate::schedule::door::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved};
-use crate::simulation::{CompactionWanted, ConversationOver, NewsHeard, ThinkDone, ThinkDue};
+use crate::simulation::{CompactionWanted, ConversationEnded, NewsHeard, ThinkDone, ThinkDue};
 use crate::workspace::SettingsExt;
 
 /// Adds this floor to the room.
@@ -53,7 +53,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ThinkDone>()
         .add_tick_message::<NewsHeard>()
         .add_tick_message::<CompactionWanted>()
-        .add_tick_message::<ConversationOver>();
+        .add_tick_message::<ConversationEnded>();
     app.add_systems(
         Tick,
         (

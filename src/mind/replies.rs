@@ -19,7 +19,7 @@ use crate::base::text::{one_line, truncate};
 use crate::base::{AgentKey, Author, Id, RequestId, Seq};
 use crate::element::{ElementAct, ElementEdit, ElementRefused};
 use crate::memory::{Memory, MemoryAct, MemoryEdit};
-use crate::simulation::{CompactionWanted, Conversation, ConversationOver, NewsHeard, Think, ThinkDone, ThinkOutcome};
+use crate::simulation::{CompactionWanted, Conversation, ConversationEnded, NewsHeard, Think, ThinkDone, ThinkOutcome};
 use crate::store::{EventDraft, EventKind, EventLog};
 
 /// Characters of a conversation's last words that are remembered where it had no topic.
@@ -255,7 +255,7 @@ pub(super) fn hear_refusals(mut refusals: MessageReader<ElementRefused>, room: R
 
 /// Everyone who took part in a conversation remembers with whom and about what: once.
 pub(super) fn remember_meetings(
-    mut ended: MessageReader<ConversationOver>,
+    mut ended: MessageReader<ConversationEnded>,
     room: Room,
     mut memories: MessageWriter<MemoryEdit>,
 ) {

@@ -10,9 +10,9 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::agent::{Agent, Roster};
-use crate::base::{AgentKey, Author, Behaviour, ConversationKey, ElementKey, Id, RequestId, Seq};
+use crate::base::{AgentKey, Author, Behaviour, ConversationKey, ElementKey, RequestId, Seq};
 use crate::element::{Content, Element, ElementAct, ElementChange, Elements, Held};
-use crate::memory::{Memory, MemoryAct};
+use crate::memory::Memory;
 use crate::schedule::{self, Door, advance, saved, ticks};
 use crate::simulation::{ActivityId, Conversations, Think, ThinkOutcome};
 use crate::store::{EventKind, EventLog};
@@ -31,7 +31,13 @@ impl Content for Plain {
     fn acts_to(&self, _newer: &dyn Content) -> Vec<ElementAct> {
         Vec::new()
     }
-    fn apply(&mut self, _act: &ElementAct, _by: &Author, _now: f64) -> Result<Vec<ElementChange>, String> {
+    fn apply(
+        &mut self,
+        _act: &ElementAct,
+        _by: &Author,
+        _now: f64,
+        _limits: &crate::element::ElementSettings,
+    ) -> Result<Vec<ElementChange>, String> {
         Ok(Vec::new())
     }
     fn prompt_text(&self, _reader: &str) -> String {
@@ -323,8 +329,8 @@ fn everyone_remembers_a_conversation_once() {
         speaker: 0,
         started: Seq(2),
     };
-    let over = ConversationOver { conversation, why: "done".into(), cause: Seq(6) };
-    room.0.world_mut().resource_mut::<Messages<ConversationOver>>().write(over);
+    let over = ConversationEnded { conversation, why: "done".into(), cause: Seq(6) };
+    room.0.world_mut().resource_mut::<Messages<ConversationEnded>>().write(over);
     room.tick();
     room.tick();
     assert_eq!(room.get::<Memory>(ADA).recent_interactions, ["talked to bob about tea"]);

@@ -6,11 +6,11 @@ use serde_json::{Map, Value, json};
 
 use super::activity::TaskCommand;
 use super::body::{Body, BodyItem, Desk, PendingTask};
+use super::conversation::ConversationEnded;
 use super::conversation::{ConversationCommand, ConversationKind, Conversations, Utterance};
 use super::meeting::{self, Proposal};
 use super::state::{State, StateEvent};
 use super::steering::{Course, WalkKind};
-use super::conversation::ConversationEnded;
 use super::talks::{Talks, end, session_of};
 use crate::agent::AgentCommand;
 use crate::base::{Author, Id};

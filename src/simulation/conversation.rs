@@ -93,7 +93,7 @@ impl Conversations {
 
 /// A conversation is over.
 #[derive(Message, Clone, Debug)]
-pub struct ConversationOver {
+pub struct ConversationEnded {
     /// As it was when it ended; it is not among the [`Conversations`] any more.
     pub conversation: Conversation,
     /// Why it ended, in words.

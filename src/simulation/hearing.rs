@@ -2,18 +2,17 @@
 //!
 //! Heard in the tick in which it was said, so that nothing is under way between two ticks but what is saved.
 
-use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
 use serde_json::json;
 
+use super::activity::CompactionWanted;
 use super::activity::{Explain, NewsHeard, Think, ThinkDone, ThinkOutcome};
 use super::body::{Body, BodyItem, Desk, Doing, News, ReadVersion, Sight, Timer};
+use super::conversation::ConversationEnded;
 use super::conversation::Conversations;
 use super::queue::{Action, QueuedAction};
 use super::state::StateEvent;
 use super::steering::spot_beside;
-use super::activity::CompactionWanted;
-use super::conversation::ConversationEnded;
 use super::talks::{Talks, spoke};
 use crate::agent::Agent;
 use crate::base::text::truncate;

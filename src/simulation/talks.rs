@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
@@ -10,7 +9,7 @@ use serde_json::json;
 
 use super::activity::{Think, ThinkDue};
 use super::body::{Body, Desk, Doing};
-use super::conversation::{ConversationEnded, Conversation, ConversationKind, Conversations, Utterance};
+use super::conversation::{Conversation, ConversationEnded, ConversationKind, Conversations, Utterance};
 use super::meeting::{self, Proposal, TalkLedger, TurnState};
 use super::settings::ConversationSettings;
 use super::state::{State, StateEvent};

@@ -134,7 +134,8 @@ fn the_first_command_makes_a_workspace_and_lives_ten_minutes() {
     let room = folder.path().join("my-workshop");
     assert!(room.join("settings.yaml").is_file() && room.join("agents").is_dir());
     let events = json_lines(&succeed(&room, &["export", "--events", "-"]));
-    for kind in ["run_start", "agent_added", "read", "conversation_start", "message", "memory", "model_call", "run_end"] {
+    for kind in ["run_start", "agent_added", "read", "conversation_start", "message", "memory", "model_call", "run_end"]
+    {
         assert!(events.iter().any(|event| event["type"] == kind), "no {kind} in ten minutes");
     }
     assert!(events.iter().any(|event| event["tick"].as_u64() >= Some(17_900)));
@@ -176,7 +177,8 @@ fn events_on_standard_output_keep_the_contract() {
 fn a_run_replays_to_the_same_worlds() {
     let folder = folder();
     succeed(folder.path(), &["run", "--scene", "newsroom", "--for", "5m", "--speed", "max"]);
-    let report: Value = serde_json::from_str(&succeed(folder.path(), &["replay", "last", "--verify", "--json"])).unwrap();
+    let report: Value =
+        serde_json::from_str(&succeed(folder.path(), &["replay", "last", "--verify", "--json"])).unwrap();
     assert!(report["compared"].as_u64().unwrap() >= 5, "{report}");
     assert_eq!(report["differs_at"], Value::Null);
 }
@@ -213,7 +215,9 @@ fn what_agents_do_is_written_to_the_scene_without_touching_the_rest() {
     let after = fs::read_to_string(&path).unwrap();
     assert_ne!(after, scene);
     assert!(after.starts_with("# my own words\n"));
-    let comments = |text: &str| text.lines().filter(|line| line.trim_start().starts_with('#')).map(str::to_owned).collect::<Vec<_>>();
+    let comments = |text: &str| {
+        text.lines().filter(|line| line.trim_start().starts_with('#')).map(str::to_owned).collect::<Vec<_>>()
+    };
     assert_eq!(comments(&after), comments(&scene), "comments were lost");
 }
 
@@ -235,7 +239,10 @@ fn killed_at_any_moment_the_room_goes_on_where_it_was() {
     }
     let report = succeed(folder.path(), &["replay", "last", "--json"]);
     assert!(report.contains("\"differs_at\":null"), "{report}");
-    let run = json_lines(&succeed(folder.path(), &["run", "--scene", "newsroom", "--ticks", "1", "--speed", "max", "--events", "-"]));
+    let run = json_lines(&succeed(
+        folder.path(),
+        &["run", "--scene", "newsroom", "--ticks", "1", "--speed", "max", "--events", "-"],
+    ));
     assert!(run[0]["tick"].as_u64().unwrap() >= last_tick);
 }
 
@@ -265,7 +272,17 @@ fn a_task_prints_its_answer() {
     fs::write(folder.path().join("script.yaml"), "default: [ { text: \"Forty-two.\" } ]\n").unwrap();
     let answer = succeed(
         folder.path(),
-        &["run", "--agent", "researcher", "--task", "What is it?", "--speed", "max", "--provider", "scripted:script.yaml"],
+        &[
+            "run",
+            "--agent",
+            "researcher",
+            "--task",
+            "What is it?",
+            "--speed",
+            "max",
+            "--provider",
+            "scripted:script.yaml",
+        ],
     );
     assert_eq!(answer.trim(), "Forty-two.");
     let unknown = output(folder.path(), &["run", "--agent", "researchr", "--task", "What is it?", "--speed", "max"]);

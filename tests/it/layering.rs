@@ -9,20 +9,39 @@ use crate::cases;
 
 /// Lowest first; a floor may name only floors before it.
 const FLOORS: [&str; 12] = [
-    "base", "schedule", "store", "workspace", "agent", "element", "simulation", "memory", "mind", "gateway", "app",
+    "base",
+    "schedule",
+    "store",
+    "workspace",
+    "agent",
+    "element",
+    "simulation",
+    "memory",
+    "mind",
+    "gateway",
+    "app",
     "cli",
 ];
 
 /// Words that only one floor may name.
-const ONLY_IN: [(&str, &str); 5] =
-    [("tokio", "gateway"), ("reqwest", "gateway"), ("genai", "gateway"), ("rusqlite", "store"), ("notify", "workspace")];
+const ONLY_IN: [(&str, &str); 5] = [
+    ("tokio", "gateway"),
+    ("reqwest", "gateway"),
+    ("genai", "gateway"),
+    ("rusqlite", "store"),
+    ("notify", "workspace"),
+];
 
 /// No file is longer.
 const LINES_AT_MOST: usize = 800;
 
 pub fn trials() -> Vec<Trial> {
-    cases![floors_use_only_floors_below, the_room_knows_no_model_and_no_database, outside_crates_have_one_home,
-        every_file_says_what_it_is_for_and_is_of_readable_length]
+    cases![
+        floors_use_only_floors_below,
+        the_room_knows_no_model_and_no_database,
+        outside_crates_have_one_home,
+        every_file_says_what_it_is_for_and_is_of_readable_length
+    ]
 }
 
 struct Source {
@@ -92,7 +111,11 @@ fn outside_crates_have_one_home() {
         for (number, line) in code_lines(&source) {
             for (word, home) in ONLY_IN {
                 let named = line.contains(&format!("{word}::")) || line.contains(&format!("use {word}"));
-                assert!(!named || source.floor == home, "{}:{number} names {word}, at home in {home}", source.path.display());
+                assert!(
+                    !named || source.floor == home,
+                    "{}:{number} names {word}, at home in {home}",
+                    source.path.display()
+                );
             }
         }
     }

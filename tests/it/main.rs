@@ -6,6 +6,7 @@ mod bad_days;
 mod cli;
 mod determinism;
 mod hostile;
+mod hostile_server;
 mod layering;
 mod living;
 mod llama;
