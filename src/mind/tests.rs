@@ -57,7 +57,6 @@ impl Content for Plain {
 struct Room(App);
 
 const ADA: AgentKey = AgentKey(0);
-const RULES: ElementKey = ElementKey(0);
 const NEWS: ElementKey = ElementKey(1);
 const MAIL: ElementKey = ElementKey(2);
 const IDEAS: ElementKey = ElementKey(3);
@@ -168,7 +167,7 @@ fn read(element: ElementKey) -> Think {
 fn reading_asks_a_model_and_an_unchanged_element_costs_no_call() {
     let mut room = room();
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
-    assert_eq!(request.prompt.moment.lines().next(), Some("You are reading news (messageboard)."));
+    assert_eq!(request.prompt.moment.lines().next(), Some("You are reading news (message board)."));
     room.reply(request.id, Ok("Noted. [REMEMBER: hello]"));
     assert_eq!(room.outcome(), ThinkOutcome::Said { text: "Noted.".into() });
     let memory: Memory = room.get(ADA);
