@@ -254,6 +254,7 @@ impl Attention {
 #[derive(Clone, Debug)]
 pub(super) struct Sight {
     pub key: ElementKey,
+    pub id: Id,
     pub position: Vec2,
     pub label: Id,
     pub version: u32,
@@ -267,12 +268,18 @@ impl Sight {
         let private = kind(&element.kind).map_or(element.owner.is_some(), |kind| kind.private);
         Self {
             key: element.key,
+            id: element.id.clone(),
             position: element.position,
             label: element.label.clone(),
             version: element.version,
             private,
             owner: element.owner.clone(),
         }
+    }
+
+    /// Whether only its owner reads it.
+    pub fn is_private(&self) -> bool {
+        self.private
     }
 
     /// Whether this agent may read it: anyone, or of what is private its owner only.
@@ -475,13 +482,11 @@ impl Desk<'_> {
         self.write(EventKind::ActionDropped, body, queued.cause, data);
     }
 
-    fn target(&self, action: Action) -> Option<String> {
+    /// The id of the element or agent that an action is about; none once that is gone.
+    fn target(&self, action: Action) -> Option<Id> {
         match action {
-            Action::ApproachAgent { agent } => Some(format!("agent {agent}")),
-            _ => action.element().map(|element| match self.space.sight(element) {
-                Some(sight) => sight.label.to_string(),
-                None => format!("element {element}"),
-            }),
+            Action::ApproachAgent { agent } => self.roster.id(agent).cloned(),
+            _ => self.space.sight(action.element()?).map(|sight| sight.id.clone()),
         }
     }
 }

@@ -155,11 +155,6 @@ impl Workshop {
         self.push(change);
     }
 
-    /// A person deletes a file.
-    pub fn delete(&mut self, path: &str) {
-        self.push(FileChanged { path: path.to_owned(), content: FileContent::Removed });
-    }
-
     /// Something comes through the door.
     pub fn push<T: agent_workshop::schedule::Input>(&mut self, input: T) {
         self.world().resource_mut::<Door<T>>().push(input);
