@@ -462,13 +462,11 @@ impl Desk<'_> {
         result != Queued::Refused
     }
 
-    fn queued(&mut self, body: &BodyItem, action: Action, cause: Seq) {
-        self.write(
-            EventKind::ActionQueued,
-            body,
-            cause,
-            json!({ "action": action.word(), "target": self.target(action) }),
-        );
+    /// Says that an action is queued; what comes of it comes from that record.
+    fn queued(&mut self, body: &mut BodyItem, action: Action, cause: Seq) {
+        let data = json!({ "action": action.word(), "target": self.target(action), "priority": action.priority() });
+        let queued = self.write(EventKind::ActionQueued, body, cause, data);
+        body.queue.0.set_cause(action, queued);
     }
 
     /// Says that an action will not be done, and forgets what was to be told with it.
