@@ -41,6 +41,7 @@ pub fn trials() -> Vec<Trial> {
         an_agent_taken_out_while_asking_costs_the_others_nothing,
         a_deleted_element_lets_its_readers_go_on,
         a_task_is_done_and_answered,
+        the_settings_of_a_new_workspace_name_what_there_is,
     ]
 }
 
@@ -245,4 +246,17 @@ fn a_task_is_done_and_answered() {
     });
     let complete = room.until(60.0, "complete", |event: &Value| event["agent"] == "ada-1");
     assert_eq!(complete["data"]["text"], "The answer is 42.");
+}
+
+fn the_settings_of_a_new_workspace_name_what_there_is() {
+    use agent_workshop::workspace::Problems;
+    use agent_workshop::workspace::starter::STARTER_SETTINGS;
+    let is_example = |line: &&str| line.contains(": ") && line.contains('{');
+    let examples: Vec<&str> =
+        STARTER_SETTINGS.lines().filter_map(|line| line.strip_prefix("# ")).filter(is_example).collect();
+    assert!(examples.len() >= 9, "{examples:?}");
+    let mut room = people(Setup::scene(SCENE)).file("settings.yaml", &examples.join("\n")).script(SCRIPT).open();
+    room.advance(0.1);
+    let problems: Vec<String> = room.world().resource::<Problems>().iter().map(ToString::to_string).collect();
+    assert!(problems.is_empty(), "{problems:?}");
 }
