@@ -279,6 +279,22 @@ impl Room<'_, '_> {
     }
 }
 
+/// What an agent would be asked with if it got this task now: for whoever wants to look at a prompt without asking
+/// a model. `None` if there is no such agent.
+pub fn context_for_task(world: &mut World, agent: AgentKey, task: &str) -> Option<MindContext> {
+    let moment = Moment::Task { text: task.to_owned() };
+    world.run_system_cached_with(context_of, (agent, moment)).ok().flatten()
+}
+
+fn context_of(
+    In((agent, moment)): In<(AgentKey, Moment)>,
+    room: Room,
+    minds: Query<(&Session, &Feedback)>,
+) -> Option<MindContext> {
+    let (session, feedback) = minds.get(room.roster.entity(agent)?).ok()?;
+    Some(room.context(room.agent(agent)?.0, session, feedback, moment))
+}
+
 fn nearer(here: Vec2, one: &Element, other: &Element) -> std::cmp::Ordering {
     let distance = |element: &Element| here.distance_squared(element.position);
     distance(one).total_cmp(&distance(other)).then(one.key.cmp(&other.key))
