@@ -8,7 +8,7 @@ use agent_workshop::base::{Author, ElementKey};
 use agent_workshop::element::{ElementAct, ElementEdit, Elements};
 use agent_workshop::schedule::{self, Door};
 use agent_workshop::simulation::space::{Entry, Grid};
-use agent_workshop::simulation::{self, AgentState, Queue, State};
+use agent_workshop::simulation::{self, AgentState, Queue, State, Walk};
 use bevy::ecs::prelude::*;
 use bevy::ecs::schedule::SingleThreadedExecutor;
 use bevy::math::Vec2;
@@ -44,8 +44,10 @@ fn crowd(agents: usize, limit: f64, ticks: usize) -> Vec<Figure> {
     let full = Times::from_each(pairs.iter().map(|pair| pair.0));
     let base = Times::from_each(pairs.iter().map(|pair| pair.1));
     let ratio = full.median() / base.median();
+    let walking = world.query::<&Walk>().iter(world).filter(|walk| walk.course.moves()).count();
     vec![
-        Figure::at_most_ms(format!("full tick, {agents} wandering agents"), limit, &full),
+        Figure::at_most_ms(format!("full tick, {agents} wandering agents"), limit, &full)
+            .against(format!("{walking} on their feet at the end, the others between two strolls")),
         Figure {
             what: format!("the same against a bare bevy_ecs loop, {agents}"),
             limit: "4 ×".into(),
