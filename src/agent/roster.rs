@@ -130,6 +130,7 @@ pub struct ProfileChanged {
 #[derive(Resource, Default, Debug)]
 pub struct Roster {
     entities: Vec<Option<Entity>>,
+    ids: Vec<Option<Id>>,
     keys: BTreeMap<Id, AgentKey>,
 }
 
@@ -142,6 +143,11 @@ impl Roster {
     /// The key of an id, if it is in the room.
     pub fn key(&self, id: &str) -> Option<AgentKey> {
         self.keys.get(id).copied()
+    }
+
+    /// The id of a key, if it is still in the room.
+    pub fn id(&self, agent: AgentKey) -> Option<&Id> {
+        self.ids.get(agent.0 as usize)?.as_ref()
     }
 
     /// Everyone in the room, in order of key.
@@ -169,7 +175,9 @@ impl Roster {
         if self.entities.len() <= index {
             self.entities.resize(index + 1, None);
         }
+        self.ids.resize(self.entities.len(), None);
         self.entities[index] = Some(entity);
+        self.ids[index] = Some(id.clone());
         self.keys.insert(id, key);
     }
 
@@ -182,6 +190,9 @@ impl Roster {
     pub(crate) fn remove(&mut self, key: AgentKey, id: &str) {
         if let Some(entity) = self.entities.get_mut(key.0 as usize) {
             *entity = None;
+        }
+        if let Some(id) = self.ids.get_mut(key.0 as usize) {
+            *id = None;
         }
         self.keys.remove(id);
     }

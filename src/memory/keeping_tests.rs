@@ -1,3 +1,5 @@
+//! What memory keeps in a room: who remembers what, when it goes, and when it comes back.
+
 use bevy::app::App;
 use bevy::ecs::message::Messages;
 use bevy::math::Vec2;

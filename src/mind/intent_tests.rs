@@ -1,3 +1,5 @@
+//! What becomes of each marker of a reply.
+
 use super::*;
 use crate::mind::markers::parse;
 

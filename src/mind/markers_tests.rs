@@ -1,3 +1,5 @@
+//! Markers in replies, well formed, malformed and hostile.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -59,7 +59,7 @@ pub fn plugin(app: &mut App) {
         Tick,
         (
             (replies::drop_orphans, replies::receive).chain().in_set(InPhase(WorkshopSystems::Ingest, Floor::Mind)),
-            (replies::remember_meetings, thinking::reissue, thinking::retry_compaction, thinking::think)
+            (replies::remember_meetings, thinking::retry_compaction, thinking::think)
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Decide, Floor::Mind)),
             replies::hear_refusals.in_set(InPhase(WorkshopSystems::Apply, Floor::Mind)),

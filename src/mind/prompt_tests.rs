@@ -1,3 +1,5 @@
+//! Whole prompts, word by word.
+
 use super::*;
 use crate::mind::context::{Abilities, KeptPin, LabelledText, Near, Remembered, Surroundings, Who};
 use crate::mind::question::Role;

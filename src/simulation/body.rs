@@ -257,6 +257,7 @@ impl Attention {
 #[derive(Clone, Debug)]
 pub(super) struct Sight {
     pub key: ElementKey,
+    pub id: Id,
     pub position: Vec2,
     pub label: Id,
     pub version: u32,
@@ -270,12 +271,18 @@ impl Sight {
         let private = kind(&element.kind).map_or(element.owner.is_some(), |kind| kind.private);
         Self {
             key: element.key,
+            id: element.id.clone(),
             position: element.position,
             label: element.label.clone(),
             version: element.version,
             private,
             owner: element.owner.clone(),
         }
+    }
+
+    /// Whether only its owner reads it.
+    pub fn is_private(&self) -> bool {
+        self.private
     }
 
     /// Whether this agent may read it: anyone, or of what is private its owner only.
@@ -462,13 +469,11 @@ impl Desk<'_> {
         result != Queued::Refused
     }
 
-    fn queued(&mut self, body: &BodyItem, action: Action, cause: Seq) {
-        self.write(
-            EventKind::ActionQueued,
-            body,
-            cause,
-            json!({ "action": action.word(), "target": self.target(action) }),
-        );
+    /// Says that an action is queued; what comes of it comes from that record.
+    fn queued(&mut self, body: &mut BodyItem, action: Action, cause: Seq) {
+        let data = json!({ "action": action.word(), "target": self.target(action), "priority": action.priority() });
+        let queued = self.write(EventKind::ActionQueued, body, cause, data);
+        body.queue.0.set_cause(action, queued);
     }
 
     /// Says that an action will not be done, and forgets what was to be told with it.
@@ -482,13 +487,11 @@ impl Desk<'_> {
         self.write(EventKind::ActionDropped, body, queued.cause, data);
     }
 
-    fn target(&self, action: Action) -> Option<String> {
+    /// The id of the element or agent that an action is about; none once that is gone.
+    fn target(&self, action: Action) -> Option<Id> {
         match action {
-            Action::ApproachAgent { agent } => Some(format!("agent {agent}")),
-            _ => action.element().map(|element| match self.space.sight(element) {
-                Some(sight) => sight.label.to_string(),
-                None => format!("element {element}"),
-            }),
+            Action::ApproachAgent { agent } => self.roster.id(agent).cloned(),
+            _ => self.space.sight(action.element()?).map(|sight| sight.id.clone()),
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::element::{Element, ElementChange, ElementChanged, Elements};
 use crate::schedule::ticks;
 use crate::store::EventKind;
 
-/// The most characters of a task's answer that stand in the log.
+/// The most characters of an answer that stand in the log.
 const ANSWER_CHARS: usize = 2_000;
 
 /// Takes in why agents wait, and what became of their thinking.
@@ -68,16 +68,19 @@ pub(super) fn hear_thoughts(
 }
 
 fn finish(desk: &mut Desk, body: &mut BodyItem, doing: Doing, outcome: &ThinkOutcome, cause: Seq) {
-    let (word, why) = match outcome {
-        ThinkOutcome::Said { .. } => ("read", None),
-        ThinkOutcome::Nothing { why } => ("nothing", Some(why)),
-        ThinkOutcome::Failed { why, .. } => ("failed", Some(why)),
+    let (word, said, why) = match outcome {
+        ThinkOutcome::Said { text } => ("read", Some(truncate(text, ANSWER_CHARS)), None),
+        ThinkOutcome::Nothing { why } => ("nothing", None, Some(why)),
+        ThinkOutcome::Failed { why, .. } => ("failed", None, Some(why)),
     };
     let now = desk.now();
     let again = match doing {
         Doing::Reading { action, element, version, cause: asked, .. } => {
-            let id = desk.space.sight(element).map(|sight| sight.label.clone());
-            let data = json!({ "element": id, "key": element, "version": version, "outcome": word, "why": why });
+            let seen = desk.space.sight(element).map(|sight| (sight.id.clone(), sight.label.clone()));
+            let (id, label) = seen.unzip();
+            let data = json!({
+                "element": id, "label": label, "version": version, "outcome": word, "said": said, "why": why,
+            });
             desk.write(EventKind::Read, body, cause, data);
             if word != "failed" && id.is_some() {
                 if word == "read" && body.life.version_read(element) != Some(version) {
@@ -88,11 +91,11 @@ fn finish(desk: &mut Desk, body: &mut BodyItem, doing: Doing, outcome: &ThinkOut
             Some(QueuedAction { action, cause: asked })
         }
         Doing::Compacting { cause: asked } => Some(QueuedAction { action: Action::CompactContext, cause: asked }),
-        Doing::Task { .. } => {
+        Doing::Task { cause: task } => {
             let (kind, data) = match outcome {
-                ThinkOutcome::Said { text } => (EventKind::Complete, json!({ "text": truncate(text, ANSWER_CHARS) })),
-                ThinkOutcome::Nothing { why } => (EventKind::Complete, json!({ "text": "", "why": why })),
-                ThinkOutcome::Failed { why, .. } => (EventKind::Error, json!({ "why": why })),
+                ThinkOutcome::Said { .. } => (EventKind::Complete, json!({ "task": task, "text": said })),
+                ThinkOutcome::Nothing { why } => (EventKind::Complete, json!({ "task": task, "text": "", "why": why })),
+                ThinkOutcome::Failed { why, .. } => (EventKind::Error, json!({ "task": task, "what": why })),
             };
             desk.write(kind, body, cause, data);
             None

@@ -212,6 +212,10 @@ fn looked_at(begin: u32, everyone: u32) -> impl Iterator<Item = u32> + Clone {
 fn look_for_banter(table: &mut Table) {
     let (desk, bodies, talks, conversations) = table;
     let now = desk.now();
+    if talks.next_check == 0 {
+        // Nobody chats before anyone had time to look about.
+        talks.next_check = now + ticks(desk.talk.check_secs);
+    }
     if now < talks.next_check {
         return;
     }
@@ -235,15 +239,15 @@ fn look_for_banter(table: &mut Table) {
         };
         near && talks.ledger.fits(pair, one.max(other), now, &desk.talk)
     };
-    let mut related: Vec<(AgentKey, AgentKey, &str)> = talks
+    let mut related: Vec<(AgentKey, AgentKey)> = talks
         .ties
         .iter()
-        .filter_map(|tie| Some((desk.roster.key(&tie.from)?, desk.roster.key(&tie.to)?, tie.label.as_str())))
-        .filter(|(from, to, _)| from != to)
-        .map(|(from, to, label)| (from.min(to), from.max(to), label))
+        .filter_map(|tie| Some((desk.roster.key(&tie.from)?, desk.roster.key(&tie.to)?)))
+        .filter(|(from, to)| from != to)
+        .map(|(from, to)| (from.min(to), from.max(to)))
         .collect();
     related.sort_unstable();
-    let tie = talks.ledger.choose(related.iter().map(|(one, other, _)| (*one, *other)).filter(|pair| fits(*pair)));
+    let tie = talks.ledger.choose(related.iter().copied().filter(|pair| fits(*pair)));
     let mut next_look = talks.next_look;
     let (kind, pair) = match tie {
         Some(pair) => (ConversationKind::Relationship, Some(pair)),
@@ -266,10 +270,16 @@ fn look_for_banter(table: &mut Table) {
     };
     talks.next_look = next_look;
     let Some(pair) = pair else { return };
-    let topic = related
-        .iter()
-        .find(|tie| kind == ConversationKind::Relationship && (tie.0, tie.1) == pair)
-        .map_or_else(String::new, |tie| tie.2.to_owned());
+    // What one of them read last is something to talk about.
+    let last_read = |agent: AgentKey| {
+        let body = bodies.get(desk.roster.entity(agent)?).ok()?;
+        body.life.read.iter().map(|(element, read)| (read.tick, *element)).max()
+    };
+    let topic = last_read(pair.0)
+        .max(last_read(pair.1))
+        .and_then(|(_, element)| desk.space.sight(element))
+        .filter(|sight| !sight.is_private())
+        .map_or_else(String::new, |sight| sight.label.to_string());
     let cause =
         desk.roster.entity(pair.1).and_then(|entity| bodies.get(entity).ok()).map_or(Seq(0), |body| body.agent.added);
     let proposal = Proposal {

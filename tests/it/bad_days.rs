@@ -125,7 +125,7 @@ fn a_failing_provider_costs_the_others_nothing() {
 }
 
 fn tool_calls_that_nobody_asked_for_are_told_back() {
-    let script = "agents:\n  ada: [ { tools: [ { name: launch, arguments: { what: rocket } } ] } ]\ndefault: [ { text: Fine. } ]\n";
+    let script = "agents:\n  ada: [ { tools: [ { name: launch, arguments: { what: rocket } } ], when: { kind: read } } ]\ndefault: [ { text: Fine. } ]\n";
     let mut room = setup().script(script).open();
     room.advance(0.5);
     room.edit("scenes/test.yaml", &with_rules("Be kind."));
@@ -135,7 +135,7 @@ fn tool_calls_that_nobody_asked_for_are_told_back() {
 
 fn what_a_reply_cannot_do_is_told_back_in_the_next_prompt() {
     use agent_workshop::mind::LastPrompt;
-    let script = "agents:\n  ada: [ { text: \"[SEND to Nobody: hello] [VOTE_UP: p99] Fine.\" } ]\ndefault: [ { text: Fine. } ]\n";
+    let script = "agents:\n  ada: [ { text: \"[SEND to Nobody: hello] [VOTE_UP: p99] Fine.\", when: { kind: read } } ]\ndefault: [ { text: Fine. } ]\n";
     let mut room = setup().script(script).open();
     room.advance(0.5);
     room.edit("scenes/test.yaml", &with_rules("Be kind."));
@@ -163,13 +163,19 @@ fn an_endless_reply_is_cut_and_kept_within_bounds() {
 }
 
 fn a_provider_that_takes_too_long_is_given_up() {
-    let script = "agents:\n  ada: [ { text: Late., latency: 100000, repeat: true } ]\ndefault: [ { text: Fine. } ]\n";
+    let script = "agents:\n  ada: [ { text: Late., latency: 3600, repeat: true } ]\ndefault: [ { text: Fine. } ]\n";
     let mut room = setup().script(script).open();
     room.advance(0.5);
     room.edit("scenes/test.yaml", &with_rules("Be kind."));
     let call = room.until(200.0, "model_call", |event| event["agent"] == "ada-1");
     assert!(call["data"].to_string().contains("time"), "{call}");
-    room.until(30.0, "state", |event| event["agent"] == "ada-1" && event["data"]["from"] == "reading");
+    room.advance(0.1);
+    let left = room.events("state").into_iter().any(|event| {
+        event["agent"] == "ada-1"
+            && event["data"]["from"] == "reading"
+            && event["tick"].as_u64() >= call["tick"].as_u64()
+    });
+    assert!(left, "the agent reads for ever");
 }
 
 fn positions_that_are_no_numbers_are_refused() {
@@ -193,7 +199,7 @@ fn positions_that_are_no_numbers_are_refused() {
     }
     room.advance(2.0);
     let saved = room.saved().to_string();
-    assert!(!saved.contains("null,null"), "a position is no number");
+    assert!(!saved.contains("[null,null]"), "a position is no number");
     for bad in [".nan", ".inf", "1e30"] {
         let scene = SCENE.replace("position: [0, 120]", &format!("position: [{bad}, 120]"));
         let mut room = Setup::scene(&scene).profile("ada", "x").profile("bram", "y").provider("offline").open();
