@@ -22,6 +22,7 @@ mod wording;
 
 pub use context::MindContext;
 pub use feedback::Feedback;
+pub use gather::context_for_task;
 pub use question::{
     CallKind, CancelRequest, Completion, FailureKind, Finish, ModelFailure, ModelReply, ModelRequest, Prompt,
     PromptMessage, PromptOrigin, PromptPart, Role, ToolCall, Usage,
