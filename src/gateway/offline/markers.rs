@@ -40,17 +40,27 @@ pub fn idea_on(speaker: &mut Speaker, subject: &Subject, chance: f32, draft: &mu
     if just_did || was_refused || !may(speaker, "PIN") || !speaker.dice.chance(chance) {
         return;
     }
-    let idea = speaker.line(speaker.craft.pins, &[("t", &subject.topic)]);
-    if idea.is_empty() || speaker.reading.remembers(&idea) || bare(&speaker.reading.kept).contains(&bare(&idea)) {
+    let idea = speaker.of_trade(speaker.craft.pins, subject);
+    if idea.is_empty() || hangs_already(speaker, &idea) {
         return;
     }
+    let thing = &subject.particulars.thing;
+    let thing = if thing.is_empty() { "it" } else { thing };
     let lines = [
         "I put an idea about {t} on the pinboard.",
         "My idea for {t} hangs on the pinboard.",
-        "There is a thought of mine about {t} on the pinboard now.",
+        "What I would do with {t} hangs on the pinboard now.",
     ];
-    draft.say(speaker.line(&lines, &[("t", &subject.topic)]));
+    draft.say(speaker.line(&lines, &[("t", thing)]));
     draft.mark("PIN", &idea);
+}
+
+/// Whether the speaker knows of a pin that says nearly the same.
+fn hangs_already(speaker: &Speaker, idea: &str) -> bool {
+    let known = [&speaker.reading.kept, &speaker.reading.seen].into_iter().flat_map(|text| text.split([':', '·']));
+    let start: String = bare(idea).chars().take(40).collect();
+    let stands = bare(&speaker.reading.seen).contains(&start) || bare(&speaker.reading.kept).contains(&start);
+    stands || speaker.reading.remembers(idea) || known.into_iter().any(|text| words(text).count() > 3 && alike(text, idea))
 }
 
 /// Adds an idea to a pinboard that was read: only while it is nearly empty and holds nothing of the speaker's.
@@ -59,7 +69,7 @@ pub fn idea_on_board(speaker: &mut Speaker, subject: &Subject, pins: &[PinLine],
         return;
     }
     let chance = 0.4 / (1.0 + pins.len() as f32);
-    let idea = speaker.line(speaker.craft.pins, &[("t", &subject.topic)]);
+    let idea = speaker.of_trade(speaker.craft.pins, subject);
     let stands_there = pins.iter().any(|pin| bare(&pin.text) == bare(&idea) || alike(&pin.text, &idea));
     if idea.is_empty() || stands_there || speaker.reading.remembers(&idea) || !speaker.dice.chance(chance) {
         return;
@@ -110,8 +120,7 @@ pub fn answer_mail(speaker: &mut Speaker, item: &MailLine, subject: &Subject, dr
     });
     let from = item.from.as_str();
     if !is_answer && !is_person(from) && from != speaker.reading.name && can_reach(speaker, from) {
-        let promise = speaker.line(speaker.craft.promises, &[("t", &subject.topic)]);
-        let answer = speaker.line(speaker.craft.answers, &[("t", &subject.topic)]);
+        let (answer, promise) = (speaker.view(subject), speaker.deed(subject));
         let text = format!("{ANSWER_PREFIX} “{}”: {answer} I will {promise}.", unpunctuated(&about));
         draft.mark(&format!("SEND to {from}"), &text);
     } else if !is_answer && !item.text.trim_start().starts_with("Passed on") {

@@ -10,7 +10,11 @@
 
 pub mod craft;
 pub mod draft;
+pub mod facts;
+pub mod filler;
+pub mod knowledge;
 pub mod markers;
+pub mod matter;
 pub mod moment;
 pub mod phrases;
 pub mod reading;
@@ -20,6 +24,8 @@ pub mod summary;
 pub mod talk;
 pub mod task;
 pub mod text;
+mod trades;
+mod trades_more;
 pub mod voice;
 
 #[cfg(test)]

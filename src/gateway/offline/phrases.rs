@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::text::{contains_word, is_order_verb, is_stop_word, stem, stems, words};
 
 /// Words before a noun phrase.
-const DETERMINERS: &str = " the a an our this that these those my their its ";
+const DETERMINERS: &str = " the a an our this ";
 
 /// Words that name a thing only together with another, or end a noun phrase because they are verbs.
 const NOT_IN_PHRASES: &str = " shows show showed says said means meant needs needed goes went comes came happens \
@@ -13,11 +13,20 @@ const NOT_IN_PHRASES: &str = " shows show showed says said means meant needs nee
     took takes gives gave wants wanted keeps kept moves moved arrives arrived reads stands lies runs holds held asks \
     brings brought leads led tells told gets got puts works changes grows writes wrote thinks belongs agrees agreed \
     first second third exists exist hangs costs wait waits turns fits helps hears answers asked bring brings late early ready open true false clear sure whole monday tuesday wednesday thursday friday \
-    saturday sunday morning evening afternoon night week month year later already again almost even instead matter \
-    point mind line fact idea case sense reason answer question ";
+    saturday sunday expect expects breaks falls closes rises lives stays works feels carries carried steers steered \
+    becomes rests hold sees knows thinks talks talked believes deserves remains works seem mean depends \
+    morning evening afternoon night week month year later already again almost even instead matter \
+    point mind line fact idea case sense reason answer question anyone anybody somebody someone anything something \
+    nothing nobody everybody everyone everything none one ones place woman man person thing figure claim number name \
+    time way place difference while bit lot side far whole rest minute hour kind sort word sentence dozen hundred \
+    thousand half third quarter room ";
+
+/// Words that go before a noun and never stand for one.
+const NO_NOUNS: &str = " open closed new old small large great own main main good bad long short free full empty same \
+    different next last best worst only main single usual rough brave wrong right honest ";
 
 /// Most words of a noun phrase beside its determiner.
-const PHRASE_WORDS: usize = 3;
+const PHRASE_WORDS: usize = 2;
 
 /// A noun phrase and how much it weighs.
 struct Candidate {
@@ -61,8 +70,7 @@ fn phrases_of(
         }
         let weight = run.iter().map(|word| weigh(word, weights, interests)).sum::<f32>() / (run.len() as f32).sqrt();
         let article = match determiner.as_str() {
-            "our" | "my" => "our",
-            "its" | "their" => determiner.as_str(),
+            "our" => "our",
             _ => "the",
         };
         candidates.push(Candidate { phrase: format!("{article} {}", run.join(" ")), weight });
@@ -78,7 +86,15 @@ fn belongs(word: &str) -> bool {
 
 fn is_nounlike(word: &str) -> bool {
     let word = word.to_lowercase();
-    word.chars().any(char::is_alphabetic) && !word.ends_with("ly") && !(word.ends_with("ed") && word.len() > 4)
+    let is_plural = word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end));
+    let is_verb = ["ed", "ing"].iter().any(|end| word.ends_with(end)) && word.len() > 4 && !is_gerund_noun(&word);
+    let is_noun = !word.ends_with("ly") && !is_plural && !is_verb && !contains_word(NO_NOUNS, &word);
+    word.chars().any(char::is_alphabetic) && word.chars().count() >= 3 && is_noun
+}
+
+/// Nouns that end like a verb.
+fn is_gerund_noun(word: &str) -> bool {
+    contains_word(" opening building meeting drawing painting wedding morning evening recording printing bed shed ", word)
 }
 
 fn weigh(word: &str, weights: &BTreeMap<String, f32>, interests: &BTreeSet<String>) -> f32 {

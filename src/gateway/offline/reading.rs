@@ -68,6 +68,10 @@ pub struct Reading {
     pub kept: String,
     /// What stands on message boards.
     pub boards: Vec<String>,
+    /// The same with the label of each.
+    pub board_texts: Vec<(String, String)>,
+    /// My open mail, as it stands.
+    pub mail: String,
     /// What was refused of my last reply, as it stands.
     pub feedback: String,
     /// What I said before in this session, oldest first.
@@ -86,7 +90,8 @@ impl Reading {
         let (rules, rest) = split_standing_instructions(&request.system);
         let parts = split_parts(rest);
         let part = |heading: &str| -> String {
-            let texts = parts.iter().filter(|(title, _)| title.starts_with(heading)).map(|(_, text)| text.as_str());
+            let parts = parts.iter().filter(|(title, _)| is_headed(title, heading));
+            let texts = parts.map(|(_, text)| text.as_str());
             texts.collect::<Vec<_>>().join("\n")
         };
         let profile = part("who you are");
@@ -110,6 +115,8 @@ impl Reading {
             seen: part("what you have seen"),
             kept: part("pins you keep"),
             boards: sentences(&part("message board:")),
+            board_texts: board_texts(&parts),
+            mail: part("your mail"),
             feedback: part("about your last reply"),
             addressees: addressees_in(&part("what you can do")),
             abilities: part("what you can do"),
@@ -146,9 +153,9 @@ fn split_standing_instructions(system: &str) -> (&str, &str) {
 fn split_parts(text: &str) -> Vec<(String, String)> {
     let mut parts: Vec<(String, String)> = Vec::new();
     for line in text.lines() {
-        let title = line.strip_prefix("## ").map(|title| title.trim().to_lowercase());
-        match title.filter(|title| HEADINGS.iter().any(|heading| title.starts_with(heading))) {
-            Some(title) => parts.push((title, String::new())),
+        let title = line.strip_prefix("## ").map(str::trim);
+        match title.filter(|title| HEADINGS.iter().any(|heading| is_headed(title, heading))) {
+            Some(title) => parts.push((title.to_owned(), String::new())),
             None => {
                 if let Some((_, text)) = parts.last_mut() {
                     text.push_str(line);
@@ -158,6 +165,16 @@ fn split_parts(text: &str) -> Vec<(String, String)> {
         }
     }
     parts
+}
+
+fn is_headed(title: &str, heading: &str) -> bool {
+    title.to_lowercase().starts_with(heading)
+}
+
+fn board_texts(parts: &[(String, String)]) -> Vec<(String, String)> {
+    let boards = parts.iter().filter(|(title, _)| is_headed(title, "message board:"));
+    let labelled = boards.filter_map(|(title, text)| Some((plain(title.split_once(':')?.1), text.clone())));
+    labelled.take(12).collect()
 }
 
 fn name_in(profile: &str) -> Option<String> {

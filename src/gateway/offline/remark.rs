@@ -44,11 +44,13 @@ fn nothing_here(speaker: &mut Speaker, label: &str) -> Draft {
 fn on_text(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
     let subject = speaker.subject(content, label);
     let mut draft = Draft::default();
-    draft.say(remark(speaker, &subject, label));
-    let rule = if speaker.dice.chance(0.65) { speaker.rule_on(&subject.stems) } else { None };
+    let (words, subject) = remark(speaker, subject, label);
+    draft.say(words);
+    draft.say(speaker.view(&subject));
+    let rule = if speaker.dice.chance(0.4) { speaker.rule_on(&subject.stems) } else { None };
     draft.say(rule.unwrap_or_default());
     draft.say(speaker.next_step(&subject));
-    draft.say(speaker.phrase(0.3));
+    draft.say(speaker.phrase(0.25));
     markers::note_of(speaker, label, &subject, &mut draft);
     markers::idea_on(speaker, &subject, 0.45, &mut draft);
     draft
@@ -123,10 +125,11 @@ fn on_pins(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
     draft.say(speaker.line(lines, &values));
     if !choice.is_against {
         let rule = if speaker.dice.chance(0.4) { speaker.rule_on(&subject.stems) } else { None };
-        draft.say(match rule {
-            Some(rule) => rule,
-            None => speaker.next_step(&subject),
-        });
+        let reason = speaker.view(&subject);
+        draft.say(rule.unwrap_or(reason));
+        if speaker.dice.chance(0.5) {
+            draft.say(speaker.next_step(&subject));
+        }
     }
     draft.say(speaker.phrase(0.25));
     draft.mark_id(if choice.is_against { "VOTE_DOWN" } else { "VOTE_UP" }, &choice.pin.id);
@@ -165,8 +168,10 @@ fn on_text_of_pins(speaker: &mut Speaker, label: &str, content: &str, pins: &[Pi
         return draft;
     }
     let subject = speaker.subject(&texts.join("\n"), label);
-    draft.say(remark(speaker, &subject, label));
-    draft.say(speaker.line(speaker.craft.questions, &[("t", &subject.topic)]));
+    let (words, subject) = remark(speaker, subject, label);
+    draft.say(words);
+    draft.say(if speaker.dice.chance(0.5) { speaker.view(&subject) } else { String::new() });
+    draft.say(speaker.of_trade(speaker.craft.questions, &subject));
     markers::idea_on_board(speaker, &subject, pins, &mut draft);
     draft
 }
@@ -191,6 +196,7 @@ fn on_mail(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
     let named = if item.subject.is_empty() { label.to_owned() } else { quoted(&item.subject, 8) };
     let mut subject = speaker.subject(&whole, &named);
     if let Some(topic) = thing_in(&item.subject) {
+        subject.particulars.thing.clone_from(&topic);
         subject.topic = topic;
     }
     let from = if markers::is_person(&item.from) { "Somebody" } else { item.from.as_str() };
@@ -201,6 +207,7 @@ fn on_mail(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
         ["{a} writes {q}.", "Mail from {a}: {q}.", "{a} wants something from me, and this is the heart of it: {q}."];
     let mut draft = Draft::default();
     draft.say(speaker.line(&lines, &[("a", from), ("q", &q)]));
+    draft.say(speaker.view(&subject));
     draft.say(speaker.next_step(&subject));
     draft.say(speaker.phrase(0.2));
     markers::answer_mail(speaker, &item, &subject, &mut draft);
@@ -216,14 +223,19 @@ fn thing_in(subject: &str) -> Option<String> {
     ((1..=3).contains(&count) && names && plain && !is_title).then(|| format!("the {}", subject.to_lowercase()))
 }
 
-/// A sentence about the sentence that matters most, quoting it.
-fn remark(speaker: &mut Speaker, subject: &Subject, label: &str) -> String {
-    // Not always the same reader's favourite: now and then another thing that caught the eye.
-    let other = if speaker.dice.chance(0.6) { 1 } else { 2 };
-    let other = subject.ranked.get(other).filter(|_| speaker.dice.chance(0.5));
-    let sentence = other.or(subject.ranked.first()).map_or(subject.topic.as_str(), String::as_str);
-    let q = quoted(sentence, QUOTED_WORDS);
+/// A sentence about a sentence that matters to the speaker, quoting it, and the subject as seen through that one.
+fn remark(speaker: &mut Speaker, subject: Subject, label: &str) -> (String, Subject) {
+    let me = speaker.reading.name.clone();
+    let names_me = |line: &String| words(line).any(|word| word == me);
+    let few: Vec<String> = subject.ranked.iter().take(4).cloned().collect();
+    // What concerns the speaker by name comes first; otherwise not every reader stops at the same sentence.
+    let at = (speaker.dice.throw() % few.len().max(1) as u64) as usize;
+    let quiet = speaker.dice.chance(0.5);
+    let first = few.first().filter(|line| names_me(line) || quiet);
+    let sentence = first.or(few.get(at)).cloned().unwrap_or_else(|| subject.topic.clone());
+    let q = quoted(&sentence, QUOTED_WORDS);
+    let subject = subject.through(&sentence, &speaker.reading.interests);
     let values = [("q", q.as_str()), ("t", subject.topic.as_str()), ("l", label)];
     let template = speaker.dice.line(speaker.tone.remarks);
-    fill(template, &values)
+    (fill(template, &values), subject)
 }

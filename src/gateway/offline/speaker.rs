@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::craft::{Craft, craft_of};
 use super::draft::fill;
+use super::facts::Particulars;
 use super::moment::Moment;
 use super::phrases::{noun_phrases, ranked};
 use super::reading::Reading;
@@ -13,7 +14,7 @@ use super::text::{
 use super::voice::{Dice, Tone, tone_of};
 
 /// Most words of a quotation.
-pub const QUOTED_WORDS: usize = 13;
+pub const QUOTED_WORDS: usize = 20;
 
 /// Who speaks, about what it has read, with its own luck.
 pub struct Speaker<'a> {
@@ -31,10 +32,23 @@ pub struct Speaker<'a> {
 pub struct Subject {
     /// Its sentences, those that matter most to the speaker first.
     pub ranked: Vec<String>,
-    /// The noun phrase it can be named by: “the harbour map”.
+    /// What it can be called: a noun phrase (“the harbour map”), or the name of where it stands.
     pub topic: String,
     /// What it is about, by stem.
     pub stems: BTreeSet<String>,
+    /// The particulars that the trade's lines speak of.
+    pub particulars: Particulars,
+}
+
+impl Subject {
+    /// The same seen through one of its sentences: what is said of it is said of this one.
+    pub fn through(mut self, sentence: &str, interests: &BTreeSet<String>) -> Self {
+        self.particulars = Particulars::of(sentence, interests);
+        if !self.particulars.thing.is_empty() {
+            self.topic.clone_from(&self.particulars.thing);
+        }
+        self
+    }
 }
 
 impl<'a> Speaker<'a> {
@@ -48,19 +62,46 @@ impl<'a> Speaker<'a> {
     pub fn subject(&mut self, text: &str, otherwise: &str) -> Subject {
         let sentences = sentences(text);
         let ranked = ranked(&sentences, &self.reading.interests, &self.reading.name);
-        let topics = noun_phrases(&sentences, &self.reading.interests);
-        let best: Vec<&str> = topics.iter().take(3).map(String::as_str).collect();
-        let topic = match self.dice.line(&best) {
-            "" => otherwise.to_owned(),
-            topic => topic.to_owned(),
-        };
-        Subject { ranked, topic, stems: stems(text) }
+        let topic = noun_phrases(&sentences, &self.reading.interests).into_iter().next();
+        let particulars = ranked.first().map(|first| Particulars::of(first, &self.reading.interests));
+        Subject {
+            ranked,
+            topic: topic.unwrap_or_else(|| otherwise.to_owned()),
+            stems: stems(text),
+            particulars: particulars.unwrap_or_default(),
+        }
     }
 
     /// One of the lines, filled in.
     pub fn line(&mut self, lines: &[&str], values: &[(&str, &str)]) -> String {
         let template = self.dice.line(lines);
         fill(template, values)
+    }
+
+    /// One of the lines of the trade about something: one that names a particular of it where there is one, and
+    /// none whose words were used in this conversation.
+    pub fn of_trade(&mut self, lines: &[&str], subject: &Subject) -> String {
+        let about = &subject.particulars;
+        let values = [("n", about.number.as_str()), ("d", about.date.as_str()), ("t", about.thing.as_str())];
+        let spoken = bare(&self.spoken());
+        let filled = lines.iter().map(|line| (line.contains('{'), fill(line, &values)));
+        let fresh: Vec<(bool, String)> =
+            filled.filter(|(_, line)| !line.is_empty() && !spoken.contains(&bare(line))).collect();
+        let special: Vec<&str> =
+            fresh.iter().filter(|(special, _)| *special).map(|(_, line)| line.as_str()).collect();
+        let others: Vec<&str> = fresh.iter().map(|(_, line)| line.as_str()).collect();
+        let chosen = if self.dice.chance(0.7) && !special.is_empty() { special } else { others };
+        self.dice.line(&chosen).to_owned()
+    }
+
+    /// What the trade thinks of it.
+    pub fn view(&mut self, subject: &Subject) -> String {
+        self.of_trade(self.craft.views, subject)
+    }
+
+    /// What the speaker could do about it: what follows “I will”.
+    pub fn deed(&mut self, subject: &Subject) -> String {
+        self.of_trade(self.craft.deeds, subject)
     }
 
     /// Now and then one of the speaker's own phrases, word for word.
@@ -75,7 +116,7 @@ impl<'a> Speaker<'a> {
             return None;
         }
         let rules = self.reading.rules.iter();
-        let best = rules.map(|rule| (shared(&subject_stems(rule), about), rule)).filter(|(common, _)| *common > 0);
+        let best = rules.map(|rule| (shared(&subject_stems(rule), about), rule)).filter(|(common, _)| *common > 1);
         let (_, rule) = best.max_by_key(|(common, _)| *common)?;
         Some(self.rule_in_words(rule))
     }
@@ -104,33 +145,21 @@ impl<'a> Speaker<'a> {
 
     /// What the speaker does next about something: a duty that fits, or what its trade would do.
     pub fn next_step(&mut self, subject: &Subject) -> String {
-        if self.dice.chance(0.5)
+        if self.dice.chance(0.2)
             && let Some(duty) = self.duty_on(&subject.stems)
         {
-            let lines = [
-                "That is where I come in: I {duty}.",
-                "My part in it: I {duty}.",
-                "It is my job to {duty}, so I start there.",
-            ];
+            let lines = ["My part in it: I {duty}.", "It is my job to {duty}, so I start there."];
             return self.line(&lines, &[("duty", &duty)]);
         }
-        if self.dice.chance(0.12)
-            && let Some(duty) = self.any_duty()
-        {
-            let lines = ["Until that is settled I {duty}.", "Meanwhile I keep to my own bench: I {duty}."];
-            return self.line(&lines, &[("duty", &duty)]);
-        }
-        self.line(self.craft.steps, &[("t", &subject.topic)])
-    }
-
-    fn any_duty(&mut self) -> Option<String> {
-        let duties: Vec<&str> = self.reading.duties.iter().map(String::as_str).collect();
-        let doing = order(self.dice.line(&duties))?;
-        (doing.split(' ').count() <= 16).then(|| in_first_person(&doing))
+        let deed = self.deed(subject);
+        let lines = ["I will {x}.", "So I will {x}.", "Then I will {x}."];
+        let weights = [0, 0, 0, 1, 1, 2];
+        let at = weights[(self.dice.throw() % 6) as usize];
+        fill(lines[at], &[("x", &deed)])
     }
 
     /// What was said in the conversation so far.
-    fn spoken(&self) -> String {
+    pub fn spoken(&self) -> String {
         match &self.reading.moment {
             Moment::Talk { said, .. } => said.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n"),
             _ => String::new(),
@@ -204,6 +233,16 @@ pub fn in_first_person(text: &str) -> String {
 /// “I will bring my map” as somebody else says it of the speaker: “will bring their map”.
 pub fn in_third_person(text: &str) -> String {
     swap_words(text, &[("my", "their"), ("mine", "theirs"), ("myself", "themselves"), ("me", "them"), ("I", "they")])
+}
+
+/// “bring my map” as it is said to whoever offered it: “bring your map”.
+pub fn in_second_person(text: &str) -> String {
+    swap_words(text, &[("my", "your"), ("mine", "yours"), ("myself", "yourself"), ("me", "you"), ("I", "you")])
+}
+
+/// “bring their map”, told of somebody, as it is said to that one: “bring your map”.
+pub fn to_second_person(text: &str) -> String {
+    swap_words(text, &[("their", "your"), ("theirs", "yours"), ("themselves", "yourself"), ("they", "you")])
 }
 
 fn swap_words(text: &str, pairs: &[(&str, &str)]) -> String {

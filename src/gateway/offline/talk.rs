@@ -1,12 +1,15 @@
-//! What an agent says in a conversation.
-
-use std::collections::BTreeSet;
+//! What an agent says in a conversation: it opens with a fact it read, takes up what the other said or offered,
+//! brings another fact, disagrees now and then with a reason, and closes with who does what.
 
 use super::draft::{Draft, fill};
+use super::facts::Particulars;
+use super::filler::{is_filler, offers, quotations};
+use super::knowledge::Fact;
 use super::markers::{idea_on, is_person, may};
-use super::phrases::{noun_phrases, ranked};
-use super::speaker::{QUOTED_WORDS, Speaker, Subject, in_third_person, topic_in};
-use super::text::{clause, quoted, sentences, stems, unpunctuated, words};
+use super::matter::{Matter, matter_of, unsaid};
+use super::phrases::ranked;
+use super::speaker::{QUOTED_WORDS, Speaker, Subject, in_second_person, in_third_person, to_second_person};
+use super::text::{bare, quoted, sentences, unpunctuated, words};
 
 /// A turn in a conversation.
 pub fn turn(
@@ -24,140 +27,196 @@ pub fn turn(
         Some(name) if is_person(name) => "you",
         Some(name) => name,
     };
-    let subject = subject_of(speaker, topic, said);
+    let matter = matter_of(speaker, topic, said);
     if concluding {
-        return conclusion(speaker, other, &subject, said);
+        return conclusion(speaker, other, &matter.subject, said);
     }
     match last {
-        Some((_, text)) => reaction(speaker, other, &subject, text),
-        None => opening(speaker, other, &subject),
+        Some((_, text)) => reaction(speaker, other, &matter, text, said.len()),
+        None => opening(speaker, other, &matter),
     }
 }
 
-fn subject_of(speaker: &mut Speaker, topic: Option<&str>, said: &[(String, String)]) -> Subject {
-    let recent: Vec<&str> = said.iter().rev().take(3).map(|(_, text)| text.as_str()).collect();
-    let whole = format!("{}\n{}", topic.unwrap_or_default(), recent.join("\n"));
-    let fallback = speaker.reading.notes.last().cloned().unwrap_or_default();
-    let talked = if whole.trim().is_empty() { fallback } else { whole };
-    let mut subject = speaker.subject(&talked, "this room");
-    // Without a topic it stays with what the first one spoke about, whatever words came up since.
-    let first = said.first().and_then(|(_, text)| noun_phrases(&sentences(text), &BTreeSet::new()).into_iter().next());
-    if let Some(topic) = topic.and_then(|topic| topic_in(topic, &speaker.reading.interests)).or(first) {
-        subject.topic = topic;
-    }
-    subject
-}
-
-fn opening(speaker: &mut Speaker, other: &str, subject: &Subject) -> Draft {
+fn opening(speaker: &mut Speaker, other: &str, matter: &Matter) -> Draft {
     let mut draft = Draft::default();
-    draft.say(speaker.line(speaker.tone.greetings, &[("o", other), ("t", &subject.topic)]));
-    draft.say(support(speaker, subject, 0.8));
-    draft.say(question(speaker, subject));
-    draft.say(speaker.phrase(0.15));
+    let follow_up = follow_up(speaker, other);
+    if follow_up.is_empty() {
+        draft.say(speaker.line(speaker.tone.greetings, &[("o", other), ("t", &matter.subject.topic)]));
+    } else {
+        draft.say(follow_up);
+    }
+    if let Some(fact) = &matter.fact {
+        draft.say(told(speaker, fact));
+    }
+    if speaker.dice.chance(0.7) {
+        draft.say(speaker.view(&matter.subject));
+    }
+    draft.say(question(speaker, &matter.subject));
+    draft.say(speaker.phrase(0.1));
     draft
 }
 
-fn reaction(speaker: &mut Speaker, other: &str, subject: &Subject, text: &str) -> Draft {
+/// What came of the last agreement with somebody, asked once.
+fn follow_up(speaker: &mut Speaker, other: &str) -> String {
+    let start = format!("Agreed with {other} about ");
+    let note = speaker.reading.notes.iter().rev().find_map(|note| note.strip_prefix(&start)).unwrap_or_default();
+    let Some((theirs, mine)) = note.split_once(&format!(": {other} will ")).and_then(|(_, parts)| {
+        let (theirs, mine) = parts.split_once(", and I will ")?;
+        Some((to_second_person(theirs), unpunctuated(mine.split(". ").next()?).to_owned()))
+    }) else {
+        return String::new();
+    };
+    let was_asked = speaker.reading.said.iter().any(|said| bare(said).contains(&bare(&theirs)));
+    if was_asked || !speaker.dice.chance(0.6) {
+        return String::new();
+    }
+    let lines = [
+        "{o}, you wanted to {x}; how far did you get?",
+        "{o}, last time you promised to {x}, and I promised to {y}.",
+        "{o}, I have not forgotten that I was to {y}; did you manage to {x}?",
+    ];
+    speaker.line(&lines, &[("o", other), ("x", &theirs), ("y", &mine)])
+}
+
+/// A fact with the place where it stands.
+fn told(speaker: &mut Speaker, fact: &Fact) -> String {
+    let q = quoted(&fact.text, QUOTED_WORDS);
+    let is_rule = speaker.reading.rules.iter().any(|rule| bare(rule) == bare(&fact.text));
+    let lines: &[&str] = match fact.place.as_str() {
+        "my mail" => &["Somebody wrote to me: {q}.", "In my mail it says {q}.", "I have a letter here: {q}."],
+        "" if is_rule => &["The rules here say {q}.", "By our own rules: {q}.", "One of our rules is {q}."],
+        "" => &["I have it in my notes: {q}.", "I wrote down {q}.", "My notes say {q}."],
+        _ => &[
+            "On {l} I read {q}.",
+            "It stands on {l}: {q}.",
+            "I come from {l}, where it says {q}.",
+            "There is {q} on {l}.",
+            "Have you seen {q} on {l}?",
+        ],
+    };
+    speaker.line(lines, &[("q", &q), ("l", &fact.place)])
+}
+
+fn reaction(speaker: &mut Speaker, other: &str, matter: &Matter, text: &str, turns: usize) -> Draft {
     let mut draft = Draft::default();
     let spoken = sentences(text);
-    let asks = spoken.last().is_some_and(|sentence| sentence.ends_with('?'));
-    let heard = heard(speaker, &spoken);
-    let values = [("q", heard.as_str()), ("o", other), ("t", subject.topic.as_str())];
-    let asks = asks || heard.is_empty();
-    if asks && !speaker.dice.chance(0.2) {
-        draft.say(speaker.line(speaker.craft.answers, &values));
-        draft.say(support(speaker, subject, 0.5));
-        let turns_back =
-            ["And what would you do about it, {o}?", "Does that help you, {o}?", "Where does that leave you, {o}?"];
-        if speaker.dice.chance(0.5) {
-            draft.say(speaker.line(&turns_back, &values));
-        }
-    } else {
-        let agrees = speaker.dice.chance(0.65);
+    let offer = offers(&spoken).into_iter().next().map(|offer| in_second_person(&offer)).unwrap_or_default();
+    let content = content_of(speaker, &spoken);
+    let subject = match content.is_empty() {
+        true => &matter.subject,
+        false => &Subject {
+            particulars: Particulars::of(&content, &speaker.reading.interests),
+            ..speaker.subject(&content, &matter.subject.topic)
+        },
+    };
+    let agrees = speaker.dice.chance(0.7);
+    let deed = speaker.deed(subject);
+    if !content.is_empty() {
+        let q = quoted(&content, QUOTED_WORDS);
         let lines = if agrees { speaker.tone.agreeing } else { speaker.tone.doubting };
-        draft.say(speaker.line(lines, &values));
-        draft.say(match (agrees, speaker.dice.chance(0.5)) {
-            (true, true) => speaker.next_step(subject),
-            _ => support(speaker, subject, 0.7),
-        });
-        if !agrees || speaker.dice.chance(0.6) {
-            draft.say(question(speaker, subject));
-        }
+        draft.say(speaker.line(lines, &[("q", &q), ("o", other)]));
+        draft.say(speaker.view(subject));
+        draft.say(fill("I will {y}.", &[("y", &deed)]));
+    } else if !offer.is_empty() && agrees {
+        let lines = [
+            "If you {x}, I will {y}.",
+            "You {x}, and I will {y}: that could work.",
+            "While you {x}, I will {y}.",
+            "Good, {o}: once you {x}, I will {y}.",
+        ];
+        draft.say(speaker.line(&lines, &[("x", &offer), ("y", &deed), ("o", other)]));
+    } else if !offer.is_empty() {
+        let lines = ["You want to {x}. {w}", "{o}, before you {x}: {w}", "About your plan to {x}: {w}"];
+        let objection = speaker.of_trade(speaker.craft.objections, subject);
+        draft.say(speaker.line(&lines, &[("x", &offer), ("w", &objection), ("o", other)]));
+        draft.say(fill("I would rather {y}.", &[("y", &deed)]));
+    } else if agrees {
+        draft.say(speaker.view(subject));
+        draft.say(fill("I will {y}.", &[("y", &deed)]));
+    } else {
+        draft.say(speaker.of_trade(speaker.craft.objections, subject));
+        draft.say(fill("First I will {y}.", &[("y", &deed)]));
     }
-    draft.say(speaker.phrase(0.2));
+    if speaker.dice.chance(0.55) {
+        draft.say(another_fact(speaker, matter));
+    }
+    let asks_back = turns >= 2 || content.is_empty() && speaker.dice.chance(0.3);
+    if asks_back {
+        draft.say(question(speaker, subject));
+    }
+    draft.say(speaker.phrase(0.12));
     draft
 }
 
-/// What to come back to in something said: a statement rather than a question, and rather what matters to me.
-fn heard(speaker: &mut Speaker, spoken: &[String]) -> String {
-    // What quotes somebody else would come out as a quotation within a quotation.
-    let is_own =
-        |sentence: &&String| !sentence.ends_with('?') && !sentence.contains(['\'', '“']) && words(sentence).count() > 3;
-    let statements: Vec<String> = spoken.iter().filter(is_own).cloned().collect();
-    let ranked = ranked(&statements, &speaker.reading.interests, "");
-    ranked.first().or(statements.first()).map(|sentence| quoted(sentence, QUOTED_WORDS - 3)).unwrap_or_default()
+/// What somebody said that has content: no phrase that anyone could say, no question, no quotation, no offer.
+fn content_of(speaker: &Speaker, spoken: &[String]) -> String {
+    let own_phrase = |sentence: &str| speaker.reading.asked.iter().any(|asked| asked.contains(sentence));
+    let mut telling = spoken.iter().filter(|sentence| {
+        let is_plain = !sentence.ends_with('?') && !sentence.contains(['“', '\'']) && words(sentence).count() > 3;
+        let speaks_of_plans =
+            ["I will ", "I would ", "you wanted", "you promised", "My job", "my job", "My part", "I was to "];
+        let plans = speaks_of_plans.iter().any(|start| sentence.contains(start));
+        is_plain && !plans && !is_filler(sentence) && !sentence.contains("house rules") && !own_phrase(sentence)
+    });
+    let all: Vec<String> = telling.by_ref().cloned().collect();
+    ranked(&all, &speaker.reading.interests, "").into_iter().next().unwrap_or_default()
+}
+
+/// Something else that the agent knows and that bears on the matter, not yet said here.
+fn another_fact(speaker: &mut Speaker, matter: &Matter) -> String {
+    let Some(fact) = unsaid(speaker, matter) else { return String::new() };
+    let q = quoted(&fact.text, QUOTED_WORDS);
+    let lines: &[&str] = match fact.place.as_str() {
+        "my mail" => &["And a letter asks me something close to it: {q}."],
+        "" => &["My notes add {q}.", "And do not forget {q}."],
+        place if bare(place) == bare(&matter.place) => {
+            &["{l} also says {q}.", "Next to it stands {q}.", "And there is {q}, on the same board."]
+        }
+        _ => &["It touches what stands on {l}: {q}.", "On {l} I found {q}, which belongs to it."],
+    };
+    speaker.line(lines, &[("q", &q), ("l", &fact.place)])
 }
 
 fn question(speaker: &mut Speaker, subject: &Subject) -> String {
-    let asked = speaker.line(speaker.craft.questions, &[("t", &subject.topic)]);
-    let leads = ["", "", "So: ", "Tell me, ", "What I want to know: "];
-    format!("{}{asked}", speaker.dice.line(&leads))
-}
-
-/// A note, a memory or a rule that bears on the subject.
-fn support(speaker: &mut Speaker, subject: &Subject, chance: f32) -> String {
-    if !speaker.dice.chance(chance) {
-        return String::new();
-    }
-    let rule_first = speaker.dice.chance(0.4);
-    let found = match rule_first {
-        true => speaker.rule_on(&subject.stems).or_else(|| speaker.recall(&subject.stems)),
-        false => speaker.recall(&subject.stems).or_else(|| speaker.rule_on(&subject.stems)),
-    };
-    match found {
-        Some(found) => found,
-        None => speaker.next_step(subject),
-    }
+    let asked = speaker.of_trade(speaker.craft.questions, subject);
+    let leads = ["", "", "", "So: ", "Tell me, "];
+    if asked.is_empty() { asked } else { format!("{}{asked}", speaker.dice.line(&leads)) }
 }
 
 fn conclusion(speaker: &mut Speaker, other: &str, subject: &Subject, said: &[(String, String)]) -> Draft {
+    let me = speaker.reading.name.clone();
     let mut draft = Draft::default();
-    let theirs: Vec<&str> = said.iter().filter(|(name, _)| name == other).map(|(_, text)| text.as_str()).collect();
-    let spoken = sentences(&theirs.join("\n"));
-    let common: Vec<String> = spoken
-        .iter()
-        .filter(|sentence| {
-            !sentence.starts_with("I ") && !sentence.contains(" I ") && !sentence.contains("house rules")
-        })
-        .cloned()
-        .collect();
-    let gist = Some(heard(speaker, &common)).filter(|gist| !gist.contains('…')).unwrap_or_default();
-    let values = [("q", gist.as_str()), ("t", subject.topic.as_str()), ("o", other)];
-    let agreed = speaker.line(
-        &[
-            "Then we agree on {t}: {q} stands.",
-            "So let us keep {q} as what we agree on.",
-            "To close: on {t} we keep {q}.",
-        ],
-        &values,
-    );
-    let plainly = speaker.line(
-        &[
-            "Then we agree: {t} goes on, in small steps.",
-            "That is enough talk about {t} for one day.",
-            "So we leave {t} there, with a name on each half.",
-        ],
-        &values,
-    );
-    draft.say(if agreed.is_empty() || speaker.dice.chance(0.4) { plainly } else { agreed });
-    let their_part = part_of_other(other, &spoken);
-    let promise = speaker.line(speaker.craft.promises, &values);
-    let parts = match their_part.as_str() {
-        "" if other == "you" => fill("I will {p}, and you will hear from me.", &[("p", &promise)]),
-        "" => fill("I will {p}, and {o} looks at it from the other side.", &[("p", &promise), ("o", other)]),
-        part => fill("{o} {part}, and I will {p}.", &[("o", other), ("part", part), ("p", &promise)]),
+    let offer_of = |name: &str| {
+        let texts: Vec<&str> = said.iter().filter(|(by, _)| by == name).map(|(_, text)| text.as_str()).collect();
+        offers(&sentences(&texts.join("\n"))).into_iter().next()
     };
-    draft.say(&parts);
+    let mine = offer_of(&me).unwrap_or_else(|| speaker.deed(subject));
+    let parts_of_others: Vec<String> = others_in(said, &me, other)
+        .iter()
+        .filter_map(|name| Some(format!("{name} will {}", in_third_person(&offer_of(name)?))))
+        .collect();
+    let parts = match parts_of_others.join(", ").as_str() {
+        "" if other == "you" => fill("I will {p}, and you will hear from me.", &[("p", &mine)]),
+        "" => fill("I will {p}, and {o} looks over it afterwards.", &[("p", &mine), ("o", other)]),
+        others => fill("{part}, and I will {p}.", &[("part", others), ("p", &mine)]),
+    };
+    let spoken = bare(&speaker.spoken());
+    let disagreed = super::craft::crafts().flat_map(|craft| craft.objections).any(|line| spoken.contains(&bare(line)));
+    let values = [("t", subject.topic.as_str()), ("o", other), ("p", parts.as_str())];
+    let leads: &[&str] = match disagreed {
+        true => &[
+            "We do not see it alike, {o}, but we can begin: {p}",
+            "The doubt stands, and the work goes on: {p}",
+            "Let us try it both ways. {p}",
+        ],
+        false => &["Then it is settled: {p}", "So, on {t}: {p}", "Good. {p}", "That makes two steps on {t}. {p}", "{p}"],
+    };
+    draft.say(speaker.line(leads, &values));
+    let date = subject.particulars.date.as_str();
+    if speaker.dice.chance(0.6) {
+        let lines = ["We look at it again before {d}.", "Both have to be done before {d}."];
+        draft.say(speaker.line(&lines, &[("d", date)]));
+    }
     draft.say(speaker.phrase(0.2));
     let note = format!("Agreed with {other} about {}: {parts}", subject.topic);
     if may(speaker, "REMEMBER") && !speaker.reading.remembers(unpunctuated(&parts)) {
@@ -167,16 +226,19 @@ fn conclusion(speaker: &mut Speaker, other: &str, subject: &Subject, said: &[(St
     draft
 }
 
-/// What the other offered to do, told of them: “will bring their map”.
-fn part_of_other(other: &str, spoken: &[String]) -> String {
-    if other == "you" {
-        return String::new();
+/// The agents who spoke, beside the speaker; the person is not given work.
+fn others_in(said: &[(String, String)], me: &str, other: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (name, _) in said {
+        if name != me && !is_person(name) && other != "you" && !names.contains(name) && names.len() < 4 {
+            names.push(name.clone());
+        }
     }
-    let promise = spoken.iter().rev().find_map(|sentence| {
-        let offers = sentence.starts_with("I will ") || sentence.starts_with("I can ");
-        let rest = clause(sentence, 14);
-        let verb_on = rest.strip_prefix("I ").filter(|_| offers)?.replacen("can ", "will ", 1);
-        (!rest.ends_with('…') && stems(&verb_on).len() >= 2).then(|| in_third_person(&verb_on))
-    });
-    promise.unwrap_or_default()
+    names
+}
+
+/// What was quoted in a conversation, the last first, if it is long enough to be a fact.
+pub fn quoted_in(said: &[(String, String)]) -> Vec<String> {
+    let long_enough = |quotation: &String| words(quotation).count() >= 4;
+    said.iter().rev().flat_map(|(_, text)| quotations(text)).filter(long_enough).collect()
 }

@@ -18,14 +18,14 @@ pub fn work_on(speaker: &mut Speaker, task: &str) -> Draft {
     let known = speaker.recall(&subject.stems);
     let rule = speaker.rule_on(&subject.stems);
     let duty = speaker.duty_on(&subject.stems).map(|duty| format!("I {duty}."));
-    let step = speaker.line(speaker.craft.steps, &[("t", &subject.topic)]);
+    let step = fill("I will {x}.", &[("x", &speaker.deed(&subject))]);
     let steps = [known, rule, duty, Some(step)];
     let mut count = 0;
     for step in steps.into_iter().flatten().filter(|step| !step.is_empty()).take(4) {
         count += 1;
         draft.line(format!("{count}. {step}"));
     }
-    let answer = speaker.line(speaker.craft.answers, &[("t", &subject.topic)]);
+    let answer = speaker.view(&subject);
     draft.line(format!("In short: {}", small(&answer)));
     draft.say(speaker.line(speaker.tone.closing, &[]));
     tell(speaker, task, &mut draft);

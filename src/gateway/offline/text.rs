@@ -124,15 +124,28 @@ fn is_odd(c: char) -> bool {
 pub fn sentences(text: &str) -> Vec<String> {
     let mut sentences = Vec::new();
     let mut left = LOOKED_AT_CHARS;
+    let mut open = String::new();
     for line in text.lines() {
         let line: String = line.chars().take(left).collect();
         left = left.saturating_sub(line.chars().count() + 1);
-        split_line(&plain(&line), &mut sentences);
+        // A line that begins small goes on with what the one before left open: text that somebody wrapped by hand.
+        if !(goes_on(&open) && line.trim_start().starts_with(char::is_lowercase)) {
+            split_line(&plain(&std::mem::take(&mut open)), &mut sentences);
+        }
+        open.push(' ');
+        open.push_str(&line);
         if left == 0 {
             break;
         }
     }
+    split_line(&plain(&open), &mut sentences);
     sentences
+}
+
+/// Whether a line ends in the middle of a sentence.
+fn goes_on(line: &str) -> bool {
+    let line = line.trim();
+    !line.is_empty() && !line.starts_with('#') && !line.ends_with(['.', '!', '?', '…', ':', '”', '`'])
 }
 
 fn split_line(line: &str, sentences: &mut Vec<String>) {

@@ -68,6 +68,18 @@ pub fn tone_of(profile: &str) -> &'static Tone {
     best
 }
 
+/// All tones.
+pub fn tones() -> &'static [&'static Tone] {
+    TONES
+}
+
+impl Tone {
+    /// All its lines.
+    pub fn lines(&self) -> [&'static [&'static str]; 6] {
+        [self.remarks, self.nothing_new, self.greetings, self.agreeing, self.doubting, self.closing]
+    }
+}
+
 static TONES: &[&Tone] = &[&PRECISE, &DRY, &WARM, &CURIOUS, &BLUNT, &CHEERFUL, &CALM, &BRISK];
 
 static PRECISE: Tone = Tone {

@@ -1,0 +1,169 @@
+//! The particulars of a sentence that a person would react to: a number of things, a day or an hour, a thing.
+
+use std::collections::BTreeSet;
+
+use super::phrases::noun_phrases;
+use super::text::{contains_word, is_stop_word, words};
+
+/// Numbers in words; “one” is left out because it is mostly a pronoun.
+const NUMBER_WORDS: &str = " two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen \
+    sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand ";
+
+const DAYS: [&str; 8] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "christmas"];
+
+/// Words between which and a number an hour is told: “at six”, “until ten”.
+const BEFORE_HOURS: &str = " at by until till before ";
+
+/// Plurals that nobody could look after, count again or take one of.
+const NO_THINGS: &str = " weeks days hours minutes months years times words evenings mornings nights o'clock ";
+
+/// Ends of words that look like plurals and are none.
+const NO_PLURALS: [&str; 3] = ["ss", "us", "is"];
+
+/// What a person would react to in a sentence; empty where there is nothing of the kind.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Particulars {
+    /// “the eleven lamps”, “the 400”.
+    pub number: String,
+    /// “Friday”, “six o’clock”.
+    pub date: String,
+    /// “the harbour bridge”.
+    pub thing: String,
+}
+
+impl Particulars {
+    /// Those of a sentence, the thing chosen by the reader's interests.
+    pub fn of(sentence: &str, interests: &BTreeSet<String>) -> Self {
+        let words: Vec<&str> = words(sentence).collect();
+        let thing = noun_phrases(&[sentence.to_owned()], interests).into_iter().next().unwrap_or_default();
+        Self { number: number_in(sentence, &words), date: date_in(&words), thing }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        [&self.number, &self.date, &self.thing].iter().filter(|value| !value.is_empty()).count()
+    }
+}
+
+fn is_number(word: &str) -> bool {
+    contains_word(NUMBER_WORDS, &word.to_lowercase())
+}
+
+fn is_plural(word: &str) -> bool {
+    if contains_word(NO_THINGS, &word.to_lowercase()) {
+        return false;
+    }
+    let has_end = word.len() > 3 && word.ends_with('s') && !NO_PLURALS.iter().any(|end| word.ends_with(end));
+    (has_end || word == "people") && word.chars().all(char::is_alphabetic) && !is_stop_word(word)
+}
+
+fn number_in(sentence: &str, words: &[&str]) -> String {
+    digits_in(sentence).or_else(|| counted_in(words)).unwrap_or_default()
+}
+
+/// “the 2,300 passengers”, “the 400”: digits, unless they are a year, an hour or a name of something.
+fn digits_in(sentence: &str) -> Option<String> {
+    let tokens: Vec<&str> = sentence.split_whitespace().collect();
+    tokens.iter().enumerate().find_map(|(at, token)| {
+        let core = token.trim_matches(|c: char| !c.is_alphanumeric());
+        let digits: String = core.chars().filter(char::is_ascii_digit).collect();
+        let plain = core.chars().all(|c| c.is_ascii_digit() || c == ',') && !core.is_empty();
+        let before = at.checked_sub(1).and_then(|at| tokens.get(at)).map(|word| word.to_lowercase());
+        let is_time = before.is_some_and(|word| contains_word(BEFORE_HOURS, &word) || word == "in");
+        let is_year = digits.len() == 4 && !core.contains(',') && digits.starts_with(['1', '2']);
+        if !plain || digits.len() > 9 || is_year || is_time {
+            return None;
+        }
+        let ends = !token.ends_with(core);
+        let next = tokens.get(at + 1).filter(|_| !ends).map(|word| word.trim_end_matches(['.', ',', ';', ':', '?']));
+        Some(match next {
+            Some(next) if is_plural(next) => format!("the {core} {next}"),
+            _ => format!("the {core}"),
+        })
+    })
+}
+
+/// “the eleven lamps”, “the four hundred words”: a number in words and the plural that follows it.
+fn counted_in(words: &[&str]) -> Option<String> {
+    (0..words.len()).find_map(|at| {
+        let starts = is_number(words[at]) && (at == 0 || !is_number(words[at - 1]));
+        if !starts {
+            return None;
+        }
+        let count = words[at..].iter().take_while(|word| is_number(word)).count();
+        let number = words[at..at + count].join(" ").to_lowercase();
+        let rest = &words[at + count..];
+        let direct = rest.first().filter(|word| is_plural(word)).map(|word| (*word).to_owned());
+        let described = || {
+            let [first, second, ..] = rest else { return None };
+            let describes = !is_stop_word(first) && !is_number(first) && first.chars().all(char::is_lowercase);
+            (describes && is_plural(second)).then(|| format!("{first} {second}"))
+        };
+        direct.or_else(described).map(|things| format!("the {number} {things}"))
+    })
+}
+
+fn date_in(words: &[&str]) -> String {
+    let day = words.iter().find(|word| DAYS.contains(&word.to_lowercase().as_str()));
+    if let Some(day) = day {
+        return (*day).to_owned();
+    }
+    let hour = words.windows(2).enumerate().find(|(at, pair)| {
+        let names_things = words.get(at + 2).is_some_and(|next| is_plural(next) || is_number(next));
+        let hours = words_up_to_twelve(pair[1]);
+        contains_word(BEFORE_HOURS, &pair[0].to_lowercase()) && hours && !names_things
+    });
+    hour.map(|(_, pair)| format!("{} o’clock", pair[1].to_lowercase())).unwrap_or_default()
+}
+
+fn words_up_to_twelve(word: &str) -> bool {
+    contains_word(" two three four five six seven eight nine ten eleven twelve ", &word.to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(sentence: &str) -> (String, String, String) {
+        let found = Particulars::of(sentence, &BTreeSet::new());
+        (found.number, found.date, found.thing)
+    }
+
+    #[test]
+    fn numbers_days_and_hours_are_found() {
+        let cases = [
+            ("The budget for the opening is 400, and nobody has checked the figure.", "the 400", ""),
+            ("We have eleven lamps, forty chairs and no sign.", "the eleven lamps", ""),
+            ("The council says 2,300 passengers a day.", "the 2,300 passengers", ""),
+            ("Four hundred words, and a map.", "", ""),
+            ("Find two independent sources.", "the two independent sources", ""),
+            ("It closes on Monday for eleven weeks.", "", "Monday"),
+            ("Copy closes at six.", "", "six o’clock"),
+            ("Whether the music may go on until ten.", "", "ten o’clock"),
+            ("The bridge was closed in 1998.", "", ""),
+            ("Two of them came by ten trains.", "the ten trains", ""),
+            ("No one knows anyone here.", "", ""),
+        ];
+        for (sentence, number, date) in cases {
+            let found = of(sentence);
+            assert_eq!((found.0.as_str(), found.1.as_str()), (number, date), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn pronouns_and_clauses_name_no_thing() {
+        let nothing = [
+            "Pin one idea at a time, in one sentence that anyone can act on.",
+            "Let people hear their quotations before they are printed.",
+            "What the shops on the far side expect from it.",
+            "Write down how the woman breaks, then fix only that.",
+            "How the light falls.",
+            "The anyone, the everybody and the other.",
+        ];
+        for sentence in nothing {
+            assert_eq!(of(sentence).2, "", "{sentence}");
+        }
+        assert_eq!(of("The lead is the harbour bridge: it closes on Monday.").2, "the harbour bridge");
+        assert_eq!(of("The page about the night market is free.").2, "the night market");
+    }
+}

@@ -1,0 +1,87 @@
+//! Telling what has content from what only carries a conversation, so that agents take up facts and proposals and
+//! never quote each other's phrases.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use super::craft::crafts;
+use super::text::bare;
+use super::voice::tones;
+
+/// A part of a line shorter than this may stand in any sentence.
+const TELLING_CHARS: usize = 9;
+
+/// The parts of all lines of tones and trades that stand between their slots, letters only.
+static PARTS: LazyLock<BTreeSet<Vec<String>>> = LazyLock::new(|| {
+    let of_tones = tones().iter().flat_map(|tone| tone.lines());
+    let of_crafts = crafts().flat_map(|craft| [craft.views, craft.questions, craft.objections]);
+    of_tones.chain(of_crafts).flatten().map(|line| parts(line)).filter(|parts| !parts.is_empty()).collect()
+});
+
+fn parts(line: &str) -> Vec<String> {
+    let literal = line.split(['{', '}']).step_by(2);
+    literal.map(bare).filter(|part| part.chars().count() >= TELLING_CHARS).collect()
+}
+
+/// Whether a sentence is one of the lines that any agent may say about anything.
+pub fn is_filler(sentence: &str) -> bool {
+    let said = bare(sentence);
+    PARTS.iter().any(|parts| parts.iter().all(|part| said.contains(part.as_str())))
+}
+
+/// What stands in quotation marks in something said, the last first.
+pub fn quotations(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut rest = text;
+    while let Some((_, after)) = rest.split_once('“') {
+        let Some((quotation, after)) = after.split_once('”') else { break };
+        found.push(quotation.to_owned());
+        rest = after;
+    }
+    found.reverse();
+    found
+}
+
+/// What somebody offered to do in something said, the last first: “find two sources” from “I will find two sources.”
+pub fn offers(sentences: &[String]) -> Vec<String> {
+    let offer = |sentence: &String| {
+        let after = ["I will ", "I can "].iter().find_map(|start| {
+            let (before, after) = sentence.split_once(start)?;
+            let before = before.trim_end();
+            let begins = before.is_empty()
+                || before.ends_with([',', ':', '.'])
+                || ["and", "then", "So", "Then", "First", "Today"].iter().any(|word| before.ends_with(word));
+            begins.then_some(after)
+        })?;
+        let offer = super::text::unpunctuated(after.split([':', ';']).next().unwrap_or(after));
+        let count = offer.split(' ').count();
+        let vague = ["not ", "never ", "hold ", "have nothing", "sign ", "find it"];
+        let is_whole = (2..=22).contains(&count) && !offer.contains(['“', '”', '…', '?']);
+        (is_whole && !vague.iter().any(|start| offer.starts_with(start))).then(|| offer.to_owned())
+    };
+    sentences.iter().rev().filter_map(offer).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::offline::text::sentences;
+
+    #[test]
+    fn phrases_of_any_tone_or_trade_are_filler() {
+        assert!(is_filler("I have one source on nothing, and half of this is known and half is assumed, and nobody has drawn the line yet."));
+        assert!(is_filler("Bram, what do you make of the map?"));
+        assert!(!is_filler("The fair needs forty chairs by noon."));
+        assert!(!is_filler("Copy closes at six."));
+    }
+
+    #[test]
+    fn offers_and_quotations_are_found() {
+        let text = "On News I read “We have eleven lamps”. I will count the lamps again. Shall we?";
+        assert_eq!(quotations(text), ["We have eleven lamps"]);
+        assert_eq!(offers(&sentences(text)), ["count the lamps again"]);
+        assert_eq!(offers(&sentences("Bram will cut it, and I will draw the map before Friday.")), [
+            "draw the map before Friday"
+        ]);
+    }
+}

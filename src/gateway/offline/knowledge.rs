@@ -1,0 +1,81 @@
+//! What an agent can bring to a conversation: facts with the place they come from.
+
+use super::moment::{mail, pins};
+use super::reading::Reading;
+use super::text::{bare, sentences, unpunctuated, words};
+
+/// Most facts that are looked at.
+const MOST: usize = 80;
+/// Shorter than this nothing is a fact.
+const LEAST_WORDS: usize = 4;
+
+/// Something that stands somewhere.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fact {
+    /// Where: the label of an element; empty for the agent's own notes.
+    pub place: String,
+    /// The sentence.
+    pub text: String,
+}
+
+impl Fact {
+    /// Whether it stands where a conversation is about.
+    pub fn stands_on(&self, place: &str) -> bool {
+        !place.is_empty() && bare(&self.place) == bare(place)
+    }
+}
+
+/// Everything that the agent knows from boards, pins, mail, rules and its notes, each once, newest sources first.
+pub fn facts(reading: &Reading) -> Vec<Fact> {
+    let mut facts: Vec<Fact> = Vec::new();
+    let mut add = |place: &str, text: &str| {
+        let text = unpunctuated(text);
+        let whole = !text.ends_with('…') && words(text).count() >= LEAST_WORDS;
+        let is_new = facts.iter().all(|fact: &Fact| bare(&fact.text) != bare(text));
+        if whole && is_new && facts.len() < MOST {
+            facts.push(Fact { place: place.trim().to_owned(), text: text.to_owned() });
+        }
+    };
+    for (label, text) in &reading.board_texts {
+        let standing = sentences(text);
+        standing.iter().for_each(|sentence| add(label, sentence));
+    }
+    for pin in pins(&reading.kept) {
+        let (place, text) = pin.text.split_once(": ").unwrap_or(("", &pin.text));
+        add(place.trim_start_matches("on "), text);
+    }
+    for note in reading.notes.iter().rev().filter(|note| !is_record(note)) {
+        match note.split_once(": ") {
+            Some((place, text)) if place.split(' ').count() <= 4 => add(place, text),
+            _ => add("", note),
+        }
+    }
+    for line in reading.seen.lines() {
+        let Some((label, summary)) = line.trim_start_matches(['-', ' ']).split_once(": ") else { continue };
+        seen(label, summary, &mut add);
+    }
+    for item in mail(&reading.mail) {
+        let standing = sentences(&item.text);
+        standing.iter().filter(|sentence| !sentence.starts_with("Re ")).for_each(|sentence| add("my mail", sentence));
+    }
+    for rule in &reading.rules {
+        add("", rule);
+    }
+    facts
+}
+
+/// What a prompt says of an element in one line, of which the end may be cut: pins, or entries of a list.
+fn seen(label: &str, summary: &str, add: &mut impl FnMut(&str, &str)) {
+    if summary.starts_with(|c: char| c.is_ascii_digit())
+        && let Some((_, pins)) = summary.split_once(": ").filter(|(count, _)| count.ends_with(['n', 's']))
+    {
+        pins.split(" · ").for_each(|pin| add(label, pin));
+    } else {
+        summary.split(" - ").skip(1).flat_map(sentences).for_each(|entry| add(label, &entry));
+    }
+}
+
+/// Whether a note tells what was done, not what is so.
+fn is_record(note: &str) -> bool {
+    ["Agreed", "Dealt with", "Worked on", "My "].iter().any(|start| note.starts_with(start))
+}

@@ -1,0 +1,129 @@
+//! What a conversation is about: the name of the topic, the fact at issue, and what else is known of it.
+
+use super::facts::Particulars;
+use super::knowledge::{Fact, facts};
+use super::moment::Moment;
+use super::phrases::ranked;
+use super::speaker::{Speaker, Subject, topic_in};
+use super::talk::quoted_in;
+use super::text::{bare, plain, shared, stems};
+
+/// A label has at most so many words.
+const LABEL_WORDS: usize = 5;
+/// Of so many fitting facts one is chosen.
+const CHOICE: u64 = 3;
+
+/// What a conversation is about.
+pub struct Matter {
+    /// The label of the element it is about; empty where it is about something else.
+    pub place: String,
+    /// The fact at issue: what was quoted last, or what the opening brings.
+    pub fact: Option<Fact>,
+    /// Its particulars and its name.
+    pub subject: Subject,
+}
+
+/// A topic in its parts: “News: The fair opens” is about “News”, and its note is “The fair opens”.
+pub fn parts_of_topic(topic: &str) -> (&str, &str) {
+    match topic.split_once(": ") {
+        Some((label, note)) if label.split(' ').count() <= LABEL_WORDS && !label.contains(['?', '.']) => (label, note),
+        _ => (topic, ""),
+    }
+}
+
+/// What the conversation is about, for this speaker at this moment.
+pub fn matter_of(speaker: &mut Speaker, topic: Option<&str>, said: &[(String, String)]) -> Matter {
+    let (named, note) = parts_of_topic(topic.unwrap_or_default());
+    let known = facts(speaker.reading);
+    let is_place = !note.is_empty() || known.iter().any(|fact| fact.stands_on(named)) || names_element(speaker, named);
+    let place = if is_place { named.to_owned() } else { String::new() };
+    let quoted = quoted_in(said).into_iter().next();
+    let fact = match quoted {
+        Some(text) => Some(Fact { place: place.clone(), text }),
+        None if !said.is_empty() => None,
+        None if !note.is_empty() => Some(Fact { place: place.clone(), text: plain(note) }),
+        None => chosen(speaker, &known, &place, if is_place { "" } else { named }),
+    };
+    let interests = speaker.reading.interests.clone();
+    let free = if is_place { None } else { topic_in(named, &interests) };
+    let recent: Vec<&str> = said.iter().rev().take(2).map(|(_, text)| text.as_str()).collect();
+    let text = fact.as_ref().map_or_else(|| format!("{named}\n{}", recent.join("\n")), |fact| fact.text.clone());
+    let mut subject = speaker.subject(&text, if place.is_empty() { "our work" } else { &place });
+    subject.particulars = Particulars::of(fact.as_ref().map_or("", |fact| &fact.text), &interests);
+    let thing = subject.particulars.thing.clone();
+    subject.topic = match free {
+        Some(free) => free,
+        None if !thing.is_empty() => thing,
+        None if !place.is_empty() => place.clone(),
+        None => subject.topic,
+    };
+    if !is_place && !named.is_empty() {
+        subject.particulars.thing.clone_from(&subject.topic);
+    }
+    Matter { place, fact, subject }
+}
+
+/// Whether the speaker has seen an element of that name.
+fn names_element(speaker: &Speaker, name: &str) -> bool {
+    let name = bare(name);
+    let mut seen = speaker.reading.seen.lines().filter_map(|line| line.split_once(": "));
+    !name.is_empty() && seen.any(|(label, _)| bare(label) == name)
+}
+
+/// A fact to open with: from the place the talk is about, or one that shares words with the topic, or the newest.
+fn chosen(speaker: &mut Speaker, known: &[Fact], place: &str, free: &str) -> Option<Fact> {
+    let about = stems(free);
+    let before = bare(&before(speaker));
+    let fresh: Vec<&Fact> = known.iter().filter(|fact| !before.contains(&bare(&fact.text))).collect();
+    let there: Vec<&Fact> = fresh.iter().copied().filter(|fact| fact.stands_on(place)).collect();
+    let fitting: Vec<&Fact> = match (place.is_empty(), free.is_empty()) {
+        (_, false) => fresh.into_iter().filter(|fact| shared(&stems(&fact.text), &about) > 0).collect(),
+        (false, _) if !there.is_empty() => there,
+        _ => fresh,
+    };
+    pick(speaker, &fitting)
+}
+
+/// Something else known that bears on a matter and was not said in this conversation or the last ones.
+pub fn unsaid(speaker: &mut Speaker, matter: &Matter) -> Option<Fact> {
+    let known = facts(speaker.reading);
+    let said = bare(&[speaker.spoken(), before(speaker)].join("\n"));
+    let fits = |fact: &&Fact| {
+        let common = shared(&stems(&fact.text), &matter.subject.stems);
+        !said.contains(&bare(&fact.text)) && (common > 1 || fact.stands_on(&matter.place) && common > 0)
+    };
+    let fitting: Vec<&Fact> = known.iter().filter(fits).collect();
+    pick(speaker, &fitting)
+}
+
+/// One of the facts that matter most to the speaker.
+fn pick(speaker: &mut Speaker, fitting: &[&Fact]) -> Option<Fact> {
+    let texts: Vec<String> = fitting.iter().map(|fact| fact.text.clone()).collect();
+    let order = ranked(&texts, &speaker.reading.interests, &speaker.reading.name);
+    let count = (order.len() as u64).min(CHOICE);
+    let at = speaker.dice.throw().checked_rem(count).unwrap_or(0);
+    let text = order.get(usize::try_from(at).unwrap_or(0))?;
+    fitting.iter().find(|fact| fact.text == *text).map(|fact| (*fact).clone())
+}
+
+/// What was said in earlier conversations, and by the speaker in this session.
+fn before(speaker: &Speaker) -> String {
+    let earlier = match &speaker.reading.moment {
+        Moment::Talk { earlier, .. } => earlier.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n"),
+        _ => String::new(),
+    };
+    let recent: Vec<&str> = speaker.reading.said.iter().rev().take(12).map(String::as_str).collect();
+    format!("{earlier}\n{}", recent.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_is_the_name_and_the_note_is_what_is_talked_about() {
+        assert_eq!(parts_of_topic("House rules: Pin one idea at a time."), ("House rules", "Pin one idea at a time."));
+        assert_eq!(parts_of_topic("Who brings chairs? Note: all"), ("Who brings chairs? Note: all", ""));
+        assert_eq!(parts_of_topic("the autumn fair"), ("the autumn fair", ""));
+    }
+}
