@@ -97,7 +97,6 @@ pub fn plugin(app: &mut App) {
 }
 
 /// Keeps the profiles as the agent files say.
-#[expect(clippy::too_many_arguments, reason = "each is one source or one kind of news")]
 fn register_profiles(
     mut changes: MessageReader<FileChanged>,
     known: Option<Res<KnownFiles>>,
@@ -128,7 +127,6 @@ fn register_profiles(
 }
 
 /// Tells which agents run a profile whose file is gone; forgets such profiles once nobody does.
-#[expect(clippy::too_many_arguments, reason = "each is one source or one kind of news")]
 fn tell_withdrawn(
     agents: Query<&Agent>,
     roster: Res<Roster>,

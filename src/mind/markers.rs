@@ -91,13 +91,10 @@ fn pair_brackets(reply: &str) -> Vec<(usize, Option<usize>)> {
                 let run = bytes[at..].iter().take_while(|byte| **byte == b'`').count();
                 at += run - 1;
                 if run >= 3 {
-                    match reply[at + 1..].find("```") {
-                        Some(end) => {
-                            let close = at + 1 + end;
-                            at = close + bytes[close..].iter().take_while(|byte| **byte == b'`').count() - 1;
-                        }
-                        // Nothing closes it, so no later run can open a fence that is closed either.
-                        None => {}
+                    // If nothing closes it, no later run can open a fence that is closed either.
+                    if let Some(end) = reply[at + 1..].find("```") {
+                        let close = at + 1 + end;
+                        at = close + bytes[close..].iter().take_while(|byte| **byte == b'`').count() - 1;
                     }
                 }
             }

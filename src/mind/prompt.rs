@@ -265,12 +265,9 @@ fn moment(context: &MindContext, max_chars: usize, mail_shown: &mut Vec<Id>) -> 
         Moment::Talk { with, topic, earlier, said, last_turn } => {
             let _ = write!(text, "{} ", headings::TALKING);
             push_list(&mut text, with);
-            match topic {
-                Some(topic) => {
-                    text.push_str(" about ");
-                    push_cut(&mut text, topic, ITEM_CHARS.min(max_chars / 4));
-                }
-                None => {}
+            if let Some(topic) = topic {
+                text.push_str(" about ");
+                push_cut(&mut text, topic, ITEM_CHARS.min(max_chars / 4));
             }
             text.push('.');
             let share_person = context.who.share_user_info;

@@ -21,7 +21,7 @@ pub struct AgentRandom(Pcg32);
 impl AgentRandom {
     /// The generator of an agent in a room of this seed.
     pub fn new(seed: RoomSeed, agent: AgentKey) -> Self {
-        Self(Pcg32::new(seed.0 ^ 0xcafe_f00d_d15e_a5e5, 0xa02b_dbf7_bb3c_0a7 ^ u64::from(agent.0)))
+        Self(Pcg32::new(seed.0 ^ 0xcafe_f00d_d15e_a5e5, 0x0a02_bdbf_7bb3_c0a7 ^ u64::from(agent.0)))
     }
 
     /// Evenly spread over 0.0 up to, not including, 1.0.

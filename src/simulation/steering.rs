@@ -223,7 +223,7 @@ mod tests {
         }
 
         #[test]
-        fn no_crowd_keeps_anyone_from_arriving(angle in 0.0_f32..6.28, x in -500.0_f32..500.0, y in -500.0_f32..500.0) {
+        fn no_crowd_keeps_anyone_from_arriving(angle in 0.0_f32..core::f32::consts::TAU, x in -500.0_f32..500.0, y in -500.0_f32..500.0) {
             let push = Vec2::new(ops::cos(angle), ops::sin(angle)) * MovementSettings::default().push_units;
             let course = Course::to(WalkKind::ToElement, Vec2::ZERO, 17.5);
             prop_assert!(walk(Vec2::new(x, y), course, push, 1000).1.is_some());

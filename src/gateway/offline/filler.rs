@@ -69,7 +69,9 @@ mod tests {
 
     #[test]
     fn phrases_of_any_tone_or_trade_are_filler() {
-        assert!(is_filler("I have one source on nothing, and half of this is known and half is assumed, and nobody has drawn the line yet."));
+        assert!(is_filler(
+            "I have one source on nothing, and half of this is known and half is assumed, and nobody has drawn the line yet."
+        ));
         assert!(is_filler("Bram, what do you make of the map?"));
         assert!(!is_filler("The fair needs forty chairs by noon."));
         assert!(!is_filler("Copy closes at six."));
@@ -80,8 +82,9 @@ mod tests {
         let text = "On News I read “We have eleven lamps”. I will count the lamps again. Shall we?";
         assert_eq!(quotations(text), ["We have eleven lamps"]);
         assert_eq!(offers(&sentences(text)), ["count the lamps again"]);
-        assert_eq!(offers(&sentences("Bram will cut it, and I will draw the map before Friday.")), [
-            "draw the map before Friday"
-        ]);
+        assert_eq!(
+            offers(&sentences("Bram will cut it, and I will draw the map before Friday.")),
+            ["draw the map before Friday"]
+        );
     }
 }

@@ -60,7 +60,9 @@ fn hangs_already(speaker: &Speaker, idea: &str) -> bool {
     let known = [&speaker.reading.kept, &speaker.reading.seen].into_iter().flat_map(|text| text.split([':', '·']));
     let start: String = bare(idea).chars().take(40).collect();
     let stands = bare(&speaker.reading.seen).contains(&start) || bare(&speaker.reading.kept).contains(&start);
-    stands || speaker.reading.remembers(idea) || known.into_iter().any(|text| words(text).count() > 3 && alike(text, idea))
+    stands
+        || speaker.reading.remembers(idea)
+        || known.into_iter().any(|text| words(text).count() > 3 && alike(text, idea))
 }
 
 /// Adds an idea to a pinboard that was read: only while it is nearly empty and holds nothing of the speaker's.

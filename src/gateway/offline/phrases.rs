@@ -94,7 +94,10 @@ fn is_nounlike(word: &str) -> bool {
 
 /// Nouns that end like a verb.
 fn is_gerund_noun(word: &str) -> bool {
-    contains_word(" opening building meeting drawing painting wedding morning evening recording printing bed shed ", word)
+    contains_word(
+        " opening building meeting drawing painting wedding morning evening recording printing bed shed ",
+        word,
+    )
 }
 
 fn weigh(word: &str, weights: &BTreeMap<String, f32>, interests: &BTreeSet<String>) -> f32 {

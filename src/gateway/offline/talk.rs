@@ -209,7 +209,9 @@ fn conclusion(speaker: &mut Speaker, other: &str, subject: &Subject, said: &[(St
             "The doubt stands, and the work goes on: {p}",
             "Let us try it both ways. {p}",
         ],
-        false => &["Then it is settled: {p}", "So, on {t}: {p}", "Good. {p}", "That makes two steps on {t}. {p}", "{p}"],
+        false => {
+            &["Then it is settled: {p}", "So, on {t}: {p}", "Good. {p}", "That makes two steps on {t}. {p}", "{p}"]
+        }
     };
     draft.say(speaker.line(leads, &values));
     let date = subject.particulars.date.as_str();
