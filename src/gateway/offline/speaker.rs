@@ -87,8 +87,7 @@ impl<'a> Speaker<'a> {
         let filled = lines.iter().map(|line| (line.contains('{'), fill(line, &values)));
         let fresh: Vec<(bool, String)> =
             filled.filter(|(_, line)| !line.is_empty() && !spoken.contains(&bare(line))).collect();
-        let special: Vec<&str> =
-            fresh.iter().filter(|(special, _)| *special).map(|(_, line)| line.as_str()).collect();
+        let special: Vec<&str> = fresh.iter().filter(|(special, _)| *special).map(|(_, line)| line.as_str()).collect();
         let others: Vec<&str> = fresh.iter().map(|(_, line)| line.as_str()).collect();
         let chosen = if self.dice.chance(0.7) && !special.is_empty() { special } else { others };
         self.dice.line(&chosen).to_owned()
