@@ -356,6 +356,10 @@ impl Output {
                     return;
                 }
             }
+            // Whoever reads along sees each tick at once; what could not be written shows with the next line.
+            if !events.is_empty() {
+                let _ = out.flush();
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! Looks around in the world for one agent and puts what it knows into a [`MindContext`].
 
+use std::collections::BTreeMap;
+
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use bevy::math::Vec2;
@@ -19,7 +21,10 @@ use crate::element::kind::kind;
 use crate::element::{Element, Elements, Held, owns};
 use crate::memory::{Memory, MemorySettings};
 use crate::schedule::SimClock;
-use crate::simulation::{AgentState, Conversation, Conversations, Position, Utterance};
+use crate::simulation::{AgentState, Conversation, Conversations, Position, Space, Utterance};
+
+/// Where others are is known as of the beginning of a tick; they do not walk farther than this in one.
+const A_STEP_UNITS: f32 = 30.0;
 
 /// Everything in the room that minds look at.
 #[derive(SystemParam)]
@@ -32,6 +37,7 @@ pub(super) struct Room<'w, 's> {
     pub(super) settings: Res<'w, MindSettings>,
     memory_settings: Res<'w, MemorySettings>,
     agents: Query<'w, 's, (&'static Agent, &'static Memory)>,
+    space: Option<Res<'w, Space>>,
     bodies: Query<'w, 's, (Option<&'static Position>, Option<&'static AgentState>), With<Agent>>,
     held: Query<'w, 's, (&'static Element, &'static Held)>,
 }
@@ -142,10 +148,9 @@ impl Room<'_, '_> {
         };
         let at_most = self.settings.near_at_most;
         let mut people: Vec<(f32, &Agent)> = self
-            .roster
-            .iter()
-            .filter(|(key, _)| *key != agent.key)
-            .filter_map(|(_, entity)| self.agents.get(entity).ok())
+            .others_about(agent, here, self.settings.near_units)
+            .into_iter()
+            .filter_map(|other| self.agent(other))
             .filter_map(|(other, _)| Some((in_sight(self.position(other))?, other)))
             .collect();
         people.sort_by(|(a, one), (b, other)| a.total_cmp(b).then(one.key.cmp(&other.key)));
@@ -165,14 +170,38 @@ impl Room<'_, '_> {
         }
     }
 
+    /// Everyone else who may be within `radius`: at least those who are, without asking a whole large room.
+    fn others_about(&self, agent: &Agent, here: Vec2, radius: f32) -> Vec<AgentKey> {
+        let mut others: Vec<AgentKey> = match &self.space {
+            Some(space) => space.agents_within(here, radius + A_STEP_UNITS),
+            None => self.roster.iter().map(|(key, _)| key).collect(),
+        };
+        others.retain(|other| *other != agent.key);
+        others
+    }
+
     fn abilities(&self, agent: &Agent, here: Vec2) -> Abilities {
         let pinboards = self.all_elements().filter(|(element, _)| is_pinboard(&element.kind));
         let nearest = pinboards.min_by(|(one, _), (other, _)| nearer(here, one, other));
-        let others = self.roster.iter().filter(|(key, _)| *key != agent.key);
+        let inboxes = self.first_inboxes();
+        // Where nobody gets mail, nobody is asked.
+        let everyone = self.roster.iter().take(if inboxes.is_empty() { 0 } else { usize::MAX });
+        let others = everyone.filter(|(key, _)| *key != agent.key);
         let others = others.filter_map(|(_, entity)| self.agents.get(entity).ok());
-        let reachable = others.filter(|(other, _)| self.inboxes_of(other).next().is_some());
+        let reachable = others.filter(|(other, _)| first_inbox_of(&inboxes, other).is_some());
         let addressees = reachable.map(|(other, _)| other.name.clone()).take(self.settings.near_at_most * 2).collect();
         Abilities { pinboard: nearest.map(|(element, _)| element.label.clone()), addressees }
+    }
+
+    /// The first inbox of every owner, whether an agent or a profile.
+    fn first_inboxes(&self) -> BTreeMap<&Id, &Element> {
+        let mut inboxes = BTreeMap::new();
+        for (element, _) in self.all_elements().filter(|(element, _)| is_private(&element.kind)) {
+            if let Some(owner) = &element.owner {
+                inboxes.entry(owner).or_insert(element);
+            }
+        }
+        inboxes
     }
 
     /// Whether an element is closed to this agent.
@@ -232,12 +261,13 @@ impl Room<'_, '_> {
             id: element.id.clone(),
             pins: pins(&*held.0).into_iter().map(|pin| pin.id).collect(),
         });
+        let inboxes = self.first_inboxes();
         let everyone = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
         let addressees = everyone.map(|(other, _)| Addressee {
             id: other.id.clone(),
             name: other.name.clone(),
             profile: other.profile.clone(),
-            inbox: self.inboxes_of(other).next().map(|(inbox, _)| inbox.id.clone()),
+            inbox: first_inbox_of(&inboxes, other).map(|inbox| inbox.id.clone()),
         });
         Situation {
             agent: agent.id.clone(),
@@ -277,6 +307,28 @@ impl Room<'_, '_> {
         let Author(by) = &utterance.by;
         Line { by: self.name_of(by), text: utterance.text.clone(), by_person: utterance.by.is_user() }
     }
+}
+
+/// What an agent would be asked with if it got this task now: for whoever wants to look at a prompt without asking
+/// a model. `None` if there is no such agent.
+pub fn context_for_task(world: &mut World, agent: AgentKey, task: &str) -> Option<MindContext> {
+    let moment = Moment::Task { text: task.to_owned() };
+    world.run_system_cached_with(context_of, (agent, moment)).ok().flatten()
+}
+
+fn context_of(
+    In((agent, moment)): In<(AgentKey, Moment)>,
+    room: Room,
+    minds: Query<(&Session, &Feedback)>,
+) -> Option<MindContext> {
+    let (session, feedback) = minds.get(room.roster.entity(agent)?).ok()?;
+    Some(room.context(room.agent(agent)?.0, session, feedback, moment))
+}
+
+fn first_inbox_of<'a>(inboxes: &BTreeMap<&Id, &'a Element>, agent: &Agent) -> Option<&'a Element> {
+    let of = |owner: &Id| inboxes.get(owner).copied();
+    // Of its own and its profile's the one that stands first.
+    of(&agent.id).into_iter().chain(of(&agent.profile)).min_by_key(|inbox| inbox.key)
 }
 
 fn nearer(here: Vec2, one: &Element, other: &Element) -> std::cmp::Ordering {

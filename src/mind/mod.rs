@@ -22,6 +22,7 @@ mod wording;
 
 pub use context::MindContext;
 pub use feedback::Feedback;
+pub use gather::context_for_task;
 pub use question::{
     CallKind, CancelRequest, Completion, FailureKind, Finish, ModelFailure, ModelReply, ModelRequest, Prompt,
     PromptMessage, PromptOrigin, PromptPart, Role, ToolCall, Usage,
@@ -58,7 +59,7 @@ pub fn plugin(app: &mut App) {
         Tick,
         (
             (replies::drop_orphans, replies::receive).chain().in_set(InPhase(WorkshopSystems::Ingest, Floor::Mind)),
-            (replies::remember_meetings, thinking::reissue, thinking::retry_compaction, thinking::think)
+            (replies::remember_meetings, thinking::retry_compaction, thinking::think)
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Decide, Floor::Mind)),
             replies::hear_refusals.in_set(InPhase(WorkshopSystems::Apply, Floor::Mind)),

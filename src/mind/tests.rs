@@ -297,7 +297,7 @@ fn a_long_session_asks_for_a_compaction_and_a_failed_one_waits() {
 }
 
 #[test]
-fn what_is_under_way_is_asked_again_after_a_restart_with_the_same_number() {
+fn what_was_under_way_is_acted_on_after_a_restart() {
     let mut before = room();
     let request = before.ask(ADA, read(NEWS)).expect("it is new");
     let world = saved::save_world(before.0.world_mut()).expect("it can be saved");
@@ -305,10 +305,7 @@ fn what_is_under_way_is_asked_again_after_a_restart_with_the_same_number() {
     saved::load_world(after.0.world_mut(), &world).expect("it can be loaded");
     assert_eq!(saved::world_hash(after.0.world_mut()), saved::world_hash(before.0.world_mut()));
     after.tick();
-    let again: Vec<RequestId> = after.take::<ModelRequest>().iter().map(|request| request.id).collect();
-    assert_eq!(again, [request.id]);
-    after.tick();
-    assert!(after.take::<ModelRequest>().is_empty(), "once");
+    assert!(after.take::<ModelRequest>().is_empty(), "who asks again is the gateway, which kept the question");
     after.reply(request.id, Ok("Noted."));
     assert_eq!(after.outcome(), ThinkOutcome::Said { text: "Noted.".into() });
 }

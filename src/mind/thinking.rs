@@ -10,7 +10,7 @@ use super::holdings::open_mail;
 use super::prompt;
 use super::question::{CallKind, CancelRequest, ModelRequest, Prompt};
 use super::session::Session;
-use super::thoughts::{PendingThought, ReadVersion, Thoughts};
+use super::thoughts::{Asked, PendingThought, ReadVersion, Thoughts};
 use crate::agent::Agent;
 use crate::base::{ElementKey, Id};
 use crate::memory::{Memory, MemoryAct, MemoryEdit, MemorySettings};
@@ -25,15 +25,6 @@ pub struct LastPrompt(pub Prompt);
 /// Gives a new agent its session, and nothing to be told.
 pub(super) fn give_mind(added: On<Add, Agent>, mut commands: Commands) {
     commands.entity(added.entity).try_insert((Session::default(), Feedback::default(), LastPrompt::default()));
-}
-
-/// Asks again what was under way when the process ended.
-pub(super) fn reissue(mut thoughts: ResMut<Thoughts>, mut requests: MessageWriter<ModelRequest>) {
-    if !thoughts.reissue {
-        return;
-    }
-    thoughts.reissue = false;
-    requests.write_batch(thoughts.pending.values().map(|thought| thought.request.clone()));
 }
 
 /// Asks for a compaction again when the time after a failed one is over.
@@ -145,11 +136,12 @@ pub(super) fn think(
                 cause,
             });
         }
-        requests.write(request.clone());
+        let asked = Asked::from(&request);
+        requests.write(request);
         thoughts.pending.insert(
             id,
             PendingThought {
-                request,
+                request: asked,
                 think: due.think.clone(),
                 asked: question.asked,
                 reading,

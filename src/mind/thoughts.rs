@@ -6,18 +6,18 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::feedback::Feedback;
-use super::question::ModelRequest;
+use super::question::{CallKind, ModelRequest};
 use super::session::Session;
 use crate::agent::Roster;
-use crate::base::{AgentKey, ElementKey, Id, RequestId};
+use crate::base::{AgentKey, ElementKey, Id, RequestId, Seq};
 use crate::schedule::Section;
-use crate::simulation::Think;
+use crate::simulation::{ActivityId, Think};
 
 /// A question that was asked and not answered yet, with what its answer will need.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct PendingThought {
-    /// The question, whole: it is asked again after a restart.
-    pub(super) request: ModelRequest,
+    /// The question. Its words are with the gateway, which keeps them until it is answered.
+    pub(super) request: Asked,
     /// What there is to think about.
     pub(super) think: Think,
     /// The moment in short, for the session.
@@ -28,6 +28,23 @@ pub(super) struct PendingThought {
     pub(super) mail_shown: Vec<(Id, Vec<Id>)>,
     /// The remarks that the prompt passes on.
     pub(super) feedback: Vec<String>,
+}
+
+/// A question without its words.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Asked {
+    pub(super) id: RequestId,
+    pub(super) agent: AgentKey,
+    pub(super) activity: ActivityId,
+    pub(super) kind: CallKind,
+    pub(super) cause: Seq,
+}
+
+impl From<&ModelRequest> for Asked {
+    fn from(request: &ModelRequest) -> Self {
+        let ModelRequest { id, agent, activity, kind, cause, .. } = *request;
+        Self { id, agent, activity, kind, cause }
+    }
 }
 
 /// What a model is shown of an element.
@@ -50,9 +67,6 @@ pub struct Thoughts {
     pub(super) pending: BTreeMap<RequestId, PendingThought>,
     /// When to look again whether a session is to be summed up, after that failed.
     pub(super) retries: BTreeSet<(u64, AgentKey)>,
-    /// The process is new: whoever was asked does not know it any more.
-    #[serde(skip)]
-    pub(super) reissue: bool,
 }
 
 impl Thoughts {
@@ -101,6 +115,6 @@ impl Section for MindSaved {
                 world.entity_mut(entity).insert((session, feedback));
             }
         }
-        world.insert_resource(Thoughts { reissue: true, ..self.thoughts });
+        world.insert_resource(self.thoughts);
     }
 }

@@ -119,7 +119,7 @@ pub(super) fn arrive(
             WalkKind::ToElement => arrive_at_element(&mut desk, &mut body, &mut due),
             WalkKind::ToAgent => arrive_at_agent(&mut desk, &mut body, &mut talks),
             _ => {
-                body.walk.course = Course::STAND;
+                desk.go(&mut body, Course::STAND);
                 desk.wake(&body);
             }
         }
@@ -127,7 +127,7 @@ pub(super) fn arrive(
 }
 
 fn arrive_at_element(desk: &mut Desk, body: &mut BodyItem, due: &mut MessageWriter<ThinkDue>) {
-    body.walk.course = Course::STAND;
+    desk.go(body, Course::STAND);
     let Doing::Reading { action, element, ref mut spot, ref mut arrive, ref mut version, cause } = body.life.doing
     else {
         return;
@@ -153,7 +153,7 @@ fn arrive_at_element(desk: &mut Desk, body: &mut BodyItem, due: &mut MessageWrit
 }
 
 fn arrive_at_agent(desk: &mut Desk, body: &mut BodyItem, talks: &mut Talks) {
-    body.walk.course = Course::STAND;
+    desk.go(body, Course::STAND);
     let Doing::Telling { to, cause } = body.life.doing else { return };
     let action = QueuedAction { action: Action::ApproachAgent { agent: to }, cause };
     let gone = desk.space.position(to).is_none();

@@ -219,6 +219,8 @@ pub(super) struct Attention {
     pub awake: Vec<AgentKey>,
     /// Whether anyone may be walking.
     pub astir: bool,
+    /// Who may stand too near to someone: of two who do, one at least is among them.
+    pub stopped: Vec<AgentKey>,
 }
 
 impl Attention {
@@ -242,6 +244,7 @@ impl Attention {
     pub fn restore<'a>(&mut self, lives: impl Iterator<Item = (AgentKey, &'a Life)>) {
         self.calendar.clear();
         for (agent, life) in lives {
+            self.stopped.push(agent);
             for timer in TIMERS.into_iter().filter(|timer| life.alarms[*timer as usize] != 0) {
                 self.calendar.entry(life.alarms[timer as usize]).or_default().push((agent, timer));
             }
@@ -404,7 +407,7 @@ impl Desk<'_> {
             State::Idle => {
                 let wait = body.random.between(self.minds.heartbeat_least_secs, self.minds.heartbeat_most_secs);
                 self.set(body, Timer::Heartbeat, now + ticks(wait));
-                homeward(body, self.feet.arrive_units)
+                homeward(body, &self.feet)
             }
             State::Wandering if body.state.0.is_on_errand() => match body.life.doing {
                 Doing::Telling { to, .. } | Doing::Gathering { to, .. } if to != key => self
@@ -435,7 +438,11 @@ impl Desk<'_> {
     /// Sends an agent somewhere.
     pub fn go(&mut self, body: &mut BodyItem, course: Course) {
         body.walk.course = course;
-        self.attention.astir |= course.moves();
+        if course.moves() {
+            self.attention.astir = true;
+        } else {
+            self.attention.stopped.push(body.agent.key);
+        }
     }
 
     /// Has the agent's queue looked at, if it holds anything and the agent is at leisure.
@@ -462,13 +469,11 @@ impl Desk<'_> {
         result != Queued::Refused
     }
 
-    fn queued(&mut self, body: &BodyItem, action: Action, cause: Seq) {
-        self.write(
-            EventKind::ActionQueued,
-            body,
-            cause,
-            json!({ "action": action.word(), "target": self.target(action) }),
-        );
+    /// Says that an action is queued; what comes of it comes from that record.
+    fn queued(&mut self, body: &mut BodyItem, action: Action, cause: Seq) {
+        let data = json!({ "action": action.word(), "target": self.target(action), "priority": action.priority() });
+        let queued = self.write(EventKind::ActionQueued, body, cause, data);
+        body.queue.0.set_cause(action, queued);
     }
 
     /// Says that an action will not be done, and forgets what was to be told with it.
@@ -491,8 +496,10 @@ impl Desk<'_> {
     }
 }
 
-fn homeward(body: &BodyItem, arrive: f32) -> Course {
-    if body.position.0.distance(body.home.0) > arrive {
+/// Home, unless it is there but for a step aside that it made for someone.
+fn homeward(body: &BodyItem, feet: &MovementSettings) -> Course {
+    let arrive = feet.arrive_units;
+    if body.position.0.distance(body.home.0) > arrive.max(feet.body_units) {
         Course::to(WalkKind::Home, body.home.0, arrive)
     } else {
         Course::STAND
@@ -535,6 +542,7 @@ pub(super) fn settle_in(
     let first_seek = ticks(random.between(0.0, minds.seek_secs));
     attention.set(agent.key, &mut life, Timer::Seek, now + first_seek);
     space.place(agent.key, start);
+    attention.stopped.push(agent.key);
     let walk = Walk { key: agent.key, course };
     commands.entity(on.entity).insert((
         Position(start),

@@ -70,9 +70,11 @@ fn do_to(desk: &mut Desk, body: &mut BodyItem, command: &AgentCommand, writes: &
             writes.write(agent_keys(body, "position", place(body.home.0)));
             if body.state.0.is_at_leisure() {
                 desk.settle(body);
-                if body.state.0.under() == State::Wandering {
-                    let course = Course::to(WalkKind::Stroll, body.home.0, desk.feet.arrive_units);
-                    desk.go(body, course);
+                let arrive = desk.feet.arrive_units;
+                match body.state.0.under() {
+                    State::Wandering => desk.go(body, Course::to(WalkKind::Stroll, body.home.0, arrive)),
+                    State::Idle => desk.go(body, Course::to(WalkKind::Home, body.home.0, arrive)),
+                    _ => {}
                 }
             }
         }

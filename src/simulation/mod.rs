@@ -76,7 +76,14 @@ pub fn plugin(app: &mut App) {
     );
     app.add_systems(
         Tick,
-        (body::look_about, attention::ring, actions::drain, talks::converse, motion::walk.pipe(actions::arrive))
+        (
+            body::look_about,
+            attention::ring,
+            actions::drain,
+            talks::converse,
+            motion::part,
+            motion::walk.pipe(actions::arrive),
+        )
             .chain()
             .in_set(during(WorkshopSystems::Simulate)),
     );
@@ -130,3 +137,5 @@ pub fn busy_counts(world: &mut World) -> BusyCounts {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod watching_tests;

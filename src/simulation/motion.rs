@@ -1,15 +1,17 @@
-//! The hot loop: everyone who walks takes a step, keeps off others and may react to whom it passes.
+//! The hot loop: everyone who walks takes a step, keeps off others and may react to whom it passes. Those who
+//! stand make room for each other.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 
-use super::body::{Attention, Position, Space, Walk};
+use super::body::{AgentState, Attention, Position, Space, Walk};
 use super::settings::{AttentionSettings, MovementSettings};
 use super::steering::{WalkKind, push_of, step};
+use crate::agent::Roster;
 use crate::base::{AgentKey, ElementKey};
-use crate::schedule::{SimClock, ticks};
+use crate::schedule::{SimClock, TICKS_PER_SEC, ticks};
 
 /// How many ticks lie between two looks of one walking agent at whom it passes.
 const LOOK_EVERY: u64 = 8;
@@ -83,6 +85,66 @@ impl Reactions {
         self.of(agent).quiet_until = quiet_until;
         true
     }
+}
+
+/// Lets those part who stand too near to each other: of two free ones that stand, both step aside. Costs
+/// nothing where nobody has just stopped.
+pub(super) fn part(
+    feet: Res<MovementSettings>,
+    roster: Res<Roster>,
+    mut attention: ResMut<Attention>,
+    mut space: ResMut<Space>,
+    mut bodies: Query<(&mut Position, &Walk, &AgentState)>,
+) {
+    if feet.is_changed() {
+        attention.stopped = roster.iter().map(|(agent, _)| agent).collect();
+    }
+    if attention.stopped.is_empty() {
+        return;
+    }
+    let mut stopped = std::mem::take(&mut attention.stopped);
+    stopped.sort_unstable();
+    stopped.dedup();
+    let (gap, both_bodies, space) = (feet.standing_units, feet.body_units * 2.0, &mut *space);
+    let free = |bodies: &Query<(&mut Position, &Walk, &AgentState)>, agent: AgentKey| {
+        let (_, walk, state) = bodies.get(roster.entity(agent)?).ok()?;
+        (!walk.course.moves() && !state.0.is_held()).then_some(())
+    };
+    // Whoever stands too near to one of them, and they themselves: told from where all stood, for both alike.
+    let mut aside = Vec::new();
+    for agent in stopped {
+        let (Some(here), Some(())) = (space.position(agent), free(&bodies, agent)) else { continue };
+        let before = aside.len();
+        space.agents.within(here, gap, |other, _| {
+            if other.key != agent.0 && free(&bodies, AgentKey(other.key)).is_some() {
+                aside.push(AgentKey(other.key));
+            }
+        });
+        if aside.len() > before {
+            aside.push(agent);
+        }
+    }
+    aside.sort_unstable();
+    aside.dedup();
+    let mut steps = Vec::with_capacity(aside.len());
+    for agent in &aside {
+        let Some(here) = space.position(*agent) else { continue };
+        let mut push = Vec2::ZERO;
+        space.agents.within(here, gap, |other, distance| {
+            if other.key != agent.0 && free(&bodies, AgentKey(other.key)).is_some() {
+                push += push_of(here, agent.0, other.position, distance, both_bodies);
+            }
+        });
+        let moved = here + (push * feet.push_units).clamp_length_max(feet.push_units) / TICKS_PER_SEC as f32;
+        steps.push((*agent, if moved.is_finite() { moved } else { here }));
+    }
+    for (agent, moved) in steps {
+        if let Some(Ok((mut position, ..))) = roster.entity(agent).map(|entity| bodies.get_mut(entity)) {
+            position.0 = moved;
+            space.place(agent, moved);
+        }
+    }
+    attention.stopped = aside;
 }
 
 /// Moves everyone by one tick; returns who has arrived, in order of key.

@@ -59,6 +59,14 @@ impl Action {
         }
     }
 
+    /// How urgent it is, where that differs among actions of its type.
+    pub fn priority(self) -> Option<&'static str> {
+        match self {
+            Self::ReadElement { high, .. } => Some(if high { "high" } else { "normal" }),
+            _ => None,
+        }
+    }
+
     /// The element it is about, if it is about one.
     pub fn element(self) -> Option<ElementKey> {
         match self {
@@ -120,6 +128,13 @@ impl ActionQueue {
                 Queued::Displaced(last)
             }
             _ => Queued::Refused,
+        }
+    }
+
+    /// Names the record that an action in the queue comes from.
+    pub fn set_cause(&mut self, action: Action, cause: Seq) {
+        if let Some(queued) = self.0.iter_mut().find(|queued| queued.action == action) {
+            queued.cause = cause;
         }
     }
 

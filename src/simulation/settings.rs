@@ -52,6 +52,8 @@ section! {
         /// How fast agents that overlap are pushed apart at most. Less than `speed_units`, so that a crowd
         /// never keeps anyone from arriving.
         push_units: f32 = 40.0,
+        /// Agents that stand nearer to each other than this part.
+        standing_units: f32 = 30.0,
         /// An agent reads an element from within this distance.
         reading_reach_units: f32 = 70.0,
         /// An agent that approaches another stops within this distance.

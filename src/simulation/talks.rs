@@ -27,6 +27,9 @@ pub(super) struct Talks {
     pub ledger: TalkLedger,
     pub ties: Vec<Relationship>,
     pub next_check: u64,
+    /// With whom the next look for a pair begins, in a room too large to look at everyone.
+    #[serde(default)]
+    next_look: u32,
     next_proposal: u32,
     next_conversation: u32,
     /// What a person set the master switch to; the settings' choice where absent.
@@ -45,6 +48,9 @@ impl Talks {
         self.switch.unwrap_or(self.enabled)
     }
 }
+
+/// One check for a pair looks at so many agents at most, and at so many others near each.
+const LOOK_AT_MOST: usize = 500;
 
 /// The name of a conversation in the log.
 pub(super) fn session_of(conversation: ConversationKey) -> Id {
@@ -196,6 +202,12 @@ pub(super) fn spoke(
     }
 }
 
+/// The agents, by key, of whom one check asks whether they could have a chat.
+fn looked_at(begin: u32, everyone: u32) -> impl Iterator<Item = u32> + Clone {
+    let begin = if everyone <= LOOK_AT_MOST as u32 { 0 } else { begin };
+    (begin..begin + everyone.min(LOOK_AT_MOST as u32)).map(move |agent| agent % everyone)
+}
+
 /// Now and then, looks for two who could have a chat.
 fn look_for_banter(table: &mut Table) {
     let (desk, bodies, talks, conversations) = table;
@@ -236,6 +248,7 @@ fn look_for_banter(table: &mut Table) {
         .collect();
     related.sort_unstable();
     let tie = talks.ledger.choose(related.iter().copied().filter(|pair| fits(*pair)));
+    let mut next_look = talks.next_look;
     let (kind, pair) = match tie {
         Some(pair) => (ConversationKind::Relationship, Some(pair)),
         None => {
@@ -244,12 +257,18 @@ fn look_for_banter(table: &mut Table) {
                 let mut others = around.map_or_else(Vec::new, |at| desk.space.agents_within(at, desk.talk.reach_units));
                 others.retain(|other| *other > agent);
                 others.sort_unstable();
-                others.into_iter().map(move |other| (agent, other))
+                others.into_iter().take(LOOK_AT_MOST).map(move |other| (agent, other))
             };
-            let pairs = desk.roster.iter().flat_map(|(agent, _)| near(agent)).filter(|pair| fits(*pair));
-            (ConversationKind::Chance, talks.ledger.choose(pairs))
+            let everyone = desk.roster.next_key().0;
+            let round = looked_at(talks.next_look, everyone);
+            let pairs = round.clone().flat_map(|agent| near(AgentKey(agent))).filter(|pair| fits(*pair));
+            let pair = talks.ledger.choose(pairs);
+            // A small room is looked at whole, from its first agent on; a large one in turns.
+            next_look = round.last().map_or(0, |last| (last + 1) % everyone);
+            (ConversationKind::Chance, pair)
         }
     };
+    talks.next_look = next_look;
     let Some(pair) = pair else { return };
     // What one of them read last is something to talk about.
     let last_read = |agent: AgentKey| {
@@ -354,7 +373,7 @@ fn begin(table: &mut Table, proposal: Proposal, participants: Vec<AgentKey>) {
         let why = format!("talking with {}", others.join(" and ")).into();
         desk.shift(&mut body, StateEvent::ConversationStarted { why }, started);
         body.life.doing = Doing::Talking { conversation: key };
-        body.walk.course = Course::STAND;
+        desk.go(&mut body, Course::STAND);
         if let Some((element, version)) = proposal.news {
             body.life.told.insert(element, version);
         }
@@ -411,4 +430,25 @@ pub(super) fn is_quiet(talks: &Talks, conversations: &Conversations) -> bool {
 /// Whether an agent in this state is about to be free or is free.
 pub(super) fn rests(state: State) -> bool {
     state.is_rest() || matches!(state, State::Heartbeat | State::Paused | State::Dragged)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_room_is_looked_at_whole_and_a_large_one_in_turns() {
+        assert_eq!(looked_at(0, 0).count(), 0);
+        assert!(looked_at(3, 5).eq(0..5));
+        let (mut seen, mut next) = (vec![0; 1200], 0);
+        for _ in 0..12 {
+            let round = looked_at(next, 1200);
+            assert_eq!(round.clone().count(), LOOK_AT_MOST);
+            for agent in round {
+                seen[agent as usize] += 1;
+                next = (agent + 1) % 1200;
+            }
+        }
+        assert!(seen.iter().all(|times| *times == 5), "everyone gets the same chance");
+    }
 }

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use bevy::math::Vec2;
 use serde_json::{Map, Value};
 
+use super::layout::MAX_SCENE_BYTES;
 use super::outline::{Node, outline};
 use super::scene::{AgentEntry, ElementEntry, Relationship};
 use super::yaml;
@@ -47,6 +48,12 @@ pub struct SceneDoc {
 
 /// What a scene's text says, and what is wrong with it. No scene if the text is not YAML, or not a mapping.
 pub fn parse(path: &str, text: &str) -> (Option<SceneDoc>, Vec<Problem>) {
+    if text.len() > MAX_SCENE_BYTES {
+        let what =
+            format!("a scene of {} MB is more than the {} MB that can be", text.len() >> 20, MAX_SCENE_BYTES >> 20);
+        let remedy = "move long texts into files of their own (file: boards/…md)";
+        return (None, vec![Problem::error(path, what, remedy)]);
+    }
     match yaml::parse(text) {
         Ok(Value::Null) => (Some(SceneDoc { root: Value::Object(Map::new()), ..SceneDoc::default() }), Vec::new()),
         Ok(Value::Object(root)) => {

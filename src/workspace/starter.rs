@@ -18,14 +18,17 @@ pub const STARTER_SETTINGS: &str = "\
 # Keys and passwords never stand here: providers read them from the environment.
 # A scene may override any of this for itself, under its own `settings:`.
 #
-# Each part of the program has a section:
+# Each part of the program has a section; for example:
 #
-# simulation:            # walking, noticing, reading: distances in world units, times in simulated seconds
-# conversation:          # who talks to whom, how long, how many at once
-# element:               # how much the boards and boxes hold
-# memory:                # how much agents keep, and when they sum up
-# mind:                  # what goes into a prompt
-# gateway:               # providers, the default model, limits on calls, tokens and cost
+# agents:        { spawn_above_elements: true }
+# elements:      { pins_per_board: 50 }
+# movement:      { speed_units: 80 }
+# attention:     { seek_secs: 90 }
+# conversations: { max_concurrent_conversations: 3 }
+# memory:        { notes_at_most: 10 }
+# mind:          { max_output_tokens: 400 }
+# gateway:       { provider: offline }
+# budget:        { cost_per_run_usd: 5.0 }
 #
 # A name that the program does not know is reported with a suggestion, and changes nothing.
 ";

@@ -41,6 +41,7 @@ pub fn trials() -> Vec<Trial> {
         an_agent_taken_out_while_asking_costs_the_others_nothing,
         a_deleted_element_lets_its_readers_go_on,
         a_task_is_done_and_answered,
+        the_settings_of_a_new_workspace_name_what_there_is,
     ]
 }
 
@@ -187,7 +188,7 @@ fn an_edited_agent_file_keeps_the_memory() {
 }
 
 fn notes(room: &mut Workshop) -> String {
-    room.saved()["memory"].to_string()
+    room.saved()["memory"]["agents"][0].to_string()
 }
 
 fn a_broken_agent_file_shows_its_problem_and_the_last_good_one_stays() {
@@ -229,9 +230,9 @@ fn a_deleted_element_lets_its_readers_go_on() {
     let without_news: String =
         SCENE.lines().filter(|line| !line.contains("id: news")).map(|line| format!("{line}\n")).collect();
     room.edit("scenes/test.yaml", &without_news);
-    room.advance(30.0);
-    let world = room.world();
-    assert!(agent_workshop::simulation::is_idle(world), "someone still waits for an element that is gone");
+    room.advance(0.5);
+    let busy = agent_workshop::simulation::busy_counts(room.world());
+    assert_eq!((busy.reading, busy.queued), (0, 0), "someone still waits for an element that is gone");
 }
 
 fn a_task_is_done_and_answered() {
@@ -245,4 +246,17 @@ fn a_task_is_done_and_answered() {
     });
     let complete = room.until(60.0, "complete", |event: &Value| event["agent"] == "ada-1");
     assert_eq!(complete["data"]["text"], "The answer is 42.");
+}
+
+fn the_settings_of_a_new_workspace_name_what_there_is() {
+    use agent_workshop::workspace::Problems;
+    use agent_workshop::workspace::starter::STARTER_SETTINGS;
+    let is_example = |line: &&str| line.contains(": ") && line.contains('{');
+    let examples: Vec<&str> =
+        STARTER_SETTINGS.lines().filter_map(|line| line.strip_prefix("# ")).filter(is_example).collect();
+    assert!(examples.len() >= 9, "{examples:?}");
+    let mut room = people(Setup::scene(SCENE)).file("settings.yaml", &examples.join("\n")).script(SCRIPT).open();
+    room.advance(0.1);
+    let problems: Vec<String> = room.world().resource::<Problems>().iter().map(ToString::to_string).collect();
+    assert!(problems.is_empty(), "{problems:?}");
 }

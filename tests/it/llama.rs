@@ -44,17 +44,14 @@ fn aborted() {
 
 /// Every test of this file.
 pub fn trials() -> Vec<Trial> {
-    let missing = peers::llama().err();
-    if let Some(missing) = missing {
-        eprintln!("llama::* are ignored: missing {missing}");
-    }
+    let ignored = peers::is_ignored("llama::*", peers::llama().err());
     let tests: [(&str, fn()); 2] = [("streamed", streamed), ("aborted", aborted)];
     let named = |(name, test): (&str, fn())| {
         let trial = Trial::test(format!("llama::{name}"), move || {
             test();
             Ok(())
         });
-        trial.with_ignored_flag(missing.is_some())
+        trial.with_ignored_flag(ignored)
     };
     tests.into_iter().map(named).collect()
 }

@@ -2,7 +2,7 @@
 //! loopback, ended when dropped.
 //!
 //! The folder is `$WORKSHOP_PEERS_DIR`, else `~/.cache/agent-workshop/peers`. Nothing is fetched where
-//! `WORKSHOP_PEERS_FETCH=0`.
+//! `WORKSHOP_PEERS_FETCH=0`. Each version has a folder of its own.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -84,6 +84,17 @@ impl Peer {
     }
 }
 
+/// Whether a case is to be ignored because this is missing; says so by name. Where `WORKSHOP_PEERS=required` it
+/// runs all the same, and fails with the name of what is missing.
+pub fn is_ignored(cases: &str, missing: Option<&str>) -> bool {
+    let Some(missing) = missing else { return false };
+    let required = std::env::var("WORKSHOP_PEERS").is_ok_and(|peers| peers == "required");
+    if !required {
+        eprintln!("{cases} are ignored: missing {missing}");
+    }
+    !required
+}
+
 fn folder() -> Result<PathBuf, String> {
     if let Some(folder) = std::env::var_os("WORKSHOP_PEERS_DIR") {
         return Ok(PathBuf::from(folder));
@@ -106,7 +117,7 @@ pub fn aimock() -> Result<&'static Path, &'static str> {
     static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
         Command::new("node").arg("--version").output().map_err(|_| "node 20.15 or newer".to_owned())?;
-        let folder = folder()?;
+        let folder = folder()?.join(AIMOCK.trim_start_matches('@').replace(['/', '@'], "-"));
         let script = folder.join("node_modules/@copilotkit/aimock/dist/cli.js");
         if !script.is_file() {
             let mut npm = Command::new("npm");
@@ -130,7 +141,7 @@ pub fn llama() -> Result<&'static Path, &'static str> {
     static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
         Command::new("python3").arg("--version").output().map_err(|_| "python3".to_owned())?;
-        let folder = folder()?.join("python");
+        let folder = folder()?.join(LLAMA.join("+").replace("==", "-"));
         if !folder.join("xllamacpp").is_dir() || !model(&folder).is_file() {
             let mut pip = Command::new("python3");
             pip.args(["-m", "pip", "install", "--no-deps", "--retries", "0", "--timeout", "20", "--target"]);

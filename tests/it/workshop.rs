@@ -1,10 +1,12 @@
 //! A whole workshop in memory, for cases of three lines: no disk but a script, no network, no real time.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use agent_workshop::app;
 use agent_workshop::base::Seq;
+use agent_workshop::base::hash::content_hash;
 use agent_workshop::gateway;
 use agent_workshop::schedule::{self, Door, InputJournal, RecordedInput, SimClock, TICKS_PER_SEC, saved};
 use agent_workshop::store::EventLog;
@@ -23,7 +25,6 @@ pub struct Workshop {
     pub start: RoomStart,
     pub inputs: Vec<RecordedInput>,
     events: Vec<Value>,
-    _script: Option<tempfile::NamedTempFile>,
 }
 
 /// What a room under test starts from.
@@ -77,12 +78,7 @@ impl Setup {
 
     /// Opens a scene of these files.
     pub fn open_scene(self, scene: &str) -> Workshop {
-        let script = self.script.map(|yaml| {
-            let file = tempfile::NamedTempFile::new().unwrap();
-            std::fs::write(file.path(), yaml).unwrap();
-            file
-        });
-        let scripted = script.as_ref().map(|file| format!("scripted:{}", file.path().display()));
+        let scripted = self.script.map(|yaml| format!("scripted:{}", script_file(&yaml).display()));
         let start = RoomStart {
             scene: format!("scenes/{scene}.yaml"),
             files: self.files,
@@ -90,10 +86,21 @@ impl Setup {
             provider: scripted.or(self.provider),
             carried: None,
         };
-        let mut workshop = Workshop::begin(start, Seq(1));
-        workshop._script = script;
-        workshop
+        Workshop::begin(start, Seq(1))
     }
+}
+
+/// The same script stands in the same file, because the path is part of what two rooms have in common.
+fn script_file(yaml: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join("agent-workshop-tests");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join(format!("{:016x}.yaml", content_hash(yaml.as_bytes())));
+    if !file.exists() {
+        let written = tempfile::NamedTempFile::new_in(&folder).unwrap();
+        std::fs::write(written.path(), yaml).unwrap();
+        written.persist(&file).unwrap();
+    }
+    file
 }
 
 impl Workshop {
@@ -108,7 +115,7 @@ impl Workshop {
     }
 
     fn with(app: App, start: RoomStart) -> Self {
-        Self { app, start, inputs: Vec::new(), events: Vec::new(), _script: None }
+        Self { app, start, inputs: Vec::new(), events: Vec::new() }
     }
 
     pub fn world(&mut self) -> &mut World {
@@ -193,9 +200,28 @@ impl Workshop {
         let (mine, theirs) = (saved::section_hashes(self.world()), saved::section_hashes(other.world()));
         if mine != theirs {
             let (mine, theirs) = (self.saved(), other.saved());
-            let differing = mine.as_object().unwrap().iter().filter(|(name, value)| theirs[name.as_str()] != **value);
-            let names: Vec<_> = differing.map(|(name, _)| name.as_str()).collect();
-            panic!("the worlds differ at tick {} in {names:?}", self.now());
+            let mut differing = String::new();
+            tell_difference("", &mine, &theirs, &mut differing);
+            panic!("the worlds differ at tick {}:{differing}", self.now());
         }
+    }
+}
+
+/// Says where two values differ, path by path.
+fn tell_difference(path: &str, one: &Value, other: &Value, told: &mut String) {
+    match (one, other) {
+        (Value::Object(ones), Value::Object(others)) => {
+            let keys: std::collections::BTreeSet<&String> = ones.keys().chain(others.keys()).collect();
+            for key in keys {
+                tell_difference(&format!("{path}/{key}"), &one[key.as_str()], &other[key.as_str()], told);
+            }
+        }
+        (Value::Array(ones), Value::Array(others)) if ones.len() == others.len() => {
+            for (index, (one, other)) in ones.iter().zip(others).enumerate() {
+                tell_difference(&format!("{path}/{index}"), one, other, told);
+            }
+        }
+        _ if one != other => told.push_str(&format!("\n{path}: {one} against {other}")),
+        _ => {}
     }
 }

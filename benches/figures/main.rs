@@ -1,0 +1,47 @@
+//! The figures that the workshop promises, measured: `cargo bench --bench figures [-- PART OF A NAME]`.
+//!
+//! Prints one Markdown table. A time is the median of its repetitions, with the least and the most in brackets;
+//! what is compared is measured in turn in the same run. A figure that is missed is said and fails nothing:
+//! machines differ.
+
+mod measure;
+mod minds;
+mod processes;
+mod rooms;
+mod ticks;
+
+use measure::Figure;
+
+type Group = (&'static str, fn() -> Vec<Figure>);
+
+const GROUPS: [Group; 9] = [
+    ("ticks", ticks::crowds),
+    ("floors", ticks::crowds_with_minds),
+    ("edit", ticks::rulebook_edit),
+    ("prompt", minds::prompt_built),
+    ("reply", minds::reply_acted_on),
+    ("idle", ticks::idle_agent),
+    ("process", processes::run_until_idle),
+    ("log", processes::event_log),
+    ("replay", processes::replay),
+];
+
+fn main() {
+    // Cargo passes options of its own, such as --bench.
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|part| name.contains(part.as_str()));
+    println!("| what | at most | measured | against | |");
+    println!("|---|---|---|---|---|");
+    let mut measured = false;
+    for (_, measure) in GROUPS.iter().filter(|(name, _)| is_wanted(name)) {
+        measured = true;
+        for figure in measure() {
+            println!("{figure}");
+        }
+    }
+    if !measured {
+        let names: Vec<&str> = GROUPS.iter().map(|(name, _)| *name).collect();
+        eprintln!("no figure has {wanted:?} in its name; there are: {}", names.join(", "));
+        std::process::exit(2);
+    }
+}

@@ -1,0 +1,100 @@
+//! Timing by hand: warm up, repeat, and say the median and how far the repetitions lie apart.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+/// What repetitions of one thing took, in milliseconds.
+#[derive(Clone, Debug)]
+pub struct Times {
+    sorted: Vec<f64>,
+}
+
+impl Times {
+    /// Runs `what` a few times unmeasured and then `count` times measured.
+    pub fn of(warm_up: usize, count: usize, mut what: impl FnMut()) -> Self {
+        for _ in 0..warm_up {
+            what();
+        }
+        Self::from_each((0..count).map(|_| timed(&mut what)))
+    }
+
+    /// From what each repetition took.
+    pub fn from_each(each: impl IntoIterator<Item = Duration>) -> Self {
+        let mut sorted: Vec<f64> = each.into_iter().map(|took| took.as_secs_f64() * 1e3).collect();
+        sorted.sort_by(f64::total_cmp);
+        Self { sorted }
+    }
+
+    /// In milliseconds.
+    pub fn median(&self) -> f64 {
+        self.sorted.get(self.sorted.len() / 2).copied().unwrap_or(f64::NAN)
+    }
+}
+
+impl fmt::Display for Times {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        let (least, most) = (self.sorted.first().unwrap_or(&f64::NAN), self.sorted.last().unwrap_or(&f64::NAN));
+        write!(out, "{} ({}–{}) ms", digits(self.median()), digits(*least), digits(*most))
+    }
+}
+
+/// Three digits that say something.
+pub fn digits(value: f64) -> String {
+    match value.abs() {
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        size if size >= 1.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+/// What one run took.
+pub fn timed(what: impl FnOnce()) -> Duration {
+    let began = Instant::now();
+    what();
+    began.elapsed()
+}
+
+/// One line of the table.
+pub struct Figure {
+    /// What is measured.
+    pub what: String,
+    /// The most (or, where it says so, the least) that is allowed, with its unit.
+    pub limit: String,
+    /// What was measured, with its unit.
+    pub measured: String,
+    /// What it was compared with, where it was.
+    pub against: String,
+    /// Whether it holds; `None` where there is nothing to hold.
+    pub holds: Option<bool>,
+}
+
+impl Figure {
+    /// A time that must not be longer than so many milliseconds.
+    pub fn at_most_ms(what: impl Into<String>, limit: f64, times: &Times) -> Self {
+        Self {
+            what: what.into(),
+            limit: format!("{} ms", digits(limit)),
+            measured: times.to_string(),
+            against: String::new(),
+            holds: Some(times.median() <= limit),
+        }
+    }
+
+    /// The same line, compared with something.
+    pub fn against(mut self, what: impl Into<String>) -> Self {
+        self.against = what.into();
+        self
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        let holds = match self.holds {
+            Some(true) => "ok",
+            Some(false) => "missed",
+            None => "",
+        };
+        write!(out, "| {} | {} | {} | {} | {holds} |", self.what, self.limit, self.measured, self.against)
+    }
+}
