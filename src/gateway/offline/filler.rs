@@ -15,7 +15,12 @@ const TELLING_CHARS: usize = 9;
 static PARTS: LazyLock<BTreeSet<Vec<String>>> = LazyLock::new(|| {
     let of_tones = tones().iter().flat_map(|tone| tone.lines());
     let of_crafts = crafts().flat_map(|craft| [craft.views, craft.questions, craft.objections]);
-    of_tones.chain(of_crafts).flatten().map(|line| parts(line)).filter(|parts| !parts.is_empty()).collect()
+    of_tones
+        .chain(of_crafts)
+        .flatten()
+        .flat_map(|line| line.split_inclusive(['.', '?', '!']).map(parts).collect::<Vec<_>>())
+        .filter(|parts| !parts.is_empty())
+        .collect()
 });
 
 fn parts(line: &str) -> Vec<String> {
@@ -45,7 +50,7 @@ pub fn quotations(text: &str) -> Vec<String> {
 /// What somebody offered to do in something said, the last first: “find two sources” from “I will find two sources.”
 pub fn offers(sentences: &[String]) -> Vec<String> {
     let offer = |sentence: &String| {
-        let after = ["I will ", "I can "].iter().find_map(|start| {
+        let after = ["I will ", "I can ", "I would rather "].iter().find_map(|start| {
             let (before, after) = sentence.split_once(start)?;
             let before = before.trim_end();
             let begins = before.is_empty()
@@ -57,7 +62,10 @@ pub fn offers(sentences: &[String]) -> Vec<String> {
         let count = offer.split(' ').count();
         let vague = ["not ", "never ", "hold ", "have nothing", "sign ", "find it"];
         let is_whole = (2..=22).contains(&count) && !offer.contains(['“', '”', '…', '?']);
-        (is_whole && !vague.iter().any(|start| offer.starts_with(start))).then(|| offer.to_owned())
+        // “I can hear it” is no offer.
+        let can_only = sentence.contains("I can ") && !super::text::is_order_verb(offer.split(' ').next()?);
+        (is_whole && !can_only && !is_filler(sentence) && !vague.iter().any(|start| offer.starts_with(start)))
+            .then(|| offer.to_owned())
     };
     sentences.iter().rev().filter_map(offer).collect()
 }

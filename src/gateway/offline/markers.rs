@@ -114,7 +114,7 @@ pub fn keep(speaker: &mut Speaker, pin: &PinLine, is_against: bool, draft: &mut 
 
 /// Answers a piece of mail, or passes it on to somebody whose job it is. An answer is never answered.
 pub fn answer_mail(speaker: &mut Speaker, item: &MailLine, subject: &Subject, draft: &mut Draft) {
-    let about = if item.subject.is_empty() { clause(item.text.trim(), 6) } else { item.subject.clone() };
+    let about = about_mail(item);
     let is_answer = [&item.subject, &item.text].iter().any(|text| {
         let start = text.trim_start();
         let rest = start.strip_prefix(ANSWER_PREFIX).or_else(|| start.strip_prefix("RE"));
@@ -129,6 +129,15 @@ pub fn answer_mail(speaker: &mut Speaker, item: &MailLine, subject: &Subject, dr
         pass_on(speaker, item, subject, draft);
     }
     draft.mark("REMEMBER", &format!("{}.", answered_note(from, &about)));
+}
+
+/// What a piece of mail is about, in few words: its subject, of an answer only what it answers.
+pub fn about_mail(item: &MailLine) -> String {
+    let subject = if item.subject.is_empty() { clause(item.text.trim(), 6) } else { item.subject.clone() };
+    match subject.strip_prefix("Re '").and_then(|rest| rest.split_once('\'')) {
+        Some((title, _)) => format!("Re '{title}'"),
+        None => subject,
+    }
 }
 
 /// Hands mail from outside to the colleague nearby whose work it meets best, if it meets anybody's.

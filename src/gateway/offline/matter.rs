@@ -35,7 +35,9 @@ pub fn parts_of_topic(topic: &str) -> (&str, &str) {
 pub fn matter_of(speaker: &mut Speaker, topic: Option<&str>, said: &[(String, String)]) -> Matter {
     let (named, note) = parts_of_topic(topic.unwrap_or_default());
     let known = facts(speaker.reading);
-    let is_place = !note.is_empty() || known.iter().any(|fact| fact.stands_on(named)) || names_element(speaker, named);
+    let is_name = named.starts_with(char::is_uppercase) && !named.contains(' ') || names_rules(speaker, named);
+    let is_place =
+        is_name || !note.is_empty() || known.iter().any(|fact| fact.stands_on(named)) || names_element(speaker, named);
     let place = if is_place { named.to_owned() } else { String::new() };
     let quoted = quoted_in(said).into_iter().next();
     let fact = match quoted {
@@ -57,10 +59,16 @@ pub fn matter_of(speaker: &mut Speaker, topic: Option<&str>, said: &[(String, St
         None if !place.is_empty() => place.clone(),
         None => subject.topic,
     };
-    if !is_place && !named.is_empty() {
+    let has_article = ["the ", "our ", "a "].iter().any(|article| subject.topic.starts_with(article));
+    if !is_place && !named.is_empty() && has_article {
         subject.particulars.thing.clone_from(&subject.topic);
     }
     Matter { place, fact, subject }
+}
+
+/// Whether a topic is the label of rules, which stand in every prompt without it.
+fn names_rules(speaker: &Speaker, name: &str) -> bool {
+    !speaker.reading.rules.is_empty() && name.to_lowercase().ends_with("rules")
 }
 
 /// Whether the speaker has seen an element of that name.

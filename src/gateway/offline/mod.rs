@@ -33,6 +33,8 @@ mod examples;
 #[cfg(test)]
 mod kit_tests;
 #[cfg(test)]
+mod talk_tests;
+#[cfg(test)]
 mod tests;
 
 use self::draft::Draft;

@@ -19,7 +19,8 @@ const NOT_IN_PHRASES: &str = " shows show showed says said means meant needs nee
     point mind line fact idea case sense reason answer question anyone anybody somebody someone anything something \
     nothing nobody everybody everyone everything none one ones place woman man person thing figure claim number name \
     time way place difference while bit lot side far whole rest minute hour kind sort word sentence dozen hundred \
-    thousand half third quarter room ";
+    thousand half third quarter room source date moment door council reader week paper deadline page wall end start \
+    printer legend sheet glance sign plan colour ";
 
 /// Words that go before a noun and never stand for one.
 const NO_NOUNS: &str = " open closed new old small large great own main main good bad long short free full empty same \

@@ -4,7 +4,7 @@ use super::draft::{Draft, fill};
 use super::markers;
 use super::moment::{MailLine, PinLine, mail, pins};
 use super::speaker::{QUOTED_WORDS, Speaker, Subject};
-use super::text::{bare, clause, is_order_verb, is_stop_word, quoted, sentences, unpunctuated, words};
+use super::text::{bare, is_order_verb, is_stop_word, quoted, sentences, unpunctuated, words};
 
 /// Longer contents than this cannot be told from what the prompt says was seen, which is cut short.
 const SEEN_CHARS: usize = 160;
@@ -59,7 +59,9 @@ fn on_text(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
 fn on_rules(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
     let subject = speaker.subject(content, label);
     let mut draft = Draft::default();
-    let Some(rule) = subject.ranked.first().cloned() else { return on_text(speaker, label, content) };
+    // The same rule is not everybody's.
+    let at = [0, 0, 1, 2][(speaker.dice.throw() % 4) as usize].min(subject.ranked.len().saturating_sub(1));
+    let Some(rule) = subject.ranked.get(at).cloned() else { return on_text(speaker, label, content) };
     let whole = quoted(&rule, QUOTED_WORDS);
     let lines = [
         "Of all that {l} asks of us, {q} is meant for me.",
@@ -179,7 +181,7 @@ fn on_text_of_pins(speaker: &mut Speaker, label: &str, content: &str, pins: &[Pi
 fn on_mail(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
     let mail = mail(content);
     let answered = |item: &MailLine| {
-        let subject = if item.subject.is_empty() { clause(item.text.trim(), 6) } else { item.subject.clone() };
+        let subject = markers::about_mail(item);
         speaker.reading.remembers(&markers::answered_note(&item.from, &subject))
     };
     let Some(item) = mail.iter().find(|item| !item.closed && !answered(item)).cloned() else {
@@ -192,10 +194,12 @@ fn on_mail(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
         draft.say(speaker.line(&lines, &[("l", label)]));
         return draft;
     };
-    let whole = format!("{}\n{}", item.subject, item.text);
+    let item = MailLine { text: without_reference(&item.text).to_owned(), ..item };
+    let title = item.subject.trim_start_matches("Re '").split('\'').next().unwrap_or_default().to_owned();
+    let whole = format!("{title}\n{}", item.text);
     let named = if item.subject.is_empty() { label.to_owned() } else { quoted(&item.subject, 8) };
     let mut subject = speaker.subject(&whole, &named);
-    if let Some(topic) = thing_in(&item.subject) {
+    if let Some(topic) = thing_in(&title) {
         subject.particulars.thing.clone_from(&topic);
         subject.topic = topic;
     }
@@ -212,6 +216,15 @@ fn on_mail(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
     draft.say(speaker.phrase(0.2));
     markers::answer_mail(speaker, &item, &subject, &mut draft);
     draft
+}
+
+/// An answer without what it answers: “Re 'Chairs': I have forty” says “I have forty”.
+fn without_reference(text: &str) -> &str {
+    let start = text.trim_start();
+    match start.strip_prefix("Re ").and_then(|rest| rest.split_once(": ")) {
+        Some((_, answer)) => answer,
+        None => text,
+    }
 }
 
 /// What a short subject line names: “Lamp order” is about the lamp order.

@@ -101,7 +101,7 @@ fn reaction(speaker: &mut Speaker, other: &str, matter: &Matter, text: &str, tur
     let mut draft = Draft::default();
     let spoken = sentences(text);
     let offer = offers(&spoken).into_iter().next().map(|offer| in_second_person(&offer)).unwrap_or_default();
-    let content = content_of(speaker, &spoken);
+    let content = content_of(speaker, &spoken, other == "you");
     let subject = match content.is_empty() {
         true => &matter.subject,
         false => &Subject {
@@ -126,7 +126,7 @@ fn reaction(speaker: &mut Speaker, other: &str, matter: &Matter, text: &str, tur
         ];
         draft.say(speaker.line(&lines, &[("x", &offer), ("y", &deed), ("o", other)]));
     } else if !offer.is_empty() {
-        let lines = ["You want to {x}. {w}", "{o}, before you {x}: {w}", "About your plan to {x}: {w}"];
+        let lines = ["You want to {x}. {w}", "You would {x}, {o}. {w}", "So your plan is to {x}. {w}"];
         let objection = speaker.of_trade(speaker.craft.objections, subject);
         draft.say(speaker.line(&lines, &[("x", &offer), ("w", &objection), ("o", other)]));
         draft.say(fill("I would rather {y}.", &[("y", &deed)]));
@@ -149,14 +149,24 @@ fn reaction(speaker: &mut Speaker, other: &str, matter: &Matter, text: &str, tur
 }
 
 /// What somebody said that has content: no phrase that anyone could say, no question, no quotation, no offer.
-fn content_of(speaker: &Speaker, spoken: &[String]) -> String {
+fn content_of(speaker: &Speaker, spoken: &[String], is_from_person: bool) -> String {
     let own_phrase = |sentence: &str| speaker.reading.asked.iter().any(|asked| asked.contains(sentence));
     let mut telling = spoken.iter().filter(|sentence| {
         let is_plain = !sentence.ends_with('?') && !sentence.contains(['“', '\'']) && words(sentence).count() > 3;
         let speaks_of_plans =
             ["I will ", "I would ", "you wanted", "you promised", "My job", "my job", "My part", "I was to "];
         let plans = speaks_of_plans.iter().any(|start| sentence.contains(start));
-        is_plain && !plans && !is_filler(sentence) && !sentence.contains("house rules") && !own_phrase(sentence)
+        // What agents say to each other counts only if it tells something that can be checked or done.
+        let told = Particulars::of(sentence, &speaker.reading.interests);
+        let tells = !told.number.is_empty() || !told.date.is_empty() || is_from_person;
+        let greets = sentence.starts_with(&speaker.reading.name);
+        is_plain
+            && tells
+            && !greets
+            && !plans
+            && !is_filler(sentence)
+            && !sentence.contains("house rules")
+            && !own_phrase(sentence)
     });
     let all: Vec<String> = telling.by_ref().cloned().collect();
     ranked(&all, &speaker.reading.interests, "").into_iter().next().unwrap_or_default()

@@ -104,7 +104,7 @@ pub(super) static EDITING: Craft = Craft {
         "I would wait with that; the reader gives us ten seconds, and this takes thirty.",
     ],
     pins: &[
-        "One headline on {t}, six words at most: suggestions under this pin",
+        "One headline on {t}, six words at most, with suggestions under this pin",
         "Drop what does not serve {d} and print the rest short",
         "Say {n} once, in the first sentence, and never again",
     ],
@@ -141,7 +141,7 @@ pub(super) static CHECKING: Craft = Craft {
     ],
     pins: &[
         "Confirm {n} with somebody who is not us, and note the name here",
-        "One call about {t} before we print a word: who knows whom to ask?",
+        "One call about {t} before we print a word; whoever knows whom to ask, write it here",
         "Mark in red what nobody has confirmed about {t}",
     ],
 };

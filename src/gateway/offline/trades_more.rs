@@ -5,7 +5,7 @@ use super::craft::Craft;
 pub(super) static BUILDING: Craft = Craft {
     trade_words: " engineer engineering build builds tool tools code software repair machine machines prototype ",
     views: &[
-        "For {n} I would build one first and see whether it survives an afternoon!",
+        "Give me an afternoon with {n}, and we know what holds and what does not!",
         "Before {d} there is time for something ugly that works!",
         "Most of {t} exists already in some drawer, it only wants connecting.",
         "This breaks at the place where nobody is watching, so that is where I would start.",
@@ -13,7 +13,7 @@ pub(super) static BUILDING: Craft = Craft {
         "It only needs a switch and somebody who knows where it is.",
     ],
     deeds: &[
-        "try one of {n} and see what breaks",
+        "put {n} to the test and see what breaks",
         "build the smallest piece of {t} that could fail",
         "have something ugly running before {d}",
         "test {t} with the people who will use it",
@@ -21,7 +21,7 @@ pub(super) static BUILDING: Craft = Craft {
         "repair what we have before anybody orders something new",
     ],
     questions: &[
-        "what happens if one of {n} fails?",
+        "what happens if {n} turn out to be fewer?",
         "which piece of {t} could we try today?",
         "what breaks first if {d} comes early?",
         "who switches it off when it goes wrong?",
@@ -32,8 +32,8 @@ pub(super) static BUILDING: Craft = Craft {
         "I would not do it like that, because nobody can repair it afterwards.",
     ],
     pins: &[
-        "A one-hour version of {t}, built to be thrown away: who tries it with us?",
-        "Take one of {n}, break it on purpose, and write down what we learn",
+        "A one-hour version of {t}, built to be thrown away and tried with whoever stands nearest",
+        "Put {n} to the test before it counts, and write under this pin what failed",
         "A trial run of {t} before {d}, with somebody who has never seen it",
     ],
 };
@@ -69,7 +69,7 @@ pub(super) static PLANNING: Craft = Craft {
     ],
     pins: &[
         "A name for {t} and an hour for it: write yours under this pin",
-        "Who takes which part of {n}? One line each, today",
+        "One name beside {n} by tonight: write yours under this pin",
         "What has to be finished the day before {d}, and by whom",
     ],
 };
@@ -106,7 +106,7 @@ pub(super) static ARCHIVE: Craft = Craft {
     pins: &[
         "How {t} was handled before, and what became of it: one page, with dates",
         "File {n} with the date and the name of whoever counted",
-        "Everyone who remembers {t}: one line each under this pin, with the year",
+        "One line under this pin from everyone who remembers {t}, with the year",
     ],
 };
 
@@ -212,7 +212,7 @@ pub(super) static GENERAL: Craft = Craft {
     ],
     pins: &[
         "A first small step on {t} that anyone can take today",
-        "Who else cares about {t}? Write your name under this pin",
+        "Write your name under this pin if you care about {t}",
         "One thing that should be ready before {d}, and who does it",
     ],
 };

@@ -114,7 +114,10 @@ static DRY: Tone = Tone {
         "{l} now claims {q}, and I am prepared to believe it.",
     ],
     nothing_new: &["{l} has not changed, and neither have I.", "Nothing new on {l}. The walk was pleasant."],
-    greetings: &["{o}, about {t}. It will not go away by itself.", "{o}, you look like someone with a view on {t}."],
+    greetings: &[
+        "{o}, a word about {t}, which will not go away by itself.",
+        "{o}, you look like someone with a view on {t}.",
+    ],
     agreeing: &["I find nothing wrong with {q}, and I looked.", "{q} will do.", "For once I agree entirely: {q}."],
     doubting: &["{q} is a brave thing to say.", "{q}, you say. I would not bet the shelf on it."],
     closing: &["It is done, and quietly.", "There it is. No applause needed."],
@@ -200,7 +203,10 @@ static CALM: Tone = Tone {
         "I leave {l} with one sentence in mind: {q}.",
     ],
     nothing_new: &["{l} rests, and so may I.", "Nothing was added to {l}; what stands there still stands."],
-    greetings: &["{o}, sit with me for a moment. {t} deserves it.", "{o}, I have been thinking about {t}."],
+    greetings: &[
+        "{o}, sit with me for a while; I would like to talk about {t}.",
+        "{o}, I have been thinking about {t}.",
+    ],
     agreeing: &[
         "{q} sounds right, and it sounded right before.",
         "I have nothing to set against {q}.",

@@ -1,0 +1,113 @@
+//! What may be relied on in conversations of the offline brain: content instead of phrases, nothing said twice, and
+//! conclusions that say who does what.
+
+use std::collections::BTreeSet;
+
+use super::OfflineProvider;
+use super::examples::{ADA, BRAM, request, system};
+use super::filler::quotations;
+use super::text::{bare, sentences};
+use crate::gateway::provider::{ProviderRequest, SimulatedProvider};
+use crate::mind::CallKind;
+
+const BOARD: &str = "## Message board: News\nThe reading corner opens on the first Saturday of December. We have eleven \
+                     lamps,\nforty chairs and no sign.\n- The budget for the opening is 400, and nobody has checked the figure.\n\
+                     - A map of the building is missing, and visitors get lost on the stairs.";
+
+fn say(profile: &str, agent: &str, moment: &str, seed: u64) -> String {
+    let system = system(profile, &[BOARD]);
+    let asked = ProviderRequest { agent: agent.into(), seed, ..request(CallKind::Conversation, &system, moment) };
+    let text = OfflineProvider.answer(&asked).outcome.expect("the offline brain always answers").text;
+    text.lines().filter(|line| !line.starts_with('[')).collect::<Vec<_>>().join(" ")
+}
+
+/// Four turns between Ada and Bram.
+fn talk(topic: &str, seed: u64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for turn in 0..4 {
+        let (profile, agent, me, other) =
+            if turn % 2 == 0 { (ADA, "ada-1", "Ada", "Bram") } else { (BRAM, "bram-1", "Bram", "Ada") };
+        let said =
+            if lines.is_empty() { "Your turn: nobody has spoken yet. Begin.".to_owned() } else { lines.join("\n") };
+        let last = if turn == 3 { " This is the last turn: close with a conclusion." } else { "" };
+        let moment = format!("You are talking with {other} about {topic}.\n\n{said}\n\nYour turn: answer.{last}");
+        let text = say(profile, agent, &moment, seed * 10 + turn);
+        lines.push(format!("{me}: {text}"));
+    }
+    lines
+}
+
+const RULE: &str = "House rules: Pin one idea at a time, in one sentence that anyone can act on.";
+
+#[test]
+fn a_rule_that_was_told_is_quoted_and_its_words_are_no_topic() {
+    for seed in 0..40 {
+        let lines = talk(RULE, seed);
+        assert!(lines[0].contains("“Pin one idea at a time, in one sentence that anyone can act on”"), "{}", lines[0]);
+        assert!(lines.iter().all(|line| !line.contains("the anyone") && !line.contains("the one ")), "{lines:?}");
+    }
+}
+
+#[test]
+fn nobody_repeats_a_sentence_in_a_conversation() {
+    for seed in 0..40 {
+        for topic in [RULE, "News", "the autumn fair"] {
+            let lines = talk(topic, seed);
+            let texts: Vec<String> =
+                lines.iter().flat_map(|line| sentences(line.split_once(": ").expect("a name").1)).collect();
+            let different: BTreeSet<String> = texts.iter().map(|text| bare(text)).collect();
+            assert_eq!(different.len(), texts.len(), "{lines:#?}");
+        }
+    }
+}
+
+#[test]
+fn agents_quote_facts_and_not_each_others_phrases() {
+    let facts = bare(&format!("{BOARD}\n{}\n{RULE}", super::examples::RULES));
+    for seed in 0..40 {
+        for line in talk("News", seed) {
+            for quotation in quotations(&line) {
+                assert!(facts.contains(&bare(&quotation)), "“{quotation}” is no fact: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn conversations_on_the_same_topic_differ() {
+    let talks: BTreeSet<String> = (0..20).map(|seed| talk("News", seed).join("\n")).collect();
+    assert!(talks.len() >= 19, "{} different conversations", talks.len());
+}
+
+#[test]
+fn a_conclusion_says_who_does_what() {
+    for seed in 0..40 {
+        let end = talk("News", seed).pop().expect("four turns");
+        assert!(end.contains("Ada will ") || end.contains("Ada looks over it"), "{end}");
+        assert!(end.to_lowercase().contains("i will "), "{end}");
+    }
+}
+
+#[test]
+fn what_was_agreed_is_asked_about_the_next_time() {
+    let note =
+        "## Your notes\n- Agreed with Bram about the map: Bram will sketch their route, and I will count the lamps.";
+    let moment = "You are talking with Bram about News.\n\nYour turn: nobody has spoken yet. Begin.";
+    let asked =
+        |seed| ProviderRequest { seed, ..request(CallKind::Conversation, &system(ADA, &[BOARD, note]), moment) };
+    let replies: Vec<String> =
+        (0..40).map(|seed| OfflineProvider.answer(&asked(seed)).outcome.expect("an answer").text).collect();
+    assert!(replies.iter().filter(|reply| reply.contains("sketch your route")).count() >= 12, "{replies:#?}");
+}
+
+#[test]
+fn a_number_is_spoken_of_by_the_trade() {
+    let moment = "You are reading News (message board).\n\nThe budget for the opening is 400.\n\nSay in a few sentences what matters.";
+    let asked = |seed| ProviderRequest { seed, ..request(CallKind::Read, &system(ADA, &[]), moment) };
+    let named = |seed: &u64| {
+        let text = OfflineProvider.answer(&asked(*seed)).outcome.expect("an answer").text;
+        text.contains("the 400") || text.contains("The 400")
+    };
+    let count = (0..40u64).filter(named).count();
+    assert!(count >= 15, "{count} of 40 speak of the 400");
+}
