@@ -12,19 +12,19 @@ const NOT_IN_PHRASES: &str = " shows show showed says said means meant needs nee
     happened opens opened closes closed starts started ends ended became becomes become seems looks looked makes \
     took takes gives gave wants wanted keeps kept moves moved arrives arrived reads stands lies runs holds held asks \
     brings brought leads led tells told gets got puts works changes grows writes wrote thinks belongs agrees agreed \
-    first second third exists exist hangs costs wait waits turns fits helps hears answers asked bring brings late early ready open true false clear sure whole monday tuesday wednesday thursday friday \
-    saturday sunday expect expects breaks falls closes rises lives stays works feels carries carried steers steered \
-    becomes rests hold sees knows thinks talks talked believes deserves remains works seem mean depends \
-    morning evening afternoon night week month year later already again almost even instead matter \
-    point mind line fact idea case sense reason answer question anyone anybody somebody someone anything something \
-    nothing nobody everybody everyone everything none one ones place woman man person thing figure claim number name \
-    time way place difference while bit lot side far whole rest minute hour kind sort word sentence dozen hundred \
-    thousand half third quarter room source date moment door council reader week paper deadline page wall end start \
-    printer legend sheet glance sign plan colour ";
+    first second third exists exist hangs costs wait waits turns fits helps hears answers asked bring late early \
+    ready open true false clear sure whole monday tuesday wednesday thursday friday saturday sunday expect expects \
+    breaks falls rises lives stays feels carries carried steers steered rests hold sees knows talks talked believes \
+    deserves remains seem mean depends later already again almost even instead matter point mind line fact idea case \
+    sense reason answer question anyone anybody somebody someone anything something nothing nobody everybody \
+    everyone everything none one ones place woman man person thing figure claim number name time way difference \
+    while bit lot side far rest minute hour kind sort word sentence dozen hundred thousand half quarter room source \
+    date moment door reader deadline page wall end start legend sheet glance sign plan colour ";
 
-/// Words that go before a noun and never stand for one.
-const NO_NOUNS: &str = " open closed new old small large great own main main good bad long short free full empty same \
-    different next last best worst only main single usual rough brave wrong right honest ";
+/// Words that go before a noun and never stand for one alone, or name nothing that one could talk about.
+const NO_NOUNS: &str = " open closed new old small large great own main good bad long short free full empty same \
+    different next last best worst only single usual rough brave wrong right honest morning evening afternoon night \
+    week month year paper printer council ";
 
 /// Most words of a noun phrase beside its determiner.
 const PHRASE_WORDS: usize = 2;
@@ -61,7 +61,9 @@ fn phrases_of(
     let tokens: Vec<&str> = part.split_whitespace().map(|word| word.trim_matches(['\'', '’'])).collect();
     for (at, token) in tokens.iter().enumerate() {
         let determiner = token.to_lowercase();
-        if !contains_word(DETERMINERS, &determiner) {
+        // “How the light falls” names a manner and no thing.
+        let is_manner = at > 0 && tokens[at - 1].eq_ignore_ascii_case("how");
+        if !contains_word(DETERMINERS, &determiner) || is_manner {
             continue;
         }
         let run: Vec<&str> = tokens[at + 1..].iter().copied().take_while(|word| belongs(word)).collect();
