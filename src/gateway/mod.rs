@@ -117,11 +117,24 @@ pub fn must_wait(world: &mut World) -> bool {
     if world.resource::<InputJournal>().is_replaying() {
         return false;
     }
+    send_leftovers(world);
     let at_full_speed = world.resource::<SimClock>().speed == Speed::Max;
     on_line(world, |line, live| {
         line.take_in(live);
         line.owes_simulated() || (at_full_speed && line.owes_outside())
     })
+}
+
+/// Sends what is under way and unknown to the worker: what a restart found, or what found no room. Before the
+/// tick, because the answer may be due in it.
+fn send_leftovers(world: &mut World) {
+    let questions = world.resource::<Questions>();
+    let line = world.resource::<Line>();
+    if questions.in_flight.keys().any(|id| !line.knows(*id))
+        && let Err(error) = world.run_system_cached(dispatch::send)
+    {
+        tracing::error!("questions under way could not be sent: {error}");
+    }
 }
 
 /// Waits until the worker says something, at most so long; `false` if it said nothing.

@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 
 use super::activity::TaskCommand;
 use super::body::{Body, BodyItem, Desk, PendingTask};
-use super::conversation::ConversationEnded;
 use super::conversation::{ConversationCommand, ConversationKind, Conversations, Utterance};
 use super::meeting::{self, Proposal};
 use super::state::{State, StateEvent};
@@ -133,7 +132,6 @@ pub(super) fn lead_conversations(
     mut conversations: ResMut<Conversations>,
     mut commands: MessageReader<ConversationCommand>,
     mut edits: MessageReader<SceneEdit>,
-    mut over: MessageWriter<ConversationEnded>,
 ) {
     for edit in edits.read() {
         if let SceneEdit::Relationships(ties) = edit {
@@ -187,7 +185,7 @@ pub(super) fn lead_conversations(
             }
             ConversationCommand::Stop { conversation } => {
                 let mut table = (&mut desk, &mut bodies, &mut *talks, &mut *conversations);
-                end(&mut table, *conversation, "a person ended it", &mut over);
+                end(&mut table, *conversation, "a person ended it");
             }
             ConversationCommand::Switch { on } => talks.switch = Some(*on),
         }

@@ -92,7 +92,7 @@ impl Conversations {
 }
 
 /// A conversation is over.
-#[derive(Message, Clone, Debug)]
+#[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ConversationEnded {
     /// As it was when it ended; it is not among the [`Conversations`] any more.
     pub conversation: Conversation,

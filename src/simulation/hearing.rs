@@ -8,7 +8,6 @@ use serde_json::json;
 use super::activity::CompactionWanted;
 use super::activity::{Explain, NewsHeard, Think, ThinkDone, ThinkOutcome};
 use super::body::{Body, BodyItem, Desk, Doing, News, ReadVersion, Sight, Timer};
-use super::conversation::ConversationEnded;
 use super::conversation::Conversations;
 use super::queue::{Action, QueuedAction};
 use super::state::StateEvent;
@@ -33,7 +32,6 @@ pub(super) fn hear_thoughts(
     mut conversations: ResMut<Conversations>,
     mut explained: MessageReader<Explain>,
     mut done: MessageReader<ThinkDone>,
-    mut over: MessageWriter<ConversationEnded>,
 ) {
     for explain in explained.read() {
         let Some(Ok(mut body)) = desk.roster.entity(explain.agent).map(|entity| bodies.get_mut(entity)) else {
@@ -58,7 +56,7 @@ pub(super) fn hear_thoughts(
                 ThinkOutcome::Failed { why, .. } => Err(why.as_str()),
             };
             let mut table = (&mut desk, &mut bodies, &mut *talks, &mut *conversations);
-            spoke(&mut table, conversation, thought.agent, said, thought.cause, &mut over);
+            spoke(&mut table, conversation, thought.agent, said, thought.cause);
             continue;
         }
         body.life.awaited = None;

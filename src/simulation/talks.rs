@@ -36,6 +36,10 @@ pub(super) struct Talks {
     pub switch: Option<bool>,
     /// What the settings say, as of this tick.
     enabled: bool,
+    /// Ended and not told yet. Most end when the last turn is heard, at the end of a tick: the next tick tells
+    /// it, and a world saved in between must not lose it.
+    #[serde(default)]
+    over: Vec<ConversationEnded>,
 }
 
 impl Talks {
@@ -74,7 +78,7 @@ pub(super) fn converse(
     let mut table: Table = (&mut desk, &mut bodies, &mut talks, &mut conversations);
     let keys: Vec<ConversationKey> = table.3.running.keys().copied().collect();
     for key in keys {
-        go_on(&mut table, key, &mut due, &mut over);
+        go_on(&mut table, key, &mut due);
     }
     look_for_banter(&mut table);
     let mut index = 0;
@@ -83,22 +87,18 @@ pub(super) fn converse(
             index += 1;
         }
     }
+    over.write_batch(talks.over.drain(..));
 }
 
-fn go_on(
-    table: &mut Table,
-    key: ConversationKey,
-    due: &mut MessageWriter<ThinkDue>,
-    over: &mut MessageWriter<ConversationEnded>,
-) {
+fn go_on(table: &mut Table, key: ConversationKey, due: &mut MessageWriter<ThinkDue>) {
     if !table.2.switched_on() {
-        end(table, key, "talk among agents was switched off", over);
+        end(table, key, "talk among agents was switched off");
         return;
     }
     leave_if_far(table, key);
     let Some(conversation) = table.3.running.get(&key) else { return };
     if conversation.participants.len() < 2 {
-        end(table, key, "nobody was left to talk to", over);
+        end(table, key, "nobody was left to talk to");
         return;
     }
     let Some(turn) = table.2.turns.get_mut(&key) else { return };
@@ -143,7 +143,7 @@ fn leave_if_far(table: &mut Table, key: ConversationKey) {
 }
 
 /// Ends a conversation: its participants cool down, and what they said is kept for the next time.
-pub(super) fn end(table: &mut Table, key: ConversationKey, why: &str, over: &mut MessageWriter<ConversationEnded>) {
+pub(super) fn end(table: &mut Table, key: ConversationKey, why: &str) {
     let (desk, bodies, talks, conversations) = table;
     let Some(conversation) = conversations.running.remove(&key) else { return };
     let turn = talks.turns.remove(&key).unwrap_or_default();
@@ -168,18 +168,11 @@ pub(super) fn end(table: &mut Table, key: ConversationKey, why: &str, over: &mut
             desk.shift(&mut body, StateEvent::ConversationEnded { until }, cause);
         }
     }
-    over.write(ConversationEnded { conversation, why: why.to_owned(), cause });
+    talks.over.push(ConversationEnded { conversation, why: why.to_owned(), cause });
 }
 
 /// Takes in what a speaker said, or that nothing came.
-pub(super) fn spoke(
-    table: &mut Table,
-    key: ConversationKey,
-    agent: AgentKey,
-    said: Result<&str, &str>,
-    cause: Seq,
-    over: &mut MessageWriter<ConversationEnded>,
-) {
+pub(super) fn spoke(table: &mut Table, key: ConversationKey, agent: AgentKey, said: Result<&str, &str>, cause: Seq) {
     let (desk, bodies, talks, conversations) = table;
     let (Some(conversation), Some(turn)) = (conversations.running.get_mut(&key), talks.turns.get_mut(&key)) else {
         return;
@@ -198,7 +191,7 @@ pub(super) fn spoke(
         conversation.said.push(Utterance { by, text: text.to_owned(), tick: desk.clock.tick() });
     }
     if let Some(why) = meeting::turn_taken(conversation, turn, said.is_err()) {
-        end(table, key, why, over);
+        end(table, key, why);
     }
 }
 
@@ -424,7 +417,7 @@ fn refuse(desk: &mut Desk, bodies: &mut Query<Body>, proposal: &Proposal, why: &
 
 /// Whether nobody talks, and nobody is about to.
 pub(super) fn is_quiet(talks: &Talks, conversations: &Conversations) -> bool {
-    talks.waiting.is_empty() && conversations.running.is_empty()
+    talks.waiting.is_empty() && talks.over.is_empty() && conversations.running.is_empty()
 }
 
 /// Whether an agent in this state is about to be free or is free.

@@ -11,7 +11,7 @@ use agent_workshop::gateway;
 use agent_workshop::schedule::{self, Door, InputJournal, RecordedInput, SimClock, TICKS_PER_SEC, saved};
 use agent_workshop::store::EventLog;
 use agent_workshop::workspace::files::FileContent;
-use agent_workshop::workspace::{FileChanged, RoomStart};
+use agent_workshop::workspace::{FileChanged, KnownFiles, RoomStart};
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 use serde_json::Value;
@@ -112,6 +112,15 @@ impl Workshop {
     /// Goes on with a saved room in the middle of its run.
     pub fn resume(start: RoomStart, next_seq: Seq) -> Self {
         Self::with(app::resume(start.clone(), "r-test".into(), next_seq).unwrap(), start)
+    }
+
+    /// Another room, opened from what would be saved of this one now.
+    pub fn reopened(&mut self) -> Self {
+        let mut start = self.start.clone();
+        start.files = self.world().resource::<KnownFiles>().all().clone();
+        start.carried = Some(self.saved());
+        let next_seq = self.world().resource::<EventLog>().next_seq();
+        Self::resume(start, next_seq)
     }
 
     fn with(app: App, start: RoomStart) -> Self {
