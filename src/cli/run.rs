@@ -77,8 +77,8 @@ pub(super) fn parse_speed(word: &str) -> Result<Speed, String> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let folder = super::workspace_folder(arguments.workspace.as_deref())?;
     let provider = arguments.provider.as_deref().map(resolve_provider).transpose()?;
+    let folder = super::workspace_folder(arguments.workspace.as_deref())?;
     let options = OpenOptions {
         folder,
         scene: arguments.scene.clone(),
