@@ -7,7 +7,10 @@ use bevy::ecs::prelude::*;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
+use crate::agent::{Agent, Roster};
+use crate::base::Author;
 use crate::base::text::{one_line, truncate};
+use crate::element::{Element, Elements};
 use crate::gateway::Questions;
 use crate::schedule::{SimClock, TICKS_PER_SEC};
 use crate::simulation;
@@ -22,6 +25,7 @@ const LINE_CHARS: usize = 160;
 /// Prints lines above a status line; does nothing where standard error is no terminal.
 pub(super) struct Feed {
     bar: Option<ProgressBar>,
+    style: Style,
     status_drawn: Option<Instant>,
 }
 
@@ -35,7 +39,7 @@ impl Feed {
             );
             bar
         });
-        Self { bar, status_drawn: None }
+        Self { bar, style: Style::of_terminal(), status_drawn: None }
     }
 
     /// Prints a line, also where nobody watches: for problems.
@@ -46,11 +50,14 @@ impl Feed {
         }
     }
 
-    /// Tells what happened.
-    pub(super) fn show(&mut self, events: &[EventRecord]) {
+    /// Tells what happened in this world.
+    pub(super) fn show(&mut self, world: &World, events: &[EventRecord]) {
         let Some(bar) = &self.bar else { return };
-        for line in events.iter().filter_map(line) {
-            bar.println(line);
+        for event in events {
+            let Some(Told { who, what }) = told(world, event) else { continue };
+            let when = time(event.tick as f64 / TICKS_PER_SEC as f64);
+            let what = truncate(&one_line(&what), LINE_CHARS);
+            bar.println(format!("{}  {} {what}", self.style.dim(&when), self.style.bold(&who)));
         }
     }
 
@@ -90,38 +97,103 @@ fn time(secs: f64) -> String {
     format!("{:02}:{:02}", whole / 60, whole % 60)
 }
 
-/// One event in one line; nothing for those that only a log reader wants.
-fn line(event: &EventRecord) -> Option<String> {
-    let data: Value = serde_json::from_str(event.draft.data.get()).ok()?;
-    let text = |key: &str| data[key].as_str().map(one_line).unwrap_or_default();
-    let agent = event.draft.agent.as_deref().unwrap_or("the room");
-    let told = match event.draft.kind {
-        EventKind::AgentAdded => format!("{agent} comes in"),
-        EventKind::AgentRemoved => format!("{agent} leaves"),
-        EventKind::ElementChanged => format!("{} changed by {}: {}", text("element"), text("by"), text("change")),
-        EventKind::Read => format!("{agent} reads {}: {}", text("element"), text("said")),
-        EventKind::ConversationStart => {
-            format!("{} begin to talk about {}", names(&data["participants"]), text("topic"))
-        }
-        EventKind::Message => format!("{agent}: {}", text("text")),
-        EventKind::ConversationEnd => format!("the talk ends: {}", text("why")),
-        EventKind::Memory => format!("{agent} remembers: {}", text("text")),
-        EventKind::Compaction => format!("{agent} sums up what it knows"),
-        EventKind::Complete => format!("{agent} is done: {}", text("text")),
-        EventKind::Warning | EventKind::Error => format!("{agent}: {} {}", text("what"), text("remedy")),
-        EventKind::Budget => format!("{agent}: {}", text("what")),
-        EventKind::FileChange => format!("{} was edited", text("path")),
-        _ => return None,
-    };
-    Some(truncate(&format!("{}  {told}", time(event.tick as f64 / TICKS_PER_SEC as f64)), LINE_CHARS))
+/// How terminals show weight. Plain where a person asked for no colours, as <https://no-color.org> has it.
+struct Style {
+    plain: bool,
 }
 
-fn names(list: &Value) -> String {
-    let names: Vec<&str> =
-        list.as_array().map(|names| names.iter().filter_map(Value::as_str).collect()).unwrap_or_default();
+impl Style {
+    fn of_terminal() -> Self {
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        Self { plain: set("NO_COLOR") || std::env::var_os("TERM").is_some_and(|term| term == "dumb") }
+    }
+
+    fn dim(&self, text: &str) -> String {
+        self.wrap("2", text)
+    }
+
+    fn bold(&self, text: &str) -> String {
+        self.wrap("1", text)
+    }
+
+    fn wrap(&self, code: &str, text: &str) -> String {
+        if self.plain { text.to_owned() } else { format!("\u{1b}[{code}m{text}\u{1b}[0m") }
+    }
+}
+
+/// One event for a reader: who, and what.
+struct Told {
+    who: String,
+    what: String,
+}
+
+/// One event in one line; nothing for those that only a log reader wants.
+fn told(world: &World, event: &EventRecord) -> Option<Told> {
+    let data: Value = serde_json::from_str(event.draft.data.get()).ok()?;
+    let text = |key: &str| data[key].as_str().map(one_line).unwrap_or_default();
+    let agent = event.draft.agent.as_deref();
+    let what = match event.draft.kind {
+        EventKind::AgentAdded => "comes in".to_owned(),
+        EventKind::AgentRemoved => "leaves".to_owned(),
+        EventKind::ElementChanged => changed(world, &data)?,
+        EventKind::Read if data["said"].is_string() => format!("reads {}: {}", text("label"), text("said")),
+        EventKind::ConversationStart => {
+            let (who, about) = (names(world, &data["participants"]), text("topic"));
+            let what = if about.is_empty() { "begin to talk".into() } else { format!("begin to talk about {about}") };
+            return Some(Told { who, what });
+        }
+        EventKind::Message => format!("says: {}", text("text")),
+        EventKind::Memory if data["note"].is_string() => format!("notes: {}", text("note")),
+        EventKind::Compaction => "sums up what it knows".to_owned(),
+        EventKind::Complete => format!("is done: {}", text("text")),
+        EventKind::Warning | EventKind::Error | EventKind::Budget => {
+            format!("is told: {}", [text("what"), text("remedy")].join(" ").trim_end())
+        }
+        EventKind::FileChange => format!("reloads {}", text("path")),
+        _ => return None,
+    };
+    let by = data["by"].as_str();
+    let who = agent.or(by).map_or_else(|| "The room".to_owned(), |id| name_of(world, id));
+    Some(Told { who, what })
+}
+
+/// What was done to an element; nothing for what comes with the scene.
+fn changed(world: &World, data: &Value) -> Option<String> {
+    let elements = world.resource::<Elements>();
+    let id = data["element"].as_str().unwrap_or_default();
+    let element = elements.key(id).and_then(|key| elements.entity(key)).and_then(|entity| world.get::<Element>(entity));
+    let label = element.map_or(id, |element| &element.label);
+    let part = data["id"].as_str().unwrap_or_default();
+    Some(match data["change"].as_str()? {
+        "text_set" => format!("edits {label}"),
+        "pin_added" => format!("pins {part} to {label}"),
+        "pin_voted" => format!("votes on {part} of {label}"),
+        "pin_commented" => format!("comments on {part} of {label}"),
+        "pin_removed" => format!("takes {part} down from {label}"),
+        "mail_added" => format!("sends {part} to {label}"),
+        _ => return None,
+    })
+}
+
+/// What someone is called: by the name in the profile while in the room, by id afterwards.
+fn name_of(world: &World, id: &str) -> String {
+    let roster = world.resource::<Roster>();
+    let agent = roster.key(id).and_then(|key| roster.entity(key)).and_then(|entity| world.get::<Agent>(entity));
+    match agent {
+        Some(agent) => agent.name.to_string(),
+        None if *id == *Author::user().0 => "Somebody".to_owned(),
+        None => id.to_owned(),
+    }
+}
+
+fn names(world: &World, list: &Value) -> String {
+    let names: Vec<String> = list
+        .as_array()
+        .map(|names| names.iter().filter_map(Value::as_str).map(|id| name_of(world, id)).collect())
+        .unwrap_or_default();
     match names.as_slice() {
-        [] => "agents".to_owned(),
-        [one] => (*one).to_owned(),
+        [] => "Agents".to_owned(),
+        [one] => one.clone(),
         [most @ .., last] => format!("{} and {last}", most.join(", ")),
     }
 }

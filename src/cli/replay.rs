@@ -43,7 +43,8 @@ pub(super) fn replay(arguments: &Arguments) -> Outcome {
     let replayed = play(&reader, run, arguments.to, |world| {
         let tick = world.resource::<SimClock>().tick();
         let first = *first_tick.get_or_insert(tick);
-        feed.show(&world.resource_mut::<EventLog>().take());
+        let events = world.resource_mut::<EventLog>().take();
+        feed.show(world, &events);
         if let crate::schedule::Speed::Times(times) = arguments.speed {
             let due = Duration::from_secs_f64((tick - first) as f64 / (TICKS_PER_SEC * u64::from(times)) as f64);
             std::thread::sleep(due.saturating_sub(began.elapsed()));

@@ -16,6 +16,7 @@ use crate::app::drive::{EventTap, Step};
 use crate::app::room::{OpenOptions, Room};
 use crate::base::{Id, Problem, Severity};
 use crate::gateway::Questions;
+use crate::gateway::settings::GatewaySettings;
 use crate::schedule::{Door, SimClock, Speed, TICKS_PER_SEC};
 use crate::simulation::{self, TaskCommand};
 use crate::store::EventRecord;
@@ -76,8 +77,8 @@ pub(super) fn parse_speed(word: &str) -> Result<Speed, String> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let provider = arguments.provider.as_deref().map(resolve_provider).transpose()?;
     let folder = super::workspace_folder(arguments.workspace.as_deref())?;
-    let provider = arguments.provider.as_deref().map(resolve_script_path).transpose()?;
     let options = OpenOptions {
         folder,
         scene: arguments.scene.clone(),
@@ -176,9 +177,15 @@ fn finish(
     Ok(ending)
 }
 
-/// `scripted:FILE` with the file's path made absolute, so that it means the same from anywhere.
-fn resolve_script_path(provider: &str) -> Result<String, Complaint> {
-    let Some(file) = provider.strip_prefix("scripted:") else { return Ok(provider.to_owned()) };
+/// A provider that there is; `scripted:FILE` with the file's path made absolute, so that it means the same from
+/// anywhere.
+fn resolve_provider(provider: &str) -> Result<String, Complaint> {
+    let Some(file) = provider.strip_prefix("scripted:") else {
+        return match GatewaySettings::default().choose(Some(provider), None) {
+            Ok(_) => Ok(provider.to_owned()),
+            Err(problem) => Err(Complaint::usage(problem.what).hint(problem.remedy)),
+        };
+    };
     let path = std::fs::canonicalize(file).map_err(|error| Complaint::usage(format!("the script {file}: {error}")))?;
     Ok(format!("scripted:{}", path.display()))
 }
@@ -341,7 +348,7 @@ impl Output {
 
     fn show(&mut self, world: &mut World, events: &[EventRecord]) -> Result<(), Complaint> {
         self.write(events);
-        self.feed.show(events);
+        self.feed.show(world, events);
         self.feed.status(world);
         Ok(())
     }

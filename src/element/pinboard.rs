@@ -304,14 +304,21 @@ impl Content for Pinboard {
         }
     }
 
-    fn prompt_text(&self, _reader: &str) -> String {
+    fn prompt_text(&self, reader: &str) -> String {
         if self.pins.is_empty() {
             return "(no pins)".to_owned();
         }
         let mut lines = String::new();
-        for Pin { id, text, author, up, down, comments, .. } in &self.pins {
+        for pin in &self.pins {
+            let Pin { id, text, author, up, down, comments, .. } = pin;
             let text = text.replace('\n', "\n  ");
-            let _ = writeln!(lines, "{id} (by {author}, +{} −{}): {text}", up.len(), down.len());
+            // A model that does not see its own vote votes again.
+            let own = match pin.vote_of(reader) {
+                Some(true) => ", you voted for it",
+                Some(false) => ", you voted against it",
+                None => "",
+            };
+            let _ = writeln!(lines, "{id} (by {author}, +{} −{}{own}): {text}", up.len(), down.len());
             for comment in comments {
                 let _ = writeln!(lines, "  {}: {}", comment.author, comment.text.replace('\n', "\n  "));
             }

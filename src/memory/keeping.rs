@@ -79,6 +79,7 @@ pub(super) fn archive_memory(
 pub(super) fn edit(
     mut edits: MessageReader<MemoryEdit>,
     (roster, elements, clock): (Res<Roster>, Res<Elements>, Res<SimClock>),
+    held: Query<&Element>,
     settings: Res<MemorySettings>,
     mut agents: Query<(&Agent, &mut Memory)>,
     mut log: ResMut<EventLog>,
@@ -91,13 +92,15 @@ pub(super) fn edit(
             _ => None,
         };
         // An element may leave between the asking and the reply: what was read of it is of no use to anyone.
-        if about.is_some_and(|element| elements.entity(element).is_none()) {
+        let about = about.map(|element| elements.entity(element));
+        if about == Some(None) {
             continue;
         }
+        let about = about.flatten();
         let Some(entity) = roster.entity(edit.agent) else { continue };
         let Ok((agent, mut memory)) = agents.get_mut(entity) else { continue };
         if let Some(change) = operations::apply(&mut memory, &edit.act, &settings, clock.tick()) {
-            record(&mut log, &agent.id, &change, edit.cause);
+            record(&mut log, &agent.id, &change, about.and_then(|entity| held.get(entity).ok()), edit.cause);
         }
     }
 }
@@ -175,13 +178,21 @@ fn for_everyone(
     for (_, entity) in roster.iter() {
         let Ok((agent, mut memory)) = agents.get_mut(entity) else { continue };
         if let Some(change) = change(&mut memory) {
-            record(log, &agent.id, &change, cause);
+            record(log, &agent.id, &change, None, cause);
         }
     }
 }
 
-fn record(log: &mut EventLog, agent: &Id, change: &MemoryChange, cause: Seq) {
-    log.write(EventDraft::new(EventKind::Memory, change).agent(agent).cause(cause));
+/// A record names the element by its id; of one that is gone, the cause says which it was.
+fn record(log: &mut EventLog, agent: &Id, change: &MemoryChange, element: Option<&Element>, cause: Seq) {
+    let mut data = serde_json::to_value(change).unwrap_or_default();
+    if let Some(fields) = data.as_object_mut() {
+        match element {
+            Some(element) => fields.insert("element".to_owned(), serde_json::json!(element.id)),
+            None => fields.shift_remove("element"),
+        };
+    }
+    log.write(EventDraft::new(EventKind::Memory, data).agent(agent).cause(cause));
 }
 
 /// What of this floor outlives the process.

@@ -1,16 +1,18 @@
 //! The program as its user starts it: the real binary, a real folder, edits on disk, and sudden death.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use agent_workshop::base::hash::content_hash;
 use libtest_mimic::Trial;
 use serde_json::Value;
 
 use crate::cases;
+use crate::hostile_server::{Server, end_event, stream_of, text_event};
 
 /// Nothing here may take longer in real time.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -22,6 +24,7 @@ pub fn trials() -> Vec<Trial> {
         bad_usage_ends_with_2_and_says_why,
         events_on_standard_output_keep_the_contract,
         a_run_replays_to_the_same_worlds,
+        answers_that_came_at_random_times_are_replayed_at_the_same_ticks,
         an_edit_on_disk_is_noticed_within_a_second_and_read,
         what_agents_do_is_written_to_the_scene_without_touching_the_rest,
         killed_at_any_moment_the_room_goes_on_where_it_was,
@@ -152,7 +155,14 @@ fn a_pipe_stays_quiet() {
 
 fn bad_usage_ends_with_2_and_says_why() {
     let folder = folder();
-    for arguments in [&["run", "--speed", "7"][..], &["run", "--for", "soon"], &["frobnicate"], &["replay", "last"]] {
+    let wrong = [
+        &["run", "--speed", "7"][..],
+        &["run", "--for", "soon"],
+        &["run", "--provider", "opanai"],
+        &["frobnicate"],
+        &["replay", "last"],
+    ];
+    for arguments in wrong {
         let output = output(folder.path(), arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(!output.stderr.is_empty(), "{arguments:?} says nothing");
@@ -181,6 +191,32 @@ fn a_run_replays_to_the_same_worlds() {
         serde_json::from_str(&succeed(folder.path(), &["replay", "last", "--verify", "--json"])).unwrap();
     assert!(report["compared"].as_u64().unwrap() >= 5, "{report}");
     assert_eq!(report["differs_at"], Value::Null);
+}
+
+/// A model in real time, whose answers take up to a third of a second, which is five simulated seconds here.
+fn answers_that_came_at_random_times_are_replayed_at_the_same_ticks() {
+    let server = Server::start(|stream, request, number| {
+        std::thread::sleep(Duration::from_millis(content_hash(format!("{number}{request}").as_bytes()) % 300));
+        let text = format!("Point {number} is new to me. [REMEMBER: point {number}] [PIN: look into point {number}]");
+        for piece in stream_of(&[text_event(&text), end_event("stop")]) {
+            if stream.write_all(&piece).is_err() {
+                return;
+            }
+        }
+    });
+    let folder = folder();
+    succeed(folder.path(), &["init", "."]);
+    let run = ["run", "--scene", "newsroom", "--provider", "openai:any", "--for", "90s", "--speed", "16"];
+    let told = workshop(folder.path(), &run).env("OPENAI_BASE_URL", &server.url).output().unwrap();
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    assert!(server.seen() >= 10, "only {} questions", server.seen());
+    let report: Value =
+        serde_json::from_str(&succeed(folder.path(), &["replay", "last", "--verify", "--json"])).unwrap();
+    assert!(report["compared"].as_u64().unwrap() >= 5, "{report}");
+    assert_eq!(report["differs_at"], Value::Null);
+    let events = json_lines(&succeed(folder.path(), &["export", "--events", "-"]));
+    let answered = events.iter().filter(|event| event["type"] == "model_call" && event["data"]["error"].is_null());
+    assert!(answered.count() >= 10, "too few answers came");
 }
 
 fn an_edit_on_disk_is_noticed_within_a_second_and_read() {

@@ -1,7 +1,9 @@
 //! The same start and the same inputs make the same world, tick by tick.
 
+use agent_workshop::app;
 use agent_workshop::base::Seq;
-use agent_workshop::schedule::InputJournal;
+use agent_workshop::schedule::{InputJournal, Tick};
+use bevy::ecs::schedule::{LogLevel, ScheduleBuildSettings};
 use libtest_mimic::Trial;
 
 use crate::cases;
@@ -29,6 +31,7 @@ pub fn trials() -> Vec<Trial> {
         a_saved_room_goes_on_as_the_one_that_was_never_saved,
         a_room_can_be_saved_after_any_tick,
         another_seed_makes_another_world,
+        no_two_systems_of_a_tick_meet_in_an_order_that_is_left_open,
     ]
 }
 
@@ -105,4 +108,16 @@ fn another_seed_makes_another_world() {
     one.advance(20.0);
     other.advance(20.0);
     assert_ne!(one.hash(), other.hash());
+}
+
+fn no_two_systems_of_a_tick_meet_in_an_order_that_is_left_open() {
+    let mut room = app::headless();
+    let settings = ScheduleBuildSettings { ambiguity_detection: LogLevel::Error, ..Default::default() };
+    room.edit_schedule(Tick, |schedule| {
+        schedule.set_build_settings(settings.clone());
+    });
+    room.world_mut().schedule_scope(Tick, |world, schedule| {
+        schedule.initialize(world).expect("every system has its place");
+        assert!(schedule.systems_len() > 30, "only {} systems", schedule.systems_len());
+    });
 }

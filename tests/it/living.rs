@@ -1,7 +1,11 @@
 //! The main job: agents notice what changes, walk over, read, talk, and remember, and the log tells why.
 
-use agent_workshop::base::Author;
+use agent_workshop::agent::{AgentCommand, Roster};
+use agent_workshop::base::{Author, ConversationKey};
 use agent_workshop::element::{ElementAct, ElementEdit};
+use agent_workshop::schedule::TICKS_PER_SEC;
+use agent_workshop::simulation::{AgentState, ConversationCommand};
+use bevy::math::Vec2;
 use libtest_mimic::Trial;
 use serde_json::Value;
 
@@ -41,6 +45,8 @@ pub fn trials() -> Vec<Trial> {
         an_agent_taken_out_while_asking_costs_the_others_nothing,
         a_deleted_element_lets_its_readers_go_on,
         a_task_is_done_and_answered,
+        a_reply_to_a_conversation_that_was_ended_meanwhile_is_not_said,
+        an_agent_carried_while_its_reply_is_on_the_way_takes_it_in,
         the_settings_of_a_new_workspace_name_what_there_is,
     ]
 }
@@ -259,4 +265,50 @@ fn the_settings_of_a_new_workspace_name_what_there_is() {
     room.advance(0.1);
     let problems: Vec<String> = room.world().resource::<Problems>().iter().map(ToString::to_string).collect();
     assert!(problems.is_empty(), "{problems:?}");
+}
+
+/// Answers take five seconds, so that there is time for things to happen meanwhile.
+const SLOW_SCRIPT: &str = "latency: 5\ndefault: [ { text: \"Understood. [REMEMBER: be brief]\" } ]\n";
+
+fn a_reply_to_a_conversation_that_was_ended_meanwhile_is_not_said() {
+    let mut room = people(Setup::scene(SCENE)).script(SLOW_SCRIPT).open();
+    let participants = vec!["ada-1".into(), "bram-1".into()];
+    room.push(ConversationCommand::Start { participants, topic: "the ferry".into() });
+    room.until(60.0, "conversation_start", |_| true);
+    room.advance(2.0);
+    assert!(room.events("message").is_empty(), "a reply takes five seconds");
+    room.push(ConversationCommand::Stop { conversation: ConversationKey(0) });
+    let end = room.until(1.0, "conversation_end", |_| true);
+    assert_eq!(end["data"]["why"], "a person ended it");
+    room.advance(6.0);
+    assert!(room.events("message").is_empty(), "{:?}", room.events("message"));
+    let paid = room.events("model_call").into_iter().filter(|call| call["data"]["kind"] == "conversation").count();
+    assert_eq!(paid, 1, "what was asked is on the books");
+    let states: Vec<&Value> = room.events("state").into_iter().filter(|state| state["agent"] == "ada-1").collect();
+    let last = states.last().expect("Ada changed her state");
+    assert_ne!(last["data"]["to"], "conversing", "{last}");
+}
+
+fn an_agent_carried_while_its_reply_is_on_the_way_takes_it_in() {
+    let mut room = people(Setup::scene(SCENE)).script(SLOW_SCRIPT).open();
+    room.advance(1.0);
+    room.edit("scenes/test.yaml", &with_rules("Be kind."));
+    let asks = |room: &mut Workshop| {
+        let world = room.world();
+        let bram = world.resource::<Roster>().key("bram-1").and_then(|key| world.resource::<Roster>().entity(key));
+        world.get::<AgentState>(bram.unwrap()).unwrap().0.why().contains("asking")
+    };
+    let asked = (0..60 * TICKS_PER_SEC).any(|_| {
+        room.tick();
+        asks(&mut room)
+    });
+    assert!(asked, "Bram never asked");
+    room.push(AgentCommand::PickUp { agent: "bram-1".into() });
+    room.push(AgentCommand::Carry { agent: "bram-1".into(), position: Vec2::new(900.0, 900.0) });
+    let read = room.until(8.0, "read", |event| event["agent"] == "bram-1");
+    assert_eq!(read["data"]["outcome"], "read");
+    room.push(AgentCommand::PutDown { agent: "bram-1".into() });
+    let down = room.until(1.0, "state", |state| state["agent"] == "bram-1" && state["data"]["from"] == "dragged");
+    assert_ne!(down["data"]["to"], "reading", "it read already: {down}");
+    assert!(room.events("memory").iter().any(|event| event["data"]["note"] == "be brief"));
 }

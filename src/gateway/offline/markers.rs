@@ -200,5 +200,5 @@ fn has_voted(speaker: &Speaker, pin: &PinLine) -> bool {
     let names_it = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '-').any(|word| word == pin.id);
     let votes = |text: &&String| text.to_lowercase().contains("vote") && names_it(text);
     let before = speaker.reading.said.iter().chain(&speaker.reading.notes).chain(&speaker.reading.knows);
-    before.into_iter().any(|text| votes(&text)) || names_it(&speaker.reading.feedback)
+    pin.voted || before.into_iter().any(|text| votes(&text)) || names_it(&speaker.reading.feedback)
 }

@@ -12,6 +12,8 @@ pub struct PinLine {
     pub author: String,
     /// Votes for it.
     pub up: u32,
+    /// Whether the reader has voted on it.
+    pub voted: bool,
     /// Its text.
     pub text: String,
 }
@@ -197,6 +199,7 @@ fn pin(line: &str) -> Option<PinLine> {
         id: id.to_owned(),
         author: plain(author),
         up: up.and_then(|votes| votes.parse().ok()).unwrap_or(0),
+        voted: byline.contains("you voted"),
         text: plain(text),
     })
 }

@@ -15,7 +15,7 @@ const NOT_IN_PHRASES: &str = " shows show showed says said means meant needs nee
     first second third exists exist hangs costs wait waits turns fits helps hears answers asked bring late early \
     ready open true false clear sure whole monday tuesday wednesday thursday friday saturday sunday expect expects \
     breaks falls rises lives stays feels carries carried steers steered rests hold sees knows talks talked believes \
-    deserves remains seem mean depends later already again almost even instead matter point mind line fact idea case \
+    deserves remains seem mean depends later already again almost even instead matter point moment mind line fact idea case \
     sense reason answer question anyone anybody somebody someone anything something nothing nobody everybody \
     everyone everything none one ones place woman man person thing figure claim number name time way difference \
     while bit lot side far rest minute hour kind sort word sentence dozen hundred thousand half quarter room source \
