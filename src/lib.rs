@@ -49,5 +49,10 @@ pub mod gateway;
 pub mod memory;
 pub mod mind;
 
+#[cfg(feature = "window")]
+pub mod ui;
+#[cfg(feature = "window")]
+pub mod view;
+
 pub mod app;
 pub mod cli;

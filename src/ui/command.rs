@@ -1,0 +1,76 @@
+//! What a person can do in the window, as data: drawn once, done in one place, undone from there.
+
+use std::path::PathBuf;
+
+use bevy::math::Vec2;
+
+use crate::agent::AgentCommand;
+use crate::element::{ElementCommand, ElementEdit};
+use crate::schedule::Speed;
+use crate::simulation::{ConversationCommand, TaskCommand};
+use crate::view::pick::Thing;
+
+/// Something that changes the room. Enters through the one door, so that it is recorded.
+#[derive(Clone, PartialEq, Debug)]
+pub enum RoomAct {
+    /// About an agent.
+    Agent(AgentCommand),
+    /// About where elements stand and what they are called.
+    Element(ElementCommand),
+    /// About what an element holds.
+    Edit(ElementEdit),
+    /// About conversations.
+    Talk(ConversationCommand),
+    /// A task for an agent.
+    Task(TaskCommand),
+}
+
+/// Something that a person does.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Command {
+    /// Changes the room; undone by what is second, where it can be undone.
+    Act(RoomAct, Option<RoomAct>),
+    /// Several changes that are undone as one.
+    Acts(Vec<(RoomAct, Option<RoomAct>)>),
+    /// Takes things out of the room.
+    Delete(Vec<Thing>),
+    /// Puts a second one of each beside it.
+    Duplicate(Vec<Thing>),
+    /// Keeps these for pasting.
+    Copy(Vec<Thing>),
+    /// Puts what was copied here.
+    Paste(Vec2),
+    /// Takes the last change back.
+    Undo,
+    /// Does it again.
+    Redo,
+    /// Stops or starts time.
+    SetPaused(bool),
+    /// How fast time passes.
+    SetSpeed(Speed),
+    /// Opens a scene of this workspace by its stem.
+    OpenScene(String),
+    /// Makes a scene of this name and opens it.
+    NewScene(String),
+    /// Saves the open scene under another name and goes on in that one.
+    SaveSceneAs(String),
+    /// Begins the open scene as its file says: memories and places are forgotten.
+    ResetScene,
+    /// Makes agents of files or folders dropped here.
+    Import {
+        /// From the desktop.
+        paths: Vec<PathBuf>,
+        /// Where they were dropped.
+        position: Vec2,
+    },
+    /// Who answers from now on: `offline`, `openai:model`, …
+    SetProvider(String),
+    /// Asks a provider something small, to see whether it answers.
+    TestProvider(String),
+    /// Opens a file of the workspace in the person's editor.
+    OpenFile(String),
+    /// Writes a picture of the window.
+    Screenshot(PathBuf),
+    /// Closes the window.
+    Quit,
+}

@@ -1,0 +1,8 @@
+//! Everything around and over the room: panels, overlays, notices, keys. Drawn with `egui` from a
+//! [`RoomModel`](crate::view::model::RoomModel); what a person does comes out as [`Command`]s.
+
+pub mod command;
+pub mod state;
+
+pub use command::Command;
+pub use state::UiState;

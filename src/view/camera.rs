@@ -1,0 +1,124 @@
+//! From where the room is seen: the middle of the view and how large things appear.
+
+use bevy::math::Vec2;
+use egui::{Pos2, Rect, Vec2 as Points, vec2};
+
+/// Smallest and largest zoom.
+pub const ZOOM: std::ops::RangeInclusive<f32> = 0.1..=3.0;
+
+/// A view onto the room. World units, y upward; the screen's points, y downward.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Camera {
+    /// What stands in the middle of the view.
+    pub middle: Vec2,
+    /// Points per world unit, within [`ZOOM`].
+    pub zoom: f32,
+    /// Where on screen the room is shown.
+    pub viewport: Rect,
+}
+
+impl Default for Camera {
+    fn default() -> Self {
+        Self { middle: Vec2::ZERO, zoom: 1.0, viewport: Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 800.0)) }
+    }
+}
+
+impl Camera {
+    /// Where a place of the room is on screen.
+    pub fn to_screen(&self, place: Vec2) -> Pos2 {
+        let from_middle = (place - self.middle) * self.zoom;
+        self.viewport.center() + vec2(from_middle.x, -from_middle.y)
+    }
+
+    /// Which place of the room a point of the screen shows.
+    pub fn to_world(&self, point: Pos2) -> Vec2 {
+        let from_middle = (point - self.viewport.center()) / self.zoom;
+        self.middle + Vec2::new(from_middle.x, -from_middle.y)
+    }
+
+    /// Zooms by a factor; what is under `pivot` stays there.
+    pub fn zoom_at(&mut self, pivot: Pos2, factor: f32) {
+        if !factor.is_finite() || factor <= 0.0 {
+            return;
+        }
+        let kept = self.to_world(pivot);
+        self.zoom = (self.zoom * factor).clamp(*ZOOM.start(), *ZOOM.end());
+        self.middle += kept - self.to_world(pivot);
+    }
+
+    /// Moves the view so that what was under the pointer follows it.
+    pub fn pan(&mut self, by: Points) {
+        self.middle += Vec2::new(-by.x, by.y) / self.zoom;
+    }
+
+    /// Shows all of these places with some air around; nothing to show changes nothing.
+    pub fn frame(&mut self, places: impl IntoIterator<Item = Vec2>) {
+        const AIR: f32 = 120.0;
+        let mut bounds: Option<(Vec2, Vec2)> = None;
+        for place in places.into_iter().filter(|place| place.is_finite()) {
+            let (low, high) = bounds.unwrap_or((place, place));
+            bounds = Some((low.min(place), high.max(place)));
+        }
+        let Some((low, high)) = bounds else { return };
+        let size = high - low + Vec2::splat(2.0 * AIR);
+        self.middle = low.midpoint(high);
+        let fits = (self.viewport.width() / size.x).min(self.viewport.height() / size.y);
+        self.zoom = fits.clamp(*ZOOM.start(), 1.5);
+    }
+
+    /// The part of the room that can be seen, lower left and upper right, with a margin in world units.
+    pub fn visible(&self, margin: f32) -> (Vec2, Vec2) {
+        let half = Vec2::new(self.viewport.width(), self.viewport.height()) / (2.0 * self.zoom) + Vec2::splat(margin);
+        (self.middle - half, self.middle + half)
+    }
+
+    /// A rectangle of the room, on screen.
+    pub fn rect_to_screen(&self, middle: Vec2, size: Vec2) -> Rect {
+        Rect::from_center_size(self.to_screen(middle), vec2(size.x, size.y) * self.zoom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use egui::pos2;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_under_the_pointer_stays_there_when_zooming(
+            x in 0.0_f32..1280.0, y in 0.0_f32..800.0, factor in 0.2_f32..5.0, zoom in 0.1_f32..3.0,
+        ) {
+            let mut camera = Camera { zoom, ..Camera::default() };
+            let before = camera.to_world(pos2(x, y));
+            camera.zoom_at(pos2(x, y), factor);
+            prop_assert!(camera.to_world(pos2(x, y)).distance(before) < 0.05);
+            prop_assert!(ZOOM.contains(&camera.zoom));
+        }
+
+        #[test]
+        fn screen_and_world_are_each_other_s_inverse(x in -5e3_f32..5e3, y in -5e3_f32..5e3, zoom in 0.1_f32..3.0) {
+            let camera = Camera { zoom, middle: Vec2::new(30.0, -70.0), ..Camera::default() };
+            let back = camera.to_world(camera.to_screen(Vec2::new(x, y)));
+            prop_assert!(back.distance(Vec2::new(x, y)) < 0.05);
+        }
+    }
+
+    #[test]
+    fn y_grows_upward() {
+        let camera = Camera::default();
+        assert!(camera.to_screen(Vec2::new(0.0, 100.0)).y < camera.to_screen(Vec2::ZERO).y);
+    }
+
+    #[test]
+    fn framing_shows_every_place() {
+        let mut camera = Camera::default();
+        camera.frame([Vec2::new(-900.0, 10.0), Vec2::new(700.0, -2000.0)]);
+        for place in [Vec2::new(-900.0, 10.0), Vec2::new(700.0, -2000.0)] {
+            assert!(camera.viewport.contains(camera.to_screen(place)));
+        }
+        let before = camera;
+        camera.frame([]);
+        assert_eq!(camera, before);
+    }
+}

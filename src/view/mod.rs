@@ -1,0 +1,12 @@
+//! The room on screen: what it looks like at one moment, from where it is seen, and how it is painted.
+//!
+//! Everything here is a function of plain data: [`model::RoomModel`] is read from the world once a frame, a
+//! [`camera::Camera`] says from where, [`pick`] says what stands under a point, and [`paint`] draws on an
+//! `egui` painter. Nothing here changes the room.
+
+pub mod camera;
+pub mod glide;
+pub mod model;
+pub mod pick;
+pub mod recent;
+pub mod theme;

@@ -1,0 +1,284 @@
+//! The room as a screen sees it at one moment: plain data, read from the world once a frame.
+
+use std::sync::Arc;
+
+use bevy::math::Vec2;
+
+use crate::agent::AgentProfile;
+use crate::base::{AgentKey, Behaviour, ConversationKey, ElementKey, Id, Problem};
+use crate::element::content::MailStatus;
+use crate::gateway::ledger::Tally;
+use crate::memory::Memory;
+use crate::mind::Prompt;
+use crate::schedule::Speed;
+use crate::simulation::{ConversationKind, State};
+
+/// Everything that can be seen. Agents and elements in order of key.
+#[derive(Clone, Debug, Default)]
+pub struct RoomModel {
+    /// The tick that ran last.
+    pub tick: u64,
+    /// How time passes.
+    pub speed: Option<Speed>,
+    /// Whether time stands still.
+    pub paused: bool,
+    /// Who is in the room.
+    pub agents: Vec<AgentView>,
+    /// What stands in it.
+    pub elements: Vec<ElementView>,
+    /// What is drawn only.
+    pub decor: Vec<DecorView>,
+    /// Conversations that go on.
+    pub talks: Vec<TalkView>,
+    /// Labelled ropes.
+    pub ties: Vec<TieView>,
+    /// Whether agents may talk to each other.
+    pub talk_on: bool,
+    /// Who could come in, by id.
+    pub profiles: Vec<ProfileView>,
+    /// The scenes of the workspace, by the stem of their files, and which of them is open.
+    pub scenes: Vec<String>,
+    /// The open scene's stem.
+    pub scene: String,
+    /// The workspace's folder, for people.
+    pub workspace: String,
+    /// What was used in this run.
+    pub spent: Tally,
+    /// Questions that wait for a slot, and those under way.
+    pub questions: (usize, usize),
+    /// Who answers unless an agent says otherwise: provider and model.
+    pub provider: String,
+    /// The cap that stopped a question last, in words.
+    pub cap_reached: Option<String>,
+    /// What is wrong now.
+    pub problems: Vec<Problem>,
+}
+
+impl RoomModel {
+    /// The agent of this id.
+    pub fn agent(&self, id: &str) -> Option<&AgentView> {
+        self.agents.iter().find(|agent| &*agent.id == id)
+    }
+
+    /// The agent of this key.
+    pub fn agent_of(&self, key: AgentKey) -> Option<&AgentView> {
+        self.agents.binary_search_by_key(&key, |agent| agent.key).ok().map(|index| &self.agents[index])
+    }
+
+    /// The element of this id.
+    pub fn element(&self, id: &str) -> Option<&ElementView> {
+        self.elements.iter().find(|element| &*element.id == id)
+    }
+
+    /// The element of this key.
+    pub fn element_of(&self, key: ElementKey) -> Option<&ElementView> {
+        self.elements.iter().find(|element| element.key == key)
+    }
+
+    /// What an author is called: the name of an agent, “you” for the person, else the word itself.
+    pub fn called<'a>(&'a self, author: &'a str) -> &'a str {
+        match self.agent(author) {
+            Some(agent) => &agent.name,
+            None if author == "user" => "you",
+            None => author,
+        }
+    }
+}
+
+/// An agent as it stands there.
+#[derive(Clone, Debug)]
+pub struct AgentView {
+    /// Its key.
+    pub key: AgentKey,
+    /// Its id.
+    pub id: Id,
+    /// Its name on screen.
+    pub name: Id,
+    /// The profile it runs.
+    pub profile: Id,
+    /// What its figure is drawn from: the profile's `avatar`, else its id.
+    pub look: Id,
+    /// Where it is drawn, in world units: between two ticks.
+    pub position: Vec2,
+    /// Where it looks or walks to; zero where nowhere in particular.
+    pub heading: Vec2,
+    /// Whether it is on its feet.
+    pub walks: bool,
+    /// What it does.
+    pub state: State,
+    /// Since when, in seconds of simulated time.
+    pub since_secs: f32,
+    /// Whether a model is being asked for it.
+    pub thinking: bool,
+    /// Actions in its queue.
+    pub queued: usize,
+    /// The element that it reads or goes to read.
+    pub reads: Option<ElementKey>,
+    /// The rest, for those who were asked for: selected, hovered, or seen while the overlay is on.
+    pub detail: Option<Arc<AgentDetail>>,
+}
+
+/// What there is to know about an agent beside how it looks.
+#[derive(Clone, Debug, Default)]
+pub struct AgentDetail {
+    /// Why it is in its state, in words.
+    pub why: String,
+    /// What it does when nothing calls.
+    pub behaviour: Behaviour,
+    /// Its home.
+    pub home: Vec2,
+    /// What it has set itself to do, in order, in words: “read House rules (high)”.
+    pub queue: Vec<String>,
+    /// Tasks that wait.
+    pub tasks: Vec<String>,
+    /// Its memory.
+    pub memory: Memory,
+    /// Turns with a model in its session, and the estimated tokens of them.
+    pub session: (usize, u32),
+    /// What it used in this run.
+    pub spent: Tally,
+    /// Its last prompt, each part with its origin.
+    pub last_prompt: Option<Prompt>,
+    /// What a model says to it at this moment.
+    pub live_text: Option<String>,
+    /// Who answers it: provider and model.
+    pub answered_by: String,
+}
+
+/// An element as it stands there.
+#[derive(Clone, Debug)]
+pub struct ElementView {
+    /// Its key.
+    pub key: ElementKey,
+    /// Its id.
+    pub id: Id,
+    /// `pinboard`, `messageboard`, `inbox`, `rulebook`, or another kind's word.
+    pub kind: Id,
+    /// Its label.
+    pub label: Id,
+    /// Its middle.
+    pub position: Vec2,
+    /// Whose it is.
+    pub owner: Option<Id>,
+    /// The file that holds its content, if one does.
+    pub file: Option<String>,
+    /// What it holds.
+    pub content: Arc<ContentView>,
+}
+
+/// What an element holds.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ContentView {
+    /// A text: message boards and rulebooks.
+    Text(String),
+    /// Pins, oldest first.
+    Pins(Vec<PinView>),
+    /// Mail that came and copies of mail that went, oldest first.
+    Mail {
+        /// Came in.
+        items: Vec<MailView>,
+        /// Went out.
+        outbox: Vec<MailView>,
+    },
+}
+
+/// A pin.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PinView {
+    /// Its id.
+    pub id: Id,
+    /// Its text.
+    pub text: String,
+    /// Who pinned it up: an agent's id or `user`.
+    pub author: Id,
+    /// When, in seconds of simulated time.
+    pub time_secs: f64,
+    /// Who voted for it.
+    pub up: Vec<Id>,
+    /// Who voted against it.
+    pub down: Vec<Id>,
+    /// Who said what about it.
+    pub comments: Vec<(Id, String)>,
+}
+
+/// A piece of mail.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MailView {
+    /// Its id.
+    pub id: Id,
+    /// Who sent it.
+    pub from: Id,
+    /// To whom.
+    pub to: Id,
+    /// Its subject.
+    pub subject: String,
+    /// Its text.
+    pub text: String,
+    /// Where it stands.
+    pub status: MailStatus,
+    /// Whether its owner's model saw it.
+    pub read: bool,
+    /// When it was sent, in seconds of simulated time.
+    pub sent_secs: f64,
+}
+
+/// A thing that is drawn and does nothing.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DecorView {
+    /// `rug`, `workbench`, `shelf`, `plant`, `lamp`, `window`, `coffee`.
+    pub kind: Id,
+    /// Its middle.
+    pub position: Vec2,
+    /// Its size in world units.
+    pub size: Vec2,
+}
+
+/// A conversation.
+#[derive(Clone, Debug)]
+pub struct TalkView {
+    /// Its key.
+    pub key: ConversationKey,
+    /// Why they talk.
+    pub kind: ConversationKind,
+    /// Who takes part, in speaking order.
+    pub participants: Vec<AgentKey>,
+    /// Whose turn it is: an index into `participants`.
+    pub speaker: usize,
+    /// About what.
+    pub topic: Option<String>,
+    /// What was said: by whom (an agent's id or `user`), and what.
+    pub said: Vec<(Id, String)>,
+    /// Turns taken, and after how many it ends.
+    pub turns: (u32, u32),
+}
+
+/// A labelled rope between two agents.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TieView {
+    /// Who.
+    pub from: AgentKey,
+    /// To whom.
+    pub to: AgentKey,
+    /// What `from` is to `to`.
+    pub label: String,
+}
+
+/// A profile that agents can be made of.
+#[derive(Clone, Debug)]
+pub struct ProfileView {
+    /// Its id.
+    pub id: Id,
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// What its figure is drawn from.
+    pub look: Id,
+    /// Agents of it in the room.
+    pub agents: usize,
+}
+
+/// What a figure of this profile is drawn from.
+pub fn look_of(profile: &AgentProfile) -> Id {
+    profile.avatar.as_deref().map_or_else(|| profile.id.clone(), Id::from)
+}

@@ -1,0 +1,215 @@
+//! Colours, spaces, radii and type sizes: the one place where they stand.
+
+use egui::{Color32, Stroke, Style, Visuals};
+
+use crate::simulation::State;
+
+/// Space between things, in points, small to large.
+pub const SPACE: [f32; 5] = [4.0, 8.0, 12.0, 16.0, 24.0];
+/// Corners of buttons and fields, of cards, of bubbles.
+pub const RADIUS: [u8; 3] = [5, 10, 14];
+/// Sizes of type in points: small, body, heading, title.
+pub const TYPE: [f32; 4] = [11.0, 13.0, 16.0, 21.0];
+
+/// The colours of one theme. Text on its ground has a contrast of at least 4.5 : 1, which a test checks.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Theme {
+    /// Whether it is evening.
+    pub dark: bool,
+    /// Panels.
+    pub panel: Color32,
+    /// Cards and fields on panels.
+    pub card: Color32,
+    /// Lines between things.
+    pub line: Color32,
+    /// Text.
+    pub text: Color32,
+    /// Text that matters less.
+    pub text_soft: Color32,
+    /// What is selected or asks for a hand.
+    pub accent: Color32,
+    /// Text on the accent.
+    pub on_accent: Color32,
+    /// Something is well.
+    pub good: Color32,
+    /// Something needs a look.
+    pub warn: Color32,
+    /// Something failed.
+    pub bad: Color32,
+    /// The floor.
+    pub floor: Color32,
+    /// The seams of the floor.
+    pub floor_seam: Color32,
+    /// Shadows on the floor.
+    pub shadow: Color32,
+    /// Bubbles.
+    pub bubble: Color32,
+    /// Text in bubbles and labels in the room.
+    pub bubble_text: Color32,
+}
+
+const fn rgb(hex: u32) -> Color32 {
+    Color32::from_rgb((hex >> 16) as u8, (hex >> 8) as u8, hex as u8)
+}
+
+/// By day: warm paper and light wood.
+pub const LIGHT: Theme = Theme {
+    dark: false,
+    panel: rgb(0xfb_f8f3),
+    card: rgb(0xff_ffff),
+    line: rgb(0xe2_d9cc),
+    text: rgb(0x2b_2521),
+    text_soft: rgb(0x6b_6056),
+    accent: rgb(0x8a_4b1f),
+    on_accent: rgb(0xff_ffff),
+    good: rgb(0x1f_7a4a),
+    warn: rgb(0x8a_5a00),
+    bad: rgb(0xb3_2d26),
+    floor: rgb(0xe6_d3b8),
+    floor_seam: rgb(0xd8_c2a3),
+    shadow: Color32::from_black_alpha(46),
+    bubble: rgb(0xff_fdf9),
+    bubble_text: rgb(0x2b_2521),
+};
+
+/// In the evening: dark wood and lamplight.
+pub const DARK: Theme = Theme {
+    dark: true,
+    panel: rgb(0x22_1e1b),
+    card: rgb(0x2d_2824),
+    line: rgb(0x45_3d36),
+    text: rgb(0xf3_ebe0),
+    text_soft: rgb(0xb8_aa9a),
+    accent: rgb(0xf2_a65a),
+    on_accent: rgb(0x2b_1a0c),
+    good: rgb(0x6f_cf97),
+    warn: rgb(0xf2_c94c),
+    bad: rgb(0xff_8a80),
+    floor: rgb(0x3b_312a),
+    floor_seam: rgb(0x31_2822),
+    shadow: Color32::from_black_alpha(110),
+    bubble: rgb(0x38_312c),
+    bubble_text: rgb(0xf7_f0e6),
+};
+
+impl Theme {
+    /// The theme for a dark or a light screen.
+    pub fn of(dark: bool) -> Self {
+        if dark { DARK } else { LIGHT }
+    }
+
+    /// Sets the widgets of a context in these colours.
+    pub fn apply(&self, context: &egui::Context) {
+        let mut visuals = if self.dark { Visuals::dark() } else { Visuals::light() };
+        visuals.panel_fill = self.panel;
+        visuals.window_fill = self.panel;
+        visuals.extreme_bg_color = self.card;
+        visuals.faint_bg_color = self.card;
+        visuals.override_text_color = Some(self.text);
+        visuals.hyperlink_color = self.accent;
+        visuals.selection.bg_fill = self.accent.gamma_multiply(0.35);
+        visuals.selection.stroke = Stroke::new(1.0, self.accent);
+        visuals.widgets.noninteractive.bg_stroke = Stroke::new(1.0, self.line);
+        visuals.widgets.inactive.weak_bg_fill = self.card;
+        visuals.widgets.inactive.bg_fill = self.card;
+        visuals.widgets.inactive.bg_stroke = Stroke::new(1.0, self.line);
+        visuals.window_stroke = Stroke::new(1.0, self.line);
+        visuals.window_corner_radius = RADIUS[1].into();
+        let theme = if self.dark { egui::Theme::Dark } else { egui::Theme::Light };
+        let mut style = Style { visuals, ..(*context.style_of(theme)).clone() };
+        style.spacing.item_spacing = egui::vec2(SPACE[1], 6.0);
+        style.spacing.button_padding = egui::vec2(SPACE[1], SPACE[0]);
+        for (text_style, size) in [
+            (egui::TextStyle::Small, TYPE[0]),
+            (egui::TextStyle::Body, TYPE[1]),
+            (egui::TextStyle::Button, TYPE[1]),
+            (egui::TextStyle::Monospace, TYPE[1] - 1.0),
+            (egui::TextStyle::Heading, TYPE[2]),
+        ] {
+            if let Some(font) = style.text_styles.get_mut(&text_style) {
+                font.size = size;
+            }
+        }
+        context.set_style_of(theme, style);
+        context.set_theme(theme);
+    }
+}
+
+/// The colour of a state: on rings, badges and in the overlay.
+pub fn state_colour(state: State) -> Color32 {
+    match state {
+        State::Idle => rgb(0x63_66f1),
+        State::Wandering => rgb(0x3b_82f6),
+        State::Patrolling => rgb(0x8b_5cf6),
+        State::Conversing => rgb(0x22_c55e),
+        State::Cooldown => rgb(0xf9_7316),
+        State::Dragged => rgb(0xfb_bf24),
+        State::Heartbeat => rgb(0x67_e8f9),
+        State::Reading => rgb(0xf5_9e0b),
+        State::Working => rgb(0x14_b8a6),
+        State::Waiting => rgb(0xec_4899),
+        State::Paused => rgb(0x94_a3b8),
+        State::Error => rgb(0xef_4444),
+    }
+}
+
+/// The colour of a kind of element.
+pub fn element_colour(kind: &str) -> Color32 {
+    match kind {
+        "pinboard" => rgb(0x8b_6914),
+        "messageboard" => rgb(0x25_63eb),
+        "inbox" => rgb(0x47_5569),
+        "rulebook" => rgb(0x1a_472a),
+        _ => rgb(0x6b_6056),
+    }
+}
+
+/// A colour that follows from a word and stays with it: ropes by their label, pins by their author.
+pub fn word_colour(word: &str) -> Color32 {
+    let hash = crate::base::hash::content_hash(word.as_bytes());
+    let hue = (hash % 360) as f32 / 360.0;
+    egui::epaint::Hsva::new(hue, 0.55, 0.85, 1.0).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn luminance(colour: Color32) -> f32 {
+        let linear = egui::Rgba::from(colour);
+        0.2126 * linear.r() + 0.7152 * linear.g() + 0.0722 * linear.b()
+    }
+
+    fn contrast(one: Color32, other: Color32) -> f32 {
+        let (one, other) = (luminance(one), luminance(other));
+        (one.max(other) + 0.05) / (one.min(other) + 0.05)
+    }
+
+    #[test]
+    fn text_can_be_read() {
+        for theme in [LIGHT, DARK] {
+            for (what, text, ground) in [
+                ("text", theme.text, theme.panel),
+                ("text on cards", theme.text, theme.card),
+                ("soft text", theme.text_soft, theme.panel),
+                ("soft text on cards", theme.text_soft, theme.card),
+                ("accent", theme.accent, theme.panel),
+                ("on accent", theme.on_accent, theme.accent),
+                ("good", theme.good, theme.panel),
+                ("warn", theme.warn, theme.panel),
+                ("bad", theme.bad, theme.panel),
+                ("bubbles", theme.bubble_text, theme.bubble),
+            ] {
+                let contrast = contrast(text, ground);
+                assert!(contrast >= 4.5, "{what} of dark={}: {contrast:.2}", theme.dark);
+            }
+        }
+    }
+
+    #[test]
+    fn every_state_has_a_colour_of_its_own() {
+        let colours: std::collections::BTreeSet<[u8; 4]> =
+            State::ALL.into_iter().map(|state| state_colour(state).to_array()).collect();
+        assert_eq!(colours.len(), State::ALL.len());
+    }
+}
