@@ -8,5 +8,6 @@ pub mod camera;
 pub mod glide;
 pub mod model;
 pub mod pick;
+pub mod raster;
 pub mod recent;
 pub mod theme;
