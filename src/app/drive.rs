@@ -40,31 +40,50 @@ pub enum Step {
 #[derive(Default)]
 pub struct Driver {
     next_tick_at: Option<Instant>,
+    tick_length: Duration,
     last_snapshot_tick: u64,
 }
 
 impl Driver {
     /// Runs the next tick if it may and it is time; otherwise waits a little and says why.
     pub fn step(&mut self, world: &mut World) -> Step {
+        let step = self.try_step(world);
+        match step {
+            Step::Ticked => {}
+            Step::Paused => std::thread::sleep(WAIT_AT_MOST),
+            Step::Owed if gateway::must_wait(world) => {
+                gateway::wait_for_reply(world, WAIT_AT_MOST);
+            }
+            // The log is never dropped: the clock waits for the disk instead.
+            Step::Owed => std::thread::sleep(Duration::from_millis(1)),
+            Step::Early => {
+                let due = self.next_tick_at.unwrap_or_else(Instant::now);
+                std::thread::sleep(due.saturating_duration_since(Instant::now()).min(WAIT_AT_MOST));
+            }
+        }
+        step
+    }
+
+    /// Runs the next tick if it may and it is time, and never waits: for whoever has frames to draw.
+    pub fn try_step(&mut self, world: &mut World) -> Step {
         let clock = world.resource::<SimClock>();
         let (speed, paused) = (clock.speed, clock.paused);
         if paused {
-            std::thread::sleep(WAIT_AT_MOST);
+            self.next_tick_at = None;
             return Step::Paused;
         }
-        if gateway::must_wait(world) {
-            gateway::wait_for_reply(world, WAIT_AT_MOST);
-            return Step::Owed;
-        }
-        if world.get_resource::<Store>().is_some_and(|store| !store.has_room()) {
-            // The log is never dropped: the clock waits for it instead.
-            std::thread::sleep(Duration::from_millis(1));
-            return Step::Owed;
-        }
         if let Speed::Times(times) = speed
-            && !self.is_time(times)
+            && self.next_tick_at.is_some_and(|due| Instant::now() < due)
         {
+            self.tick_length = tick_length(times);
             return Step::Early;
+        }
+        let log_is_full = world.get_resource::<Store>().is_some_and(|store| !store.has_room());
+        if log_is_full || gateway::must_wait(world) {
+            return Step::Owed;
+        }
+        if let Speed::Times(times) = speed {
+            self.note_tick(tick_length(times));
         }
         schedule::advance(world);
         let tick = world.resource::<SimClock>().tick();
@@ -79,21 +98,26 @@ impl Driver {
         Step::Ticked
     }
 
-    /// Whether the next tick is due at this speed; sleeps until then, but not long.
-    fn is_time(&mut self, times: u32) -> bool {
-        let tick_length = Duration::from_secs(1) / (TICKS_PER_SEC as u32 * times.max(1));
-        let now = Instant::now();
-        let due = *self.next_tick_at.get_or_insert(now);
-        if now < due {
-            std::thread::sleep((due - now).min(WAIT_AT_MOST));
-            if Instant::now() < due {
-                return false;
-            }
-        }
-        let late = now.saturating_duration_since(due);
-        self.next_tick_at = Some(if late > STALL_AT_MOST { now } else { due + tick_length });
-        true
+    /// Which share of the time from the last tick to the next has passed, 0 to 1; 1 where ticks are not timed.
+    pub fn share(&self) -> f32 {
+        let Some(due) = self.next_tick_at.filter(|_| !self.tick_length.is_zero()) else { return 1.0 };
+        let left = due.saturating_duration_since(Instant::now());
+        1.0 - (left.as_secs_f32() / self.tick_length.as_secs_f32()).clamp(0.0, 1.0)
     }
+
+    /// Sets when the next tick is due. Time that was lost to a stall is not made up for beyond
+    /// [`STALL_AT_MOST`].
+    fn note_tick(&mut self, length: Duration) {
+        let now = Instant::now();
+        let due = self.next_tick_at.unwrap_or(now);
+        let is_stalled = now.saturating_duration_since(due) > STALL_AT_MOST;
+        self.next_tick_at = Some(if is_stalled { now + length } else { due + length });
+        self.tick_length = length;
+    }
+}
+
+fn tick_length(times: u32) -> Duration {
+    Duration::from_secs(1) / (TICKS_PER_SEC as u32 * times.max(1))
 }
 
 /// Plays recorded inputs until this tick has run, as fast as it goes.

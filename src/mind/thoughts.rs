@@ -75,6 +75,11 @@ impl Thoughts {
         self.pending.values().filter(move |thought| thought.request.agent == agent).map(|thought| thought.request.id)
     }
 
+    /// Whose questions are under way; who has several comes several times.
+    pub fn asking(&self) -> impl Iterator<Item = AgentKey> {
+        self.pending.values().map(|thought| thought.request.agent)
+    }
+
     /// How many questions are under way.
     pub fn len(&self) -> usize {
         self.pending.len()

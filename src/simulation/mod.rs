@@ -107,6 +107,11 @@ pub fn is_idle(world: &mut World) -> bool {
         })
 }
 
+/// Whether agents may talk to each other: the master switch.
+pub fn talk_is_on(world: &World) -> bool {
+    world.resource::<talks::Talks>().switched_on()
+}
+
 /// How many agents are at what, for a status in one sentence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BusyCounts {

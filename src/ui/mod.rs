@@ -3,6 +3,7 @@
 
 pub mod command;
 pub mod state;
+pub mod undo;
 
 pub use command::Command;
 pub use state::UiState;

@@ -41,6 +41,11 @@ impl Glide {
         if before.distance(place) > JUMP_UNITS { place } else { before.lerp(place, share.clamp(0.0, 1.0)) }
     }
 
+    /// Where an agent was last.
+    pub fn last(&self, key: AgentKey) -> Option<Vec2> {
+        self.now.get(key.0 as usize).copied().filter(|place| place.is_finite())
+    }
+
     /// How an agent moved in the last tick.
     pub fn step(&self, key: AgentKey) -> Vec2 {
         let at = |places: &[Vec2]| places.get(key.0 as usize).copied();

@@ -9,5 +9,6 @@ pub mod glide;
 pub mod model;
 pub mod pick;
 pub mod raster;
+pub mod reading;
 pub mod recent;
 pub mod theme;

@@ -1,0 +1,371 @@
+//! Reads the room out of the world, once a frame: the only place where the screen meets the ECS.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use bevy::ecs::change_detection::{DetectChanges, Tick as ChangeTick};
+use bevy::ecs::prelude::*;
+use bevy::math::Vec2;
+use serde_json::Value;
+
+use super::camera::Camera;
+use super::glide::Glide;
+use super::model::{
+    AgentDetail, AgentView, ContentView, DecorView, ElementView, MailView, PinView, ProfileView, RoomModel, TalkView,
+    TieView, look_of,
+};
+use super::pick::Thing;
+use crate::agent::{Agent, Profiles, Roster};
+use crate::base::{AgentKey, ElementKey, Id};
+use crate::element::inbox::Inbox;
+use crate::element::mail::Mail;
+use crate::element::pinboard::Pinboard;
+use crate::element::written::Written;
+use crate::element::{Element, Elements, Held};
+use crate::gateway::{GatewaySettings, LiveText, Questions};
+use crate::memory::Memory;
+use crate::mind::{LastPrompt, Session, Thoughts};
+use crate::schedule::{SimClock, TICKS_PER_SEC};
+use crate::simulation::{
+    Action, AgentState, Conversations, Doing, Home, Life, Position, Queue, State, Walk, talk_is_on,
+};
+use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
+
+/// What the screen keeps between frames of one room.
+#[derive(Default)]
+pub struct RoomReader {
+    glide: Glide,
+    contents: BTreeMap<ElementKey, (ChangeTick, Arc<ContentView>)>,
+    headings: Vec<Vec2>,
+    profiles: Option<(ChangeTick, Vec<ProfileView>)>,
+    scenes: Vec<String>,
+    decor: Option<(ChangeTick, Vec<DecorView>)>,
+}
+
+/// What is looked at more closely.
+pub struct Wanted<'a> {
+    /// From where the room is seen.
+    pub camera: &'a Camera,
+    /// What is selected or under the pointer.
+    pub things: &'a BTreeSet<Thing>,
+    /// Whether everybody who can be seen is looked at closely.
+    pub overlay: bool,
+    /// Which share of the time from the last tick to the next has passed, 0 to 1.
+    pub share: f32,
+}
+
+impl RoomReader {
+    /// The room as it is now.
+    pub fn read(&mut self, world: &mut World, wanted: &Wanted) -> RoomModel {
+        let clock = world.resource::<SimClock>().clone();
+        let mut agents = world.query::<(&Agent, &Position)>();
+        self.glide.take_in(clock.tick(), agents.iter(world).map(|(agent, position)| (agent.key, position.0)));
+        let start = world.get_resource::<RoomStart>();
+        let scene = start.map(|start| stem(&start.scene).to_owned()).unwrap_or_default();
+        let stand_in = start.and_then(|start| start.provider.clone());
+        let questions = world.resource::<Questions>();
+        let provider = world
+            .resource::<GatewaySettings>()
+            .choose(stand_in.as_deref(), None)
+            .map_or_else(|problem| problem.what, |choice| told_choice(&choice.provider, &choice.model));
+        let mut room = RoomModel {
+            tick: clock.tick(),
+            speed: Some(clock.speed),
+            paused: clock.paused,
+            scene,
+            spent: questions.ledger().run(),
+            questions: (questions.waiting(), questions.in_flight()),
+            cap_reached: questions.run_cap_reached().map(str::to_owned),
+            provider,
+            talk_on: talk_is_on(world),
+            problems: world.resource::<Problems>().iter().cloned().collect(),
+            scenes: self.scenes(world),
+            ..RoomModel::default()
+        };
+        room.elements = self.elements(world);
+        room.decor = self.decor(world);
+        room.talks = talks(world);
+        room.agents = self.agents(world, wanted, &room);
+        room.ties = ties(world);
+        room.profiles = self.profiles(world, &room.agents);
+        room
+    }
+
+    fn agents(&mut self, world: &World, wanted: &Wanted, room: &RoomModel) -> Vec<AgentView> {
+        let roster = world.resource::<Roster>();
+        let profiles = world.resource::<Profiles>();
+        let thinking: BTreeSet<AgentKey> = world.resource::<Thoughts>().asking().collect();
+        let (low, high) = wanted.camera.visible(0.0);
+        let close: BTreeSet<&Id> = wanted.things.iter().filter_map(Thing::agent).collect();
+        let now = room.tick;
+        let mut seen = Vec::with_capacity(roster.len());
+        for (key, entity) in roster.iter() {
+            let Ok(entity) = world.get_entity(entity) else { continue };
+            let parts = entity.get_components::<(&Agent, &Position, &AgentState, &Queue, &Life, &Walk, &Home)>();
+            let Ok((agent, position, state, queue, life, walk, home)) = parts else { continue };
+            let place = if state.0.state() == State::Dragged {
+                position.0
+            } else {
+                self.glide.place(key, position.0, wanted.share)
+            };
+            let reads = match &life.doing {
+                Doing::Reading { element, .. } => Some(*element),
+                _ => None,
+            };
+            let heading = self.heading(key, place, reads, life, room);
+            let is_seen = place.cmpge(low).all() && place.cmple(high).all();
+            let detailed = close.contains(&agent.id) || (wanted.overlay && is_seen);
+            let look = profiles.get(&agent.profile).map_or_else(|| agent.profile.clone(), look_of);
+            let since = now.saturating_sub(state.0.since_tick()) as f32 / TICKS_PER_SEC as f32;
+            seen.push(AgentView {
+                key,
+                id: agent.id.clone(),
+                name: agent.name.clone(),
+                profile: agent.profile.clone(),
+                look,
+                position: place,
+                heading,
+                walks: walk.course.moves() && !state.0.is_held(),
+                state: state.0.state(),
+                since_secs: since,
+                thinking: thinking.contains(&key),
+                queued: queue.0.len(),
+                reads,
+                detail: detailed.then(|| Arc::new(detail(world, entity, (agent, state, queue, life, home), room))),
+            });
+        }
+        seen
+    }
+
+    /// Where an agent looks: to whom it talks, what it reads, or where it last went.
+    fn heading(
+        &mut self,
+        key: AgentKey,
+        place: Vec2,
+        reads: Option<ElementKey>,
+        life: &Life,
+        room: &RoomModel,
+    ) -> Vec2 {
+        let index = key.0 as usize;
+        if self.headings.len() <= index {
+            self.headings.resize(index + 1, Vec2::ZERO);
+        }
+        let step = self.glide.step(key);
+        let toward = match life.doing {
+            Doing::Talking { conversation } => {
+                let talk = room.talks.iter().find(|talk| talk.key == conversation);
+                let others = talk.into_iter().flat_map(|talk| &talk.participants).filter(|other| **other != key);
+                others.filter_map(|other| self.glide.last(*other)).next()
+            }
+            _ => reads.and_then(|element| room.element_of(element)).map(|element| element.position),
+        };
+        if step.length_squared() > 0.01 {
+            self.headings[index] = step;
+        } else if let Some(toward) = toward {
+            self.headings[index] = toward - place;
+        }
+        self.headings[index]
+    }
+
+    fn elements(&mut self, world: &World) -> Vec<ElementView> {
+        let directory = world.resource::<Elements>();
+        let contents = &mut self.contents;
+        contents.retain(|key, _| directory.entity(*key).is_some());
+        let read = directory.iter().filter_map(|(key, entity)| {
+            let entity = world.get_entity(entity).ok()?;
+            let (element, held) = (entity.get::<Element>()?, entity.get_ref::<Held>()?);
+            let changed = held.last_changed();
+            let known = contents.get(&key).filter(|(seen, _)| *seen == changed).map(|(_, content)| content.clone());
+            let content = known.unwrap_or_else(|| {
+                let content = Arc::new(content_of(&held));
+                contents.insert(key, (changed, content.clone()));
+                content
+            });
+            Some(ElementView {
+                key,
+                id: element.id.clone(),
+                kind: element.kind.clone(),
+                label: element.label.clone(),
+                position: element.position,
+                owner: element.owner.clone(),
+                file: element.file.clone(),
+                content,
+            })
+        });
+        read.collect()
+    }
+
+    fn decor(&mut self, world: &World) -> Vec<DecorView> {
+        let scene = world.get_resource_ref::<SceneState>();
+        let Some(scene) = scene else { return Vec::new() };
+        let changed = scene.last_changed();
+        if self.decor.as_ref().is_none_or(|(seen, _)| *seen != changed) {
+            let entries = scene.doc.root.get("decor").and_then(Value::as_array);
+            let decor = entries.into_iter().flatten().filter_map(decor_of);
+            self.decor = Some((changed, decor.collect()));
+        }
+        self.decor.as_ref().map(|(_, decor)| decor.clone()).unwrap_or_default()
+    }
+
+    fn profiles(&mut self, world: &World, agents: &[AgentView]) -> Vec<ProfileView> {
+        let Some(profiles) = world.get_resource_ref::<Profiles>() else { return Vec::new() };
+        let changed = profiles.last_changed();
+        if self.profiles.as_ref().is_none_or(|(seen, _)| *seen != changed) {
+            let views = profiles.iter().map(|(id, profile)| ProfileView {
+                id: id.clone(),
+                name: profile.name.clone(),
+                description: profile.description.clone(),
+                look: look_of(profile),
+                agents: 0,
+            });
+            self.profiles = Some((changed, views.collect()));
+        }
+        let mut counts: BTreeMap<&Id, usize> = BTreeMap::new();
+        for agent in agents {
+            *counts.entry(&agent.profile).or_default() += 1;
+        }
+        let mut views = self.profiles.as_ref().map(|(_, views)| views.clone()).unwrap_or_default();
+        for view in &mut views {
+            view.agents = counts.get(&view.id).copied().unwrap_or(0);
+        }
+        views
+    }
+
+    fn scenes(&mut self, world: &World) -> Vec<String> {
+        if let Some(files) = world.get_resource_ref::<KnownFiles>() {
+            let paths = files.all().keys().filter(|path| path.starts_with("scenes/"));
+            self.scenes = paths.map(|path| stem(path).to_owned()).collect();
+        }
+        self.scenes.clone()
+    }
+}
+
+type Parts<'a> = (&'a Agent, &'a AgentState, &'a Queue, &'a Life, &'a Home);
+
+fn detail(world: &World, entity: EntityRef, parts: Parts, room: &RoomModel) -> AgentDetail {
+    let (agent, state, queue, life, home) = parts;
+    let profile = world.resource::<Profiles>().get(&agent.profile);
+    let start = world.get_resource::<RoomStart>().and_then(|start| start.provider.as_deref());
+    let model = profile.and_then(|profile| profile.model.as_deref());
+    let answered_by = world.resource::<GatewaySettings>().choose(start, model);
+    let session = entity.get::<Session>();
+    let live = world.resource::<LiveText>();
+    AgentDetail {
+        why: state.0.why().to_owned(),
+        behaviour: life.behaviour,
+        home: home.0,
+        queue: queue.0.iter().map(|queued| told_action(queued.action, world, room)).collect(),
+        tasks: life.tasks.iter().map(|task| task.text.clone()).collect(),
+        memory: entity.get::<Memory>().cloned().unwrap_or_default(),
+        session: session.map_or((0, 0), |session| (session.turns as usize, session.tokens())),
+        spent: world.resource::<Questions>().ledger().agent(&agent.id),
+        last_prompt: entity.get::<LastPrompt>().map(|last| last.0.clone()).filter(|prompt| !prompt.system.is_empty()),
+        live_text: live.iter().find(|(id, _)| **id == agent.id).map(|(_, text)| text.to_owned()),
+        answered_by: answered_by
+            .map_or_else(|problem| problem.what, |choice| told_choice(&choice.provider, &choice.model)),
+    }
+}
+
+fn told_choice(provider: &str, model: &str) -> String {
+    if provider == model { provider.to_owned() } else { format!("{provider} · {model}") }
+}
+
+fn told_action(action: Action, world: &World, room: &RoomModel) -> String {
+    let label = |key: ElementKey| room.element_of(key).map_or("something that is gone", |element| &*element.label);
+    match action {
+        Action::CompactContext => "sum up what it knows".to_owned(),
+        Action::ReadElement { element, high: true } => format!("read {} (soon)", label(element)),
+        Action::ReadElement { element, high: false } => format!("read {}", label(element)),
+        Action::SeekInfo { element } => format!("have a look at {}", label(element)),
+        Action::ApproachAgent { agent } => {
+            let roster = world.resource::<Roster>();
+            let name =
+                roster.entity(agent).and_then(|entity| world.get::<Agent>(entity)).map(|agent| agent.name.clone());
+            format!("go and tell {}", name.as_deref().unwrap_or("somebody who left"))
+        }
+    }
+}
+
+fn talks(world: &World) -> Vec<TalkView> {
+    let running = world.resource::<Conversations>().iter();
+    running
+        .map(|talk| TalkView {
+            key: talk.key,
+            kind: talk.kind,
+            participants: talk.participants.clone(),
+            speaker: talk.speaker,
+            topic: talk.topic.clone(),
+            said: talk.said.iter().map(|line| (line.by.0.clone(), line.text.clone())).collect(),
+            turns: (talk.turns_taken, talk.turns_at_most),
+        })
+        .collect()
+}
+
+fn ties(world: &World) -> Vec<TieView> {
+    let roster = world.resource::<Roster>();
+    let relationships = world.get_resource::<SceneState>().map(|scene| scene.doc.relationships.as_slice());
+    let known = relationships.unwrap_or_default().iter().filter_map(|tie| {
+        Some(TieView { from: roster.key(&tie.from)?, to: roster.key(&tie.to)?, label: tie.label.clone() })
+    });
+    known.collect()
+}
+
+/// One entry of the scene's `decor`: a kind and a position at least.
+fn decor_of(entry: &Value) -> Option<DecorView> {
+    let pair = |key: &str| {
+        let [x, y] = entry.get(key)?.as_array()?.as_slice() else { return None };
+        let pair = Vec2::new(x.as_f64()? as f32, y.as_f64()? as f32);
+        pair.is_finite().then_some(pair)
+    };
+    let kind = entry.get("kind")?.as_str()?;
+    let usual = match kind {
+        "rug" => Vec2::new(360.0, 240.0),
+        "workbench" => Vec2::new(180.0, 90.0),
+        "shelf" => Vec2::new(160.0, 60.0),
+        "window" => Vec2::new(220.0, 160.0),
+        _ => Vec2::new(70.0, 80.0),
+    };
+    Some(DecorView { kind: kind.into(), position: pair("position")?, size: pair("size").unwrap_or(usual) })
+}
+
+fn content_of(held: &Held) -> ContentView {
+    let content = held.0.as_any();
+    if let Some(board) = content.downcast_ref::<Pinboard>() {
+        let pins = board.pins.iter().map(|pin| PinView {
+            id: pin.id.clone(),
+            text: pin.text.clone(),
+            author: pin.author.0.clone(),
+            time_secs: pin.time,
+            up: pin.up.iter().cloned().collect(),
+            down: pin.down.iter().cloned().collect(),
+            comments: pin.comments.iter().map(|said| (said.author.0.clone(), said.text.clone())).collect(),
+        });
+        return ContentView::Pins(pins.collect());
+    }
+    if let Some(inbox) = content.downcast_ref::<Inbox>() {
+        let mail = |mail: &Mail| MailView {
+            id: mail.id.clone(),
+            from: mail.from.clone(),
+            to: mail.to.clone(),
+            subject: mail.subject.clone(),
+            text: mail.text.clone(),
+            status: mail.status,
+            read: mail.read.is_some(),
+            sent_secs: mail.sent,
+        };
+        return ContentView::Mail {
+            items: inbox.items.iter().map(mail).collect(),
+            outbox: inbox.outbox.iter().map(mail).collect(),
+        };
+    }
+    match content.downcast_ref::<Written>() {
+        Some(written) => ContentView::Text(written.text.clone()),
+        // A kind that this floor does not know is shown as the text that a file of it would hold.
+        None => ContentView::Text(held.0.to_markdown()),
+    }
+}
+
+fn stem(path: &str) -> &str {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    file.strip_suffix(".yaml").or_else(|| file.strip_suffix(".yml")).unwrap_or(file)
+}
