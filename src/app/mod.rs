@@ -3,6 +3,8 @@
 pub mod drive;
 pub mod replay;
 pub mod room;
+#[cfg(feature = "window")]
+pub mod window;
 
 use bevy::app::App;
 use bevy::ecs::schedule::IntoScheduleConfigs;

@@ -6,6 +6,8 @@ mod feed;
 mod init;
 mod replay;
 mod run;
+#[cfg(feature = "window")]
+mod window;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -72,10 +74,14 @@ type Outcome = Result<Ending, Complaint>;
 
 /// Agents, each defined by a file, live in a room: they notice, walk over, read, talk and remember.
 #[derive(Parser)]
-#[command(name = "workshop", version, arg_required_else_help = true)]
+#[command(name = "workshop", version, args_conflicts_with_subcommands = true)]
+#[cfg_attr(not(feature = "window"), command(arg_required_else_help = true))]
 struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+    #[cfg(feature = "window")]
+    #[command(flatten)]
+    window: window::Arguments,
 }
 
 #[derive(Subcommand)]
@@ -109,11 +115,15 @@ pub fn main() -> ExitCode {
     }
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     let outcome = match arguments.command {
-        Command::Init(arguments) => init::init(&arguments),
-        Command::Run(arguments) => run::run(&arguments),
-        Command::Replay(arguments) => replay::replay(&arguments),
-        Command::Export(arguments) => export::export(&arguments),
-        Command::Doctor(arguments) => doctor::doctor(&arguments),
+        Some(Command::Init(arguments)) => init::init(&arguments),
+        Some(Command::Run(arguments)) => run::run(&arguments),
+        Some(Command::Replay(arguments)) => replay::replay(&arguments),
+        Some(Command::Export(arguments)) => export::export(&arguments),
+        Some(Command::Doctor(arguments)) => doctor::doctor(&arguments),
+        #[cfg(feature = "window")]
+        None => window::open(&arguments.window),
+        #[cfg(not(feature = "window"))]
+        None => Err(Complaint::usage("this workshop was built without its window").hint("try: workshop run")),
     };
     match outcome {
         Ok(ending) => ending.into(),

@@ -179,7 +179,7 @@ fn finish(
 
 /// A provider that there is; `scripted:FILE` with the file's path made absolute, so that it means the same from
 /// anywhere.
-fn resolve_provider(provider: &str) -> Result<String, Complaint> {
+pub(super) fn resolve_provider(provider: &str) -> Result<String, Complaint> {
     let Some(file) = provider.strip_prefix("scripted:") else {
         return match GatewaySettings::default().choose(Some(provider), None) {
             Ok(_) => Ok(provider.to_owned()),

@@ -81,6 +81,12 @@ fn collect(folder: &Dir<'static>, prefix: &str, files: &mut Vec<(String, &'stati
 }
 
 /// Writes the starter kit into a folder, which is made if it is not there. Never touches a file that is.
+/// The text of a scene in which nothing stands yet.
+pub fn empty_scene(name: &str) -> String {
+    let name = serde_json::Value::from(name);
+    format!("name: {name}\nseed: 1\nelements: []\nagents: []\nrelationships: []\n")
+}
+
 /// `settings.yaml` is written last, so that a folder is a workspace only when it is complete.
 pub fn init(folder: &Path) -> Result<Initialised, InitError> {
     if folder.exists() && !folder.is_dir() {

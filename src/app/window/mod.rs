@@ -1,0 +1,77 @@
+//! The window: one room open in it, its clock, its picture, and a person's hands.
+//!
+//! The room lives in a world of its own, apart from the world of the window, so that opening another scene
+//! changes nothing about the window, and nothing about the screen can reach into the room.
+
+mod editing;
+mod frame;
+mod open_room;
+mod performing;
+pub mod screenshot;
+
+use bevy::DefaultPlugins;
+use bevy::app::{App, AppExit, Last, PluginGroup, PostUpdate, PreStartup, Startup, Update};
+use bevy::camera::Camera2d;
+use bevy::ecs::prelude::*;
+use bevy::log::LogPlugin;
+use bevy::window::{ExitCondition, PresentMode, Window, WindowPlugin};
+use bevy_egui::{EguiContextSettings, EguiPlugin, EguiPostUpdateSet, EguiStartupSet};
+
+pub use open_room::OpenRoom;
+
+/// How the window begins.
+#[derive(Clone, Debug)]
+pub struct WindowOptions {
+    /// Width and height in points.
+    pub size: (u32, u32),
+    /// Evening or day; the system's choice where absent.
+    pub dark: Option<bool>,
+}
+
+/// Shows a room until the window is closed; everything is saved when this returns.
+pub fn run(room: OpenRoom, options: &WindowOptions) -> AppExit {
+    let window = Window {
+        title: format!("{} · Agent Workshop", room.workspace_name()),
+        name: Some("agent-workshop".into()),
+        resolution: options.size.into(),
+        present_mode: PresentMode::AutoVsync,
+        resize_constraints: bevy::window::WindowResizeConstraints {
+            min_width: 200.0,
+            min_height: 200.0,
+            ..Default::default()
+        },
+        ..Window::default()
+    };
+    let plugins = DefaultPlugins
+        .set(WindowPlugin {
+            primary_window: Some(window),
+            exit_condition: ExitCondition::OnPrimaryClosed,
+            ..WindowPlugin::default()
+        })
+        // The command line has set up the log already.
+        .disable::<LogPlugin>();
+    let mut app = App::new();
+    app.add_plugins((plugins, EguiPlugin::default()));
+    app.insert_non_send(room).insert_non_send(frame::Screen::new(options.dark));
+    app.insert_resource(bevy::camera::ClearColor(bevy::color::Color::BLACK));
+    app.add_systems(
+        PreStartup,
+        (spawn_camera.before(EguiStartupSet::InitContexts), run_by_hand.after(EguiStartupSet::InitContexts)),
+    );
+    app.add_systems(Startup, frame::prepare);
+    app.add_systems(Update, (frame::live, frame::take_dropped_files).chain());
+    app.add_systems(PostUpdate, frame::draw.in_set(EguiPostUpdateSet::EndPass));
+    app.add_systems(Last, (frame::pace, frame::close_room).chain());
+    app.run()
+}
+
+fn spawn_camera(mut commands: Commands) {
+    commands.spawn(Camera2d);
+}
+
+/// The interface is run once a frame by [`frame::draw`], with `egui`'s own root.
+fn run_by_hand(mut settings: Query<&mut EguiContextSettings>) {
+    for mut settings in &mut settings {
+        settings.run_manually = true;
+    }
+}

@@ -1,0 +1,155 @@
+//! The room that is open in the window, and what the screen keeps of it between frames.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use bevy::ecs::prelude::*;
+
+use crate::app::drive::{EventTap, Step};
+use crate::app::room::{OpenError, OpenOptions, Room};
+use crate::base::Problem;
+use crate::schedule::{SimClock, Speed};
+use crate::ui::undo::History;
+use crate::view::model::RoomModel;
+use crate::view::reading::{RoomReader, Wanted};
+use crate::view::recent::Recent;
+
+/// A frame gives so much of its time to ticks, so that the picture stays smooth however fast time passes.
+const TICKS_AT_MOST: Duration = Duration::from_millis(9);
+
+/// A room with everything that the screen needs of it.
+pub struct OpenRoom {
+    /// The room; absent only while another is being opened, and after the window was closed.
+    room: Option<Room>,
+    /// How it was opened.
+    pub options: OpenOptions,
+    /// What happened lately.
+    pub recent: Recent,
+    /// What can be taken back.
+    pub history: History,
+    /// What is told to the person until it is closed.
+    pub notices: Vec<Problem>,
+    reader: RoomReader,
+    began: Instant,
+    /// Whether the last frame's ticks moved anybody or changed anything.
+    pub is_astir: bool,
+}
+
+impl OpenRoom {
+    /// Opens a workspace.
+    pub fn open(options: OpenOptions) -> Result<Self, OpenError> {
+        let (mut room, notices) = Room::open(&options)?;
+        room.app.world_mut().insert_resource(EventTap::default());
+        Ok(Self {
+            room: Some(room),
+            options,
+            recent: Recent::default(),
+            history: History::default(),
+            notices,
+            reader: RoomReader::default(),
+            began: Instant::now(),
+            is_astir: true,
+        })
+    }
+
+    /// Closes the open scene and opens another, or the same anew. If that fails, the old one is opened again.
+    pub fn reopen(&mut self, scene: Option<String>, fresh: bool) {
+        let (speed, paused) = self.world().map_or((Speed::Times(1), false), |world| {
+            let clock = world.resource::<SimClock>();
+            (clock.speed, clock.paused)
+        });
+        self.close("another scene was opened");
+        let before = self.options.clone();
+        let wanted = OpenOptions { scene: scene.or(before.scene.clone()), fresh, ..before.clone() };
+        let opened = Self::open(wanted).or_else(|error| {
+            self.notices.push(Problem::error("scene", error.to_string(), "choose another scene"));
+            Self::open(OpenOptions { fresh: false, ..before })
+        });
+        match opened {
+            Ok(mut opened) => {
+                opened.notices.splice(0..0, std::mem::take(&mut self.notices));
+                opened.options.fresh = false;
+                *self = opened;
+                if let Some(world) = self.world() {
+                    let mut clock = world.resource_mut::<SimClock>();
+                    (clock.speed, clock.paused) = (speed, paused);
+                }
+            }
+            Err(error) => self.notices.push(Problem::error("workspace", error.to_string(), "start the workshop again")),
+        }
+    }
+
+    /// Saves everything and ends the run. Closing twice does nothing.
+    pub fn close(&mut self, why: &str) {
+        let Some(room) = self.room.take() else { return };
+        match room.close(why, |_| {}) {
+            Ok(unsaved) => self.notices.extend(unsaved),
+            Err(error) => {
+                tracing::error!("the room could not be closed: {error}");
+                self.notices.push(Problem::error("history", error.to_string(), "see that the disk has room"));
+            }
+        }
+    }
+
+    /// The room's world, if one is open.
+    pub fn world(&mut self) -> Option<&mut World> {
+        self.room.as_mut().map(|room| room.app.world_mut())
+    }
+
+    /// The workspace's folder.
+    pub fn folder(&self) -> &PathBuf {
+        &self.options.folder
+    }
+
+    /// What the workspace is called in titles.
+    pub fn workspace_name(&self) -> String {
+        let folder = self.folder().canonicalize().unwrap_or_else(|_| self.folder().clone());
+        folder.file_name().map_or_else(|| "workspace".to_owned(), |name| name.to_string_lossy().into_owned())
+    }
+
+    /// Seconds of real time since the room was opened.
+    pub fn now_secs(&self) -> f64 {
+        self.began.elapsed().as_secs_f64()
+    }
+
+    /// Lets the time pass that is due, within what a frame can give.
+    pub fn live(&mut self) {
+        let now_secs = self.now_secs();
+        let Some(room) = &mut self.room else { return };
+        let world = room.app.world_mut();
+        let began = Instant::now();
+        while began.elapsed() < TICKS_AT_MOST && room.driver.try_step(world) == Step::Ticked {}
+        let events = world.resource_mut::<EventTap>().take();
+        self.is_astir = !events.is_empty();
+        self.recent.take_in(events, now_secs);
+        self.is_astir |= self.recent.fade(now_secs);
+    }
+
+    /// Lets so many ticks pass at once, waiting for what is owed.
+    pub fn run_ticks(&mut self, ticks: u64) {
+        let now_secs = self.now_secs();
+        let Some(room) = &mut self.room else { return };
+        let world = room.app.world_mut();
+        world.resource_mut::<SimClock>().speed = Speed::Max;
+        let mut done = 0;
+        while done < ticks {
+            if room.driver.step(world) == Step::Ticked {
+                done += 1;
+            }
+        }
+        let events = world.resource_mut::<EventTap>().take();
+        self.recent.take_in(events, now_secs);
+    }
+
+    /// The room as it is now, for the screen.
+    pub fn model(&mut self, wanted: &Wanted) -> RoomModel {
+        let workspace = self.workspace_name();
+        let Some(room) = &mut self.room else { return RoomModel { workspace, ..RoomModel::default() } };
+        let share = room.driver.share();
+        let wanted = Wanted { share, ..*wanted };
+        let mut model = self.reader.read(room.app.world_mut(), &wanted);
+        model.workspace = workspace;
+        self.is_astir |= model.agents.iter().any(|agent| agent.walks || agent.thinking);
+        model
+    }
+}

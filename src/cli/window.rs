@@ -1,0 +1,113 @@
+//! `workshop` alone: opens the window, or draws a picture of it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::{Complaint, Ending, Outcome};
+use crate::app::room::OpenOptions;
+use crate::app::window::screenshot::{self, PictureOptions};
+use crate::app::window::{self, OpenRoom, WindowOptions};
+use crate::schedule::TICKS_PER_SEC;
+use crate::workspace::layout::is_workspace;
+
+/// What can be said without a subcommand.
+#[derive(Args)]
+pub(super) struct Arguments {
+    /// The workspace; the current folder if it is one, else ./my-workshop
+    workspace: Option<PathBuf>,
+    /// The scene to open, by the name of its file
+    #[arg(long)]
+    scene: Option<String>,
+    /// Stands in for every agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
+    #[arg(long)]
+    provider: Option<String>,
+    /// Begin as the scene file says: forget where everyone stood and what they remember
+    #[arg(long)]
+    fresh: bool,
+    /// Width and height of the window, in points
+    #[arg(long, default_value = "1280x800", value_parser = size)]
+    size: (u32, u32),
+    /// Evening
+    #[arg(long, conflicts_with = "light")]
+    dark: bool,
+    /// Day
+    #[arg(long)]
+    light: bool,
+    /// Write a picture of the window into a PNG file instead of opening one; needs no display
+    #[arg(long, value_name = "FILE")]
+    screenshot: Option<PathBuf>,
+    /// How long the room lives before the picture is drawn, in simulated time
+    #[arg(long, default_value = "20s", value_parser = humantime::parse_duration, requires = "screenshot")]
+    after: Duration,
+    /// Pixels to a point in the picture
+    #[arg(long, default_value_t = 1.0, value_parser = scale, requires = "screenshot")]
+    scale: f32,
+    /// Show what everyone has queued, knows and costs
+    #[arg(long)]
+    details: bool,
+}
+
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let parsed = text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    match parsed {
+        Some((width, height)) if (200..=8_000).contains(&width) && (200..=8_000).contains(&height) => {
+            Ok((width, height))
+        }
+        Some(_) => Err("between 200x200 and 8000x8000".to_owned()),
+        None => Err("like 1280x800".to_owned()),
+    }
+}
+
+fn scale(text: &str) -> Result<f32, String> {
+    text.parse().ok().filter(|scale| (0.5..=4.0).contains(scale)).ok_or_else(|| "between 0.5 and 4".to_owned())
+}
+
+pub(super) fn open(arguments: &Arguments) -> Outcome {
+    if let Some(named) = &arguments.workspace
+        && !is_workspace(named)
+    {
+        return Err(super::not_a_workspace(named));
+    }
+    let provider = arguments.provider.as_deref().map(super::run::resolve_provider).transpose()?;
+    if arguments.screenshot.is_none() {
+        look_for_a_display()?;
+    }
+    let options = OpenOptions {
+        folder: super::workspace_folder(arguments.workspace.as_deref())?,
+        scene: arguments.scene.clone(),
+        provider,
+        fresh: arguments.fresh,
+        watch: arguments.screenshot.is_none(),
+        ..OpenOptions::default()
+    };
+    let mut room = OpenRoom::open(options).map_err(Complaint::failed)?;
+    let dark = (arguments.dark || arguments.light).then_some(arguments.dark);
+    let Some(file) = &arguments.screenshot else {
+        let exit = window::run(room, &WindowOptions { size: arguments.size, dark });
+        return Ok(if exit.is_success() { Ending::Done } else { Ending::Failed });
+    };
+    room.run_ticks((arguments.after.as_secs_f64() * TICKS_PER_SEC as f64).round() as u64);
+    let picture = PictureOptions {
+        size: egui::vec2(arguments.size.0 as f32, arguments.size.1 as f32),
+        pixels_per_point: arguments.scale,
+        dark: dark.unwrap_or(false),
+        overlay: arguments.details,
+    };
+    let written = screenshot::write(&mut room, &picture, file);
+    room.close("the picture was drawn");
+    written.map_err(Complaint::failed)?;
+    Ok(Ending::Done)
+}
+
+/// A window needs a display; without one, the room can still be lived in.
+fn look_for_a_display() -> Result<(), Complaint> {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    if cfg!(target_os = "linux") && !is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY") {
+        return Err(Complaint::failed("there is no display to open a window on").hint(
+            "let the room live in the terminal with: workshop run, or draw it with: workshop --screenshot room.png",
+        ));
+    }
+    Ok(())
+}

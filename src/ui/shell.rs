@@ -1,0 +1,65 @@
+//! The window as a whole: which panels there are, where they stand, and the room in the middle.
+
+use egui::{Frame, Margin, Panel, Ui};
+
+use super::canvas::Canvas;
+use super::{Command, UiState};
+use crate::base::Problem;
+use crate::view::art::Art;
+use crate::view::model::RoomModel;
+use crate::view::recent::Recent;
+use crate::view::theme::{SPACE, Theme};
+
+/// Narrower windows show the room alone, with its top bar.
+const NARROW_POINTS: f32 = 700.0;
+const SHELF_POINTS: f32 = 196.0;
+const INSPECTOR_POINTS: f32 = 300.0;
+const SIDEBAR_POINTS: f32 = 340.0;
+
+/// What the panels keep between frames.
+#[derive(Default)]
+pub struct Shell {
+    canvas: Canvas,
+}
+
+impl Shell {
+    /// Draws everything; what the person did comes back.
+    pub fn show(
+        &mut self,
+        root: &mut Ui,
+        room: &mut RoomModel,
+        recent: &Recent,
+        notices: &[Problem],
+        art: &Art,
+        state: &mut UiState,
+    ) -> Vec<Command> {
+        let theme = Theme::of(state.dark);
+        let mut commands = Vec::new();
+        let panel = || Frame::NONE.fill(theme.panel).inner_margin(Margin::same(SPACE[2] as i8));
+        let is_wide = root.available_width() >= NARROW_POINTS;
+        Panel::top("top").frame(panel()).show(root, |ui| {
+            commands.extend(super::top_bar::top_bar_ui(ui, room, &theme, state));
+        });
+        if is_wide {
+            Panel::left("shelf").default_size(SHELF_POINTS).frame(panel()).show(root, |ui| {
+                commands.extend(super::shelf::shelf_ui(ui, room, &theme, state));
+            });
+            if state.sidebar {
+                Panel::right("talks").default_size(SIDEBAR_POINTS).frame(panel()).show(root, |ui| {
+                    commands.extend(super::sidebar::sidebar_ui(ui, room, recent, &theme, state));
+                });
+            } else if !state.selected.is_empty() {
+                Panel::right("inspector").default_size(INSPECTOR_POINTS).frame(panel()).show(root, |ui| {
+                    commands.extend(super::inspector::inspector_ui(ui, room, &theme, state));
+                });
+            }
+        }
+        commands.extend(self.canvas.show(root, room, recent, art, &theme, state));
+        commands.extend(super::overlays::overlays_ui(root, room, &theme, state));
+        commands.extend(super::notices::notices_ui(root, room, notices, &theme, state));
+        commands.extend(super::dialogs::dialogs_ui(root, room, &theme, state));
+        commands.extend(super::palette::palette_ui(root, room, &theme, state));
+        super::help::help_ui(root, &theme, state);
+        commands
+    }
+}
