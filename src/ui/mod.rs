@@ -2,7 +2,15 @@
 //! [`RoomModel`](crate::view::model::RoomModel); what a person does comes out as [`Command`]s.
 
 pub mod command;
+pub mod dialogs;
+pub mod icons;
+pub mod kit;
+pub mod shelf;
 pub mod state;
+#[cfg(test)]
+pub mod testing;
+pub mod top_bar;
+pub mod words;
 
 pub use command::Command;
 pub use state::UiState;

@@ -19,6 +19,14 @@ pub struct UiState {
     pub open_element: Option<Id>,
     /// Texts that are being written, by the field they stand in; not yet part of the room.
     pub drafts: BTreeMap<String, String>,
+    /// The texts that drafts of elements began from, by the same names: tells whether somebody else wrote meanwhile.
+    pub draft_bases: BTreeMap<String, String>,
+    /// What is dragged from the shelf; taken away by whoever sees it dropped.
+    pub dragging: Option<ShelfItem>,
+    /// The question that stands in front of everything.
+    pub dialog: Option<Dialog>,
+    /// Whom a person chose for a conversation that is to begin.
+    pub talk_with: BTreeSet<Id>,
     /// Whether the debug overlay is on.
     pub overlay: bool,
     /// Whether the conversation sidebar is open.
@@ -29,8 +37,58 @@ pub struct UiState {
     pub help: bool,
     /// What is typed into the command palette, while it is open.
     pub palette: Option<String>,
+    /// Which line of the palette is chosen.
+    pub palette_line: usize,
+    /// Whether it is evening in the window.
+    pub dark: bool,
     /// Whether the first-run hint was closed.
     pub hint_closed: bool,
+    /// Problems that the person has put aside, as they read.
+    pub put_aside: BTreeSet<String>,
+    /// What became of things done lately, oldest first.
+    pub outcomes: Vec<Outcome>,
     /// Seconds of real time since the window opened.
     pub now_secs: f64,
+}
+
+/// Something that can be dragged from the shelf into the room.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ShelfItem {
+    /// A profile, by id.
+    Profile(Id),
+    /// A kind of element, by its word.
+    Element(Id),
+}
+
+/// A question that stands in front of everything until it is answered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Dialog {
+    /// What is a new scene to be called?
+    NewScene,
+    /// Under which name is the open scene to be saved?
+    SaveSceneAs,
+    /// Really begin the scene again?
+    ResetScene,
+    /// Really open this address in the browser?
+    OpenLink(String),
+}
+
+/// How something went that the person asked for.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outcome {
+    /// What is to be said, as a sentence.
+    pub text: String,
+    /// Whether it went well.
+    pub good: bool,
+    /// A file of the workspace that it is about.
+    pub file: Option<String>,
+    /// When it was told, in seconds since the window opened.
+    pub born_secs: f64,
+}
+
+impl UiState {
+    /// Tells the person how something went.
+    pub fn tell(&mut self, text: impl Into<String>, good: bool) {
+        self.outcomes.push(Outcome { text: text.into(), good, file: None, born_secs: self.now_secs });
+    }
 }
