@@ -84,7 +84,7 @@ impl Canvas {
             paint::room(&painter, room, recent, art, &look);
             self.paint_hand(ui, &painter, room, art, theme, state);
             if state.overlay {
-                super::debug_overlay::debug_overlay_ui(ui, room, &state.camera.clone(), theme, state);
+                // TODO overlay
             }
             if rect.width() > 420.0 && rect.height() > 320.0 {
                 minimap(ui, rect, room, theme, state);

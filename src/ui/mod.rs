@@ -4,9 +4,17 @@
 pub mod canvas;
 pub mod canvas_menu;
 pub mod command;
+pub mod dialogs;
+pub mod icons;
+pub mod kit;
+pub mod shelf;
 pub mod shell;
 pub mod state;
+#[cfg(test)]
+pub mod testing;
+pub mod top_bar;
 pub mod undo;
+pub mod words;
 
 pub use command::Command;
 pub use state::UiState;

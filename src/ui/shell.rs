@@ -46,20 +46,19 @@ impl Shell {
             });
             if state.sidebar {
                 Panel::right("talks").default_size(SIDEBAR_POINTS).frame(panel()).show(root, |ui| {
-                    commands.extend(super::sidebar::sidebar_ui(ui, room, recent, &theme, state));
+                    // TODO sidebar
                 });
             } else if !state.selected.is_empty() {
                 Panel::right("inspector").default_size(INSPECTOR_POINTS).frame(panel()).show(root, |ui| {
-                    commands.extend(super::inspector::inspector_ui(ui, room, &theme, state));
+                    // TODO inspector
                 });
             }
         }
         commands.extend(self.canvas.show(root, room, recent, art, &theme, state));
-        commands.extend(super::overlays::overlays_ui(root, room, &theme, state));
-        commands.extend(super::notices::notices_ui(root, room, notices, &theme, state));
-        commands.extend(super::dialogs::dialogs_ui(root, room, &theme, state));
-        commands.extend(super::palette::palette_ui(root, room, &theme, state));
-        super::help::help_ui(root, &theme, state);
+        // TODO overlays
+        // TODO notices
+        // TODO palette
+        // TODO help
         commands
     }
 }

@@ -51,12 +51,6 @@ impl Screen {
     }
 }
 
-/// Frames the room when the window opens.
-pub(super) fn prepare(mut settings: ResMut<WinitSettings>) {
-    settings.focused_mode = UpdateMode::reactive(LIVELY);
-    settings.unfocused_mode = UpdateMode::reactive_low_power(LIVELY * 2);
-}
-
 /// Lets time pass.
 pub(super) fn live(mut room: NonSendMut<OpenRoom>) {
     room.live();
@@ -119,18 +113,10 @@ pub(super) fn draw(
     }
 }
 
-/// Draws often while something moves and seldom while nothing does.
-pub(super) fn pace(
-    room: NonSend<OpenRoom>,
-    contexts: Query<&EguiContext, With<PrimaryEguiContext>>,
-    mut settings: ResMut<WinitSettings>,
-    mut redraw: MessageWriter<bevy::window::RequestRedraw>,
-) {
-    let animates = contexts.iter().any(|context| context.get().has_requested_repaint());
+/// Draws often while something moves and seldom while nothing does. What the interface itself animates is
+/// asked for by `bevy_egui`.
+pub(super) fn pace(room: NonSend<OpenRoom>, mut settings: ResMut<WinitSettings>) {
     let wait = if room.is_astir { LIVELY } else { QUIET };
-    if animates {
-        redraw.write(bevy::window::RequestRedraw);
-    }
     let (focused, unfocused) = (UpdateMode::reactive(wait), UpdateMode::reactive_low_power(wait.max(LIVELY * 2)));
     if settings.focused_mode != focused || settings.unfocused_mode != unfocused {
         settings.focused_mode = focused;

@@ -10,7 +10,7 @@ mod performing;
 pub mod screenshot;
 
 use bevy::DefaultPlugins;
-use bevy::app::{App, AppExit, Last, PluginGroup, PostUpdate, PreStartup, Startup, Update};
+use bevy::app::{App, AppExit, Last, PluginGroup, PostUpdate, PreStartup, Update};
 use bevy::camera::Camera2d;
 use bevy::ecs::prelude::*;
 use bevy::log::LogPlugin;
@@ -58,7 +58,6 @@ pub fn run(room: OpenRoom, options: &WindowOptions) -> AppExit {
         PreStartup,
         (spawn_camera.before(EguiStartupSet::InitContexts), run_by_hand.after(EguiStartupSet::InitContexts)),
     );
-    app.add_systems(Startup, frame::prepare);
     app.add_systems(Update, (frame::live, frame::take_dropped_files).chain());
     app.add_systems(PostUpdate, frame::draw.in_set(EguiPostUpdateSet::EndPass));
     app.add_systems(Last, (frame::pace, frame::close_room).chain());

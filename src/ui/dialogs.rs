@@ -1,0 +1,169 @@
+//! Questions that stand in front of everything: names of scenes, beginning again, opening a link.
+
+use egui::{Id, Modal, RichText, Ui};
+
+use super::state::Dialog;
+use super::{Command, UiState, kit};
+use crate::base::text;
+use crate::view::model::RoomModel;
+use crate::view::theme::{SPACE, TYPE, Theme};
+
+/// The draft that holds the name of a scene to be.
+const NAME: &str = "scene name";
+
+/// Draws the question that is open, if one is.
+pub fn dialogs_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) -> Vec<Command> {
+    let Some(dialog) = state.dialog.clone() else { return Vec::new() };
+    let mut commands = Vec::new();
+    let mut done = false;
+    let modal = Modal::new(Id::new("question")).frame(kit::window(theme)).show(ui.ctx(), |ui| {
+        kit::dress(ui.style_mut(), theme);
+        ui.set_width(360.0);
+        done = match &dialog {
+            Dialog::NewScene => scene_name(ui, room, theme, state, &mut commands, true),
+            Dialog::SaveSceneAs => scene_name(ui, room, theme, state, &mut commands, false),
+            Dialog::ResetScene => reset(ui, room, theme, &mut commands),
+            Dialog::OpenLink(url) => open_link(ui, url, theme),
+        };
+    });
+    if done || modal.should_close() {
+        state.dialog = None;
+        state.drafts.remove(NAME);
+    }
+    commands
+}
+
+fn title(ui: &mut Ui, text: &str, theme: &Theme) {
+    ui.label(RichText::new(text).size(TYPE[3]).color(theme.text));
+    ui.add_space(SPACE[0]);
+}
+
+/// What stops a scene from having this name, in words.
+fn why_not(room: &RoomModel, name: &str) -> Option<String> {
+    let stem = text::slug(name);
+    if stem.is_empty() {
+        return Some("Give it a name of letters or digits.".to_owned());
+    }
+    room.scenes.contains(&stem).then(|| format!("There is a scene “{stem}” already."))
+}
+
+fn scene_name(
+    ui: &mut Ui,
+    room: &RoomModel,
+    theme: &Theme,
+    state: &mut UiState,
+    commands: &mut Vec<Command>,
+    new: bool,
+) -> bool {
+    title(ui, if new { "New scene" } else { "Save scene as" }, theme);
+    let about = if new {
+        "An empty room in this workspace. Its agents are those you put into it."
+    } else {
+        "The same room under another name. You go on in that one."
+    };
+    ui.label(kit::soft(about, theme));
+    ui.add_space(SPACE[1]);
+    let name = state.drafts.entry(NAME.to_owned()).or_default();
+    let field = kit::field(ui, name, "Scene name", "evening-shift");
+    let entered = kit::entered(ui, &field);
+    if name.is_empty() && !entered {
+        field.request_focus();
+    }
+    let refused = why_not(room, name);
+    let said = match &refused {
+        Some(why) if !name.is_empty() => kit::small(why.clone(), theme).color(theme.bad),
+        _ => kit::small(format!("scenes/{}.yaml", text::slug(name)), theme),
+    };
+    ui.label(said);
+    ui.add_space(SPACE[2]);
+    let mut done = false;
+    ui.horizontal(|ui| {
+        let go = kit::primary(ui, refused.is_none(), if new { "Make scene" } else { "Save scene" }, theme);
+        if refused.is_none() && (go.clicked() || entered) {
+            let stem = text::slug(name);
+            commands.push(if new { Command::NewScene(stem) } else { Command::SaveSceneAs(stem) });
+            done = true;
+        }
+        done |= ui.button("Cancel").clicked();
+    });
+    done
+}
+
+fn reset(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) -> bool {
+    title(ui, &format!("Begin “{}” again?", room.scene), theme);
+    ui.label(kit::soft(
+        "Everyone goes back to where the scene's file puts them, and all memories and conversations of this \
+         scene are forgotten. This cannot be undone.",
+        theme,
+    ));
+    ui.add_space(SPACE[2]);
+    let mut done = false;
+    ui.horizontal(|ui| {
+        if kit::danger(ui, "Begin again", theme).clicked() {
+            commands.push(Command::ResetScene);
+            done = true;
+        }
+        done |= ui.button("Keep it as it is").clicked();
+    });
+    done
+}
+
+fn open_link(ui: &mut Ui, url: &str, theme: &Theme) -> bool {
+    title(ui, "Open this link?", theme);
+    ui.label(kit::soft("It was written by somebody else, and opens in your browser:", theme));
+    kit::in_card(ui, theme, |ui| ui.add(egui::Label::new(RichText::new(url).monospace()).wrap()));
+    ui.add_space(SPACE[1]);
+    let mut done = false;
+    ui.horizontal(|ui| {
+        if kit::primary(ui, true, "Open link", theme).clicked() {
+            ui.ctx().open_url(egui::OpenUrl::new_tab(url));
+            done = true;
+        }
+        if ui.button("Copy address").clicked() {
+            ui.ctx().copy_text(url.to_owned());
+            done = true;
+        }
+        done |= ui.button("Cancel").clicked();
+    });
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::testing::stage;
+    use egui_kittest::kittest::Queryable;
+
+    fn asking(dialog: Dialog) -> egui_kittest::Harness<'static, crate::ui::testing::Stage> {
+        let state = UiState { dialog: Some(dialog), ..UiState::default() };
+        let mut window = stage(state, |ui, room, _, theme, state| dialogs_ui(ui, room, theme, state));
+        window.run_steps(4);
+        window
+    }
+
+    #[test]
+    fn a_scene_begins_again_only_after_a_yes() {
+        let mut window = asking(Dialog::ResetScene);
+        window.get_by_label("Keep it as it is").click();
+        window.run_steps(4);
+        assert!(window.state().commands.is_empty());
+        let mut window = asking(Dialog::ResetScene);
+        window.get_by_label("Begin again").click();
+        window.run_steps(4);
+        assert_eq!(window.state().commands, [Command::ResetScene]);
+        assert_eq!(window.state().state.dialog, None);
+    }
+
+    #[test]
+    fn a_new_scene_needs_a_name_of_its_own() {
+        let mut window = asking(Dialog::NewScene);
+        for (typed, made) in [("Morning", false), ("Night Shift", true)] {
+            window.state_mut().state.drafts.insert(NAME.to_owned(), typed.to_owned());
+            window.run_steps(2);
+            window.get_by_label("Make scene").click();
+            window.run_steps(2);
+            assert_eq!(!window.state().commands.is_empty(), made, "{typed}");
+        }
+        assert_eq!(window.state().commands, [Command::NewScene("night-shift".into())]);
+    }
+}

@@ -1,0 +1,139 @@
+//! The few signs on buttons, drawn with strokes so that they are crisp at any scale and need no font.
+
+use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
+
+/// A sign.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the names say what they show")]
+pub enum Icon {
+    Play,
+    Pause,
+    Plus,
+    Cross,
+    Sun,
+    Moon,
+    Question,
+    Sidebar,
+    Search,
+    Up,
+    Down,
+    Chat,
+    Stop,
+    Agent,
+    Note,
+}
+
+impl Icon {
+    /// Draws it into the middle of a rectangle.
+    pub fn paint(self, painter: &Painter, rect: Rect, colour: Color32) {
+        let side = rect.width().min(rect.height());
+        let middle = rect.center();
+        // All signs are drawn on a square from -1 to 1.
+        let at = |x: f32, y: f32| -> Pos2 { middle + vec2(x, y) * (side / 2.0) };
+        let unit = side / 2.0;
+        let stroke = Stroke::new((side / 9.0).max(1.2), colour);
+        let line = |from: (f32, f32), to: (f32, f32)| {
+            painter.line_segment([at(from.0, from.1), at(to.0, to.1)], stroke);
+        };
+        let filled = |points: &[(f32, f32)]| {
+            let points = points.iter().map(|(x, y)| at(*x, *y)).collect();
+            painter.add(Shape::convex_polygon(points, colour, Stroke::NONE));
+        };
+        match self {
+            Self::Play => filled(&[(-0.55, -0.8), (0.8, 0.0), (-0.55, 0.8)]),
+            Self::Pause => {
+                for x in [-0.4, 0.4] {
+                    let bar = Rect::from_center_size(at(x, 0.0), vec2(0.36, 1.5) * unit);
+                    painter.rect_filled(bar, CornerRadius::same(1), colour);
+                }
+            }
+            Self::Stop => {
+                let square = Rect::from_center_size(middle, vec2(1.3, 1.3) * unit);
+                painter.rect_filled(square, CornerRadius::same(2), colour);
+            }
+            Self::Plus => {
+                line((-0.75, 0.0), (0.75, 0.0));
+                line((0.0, -0.75), (0.0, 0.75));
+            }
+            Self::Cross => {
+                line((-0.6, -0.6), (0.6, 0.6));
+                line((-0.6, 0.6), (0.6, -0.6));
+            }
+            Self::Sun => {
+                painter.circle_filled(middle, 0.42 * unit, colour);
+                for index in 0..8 {
+                    let (sin, cos) = (index as f32 * std::f32::consts::FRAC_PI_4).sin_cos();
+                    line((cos * 0.66, sin * 0.66), (cos * 0.95, sin * 0.95));
+                }
+            }
+            Self::Moon => {
+                let arc = |bend: f32, reach: f32| {
+                    (0..=12).map(move |step| {
+                        let angle = std::f32::consts::PI * (step as f32 / 12.0) - std::f32::consts::FRAC_PI_2;
+                        (-0.2 + angle.cos() * bend, angle.sin() * reach)
+                    })
+                };
+                let outer: Vec<Pos2> = arc(-0.65, 0.85).map(|(x, y)| at(x + 0.55, y)).collect();
+                let inner = arc(-0.15, 0.85).map(|(x, y)| at(x + 0.55, y));
+                let points = outer.into_iter().chain(inner.collect::<Vec<_>>().into_iter().rev()).collect();
+                painter.add(Shape::closed_line(points, stroke));
+            }
+            Self::Question => {
+                painter.circle_stroke(middle, 0.9 * unit, stroke);
+                let points = [(-0.28, -0.3), (-0.15, -0.5), (0.15, -0.5), (0.28, -0.25), (0.02, 0.02), (0.0, 0.2)];
+                painter.add(Shape::line(points.iter().map(|(x, y)| at(*x, *y)).collect(), stroke));
+                painter.circle_filled(at(0.0, 0.48), 0.09 * unit, colour);
+            }
+            Self::Sidebar => {
+                let frame = Rect::from_center_size(middle, vec2(1.8, 1.5) * unit);
+                painter.rect_stroke(frame, CornerRadius::same(2), stroke, StrokeKind::Inside);
+                line((0.25, -0.7), (0.25, 0.7));
+            }
+            Self::Search => {
+                painter.circle_stroke(at(-0.15, -0.15), 0.58 * unit, stroke);
+                line((0.28, 0.28), (0.8, 0.8));
+            }
+            Self::Up => filled(&[(-0.7, 0.45), (0.0, -0.55), (0.7, 0.45)]),
+            Self::Down => filled(&[(-0.7, -0.45), (0.7, -0.45), (0.0, 0.55)]),
+            Self::Chat => {
+                let bubble = Rect::from_min_max(at(-0.9, -0.75), at(0.9, 0.4));
+                painter.rect_stroke(bubble, CornerRadius::same(3), stroke, StrokeKind::Inside);
+                filled(&[(-0.45, 0.35), (0.1, 0.35), (-0.45, 0.85)]);
+            }
+            Self::Agent => {
+                painter.circle_filled(at(0.0, -0.45), 0.38 * unit, colour);
+                let body = Rect::from_min_max(at(-0.6, 0.05), at(0.6, 0.9));
+                let top = (0.5 * unit) as u8;
+                painter.rect_filled(body, CornerRadius { nw: top, ne: top, sw: 1, se: 1 }, colour);
+            }
+            Self::Note => {
+                let sheet = Rect::from_min_max(at(-0.65, -0.85), at(0.65, 0.85));
+                painter.rect_stroke(sheet, CornerRadius::same(2), stroke, StrokeKind::Inside);
+                for y in [-0.35, 0.0, 0.35] {
+                    line((-0.32, y), (0.32, y));
+                }
+            }
+        }
+    }
+}
+
+/// A small figure for a profile or an agent, in its own colour.
+pub fn figure(painter: &Painter, rect: Rect, look: &str) {
+    let colour = crate::view::theme::word_colour(look);
+    let (middle, unit) = (rect.center(), rect.height() / 2.0);
+    let body = Rect::from_min_max(
+        pos2(middle.x - 0.62 * unit, middle.y + 0.1 * unit),
+        pos2(middle.x + 0.62 * unit, middle.y + unit),
+    );
+    let top = (0.55 * unit) as u8;
+    painter.rect_filled(body, CornerRadius { nw: top, ne: top, sw: 3, se: 3 }, colour);
+    let skin =
+        [Color32::from_rgb(0xf2, 0xcf, 0xae), Color32::from_rgb(0xd9, 0xa0, 0x74), Color32::from_rgb(0x8d, 0x5a, 0x3b)];
+    let hash = crate::base::hash::content_hash(look.as_bytes());
+    let head = middle - vec2(0.0, 0.32 * unit);
+    painter.circle_filled(head - vec2(0.0, 0.08 * unit), 0.5 * unit, colour.gamma_multiply(0.55).to_opaque());
+    painter.circle_filled(head + vec2(0.0, 0.06 * unit), 0.4 * unit, skin[(hash % 3) as usize]);
+    for x in [-0.14, 0.14] {
+        painter.circle_filled(head + vec2(x * unit, 0.08 * unit), 0.06 * unit, Color32::from_rgb(0x2b, 0x25, 0x21));
+    }
+}

@@ -1,0 +1,232 @@
+//! The shelf at the left: who could come into the room and what could stand in it, to be dragged there.
+
+use egui::{CornerRadius, RichText, Sense, Stroke, Ui, vec2};
+use serde_json::{Map, json};
+
+use super::command::RoomAct;
+use super::icons::{self, Icon};
+use super::state::ShelfItem;
+use super::{Command, UiState, kit};
+use crate::agent::AgentCommand;
+use crate::base::Id;
+use crate::element::ElementCommand;
+use crate::element::kind::KINDS;
+use crate::view::model::{ProfileView, RoomModel};
+use crate::view::theme::{RADIUS, SPACE, TYPE, Theme, element_colour};
+
+/// The draft that holds what is searched for.
+const SEARCH: &str = "shelf search";
+
+/// What a kind of element is for, in a few words.
+fn kind_purpose(word: &str) -> &'static str {
+    match word {
+        "pinboard" => "Short notes to vote and comment on",
+        "messageboard" => "One text that everyone reads",
+        "inbox" => "Mail for one agent",
+        "rulebook" => "Rules that stand before every prompt",
+        _ => "An element",
+    }
+}
+
+/// Draws the shelf.
+pub fn shelf_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) -> Vec<Command> {
+    kit::dress(ui.style_mut(), theme);
+    let mut commands = Vec::new();
+    ui.label(kit::heading("Shelf", theme));
+    ui.label(kit::small("Drag something into the room, or double-click it.", theme));
+    let search = state.drafts.entry(SEARCH.to_owned()).or_default();
+    kit::field(ui, search, "Search the shelf", "Search");
+    let wanted = search.trim().to_lowercase();
+    let fits = |words: &[&str]| words.iter().any(|word| word.to_lowercase().contains(&wanted));
+    egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        kit::section(ui, "Agents", theme);
+        let profiles: Vec<&ProfileView> =
+            room.profiles.iter().filter(|profile| fits(&[&profile.name, &profile.description, &profile.id])).collect();
+        if room.profiles.is_empty() {
+            let how = "Put a Markdown file into the workspace's agents folder, or drop one onto the room.";
+            kit::empty(ui, Icon::Agent, "No agents to choose from yet", how, theme);
+        }
+        for profile in &profiles {
+            let item = ShelfItem::Profile(profile.id.clone());
+            let here = match profile.agents {
+                0 => String::new(),
+                number => format!("{number} here"),
+            };
+            let texts = (profile.name.as_str(), profile.description.as_str(), here.as_str());
+            if row(ui, &item, &format!("Add {}", profile.name), texts, theme, state, |ui, rect| {
+                icons::figure(ui.painter(), rect, &profile.look);
+            }) {
+                commands.push(add_agent(state, &profile.id));
+            }
+        }
+        kit::section(ui, "Elements", theme);
+        let mut found = !profiles.is_empty();
+        for kind in KINDS.iter().filter(|kind| fits(&[kind.name, kind_purpose(kind.word)])) {
+            found = true;
+            let here = match room.elements.iter().filter(|element| &*element.kind == kind.word).count() {
+                0 => String::new(),
+                number => format!("{number} here"),
+            };
+            let item = ShelfItem::Element(kind.word.into());
+            let name = capitalised(kind.name);
+            let texts = (name.as_str(), kind_purpose(kind.word), here.as_str());
+            if row(ui, &item, &format!("Add {}", kind.name), texts, theme, state, |ui, rect| {
+                let colour = element_colour(kind.word);
+                ui.painter().rect_filled(rect.shrink(3.0), CornerRadius::same(RADIUS[0]), colour);
+                Icon::Note.paint(ui.painter(), rect.shrink(9.0), egui::Color32::WHITE);
+            }) {
+                commands.push(element_at(room, kind.word, state.camera.middle));
+            }
+        }
+        if !found {
+            kit::empty(ui, Icon::Search, "Nothing on the shelf is called that", "Try a shorter word.", theme);
+        }
+    });
+    commands
+}
+
+/// A word with a capital letter at its head.
+pub(super) fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// One thing on the shelf. Whether it was asked for without dragging.
+fn row(
+    ui: &mut Ui,
+    item: &ShelfItem,
+    name: &str,
+    (title, about, here): (&str, &str, &str),
+    theme: &Theme,
+    state: &mut UiState,
+    picture: impl FnOnce(&Ui, egui::Rect),
+) -> bool {
+    let size = vec2(ui.available_width(), 58.0);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, name));
+    if response.drag_started() {
+        state.dragging = Some(item.clone());
+    }
+    if ui.is_rect_visible(rect) {
+        let share = if response.dragged() {
+            0.16
+        } else if response.hovered() {
+            0.07
+        } else {
+            0.0
+        };
+        let line = if response.has_focus() { theme.accent } else { theme.line };
+        let painter = ui.painter();
+        painter.rect(
+            rect,
+            CornerRadius::same(RADIUS[1]),
+            kit::mix(theme.card, theme.accent, share),
+            Stroke::new(1.0, line),
+            egui::StrokeKind::Inside,
+        );
+        let icon = egui::Rect::from_center_size(rect.left_center() + vec2(28.0, 0.0), vec2(34.0, 34.0));
+        picture(ui, icon);
+        let inner = rect.shrink2(vec2(SPACE[2], SPACE[1])).with_min_x(icon.right() + SPACE[1]);
+        let mut child = ui.new_child(egui::UiBuilder::new().max_rect(inner));
+        child.spacing_mut().item_spacing.y = 2.0;
+        kit::line(
+            &mut child,
+            |ui| {
+                ui.add(egui::Label::new(RichText::new(title).size(TYPE[1])).selectable(false));
+            },
+            |ui| ui.add(egui::Label::new(kit::small(here, theme)).selectable(false)),
+        );
+        child.add(egui::Label::new(kit::small(about, theme)).truncate().selectable(false));
+    }
+    let response = response.on_hover_cursor(egui::CursorIcon::Grab);
+    // A click by key or by a screen reader comes without a mouse button.
+    let by_key = response.clicked() && !ui.input(|input| input.pointer.any_released());
+    response.double_clicked() || by_key
+}
+
+/// An agent of this profile, in the middle of what is seen.
+fn add_agent(state: &UiState, profile: &Id) -> Command {
+    let add = AgentCommand::Add {
+        id: None,
+        profile: profile.clone(),
+        position: state.camera.middle,
+        behaviour: None,
+        exactly: false,
+    };
+    Command::Act(RoomAct::Agent(add), None)
+}
+
+/// Puts an element of this kind somewhere, under an id of its own so that it can be taken away again.
+pub fn element_at(room: &RoomModel, kind: &str, position: bevy::math::Vec2) -> Command {
+    let number = (1..).find(|number| room.element(&format!("{kind}-{number}")).is_none()).unwrap_or(0_u32);
+    let id = format!("{kind}-{number}");
+    let keys = Map::from_iter([
+        ("id".to_owned(), json!(id)),
+        ("kind".to_owned(), json!(kind)),
+        ("position".to_owned(), json!([position.x, position.y])),
+    ]);
+    let inverse = RoomAct::Element(ElementCommand::Remove { element: id.as_str().into() });
+    Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(inverse))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::testing::{Stage, stage};
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::Queryable;
+
+    fn shelf() -> Harness<'static, Stage> {
+        stage(UiState::default(), |ui, room, _, theme, state| shelf_ui(ui, room, theme, state))
+    }
+
+    #[test]
+    fn what_is_dragged_off_the_shelf_is_in_the_hand() {
+        let mut window = shelf();
+        window.run_steps(2);
+        let middle = window.get_by_label("Add Bram").rect().center();
+        window.drag_at(middle);
+        window.run_steps(1);
+        window.hover_at(middle + vec2(60.0, 40.0));
+        window.run_steps(2);
+        assert_eq!(window.state().state.dragging, Some(ShelfItem::Profile("bram".into())));
+    }
+
+    #[test]
+    fn enter_puts_an_agent_into_the_middle_of_what_is_seen() {
+        let mut window = shelf();
+        window.run_steps(2);
+        window.get_by_label("Add Ada").focus();
+        window.run_steps(1);
+        window.key_press(egui::Key::Enter);
+        window.run_steps(2);
+        let [Command::Act(RoomAct::Agent(AgentCommand::Add { profile, .. }), None)] = &window.state().commands[..]
+        else {
+            panic!("{:?}", window.state().commands);
+        };
+        assert_eq!(&**profile, "ada");
+    }
+
+    #[test]
+    fn searching_leaves_what_fits() {
+        let mut window = shelf();
+        window.state_mut().state.drafts.insert(SEARCH.to_owned(), "Vote".to_owned());
+        window.run_steps(3);
+        assert!(window.query_by_label("Add pinboard").is_some());
+        assert!(window.query_by_label("Add Ada").is_none());
+        assert!(window.query_by_label("Add rulebook").is_none());
+    }
+
+    #[test]
+    fn an_element_put_down_can_be_taken_away_again() {
+        let stage = shelf();
+        let room = &stage.state().room;
+        let Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(inverse)) =
+            element_at(room, "pinboard", bevy::math::Vec2::new(4.0, 5.0))
+        else {
+            panic!("an element is added");
+        };
+        assert_eq!(keys["id"], "pinboard-1");
+        assert_eq!(inverse, RoomAct::Element(ElementCommand::Remove { element: "pinboard-1".into() }));
+    }
+}

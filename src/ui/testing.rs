@@ -1,0 +1,168 @@
+//! A small room and a stage for the tests of panels: they are drawn without a screen and clicked by name.
+
+use std::sync::Arc;
+
+use egui_kittest::Harness;
+
+use super::{Command, UiState};
+use crate::base::{AgentKey, ConversationKey, ElementKey, Id};
+use crate::element::content::MailStatus;
+use crate::schedule::Speed;
+use crate::simulation::{ConversationKind, State};
+use crate::view::model::{
+    AgentDetail, AgentView, ContentView, ElementView, MailView, PinView, ProfileView, RoomModel, TalkView,
+};
+use crate::view::recent::{PastTalk, Recent};
+use crate::view::theme::{LIGHT, Theme};
+
+/// What a panel is drawn from, and what came of it.
+pub struct Stage {
+    /// The room.
+    pub room: RoomModel,
+    /// What happened lately.
+    pub recent: Recent,
+    /// The window.
+    pub state: UiState,
+    /// Everything that was asked for.
+    pub commands: Vec<Command>,
+}
+
+/// Sets a panel on the stage, in the sample room.
+pub fn stage(
+    state: UiState,
+    draw: impl Fn(&mut egui::Ui, &RoomModel, &Recent, &Theme, &mut UiState) -> Vec<Command> + 'static,
+) -> Harness<'static, Stage> {
+    stage_in(sample_room(), state, draw)
+}
+
+/// Sets a panel on the stage, in this room.
+pub fn stage_in(
+    room: RoomModel,
+    state: UiState,
+    draw: impl Fn(&mut egui::Ui, &RoomModel, &Recent, &Theme, &mut UiState) -> Vec<Command> + 'static,
+) -> Harness<'static, Stage> {
+    let stage = Stage { room, recent: sample_recent(), state, commands: Vec::new() };
+    let app = move |ui: &mut egui::Ui, stage: &mut Stage| {
+        let commands = draw(ui, &stage.room, &stage.recent, &LIGHT, &mut stage.state);
+        stage.commands.extend(commands);
+    };
+    Harness::builder().with_size(egui::vec2(1200.0, 1600.0)).with_max_steps(64).build_ui_state(app, stage)
+}
+
+/// An agent that does nothing.
+pub fn agent(key: u32, id: &str, name: &str) -> AgentView {
+    AgentView {
+        key: AgentKey(key),
+        id: id.into(),
+        name: name.into(),
+        profile: "ada".into(),
+        look: "ada".into(),
+        position: bevy::math::Vec2::new(key as f32 * 80.0, 0.0),
+        heading: bevy::math::Vec2::ZERO,
+        walks: false,
+        state: State::Idle,
+        since_secs: 0.0,
+        thinking: false,
+        queued: 0,
+        reads: None,
+        detail: None,
+    }
+}
+
+/// An element that holds this.
+pub fn element(key: u32, id: &str, kind: &str, content: ContentView) -> ElementView {
+    ElementView {
+        key: ElementKey(key),
+        id: id.into(),
+        kind: kind.into(),
+        label: id.into(),
+        position: bevy::math::Vec2::new(0.0, 200.0),
+        owner: None,
+        file: None,
+        content: Arc::new(content),
+    }
+}
+
+/// A pin.
+pub fn pin(id: &str, author: &str, text: &str) -> PinView {
+    PinView {
+        id: id.into(),
+        text: text.to_owned(),
+        author: author.into(),
+        time_secs: 0.0,
+        up: Vec::new(),
+        down: Vec::new(),
+        comments: Vec::new(),
+    }
+}
+
+/// Two agents who talk, and one element of each kind.
+pub fn sample_room() -> RoomModel {
+    let mut ada = agent(0, "ada-1", "Ada");
+    ada.detail = Some(Arc::new(AgentDetail {
+        why: "nothing calls".into(),
+        queue: vec!["read House rules (high)".into(), "go and tell Bram".into()],
+        answered_by: "offline".into(),
+        ..AgentDetail::default()
+    }));
+    let mail = MailView {
+        id: "m1".into(),
+        from: "bram-1".into(),
+        to: "ada-1".into(),
+        subject: "Tea".into(),
+        text: "At four?".into(),
+        status: MailStatus::Open,
+        read: false,
+        sent_secs: 30.0,
+    };
+    let profile = |id: &str, name: &str| ProfileView {
+        id: id.into(),
+        name: name.into(),
+        description: format!("{name} looks after things"),
+        look: id.into(),
+        agents: 1,
+    };
+    RoomModel {
+        tick: 1_800,
+        speed: Some(Speed::Times(1)),
+        agents: vec![ada, agent(1, "bram-1", "Bram")],
+        elements: vec![
+            element(0, "rules", "rulebook", ContentView::Text("# Be kind".into())),
+            element(1, "news", "messageboard", ContentView::Text("All is well".into())),
+            element(2, "ideas", "pinboard", ContentView::Pins(vec![pin("p1", "ada-1", "Buy tea")])),
+            element(3, "post", "inbox", ContentView::Mail { items: vec![mail], outbox: Vec::new() }),
+        ],
+        talks: vec![TalkView {
+            key: ConversationKey(4),
+            kind: ConversationKind::Chance,
+            participants: vec![AgentKey(0), AgentKey(1)],
+            speaker: 0,
+            topic: Some("tea".into()),
+            said: vec![("ada-1".into(), "Shall we have **tea**?".into())],
+            turns: (1, 6),
+        }],
+        talk_on: true,
+        profiles: vec![profile("ada", "Ada"), profile("bram", "Bram")],
+        scenes: vec!["evening".into(), "morning".into()],
+        scene: "morning".into(),
+        workspace: "my-workshop".into(),
+        provider: "offline".into(),
+        ..RoomModel::default()
+    }
+}
+
+/// One conversation that is over, and the one that goes on.
+pub fn sample_recent() -> Recent {
+    let talk = |session: &str, topic: &str, ended: Option<&str>| PastTalk {
+        session: session.into(),
+        participants: vec![Id::from("ada-1"), Id::from("bram-1")],
+        topic: topic.into(),
+        said: vec![("bram-1".into(), "Done.".into())],
+        ended: ended.map(str::to_owned),
+        began_tick: 30,
+    };
+    let mut recent = Recent::default();
+    recent.talks.push_back(talk("conversation-4", "tea", None));
+    recent.talks.push_back(talk("conversation-3", "rain", Some("all was said")));
+    recent
+}
