@@ -14,6 +14,7 @@ use crate::workspace::layout::is_workspace;
 
 /// What can be said without a subcommand.
 #[derive(Args)]
+#[group(id = "window")]
 pub(super) struct Arguments {
     /// The workspace; the current folder if it is one, else ./my-workshop
     workspace: Option<PathBuf>,
