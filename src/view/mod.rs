@@ -4,9 +4,11 @@
 //! [`camera::Camera`] says from where, [`pick`] says what stands under a point, and [`paint`] draws on an
 //! `egui` painter. Nothing here changes the room.
 
+pub mod art;
 pub mod camera;
 pub mod glide;
 pub mod model;
+pub mod paint;
 pub mod pick;
 pub mod raster;
 pub mod reading;

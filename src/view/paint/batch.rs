@@ -1,0 +1,176 @@
+//! Many drawings in one mesh: figures, furniture and ropes are quads from one texture, drawn in the order they come.
+
+use egui::epaint::Vertex;
+use egui::{Color32, Mesh, Painter, Pos2, Rect, Shape, Vec2, pos2, vec2};
+
+use crate::view::art::{Sheet, Sprite};
+
+/// Where a drawing's canvas lies on screen: its corner, and what one unit to the right and one downward are.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Placement {
+    corner: Pos2,
+    right: Vec2,
+    down: Vec2,
+}
+
+impl Placement {
+    /// A canvas whose point `origin` lies at `at`, `scale` points to the unit.
+    pub(super) fn new(at: Pos2, scale: f32, origin: Vec2) -> Self {
+        Self { corner: at - origin * scale, right: vec2(scale, 0.0), down: vec2(0.0, scale) }
+    }
+
+    /// Where a point of the canvas is on screen.
+    pub(super) fn point(&self, place: Vec2) -> Pos2 {
+        self.corner + self.right * place.x + self.down * place.y
+    }
+
+    /// Moved by units of the canvas.
+    pub(super) fn moved(self, by: Vec2) -> Self {
+        Self { corner: self.point(by), ..self }
+    }
+
+    /// Mirrored left to right about the upright line at `x`.
+    pub(super) fn mirrored(self, x: f32) -> Self {
+        Self { corner: self.corner + self.right * (2.0 * x), right: -self.right, ..self }
+    }
+
+    /// Turned about a point of the canvas; clockwise, in radians.
+    pub(super) fn turned(self, about: Vec2, angle: f32) -> Self {
+        let (sin, cos) = angle.sin_cos();
+        let fixed = self.point(about);
+        let right = self.right * cos + self.down * sin;
+        let down = self.down * cos - self.right * sin;
+        Self { corner: fixed - right * about.x - down * about.y, right, down }
+    }
+
+    /// Made larger or smaller about a point of the canvas.
+    pub(super) fn scaled(self, about: Vec2, by: Vec2) -> Self {
+        let fixed = self.point(about);
+        let (right, down) = (self.right * by.x, self.down * by.y);
+        Self { corner: fixed - right * about.x - down * about.y, right, down }
+    }
+
+    /// Leaned to the right by so many units per unit of height; what is at `ground` stays.
+    pub(super) fn leaned(self, ground: f32, by: f32) -> Self {
+        let down = self.down - self.right * by;
+        Self { corner: self.corner + self.right * (by * ground), down, ..self }
+    }
+}
+
+/// Quads that are painted together.
+pub(super) struct Batch<'a> {
+    mesh: Mesh,
+    sheet: &'a Sheet,
+}
+
+impl<'a> Batch<'a> {
+    pub(super) fn new(sheet: &'a Sheet, quads: usize) -> Self {
+        let mut mesh = Mesh::with_texture(sheet.texture());
+        mesh.reserve_vertices(4 * quads);
+        mesh.reserve_triangles(2 * quads);
+        Self { mesh, sheet }
+    }
+
+    /// A drawing on its canvas, in this tint.
+    pub(super) fn draw(&mut self, sprite: Sprite, place: &Placement, tint: Color32) {
+        let piece = self.sheet.piece(sprite);
+        let (left, top) = (piece.ink.left(), piece.ink.top());
+        let start = place.point(vec2(left, top));
+        let (across, along) = (place.right * piece.ink.width(), place.down * piece.ink.height());
+        self.quad([start, start + across, start + across + along, start + along], piece.uv, tint);
+    }
+
+    /// A drawing whose whole canvas fills a rectangle.
+    pub(super) fn fill(&mut self, sprite: Sprite, rect: Rect, tint: Color32) {
+        let canvas = self.sheet.piece(sprite).canvas;
+        let scale = rect.size() / canvas;
+        let place = Placement { corner: rect.min, right: vec2(scale.x, 0.0), down: vec2(0.0, scale.y) };
+        self.draw(sprite, &place, tint);
+    }
+
+    /// A plain rectangle of a canvas.
+    pub(super) fn plain(&mut self, rect: Rect, place: &Placement, tint: Color32) {
+        let middle = self.sheet.piece(Sprite::White).uv.center();
+        let corners = [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom()];
+        self.quad(corners.map(|corner| place.point(corner.to_vec2())), Rect::from_min_max(middle, middle), tint);
+    }
+
+    /// A soft line.
+    pub(super) fn line(&mut self, from: Pos2, to: Pos2, width: f32, tint: Color32) {
+        let along = to - from;
+        let length = along.length();
+        if length < 0.01 {
+            return;
+        }
+        // The soft edges of the band take up a half of its width.
+        let half = along.rot90() / length * width.max(1.0);
+        let band = self.sheet.piece(Sprite::Band).uv;
+        let middle = band.center().x;
+        let uv = Rect::from_min_max(pos2(middle, band.top()), pos2(middle, band.bottom()));
+        self.quad([from - half, to - half, to + half, from + half], uv, tint);
+    }
+
+    /// A disc.
+    pub(super) fn disc(&mut self, middle: Pos2, radius: f32, tint: Color32) {
+        self.fill(Sprite::Disc, Rect::from_center_size(middle, Vec2::splat(2.0 * radius)), tint);
+    }
+
+    /// Hands everything to the painter.
+    pub(super) fn paint(self, painter: &Painter) {
+        if !self.mesh.is_empty() {
+            painter.add(Shape::mesh(self.mesh));
+        }
+    }
+
+    fn quad(&mut self, corners: [Pos2; 4], uv: Rect, color: Color32) {
+        let first = self.mesh.vertices.len() as u32;
+        let texels = [uv.left_top(), uv.right_top(), uv.right_bottom(), uv.left_bottom()];
+        for (pos, uv) in corners.into_iter().zip(texels) {
+            self.mesh.vertices.push(Vertex { pos, uv, color });
+        }
+        self.mesh.indices.extend([first, first + 1, first + 2, first, first + 2, first + 3]);
+    }
+}
+
+/// One colour seen in the light of another.
+pub(super) fn lit(colour: Color32, light: Color32) -> Color32 {
+    let [r, g, b, a] = colour.to_array();
+    let part = |one: u8, other: u8| ((u16::from(one) * u16::from(other) + 127) / 255) as u8;
+    Color32::from_rgba_premultiplied(part(r, light.r()), part(g, light.g()), part(b, light.b()), a)
+}
+
+/// Between two opaque colours.
+pub(super) fn mixed(one: Color32, other: Color32, share: f32) -> Color32 {
+    one.lerp_to_gamma(other, share.clamp(0.0, 1.0))
+}
+
+/// Light that is added to what is there.
+pub(super) fn glow(colour: [u8; 3], strength: f32) -> Color32 {
+    let part = |part: u8| (f32::from(part) * strength.clamp(0.0, 1.0)) as u8;
+    Color32::from_rgba_premultiplied(part(colour[0]), part(colour[1]), part(colour[2]), 0)
+}
+
+/// From 0 below `low` to 1 above `high`, softly.
+pub(super) fn fade(low: f32, high: f32, value: f32) -> f32 {
+    let share = ((value - low) / (high - low)).clamp(0.0, 1.0);
+    share * share * (3.0 - 2.0 * share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placements_keep_the_point_they_turn_about() {
+        let place = Placement::new(pos2(100.0, 50.0), 2.0, vec2(24.0, 60.0));
+        assert_eq!(place.point(vec2(24.0, 60.0)), pos2(100.0, 50.0));
+        let turned = place.turned(vec2(10.0, 20.0), 1.0);
+        assert!(turned.point(vec2(10.0, 20.0)).distance(place.point(vec2(10.0, 20.0))) < 1e-3);
+        let mirrored = place.mirrored(24.0);
+        assert_eq!(mirrored.point(vec2(24.0, 60.0)), pos2(100.0, 50.0));
+        assert_eq!(mirrored.point(vec2(20.0, 60.0)), place.point(vec2(28.0, 60.0)));
+        let leaned = place.leaned(60.0, 0.2);
+        assert_eq!(leaned.point(vec2(24.0, 60.0)), pos2(100.0, 50.0));
+        assert!(leaned.point(vec2(24.0, 10.0)).x > 100.0);
+    }
+}

@@ -1,0 +1,255 @@
+//! Elements and furniture: boards that show what they hold, and things that are only there.
+
+use bevy::math::Vec2 as World;
+use egui::{Color32, CornerRadius, FontId, Painter, Rect, Stroke, StrokeKind, Vec2, pos2, vec2};
+
+use super::batch::{Batch, Placement, lit, mixed};
+use super::plain::plain_text;
+use crate::base::hash::content_hash;
+use crate::view::art::Sprite;
+use crate::view::camera::Camera;
+use crate::view::model::{ContentView, DecorView, ElementView, MailView, PinView};
+use crate::view::recent::{PULSE_SECS, PulseKind};
+use crate::view::theme::{Theme, state_colour, word_colour};
+
+/// The size of an element, in world units.
+pub(super) const SIZE: World = World::new(100.0, 80.0);
+/// Pins that fit onto a cork board: columns and rows.
+const PINS: (usize, usize) = (5, 3);
+/// Text of this many characters fills a book.
+const FULL_BOOK_CHARS: usize = 1600;
+/// Lines on the two pages of the book.
+const BOOK_LINES: usize = 16;
+const FLAG: Color32 = Color32::from_rgb(0xd0, 0x4a, 0x3c);
+
+/// The corner of an element's canvas lies so far from its own corner: drawings have air around them.
+const AIR: Vec2 = vec2(10.0, 10.0);
+
+/// Shadows under furniture and elements.
+pub(super) fn shadow(batch: &mut Batch, middle: World, size: World, camera: Camera, theme: Theme) {
+    let foot = camera.to_screen(middle - World::new(-0.04 * size.x, 0.5 * size.y));
+    let spread = vec2(size.x * 1.25, (size.x * 0.3).min(34.0)) * camera.zoom;
+    batch.fill(Sprite::Shadow, Rect::from_center_size(foot, spread), theme.shadow);
+}
+
+/// Furniture that stands on the floor.
+pub(super) fn furniture(batch: &mut Batch, decor: &DecorView, camera: Camera, light: Color32, dark: bool) {
+    let rect = camera.rect_to_screen(decor.position, decor.size);
+    match &*decor.kind {
+        "shelf" => {
+            let cases = (decor.size.x / decor.size.y.max(1.0)).round().max(1.0) as usize;
+            let wide = rect.width() / cases as f32;
+            for index in 0..cases {
+                let left = rect.left() + index as f32 * wide;
+                let mut case = Rect::from_min_size(pos2(left, rect.top()), vec2(wide, rect.height()));
+                // Every second case is seen in a mirror, so that the books do not repeat side by side.
+                if index % 2 == 1 {
+                    (case.min.x, case.max.x) = (case.max.x, case.min.x);
+                }
+                batch.fill(Sprite::Shelf, case, light);
+            }
+        }
+        "plant" => batch.fill(Sprite::Plant, rect, light),
+        // A lamp that is lit is not in the dark itself.
+        "lamp" => batch.fill(Sprite::Lamp, rect, if dark { Color32::WHITE } else { light }),
+        "workbench" => batch.fill(Sprite::Workbench, rect, light),
+        "coffee" => batch.fill(Sprite::Coffee, rect, light),
+        _ => {}
+    }
+}
+
+/// How much larger an element is drawn while it reacts to being changed or read.
+fn swell(pulse: Option<&(PulseKind, f64)>, now_secs: f64) -> f32 {
+    let Some((kind, since)) = pulse else { return 1.0 };
+    let share = ((now_secs - since) / PULSE_SECS).clamp(0.0, 1.0) as f32;
+    let strength = if *kind == PulseKind::Changed { 0.07 } else { 0.035 };
+    1.0 + strength * (share * 3.0 * std::f32::consts::PI).sin().max(0.0) * (1.0 - share)
+}
+
+/// An element with what it holds, as far as that is quads.
+pub(super) fn element(
+    batch: &mut Batch,
+    element: &ElementView,
+    pulse: Option<&(PulseKind, f64)>,
+    now_secs: f64,
+    camera: Camera,
+    light: Color32,
+) {
+    let at = camera.to_screen(element.position);
+    let canvas = Placement::new(at, camera.zoom * swell(pulse, now_secs), vec2(50.0, 40.0) + AIR);
+    // Places on the element itself: (0, 0) is its upper left corner, (100, 80) the lower right one.
+    let place = canvas.moved(AIR);
+    let fine = camera.zoom >= 0.3;
+    match (&*element.kind, &*element.content) {
+        ("pinboard", content) => {
+            batch.draw(Sprite::Pinboard, &canvas, light);
+            if let ContentView::Pins(pins) = content {
+                notes(batch, pins, &place, light);
+            }
+        }
+        ("messageboard", content) => {
+            batch.draw(Sprite::MessageBoard, &canvas, light);
+            if let ContentView::Text(text) = content
+                && fine
+            {
+                chalk(batch, text, &place, camera.zoom, light);
+            }
+        }
+        ("inbox", content) => {
+            let unread = unread(content);
+            if unread > 0 {
+                batch.draw(Sprite::InboxLetter, &canvas, light);
+            }
+            batch.draw(Sprite::Inbox, &canvas, light);
+            let flag = if unread > 0 { Sprite::InboxFlag } else { Sprite::InboxFlagDown };
+            batch.draw(flag, &canvas, lit(FLAG, light));
+        }
+        ("rulebook", content) => {
+            batch.draw(Sprite::Rulebook, &canvas, light);
+            if let ContentView::Text(text) = content
+                && fine
+            {
+                book_lines(batch, text, &place, light);
+            }
+        }
+        _ => batch.draw(Sprite::OtherElement, &canvas, light),
+    }
+}
+
+fn unread(content: &ContentView) -> usize {
+    let ContentView::Mail { items, .. } = content else { return 0 };
+    items.iter().filter(|mail: &&MailView| !mail.read).count()
+}
+
+/// Papers on the cork board, the newest that fit, in the colours of their authors.
+fn notes(batch: &mut Batch, pins: &[PinView], place: &Placement, light: Color32) {
+    let fit = PINS.0 * PINS.1;
+    for (index, pin) in pins[pins.len().saturating_sub(fit)..].iter().enumerate() {
+        let (column, row) = (index % PINS.0, index / PINS.0);
+        let hash = content_hash(pin.id.as_bytes());
+        let jitter = vec2((hash % 7) as f32 - 3.0, (hash / 7 % 5) as f32 - 2.0) * 0.35;
+        let corner = vec2(9.5 + 16.7 * column as f32, 9.5 + 17.0 * row as f32) + jitter;
+        let tilt = ((hash / 64 % 9) as f32 - 4.0) * 0.035;
+        let paper = mixed(word_colour(&pin.author), Color32::WHITE, 0.5);
+        batch.draw(Sprite::Note, &place.moved(corner).turned(vec2(7.0, 1.5), tilt), lit(paper, light));
+    }
+}
+
+/// Strokes of chalk that stand for text: all of it from afar, what is below the first line from near.
+fn chalk(batch: &mut Batch, text: &str, place: &Placement, zoom: f32, light: Color32) {
+    let lines = (text.len() / 40).min(5);
+    let first = if zoom >= LEGIBLE_ZOOM { 3 } else { 0 };
+    for line in first..lines.max(usize::from(!text.trim().is_empty())) {
+        let width = 74.0 - (content_hash(&[line as u8, text.len() as u8]) % 30) as f32;
+        let rect = Rect::from_min_size(pos2(12.0, 14.0 + 9.0 * line as f32), vec2(width, 2.2));
+        batch.plain(rect, place, lit(Color32::from_rgb(0xdf, 0xe8, 0xee), light).gamma_multiply(0.55));
+    }
+}
+
+/// From this zoom on, the first line of a message board can be read.
+const LEGIBLE_ZOOM: f32 = 0.75;
+
+/// Lines of writing; the longer the text, the fuller the book.
+fn book_lines(batch: &mut Batch, text: &str, place: &Placement, light: Color32) {
+    let ink = lit(Color32::from_rgb(0x7a, 0x68, 0x55), light).gamma_multiply(0.75);
+    for line in 0..book_fill(text) {
+        let (page, row) = (line / (BOOK_LINES / 2), line % (BOOK_LINES / 2));
+        let width = 30.0 - (content_hash(&[line as u8]) % 9) as f32;
+        let top = 9.5 + 3.7 * row as f32;
+        let left = if page == 0 { 14.0 - 0.3 * row as f32 } else { 56.0 + 0.3 * row as f32 };
+        let heading = line == 0;
+        let size = if heading { vec2(18.0, 2.0) } else { vec2(width, 1.2) };
+        // Pages slope toward the fold.
+        let slope = if page == 0 { 0.05 } else { -0.05 };
+        let line = place.turned(vec2(left, top), slope);
+        batch.plain(Rect::from_min_size(pos2(left, top), size), &line, ink);
+    }
+}
+
+/// How many lines of the book are written on.
+fn book_fill(text: &str) -> usize {
+    if text.trim().is_empty() {
+        return 0;
+    }
+    (BOOK_LINES * text.len().min(FULL_BOOK_CHARS)).div_ceil(FULL_BOOK_CHARS).max(1)
+}
+
+/// What of an element is text or lines: the board's first line, the count of unread mail, glimmers.
+pub(super) fn writing(painter: &Painter, element: &ElementView, camera: Camera, theme: Theme) {
+    let zoom = camera.zoom;
+    let place = Placement::new(camera.to_screen(element.position), zoom, vec2(50.0, 40.0));
+    match (&*element.kind, &*element.content) {
+        ("messageboard", ContentView::Text(text)) if zoom >= LEGIBLE_ZOOM => {
+            let Some(line) = text.lines().map(plain_text).find(|line| !line.is_empty()) else { return };
+            let colour = Color32::from_rgb(0xf2, 0xf5, 0xf0);
+            let mut job = egui::text::LayoutJob::simple(line, FontId::proportional(9.5 * zoom), colour, 78.0 * zoom);
+            job.wrap.max_rows = 2;
+            let galley = painter.layout_job(job);
+            painter.galley(place.point(vec2(11.5, 10.5)), galley, colour);
+        }
+        ("inbox", content) => {
+            let unread = unread(content);
+            if unread > 0 && zoom >= 0.3 {
+                count(painter, place.point(vec2(14.0, 8.0)), unread, zoom, theme);
+            }
+        }
+        ("pinboard", ContentView::Pins(pins)) if pins.len() > PINS.0 * PINS.1 && zoom >= 0.45 => {
+            count(painter, place.point(vec2(96.0, 3.0)), pins.len(), zoom, theme);
+        }
+        _ => {}
+    }
+}
+
+/// A round badge with a number.
+fn count(painter: &Painter, at: egui::Pos2, number: usize, zoom: f32, theme: Theme) {
+    let size = (11.0 * zoom.sqrt()).clamp(8.0, 16.0);
+    let galley = painter.layout_no_wrap(number.to_string(), FontId::proportional(size), theme.on_accent);
+    let badge = Rect::from_center_size(at, vec2((galley.size().x + 8.0).max(size + 6.0), size + 6.0));
+    painter.rect_filled(badge, badge.height() / 2.0, theme.accent);
+    painter.galley(badge.center() - galley.size() / 2.0, galley, theme.on_accent);
+}
+
+/// A ring that spreads around an element which changed or was read.
+pub(super) fn glimmer(
+    painter: &Painter,
+    element: &ElementView,
+    pulse: &(PulseKind, f64),
+    now_secs: f64,
+    camera: Camera,
+    theme: Theme,
+) {
+    let colour = match pulse.0 {
+        PulseKind::Changed => theme.accent,
+        PulseKind::Read => state_colour(crate::simulation::State::Reading),
+    };
+    let share = ((now_secs - pulse.1) / PULSE_SECS) as f32;
+    for delay in [0.0, 0.28] {
+        let share = (share - delay) / (1.0 - delay);
+        if (0.0..1.0).contains(&share) {
+            let rect = camera.rect_to_screen(element.position, SIZE).expand((4.0 + 26.0 * share) * camera.zoom);
+            let stroke = Stroke::new((3.0 * (1.0 - share)).max(0.5), colour.gamma_multiply(0.8 * (1.0 - share)));
+            let corners = CornerRadius::same((14.0 * camera.zoom).clamp(2.0, 60.0) as u8);
+            painter.rect_stroke(rect, corners, stroke, StrokeKind::Outside);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_book_fills_with_its_text() {
+        assert_eq!(book_fill("  \n"), 0);
+        assert_eq!(book_fill("One rule."), 1);
+        assert!(book_fill(&"word ".repeat(80)) < book_fill(&"word ".repeat(200)));
+        assert_eq!(book_fill(&"word ".repeat(5000)), BOOK_LINES);
+    }
+
+    #[test]
+    fn an_element_at_rest_has_its_own_size() {
+        assert_eq!(swell(None, 10.0), 1.0);
+        assert!((swell(Some(&(PulseKind::Changed, 10.0)), 10.0 + PULSE_SECS) - 1.0).abs() < 1e-3);
+        assert!(swell(Some(&(PulseKind::Changed, 10.0)), 10.2) > 1.02);
+    }
+}

@@ -1,0 +1,230 @@
+//! Agents as small characters, each composed of tinted quads: how they stand, walk, read, work and ask for a hand.
+
+use egui::{Color32, Vec2, vec2};
+
+use super::batch::{Batch, Placement, lit, mixed};
+use super::outfit::Outfit;
+use crate::simulation::State;
+use crate::view::art::Sprite;
+use crate::view::model::AgentView;
+use crate::view::theme::state_colour;
+
+/// The point of a figure's canvas that stands on the floor.
+const FEET: Vec2 = vec2(24.0, 60.0);
+/// Where the left arm turns; the right one is its mirror image.
+const SHOULDER: Vec2 = vec2(16.8, 36.4);
+/// The upright line that a figure is mirrored about.
+const AXIS: f32 = 24.0;
+/// The height of a figure above its feet, in world units, hat included.
+pub(super) const HEIGHT: f32 = 56.0;
+
+/// What one figure is painted with.
+pub(super) struct Scene<'a> {
+    pub(super) now_secs: f64,
+    pub(super) zoom: f32,
+    /// The light that everything is seen in.
+    pub(super) light: Color32,
+    /// The ground of signs.
+    pub(super) sign: Color32,
+    /// The lines on signs.
+    pub(super) ink: Color32,
+    /// Whether fine parts are left out.
+    pub(super) coarse: bool,
+    pub(super) agents: &'a [AgentView],
+}
+
+/// How a figure holds itself at this moment.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Pose {
+    /// How far body and head are raised, in units.
+    pub(super) bob: f32,
+    /// How far each foot is lifted.
+    pub(super) feet: [f32; 2],
+    /// How far each arm is turned outward, in radians.
+    pub(super) arms: [f32; 2],
+    /// How far it leans forward, per unit of height.
+    pub(super) lean: f32,
+    /// How far it hangs above the floor.
+    pub(super) lift: f32,
+    /// How far the head is bent down, in units.
+    pub(super) nod: f32,
+}
+
+impl Pose {
+    /// The pose of an agent at a moment of real time. `phase` keeps figures from moving in step.
+    pub(super) fn of(agent: &AgentView, now_secs: f64, phase: f32, talks: bool) -> Self {
+        let time = |pace: f64| ((now_secs * pace + f64::from(phase)) % std::f64::consts::TAU) as f32;
+        let breath = time(1.9).sin();
+        let mut pose = Self { bob: 0.5 + 0.5 * breath, arms: [0.06 + 0.03 * breath; 2], ..Self::default() };
+        if agent.walks {
+            // Half of the step comes from the way covered, so that feet do not slide, half from the clock.
+            let way = (agent.position.x + agent.position.y) * 0.12;
+            let step = (time(8.0) + way).sin();
+            pose.feet = [2.8 * step.max(0.0), 2.8 * (-step).max(0.0)];
+            pose.bob = 1.3 * step.abs();
+            pose.arms = [0.1 + 0.32 * step, 0.1 - 0.32 * step];
+            pose.lean = 0.05;
+        }
+        match agent.state {
+            State::Reading if !agent.walks => {
+                pose.arms = [-0.5, -0.5];
+                pose.nod = 1.1;
+            }
+            State::Working => {
+                let stroke = time(6.5).sin();
+                pose.arms = [-0.35 - 0.3 * stroke, -0.35 + 0.3 * stroke];
+                pose.lean = 0.09;
+                pose.nod = 0.8;
+            }
+            State::Waiting => pose.arms[1] = 2.55 + 0.16 * time(5.0).sin(),
+            State::Dragged => {
+                let swing = time(9.0).sin();
+                pose.lift = 9.0;
+                pose.feet = [0.8 * swing, -0.8 * swing];
+                pose.arms = [1.9 + 0.2 * swing, 1.9 - 0.2 * swing];
+            }
+            State::Conversing if talks => pose.arms[1] = 0.75 + 0.3 * time(4.5).sin(),
+            State::Paused => pose = Self { arms: [0.05; 2], nod: 1.5, ..Self::default() },
+            State::Error => pose.nod = 0.8,
+            _ => {}
+        }
+        pose
+    }
+}
+
+/// Paints one figure standing at `at` on screen. `talks`: it says something right now.
+pub(super) fn paint(batch: &mut Batch, index: usize, at: egui::Pos2, talks: bool, scene: &Scene) {
+    let agent = &scene.agents[index];
+    let outfit = Outfit::of(&agent.look);
+    let pose = Pose::of(agent, scene.now_secs, outfit.phase, talks);
+    let upright = Placement::new(at, scene.zoom, FEET);
+    let mut ground = upright.moved(vec2(0.0, -pose.lift));
+    if agent.heading.x < -0.05 {
+        ground = ground.mirrored(AXIS);
+    }
+    let body = ground.leaned(FEET.y, pose.lean).moved(vec2(0.0, -pose.bob));
+    let head = body.moved(vec2(if pose.lean > 0.0 { 0.8 } else { 0.0 }, pose.nod));
+    let light = if agent.state == State::Paused {
+        mixed(scene.light, Color32::from_rgb(150, 152, 165), 0.5)
+    } else {
+        scene.light
+    };
+    let mut part = |sprite, place: &Placement, colour| batch.draw(sprite, place, lit(colour, light));
+
+    if let Some(back) = outfit.back {
+        part(back, &head, outfit.hair);
+    }
+    if !scene.coarse {
+        part(Sprite::Leg, &ground.moved(vec2(0.0, -pose.feet[0])), outfit.trousers);
+        part(Sprite::Leg, &ground.moved(vec2(0.0, -pose.feet[1])).mirrored(AXIS), outfit.trousers);
+    }
+    part(outfit.body, &body, outfit.cloth);
+    if scene.coarse {
+        part(Sprite::Head, &head, outfit.skin);
+        part(outfit.top, &head, outfit.top_colour);
+        return;
+    }
+    part(outfit.trim, &body, outfit.trim_colour);
+    let reads = agent.state == State::Reading && !agent.walks;
+    if reads {
+        part(Sprite::Page, &body, Color32::WHITE);
+    }
+    let arms = [
+        (body.turned(SHOULDER, pose.arms[0]), pose.arms[0]),
+        (body.mirrored(AXIS).turned(SHOULDER, pose.arms[1]), pose.arms[1]),
+    ];
+    // An arm that is raised is in front of the head, one that hangs behind it.
+    for (place, _) in arms.iter().filter(|(_, angle)| *angle < 1.2) {
+        part(Sprite::Arm, place, outfit.cloth);
+        part(Sprite::Hand, place, outfit.skin);
+    }
+    part(Sprite::Head, &head, outfit.skin);
+    if let Some(extra) = outfit.extra.filter(|extra| *extra == Sprite::Beard) {
+        part(extra, &head, outfit.hair);
+    }
+    let turned = (agent.heading.x.abs() > 0.05).then_some(vec2(1.5, 0.0)).unwrap_or_default();
+    let features = head.moved(turned + vec2(0.0, 0.6 * pose.nod));
+    part(face_of(agent, scene.now_secs, outfit.phase, talks), &features, Color32::WHITE);
+    match outfit.extra {
+        Some(Sprite::Glasses) => part(Sprite::Glasses, &features, Color32::WHITE),
+        Some(Sprite::Moustache) => part(Sprite::Moustache, &features, outfit.hair),
+        _ => {}
+    }
+    if outfit.hat {
+        part(Sprite::HairSides, &head, outfit.hair);
+    }
+    part(outfit.top, &head, outfit.top_colour);
+    for (place, _) in arms.iter().filter(|(_, angle)| *angle >= 1.2) {
+        part(Sprite::Arm, place, outfit.cloth);
+        part(Sprite::Hand, place, outfit.skin);
+    }
+    sign(batch, agent, &upright.moved(vec2(0.0, -pose.lift - 0.4 * pose.bob)), scene);
+}
+
+/// Which face it makes.
+fn face_of(agent: &AgentView, now_secs: f64, phase: f32, talks: bool) -> Sprite {
+    let blinks = (now_secs + f64::from(phase) * 1.7) % 4.3 < 0.14;
+    match agent.state {
+        State::Error => Sprite::FaceWorried,
+        State::Paused => Sprite::FaceBlink,
+        _ if talks && (now_secs * 5.0 + f64::from(phase)) % 2.0 < 1.2 => Sprite::FaceTalk,
+        _ if blinks => Sprite::FaceBlink,
+        _ => Sprite::Face,
+    }
+}
+
+/// A thought or a sign beside the head: dots while a model thinks, a tool, a raised hand, a mark where it failed.
+fn sign(batch: &mut Batch, agent: &AgentView, place: &Placement, scene: &Scene) {
+    let icon = match agent.state {
+        State::Error => Some(Sprite::SignAlert),
+        State::Waiting => Some(Sprite::SignHand),
+        State::Paused => Some(Sprite::SignPause),
+        _ if agent.thinking => None,
+        State::Working => Some(Sprite::SignTool),
+        State::Heartbeat => Some(Sprite::SignHeart),
+        _ => return,
+    };
+    let cloud = place.moved(vec2(18.0, -29.0));
+    batch.draw(Sprite::Cloud, &cloud, scene.sign);
+    // The middle of the cloud, on its canvas.
+    let middle = vec2(24.0, 25.5);
+    if let Some(icon) = icon {
+        let small = cloud.scaled(middle, Vec2::splat(0.62));
+        batch.draw(icon, &small, mixed(state_colour(agent.state), scene.ink, 0.12));
+        return;
+    }
+    for dot in 0..3 {
+        let hop = ((scene.now_secs * 5.0 - f64::from(dot) * 0.8) % std::f64::consts::TAU).sin().max(0.0) as f32;
+        let at = cloud.point(middle + vec2(6.0 * (dot as f32 - 1.0), -2.2 * hop));
+        batch.disc(at, 1.9 * scene.zoom, mixed(scene.sign, scene.ink, 0.45 + 0.4 * hop));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::paint::tests::agent;
+
+    #[test]
+    fn who_walks_lifts_one_foot_and_then_the_other() {
+        let mut walker = agent(0, "Ada", State::Wandering);
+        walker.walks = true;
+        let poses: Vec<Pose> = (0..40).map(|step| Pose::of(&walker, f64::from(step) * 0.05, 0.0, false)).collect();
+        assert!(poses.iter().all(|pose| pose.feet[0] == 0.0 || pose.feet[1] == 0.0));
+        assert!(poses.iter().any(|pose| pose.feet[0] > 2.0) && poses.iter().any(|pose| pose.feet[1] > 2.0));
+    }
+
+    #[test]
+    fn who_waits_for_a_person_raises_a_hand() {
+        let waiting = agent(0, "Ada", State::Waiting);
+        assert!(Pose::of(&waiting, 3.0, 0.0, false).arms[1] > 2.0);
+        let idle = agent(0, "Ada", State::Idle);
+        assert!(Pose::of(&idle, 3.0, 0.0, false).arms[1] < 0.5);
+    }
+
+    #[test]
+    fn who_is_paused_does_not_move() {
+        let paused = agent(0, "Ada", State::Paused);
+        assert_eq!(Pose::of(&paused, 1.0, 0.0, false), Pose::of(&paused, 7.3, 0.0, false));
+    }
+}

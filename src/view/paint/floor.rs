@@ -1,0 +1,192 @@
+//! What lies under everything: the wooden floor, rugs, the grid, and the light of windows and lamps.
+
+use bevy::math::Vec2 as World;
+use egui::epaint::Vertex;
+use egui::{Color32, CornerRadius, Mesh, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2, pos2, vec2};
+
+use super::batch::{Batch, fade, glow, lit, mixed};
+use crate::base::hash::content_hash;
+use crate::view::art::{Art, FLOOR_TILE, Sprite};
+use crate::view::camera::Camera;
+use crate::view::model::{DecorView, RoomModel};
+use crate::view::theme::Theme;
+
+/// Between the marks of the grid, in world units.
+const GRID: f32 = 100.0;
+/// The colour that lamps add to what they shine on.
+const LAMPLIGHT: [u8; 3] = [255, 168, 74];
+const SUNLIGHT: [u8; 3] = [255, 228, 160];
+const MOONLIGHT: [u8; 3] = [110, 150, 235];
+/// Grounds and lines of rugs.
+const RUGS: [(u32, u32); 4] =
+    [(0xb5_6a50, 0xf0_d9b5), (0x5f_857c, 0xec_dfc0), (0x8a_5f78, 0xf0_d6c4), (0x6f_7fa0, 0xee_e0c8)];
+
+/// The light in which furniture and figures are seen.
+pub(super) fn light_of(theme: Theme) -> Color32 {
+    if theme.dark { Color32::from_rgb(214, 198, 186) } else { Color32::WHITE }
+}
+
+/// The floor itself, and the marks of the grid on it.
+pub(super) fn floor(painter: &Painter, camera: Camera, theme: Theme, art: &Art) {
+    let view = camera.viewport;
+    painter.rect_filled(view, 0.0, theme.floor);
+    let wood = fade(0.12, 0.4, camera.zoom);
+    if let Some(texture) = art.floor(camera.zoom).filter(|_| wood > 0.0) {
+        let (low, high) = camera.visible(0.0);
+        // Counted from the tile that the view begins in: large numbers would blur the pattern.
+        let first = World::new((low.x / FLOOR_TILE).floor(), (high.y / FLOOR_TILE).ceil()) * FLOOR_TILE;
+        let texel = |x: f32, y: f32| pos2((x - first.x) / FLOOR_TILE, (first.y - y) / FLOOR_TILE);
+        let mut mesh = Mesh::with_texture(texture);
+        let uv = Rect::from_min_max(texel(low.x, high.y), texel(high.x, low.y));
+        mesh.add_rect_with_uv(view, uv, theme.floor_seam.gamma_multiply(wood));
+        painter.add(Shape::mesh(mesh));
+    }
+}
+
+/// Marks every [`GRID`] units; they vanish from afar.
+pub(super) fn grid(batch: &mut Batch, camera: Camera, theme: Theme) {
+    let strength = fade(0.3, 0.9, camera.zoom);
+    if strength <= 0.01 {
+        return;
+    }
+    let colour = theme.text_soft.gamma_multiply(0.22 * strength);
+    let (low, high) = camera.visible(GRID);
+    let (columns, rows) =
+        ((low.x / GRID) as i32..=(high.x / GRID) as i32, (low.y / GRID) as i32..=(high.y / GRID) as i32);
+    let arm = (3.0 * camera.zoom).clamp(2.0, 5.0);
+    for (x, y) in columns.flat_map(|x| rows.clone().map(move |y| (x, y))) {
+        let at = camera.to_screen(World::new(x as f32, y as f32) * GRID);
+        batch.line(at - vec2(arm, 0.0), at + vec2(arm, 0.0), 1.0, colour);
+        batch.line(at - vec2(0.0, arm), at + vec2(0.0, arm), 1.0, colour);
+    }
+}
+
+/// A rug: two borders, a row of diamonds, and fringes at its ends.
+pub(super) fn rug(painter: &Painter, decor: &DecorView, camera: Camera, theme: Theme) {
+    let zoom = camera.zoom;
+    let rect = camera.rect_to_screen(decor.position, decor.size);
+    let seed = content_hash(&[decor.size.x as u8, decor.size.y as u8, decor.position.y as u8]);
+    let (ground, line) = RUGS[(seed % RUGS.len() as u64) as usize];
+    let colour = |hex: u32| Color32::from_rgb((hex >> 16) as u8, (hex >> 8) as u8, hex as u8);
+    let dim = if theme.dark { Color32::from_rgb(150, 136, 126) } else { Color32::WHITE };
+    let ground = lit(mixed(colour(ground), theme.floor, if theme.dark { 0.25 } else { 0.18 }), dim);
+    let line = lit(mixed(colour(line), ground, 0.25), dim);
+    let round = |units: f32| CornerRadius::same((units * zoom).clamp(0.0, 120.0) as u8);
+
+    let thread = Stroke::new((1.6 * zoom).max(0.6), mixed(line, theme.floor, 0.25));
+    if zoom > 0.3 {
+        let threads = (decor.size.y / 7.0) as usize;
+        for index in 1..threads {
+            let y = rect.top() + rect.height() * index as f32 / threads as f32;
+            painter.hline(rect.left() - 7.0 * zoom..=rect.right() + 7.0 * zoom, y, thread);
+        }
+    }
+    painter.rect_filled(
+        rect.translate(vec2(0.0, 2.0 * zoom)).expand(1.5 * zoom),
+        round(8.0),
+        theme.shadow.gamma_multiply(0.6),
+    );
+    painter.rect_filled(rect, round(7.0), ground);
+    let border = |inset: f32, width: f32, strength: f32| {
+        let inner = rect.shrink(inset * zoom);
+        if inner.is_positive() {
+            let stroke = Stroke::new((width * zoom).max(0.5), line.gamma_multiply(strength));
+            painter.rect_stroke(inner, round(5.0), stroke, StrokeKind::Middle);
+        }
+    };
+    border(9.0, 3.0, 0.85);
+    border(17.0, 1.2, 0.6);
+    let field = rect.shrink(26.0 * zoom);
+    if !field.is_positive() || zoom < 0.2 {
+        return;
+    }
+    painter.rect_filled(field, round(4.0), mixed(ground, Color32::BLACK, 0.07));
+    let pitch = 44.0;
+    let columns = ((field.width() / zoom) / pitch).floor().max(1.0) as usize;
+    let rows = ((field.height() / zoom) / (pitch * 1.25)).floor().max(1.0) as usize;
+    let (step_x, step_y) = (field.width() / columns as f32, field.height() / rows as f32);
+    for (column, row) in (0..columns).flat_map(|column| (0..rows).map(move |row| (column, row))) {
+        let middle = field.min + vec2((column as f32 + 0.5) * step_x, (row as f32 + 0.5) * step_y);
+        let diamond = |size: f32, colour: Color32| {
+            let (x, y) = (vec2(size * zoom, 0.0), vec2(0.0, 0.72 * size * zoom));
+            Shape::convex_polygon(vec![middle - y, middle + x, middle + y, middle - x], colour, Stroke::NONE)
+        };
+        painter.add(diamond(11.0, line.gamma_multiply(0.34)));
+        painter.add(diamond(6.0, ground));
+        painter.add(diamond(2.4, line.gamma_multiply(0.6)));
+    }
+}
+
+/// The light that falls through a window onto the floor: four panes, slanted; the moon's in the evening.
+pub(super) fn window_light(painter: &Painter, decor: &DecorView, camera: Camera, theme: Theme) {
+    let colour = if theme.dark { glow(MOONLIGHT, 0.09) } else { glow(SUNLIGHT, 0.2) };
+    let size = decor.size;
+    let corner = decor.position - size / 2.0;
+    let slant = 0.28 * size.y;
+    // Shares of the patch: u to the right, v upward from the floor's near edge.
+    let point = |u: f32, v: f32| camera.to_screen(corner + World::new(u * (size.x - slant) + v * slant, v * size.y));
+    let mut mesh = Mesh::default();
+    for (column, row) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+        let (left, low) = (0.52 * column as f32, 0.53 * row as f32);
+        let (right, high) = (left + 0.48, low + 0.47);
+        let first = mesh.vertices.len() as u32;
+        // Brighter toward the window.
+        for (u, v) in [(left, low), (right, low), (right, high), (left, high)] {
+            let [r, g, b, _] = colour.to_array().map(|part| (f32::from(part) * (0.45 + 0.55 * v)) as u8);
+            mesh.colored_vertex(point(u, v), Color32::from_rgba_premultiplied(r, g, b, 0));
+        }
+        mesh.add_triangle(first, first + 1, first + 2);
+        mesh.add_triangle(first, first + 2, first + 3);
+    }
+    painter.add(Shape::mesh(mesh));
+}
+
+/// What lamps throw on the floor in the evening.
+pub(super) fn lamp_pools(batch: &mut Batch, room: &RoomModel, camera: Camera, theme: Theme) {
+    if !theme.dark {
+        return;
+    }
+    for lamp in room.decor.iter().filter(|decor| &*decor.kind == "lamp") {
+        let foot = camera.to_screen(lamp.position - World::new(0.0, 0.42 * lamp.size.y));
+        let reach = vec2(520.0, 330.0) * camera.zoom;
+        batch.fill(Sprite::Glow, Rect::from_center_size(foot, reach), glow(LAMPLIGHT, 0.34));
+    }
+}
+
+/// The shine around lampshades in the evening, over whatever stands near.
+pub(super) fn lamp_halos(batch: &mut Batch, room: &RoomModel, camera: Camera, theme: Theme, now_secs: f64) {
+    if !theme.dark {
+        return;
+    }
+    for (index, lamp) in room.decor.iter().filter(|decor| &*decor.kind == "lamp").enumerate() {
+        let shade = camera.to_screen(lamp.position + World::new(0.0, 0.3 * lamp.size.y));
+        let breath = 1.0 + 0.03 * ((now_secs * 0.7 + index as f64) % std::f64::consts::TAU).sin() as f32;
+        let around = |units: f32| Rect::from_center_size(shade, Vec2::splat(units * camera.zoom * breath));
+        batch.fill(Sprite::Glow, around(300.0), glow(LAMPLIGHT, 0.2));
+        batch.fill(Sprite::Glow, around(86.0), glow([255, 206, 130], 0.42));
+    }
+}
+
+/// The edges of the view are a little darker than its middle.
+pub(super) fn vignette(painter: &Painter, view: Rect, theme: Theme) {
+    let edge = Color32::from_black_alpha(if theme.dark { 110 } else { 26 });
+    let (columns, rows) = (8, 6);
+    let mut mesh = Mesh::default();
+    for row in 0..=rows {
+        for column in 0..=columns {
+            let share = vec2(column as f32 / columns as f32, row as f32 / rows as f32);
+            let from_middle = (share - Vec2::splat(0.5)) * 2.0;
+            let strength = fade(0.55, 1.45, from_middle.length());
+            let pos: Pos2 = view.min + share * view.size();
+            mesh.vertices.push(Vertex::untextured(pos, edge.gamma_multiply(strength)));
+        }
+    }
+    for row in 0..rows {
+        for column in 0..columns {
+            let first = row * (columns + 1) + column;
+            mesh.add_triangle(first, first + 1, first + columns + 1);
+            mesh.add_triangle(first + 1, first + columns + 1, first + columns + 2);
+        }
+    }
+    painter.add(Shape::mesh(mesh));
+}

@@ -1,0 +1,346 @@
+//! Paints the room with `egui`: floor, furniture, elements, agents and what goes on between them.
+//!
+//! Two meshes carry nearly everything: one for what lies and stands behind the agents, one for the agents and
+//! ropes. What cannot be seen is left out, and what is too small to be read becomes simpler.
+
+mod batch;
+mod dots;
+mod element;
+mod figure;
+mod floor;
+mod label;
+pub mod minimap;
+mod outfit;
+mod plain;
+mod talk;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::collections::{BTreeSet, HashSet};
+
+use bevy::math::Vec2 as World;
+use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, pos2, vec2};
+
+pub use minimap::minimap;
+pub use outfit::Outfit;
+
+use super::art::{Art, Sprite};
+use super::camera::Camera;
+use super::model::{AgentView, RoomModel};
+use super::pick::Thing;
+use super::recent::Recent;
+use super::theme::{Theme, state_colour};
+use crate::simulation::State;
+use batch::Batch;
+use label::{Style, Taken, Wish};
+
+/// What stands a little out of view still reaches into it, in world units.
+const MARGIN: f32 = 130.0;
+
+/// From where, when and how the room is looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Look<'a> {
+    /// From where.
+    pub camera: Camera,
+    /// In which light.
+    pub theme: Theme,
+    /// When, in seconds of real time.
+    pub now_secs: f64,
+    /// What is selected.
+    pub selected: &'a BTreeSet<Thing>,
+    /// What the pointer is over.
+    pub hovered: Option<&'a Thing>,
+    /// Where the pointer is, if it is over the room.
+    pub pointer: Option<Pos2>,
+}
+
+/// How much of the agents is shown.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Detail {
+    /// Dots, with numbers where they pile up.
+    Dots,
+    /// Figures without names.
+    Figures,
+    /// Figures with names, signs and bubbles.
+    Names,
+}
+
+impl Detail {
+    /// What can be made out at this zoom.
+    pub fn at(zoom: f32) -> Self {
+        if zoom < 0.25 {
+            Self::Dots
+        } else if zoom < 0.45 {
+            Self::Figures
+        } else {
+            Self::Names
+        }
+    }
+}
+
+/// Paints the room into the camera's part of the screen.
+pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, scene: &Look) {
+    let Look { camera, theme, now_secs, .. } = *scene;
+    let painter = painter.with_clip_rect(camera.viewport.intersect(painter.clip_rect()));
+    floor::floor(&painter, camera, theme, art);
+    let Some(sheet) = art.sheet(camera.zoom) else { return };
+    let detail = Detail::at(camera.zoom);
+    let light = floor::light_of(theme);
+    let seen = Seen::of(room, camera);
+    let chosen = Chosen::of(scene);
+
+    for decor in seen.decor.iter().map(|index| &room.decor[*index]) {
+        match &*decor.kind {
+            "rug" => floor::rug(&painter, decor, camera, theme),
+            "window" => floor::window_light(&painter, decor, camera, theme),
+            _ => {}
+        }
+    }
+
+    let mut below = Batch::new(sheet, 2 * seen.agents.len() + 24 * seen.elements.len() + 256);
+    floor::grid(&mut below, camera, theme);
+    floor::lamp_pools(&mut below, room, camera, theme);
+    let standing = || seen.decor.iter().map(|index| &room.decor[*index]).filter(|decor| stands(&decor.kind));
+    let elements = || seen.elements.iter().map(|index| &room.elements[*index]);
+    for decor in standing() {
+        element::shadow(&mut below, decor.position, decor.size, camera, theme);
+    }
+    for element in elements() {
+        element::shadow(&mut below, element.position, element::SIZE, camera, theme);
+    }
+    for decor in standing() {
+        element::furniture(&mut below, decor, camera, light, theme.dark);
+    }
+    for element in elements() {
+        element::element(&mut below, element, recent.pulses.get(&element.id), now_secs, camera, light);
+    }
+    if detail > Detail::Dots {
+        for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
+            footing(&mut below, agent, &chosen, scene);
+        }
+    }
+    below.paint(&painter);
+    for element in elements() {
+        element::writing(&painter, element, camera, theme);
+        if let Some(pulse) = recent.pulses.get(&element.id) {
+            element::glimmer(&painter, element, pulse, now_secs, camera, theme);
+        }
+        outline(
+            &painter,
+            camera.rect_to_screen(element.position, element::SIZE).expand(6.0),
+            &element.id,
+            &chosen.elements,
+            scene,
+        );
+    }
+
+    let mut above = Batch::new(sheet, 17 * seen.agents.len() + 256);
+    talk::tie_ropes(&mut above, room, camera, theme);
+    talk::talk_ropes(&mut above, room, camera, theme, now_secs);
+    if detail == Detail::Dots {
+        let heaps = dots::heaps(seen.agents.iter().map(|index| &room.agents[*index as usize]), camera.zoom);
+        dots::paint(&mut above, &heaps, camera, theme);
+        floor::lamp_halos(&mut above, room, camera, theme, now_secs);
+        above.paint(&painter);
+        dots::counts(&painter, &heaps, camera);
+    } else {
+        let figures = figure::Scene {
+            now_secs,
+            zoom: camera.zoom,
+            light,
+            sign: theme.bubble,
+            ink: theme.bubble_text,
+            coarse: detail < Detail::Names,
+            agents: &room.agents,
+        };
+        for index in &seen.agents {
+            let agent = &room.agents[*index as usize];
+            let said = recent.bubbles.get(&agent.id);
+            let talks = said.is_some_and(|bubble| bubble.aloud && now_secs - bubble.born_secs < 2.6);
+            figure::paint(&mut above, *index as usize, camera.to_screen(agent.position), talks, &figures);
+        }
+        floor::lamp_halos(&mut above, room, camera, theme, now_secs);
+        above.paint(&painter);
+    }
+    floor::vignette(&painter, camera.viewport, theme);
+    if !chosen.agents.is_empty() && detail > Detail::Dots {
+        for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
+            outline(&painter, figure_rect(agent, camera), &agent.id, &chosen.agents, scene);
+        }
+    }
+    words(&painter, room, recent, &seen, &chosen, scene, detail, sheet);
+}
+
+/// Bubbles, reactions and labels: everything that must not lie on something like itself.
+fn words(
+    painter: &Painter,
+    room: &RoomModel,
+    recent: &Recent,
+    seen: &Seen,
+    chosen: &Chosen,
+    scene: &Look,
+    detail: Detail,
+    sheet: &super::art::Sheet,
+) {
+    let Look { camera, theme, now_secs, .. } = *scene;
+    let mut taken = Taken::new(camera.viewport);
+    let distance = |at: Pos2| scene.pointer.map_or(0.0, |pointer| pointer.distance(at));
+    if detail > Detail::Dots {
+        let mut said: Vec<_> = seen
+            .agents
+            .iter()
+            .map(|index| &room.agents[*index as usize])
+            .filter_map(|agent| Some((agent, recent.bubbles.get(&agent.id)?)))
+            .map(|(agent, bubble)| {
+                let rank = u8::from(!chosen.agents.contains(&*agent.id));
+                // Without a pointer the newest come first.
+                let near =
+                    scene.pointer.map_or(-bubble.born_secs as f32, |_| distance(camera.to_screen(agent.position)));
+                (rank, near, agent, bubble)
+            })
+            .collect();
+        said.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+        let mut small = Batch::new(sheet, 0);
+        for (rank, _, agent, bubble) in said {
+            let legible = detail == Detail::Names || rank == 0;
+            let shown = legible && talk::bubble(painter, agent, bubble, now_secs, camera, theme, &mut taken, rank == 0);
+            if !shown {
+                talk::folded(&mut small, agent, camera, theme);
+            }
+        }
+        small.paint(painter);
+        if !recent.reactions.is_empty() {
+            for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
+                if let Some((sign, since)) = recent.reactions.get(&agent.id) {
+                    talk::reaction(painter, agent, (*sign, *since), now_secs, camera, theme);
+                }
+            }
+        }
+    }
+    let mut wishes = Vec::new();
+    let spread = camera.zoom.sqrt().clamp(0.85, 1.5);
+    let mut wish = |text, below: World, size: f32, style, picked: bool, rank| {
+        let top = camera.to_screen(below);
+        let (rank, style) = if picked { (0, Style::Selected) } else { (rank, style) };
+        wishes.push(Wish { text, top, size: size * spread, rank, distance: distance(top), style });
+    };
+    // With a pointer in the room the nearest win; without one those who do something do.
+    let pointed = scene.pointer.is_some();
+    if detail == Detail::Names || !chosen.elements.is_empty() {
+        for element in seen.elements.iter().map(|index| &room.elements[*index]) {
+            let picked = chosen.elements.contains(&*element.id);
+            if detail == Detail::Names || picked {
+                let below = element.position - World::new(0.0, 0.5 * element::SIZE.y + 12.0);
+                wish(&*element.label, below, 12.0, Style::Element, picked, 1);
+            }
+        }
+    }
+    if detail == Detail::Names || !chosen.agents.is_empty() {
+        for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
+            let picked = chosen.agents.contains(&*agent.id);
+            if detail == Detail::Names || picked {
+                let calm = matches!(agent.state, State::Idle | State::Wandering | State::Patrolling | State::Cooldown);
+                let rank = if pointed || !calm { 1 } else { 2 };
+                let below = agent.position - World::new(0.0, 9.0);
+                wish(&*agent.name, below, 11.0, Style::Name, picked, rank);
+            }
+        }
+    }
+    if detail == Detail::Names {
+        talk::tie_wishes(room, camera, theme, &mut wishes);
+    }
+    for wish in label::chosen(wishes, &mut taken).iter().rev() {
+        label::paint(painter, wish, theme);
+    }
+}
+
+/// Whether a piece of decor stands on the floor, and does not lie on it.
+fn stands(kind: &str) -> bool {
+    !matches!(kind, "rug" | "window")
+}
+
+/// The shadow of an agent and the ring in its state's colour.
+fn footing(batch: &mut Batch, agent: &AgentView, chosen: &Chosen, scene: &Look) {
+    let Look { camera, theme, now_secs, .. } = *scene;
+    let zoom = camera.zoom;
+    let at = camera.to_screen(agent.position);
+    let around = |width: f32| Rect::from_center_size(at - vec2(0.0, zoom), vec2(width, 0.45 * width) * zoom);
+    let aloft = if agent.state == State::Dragged { 0.7 } else { 1.0 };
+    batch.fill(Sprite::Shadow, around(40.0 * aloft), theme.shadow);
+    let colour = state_colour(agent.state);
+    let calm = matches!(agent.state, State::Idle | State::Wandering | State::Patrolling | State::Cooldown);
+    if matches!(agent.state, State::Waiting | State::Error) {
+        // What needs a person makes waves.
+        let share = ((now_secs * 0.8) % 1.0) as f32;
+        batch.fill(Sprite::Ring, around(36.0 + 30.0 * share), colour.gamma_multiply(0.8 * (1.0 - share)));
+    }
+    batch.fill(Sprite::Ring, around(36.0), colour.gamma_multiply(if calm { 0.6 } else { 1.0 }));
+    if chosen.agents.contains(&*agent.id) {
+        batch.fill(Sprite::Ring, around(46.0), theme.accent);
+        batch.fill(Sprite::Glow, around(84.0), theme.accent.gamma_multiply(0.35));
+    }
+}
+
+fn figure_rect(agent: &AgentView, camera: Camera) -> Rect {
+    let at = camera.to_screen(agent.position);
+    let zoom = camera.zoom;
+    Rect::from_min_max(at - vec2(22.0, figure::HEIGHT + 3.0) * zoom, pos2(at.x + 22.0 * zoom, at.y + 9.0 * zoom))
+}
+
+/// The outline of what is selected or pointed at.
+fn outline(painter: &Painter, rect: Rect, id: &str, chosen: &HashSet<&str>, scene: &Look) {
+    if !chosen.contains(id) {
+        return;
+    }
+    let selected = scene.selected.iter().any(|thing| &**thing.id() == id);
+    let (width, strength) = if selected { (2.0, 1.0) } else { (1.5, 0.55) };
+    let corners = CornerRadius::same((11.0 * scene.camera.zoom).clamp(4.0, 30.0) as u8);
+    let colour: Color32 = scene.theme.accent.gamma_multiply(strength);
+    if selected {
+        painter.rect_stroke(rect, corners, Stroke::new(6.0, colour.gamma_multiply(0.2)), StrokeKind::Middle);
+    }
+    painter.rect_stroke(rect, corners, Stroke::new(width, colour), StrokeKind::Middle);
+}
+
+/// What is selected or pointed at, by id.
+struct Chosen<'a> {
+    agents: HashSet<&'a str>,
+    elements: HashSet<&'a str>,
+}
+
+impl<'a> Chosen<'a> {
+    fn of(scene: &Look<'a>) -> Self {
+        let things = || scene.selected.iter().chain(scene.hovered);
+        Self {
+            agents: things().filter_map(Thing::agent).map(|id| &**id).collect(),
+            elements: things().filter_map(Thing::element).map(|id| &**id).collect(),
+        }
+    }
+}
+
+/// What lies in view, by index, the farthest up first: what is further down stands in front.
+struct Seen {
+    agents: Vec<u32>,
+    elements: Vec<usize>,
+    decor: Vec<usize>,
+}
+
+impl Seen {
+    fn of(room: &RoomModel, camera: Camera) -> Self {
+        let (low, high) = camera.visible(MARGIN);
+        let inside = |place: World, half: World| {
+            place.is_finite() && (place + half).cmpge(low).all() && (place - half).cmple(high).all()
+        };
+        let agents = room.agents.iter().enumerate().filter(|(_, agent)| inside(agent.position, World::ZERO));
+        let mut agents: Vec<u32> = agents.map(|(index, _)| index as u32).collect();
+        let height = |index: &u32| room.agents[*index as usize].position.y;
+        agents.sort_by(|one, other| height(other).total_cmp(&height(one)));
+        let elements = room.elements.iter().enumerate().filter(|(_, element)| inside(element.position, element::SIZE));
+        let mut elements: Vec<usize> = elements.map(|(index, _)| index).collect();
+        elements.sort_by(|one, other| room.elements[*other].position.y.total_cmp(&room.elements[*one].position.y));
+        let decor = room.decor.iter().enumerate().filter(|(_, decor)| inside(decor.position, decor.size / 2.0));
+        let mut decor: Vec<usize> = decor.map(|(index, _)| index).collect();
+        decor.sort_by(|one, other| room.decor[*other].position.y.total_cmp(&room.decor[*one].position.y));
+        Self { agents, elements, decor }
+    }
+}

@@ -1,0 +1,267 @@
+//! What goes on between agents: ropes between those who talk, ropes of relationships, bubbles and small signs.
+
+use bevy::math::Vec2 as World;
+use egui::{Align2, Color32, CornerRadius, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2, pos2, vec2};
+
+use super::batch::{Batch, fade, mixed};
+use super::figure::HEIGHT;
+use super::label::{Style, Taken, Wish};
+use super::plain::bubble_text;
+use crate::simulation::State;
+use crate::view::camera::Camera;
+use crate::view::model::{AgentView, RoomModel, TieView};
+use crate::view::recent::{BUBBLE_SECS, Bubble, PULSE_SECS};
+use crate::view::theme::{RADIUS, Theme, state_colour, word_colour};
+
+/// Ropes are held at this height above the floor, in world units.
+const ROPE_HEIGHT: f32 = 20.0;
+/// A rope is so many straight pieces.
+const ROPE_PIECES: usize = 10;
+/// A bubble is at most so wide, in points.
+const BUBBLE_WIDTH: f32 = 196.0;
+/// Seconds in which a bubble appears, and in which it fades at its end.
+const BUBBLE_APPEARS_SECS: f64 = 0.16;
+const BUBBLE_FADES_SECS: f64 = 0.9;
+
+/// A rope that hangs between two points.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Rope {
+    from: Pos2,
+    sag: Pos2,
+    to: Pos2,
+}
+
+impl Rope {
+    pub(super) fn between(from: World, to: World, camera: Camera, height: f32) -> Self {
+        let (from, to) =
+            (camera.to_screen(from + World::new(0.0, height)), camera.to_screen(to + World::new(0.0, height)));
+        let sag = (0.2 * from.distance(to)).min(46.0 * camera.zoom);
+        Self { from, sag: from.lerp(to, 0.5) + vec2(0.0, sag), to }
+    }
+
+    /// The point after a share of the way.
+    pub(super) fn point(&self, share: f32) -> Pos2 {
+        self.from.lerp(self.sag, share).lerp(self.sag.lerp(self.to, share), share)
+    }
+
+    fn draw(&self, batch: &mut Batch, width: f32, colour: Color32) {
+        let mut before = self.from;
+        for piece in 1..=ROPE_PIECES {
+            let now = self.point(piece as f32 / ROPE_PIECES as f32);
+            batch.line(before, now, width, colour);
+            before = now;
+        }
+    }
+
+    fn seen_in(&self, view: Rect) -> bool {
+        Rect::from_points(&[self.from, self.sag, self.to]).expand(8.0).intersects(view)
+    }
+}
+
+/// Ropes between those who talk, with light that runs from the speaker to who listens.
+pub(super) fn talk_ropes(batch: &mut Batch, room: &RoomModel, camera: Camera, theme: Theme, now_secs: f64) {
+    let colour = state_colour(State::Conversing);
+    for talk in &room.talks {
+        let Some(speaker) = talk.participants.get(talk.speaker).and_then(|key| room.agent_of(*key)) else { continue };
+        for listener in talk.participants.iter().filter(|key| **key != speaker.key) {
+            let Some(listener) = room.agent_of(*listener) else { continue };
+            let rope = Rope::between(speaker.position, listener.position, camera, ROPE_HEIGHT);
+            if !rope.seen_in(camera.viewport) {
+                continue;
+            }
+            let width = (2.6 * camera.zoom).clamp(1.2, 5.0);
+            rope.draw(batch, width + 1.6, theme.shadow.gamma_multiply(0.6));
+            rope.draw(batch, width, mixed(colour, theme.bubble, 0.45).gamma_multiply(0.9));
+            for pulse in 0..3 {
+                let share = ((now_secs * 0.55 + f64::from(pulse) / 3.0) % 1.0) as f32;
+                let strength = fade(0.0, 0.15, share) * (1.0 - fade(0.85, 1.0, share));
+                let at = rope.point(share);
+                batch.disc(at, 2.6 * width, colour.gamma_multiply(0.25 * strength));
+                batch.disc(at, 1.3 * width, mixed(colour, Color32::WHITE, 0.35).gamma_multiply(strength));
+            }
+        }
+    }
+}
+
+/// Ropes of relationships: thin, with an arrow's dots that thicken toward the other.
+pub(super) fn tie_ropes(batch: &mut Batch, room: &RoomModel, camera: Camera, theme: Theme) {
+    let strength = fade(0.12, 0.4, camera.zoom);
+    for (rope, tie) in ties(room, camera) {
+        let colour = tie_colour(tie, theme).gamma_multiply(0.75 * strength);
+        rope.draw(batch, (1.5 * camera.zoom).clamp(0.8, 2.6), colour);
+        for dot in [0.78_f32, 0.84, 0.9] {
+            batch.disc(rope.point(dot), (1.6 + 12.0 * (dot - 0.78)) * camera.zoom.clamp(0.5, 1.6), colour);
+        }
+    }
+}
+
+/// The labels that relationships would like to show.
+pub(super) fn tie_wishes<'a>(room: &'a RoomModel, camera: Camera, theme: Theme, wishes: &mut Vec<Wish<'a>>) {
+    for (rope, tie) in ties(room, camera) {
+        let length = rope.from.distance(rope.to);
+        if length > 50.0 && !tie.label.is_empty() {
+            let top = rope.point(0.5) - vec2(0.0, 8.0);
+            let style = Style::Rope(tie_colour(tie, theme));
+            wishes.push(Wish { text: &tie.label, top, size: 10.5, rank: 3, distance: 0.0, style });
+        }
+    }
+}
+
+fn ties<'a>(room: &'a RoomModel, camera: Camera) -> impl Iterator<Item = (Rope, &'a TieView)> {
+    room.ties.iter().filter_map(move |tie| {
+        let (from, to) = (room.agent_of(tie.from)?, room.agent_of(tie.to)?);
+        let rope = Rope::between(from.position, to.position, camera, 0.55 * ROPE_HEIGHT);
+        rope.seen_in(camera.viewport).then_some((rope, tie))
+    })
+}
+
+fn tie_colour(tie: &TieView, theme: Theme) -> Color32 {
+    let ground = if theme.dark { theme.bubble } else { Color32::BLACK };
+    mixed(word_colour(&tie.label), ground, if theme.dark { 0.15 } else { 0.3 })
+}
+
+/// How much of a bubble is seen at an age.
+pub(super) fn bubble_strength(age_secs: f64) -> f32 {
+    let appears = (age_secs / BUBBLE_APPEARS_SECS).clamp(0.0, 1.0);
+    let fades = ((BUBBLE_SECS - age_secs) / BUBBLE_FADES_SECS).clamp(0.0, 1.0);
+    (appears * fades) as f32
+}
+
+/// A bubble over an agent, where there is room for it: straight above, or to a side. Whether it was painted.
+pub(super) fn bubble(
+    painter: &Painter,
+    agent: &AgentView,
+    bubble: &Bubble,
+    now_secs: f64,
+    camera: Camera,
+    theme: Theme,
+    taken: &mut Taken,
+    certainly: bool,
+) -> bool {
+    let strength = bubble_strength(now_secs - bubble.born_secs);
+    if strength <= 0.01 {
+        return true;
+    }
+    let mouth = camera.to_screen(agent.position + World::new(0.0, HEIGHT + 4.0));
+    let text = bubble_text(&bubble.text);
+    if text.is_empty() {
+        return true;
+    }
+    let ink = if bubble.aloud { theme.bubble_text } else { mixed(theme.bubble_text, theme.bubble, 0.25) };
+    let size = (12.0 * camera.zoom.powf(0.35)).clamp(11.0, 17.0);
+    // Short enough to be seen to be no bubble of words, and no bubble wider than it must be.
+    let width = BUBBLE_WIDTH * size / 12.0;
+    let lines = (text.chars().count() as f32 * 0.52 * size / width).ceil().clamp(1.0, 6.0);
+    let room_for = vec2((text.chars().count() as f32 * 0.56 * size).min(width) + 20.0, lines * size * 1.3 + 16.0);
+    let view = camera.viewport.shrink(4.0);
+    let places = [(0.0, 0.0), (-0.42, 0.0), (0.42, 0.0), (0.0, -0.6), (-0.42, -0.6), (0.42, -0.6)];
+    let at = |(aside, above): (f32, f32)| {
+        let middle = mouth + vec2(aside * room_for.x, above * room_for.y - room_for.y / 2.0 - 8.0);
+        inside(Rect::from_center_size(middle, room_for), view)
+    };
+    let Some(place) = places.into_iter().map(at).find(|place| taken.take(*place)).or_else(|| {
+        let place = at(places[0]);
+        certainly.then(|| {
+            taken.claim(place);
+            place
+        })
+    }) else {
+        return false;
+    };
+    let galley = painter.layout(text, FontId::proportional(size), ink.gamma_multiply(strength), width);
+    let grown = 0.9 + 0.1 * ((now_secs - bubble.born_secs) / BUBBLE_APPEARS_SECS).clamp(0.0, 1.0) as f32;
+    let around = (galley.size() + vec2(18.0, 12.0)) * grown;
+    let rect = inside(Rect::from_center_size(pos2(place.center().x, place.bottom() - around.y / 2.0), around), view);
+    let ground = theme.bubble.gamma_multiply(strength);
+    let corners = CornerRadius::same(RADIUS[2].min((rect.height() / 2.0) as u8));
+    painter.rect_filled(
+        rect.translate(vec2(0.0, 2.0)).expand(1.0),
+        corners,
+        theme.shadow.gamma_multiply(0.5 * strength),
+    );
+    let root =
+        pos2(mouth.x.clamp(rect.left() + 14.0, (rect.right() - 14.0).max(rect.left() + 14.0)), rect.bottom() - 1.0);
+    if bubble.aloud {
+        let tip = root + (mouth - root).normalized() * (mouth.distance(root)).min(11.0);
+        let tail = vec![root - vec2(6.0, 0.0), root + vec2(6.0, 0.0), tip];
+        painter.add(Shape::convex_polygon(tail, ground, Stroke::NONE));
+    } else {
+        painter.circle_filled(root + vec2(1.0, 5.0), 3.4, ground);
+        painter.circle_filled(root + vec2(3.0, 10.5), 2.0, ground);
+    }
+    painter.rect_filled(rect, corners, ground);
+    if !bubble.aloud {
+        let edge = Stroke::new(1.0, theme.line.gamma_multiply(strength));
+        painter.rect_stroke(rect, corners, edge, StrokeKind::Inside);
+    }
+    painter.galley(rect.center() - galley.size() / 2.0, galley, ink);
+    true
+}
+
+/// A rectangle moved into another, as far as it fits.
+fn inside(rect: Rect, view: Rect) -> Rect {
+    let shift = |low: f32, high: f32, from: f32, to: f32| {
+        if high - low > to - from { from - low } else { (from - low).max(0.0) + (to - high).min(0.0) }
+    };
+    rect.translate(vec2(
+        shift(rect.left(), rect.right(), view.left(), view.right()),
+        shift(rect.top(), rect.bottom(), view.top(), view.bottom()),
+    ))
+}
+
+/// A sign that rises over an agent that passed somebody.
+pub(super) fn reaction(
+    painter: &Painter,
+    agent: &AgentView,
+    (sign, since_secs): (&str, f64),
+    now_secs: f64,
+    camera: Camera,
+    theme: Theme,
+) {
+    let share = ((now_secs - since_secs) / PULSE_SECS).clamp(0.0, 1.0) as f32;
+    let strength = fade(0.0, 0.1, share) * (1.0 - fade(0.65, 1.0, share));
+    let at = camera.to_screen(agent.position + World::new(-16.0, HEIGHT + 4.0 + 14.0 * share));
+    let size = (15.0 * camera.zoom.sqrt()).clamp(10.0, 24.0);
+    let font = FontId::proportional(size);
+    painter.circle_filled(at, 0.78 * size, theme.bubble.gamma_multiply(0.85 * strength));
+    painter.text(at, Align2::CENTER_CENTER, sign, font, theme.accent.gamma_multiply(strength));
+}
+
+/// Three small dots over who says something for which there is no room.
+pub(super) fn folded(batch: &mut Batch, agent: &AgentView, camera: Camera, theme: Theme) {
+    let at = camera.to_screen(agent.position + World::new(0.0, HEIGHT + 8.0));
+    let zoom = camera.zoom.clamp(0.4, 1.6);
+    batch.fill(crate::view::art::Sprite::Disc, Rect::from_center_size(at, vec2(24.0, 13.0) * zoom), theme.bubble);
+    for dot in [-1.0, 0.0, 1.0] {
+        batch.disc(at + Vec2::new(5.5 * dot * zoom, 0.0), 1.6 * zoom, state_colour(State::Conversing));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bubble_appears_quickly_and_is_gone_after_five_seconds() {
+        assert!(bubble_strength(0.0) < 0.01);
+        assert_eq!(bubble_strength(1.0), 1.0);
+        assert!(bubble_strength(4.6) < 1.0 && bubble_strength(4.6) > 0.0);
+        assert_eq!(bubble_strength(BUBBLE_SECS), 0.0);
+    }
+
+    #[test]
+    fn a_rope_hangs_between_its_ends() {
+        let camera = Camera::default();
+        let rope = Rope::between(World::ZERO, World::new(200.0, 0.0), camera, 0.0);
+        assert_eq!(rope.point(0.0), camera.to_screen(World::ZERO));
+        assert!(rope.point(1.0).distance(camera.to_screen(World::new(200.0, 0.0))) < 0.01);
+        assert!(rope.point(0.5).y > rope.point(0.0).y, "the middle hangs lower on the screen");
+    }
+
+    #[test]
+    fn bubbles_stay_in_view() {
+        let view = Rect::from_min_size(Pos2::ZERO, vec2(400.0, 300.0));
+        let moved = inside(Rect::from_min_size(pos2(-50.0, 280.0), vec2(100.0, 60.0)), view);
+        assert!(view.contains_rect(moved));
+    }
+}

@@ -1,0 +1,307 @@
+//! A made-up room in all its states, painted in both lights; kept as pictures where `WORKSHOP_PICTURES` names a folder.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use egui::{ColorImage, Context};
+
+use super::*;
+use crate::base::{AgentKey, ConversationKey, ElementKey, Id};
+use crate::element::content::MailStatus;
+use crate::simulation::ConversationKind;
+use crate::view::model::{ContentView, DecorView, ElementView, MailView, PinView, TalkView, TieView};
+use crate::view::raster::{Rasteriser, write_png};
+use crate::view::recent::{Bubble, PulseKind};
+
+/// An agent that stands in the middle.
+pub(crate) fn agent(key: u32, name: &str, state: State) -> AgentView {
+    let id: Id = format!("{}-{key}", name.to_lowercase()).into();
+    AgentView {
+        key: AgentKey(key),
+        look: id.clone(),
+        id,
+        name: name.into(),
+        profile: "researcher".into(),
+        position: World::ZERO,
+        heading: World::ZERO,
+        walks: matches!(state, State::Wandering | State::Patrolling),
+        state,
+        since_secs: 3.0,
+        thinking: false,
+        queued: 0,
+        reads: None,
+        detail: None,
+    }
+}
+
+fn element(key: u32, kind: &str, label: &str, position: World, content: ContentView) -> ElementView {
+    ElementView {
+        key: ElementKey(key),
+        id: kind.into(),
+        kind: kind.into(),
+        label: label.into(),
+        position,
+        owner: None,
+        file: None,
+        content: Arc::new(content),
+    }
+}
+
+fn made_up_room() -> (RoomModel, Recent) {
+    let mut agents = Vec::new();
+    for (name, state, x, y, heading) in [
+        ("Ada", State::Conversing, -150.0, 215.0, 1.0),
+        ("Bram", State::Conversing, 30.0, 235.0, -1.0),
+        ("Cleo", State::Idle, 120.0, 130.0, 0.0),
+        ("Dario", State::Wandering, -260.0, 120.0, 1.0),
+        ("Edda", State::Reading, 225.0, -75.0, -0.4),
+        ("Finn", State::Working, 330.0, 240.0, 1.0),
+        ("Greta", State::Waiting, -60.0, 110.0, 0.0),
+        ("Hugo", State::Idle, 210.0, 270.0, -1.0),
+        ("Ines", State::Error, -330.0, -120.0, 0.0),
+        ("Jon", State::Paused, 20.0, -150.0, 1.0),
+        ("Kaja", State::Dragged, -90.0, -140.0, 0.0),
+        ("Lev", State::Heartbeat, -330.0, 250.0, 1.0),
+    ] {
+        let mut agent = agent(agents.len() as u32, name, state);
+        agent.position = World::new(x, y);
+        agent.heading = World::new(heading, 0.0);
+        agent.thinking = name == "Hugo";
+        agents.push(agent);
+    }
+    let pin = |index: usize| PinView {
+        id: format!("p{index}").into(),
+        text: "A lending shelf".to_owned(),
+        author: ["user", "ada-0", "finn-5"][index % 3].into(),
+        time_secs: 0.0,
+        up: Vec::new(),
+        down: Vec::new(),
+        comments: Vec::new(),
+    };
+    let mail = |read: bool| MailView {
+        id: "m".into(),
+        from: "ada-0".into(),
+        to: "finn-5".into(),
+        subject: "Reading corner".to_owned(),
+        text: String::new(),
+        status: MailStatus::Open,
+        read,
+        sent_secs: 0.0,
+    };
+    let rules = "# House rules\n\n- Say where you have something from.\n".repeat(14);
+    let news = format!("# This week\n\n{}", "The reading corner opens on Saturday. ".repeat(6));
+    let elements = vec![
+        element(0, "rulebook", "House rules", World::new(0.0, 30.0), ContentView::Text(rules)),
+        element(1, "messageboard", "News", World::new(-230.0, 0.0), ContentView::Text(news)),
+        element(2, "pinboard", "Ideas", World::new(230.0, 0.0), ContentView::Pins((0..8).map(pin).collect())),
+        element(
+            3,
+            "inbox",
+            "Finn's inbox",
+            World::new(400.0, -120.0),
+            ContentView::Mail { items: vec![mail(false), mail(true), mail(false)], outbox: Vec::new() },
+        ),
+    ];
+    let decor = [
+        ("rug", 0.0, 200.0, 560.0, 250.0),
+        ("shelf", 0.0, 395.0, 240.0, 60.0),
+        ("plant", -420.0, 320.0, 60.0, 90.0),
+        ("lamp", -400.0, 70.0, 40.0, 110.0),
+        ("lamp", 440.0, 70.0, 40.0, 110.0),
+        ("workbench", 350.0, 315.0, 160.0, 90.0),
+        ("coffee", -220.0, 385.0, 60.0, 70.0),
+        ("window", -120.0, -190.0, 300.0, 130.0),
+    ];
+    let decor = decor.map(|(kind, x, y, wide, high)| DecorView {
+        kind: kind.into(),
+        position: World::new(x, y),
+        size: World::new(wide, high),
+    });
+    let talk = TalkView {
+        key: ConversationKey(0),
+        kind: ConversationKind::Chance,
+        participants: vec![AgentKey(0), AgentKey(1)],
+        speaker: 0,
+        topic: None,
+        said: Vec::new(),
+        turns: (1, 6),
+    };
+    let ties = vec![
+        TieView { from: AgentKey(5), to: AgentKey(2), label: "mentors".to_owned() },
+        TieView { from: AgentKey(3), to: AgentKey(6), label: "feeds".to_owned() },
+    ];
+    let room = RoomModel { agents, elements, decor: decor.to_vec(), talks: vec![talk], ties, ..RoomModel::default() };
+    let mut recent = Recent::default();
+    let say = |text: &str, aloud| Bubble { text: text.to_owned(), born_secs: 8.6, aloud };
+    recent.bubbles.insert(
+        "ada-0".into(),
+        say("Do we know **who** used the reading room before it was closed? I want to open the invitation with one of them, if they agree.", true),
+    );
+    recent.bubbles.insert("bram-1".into(), say("I *think* the archivist does.", true));
+    recent.bubbles.insert("edda-4".into(), say("Eight ideas, and three are mine.", false));
+    recent.reactions.insert("cleo-2".into(), ("!", 9.6));
+    recent.pulses.insert("pinboard".into(), (PulseKind::Changed, 9.5));
+    (room, recent)
+}
+
+struct Studio {
+    context: Context,
+    rasteriser: Rasteriser,
+    art: Option<Art>,
+}
+
+impl Studio {
+    fn new() -> Self {
+        Self { context: Context::default(), rasteriser: Rasteriser::default(), art: None }
+    }
+
+    fn picture(&mut self, name: &str, room: &RoomModel, recent: &Recent, look: &Look) -> ColorImage {
+        let Self { context, rasteriser, art } = self;
+        let art = art.get_or_insert_with(|| Art::load(context, 1.0).0);
+        let size = look.camera.viewport.size();
+        let picture = rasteriser.picture_of(context, size, 1.0, 2, |ui| {
+            super::room(ui.painter(), room, recent, art, look);
+            let map = Rect::from_min_size(look.camera.viewport.right_bottom() - vec2(190.0, 134.0), vec2(178.0, 122.0));
+            minimap(ui.painter(), map, room, look.camera, look.theme);
+        });
+        if let Ok(folder) = std::env::var("WORKSHOP_PICTURES") {
+            let path = std::path::Path::new(&folder).join(format!("{name}.png"));
+            write_png(&picture, &path).expect("the picture is kept");
+        }
+        picture
+    }
+}
+
+fn look(selected: &BTreeSet<Thing>, zoom: f32, middle: World, dark: bool) -> Look<'_> {
+    let camera = Camera { zoom, middle, ..Camera::default() };
+    Look { camera, theme: Theme::of(dark), now_secs: 10.0, selected, hovered: None, pointer: None }
+}
+
+fn colours_in(picture: &ColorImage) -> usize {
+    picture.pixels.iter().map(|pixel| pixel.to_array()).collect::<HashSet<_>>().len()
+}
+
+#[test]
+fn the_room_shows_everybody_by_day_and_in_the_evening() {
+    let (room, recent) = made_up_room();
+    let selected = BTreeSet::from([Thing::Agent("cleo-2".into()), Thing::Element("rulebook".into())]);
+    let mut studio = Studio::new();
+    for dark in [false, true] {
+        let look = look(&selected, 1.0, World::new(20.0, 110.0), dark);
+        let name = if dark { "room-evening" } else { "room-day" };
+        let picture = studio.picture(name, &room, &recent, &look);
+        assert!(colours_in(&picture) > 2000, "a room is full of colour");
+        let empty = RoomModel { decor: room.decor.clone(), ..RoomModel::default() };
+        let without = studio.picture(&format!("{name}-empty"), &empty, &Recent::default(), &look);
+        for agent in &room.agents {
+            let body = look.camera.to_screen(agent.position + World::new(0.0, 20.0));
+            let at = (body.x as usize, body.y as usize);
+            assert_ne!(picture[at], without[at], "{} is not to be seen", agent.name);
+        }
+    }
+}
+
+#[test]
+fn every_zoom_shows_something() {
+    let (room, recent) = made_up_room();
+    let none = BTreeSet::new();
+    let mut studio = Studio::new();
+    for (zoom, middle) in [(0.15, World::ZERO), (0.3, World::ZERO), (0.6, World::ZERO), (3.0, World::new(60.0, 185.0))]
+    {
+        for dark in [false, true] {
+            let name = format!("zoom-{zoom}-{}", if dark { "evening" } else { "day" });
+            let picture = studio.picture(&name, &room, &recent, &look(&none, zoom, middle, dark));
+            assert!(colours_in(&picture) > 300, "{name}");
+        }
+    }
+}
+
+#[test]
+fn thirty_figures_are_told_apart() {
+    let agents = (0..32).map(|key| {
+        let mut agent = agent(key, "Figure", State::ALL[key as usize % State::ALL.len()]);
+        agent.state = State::Idle;
+        agent.position = World::new((key % 8) as f32 * 60.0 - 210.0, (key / 8) as f32 * 72.0 - 120.0);
+        agent.heading = World::new([0.0, 1.0, -1.0][key as usize % 3], 0.0);
+        agent
+    });
+    let room = RoomModel { agents: agents.collect(), ..RoomModel::default() };
+    let none = BTreeSet::new();
+    let picture =
+        Studio::new().picture("figures", &room, &Recent::default(), &look(&none, 2.4, World::new(0.0, 10.0), false));
+    assert!(colours_in(&picture) > 1000);
+}
+
+#[test]
+fn what_can_be_made_out_depends_on_the_zoom() {
+    for (zoom, detail) in [
+        (0.1, Detail::Dots),
+        (0.24, Detail::Dots),
+        (0.25, Detail::Figures),
+        (0.44, Detail::Figures),
+        (0.45, Detail::Names),
+        (3.0, Detail::Names),
+    ] {
+        assert_eq!(Detail::at(zoom), detail, "at {zoom}");
+    }
+}
+
+/// A room of many agents who all talk, on a square field.
+fn crowd(count: u32) -> (RoomModel, Recent) {
+    let side = f64::from(count).sqrt().ceil() as u32;
+    let mut recent = Recent::default();
+    let agents: Vec<AgentView> = (0..count)
+        .map(|key| {
+            let mut agent = agent(key, "Somebody", State::ALL[key as usize % State::ALL.len()]);
+            agent.position =
+                (World::new((key % side) as f32, (key / side) as f32) - World::splat(side as f32 / 2.0)) * 52.0;
+            let text = "I think that this is **quite** a good idea, and that we should try it.".to_owned();
+            recent.bubbles.insert(agent.id.clone(), Bubble { text, born_secs: 9.0, aloud: true });
+            agent
+        })
+        .collect();
+    let talks = (0..count / 2).map(|index| TalkView {
+        key: ConversationKey(index),
+        kind: ConversationKind::Chance,
+        participants: vec![AgentKey(2 * index), AgentKey(2 * index + 1)],
+        speaker: 0,
+        topic: None,
+        said: Vec::new(),
+        turns: (1, 6),
+    });
+    (RoomModel { talks: talks.collect(), agents, ..RoomModel::default() }, recent)
+}
+
+/// The shortest time that painting and tessellating took.
+fn cost(room: &RoomModel, recent: &Recent, zoom: f32) -> (Duration, Duration) {
+    let context = Context::default();
+    let art = Art::load(&context, 1.0).0;
+    let none = BTreeSet::new();
+    let look = look(&none, zoom, World::ZERO, false);
+    let mut best = (Duration::MAX, Duration::MAX);
+    for _ in 0..8 {
+        let mut painting = Duration::ZERO;
+        let mut output = context.run_ui(egui::RawInput::default(), |ui| {
+            let begun = Instant::now();
+            super::room(ui.painter(), room, recent, &art, &look);
+            painting = begun.elapsed();
+        });
+        let begun = Instant::now();
+        let shapes = std::mem::take(&mut output.shapes);
+        assert!(!context.tessellate(shapes, 1.0).is_empty());
+        best = (best.0.min(painting), best.1.min(begun.elapsed()));
+        output.textures_delta.clear();
+    }
+    best
+}
+
+#[test]
+fn a_crowd_is_painted_within_a_frame() {
+    for (count, zoom) in [(1_000, 0.45), (1_000, 1.0), (10_000, 0.15), (10_000, 0.26)] {
+        let (room, recent) = crowd(count);
+        let (painting, tessellating) = cost(&room, &recent, zoom);
+        println!("{count} agents at {zoom}: painted in {painting:?}, tessellated in {tessellating:?}");
+        // A generous bound: tests run unoptimised and beside each other. The figures are in the output.
+        assert!(painting < Duration::from_millis(400), "{count} agents at {zoom}: {painting:?}");
+    }
+}
