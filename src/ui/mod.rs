@@ -4,11 +4,20 @@
 pub mod canvas;
 pub mod canvas_menu;
 pub mod command;
+pub mod debug_overlay;
 pub mod dialogs;
+pub mod help;
 pub mod icons;
+pub mod inspector;
+pub mod keys;
 pub mod kit;
+pub mod markdown;
+pub mod notices;
+pub mod overlays;
+pub mod palette;
 pub mod shelf;
 pub mod shell;
+pub mod sidebar;
 pub mod state;
 #[cfg(test)]
 pub mod testing;

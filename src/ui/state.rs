@@ -45,6 +45,8 @@ pub struct UiState {
     pub hint_closed: bool,
     /// Problems that the person has put aside, as they read.
     pub put_aside: BTreeSet<String>,
+    /// Caps that were reached and put aside, as they read.
+    pub put_aside_caps: BTreeSet<String>,
     /// What became of things done lately, oldest first.
     pub outcomes: Vec<Outcome>,
     /// Seconds of real time since the window opened.

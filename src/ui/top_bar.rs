@@ -1,6 +1,7 @@
 //! The bar above the room: which scene, whether and how fast time passes, what goes on, who answers.
 
-use egui::{Align, Layout, RichText, Ui};
+use egui::containers::menu::{MenuButton, MenuConfig};
+use egui::{Align, Layout, PopupCloseBehavior, RichText, Ui};
 
 use super::command::RoomAct;
 use super::dialogs::dialogs_ui;
@@ -122,7 +123,10 @@ fn spec(provider: &str, model: &str) -> String {
 }
 
 fn provider_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
-    let button = ui.menu_button(format!("{}  ▾", room.provider), |ui| {
+    // Choosing a provider must not close the menu: its model and the buttons stand below.
+    let config = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
+    let menu = MenuButton::new(format!("{}  ▾", room.provider)).config(config);
+    let (button, _) = menu.ui(ui, |ui| {
         kit::dress(ui.style_mut(), theme);
         ui.set_width(280.0);
         ui.label(kit::small("Who answers, unless an agent's file says otherwise", theme));
@@ -169,7 +173,7 @@ fn provider_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSta
             ui.label(RichText::new(&outcome.text).size(TYPE[0]).color(colour));
         }
     });
-    kit::name(&button.response, "Provider menu");
+    kit::name(&button, "Provider menu");
 }
 
 #[cfg(test)]

@@ -1,0 +1,97 @@
+//! The keys, for people: the table of [`keys`](super::keys) and what the mouse does.
+
+use egui::{RichText, Ui, Window};
+
+use super::icons::Icon;
+use super::keys::{self, KEYS};
+use super::{UiState, kit};
+use crate::view::theme::{SPACE, TYPE, Theme};
+
+/// What the hands do that no key does.
+const GESTURES: [(&str, &str); 9] = [
+    ("Drag empty floor", "Move the view"),
+    ("Wheel or pinch", "Zoom at the pointer"),
+    ("Drag from the shelf", "Put something into the room"),
+    ("Drop a file", "It becomes an agent"),
+    ("Drag an agent", "Carry it; where it lands is its home"),
+    ("Click, Shift and click", "Select one, select several"),
+    ("Shift and drag", "Select what lies in a box"),
+    ("Double-click an element", "Open what it holds"),
+    ("Right-click", "What can be done here"),
+];
+
+/// Draws the keys, if they are shown.
+pub fn help_ui(ui: &mut Ui, theme: &Theme, state: &mut UiState) {
+    if !state.help {
+        return;
+    }
+    let mut closed = false;
+    Window::new("Keys")
+        .title_bar(false)
+        .resizable(false)
+        .collapsible(false)
+        .anchor(egui::Align2::CENTER_CENTER, [0.0, 0.0])
+        .frame(kit::window(theme))
+        .show(ui.ctx(), |ui| {
+            kit::dress(ui.style_mut(), theme);
+            ui.set_width(600.0);
+            kit::line(
+                ui,
+                |ui| {
+                    ui.label(RichText::new("Keys and hands").size(TYPE[3]));
+                },
+                |ui| closed = kit::icon_button(ui, Icon::Cross, "Close keys", false, theme).clicked(),
+            );
+            ui.separator();
+            ui.columns(2, |columns| {
+                let [left, right] = columns else { return };
+                kit::section(left, "Keys", theme);
+                for binding in &KEYS {
+                    let shown: Vec<String> =
+                        binding.keys.iter().take(2).map(|shortcut| keys::shortcut(left.ctx(), shortcut)).collect();
+                    row(left, &shown.join(" or "), binding.what, 110.0, theme);
+                }
+                kit::section(right, "Hands", theme);
+                for (gesture, what) in GESTURES {
+                    row(right, gesture, what, 150.0, theme);
+                }
+            });
+            ui.add_space(SPACE[1]);
+        });
+    if closed {
+        state.help = false;
+    }
+}
+
+fn row(ui: &mut Ui, keys: &str, what: &str, width: f32, theme: &Theme) {
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().interact_size.y = 18.0;
+        let (rect, _) = ui.allocate_exact_size(egui::vec2(width, 18.0), egui::Sense::hover());
+        let mut cell = ui.new_child(egui::UiBuilder::new().max_rect(rect));
+        cell.add(egui::Label::new(RichText::new(keys).size(TYPE[1] - 1.0).color(theme.accent)).extend());
+        ui.add(egui::Label::new(kit::soft(what, theme)).wrap());
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::testing::stage;
+    use egui_kittest::kittest::Queryable;
+
+    #[test]
+    fn every_key_of_the_table_is_shown() {
+        let state = UiState { help: true, ..UiState::default() };
+        let mut window = stage(state, |ui, _, _, theme, state| {
+            help_ui(ui, theme, state);
+            Vec::new()
+        });
+        window.run_steps(4);
+        for binding in &KEYS {
+            assert!(window.query_by_label(binding.what).is_some(), "{}", binding.what);
+        }
+        window.get_by_label("Close keys").click();
+        window.run_steps(2);
+        assert!(!window.state().state.help);
+    }
+}

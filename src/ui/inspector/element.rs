@@ -1,0 +1,127 @@
+//! An element in the inspector: its name, whose it is, what it holds.
+
+use egui::{ComboBox, CornerRadius, RichText, Sense, Ui, vec2};
+
+use super::fact;
+use crate::base::Id;
+use crate::element::ElementCommand;
+use crate::element::content::MailStatus;
+use crate::element::kind::kind;
+use crate::ui::command::RoomAct;
+use crate::ui::icons::Icon;
+use crate::ui::{Command, UiState, kit, shelf, words};
+use crate::view::model::{ContentView, ElementView, RoomModel};
+use crate::view::theme::{RADIUS, TYPE, Theme, element_colour};
+
+pub(super) fn element_card(
+    ui: &mut Ui,
+    room: &RoomModel,
+    element: &ElementView,
+    theme: &Theme,
+    state: &mut UiState,
+    commands: &mut Vec<Command>,
+) {
+    let kind = kind(&element.kind);
+    let kind_name = kind.map_or_else(|| element.kind.to_string(), |kind| shelf::capitalised(kind.name));
+    ui.horizontal(|ui| {
+        let (rect, _) = ui.allocate_exact_size(vec2(44.0, 44.0), Sense::hover());
+        ui.painter().rect_filled(rect.shrink(3.0), CornerRadius::same(RADIUS[1]), element_colour(&element.kind));
+        Icon::Note.paint(ui.painter(), rect.shrink(12.0), egui::Color32::WHITE);
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            ui.label(RichText::new(&*element.label).size(TYPE[3]));
+            ui.label(kit::small(format!("{kind_name}, {}", element.id), theme));
+        });
+    });
+    label(ui, element, theme, state, commands);
+    if kind.is_some_and(|kind| kind.private) {
+        owner(ui, room, element, theme, commands);
+    }
+    kit::section(ui, "Holds", theme);
+    ui.label(holds(&element.content));
+    if let Some(file) = &element.file {
+        ui.horizontal(|ui| {
+            fact(ui, "File", file, theme);
+        });
+        if ui.button("Open its file").clicked() {
+            commands.push(Command::OpenFile(file.clone()));
+        }
+    } else {
+        ui.label(kit::small("Kept in the scene's file", theme));
+    }
+    if kit::primary(ui, true, "Open", theme).clicked() {
+        state.open_element = Some(element.id.clone());
+    }
+}
+
+/// What it holds, in a few words.
+pub(super) fn holds(content: &ContentView) -> String {
+    match content {
+        ContentView::Text(text) if text.trim().is_empty() => "Nothing is written on it yet".to_owned(),
+        ContentView::Text(text) => {
+            let chars = words::count(text.chars().count(), "character", "characters");
+            format!("{chars} in {}", words::count(text.lines().count(), "line", "lines"))
+        }
+        ContentView::Pins(pins) => {
+            let comments: usize = pins.iter().map(|pin| pin.comments.len()).sum();
+            let votes: usize = pins.iter().map(|pin| pin.up.len() + pin.down.len()).sum();
+            let parts = [
+                words::count(pins.len(), "pin", "pins"),
+                words::count(votes, "vote", "votes"),
+                words::count(comments, "comment", "comments"),
+            ];
+            parts.join(", ")
+        }
+        ContentView::Mail { items, outbox } => {
+            let unread = items.iter().filter(|mail| !mail.read).count();
+            let open = items.iter().filter(|mail| mail.status != MailStatus::Closed).count();
+            format!("{} in, {unread} unread, {open} not closed, {} sent", items.len(), outbox.len())
+        }
+    }
+}
+
+fn label(ui: &mut Ui, element: &ElementView, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
+    kit::section(ui, "Called", theme);
+    let draft_name = format!("label of {}", element.id);
+    let mut draft = state.drafts.get(&draft_name).cloned().unwrap_or_else(|| element.label.to_string());
+    let field = kit::field(ui, &mut draft, "Label", &element.id);
+    let is_new = draft.trim() != &*element.label;
+    if field.changed() {
+        state.drafts.insert(draft_name.clone(), draft.clone());
+    }
+    if field.lost_focus() {
+        if is_new && !ui.input(|input| input.key_pressed(egui::Key::Escape)) {
+            let relabel = |label: &str| {
+                RoomAct::Element(ElementCommand::Relabel { element: element.id.clone(), label: label.to_owned() })
+            };
+            commands.push(Command::Act(relabel(draft.trim()), Some(relabel(&element.label))));
+        }
+        state.drafts.remove(&draft_name);
+    }
+}
+
+fn owner(ui: &mut Ui, room: &RoomModel, element: &ElementView, theme: &Theme, commands: &mut Vec<Command>) {
+    kit::section(ui, "Belongs to", theme);
+    let called = |owner: &str| match room.profiles.iter().find(|profile| &*profile.id == owner) {
+        Some(profile) if room.agent(owner).is_none() => format!("every {}", profile.name),
+        _ => room.called(owner).to_owned(),
+    };
+    let shown = element.owner.as_deref().map_or_else(|| "Nobody".to_owned(), called);
+    let mut chosen: Option<Option<Id>> = None;
+    let combo = ComboBox::from_id_salt("owner").selected_text(shown).width(200.0).show_ui(ui, |ui| {
+        kit::dress(ui.style_mut(), theme);
+        let owners = room.agents.iter().map(|agent| agent.id.clone());
+        let owners = owners.chain(room.profiles.iter().map(|profile| profile.id.clone()));
+        for owner in std::iter::once(None).chain(owners.map(Some)) {
+            let words = owner.as_deref().map_or_else(|| "Nobody".to_owned(), called);
+            if ui.selectable_label(element.owner == owner, words).clicked() {
+                chosen = Some(owner);
+            }
+        }
+    });
+    kit::name(&combo.response, "Owner");
+    if let Some(owner) = chosen.filter(|owner| *owner != element.owner) {
+        let set = |owner| RoomAct::Element(ElementCommand::SetOwner { element: element.id.clone(), owner });
+        commands.push(Command::Act(set(owner), Some(set(element.owner.clone()))));
+    }
+}

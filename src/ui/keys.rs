@@ -1,0 +1,246 @@
+//! The keys: one table that says what each does, from which shortcuts and the help are both made.
+
+use egui::{Context, Key, KeyboardShortcut, Modifiers};
+
+use super::{Command, UiState};
+use crate::schedule::Speed;
+use crate::view::model::RoomModel;
+use crate::view::pick::Thing;
+
+/// What a key asks for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[expect(missing_docs, reason = "the table says what each does")]
+pub enum KeyAct {
+    TogglePause,
+    SpeedOne,
+    SpeedFour,
+    SpeedSixteen,
+    SpeedMax,
+    ZoomIn,
+    ZoomOut,
+    Frame,
+    SelectAll,
+    Delete,
+    Duplicate,
+    Copy,
+    Paste,
+    Undo,
+    Redo,
+    ToggleOverlay,
+    Palette,
+    Help,
+    ToggleSidebar,
+    Escape,
+}
+
+/// One line of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Binding {
+    /// What it asks for.
+    pub act: KeyAct,
+    /// The keys that do it; the first is the one that menus show.
+    pub keys: &'static [KeyboardShortcut],
+    /// What it does, for people.
+    pub what: &'static str,
+    /// Whether it works while a text is being written.
+    pub while_writing: bool,
+}
+
+const fn plain(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::NONE, key)
+}
+
+const fn command(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::COMMAND, key)
+}
+
+const fn command_shift(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), key)
+}
+
+const fn binding(act: KeyAct, keys: &'static [KeyboardShortcut], what: &'static str) -> Binding {
+    Binding { act, keys, what, while_writing: false }
+}
+
+/// Every key. Combinations with more modifiers stand before those with fewer.
+pub static KEYS: [Binding; 20] = [
+    binding(KeyAct::TogglePause, &[plain(Key::Space)], "Pause or continue"),
+    binding(KeyAct::SpeedOne, &[plain(Key::Num1)], "Speed 1×"),
+    binding(KeyAct::SpeedFour, &[plain(Key::Num2)], "Speed 4×"),
+    binding(KeyAct::SpeedSixteen, &[plain(Key::Num3)], "Speed 16×"),
+    binding(KeyAct::SpeedMax, &[plain(Key::Num4)], "As fast as possible"),
+    binding(KeyAct::ZoomIn, &[plain(Key::Plus), plain(Key::Equals)], "Zoom in"),
+    binding(KeyAct::ZoomOut, &[plain(Key::Minus)], "Zoom out"),
+    binding(KeyAct::Frame, &[plain(Key::F)], "Show the selection, or everything"),
+    binding(KeyAct::SelectAll, &[command(Key::A)], "Select everything"),
+    binding(KeyAct::Delete, &[plain(Key::Delete), plain(Key::Backspace)], "Delete the selection"),
+    binding(KeyAct::Duplicate, &[command(Key::D)], "Duplicate the selection"),
+    binding(KeyAct::Copy, &[command(Key::C)], "Copy the selection"),
+    binding(KeyAct::Paste, &[command(Key::V)], "Paste"),
+    binding(KeyAct::Redo, &[command_shift(Key::Z), command(Key::Y)], "Redo"),
+    binding(KeyAct::Undo, &[command(Key::Z)], "Undo"),
+    binding(KeyAct::ToggleOverlay, &[plain(Key::F3), plain(Key::Backtick)], "Debug overlay"),
+    Binding { while_writing: true, ..binding(KeyAct::Palette, &[command(Key::K)], "Command palette") },
+    binding(KeyAct::Help, &[plain(Key::Questionmark), plain(Key::F1)], "These keys"),
+    binding(KeyAct::ToggleSidebar, &[plain(Key::T)], "Conversations"),
+    Binding {
+        while_writing: true,
+        ..binding(KeyAct::Escape, &[plain(Key::Escape)], "Close what is open, then deselect")
+    },
+];
+
+/// What the keys of this frame ask for, if anything. The key is used up, so that nobody else sees it.
+pub fn pressed(ctx: &Context) -> Option<KeyAct> {
+    let writes = ctx.text_edit_focused();
+    let holds_focus = ctx.egui_wants_keyboard_input();
+    ctx.input_mut(|input| {
+        // egui turns these two into events of their own before anybody sees the keys.
+        let clipboard = |act| (!writes).then_some(act);
+        let copied = input.events.iter().any(|event| matches!(event, egui::Event::Copy));
+        let pasted = input.events.iter().any(|event| matches!(event, egui::Event::Paste(_)));
+        if copied && let Some(act) = clipboard(KeyAct::Copy) {
+            return Some(act);
+        }
+        if pasted && let Some(act) = clipboard(KeyAct::Paste) {
+            return Some(act);
+        }
+        KEYS.iter()
+            .filter(|binding| !writes || binding.while_writing)
+            // Space presses the button that has the focus.
+            .filter(|binding| !(holds_focus && binding.act == KeyAct::TogglePause))
+            .find(|binding| binding.keys.iter().any(|keys| input.consume_shortcut(keys)))
+            .map(|binding| binding.act)
+    })
+}
+
+/// The keys of an act as they are shown: `Ctrl+K`.
+pub fn shown(ctx: &Context, act: KeyAct) -> String {
+    let binding = KEYS.iter().find(|binding| binding.act == act);
+    let keys = binding.map_or(&[][..], |binding| binding.keys);
+    keys.iter().take(1).map(|keys| shortcut(ctx, keys)).collect()
+}
+
+/// One shortcut as it is shown.
+pub fn shortcut(ctx: &Context, keys: &KeyboardShortcut) -> String {
+    match keys.logical_key {
+        Key::Questionmark => "?".to_owned(),
+        Key::Backtick => "`".to_owned(),
+        _ => ctx.format_shortcut(keys),
+    }
+}
+
+/// Does what a key asks for, as far as it is a matter of the window or a command.
+pub fn apply(act: KeyAct, room: &RoomModel, state: &mut UiState) -> Vec<Command> {
+    const ZOOM_STEP: f32 = 1.25;
+    let selected: Vec<Thing> = state.selected.iter().cloned().collect();
+    let of_selection = |make: fn(Vec<Thing>) -> Command| {
+        if selected.is_empty() { Vec::new() } else { vec![make(selected.clone())] }
+    };
+    match act {
+        KeyAct::TogglePause => return vec![Command::SetPaused(!room.paused)],
+        KeyAct::SpeedOne => return vec![Command::SetSpeed(Speed::Times(1))],
+        KeyAct::SpeedFour => return vec![Command::SetSpeed(Speed::Times(4))],
+        KeyAct::SpeedSixteen => return vec![Command::SetSpeed(Speed::Times(16))],
+        KeyAct::SpeedMax => return vec![Command::SetSpeed(Speed::Max)],
+        KeyAct::ZoomIn => state.camera.zoom_at(state.camera.viewport.center(), ZOOM_STEP),
+        KeyAct::ZoomOut => state.camera.zoom_at(state.camera.viewport.center(), 1.0 / ZOOM_STEP),
+        KeyAct::Frame => frame(room, state),
+        KeyAct::SelectAll => {
+            let agents = room.agents.iter().map(|agent| Thing::Agent(agent.id.clone()));
+            let elements = room.elements.iter().map(|element| Thing::Element(element.id.clone()));
+            state.selected = agents.chain(elements).collect();
+        }
+        KeyAct::Delete => return of_selection(Command::Delete),
+        KeyAct::Duplicate => return of_selection(Command::Duplicate),
+        KeyAct::Copy => return of_selection(Command::Copy),
+        KeyAct::Paste => return vec![Command::Paste(state.camera.middle)],
+        KeyAct::Undo => return vec![Command::Undo],
+        KeyAct::Redo => return vec![Command::Redo],
+        KeyAct::ToggleOverlay => state.overlay = !state.overlay,
+        KeyAct::Palette => {
+            state.palette = if state.palette.is_some() { None } else { Some(String::new()) };
+            state.palette_line = 0;
+        }
+        KeyAct::Help => state.help = !state.help,
+        KeyAct::ToggleSidebar => state.sidebar = !state.sidebar,
+        KeyAct::Escape => escape(state),
+    }
+    Vec::new()
+}
+
+/// Shows the selection, or everything where nothing is selected.
+pub fn frame(room: &RoomModel, state: &mut UiState) {
+    let chosen = |thing: Thing| state.selected.is_empty() || state.selected.contains(&thing);
+    let agents = room.agents.iter().filter(|agent| chosen(Thing::Agent(agent.id.clone())));
+    let elements = room.elements.iter().filter(|element| chosen(Thing::Element(element.id.clone())));
+    let places: Vec<_> = agents.map(|agent| agent.position).chain(elements.map(|element| element.position)).collect();
+    state.camera.frame(places);
+}
+
+/// Closes the topmost thing that is open; deselects where nothing is.
+fn escape(state: &mut UiState) {
+    if state.dragging.take().is_some() || state.dialog.take().is_some() || state.palette.take().is_some() {
+        return;
+    }
+    if state.help {
+        state.help = false;
+    } else if state.open_element.take().is_none() {
+        state.selected.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::testing::{sample_room, stage};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_act_stands_in_the_table_once_and_no_key_does_two_things() {
+        let acts: BTreeSet<KeyAct> = KEYS.iter().map(|binding| binding.act).collect();
+        assert_eq!(acts.len(), KEYS.len());
+        let keys: Vec<_> = KEYS.iter().flat_map(|binding| binding.keys).map(|keys| format!("{keys:?}")).collect();
+        assert_eq!(keys.iter().collect::<BTreeSet<_>>().len(), keys.len());
+    }
+
+    #[test]
+    fn a_pressed_key_is_heard_once_and_not_while_a_text_is_written() {
+        let mut window = stage(UiState::default(), |ui, room, _, _, state| {
+            let mut commands = pressed(ui.ctx()).map(|act| apply(act, room, state)).unwrap_or_default();
+            let response = ui.text_edit_singleline(state.drafts.entry("a".into()).or_default());
+            if state.help {
+                response.request_focus();
+            }
+            commands.truncate(9);
+            commands
+        });
+        window.run_steps(1);
+        window.key_press(Key::Space);
+        window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+        window.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z);
+        window.run_steps(4);
+        assert_eq!(window.state().commands, [Command::SetPaused(true), Command::Undo, Command::Redo]);
+        window.state_mut().state.help = true;
+        window.run_steps(2);
+        window.key_press(Key::Num3);
+        window.key_press_modifiers(Modifiers::COMMAND, Key::K);
+        window.run_steps(3);
+        assert_eq!(window.state().commands.len(), 3, "a digit is part of the text");
+        assert_eq!(window.state().state.palette.as_deref(), Some(""), "the palette opens from anywhere");
+    }
+
+    #[test]
+    fn escape_closes_one_thing_at_a_time() {
+        let room = sample_room();
+        let mut state = UiState { help: true, open_element: Some("rules".into()), ..UiState::default() };
+        apply(KeyAct::SelectAll, &room, &mut state);
+        assert_eq!(state.selected.len(), 6);
+        apply(KeyAct::Escape, &room, &mut state);
+        assert!(!state.help && state.open_element.is_some());
+        apply(KeyAct::Escape, &room, &mut state);
+        assert!(state.open_element.is_none() && !state.selected.is_empty());
+        apply(KeyAct::Escape, &room, &mut state);
+        assert!(state.selected.is_empty());
+        assert!(apply(KeyAct::Delete, &room, &mut state).is_empty(), "nothing selected, nothing deleted");
+    }
+}

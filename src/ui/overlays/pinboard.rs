@@ -1,0 +1,216 @@
+//! A pinboard: a list of pins of which only those on screen are drawn, and the chosen pin beside it.
+
+use egui::{CornerRadius, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, vec2};
+use serde_json::{Map, Value, json};
+
+use super::{author_colour, edit};
+use crate::base::{Id, text};
+use crate::element::ElementAct;
+use crate::element::content::ItemList;
+use crate::ui::command::RoomAct;
+use crate::ui::icons::Icon;
+use crate::ui::{Command, UiState, kit, words};
+use crate::view::model::{ElementView, PinView, RoomModel};
+use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
+
+/// How the list is ordered.
+const ORDERS: [&str; 2] = ["Newest", "Most votes"];
+const ROW_POINTS: f32 = 58.0;
+
+/// Votes for it less votes against it.
+fn net(pin: &PinView) -> i64 {
+    pin.up.len() as i64 - pin.down.len() as i64
+}
+
+/// How the person votes on it.
+fn own_vote(pin: &PinView) -> Option<bool> {
+    let has = |voters: &[Id]| voters.iter().any(|voter| &**voter == "user");
+    if has(&pin.up) { Some(true) } else { has(&pin.down).then_some(false) }
+}
+
+/// The pins that fit what is searched for, in the order that was chosen, as indices.
+fn listed(pins: &[PinView], wanted: &str, by_votes: bool) -> Vec<usize> {
+    let wanted = wanted.trim().to_lowercase();
+    let fits = |pin: &PinView| wanted.is_empty() || pin.text.to_lowercase().contains(&wanted);
+    let mut indices: Vec<usize> = (0..pins.len()).rev().filter(|index| fits(&pins[*index])).collect();
+    if by_votes {
+        indices.sort_by_key(|index| -net(&pins[*index]));
+    }
+    indices
+}
+
+pub(super) fn pinboard_ui(
+    ui: &mut Ui,
+    room: &RoomModel,
+    element: &ElementView,
+    pins: &[PinView],
+    theme: &Theme,
+    state: &mut UiState,
+    commands: &mut Vec<Command>,
+) {
+    let open_name = format!("open pin of {}", element.id);
+    let search_name = format!("search of {}", element.id);
+    let order_id = ui.id().with("order");
+    let mut order: usize = ui.data(|data| data.get_temp(order_id)).unwrap_or(0);
+    let height = ui.available_height().max(240.0);
+    let open = state.drafts.get(&open_name).and_then(|id| pins.iter().find(|pin| &*pin.id == id));
+    ui.columns(2, |columns| {
+        let [list, detail] = columns else { return };
+        list.horizontal(|ui| {
+            let choices = ORDERS.map(|order| (order.to_owned(), format!("{order} first")));
+            if let Some(chosen) = kit::segments(ui, &choices, Some(order), theme) {
+                order = chosen;
+                ui.data_mut(|data| data.insert_temp(order_id, order));
+            }
+            ui.label(kit::small(words::count(pins.len(), "pin", "pins"), theme));
+        });
+        let search = state.drafts.entry(search_name).or_default();
+        kit::field(list, search, "Search pins", "Search");
+        let indices = listed(pins, search, order == 1);
+        if indices.is_empty() {
+            let how = "Write one at the right; agents pin things up as well.";
+            kit::empty(list, Icon::Note, if pins.is_empty() { "No pins yet" } else { "No pin says that" }, how, theme);
+        }
+        let list_height = (height - 84.0).max(120.0);
+        ScrollArea::vertical().id_salt("pins").auto_shrink(false).max_height(list_height).show_rows(
+            list,
+            ROW_POINTS,
+            indices.len(),
+            |ui, rows| {
+                for index in &indices[rows] {
+                    let pin = &pins[*index];
+                    let chosen = open.is_some_and(|open| open.id == pin.id);
+                    if row(ui, room, pin, chosen, theme) {
+                        state.drafts.insert(open_name.clone(), pin.id.to_string());
+                    }
+                }
+            },
+        );
+        ScrollArea::vertical().id_salt("pin").max_height(height).show(detail, |ui| {
+            add(ui, element, theme, state, commands);
+            if let Some(pin) = open {
+                let at = pins.iter().position(|other| other.id == pin.id).unwrap_or(0);
+                one(ui, room, element, (pin, at), theme, state, commands);
+            } else if !pins.is_empty() {
+                ui.label(kit::soft("Choose a pin to read it whole, vote and comment.", theme));
+            }
+        });
+    });
+}
+
+/// One pin in the list, always of the same height. Whether it was chosen.
+fn row(ui: &mut Ui, room: &RoomModel, pin: &PinView, chosen: bool, theme: &Theme) -> bool {
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_POINTS), Sense::click());
+    let short = text::truncate(&text::one_line(&text::truncate(&pin.text, 400)), 140);
+    response.widget_info(|| {
+        egui::WidgetInfo::selected(egui::WidgetType::Button, true, chosen, format!("Pin {}: {short}", pin.id))
+    });
+    let share = if chosen {
+        0.18
+    } else if response.hovered() {
+        0.07
+    } else {
+        0.0
+    };
+    let fill = kit::mix(theme.card, theme.accent, share);
+    let corner = CornerRadius::same(RADIUS[0]);
+    ui.painter().rect(rect, corner, fill, Stroke::new(1.0, theme.line), StrokeKind::Inside);
+    let strip = egui::Rect::from_min_size(rect.min, vec2(5.0, rect.height()));
+    let strip_corner = CornerRadius { nw: RADIUS[0], sw: RADIUS[0], ne: 0, se: 0 };
+    ui.painter().rect_filled(strip, strip_corner, author_colour(&pin.author, theme));
+    let inner = rect.shrink2(vec2(SPACE[2], 6.0)).with_min_x(rect.left() + SPACE[3]);
+    let mut cell = ui.new_child(egui::UiBuilder::new().max_rect(inner));
+    cell.spacing_mut().item_spacing.y = 2.0;
+    cell.spacing_mut().interact_size.y = 14.0;
+    cell.add(egui::Label::new(RichText::new(short)).truncate().selectable(false));
+    let votes = match net(pin) {
+        0 => String::new(),
+        net => format!(", {net:+}"),
+    };
+    let comments = match pin.comments.len() {
+        0 => String::new(),
+        number => format!(", {}", words::count(number, "comment", "comments")),
+    };
+    let about = format!("{}{votes}{comments}", room.called(&pin.author));
+    cell.add(egui::Label::new(kit::small(about, theme)).truncate().selectable(false));
+    response.clicked()
+}
+
+fn add(ui: &mut Ui, element: &ElementView, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
+    let draft = state.drafts.entry(format!("new pin on {}", element.id)).or_default();
+    kit::area(ui, draft, "New pin", "Pin something up", 2);
+    if kit::primary(ui, !draft.trim().is_empty(), "Add pin", theme).clicked() {
+        let act = edit(&element.id, ElementAct::AddPin { id: None, text: draft.trim().to_owned() });
+        commands.push(Command::Act(act, None));
+        draft.clear();
+    }
+    ui.add_space(SPACE[2]);
+}
+
+/// The keys of a pin, to put it up again as it was.
+fn pin_keys(pin: &PinView) -> Map<String, Value> {
+    let comments: Vec<Value> =
+        pin.comments.iter().map(|(author, text)| json!({ "author": author, "text": text })).collect();
+    let keys = [
+        ("id", json!(pin.id)),
+        ("text", json!(pin.text)),
+        ("author", json!(pin.author)),
+        ("time", json!(pin.time_secs)),
+        ("up", json!(pin.up)),
+        ("down", json!(pin.down)),
+        ("comments", json!(comments)),
+    ];
+    keys.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+/// The vote that a click on a side means, and what takes it back. Voting the same way again takes the vote back.
+fn vote(element: &Id, pin: &PinView, up: bool) -> (RoomAct, RoomAct) {
+    let before = own_vote(pin);
+    let correct = |up| ElementAct::CorrectVote { id: pin.id.clone(), voter: "user".into(), up };
+    let act = if before == Some(up) { correct(None) } else { ElementAct::Vote { id: pin.id.clone(), up } };
+    (edit(element, act), edit(element, correct(before)))
+}
+
+fn one(
+    ui: &mut Ui,
+    room: &RoomModel,
+    element: &ElementView,
+    (pin, at): (&PinView, usize),
+    theme: &Theme,
+    state: &mut UiState,
+    commands: &mut Vec<Command>,
+) {
+    kit::in_card(ui, theme, |ui| {
+        let when = words::duration(pin.time_secs);
+        ui.label(kit::small(format!("{}, {when} after the beginning", room.called(&pin.author)), theme));
+        ui.add(egui::Label::new(RichText::new(&pin.text).size(TYPE[1])).wrap());
+        ui.horizontal(|ui| {
+            for (up, icon, label) in [(true, Icon::Up, "Vote up"), (false, Icon::Down, "Vote down")] {
+                if kit::icon_button(ui, icon, label, own_vote(pin) == Some(up), theme).clicked() {
+                    let (act, inverse) = vote(&element.id, pin, up);
+                    commands.push(Command::Act(act, Some(inverse)));
+                }
+                ui.label((if up { pin.up.len() } else { pin.down.len() }).to_string());
+            }
+            if kit::danger(ui, "Take down", theme).clicked() {
+                let act = edit(&element.id, ElementAct::RemovePin { id: pin.id.clone() });
+                let put = ElementAct::Put { list: ItemList::Pins, item: pin_keys(pin), at };
+                commands.push(Command::Act(act, Some(edit(&element.id, put))));
+            }
+        });
+    });
+    kit::section(ui, "Comments", theme);
+    for (author, said) in &pin.comments {
+        kit::in_card(ui, theme, |ui| {
+            ui.label(RichText::new(room.called(author)).size(TYPE[0]).color(theme.text_soft));
+            ui.add(egui::Label::new(said).wrap());
+        });
+    }
+    let draft = state.drafts.entry(format!("comment on {} of {}", pin.id, element.id)).or_default();
+    kit::area(ui, draft, "Comment", "Say something about it", 2);
+    if kit::primary(ui, !draft.trim().is_empty(), "Add comment", theme).clicked() {
+        let act = ElementAct::Comment { id: pin.id.clone(), text: draft.trim().to_owned() };
+        commands.push(Command::Act(edit(&element.id, act), None));
+        draft.clear();
+    }
+}

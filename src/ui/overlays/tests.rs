@@ -1,0 +1,185 @@
+//! What the overlays of elements show and ask for.
+
+use std::sync::Arc;
+
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+use super::*;
+use crate::element::content::{ItemList, MailStatus};
+use crate::ui::testing::{Stage, pin, sample_room, stage_in};
+
+fn opened_in(room: RoomModel, id: &str) -> Harness<'static, Stage> {
+    let state = UiState { open_element: Some(id.into()), ..UiState::default() };
+    let mut window = stage_in(room, state, |ui, room, _, theme, state| overlays_ui(ui, room, theme, state));
+    window.run_steps(4);
+    window
+}
+
+fn opened(id: &str) -> Harness<'static, Stage> {
+    opened_in(sample_room(), id)
+}
+
+fn click(window: &mut Harness<'static, Stage>, label: &str) {
+    window.get_by_label(label).click();
+    window.run_steps(3);
+}
+
+fn write(window: &mut Harness<'static, Stage>, field: &str, text: &str) {
+    window.get_by_label(field).focus();
+    window.run_steps(1);
+    window.get_by_label(field).type_text(text);
+    window.run_steps(2);
+}
+
+fn set_content(window: &mut Harness<'static, Stage>, index: usize, content: ContentView) {
+    window.state_mut().room.elements[index].content = Arc::new(content);
+    window.run_steps(3);
+}
+
+fn set_text(id: &str, text: &str) -> RoomAct {
+    edit(&id.into(), ElementAct::SetText { text: text.into() })
+}
+
+#[test]
+fn a_text_is_saved_and_can_be_taken_back() {
+    let mut window = opened("rules");
+    click(&mut window, "Save");
+    assert!(window.state().commands.is_empty(), "nothing was written");
+    write(&mut window, "Text", ", always");
+    assert!(window.query_by_label("Not saved yet").is_some());
+    click(&mut window, "Save");
+    let expected = Command::Act(set_text("rules", "# Be kind, always"), Some(set_text("rules", "# Be kind")));
+    assert_eq!(window.state().commands, [expected]);
+    set_content(&mut window, 0, ContentView::Text("# Be kind, always".into()));
+    assert!(window.state().state.drafts.is_empty(), "what is saved is no draft");
+}
+
+#[test]
+fn a_draft_outlives_its_overlay() {
+    let mut window = opened("news");
+    write(&mut window, "Text", "!");
+    click(&mut window, "Close");
+    assert_eq!(window.state().state.open_element, None);
+    window.state_mut().state.open_element = Some("news".into());
+    window.run_steps(3);
+    assert!(window.query_by_label("Not saved yet").is_some());
+    assert_eq!(window.state().state.drafts["text of news"], "All is well!");
+}
+
+#[test]
+fn who_writes_while_another_writes_is_told_and_chooses() {
+    for (choice, draft, saves) in [
+        ("Keep mine", Some("All is well!"), true),
+        ("Take the other", None, false),
+        ("Keep both", Some("Fire\n\nAll is well!"), true),
+    ] {
+        let mut window = opened("news");
+        write(&mut window, "Text", "!");
+        set_content(&mut window, 1, ContentView::Text("Fire".into()));
+        assert!(window.query_by_label("Somebody changed this text while you wrote").is_some());
+        click(&mut window, "Save");
+        assert!(window.state().commands.is_empty(), "nobody's text is overwritten unasked");
+        click(&mut window, choice);
+        assert_eq!(window.state().state.drafts.get("text of news").map(String::as_str), draft, "{choice}");
+        click(&mut window, "Save");
+        assert_eq!(!window.state().commands.is_empty(), saves, "{choice}");
+    }
+}
+
+#[test]
+fn a_text_can_be_read_as_markdown() {
+    let mut window = opened("rules");
+    click(&mut window, "Read view");
+    window.run_steps(2);
+    assert!(window.query_by_label("Be kind").is_some());
+    click(&mut window, "Both view");
+    assert!(window.query_by_label("Be kind").is_some() && window.query_by_label("Text").is_some());
+}
+
+#[test]
+fn a_pin_is_put_up_read_voted_on_commented_and_taken_down() {
+    let mut window = opened("ideas");
+    write(&mut window, "New pin", "Buy milk");
+    click(&mut window, "Add pin");
+    click(&mut window, "Pin p1: Buy tea");
+    click(&mut window, "Vote up");
+    write(&mut window, "Comment", "Green");
+    click(&mut window, "Add comment");
+    click(&mut window, "Take down");
+    let ideas = "ideas".into();
+    let commands = &window.state().commands;
+    assert_eq!(commands[0], Command::Act(edit(&ideas, ElementAct::AddPin { id: None, text: "Buy milk".into() }), None));
+    let take_back = ElementAct::CorrectVote { id: "p1".into(), voter: "user".into(), up: None };
+    let vote = ElementAct::Vote { id: "p1".into(), up: true };
+    assert_eq!(commands[1], Command::Act(edit(&ideas, vote), Some(edit(&ideas, take_back))));
+    let comment = ElementAct::Comment { id: "p1".into(), text: "Green".into() };
+    assert_eq!(commands[2], Command::Act(edit(&ideas, comment), None));
+    let Command::Act(removed, Some(RoomAct::Edit(inverse))) = &commands[3] else { panic!("{:?}", commands[3]) };
+    assert_eq!(*removed, edit(&ideas, ElementAct::RemovePin { id: "p1".into() }));
+    let ElementAct::Put { list: ItemList::Pins, item, at: 0 } = &inverse.act else { panic!("{inverse:?}") };
+    assert_eq!(item["text"], "Buy tea");
+}
+
+#[test]
+fn the_same_vote_again_takes_it_back() {
+    let mut voted = pin("p1", "ada-1", "Buy tea");
+    voted.up = vec!["user".into()];
+    let mut room = sample_room();
+    room.elements[2].content = Arc::new(ContentView::Pins(vec![voted]));
+    let mut window = opened_in(room, "ideas");
+    click(&mut window, "Pin p1: Buy tea");
+    click(&mut window, "Vote up");
+    let correct = |up| edit(&"ideas".into(), ElementAct::CorrectVote { id: "p1".into(), voter: "user".into(), up });
+    assert_eq!(window.state().commands, [Command::Act(correct(None), Some(correct(Some(true))))]);
+}
+
+#[test]
+fn of_five_thousand_pins_only_those_on_screen_are_drawn() {
+    let pins = (0..5_000).map(|number| pin(&format!("p{number}"), "ada-1", &format!("Idea {number}"))).collect();
+    let mut room = sample_room();
+    room.elements[2].content = Arc::new(ContentView::Pins(pins));
+    let window = opened_in(room, "ideas");
+    let drawn = window.query_all_by_label_contains("Pin p").count();
+    assert!((5..60).contains(&drawn), "{drawn} are drawn");
+    assert!(window.query_by_label("Pin p4999: Idea 4999").is_some(), "the newest is on top");
+}
+
+#[test]
+fn mail_is_read_moved_on_thrown_away_and_sent() {
+    let mut room = sample_room();
+    room.elements[3].owner = Some("ada-1".into());
+    let mut window = opened_in(room, "post");
+    click(&mut window, "Mail m1: Tea");
+    assert!(window.query_by_label("At four?").is_some());
+    click(&mut window, "Status pending");
+    click(&mut window, "Throw away");
+    write(&mut window, "Subject", "Cake");
+    write(&mut window, "Letter", "There is some.");
+    click(&mut window, "Send");
+    let post = "post".into();
+    let commands = &window.state().commands;
+    let set = |status| edit(&post, ElementAct::SetMailStatus { id: "m1".into(), status });
+    assert_eq!(commands[0], Command::Act(set(MailStatus::Pending), Some(set(MailStatus::Open))));
+    let Command::Act(_, Some(RoomAct::Edit(inverse))) = &commands[1] else { panic!("{:?}", commands[1]) };
+    assert!(matches!(&inverse.act, ElementAct::Put { list: ItemList::Items, item, at: 0 } if item["subject"] == "Tea"));
+    let sent = ElementAct::AddMail {
+        id: None,
+        from: "user".into(),
+        to: "ada-1".into(),
+        subject: "Cake".into(),
+        text: "There is some.".into(),
+        attachments: Vec::new(),
+    };
+    assert_eq!(commands[2], Command::Act(edit(&post, sent), None));
+    assert!(window.state().state.drafts.keys().all(|name| !name.contains("letter")));
+}
+
+#[test]
+fn a_box_of_nobody_says_so_and_an_element_that_left_closes_its_overlay() {
+    let mut window = opened("post");
+    assert!(window.query_by_label("This box belongs to nobody, so nobody reads what lies in it.").is_some());
+    window.state_mut().room.elements.clear();
+    window.run_steps(2);
+    assert_eq!(window.state().state.open_element, None);
+}

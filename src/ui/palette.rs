@@ -1,0 +1,239 @@
+//! The command palette: every command, agent, element and scene, found by a few letters.
+
+use egui::{Align2, Key, Modifiers, RichText, ScrollArea, Ui, Window};
+
+use super::keys::{self, KEYS, KeyAct};
+use super::state::Dialog;
+use super::{Command, UiState, kit, shelf};
+use crate::base::Id;
+use crate::element::kind::KINDS;
+use crate::view::model::RoomModel;
+use crate::view::pick::Thing;
+use crate::view::theme::{SPACE, TYPE, Theme};
+
+/// So many lines are shown; more letters show others.
+const SHOWN: usize = 12;
+
+/// What a line of the palette does.
+#[derive(Clone, PartialEq, Debug)]
+enum Does {
+    Key(KeyAct),
+    Ask(Dialog),
+    Scene(String),
+    Select(Thing),
+    Open(Id),
+    NewElement(&'static str),
+    Theme,
+}
+
+/// One line of the palette.
+struct Line {
+    words: String,
+    about: String,
+    does: Does,
+}
+
+/// How well letters that were typed fit a text; none where they do not occur in this order. Letters in a row and
+/// letters that begin a word count more, and of two texts that fit alike the shorter one is meant.
+pub fn fuzzy(typed: &str, text: &str) -> Option<i32> {
+    let typed: Vec<char> =
+        typed.chars().filter(|letter| !letter.is_whitespace()).flat_map(char::to_lowercase).collect();
+    let letters: Vec<char> = text.chars().flat_map(char::to_lowercase).collect();
+    // The best score of the letters typed so far, by where in the text the last of them stands.
+    let mut best: Vec<Option<i32>> = Vec::new();
+    for (index, wanted) in typed.iter().enumerate() {
+        let mut next = vec![None; letters.len()];
+        let mut before: Option<i32> = None;
+        for (place, letter) in letters.iter().enumerate() {
+            let begins_word = place == 0 || !letters[place - 1].is_alphanumeric();
+            if letter == wanted {
+                let own = if begins_word { 8 } else { 1 };
+                let in_a_row = place.checked_sub(1).and_then(|last| *best.get(last)?).map(|score| score + own + 6);
+                let apart = if index == 0 { Some(own) } else { before.map(|score| score + own) };
+                next[place] = in_a_row.max(apart);
+            }
+            before = before.max(best.get(place).copied().flatten());
+        }
+        best = next;
+    }
+    let score = if typed.is_empty() { Some(0) } else { best.into_iter().flatten().max() };
+    score.map(|score| score * 4 - i32::try_from(letters.len()).unwrap_or(i32::MAX / 8).min(200) / 4)
+}
+
+fn lines(ui: &Ui, room: &RoomModel) -> Vec<Line> {
+    let line = |words: String, about: &str, does| Line { words, about: about.to_owned(), does };
+    let mut lines: Vec<Line> = KEYS
+        .iter()
+        .filter(|binding| !matches!(binding.act, KeyAct::Palette | KeyAct::Escape))
+        .map(|binding| line(binding.what.to_owned(), &keys::shown(ui.ctx(), binding.act), Does::Key(binding.act)))
+        .collect();
+    lines.push(line("New scene".into(), "Scene", Does::Ask(Dialog::NewScene)));
+    lines.push(line("Save scene as".into(), "Scene", Does::Ask(Dialog::SaveSceneAs)));
+    lines.push(line("Begin scene again".into(), "Scene", Does::Ask(Dialog::ResetScene)));
+    lines.push(line("Light or dark theme".into(), "", Does::Theme));
+    for kind in KINDS {
+        lines.push(line(format!("New {}", kind.name), "Element", Does::NewElement(kind.word)));
+    }
+    for scene in room.scenes.iter().filter(|scene| **scene != room.scene) {
+        lines.push(line(format!("Open scene {scene}"), "Scene", Does::Scene(scene.clone())));
+    }
+    for element in &room.elements {
+        let kind = shelf::capitalised(&element.kind);
+        lines.push(line(format!("Open {}", element.label), &kind, Does::Open(element.id.clone())));
+    }
+    for agent in &room.agents {
+        lines.push(line(agent.name.to_string(), "Agent", Does::Select(Thing::Agent(agent.id.clone()))));
+    }
+    for element in &room.elements {
+        let does = Does::Select(Thing::Element(element.id.clone()));
+        lines.push(line(element.label.to_string(), &shelf::capitalised(&element.kind), does));
+    }
+    lines
+}
+
+/// The lines that fit, best first.
+fn found(lines: Vec<Line>, typed: &str) -> Vec<Line> {
+    let mut scored: Vec<(i32, Line)> =
+        lines.into_iter().filter_map(|line| Some((fuzzy(typed, &line.words)?, line))).collect();
+    if !typed.trim().is_empty() {
+        scored.sort_by_key(|(score, _)| -score);
+    }
+    scored.into_iter().map(|(_, line)| line).take(SHOWN).collect()
+}
+
+/// Draws the palette, if it is open.
+pub fn palette_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) -> Vec<Command> {
+    let Some(mut typed) = state.palette.clone() else { return Vec::new() };
+    let take = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    let (up, down, enter, escape) = (take(Key::ArrowUp), take(Key::ArrowDown), take(Key::Enter), take(Key::Escape));
+    let found = found(lines(ui, room), &typed);
+    let last = found.len().saturating_sub(1);
+    let mut chosen = state.palette_line.min(last);
+    if down {
+        chosen = if chosen == last { 0 } else { chosen + 1 };
+    }
+    if up {
+        chosen = chosen.checked_sub(1).unwrap_or(last);
+    }
+    let mut picked = enter.then_some(chosen);
+    let window = Window::new("Command palette")
+        .title_bar(false)
+        .resizable(false)
+        .collapsible(false)
+        .anchor(Align2::CENTER_TOP, [0.0, 96.0])
+        .frame(kit::window(theme))
+        .show(ui.ctx(), |ui| {
+            kit::dress(ui.style_mut(), theme);
+            ui.set_width(520.0);
+            let field = kit::field(ui, &mut typed, "Palette", "What would you like to do, see or open?");
+            field.request_focus();
+            if field.changed() {
+                chosen = 0;
+            }
+            ui.add_space(SPACE[0]);
+            if found.is_empty() {
+                ui.label(kit::soft("Nothing is called that. Fewer letters find more.", theme));
+            }
+            ScrollArea::vertical().max_height(420.0).show(ui, |ui| {
+                ui.spacing_mut().item_spacing.y = 2.0;
+                for (index, line) in found.iter().enumerate() {
+                    let text = RichText::new(&line.words).size(TYPE[1]);
+                    let button = egui::Button::selectable(index == chosen, text)
+                        .right_text(kit::small(line.about.as_str(), theme))
+                        .min_size(egui::vec2(ui.available_width(), 28.0));
+                    let row = ui.add(button);
+                    kit::name(&row, format!("Do: {}", line.words));
+                    if row.clicked() {
+                        picked = Some(index);
+                    }
+                }
+            });
+        });
+    state.palette = Some(typed);
+    state.palette_line = chosen;
+    let elsewhere = window.is_some_and(|window| window.response.clicked_elsewhere());
+    if let Some(line) = picked.and_then(|index| found.get(index)) {
+        state.palette = None;
+        return act(&line.does, room, state);
+    }
+    if escape || elsewhere {
+        state.palette = None;
+    }
+    Vec::new()
+}
+
+fn act(does: &Does, room: &RoomModel, state: &mut UiState) -> Vec<Command> {
+    match does {
+        Does::Key(act) => return keys::apply(*act, room, state),
+        Does::Ask(dialog) => state.dialog = Some(dialog.clone()),
+        Does::Scene(scene) => return vec![Command::OpenScene(scene.clone())],
+        Does::NewElement(kind) => return vec![shelf::element_at(room, kind, state.camera.middle)],
+        Does::Select(thing) => {
+            state.selected = [thing.clone()].into();
+            keys::frame(room, state);
+        }
+        Does::Open(element) => state.open_element = Some(element.clone()),
+        Does::Theme => state.dark = !state.dark,
+    }
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::testing::{Stage, stage};
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::Queryable;
+
+    fn palette(typed: &str) -> Harness<'static, Stage> {
+        let state = UiState { palette: Some(typed.to_owned()), ..UiState::default() };
+        let mut window = stage(state, |ui, room, _, theme, state| palette_ui(ui, room, theme, state));
+        window.run_steps(4);
+        window
+    }
+
+    #[test]
+    fn letters_must_occur_in_order_and_word_beginnings_win() {
+        assert_eq!(fuzzy("xyz", "Open scene evening"), None);
+        assert_eq!(fuzzy("neo", "one"), None);
+        assert!(fuzzy("", "anything").is_some());
+        let best = |typed: &str, texts: &[&'static str]| {
+            texts.iter().copied().max_by_key(|text| fuzzy(typed, text).unwrap_or(i32::MIN)).unwrap()
+        };
+        assert_eq!(best("ns", &["Undo last", "New scene", "Once upon a sun"]), "New scene");
+        assert_eq!(best("ada", &["Ada 12", "A day at sea", "Ada"]), "Ada");
+        assert_eq!(best("osev", &["Open scene evening", "Close every scene"]), "Open scene evening");
+        assert!(fuzzy("PAUSE", "Pause or continue") > fuzzy("pause", "Put a use to it"));
+    }
+
+    #[test]
+    fn enter_does_the_first_line_and_closes() {
+        let mut window = palette("evening");
+        window.key_press(Key::Enter);
+        window.run_steps(3);
+        assert_eq!(window.state().commands, [Command::OpenScene("evening".into())]);
+        assert_eq!(window.state().state.palette, None);
+    }
+
+    #[test]
+    fn an_agent_is_found_selected_and_shown() {
+        let mut window = palette("bram");
+        window.get_by_label("Do: Bram").click();
+        window.run_steps(3);
+        let state = &window.state().state;
+        assert_eq!(state.selected, [Thing::Agent("bram-1".into())].into());
+        assert_eq!(state.camera.middle, window.state().room.agents[1].position);
+    }
+
+    #[test]
+    fn arrows_choose_and_escape_closes() {
+        let mut window = palette("");
+        window.key_press(Key::ArrowDown);
+        window.run_steps(2);
+        assert_eq!(window.state().state.palette_line, 1);
+        window.key_press(Key::Escape);
+        window.run_steps(2);
+        assert_eq!(window.state().state.palette, None);
+        assert!(window.state().commands.is_empty());
+    }
+}
