@@ -7,13 +7,14 @@ use egui::{CentralPanel, CursorIcon, Frame, Key, PointerButton, Pos2, Rect, Resp
 
 use super::command::RoomAct;
 use super::state::ShelfItem;
-use super::{Command, UiState, canvas_menu};
+use super::{Command, UiState, canvas_menu, keys};
 use crate::agent::AgentCommand;
 use crate::base::Id;
 use crate::element::ElementCommand;
 use crate::view::art::Art;
 use crate::view::model::RoomModel;
-use crate::view::paint::{self, Look};
+use crate::view::paint::minimap::Small;
+use crate::view::paint::{self, Ghost, Look};
 use crate::view::pick::{Thing, thing_at, things_in};
 use crate::view::recent::Recent;
 use crate::view::theme::{RADIUS, SPACE, Theme};
@@ -63,7 +64,7 @@ impl Canvas {
             let rect = ui.available_rect_before_wrap();
             state.camera.viewport = rect;
             if !state.framed && rect.is_positive() {
-                frame_all(room, state);
+                keys::frame(room, state);
                 state.framed = true;
             }
             let response = ui.interact(rect, ui.id().with("room"), Sense::click_and_drag());
@@ -84,7 +85,7 @@ impl Canvas {
             paint::room(&painter, room, recent, art, &look);
             self.paint_hand(ui, &painter, room, art, theme, state);
             if state.overlay {
-                // TODO overlay
+                super::debug_overlay::debug_overlay_ui(&painter, room, &state.camera, theme, state);
             }
             if rect.width() > 420.0 && rect.height() > 320.0 {
                 minimap(ui, rect, room, theme, state);
@@ -118,19 +119,6 @@ impl Canvas {
             }
             if pinch != 1.0 {
                 camera.zoom_at(pointer, pinch);
-            }
-        }
-        if !ui.ctx().egui_wants_keyboard_input() {
-            let middle = camera.viewport.center();
-            let (closer, farther) = ui.input(|input| {
-                let plus = input.key_pressed(Key::Plus) || input.key_pressed(Key::Equals);
-                (plus, input.key_pressed(Key::Minus))
-            });
-            if closer {
-                camera.zoom_at(middle, 1.25);
-            }
-            if farther {
-                camera.zoom_at(middle, 0.8);
             }
         }
         if self.hand == Hand::Pans || response.dragged_by(PointerButton::Middle) {
@@ -311,13 +299,14 @@ impl Canvas {
                 ShelfItem::Profile(_) => spawn_place(room, place, exactly),
                 ShelfItem::Element(_) => place,
             };
-            let word = match item {
+            let ghost = match item {
                 ShelfItem::Profile(id) => {
-                    room.profiles.iter().find(|profile| profile.id == *id).map_or(id, |profile| &profile.look)
+                    let profile = room.profiles.iter().find(|profile| profile.id == *id);
+                    Ghost::Agent(profile.map_or(id, |profile| &profile.look).clone())
                 }
-                ShelfItem::Element(kind) => kind,
+                ShelfItem::Element(kind) => Ghost::Element(kind.clone()),
             };
-            paint::ghost(painter, art, &state.camera, theme, place, word, matches!(item, ShelfItem::Profile(_)));
+            paint::ghost(painter, art, state.camera, *theme, &ghost, place);
             ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
         }
     }
@@ -367,24 +356,14 @@ pub fn add_agent(room: &RoomModel, profile: &Id, position: Vec2) -> Command {
     Command::Act(RoomAct::Agent(add), Some(RoomAct::Agent(AgentCommand::Remove { agent: id })))
 }
 
-/// Shows everything there is, or everything that is selected.
-pub fn frame_all(room: &RoomModel, state: &mut UiState) {
-    let chosen = |thing: Thing| state.selected.is_empty() || state.selected.contains(&thing);
-    let agents = room.agents.iter().filter(|agent| chosen(Thing::Agent(agent.id.clone())));
-    let elements = room.elements.iter().filter(|element| chosen(Thing::Element(element.id.clone())));
-    let places: Vec<Vec2> =
-        agents.map(|agent| agent.position).chain(elements.map(|element| element.position)).collect();
-    state.camera.frame(places);
-}
-
 fn minimap(ui: &mut Ui, rect: Rect, room: &RoomModel, theme: &Theme, state: &mut UiState) {
     let corner = rect.right_bottom() - egui::Vec2::splat(SPACE[2]);
     let map = Rect::from_min_max(corner - MINIMAP_POINTS, corner);
     let response = ui.interact(map, ui.id().with("minimap"), Sense::click_and_drag());
     let painter = ui.painter_at(map);
-    paint::minimap(&painter, map, room, &state.camera, theme);
+    paint::minimap(&painter, map, room, state.camera, *theme);
     if let Some(pointer) = response.interact_pointer_pos() {
-        state.camera.middle = paint::minimap_place(map, room, &state.camera, pointer);
+        state.camera.middle = Small::of(map, room, state.camera).to_world(pointer);
     }
 }
 

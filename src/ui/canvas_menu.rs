@@ -5,7 +5,7 @@ use egui::{Button, Ui};
 
 use super::command::RoomAct;
 use super::state::ShelfItem;
-use super::{Command, UiState, canvas};
+use super::{Command, UiState, canvas, keys};
 use crate::agent::AgentCommand;
 use crate::base::Behaviour;
 use crate::simulation::State;
@@ -29,7 +29,7 @@ pub fn menu_ui(ui: &mut Ui, room: &RoomModel, thing: Option<&Thing>, place: Vec2
         let chosen: Vec<Thing> =
             if state.selected.contains(thing) { state.selected.iter().cloned().collect() } else { vec![thing.clone()] };
         if entry(ui, "Show", "F") {
-            canvas::frame_all(room, state);
+            keys::frame(room, state);
         }
         if entry(ui, "Duplicate", "D") {
             commands.push(Command::Duplicate(chosen.clone()));
@@ -95,7 +95,7 @@ fn floor_menu(ui: &mut Ui, room: &RoomModel, place: Vec2, state: &mut UiState, c
     }
     if entry(ui, "Show everything", "F") {
         state.selected.clear();
-        canvas::frame_all(room, state);
+        keys::frame(room, state);
     }
     // What is in the hand is put down by a click elsewhere.
     if matches!(state.dragging, Some(ShelfItem::Profile(_) | ShelfItem::Element(_))) {

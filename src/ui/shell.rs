@@ -4,7 +4,6 @@ use egui::{Frame, Margin, Panel, Ui};
 
 use super::canvas::Canvas;
 use super::{Command, UiState};
-use crate::base::Problem;
 use crate::view::art::Art;
 use crate::view::model::RoomModel;
 use crate::view::recent::Recent;
@@ -29,12 +28,14 @@ impl Shell {
         root: &mut Ui,
         room: &mut RoomModel,
         recent: &Recent,
-        notices: &[Problem],
         art: &Art,
         state: &mut UiState,
     ) -> Vec<Command> {
         let theme = Theme::of(state.dark);
         let mut commands = Vec::new();
+        if let Some(act) = super::keys::pressed(root.ctx()) {
+            commands.extend(super::keys::apply(act, room, state));
+        }
         let panel = || Frame::NONE.fill(theme.panel).inner_margin(Margin::same(SPACE[2] as i8));
         let is_wide = root.available_width() >= NARROW_POINTS;
         Panel::top("top").frame(panel()).show(root, |ui| {
@@ -46,19 +47,19 @@ impl Shell {
             });
             if state.sidebar {
                 Panel::right("talks").default_size(SIDEBAR_POINTS).frame(panel()).show(root, |ui| {
-                    // TODO sidebar
+                    commands.extend(super::sidebar::sidebar_ui(ui, room, recent, &theme, state));
                 });
             } else if !state.selected.is_empty() {
                 Panel::right("inspector").default_size(INSPECTOR_POINTS).frame(panel()).show(root, |ui| {
-                    // TODO inspector
+                    commands.extend(super::inspector::inspector_ui(ui, room, &theme, state));
                 });
             }
         }
         commands.extend(self.canvas.show(root, room, recent, art, &theme, state));
-        // TODO overlays
-        // TODO notices
-        // TODO palette
-        // TODO help
+        commands.extend(super::overlays::overlays_ui(root, room, &theme, state));
+        commands.extend(super::notices::notices_ui(root, room, &theme, state));
+        commands.extend(super::palette::palette_ui(root, room, &theme, state));
+        super::help::help_ui(root, &theme, state);
         commands
     }
 }

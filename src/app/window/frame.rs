@@ -100,9 +100,9 @@ pub(super) fn draw(
     }
     let (shell, state) = (&mut screen.shell, &mut screen.state);
     let Some(art) = &screen.art else { return };
-    let (recent, notices) = (&room.recent, &room.notices);
+    let recent = &room.recent;
     **output = Some(context.run_ui(input.take(), |ui| {
-        commands.extend(shell.show(ui, &mut model, recent, notices, art, state));
+        commands.extend(shell.show(ui, &mut model, recent, art, state));
     }));
     for command in commands {
         match performing::perform(&mut room, &model, &mut screen.state, command) {
@@ -124,19 +124,20 @@ pub(super) fn pace(room: NonSend<OpenRoom>, mut settings: ResMut<WinitSettings>)
     }
 }
 
+/// Leaves when the person asked for it.
+pub(super) fn quit(screen: NonSend<Screen>, mut exit: MessageWriter<AppExit>) {
+    if screen.wants_to_quit {
+        exit.write(AppExit::Success);
+    }
+}
+
 /// Saves the room when the window closes.
 pub(super) fn close_room(
     mut exits: MessageReader<AppExit>,
-    mut exit: MessageWriter<AppExit>,
     windows: Query<&Window, With<PrimaryWindow>>,
     mut room: NonSendMut<OpenRoom>,
-    screen: NonSend<Screen>,
 ) {
-    let is_leaving = exits.read().count() > 0;
-    if screen.wants_to_quit && !is_leaving {
-        exit.write(AppExit::Success);
-    }
-    if is_leaving || screen.wants_to_quit || windows.is_empty() {
+    if exits.read().count() > 0 || windows.is_empty() {
         room.close("the window was closed");
     }
 }

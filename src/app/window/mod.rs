@@ -60,7 +60,7 @@ pub fn run(room: OpenRoom, options: &WindowOptions) -> AppExit {
     );
     app.add_systems(Update, (frame::live, frame::take_dropped_files).chain());
     app.add_systems(PostUpdate, frame::draw.in_set(EguiPostUpdateSet::EndPass));
-    app.add_systems(Last, (frame::pace, frame::close_room).chain());
+    app.add_systems(Last, (frame::pace, frame::quit, frame::close_room).chain());
     app.run()
 }
 

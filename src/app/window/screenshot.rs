@@ -48,6 +48,6 @@ pub fn picture(room: &mut OpenRoom, options: &PictureOptions, state: &mut UiStat
         let wanted = Wanted { camera: &state.camera, things: &looked_at, overlay: state.overlay, share: 1.0 };
         let mut model = room.model(&wanted);
         // Nobody is there to click: what the panels ask for is not done.
-        drop(shell.show(ui, &mut model, &room.recent, &room.notices, &art, state));
+        drop(shell.show(ui, &mut model, &room.recent, &art, state));
     })
 }

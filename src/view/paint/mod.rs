@@ -8,6 +8,7 @@ mod dots;
 mod element;
 mod figure;
 mod floor;
+mod ghost;
 mod label;
 pub mod minimap;
 mod outfit;
@@ -21,6 +22,7 @@ use std::collections::{BTreeSet, HashSet};
 use bevy::math::Vec2 as World;
 use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, pos2, vec2};
 
+pub use ghost::{Ghost, ghost};
 pub use minimap::minimap;
 pub use outfit::Outfit;
 
