@@ -91,7 +91,7 @@ pub(super) fn open(arguments: &Arguments) -> Outcome {
     };
     room.run_ticks((arguments.after.as_secs_f64() * TICKS_PER_SEC as f64).round() as u64);
     let picture = PictureOptions {
-        size: egui::vec2(arguments.size.0 as f32, arguments.size.1 as f32),
+        size: arguments.size,
         pixels_per_point: arguments.scale,
         dark: dark.unwrap_or(false),
         overlay: arguments.details,

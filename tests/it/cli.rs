@@ -22,6 +22,8 @@ pub fn trials() -> Vec<Trial> {
         the_first_command_makes_a_workspace_and_lives_ten_minutes,
         a_pipe_stays_quiet,
         bad_usage_ends_with_2_and_says_why,
+        a_picture_of_the_room_needs_no_display,
+        a_window_without_a_display_says_what_to_do_instead,
         events_on_standard_output_keep_the_contract,
         a_run_replays_to_the_same_worlds,
         answers_that_came_at_random_times_are_replayed_at_the_same_ticks,
@@ -167,6 +169,39 @@ fn bad_usage_ends_with_2_and_says_why() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(!output.stderr.is_empty(), "{arguments:?} says nothing");
     }
+}
+
+/// Without the window there is nothing to draw it with.
+fn has_window() -> bool {
+    cfg!(feature = "window")
+}
+
+fn a_picture_of_the_room_needs_no_display() {
+    if !has_window() {
+        return;
+    }
+    let folder = folder();
+    let picture = ["--screenshot", "room.png", "--scene", "newsroom", "--size", "640x400", "--after", "2s"];
+    let output =
+        workshop(folder.path(), &picture).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let png = fs::read(folder.path().join("room.png")).unwrap();
+    assert_eq!(png[..8], *b"\x89PNG\r\n\x1a\n");
+    let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+    assert_eq!((number(16), number(20)), (640, 400));
+    assert!(png.len() > 20_000, "{} bytes are no picture of a room", png.len());
+}
+
+fn a_window_without_a_display_says_what_to_do_instead() {
+    if !has_window() {
+        return;
+    }
+    let folder = folder();
+    let output = workshop(folder.path(), &[]).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("workshop run"), "{told}");
+    assert!(!folder.path().join("my-workshop").exists(), "nothing was opened, so nothing is to be made");
 }
 
 fn events_on_standard_output_keep_the_contract() {

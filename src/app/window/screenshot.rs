@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use egui::{ColorImage, Context, Vec2};
+use egui::{ColorImage, Context, vec2};
 
 use super::open_room::OpenRoom;
 use crate::ui::UiState;
@@ -19,7 +19,7 @@ const FRAMES: usize = 4;
 #[derive(Clone, Copy, Debug)]
 pub struct PictureOptions {
     /// Width and height in points.
-    pub size: Vec2,
+    pub size: (u32, u32),
     /// Pixels to a point.
     pub pixels_per_point: f32,
     /// Evening or day.
@@ -43,7 +43,8 @@ pub fn picture(room: &mut OpenRoom, options: &PictureOptions, state: &mut UiStat
     room.notices.extend(problems);
     let mut shell = Shell::default();
     state.now_secs = room.now_secs();
-    Rasteriser::default().picture_of(&context, options.size, options.pixels_per_point, FRAMES, |ui| {
+    let size = vec2(options.size.0 as f32, options.size.1 as f32);
+    Rasteriser::default().picture_of(&context, size, options.pixels_per_point, FRAMES, |ui| {
         let looked_at = state.looked_at();
         let wanted = Wanted { camera: &state.camera, things: &looked_at, overlay: state.overlay, share: 1.0 };
         let mut model = room.model(&wanted);
