@@ -85,7 +85,7 @@ pub(super) fn counts(painter: &Painter, heaps: &[Heap], camera: Camera) {
 }
 
 fn radius(heap: &Heap, zoom: f32) -> f32 {
-    if heap.count == 1 { (16.0 * zoom).clamp(2.5, 5.0) } else { (6.0 + 1.1 * (heap.count as f32).log2()).min(11.0) }
+    if heap.count == 1 { (18.0 * zoom).clamp(3.2, 5.0) } else { (6.0 + 1.1 * (heap.count as f32).log2()).min(11.0) }
 }
 
 #[cfg(test)]

@@ -137,17 +137,25 @@ fn notes(batch: &mut Batch, pins: &[PinView], place: &Placement, light: Color32)
 
 /// Strokes of chalk that stand for text: all of it from afar, what is below the first line from near.
 fn chalk(batch: &mut Batch, text: &str, place: &Placement, zoom: f32, light: Color32) {
-    let lines = (text.len() / 40).min(5);
-    let first = if zoom >= LEGIBLE_ZOOM { 3 } else { 0 };
-    for line in first..lines.max(usize::from(!text.trim().is_empty())) {
+    let lines = (text.len() / 40).min(4);
+    // Where the first line is written out, the strokes begin below it.
+    let first = if zoom >= LEGIBLE_ZOOM { 1 + usize::from(first_line(text).chars().count() > CHALK_CHARS) } else { 0 };
+    for line in first..lines.max(usize::from(first == 0 && !text.trim().is_empty())) {
         let width = 74.0 - (content_hash(&[line as u8, text.len() as u8]) % 30) as f32;
-        let rect = Rect::from_min_size(pos2(12.0, 14.0 + 9.0 * line as f32), vec2(width, 2.2));
+        let rect = Rect::from_min_size(pos2(12.0, 14.5 + 10.0 * line as f32), vec2(width, 2.2));
         batch.plain(rect, place, lit(Color32::from_rgb(0xdf, 0xe8, 0xee), light).gamma_multiply(0.55));
     }
 }
 
 /// From this zoom on, the first line of a message board can be read.
 const LEGIBLE_ZOOM: f32 = 0.75;
+
+/// So many letters of chalk fit beside each other.
+const CHALK_CHARS: usize = 15;
+
+fn first_line(text: &str) -> String {
+    text.lines().map(plain_text).find(|line| !line.is_empty()).unwrap_or_default()
+}
 
 /// Lines of writing; the longer the text, the fuller the book.
 fn book_lines(batch: &mut Batch, text: &str, place: &Placement, light: Color32) {
@@ -180,7 +188,7 @@ pub(super) fn writing(painter: &Painter, element: &ElementView, camera: Camera, 
     let place = Placement::new(camera.to_screen(element.position), zoom, vec2(50.0, 40.0));
     match (&*element.kind, &*element.content) {
         ("messageboard", ContentView::Text(text)) if zoom >= LEGIBLE_ZOOM => {
-            let Some(line) = text.lines().map(plain_text).find(|line| !line.is_empty()) else { return };
+            let line = first_line(text);
             let colour = Color32::from_rgb(0xf2, 0xf5, 0xf0);
             let mut job = egui::text::LayoutJob::simple(line, FontId::proportional(9.5 * zoom), colour, 78.0 * zoom);
             job.wrap.max_rows = 2;
@@ -227,7 +235,10 @@ pub(super) fn glimmer(
         let share = (share - delay) / (1.0 - delay);
         if (0.0..1.0).contains(&share) {
             let rect = camera.rect_to_screen(element.position, SIZE).expand((4.0 + 26.0 * share) * camera.zoom);
-            let stroke = Stroke::new((3.0 * (1.0 - share)).max(0.5), colour.gamma_multiply(0.8 * (1.0 - share)));
+            let stroke = Stroke::new(
+                (3.0 * (1.0 - share) * camera.zoom.clamp(0.4, 1.3)).max(0.5),
+                colour.gamma_multiply(0.8 * (1.0 - share)),
+            );
             let corners = CornerRadius::same((14.0 * camera.zoom).clamp(2.0, 60.0) as u8);
             painter.rect_stroke(rect, corners, stroke, StrokeKind::Outside);
         }

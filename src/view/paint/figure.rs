@@ -15,6 +15,8 @@ const FEET: Vec2 = vec2(24.0, 60.0);
 const SHOULDER: Vec2 = vec2(16.8, 36.4);
 /// The upright line that a figure is mirrored about.
 const AXIS: f32 = 24.0;
+/// An arm that is turned farther than this is raised, in radians.
+const RAISED: f32 = 1.2;
 /// The height of a figure above its feet, in world units, hat included.
 pub(super) const HEIGHT: f32 = 56.0;
 
@@ -76,7 +78,7 @@ impl Pose {
                 pose.lean = 0.09;
                 pose.nod = 0.8;
             }
-            State::Waiting => pose.arms[1] = 2.55 + 0.16 * time(5.0).sin(),
+            State::Waiting => pose.arms[1] = 2.5 + 0.13 * time(5.0).sin(),
             State::Dragged => {
                 let swing = time(9.0).sin();
                 pose.lift = 9.0;
@@ -129,12 +131,12 @@ pub(super) fn paint(batch: &mut Batch, index: usize, at: egui::Pos2, talks: bool
     if reads {
         part(Sprite::Page, &body, Color32::WHITE);
     }
-    let arms = [
-        (body.turned(SHOULDER, pose.arms[0]), pose.arms[0]),
-        (body.mirrored(AXIS).turned(SHOULDER, pose.arms[1]), pose.arms[1]),
-    ];
+    // A raised arm is seen at its full length, a hanging one is bent a little.
+    let reach = |angle: f32| vec2(1.0, if angle > RAISED { 1.45 } else { 1.0 });
+    let arm = |side: Placement, angle: f32| side.turned(SHOULDER, angle).scaled(SHOULDER, reach(angle));
+    let arms = [(arm(body, pose.arms[0]), pose.arms[0]), (arm(body.mirrored(AXIS), pose.arms[1]), pose.arms[1])];
     // An arm that is raised is in front of the head, one that hangs behind it.
-    for (place, _) in arms.iter().filter(|(_, angle)| *angle < 1.2) {
+    for (place, _) in arms.iter().filter(|(_, angle)| *angle < RAISED) {
         part(Sprite::Arm, place, outfit.cloth);
         part(Sprite::Hand, place, outfit.skin);
     }
@@ -154,7 +156,7 @@ pub(super) fn paint(batch: &mut Batch, index: usize, at: egui::Pos2, talks: bool
         part(Sprite::HairSides, &head, outfit.hair);
     }
     part(outfit.top, &head, outfit.top_colour);
-    for (place, _) in arms.iter().filter(|(_, angle)| *angle >= 1.2) {
+    for (place, _) in arms.iter().filter(|(_, angle)| *angle >= RAISED) {
         part(Sprite::Arm, place, outfit.cloth);
         part(Sprite::Hand, place, outfit.skin);
     }

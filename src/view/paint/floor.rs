@@ -19,11 +19,16 @@ const SUNLIGHT: [u8; 3] = [255, 228, 160];
 const MOONLIGHT: [u8; 3] = [110, 150, 235];
 /// Grounds and lines of rugs.
 const RUGS: [(u32, u32); 4] =
-    [(0xb5_6a50, 0xf0_d9b5), (0x5f_857c, 0xec_dfc0), (0x8a_5f78, 0xf0_d6c4), (0x6f_7fa0, 0xee_e0c8)];
+    [(0xb5_6047, 0xf3_dcb4), (0x4d_7f78, 0xf0_dfb8), (0x96_4d55, 0xf2_d3b6), (0x7d_8a55, 0xf2_e4bd)];
 
 /// The light in which furniture and figures are seen.
 pub(super) fn light_of(theme: Theme) -> Color32 {
-    if theme.dark { Color32::from_rgb(214, 198, 186) } else { Color32::WHITE }
+    if theme.dark { Color32::from_rgb(228, 209, 192) } else { Color32::WHITE }
+}
+
+/// The ground of signs over heads: lighter than bubbles in the evening, so that they stand out from the floor.
+pub(super) fn sign_ground(theme: Theme) -> Color32 {
+    if theme.dark { mixed(theme.bubble, theme.bubble_text, 0.2) } else { theme.bubble }
 }
 
 /// The floor itself, and the marks of the grid on it.
@@ -68,12 +73,12 @@ pub(super) fn rug(painter: &Painter, decor: &DecorView, camera: Camera, theme: T
     let seed = content_hash(&[decor.size.x as u8, decor.size.y as u8, decor.position.y as u8]);
     let (ground, line) = RUGS[(seed % RUGS.len() as u64) as usize];
     let colour = |hex: u32| Color32::from_rgb((hex >> 16) as u8, (hex >> 8) as u8, hex as u8);
-    let dim = if theme.dark { Color32::from_rgb(150, 136, 126) } else { Color32::WHITE };
-    let ground = lit(mixed(colour(ground), theme.floor, if theme.dark { 0.25 } else { 0.18 }), dim);
+    let dim = if theme.dark { Color32::from_rgb(172, 152, 138) } else { Color32::WHITE };
+    let ground = lit(mixed(colour(ground), theme.floor, if theme.dark { 0.2 } else { 0.1 }), dim);
     let line = lit(mixed(colour(line), ground, 0.25), dim);
     let round = |units: f32| CornerRadius::same((units * zoom).clamp(0.0, 120.0) as u8);
 
-    let thread = Stroke::new((1.6 * zoom).max(0.6), mixed(line, theme.floor, 0.25));
+    let thread = Stroke::new((1.6 * zoom).max(0.6), mixed(line, ground, 0.3));
     if zoom > 0.3 {
         let threads = (decor.size.y / 7.0) as usize;
         for index in 1..threads {
@@ -119,7 +124,7 @@ pub(super) fn rug(painter: &Painter, decor: &DecorView, camera: Camera, theme: T
 
 /// The light that falls through a window onto the floor: four panes, slanted; the moon's in the evening.
 pub(super) fn window_light(painter: &Painter, decor: &DecorView, camera: Camera, theme: Theme) {
-    let colour = if theme.dark { glow(MOONLIGHT, 0.09) } else { glow(SUNLIGHT, 0.2) };
+    let colour = if theme.dark { glow(MOONLIGHT, 0.09) } else { glow(SUNLIGHT, 0.14) };
     let size = decor.size;
     let corner = decor.position - size / 2.0;
     let slant = 0.28 * size.y;
@@ -148,8 +153,8 @@ pub(super) fn lamp_pools(batch: &mut Batch, room: &RoomModel, camera: Camera, th
     }
     for lamp in room.decor.iter().filter(|decor| &*decor.kind == "lamp") {
         let foot = camera.to_screen(lamp.position - World::new(0.0, 0.42 * lamp.size.y));
-        let reach = vec2(520.0, 330.0) * camera.zoom;
-        batch.fill(Sprite::Glow, Rect::from_center_size(foot, reach), glow(LAMPLIGHT, 0.34));
+        let reach = vec2(760.0, 480.0) * camera.zoom;
+        batch.fill(Sprite::Glow, Rect::from_center_size(foot, reach), glow(LAMPLIGHT, 0.38));
     }
 }
 
@@ -169,7 +174,7 @@ pub(super) fn lamp_halos(batch: &mut Batch, room: &RoomModel, camera: Camera, th
 
 /// The edges of the view are a little darker than its middle.
 pub(super) fn vignette(painter: &Painter, view: Rect, theme: Theme) {
-    let edge = Color32::from_black_alpha(if theme.dark { 110 } else { 26 });
+    let edge = Color32::from_black_alpha(if theme.dark { 84 } else { 22 });
     let (columns, rows) = (8, 6);
     let mut mesh = Mesh::default();
     for row in 0..=rows {

@@ -25,13 +25,20 @@ impl Taken {
 
     /// Takes a place, unless part of it is taken or nothing of it is in view.
     pub(super) fn take(&mut self, rect: Rect) -> bool {
-        let Some([left, top, right, bottom]) = self.cells_of(rect) else { return false };
-        let rows = || (top..=bottom).map(|row| row * self.columns + left..=row * self.columns + right);
-        if rows().any(|cells| self.cells[cells].contains(&true)) {
-            return false;
+        let Some(cells) = self.cells_of(rect) else { return false };
+        let free = self.is_free(rect);
+        if free {
+            self.mark(cells);
         }
-        self.mark([left, top, right, bottom]);
-        true
+        free
+    }
+
+    /// Whether nothing of a place is taken.
+    pub(super) fn is_free(&self, rect: Rect) -> bool {
+        self.cells_of(rect).is_none_or(|[left, top, right, bottom]| {
+            (top..=bottom)
+                .all(|row| !self.cells[row * self.columns + left..=row * self.columns + right].contains(&true))
+        })
     }
 
     /// Takes a place in any case.

@@ -38,6 +38,8 @@ use label::{Style, Taken, Wish};
 
 /// What stands a little out of view still reaches into it, in world units.
 const MARGIN: f32 = 130.0;
+/// With fewer bubbles than this, heads are kept free of them.
+const MANNERLY_BUBBLES: usize = 60;
 
 /// From where, when and how the room is looked at.
 #[derive(Clone, Copy, Debug)]
@@ -150,7 +152,7 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
             now_secs,
             zoom: camera.zoom,
             light,
-            sign: theme.bubble,
+            sign: floor::sign_ground(theme),
             ink: theme.bubble_text,
             coarse: detail < Detail::Names,
             agents: &room.agents,
@@ -202,10 +204,18 @@ fn words(
             })
             .collect();
         said.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+        // Bubbles rather stand beside heads than on them; in a crowd there is no room for such manners.
+        let mut heads = Taken::new(camera.viewport);
+        if said.len() < MANNERLY_BUBBLES {
+            for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
+                let head = camera.to_screen(agent.position + World::new(0.0, 40.0));
+                heads.claim(Rect::from_center_size(head, vec2(20.0, 18.0) * camera.zoom));
+            }
+        }
         let mut small = Batch::new(sheet, 0);
         for (rank, _, agent, bubble) in said {
             let legible = detail == Detail::Names || rank == 0;
-            let shown = legible && talk::bubble(painter, agent, bubble, now_secs, camera, theme, &mut taken, rank == 0);
+            let shown = legible && talk::bubble(painter, agent, bubble, scene, &mut taken, &heads, rank == 0);
             if !shown {
                 talk::folded(&mut small, agent, camera, theme);
             }
@@ -296,7 +306,7 @@ fn outline(painter: &Painter, rect: Rect, id: &str, chosen: &HashSet<&str>, scen
     }
     let selected = scene.selected.iter().any(|thing| &**thing.id() == id);
     let (width, strength) = if selected { (2.0, 1.0) } else { (1.5, 0.55) };
-    let corners = CornerRadius::same((11.0 * scene.camera.zoom).clamp(4.0, 30.0) as u8);
+    let corners = CornerRadius::same((14.0 * scene.camera.zoom).clamp(4.0, 40.0) as u8);
     let colour: Color32 = scene.theme.accent.gamma_multiply(strength);
     if selected {
         painter.rect_stroke(rect, corners, Stroke::new(6.0, colour.gamma_multiply(0.2)), StrokeKind::Middle);

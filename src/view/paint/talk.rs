@@ -3,8 +3,10 @@
 use bevy::math::Vec2 as World;
 use egui::{Align2, Color32, CornerRadius, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2, pos2, vec2};
 
+use super::Look;
 use super::batch::{Batch, fade, mixed};
 use super::figure::HEIGHT;
+use super::floor::sign_ground;
 use super::label::{Style, Taken, Wish};
 use super::plain::bubble_text;
 use crate::simulation::State;
@@ -102,7 +104,14 @@ pub(super) fn tie_wishes<'a>(room: &'a RoomModel, camera: Camera, theme: Theme, 
         if length > 50.0 && !tie.label.is_empty() {
             let top = rope.point(0.5) - vec2(0.0, 8.0);
             let style = Style::Rope(tie_colour(tie, theme));
-            wishes.push(Wish { text: &tie.label, top, size: 10.5, rank: 3, distance: 0.0, style });
+            wishes.push(Wish {
+                text: &tie.label,
+                top,
+                size: 10.5 * camera.zoom.sqrt().clamp(0.85, 1.5),
+                rank: 3,
+                distance: 0.0,
+                style,
+            });
         }
     }
 }
@@ -132,12 +141,12 @@ pub(super) fn bubble(
     painter: &Painter,
     agent: &AgentView,
     bubble: &Bubble,
-    now_secs: f64,
-    camera: Camera,
-    theme: Theme,
+    scene: &Look,
     taken: &mut Taken,
+    heads: &Taken,
     certainly: bool,
 ) -> bool {
+    let Look { camera, theme, now_secs, .. } = *scene;
     let strength = bubble_strength(now_secs - bubble.born_secs);
     if strength <= 0.01 {
         return true;
@@ -159,20 +168,17 @@ pub(super) fn bubble(
         let middle = mouth + vec2(aside * room_for.x, above * room_for.y - room_for.y / 2.0 - 8.0);
         inside(Rect::from_center_size(middle, room_for), view)
     };
-    let Some(place) = places.into_iter().map(at).find(|place| taken.take(*place)).or_else(|| {
-        let place = at(places[0]);
-        certainly.then(|| {
-            taken.claim(place);
-            place
-        })
-    }) else {
-        return false;
-    };
+    let all = || places.into_iter().map(at);
+    let free = all().find(|place| heads.is_free(*place) && taken.is_free(*place));
+    let free = free.or_else(|| all().find(|place| taken.is_free(*place)));
+    let Some(place) = free.or_else(|| certainly.then(|| at(places[0]))) else { return false };
+    taken.claim(place);
     let galley = painter.layout(text, FontId::proportional(size), ink.gamma_multiply(strength), width);
     let grown = 0.9 + 0.1 * ((now_secs - bubble.born_secs) / BUBBLE_APPEARS_SECS).clamp(0.0, 1.0) as f32;
     let around = (galley.size() + vec2(18.0, 12.0)) * grown;
     let rect = inside(Rect::from_center_size(pos2(place.center().x, place.bottom() - around.y / 2.0), around), view);
-    let ground = theme.bubble.gamma_multiply(strength);
+    let ground = if theme.dark { mixed(theme.bubble, theme.bubble_text, 0.05) } else { theme.bubble };
+    let ground = ground.gamma_multiply(strength);
     let corners = CornerRadius::same(RADIUS[2].min((rect.height() / 2.0) as u8));
     painter.rect_filled(
         rect.translate(vec2(0.0, 2.0)).expand(1.0),
@@ -190,8 +196,9 @@ pub(super) fn bubble(
         painter.circle_filled(root + vec2(3.0, 10.5), 2.0, ground);
     }
     painter.rect_filled(rect, corners, ground);
-    if !bubble.aloud {
-        let edge = Stroke::new(1.0, theme.line.gamma_multiply(strength));
+    if !bubble.aloud || theme.dark {
+        let edge = if theme.dark { mixed(theme.line, theme.text_soft, 0.35) } else { theme.line };
+        let edge = Stroke::new(1.0, edge.gamma_multiply(strength));
         painter.rect_stroke(rect, corners, edge, StrokeKind::Inside);
     }
     painter.galley(rect.center() - galley.size() / 2.0, galley, ink);
@@ -223,7 +230,7 @@ pub(super) fn reaction(
     let at = camera.to_screen(agent.position + World::new(-16.0, HEIGHT + 4.0 + 14.0 * share));
     let size = (15.0 * camera.zoom.sqrt()).clamp(10.0, 24.0);
     let font = FontId::proportional(size);
-    painter.circle_filled(at, 0.78 * size, theme.bubble.gamma_multiply(0.85 * strength));
+    painter.circle_filled(at, 0.78 * size, sign_ground(theme).gamma_multiply(0.85 * strength));
     painter.text(at, Align2::CENTER_CENTER, sign, font, theme.accent.gamma_multiply(strength));
 }
 
@@ -231,7 +238,7 @@ pub(super) fn reaction(
 pub(super) fn folded(batch: &mut Batch, agent: &AgentView, camera: Camera, theme: Theme) {
     let at = camera.to_screen(agent.position + World::new(0.0, HEIGHT + 8.0));
     let zoom = camera.zoom.clamp(0.4, 1.6);
-    batch.fill(crate::view::art::Sprite::Disc, Rect::from_center_size(at, vec2(24.0, 13.0) * zoom), theme.bubble);
+    batch.fill(crate::view::art::Sprite::Disc, Rect::from_center_size(at, vec2(24.0, 13.0) * zoom), sign_ground(theme));
     for dot in [-1.0, 0.0, 1.0] {
         batch.disc(at + Vec2::new(5.5 * dot * zoom, 0.0), 1.6 * zoom, state_colour(State::Conversing));
     }
