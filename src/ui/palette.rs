@@ -48,7 +48,7 @@ pub fn fuzzy(typed: &str, text: &str) -> Option<i32> {
             let begins_word = place == 0 || !letters[place - 1].is_alphanumeric();
             if letter == wanted {
                 let own = if begins_word { 8 } else { 1 };
-                let in_a_row = place.checked_sub(1).and_then(|last| *best.get(last)?).map(|score| score + own + 6);
+                let in_a_row = place.checked_sub(1).and_then(|last| *best.get(last)?).map(|score| score + own + 8);
                 let apart = if index == 0 { Some(own) } else { before.map(|score| score + own) };
                 next[place] = in_a_row.max(apart);
             }
