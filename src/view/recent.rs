@@ -131,6 +131,8 @@ impl Recent {
                     self.bubbles.insert(agent, Bubble { text: text("text"), born_secs: now_secs, aloud: false });
                 }
             }
+            // What comes with the scene is no news.
+            EventKind::ElementChanged if data["change"] == "added" => {}
             EventKind::ElementChanged => {
                 self.pulses.insert(text("element").into(), (PulseKind::Changed, now_secs));
             }
