@@ -175,10 +175,9 @@ impl Canvas {
         } else if response.clicked() {
             response.request_focus();
             match under(pointer) {
+                Some(thing) if shift && state.selected.remove(&thing) => {}
                 Some(thing) if shift => {
-                    if !state.selected.remove(&thing) {
-                        state.selected.insert(thing);
-                    }
+                    state.selected.insert(thing);
                 }
                 Some(thing) => state.selected = [thing].into(),
                 None if !shift => state.selected.clear(),

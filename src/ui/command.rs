@@ -27,6 +27,7 @@ pub enum RoomAct {
 
 /// Something that a person does.
 #[derive(Clone, PartialEq, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there are a few in a frame at most")]
 pub enum Command {
     /// Changes the room; undone by what is second, where it can be undone.
     Act(RoomAct, Option<RoomAct>),

@@ -37,8 +37,7 @@ pub struct Screen {
 impl Screen {
     /// A screen on which nothing was done yet.
     pub fn new(dark: Option<bool>) -> Self {
-        let mut state = UiState::default();
-        state.dark = dark.unwrap_or(false);
+        let state = UiState { dark: dark.unwrap_or(false), ..UiState::default() };
         Self {
             state,
             shell: Shell::default(),

@@ -144,7 +144,7 @@ pub(super) fn paint(batch: &mut Batch, index: usize, at: egui::Pos2, talks: bool
     if let Some(extra) = outfit.extra.filter(|extra| *extra == Sprite::Beard) {
         part(extra, &head, outfit.hair);
     }
-    let turned = (agent.heading.x.abs() > 0.05).then_some(vec2(1.5, 0.0)).unwrap_or_default();
+    let turned = if agent.heading.x.abs() > 0.05 { vec2(1.5, 0.0) } else { egui::Vec2::ZERO };
     let features = head.moved(turned + vec2(0.0, 0.6 * pose.nod));
     part(face_of(agent, scene.now_secs, outfit.phase, talks), &features, Color32::WHITE);
     match outfit.extra {

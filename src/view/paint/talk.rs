@@ -116,7 +116,7 @@ pub(super) fn tie_wishes<'a>(room: &'a RoomModel, camera: Camera, theme: Theme, 
     }
 }
 
-fn ties<'a>(room: &'a RoomModel, camera: Camera) -> impl Iterator<Item = (Rope, &'a TieView)> {
+fn ties(room: &RoomModel, camera: Camera) -> impl Iterator<Item = (Rope, &TieView)> {
     room.ties.iter().filter_map(move |tie| {
         let (from, to) = (room.agent_of(tie.from)?, room.agent_of(tie.to)?);
         let rope = Rope::between(from.position, to.position, camera, 0.55 * ROPE_HEIGHT);
