@@ -239,7 +239,7 @@ fn words(
             }
         }
         small.paint(painter);
-        if !recent.reactions.is_empty() {
+        if detail == Detail::Names && !recent.reactions.is_empty() {
             for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
                 if let Some((sign, since)) = recent.reactions.get(&agent.id) {
                     talk::reaction(painter, agent, (*sign, *since), now_secs, camera, theme);
