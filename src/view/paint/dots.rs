@@ -12,7 +12,7 @@ use crate::view::model::AgentView;
 use crate::view::theme::{Theme, state_colour};
 
 /// Agents within one square of this side are drawn as one dot, in points.
-const HEAP_POINTS: f32 = 22.0;
+const HEAP_POINTS: f32 = 26.0;
 
 /// Agents that stand close together.
 #[derive(Clone, PartialEq, Debug)]

@@ -1,7 +1,7 @@
 //! Elements and furniture: boards that show what they hold, and things that are only there.
 
 use bevy::math::Vec2 as World;
-use egui::{Color32, CornerRadius, FontId, Painter, Rect, Stroke, StrokeKind, Vec2, pos2, vec2};
+use egui::{Color32, CornerRadius, FontId, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2, pos2, vec2};
 
 use super::batch::{Batch, Placement, lit, mixed};
 use super::plain::plain_text;
@@ -80,39 +80,39 @@ pub(super) fn element(
     // Places on the element itself: (0, 0) is its upper left corner, (100, 80) the lower right one.
     let place = canvas.moved(AIR);
     let fine = camera.zoom >= 0.3;
+    let unread = unread(&element.content);
+    if unread > 0 && &*element.kind == "inbox" {
+        batch.draw(Sprite::InboxLetter, &canvas, light);
+    }
+    batch.draw(sprite_of(&element.kind), &canvas, light);
     match (&*element.kind, &*element.content) {
-        ("pinboard", content) => {
-            batch.draw(Sprite::Pinboard, &canvas, light);
-            if let ContentView::Pins(pins) = content {
-                notes(batch, pins, &place, light);
-            }
-        }
-        ("messageboard", content) => {
-            batch.draw(Sprite::MessageBoard, &canvas, light);
-            if let ContentView::Text(text) = content
-                && fine
-            {
-                chalk(batch, text, &place, camera.zoom, light);
-            }
-        }
-        ("inbox", content) => {
-            let unread = unread(content);
-            if unread > 0 {
-                batch.draw(Sprite::InboxLetter, &canvas, light);
-            }
-            batch.draw(Sprite::Inbox, &canvas, light);
+        ("pinboard", ContentView::Pins(pins)) => notes(batch, pins, &place, light),
+        ("messageboard", ContentView::Text(text)) if fine => chalk(batch, text, &place, camera.zoom, light),
+        ("rulebook", ContentView::Text(text)) if fine => book_lines(batch, text, &place, light),
+        ("inbox", _) => {
             let flag = if unread > 0 { Sprite::InboxFlag } else { Sprite::InboxFlagDown };
             batch.draw(flag, &canvas, lit(FLAG, light));
         }
-        ("rulebook", content) => {
-            batch.draw(Sprite::Rulebook, &canvas, light);
-            if let ContentView::Text(text) = content
-                && fine
-            {
-                book_lines(batch, text, &place, light);
-            }
-        }
-        _ => batch.draw(Sprite::OtherElement, &canvas, light),
+        _ => {}
+    }
+}
+
+/// An element of a kind that holds nothing.
+pub(super) fn picture(batch: &mut Batch, kind: &str, middle: Pos2, zoom: f32, light: Color32) {
+    let canvas = Placement::new(middle, zoom, vec2(50.0, 42.0) + AIR);
+    batch.draw(sprite_of(kind), &canvas, light);
+    if kind == "inbox" {
+        batch.draw(Sprite::InboxFlagDown, &canvas, lit(FLAG, light));
+    }
+}
+
+fn sprite_of(kind: &str) -> Sprite {
+    match kind {
+        "pinboard" => Sprite::Pinboard,
+        "messageboard" => Sprite::MessageBoard,
+        "inbox" => Sprite::Inbox,
+        "rulebook" => Sprite::Rulebook,
+        _ => Sprite::OtherElement,
     }
 }
 
@@ -209,7 +209,7 @@ pub(super) fn writing(painter: &Painter, element: &ElementView, camera: Camera, 
 }
 
 /// A round badge with a number.
-fn count(painter: &Painter, at: egui::Pos2, number: usize, zoom: f32, theme: Theme) {
+fn count(painter: &Painter, at: Pos2, number: usize, zoom: f32, theme: Theme) {
     let size = (11.0 * zoom.sqrt()).clamp(8.0, 16.0);
     let galley = painter.layout_no_wrap(number.to_string(), FontId::proportional(size), theme.on_accent);
     let badge = Rect::from_center_size(at, vec2((galley.size().x + 8.0).max(size + 6.0), size + 6.0));

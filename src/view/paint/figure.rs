@@ -1,6 +1,6 @@
 //! Agents as small characters, each composed of tinted quads: how they stand, walk, read, work and ask for a hand.
 
-use egui::{Color32, Vec2, vec2};
+use egui::{Color32, Pos2, Rect, Vec2, vec2};
 
 use super::batch::{Batch, Placement, lit, mixed};
 use super::outfit::Outfit;
@@ -21,7 +21,7 @@ const RAISED: f32 = 1.2;
 pub(super) const HEIGHT: f32 = 56.0;
 
 /// What one figure is painted with.
-pub(super) struct Scene<'a> {
+pub(super) struct Scene {
     pub(super) now_secs: f64,
     pub(super) zoom: f32,
     /// The light that everything is seen in.
@@ -32,7 +32,6 @@ pub(super) struct Scene<'a> {
     pub(super) ink: Color32,
     /// Whether fine parts are left out.
     pub(super) coarse: bool,
-    pub(super) agents: &'a [AgentView],
 }
 
 /// How a figure holds itself at this moment.
@@ -94,41 +93,71 @@ impl Pose {
     }
 }
 
-/// Paints one figure standing at `at` on screen. `talks`: it says something right now.
-pub(super) fn paint(batch: &mut Batch, index: usize, at: egui::Pos2, talks: bool, scene: &Scene) {
-    let agent = &scene.agents[index];
+/// A figure with everything that decides how it is drawn.
+struct Doll {
+    outfit: Outfit,
+    pose: Pose,
+    face: Sprite,
+    /// Whether it holds a page.
+    page: bool,
+    /// Whether it looks to a side.
+    turned: bool,
+}
+
+/// Paints an agent standing at `at` on screen. `talks`: it says something right now.
+pub(super) fn paint(batch: &mut Batch, agent: &AgentView, at: Pos2, talks: bool, scene: &Scene) {
     let outfit = Outfit::of(&agent.look);
     let pose = Pose::of(agent, scene.now_secs, outfit.phase, talks);
-    let upright = Placement::new(at, scene.zoom, FEET);
-    let mut ground = upright.moved(vec2(0.0, -pose.lift));
-    if agent.heading.x < -0.05 {
-        ground = ground.mirrored(AXIS);
-    }
-    let body = ground.leaned(FEET.y, pose.lean).moved(vec2(0.0, -pose.bob));
-    let head = body.moved(vec2(if pose.lean > 0.0 { 0.8 } else { 0.0 }, pose.nod));
+    let upright = Placement::new(at, scene.zoom, FEET).moved(vec2(0.0, -pose.lift));
+    let ground = if agent.heading.x < -0.05 { upright.mirrored(AXIS) } else { upright };
     let light = if agent.state == State::Paused {
         mixed(scene.light, Color32::from_rgb(150, 152, 165), 0.5)
     } else {
         scene.light
     };
-    let mut part = |sprite, place: &Placement, colour| batch.draw(sprite, place, lit(colour, light));
+    if scene.coarse {
+        coarse(batch, &outfit, &ground.moved(vec2(0.0, -pose.bob)), light);
+        return;
+    }
+    let face = face_of(agent, scene.now_secs, outfit.phase, talks);
+    let page = agent.state == State::Reading && !agent.walks;
+    doll(batch, &Doll { outfit, pose, face, page, turned: agent.heading.x.abs() > 0.05 }, ground, light);
+    sign(batch, agent, &upright.moved(vec2(0.0, -0.4 * pose.bob)), scene);
+}
 
+/// Paints the figure that goes with a word, at rest, as large as fits into a rectangle.
+pub(super) fn portrait(batch: &mut Batch, look: &str, rect: Rect, light: Color32) {
+    let scale = (rect.height() / (HEIGHT + 4.0)).min(rect.width() / 40.0);
+    let feet = rect.center() + vec2(0.0, 0.5 * HEIGHT * scale);
+    let pose = Pose { arms: [0.08; 2], ..Pose::default() };
+    let figure = Doll { outfit: Outfit::of(look), pose, face: Sprite::Face, page: false, turned: false };
+    doll(batch, &figure, Placement::new(feet, scale, FEET), light);
+}
+
+/// The few parts of a figure that are seen from some way off.
+fn coarse(batch: &mut Batch, outfit: &Outfit, place: &Placement, light: Color32) {
+    if let Some(back) = outfit.back {
+        batch.draw(back, place, lit(outfit.hair, light));
+    }
+    batch.draw(outfit.body, place, lit(outfit.cloth, light));
+    batch.draw(Sprite::Head, place, lit(outfit.skin, light));
+    batch.draw(outfit.top, place, lit(outfit.top_colour, light));
+}
+
+/// Paints every part of a figure, back to front.
+fn doll(batch: &mut Batch, figure: &Doll, ground: Placement, light: Color32) {
+    let Doll { outfit, pose, .. } = figure;
+    let body = ground.leaned(FEET.y, pose.lean).moved(vec2(0.0, -pose.bob));
+    let head = body.moved(vec2(if pose.lean > 0.0 { 0.8 } else { 0.0 }, pose.nod));
+    let mut part = |sprite, place: &Placement, colour| batch.draw(sprite, place, lit(colour, light));
     if let Some(back) = outfit.back {
         part(back, &head, outfit.hair);
     }
-    if !scene.coarse {
-        part(Sprite::Leg, &ground.moved(vec2(0.0, -pose.feet[0])), outfit.trousers);
-        part(Sprite::Leg, &ground.moved(vec2(0.0, -pose.feet[1])).mirrored(AXIS), outfit.trousers);
-    }
+    part(Sprite::Leg, &ground.moved(vec2(0.0, -pose.feet[0])), outfit.trousers);
+    part(Sprite::Leg, &ground.moved(vec2(0.0, -pose.feet[1])).mirrored(AXIS), outfit.trousers);
     part(outfit.body, &body, outfit.cloth);
-    if scene.coarse {
-        part(Sprite::Head, &head, outfit.skin);
-        part(outfit.top, &head, outfit.top_colour);
-        return;
-    }
     part(outfit.trim, &body, outfit.trim_colour);
-    let reads = agent.state == State::Reading && !agent.walks;
-    if reads {
+    if figure.page {
         part(Sprite::Page, &body, Color32::WHITE);
     }
     // A raised arm is seen at its full length, a hanging one is bent a little.
@@ -136,17 +165,17 @@ pub(super) fn paint(batch: &mut Batch, index: usize, at: egui::Pos2, talks: bool
     let arm = |side: Placement, angle: f32| side.turned(SHOULDER, angle).scaled(SHOULDER, reach(angle));
     let arms = [(arm(body, pose.arms[0]), pose.arms[0]), (arm(body.mirrored(AXIS), pose.arms[1]), pose.arms[1])];
     // An arm that is raised is in front of the head, one that hangs behind it.
-    for (place, _) in arms.iter().filter(|(_, angle)| *angle < RAISED) {
+    for (place, _) in arms.iter().filter(|(_, angle)| *angle <= RAISED) {
         part(Sprite::Arm, place, outfit.cloth);
         part(Sprite::Hand, place, outfit.skin);
     }
     part(Sprite::Head, &head, outfit.skin);
-    if let Some(extra) = outfit.extra.filter(|extra| *extra == Sprite::Beard) {
-        part(extra, &head, outfit.hair);
+    if outfit.extra == Some(Sprite::Beard) {
+        part(Sprite::Beard, &head, outfit.hair);
     }
-    let turned = if agent.heading.x.abs() > 0.05 { vec2(1.5, 0.0) } else { egui::Vec2::ZERO };
-    let features = head.moved(turned + vec2(0.0, 0.6 * pose.nod));
-    part(face_of(agent, scene.now_secs, outfit.phase, talks), &features, Color32::WHITE);
+    let aside = if figure.turned { 1.5 } else { 0.0 };
+    let features = head.moved(vec2(aside, 0.6 * pose.nod));
+    part(figure.face, &features, Color32::WHITE);
     match outfit.extra {
         Some(Sprite::Glasses) => part(Sprite::Glasses, &features, Color32::WHITE),
         Some(Sprite::Moustache) => part(Sprite::Moustache, &features, outfit.hair),
@@ -156,11 +185,10 @@ pub(super) fn paint(batch: &mut Batch, index: usize, at: egui::Pos2, talks: bool
         part(Sprite::HairSides, &head, outfit.hair);
     }
     part(outfit.top, &head, outfit.top_colour);
-    for (place, _) in arms.iter().filter(|(_, angle)| *angle >= RAISED) {
+    for (place, _) in arms.iter().filter(|(_, angle)| *angle > RAISED) {
         part(Sprite::Arm, place, outfit.cloth);
         part(Sprite::Hand, place, outfit.skin);
     }
-    sign(batch, agent, &upright.moved(vec2(0.0, -pose.lift - 0.4 * pose.bob)), scene);
 }
 
 /// Which face it makes.

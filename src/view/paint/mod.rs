@@ -155,13 +155,12 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
             sign: floor::sign_ground(theme),
             ink: theme.bubble_text,
             coarse: detail < Detail::Names,
-            agents: &room.agents,
         };
         for index in &seen.agents {
             let agent = &room.agents[*index as usize];
             let said = recent.bubbles.get(&agent.id);
             let talks = said.is_some_and(|bubble| bubble.aloud && now_secs - bubble.born_secs < 2.6);
-            figure::paint(&mut above, *index as usize, camera.to_screen(agent.position), talks, &figures);
+            figure::paint(&mut above, agent, camera.to_screen(agent.position), talks, &figures);
         }
         floor::lamp_halos(&mut above, room, camera, theme, now_secs);
         above.paint(&painter);
@@ -173,6 +172,27 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
         }
     }
     words(&painter, room, recent, &seen, &chosen, scene, detail, sheet);
+}
+
+/// Paints the figure that goes with a word, as in [`AgentView::look`], as large as fits into a rectangle: for lists,
+/// and for what follows the pointer.
+pub fn portrait(painter: &Painter, rect: Rect, look: &str, art: &Art) {
+    // A figure is 60 units high.
+    if let Some(sheet) = art.sheet(rect.height() / 60.0) {
+        let mut batch = Batch::new(sheet, 20);
+        figure::portrait(&mut batch, look, rect, Color32::WHITE);
+        batch.paint(painter);
+    }
+}
+
+/// Paints an empty element of a kind into a rectangle of its proportions (100 to 80), for the same uses.
+pub fn element_picture(painter: &Painter, rect: Rect, kind: &str, art: &Art) {
+    let zoom = (rect.width() / element::SIZE.x).min(rect.height() / element::SIZE.y) * 0.9;
+    if let Some(sheet) = art.sheet(zoom) {
+        let mut batch = Batch::new(sheet, 4);
+        element::picture(&mut batch, kind, rect.center(), zoom, Color32::WHITE);
+        batch.paint(painter);
+    }
 }
 
 /// Bubbles, reactions and labels: everything that must not lie on something like itself.
@@ -221,7 +241,7 @@ fn words(
             }
         }
         small.paint(painter);
-        if !recent.reactions.is_empty() {
+        if detail == Detail::Names && !recent.reactions.is_empty() {
             for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
                 if let Some((sign, since)) = recent.reactions.get(&agent.id) {
                     talk::reaction(painter, agent, (*sign, *since), now_secs, camera, theme);

@@ -17,7 +17,7 @@ use crate::view::theme::{RADIUS, Theme, state_colour, word_colour};
 
 /// Ropes are held at this height above the floor, in world units.
 const ROPE_HEIGHT: f32 = 20.0;
-/// A rope is so many straight pieces.
+/// A rope is at most so many straight pieces.
 const ROPE_PIECES: usize = 10;
 /// A bubble is at most so wide, in points.
 const BUBBLE_WIDTH: f32 = 196.0;
@@ -48,8 +48,10 @@ impl Rope {
 
     fn draw(&self, batch: &mut Batch, width: f32, colour: Color32) {
         let mut before = self.from;
-        for piece in 1..=ROPE_PIECES {
-            let now = self.point(piece as f32 / ROPE_PIECES as f32);
+        // Short ropes need few pieces to look round.
+        let pieces = ((self.from.distance(self.to) / 12.0) as usize).clamp(2, ROPE_PIECES);
+        for piece in 1..=pieces {
+            let now = self.point(piece as f32 / pieces as f32);
             batch.line(before, now, width, colour);
             before = now;
         }
@@ -72,13 +74,18 @@ pub(super) fn talk_ropes(batch: &mut Batch, room: &RoomModel, camera: Camera, th
                 continue;
             }
             let width = (2.6 * camera.zoom).clamp(1.2, 5.0);
-            rope.draw(batch, width + 1.6, theme.shadow.gamma_multiply(0.6));
+            let near = camera.zoom > 0.3;
+            if near {
+                rope.draw(batch, width + 1.6, theme.shadow.gamma_multiply(0.6));
+            }
             rope.draw(batch, width, mixed(colour, theme.bubble, 0.45).gamma_multiply(0.9));
-            for pulse in 0..3 {
+            for pulse in 0..if near { 3 } else { 1 } {
                 let share = ((now_secs * 0.55 + f64::from(pulse) / 3.0) % 1.0) as f32;
                 let strength = fade(0.0, 0.15, share) * (1.0 - fade(0.85, 1.0, share));
                 let at = rope.point(share);
-                batch.disc(at, 2.6 * width, colour.gamma_multiply(0.25 * strength));
+                if near {
+                    batch.disc(at, 2.6 * width, colour.gamma_multiply(0.25 * strength));
+                }
                 batch.disc(at, 1.3 * width, mixed(colour, Color32::WHITE, 0.35).gamma_multiply(strength));
             }
         }
@@ -163,15 +170,17 @@ pub(super) fn bubble(
     let lines = (text.chars().count() as f32 * 0.52 * size / width).ceil().clamp(1.0, 6.0);
     let room_for = vec2((text.chars().count() as f32 * 0.56 * size).min(width) + 20.0, lines * size * 1.3 + 16.0);
     let view = camera.viewport.shrink(4.0);
-    let places = [(0.0, 0.0), (-0.42, 0.0), (0.42, 0.0), (0.0, -0.6), (-0.42, -0.6), (0.42, -0.6)];
+    // In the order of how well they look: shares of its own width aside, of its own height up.
+    let places = [0.0, -0.42, 0.42, -0.7, 0.7].into_iter().map(|aside| (aside, 0.0));
+    let places = places.chain([-0.6, -1.2].into_iter().flat_map(|up| [0.0, -0.42, 0.42].map(|aside| (aside, up))));
     let at = |(aside, above): (f32, f32)| {
         let middle = mouth + vec2(aside * room_for.x, above * room_for.y - room_for.y / 2.0 - 8.0);
         inside(Rect::from_center_size(middle, room_for), view)
     };
-    let all = || places.into_iter().map(at);
+    let all = || places.clone().map(at);
     let free = all().find(|place| heads.is_free(*place) && taken.is_free(*place));
     let free = free.or_else(|| all().find(|place| taken.is_free(*place)));
-    let Some(place) = free.or_else(|| certainly.then(|| at(places[0]))) else { return false };
+    let Some(place) = free.or_else(|| certainly.then(|| at((0.0, 0.0)))) else { return false };
     taken.claim(place);
     let galley = painter.layout(text, FontId::proportional(size), ink.gamma_multiply(strength), width);
     let grown = 0.9 + 0.1 * ((now_secs - bubble.born_secs) / BUBBLE_APPEARS_SECS).clamp(0.0, 1.0) as f32;
@@ -187,19 +196,20 @@ pub(super) fn bubble(
     );
     let root =
         pos2(mouth.x.clamp(rect.left() + 14.0, (rect.right() - 14.0).max(rect.left() + 14.0)), rect.bottom() - 1.0);
+    // In the evening bubbles are nearly as dark as the floor and need an edge; remarks always have one.
+    let edge = if theme.dark { mixed(theme.line, theme.text_soft, 0.35) } else { theme.line };
+    let shown = theme.dark || !bubble.aloud;
+    let edge = if shown { Stroke::new(1.0, edge.gamma_multiply(strength)) } else { Stroke::NONE };
+    painter.rect(rect, corners, ground, edge, StrokeKind::Inside);
     if bubble.aloud {
-        let tip = root + (mouth - root).normalized() * (mouth.distance(root)).min(11.0);
-        let tail = vec![root - vec2(6.0, 0.0), root + vec2(6.0, 0.0), tip];
-        painter.add(Shape::convex_polygon(tail, ground, Stroke::NONE));
+        let tip = root + (mouth - root).normalized() * mouth.distance(root).min(26.0);
+        let (left, right) = (root - vec2(6.0, 0.0), root + vec2(6.0, 0.0));
+        painter.add(Shape::convex_polygon(vec![left, right, tip], ground, Stroke::NONE));
+        painter.line_segment([left + vec2(0.0, 1.0), tip], edge);
+        painter.line_segment([right + vec2(0.0, 1.0), tip], edge);
     } else {
-        painter.circle_filled(root + vec2(1.0, 5.0), 3.4, ground);
-        painter.circle_filled(root + vec2(3.0, 10.5), 2.0, ground);
-    }
-    painter.rect_filled(rect, corners, ground);
-    if !bubble.aloud || theme.dark {
-        let edge = if theme.dark { mixed(theme.line, theme.text_soft, 0.35) } else { theme.line };
-        let edge = Stroke::new(1.0, edge.gamma_multiply(strength));
-        painter.rect_stroke(rect, corners, edge, StrokeKind::Inside);
+        painter.circle(root + vec2(1.0, 6.0), 3.4, ground, edge);
+        painter.circle(root + vec2(3.0, 12.0), 2.0, ground, edge);
     }
     painter.galley(rect.center() - galley.size() / 2.0, galley, ink);
     true

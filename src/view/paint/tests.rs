@@ -164,10 +164,7 @@ impl Studio {
             let map = Rect::from_min_size(look.camera.viewport.right_bottom() - vec2(190.0, 134.0), vec2(178.0, 122.0));
             minimap(ui.painter(), map, room, look.camera, look.theme);
         });
-        if let Ok(folder) = std::env::var("WORKSHOP_PICTURES") {
-            let path = std::path::Path::new(&folder).join(format!("{name}.png"));
-            write_png(&picture, &path).expect("the picture is kept");
-        }
+        keep(&picture, name);
         picture
     }
 }
@@ -175,6 +172,13 @@ impl Studio {
 fn look(selected: &BTreeSet<Thing>, zoom: f32, middle: World, dark: bool) -> Look<'_> {
     let camera = Camera { zoom, middle, ..Camera::default() };
     Look { camera, theme: Theme::of(dark), now_secs: 10.0, selected, hovered: None, pointer: None }
+}
+
+fn keep(picture: &ColorImage, name: &str) {
+    if let Ok(folder) = std::env::var("WORKSHOP_PICTURES") {
+        let path = std::path::Path::new(&folder).join(format!("{name}.png"));
+        write_png(picture, &path).expect("the picture is kept");
+    }
 }
 
 fn colours_in(picture: &ColorImage) -> usize {
@@ -230,6 +234,24 @@ fn thirty_figures_are_told_apart() {
     let picture =
         Studio::new().picture("figures", &room, &Recent::default(), &look(&none, 2.4, World::new(0.0, 10.0), false));
     assert!(colours_in(&picture) > 1000);
+}
+
+#[test]
+fn lists_can_show_figures_and_elements() {
+    let mut studio = Studio::new();
+    let Studio { context, rasteriser, .. } = &mut studio;
+    let art = Art::load(context, 2.0).0;
+    let kinds = ["pinboard", "messageboard", "inbox", "rulebook", "other"];
+    let picture = rasteriser.picture_of(context, vec2(260.0, 110.0), 2.0, 2, |ui| {
+        ui.painter().rect_filled(Rect::EVERYTHING, 0.0, Theme::of(false).panel);
+        for (index, kind) in kinds.into_iter().enumerate() {
+            let left = 5.0 + 50.0 * index as f32;
+            portrait(ui.painter(), Rect::from_min_size(pos2(left, 5.0), vec2(40.0, 50.0)), kind, &art);
+            element_picture(ui.painter(), Rect::from_min_size(pos2(left, 60.0), vec2(48.0, 40.0)), kind, &art);
+        }
+    });
+    keep(&picture, "lists");
+    assert!(colours_in(&picture) > 300);
 }
 
 #[test]
