@@ -28,7 +28,7 @@ pub fn duration(secs: f64) -> String {
     match secs {
         0..60 => format!("{secs} s"),
         60..3_600 => format!("{} min", secs / 60),
-        _ if secs / 60 % 60 == 0 => format!("{} h", secs / 3_600),
+        _ if (secs / 60).is_multiple_of(60) => format!("{} h", secs / 3_600),
         _ => format!("{} h {} min", secs / 3_600, secs / 60 % 60),
     }
 }
