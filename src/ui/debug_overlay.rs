@@ -1,15 +1,19 @@
 //! The debug overlay: beside each visible agent, what it does and why, what comes next, what it remembers and costs.
 
-use egui::{Align2, Color32, CornerRadius, FontId, Galley, Painter, Pos2, Rect, Stroke, StrokeKind, vec2};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use egui::{
+    Align2, Area, Color32, CornerRadius, FontId, Galley, Id as WidgetId, Order, Painter, Pos2, Rect, Stroke,
+    StrokeKind, Ui, vec2,
+};
 
 use super::{UiState, kit, words};
 use crate::base::text;
 use crate::view::camera::Camera;
 use crate::view::model::{AgentDetail, AgentView, RoomModel};
 use crate::view::pick::Thing;
-use crate::view::theme::{RADIUS, TYPE, Theme, state_colour};
+use crate::view::theme::{RADIUS, SPACE, TYPE, Theme, state_colour};
 
 /// A card is so wide at most.
 const CARD_POINTS: f32 = 210.0;
@@ -147,6 +151,22 @@ pub fn debug_overlay_ui(painter: &Painter, room: &RoomModel, camera: &Camera, th
     }
 }
 
+/// Draws the switch for the overlay, at the lower left of what is free.
+pub fn debug_toggle_ui(ui: &mut Ui, theme: &Theme, state: &mut UiState) {
+    let free = ui.available_rect_before_wrap();
+    Area::new(WidgetId::new("debug toggle"))
+        .order(Order::Foreground)
+        .pivot(Align2::LEFT_BOTTOM)
+        .fixed_pos(free.left_bottom() + vec2(SPACE[2], -SPACE[2]))
+        .show(ui.ctx(), |ui| {
+            kit::dress(ui.style_mut(), theme);
+            kit::window(theme).inner_margin(egui::Margin::symmetric(10, 2)).show(ui, |ui| {
+                let switch = kit::switch(ui, state.overlay, "Debug overlay", theme);
+                state.overlay ^= switch.on_hover_text("What each agent does, why, and what comes next").clicked();
+            });
+        });
+}
+
 fn layout(painter: &Painter, lines: &[String], theme: &Theme) -> Arc<Galley> {
     let mut job = egui::text::LayoutJob::default();
     job.wrap.max_width = CARD_POINTS - 26.0;
@@ -212,6 +232,21 @@ mod tests {
         room.agents[2].position = Vec2::ZERO;
         let placed = placed(&room, &UiState::default());
         assert_eq!(placed.iter().map(|placed| placed.agent).collect::<Vec<_>>(), [2]);
+    }
+
+    #[test]
+    fn the_switch_turns_it_on_and_off() {
+        use egui_kittest::kittest::Queryable;
+        let mut window = crate::ui::testing::stage(UiState::default(), |ui, _, _, theme, state| {
+            debug_toggle_ui(ui, theme, state);
+            Vec::new()
+        });
+        for on in [true, false] {
+            window.run_steps(3);
+            window.get_by_label("Debug overlay").click();
+            window.run_steps(3);
+            assert_eq!(window.state().state.overlay, on);
+        }
     }
 
     #[test]

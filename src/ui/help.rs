@@ -34,7 +34,7 @@ pub fn help_ui(ui: &mut Ui, theme: &Theme, state: &mut UiState) {
         .frame(kit::window(theme))
         .show(ui.ctx(), |ui| {
             kit::dress(ui.style_mut(), theme);
-            ui.set_width(600.0);
+            ui.set_width(640.0);
             kit::line(
                 ui,
                 |ui| {
@@ -49,7 +49,7 @@ pub fn help_ui(ui: &mut Ui, theme: &Theme, state: &mut UiState) {
                 for binding in &KEYS {
                     let shown: Vec<String> =
                         binding.keys.iter().take(2).map(|shortcut| keys::shortcut(left.ctx(), shortcut)).collect();
-                    row(left, &shown.join(" or "), binding.what, 110.0, theme);
+                    row(left, &shown.join(" or "), binding.what, 132.0, theme);
                 }
                 kit::section(right, "Hands", theme);
                 for (gesture, what) in GESTURES {

@@ -125,6 +125,9 @@ pub fn shortcut(ctx: &Context, keys: &KeyboardShortcut) -> String {
     match keys.logical_key {
         Key::Questionmark => "?".to_owned(),
         Key::Backtick => "`".to_owned(),
+        Key::Plus => "+".to_owned(),
+        Key::Equals => "=".to_owned(),
+        Key::Minus => "-".to_owned(),
         _ => ctx.format_shortcut(keys),
     }
 }

@@ -229,6 +229,12 @@ pub fn empty(ui: &mut Ui, icon: Icon, title: &str, how: &str, theme: &Theme) {
     });
 }
 
+/// Marks a button that opens a menu: a small triangle at its right end, for which its text leaves room.
+pub fn caret(ui: &Ui, button: &Response, theme: &Theme) {
+    let middle = button.rect.right_center() - vec2(14.0, 0.0);
+    Icon::Down.paint(ui.painter(), egui::Rect::from_center_size(middle, vec2(7.0, 7.0)), theme.text_soft);
+}
+
 /// Something on the left and something on the right of one line.
 pub fn line<R>(ui: &mut Ui, left: impl FnOnce(&mut Ui), right: impl FnOnce(&mut Ui) -> R) -> R {
     ui.horizontal(|ui| {

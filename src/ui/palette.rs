@@ -118,7 +118,7 @@ pub fn palette_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
     let mut picked = enter.then_some(chosen);
     let window = Window::new("Command palette")
         .title_bar(false)
-        .resizable(false)
+        .auto_sized()
         .collapsible(false)
         .anchor(Align2::CENTER_TOP, [0.0, 96.0])
         .frame(kit::window(theme))
@@ -134,7 +134,7 @@ pub fn palette_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
             if found.is_empty() {
                 ui.label(kit::soft("Nothing is called that. Fewer letters find more.", theme));
             }
-            ScrollArea::vertical().max_height(420.0).show(ui, |ui| {
+            ScrollArea::vertical().max_height(480.0).show(ui, |ui| {
                 ui.spacing_mut().item_spacing.y = 2.0;
                 for (index, line) in found.iter().enumerate() {
                     let text = RichText::new(&line.words).size(TYPE[1]);

@@ -97,21 +97,21 @@ fn list(ui: &mut Ui, room: &RoomModel, entries: &[Entry], open: usize, theme: &T
         ui.spacing_mut().item_spacing.y = SPACE[0];
         for (index, entry) in entries.iter().enumerate() {
             let who = names(room, &entry.participants);
-            let mark =
-                if entry.running.is_some() { RichText::new("● ").color(theme.good) } else { RichText::new("   ") };
             let mut line = egui::text::LayoutJob::default();
             let style = ui.style().clone();
             let append = |text: RichText, line: &mut egui::text::LayoutJob| {
                 text.append_to(line, &style, egui::FontSelection::Default, Align::Center);
             };
-            append(mark.size(TYPE[0]), &mut line);
-            append(RichText::new(&who).color(theme.text), &mut line);
+            append(RichText::new(format!("    {who}")).color(theme.text), &mut line);
             if !entry.topic.is_empty() {
                 append(kit::small(format!("  {}", entry.topic), theme), &mut line);
             }
             let button = egui::Button::selectable(index == open, line).truncate();
             let row = ui.add(button.min_size(egui::vec2(ui.available_width(), 28.0)));
             kit::name(&row, format!("Conversation of {who}, {}", entry.session));
+            if entry.running.is_some() {
+                ui.painter().circle_filled(row.rect.left_center() + egui::vec2(15.0, 0.0), 3.5, theme.good);
+            }
             if row.clicked() {
                 state.open_talk = Some(entry.session.clone());
             }

@@ -57,7 +57,7 @@ fn toggles(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, co
 
 fn scene_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
     let shown = if room.scene.is_empty() { "No scene".to_owned() } else { room.scene.clone() };
-    let button = ui.menu_button(RichText::new(format!("{shown}  ⏷")).size(TYPE[2]), |ui| {
+    let button = ui.menu_button(RichText::new(format!("{shown}    ")).size(TYPE[2]), |ui| {
         kit::dress(ui.style_mut(), theme);
         ui.set_min_width(240.0);
         ui.label(kit::small(format!("Workspace {}", room.workspace), theme));
@@ -85,6 +85,7 @@ fn scene_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState,
             }
         }
     });
+    kit::caret(ui, &button.response, theme);
     kit::name(&button.response, "Scene menu");
 }
 
@@ -125,7 +126,7 @@ fn spec(provider: &str, model: &str) -> String {
 fn provider_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
     // Choosing a provider must not close the menu: its model and the buttons stand below.
     let config = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
-    let menu = MenuButton::new(format!("{}  ⏷", room.provider)).config(config);
+    let menu = MenuButton::new(format!("{}    ", room.provider)).config(config);
     let (button, _) = menu.ui(ui, |ui| {
         kit::dress(ui.style_mut(), theme);
         ui.set_width(280.0);
@@ -173,6 +174,7 @@ fn provider_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSta
             ui.label(RichText::new(&outcome.text).size(TYPE[0]).color(colour));
         }
     });
+    kit::caret(ui, &button, theme);
     kit::name(&button, "Provider menu");
 }
 

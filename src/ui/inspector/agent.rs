@@ -154,8 +154,8 @@ fn memory(ui: &mut Ui, room: &RoomModel, memory: &Memory, theme: &Theme) {
         if lines.is_empty() {
             return;
         }
-        let title = RichText::new(format!("{title}, {}", lines.len())).color(theme.text);
-        CollapsingHeader::new(title).id_salt(lines.len()).show(ui, |ui| {
+        let text = RichText::new(format!("{title}, {}", lines.len())).color(theme.text);
+        CollapsingHeader::new(text).id_salt(title).show(ui, |ui| {
             for line in lines {
                 ui.add(egui::Label::new(kit::soft(line, theme)).wrap());
             }
@@ -167,15 +167,15 @@ fn memory(ui: &mut Ui, room: &RoomModel, memory: &Memory, theme: &Theme) {
             ui.add(egui::Label::new(memory.context_summary.as_str()).wrap());
         });
     }
-    ui.push_id("notes", |ui| slot(ui, "Notes", memory.workspace_notes.clone()));
-    ui.push_id("talks", |ui| slot(ui, "Talked to", memory.recent_interactions.clone()));
+    slot(ui, "Notes", memory.workspace_notes.clone());
+    slot(ui, "Talked to", memory.recent_interactions.clone());
     let label = |key| room.element_of(key).map_or("an element that is gone", |element| &*element.label);
     let seen = memory.environment_state.iter().map(|(key, seen)| format!("{}: {}", label(*key), seen.summary));
     let seen: Vec<String> = seen.collect();
-    ui.push_id("elements", |ui| slot(ui, "Elements it has read", seen));
+    slot(ui, "Elements it has read", seen);
     let pins = memory.kept_pins.iter().map(|(key, pin)| format!("{pin} on {}", label(*key)));
     let pins: Vec<String> = pins.collect();
-    ui.push_id("pins", |ui| slot(ui, "Pins it keeps", pins));
+    slot(ui, "Pins it keeps", pins);
 }
 
 fn use_of_models(ui: &mut Ui, agent: &AgentView, detail: &AgentDetail, theme: &Theme) {

@@ -14,7 +14,7 @@ use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
 
 const STATUSES: [(MailStatus, &str); 3] =
     [(MailStatus::Open, "Open"), (MailStatus::Pending, "Pending"), (MailStatus::Closed, "Closed")];
-const ROW_POINTS: f32 = 58.0;
+const ROW_POINTS: f32 = 46.0;
 
 pub(super) fn inbox_ui(
     ui: &mut Ui,
@@ -185,7 +185,7 @@ fn letter(
     kit::area(ui, written, "Letter", "Your letter", 5);
     let written = written.trim().to_owned();
     let full = !(subject.is_empty() && written.is_empty());
-    if kit::primary(ui, full, "Send", theme).clicked() {
+    if ui.horizontal(|ui| kit::primary(ui, full, "Send", theme)).inner.clicked() {
         let act = ElementAct::AddMail {
             id: None,
             from: "user".into(),

@@ -15,7 +15,7 @@ use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
 
 /// How the list is ordered.
 const ORDERS: [&str; 2] = ["Newest", "Most votes"];
-const ROW_POINTS: f32 = 58.0;
+const ROW_POINTS: f32 = 46.0;
 
 /// Votes for it less votes against it.
 fn net(pin: &PinView) -> i64 {
@@ -139,7 +139,8 @@ fn row(ui: &mut Ui, room: &RoomModel, pin: &PinView, chosen: bool, theme: &Theme
 fn add(ui: &mut Ui, element: &ElementView, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
     let draft = state.drafts.entry(format!("new pin on {}", element.id)).or_default();
     kit::area(ui, draft, "New pin", "Pin something up", 2);
-    if kit::primary(ui, !draft.trim().is_empty(), "Add pin", theme).clicked() {
+    let ready = !draft.trim().is_empty();
+    if ui.horizontal(|ui| kit::primary(ui, ready, "Add pin", theme)).inner.clicked() {
         let act = edit(&element.id, ElementAct::AddPin { id: None, text: draft.trim().to_owned() });
         commands.push(Command::Act(act, None));
         draft.clear();
@@ -208,7 +209,8 @@ fn one(
     }
     let draft = state.drafts.entry(format!("comment on {} of {}", pin.id, element.id)).or_default();
     kit::area(ui, draft, "Comment", "Say something about it", 2);
-    if kit::primary(ui, !draft.trim().is_empty(), "Add comment", theme).clicked() {
+    let ready = !draft.trim().is_empty();
+    if ui.horizontal(|ui| kit::primary(ui, ready, "Add comment", theme)).inner.clicked() {
         let act = ElementAct::Comment { id: pin.id.clone(), text: draft.trim().to_owned() };
         commands.push(Command::Act(edit(&element.id, act), None));
         draft.clear();
