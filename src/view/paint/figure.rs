@@ -17,6 +17,8 @@ const SHOULDER: Vec2 = vec2(16.8, 36.4);
 const AXIS: f32 = 24.0;
 /// An arm that is turned farther than this is raised, in radians.
 const RAISED: f32 = 1.2;
+/// So far above the floor hangs who is carried, in units.
+const CARRIED: f32 = 9.0;
 /// The height of a figure above its feet, in world units, hat included.
 pub(super) const HEIGHT: f32 = 56.0;
 
@@ -80,7 +82,7 @@ impl Pose {
             State::Waiting => pose.arms[1] = 2.5 + 0.13 * time(5.0).sin(),
             State::Dragged => {
                 let swing = time(9.0).sin();
-                pose.lift = 9.0;
+                pose.lift = CARRIED;
                 pose.feet = [0.8 * swing, -0.8 * swing];
                 pose.arms = [1.9 + 0.2 * swing, 1.9 - 0.2 * swing];
             }
@@ -130,8 +132,18 @@ pub(super) fn portrait(batch: &mut Batch, look: &str, rect: Rect, light: Color32
     let scale = (rect.height() / (HEIGHT + 4.0)).min(rect.width() / 40.0);
     let feet = rect.center() + vec2(0.0, 0.5 * HEIGHT * scale);
     let pose = Pose { arms: [0.08; 2], ..Pose::default() };
+    still(batch, look, pose, Placement::new(feet, scale, FEET), light);
+}
+
+/// Paints the figure that goes with a word as a hand carries it, its feet over `at`.
+pub(super) fn carried(batch: &mut Batch, look: &str, at: Pos2, zoom: f32, light: Color32) {
+    let pose = Pose { arms: [1.9; 2], lift: CARRIED, ..Pose::default() };
+    still(batch, look, pose, Placement::new(at, zoom, FEET).moved(vec2(0.0, -CARRIED)), light);
+}
+
+fn still(batch: &mut Batch, look: &str, pose: Pose, ground: Placement, light: Color32) {
     let figure = Doll { outfit: Outfit::of(look), pose, face: Sprite::Face, page: false, turned: false };
-    doll(batch, &figure, Placement::new(feet, scale, FEET), light);
+    doll(batch, &figure, ground, light);
 }
 
 /// The few parts of a figure that are seen from some way off.

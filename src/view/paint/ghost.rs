@@ -5,11 +5,9 @@ use egui::Painter;
 
 use super::batch::Batch;
 use super::{element, figure, floor};
-use crate::base::{AgentKey, ElementKey, Id};
-use crate::simulation::State;
+use crate::base::Id;
 use crate::view::art::Art;
 use crate::view::camera::Camera;
-use crate::view::model::{AgentView, ContentView, ElementView};
 use crate::view::theme::Theme;
 
 /// A thing that is not in the room yet.
@@ -30,48 +28,10 @@ pub fn ghost(painter: &Painter, art: &Art, camera: Camera, theme: Theme, ghost: 
     let light = floor::light_of(theme);
     let mut batch = Batch::new(sheet, 64);
     match ghost {
-        Ghost::Agent(look) => {
-            let agent = AgentView {
-                key: AgentKey(0),
-                id: look.clone(),
-                name: look.clone(),
-                profile: look.clone(),
-                look: look.clone(),
-                position: place,
-                heading: Vec2::ZERO,
-                walks: false,
-                state: State::Dragged,
-                since_secs: 0.0,
-                thinking: false,
-                queued: 0,
-                reads: None,
-                detail: None,
-            };
-            let agents = [agent];
-            let scene = figure::Scene {
-                now_secs: 0.0,
-                zoom: camera.zoom,
-                light,
-                sign: theme.bubble,
-                ink: theme.bubble_text,
-                coarse: false,
-                agents: &agents,
-            };
-            figure::paint(&mut batch, 0, camera.to_screen(place), false, &scene);
-        }
+        Ghost::Agent(look) => figure::carried(&mut batch, look, camera.to_screen(place), camera.zoom, light),
         Ghost::Element(kind) => {
-            let element = ElementView {
-                key: ElementKey(0),
-                id: kind.clone(),
-                kind: kind.clone(),
-                label: kind.clone(),
-                position: place,
-                owner: None,
-                file: None,
-                content: std::sync::Arc::new(ContentView::Text(String::new())),
-            };
             element::shadow(&mut batch, place, element::SIZE, camera, theme);
-            element::element(&mut batch, &element, None, 0.0, camera, light);
+            element::picture(&mut batch, kind, camera.to_screen(place), camera.zoom, light);
         }
     }
     batch.paint(&painter);
