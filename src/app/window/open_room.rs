@@ -158,7 +158,7 @@ impl OpenRoom {
         let mut model = self.reader.read(room.app.world_mut(), &wanted);
         model.workspace = workspace;
         model.problems.extend(self.notices.iter().cloned());
-        self.is_astir |= model.agents.iter().any(|agent| agent.walks || agent.thinking);
+        self.is_astir |= !model.paused && model.agents.iter().any(|agent| agent.walks || agent.thinking);
         model
     }
 }
