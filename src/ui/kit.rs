@@ -72,13 +72,13 @@ pub fn soft(text: impl Into<String>, theme: &Theme) -> RichText {
 
 /// What a card is about.
 pub fn heading(text: impl Into<String>, theme: &Theme) -> RichText {
-    RichText::new(text).size(TYPE[2]).color(theme.text)
+    RichText::new(text).heading().size(TYPE[2]).color(theme.text)
 }
 
 /// Opens a part of a panel: a small title with air above it.
 pub fn section(ui: &mut Ui, title: &str, theme: &Theme) {
     ui.add_space(SPACE[1]);
-    ui.label(RichText::new(title).size(TYPE[1]).color(theme.accent));
+    ui.label(RichText::new(title).heading().size(TYPE[1]).color(theme.accent));
 }
 
 /// Gives a widget the name that a screen reader says.

@@ -130,6 +130,9 @@ impl Theme {
                 font.size = size;
             }
         }
+        if let Some(font) = style.text_styles.get_mut(&egui::TextStyle::Heading) {
+            font.family = super::fonts::strong_family(context);
+        }
         context.set_style_of(theme, style);
         context.set_theme(theme);
     }

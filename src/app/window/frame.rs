@@ -14,6 +14,7 @@ use super::performing::{self, Outcome};
 use crate::ui::shell::Shell;
 use crate::ui::{Command, UiState};
 use crate::view::art::Art;
+use crate::view::fonts;
 use crate::view::reading::Wanted;
 use crate::view::theme::Theme;
 
@@ -79,6 +80,7 @@ pub(super) fn draw(
         screen.knows_system = true;
         screen.state.dark = system == egui::Theme::Dark;
     }
+    fonts::install(&context);
     Theme::of(screen.state.dark).apply(&context);
     let pixels_per_point = context.pixels_per_point();
     if screen.art.is_none() || (screen.pixels_per_point - pixels_per_point).abs() > 0.01 {

@@ -8,6 +8,7 @@ use super::open_room::OpenRoom;
 use crate::ui::UiState;
 use crate::ui::shell::Shell;
 use crate::view::art::Art;
+use crate::view::fonts;
 use crate::view::raster::{PictureError, Rasteriser, write_png};
 use crate::view::reading::Wanted;
 use crate::view::theme::Theme;
@@ -37,6 +38,7 @@ pub fn write(room: &mut OpenRoom, options: &PictureOptions, file: &Path) -> Resu
 /// The room as the window would show it in this state.
 pub fn picture(room: &mut OpenRoom, options: &PictureOptions, state: &mut UiState) -> ColorImage {
     let context = Context::default();
+    fonts::install(&context);
     Theme::of(state.dark).apply(&context);
     context.set_pixels_per_point(options.pixels_per_point);
     let (art, problems) = Art::load(&context, options.pixels_per_point);

@@ -9,6 +9,7 @@ use super::*;
 use crate::base::{AgentKey, ConversationKey, ElementKey, Id};
 use crate::element::content::MailStatus;
 use crate::simulation::ConversationKind;
+use crate::view::fonts;
 use crate::view::model::{ContentView, DecorView, ElementView, MailView, PinView, TalkView, TieView};
 use crate::view::raster::{Rasteriser, write_png};
 use crate::view::recent::{Bubble, PulseKind};
@@ -152,7 +153,9 @@ struct Studio {
 
 impl Studio {
     fn new() -> Self {
-        Self { context: Context::default(), rasteriser: Rasteriser::default(), art: None }
+        let context = Context::default();
+        fonts::install(&context);
+        Self { context, rasteriser: Rasteriser::default(), art: None }
     }
 
     fn picture(&mut self, name: &str, room: &RoomModel, recent: &Recent, look: &Look) -> ColorImage {
@@ -297,6 +300,7 @@ fn crowd(count: u32) -> (RoomModel, Recent) {
 /// The shortest time that painting and tessellating took.
 fn cost(room: &RoomModel, recent: &Recent, zoom: f32) -> (Duration, Duration) {
     let context = Context::default();
+    fonts::install(&context);
     let art = Art::load(&context, 1.0).0;
     let none = BTreeSet::new();
     let look = look(&none, zoom, World::ZERO, false);
