@@ -1,14 +1,18 @@
 //! A picture of the window, drawn on the processor: the same room, panels and all, with no display and no GPU.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
+use bevy::math::Vec2;
 use egui::{ColorImage, Context, vec2};
 
 use super::open_room::OpenRoom;
+use crate::base::Id;
 use crate::ui::UiState;
 use crate::ui::shell::Shell;
 use crate::view::art::Art;
 use crate::view::fonts;
+use crate::view::pick::Thing;
 use crate::view::raster::{PictureError, Rasteriser, write_png};
 use crate::view::reading::Wanted;
 use crate::view::theme::Theme;
@@ -17,7 +21,7 @@ use crate::view::theme::Theme;
 const FRAMES: usize = 4;
 
 /// How a picture is to look.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PictureOptions {
     /// Width and height in points.
     pub size: (u32, u32),
@@ -27,12 +31,39 @@ pub struct PictureOptions {
     pub dark: bool,
     /// Whether the debug overlay is on.
     pub overlay: bool,
+    /// Which place of the room stands in the middle, and the zoom; the whole room where absent.
+    pub look_at: Option<(Vec2, f32)>,
+    /// Agents and elements that are selected, by id.
+    pub selected: Vec<String>,
+    /// The element whose content is open, by id.
+    pub open: Option<String>,
+    /// Whether the conversations stand at the side.
+    pub sidebar: bool,
 }
 
 /// Writes the room as the window would show it.
 pub fn write(room: &mut OpenRoom, options: &PictureOptions, file: &Path) -> Result<(), PictureError> {
-    let mut state = UiState { dark: options.dark, overlay: options.overlay, hint_closed: true, ..UiState::default() };
+    let mut state = state_of(room, options);
     write_png(&picture(room, options, &mut state), file)
+}
+
+/// The window as a person would have set it for such a picture.
+fn state_of(room: &mut OpenRoom, options: &PictureOptions) -> UiState {
+    let mut state = UiState { dark: options.dark, overlay: options.overlay, ..UiState::default() };
+    state.hint_closed = true;
+    state.sidebar = options.sidebar;
+    state.open_element = options.open.as_deref().map(Id::from);
+    if let Some((middle, zoom)) = options.look_at {
+        (state.camera.middle, state.camera.zoom, state.framed) = (middle, zoom, true);
+    }
+    let wanted = Wanted { camera: &state.camera, things: &BTreeSet::new(), overlay: false, share: 1.0 };
+    let model = room.model(&wanted);
+    let thing = |id: &String| {
+        let is_agent = model.agent(id).is_some();
+        if is_agent { Thing::Agent(id.as_str().into()) } else { Thing::Element(id.as_str().into()) }
+    };
+    state.selected = options.selected.iter().map(thing).collect();
+    state
 }
 
 /// The room as the window would show it in this state.
