@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use bevy::ecs::prelude::*;
 
 use crate::gateway;
-use crate::schedule::{self, SimClock, Speed, TICKS_PER_SEC, saved};
+use crate::schedule::{self, Door, SetStandstill, SimClock, Speed, Standstill, TICKS_PER_SEC, saved};
 use crate::store::{EventLog, EventRecord, Snapshot, Store};
-use crate::workspace::{KnownFiles, RoomStart};
+use crate::workspace::{self, KnownFiles, RoomStart};
 
 /// A stall of the machine advances the room by no more than this.
 const STALL_AT_MOST: Duration = Duration::from_millis(100);
@@ -68,9 +68,14 @@ impl Driver {
     pub fn try_step(&mut self, world: &mut World) -> Step {
         let clock = world.resource::<SimClock>();
         let (speed, paused) = (clock.speed, clock.paused);
-        if paused {
+        // What a person does to a room that stands still is let in, and nothing else happens in that tick.
+        let stands_still = world.resource::<Standstill>().holds();
+        if paused && stands_still && !schedule::somebody_waits(world) && !workspace::has_news(world) {
             self.next_tick_at = None;
             return Step::Paused;
+        }
+        if paused != stands_still && world.resource::<Door<SetStandstill>>().is_empty() {
+            world.resource_mut::<Door<SetStandstill>>().push(SetStandstill { on: paused });
         }
         if let Speed::Times(times) = speed
             && self.next_tick_at.is_some_and(|due| Instant::now() < due)
@@ -96,6 +101,11 @@ impl Driver {
             save_snapshot(world, &scene);
         }
         Step::Ticked
+    }
+
+    /// The next tick is due as if the last had run just now: time that is over is not made up for.
+    pub fn forget_the_rest(&mut self) {
+        self.next_tick_at = Some(Instant::now() + self.tick_length);
     }
 
     /// Which share of the time from the last tick to the next has passed, 0 to 1; 1 where ticks are not timed.
@@ -166,6 +176,11 @@ pub struct EventTap {
 }
 
 impl EventTap {
+    /// Whether anything has happened since the last call of [`take`](Self::take).
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
     /// What happened since the last call.
     pub fn take(&mut self) -> Vec<EventRecord> {
         std::mem::take(&mut self.events)
