@@ -79,7 +79,7 @@ pub const DARK: Theme = Theme {
     card: rgb(0x2d_2824),
     line: rgb(0x45_3d36),
     text: rgb(0xf3_ebe0),
-    text_soft: rgb(0xb8_aa9a),
+    text_soft: rgb(0xbe_b0a0),
     accent: rgb(0xf2_a65a),
     on_accent: rgb(0x2b_1a0c),
     good: rgb(0x6f_cf97),
