@@ -81,6 +81,7 @@ impl Canvas {
                 selected: &state.selected,
                 hovered: state.hovered.as_ref(),
                 pointer: response.hover_pos(),
+                quiet: state.overlay,
             };
             paint::room(&painter, room, recent, art, &look);
             self.paint_hand(ui, &painter, room, art, theme, state);

@@ -15,6 +15,7 @@ use super::performing::{self, Outcome};
 use crate::ui::shell::Shell;
 use crate::ui::{Command, UiState};
 use crate::view::art::Art;
+use crate::view::fonts;
 use crate::view::reading::Wanted;
 use crate::view::theme::Theme;
 
@@ -110,6 +111,7 @@ impl Screen {
             self.knows_system = true;
             self.state.dark = system == egui::Theme::Dark;
         }
+        fonts::install(context);
         Theme::of(self.state.dark).apply(context);
         let pixels_per_point = context.pixels_per_point();
         if self.art.is_none() || (self.pixels_per_point - pixels_per_point).abs() > 0.01 {

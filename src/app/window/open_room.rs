@@ -8,7 +8,7 @@ use bevy::ecs::prelude::*;
 use crate::app::drive::{EventTap, Step};
 use crate::app::room::{OpenError, OpenOptions, Room};
 use crate::base::Problem;
-use crate::schedule::{SimClock, Speed};
+use crate::schedule::{SimClock, Speed, TICKS_PER_SEC};
 use crate::simulation::Walk;
 use crate::ui::undo::History;
 use crate::view::model::RoomModel;
@@ -133,20 +133,20 @@ impl OpenRoom {
         self.is_astir |= self.recent.fade(now_secs);
     }
 
-    /// Lets so many ticks pass at once, waiting for what is owed.
+    /// Lets so many ticks pass at once, waiting for what is owed. What happened in them is as old afterwards as if
+    /// time had passed at its usual speed.
     pub fn run_ticks(&mut self, ticks: u64) {
         let now_secs = self.now_secs();
         let Some(room) = &mut self.room else { return };
         let world = room.app.world_mut();
-        world.resource_mut::<SimClock>().speed = Speed::Max;
-        let mut done = 0;
-        while done < ticks {
-            if room.driver.step(world) == Step::Ticked {
-                done += 1;
-            }
+        let speed = std::mem::replace(&mut world.resource_mut::<SimClock>().speed, Speed::Max);
+        for left in (0..ticks).rev() {
+            while room.driver.step(world) != Step::Ticked {}
+            let events = world.resource_mut::<EventTap>().take();
+            self.recent.take_in(events, now_secs - left as f64 / TICKS_PER_SEC as f64);
         }
-        let events = world.resource_mut::<EventTap>().take();
-        self.recent.take_in(events, now_secs);
+        world.resource_mut::<SimClock>().speed = speed;
+        self.recent.fade(now_secs);
     }
 
     /// The room as it is now, for the screen.
