@@ -27,7 +27,7 @@ use crate::memory::Memory;
 use crate::mind::{LastPrompt, Session, Thoughts};
 use crate::schedule::{SimClock, TICKS_PER_SEC};
 use crate::simulation::{
-    Action, AgentState, Conversations, Doing, Home, Life, Position, Queue, State, Walk, talk_is_on,
+    Action, AgentState, Conversations, Doing, Home, Life, Position, Queue, State, Walk, relationships, talk_is_on,
 };
 use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
 
@@ -303,8 +303,7 @@ fn talks(world: &World) -> Vec<TalkView> {
 
 fn ties(world: &World) -> Vec<TieView> {
     let roster = world.resource::<Roster>();
-    let relationships = world.get_resource::<SceneState>().map(|scene| scene.doc.relationships.as_slice());
-    let known = relationships.unwrap_or_default().iter().filter_map(|tie| {
+    let known = relationships(world).iter().filter_map(|tie| {
         Some(TieView { from: roster.key(&tie.from)?, to: roster.key(&tie.to)?, label: tie.label.clone() })
     });
     known.collect()
