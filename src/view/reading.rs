@@ -15,7 +15,7 @@ use super::model::{
     TieView, look_of,
 };
 use super::pick::Thing;
-use crate::agent::{Agent, Profiles, Roster};
+use crate::agent::{Agent, AgentSettings, Profiles, Roster};
 use crate::base::{AgentKey, ElementKey, Id};
 use crate::element::inbox::Inbox;
 use crate::element::mail::Mail;
@@ -78,6 +78,10 @@ impl RoomReader {
             cap_reached: questions.run_cap_reached().map(str::to_owned),
             provider,
             talk_on: talk_is_on(world),
+            spawn_above: world
+                .get_resource::<AgentSettings>()
+                .filter(|settings| settings.spawn_above_elements)
+                .map(|settings| settings.spawn_margin_units),
             problems: world.resource::<Problems>().iter().cloned().collect(),
             scenes: self.scenes(world),
             ..RoomModel::default()

@@ -58,8 +58,16 @@ pub(super) fn live(mut room: NonSendMut<OpenRoom>) {
 /// Files that are dropped from the desktop are taken in where they were dropped.
 pub(super) fn take_dropped_files(mut drops: MessageReader<FileDragAndDrop>, mut screen: NonSendMut<Screen>) {
     for drop in drops.read() {
-        if let FileDragAndDrop::DroppedFile { path_buf, .. } = drop {
-            screen.dropped.push(path_buf.clone());
+        match drop {
+            FileDragAndDrop::DroppedFile { path_buf, .. } => {
+                screen.dropped.push(path_buf.clone());
+                screen.state.hanging.clear();
+            }
+            FileDragAndDrop::HoveredFile { path_buf, .. } => {
+                let name = path_buf.file_name().map(|name| name.to_string_lossy().into_owned());
+                screen.state.hanging.extend(name);
+            }
+            FileDragAndDrop::HoveredFileCanceled { .. } => screen.state.hanging.clear(),
         }
     }
 }
@@ -88,13 +96,16 @@ pub(super) fn draw(
         screen.pixels_per_point = pixels_per_point;
     }
     screen.state.now_secs = room.now_secs();
+    performing::go_on(&mut room, &mut screen.state);
     let looked_at = screen.state.looked_at();
     let wanted = Wanted { camera: &screen.state.camera, things: &looked_at, overlay: screen.state.overlay, share: 1.0 };
     let mut model = room.model(&wanted);
     let mut commands: Vec<Command> = Vec::new();
     if !screen.dropped.is_empty() {
+        let camera = &screen.state.camera;
         let pointer = context.input(|input| input.pointer.latest_pos());
-        let position = pointer.map_or(screen.state.camera.middle, |pointer| screen.state.camera.to_world(pointer));
+        let pointer = pointer.filter(|pointer| camera.viewport.contains(*pointer));
+        let position = pointer.map_or(camera.middle, |pointer| camera.to_world(pointer));
         commands.push(Command::Import { paths: std::mem::take(&mut screen.dropped), position });
     }
     let (shell, state) = (&mut screen.shell, &mut screen.state);

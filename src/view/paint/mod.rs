@@ -25,6 +25,7 @@ use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, pos2,
 pub use ghost::{Ghost, ghost};
 pub use minimap::minimap;
 pub use outfit::Outfit;
+pub use talk::{chosen_tie, handle, rope_in_hand, tie_middle, tie_under};
 
 use super::art::{Art, Sprite};
 use super::camera::Camera;
