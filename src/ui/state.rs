@@ -52,6 +52,8 @@ pub struct UiState {
     pub outcomes: Vec<Outcome>,
     /// Seconds of real time since the window opened.
     pub now_secs: f64,
+    /// The same, but standing still while nothing in the room moves and nobody looks: breath and blinks go by it.
+    pub room_secs: f64,
     /// What was copied.
     pub copied: Vec<Thing>,
     /// The relationship whose rope is selected; no thing is selected then.

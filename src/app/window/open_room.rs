@@ -11,7 +11,7 @@ use crate::app::drive::{EventTap, Step};
 use crate::app::room::{OpenError, OpenOptions, Room};
 use crate::base::Problem;
 use crate::schedule::{Door, SimClock, Speed};
-use crate::simulation::{AgentState, State};
+use crate::simulation::{AgentState, State, Walk};
 use crate::ui::undo::History;
 use crate::view::model::RoomModel;
 use crate::view::reading::{RoomReader, Wanted};
@@ -140,7 +140,14 @@ impl OpenRoom {
         let Some(room) = &mut self.room else { return };
         let world = room.app.world_mut();
         let began = Instant::now();
-        while began.elapsed() < TICKS_AT_MOST && room.driver.try_step(world) == Step::Ticked {}
+        let was_quiet = !self.is_astir;
+        while began.elapsed() < TICKS_AT_MOST && room.driver.try_step(world) == Step::Ticked {
+            if was_quiet && begins_to_stir(world) {
+                // Frames were far apart; whoever sets out now is not to appear halfway there.
+                room.driver.forget_the_rest();
+                break;
+            }
+        }
         let events = world.resource_mut::<EventTap>().take();
         self.is_astir = !events.is_empty();
         self.recent.take_in(events, now_secs);
@@ -185,4 +192,9 @@ fn put_down_everyone(world: &mut World) {
         held.map(|(agent, _)| AgentCommand::PutDown { agent: agent.id.clone() }).collect();
     let mut door = world.resource_mut::<Door<AgentCommand>>();
     held.into_iter().for_each(|command| door.push(command));
+}
+
+/// Whether something has happened or somebody is on the way, after a time in which nothing was.
+fn begins_to_stir(world: &mut World) -> bool {
+    world.resource::<EventTap>().has_events() || world.query::<&Walk>().iter(world).any(|walk| walk.course.moves())
 }

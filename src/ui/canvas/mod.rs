@@ -1,51 +1,62 @@
 //! The room in the middle of the window, and a person's hands in it: looking around, choosing, carrying, dropping.
 
-use std::collections::BTreeMap;
+mod dropping;
+mod hand;
+mod relating;
+#[cfg(test)]
+mod tests;
 
 use bevy::math::Vec2;
-use egui::{CentralPanel, CursorIcon, Frame, Key, PointerButton, Pos2, Rect, Response, Sense, Stroke, StrokeKind, Ui};
+use egui::{
+    CentralPanel, CursorIcon, EventFilter, FocusDirection, Frame, Id as WidgetId, PointerButton, Popup, Pos2, Rect,
+    Response, Sense, Stroke, StrokeKind, Ui,
+};
 
-use super::command::RoomAct;
-use super::state::ShelfItem;
+pub use dropping::{add_agent, spawn_place};
+
+use super::state::{Naming, SpaceBar};
 use super::{Command, UiState, canvas_menu, keys};
-use crate::agent::AgentCommand;
-use crate::base::Id;
-use crate::element::ElementCommand;
 use crate::view::art::Art;
 use crate::view::model::RoomModel;
 use crate::view::paint::minimap::Small;
-use crate::view::paint::{self, Ghost, Look};
-use crate::view::pick::{Thing, thing_at, things_in};
+use crate::view::paint::{self, Look};
+use crate::view::pick::{Thing, thing_at};
 use crate::view::recent::Recent;
 use crate::view::theme::{RADIUS, SPACE, Theme};
+use crate::workspace::Relationship;
+use hand::Hand;
+use relating::Handles;
 
 /// Zoom by the wheel: so much for each point that it scrolls.
 const WHEEL_PER_POINT: f32 = 0.004;
-/// Agents that are put among elements stand so far above the topmost.
-const ABOVE_ELEMENTS: f32 = 120.0;
 const MINIMAP_POINTS: egui::Vec2 = egui::vec2(150.0, 100.0);
 
-/// What a hand is doing in the room.
-#[derive(Clone, Debug, Default, PartialEq)]
-enum Hand {
-    #[default]
-    Free,
-    /// Moves the view.
-    Pans,
-    /// Draws a box, from this place.
-    Boxes(Vec2),
-    /// Carries agents; each hangs so far from the pointer.
-    Carries(BTreeMap<Id, Vec2>),
-    /// Moves elements; each lies so far from the pointer. Where they end is told when they are put down.
-    Moves(BTreeMap<Id, Vec2>),
+/// The widget that the room is: while it has the keyboard's focus, keys are about what is in the room.
+pub fn widget_id() -> WidgetId {
+    WidgetId::new("the room")
+}
+
+/// What a menu is about.
+#[derive(Clone, PartialEq, Debug)]
+pub enum MenuOn {
+    /// The floor.
+    Floor,
+    /// A thing.
+    Thing(Thing),
+    /// A rope.
+    Rope(Relationship),
 }
 
 /// What the room keeps between frames on screen.
 #[derive(Default)]
 pub struct Canvas {
     hand: Hand,
-    /// Where the menu was opened, and on what.
-    menu: Option<(Option<Thing>, Vec2)>,
+    handles: Handles,
+    /// What the menu was opened on and where, and where on screen if that was by key.
+    menu: Option<(MenuOn, Vec2, Option<Pos2>)>,
+    /// The part of the window that the room had in the last frame, and the window's size then.
+    last: Option<(Rect, Rect)>,
+    had_focus: bool,
 }
 
 impl Canvas {
@@ -62,28 +73,35 @@ impl Canvas {
         let mut commands = Vec::new();
         CentralPanel::default().frame(Frame::NONE).show(root, |ui| {
             let rect = ui.available_rect_before_wrap();
-            state.camera.viewport = rect;
-            if !state.framed && rect.is_positive() {
-                keys::frame(room, state);
-                state.framed = true;
+            self.settle_view(ui, rect, room, state);
+            if let Some(forward) = state.leaves_room.take() {
+                let direction = if forward { FocusDirection::Next } else { FocusDirection::Previous };
+                ui.memory_mut(|memory| memory.move_focus(direction));
             }
-            let response = ui.interact(rect, ui.id().with("room"), Sense::click_and_drag());
+            let response = ui.interact(rect, widget_id(), Sense::click_and_drag());
             response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, "The room"));
+            keep_keys(ui, &response);
             self.look_around(ui, &response, state);
-            self.choose_and_carry(ui, &response, room, state, &mut commands);
-            self.take_drop(ui, &response, room, state, &mut commands);
-            self.place_moved(ui, room, state);
+            self.handle_hand(ui, &response, room, state, &mut commands);
+            self.choose(ui, &response, room, state);
+            dropping::take_drop(ui, &response, room, state, &mut commands);
+            let pointer = ui.input(|input| input.pointer.latest_pos());
+            if let Some(pointer) = pointer {
+                self.hand.place_held(state.camera.to_world(pointer), room);
+            }
             let painter = ui.painter_at(rect);
             let look = Look {
                 camera: state.camera,
                 theme: *theme,
-                now_secs: state.now_secs,
+                now_secs: state.room_secs,
                 selected: &state.selected,
                 hovered: state.hovered.as_ref(),
                 pointer: response.hover_pos(),
             };
             paint::room(&painter, room, recent, art, &look);
-            self.paint_hand(ui, &painter, room, art, theme, state);
+            self.handles.paint(&painter, pointer, room, &self.hand, state, theme);
+            self.paint_box(&painter, pointer, theme, state);
+            dropping::paint_ghost(ui, &painter, room, art, theme, state);
             if state.overlay {
                 super::debug_overlay::debug_overlay_ui(&painter, room, &state.camera, theme, state);
             }
@@ -91,22 +109,29 @@ impl Canvas {
                 minimap(ui, rect, room, theme, state);
             }
             overlay_toggle(ui, rect, theme, state);
-            if response.secondary_clicked() {
-                let place = response.interact_pointer_pos().map(|point| state.camera.to_world(point));
-                self.menu = place.map(|place| (thing_at(room, place, state.camera.zoom), place));
-                if let Some((Some(thing), _)) = &self.menu
-                    && !state.selected.contains(thing)
-                {
-                    state.selected = [thing.clone()].into();
-                }
-            }
-            response.context_menu(|ui| {
-                if let Some((thing, place)) = &self.menu {
-                    commands.extend(canvas_menu::menu_ui(ui, room, thing.as_ref(), *place, state));
-                }
-            });
+            dropping::paint_word(&painter, rect, theme, state);
+            self.menu(ui, &response, room, state, &mut commands);
+            relating::naming_ui(ui, room, theme, state, &mut commands);
         });
         commands
+    }
+
+    /// Shows everything once in a room that is new; in another part of the window the room stays where it was, so
+    /// that a panel that opens does not push away what was clicked.
+    fn settle_view(&mut self, ui: &Ui, rect: Rect, room: &RoomModel, state: &mut UiState) {
+        let window = ui.ctx().content_rect();
+        if !state.framed {
+            // Another room is open: what was held is not in it.
+            self.hand = Hand::Free;
+        } else if let Some((before, _)) = self.last.filter(|(before, was)| *was == window && *before != rect) {
+            state.camera.pan(before.center() - rect.center());
+        }
+        state.camera.viewport = rect;
+        self.last = Some((rect, window));
+        if !state.framed && rect.is_positive() {
+            keys::frame(room, state);
+            state.framed = true;
+        }
     }
 
     /// Zooms at the pointer and moves the view.
@@ -124,10 +149,13 @@ impl Canvas {
         if self.hand == Hand::Pans || response.dragged_by(PointerButton::Middle) {
             camera.pan(response.drag_delta());
             ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
+        } else if state.space != SpaceBar::Up && response.hovered() {
+            ui.ctx().set_cursor_icon(CursorIcon::Grab);
         }
     }
 
-    fn choose_and_carry(
+    /// Takes hold of things, carries them, and lets go.
+    fn handle_hand(
         &mut self,
         ui: &Ui,
         response: &Response,
@@ -139,104 +167,81 @@ impl Canvas {
         let under = |point: Pos2| thing_at(room, camera.to_world(point), camera.zoom);
         if self.hand == Hand::Free {
             state.hovered = response.hover_pos().and_then(under);
+            self.handles.look(response.hover_pos(), room, state);
         }
-        let (shift, space) = ui.input(|input| (input.modifiers.shift, input.key_down(Key::Space)));
+        let (shift, focused) = ui.input(|input| (input.modifiers.shift, input.focused));
         if response.drag_started_by(PointerButton::Primary)
             && let Some(origin) = ui.input(|input| input.pointer.press_origin())
         {
-            self.hand = self.grasp(under(origin), camera.to_world(origin), room, shift, space, state, commands);
+            let handle = self.handles.at(origin, room, state).filter(|_| state.space == SpaceBar::Up);
+            self.hand = match handle {
+                Some(agent) => Hand::Relates(agent),
+                None => hand::grasp(under(origin), camera.to_world(origin), room, shift, state, commands),
+            };
         }
-        if let (Hand::Carries(hanging), Some(pointer)) = (&self.hand, response.interact_pointer_pos()) {
-            let place = camera.to_world(pointer);
-            for (agent, offset) in hanging {
-                let position = place + *offset;
-                if room.agent(agent).is_some_and(|agent| agent.position.distance(position) > 0.5) {
-                    let carry = AgentCommand::Carry { agent: agent.clone(), position };
-                    commands.push(Command::Act(RoomAct::Agent(carry), None));
-                }
-            }
+        let place = response.interact_pointer_pos().map(|pointer| camera.to_world(pointer));
+        self.hand.follow(place, room, state, commands);
+        let turned_away = self.had_focus && !focused;
+        self.had_focus = focused;
+        if std::mem::take(&mut state.gives_up) {
+            std::mem::take(&mut self.hand).give_up(commands);
+        } else if response.drag_stopped() || (turned_away && self.hand != Hand::Free) {
+            std::mem::take(&mut self.hand).let_go(ui, response, room, state, commands);
         }
-        if response.drag_stopped() {
-            let hand = std::mem::take(&mut self.hand);
-            let_go(hand, ui, room, state, commands);
+        state.holding = !matches!(self.hand, Hand::Free | Hand::Pans);
+    }
+
+    /// Selects what is clicked, and opens or comes to what is double-clicked.
+    fn choose(&mut self, ui: &Ui, response: &Response, room: &RoomModel, state: &mut UiState) {
+        let camera = state.camera;
+        let under = |point: Pos2| thing_at(room, camera.to_world(point), camera.zoom);
+        let rope = |point: Pos2| {
+            let tie = paint::tie_under(room, camera, point)?;
+            room.relationship(&room.ties[tie])
+        };
+        if let Some(pointer) = response.hover_pos()
+            && self.hand == Hand::Free
+            && state.hovered.is_none()
+            && let Some(tie) = paint::tie_under(room, camera, pointer)
+        {
+            paint::chosen_tie(ui.painter(), room, camera, Theme::of(state.dark), tie, false);
+            ui.ctx().set_cursor_icon(CursorIcon::PointingHand);
         }
         let Some(pointer) = response.interact_pointer_pos() else { return };
+        let shift = ui.input(|input| input.modifiers.shift);
         if response.double_clicked() {
             match under(pointer) {
-                Some(Thing::Element(id)) => state.open_element = Some(id),
-                Some(Thing::Agent(id)) => {
-                    if let Some(agent) = room.agent(&id) {
-                        state.camera.middle = agent.position;
-                        state.camera.zoom = state.camera.zoom.max(1.6);
-                    }
-                }
-                None => state.camera.zoom_at(pointer, 1.6),
+                Some(thing) => open(&thing, room, state),
+                None => match rope(pointer) {
+                    Some(relationship) => rename(relationship, state),
+                    None => state.camera.zoom_at(pointer, 1.6),
+                },
             }
         } else if response.clicked() {
             response.request_focus();
-            match under(pointer) {
+            let thing = under(pointer);
+            state.rope = if thing.is_none() { rope(pointer) } else { None };
+            match thing {
                 Some(thing) if shift && state.selected.remove(&thing) => {}
                 Some(thing) if shift => {
                     state.selected.insert(thing);
                 }
                 Some(thing) => state.selected = [thing].into(),
-                None if !shift => state.selected.clear(),
+                None if !shift || state.rope.is_some() => state.selected.clear(),
                 None => {}
             }
         }
     }
 
-    fn grasp(
-        &self,
-        under: Option<Thing>,
-        place: Vec2,
-        room: &RoomModel,
-        shift: bool,
-        space: bool,
-        state: &mut UiState,
-        commands: &mut Vec<Command>,
-    ) -> Hand {
-        match under {
-            _ if space => Hand::Pans,
-            None if shift => Hand::Boxes(place),
-            None => Hand::Pans,
-            Some(thing) => {
-                if !state.selected.contains(&thing) {
-                    state.selected = [thing.clone()].into();
-                }
-                let offset = |position: Vec2| position - place;
-                match thing {
-                    Thing::Agent(_) => {
-                        let agents = state.selected.iter().filter_map(|thing| room.agent(thing.agent()?));
-                        let hanging: BTreeMap<Id, Vec2> =
-                            agents.map(|agent| (agent.id.clone(), offset(agent.position))).collect();
-                        let pick_up = |agent: &Id| AgentCommand::PickUp { agent: agent.clone() };
-                        commands.extend(hanging.keys().map(|id| Command::Act(RoomAct::Agent(pick_up(id)), None)));
-                        Hand::Carries(hanging)
-                    }
-                    Thing::Element(_) => {
-                        let elements = state.selected.iter().filter_map(|thing| room.element(thing.element()?));
-                        Hand::Moves(elements.map(|element| (element.id.clone(), offset(element.position))).collect())
-                    }
-                }
-            }
-        }
+    fn paint_box(&self, painter: &egui::Painter, pointer: Option<Pos2>, theme: &Theme, state: &UiState) {
+        let (Hand::Boxes(from), Some(pointer)) = (&self.hand, pointer) else { return };
+        let rect = Rect::from_two_pos(state.camera.to_screen(*from), pointer);
+        let stroke = Stroke::new(1.0, theme.accent);
+        painter.rect(rect, 0.0, theme.accent.gamma_multiply(0.12), stroke, StrokeKind::Inside);
     }
 
-    /// Shows elements where the hand has them.
-    fn place_moved(&self, ui: &Ui, room: &mut RoomModel, state: &UiState) {
-        let Hand::Moves(lying) = &self.hand else { return };
-        let Some(pointer) = ui.input(|input| input.pointer.latest_pos()) else { return };
-        let place = state.camera.to_world(pointer);
-        for element in &mut room.elements {
-            if let Some(offset) = lying.get(&element.id) {
-                element.position = place + *offset;
-            }
-        }
-    }
-
-    /// Puts into the room what was carried from the shelf.
-    fn take_drop(
+    /// The menu of what was clicked with the other button, or of what is selected if a key asked for it.
+    fn menu(
         &mut self,
         ui: &Ui,
         response: &Response,
@@ -244,121 +249,85 @@ impl Canvas {
         state: &mut UiState,
         commands: &mut Vec<Command>,
     ) {
-        let Some(item) = state.dragging.clone() else { return };
-        let (released, pointer, exactly, gave_up) = ui.input(|input| {
-            let pointer = input.pointer.latest_pos();
-            (input.pointer.any_released(), pointer, input.modifiers.alt, input.key_pressed(Key::Escape))
-        });
-        if gave_up {
-            state.dragging = None;
-            return;
-        }
-        if !released {
-            return;
-        }
-        state.dragging = None;
-        let over_room = pointer.filter(|pointer| response.rect.contains(*pointer) && response.contains_pointer());
-        let Some(pointer) = over_room else { return };
-        let place = state.camera.to_world(pointer);
-        match item {
-            ShelfItem::Profile(profile) => {
-                let position = spawn_place(room, place, exactly);
-                commands.push(add_agent(room, &profile, position));
-            }
-            ShelfItem::Element(kind) => commands.push(super::shelf::element_at(room, &kind, place)),
-        }
-    }
-
-    fn paint_hand(
-        &self,
-        ui: &Ui,
-        painter: &egui::Painter,
-        room: &RoomModel,
-        art: &Art,
-        theme: &Theme,
-        state: &UiState,
-    ) {
-        let Some(pointer) = ui.input(|input| input.pointer.latest_pos()) else { return };
-        if let Hand::Boxes(from) = self.hand {
-            let rect = Rect::from_two_pos(state.camera.to_screen(from), pointer);
-            painter.rect(
-                rect,
-                0.0,
-                theme.accent.gamma_multiply(0.12),
-                Stroke::new(1.0, theme.accent),
-                StrokeKind::Inside,
-            );
-        }
-        if let Some(item) = &state.dragging
-            && state.camera.viewport.contains(pointer)
+        let camera = state.camera;
+        if response.secondary_clicked()
+            && let Some(point) = response.interact_pointer_pos()
         {
-            let exactly = ui.input(|input| input.modifiers.alt);
-            let place = state.camera.to_world(pointer);
-            let place = match item {
-                ShelfItem::Profile(_) => spawn_place(room, place, exactly),
-                ShelfItem::Element(_) => place,
+            let place = camera.to_world(point);
+            let rope = || paint::tie_under(room, camera, point).and_then(|tie| room.relationship(&room.ties[tie]));
+            let on = match thing_at(room, place, camera.zoom) {
+                Some(thing) => MenuOn::Thing(thing),
+                None => rope().map_or(MenuOn::Floor, MenuOn::Rope),
             };
-            let ghost = match item {
-                ShelfItem::Profile(id) => {
-                    let profile = room.profiles.iter().find(|profile| profile.id == *id);
-                    Ghost::Agent(profile.map_or(id, |profile| &profile.look).clone())
-                }
-                ShelfItem::Element(kind) => Ghost::Element(kind.clone()),
+            self.menu = Some((on, place, None));
+        } else if std::mem::take(&mut state.wants_menu) {
+            let on = match (&state.rope, state.selected.first()) {
+                (Some(rope), _) => MenuOn::Rope(rope.clone()),
+                (None, Some(thing)) => MenuOn::Thing(thing.clone()),
+                (None, None) => MenuOn::Floor,
             };
-            paint::ghost(painter, art, state.camera, *theme, &ghost, place);
-            ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
+            let place = match &on {
+                MenuOn::Thing(thing) => keys::place_of(room, thing),
+                MenuOn::Rope(_) | MenuOn::Floor => None,
+            };
+            let place = place.unwrap_or(camera.middle);
+            let point = camera.viewport.shrink(20.0).clamp(camera.to_screen(place));
+            self.menu = Some((on, place, Some(point)));
+            Popup::open_id(ui.ctx(), Popup::default_response_id(response));
         }
+        match &self.menu {
+            Some((MenuOn::Thing(thing), ..)) if response.secondary_clicked() && !state.selected.contains(thing) => {
+                state.selected = [thing.clone()].into();
+                state.rope = None;
+            }
+            Some((MenuOn::Rope(rope), ..)) if response.secondary_clicked() => {
+                state.selected.clear();
+                state.rope = Some(rope.clone());
+            }
+            _ => {}
+        }
+        let Some((on, place, point)) = &self.menu else { return };
+        let popup = Popup::context_menu(response);
+        let popup = if let Some(point) = point { popup.at_position(*point) } else { popup };
+        popup.show(|ui| commands.extend(canvas_menu::menu_ui(ui, room, on, *place, state)));
     }
 }
 
-fn let_go(hand: Hand, ui: &Ui, room: &RoomModel, state: &mut UiState, commands: &mut Vec<Command>) {
-    let pointer = ui.input(|input| input.pointer.latest_pos());
-    let place = pointer.map(|pointer| state.camera.to_world(pointer));
-    match hand {
-        Hand::Free | Hand::Pans => {}
-        Hand::Boxes(from) => {
-            if let Some(place) = place {
-                state.selected.extend(things_in(room, from, place));
+/// While the room has the keyboard's focus, Tab and the arrows are about what is in it. It has it from the start.
+fn keep_keys(ui: &Ui, response: &Response) {
+    let started = WidgetId::new("the room had the keyboard");
+    if ui.data(|data| data.get_temp::<bool>(started)).is_none() && ui.memory(|memory| memory.focused().is_none()) {
+        ui.data_mut(|data| data.insert_temp(started, true));
+        response.request_focus();
+    }
+    let filter = EventFilter { tab: true, horizontal_arrows: true, vertical_arrows: true, escape: true };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(widget_id(), filter));
+}
+
+/// Opens an element, or comes near an agent.
+pub fn open(thing: &Thing, room: &RoomModel, state: &mut UiState) {
+    match thing {
+        Thing::Element(id) => state.open_element = Some(id.clone()),
+        Thing::Agent(id) => {
+            if let Some(agent) = room.agent(id) {
+                state.camera.middle = agent.position;
+                state.camera.zoom = state.camera.zoom.max(1.6);
             }
         }
-        Hand::Carries(hanging) => {
-            let put_down =
-                |agent: &Id| Command::Act(RoomAct::Agent(AgentCommand::PutDown { agent: agent.clone() }), None);
-            commands.extend(hanging.keys().map(put_down));
-        }
-        Hand::Moves(lying) => {
-            let moved = lying.iter().filter_map(|(id, offset)| {
-                let element = room.element(id)?;
-                let to = |position: Vec2| RoomAct::Element(ElementCommand::Move { element: id.clone(), position });
-                Some((to(place? + *offset), Some(to(element.position))))
-            });
-            commands.push(Command::Acts(moved.collect()));
-        }
     }
 }
 
-/// Where an agent that is dropped here comes to stand: above all elements, unless it is put there exactly.
-pub fn spawn_place(room: &RoomModel, place: Vec2, exactly: bool) -> Vec2 {
-    let topmost = room.elements.iter().map(|element| element.position.y).reduce(f32::max);
-    match topmost {
-        Some(topmost) if !exactly => Vec2::new(place.x, place.y.max(topmost + ABOVE_ELEMENTS)),
-        _ => place,
-    }
-}
-
-/// Puts an agent of a profile here, under an id of its own so that it can be taken away again.
-pub fn add_agent(room: &RoomModel, profile: &Id, position: Vec2) -> Command {
-    let free = (1..).map(|number| Id::from(format!("{profile}-{number}"))).find(|id| room.agent(id).is_none());
-    let id = free.expect("there are more numbers than agents");
-    let add =
-        AgentCommand::Add { id: Some(id.clone()), profile: profile.clone(), position, behaviour: None, exactly: true };
-    Command::Act(RoomAct::Agent(add), Some(RoomAct::Agent(AgentCommand::Remove { agent: id })))
+/// Opens the field in which a relationship is called something else.
+pub fn rename(relationship: Relationship, state: &mut UiState) {
+    let label = relationship.label.clone();
+    state.naming = Some(Naming { relationship, is_new: false, label, asked: false });
 }
 
 fn minimap(ui: &mut Ui, rect: Rect, room: &RoomModel, theme: &Theme, state: &mut UiState) {
     let corner = rect.right_bottom() - egui::Vec2::splat(SPACE[2]);
     let map = Rect::from_min_max(corner - MINIMAP_POINTS, corner);
     let response = ui.interact(map, ui.id().with("minimap"), Sense::click_and_drag());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, "The small map"));
     let painter = ui.painter_at(map);
     paint::minimap(&painter, map, room, state.camera, *theme);
     if let Some(pointer) = response.interact_pointer_pos() {
