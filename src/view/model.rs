@@ -29,7 +29,7 @@ pub struct RoomModel {
     pub elements: Vec<ElementView>,
     /// What is drawn only.
     pub decor: Vec<DecorView>,
-    /// Conversations that go on.
+    /// Conversations that go on, in order of key.
     pub talks: Vec<TalkView>,
     /// Labelled ropes.
     pub ties: Vec<TieView>,
@@ -76,7 +76,7 @@ impl RoomModel {
 
     /// The element of this key.
     pub fn element_of(&self, key: ElementKey) -> Option<&ElementView> {
-        self.elements.iter().find(|element| element.key == key)
+        self.elements.binary_search_by_key(&key, |element| element.key).ok().map(|index| &self.elements[index])
     }
 
     /// Who is what to whom, by ids, in the order of the scene.

@@ -38,7 +38,7 @@ pub struct RoomReader {
     contents: BTreeMap<ElementKey, (ChangeTick, Arc<ContentView>)>,
     headings: Vec<Vec2>,
     profiles: Option<(ChangeTick, Vec<ProfileView>)>,
-    scenes: Vec<String>,
+    scenes: Option<(ChangeTick, Vec<String>)>,
     decor: Option<(ChangeTick, Vec<DecorView>)>,
 }
 
@@ -157,7 +157,8 @@ impl RoomReader {
         let step = self.glide.step(key);
         let toward = match life.doing {
             Doing::Talking { conversation } => {
-                let talk = room.talks.iter().find(|talk| talk.key == conversation);
+                let found = room.talks.binary_search_by_key(&conversation, |talk| talk.key);
+                let talk = found.ok().map(|index| &room.talks[index]);
                 let others = talk.into_iter().flat_map(|talk| &talk.participants).filter(|other| **other != key);
                 others.filter_map(|other| self.glide.last(*other)).next()
             }
@@ -237,10 +238,13 @@ impl RoomReader {
 
     fn scenes(&mut self, world: &World) -> Vec<String> {
         if let Some(files) = world.get_resource_ref::<KnownFiles>() {
-            let paths = files.all().keys().filter(|path| path.starts_with("scenes/"));
-            self.scenes = paths.map(|path| stem(path).to_owned()).collect();
+            let changed = files.last_changed();
+            if self.scenes.as_ref().is_none_or(|(seen, _)| *seen != changed) {
+                let paths = files.all().keys().filter(|path| path.starts_with("scenes/"));
+                self.scenes = Some((changed, paths.map(|path| stem(path).to_owned()).collect()));
+            }
         }
-        self.scenes.clone()
+        self.scenes.as_ref().map(|(_, scenes)| scenes.clone()).unwrap_or_default()
     }
 }
 
