@@ -176,10 +176,15 @@ pub fn frame(room: &RoomModel, state: &mut UiState) {
     let chosen = |thing: Thing| state.selected.is_empty() || state.selected.contains(&thing);
     let agents = room.agents.iter().filter(|agent| chosen(Thing::Agent(agent.id.clone())));
     let elements = room.elements.iter().filter(|element| chosen(Thing::Element(element.id.clone())));
-    let decor = room.decor.iter().filter(|_| state.selected.is_empty()).map(|decor| decor.position);
-    let places: Vec<_> =
-        agents.map(|agent| agent.position).chain(elements.map(|element| element.position)).chain(decor).collect();
+    let places: Vec<_> = agents.map(|agent| agent.position).chain(elements.map(|element| element.position)).collect();
+    let mut furnished = state.camera;
+    furnished.frame(places.iter().copied().chain(room.decor.iter().map(|decor| decor.position)));
+    let alone = places.is_empty();
     state.camera.frame(places);
+    // The whole room with its furniture, unless everything in it would look much smaller for that.
+    if state.selected.is_empty() && (alone || furnished.zoom > 0.8 * state.camera.zoom) {
+        state.camera = furnished;
+    }
 }
 
 /// Closes the topmost thing that is open; deselects where nothing is.
