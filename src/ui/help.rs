@@ -8,12 +8,15 @@ use super::{UiState, kit};
 use crate::view::theme::{SPACE, TYPE, Theme};
 
 /// What the hands do that no key does.
-const GESTURES: [(&str, &str); 9] = [
+const GESTURES: [(&str, &str); 12] = [
     ("Drag empty floor", "Move the view"),
     ("Wheel or pinch", "Zoom at the pointer"),
     ("Drag from the shelf", "Put something into the room"),
-    ("Drop a file", "It becomes an agent"),
+    ("Hold Alt while dropping", "It stands exactly there"),
+    ("Drop a file or folder", "Agents come in, a scene is opened"),
     ("Drag an agent", "Carry it; where it lands is its home"),
+    ("Drag an agent's handle", "To another: a relationship"),
+    ("Hold space and drag", "Move the view"),
     ("Click, Shift and click", "Select one, select several"),
     ("Shift and drag", "Select what lies in a box"),
     ("Double-click an element", "Open what it holds"),

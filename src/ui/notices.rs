@@ -101,7 +101,7 @@ fn card(
 }
 
 /// A text as a sentence: with a capital and a full stop.
-fn sentence(text: &str) -> String {
+pub fn sentence(text: &str) -> String {
     let mut sentence = super::shelf::capitalised(text.trim());
     if !sentence.ends_with(['.', '!', '?', '…']) {
         sentence.push('.');

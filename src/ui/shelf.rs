@@ -7,9 +7,7 @@ use serde_json::{Map, json};
 use super::command::RoomAct;
 use super::icons::Icon;
 use super::state::ShelfItem;
-use super::{Command, UiState, kit};
-use crate::agent::AgentCommand;
-use crate::base::Id;
+use super::{Command, UiState, canvas, kit};
 use crate::element::ElementCommand;
 use crate::element::kind::KINDS;
 use crate::view::art::Art;
@@ -60,7 +58,8 @@ pub fn shelf_ui(ui: &mut Ui, room: &RoomModel, art: &Art, theme: &Theme, state: 
             if row(ui, &item, &format!("Add {}", profile.name), texts, theme, state, |ui, rect| {
                 paint::portrait(ui.painter(), rect, &profile.look, art);
             }) {
-                commands.push(add_agent(state, &profile.id));
+                let place = canvas::spawn_place(room, state.camera.middle, false);
+                commands.push(canvas::add_agent(room, &profile.id, place));
             }
         }
         kit::section(ui, "Elements", theme);
@@ -157,18 +156,6 @@ fn row_words(ui: &Ui, rect: egui::Rect, (title, about, here): (&str, &str, &str)
     painter.galley(below, about, theme.text_soft);
 }
 
-/// An agent of this profile, in the middle of what is seen.
-fn add_agent(state: &UiState, profile: &Id) -> Command {
-    let add = AgentCommand::Add {
-        id: None,
-        profile: profile.clone(),
-        position: state.camera.middle,
-        behaviour: None,
-        exactly: false,
-    };
-    Command::Act(RoomAct::Agent(add), None)
-}
-
 /// Puts an element of this kind somewhere, under an id of its own so that it can be taken away again.
 pub fn element_at(room: &RoomModel, kind: &str, position: bevy::math::Vec2) -> Command {
     let number = (1..).find(|number| room.element(&format!("{kind}-{number}")).is_none()).unwrap_or(0_u32);
@@ -185,6 +172,7 @@ pub fn element_at(room: &RoomModel, kind: &str, position: bevy::math::Vec2) -> C
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::AgentCommand;
     use crate::ui::testing::{Stage, stage};
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable;
@@ -213,11 +201,13 @@ mod tests {
         window.run_steps(1);
         window.key_press(egui::Key::Enter);
         window.run_steps(2);
-        let [Command::Act(RoomAct::Agent(AgentCommand::Add { profile, .. }), None)] = &window.state().commands[..]
+        let [Command::Act(RoomAct::Agent(AgentCommand::Add { profile, position, .. }), Some(back))] =
+            &window.state().commands[..]
         else {
             panic!("{:?}", window.state().commands);
         };
-        assert_eq!(&**profile, "ada");
+        assert_eq!((&**profile, position.y), ("ada", 320.0), "above the elements, as if it were dropped there");
+        assert_eq!(*back, RoomAct::Agent(AgentCommand::Remove { agent: "ada-2".into() }));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::model::{
     TieView, look_of,
 };
 use super::pick::Thing;
-use crate::agent::{Agent, Profiles, Roster};
+use crate::agent::{Agent, AgentSettings, Profiles, Roster};
 use crate::base::{AgentKey, ElementKey, Id};
 use crate::element::inbox::Inbox;
 use crate::element::mail::Mail;
@@ -27,7 +27,7 @@ use crate::memory::Memory;
 use crate::mind::{LastPrompt, Session, Thoughts};
 use crate::schedule::{SimClock, TICKS_PER_SEC};
 use crate::simulation::{
-    Action, AgentState, Conversations, Doing, Home, Life, Position, Queue, State, Walk, talk_is_on,
+    Action, AgentState, Conversations, Doing, Home, Life, Position, Queue, State, Walk, relationships, talk_is_on,
 };
 use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
 
@@ -78,6 +78,10 @@ impl RoomReader {
             cap_reached: questions.run_cap_reached().map(str::to_owned),
             provider,
             talk_on: talk_is_on(world),
+            spawn_above: world
+                .get_resource::<AgentSettings>()
+                .filter(|settings| settings.spawn_above_elements)
+                .map(|settings| settings.spawn_margin_units),
             problems: world.resource::<Problems>().iter().cloned().collect(),
             scenes: self.scenes(world),
             ..RoomModel::default()
@@ -303,8 +307,7 @@ fn talks(world: &World) -> Vec<TalkView> {
 
 fn ties(world: &World) -> Vec<TieView> {
     let roster = world.resource::<Roster>();
-    let relationships = world.get_resource::<SceneState>().map(|scene| scene.doc.relationships.as_slice());
-    let known = relationships.unwrap_or_default().iter().filter_map(|tie| {
+    let known = relationships(world).iter().filter_map(|tie| {
         Some(TieView { from: roster.key(&tie.from)?, to: roster.key(&tie.to)?, label: tie.label.clone() })
     });
     known.collect()

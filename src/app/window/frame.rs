@@ -68,6 +68,7 @@ impl Screen {
     pub fn frame(&mut self, context: &Context, room: &mut OpenRoom, input: RawInput) -> FullOutput {
         self.put_on_theme(context, room);
         self.state.now_secs = room.now_secs();
+        performing::go_on(room, &mut self.state);
         if !input.events.is_empty() || !self.dropped.is_empty() {
             self.touched_secs = self.state.now_secs;
         }
@@ -127,8 +128,9 @@ impl Screen {
         if self.dropped.is_empty() {
             return Vec::new();
         }
-        let pointer = context.input(|input| input.pointer.latest_pos());
         let camera = &self.state.camera;
+        let pointer = context.input(|input| input.pointer.latest_pos());
+        let pointer = pointer.filter(|pointer| camera.viewport.contains(*pointer));
         let position = pointer.map_or(camera.middle, |pointer| camera.to_world(pointer));
         vec![Command::Import { paths: std::mem::take(&mut self.dropped), position }]
     }
@@ -142,8 +144,16 @@ pub(super) fn live(mut room: NonSendMut<OpenRoom>) {
 /// Files that are dropped from the desktop are taken in where they were dropped.
 pub(super) fn take_dropped_files(mut drops: MessageReader<FileDragAndDrop>, mut screen: NonSendMut<Screen>) {
     for drop in drops.read() {
-        if let FileDragAndDrop::DroppedFile { path_buf, .. } = drop {
-            screen.dropped.push(path_buf.clone());
+        match drop {
+            FileDragAndDrop::DroppedFile { path_buf, .. } => {
+                screen.dropped.push(path_buf.clone());
+                screen.state.hanging.clear();
+            }
+            FileDragAndDrop::HoveredFile { path_buf, .. } => {
+                let name = path_buf.file_name().map(|name| name.to_string_lossy().into_owned());
+                screen.state.hanging.extend(name);
+            }
+            FileDragAndDrop::HoveredFileCanceled { .. } => screen.state.hanging.clear(),
         }
     }
 }

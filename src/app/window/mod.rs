@@ -3,11 +3,16 @@
 //! The room lives in a world of its own, apart from the world of the window, so that opening another scene
 //! changes nothing about the window, and nothing about the screen can reach into the room.
 
+mod dropped;
 mod editing;
+mod errands;
 mod frame;
 mod open_room;
 mod performing;
 pub mod screenshot;
+mod settling;
+#[cfg(test)]
+mod tests;
 
 use bevy::DefaultPlugins;
 use bevy::app::{App, AppExit, Last, PluginGroup, PostUpdate, PreStartup, Update};

@@ -5,11 +5,13 @@ use std::time::{Duration, Instant};
 
 use bevy::ecs::prelude::*;
 
+use super::errands::Errands;
+use crate::agent::AgentCommand;
 use crate::app::drive::{EventTap, Step};
 use crate::app::room::{OpenError, OpenOptions, Room};
 use crate::base::Problem;
-use crate::schedule::{SimClock, Speed, TICKS_PER_SEC};
-use crate::simulation::Walk;
+use crate::schedule::{Door, SimClock, Speed, TICKS_PER_SEC};
+use crate::simulation::{AgentState, State, Walk};
 use crate::ui::undo::History;
 use crate::view::model::RoomModel;
 use crate::view::reading::{RoomReader, Wanted};
@@ -34,6 +36,21 @@ pub struct OpenRoom {
     began: Instant,
     /// Whether the last frame's ticks moved anybody or changed anything.
     pub is_astir: bool,
+    /// Work with files that goes on beside the frames.
+    pub errands: Errands,
+    /// The scene that is to be opened next, once the screen has shown that it will be.
+    pub opening: Option<Opening>,
+}
+
+/// A scene that is about to be opened. Closing one room and opening another takes longer than a frame.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// Its stem; the open scene's anew where absent.
+    pub scene: Option<String>,
+    /// Whether it begins as its file says.
+    pub fresh: bool,
+    /// In how many frames this was shown.
+    pub frames: u32,
 }
 
 impl OpenRoom {
@@ -41,6 +58,8 @@ impl OpenRoom {
     pub fn open(options: OpenOptions) -> Result<Self, OpenError> {
         let (mut room, notices) = Room::open(&options)?;
         room.app.world_mut().insert_resource(EventTap::default());
+        put_down_everyone(room.app.world_mut());
+        let errands = Errands::start(options.folder.clone())?;
         Ok(Self {
             room: Some(room),
             options,
@@ -50,6 +69,8 @@ impl OpenRoom {
             reader: RoomReader::default(),
             began: Instant::now(),
             is_astir: true,
+            errands,
+            opening: None,
         })
     }
 
@@ -158,9 +179,19 @@ impl OpenRoom {
         let mut model = self.reader.read(room.app.world_mut(), &wanted);
         model.workspace = workspace;
         model.problems.extend(self.notices.iter().cloned());
-        self.is_astir |= model.agents.iter().any(|agent| agent.walks || agent.thinking);
+        self.is_astir |= !model.paused && model.agents.iter().any(|agent| agent.walks || agent.thinking);
         model
     }
+}
+
+/// Whoever was in a hand when the room was last closed stands on the floor again.
+fn put_down_everyone(world: &mut World) {
+    let mut agents = world.query::<(&crate::agent::Agent, &AgentState)>();
+    let held = agents.iter(world).filter(|(_, state)| state.0.state() == State::Dragged);
+    let held: Vec<AgentCommand> =
+        held.map(|(agent, _)| AgentCommand::PutDown { agent: agent.id.clone() }).collect();
+    let mut door = world.resource_mut::<Door<AgentCommand>>();
+    held.into_iter().for_each(|command| door.push(command));
 }
 
 /// Whether something has happened or somebody is on the way, after a time in which nothing was.

@@ -28,6 +28,7 @@ pub use ghost::{Ghost, ghost};
 pub use label::Taken;
 pub use minimap::minimap;
 pub use outfit::Outfit;
+pub use talk::{chosen_tie, handle, rope_in_hand, tie_middle, tie_under};
 
 use super::art::{Art, Sprite};
 use super::camera::Camera;
