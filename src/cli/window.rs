@@ -109,7 +109,8 @@ pub(super) fn open(arguments: &Arguments) -> Outcome {
     let mut room = OpenRoom::open(options).map_err(Complaint::failed)?;
     let dark = (arguments.dark || arguments.light).then_some(arguments.dark);
     let Some(file) = &arguments.screenshot else {
-        let exit = window::run(room, &WindowOptions { size: arguments.size, dark });
+        let exit = window::run(room, &WindowOptions { size: arguments.size, dark })
+            .map_err(|error| Complaint::failed(&error).hint(error.remedy()))?;
         return Ok(if exit.is_success() { Ending::Done } else { Ending::Failed });
     };
     room.run_ticks((arguments.after.as_secs_f64() * TICKS_PER_SEC as f64).round() as u64);

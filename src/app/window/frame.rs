@@ -72,6 +72,7 @@ impl Screen {
         if !input.events.is_empty() || !self.dropped.is_empty() {
             self.touched_secs = self.state.now_secs;
         }
+        super::failing::note_shown();
         let looked_at = self.state.looked_at();
         let wanted = Wanted { camera: &self.state.camera, things: &looked_at, overlay: self.state.overlay, share: 1.0 };
         let mut model = room.model(&wanted);

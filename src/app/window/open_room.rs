@@ -193,6 +193,15 @@ fn put_down_everyone(world: &mut World) {
     held.into_iter().for_each(|command| door.push(command));
 }
 
+impl Drop for OpenRoom {
+    fn drop(&mut self) {
+        // After a panic the world may be half changed; what it was is on disk up to the last tick.
+        if !std::thread::panicking() {
+            self.close("the window ended");
+        }
+    }
+}
+
 /// Whether something has happened or somebody is on the way, after a time in which nothing was.
 fn begins_to_stir(world: &mut World) -> bool {
     world.resource::<EventTap>().has_events() || world.query::<&Walk>().iter(world).any(|walk| walk.course.moves())
