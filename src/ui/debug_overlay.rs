@@ -112,8 +112,9 @@ pub fn place(
             continue;
         }
         let small = badge_size(&room.agents[agent]);
-        let beside = spots(point, small, beside, view).into_iter().take(2).map(|rect| held_in(rect, view));
-        let badge = beside.into_iter().find(|rect| taken.is_free(rect.expand(2.0)));
+        let spots = spots(point, small, beside, view).into_iter().map(|rect| held_in(rect, view));
+        let free: Vec<Rect> = spots.filter(|rect| taken.is_free(rect.expand(2.0))).collect();
+        let badge = free.iter().find(|rect| bodies.is_free(**rect)).or(free.first()).copied();
         if let Some(rect) = badge {
             taken.claim(rect);
             placed.push(Placed { agent, whole: false, rect });

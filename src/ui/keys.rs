@@ -8,8 +8,8 @@ use super::state::SpaceBar;
 use super::{Command, UiState, canvas};
 use crate::base::Id;
 use crate::schedule::Speed;
-use crate::view::model::RoomModel;
 use crate::simulation::RelationshipCommand;
+use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::workspace::Relationship;
 
@@ -320,15 +320,23 @@ pub fn place_of(room: &RoomModel, thing: &Thing) -> Option<Vec2> {
     }
 }
 
+/// From this zoom on, faces can be told apart and words on boards can be read.
+const COSY_ZOOM: f32 = 0.7;
+
 /// Shows the selection, or everything where nothing is selected.
 pub fn frame(room: &RoomModel, state: &mut UiState) {
     let chosen = |thing: Thing| state.selected.is_empty() || state.selected.contains(&thing);
     let agents = room.agents.iter().filter(|agent| chosen(Thing::Agent(agent.id.clone())));
     let elements = room.elements.iter().filter(|element| chosen(Thing::Element(element.id.clone())));
-    let decor = room.decor.iter().filter(|_| state.selected.is_empty()).map(|decor| decor.position);
-    let places: Vec<_> =
-        agents.map(|agent| agent.position).chain(elements.map(|element| element.position)).chain(decor).collect();
+    let places: Vec<_> = agents.map(|agent| agent.position).chain(elements.map(|element| element.position)).collect();
+    let mut furnished = state.camera;
+    furnished.frame(places.iter().copied().chain(room.decor.iter().map(|decor| decor.position)));
+    let alone = places.is_empty();
     state.camera.frame(places);
+    // The whole room with its furniture, unless everyone in it would look too small for that.
+    if state.selected.is_empty() && (alone || furnished.zoom >= COSY_ZOOM.min(state.camera.zoom)) {
+        state.camera = furnished;
+    }
 }
 
 /// Closes the topmost thing that is open; deselects where nothing is.
@@ -337,7 +345,11 @@ fn escape(state: &mut UiState) {
         state.gives_up = true;
         return;
     }
-    if state.dragging.take().is_some() || state.naming.take().is_some() || state.dialog.take().is_some() || state.palette.take().is_some() {
+    if state.dragging.take().is_some()
+        || state.naming.take().is_some()
+        || state.dialog.take().is_some()
+        || state.palette.take().is_some()
+    {
         return;
     }
     if state.help {

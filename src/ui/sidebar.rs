@@ -11,7 +11,7 @@ use crate::view::art::Art;
 use crate::view::model::{RoomModel, TalkView};
 use crate::view::paint;
 use crate::view::recent::Recent;
-use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
+use crate::view::theme::{RADIUS, SPACE, Theme};
 
 /// So many of the last things said are drawn; the log has the rest.
 const SAID_SHOWN: usize = 60;
@@ -140,7 +140,7 @@ fn conversation(
     commands: &mut Vec<Command>,
 ) {
     ui.horizontal(|ui| {
-        ui.label(RichText::new(names(room, &entry.participants)).size(TYPE[2]));
+        ui.label(kit::heading(names(room, &entry.participants), theme));
         if let Some(talk) = entry.running {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 if kit::danger(ui, "Stop conversation", theme).clicked() {

@@ -71,6 +71,8 @@ pub fn picture(room: &mut OpenRoom, options: &PictureOptions, state: &mut UiStat
     let context = Context::default();
     fonts::install(&context);
     Theme::of(state.dark).apply(&context);
+    // Nothing is on its way in a picture: windows stand there, and switches have been switched.
+    context.all_styles_mut(|style| style.animation_time = f32::EPSILON);
     context.set_pixels_per_point(options.pixels_per_point);
     let (art, problems) = Art::load(&context, options.pixels_per_point);
     room.notices.extend(problems);

@@ -76,7 +76,8 @@ impl Handles {
         theme: &Theme,
     ) {
         let camera = state.camera;
-        let at = |wanted: &Relationship| room.ties.iter().position(|tie| room.relationship(tie).as_ref() == Some(wanted));
+        let at =
+            |wanted: &Relationship| room.ties.iter().position(|tie| room.relationship(tie).as_ref() == Some(wanted));
         if let Some(index) = state.rope.as_ref().and_then(at) {
             paint::chosen_tie(painter, room, camera, *theme, index, true);
         }

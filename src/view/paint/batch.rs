@@ -122,6 +122,14 @@ impl<'a> Batch<'a> {
         }
     }
 
+    /// Hands what there is to the painter, and goes on.
+    pub(super) fn flush(&mut self, painter: &Painter) {
+        if !self.mesh.is_empty() {
+            let mesh = std::mem::replace(&mut self.mesh, Mesh::with_texture(self.sheet.texture()));
+            painter.add(Shape::mesh(mesh));
+        }
+    }
+
     fn quad(&mut self, corners: [Pos2; 4], uv: Rect, color: Color32) {
         let first = self.mesh.vertices.len() as u32;
         let texels = [uv.left_top(), uv.right_top(), uv.right_bottom(), uv.left_bottom()];

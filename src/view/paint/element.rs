@@ -151,6 +151,9 @@ fn chalk(batch: &mut Batch, text: &str, place: &Placement, zoom: f32, light: Col
     }
 }
 
+/// From this zoom on, there is anything written on elements at all.
+pub(super) const WRITTEN_ZOOM: f32 = 0.3;
+
 /// From this zoom on, the first line of a message board can be read.
 const LEGIBLE_ZOOM: f32 = 0.75;
 
@@ -204,7 +207,7 @@ pub(super) fn writing(painter: &Painter, element: &ElementView, camera: Camera, 
         }
         ("inbox", content) => {
             let unread = unread(content);
-            if unread > 0 && zoom >= 0.3 {
+            if unread > 0 && zoom >= WRITTEN_ZOOM {
                 count(painter, place.point(vec2(14.0, 8.0)), unread, zoom, theme);
             }
         }

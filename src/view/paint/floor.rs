@@ -77,7 +77,7 @@ pub(super) fn rug(painter: &Painter, decor: &DecorView, camera: Camera, theme: T
     let seed = content_hash(&[decor.size.x as u8, decor.size.y as u8, decor.position.y as u8]);
     let (ground, line) = RUGS[(seed % RUGS.len() as u64) as usize];
     let colour = |hex: u32| Color32::from_rgb((hex >> 16) as u8, (hex >> 8) as u8, hex as u8);
-    let dim = if theme.dark { Color32::from_rgb(172, 152, 138) } else { Color32::WHITE };
+    let dim = if theme.dark { Color32::from_rgb(200, 178, 160) } else { Color32::WHITE };
     let ground = lit(mixed(colour(ground), theme.floor, if theme.dark { 0.2 } else { 0.1 }), dim);
     let line = lit(mixed(colour(line), ground, 0.25), dim);
     let round = |units: f32| CornerRadius::same((units * zoom).clamp(0.0, 120.0) as u8);
@@ -157,7 +157,7 @@ pub(super) fn lamp_pools(batch: &mut Batch, room: &RoomModel, camera: Camera, th
     }
     for lamp in room.decor.iter().filter(|decor| &*decor.kind == "lamp") {
         let foot = camera.to_screen(lamp.position - World::new(0.0, 0.42 * lamp.size.y));
-        let reach = vec2(760.0, 480.0) * camera.zoom;
+        let reach = vec2(900.0, 580.0) * camera.zoom;
         batch.fill(Sprite::Glow, Rect::from_center_size(foot, reach), glow(LAMPLIGHT, 0.38));
     }
 }
@@ -178,7 +178,7 @@ pub(super) fn lamp_halos(batch: &mut Batch, room: &RoomModel, camera: Camera, th
 
 /// The edges of the view are a little darker than its middle.
 pub(super) fn vignette(painter: &Painter, view: Rect, theme: Theme) {
-    let edge = Color32::from_black_alpha(if theme.dark { 84 } else { 22 });
+    let edge = Color32::from_black_alpha(if theme.dark { 58 } else { 22 });
     let (columns, rows) = (8, 6);
     let mut mesh = Mesh::default();
     for row in 0..=rows {

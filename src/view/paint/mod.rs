@@ -11,6 +11,7 @@ mod floor;
 mod ghost;
 mod label;
 pub mod minimap;
+mod order;
 mod outfit;
 mod plain;
 mod talk;
@@ -35,15 +36,13 @@ use super::model::{AgentView, RoomModel};
 use super::pick::Thing;
 use super::recent::Recent;
 use super::theme::{Theme, state_colour};
-use crate::base::AgentKey;
 use crate::simulation::State;
 use batch::Batch;
 use label::{Style, Wish};
+use order::Standing;
 
 /// What stands a little out of view still reaches into it, in world units.
 const MARGIN: f32 = 130.0;
-/// Who stands higher than this share of the upper half of a thing stands behind it.
-const HIDDEN_FROM: f32 = 0.3;
 /// With fewer bubbles than this, heads are kept free of them.
 const MANNERLY_BUBBLES: usize = 60;
 
@@ -97,7 +96,6 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
     floor::floor(&painter, camera, theme, art);
     let Some(sheet) = art.sheet(camera.zoom) else { return };
     let detail = Detail::at(camera.zoom);
-    let light = floor::light_of(theme);
     let seen = Seen::of(room, camera);
     let chosen = Chosen::of(scene);
 
@@ -112,17 +110,50 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
         floor::window_light(&painter, decor, camera, theme);
     }
 
-    let mut below = Batch::new(sheet, 2 * seen.agents.len() + 24 * seen.elements.len() + 256);
-    floor::grid(&mut below, camera, theme);
-    floor::lamp_pools(&mut below, room, camera, theme);
-    let standing = || seen.decor.iter().map(|index| &room.decor[*index]).filter(|decor| stands(&decor.kind));
-    let elements = || seen.elements.iter().map(|index| &room.elements[*index]);
-    for decor in standing() {
-        element::shadow(&mut below, decor.position, decor.size, camera, theme);
+    let mut batch = Batch::new(sheet, 18 * seen.agents.len() + 24 * seen.elements.len() + 256);
+    floor::grid(&mut batch, camera, theme);
+    floor::lamp_pools(&mut batch, room, camera, theme);
+    for decor in seen.decor.iter().map(|index| &room.decor[*index]).filter(|decor| stands(&decor.kind)) {
+        element::shadow(&mut batch, decor.position, decor.size, camera, theme);
     }
-    for element in elements() {
-        element::shadow(&mut below, element.position, element::SIZE, camera, theme);
+    for element in seen.elements.iter().map(|index| &room.elements[*index]) {
+        element::shadow(&mut batch, element.position, element::SIZE, camera, theme);
     }
+    talk::tie_ropes(&mut batch, room, camera, theme);
+    talk::talk_ropes(&mut batch, room, camera, theme, now_secs);
+    stand(&painter, &mut batch, room, recent, &seen, &chosen, scene, detail);
+    let heaps = if detail == Detail::Dots {
+        let heaps = dots::heaps(seen.agents.iter().map(|index| &room.agents[*index as usize]), camera.zoom);
+        dots::paint(&mut batch, &heaps, camera, theme);
+        heaps
+    } else {
+        Vec::new()
+    };
+    floor::lamp_halos(&mut batch, room, camera, theme, now_secs);
+    batch.flush(&painter);
+    dots::counts(&painter, &heaps, camera);
+    floor::vignette(&painter, camera.viewport, theme);
+    if !chosen.agents.is_empty() && detail > Detail::Dots {
+        for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
+            outline(&painter, figure_rect(agent, camera), &agent.id, &chosen.agents, scene);
+        }
+    }
+    words(&painter, room, recent, &seen, &chosen, scene, detail, sheet);
+}
+
+/// Paints everything that stands on the floor, what is farther away first.
+fn stand(
+    painter: &Painter,
+    batch: &mut Batch,
+    room: &RoomModel,
+    recent: &Recent,
+    seen: &Seen,
+    chosen: &Chosen,
+    scene: &Look,
+    detail: Detail,
+) {
+    let Look { camera, theme, now_secs, .. } = *scene;
+    let light = floor::light_of(theme);
     let figures = figure::Scene {
         now_secs,
         zoom: camera.zoom,
@@ -131,78 +162,41 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
         ink: theme.bubble_text,
         coarse: detail < Detail::Names,
     };
-    let figure = |batch: &mut Batch, agent: &AgentView| {
-        let said = recent.bubbles.get(&agent.id);
-        let talks = said.is_some_and(|bubble| bubble.aloud && now_secs - bubble.born_secs < 2.6);
-        figure::paint(batch, agent, camera.to_screen(agent.position), talks, &figures);
-    };
-    let agents = || seen.agents.iter().map(|index| &room.agents[*index as usize]);
-    // From afar nobody can tell who stands behind what.
-    let hidden: HashSet<AgentKey> = if detail == Detail::Names {
-        let things: Vec<(World, World)> = elements()
-            .map(|element| (element.position, element::SIZE))
-            .chain(standing().map(|decor| (decor.position, decor.size)))
-            .collect();
-        agents()
-            .filter(|agent| things.iter().any(|thing| stands_behind(agent, *thing)))
-            .map(|agent| agent.key)
-            .collect()
-    } else {
-        HashSet::new()
-    };
-    for agent in agents().filter(|agent| hidden.contains(&agent.key)) {
-        footing(&mut below, agent, &chosen, scene);
-        figure(&mut below, agent);
-    }
-    for decor in standing() {
-        element::furniture(&mut below, decor, camera, light, theme.dark);
-    }
-    for element in elements() {
-        element::element(&mut below, element, recent.pulses.get(&element.id), now_secs, camera, light);
-    }
-    if detail > Detail::Dots {
-        for agent in agents().filter(|agent| !hidden.contains(&agent.key)) {
-            footing(&mut below, agent, &chosen, scene);
+    let order = order::standing(room, seen, detail > Detail::Dots);
+    for standing in &order {
+        if let Standing::Agent(index, false) = standing {
+            footing(batch, &room.agents[*index as usize], chosen, scene);
         }
     }
-    below.paint(&painter);
-    for element in elements() {
-        element::writing(&painter, element, camera, theme);
-        if let Some(pulse) = recent.pulses.get(&element.id) {
-            element::glimmer(&painter, element, pulse, now_secs, camera, theme);
-        }
-        outline(
-            &painter,
-            camera.rect_to_screen(element.position, element::SIZE).expand(6.0),
-            &element.id,
-            &chosen.elements,
-            scene,
-        );
-    }
-
-    let mut above = Batch::new(sheet, 17 * seen.agents.len() + 256);
-    talk::tie_ropes(&mut above, room, camera, theme);
-    talk::talk_ropes(&mut above, room, camera, theme, now_secs);
-    if detail == Detail::Dots {
-        let heaps = dots::heaps(seen.agents.iter().map(|index| &room.agents[*index as usize]), camera.zoom);
-        dots::paint(&mut above, &heaps, camera, theme);
-        floor::lamp_halos(&mut above, room, camera, theme, now_secs);
-        above.paint(&painter);
-        dots::counts(&painter, &heaps, camera);
-    } else {
-        for agent in agents().filter(|agent| !hidden.contains(&agent.key)) {
-            figure(&mut above, agent);
-        }
-        floor::lamp_halos(&mut above, room, camera, theme, now_secs);
-        above.paint(&painter);
-    }
-    floor::vignette(&painter, camera.viewport, theme);
-    if !chosen.agents.is_empty() && detail > Detail::Dots {
-        for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
-            outline(&painter, figure_rect(agent, camera), &agent.id, &chosen.agents, scene);
+    for standing in order {
+        match standing {
+            Standing::Agent(index, is_before) => {
+                let agent = &room.agents[index as usize];
+                if is_before {
+                    footing(batch, agent, chosen, scene);
+                }
+                let said = recent.bubbles.get(&agent.id);
+                let talks = said.is_some_and(|bubble| bubble.aloud && now_secs - bubble.born_secs < 2.6);
+                figure::paint(batch, agent, camera.to_screen(agent.position), talks, &figures);
+            }
+            Standing::Decor(index) => element::furniture(batch, &room.decor[index], camera, light, theme.dark),
+            Standing::Element(index) => {
+                let element = &room.elements[index];
+                let pulse = recent.pulses.get(&element.id);
+                element::element(batch, element, pulse, now_secs, camera, light);
+                if camera.zoom >= element::WRITTEN_ZOOM || pulse.is_some() || chosen.elements.contains(&*element.id) {
+                    // Who stands in front of a board stands in front of its words as well.
+                    batch.flush(painter);
+                    element::writing(painter, element, camera, theme);
+                    if let Some(pulse) = pulse {
+                        element::glimmer(painter, element, pulse, now_secs, camera, theme);
+                    }
+                    let around = camera.rect_to_screen(element.position, element::SIZE).expand(6.0);
+                    outline(painter, around, &element.id, &chosen.elements, scene);
+                }
+            }
         }
     }
-    words(&painter, room, recent, &seen, &chosen, scene, detail, sheet);
 }
 
 /// Paints the figure that goes with a word, as in [`AgentView::look`], as large as fits into a rectangle: for lists,
@@ -320,14 +314,6 @@ fn words(
     for wish in label::chosen(wishes, &mut taken).iter().rev() {
         label::paint(painter, wish, theme);
     }
-}
-
-/// Whether somebody stands behind a thing: near its upper edge. Who stands farther down is in front of it, so that
-/// nobody is ever hidden whole.
-fn stands_behind(agent: &AgentView, (middle, size): (World, World)) -> bool {
-    let from = agent.position - middle;
-    let half = size / 2.0;
-    agent.state != State::Dragged && from.x.abs() < half.x + 8.0 && (HIDDEN_FROM * half.y..half.y).contains(&from.y)
 }
 
 /// Whether a piece of decor stands on the floor, and does not lie on it.

@@ -35,7 +35,8 @@ pub(crate) fn agent(key: u32, name: &str, state: State) -> AgentView {
     }
 }
 
-fn element(key: u32, kind: &str, label: &str, position: World, content: ContentView) -> ElementView {
+/// An element that holds this.
+pub(crate) fn element(key: u32, kind: &str, label: &str, position: World, content: ContentView) -> ElementView {
     ElementView {
         key: ElementKey(key),
         id: kind.into(),
