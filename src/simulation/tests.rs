@@ -521,7 +521,7 @@ fn relationships_by_hand_are_written_and_end_with_their_agents() {
     assert_eq!(relationships(room.app.world()), [tie("ada", "ben"), tie("ben", "cy")]);
     assert_eq!(room.events(EventKind::Warning).len(), 1);
     let key = room.app.world().resource::<Roster>().key("cy").expect("cy is here");
-    room.app.world_mut().resource_mut::<Roster>().remove(key, &"cy".into());
+    room.app.world_mut().resource_mut::<Roster>().remove(key, &Id::from("cy"));
     room.say(AgentCommand::Remove { agent: "cy".into() });
     let mut writes = room.app.world().resource::<Messages<SceneWrite>>().get_cursor_current();
     room.run(1);

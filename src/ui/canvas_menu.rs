@@ -3,10 +3,10 @@
 use bevy::math::Vec2;
 use egui::{Button, Ui};
 
-use super::command::RoomAct;
-use super::state::ShelfItem;
 use super::canvas::MenuOn;
+use super::command::RoomAct;
 use super::state::Naming;
+use super::state::ShelfItem;
 use super::{Command, UiState, canvas, keys};
 use crate::agent::AgentCommand;
 use crate::base::Behaviour;
@@ -55,13 +55,7 @@ pub fn menu_ui(ui: &mut Ui, room: &RoomModel, on: &MenuOn, place: Vec2, state: &
     commands
 }
 
-fn agent_menu(
-    ui: &mut Ui,
-    room: &RoomModel,
-    id: &crate::base::Id,
-    state: &mut UiState,
-    commands: &mut Vec<Command>,
-) {
+fn agent_menu(ui: &mut Ui, room: &RoomModel, id: &crate::base::Id, state: &mut UiState, commands: &mut Vec<Command>) {
     let Some(agent) = room.agent(id) else { return };
     let act = |command| Command::Act(RoomAct::Agent(command), None);
     if agent.state == State::Paused {

@@ -8,8 +8,8 @@ use super::state::SpaceBar;
 use super::{Command, UiState, canvas};
 use crate::base::Id;
 use crate::schedule::Speed;
-use crate::view::model::RoomModel;
 use crate::simulation::RelationshipCommand;
+use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::workspace::Relationship;
 
@@ -335,7 +335,11 @@ fn escape(state: &mut UiState) {
         state.gives_up = true;
         return;
     }
-    if state.dragging.take().is_some() || state.naming.take().is_some() || state.dialog.take().is_some() || state.palette.take().is_some() {
+    if state.dragging.take().is_some()
+        || state.naming.take().is_some()
+        || state.dialog.take().is_some()
+        || state.palette.take().is_some()
+    {
         return;
     }
     if state.help {

@@ -146,10 +146,7 @@ fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomAct, Option<
 /// What happens while a hand moves: it changes nothing that could be taken back, and comes with every frame.
 fn passes_by(act: &RoomAct) -> bool {
     use AgentCommand::{Carry, PickUp, PutDown};
-    matches!(
-        act,
-        RoomAct::Agent(Carry { .. } | PickUp { .. } | PutDown { .. }) | RoomAct::Talk(_) | RoomAct::Task(_)
-    )
+    matches!(act, RoomAct::Agent(Carry { .. } | PickUp { .. } | PutDown { .. }) | RoomAct::Talk(_) | RoomAct::Task(_))
 }
 
 /// Does acts as they were noted; says which do not fit the room any more.

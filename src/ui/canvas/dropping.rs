@@ -92,7 +92,8 @@ pub(super) fn paint_word(painter: &Painter, rect: Rect, theme: &Theme, state: &U
     let galley = painter.layout(text, FontId::proportional(TYPE[2]), theme.text, rect.width() - 80.0);
     let more = if hangs { "Agent files become agents; a scene is opened" } else { "" };
     let about = painter.layout_no_wrap(more.to_owned(), FontId::proportional(TYPE[0]), theme.text_soft);
-    let size = vec2(galley.size().x.max(about.size().x), galley.size().y + if hangs { about.size().y + 4.0 } else { 0.0 });
+    let size =
+        vec2(galley.size().x.max(about.size().x), galley.size().y + if hangs { about.size().y + 4.0 } else { 0.0 });
     let card = Align2::CENTER_CENTER.align_size_within_rect(size, rect).expand2(vec2(18.0, 12.0));
     painter.rect(card, CornerRadius::same(RADIUS[1]), theme.panel, Stroke::new(1.0, theme.line), StrokeKind::Outside);
     let top = card.center_top() + vec2(0.0, 12.0);

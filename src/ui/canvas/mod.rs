@@ -99,7 +99,7 @@ impl Canvas {
                 pointer: response.hover_pos(),
             };
             paint::room(&painter, room, recent, art, &look);
-            self.handles.paint(&painter, pointer, room, &self.hand, state, theme);
+            self.handles.paint(&painter, (pointer, response.hover_pos()), room, &self.hand, state, theme);
             self.paint_box(&painter, pointer, theme, state);
             dropping::paint_ghost(ui, &painter, room, art, theme, state);
             if state.overlay {
@@ -199,14 +199,6 @@ impl Canvas {
             let tie = paint::tie_under(room, camera, point)?;
             room.relationship(&room.ties[tie])
         };
-        if let Some(pointer) = response.hover_pos()
-            && self.hand == Hand::Free
-            && state.hovered.is_none()
-            && let Some(tie) = paint::tie_under(room, camera, pointer)
-        {
-            paint::chosen_tie(ui.painter(), room, camera, Theme::of(state.dark), tie, false);
-            ui.ctx().set_cursor_icon(CursorIcon::PointingHand);
-        }
         let Some(pointer) = response.interact_pointer_pos() else { return };
         let shift = ui.input(|input| input.modifiers.shift);
         if response.double_clicked() {

@@ -127,14 +127,7 @@ pub(super) fn tie_wishes<'a>(room: &'a RoomModel, camera: Camera, theme: Theme, 
         if length > 50.0 && !tie.label.is_empty() {
             let top = rope.point(0.5) - vec2(0.0, 8.0);
             let style = Style::Rope(tie_colour(tie, theme));
-            wishes.push(Wish {
-                text: &tie.label,
-                top,
-                size: tie_label_size(camera),
-                rank: 3,
-                distance: 0.0,
-                style,
-            });
+            wishes.push(Wish { text: &tie.label, top, size: tie_label_size(camera), rank: 3, distance: 0.0, style });
         }
     }
 }
