@@ -325,7 +325,9 @@ pub fn frame(room: &RoomModel, state: &mut UiState) {
     let chosen = |thing: Thing| state.selected.is_empty() || state.selected.contains(&thing);
     let agents = room.agents.iter().filter(|agent| chosen(Thing::Agent(agent.id.clone())));
     let elements = room.elements.iter().filter(|element| chosen(Thing::Element(element.id.clone())));
-    let places: Vec<_> = agents.map(|agent| agent.position).chain(elements.map(|element| element.position)).collect();
+    let decor = room.decor.iter().filter(|_| state.selected.is_empty()).map(|decor| decor.position);
+    let places: Vec<_> =
+        agents.map(|agent| agent.position).chain(elements.map(|element| element.position)).chain(decor).collect();
     state.camera.frame(places);
 }
 

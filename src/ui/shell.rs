@@ -11,7 +11,7 @@ use crate::view::theme::{SPACE, Theme};
 
 /// Narrower windows show the room alone, with its top bar.
 const NARROW_POINTS: f32 = 700.0;
-const SHELF_POINTS: f32 = 196.0;
+const SHELF_POINTS: f32 = 212.0;
 const INSPECTOR_POINTS: f32 = 300.0;
 const SIDEBAR_POINTS: f32 = 340.0;
 
@@ -43,15 +43,15 @@ impl Shell {
         });
         if is_wide {
             Panel::left("shelf").default_size(SHELF_POINTS).frame(panel()).show(root, |ui| {
-                commands.extend(super::shelf::shelf_ui(ui, room, &theme, state));
+                commands.extend(super::shelf::shelf_ui(ui, room, art, &theme, state));
             });
             if state.sidebar {
                 Panel::right("talks").default_size(SIDEBAR_POINTS).frame(panel()).show(root, |ui| {
-                    commands.extend(super::sidebar::sidebar_ui(ui, room, recent, &theme, state));
+                    commands.extend(super::sidebar::sidebar_ui(ui, room, recent, art, &theme, state));
                 });
             } else if !state.selected.is_empty() {
                 Panel::right("inspector").default_size(INSPECTOR_POINTS).frame(panel()).show(root, |ui| {
-                    commands.extend(super::inspector::inspector_ui(ui, room, &theme, state));
+                    commands.extend(super::inspector::inspector_ui(ui, room, art, &theme, state));
                 });
             }
         }

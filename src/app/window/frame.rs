@@ -15,6 +15,7 @@ use super::performing::{self, Outcome};
 use crate::ui::shell::Shell;
 use crate::ui::{Command, UiState};
 use crate::view::art::Art;
+use crate::view::fonts;
 use crate::view::reading::Wanted;
 use crate::view::theme::Theme;
 
@@ -71,6 +72,7 @@ impl Screen {
         if !input.events.is_empty() || !self.dropped.is_empty() {
             self.touched_secs = self.state.now_secs;
         }
+        super::failing::note_shown();
         let looked_at = self.state.looked_at();
         let wanted = Wanted { camera: &self.state.camera, things: &looked_at, overlay: self.state.overlay, share: 1.0 };
         let mut model = room.model(&wanted);
@@ -111,6 +113,7 @@ impl Screen {
             self.knows_system = true;
             self.state.dark = system == egui::Theme::Dark;
         }
+        fonts::install(context);
         Theme::of(self.state.dark).apply(context);
         let pixels_per_point = context.pixels_per_point();
         if self.art.is_none() || (self.pixels_per_point - pixels_per_point).abs() > 0.01 {

@@ -6,6 +6,7 @@
 mod dropped;
 mod editing;
 mod errands;
+mod failing;
 mod frame;
 mod open_room;
 mod performing;
@@ -22,6 +23,7 @@ use bevy::log::LogPlugin;
 use bevy::window::{ExitCondition, PresentMode, Window, WindowPlugin};
 use bevy_egui::{EguiContextSettings, EguiPlugin, EguiPostUpdateSet, EguiStartupSet};
 
+pub use failing::WindowError;
 pub use frame::Screen;
 pub use open_room::OpenRoom;
 
@@ -35,7 +37,11 @@ pub struct WindowOptions {
 }
 
 /// Shows a room until the window is closed; everything is saved when this returns.
-pub fn run(room: OpenRoom, options: &WindowOptions) -> AppExit {
+pub fn run(room: OpenRoom, options: &WindowOptions) -> Result<AppExit, WindowError> {
+    failing::guarded(|| show(room, options))
+}
+
+fn show(room: OpenRoom, options: &WindowOptions) -> AppExit {
     let window = Window {
         title: format!("{} · Agent Workshop", room.workspace_name()),
         name: Some("agent-workshop".into()),
@@ -59,6 +65,7 @@ pub fn run(room: OpenRoom, options: &WindowOptions) -> AppExit {
     let mut app = App::new();
     app.add_plugins((plugins, EguiPlugin::default()));
     app.insert_non_send(room).insert_non_send(Screen::new(options.dark));
+    app.insert_resource(failing::render_errors());
     app.insert_resource(bevy::camera::ClearColor(bevy::color::Color::BLACK));
     app.add_systems(
         PreStartup,

@@ -10,7 +10,7 @@ use crate::agent::AgentCommand;
 use crate::app::drive::{EventTap, Step};
 use crate::app::room::{OpenError, OpenOptions, Room};
 use crate::base::Problem;
-use crate::schedule::{Door, SimClock, Speed};
+use crate::schedule::{Door, SimClock, Speed, TICKS_PER_SEC};
 use crate::simulation::{AgentState, State, Walk};
 use crate::ui::undo::History;
 use crate::view::model::RoomModel;
@@ -154,20 +154,20 @@ impl OpenRoom {
         self.is_astir |= self.recent.fade(now_secs);
     }
 
-    /// Lets so many ticks pass at once, waiting for what is owed.
+    /// Lets so many ticks pass at once, waiting for what is owed. What happened in them is as old afterwards as if
+    /// time had passed at its usual speed.
     pub fn run_ticks(&mut self, ticks: u64) {
         let now_secs = self.now_secs();
         let Some(room) = &mut self.room else { return };
         let world = room.app.world_mut();
-        world.resource_mut::<SimClock>().speed = Speed::Max;
-        let mut done = 0;
-        while done < ticks {
-            if room.driver.step(world) == Step::Ticked {
-                done += 1;
-            }
+        let speed = std::mem::replace(&mut world.resource_mut::<SimClock>().speed, Speed::Max);
+        for left in (0..ticks).rev() {
+            while room.driver.step(world) != Step::Ticked {}
+            let events = world.resource_mut::<EventTap>().take();
+            self.recent.take_in(events, now_secs - left as f64 / TICKS_PER_SEC as f64);
         }
-        let events = world.resource_mut::<EventTap>().take();
-        self.recent.take_in(events, now_secs);
+        world.resource_mut::<SimClock>().speed = speed;
+        self.recent.fade(now_secs);
     }
 
     /// The room as it is now, for the screen.
@@ -179,7 +179,7 @@ impl OpenRoom {
         let mut model = self.reader.read(room.app.world_mut(), &wanted);
         model.workspace = workspace;
         model.problems.extend(self.notices.iter().cloned());
-        self.is_astir |= model.agents.iter().any(|agent| agent.walks || agent.thinking);
+        self.is_astir |= !model.paused && model.agents.iter().any(|agent| agent.walks || agent.thinking);
         model
     }
 }
@@ -191,6 +191,15 @@ fn put_down_everyone(world: &mut World) {
     let held: Vec<AgentCommand> = held.map(|(agent, _)| AgentCommand::PutDown { agent: agent.id.clone() }).collect();
     let mut door = world.resource_mut::<Door<AgentCommand>>();
     held.into_iter().for_each(|command| door.push(command));
+}
+
+impl Drop for OpenRoom {
+    fn drop(&mut self) {
+        // After a panic the world may be half changed; what it was is on disk up to the last tick.
+        if !std::thread::panicking() {
+            self.close("the window ended");
+        }
+    }
 }
 
 /// Whether something has happened or somebody is on the way, after a time in which nothing was.

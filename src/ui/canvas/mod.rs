@@ -97,6 +97,7 @@ impl Canvas {
                 selected: &state.selected,
                 hovered: state.hovered.as_ref(),
                 pointer: response.hover_pos(),
+                quiet: state.overlay,
             };
             paint::room(&painter, room, recent, art, &look);
             self.handles.paint(&painter, (pointer, response.hover_pos()), room, &self.hand, state, theme);

@@ -249,7 +249,7 @@ pub(super) fn bubble(
     bubble: &Bubble,
     scene: &Look,
     taken: &mut Taken,
-    heads: &Taken,
+    spared: Option<&Taken>,
     certainly: bool,
 ) -> bool {
     let Look { camera, theme, now_secs, .. } = *scene;
@@ -266,22 +266,32 @@ pub(super) fn bubble(
     let size = (12.0 * camera.zoom.powf(0.35)).clamp(11.0, 17.0);
     // Short enough to be seen to be no bubble of words, and no bubble wider than it must be.
     let width = BUBBLE_WIDTH * size / 12.0;
-    let lines = (text.chars().count() as f32 * 0.52 * size / width).ceil().clamp(1.0, 6.0);
-    let room_for = vec2((text.chars().count() as f32 * 0.56 * size).min(width) + 20.0, lines * size * 1.3 + 16.0);
+    // The colour comes later, so that a bubble that fades is not laid out anew in every frame.
+    let lay_out = |text: String| painter.layout(text, FontId::proportional(size), Color32::PLACEHOLDER, width);
+    // In a crowd measuring all would cost more than showing the few that fit.
+    let room_for = if spared.is_some() {
+        lay_out(text.clone()).size() + vec2(20.0, 14.0)
+    } else {
+        let letters = text.chars().count() as f32;
+        let lines = (letters * 0.56 * size / width).ceil().clamp(1.0, 6.0);
+        vec2((letters * 0.6 * size).min(width) + 20.0, lines * size * 1.3 + 16.0)
+    };
     let view = camera.viewport.shrink(4.0);
     // In the order of how well they look: shares of its own width aside, of its own height up.
     let places = [0.0, -0.42, 0.42, -0.7, 0.7].into_iter().map(|aside| (aside, 0.0));
-    let places = places.chain([-0.6, -1.2].into_iter().flat_map(|up| [0.0, -0.42, 0.42].map(|aside| (aside, up))));
+    let places =
+        places.chain([-0.6, -1.2].into_iter().flat_map(|up| [0.0, -0.42, 0.42, -0.8, 0.8].map(|aside| (aside, up))));
     let at = |(aside, above): (f32, f32)| {
         let middle = mouth + vec2(aside * room_for.x, above * room_for.y - room_for.y / 2.0 - 8.0);
         inside(Rect::from_center_size(middle, room_for), view)
     };
-    let all = || places.clone().map(at);
-    let free = all().find(|place| heads.is_free(*place) && taken.is_free(*place));
-    let free = free.or_else(|| all().find(|place| taken.is_free(*place)));
-    let Some(place) = free.or_else(|| certainly.then(|| at((0.0, 0.0)))) else { return false };
+    // What covers least of figures and boards is best, and what stands nearest above among those that cover nothing.
+    let free = places.map(at).enumerate().filter(|(_, place)| taken.is_free(*place));
+    let covered = |place: Rect| spared.map_or(0, |spared| spared.crowding(place));
+    let best = free.min_by_key(|(index, place)| covered(*place) + index).map(|(_, place)| place);
+    let Some(place) = best.or_else(|| certainly.then(|| at((0.0, 0.0)))) else { return false };
     taken.claim(place);
-    let galley = painter.layout(text, FontId::proportional(size), ink.gamma_multiply(strength), width);
+    let galley = lay_out(text);
     let grown = 0.9 + 0.1 * ((now_secs - bubble.born_secs) / BUBBLE_APPEARS_SECS).clamp(0.0, 1.0) as f32;
     let around = (galley.size() + vec2(18.0, 12.0)) * grown;
     let rect = inside(Rect::from_center_size(pos2(place.center().x, place.bottom() - around.y / 2.0), around), view);
@@ -301,7 +311,7 @@ pub(super) fn bubble(
     let edge = if shown { Stroke::new(1.0, edge.gamma_multiply(strength)) } else { Stroke::NONE };
     painter.rect(rect, corners, ground, edge, StrokeKind::Inside);
     if bubble.aloud {
-        let tip = root + (mouth - root).normalized() * mouth.distance(root).min(26.0);
+        let tip = root + (mouth - root).normalized() * mouth.distance(root).min(42.0);
         let (left, right) = (root - vec2(6.0, 0.0), root + vec2(6.0, 0.0));
         painter.add(Shape::convex_polygon(vec![left, right, tip], ground, Stroke::NONE));
         painter.line_segment([left + vec2(0.0, 1.0), tip], edge);
@@ -310,7 +320,7 @@ pub(super) fn bubble(
         painter.circle(root + vec2(1.0, 6.0), 3.4, ground, edge);
         painter.circle(root + vec2(3.0, 12.0), 2.0, ground, edge);
     }
-    painter.galley(rect.center() - galley.size() / 2.0, galley, ink);
+    painter.galley(rect.center() - galley.size() / 2.0, galley, ink.gamma_multiply(strength));
     true
 }
 
