@@ -81,8 +81,8 @@ impl Canvas {
             let response = ui.interact(rect, widget_id(), Sense::click_and_drag());
             response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, "The room"));
             keep_keys(ui, &response);
-            self.look_around(ui, &response, state);
             self.handle_hand(ui, &response, room, state, &mut commands);
+            self.look_around(ui, &response, state);
             self.choose(ui, &response, room, state);
             dropping::take_drop(ui, &response, room, state, &mut commands);
             let pointer = ui.input(|input| input.pointer.latest_pos());
@@ -180,13 +180,14 @@ impl Canvas {
                 None => hand::grasp(under(origin), camera.to_world(origin), room, shift, state, commands),
             };
         }
-        let place = response.interact_pointer_pos().map(|pointer| camera.to_world(pointer));
-        self.hand.follow(place, room, state, commands);
         let turned_away = self.had_focus && !focused;
         self.had_focus = focused;
         if std::mem::take(&mut state.gives_up) {
             std::mem::take(&mut self.hand).give_up(commands);
-        } else if response.drag_stopped() || (turned_away && self.hand != Hand::Free) {
+        }
+        let place = response.interact_pointer_pos().map(|pointer| camera.to_world(pointer));
+        self.hand.follow(place, room, state, commands);
+        if response.drag_stopped() || (turned_away && self.hand != Hand::Free) {
             std::mem::take(&mut self.hand).let_go(ui, response, room, state, commands);
         }
         state.holding = !matches!(self.hand, Hand::Free | Hand::Pans);

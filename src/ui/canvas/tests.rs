@@ -44,7 +44,8 @@ impl Window {
         for (index, element) in room.elements.iter_mut().enumerate() {
             element.position = Vec2::new(-240.0 + 160.0 * index as f32, 200.0);
         }
-        Self::of(room, UiState { hint_closed: true, ..UiState::default() })
+        let camera = crate::view::camera::Camera { middle: Vec2::new(0.0, 60.0), ..Default::default() };
+        Self::of(room, UiState { hint_closed: true, framed: true, camera, ..UiState::default() })
     }
 
     fn state(&mut self) -> &mut UiState {
@@ -406,7 +407,7 @@ fn keys_are_not_the_room_s_while_a_text_is_written() {
     window.state().selected = [Thing::Element("news".into())].into();
     window.0.get_by_label("Search the shelf").focus();
     window.0.run_steps(2);
-    for key in [Key::Delete, Key::Space, Key::ArrowLeft, Key::D, Key::Enter, Key::Num3] {
+    for key in [Key::Delete, Key::Space, Key::ArrowLeft, Key::D, Key::Num3, Key::Enter] {
         window.key(Modifiers::NONE, key);
     }
     assert_eq!(window.commands(), []);
@@ -547,7 +548,7 @@ fn a_rope_that_ends_nowhere_or_is_given_up_is_none() {
     let mut window = Window::new();
     let (bram, floor) = (window.agent("bram-1"), window.screen(0.0, -180.0));
     window.state().selected = [Thing::Agent("ada-1".into())].into();
-    window.0.run_steps(2);
+    window.0.run_steps(5);
     let view = window.room().agents[0].clone();
     let handle = relating::handle_place(&view, window.state().camera);
     for end in [floor, handle - vec2(20.0, 0.0), pos2(100.0, 500.0)] {
