@@ -138,7 +138,9 @@ impl House {
 fn timeless(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
-            let kept = map.iter().filter(|(key, _)| !["time", "sent"].contains(&key.as_str()));
+            let is_kept =
+                |key: &str, value: &Value| !matches!(key, "time" | "sent") && !(key == "status" && value == "open");
+            let kept = map.iter().filter(|(key, value)| is_kept(key, value));
             Value::Object(kept.map(|(key, value)| (key.clone(), timeless(value))).collect())
         }
         Value::Array(items) => Value::Array(items.iter().map(timeless).collect()),

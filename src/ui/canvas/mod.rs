@@ -166,7 +166,8 @@ impl Canvas {
     ) {
         let camera = state.camera;
         let under = |point: Pos2| thing_at(room, camera.to_world(point), camera.zoom);
-        if self.hand == Hand::Free {
+        // With a button down the pointer is about where it was pressed.
+        if self.hand == Hand::Free && !ui.input(|input| input.pointer.any_down()) {
             state.hovered = response.hover_pos().and_then(under);
             self.handles.look(response.hover_pos(), room, state);
         }

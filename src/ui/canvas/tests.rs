@@ -31,7 +31,9 @@ impl Window {
             let commands = shell.show(ui, &mut room, &stage.recent, art, &mut stage.state);
             stage.commands.extend(commands);
         };
-        let mut window = Self(Harness::builder().with_size(SIZE).with_max_steps(64).build_ui_state(app, stage));
+        let mut window = Self(
+            Harness::builder().with_size(SIZE).with_step_dt(1.0 / 60.0).with_max_steps(64).build_ui_state(app, stage),
+        );
         window.0.run_steps(4);
         window
     }
@@ -153,7 +155,7 @@ impl Window {
             phase: TouchPhase::Move,
             modifiers: Modifiers::NONE,
         });
-        self.0.run_steps(30);
+        self.0.run_steps(90);
     }
 
     fn key(&mut self, modifiers: Modifiers, key: Key) {
