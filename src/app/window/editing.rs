@@ -70,8 +70,10 @@ pub fn copies(world: &World, model: &RoomModel, things: &[Thing], at: Option<Vec
                 let mut keys = entry_keys(world, model, id)?;
                 keys.insert("id".to_owned(), json!(format!("{kind}-1")));
                 keys.insert("position".to_owned(), json!([position.x, position.y]));
-                // Two elements in one file would overwrite each other.
-                keys.shift_remove("file");
+                // Two elements in one file would overwrite each other: the copy holds its content itself.
+                if keys.shift_remove("file").is_some() {
+                    keys.extend(held(world, model, id)?.to_scene());
+                }
                 Some((RoomAct::Element(ElementCommand::Add { keys }), None))
             }
         }
@@ -119,14 +121,19 @@ fn entry_keys(world: &World, model: &RoomModel, id: &str) -> Option<Map<String, 
     if entry.is_none_or(|entry| entry.position != element.position) {
         keys.insert("position".to_owned(), json!([element.position.x, element.position.y]));
     }
-    let entity = world.resource::<crate::element::Elements>().entity(element.key)?;
     if element.file.is_none() {
-        let held = &*world.get::<Held>(entity)?.0;
+        let held = held(world, model, id)?;
         if !is_written(held, &element.kind, &keys) {
             keys.extend(held.to_scene());
         }
     }
     Some(keys)
+}
+
+/// What an element holds.
+fn held<'a>(world: &'a World, model: &RoomModel, id: &str) -> Option<&'a dyn Content> {
+    let entity = world.resource::<crate::element::Elements>().entity(model.element(id)?.key)?;
+    Some(&*world.get::<Held>(entity)?.0)
 }
 
 /// Whether an entry says already what an element holds.

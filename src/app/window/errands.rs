@@ -177,7 +177,8 @@ fn done(workspace: &Path, errand: Errand) -> Finished {
 /// Writes a file that is not there yet; one that is there stays as it is.
 pub(super) fn write_new(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
+        // Where a file stands in the way of a folder, it is not the wanted file that is there already.
+        fs::create_dir_all(folder).map_err(io::Error::other)?;
     }
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());

@@ -1,1 +1,496 @@
-//! x
+//! What a person does in the window, in a real room with files: performed, saved, taken back, and read again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use bevy::math::Vec2;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::editing::tenths;
+use super::errands::Finished;
+use super::open_room::OpenRoom;
+use super::performing::{go_on, perform};
+use crate::agent::AgentCommand;
+use crate::app::drive::{Driver, Step};
+use crate::app::room::OpenOptions;
+use crate::base::{Author, Id};
+use crate::element::content::MailStatus;
+use crate::element::{ElementAct, ElementCommand, ElementEdit};
+use crate::schedule::Speed;
+use crate::simulation::RelationshipCommand;
+use crate::ui::command::RoomAct;
+use crate::ui::{Command, UiState};
+use crate::view::model::{ContentView, RoomModel};
+use crate::view::pick::Thing;
+use crate::view::reading::Wanted;
+use crate::workspace::{Relationship, SceneState, save_now};
+
+const SCENE: &str = "# My room\nname: Test\nelements:\n  - { id: rules, kind: rulebook, position: [0, 100], text: Be kind }\n  \
+                     # Ideas of all\n  - id: ideas\n    kind: pinboard\n    position: [200, 100]\n    pins:\n      - { id: p1, text: Buy tea, author: ada-1, up: [bram-1], comments: [{ author: ada-1, text: Green }] }\n      - { id: p2, text: Sing, author: user, time: 3 }\n  \
+                     - { id: post, kind: inbox, position: [400, 100], owner: ada-1, items: [{ id: m1, from: bram-1, to: ada-1, subject: Tea, text: At four }] }\n  \
+                     - { id: news, kind: messageboard, position: [600, 100], file: boards/news.md }\n\
+                     agents:\n  - { id: ada-1, profile: ada, position: [-900, 900], behaviour: stationary }\n  - { id: bram-1, profile: bram, position: [0, 900], behaviour: stationary }\n  \
+                     - { id: cleo-1, profile: ada, position: [900, 900], behaviour: stationary }\n\
+                     relationships:\n  - { from: ada-1, to: bram-1, label: mentors }\n  - { from: bram-1, to: cleo-1, label: likes }\n";
+
+/// A room in a folder of its own, that stands still: only what a person does happens.
+struct House {
+    folder: tempfile::TempDir,
+    room: OpenRoom,
+    state: UiState,
+}
+
+impl House {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let files = [
+            ("settings.yaml", ""),
+            ("scenes/test.yaml", SCENE),
+            ("scenes/other.yaml", "name: Other\nagents: [{ id: zoe, profile: ada }]\n"),
+            ("agents/ada.md", "You are Ada."),
+            ("agents/bram.md", "You are Bram."),
+            ("boards/news.md", "All is well\n"),
+        ];
+        for (path, text) in files {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("folders can be made");
+            fs::write(path, text).expect("files can be written");
+        }
+        let options = OpenOptions {
+            folder: folder.path().to_owned(),
+            scene: Some("test".into()),
+            provider: Some("offline".into()),
+            ..OpenOptions::default()
+        };
+        let room = OpenRoom::open(options).expect("the room opens");
+        let mut house = Self { folder, room, state: UiState::default() };
+        house.room.world().expect("it is open").resource_mut::<crate::schedule::SimClock>().speed = Speed::Max;
+        house.settle();
+        house.perform(Command::SetPaused(true));
+        house.settle();
+        house
+    }
+
+    /// Lets in what waits, and the few ticks that it takes to be told everywhere.
+    fn settle(&mut self) {
+        let Some(world) = self.room.world() else { return };
+        let mut driver = Driver::default();
+        let began = Instant::now();
+        let mut ticks = 0;
+        while ticks < 4 && began.elapsed() < Duration::from_secs(20) {
+            match driver.try_step(world) {
+                Step::Ticked => ticks += 1,
+                Step::Paused => break,
+                Step::Owed | Step::Early => std::thread::yield_now(),
+            }
+        }
+    }
+
+    fn model(&mut self) -> RoomModel {
+        let everything = [Thing::Agent("ada-1".into()), Thing::Agent("bram-1".into()), Thing::Agent("cleo-1".into())];
+        let things = everything.into_iter().chain(self.state.selected.iter().cloned()).collect();
+        let camera = self.state.camera;
+        self.room.model(&Wanted { camera: &camera, things: &things, overlay: false, share: 1.0 })
+    }
+
+    fn perform(&mut self, command: Command) {
+        let model = self.model();
+        perform(&mut self.room, &model, &mut self.state, command);
+    }
+
+    /// Does it and waits until it is done.
+    fn act(&mut self, command: Command) {
+        self.perform(command);
+        self.settle();
+    }
+
+    fn edit(&mut self, element: &str, act: ElementAct) {
+        let edit = ElementEdit { element: element.into(), act, by: Author::user(), cause: None };
+        self.act(Command::Act(RoomAct::Edit(edit), None));
+    }
+
+    fn saved(&mut self, path: &str) -> String {
+        assert_eq!(save_now(self.room.world().expect("it is open")), []);
+        fs::read_to_string(self.folder.path().join(path)).expect("it is there")
+    }
+
+    /// The scene as it is saved, without what an undoing may change: order of entries, times, and whether what is
+    /// the default is written.
+    fn scene(&mut self) -> Value {
+        let text = self.saved("scenes/test.yaml");
+        let known = self.room.world().expect("it is open").resource::<SceneState>().doc.root.clone();
+        let read = crate::workspace::yaml::parse(&text).expect("it is YAML");
+        assert_eq!(read, known, "what is saved is what the room knows");
+        let list = |name: &str| {
+            let entries = read.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+            let entry = |entry: &Value| (entry["id"].as_str().unwrap_or_default().to_owned(), timeless(entry));
+            entries.iter().map(entry).collect::<BTreeMap<String, Value>>()
+        };
+        let board = self.saved("boards/news.md");
+        json!({ "elements": list("elements"), "agents": list("agents"), "ropes": read["relationships"], "board": board })
+    }
+}
+
+/// Without times: what is done again is done at another time.
+fn timeless(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let is_kept =
+                |key: &str, value: &Value| !matches!(key, "time" | "sent") && !(key == "status" && value == "open");
+            let kept = map.iter().filter(|(key, value)| is_kept(key, value));
+            Value::Object(kept.map(|(key, value)| (key.clone(), timeless(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(timeless).collect()),
+        other => other.clone(),
+    }
+}
+
+fn tie(from: &str, to: &str, label: &str) -> Relationship {
+    Relationship { from: from.into(), to: to.into(), label: label.into() }
+}
+
+fn relate(command: RelationshipCommand) -> Command {
+    Command::Act(RoomAct::Relate(command), None)
+}
+
+/// One of the things that a person can do and take back.
+#[derive(Clone, Debug)]
+enum Deed {
+    Pin(String),
+    EditPin,
+    TakePinDown(usize),
+    Vote(bool),
+    Comment(String),
+    Write(&'static str, String),
+    Mail(String),
+    Throw(usize),
+    Close,
+    MoveElement(usize, i16),
+    Relabel(usize, String),
+    Nudge(usize),
+    Delete(usize),
+    DeleteAll,
+    Duplicate(usize),
+    AddElement(&'static str),
+    AddAgent,
+    Home(usize, i16),
+    Relate(usize, usize, String),
+    Unrelate(usize),
+    Rename(usize, String),
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    let word = || "[a-z]{1,6}( [a-z]{1,4})?";
+    prop_oneof![
+        word().prop_map(Deed::Pin),
+        Just(Deed::EditPin),
+        (0..4_usize).prop_map(Deed::TakePinDown),
+        any::<bool>().prop_map(Deed::Vote),
+        word().prop_map(Deed::Comment),
+        (prop_oneof![Just("rules"), Just("news")], word()).prop_map(|(id, text)| Deed::Write(id, text)),
+        word().prop_map(Deed::Mail),
+        (0..3_usize).prop_map(Deed::Throw),
+        Just(Deed::Close),
+        (0..6_usize, any::<i16>()).prop_map(|(index, x)| Deed::MoveElement(index, x)),
+        (0..6_usize, word()).prop_map(|(index, label)| Deed::Relabel(index, label)),
+        (0..6_usize).prop_map(Deed::Nudge),
+        (0..9_usize).prop_map(Deed::Delete),
+        Just(Deed::DeleteAll),
+        (0..9_usize).prop_map(Deed::Duplicate),
+        prop_oneof![Just("pinboard"), Just("inbox")].prop_map(Deed::AddElement),
+        Just(Deed::AddAgent),
+        (0..4_usize, any::<i16>()).prop_map(|(index, x)| Deed::Home(index, x)),
+        (0..4_usize, 0..4_usize, word()).prop_map(|(from, to, label)| Deed::Relate(from, to, label)),
+        (0..4_usize).prop_map(Deed::Unrelate),
+        (0..4_usize, word()).prop_map(|(index, label)| Deed::Rename(index, label)),
+    ]
+}
+
+impl Deed {
+    /// The command that does it in the room as it is, if it can be done.
+    fn command(&self, room: &RoomModel) -> Option<Command> {
+        let edit = |element: &str, act| {
+            let edit = ElementEdit { element: element.into(), act, by: Author::user(), cause: None };
+            room.element(element).map(|_| Command::Act(RoomAct::Edit(edit), None))
+        };
+        let pin = |index: usize| match room.element("ideas").map(|element| &*element.content) {
+            Some(ContentView::Pins(pins)) if !pins.is_empty() => Some(pins[index % pins.len()].id.clone()),
+            _ => None,
+        };
+        let mail = |index: usize| match room.element("post").map(|element| &*element.content) {
+            Some(ContentView::Mail { items, .. }) if !items.is_empty() => Some(items[index % items.len()].id.clone()),
+            _ => None,
+        };
+        let element = |index: usize| room.elements.get(index % room.elements.len().max(1));
+        let agent = |index: usize| room.agents.get(index % room.agents.len().max(1));
+        let things = || {
+            let agents = room.agents.iter().map(|agent| Thing::Agent(agent.id.clone()));
+            let elements = room.elements.iter().map(|element| Thing::Element(element.id.clone()));
+            agents.chain(elements).collect::<Vec<_>>()
+        };
+        let thing = |index: usize| things().get(index).cloned().map(|thing| vec![thing]);
+        let tie = |index: usize| room.relationships().nth(index);
+        match self.clone() {
+            Self::Pin(text) => edit("ideas", ElementAct::AddPin { id: None, text }),
+            Self::EditPin => edit("ideas", ElementAct::EditPin { id: pin(0)?, text: "Other".into() }),
+            Self::TakePinDown(index) => edit("ideas", ElementAct::RemovePin { id: pin(index)? }),
+            Self::Vote(up) => edit("ideas", ElementAct::Vote { id: pin(0)?, up }),
+            Self::Comment(text) => edit("ideas", ElementAct::Comment { id: pin(0)?, text }),
+            Self::Write(id, text) => edit(id, ElementAct::SetText { text }),
+            Self::Mail(text) => {
+                let (from, to) = ("user".into(), "ada-1".into());
+                let attachments = Vec::new();
+                edit("post", ElementAct::AddMail { id: None, from, to, subject: "S".into(), text, attachments })
+            }
+            Self::Throw(index) => edit("post", ElementAct::RemoveMail { id: mail(index)? }),
+            Self::Close => edit("post", ElementAct::SetMailStatus { id: mail(0)?, status: MailStatus::Closed }),
+            Self::MoveElement(index, x) => {
+                let element = element(index)?;
+                let to = |position| RoomAct::Element(ElementCommand::Move { element: element.id.clone(), position });
+                let place = tenths(Vec2::new(f32::from(x) / 10.0, 40.0));
+                Some(Command::Act(to(place), Some(to(element.position))))
+            }
+            Self::Relabel(index, label) => {
+                let element = element(index)?;
+                let called = |label: &str| {
+                    RoomAct::Element(ElementCommand::Relabel { element: element.id.clone(), label: label.to_owned() })
+                };
+                Some(Command::Act(called(&label), Some(called(&element.label))))
+            }
+            Self::Nudge(index) => Some(Command::Nudge(vec![element(index)?.id.clone()], Vec2::X)),
+            Self::Delete(index) => thing(index).map(Command::Delete),
+            Self::DeleteAll => Some(Command::Delete(things())),
+            Self::Duplicate(index) => thing(index).map(Command::Duplicate),
+            Self::AddElement(kind) => Some(crate::ui::shelf::element_at(room, kind, Vec2::new(7.0, 7.0))),
+            Self::AddAgent => Some(crate::ui::canvas::add_agent(room, &"ada".into(), Vec2::new(0.5, 1_500.0))),
+            Self::Home(index, x) => {
+                let agent = agent(index)?;
+                let home = agent.detail.as_ref()?.home;
+                let set = |position| RoomAct::Agent(AgentCommand::SetHome { agent: agent.id.clone(), position });
+                Some(Command::Act(set(Vec2::new(f32::from(x) / 10.0, 950.0)), Some(set(home))))
+            }
+            Self::Relate(from, to, label) => {
+                let relationship = Relationship { from: agent(from)?.id.clone(), to: agent(to)?.id.clone(), label };
+                Some(relate(RelationshipCommand::Add { relationship, at: None }))
+            }
+            Self::Unrelate(index) => Some(relate(RelationshipCommand::Remove { relationship: tie(index)? })),
+            Self::Rename(index, label) => {
+                Some(relate(RelationshipCommand::Relabel { relationship: tie(index)?, label }))
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 60, ..ProptestConfig::default() })]
+    #[test]
+    fn whatever_is_done_can_all_be_taken_back_and_done_again(
+        deeds in proptest::collection::vec(deed(), 1..26),
+    ) {
+        let mut house = House::new();
+        let before = house.scene();
+        let mut told = Vec::new();
+        for deed in &deeds {
+            let model = house.model();
+            if let Some(command) = deed.command(&model) {
+                told.push(format!("{command:?}"));
+                house.act(command);
+            }
+        }
+        let after = house.scene();
+        let (steps, _) = house.room.history.len();
+        for _ in 0..steps {
+            house.act(Command::Undo);
+        }
+        prop_assert_eq!(house.scene(), before, "taken back: {:#?}", told);
+        for _ in 0..steps {
+            house.act(Command::Redo);
+        }
+        prop_assert_eq!(house.scene(), after, "done again: {:#?}", told);
+        prop_assert_eq!(house.room.history.len(), (steps, 0));
+    }
+}
+
+#[test]
+fn a_relationship_by_hand_is_saved_beside_what_a_person_wrote_and_shown_when_a_person_writes_it() {
+    let mut house = House::new();
+    house.act(relate(RelationshipCommand::Add { relationship: tie("cleo-1", "ada-1", "fears"), at: None }));
+    let text = house.saved("scenes/test.yaml");
+    assert_eq!(text, format!("{SCENE}  - {{ from: cleo-1, to: ada-1, label: fears }}\n"));
+    house.act(relate(RelationshipCommand::Add { relationship: tie("cleo-1", "cleo-1", "x"), at: None }));
+    assert!(house.state.outcomes.last().expect("it is told").text.contains("cannot be related to itself"));
+    let edited = text.replace("mentors", "teaches");
+    house.tell_of("scenes/test.yaml", &edited);
+    let labels: Vec<String> = house.model().relationships().map(|tie| tie.label).collect();
+    assert_eq!(labels, ["teaches", "likes", "fears"]);
+    house.act(Command::Delete(vec![Thing::Agent("bram-1".into())]));
+    assert_eq!(house.model().relationships().count(), 1, "who leaves is related to nobody");
+    house.act(Command::Undo);
+    let labels: Vec<String> = house.model().relationships().map(|tie| tie.label).collect();
+    assert_eq!(labels, ["teaches", "likes", "fears"], "and comes back with everybody it knew");
+}
+
+impl House {
+    /// Somebody else writes a file of the workspace.
+    fn tell_of(&mut self, path: &str, text: &str) {
+        fs::write(self.folder.path().join(path), text).expect("files can be written");
+        let content = crate::workspace::files::FileContent::Text(text.to_owned());
+        let change = crate::workspace::FileChanged { path: path.to_owned(), content };
+        let world = self.room.world().expect("it is open");
+        world.resource_mut::<crate::schedule::Door<crate::workspace::FileChanged>>().push(change);
+        self.settle();
+    }
+
+    /// Lets frames pass until nothing is under way.
+    fn frames(&mut self) {
+        let began = Instant::now();
+        while (!self.room.errands.is_idle() || self.room.opening.is_some()) && began.elapsed() < Duration::from_secs(20)
+        {
+            go_on(&mut self.room, &mut self.state);
+            std::thread::yield_now();
+        }
+        self.settle();
+    }
+
+    fn desktop(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.folder.path().join(format!("desktop-{}", name.replace('/', "-")));
+        fs::create_dir_all(&path).expect("folders can be made");
+        let path = path.join(name);
+        fs::write(&path, text).expect("files can be written");
+        path
+    }
+}
+
+#[test]
+fn what_is_edited_is_in_the_scene_or_the_board_and_edits_of_files_show() {
+    let mut house = House::new();
+    house.edit("news", ElementAct::SetText { text: "The kettle is on".into() });
+    assert_eq!(house.saved("boards/news.md").trim(), "The kettle is on");
+    house.edit("ideas", ElementAct::AddPin { id: None, text: "Bake".into() });
+    let text = house.saved("scenes/test.yaml");
+    assert!(text.contains("text: Bake") && text.contains("# Ideas of all"), "{text}");
+    house.act(Command::Undo);
+    house.act(Command::Undo);
+    assert_eq!(house.saved("scenes/test.yaml"), SCENE, "to the letter");
+    assert_eq!(house.saved("boards/news.md").trim(), "All is well");
+    house.tell_of("boards/news.md", "From outside\n");
+    let model = house.model();
+    let news = model.element("news").expect("it is there");
+    assert_eq!(*news.content, ContentView::Text("From outside".into()));
+}
+
+#[test]
+fn new_things_get_ids_of_their_own_however_fast_they_are_asked_for() {
+    let mut house = House::new();
+    let model = house.model();
+    for _ in 0..3 {
+        // The same picture three times: no tick has passed.
+        let add = crate::ui::canvas::add_agent(&model, &"ada".into(), Vec2::new(0.0, 900.0));
+        perform(&mut house.room, &model, &mut house.state, add);
+        let board = crate::ui::shelf::element_at(&model, "pinboard", Vec2::ZERO);
+        perform(&mut house.room, &model, &mut house.state, board);
+        let pin = ElementAct::AddPin { id: None, text: "x".into() };
+        let edit = ElementEdit { element: "ideas".into(), act: pin, by: Author::user(), cause: None };
+        perform(&mut house.room, &model, &mut house.state, Command::Act(RoomAct::Edit(edit), None));
+    }
+    house.settle();
+    let model = house.model();
+    let agents: Vec<&Id> = model.agents.iter().map(|agent| &agent.id).skip(3).collect();
+    assert_eq!(agents, [&Id::from("ada-2"), &"ada-3".into(), &"ada-4".into()]);
+    assert_eq!(model.elements.len(), 7);
+    for _ in 0..9 {
+        house.act(Command::Undo);
+    }
+    let model = house.model();
+    assert_eq!((model.agents.len(), model.elements.len()), (3, 4));
+    assert_eq!(house.saved("scenes/test.yaml"), SCENE);
+}
+
+#[test]
+fn what_cannot_be_taken_back_any_more_is_told_and_changes_nothing_else() {
+    let mut house = House::new();
+    let pin = ElementAct::AddPin { id: None, text: "Bake".into() };
+    house.edit("ideas", pin);
+    let text = house.saved("scenes/test.yaml");
+    let line = text.lines().find(|line| line.contains("Bake")).expect("it is pinned up").to_owned();
+    house.tell_of("scenes/test.yaml", &text.replace(&format!("{line}\n"), ""));
+    house.act(Command::Undo);
+    let told = &house.state.outcomes.last().expect("it is told").text;
+    assert!(told.contains("could not be done") && told.contains("no pin"), "{told}");
+}
+
+#[test]
+fn a_scene_is_made_and_opened_without_a_frame_that_waits_for_it() {
+    let mut house = House::new();
+    house.perform(Command::NewScene("Quiet evening".into()));
+    house.perform(Command::NewScene("Quiet evening".into()));
+    house.frames();
+    assert_eq!(house.model().scene, "quiet-evening");
+    assert!(house.room.notices.is_empty(), "the second click did nothing: {:?}", house.room.notices);
+    assert!(house.model().scenes.contains(&"quiet-evening".to_owned()));
+    house.perform(Command::NewScene("Other".into()));
+    house.frames();
+    assert_eq!(house.model().scene, "quiet-evening", "one that is there is not written over");
+    assert!(house.room.notices[0].what.contains("of that name"));
+    house.perform(Command::OpenScene("test".into()));
+    go_on(&mut house.room, &mut house.state);
+    assert_eq!(house.state.under_way.as_deref(), Some("Opening test"), "it is shown before it is done");
+    house.frames();
+    assert_eq!((house.model().scene.as_str(), house.state.under_way.as_deref()), ("test", None));
+    house.perform(Command::SaveSceneAs("Copy".into()));
+    house.frames();
+    assert_eq!(fs::read_to_string(house.folder.path().join("scenes/copy.yaml")).expect("it is there"), SCENE);
+}
+
+#[test]
+fn dropped_files_become_agents_at_once_and_a_scene_is_opened() {
+    let mut house = House::new();
+    let zoe = house.desktop("zoe.md", "---\nid: zoe-the-brave\nname: Zoe\n---\nYou are Zoe.");
+    let mdx = house.desktop("odd.mdx", "# Odd");
+    house.perform(Command::Import { paths: vec![zoe, mdx], position: Vec2::new(0.0, 900.0) });
+    house.frames();
+    let model = house.model();
+    let zoe = model.agents.last().expect("there are agents");
+    assert_eq!((&*zoe.profile, &*zoe.name), ("zoe-the-brave", "Zoe"));
+    assert!(house.room.notices.iter().any(|notice| notice.place == "odd.mdx"));
+    house.act(Command::Undo);
+    assert_eq!(house.model().agents.len(), 3);
+    assert!(house.folder.path().join("agents/zoe.md").exists(), "the file stays");
+    let scene = house.desktop("Garden.yaml", "elements: []\nagents: [{ id: g, profile: bram }]\n");
+    house.perform(Command::Import { paths: vec![scene], position: Vec2::ZERO });
+    house.frames();
+    assert_eq!(house.model().scene, "garden");
+}
+
+#[test]
+fn whoever_was_held_when_the_room_closed_stands_when_it_opens() {
+    let mut house = House::new();
+    house.act(Command::Act(RoomAct::Agent(AgentCommand::PickUp { agent: "ada-1".into() }), None));
+    assert_eq!(house.model().agents[0].state, crate::simulation::State::Dragged);
+    house.perform(Command::OpenScene("test".into()));
+    house.frames();
+    assert_ne!(house.model().agents[0].state, crate::simulation::State::Dragged);
+}
+
+#[test]
+fn a_copy_of_what_lies_in_a_file_holds_it_itself() {
+    let mut house = House::new();
+    house.act(Command::Duplicate(vec![Thing::Element("news".into())]));
+    let model = house.model();
+    let copy = model.elements.last().expect("it was copied");
+    assert_eq!((&*copy.content, &copy.file), (&ContentView::Text("All is well".into()), &None));
+}
+
+#[test]
+fn a_failed_errand_is_a_notice() {
+    let mut house = House::new();
+    fs::remove_dir_all(house.folder.path().join("scenes")).expect("it is there");
+    fs::write(house.folder.path().join("scenes"), "in the way").expect("files can be written");
+    house.perform(Command::NewScene("Late".into()));
+    house.frames();
+    assert!(house.room.notices[0].what.contains("cannot be written"), "{:?}", house.room.notices);
+    assert_eq!(house.room.errands.take_finished(), Vec::<Finished>::new());
+}

@@ -81,8 +81,8 @@ impl Canvas {
             let response = ui.interact(rect, widget_id(), Sense::click_and_drag());
             response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, "The room"));
             keep_keys(ui, &response);
-            self.look_around(ui, &response, state);
             self.handle_hand(ui, &response, room, state, &mut commands);
+            self.look_around(ui, &response, state);
             self.choose(ui, &response, room, state);
             dropping::take_drop(ui, &response, room, state, &mut commands);
             let pointer = ui.input(|input| input.pointer.latest_pos());
@@ -100,7 +100,7 @@ impl Canvas {
                 quiet: state.overlay,
             };
             paint::room(&painter, room, recent, art, &look);
-            self.handles.paint(&painter, pointer, room, &self.hand, state, theme);
+            self.handles.paint(&painter, (pointer, response.hover_pos()), room, &self.hand, state, theme);
             self.paint_box(&painter, pointer, theme, state);
             dropping::paint_ghost(ui, &painter, room, art, theme, state);
             if state.overlay {
@@ -166,7 +166,8 @@ impl Canvas {
     ) {
         let camera = state.camera;
         let under = |point: Pos2| thing_at(room, camera.to_world(point), camera.zoom);
-        if self.hand == Hand::Free {
+        // With a button down the pointer is about where it was pressed.
+        if self.hand == Hand::Free && !ui.input(|input| input.pointer.any_down()) {
             state.hovered = response.hover_pos().and_then(under);
             self.handles.look(response.hover_pos(), room, state);
         }
@@ -180,13 +181,14 @@ impl Canvas {
                 None => hand::grasp(under(origin), camera.to_world(origin), room, shift, state, commands),
             };
         }
-        let place = response.interact_pointer_pos().map(|pointer| camera.to_world(pointer));
-        self.hand.follow(place, room, state, commands);
         let turned_away = self.had_focus && !focused;
         self.had_focus = focused;
         if std::mem::take(&mut state.gives_up) {
             std::mem::take(&mut self.hand).give_up(commands);
-        } else if response.drag_stopped() || (turned_away && self.hand != Hand::Free) {
+        }
+        let place = response.interact_pointer_pos().map(|pointer| camera.to_world(pointer));
+        self.hand.follow(place, room, state, commands);
+        if response.drag_stopped() || (turned_away && self.hand != Hand::Free) {
             std::mem::take(&mut self.hand).let_go(ui, response, room, state, commands);
         }
         state.holding = !matches!(self.hand, Hand::Free | Hand::Pans);
@@ -200,14 +202,6 @@ impl Canvas {
             let tie = paint::tie_under(room, camera, point)?;
             room.relationship(&room.ties[tie])
         };
-        if let Some(pointer) = response.hover_pos()
-            && self.hand == Hand::Free
-            && state.hovered.is_none()
-            && let Some(tie) = paint::tie_under(room, camera, pointer)
-        {
-            paint::chosen_tie(ui.painter(), room, camera, Theme::of(state.dark), tie, false);
-            ui.ctx().set_cursor_icon(CursorIcon::PointingHand);
-        }
         let Some(pointer) = response.interact_pointer_pos() else { return };
         let shift = ui.input(|input| input.modifiers.shift);
         if response.double_clicked() {

@@ -1,7 +1,7 @@
 //! Relationships by hand: the handle beside a figure, the rope in the making, and the field for its label.
 
 use bevy::math::Vec2;
-use egui::{Align2, Area, Id as WidgetId, Order, Painter, Pos2, TextEdit, Ui};
+use egui::{Align2, Area, CursorIcon, Id as WidgetId, Order, Painter, Pos2, TextEdit, Ui};
 
 use super::hand::Hand;
 use crate::base::Id;
@@ -69,7 +69,7 @@ impl Handles {
     pub(super) fn paint(
         &self,
         painter: &Painter,
-        pointer: Option<Pos2>,
+        (pointer, over_room): (Option<Pos2>, Option<Pos2>),
         room: &RoomModel,
         hand: &Hand,
         state: &UiState,
@@ -80,6 +80,12 @@ impl Handles {
             |wanted: &Relationship| room.ties.iter().position(|tie| room.relationship(tie).as_ref() == Some(wanted));
         if let Some(index) = state.rope.as_ref().and_then(at) {
             paint::chosen_tie(painter, room, camera, *theme, index, true);
+        }
+        if let (Hand::Free, None, Some(pointer)) = (hand, &state.hovered, over_room)
+            && let Some(index) = paint::tie_under(room, camera, pointer)
+        {
+            paint::chosen_tie(painter, room, camera, *theme, index, false);
+            painter.ctx().set_cursor_icon(CursorIcon::PointingHand);
         }
         let ends = match (hand, &state.naming) {
             (Hand::Relates(from), _) => room.agent(from).zip(pointer).map(|(from, pointer)| {
