@@ -76,11 +76,20 @@ impl Environment {
         self.vars.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
     }
 
+    /// Tells whether a person has written to `keys.env`.
+    pub(super) fn key_file_stamp(&self) -> KeyFileStamp {
+        let metadata = std::fs::metadata(self.key_file()?).ok()?;
+        Some((metadata.modified().ok()?, metadata.len()))
+    }
+
     /// Where the user may write keys down.
     pub fn key_file(&self) -> Option<PathBuf> {
         self.config_dir.as_ref().map(|folder| folder.join("keys.env"))
     }
 }
+
+/// When `keys.env` was last written, and its length; none where there is none.
+pub(super) type KeyFileStamp = Option<(std::time::SystemTime, u64)>;
 
 /// The keys that were found, by the name of their variable.
 #[derive(Clone, Default, Debug)]

@@ -62,8 +62,8 @@ impl RoomReader {
         self.glide.take_in(clock.tick(), agents.iter(world).map(|(agent, position)| (agent.key, position.0)));
         let start = world.get_resource::<RoomStart>();
         let scene = start.map(|start| stem(&start.scene).to_owned()).unwrap_or_default();
-        let stand_in = start.and_then(|start| start.provider.clone());
         let questions = world.resource::<Questions>();
+        let stand_in = questions.stand_in().map(str::to_owned);
         let provider = world
             .resource::<GatewaySettings>()
             .choose(stand_in.as_deref(), None)
@@ -245,9 +245,9 @@ type Parts<'a> = (&'a Agent, &'a AgentState, &'a Queue, &'a Life, &'a Home);
 fn detail(world: &World, entity: EntityRef, parts: Parts, room: &RoomModel) -> AgentDetail {
     let (agent, state, queue, life, home) = parts;
     let profile = world.resource::<Profiles>().get(&agent.profile);
-    let start = world.get_resource::<RoomStart>().and_then(|start| start.provider.as_deref());
+    let stand_in = world.resource::<Questions>().stand_in();
     let model = profile.and_then(|profile| profile.model.as_deref());
-    let answered_by = world.resource::<GatewaySettings>().choose(start, model);
+    let answered_by = world.resource::<GatewaySettings>().choose(stand_in, model);
     let session = entity.get::<Session>();
     let live = world.resource::<LiveText>();
     AgentDetail {

@@ -166,7 +166,7 @@ fn take_in_file(world: &mut World, change: &mut FileChanged) {
     order(world, &path);
 }
 
-fn know(world: &mut World, path: &str, text: Option<String>) {
+pub(super) fn know(world: &mut World, path: &str, text: Option<String>) {
     let mut files = world.resource_mut::<KnownFiles>();
     match text {
         Some(text) => files.0.insert(path.to_owned(), text),
@@ -214,7 +214,7 @@ fn take_in_scene(world: &mut World, path: &str, theirs: Option<String>) {
 }
 
 /// Hands the text that the world knows to the saver, if the room writes this file and there is a saver.
-fn order(world: &mut World, path: &str) {
+pub(super) fn order(world: &mut World, path: &str) {
     let unsaved = world.resource::<Unsaved>();
     let (Some(over), number) = (unsaved.over(path), unsaved.number()) else { return };
     let scene = world.resource::<SceneState>();
