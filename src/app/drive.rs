@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use bevy::ecs::prelude::*;
 
 use crate::gateway;
-use crate::schedule::{self, SimClock, Speed, TICKS_PER_SEC, saved};
+use crate::schedule::{self, Door, SetStandstill, SimClock, Speed, Standstill, TICKS_PER_SEC, saved};
 use crate::store::{EventLog, EventRecord, Snapshot, Store};
-use crate::workspace::{KnownFiles, RoomStart};
+use crate::workspace::{self, KnownFiles, RoomStart};
 
 /// A stall of the machine advances the room by no more than this.
 const STALL_AT_MOST: Duration = Duration::from_millis(100);
@@ -68,9 +68,14 @@ impl Driver {
     pub fn try_step(&mut self, world: &mut World) -> Step {
         let clock = world.resource::<SimClock>();
         let (speed, paused) = (clock.speed, clock.paused);
-        if paused {
+        // What a person does to a room that stands still is let in, and nothing else happens in that tick.
+        let stands_still = world.resource::<Standstill>().holds();
+        if paused && stands_still && !schedule::somebody_waits(world) && !workspace::has_news(world) {
             self.next_tick_at = None;
             return Step::Paused;
+        }
+        if paused != stands_still && world.resource::<Door<SetStandstill>>().is_empty() {
+            world.resource_mut::<Door<SetStandstill>>().push(SetStandstill { on: paused });
         }
         if let Speed::Times(times) = speed
             && self.next_tick_at.is_some_and(|due| Instant::now() < due)

@@ -1,8 +1,10 @@
 //! The clock of the room: counts ticks, knows nothing of wall time.
 
+use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::door::Input;
 use super::saved::Section;
 
 /// Ticks in one second of simulated time.
@@ -55,22 +57,63 @@ impl SimClock {
     }
 }
 
+/// Whether the room stands still: nobody moves or begins anything by itself, while a person may go on arranging
+/// what is in it. Ticks that run meanwhile only let in what the person does.
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Standstill(bool);
+
+impl Standstill {
+    /// Whether it does.
+    pub fn holds(self) -> bool {
+        self.0
+    }
+}
+
+/// A person stops the room or lets it go on.
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SetStandstill {
+    /// Whether it is to stand still.
+    pub on: bool,
+}
+
+impl Input for SetStandstill {
+    const KIND: &'static str = "standstill";
+}
+
+/// A condition: whether the room lives by itself.
+pub fn room_goes_on(standstill: Res<Standstill>) -> bool {
+    !standstill.holds()
+}
+
+pub(super) fn stand_or_go_on(mut wishes: MessageReader<SetStandstill>, mut standstill: ResMut<Standstill>) {
+    for wish in wishes.read() {
+        standstill.0 = wish.on;
+    }
+}
+
 /// What of the clock outlives the process.
 #[derive(Serialize, Deserialize)]
 pub(super) struct ClockSaved {
     tick: u64,
     seed: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    stands_still: bool,
 }
 
 impl Section for ClockSaved {
     const NAME: &'static str = "clock";
 
     fn save(world: &mut World) -> Self {
-        Self { tick: world.resource::<SimClock>().tick, seed: world.resource::<super::RoomSeed>().0 }
+        Self {
+            tick: world.resource::<SimClock>().tick,
+            seed: world.resource::<super::RoomSeed>().0,
+            stands_still: world.resource::<Standstill>().holds(),
+        }
     }
 
     fn load(self, world: &mut World) {
         world.resource_mut::<SimClock>().tick = self.tick;
         world.resource_mut::<super::RoomSeed>().0 = self.seed;
+        world.insert_resource(Standstill(self.stands_still));
     }
 }

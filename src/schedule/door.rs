@@ -96,6 +96,7 @@ struct InputKinds(Vec<InputKind>);
 #[derive(Clone, Copy)]
 struct InputKind {
     name: &'static str,
+    waits: fn(&World) -> bool,
     admit: fn(&mut World),
     replay: fn(&mut World, &str) -> Result<(), serde_json::Error>,
 }
@@ -111,6 +112,7 @@ impl InputExt for App {
         self.add_tick_message::<T>().init_resource::<Door<T>>();
         self.world_mut().resource_mut::<InputKinds>().0.push(InputKind {
             name: T::KIND,
+            waits: |world| !world.resource::<Door<T>>().is_empty(),
             admit: admit::<T>,
             replay: |world, data| {
                 let input: T = serde_json::from_str(data)?;
@@ -120,6 +122,11 @@ impl InputExt for App {
         });
         self
     }
+}
+
+/// Whether anything stands in front of the door, of whatever kind.
+pub fn somebody_waits(world: &World) -> bool {
+    world.resource::<InputKinds>().0.iter().any(|kind| (kind.waits)(world))
 }
 
 /// Adapters that fill doors from channels: before the door opens.

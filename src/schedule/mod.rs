@@ -15,8 +15,9 @@ use bevy::ecs::message::{Message, Messages};
 use bevy::ecs::prelude::*;
 use bevy::ecs::schedule::{ScheduleLabel, SingleThreadedExecutor};
 
-pub use clock::{SimClock, Speed, TICKS_PER_SEC, ticks};
-pub use door::{Door, Input, InputJournal, RecordedInput};
+pub use clock::{SetStandstill, SimClock, Speed, Standstill, TICKS_PER_SEC, room_goes_on, ticks};
+use door::InputExt;
+pub use door::{Door, Input, InputJournal, RecordedInput, somebody_waits};
 pub use random::{AgentRandom, RoomSeed};
 pub use saved::{SavedSections, Section};
 
@@ -101,9 +102,12 @@ pub fn plugin(app: &mut App) {
     });
     app.init_resource::<SimClock>()
         .init_resource::<RoomSeed>()
+        .init_resource::<clock::Standstill>()
         .init_resource::<TickMessages>()
         .init_resource::<SavedSections>();
     app.add_plugins(door::plugin);
+    app.add_input::<SetStandstill>();
+    app.add_systems(Tick, clock::stand_or_go_on.in_set(InPhase(WorkshopSystems::Ingest, Floor::Workspace)));
     saved::register::<clock::ClockSaved>(app);
 }
 

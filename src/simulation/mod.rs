@@ -40,7 +40,7 @@ use bevy::ecs::prelude::*;
 use crate::agent::AgentCommand;
 use crate::element::{ElementChanged, Elements};
 use crate::schedule::door::InputExt;
-use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
+use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, room_goes_on, saved as sections};
 use crate::workspace::{SceneEdit, SceneWrite, SettingsExt};
 
 /// Adds this floor to the room.
@@ -85,6 +85,7 @@ pub fn plugin(app: &mut App) {
             motion::walk.pipe(actions::arrive),
         )
             .chain()
+            .run_if(room_goes_on)
             .in_set(during(WorkshopSystems::Simulate)),
     );
     app.add_systems(

@@ -92,6 +92,11 @@ impl Disk {
         }
     }
 
+    /// Whether anything is to be told.
+    pub(super) fn has_news(&self) -> bool {
+        !self.news().is_empty()
+    }
+
     /// Takes at most so many, oldest first.
     pub(super) fn take_news(&self, most: usize) -> Vec<News> {
         let mut waiting = self.news();

@@ -29,7 +29,7 @@ pub mod yaml;
 pub use disk::{Disk, SaveReport};
 pub use files::{FileChanged, KnownFiles, RoomStart};
 pub use problems::{ProblemReport, Problems};
-pub use room::{SceneState, begin, save_now};
+pub use room::{SceneState, begin, has_news, save_now};
 pub use saver::Saver;
 pub use scene::{AgentEntry, ElementEntry, Relationship, SceneEdit, SceneWrite};
 pub use settings::{SettingsExt, SettingsSection, SettingsSections};

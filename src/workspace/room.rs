@@ -87,6 +87,12 @@ pub fn begin(world: &mut World, start: RoomStart) {
     apply_settings(world);
 }
 
+/// Whether saver or watcher found something that is not at the door yet.
+pub fn has_news(world: &World) -> bool {
+    let watcher = world.get_resource::<Watcher>().map(Watcher::disk);
+    watcher.or_else(|| world.get_resource::<Saver>().map(Saver::disk)).is_some_and(Disk::has_news)
+}
+
 /// Moves what saver and watcher found to the door.
 pub(super) fn collect(
     watcher: Option<Res<Watcher>>,

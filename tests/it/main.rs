@@ -11,6 +11,7 @@ mod layering;
 mod living;
 mod llama;
 mod peers;
+mod standing_still;
 mod vendors;
 mod workshop;
 
@@ -30,11 +31,12 @@ macro_rules! cases {
 
 fn main() {
     let arguments = Arguments::from_args();
-    let modules: [fn() -> Vec<Trial>; 8] = [
+    let modules: [fn() -> Vec<Trial>; 9] = [
         layering::trials,
         living::trials,
         bad_days::trials,
         determinism::trials,
+        standing_still::trials,
         cli::trials,
         hostile::trials,
         vendors::trials,
