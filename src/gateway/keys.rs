@@ -8,6 +8,8 @@ use crate::base::{Problem, text};
 
 /// The largest `keys.env` that is read, in bytes.
 const MAX_KEY_FILE_BYTES: u64 = 64 * 1024;
+/// Names another folder than the system's for what belongs to the person.
+const CONFIG_FOLDER: &str = "WORKSHOP_CONFIG_DIR";
 /// What stands where a key stood.
 const REDACTED: &str = "[redacted]";
 /// Shorter values are no keys, and taking them out would tear words apart.
@@ -62,8 +64,17 @@ impl Environment {
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .filter(|(name, value)| wanted(name) && !value.trim().is_empty())
             .collect();
-        let folders = directories::ProjectDirs::from("", "", "agent-workshop");
-        Self { vars, config_dir: folders.map(|folders| folders.config_dir().to_owned()) }
+        let chosen = std::env::var_os(CONFIG_FOLDER).filter(|folder| !folder.is_empty()).map(PathBuf::from);
+        let config_dir = chosen.or_else(|| {
+            let folders = directories::ProjectDirs::from("", "", "agent-workshop");
+            folders.map(|folders| folders.config_dir().to_owned())
+        });
+        Self { vars, config_dir }
+    }
+
+    /// The folder of what belongs to the person and not to a workspace.
+    pub fn config_folder(&self) -> Option<&Path> {
+        self.config_dir.as_deref()
     }
 
     /// One made by hand.

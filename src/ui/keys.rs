@@ -30,6 +30,10 @@ pub enum KeyAct {
     Palette,
     Help,
     ToggleSidebar,
+    Settings,
+    LargerText,
+    SmallerText,
+    UsualText,
     Escape,
 }
 
@@ -63,7 +67,7 @@ const fn binding(act: KeyAct, keys: &'static [KeyboardShortcut], what: &'static 
 }
 
 /// Every key. Combinations with more modifiers stand before those with fewer.
-pub static KEYS: [Binding; 20] = [
+pub static KEYS: [Binding; 24] = [
     binding(KeyAct::TogglePause, &[plain(Key::Space)], "Pause or continue"),
     binding(KeyAct::SpeedOne, &[plain(Key::Num1)], "Speed 1×"),
     binding(KeyAct::SpeedFour, &[plain(Key::Num2)], "Speed 4×"),
@@ -83,6 +87,13 @@ pub static KEYS: [Binding; 20] = [
     Binding { while_writing: true, ..binding(KeyAct::Palette, &[command(Key::K)], "Command palette") },
     binding(KeyAct::Help, &[plain(Key::Questionmark), plain(Key::F1)], "These keys"),
     binding(KeyAct::ToggleSidebar, &[plain(Key::T)], "Conversations"),
+    Binding { while_writing: true, ..binding(KeyAct::Settings, &[command(Key::Comma)], "Settings") },
+    Binding {
+        while_writing: true,
+        ..binding(KeyAct::LargerText, &[command(Key::Plus), command(Key::Equals)], "Larger text")
+    },
+    Binding { while_writing: true, ..binding(KeyAct::SmallerText, &[command(Key::Minus)], "Smaller text") },
+    Binding { while_writing: true, ..binding(KeyAct::UsualText, &[command(Key::Num0)], "Usual text size") },
     Binding {
         while_writing: true,
         ..binding(KeyAct::Escape, &[plain(Key::Escape)], "Close what is open, then deselect")
@@ -125,9 +136,9 @@ pub fn shortcut(ctx: &Context, keys: &KeyboardShortcut) -> String {
     match keys.logical_key {
         Key::Questionmark => "?".to_owned(),
         Key::Backtick => "`".to_owned(),
-        Key::Plus => "+".to_owned(),
-        Key::Equals => "=".to_owned(),
-        Key::Minus => "-".to_owned(),
+        Key::Plus if keys.modifiers.is_none() => "+".to_owned(),
+        Key::Equals if keys.modifiers.is_none() => "=".to_owned(),
+        Key::Minus if keys.modifiers.is_none() => "-".to_owned(),
         _ => ctx.format_shortcut(keys),
     }
 }
@@ -166,6 +177,14 @@ pub fn apply(act: KeyAct, room: &RoomModel, state: &mut UiState) -> Vec<Command>
         }
         KeyAct::Help => state.help = !state.help,
         KeyAct::ToggleSidebar => state.sidebar = !state.sidebar,
+        KeyAct::Settings => {
+            if state.settings.take().is_none() {
+                state.show_settings(None);
+            }
+        }
+        KeyAct::LargerText => state.look.step_text_size(1),
+        KeyAct::SmallerText => state.look.step_text_size(-1),
+        KeyAct::UsualText => state.look.set_text_size(1.0),
         KeyAct::Escape => escape(state),
     }
     Vec::new()
@@ -182,11 +201,17 @@ pub fn frame(room: &RoomModel, state: &mut UiState) {
 
 /// Closes the topmost thing that is open; deselects where nothing is.
 fn escape(state: &mut UiState) {
-    if state.dragging.take().is_some() || state.dialog.take().is_some() || state.palette.take().is_some() {
+    let closed = state.dragging.take().is_some()
+        || state.dialog.take().is_some()
+        || state.palette.take().is_some()
+        || (!state.help && state.settings.take().is_some());
+    if closed {
         return;
     }
     if state.help {
         state.help = false;
+    } else if state.notices_open {
+        state.notices_open = false;
     } else if state.open_element.take().is_none() {
         state.selected.clear();
     }

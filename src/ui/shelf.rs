@@ -145,7 +145,7 @@ fn row(
 }
 
 /// An agent of this profile, in the middle of what is seen.
-fn add_agent(state: &UiState, profile: &Id) -> Command {
+pub fn add_agent(state: &UiState, profile: &Id) -> Command {
     let add = AgentCommand::Add {
         id: None,
         profile: profile.clone(),

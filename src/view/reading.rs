@@ -11,21 +11,22 @@ use serde_json::Value;
 use super::camera::Camera;
 use super::glide::Glide;
 use super::model::{
-    AgentDetail, AgentView, ContentView, DecorView, ElementView, MailView, PinView, ProfileView, RoomModel, TalkView,
-    TieView, look_of,
+    AgentDetail, AgentView, ContentView, DecorView, ElementView, MailView, PinView, ProfileView, RoomModel,
+    SettingsView, TalkView, TieView, look_of,
 };
 use super::pick::Thing;
 use crate::agent::{Agent, Profiles, Roster};
-use crate::base::{AgentKey, ElementKey, Id};
+use crate::base::{AgentKey, ElementKey, Id, Problem};
 use crate::element::inbox::Inbox;
 use crate::element::mail::Mail;
 use crate::element::pinboard::Pinboard;
 use crate::element::written::Written;
 use crate::element::{Element, Elements, Held};
-use crate::gateway::{GatewaySettings, LiveText, Questions};
+use crate::gateway::{BudgetSettings, GatewaySettings, LiveText, Questions};
 use crate::memory::Memory;
 use crate::mind::{LastPrompt, Session, Thoughts};
 use crate::schedule::{SimClock, TICKS_PER_SEC};
+use crate::simulation::settings::ConversationSettings;
 use crate::simulation::{
     Action, AgentState, Conversations, Doing, Home, Life, Position, Queue, State, Walk, talk_is_on,
 };
@@ -40,6 +41,8 @@ pub struct RoomReader {
     profiles: Option<(ChangeTick, Vec<ProfileView>)>,
     scenes: Vec<String>,
     decor: Option<(ChangeTick, Vec<DecorView>)>,
+    problems: Option<(ChangeTick, Arc<Vec<Problem>>)>,
+    files: Option<(ChangeTick, Arc<Vec<String>>)>,
 }
 
 /// What is looked at more closely.
@@ -76,10 +79,13 @@ impl RoomReader {
             spent: questions.ledger().run(),
             questions: (questions.waiting(), questions.in_flight()),
             cap_reached: questions.run_cap_reached().map(str::to_owned),
+            cap_name: questions.reached_cap().map(|cap| cap.name.clone()),
+            settings: settings_view(world),
             provider,
             talk_on: talk_is_on(world),
-            problems: world.resource::<Problems>().iter().cloned().collect(),
+            problems: self.problems(world),
             scenes: self.scenes(world),
+            files: self.files(world),
             ..RoomModel::default()
         };
         room.elements = self.elements(world);
@@ -231,6 +237,24 @@ impl RoomReader {
         views
     }
 
+    fn problems(&mut self, world: &World) -> Arc<Vec<Problem>> {
+        let Some(problems) = world.get_resource_ref::<Problems>() else { return Arc::default() };
+        let changed = problems.last_changed();
+        if self.problems.as_ref().is_none_or(|(seen, _)| *seen != changed) {
+            self.problems = Some((changed, Arc::new(problems.iter().cloned().collect())));
+        }
+        self.problems.as_ref().map(|(_, problems)| problems.clone()).unwrap_or_default()
+    }
+
+    fn files(&mut self, world: &World) -> Arc<Vec<String>> {
+        let Some(files) = world.get_resource_ref::<KnownFiles>() else { return Arc::default() };
+        let changed = files.last_changed();
+        if self.files.as_ref().is_none_or(|(seen, _)| *seen != changed) {
+            self.files = Some((changed, Arc::new(files.all().keys().cloned().collect())));
+        }
+        self.files.as_ref().map(|(_, files)| files.clone()).unwrap_or_default()
+    }
+
     fn scenes(&mut self, world: &World) -> Vec<String> {
         if let Some(files) = world.get_resource_ref::<KnownFiles>() {
             let paths = files.all().keys().filter(|path| path.starts_with("scenes/"));
@@ -238,6 +262,31 @@ impl RoomReader {
         }
         self.scenes.clone()
     }
+}
+
+fn settings_view(world: &World) -> SettingsView {
+    let questions = world.resource::<Questions>();
+    let gateway = world.resource::<GatewaySettings>();
+    SettingsView {
+        provider: gateway.provider.clone(),
+        model: gateway.model.clone(),
+        stand_in: questions.stand_in().map(str::to_owned),
+        budget: world.resource::<BudgetSettings>().clone(),
+        max_concurrent: gateway.max_concurrent,
+        conversations_at_once: world.resource::<ConversationSettings>().max_concurrent_conversations,
+        outside: questions.ledger().outside(),
+        of_scene: world.get_resource::<SceneState>().map(settings_of_scene).unwrap_or_default(),
+    }
+}
+
+/// The settings that a scene makes, as `section.key`, or as the bare key that it writes.
+fn settings_of_scene(scene: &SceneState) -> Vec<String> {
+    let settings = scene.doc.settings.iter();
+    let made = settings.flat_map(|(name, value)| match value {
+        Value::Object(keys) => keys.keys().map(|key| format!("{name}.{key}")).collect(),
+        _ => vec![name.clone()],
+    });
+    made.collect()
 }
 
 type Parts<'a> = (&'a Agent, &'a AgentState, &'a Queue, &'a Life, &'a Home);

@@ -26,14 +26,23 @@ const SOURCE: &str = "changing settings.yaml";
 pub struct SettingsEdit {
     /// The section: `gateway`, `budget`, …
     pub section: String,
-    /// Key and new value; a key whose value is null is taken out, so that its default counts.
+    /// Key and new value. Null is a value too: it says that there is none, whatever the default.
     pub keys: Map<String, Value>,
+    /// Keys that are taken out, so that their defaults count.
+    #[serde(default)]
+    pub defaults: Vec<String>,
 }
 
 impl SettingsEdit {
-    /// A change of one key.
-    pub fn one(section: &str, key: &str, value: Value) -> Self {
-        Self { section: section.to_owned(), keys: [(key.to_owned(), value)].into_iter().collect() }
+    /// Sets one key.
+    pub fn set(section: &str, key: &str, value: Value) -> Self {
+        let keys = [(key.to_owned(), value)].into_iter().collect();
+        Self { section: section.to_owned(), keys, defaults: Vec::new() }
+    }
+
+    /// Lets the default of one key count.
+    pub fn reset(section: &str, key: &str) -> Self {
+        Self { section: section.to_owned(), keys: Map::new(), defaults: vec![key.to_owned()] }
     }
 }
 
@@ -90,7 +99,7 @@ fn check(world: &World, edit: &SettingsEdit) -> Result<(), Problem> {
         return Err(Problem::error(SETTINGS_FILE, what, "choose a setting that there is"));
     };
     let fields = (section.fields)();
-    match edit.keys.keys().find(|key| !fields.contains(key)) {
+    match edit.keys.keys().chain(&edit.defaults).find(|key| !fields.contains(key)) {
         Some(key) => {
             let what = format!("there is no setting {key:?} of {:?}", edit.section);
             Err(Problem::error(SETTINGS_FILE, what, "choose a setting that there is"))
@@ -104,11 +113,10 @@ fn with(old: &Value, edit: &SettingsEdit) -> Value {
     let mut root = old.as_object().cloned().unwrap_or_default();
     let mut section = root.get(&edit.section).and_then(Value::as_object).cloned().unwrap_or_default();
     for (key, value) in &edit.keys {
-        if value.is_null() {
-            section.shift_remove(key);
-        } else {
-            section.insert(key.clone(), value.clone());
-        }
+        section.insert(key.clone(), value.clone());
+    }
+    for key in &edit.defaults {
+        section.shift_remove(key);
     }
     // A section that was there stays, even if nothing is left in it: its comments are a person's.
     if !section.is_empty() || root.get(&edit.section).is_some_and(Value::is_object) {

@@ -43,7 +43,12 @@ fn room(settings: Option<&str>) -> App {
 }
 
 fn choose(app: &mut App, section: &str, key: &str, value: Value) {
-    app.world_mut().resource_mut::<Door<SettingsEdit>>().push(SettingsEdit::one(section, key, value));
+    app.world_mut().resource_mut::<Door<SettingsEdit>>().push(SettingsEdit::set(section, key, value));
+    advance(app.world_mut());
+}
+
+fn reset(app: &mut App, key: &str) {
+    app.world_mut().resource_mut::<Door<SettingsEdit>>().push(SettingsEdit::reset("banter", key));
     advance(app.world_mut());
 }
 
@@ -67,15 +72,17 @@ fn a_choice_counts_at_once_and_comments_stay() {
         assert!(written.contains(line), "{line:?} is not in {written:?}");
     }
     choose(&mut app, "banter", "name", Value::Null);
-    assert_eq!(text(&app), wanted);
+    assert!(text(&app).contains("name: null"), "none at all is said too: {}", text(&app));
     assert_eq!(app.world().resource::<Banter>().name, None);
+    reset(&mut app, "name");
+    assert_eq!(text(&app), wanted);
 }
 
 #[test]
 fn files_that_are_empty_or_not_there_get_their_first_section() {
     for settings in [None, Some(""), Some("# nothing yet\n")] {
         let mut app = room(settings);
-        choose(&mut app, "banter", "name", Value::Null);
+        reset(&mut app, "name");
         assert_eq!(text(&app), settings.unwrap_or(""), "a default that holds is not written down");
         choose(&mut app, "banter", "most", json!(4));
         assert!(text(&app).starts_with(settings.unwrap_or("")) && text(&app).ends_with("banter:\n  most: 4\n"));

@@ -149,7 +149,7 @@ impl OpenRoom {
         let wanted = Wanted { share, ..*wanted };
         let mut model = self.reader.read(room.app.world_mut(), &wanted);
         model.workspace = workspace;
-        model.problems.extend(self.notices.iter().cloned());
+        model.notices.clone_from(&self.notices);
         self.is_astir |= model.agents.iter().any(|agent| agent.walks || agent.thinking);
         model
     }
