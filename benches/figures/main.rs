@@ -4,6 +4,8 @@
 //! what is compared is measured in turn in the same run. A figure that is missed is said and fails nothing:
 //! machines differ.
 
+#[cfg(feature = "window")]
+mod frames;
 mod measure;
 mod minds;
 mod processes;
@@ -14,7 +16,7 @@ use measure::Figure;
 
 type Group = (&'static str, fn() -> Vec<Figure>);
 
-const GROUPS: [Group; 9] = [
+const GROUPS: &[Group] = &[
     ("ticks", ticks::crowds),
     ("floors", ticks::crowds_with_minds),
     ("edit", ticks::rulebook_edit),
@@ -24,6 +26,8 @@ const GROUPS: [Group; 9] = [
     ("process", processes::run_until_idle),
     ("log", processes::event_log),
     ("replay", processes::replay),
+    #[cfg(feature = "window")]
+    ("frames", frames::crowds),
 ];
 
 fn main() {

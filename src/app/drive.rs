@@ -103,6 +103,11 @@ impl Driver {
         Step::Ticked
     }
 
+    /// The next tick is due as if the last had run just now: time that is over is not made up for.
+    pub fn forget_the_rest(&mut self) {
+        self.next_tick_at = Some(Instant::now() + self.tick_length);
+    }
+
     /// Which share of the time from the last tick to the next has passed, 0 to 1; 1 where ticks are not timed.
     pub fn share(&self) -> f32 {
         let Some(due) = self.next_tick_at.filter(|_| !self.tick_length.is_zero()) else { return 1.0 };
@@ -171,6 +176,11 @@ pub struct EventTap {
 }
 
 impl EventTap {
+    /// Whether anything has happened since the last call of [`take`](Self::take).
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
     /// What happened since the last call.
     pub fn take(&mut self) -> Vec<EventRecord> {
         std::mem::take(&mut self.events)

@@ -139,7 +139,7 @@ pub(super) fn plugin(app: &mut App) {
     app.configure_sets(Tick, CollectInputs.before(InPhase(WorkshopSystems::Ingest, Floor::Door)));
 }
 
-fn open(world: &mut World) {
+pub(super) fn open(world: &mut World) {
     let kinds = world.resource::<InputKinds>().0.clone();
     if world.resource::<InputJournal>().is_replaying() {
         replay_due(world, &kinds);

@@ -107,7 +107,10 @@ pub fn plugin(app: &mut App) {
         .init_resource::<SavedSections>();
     app.add_plugins(door::plugin);
     app.add_input::<SetStandstill>();
-    app.add_systems(Tick, clock::stand_or_go_on.in_set(InPhase(WorkshopSystems::Ingest, Floor::Workspace)));
+    app.add_systems(
+        Tick,
+        clock::stand_or_go_on.after(door::open).in_set(InPhase(WorkshopSystems::Ingest, Floor::Door)),
+    );
     saved::register::<clock::ClockSaved>(app);
 }
 

@@ -77,7 +77,7 @@ impl Canvas {
             let look = Look {
                 camera: state.camera,
                 theme: *theme,
-                now_secs: state.now_secs,
+                now_secs: state.room_secs,
                 selected: &state.selected,
                 hovered: state.hovered.as_ref(),
                 pointer: response.hover_pos(),

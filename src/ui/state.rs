@@ -74,6 +74,8 @@ pub struct UiState {
     pub told: VecDeque<Outcome>,
     /// Seconds of real time since the window opened.
     pub now_secs: f64,
+    /// The same, but standing still while nothing in the room moves and nobody looks: breath and blinks go by it.
+    pub room_secs: f64,
     /// What was copied.
     pub copied: Vec<Thing>,
     /// Whether the view was set for this room; it is framed once otherwise.

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use bevy::app::AppExit;
-use bevy::ecs::message::{MessageReader, MessageWriter};
+use bevy::ecs::message::{MessageReader, MessageWriter, Messages};
 use bevy::ecs::prelude::*;
-use bevy::window::{FileDragAndDrop, PrimaryWindow, Window};
+use bevy::window::{FileDragAndDrop, PrimaryWindow, RequestRedraw, Window};
 use bevy::winit::{UpdateMode, WinitSettings};
 use bevy_egui::{EguiContext, EguiFullOutput, EguiInput, PrimaryEguiContext};
+use egui::{Context, FullOutput, RawInput, ViewportId};
 
 use super::open_room::OpenRoom;
 use super::performing::{self, Outcome};
@@ -17,13 +18,20 @@ use crate::view::art::Art;
 use crate::view::reading::Wanted;
 use crate::view::theme::Theme;
 
-/// Between two frames while somebody moves.
+/// Between two frames while something moves.
 const LIVELY: Duration = Duration::from_millis(16);
-/// Between two frames while nobody does: often enough for the clock and for what comes from outside.
-const QUIET: Duration = Duration::from_millis(120);
+/// Between two frames while nothing does: often enough for the clock and for what comes from outside.
+const QUIET: Duration = Duration::from_millis(200);
+/// The same while time stands still: only what comes from outside can change anything.
+const STILL: Duration = Duration::from_millis(500);
+/// Between two frames at least while the person works in another window.
+const UNFOCUSED: Duration = Duration::from_millis(33);
+/// Who touched mouse or keys so many seconds ago is still looking.
+const LOOKS_SECS: f64 = 4.0;
 
 /// What the window keeps between frames.
 pub struct Screen {
+    /// The window's own state.
     pub state: UiState,
     shell: Shell,
     art: Option<Art>,
@@ -32,6 +40,10 @@ pub struct Screen {
     pixels_per_point: f32,
     /// Whether the system's choice of day or evening was taken over, or a person chose.
     knows_system: bool,
+    /// When the person last did anything, in seconds since the window opened.
+    touched_secs: f64,
+    /// Until the next frame, as the last one saw it.
+    next_frame: Duration,
 }
 
 impl Screen {
@@ -46,7 +58,77 @@ impl Screen {
             wants_to_quit: false,
             pixels_per_point: 1.0,
             knows_system: dark.is_some(),
+            touched_secs: 0.0,
+            next_frame: LIVELY,
         }
+    }
+
+    /// Draws one frame of the window, and does what the person asked for in it.
+    pub fn frame(&mut self, context: &Context, room: &mut OpenRoom, input: RawInput) -> FullOutput {
+        self.put_on_theme(context, room);
+        self.state.now_secs = room.now_secs();
+        if !input.events.is_empty() || !self.dropped.is_empty() {
+            self.touched_secs = self.state.now_secs;
+        }
+        let looked_at = self.state.looked_at();
+        let wanted = Wanted { camera: &self.state.camera, things: &looked_at, overlay: self.state.overlay, share: 1.0 };
+        let mut model = room.model(&wanted);
+        let is_watched = self.state.now_secs - self.touched_secs < LOOKS_SECS;
+        let is_lively = room.is_astir || (is_watched && !model.paused);
+        if is_lively {
+            self.state.room_secs = self.state.now_secs;
+        }
+        let mut commands = self.drops(context);
+        let Some(art) = &self.art else { return FullOutput::default() };
+        let (shell, state, recent) = (&mut self.shell, &mut self.state, &room.recent);
+        let output = context.run_ui(input, |ui| commands.extend(shell.show(ui, &mut model, recent, art, state)));
+        self.next_frame = match (is_lively, model.paused) {
+            (true, _) => LIVELY,
+            (false, true) => STILL,
+            (false, false) => QUIET,
+        };
+        if !commands.is_empty() {
+            self.next_frame = Duration::ZERO;
+        }
+        for command in commands {
+            match performing::perform(room, &model, &mut self.state, command) {
+                Outcome::Done => {}
+                Outcome::Quit => self.wants_to_quit = true,
+                Outcome::Open(url) => context.open_url(egui::OpenUrl::new_tab(url)),
+            }
+        }
+        let animates = output.viewport_output.get(&ViewportId::ROOT).map(|viewport| viewport.repaint_delay);
+        self.next_frame = animates.map_or(self.next_frame, |delay| self.next_frame.min(delay.max(LIVELY)));
+        output
+    }
+
+    /// Day or evening as the system has it until the person chooses, and drawings for this display's scale.
+    fn put_on_theme(&mut self, context: &Context, room: &mut OpenRoom) {
+        if !self.knows_system
+            && let Some(system) = context.system_theme()
+        {
+            self.knows_system = true;
+            self.state.dark = system == egui::Theme::Dark;
+        }
+        Theme::of(self.state.dark).apply(context);
+        let pixels_per_point = context.pixels_per_point();
+        if self.art.is_none() || (self.pixels_per_point - pixels_per_point).abs() > 0.01 {
+            let (art, problems) = Art::load(context, pixels_per_point);
+            room.notices.extend(problems);
+            self.art = Some(art);
+            self.pixels_per_point = pixels_per_point;
+        }
+    }
+
+    /// What was dropped from the desktop is taken in where it was dropped.
+    fn drops(&mut self, context: &Context) -> Vec<Command> {
+        if self.dropped.is_empty() {
+            return Vec::new();
+        }
+        let pointer = context.input(|input| input.pointer.latest_pos());
+        let camera = &self.state.camera;
+        let position = pointer.map_or(camera.middle, |pointer| camera.to_world(pointer));
+        vec![Command::Import { paths: std::mem::take(&mut self.dropped), position }]
     }
 }
 
@@ -64,7 +146,7 @@ pub(super) fn take_dropped_files(mut drops: MessageReader<FileDragAndDrop>, mut 
     }
 }
 
-/// Draws the window and does what was asked for. The only system that runs `egui`.
+/// Draws the window. The only system that runs `egui`.
 pub(super) fn draw(
     mut contexts: Query<(&mut EguiContext, &mut EguiInput, &mut EguiFullOutput), With<PrimaryEguiContext>>,
     mut room: NonSendMut<OpenRoom>,
@@ -72,51 +154,19 @@ pub(super) fn draw(
 ) {
     let Ok((mut context, mut input, mut output)) = contexts.single_mut() else { return };
     let context = context.get_mut().clone();
-    let screen = &mut *screen;
-    if !screen.knows_system
-        && let Some(system) = context.system_theme()
-    {
-        screen.knows_system = true;
-        screen.state.dark = system == egui::Theme::Dark;
-    }
-    Theme::of(screen.state.dark).apply(&context);
-    let pixels_per_point = context.pixels_per_point();
-    if screen.art.is_none() || (screen.pixels_per_point - pixels_per_point).abs() > 0.01 {
-        let (art, problems) = Art::load(&context, pixels_per_point);
-        room.notices.extend(problems);
-        screen.art = Some(art);
-        screen.pixels_per_point = pixels_per_point;
-    }
-    screen.state.now_secs = room.now_secs();
-    let looked_at = screen.state.looked_at();
-    let wanted = Wanted { camera: &screen.state.camera, things: &looked_at, overlay: screen.state.overlay, share: 1.0 };
-    let mut model = room.model(&wanted);
-    let mut commands: Vec<Command> = Vec::new();
-    if !screen.dropped.is_empty() {
-        let pointer = context.input(|input| input.pointer.latest_pos());
-        let position = pointer.map_or(screen.state.camera.middle, |pointer| screen.state.camera.to_world(pointer));
-        commands.push(Command::Import { paths: std::mem::take(&mut screen.dropped), position });
-    }
-    let (shell, state) = (&mut screen.shell, &mut screen.state);
-    let Some(art) = &screen.art else { return };
-    let recent = &room.recent;
-    **output = Some(context.run_ui(input.take(), |ui| {
-        commands.extend(shell.show(ui, &mut model, recent, art, state));
-    }));
-    for command in commands {
-        match performing::perform(&mut room, &model, &mut screen.state, command) {
-            Outcome::Done => {}
-            Outcome::Quit => screen.wants_to_quit = true,
-            Outcome::Open(url) => context.open_url(egui::OpenUrl::new_tab(url)),
-        }
-    }
+    **output = Some(screen.frame(&context, &mut room, input.take()));
 }
 
-/// Draws often while something moves and seldom while nothing does. What the interface itself animates is
-/// asked for by `bevy_egui`.
-pub(super) fn pace(room: NonSend<OpenRoom>, mut settings: ResMut<WinitSettings>) {
-    let wait = if room.is_astir { LIVELY } else { QUIET };
-    let (focused, unfocused) = (UpdateMode::reactive(wait), UpdateMode::reactive_low_power(wait.max(LIVELY * 2)));
+/// Draws often while something moves and seldom while nothing does.
+pub(super) fn pace(
+    screen: NonSend<Screen>,
+    mut settings: ResMut<WinitSettings>,
+    mut redraws: ResMut<Messages<RequestRedraw>>,
+) {
+    // `bevy_egui` asks for the next frame at once where `egui` asks for one after a while, such as for a caret.
+    redraws.clear();
+    let focused = UpdateMode::reactive(screen.next_frame);
+    let unfocused = UpdateMode::reactive_low_power(screen.next_frame.max(UNFOCUSED));
     if settings.focused_mode != focused || settings.unfocused_mode != unfocused {
         settings.focused_mode = focused;
         settings.unfocused_mode = unfocused;

@@ -17,6 +17,7 @@ use bevy::log::LogPlugin;
 use bevy::window::{ExitCondition, PresentMode, Window, WindowPlugin};
 use bevy_egui::{EguiContextSettings, EguiPlugin, EguiPostUpdateSet, EguiStartupSet};
 
+pub use frame::Screen;
 pub use open_room::OpenRoom;
 
 /// How the window begins.
@@ -52,7 +53,7 @@ pub fn run(room: OpenRoom, options: &WindowOptions) -> AppExit {
         .disable::<LogPlugin>();
     let mut app = App::new();
     app.add_plugins((plugins, EguiPlugin::default()));
-    app.insert_non_send(room).insert_non_send(frame::Screen::new(options.dark));
+    app.insert_non_send(room).insert_non_send(Screen::new(options.dark));
     app.insert_resource(bevy::camera::ClearColor(bevy::color::Color::BLACK));
     app.add_systems(
         PreStartup,

@@ -9,6 +9,7 @@ use crate::app::drive::{EventTap, Step};
 use crate::app::room::{OpenError, OpenOptions, Room};
 use crate::base::Problem;
 use crate::schedule::{SimClock, Speed};
+use crate::simulation::Walk;
 use crate::ui::undo::History;
 use crate::view::model::RoomModel;
 use crate::view::reading::{RoomReader, Wanted};
@@ -118,7 +119,14 @@ impl OpenRoom {
         let Some(room) = &mut self.room else { return };
         let world = room.app.world_mut();
         let began = Instant::now();
-        while began.elapsed() < TICKS_AT_MOST && room.driver.try_step(world) == Step::Ticked {}
+        let was_quiet = !self.is_astir;
+        while began.elapsed() < TICKS_AT_MOST && room.driver.try_step(world) == Step::Ticked {
+            if was_quiet && begins_to_stir(world) {
+                // Frames were far apart; whoever sets out now is not to appear halfway there.
+                room.driver.forget_the_rest();
+                break;
+            }
+        }
         let events = world.resource_mut::<EventTap>().take();
         self.is_astir = !events.is_empty();
         self.recent.take_in(events, now_secs);
@@ -153,4 +161,9 @@ impl OpenRoom {
         self.is_astir |= model.agents.iter().any(|agent| agent.walks || agent.thinking);
         model
     }
+}
+
+/// Whether something has happened or somebody is on the way, after a time in which nothing was.
+fn begins_to_stir(world: &mut World) -> bool {
+    world.resource::<EventTap>().has_events() || world.query::<&Walk>().iter(world).any(|walk| walk.course.moves())
 }

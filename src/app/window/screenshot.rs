@@ -42,7 +42,7 @@ pub fn picture(room: &mut OpenRoom, options: &PictureOptions, state: &mut UiStat
     let (art, problems) = Art::load(&context, options.pixels_per_point);
     room.notices.extend(problems);
     let mut shell = Shell::default();
-    state.now_secs = room.now_secs();
+    (state.now_secs, state.room_secs) = (room.now_secs(), room.now_secs());
     let size = vec2(options.size.0 as f32, options.size.1 as f32);
     Rasteriser::default().picture_of(&context, size, options.pixels_per_point, FRAMES, |ui| {
         let looked_at = state.looked_at();

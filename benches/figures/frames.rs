@@ -1,0 +1,119 @@
+//! What a frame of the window costs the main thread, without the display: ticks, the look into the room, panels,
+//! everything painted, and the triangles made of it.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use agent_workshop::app::room::OpenOptions;
+use agent_workshop::app::window::{OpenRoom, Screen};
+use agent_workshop::schedule::{SimClock, Speed};
+use agent_workshop::view::recent::Bubble;
+use bevy::math::Vec2;
+use egui::{Context, Pos2, RawInput, Rect, vec2};
+
+use super::measure::{Figure, Times, timed};
+
+/// The size of the window that is measured, in points.
+const WINDOW: egui::Vec2 = vec2(1_920.0, 1_080.0);
+/// Frames until every agent walks and the window has found its sizes.
+const WARM_UP: usize = 240;
+const FRAMES: usize = 600;
+/// So many agents say something new in each frame.
+const SAID_PER_FRAME: usize = 3;
+
+/// Crowds that walk, talk and carry their names: how many, with the overlay or not, from how far, the most in ms.
+const CROWDS: [(usize, bool, f32, f64); 3] =
+    [(1_000, false, 0.6, 6.0), (1_000, true, 0.6, 9.0), (10_000, false, 0.19, 16.0)];
+
+/// Frames of each crowd.
+pub fn crowds() -> Vec<Figure> {
+    CROWDS.into_iter().map(|(agents, overlay, zoom, limit)| crowd(agents, overlay, zoom, limit)).collect()
+}
+
+fn crowd(agents: usize, overlay: bool, zoom: f32, limit: f64) -> Figure {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    write_crowd(folder.path(), agents, zoom).expect("the crowd can be written");
+    let options =
+        OpenOptions { folder: folder.path().to_owned(), provider: Some("offline".into()), ..OpenOptions::default() };
+    let mut room = OpenRoom::open(options).expect("the crowd's room opens");
+    let world = room.world().expect("it is open");
+    // More than one tick falls into a frame that takes 8 ms: none of the measured ones goes without.
+    world.resource_mut::<SimClock>().speed = Speed::Times(4);
+    let mut screen = Screen::new(Some(false));
+    screen.state.overlay = overlay;
+    screen.state.hint_closed = true;
+    screen.state.framed = true;
+    screen.state.camera.zoom = zoom;
+    screen.state.camera.middle = Vec2::ZERO;
+    let context = Context::default();
+    let mut said = 0;
+    let mut triangles = 0;
+    let mut frame = |number: usize| {
+        for _ in 0..SAID_PER_FRAME {
+            let text = "The bridge is closed until Friday, so take the ferry and tell Ada.".to_owned();
+            let bubble = Bubble { text, born_secs: room.now_secs(), aloud: true };
+            room.recent.bubbles.insert(format!("a{}", said % agents).into(), bubble);
+            said += 1;
+        }
+        let input = RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, WINDOW)),
+            time: Some(number as f64 / 60.0),
+            events: vec![egui::Event::PointerMoved(egui::pos2(900.0 + (number % 50) as f32, 500.0))],
+            ..RawInput::default()
+        };
+        let took = timed(|| {
+            room.live();
+            let output = screen.frame(&context, &mut room, input);
+            triangles = context.tessellate(output.shapes, output.pixels_per_point).len();
+        });
+        // The rest of a frame of a sixtieth of a second is the display's.
+        std::thread::sleep(Duration::from_millis(8).saturating_sub(took));
+        took
+    };
+    for number in 0..WARM_UP {
+        frame(number);
+    }
+    let times = Times::from_each((WARM_UP..WARM_UP + FRAMES).map(&mut frame));
+    let (bubbles, walking) = (room.recent.bubbles.len(), walkers(&mut room));
+    room.close("measured");
+    let overlay = if overlay { "on" } else { "off" };
+    Figure::at_most_ms(format!("main-thread frame work, {agents} agents, overlay {overlay}"), limit, &times)
+        .against(format!("a tick in every frame; {walking} on their feet, {bubbles} bubbles, {triangles} meshes"))
+}
+
+fn walkers(room: &mut OpenRoom) -> usize {
+    let Some(world) = room.world() else { return 0 };
+    let mut walks = world.query::<&agent_workshop::simulation::Walk>();
+    walks.iter(world).filter(|walk| walk.course.moves()).count()
+}
+
+/// A workspace in which so many wander about inside what the window shows at this zoom.
+fn write_crowd(folder: &Path, agents: usize, zoom: f32) -> std::io::Result<()> {
+    let size = Vec2::new(WINDOW.x, WINDOW.y) / zoom * 0.9;
+    let columns = (agents as f32 * size.x / size.y).sqrt().ceil();
+    let step = Vec2::new(size.x / columns, size.y * columns / agents as f32);
+    let place = |index: usize| {
+        (Vec2::new(index as f32 % columns, (index as f32 / columns).floor()) * step - size / 2.0).round()
+    };
+    let mut scene = String::from("name: Crowd\nseed: 7\nelements:\n");
+    for (index, kind) in ["rulebook", "messageboard", "pinboard"].into_iter().cycle().take(20).enumerate() {
+        let at = place(index * agents / 20);
+        let _ = writeln!(scene, "  - {{ id: e{index}, kind: {kind}, position: [{}, {}] }}", at.x, at.y);
+    }
+    scene.push_str("agents:\n");
+    for index in 0..agents {
+        let at = place(index);
+        let profile = index % 12;
+        let _ = writeln!(scene, "  - {{ id: a{index}, profile: walker-{profile}, position: [{}, {}] }}", at.x, at.y);
+    }
+    std::fs::create_dir_all(folder.join("agents"))?;
+    std::fs::create_dir_all(folder.join("scenes"))?;
+    std::fs::write(folder.join("settings.yaml"), "")?;
+    std::fs::write(folder.join("scenes/crowd.yaml"), scene)?;
+    for profile in 0..12 {
+        let text = format!("---\nname: Walker {profile}\nbehaviour: wander\n---\nYou walk about.\n");
+        std::fs::write(folder.join(format!("agents/walker-{profile}.md")), text)?;
+    }
+    Ok(())
+}
