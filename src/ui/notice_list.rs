@@ -41,7 +41,10 @@ pub fn notice_list_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut 
             ui.separator();
             kit::section(ui, &format!("Wrong now: {}", board.all().len()), theme);
             if board.all().is_empty() {
-                ui.label(kit::soft("Nothing. Slips in files and settings would stand here until they are mended.", theme));
+                ui.label(kit::soft(
+                    "Nothing. Slips in files and settings would stand here until they are mended.",
+                    theme,
+                ));
             }
             let wrong = ScrollArea::vertical().id_salt("wrong now").max_height(HEIGHT_POINTS);
             wrong.auto_shrink([false, true]).show_rows(ui, LINE_POINTS, board.all().len(), |ui, range| {

@@ -305,7 +305,8 @@ fn group_card(
 
 fn cap_card(ui: &mut Ui, cap: &str, room: &RoomModel, theme: &Theme, state: &mut UiState) {
     let setting = room.cap_name.as_ref().map(|name| format!("budget.{name}"));
-    let title = setting.as_ref().map_or_else(|| "A cap was reached".to_owned(), |name| format!("Cap {name} was reached"));
+    let title =
+        setting.as_ref().map_or_else(|| "A cap was reached".to_owned(), |name| format!("Cap {name} was reached"));
     let closed = card(ui, (&title, &sentence(cap)), theme.warn, theme, "Put aside the cap", |ui| {
         ui.add(egui::Label::new(kit::soft("Nobody asks a model until it is raised.", theme)).wrap());
         if ui.button("Change the cap").clicked() {

@@ -199,8 +199,7 @@ mod tests {
             detail: "no key".into(),
             remedy: "set OPENAI_API_KEY in the environment".into(),
         };
-        let mut window =
-            choice(sample_room(), UiState { providers: vec![missing], ..UiState::default() });
+        let mut window = choice(sample_room(), UiState { providers: vec![missing], ..UiState::default() });
         click(&mut window, "Provider openai");
         assert!(window.query_by_label("No key. To do: set OPENAI_API_KEY in the environment.").is_some());
     }

@@ -41,7 +41,12 @@ const CAPS: [(&str, &[CapRow]); 4] = [
         &[
             cap("cost_per_run_usd", "Money", "What answers may cost in all.", Unit::Dollars),
             cap("tokens_per_run", "Tokens", "Words in and out, of every provider.", Unit::Count),
-            cap("outside_tokens_per_run", "Tokens outside", "The same without the offline brain and scripts.", Unit::Count),
+            cap(
+                "outside_tokens_per_run",
+                "Tokens outside",
+                "The same without the offline brain and scripts.",
+                Unit::Count,
+            ),
             cap("calls_per_run", "Questions", "How often a model may be asked.", Unit::Count),
         ],
     ),
@@ -50,7 +55,12 @@ const CAPS: [(&str, &[CapRow]); 4] = [
         &[
             cap("cost_per_hour_usd", "Money an hour", "What answers may cost in any 60 minutes.", Unit::Dollars),
             cap("tokens_per_hour", "Tokens an hour", "Words in and out in any 60 minutes.", Unit::Count),
-            cap("calls_per_hour", "Questions an hour", "How often a model may be asked in any 60 minutes.", Unit::Count),
+            cap(
+                "calls_per_hour",
+                "Questions an hour",
+                "How often a model may be asked in any 60 minutes.",
+                Unit::Count,
+            ),
         ],
     ),
     (
@@ -336,8 +346,8 @@ fn looks(ui: &mut Ui, theme: &Theme, state: &mut UiState) {
     group(ui, "Look", "Your own; kept beside your other personal files, not in the workspace.", theme);
     row(ui, "Light", "Day is light, evening is dark.", theme, |ui| {
         let lights = [Light::System, Light::Day, Light::Evening];
-        let choices =
-            [("System", "As the system has it"), ("Day", "Always day"), ("Evening", "Always evening")].map(|(shown, whole)| (shown.to_owned(), whole.to_owned()));
+        let choices = [("System", "As the system has it"), ("Day", "Always day"), ("Evening", "Always evening")]
+            .map(|(shown, whole)| (shown.to_owned(), whole.to_owned()));
         let chosen = lights.iter().position(|light| *light == state.look.light);
         if let Some(index) = kit::segments(ui, &choices, chosen, theme) {
             state.look.light = lights[index];

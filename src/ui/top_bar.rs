@@ -19,13 +19,7 @@ use crate::view::theme::{SPACE, TYPE, Theme};
 pub const SPEEDS: [Speed; 4] = [Speed::Times(1), Speed::Times(4), Speed::Times(16), Speed::Max];
 
 /// Draws the bar, and whatever question is open.
-pub fn top_bar_ui(
-    ui: &mut Ui,
-    room: &RoomModel,
-    recent: &Recent,
-    theme: &Theme,
-    state: &mut UiState,
-) -> Vec<Command> {
+pub fn top_bar_ui(ui: &mut Ui, room: &RoomModel, recent: &Recent, theme: &Theme, state: &mut UiState) -> Vec<Command> {
     state.looks_at_providers = false;
     kit::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();

@@ -98,7 +98,10 @@ pub struct Quiet {
 pub fn why_quiet(room: &RoomModel, recent: &Recent) -> Option<Quiet> {
     let quiet = |short: &str, long: String| Some(Quiet { short: short.to_owned(), long });
     if room.paused {
-        return quiet("time stands still", "Time stands still. Space, or the button on the left, lets it go on.".into());
+        return quiet(
+            "time stands still",
+            "Time stands still. Space, or the button on the left, lets it go on.".into(),
+        );
     }
     if let Some(cap) = &room.cap_reached {
         let long = format!("No model is asked any more: {cap}. Raise the cap in the settings.");

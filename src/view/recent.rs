@@ -140,6 +140,7 @@ impl Recent {
                 | EventKind::Warning
                 | EventKind::Budget
                 | EventKind::ModelCall
+                | EventKind::ActionDropped
         );
         if !matters {
             return;
@@ -190,6 +191,13 @@ impl Recent {
                 }
             }
             EventKind::ModelCall => self.note_call(&data),
+            // What an agent gives up by itself is its own affair; a task was given by a person.
+            EventKind::ActionDropped => {
+                if data["action"] == "task" {
+                    let what = format!("the task was not taken on: {}", text("why"));
+                    self.tell(Refused { what, remedy: "wait until one is done".into(), agent, ..Refused::default() });
+                }
+            }
             EventKind::Budget => {
                 let cap = Some(text("cap")).filter(|cap| data["act"] == "refused" && !cap.is_empty());
                 if cap.is_some() {
@@ -290,7 +298,8 @@ mod tests {
             ],
             0.0,
         );
-        let told: Vec<_> = recent.refused.iter().map(|refused| (refused.what.as_str(), refused.cap.as_deref())).collect();
+        let told: Vec<_> =
+            recent.refused.iter().map(|refused| (refused.what.as_str(), refused.cap.as_deref())).collect();
         assert_eq!(told, [("there is no such pin", None), ("the cap is reached", Some("calls_per_run"))]);
         assert_eq!(recent.refused[0].element.as_deref(), Some("ideas"));
         let many =
@@ -302,7 +311,8 @@ mod tests {
     #[test]
     fn a_provider_is_in_trouble_until_it_answers_again() {
         let mut recent = Recent::default();
-        let failed = json!({ "provider": "openai", "error": { "kind": "rate_limited", "what": "429", "remedy": "wait" } });
+        let failed =
+            json!({ "provider": "openai", "error": { "kind": "rate_limited", "what": "429", "remedy": "wait" } });
         let withdrawn = json!({ "provider": "gemini", "error": { "kind": "cancelled", "what": "x", "remedy": "" } });
         recent.take_in(vec![record(EventKind::ModelCall, failed), record(EventKind::ModelCall, withdrawn)], 0.0);
         assert_eq!(recent.troubles.keys().collect::<Vec<_>>(), ["openai"]);

@@ -61,9 +61,7 @@ pub fn plugin(app: &mut App) {
         .add_systems(Tick, room::collect.in_set(CollectInputs))
         .add_systems(
             Tick,
-            (room::take_in, settings_edit::take_in)
-                .chain()
-                .in_set(InPhase(WorkshopSystems::Ingest, Floor::Workspace)),
+            (room::take_in, settings_edit::take_in).chain().in_set(InPhase(WorkshopSystems::Ingest, Floor::Workspace)),
         )
         .add_systems(
             Tick,

@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 use crate::agent::AgentCommand;
 use crate::base::{Id, Problem};
 use crate::element::ElementCommand;
-use crate::gateway::{Environment, GatewaySettings, provider_status};
 use crate::ui::command::RoomAct;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
@@ -197,19 +196,5 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>, problems: &mut Vec<Problem>, d
             "drop Markdown files (.md), one agent in each",
         )),
         _ => {}
-    }
-}
-
-/// Whether a provider is set up, as a notice.
-pub fn tested(provider: &str) -> Problem {
-    let settings = GatewaySettings::default();
-    let name = provider.split(':').next().unwrap_or(provider);
-    let status = provider_status(&settings, &Environment::of_process());
-    match status.into_iter().find(|status| status.name == name) {
-        Some(status) if status.ready => {
-            Problem::warning(name, format!("{name} is set up: {}", status.detail), "choose it to let it answer")
-        }
-        Some(status) => Problem::warning(name, status.detail, status.remedy),
-        None => Problem::warning(name, "there is no such provider", "choose one from the list"),
     }
 }

@@ -70,6 +70,8 @@ impl OpenRoom {
             Ok(mut opened) => {
                 opened.notices.splice(0..0, std::mem::take(&mut self.notices));
                 opened.options.fresh = false;
+                // Real time goes on, whatever is opened.
+                opened.began = self.began;
                 *self = opened;
                 if let Some(world) = self.world() {
                     let mut clock = world.resource_mut::<SimClock>();

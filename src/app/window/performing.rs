@@ -6,15 +6,17 @@ use bevy::ecs::prelude::*;
 
 use super::editing;
 use super::open_room::OpenRoom;
-use crate::base::Problem;
+use crate::base::{Problem, Severity};
 use crate::schedule::{Door, Input, SimClock};
 use crate::ui::command::RoomAct;
+use crate::ui::dialogs::LONGEST_STEM_BYTES;
+use crate::ui::state::Place;
 use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
 use crate::workspace::starter;
 
 /// What is to happen after a command.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
     /// Nothing.
     Done,
@@ -22,6 +24,8 @@ pub enum Outcome {
     Quit,
     /// This place is to be opened by the program that the person's system has for it.
     Open(String),
+    /// This is to be done by whoever steers beside the room.
+    Steer(Box<Command>),
 }
 
 /// Does one command. What cannot be done becomes a notice.
@@ -58,28 +62,32 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
             clock.speed = speed;
             clock.paused = false;
         }),
-        Command::OpenScene(scene) => reopen(room, state, Some(scene), false),
+        Command::OpenScene(scene) => open_scene(room, state, scene),
         Command::NewScene(name) => new_scene(room, state, &name, None),
         Command::SaveSceneAs(name) => {
             let text = room.world().and_then(|world| editing::scene_text(world));
             new_scene(room, state, &name, text);
         }
-        Command::ResetScene => reopen(room, state, None, true),
+        Command::ResetScene => {
+            if reopen(room, state, None, true) {
+                state.tell("The scene begins again, as its file has it.", true);
+            }
+        }
         Command::Import { paths, position } => {
             let (acts, problems) = editing::import(room.folder(), model, &paths, position);
             room.notices.extend(problems);
             act_all(room, acts);
         }
-        Command::SetProvider(provider) => {
-            room.options.provider = Some(provider);
-            reopen(room, state, None, false);
-        }
-        Command::TestProvider(provider) => room.notices.push(editing::tested(&provider)),
         Command::OpenFile(path) => {
             let file = room.folder().join(path);
             return Outcome::Open(format!("file://{}", file.display()));
         }
-        Command::Screenshot(_) => {}
+        Command::SetProvider(_)
+        | Command::TestProvider(_)
+        | Command::StopTrial
+        | Command::EndStandIn
+        | Command::SetSettings(_)
+        | Command::Screenshot(_) => return Outcome::Steer(Box::new(command)),
         Command::Quit => return Outcome::Quit,
     }
     Outcome::Done
@@ -115,16 +123,27 @@ fn with_clock(room: &mut OpenRoom, change: impl FnOnce(&mut SimClock)) {
     }
 }
 
-fn reopen(room: &mut OpenRoom, state: &mut UiState, scene: Option<String>, fresh: bool) {
+/// Whether it worked; why not is among the notices otherwise.
+fn reopen(room: &mut OpenRoom, state: &mut UiState, scene: Option<String>, fresh: bool) -> bool {
+    let before = room.notices.len();
     room.reopen(scene, fresh);
     state.forget_room();
+    room.notices.iter().skip(before).all(|notice| notice.severity != Severity::Error)
+}
+
+fn open_scene(room: &mut OpenRoom, state: &mut UiState, scene: String) {
+    let text = format!("The scene {scene} is open.");
+    if reopen(room, state, Some(scene), false) {
+        state.tell(text, true);
+    }
 }
 
 /// Writes a scene of this name beside the others and opens it; one that is there is opened as it is.
 fn new_scene(room: &mut OpenRoom, state: &mut UiState, name: &str, text: Option<String>) {
     let stem = crate::base::text::slug(name);
-    if stem.is_empty() {
-        room.notices.push(Problem::warning("scene", "a scene needs a name", "give it one with letters or digits"));
+    if stem.is_empty() || stem.len() > LONGEST_STEM_BYTES {
+        let what = if stem.is_empty() { "a scene needs a name" } else { "the name is too long for a file" };
+        room.notices.push(Problem::warning("scene", what, "give it a short one with letters or digits"));
         return;
     }
     let file = room.folder().join("scenes").join(format!("{stem}.yaml"));
@@ -136,9 +155,15 @@ fn new_scene(room: &mut OpenRoom, state: &mut UiState, name: &str, text: Option<
         ));
         return;
     }
+    let done = if text.is_some() { "saved" } else { "made" };
     let text = text.unwrap_or_else(|| starter::empty_scene(name));
     match write(&file, &text) {
-        Ok(()) => reopen(room, state, Some(stem), false),
+        Ok(()) => {
+            let place = format!("scenes/{stem}.yaml");
+            if reopen(room, state, Some(stem), false) {
+                state.tell_of(format!("{place} was {done} and is open."), true, Some(Place::File(place, None)));
+            }
+        }
         Err(error) => room.notices.push(Problem::error(
             format!("scenes/{stem}.yaml"),
             format!("it cannot be written: {error}"),
