@@ -178,7 +178,7 @@ impl NumberField<'_> {
             state.drafts.remove(&draft);
         }
         let mut text = state.drafts.get(&draft).unwrap_or(&self.current).clone();
-        let field = kit::field(ui, &mut text, self.label, self.hint);
+        let field = kit::field(ui, &mut text, &format!("Set {}", self.label), self.hint);
         if lead_to.as_deref() == Some(setting.as_str()) {
             *lead_to = None;
             field.request_focus();
@@ -186,6 +186,7 @@ impl NumberField<'_> {
         }
         if field.changed() {
             state.drafts.insert(draft.clone(), text.clone());
+            state.draft_bases.remove(&draft);
         }
         let typed = state.drafts.get(&draft)?;
         let value = match read(typed.trim()) {
@@ -195,7 +196,8 @@ impl NumberField<'_> {
                 return None;
             }
         };
-        if !field.lost_focus() {
+        // What was sent already is not sent again while it is under way.
+        if !field.lost_focus() || state.draft_bases.contains_key(&draft) {
             return None;
         }
         if typed.trim() == self.current {
@@ -271,7 +273,7 @@ fn talking(
     commands: &mut Vec<Command>,
 ) {
     group(ui, "Talk", "Whether agents talk to each other, and how many conversations go on.", theme);
-    row(ui, "Agents may talk", "Off ends all conversations; tasks and reading go on.", theme, |ui| {
+    row(ui, "Among agents", "Off ends all conversations; tasks and reading go on.", theme, |ui| {
         if kit::switch(ui, room.talk_on, "Agents may talk", theme).clicked() {
             let act = RoomAct::Talk(ConversationCommand::Switch { on: !room.talk_on });
             commands.push(Command::Act(act, None));
@@ -368,7 +370,7 @@ fn looks(ui: &mut Ui, theme: &Theme, state: &mut UiState) {
             }
         });
     });
-    row(ui, "Calm", "Panels and switches change at once instead of gliding.", theme, |ui| {
+    row(ui, "Movement", "Calm: panels and switches change at once instead of gliding.", theme, |ui| {
         state.look.calm ^= kit::switch(ui, state.look.calm, "Calm", theme).clicked();
     });
 }

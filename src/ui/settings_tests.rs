@@ -22,6 +22,8 @@ fn room() -> RoomModel {
 }
 
 fn click(window: &mut Harness<'static, Stage>, label: &str) {
+    window.get_by_label(label).scroll_to_me();
+    window.run_steps(4);
     window.get_by_label(label).click();
     window.run_steps(3);
 }

@@ -28,7 +28,10 @@ impl Desk {
         let options = OpenOptions { folder: folder.path().to_owned(), provider, ..OpenOptions::default() };
         let room = OpenRoom::open(options).expect("the starter kit opens");
         let context = Context::default();
-        let _ = context.run_ui(egui::RawInput::default(), |_| {});
+        // Nobody draws it.
+        let screen_rect = Some(egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(640.0, 400.0)));
+        let input = egui::RawInput { screen_rect, ..egui::RawInput::default() };
+        context.run_ui(input, |_| {}).textures_delta.clear();
         Self { folder, room, state: UiState::default(), steering: Steering::default(), context }
     }
 
