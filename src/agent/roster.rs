@@ -95,6 +95,23 @@ pub enum AgentCommand {
     },
 }
 
+impl AgentCommand {
+    /// The id of whom it is about; the profile's where an agent is to come in under an id of the room's choice.
+    pub fn agent(&self) -> &Id {
+        match self {
+            Self::Add { id, profile, .. } => id.as_ref().unwrap_or(profile),
+            Self::Remove { agent }
+            | Self::SetBehaviour { agent, .. }
+            | Self::SetHome { agent, .. }
+            | Self::PickUp { agent }
+            | Self::Carry { agent, .. }
+            | Self::PutDown { agent }
+            | Self::Pause { agent }
+            | Self::Resume { agent } => agent,
+        }
+    }
+}
+
 impl Input for AgentCommand {
     const KIND: &'static str = "agent";
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use bevy::math::Vec2;
 use clap::Args;
 
 use super::{Complaint, Ending, Outcome};
@@ -11,6 +12,7 @@ use crate::app::window::screenshot::{self, PictureOptions};
 use crate::app::window::{self, OpenRoom, WindowOptions};
 use crate::gateway::Environment;
 use crate::schedule::TICKS_PER_SEC;
+use crate::view::camera::ZOOM;
 use crate::workspace::layout::is_workspace;
 
 /// What can be said without a subcommand.
@@ -49,6 +51,27 @@ pub(super) struct Arguments {
     /// Show what everyone has queued, knows and costs
     #[arg(long)]
     details: bool,
+    /// What stands in the middle of the picture, and how large: X,Y,ZOOM; the whole room where absent
+    #[arg(long, value_name = "X,Y,ZOOM", value_parser = look_at, requires = "screenshot", allow_hyphen_values = true)]
+    look_at: Option<(f32, f32, f32)>,
+    /// Select an agent or an element in the picture, by id; several times for several
+    #[arg(long, value_name = "ID", requires = "screenshot")]
+    select: Vec<String>,
+    /// Open what an element holds in the picture, by id
+    #[arg(long, value_name = "ID", requires = "screenshot")]
+    open: Option<String>,
+    /// Show the conversations in the picture
+    #[arg(long, requires = "screenshot")]
+    talks: bool,
+}
+
+fn look_at(text: &str) -> Result<(f32, f32, f32), String> {
+    let numbers: Vec<f32> = text.split(',').filter_map(|part| part.trim().parse().ok()).collect();
+    let [x, y, zoom] = numbers[..] else { return Err("like 0,120,1.5: X, Y and the zoom".to_owned()) };
+    if ZOOM.contains(&zoom) && x.is_finite() && y.is_finite() {
+        return Ok((x, y, zoom));
+    }
+    Err(format!("the zoom is between {} and {}", ZOOM.start(), ZOOM.end()))
 }
 
 fn size(text: &str) -> Result<(u32, u32), String> {
@@ -88,7 +111,8 @@ pub(super) fn open(arguments: &Arguments) -> Outcome {
     let dark = (arguments.dark || arguments.light).then_some(arguments.dark);
     let Some(file) = &arguments.screenshot else {
         let config_folder = Environment::of_process().config_folder().map(ToOwned::to_owned);
-        let exit = window::run(room, &WindowOptions { size: arguments.size, dark, config_folder });
+        let exit = window::run(room, &WindowOptions { size: arguments.size, dark, config_folder })
+            .map_err(|error| Complaint::failed(&error).hint(error.remedy()))?;
         return Ok(if exit.is_success() { Ending::Done } else { Ending::Failed });
     };
     room.run_ticks((arguments.after.as_secs_f64() * TICKS_PER_SEC as f64).round() as u64);
@@ -97,6 +121,10 @@ pub(super) fn open(arguments: &Arguments) -> Outcome {
         pixels_per_point: arguments.scale,
         dark: dark.unwrap_or(false),
         overlay: arguments.details,
+        look_at: arguments.look_at.map(|(x, y, zoom)| (Vec2::new(x, y), zoom)),
+        selected: arguments.select.clone(),
+        open: arguments.open.clone(),
+        sidebar: arguments.talks,
     };
     let written = screenshot::write(&mut room, &picture, file);
     room.close("the picture was drawn");

@@ -117,6 +117,8 @@ pub enum ElementAct {
     Correct { list: ItemList, id: Id, keys: Map<String, Value> },
     /// From a person's file: appends a comment as it stands there.
     PutComment { id: Id, comment: Map<String, Value> },
+    /// From a person: takes the last comment away that reads like this one.
+    RemoveComment { id: Id, comment: Map<String, Value> },
     /// From a person's file: this voter votes so, or not at all.
     CorrectVote { id: Id, voter: Id, up: Option<bool> },
     /// From a person's file: those of these that are there stand in this order.

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use serde_json::{Map, Value, json};
 
 use super::content::{Content, ElementAct, ElementChange, ItemList, MailStatus};
-use super::items::{Item, acts_between, differing, fresh_id, read_list, reorder, set_keys, settle_ids};
+use super::items::{Item, acts_between, count_on, differing, fresh_id, read_list, reorder, set_keys, settle_ids};
 use super::kind::{Kind, Urgency, Wake};
 use super::list_file::{self, ListFile, ListItem};
 use super::mail::{Mail, one_line};
@@ -133,6 +133,7 @@ impl Inbox {
             return Err(format!("there is mail {id} in this box already"));
         }
         let id = id.clone().filter(|id| !id.is_empty()).unwrap_or_else(|| self.fresh(ItemList::Items));
+        count_on("m", &mut self.counter, &id);
         let mail = Mail {
             id: id.clone(),
             from: from.clone(),

@@ -34,6 +34,15 @@ pub(super) fn fresh_id(prefix: &str, counter: &mut u32, taken: impl Fn(&str) -> 
     }
 }
 
+/// Moves the counter on where an id was chosen as [`fresh_id`] would have, so that none is given twice.
+pub(super) fn count_on(prefix: &str, counter: &mut u32, id: &str) {
+    if let Some(number) = id.strip_prefix(prefix).and_then(|number| number.parse().ok())
+        && number == counter.saturating_add(1)
+    {
+        *counter = number;
+    }
+}
+
 /// Gives an id to each item that has none, and another to each that repeats one; says which repeated.
 pub(super) fn settle_ids<T: Item>(items: &mut [T], prefix: &str, counter: &mut u32) -> Vec<String> {
     let mut taken: BTreeSet<Id> = items.iter().map(|item| item.id().clone()).collect();

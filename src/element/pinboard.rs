@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde_json::{Map, Value, json};
 
 use super::content::{Content, ElementAct, ElementChange, ItemList};
-use super::items::{Item, acts_between, differing, fresh_id, read_list, reorder, set_keys, settle_ids};
+use super::items::{Item, acts_between, count_on, differing, fresh_id, read_list, reorder, set_keys, settle_ids};
 use super::kind::{Kind, Urgency, Wake};
 use super::list_file::{self, ListFile, ListItem};
 use super::pin::{Comment, Pin, read_lines};
@@ -125,6 +125,7 @@ impl Pinboard {
             changes.extend(self.drop_oldest(why, |_| true));
         }
         let id = id.filter(|id| !id.is_empty()).cloned().unwrap_or_else(|| self.fresh_id());
+        count_on("p", &mut self.counter, &id);
         let pin = Pin { id: id.clone(), text, author: by.clone(), time: now_secs, ..Pin::default() };
         self.pins.push(pin);
         changes.push(ElementChange::PinAdded { id });
@@ -286,6 +287,16 @@ impl Content for Pinboard {
                 self.find(id)?.1.comments.push(Comment::from_map(comment));
                 Ok(vec![ElementChange::PinCommented { id: id.clone() }])
             }
+            ElementAct::RemoveComment { id, comment } if by.is_user() => {
+                let (_, pin) = self.find(id)?;
+                let wanted = Comment::from_map(comment);
+                let reads_like = |said: &Comment| said.author == wanted.author && said.text == wanted.text;
+                let Some(place) = pin.comments.iter().rposition(reads_like) else {
+                    return Err(format!("nobody said that about the pin {id} any more"));
+                };
+                pin.comments.remove(place);
+                Ok(vec![ElementChange::PinCommented { id: id.clone() }])
+            }
             ElementAct::CorrectVote { id, voter, up } if by.is_user() => {
                 self.find(id)?.1.set_vote(voter, *up);
                 Ok(vec![ElementChange::PinVoted { id: id.clone() }])
@@ -366,6 +377,10 @@ fn acts_to_pin(old: &Pin, new: &Pin) -> Vec<ElementAct> {
                 .iter()
                 .map(|comment| ElementAct::PutComment { id: id.clone(), comment: comment.to_map() }),
         );
+    } else if old.comments.starts_with(&new.comments) {
+        keys.shift_remove("comments");
+        let gone = old.comments[new.comments.len()..].iter().rev();
+        acts.extend(gone.map(|comment| ElementAct::RemoveComment { id: id.clone(), comment: comment.to_map() }));
     }
     if !keys.is_empty() {
         acts.push(ElementAct::Correct { list: ItemList::Pins, id: id.clone(), keys });

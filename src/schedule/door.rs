@@ -38,6 +38,11 @@ impl<T: Input> Door<T> {
         self.0.push_back(input);
     }
 
+    /// What waits, the first in front.
+    pub fn waiting(&self) -> impl Iterator<Item = &T> {
+        self.0.iter()
+    }
+
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -65,8 +65,8 @@ fn do_to(desk: &mut Desk, body: &mut BodyItem, command: &AgentCommand, writes: &
             writes.write(agent_keys(body, "behaviour", json!(behaviour)));
         }
         AgentCommand::SetHome { position, .. } if position.is_finite() => {
-            body.home.0 = rounded(*position);
-            writes.write(agent_keys(body, "position", place(body.home.0)));
+            body.home.0 = *position;
+            writes.write(agent_keys(body, "position", json!([position.x, position.y])));
             if body.state.0.is_at_leisure() {
                 desk.settle(body);
                 let arrive = desk.feet.arrive_units;

@@ -15,6 +15,7 @@ mod hearing;
 pub mod meeting;
 mod motion;
 pub mod queue;
+pub mod relating;
 mod saved;
 pub mod settings;
 pub mod space;
@@ -31,6 +32,7 @@ pub use conversation::{
 };
 pub use motion::{Passed, Reacted};
 pub use queue::{Action, ActionQueue, QueuedAction};
+pub use relating::{RelationshipCommand, relationships};
 pub use settings::{AttentionSettings, ConversationSettings, MovementSettings};
 pub use state::{Fsm, State};
 
@@ -46,7 +48,7 @@ use crate::workspace::{SceneEdit, SceneWrite, SettingsExt};
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
     app.add_settings::<MovementSettings>().add_settings::<AttentionSettings>().add_settings::<ConversationSettings>();
-    app.add_input::<TaskCommand>().add_input::<ConversationCommand>();
+    app.add_input::<TaskCommand>().add_input::<ConversationCommand>().add_input::<RelationshipCommand>();
     app.add_tick_message::<ThinkDue>()
         .add_tick_message::<ThinkDone>()
         .add_tick_message::<Explain>()
@@ -70,7 +72,7 @@ pub fn plugin(app: &mut App) {
     let during = |phase| InPhase(phase, Floor::Simulation);
     app.add_systems(
         Tick,
-        (commands::obey, commands::give_tasks, commands::lead_conversations)
+        (commands::obey, commands::give_tasks, commands::lead_conversations, relating::relate)
             .chain()
             .in_set(during(WorkshopSystems::Ingest)),
     );

@@ -505,3 +505,26 @@ fn an_agent_that_leaves_ends_its_conversation_and_is_missed_by_nobody() {
     assert_eq!(room.state(ben), State::Wandering);
     assert_eq!(room.app.world().resource::<Space>().agents_within(Vec2::ZERO, 1.0e6), [ben]);
 }
+
+#[test]
+fn relationships_by_hand_are_written_and_end_with_their_agents() {
+    let mut room = Room::new();
+    for (index, id) in ["ada", "ben", "cy"].into_iter().enumerate() {
+        room.agent(id, (index as f32 * 600.0, 0.0), Behaviour::Stationary);
+    }
+    let tie = |from: &str, to: &str| Relationship { from: from.into(), to: to.into(), label: "mentors".into() };
+    let add = |relationship| RelationshipCommand::Add { relationship, at: None };
+    room.say(add(tie("ada", "ben")));
+    room.say(add(tie("ben", "cy")));
+    room.say(add(tie("ben", "nobody")));
+    room.run(1);
+    assert_eq!(relationships(room.app.world()), [tie("ada", "ben"), tie("ben", "cy")]);
+    assert_eq!(room.events(EventKind::Warning).len(), 1);
+    let key = room.app.world().resource::<Roster>().key("cy").expect("cy is here");
+    room.app.world_mut().resource_mut::<Roster>().remove(key, "cy");
+    room.say(AgentCommand::Remove { agent: "cy".into() });
+    let mut writes = room.app.world().resource::<Messages<SceneWrite>>().get_cursor_current();
+    room.run(1);
+    let written: Vec<_> = writes.read(room.app.world().resource::<Messages<SceneWrite>>()).cloned().collect();
+    assert_eq!(written, [SceneWrite::Relationships(vec![tie("ada", "ben")])]);
+}

@@ -3,7 +3,9 @@
 use bevy::math::Vec2;
 use egui::{Button, Ui};
 
+use super::canvas::MenuOn;
 use super::command::RoomAct;
+use super::state::Naming;
 use super::state::ShelfItem;
 use super::{Command, UiState, canvas, keys};
 use crate::agent::AgentCommand;
@@ -13,18 +15,27 @@ use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 
 /// Draws the menu for what it was opened on.
-pub fn menu_ui(ui: &mut Ui, room: &RoomModel, thing: Option<&Thing>, place: Vec2, state: &mut UiState) -> Vec<Command> {
+pub fn menu_ui(ui: &mut Ui, room: &RoomModel, on: &MenuOn, place: Vec2, state: &mut UiState) -> Vec<Command> {
     let mut commands = Vec::new();
-    match thing {
-        Some(Thing::Agent(id)) => agent_menu(ui, room, id, &mut commands),
-        Some(Thing::Element(id)) => {
+    match on {
+        MenuOn::Thing(Thing::Agent(id)) => agent_menu(ui, room, id, state, &mut commands),
+        MenuOn::Thing(Thing::Element(id)) => {
             if entry(ui, "Open", "Double-click") {
                 state.open_element = Some(id.clone());
             }
         }
-        None => floor_menu(ui, room, place, state, &mut commands),
+        MenuOn::Rope(relationship) => {
+            if entry(ui, "Rename", "Enter") {
+                canvas::rename(relationship.clone(), state);
+            }
+            if entry(ui, "Delete", "Del") {
+                commands.push(keys::end_relationship(relationship.clone()));
+                state.rope = None;
+            }
+        }
+        MenuOn::Floor => floor_menu(ui, room, place, state, &mut commands),
     }
-    if let Some(thing) = thing {
+    if let MenuOn::Thing(thing) = on {
         ui.separator();
         let chosen: Vec<Thing> =
             if state.selected.contains(thing) { state.selected.iter().cloned().collect() } else { vec![thing.clone()] };
@@ -44,7 +55,7 @@ pub fn menu_ui(ui: &mut Ui, room: &RoomModel, thing: Option<&Thing>, place: Vec2
     commands
 }
 
-fn agent_menu(ui: &mut Ui, room: &RoomModel, id: &crate::base::Id, commands: &mut Vec<Command>) {
+fn agent_menu(ui: &mut Ui, room: &RoomModel, id: &crate::base::Id, state: &mut UiState, commands: &mut Vec<Command>) {
     let Some(agent) = room.agent(id) else { return };
     let act = |command| Command::Act(RoomAct::Agent(command), None);
     if agent.state == State::Paused {
@@ -68,12 +79,51 @@ fn agent_menu(ui: &mut Ui, room: &RoomModel, id: &crate::base::Id, commands: &mu
             }
         }
     });
+    relate_menus(ui, room, id, state);
+}
+
+/// Whom an agent could be related to, and to whom it is: all that ropes and their handles do, for the keyboard.
+fn relate_menus(ui: &mut Ui, room: &RoomModel, id: &crate::base::Id, state: &mut UiState) {
+    const LIST_POINTS: f32 = 320.0;
+    let list = |ui: &mut Ui, rows: &mut dyn FnMut(&mut Ui)| {
+        egui::ScrollArea::vertical().max_height(LIST_POINTS).show(ui, |ui| rows(ui));
+    };
+    if room.agents.len() > 1 {
+        ui.menu_button("Relate to…", |ui| {
+            list(ui, &mut |ui| {
+                for other in room.agents.iter().filter(|other| other.id != *id) {
+                    if ui.button(&*other.name).clicked() {
+                        state.naming = Some(Naming::of(id, &other.id, room.relationships()));
+                        ui.close();
+                    }
+                }
+            });
+        });
+    }
+    let own = || room.relationships().filter(|tie| tie.from == *id || tie.to == *id);
+    if own().next().is_none() {
+        return;
+    }
+    ui.menu_button("Relationships", |ui| {
+        list(ui, &mut |ui| {
+            for tie in own() {
+                let label = if tie.label.is_empty() { "related to" } else { &tie.label };
+                let words = format!("{}: {label} {}", room.called(&tie.from), room.called(&tie.to));
+                if ui.button(words).on_hover_text("Selects it; Enter renames, Delete removes").clicked() {
+                    state.selected.clear();
+                    state.rope = Some(tie);
+                    ui.close();
+                }
+            }
+        });
+    });
 }
 
 fn floor_menu(ui: &mut Ui, room: &RoomModel, place: Vec2, state: &mut UiState, commands: &mut Vec<Command>) {
     ui.menu_button("Add an agent", |ui| {
         for profile in &room.profiles {
             if ui.button(&profile.name).on_hover_text(&profile.description).clicked() {
+                let place = canvas::spawn_place(room, place, ui.input(|input| input.modifiers.alt));
                 commands.push(canvas::add_agent(room, &profile.id, place));
                 ui.close();
             }

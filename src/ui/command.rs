@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use bevy::math::Vec2;
 
 use crate::agent::AgentCommand;
+use crate::base::Id;
 use crate::element::{ElementCommand, ElementEdit};
 use crate::schedule::Speed;
-use crate::simulation::{ConversationCommand, TaskCommand};
+use crate::simulation::{ConversationCommand, RelationshipCommand, TaskCommand};
 use crate::view::pick::Thing;
 use crate::workspace::SettingsEdit;
 
@@ -24,16 +25,21 @@ pub enum RoomAct {
     Talk(ConversationCommand),
     /// A task for an agent.
     Task(TaskCommand),
+    /// About who is what to whom.
+    Relate(RelationshipCommand),
 }
 
 /// Something that a person does.
 #[derive(Clone, PartialEq, Debug)]
 #[expect(clippy::large_enum_variant, reason = "there are a few in a frame at most")]
 pub enum Command {
-    /// Changes the room; undone by what is second, where it can be undone.
+    /// Changes the room; undone by what is second, where it can be undone. For what elements hold, for
+    /// relationships and for what is new, the way back is worked out where the act is performed.
     Act(RoomAct, Option<RoomAct>),
     /// Several changes that are undone as one.
     Acts(Vec<(RoomAct, Option<RoomAct>)>),
+    /// Moves elements a little.
+    Nudge(Vec<Id>, Vec2),
     /// Takes things out of the room.
     Delete(Vec<Thing>),
     /// Puts a second one of each beside it.

@@ -12,6 +12,7 @@ use super::{UiState, kit, words};
 use crate::base::text;
 use crate::view::camera::Camera;
 use crate::view::model::{AgentDetail, AgentView, RoomModel};
+use crate::view::paint::Taken;
 use crate::view::pick::Thing;
 use crate::view::theme::{RADIUS, SPACE, TYPE, Theme, state_colour};
 
@@ -23,6 +24,11 @@ const BESIDE_POINTS: f32 = 30.0;
 const QUEUE_SHOWN: usize = 3;
 /// More agents than this get no cards but badges, except the one that is hovered.
 const CARDS_AT_MOST: usize = 40;
+
+/// A badge says so many letters of a state at most.
+const BADGE_LETTERS: usize = 12;
+/// The part of a figure that no card of another covers, in world units.
+const FIGURE_UNITS: egui::Vec2 = vec2(22.0, 46.0);
 
 /// One agent in the overlay, as laid out.
 #[derive(Clone, PartialEq, Debug)]
@@ -85,24 +91,52 @@ pub fn place(
         .map(|(index, agent, point)| (rank(agent), point.distance_sq(view.center()), index, point))
         .collect();
     seen.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)).then(one.2.cmp(&other.2)));
+    let mut bodies = Taken::new(view);
+    for (_, _, _, point) in &seen {
+        bodies.claim(Rect::from_center_size(*point - vec2(0.0, 28.0) * camera.zoom, FIGURE_UNITS * camera.zoom));
+    }
+    let mut taken = Taken::new(view);
+    let beside = BESIDE_POINTS.max(16.0 * camera.zoom);
     let mut placed: Vec<Placed> = Vec::new();
     for (rank, _, agent, point) in seen {
-        let free = |rect: Rect, placed: &[Placed]| placed.iter().all(|other| !other.rect.intersects(rect.expand(2.0)));
-        let spots = |size: egui::Vec2| {
-            let right = Rect::from_min_size(point + vec2(BESIDE_POINTS, -size.y / 2.0 - 16.0), size);
-            let left = Rect::from_min_size(point + vec2(-BESIDE_POINTS - size.x, -size.y / 2.0 - 16.0), size);
-            if right.right() > view.right() { [left, right] } else { [right, left] }
-        };
-        let whole = (rank == 0 || placed.len() < CARDS_AT_MOST)
-            .then(|| spots(size(agent)).into_iter().map(|rect| held_in(rect, view)).find(|rect| free(*rect, &placed)));
+        let whole = (rank == 0 || placed.len() < CARDS_AT_MOST).then(|| {
+            let spots = spots(point, size(agent), beside, view).into_iter().map(|rect| held_in(rect, view));
+            let free: Vec<Rect> = spots.filter(|rect| taken.is_free(rect.expand(2.0))).collect();
+            // Who is looked at gets a card in any case; others do not, where it would cover somebody.
+            let kind = free.iter().find(|rect| bodies.is_free(**rect));
+            kind.or(free.first().filter(|_| rank < 2)).copied()
+        });
         if let Some(rect) = whole.flatten() {
+            taken.claim(rect);
             placed.push(Placed { agent, whole: true, rect });
             continue;
         }
-        let badge = spots(vec2(76.0, 18.0)).into_iter().find(|rect| free(*rect, &placed));
-        placed.extend(badge.map(|rect| Placed { agent, whole: false, rect }));
+        let small = badge_size(&room.agents[agent]);
+        let beside = spots(point, small, beside, view).into_iter().take(2).map(|rect| held_in(rect, view));
+        let badge = beside.into_iter().find(|rect| taken.is_free(rect.expand(2.0)));
+        if let Some(rect) = badge {
+            taken.claim(rect);
+            placed.push(Placed { agent, whole: false, rect });
+        }
     }
     placed
+}
+
+/// How large the badge of an agent is: a dot and the word for its state.
+fn badge_size(agent: &AgentView) -> egui::Vec2 {
+    let letters = words::state(agent.state).chars().count().min(BADGE_LETTERS);
+    vec2(25.0 + 6.0 * letters as f32, 18.0)
+}
+
+/// Where something of this size could stand beside an agent: at its right, at its left, then higher and lower.
+fn spots(point: Pos2, size: egui::Vec2, beside: f32, view: Rect) -> Vec<Rect> {
+    let at = |left: f32, up: f32| Rect::from_min_size(point + vec2(left, -size.y / 2.0 - 16.0 - up * size.y), size);
+    let sides = [beside, -beside - size.x];
+    let sides = if at(sides[0], 0.0).right() > view.right() { [sides[1], sides[0]] } else { sides };
+    let all = [0.0, 0.45, -0.45].into_iter().flat_map(|up| sides.map(|left| at(left, up)));
+    // In a view that is narrower than the card, half a card is better than none.
+    let inside = |rect: &Rect| (rect.left() >= view.left() && rect.right() <= view.right()) || size.x > view.width();
+    all.filter(inside).collect()
 }
 
 /// Moved so that it lies within, where it can.
@@ -143,7 +177,7 @@ pub fn debug_overlay_ui(painter: &Painter, room: &RoomModel, camera: &Camera, th
                 painter.galley(place.rect.min + vec2(18.0, 7.0), galley.clone(), theme.bubble_text);
             }
             _ => {
-                let word = text::truncate(words::state(agent.state), 11);
+                let word = text::truncate(words::state(agent.state), BADGE_LETTERS);
                 let at = place.rect.left_center() + vec2(18.0, 0.0);
                 painter.text(at, Align2::LEFT_CENTER, word, FontId::proportional(TYPE[0]), theme.bubble_text);
             }

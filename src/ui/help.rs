@@ -1,6 +1,6 @@
 //! The keys, for people: the table of [`keys`](super::keys) and what the mouse does.
 
-use egui::{RichText, Ui, Window};
+use egui::{RichText, ScrollArea, Ui, Window};
 
 use super::icons::Icon;
 use super::keys::{self, KEYS};
@@ -8,12 +8,15 @@ use super::{UiState, kit};
 use crate::view::theme::{SPACE, TYPE, Theme};
 
 /// What the hands do that no key does.
-const GESTURES: [(&str, &str); 9] = [
+const GESTURES: [(&str, &str); 12] = [
     ("Drag empty floor", "Move the view"),
     ("Wheel or pinch", "Zoom at the pointer"),
     ("Drag from the shelf", "Put something into the room"),
-    ("Drop a file", "It becomes an agent"),
+    ("Hold Alt while dropping", "It stands exactly there"),
+    ("Drop a file or folder", "Agents come in, a scene is opened"),
     ("Drag an agent", "Carry it; where it lands is its home"),
+    ("Drag an agent's handle", "To another: a relationship"),
+    ("Hold space and drag", "Move the view"),
     ("Click, Shift and click", "Select one, select several"),
     ("Shift and drag", "Select what lies in a box"),
     ("Double-click an element", "Open what it holds"),
@@ -43,18 +46,22 @@ pub fn help_ui(ui: &mut Ui, theme: &Theme, state: &mut UiState) {
                 |ui| closed = kit::icon_button(ui, Icon::Cross, "Close keys", false, theme).clicked(),
             );
             ui.separator();
-            ui.columns(2, |columns| {
-                let [left, right] = columns else { return };
-                kit::section(left, "Keys", theme);
-                for binding in &KEYS {
-                    let shown: Vec<String> =
-                        binding.keys.iter().take(2).map(|shortcut| keys::shortcut(left.ctx(), shortcut)).collect();
-                    row(left, &shown.join(" or "), binding.what, 132.0, theme);
-                }
-                kit::section(right, "Hands", theme);
-                for (gesture, what) in GESTURES {
-                    row(right, gesture, what, 150.0, theme);
-                }
+            let height = (ui.ctx().content_rect().height() - 160.0).max(160.0);
+            let area = ScrollArea::vertical().max_height(height).min_scrolled_height(height);
+            area.auto_shrink([false, true]).show(ui, |ui| {
+                ui.columns(2, |columns| {
+                    let [left, right] = columns else { return };
+                    kit::section(left, "Keys", theme);
+                    for binding in &KEYS {
+                        let shown: Vec<String> =
+                            binding.keys.iter().take(2).map(|shortcut| keys::shortcut(left.ctx(), shortcut)).collect();
+                        row(left, &shown.join(" or "), binding.what, 132.0, theme);
+                    }
+                    kit::section(right, "Hands", theme);
+                    for (gesture, what) in GESTURES {
+                        row(right, gesture, what, 150.0, theme);
+                    }
+                })
             });
             ui.add_space(SPACE[1]);
         });

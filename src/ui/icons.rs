@@ -1,6 +1,6 @@
 //! The few signs on buttons, drawn with strokes so that they are crisp at any scale and need no font.
 
-use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
+use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, vec2};
 
 /// A sign.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -131,26 +131,5 @@ impl Icon {
                 }
             }
         }
-    }
-}
-
-/// A small figure for a profile or an agent, in its own colour.
-pub fn figure(painter: &Painter, rect: Rect, look: &str) {
-    let colour = crate::view::theme::word_colour(look);
-    let (middle, unit) = (rect.center(), rect.height() / 2.0);
-    let body = Rect::from_min_max(
-        pos2(middle.x - 0.62 * unit, middle.y + 0.1 * unit),
-        pos2(middle.x + 0.62 * unit, middle.y + unit),
-    );
-    let top = (0.55 * unit) as u8;
-    painter.rect_filled(body, CornerRadius { nw: top, ne: top, sw: 3, se: 3 }, colour);
-    let skin =
-        [Color32::from_rgb(0xf2, 0xcf, 0xae), Color32::from_rgb(0xd9, 0xa0, 0x74), Color32::from_rgb(0x8d, 0x5a, 0x3b)];
-    let hash = crate::base::hash::content_hash(look.as_bytes());
-    let head = middle - vec2(0.0, 0.32 * unit);
-    painter.circle_filled(head - vec2(0.0, 0.08 * unit), 0.5 * unit, colour.gamma_multiply(0.55).to_opaque());
-    painter.circle_filled(head + vec2(0.0, 0.06 * unit), 0.4 * unit, skin[(hash % 3) as usize]);
-    for x in [-0.14, 0.14] {
-        painter.circle_filled(head + vec2(x * unit, 0.08 * unit), 0.06 * unit, Color32::from_rgb(0x2b, 0x25, 0x21));
     }
 }

@@ -1,11 +1,17 @@
 //! The keys: one table that says what each does, from which shortcuts and the help are both made.
 
+use bevy::math::Vec2;
 use egui::{Context, Key, KeyboardShortcut, Modifiers};
 
-use super::{Command, UiState};
+use super::command::RoomAct;
+use super::state::SpaceBar;
+use super::{Command, UiState, canvas};
+use crate::base::Id;
 use crate::schedule::Speed;
+use crate::simulation::RelationshipCommand;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
+use crate::workspace::Relationship;
 
 /// What a key asks for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -34,6 +40,14 @@ pub enum KeyAct {
     LargerText,
     SmallerText,
     UsualText,
+    Open,
+    Menu,
+    Previous,
+    Next,
+    NudgeLeft,
+    NudgeRight,
+    NudgeUp,
+    NudgeDown,
     Escape,
 }
 
@@ -46,8 +60,19 @@ pub struct Binding {
     pub keys: &'static [KeyboardShortcut],
     /// What it does, for people.
     pub what: &'static str,
-    /// Whether it works while a text is being written.
-    pub while_writing: bool,
+    /// When it works.
+    pub when: When,
+}
+
+/// When a key works.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum When {
+    /// Always.
+    Always,
+    /// Unless a text is being written.
+    NotWriting,
+    /// Unless another widget than the room has the keyboard.
+    InRoom,
 }
 
 const fn plain(key: Key) -> KeyboardShortcut {
@@ -62,13 +87,21 @@ const fn command_shift(key: Key) -> KeyboardShortcut {
     KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), key)
 }
 
+const fn in_room(act: KeyAct, keys: &'static [KeyboardShortcut], what: &'static str) -> Binding {
+    Binding { act, keys, what, when: When::InRoom }
+}
+
+const fn shift(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::SHIFT, key)
+}
+
 const fn binding(act: KeyAct, keys: &'static [KeyboardShortcut], what: &'static str) -> Binding {
-    Binding { act, keys, what, while_writing: false }
+    Binding { act, keys, what, when: When::NotWriting }
 }
 
 /// Every key. Combinations with more modifiers stand before those with fewer.
-pub static KEYS: [Binding; 24] = [
-    binding(KeyAct::TogglePause, &[plain(Key::Space)], "Pause or continue"),
+pub static KEYS: [Binding; 32] = [
+    in_room(KeyAct::TogglePause, &[plain(Key::Space)], "Pause or continue"),
     binding(KeyAct::SpeedOne, &[plain(Key::Num1)], "Speed 1×"),
     binding(KeyAct::SpeedFour, &[plain(Key::Num2)], "Speed 4×"),
     binding(KeyAct::SpeedSixteen, &[plain(Key::Num3)], "Speed 16×"),
@@ -84,26 +117,41 @@ pub static KEYS: [Binding; 24] = [
     binding(KeyAct::Redo, &[command_shift(Key::Z), command(Key::Y)], "Redo"),
     binding(KeyAct::Undo, &[command(Key::Z)], "Undo"),
     binding(KeyAct::ToggleOverlay, &[plain(Key::F3), plain(Key::Backtick)], "Debug overlay"),
-    Binding { while_writing: true, ..binding(KeyAct::Palette, &[command(Key::K)], "Command palette") },
+    Binding { when: When::Always, ..binding(KeyAct::Palette, &[command(Key::K)], "Command palette") },
     binding(KeyAct::Help, &[plain(Key::Questionmark), plain(Key::F1)], "These keys"),
     binding(KeyAct::ToggleSidebar, &[plain(Key::T)], "Conversations"),
-    Binding { while_writing: true, ..binding(KeyAct::Settings, &[command(Key::Comma)], "Settings") },
+    in_room(KeyAct::Open, &[plain(Key::Enter)], "Open what is selected"),
+    in_room(KeyAct::Menu, &[shift(Key::F10)], "Menu of what is selected"),
+    in_room(KeyAct::Previous, &[shift(Key::Tab)], "The thing before in the room"),
+    in_room(KeyAct::Next, &[plain(Key::Tab)], "The next thing in the room"),
+    in_room(KeyAct::NudgeLeft, &[plain(Key::ArrowLeft)], "Move elements to the left"),
+    in_room(KeyAct::NudgeRight, &[plain(Key::ArrowRight)], "Move elements to the right"),
+    in_room(KeyAct::NudgeUp, &[plain(Key::ArrowUp)], "Move elements up"),
+    in_room(KeyAct::NudgeDown, &[plain(Key::ArrowDown)], "Move elements down"),
+    Binding { when: When::Always, ..binding(KeyAct::Settings, &[command(Key::Comma)], "Settings") },
     Binding {
-        while_writing: true,
+        when: When::Always,
         ..binding(KeyAct::LargerText, &[command(Key::Plus), command(Key::Equals)], "Larger text")
     },
-    Binding { while_writing: true, ..binding(KeyAct::SmallerText, &[command(Key::Minus)], "Smaller text") },
-    Binding { while_writing: true, ..binding(KeyAct::UsualText, &[command(Key::Num0)], "Usual text size") },
+    Binding { when: When::Always, ..binding(KeyAct::SmallerText, &[command(Key::Minus)], "Smaller text") },
+    Binding { when: When::Always, ..binding(KeyAct::UsualText, &[command(Key::Num0)], "Usual text size") },
     Binding {
-        while_writing: true,
+        when: When::Always,
         ..binding(KeyAct::Escape, &[plain(Key::Escape)], "Close what is open, then deselect")
     },
 ];
 
 /// What the keys of this frame ask for, if anything. The key is used up, so that nobody else sees it.
-pub fn pressed(ctx: &Context) -> Option<KeyAct> {
+pub fn pressed(ctx: &Context, state: &mut UiState) -> Option<KeyAct> {
     let writes = ctx.text_edit_focused();
-    let holds_focus = ctx.egui_wants_keyboard_input();
+    let focused = ctx.memory(|memory| memory.focused());
+    let in_room = focused.is_none_or(|widget| widget == canvas::widget_id());
+    let pause = ctx.input_mut(|input| space_bar(input, in_room, &mut state.space));
+    if pause {
+        return Some(KeyAct::TogglePause);
+    }
+    // Only where the room has it is Tab about the room: elsewhere it leads from widget to widget.
+    let walks = focused == Some(canvas::widget_id());
     ctx.input_mut(|input| {
         // egui turns these two into events of their own before anybody sees the keys.
         let clipboard = |act| (!writes).then_some(act);
@@ -116,12 +164,42 @@ pub fn pressed(ctx: &Context) -> Option<KeyAct> {
             return Some(act);
         }
         KEYS.iter()
-            .filter(|binding| !writes || binding.while_writing)
-            // Space presses the button that has the focus.
-            .filter(|binding| !(holds_focus && binding.act == KeyAct::TogglePause))
+            .filter(|binding| match binding.when {
+                When::Always => true,
+                When::NotWriting => !writes,
+                When::InRoom => in_room,
+            })
+            .filter(|binding| match binding.act {
+                KeyAct::TogglePause => false,
+                KeyAct::Next | KeyAct::Previous => walks,
+                _ => true,
+            })
             .find(|binding| binding.keys.iter().any(|keys| input.consume_shortcut(keys)))
             .map(|binding| binding.act)
     })
+}
+
+/// Follows the space bar. Whether it was let go without having moved the view: it pauses then, and not before.
+fn space_bar(input: &mut egui::InputState, in_room: bool, space: &mut SpaceBar) -> bool {
+    let mut pauses = false;
+    input.events.retain(|event| {
+        let egui::Event::Key { key: Key::Space, pressed, modifiers, .. } = event else { return true };
+        if !pressed {
+            pauses |= *space == SpaceBar::Down;
+            *space = SpaceBar::Up;
+        } else if in_room && modifiers.is_none() {
+            if *space == SpaceBar::Up {
+                *space = SpaceBar::Down;
+            }
+            // A widget with the focus takes it for a click.
+            return false;
+        }
+        true
+    });
+    if !input.focused {
+        *space = SpaceBar::Up;
+    }
+    pauses
 }
 
 /// The keys of an act as they are shown: `Ctrl+K`.
@@ -164,7 +242,12 @@ pub fn apply(act: KeyAct, room: &RoomModel, state: &mut UiState) -> Vec<Command>
             let elements = room.elements.iter().map(|element| Thing::Element(element.id.clone()));
             state.selected = agents.chain(elements).collect();
         }
-        KeyAct::Delete => return of_selection(Command::Delete),
+        KeyAct::Delete => {
+            return match state.rope.take() {
+                Some(rope) if selected.is_empty() => vec![end_relationship(rope)],
+                _ => of_selection(Command::Delete),
+            };
+        }
         KeyAct::Duplicate => return of_selection(Command::Duplicate),
         KeyAct::Copy => return of_selection(Command::Copy),
         KeyAct::Paste => return vec![Command::Paste(state.camera.middle)],
@@ -185,9 +268,75 @@ pub fn apply(act: KeyAct, room: &RoomModel, state: &mut UiState) -> Vec<Command>
         KeyAct::LargerText => state.look.step_text_size(1),
         KeyAct::SmallerText => state.look.step_text_size(-1),
         KeyAct::UsualText => state.look.set_text_size(1.0),
+        KeyAct::Open => open_selected(room, state),
+        KeyAct::Menu => state.wants_menu = true,
+        KeyAct::Next => walk(room, state, true),
+        KeyAct::Previous => walk(room, state, false),
+        KeyAct::NudgeLeft => return nudge(state, Vec2::NEG_X),
+        KeyAct::NudgeRight => return nudge(state, Vec2::X),
+        KeyAct::NudgeUp => return nudge(state, Vec2::Y),
+        KeyAct::NudgeDown => return nudge(state, Vec2::NEG_Y),
         KeyAct::Escape => escape(state),
     }
     Vec::new()
+}
+
+/// Ends a relationship.
+pub fn end_relationship(relationship: Relationship) -> Command {
+    Command::Act(RoomAct::Relate(RelationshipCommand::Remove { relationship }), None)
+}
+
+/// Moves the selected elements a little.
+fn nudge(state: &UiState, towards: Vec2) -> Vec<Command> {
+    const UNITS: f32 = 10.0;
+    let elements: Vec<Id> = state.selected.iter().filter_map(Thing::element).cloned().collect();
+    if elements.is_empty() { Vec::new() } else { vec![Command::Nudge(elements, UNITS * towards)] }
+}
+
+/// Opens what is selected, if that is one thing.
+fn open_selected(room: &RoomModel, state: &mut UiState) {
+    if let Some(rope) = state.rope.clone() {
+        canvas::rename(rope, state);
+    } else if state.selected.len() == 1
+        && let Some(thing) = state.selected.first().cloned()
+    {
+        canvas::open(&thing, room, state);
+    }
+}
+
+/// Selects the next thing of the room, or the one before; beyond the last the keyboard goes to the next widget.
+fn walk(room: &RoomModel, state: &mut UiState, forward: bool) {
+    let agents = room.agents.iter().map(|agent| Thing::Agent(agent.id.clone()));
+    let things: Vec<Thing> =
+        agents.chain(room.elements.iter().map(|element| Thing::Element(element.id.clone()))).collect();
+    let last = things.len().wrapping_sub(1);
+    let now = state.selected.first().and_then(|selected| things.iter().position(|thing| thing == selected));
+    let next = match (now, forward) {
+        (None, true) => Some(0),
+        (None, false) => Some(last),
+        (Some(at), true) => Some(at + 1),
+        (Some(at), false) => at.checked_sub(1),
+    };
+    state.rope = None;
+    let Some(thing) = next.and_then(|next| things.get(next)) else {
+        state.selected.clear();
+        state.leaves_room = Some(forward);
+        return;
+    };
+    state.selected = [thing.clone()].into();
+    if let Some(place) = place_of(room, thing)
+        && !state.camera.viewport.shrink(40.0).contains(state.camera.to_screen(place))
+    {
+        state.camera.middle = place;
+    }
+}
+
+/// Where a thing stands.
+pub fn place_of(room: &RoomModel, thing: &Thing) -> Option<Vec2> {
+    match thing {
+        Thing::Agent(id) => room.agent(id).map(|agent| agent.position),
+        Thing::Element(id) => room.element(id).map(|element| element.position),
+    }
 }
 
 /// Shows the selection, or everything where nothing is selected.
@@ -195,13 +344,20 @@ pub fn frame(room: &RoomModel, state: &mut UiState) {
     let chosen = |thing: Thing| state.selected.is_empty() || state.selected.contains(&thing);
     let agents = room.agents.iter().filter(|agent| chosen(Thing::Agent(agent.id.clone())));
     let elements = room.elements.iter().filter(|element| chosen(Thing::Element(element.id.clone())));
-    let places: Vec<_> = agents.map(|agent| agent.position).chain(elements.map(|element| element.position)).collect();
+    let decor = room.decor.iter().filter(|_| state.selected.is_empty()).map(|decor| decor.position);
+    let places: Vec<_> =
+        agents.map(|agent| agent.position).chain(elements.map(|element| element.position)).chain(decor).collect();
     state.camera.frame(places);
 }
 
 /// Closes the topmost thing that is open; deselects where nothing is.
 fn escape(state: &mut UiState) {
+    if state.holding {
+        state.gives_up = true;
+        return;
+    }
     let closed = state.dragging.take().is_some()
+        || state.naming.take().is_some()
         || state.dialog.take().is_some()
         || state.palette.take().is_some()
         || (!state.help && state.settings.take().is_some());
@@ -214,6 +370,7 @@ fn escape(state: &mut UiState) {
         state.notices_open = false;
     } else if state.open_element.take().is_none() {
         state.selected.clear();
+        state.rope = None;
     }
 }
 
@@ -234,7 +391,7 @@ mod tests {
     #[test]
     fn a_pressed_key_is_heard_once_and_not_while_a_text_is_written() {
         let mut window = stage(UiState::default(), |ui, room, _, _, state| {
-            let mut commands = pressed(ui.ctx()).map(|act| apply(act, room, state)).unwrap_or_default();
+            let mut commands = pressed(ui.ctx(), state).map(|act| apply(act, room, state)).unwrap_or_default();
             let response = ui.text_edit_singleline(state.drafts.entry("a".into()).or_default());
             if state.help {
                 response.request_focus();

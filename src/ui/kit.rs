@@ -72,13 +72,13 @@ pub fn soft(text: impl Into<String>, theme: &Theme) -> RichText {
 
 /// What a card is about.
 pub fn heading(text: impl Into<String>, theme: &Theme) -> RichText {
-    RichText::new(text).size(TYPE[2]).color(theme.text)
+    RichText::new(text).heading().size(TYPE[2]).color(theme.text)
 }
 
 /// Opens a part of a panel: a small title with air above it.
 pub fn section(ui: &mut Ui, title: &str, theme: &Theme) {
     ui.add_space(SPACE[1]);
-    ui.label(RichText::new(title).size(TYPE[1]).color(theme.accent));
+    ui.label(RichText::new(title).heading().size(TYPE[1]).color(theme.accent));
 }
 
 /// Gives a widget the name that a screen reader says.
@@ -216,6 +216,11 @@ pub fn entered(ui: &Ui, response: &Response) -> bool {
     response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter))
 }
 
+/// What a picture stands on: a little of the room's floor.
+pub fn plinth(painter: &egui::Painter, rect: egui::Rect, theme: &Theme) {
+    painter.rect_filled(rect, CornerRadius::same(RADIUS[1]), mix(theme.floor, theme.panel, 0.35));
+}
+
 /// What a panel says that has nothing to show: what would fill it, and how.
 pub fn empty(ui: &mut Ui, icon: Icon, title: &str, how: &str, theme: &Theme) {
     ui.vertical_centered(|ui| {
@@ -261,4 +266,52 @@ pub fn dressed<R>(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui) -> R
         content(ui)
     })
     .inner
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulation::State;
+    use crate::view::theme::{DARK, LIGHT, contrast, state_colour, word_colour};
+
+    /// Words and the grounds that panels set them on, as they are mixed above and in the panels.
+    fn pairs(theme: &Theme) -> Vec<(String, Color32, Color32)> {
+        let Theme { card, panel, accent, line, text, text_soft, bubble, bubble_text, .. } = *theme;
+        let mut pairs = Vec::new();
+        for (share, what) in [(0.07, "hovered"), (0.10, "hovered button"), (0.18, "chosen"), (0.28, "selected")] {
+            pairs.push((format!("text, {what}"), text, mix(card, accent, share)));
+            if share < 0.2 {
+                pairs.push((format!("soft text, {what}"), text_soft, mix(card, accent, share)));
+            }
+        }
+        pairs.push(("segments".into(), text_soft, mix(panel, line, 0.5)));
+        pairs.push(("code".into(), bubble_text, mix(card, line, 0.6)));
+        pairs.push(("remarks in bubbles".into(), mix(bubble_text, bubble, 0.25), bubble));
+        for (what, colour) in [("accent", accent), ("good", theme.good), ("warn", theme.warn), ("bad", theme.bad)] {
+            pairs.push((format!("{what} on cards"), colour, card));
+        }
+        for state in State::ALL {
+            pairs.push((format!("badge {state:?}"), text, mix(card, state_colour(state), 0.22)));
+            pairs.push((format!("number on a dot {state:?}"), DOT_INK, state_colour(state)));
+        }
+        for word in ["Rulebooks", "Its file", "Its notes", "Its mail", "ada-1", "user", "What it is asked now"] {
+            let colour = word_colour(word);
+            pairs.push((format!("said by {word}"), bubble_text, mix(bubble, colour, 0.08)));
+            pairs.push((format!("prompt of {word}"), text_soft, mix(card, mix(colour, text, 0.12), 0.10)));
+        }
+        pairs
+    }
+
+    /// What numbers on dots are written with.
+    const DOT_INK: Color32 = crate::view::paint::DOT_INK;
+
+    #[test]
+    fn words_can_be_read_on_every_ground_they_stand_on() {
+        for theme in [LIGHT, DARK] {
+            for (what, ink, ground) in pairs(&theme) {
+                let contrast = contrast(ink, ground);
+                assert!(contrast >= 4.5, "{what}, dark={}: {contrast:.2}", theme.dark);
+            }
+        }
+    }
 }

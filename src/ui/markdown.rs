@@ -22,8 +22,9 @@ pub fn markdown(ui: &mut Ui, text: &str, theme: &Theme, state: &mut UiState) {
         ui.style_mut().visuals.hyperlink_color = theme.accent;
         ui.style_mut().visuals.code_bg_color = super::kit::mix(theme.card, theme.line, 0.6);
         ui.style_mut().visuals.extreme_bg_color = super::kit::mix(theme.card, theme.line, 0.4);
+        let heading = crate::view::fonts::strong(ui.ctx(), TYPE[1] * 1.35);
         let styles = &mut ui.style_mut().text_styles;
-        styles.insert(TextStyle::Heading, FontId::new(TYPE[1] * 1.35, FontFamily::Proportional));
+        styles.insert(TextStyle::Heading, heading);
         styles.insert(TextStyle::Body, FontId::new(TYPE[1], FontFamily::Proportional));
         styles.insert(TextStyle::Monospace, FontId::new(TYPE[1] - 1.0, FontFamily::Monospace));
         ui.style_mut().url_in_tooltip = true;

@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use egui::{Align2, Key, Modifiers, RichText, ScrollArea, Ui, Window};
 
+use super::canvas;
 use super::command::RoomAct;
 use super::keys::{self, KEYS, KeyAct};
 use super::state::Dialog;
@@ -256,7 +257,10 @@ fn act(does: &Does, room: &RoomModel, state: &mut UiState) -> Vec<Command> {
             keys::frame(room, state);
         }
         Does::Open(element) => state.open_element = Some(element.clone()),
-        Does::NewAgent(profile) => return vec![shelf::add_agent(state, profile)],
+        Does::NewAgent(profile) => {
+            let place = canvas::spawn_place(room, state.camera.middle, false);
+            return vec![canvas::add_agent(room, profile, place)];
+        }
         Does::File(file) => return vec![Command::OpenFile(file.clone())],
         Does::Theme => state.set_dark(!state.dark),
         Does::Notices => state.notices_open = true,

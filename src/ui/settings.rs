@@ -104,7 +104,10 @@ pub fn settings_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiS
                 |ui| closed = kit::icon_button(ui, Icon::Cross, "Close settings", false, theme).clicked(),
             );
             ui.separator();
-            ScrollArea::vertical().max_height(height).auto_shrink([false, true]).show(ui, |ui| {
+            let area = ScrollArea::vertical().max_height(height).min_scrolled_height(height);
+            area.auto_shrink([false, true]).show(ui, |ui| {
+                // The bar stands beside the fields, not on them.
+                ui.set_max_width(ui.available_width() - SPACE[2]);
                 group(ui, "Who answers", "Unless an agent's own file says otherwise. Kept in settings.yaml.", theme);
                 provider_ui(ui, room, theme, state, &mut commands);
                 of_scene(ui, room, &["gateway.provider", "gateway.model"], theme);

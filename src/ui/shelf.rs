@@ -1,18 +1,20 @@
 //! The shelf at the left: who could come into the room and what could stand in it, to be dragged there.
 
-use egui::{CornerRadius, RichText, Sense, Stroke, Ui, vec2};
+use egui::text::LayoutJob;
+use egui::{Color32, CornerRadius, FontId, Sense, Stroke, Ui, vec2};
 use serde_json::{Map, json};
 
 use super::command::RoomAct;
-use super::icons::{self, Icon};
+use super::icons::Icon;
 use super::state::ShelfItem;
-use super::{Command, UiState, kit};
-use crate::agent::AgentCommand;
-use crate::base::Id;
+use super::{Command, UiState, canvas, kit};
 use crate::element::ElementCommand;
 use crate::element::kind::KINDS;
+use crate::view::art::Art;
+use crate::view::fonts;
 use crate::view::model::{ProfileView, RoomModel};
-use crate::view::theme::{RADIUS, SPACE, TYPE, Theme, element_colour};
+use crate::view::paint;
+use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
 
 /// The draft that holds what is searched for.
 const SEARCH: &str = "shelf search";
@@ -29,7 +31,7 @@ fn kind_purpose(word: &str) -> &'static str {
 }
 
 /// Draws the shelf.
-pub fn shelf_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) -> Vec<Command> {
+pub fn shelf_ui(ui: &mut Ui, room: &RoomModel, art: &Art, theme: &Theme, state: &mut UiState) -> Vec<Command> {
     kit::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
     ui.label(kit::heading("Shelf", theme));
@@ -54,9 +56,10 @@ pub fn shelf_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiStat
             };
             let texts = (profile.name.as_str(), profile.description.as_str(), here.as_str());
             if row(ui, &item, &format!("Add {}", profile.name), texts, theme, state, |ui, rect| {
-                icons::figure(ui.painter(), rect, &profile.look);
+                paint::portrait(ui.painter(), rect, &profile.look, art);
             }) {
-                commands.push(add_agent(state, &profile.id));
+                let place = canvas::spawn_place(room, state.camera.middle, false);
+                commands.push(canvas::add_agent(room, &profile.id, place));
             }
         }
         kit::section(ui, "Elements", theme);
@@ -71,9 +74,7 @@ pub fn shelf_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiStat
             let name = capitalised(kind.name);
             let texts = (name.as_str(), kind_purpose(kind.word), here.as_str());
             if row(ui, &item, &format!("Add {}", kind.name), texts, theme, state, |ui, rect| {
-                let colour = element_colour(kind.word);
-                ui.painter().rect_filled(rect.shrink(3.0), CornerRadius::same(RADIUS[0]), colour);
-                Icon::Note.paint(ui.painter(), rect.shrink(9.0), egui::Color32::WHITE);
+                paint::element_picture(ui.painter(), rect, kind.word, art);
             }) {
                 commands.push(element_at(room, kind.word, state.camera.middle));
             }
@@ -101,7 +102,7 @@ fn row(
     state: &mut UiState,
     picture: impl FnOnce(&Ui, egui::Rect),
 ) -> bool {
-    let size = vec2(ui.available_width(), 58.0);
+    let size = vec2(ui.available_width(), 62.0);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, name));
     if response.drag_started() {
@@ -124,19 +125,11 @@ fn row(
             Stroke::new(1.0, line),
             egui::StrokeKind::Inside,
         );
-        let icon = egui::Rect::from_center_size(rect.left_center() + vec2(28.0, 0.0), vec2(34.0, 34.0));
-        picture(ui, icon);
-        let inner = rect.shrink2(vec2(SPACE[2], SPACE[1])).with_min_x(icon.right() + SPACE[1]);
-        let mut child = ui.new_child(egui::UiBuilder::new().max_rect(inner));
-        child.spacing_mut().item_spacing.y = 2.0;
-        kit::line(
-            &mut child,
-            |ui| {
-                ui.add(egui::Label::new(RichText::new(title).size(TYPE[1])).selectable(false));
-            },
-            |ui| ui.add(egui::Label::new(kit::small(here, theme)).selectable(false)),
-        );
-        child.add(egui::Label::new(kit::small(about, theme)).truncate().selectable(false));
+        let shown = egui::Rect::from_min_size(rect.min + vec2(6.0, 5.0), vec2(44.0, rect.height() - 10.0));
+        kit::plinth(painter, shown, theme);
+        picture(ui, shown.shrink(3.0));
+        let words = egui::Rect::from_min_max(shown.right_top() + vec2(SPACE[1], 2.0), rect.max - vec2(SPACE[1], 4.0));
+        row_words(ui, words, (title, about, here), theme);
     }
     let response = response.on_hover_cursor(egui::CursorIcon::Grab);
     // A click by key or by a screen reader comes without a mouse button.
@@ -144,16 +137,23 @@ fn row(
     response.double_clicked() || by_key
 }
 
-/// An agent of this profile, in the middle of what is seen.
-pub fn add_agent(state: &UiState, profile: &Id) -> Command {
-    let add = AgentCommand::Add {
-        id: None,
-        profile: profile.clone(),
-        position: state.camera.middle,
-        behaviour: None,
-        exactly: false,
+/// The words of a row: its title, how many are here, and in two lines what it is for.
+fn row_words(ui: &Ui, rect: egui::Rect, (title, about, here): (&str, &str, &str), theme: &Theme) {
+    let painter = ui.painter();
+    let lay = |text: &str, font: FontId, colour: Color32, width: f32, rows: usize| {
+        let mut job = LayoutJob::simple(text.to_owned(), font, colour, width);
+        job.wrap.max_rows = rows;
+        painter.layout_job(job)
     };
-    Command::Act(RoomAct::Agent(add), None)
+    let here = painter.layout_no_wrap(here.to_owned(), FontId::proportional(TYPE[0]), theme.text_soft);
+    let room_for_title = rect.width() - here.size().x - SPACE[0];
+    let title = lay(title, fonts::strong(ui.ctx(), TYPE[1]), theme.text, room_for_title, 1);
+    let below = rect.min + vec2(0.0, title.size().y + 1.0);
+    let about = lay(about, FontId::proportional(TYPE[0]), theme.text_soft, rect.width(), 2);
+    let aside = rect.right_top() + vec2(-here.size().x, 0.5 * (title.size().y - here.size().y));
+    painter.galley(rect.min, title, theme.text);
+    painter.galley(aside, here, theme.text_soft);
+    painter.galley(below, about, theme.text_soft);
 }
 
 /// Puts an element of this kind somewhere, under an id of its own so that it can be taken away again.
@@ -172,12 +172,13 @@ pub fn element_at(room: &RoomModel, kind: &str, position: bevy::math::Vec2) -> C
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::AgentCommand;
     use crate::ui::testing::{Stage, stage};
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable;
 
     fn shelf() -> Harness<'static, Stage> {
-        stage(UiState::default(), |ui, room, _, theme, state| shelf_ui(ui, room, theme, state))
+        stage(UiState::default(), |ui, room, _, theme, state| shelf_ui(ui, room, &Art::default(), theme, state))
     }
 
     #[test]
@@ -200,11 +201,13 @@ mod tests {
         window.run_steps(1);
         window.key_press(egui::Key::Enter);
         window.run_steps(2);
-        let [Command::Act(RoomAct::Agent(AgentCommand::Add { profile, .. }), None)] = &window.state().commands[..]
+        let [Command::Act(RoomAct::Agent(AgentCommand::Add { profile, position, .. }), Some(back))] =
+            &window.state().commands[..]
         else {
             panic!("{:?}", window.state().commands);
         };
-        assert_eq!(&**profile, "ada");
+        assert_eq!((&**profile, position.y), ("ada", 320.0), "above the elements, as if it were dropped there");
+        assert_eq!(*back, RoomAct::Agent(AgentCommand::Remove { agent: "ada-2".into() }));
     }
 
     #[test]

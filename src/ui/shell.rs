@@ -30,7 +30,7 @@ impl Shell {
     ) -> Vec<Command> {
         let theme = Theme::of(state.dark);
         let mut commands = Vec::new();
-        if let Some(act) = super::keys::pressed(root.ctx()) {
+        if let Some(act) = super::keys::pressed(root.ctx(), state) {
             commands.extend(super::keys::apply(act, room, state));
         }
         let panel = || Frame::NONE.fill(theme.panel).inner_margin(Margin::same(SPACE[2] as i8));
@@ -40,18 +40,18 @@ impl Shell {
         });
         if is_wide {
             let shelf = Panel::left("shelf").default_size(state.panels.shelf).frame(panel()).show(root, |ui| {
-                commands.extend(super::shelf::shelf_ui(ui, room, &theme, state));
+                commands.extend(super::shelf::shelf_ui(ui, room, art, &theme, state));
             });
             state.panels.shelf = shelf.response.rect.width();
             if state.sidebar {
                 let talks = Panel::right("talks").default_size(state.panels.talks).frame(panel()).show(root, |ui| {
-                    commands.extend(super::sidebar::sidebar_ui(ui, room, recent, &theme, state));
+                    commands.extend(super::sidebar::sidebar_ui(ui, room, recent, art, &theme, state));
                 });
                 state.panels.talks = talks.response.rect.width();
             } else if !state.selected.is_empty() {
                 let width = state.panels.inspector;
                 let inspector = Panel::right("inspector").default_size(width).frame(panel()).show(root, |ui| {
-                    commands.extend(super::inspector::inspector_ui(ui, room, &theme, state));
+                    commands.extend(super::inspector::inspector_ui(ui, room, art, &theme, state));
                 });
                 state.panels.inspector = inspector.response.rect.width();
             }

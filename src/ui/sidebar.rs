@@ -1,18 +1,22 @@
 //! The conversations at the side: which go on and which are over, the open one to read and to join.
 
-use egui::{Align, CornerRadius, Frame, Layout, Margin, RichText, ScrollArea, Stroke, Ui};
+use egui::{Align, CornerRadius, Frame, Layout, Margin, Rect, RichText, ScrollArea, Stroke, Ui, pos2, vec2};
 
 use super::command::RoomAct;
 use super::icons::Icon;
 use super::{Command, UiState, kit, markdown, words};
 use crate::base::{ConversationKey, Id};
 use crate::simulation::ConversationCommand;
+use crate::view::art::Art;
 use crate::view::model::{RoomModel, TalkView};
+use crate::view::paint;
 use crate::view::recent::Recent;
 use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
 
 /// So many of the last things said are drawn; the log has the rest.
 const SAID_SHOWN: usize = 60;
+/// The figure of who speaks stands beside what it says, so wide.
+const FACE_POINTS: f32 = 30.0;
 /// The draft that holds what a new conversation is to be about.
 const TOPIC: &str = "topic";
 
@@ -64,7 +68,14 @@ fn names(room: &RoomModel, participants: &[Id]) -> String {
 }
 
 /// Draws the sidebar.
-pub fn sidebar_ui(ui: &mut Ui, room: &RoomModel, recent: &Recent, theme: &Theme, state: &mut UiState) -> Vec<Command> {
+pub fn sidebar_ui(
+    ui: &mut Ui,
+    room: &RoomModel,
+    recent: &Recent,
+    art: &Art,
+    theme: &Theme,
+    state: &mut UiState,
+) -> Vec<Command> {
     kit::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
     let entries = entries(room, recent);
@@ -88,7 +99,7 @@ pub fn sidebar_ui(ui: &mut Ui, room: &RoomModel, recent: &Recent, theme: &Theme,
     let open = chosen.unwrap_or(0);
     list(ui, room, &entries, open, theme, state);
     ui.separator();
-    conversation(ui, room, &entries[open], theme, state, &mut commands);
+    conversation(ui, room, &entries[open], art, theme, state, &mut commands);
     commands
 }
 
@@ -123,6 +134,7 @@ fn conversation(
     ui: &mut Ui,
     room: &RoomModel,
     entry: &Entry,
+    art: &Art,
     theme: &Theme,
     state: &mut UiState,
     commands: &mut Vec<Command>,
@@ -157,7 +169,7 @@ fn conversation(
             let first = entry.participants.first();
             for (index, (by, text)) in entry.said.iter().enumerate().skip(skipped) {
                 let side = if &**by == "user" || Some(by) != first { Align::Max } else { Align::Min };
-                ui.push_id(index, |ui| bubble(ui, room, by, text, side, theme, state));
+                ui.push_id(index, |ui| bubble(ui, room, (by, text), side, art, theme, state));
             }
             if let Some(talk) = entry.running {
                 let speaker = talk.participants.get(talk.speaker).and_then(|key| room.agent_of(*key));
@@ -175,11 +187,22 @@ fn conversation(
 }
 
 /// One thing said, in a bubble on its speaker's side.
-fn bubble(ui: &mut Ui, room: &RoomModel, by: &str, text: &str, side: Align, theme: &Theme, state: &mut UiState) {
-    let width = (ui.available_width() * 0.86).max(160.0);
-    let indent = if side == Align::Max { ui.available_width() - width } else { 0.0 };
+fn bubble(
+    ui: &mut Ui,
+    room: &RoomModel,
+    (by, text): (&str, &str),
+    side: Align,
+    art: &Art,
+    theme: &Theme,
+    state: &mut UiState,
+) {
+    let face = FACE_POINTS + SPACE[1];
+    let width = ((ui.available_width() - face) * 0.92).max(140.0);
+    let left = ui.max_rect().left();
+    let indent = if side == Align::Max { ui.available_width() - width - face } else { face };
+    let top = ui.cursor().top();
     ui.horizontal_top(|ui| {
-        ui.add_space(indent);
+        ui.add_space(indent.max(0.0));
         ui.vertical(|ui| {
             ui.set_max_width(width);
             ui.spacing_mut().item_spacing.y = 3.0;
@@ -196,6 +219,11 @@ fn bubble(ui: &mut Ui, room: &RoomModel, by: &str, text: &str, side: Align, them
                 .show(ui, |ui| markdown::markdown(ui, text, theme, state));
         });
     });
+    if let Some(agent) = room.agent(by) {
+        let x = if side == Align::Max { ui.max_rect().right() - FACE_POINTS } else { left };
+        let rect = Rect::from_min_size(pos2(x, top + SPACE[3]), vec2(FACE_POINTS, FACE_POINTS * 1.3));
+        paint::portrait(ui.painter(), rect, &agent.look, art);
+    }
     ui.add_space(SPACE[0]);
 }
 
@@ -269,7 +297,8 @@ mod tests {
 
     fn sidebar() -> Harness<'static, Stage> {
         let state = UiState { sidebar: true, ..UiState::default() };
-        let mut window = stage(state, sidebar_ui);
+        let mut window =
+            stage(state, |ui, room, recent, theme, state| sidebar_ui(ui, room, recent, &Art::default(), theme, state));
         window.run_steps(4);
         window
     }

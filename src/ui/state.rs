@@ -10,6 +10,7 @@ use crate::base::Id;
 use crate::gateway::ProviderStatus;
 use crate::view::camera::Camera;
 use crate::view::pick::Thing;
+use crate::workspace::Relationship;
 
 /// The window's own state.
 #[derive(Clone, Debug, Default)]
@@ -78,6 +79,24 @@ pub struct UiState {
     pub room_secs: f64,
     /// What was copied.
     pub copied: Vec<Thing>,
+    /// The relationship whose rope is selected; no thing is selected then.
+    pub rope: Option<Relationship>,
+    /// The relationship whose label is being written.
+    pub naming: Option<Naming>,
+    /// Whether a hand holds something in the room, and whether it is to give that up.
+    pub holding: bool,
+    /// See [`UiState::holding`].
+    pub gives_up: bool,
+    /// What the space bar is doing.
+    pub space: SpaceBar,
+    /// Whether the keyboard is to go on to the widget after the room, or to the one before it.
+    pub leaves_room: Option<bool>,
+    /// Whether the menu of what is selected is to be opened by key.
+    pub wants_menu: bool,
+    /// What is under way that takes longer than a frame, in words.
+    pub under_way: Option<String>,
+    /// The names of files that hang over the window.
+    pub hanging: Vec<String>,
     /// Whether the view was set for this room; it is framed once otherwise.
     pub framed: bool,
 }
@@ -89,6 +108,42 @@ pub enum ShelfItem {
     Profile(Id),
     /// A kind of element, by its word.
     Element(Id),
+}
+
+/// A relationship that is being made or called something else.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Naming {
+    /// Who and to whom; with the label that it has, where it is there already.
+    pub relationship: Relationship,
+    /// Whether it is still to be made.
+    pub is_new: bool,
+    /// The label as it is written.
+    pub label: String,
+    /// Whether the field has asked for the keyboard.
+    pub asked: bool,
+}
+
+impl Naming {
+    /// Makes a new relationship; calls the first one something else where these two are related like that already.
+    pub fn of(from: &Id, to: &Id, ties: impl IntoIterator<Item = Relationship>) -> Self {
+        let there = ties.into_iter().find(|tie| tie.from == *from && tie.to == *to);
+        let new = || Relationship { from: from.clone(), to: to.clone(), label: String::new() };
+        let is_new = there.is_none();
+        let relationship = there.unwrap_or_else(new);
+        Self { label: relationship.label.clone(), relationship, is_new, asked: false }
+    }
+}
+
+/// What the space bar is doing: it pauses when it is let go, unless it was held to move the view.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum SpaceBar {
+    /// Nobody presses it.
+    #[default]
+    Up,
+    /// Somebody presses it.
+    Down,
+    /// Somebody presses it, and has moved the view meanwhile.
+    Used,
 }
 
 /// A question that stands in front of everything until it is answered.
@@ -196,7 +251,7 @@ pub struct PanelWidths {
 
 impl Default for PanelWidths {
     fn default() -> Self {
-        Self { shelf: 196.0, inspector: 300.0, talks: 340.0 }
+        Self { shelf: 212.0, inspector: 300.0, talks: 340.0 }
     }
 }
 
@@ -281,6 +336,8 @@ impl UiState {
         self.draft_bases.clear();
         self.talk_with.clear();
         self.dragging = None;
+        self.rope = None;
+        self.naming = None;
         self.framed = false;
     }
 }

@@ -142,6 +142,7 @@ pub fn sample_room() -> RoomModel {
             turns: (1, 6),
         }],
         talk_on: true,
+        spawn_above: Some(120.0),
         profiles: vec![profile("ada", "Ada"), profile("bram", "Bram")],
         scenes: vec!["evening".into(), "morning".into()],
         scene: "morning".into(),

@@ -85,10 +85,6 @@ fn scene_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState,
             }
         });
         ui.separator();
-        if ui.add(egui::Button::new("Save a picture").frame(false).min_size(egui::vec2(220.0, 28.0))).clicked() {
-            commands.push(Command::Screenshot(None));
-            ui.close();
-        }
         for (label, dialog) in [
             ("New scene…", Dialog::NewScene),
             ("Save scene as…", Dialog::SaveSceneAs),
@@ -98,6 +94,10 @@ fn scene_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState,
                 state.dialog = Some(dialog);
                 ui.close();
             }
+        }
+        if ui.add(egui::Button::new("Save a picture").frame(false).min_size(egui::vec2(220.0, 28.0))).clicked() {
+            commands.push(Command::Screenshot(None));
+            ui.close();
         }
     });
     kit::caret(ui, &button.response, theme);

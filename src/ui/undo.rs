@@ -5,42 +5,61 @@ use super::command::RoomAct;
 /// So many changes can be taken back.
 const KEPT: usize = 200;
 
-/// A change and what takes it back.
-pub type Undoable = (RoomAct, RoomAct);
+/// What was done at once, and what takes it back: each in the order in which it is to be done.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Step {
+    /// What was done.
+    pub forth: Vec<RoomAct>,
+    /// What takes it back.
+    pub back: Vec<RoomAct>,
+    /// What was moved, where this was a small move: the next small move of the same things goes on with this step.
+    pub nudged: Vec<crate::base::Id>,
+}
 
 /// The changes of this window, oldest first. Each entry is undone as one.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    done: Vec<Vec<Undoable>>,
-    undone: Vec<Vec<Undoable>>,
+    done: Vec<Step>,
+    undone: Vec<Step>,
 }
 
 impl History {
     /// Notes what was done. What had been taken back before cannot be done again any more.
-    pub fn note(&mut self, changes: Vec<Undoable>) {
-        if changes.is_empty() {
+    pub fn note(&mut self, step: Step) {
+        if step.back.is_empty() {
             return;
         }
         self.undone.clear();
-        self.done.push(changes);
+        match self.done.last_mut() {
+            // Ten presses of an arrow are one move.
+            Some(last) if !step.nudged.is_empty() && last.nudged == step.nudged => last.forth = step.forth,
+            _ => self.done.push(step),
+        }
         let surplus = self.done.len().saturating_sub(KEPT);
         self.done.drain(..surplus);
     }
 
-    /// What to do to take the last change back, the last part first.
+    /// What to do to take the last change back.
     pub fn undo(&mut self) -> Vec<RoomAct> {
-        let Some(changes) = self.done.pop() else { return Vec::new() };
-        let acts = changes.iter().rev().map(|(_, back)| back.clone()).collect();
-        self.undone.push(changes);
+        let Some(mut step) = self.done.pop() else { return Vec::new() };
+        // A move that was taken back and made again is complete.
+        step.nudged.clear();
+        let acts = step.back.clone();
+        self.undone.push(step);
         acts
     }
 
     /// What to do to do it again.
     pub fn redo(&mut self) -> Vec<RoomAct> {
-        let Some(changes) = self.undone.pop() else { return Vec::new() };
-        let acts = changes.iter().map(|(forth, _)| forth.clone()).collect();
-        self.done.push(changes);
+        let Some(step) = self.undone.pop() else { return Vec::new() };
+        let acts = step.forth.clone();
+        self.done.push(step);
         acts
+    }
+
+    /// How many steps can be taken back, and how many done again.
+    pub fn len(&self) -> (usize, usize) {
+        (self.done.len(), self.undone.len())
     }
 
     /// Forgets everything: the room is another one now.
@@ -59,24 +78,43 @@ mod tests {
         RoomAct::Element(ElementCommand::Move { element: "rules".into(), position: Vec2::new(x, 0.0) })
     }
 
+    fn step(forth: &[f32], back: &[f32]) -> Step {
+        let acts = |places: &[f32]| places.iter().map(|x| to(*x)).collect();
+        Step { forth: acts(forth), back: acts(back), nudged: Vec::new() }
+    }
+
     #[test]
     fn changes_are_taken_back_last_first_and_done_again() {
         let mut history = History::default();
-        history.note(vec![(to(1.0), to(0.0)), (to(2.0), to(1.0))]);
-        history.note(vec![(to(3.0), to(2.0))]);
-        assert_eq!(history.undo(), [to(2.0)]);
+        history.note(step(&[1.0, 2.0], &[1.0, 0.0]));
+        history.note(step(&[3.0], &[2.0]));
+        history.note(step(&[4.0], &[]));
+        assert_eq!(history.undo(), [to(2.0)], "what cannot be taken back is no step");
         assert_eq!(history.undo(), [to(1.0), to(0.0)]);
         assert_eq!(history.undo(), []);
         assert_eq!(history.redo(), [to(1.0), to(2.0)]);
-        history.note(vec![(to(9.0), to(2.0))]);
+        history.note(step(&[9.0], &[2.0]));
         assert_eq!(history.redo(), [], "another change was made meanwhile");
+    }
+
+    #[test]
+    fn small_moves_of_the_same_things_are_one() {
+        let mut history = History::default();
+        let nudge = |to: f32, from: f32| Step { nudged: vec!["rules".into()], ..step(&[to], &[from]) };
+        history.note(nudge(1.0, 0.0));
+        history.note(nudge(2.0, 1.0));
+        assert_eq!(history.len(), (1, 0));
+        assert_eq!(history.undo(), [to(0.0)]);
+        assert_eq!(history.redo(), [to(2.0)]);
+        history.note(nudge(3.0, 2.0));
+        assert_eq!(history.len(), (2, 0), "what was done again is complete");
     }
 
     #[test]
     fn a_long_day_s_changes_are_bounded() {
         let mut history = History::default();
         for x in 0..KEPT + 50 {
-            history.note(vec![(to(x as f32 + 1.0), to(x as f32))]);
+            history.note(step(&[x as f32 + 1.0], &[x as f32]));
         }
         assert_eq!((0..).take_while(|_| !history.undo().is_empty()).count(), KEPT);
     }

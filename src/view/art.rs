@@ -135,7 +135,8 @@ impl Sheet {
     }
 }
 
-/// The drawings, ready to be painted.
+/// The drawings, ready to be painted. The default holds none, and nothing is painted of it.
+#[derive(Default)]
 pub struct Art {
     sheets: Vec<Sheet>,
     floors: Vec<(TextureHandle, f32)>,

@@ -6,6 +6,7 @@
 
 pub mod art;
 pub mod camera;
+pub mod fonts;
 pub mod glide;
 pub mod model;
 pub mod paint;

@@ -13,6 +13,7 @@ use crate::memory::Memory;
 use crate::mind::Prompt;
 use crate::schedule::Speed;
 use crate::simulation::{ConversationKind, State};
+use crate::workspace::Relationship;
 
 /// Everything that can be seen. Agents and elements in order of key.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +34,9 @@ pub struct RoomModel {
     pub talks: Vec<TalkView>,
     /// Labelled ropes.
     pub ties: Vec<TieView>,
+    /// How far above the topmost element an agent comes to stand that is dropped among them, in world units;
+    /// nothing where it stays where it is dropped.
+    pub spawn_above: Option<f32>,
     /// Whether agents may talk to each other.
     pub talk_on: bool,
     /// Who could come in, by id.
@@ -103,6 +107,17 @@ impl RoomModel {
     /// The element of this key.
     pub fn element_of(&self, key: ElementKey) -> Option<&ElementView> {
         self.elements.iter().find(|element| element.key == key)
+    }
+
+    /// Who is what to whom, by ids, in the order of the scene.
+    pub fn relationships(&self) -> impl Iterator<Item = Relationship> {
+        self.ties.iter().filter_map(|tie| self.relationship(tie))
+    }
+
+    /// A rope's relationship, by ids.
+    pub fn relationship(&self, tie: &TieView) -> Option<Relationship> {
+        let (from, to) = (self.agent_of(tie.from)?, self.agent_of(tie.to)?);
+        Some(Relationship { from: from.id.clone(), to: to.id.clone(), label: tie.label.clone() })
     }
 
     /// What an author is called: the name of an agent, “you” for the person, else the word itself.

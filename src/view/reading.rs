@@ -15,7 +15,7 @@ use super::model::{
     SettingsView, TalkView, TieView, look_of,
 };
 use super::pick::Thing;
-use crate::agent::{Agent, Profiles, Roster};
+use crate::agent::{Agent, AgentSettings, Profiles, Roster};
 use crate::base::{AgentKey, ElementKey, Id, Problem};
 use crate::element::inbox::Inbox;
 use crate::element::mail::Mail;
@@ -28,7 +28,7 @@ use crate::mind::{LastPrompt, Session, Thoughts};
 use crate::schedule::{SimClock, TICKS_PER_SEC};
 use crate::simulation::settings::ConversationSettings;
 use crate::simulation::{
-    Action, AgentState, Conversations, Doing, Home, Life, Position, Queue, State, Walk, talk_is_on,
+    Action, AgentState, Conversations, Doing, Home, Life, Position, Queue, State, Walk, relationships, talk_is_on,
 };
 use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
 
@@ -83,6 +83,10 @@ impl RoomReader {
             settings: settings_view(world),
             provider,
             talk_on: talk_is_on(world),
+            spawn_above: world
+                .get_resource::<AgentSettings>()
+                .filter(|settings| settings.spawn_above_elements)
+                .map(|settings| settings.spawn_margin_units),
             problems: self.problems(world),
             scenes: self.scenes(world),
             files: self.files(world),
@@ -352,8 +356,7 @@ fn talks(world: &World) -> Vec<TalkView> {
 
 fn ties(world: &World) -> Vec<TieView> {
     let roster = world.resource::<Roster>();
-    let relationships = world.get_resource::<SceneState>().map(|scene| scene.doc.relationships.as_slice());
-    let known = relationships.unwrap_or_default().iter().filter_map(|tie| {
+    let known = relationships(world).iter().filter_map(|tie| {
         Some(TieView { from: roster.key(&tie.from)?, to: roster.key(&tie.to)?, label: tie.label.clone() })
     });
     known.collect()
@@ -417,4 +420,55 @@ fn content_of(held: &Held) -> ContentView {
 fn stem(path: &str) -> &str {
     let file = path.rsplit('/').next().unwrap_or(path);
     file.strip_suffix(".yaml").or_else(|| file.strip_suffix(".yml")).unwrap_or(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::starter;
+
+    /// A rectangle of the floor: its middle and half of its size.
+    type Place = (Vec2, Vec2);
+
+    fn apart((one, half): Place, (other, other_half): Place) -> bool {
+        let gap = (one - other).abs() - half - other_half;
+        gap.x >= 0.0 || gap.y >= 0.0
+    }
+
+    fn pairs(scene: &Value, list: &str, half: Vec2) -> Vec<Place> {
+        let entries = scene[list].as_array().into_iter().flatten();
+        let place = |entry: &Value| {
+            let pair = entry["position"].as_array()?;
+            Some((Vec2::new(pair[0].as_f64()? as f32, pair[1].as_f64()? as f32), half))
+        };
+        entries.map(|entry| place(entry).expect("everything in a starter scene has a place")).collect()
+    }
+
+    #[test]
+    fn the_furniture_of_the_starter_scenes_stands_in_nobody_s_way() {
+        for (path, text) in starter::files().iter().filter(|(path, _)| path.starts_with("scenes/")) {
+            let scene: Value = serde_yaml::from_slice(text).expect("starter scenes are YAML");
+            let decor: Vec<DecorView> = scene["decor"].as_array().into_iter().flatten().filter_map(decor_of).collect();
+            assert!(decor.len() > 5, "{path} is furnished");
+            let standing = decor.iter().filter(|decor| !matches!(&*decor.kind, "rug" | "window"));
+            let furniture: Vec<Place> = standing.map(|decor| (decor.position, decor.size / 2.0)).collect();
+            let elements = pairs(&scene, "elements", Vec2::new(52.0, 46.0));
+            // Around a home there is some air, for whoever stands there is to be seen.
+            let homes = pairs(&scene, "agents", Vec2::new(24.0, 40.0));
+            for (index, thing) in furniture.iter().enumerate() {
+                for other in furniture[index + 1..].iter().chain(&elements).chain(&homes) {
+                    assert!(apart(*thing, *other), "{path}: {thing:?} stands in the way of {other:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn decor_without_a_size_has_the_usual_one_and_what_is_no_place_is_left_out() {
+        let entry = |text: &str| decor_of(&serde_yaml::from_str(text).expect("the entry is YAML"));
+        assert_eq!(entry("{ kind: rug, position: [1, 2] }").map(|decor| decor.size), Some(Vec2::new(360.0, 240.0)));
+        assert_eq!(entry("{ kind: rug }"), None);
+        assert_eq!(entry("{ kind: rug, position: [.nan, 2] }"), None);
+        assert_eq!(entry("{ position: [1, 2] }"), None);
+    }
 }

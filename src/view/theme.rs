@@ -79,7 +79,7 @@ pub const DARK: Theme = Theme {
     card: rgb(0x2d_2824),
     line: rgb(0x45_3d36),
     text: rgb(0xf3_ebe0),
-    text_soft: rgb(0xb8_aa9a),
+    text_soft: rgb(0xbe_b0a0),
     accent: rgb(0xf2_a65a),
     on_accent: rgb(0x2b_1a0c),
     good: rgb(0x6f_cf97),
@@ -107,6 +107,8 @@ impl Theme {
         visuals.faint_bg_color = self.card;
         visuals.override_text_color = Some(self.text);
         visuals.hyperlink_color = self.accent;
+        // Hints in empty fields; what `egui` takes otherwise is too faint to be read.
+        visuals.weak_text_color = Some(self.text_soft);
         visuals.selection.bg_fill = self.accent.gamma_multiply(0.35);
         visuals.selection.stroke = Stroke::new(1.0, self.accent);
         visuals.widgets.noninteractive.bg_stroke = Stroke::new(1.0, self.line);
@@ -129,6 +131,9 @@ impl Theme {
             if let Some(font) = style.text_styles.get_mut(&text_style) {
                 font.size = size;
             }
+        }
+        if let Some(font) = style.text_styles.get_mut(&egui::TextStyle::Heading) {
+            font.family = super::fonts::strong_family(context);
         }
         context.set_style_of(theme, style);
         context.set_theme(theme);
@@ -171,19 +176,20 @@ pub fn word_colour(word: &str) -> Color32 {
     egui::epaint::Hsva::new(hue, 0.55, 0.85, 1.0).into()
 }
 
+/// How well one colour is seen on another, from 1 to 21.
+#[cfg(test)]
+pub fn contrast(one: Color32, other: Color32) -> f32 {
+    let luminance = |colour: Color32| {
+        let linear = egui::Rgba::from(colour);
+        0.2126 * linear.r() + 0.7152 * linear.g() + 0.0722 * linear.b()
+    };
+    let (one, other) = (luminance(one), luminance(other));
+    (one.max(other) + 0.05) / (one.min(other) + 0.05)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn luminance(colour: Color32) -> f32 {
-        let linear = egui::Rgba::from(colour);
-        0.2126 * linear.r() + 0.7152 * linear.g() + 0.0722 * linear.b()
-    }
-
-    fn contrast(one: Color32, other: Color32) -> f32 {
-        let (one, other) = (luminance(one), luminance(other));
-        (one.max(other) + 0.05) / (one.min(other) + 0.05)
-    }
 
     #[test]
     fn text_can_be_read() {

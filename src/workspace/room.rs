@@ -58,11 +58,8 @@ pub fn begin(world: &mut World, start: RoomStart) {
         };
         problems.push(Problem::error(&*start.scene, "there is no such scene", remedy));
     }
-    let paths = start
-        .files
-        .keys()
-        .filter(|path| **path == layout::SETTINGS_FILE)
-        .chain(start.files.keys().filter(|path| path.starts_with("agents/")));
+    // Settings are applied below; telling of them as well would look like an edit to a room that writes them.
+    let paths = start.files.keys().filter(|path| path.starts_with("agents/"));
     let messages: Vec<FileChanged> = paths
         .map(|path| FileChanged { path: path.clone(), content: FileContent::Text(start.files[path].clone()) })
         .collect();

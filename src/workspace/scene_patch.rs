@@ -9,8 +9,8 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 
 use super::outline::{Item, Node, Shape, outline};
-use super::scene::SceneWrite;
-use super::scene_file::id_of;
+use super::scene::{Relationship, SceneWrite};
+use super::scene_file::{id_of, relationship};
 use super::yaml;
 
 /// Texts above this are not read again as a whole after a change; only that they still have an outline is checked.
@@ -30,14 +30,35 @@ pub fn apply(root: &mut Value, writes: &[SceneWrite]) {
             SceneWrite::RemoveElement { id } => remove(root, "elements", id),
             SceneWrite::RemoveAgent { id } => remove(root, "agents", id),
             SceneWrite::Relationships(list) => {
-                let list: Vec<Value> = list.iter().filter_map(|rope| serde_json::to_value(rope).ok()).collect();
+                let written = root.get("relationships").and_then(Value::as_array).cloned().unwrap_or_default();
                 if root.get("relationships").is_some() || !list.is_empty() {
-                    root["relationships"] = Value::Array(list);
+                    root["relationships"] = Value::Array(relationships(written, list));
                 }
             }
             SceneWrite::File { .. } => {}
         }
     }
+}
+
+/// The entries of a list of relationships. What stands there of one stays as it is written, with keys that this
+/// program does not know; what is no relationship stays too, at the end.
+fn relationships(mut written: Vec<Value>, wanted: &[Relationship]) -> Vec<Value> {
+    let mut take = |fits: &dyn Fn(&Relationship) -> bool| {
+        let index = written.iter().position(|entry| relationship(entry).is_some_and(|known| fits(&known)))?;
+        Some(written.remove(index))
+    };
+    let same: Vec<Option<Value>> = wanted.iter().map(|rope| take(&|known| known == rope)).collect();
+    let mut entries = Vec::with_capacity(wanted.len());
+    for (rope, same) in wanted.iter().zip(same) {
+        let relabelled = || {
+            let mut entry = take(&|known| known.from == rope.from && known.to == rope.to)?;
+            entry["label"] = Value::String(rope.label.clone());
+            Some(entry)
+        };
+        entries.extend(same.or_else(relabelled).or_else(|| serde_json::to_value(rope).ok()));
+    }
+    entries.extend(written.into_iter().filter(|entry| relationship(entry).is_none()));
+    entries
 }
 
 fn entry_id(list: &str, entry: &Value) -> Option<crate::base::Id> {

@@ -191,3 +191,20 @@ proptest! {
         prop_assert!(patched.ends_with('\n'));
     }
 }
+
+#[test]
+fn relationships_keep_what_a_person_wrote_beside_them() {
+    let scene = "agents: [{id: a, profile: p}, {id: b, profile: p}]\nrelationships:\n  # since school\n  \
+                 - { from: a, to: b, label: likes, since: 1999 }\n  - { from: b, to: a, label: fears }\n";
+    let tie = |from: &str, to: &str, label: &str| crate::workspace::Relationship {
+        from: from.into(),
+        to: to.into(),
+        label: label.into(),
+    };
+    let relabelled = SceneWrite::Relationships(vec![tie("a", "b", "loves"), tie("b", "a", "fears")]);
+    assert_eq!(written(scene, &[relabelled]), scene.replace("likes", "loves"));
+    let first = written(scene, &[SceneWrite::Relationships(vec![tie("a", "b", "likes")])]);
+    assert!(first.contains("# since school") && first.contains("since: 1999") && !first.contains("fears"), "{first}");
+    let back = SceneWrite::Relationships(vec![tie("a", "b", "likes"), tie("b", "a", "fears")]);
+    assert_eq!(written(&first, &[back]), scene);
+}

@@ -11,8 +11,12 @@ mod layering;
 mod living;
 mod llama;
 mod peers;
+#[cfg(feature = "window")]
+mod screen;
 mod standing_still;
 mod vendors;
+#[cfg(feature = "window")]
+mod window;
 mod workshop;
 
 use libtest_mimic::{Arguments, Trial};
@@ -42,6 +46,9 @@ fn main() {
         vendors::trials,
         llama::trials,
     ];
-    let trials = modules.into_iter().flat_map(|trials| trials()).collect();
+    let trials = modules.into_iter().flat_map(|trials| trials());
+    #[cfg(feature = "window")]
+    let trials = trials.chain(window::trials());
+    let trials = trials.collect();
     libtest_mimic::run(&arguments, trials).exit();
 }

@@ -17,6 +17,7 @@ use crate::ui::shell::Shell;
 use crate::ui::state::{Light, Look};
 use crate::ui::{Command, UiState};
 use crate::view::art::Art;
+use crate::view::fonts;
 use crate::view::reading::Wanted;
 use crate::view::theme::Theme;
 
@@ -82,9 +83,11 @@ impl Screen {
     pub fn frame(&mut self, context: &Context, room: &mut OpenRoom, input: RawInput) -> FullOutput {
         self.put_on_theme(context, room);
         self.state.now_secs = room.now_secs();
+        performing::go_on(room, &mut self.state);
         if !input.events.is_empty() || !self.dropped.is_empty() {
             self.touched_secs = self.state.now_secs;
         }
+        super::failing::note_shown();
         let looked_at = self.state.looked_at();
         let wanted = Wanted { camera: &self.state.camera, things: &looked_at, overlay: self.state.overlay, share: 1.0 };
         let mut model = room.model(&wanted);
@@ -137,6 +140,7 @@ impl Screen {
         }
         context.options_mut(|options| options.zoom_with_keyboard = false);
         context.set_zoom_factor(text_size);
+        fonts::install(context);
         Theme::of(self.state.dark).apply(context);
         context.all_styles_mut(|style| style.animation_time = if calm { 0.0 } else { 1.0 / 12.0 });
         let pixels_per_point = context.pixels_per_point();
@@ -153,8 +157,9 @@ impl Screen {
         if self.dropped.is_empty() {
             return Vec::new();
         }
-        let pointer = context.input(|input| input.pointer.latest_pos());
         let camera = &self.state.camera;
+        let pointer = context.input(|input| input.pointer.latest_pos());
+        let pointer = pointer.filter(|pointer| camera.viewport.contains(*pointer));
         let position = pointer.map_or(camera.middle, |pointer| camera.to_world(pointer));
         vec![Command::Import { paths: std::mem::take(&mut self.dropped), position }]
     }
@@ -168,8 +173,16 @@ pub(super) fn live(mut room: NonSendMut<OpenRoom>) {
 /// Files that are dropped from the desktop are taken in where they were dropped.
 pub(super) fn take_dropped_files(mut drops: MessageReader<FileDragAndDrop>, mut screen: NonSendMut<Screen>) {
     for drop in drops.read() {
-        if let FileDragAndDrop::DroppedFile { path_buf, .. } = drop {
-            screen.dropped.push(path_buf.clone());
+        match drop {
+            FileDragAndDrop::DroppedFile { path_buf, .. } => {
+                screen.dropped.push(path_buf.clone());
+                screen.state.hanging.clear();
+            }
+            FileDragAndDrop::HoveredFile { path_buf, .. } => {
+                let name = path_buf.file_name().map(|name| name.to_string_lossy().into_owned());
+                screen.state.hanging.extend(name);
+            }
+            FileDragAndDrop::HoveredFileCanceled { .. } => screen.state.hanging.clear(),
         }
     }
 }

@@ -4,13 +4,19 @@
 //! changes nothing about the window, and nothing about the screen can reach into the room.
 
 mod clerk;
+mod dropped;
 mod editing;
+mod errands;
+mod failing;
 mod frame;
 mod open_room;
 mod performing;
 pub mod remembering;
 pub mod screenshot;
+mod settling;
 pub mod steering;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 
@@ -22,6 +28,7 @@ use bevy::log::LogPlugin;
 use bevy::window::{ExitCondition, PresentMode, Window, WindowPlugin};
 use bevy_egui::{EguiContextSettings, EguiPlugin, EguiPostUpdateSet, EguiStartupSet};
 
+pub use failing::WindowError;
 pub use frame::Screen;
 pub use open_room::OpenRoom;
 use remembering::MemoryFile;
@@ -42,7 +49,11 @@ pub struct WindowOptions {
 pub const USUAL_SIZE: (u32, u32) = (1280, 800);
 
 /// Shows a room until the window is closed; everything is saved when this returns.
-pub fn run(mut room: OpenRoom, options: &WindowOptions) -> AppExit {
+pub fn run(room: OpenRoom, options: &WindowOptions) -> Result<AppExit, WindowError> {
+    failing::guarded(|| show(room, options))
+}
+
+fn show(mut room: OpenRoom, options: &WindowOptions) -> AppExit {
     let steering = steering_of(&mut room, options);
     let size = options.size.or(steering.remembered().window).unwrap_or(USUAL_SIZE);
     let window = Window {
@@ -68,6 +79,7 @@ pub fn run(mut room: OpenRoom, options: &WindowOptions) -> AppExit {
     let mut app = App::new();
     app.add_plugins((plugins, EguiPlugin::default()));
     app.insert_non_send(room).insert_non_send(Screen::steered(options.dark, steering));
+    app.insert_resource(failing::render_errors());
     app.insert_resource(bevy::camera::ClearColor(bevy::color::Color::BLACK));
     app.add_systems(
         PreStartup,

@@ -5,11 +5,13 @@ use std::time::{Duration, Instant};
 
 use bevy::ecs::prelude::*;
 
+use super::errands::Errands;
+use crate::agent::AgentCommand;
 use crate::app::drive::{EventTap, Step};
 use crate::app::room::{OpenError, OpenOptions, Room};
 use crate::base::Problem;
-use crate::schedule::{SimClock, Speed};
-use crate::simulation::Walk;
+use crate::schedule::{Door, SimClock, Speed, TICKS_PER_SEC};
+use crate::simulation::{AgentState, State, Walk};
 use crate::ui::undo::History;
 use crate::view::model::RoomModel;
 use crate::view::reading::{RoomReader, Wanted};
@@ -34,6 +36,21 @@ pub struct OpenRoom {
     began: Instant,
     /// Whether the last frame's ticks moved anybody or changed anything.
     pub is_astir: bool,
+    /// Work with files that goes on beside the frames.
+    pub errands: Errands,
+    /// The scene that is to be opened next, once the screen has shown that it will be.
+    pub opening: Option<Opening>,
+}
+
+/// A scene that is about to be opened. Closing one room and opening another takes longer than a frame.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// Its stem; the open scene's anew where absent.
+    pub scene: Option<String>,
+    /// Whether it begins as its file says.
+    pub fresh: bool,
+    /// In how many frames this was shown.
+    pub frames: u32,
 }
 
 impl OpenRoom {
@@ -41,6 +58,8 @@ impl OpenRoom {
     pub fn open(options: OpenOptions) -> Result<Self, OpenError> {
         let (mut room, notices) = Room::open(&options)?;
         room.app.world_mut().insert_resource(EventTap::default());
+        put_down_everyone(room.app.world_mut());
+        let errands = Errands::start(options.folder.clone())?;
         Ok(Self {
             room: Some(room),
             options,
@@ -50,6 +69,8 @@ impl OpenRoom {
             reader: RoomReader::default(),
             began: Instant::now(),
             is_astir: true,
+            errands,
+            opening: None,
         })
     }
 
@@ -135,20 +156,20 @@ impl OpenRoom {
         self.is_astir |= self.recent.fade(now_secs);
     }
 
-    /// Lets so many ticks pass at once, waiting for what is owed.
+    /// Lets so many ticks pass at once, waiting for what is owed. What happened in them is as old afterwards as if
+    /// time had passed at its usual speed.
     pub fn run_ticks(&mut self, ticks: u64) {
         let now_secs = self.now_secs();
         let Some(room) = &mut self.room else { return };
         let world = room.app.world_mut();
-        world.resource_mut::<SimClock>().speed = Speed::Max;
-        let mut done = 0;
-        while done < ticks {
-            if room.driver.step(world) == Step::Ticked {
-                done += 1;
-            }
+        let speed = std::mem::replace(&mut world.resource_mut::<SimClock>().speed, Speed::Max);
+        for left in (0..ticks).rev() {
+            while room.driver.step(world) != Step::Ticked {}
+            let events = world.resource_mut::<EventTap>().take();
+            self.recent.take_in(events, now_secs - left as f64 / TICKS_PER_SEC as f64);
         }
-        let events = world.resource_mut::<EventTap>().take();
-        self.recent.take_in(events, now_secs);
+        world.resource_mut::<SimClock>().speed = speed;
+        self.recent.fade(now_secs);
     }
 
     /// The room as it is now, for the screen.
@@ -160,8 +181,26 @@ impl OpenRoom {
         let mut model = self.reader.read(room.app.world_mut(), &wanted);
         model.workspace = workspace;
         model.notices.clone_from(&self.notices);
-        self.is_astir |= model.agents.iter().any(|agent| agent.walks || agent.thinking);
+        self.is_astir |= !model.paused && model.agents.iter().any(|agent| agent.walks || agent.thinking);
         model
+    }
+}
+
+/// Whoever was in a hand when the room was last closed stands on the floor again.
+fn put_down_everyone(world: &mut World) {
+    let mut agents = world.query::<(&crate::agent::Agent, &AgentState)>();
+    let held = agents.iter(world).filter(|(_, state)| state.0.state() == State::Dragged);
+    let held: Vec<AgentCommand> = held.map(|(agent, _)| AgentCommand::PutDown { agent: agent.id.clone() }).collect();
+    let mut door = world.resource_mut::<Door<AgentCommand>>();
+    held.into_iter().for_each(|command| door.push(command));
+}
+
+impl Drop for OpenRoom {
+    fn drop(&mut self) {
+        // After a panic the world may be half changed; what it was is on disk up to the last tick.
+        if !std::thread::panicking() {
+            self.close("the window ended");
+        }
     }
 }
 

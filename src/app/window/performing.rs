@@ -1,19 +1,28 @@
 //! Does what a person asked for in the window: the only place where commands change anything.
 
-use std::path::Path;
-
 use bevy::ecs::prelude::*;
+use bevy::math::Vec2;
 
+use super::dropped::{Dropped, TakenFile};
 use super::editing;
-use super::open_room::OpenRoom;
-use crate::base::{Problem, Severity};
+use super::errands::{Errand, Finished};
+use super::open_room::{OpenRoom, Opening};
+use super::settling::Draft;
+use crate::agent::{AgentCommand, Profiles, formats::format_of};
+use crate::base::{Id, Problem, Severity, text};
 use crate::schedule::{Door, Input, SimClock};
 use crate::ui::command::RoomAct;
 use crate::ui::dialogs::LONGEST_STEM_BYTES;
+use crate::ui::notices::sentence;
 use crate::ui::state::Place;
+use crate::ui::undo::Step;
 use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
-use crate::workspace::starter;
+use crate::workspace::files::FileContent;
+use crate::workspace::{FileChanged, KnownFiles, starter};
+
+/// A scene that is about to be opened is shown to be so in this many frames: drawn, and on the screen.
+const FRAMES_BEFORE_OPENING: u32 = 2;
 
 /// What is to happen after a command.
 #[derive(Clone, PartialEq, Debug)]
@@ -31,53 +40,48 @@ pub enum Outcome {
 /// Does one command. What cannot be done becomes a notice.
 pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, command: Command) -> Outcome {
     match command {
-        Command::Act(act, back) => act_all(room, vec![(act, back)]),
-        Command::Acts(acts) => act_all(room, acts),
+        Command::Act(act, back) => act_all(room, state, vec![(act, back)], Vec::new()),
+        Command::Acts(acts) => act_all(room, state, acts, Vec::new()),
+        Command::Nudge(elements, by) => {
+            act_all(room, state, editing::nudges(model, &elements, by), elements);
+        }
         Command::Delete(things) => {
             let acts = room.world().map(|world| editing::removals(world, model, &things)).unwrap_or_default();
             state.selected.retain(|thing| !things.contains(thing));
-            act_all(room, acts);
+            act_all(room, state, acts, Vec::new());
         }
         Command::Duplicate(things) => {
             let acts = room.world().map(|world| editing::copies(world, model, &things, None)).unwrap_or_default();
-            act_all(room, acts);
+            act_all(room, state, acts, Vec::new());
         }
         Command::Copy(things) => state.copied = things,
         Command::Paste(position) => {
             let things = state.copied.clone();
             let at = Some(position);
             let acts = room.world().map(|world| editing::copies(world, model, &things, at)).unwrap_or_default();
-            act_all(room, acts);
+            act_all(room, state, acts, Vec::new());
         }
         Command::Undo => {
             let acts = room.history.undo();
-            push_all(room, acts);
+            do_again(room, state, acts);
         }
         Command::Redo => {
             let acts = room.history.redo();
-            push_all(room, acts);
+            do_again(room, state, acts);
         }
         Command::SetPaused(paused) => with_clock(room, |clock| clock.paused = paused),
         Command::SetSpeed(speed) => with_clock(room, |clock| {
             clock.speed = speed;
             clock.paused = false;
         }),
-        Command::OpenScene(scene) => open_scene(room, state, scene),
-        Command::NewScene(name) => new_scene(room, state, &name, None),
+        Command::OpenScene(scene) => open_soon(room, state, Some(scene), false),
+        Command::NewScene(name) => new_scene(room, &name, None),
         Command::SaveSceneAs(name) => {
             let text = room.world().and_then(|world| editing::scene_text(world));
-            new_scene(room, state, &name, text);
+            new_scene(room, &name, text);
         }
-        Command::ResetScene => {
-            if reopen(room, state, None, true) {
-                state.tell("The scene begins again, as its file has it.", true);
-            }
-        }
-        Command::Import { paths, position } => {
-            let (acts, problems) = editing::import(room.folder(), model, &paths, position);
-            room.notices.extend(problems);
-            act_all(room, acts);
-        }
+        Command::ResetScene => open_soon(room, state, None, true),
+        Command::Import { paths, position } => order(room, Errand::TakeIn { paths, position }),
         Command::OpenFile(path) => {
             let file = room.folder().join(path);
             return Outcome::Open(format!("file://{}", file.display()));
@@ -93,10 +97,84 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
     Outcome::Done
 }
 
-fn act_all(room: &mut OpenRoom, acts: Vec<(RoomAct, Option<RoomAct>)>) {
-    let undoable = acts.iter().filter_map(|(act, back)| Some((act.clone(), back.clone()?))).collect();
-    room.history.note(undoable);
-    push_all(room, acts.into_iter().map(|(act, _)| act).collect());
+/// Goes on with what takes more than one frame: takes in what came of errands, and opens the scene that was to be
+/// opened. Once a frame, before anything is drawn.
+pub fn go_on(room: &mut OpenRoom, state: &mut UiState) {
+    for finished in room.errands.take_finished() {
+        take_in(room, state, finished);
+    }
+    if let Some(opening) = &mut room.opening {
+        opening.frames += 1;
+        if opening.frames > FRAMES_BEFORE_OPENING
+            && let Some(opening) = room.opening.take()
+        {
+            let before = room.notices.len();
+            let told = match (&opening.scene, opening.fresh) {
+                (_, true) => "The scene begins again, as its file has it".to_owned(),
+                (Some(scene), false) => format!("The scene {scene} is open"),
+                (None, false) => "The scene was opened again".to_owned(),
+            };
+            room.reopen(opening.scene, opening.fresh);
+            state.forget_room();
+            if room.notices.iter().skip(before).all(|notice| notice.severity != Severity::Error) {
+                state.tell(told, true);
+            }
+        }
+    }
+    state.under_way = match &room.opening {
+        Some(Opening { scene: Some(scene), .. }) => Some(format!("Opening {scene}")),
+        Some(Opening { fresh: true, .. }) => Some("Beginning the scene again".to_owned()),
+        Some(_) => Some("Opening the scene again".to_owned()),
+        None => room.errands.told(),
+    };
+    room.is_astir |= room.opening.is_some() || !room.errands.is_idle();
+}
+
+/// Does acts that belong together, notes what takes them back, and says what could not be done.
+fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomAct, Option<RoomAct>)>, nudged: Vec<Id>) {
+    let mut step = Step { nudged, ..Step::default() };
+    let mut done = Vec::new();
+    let Some(world) = room.world() else { return };
+    let mut draft = acts.iter().any(|(act, _)| !passes_by(act)).then(|| Draft::of(world));
+    for (act, back) in acts {
+        let settled = match draft.as_mut().filter(|_| !passes_by(&act)) {
+            Some(draft) => draft.settle(act, back),
+            None => Ok((act, back.into_iter().collect())),
+        };
+        match settled {
+            Ok((act, back)) => {
+                if !back.is_empty() {
+                    step.forth.push(act.clone());
+                    step.back.splice(0..0, back);
+                }
+                done.push(act);
+            }
+            Err(why) => state.tell(sentence(&why), false),
+        }
+    }
+    room.history.note(step);
+    push_all(room, done);
+}
+
+/// What happens while a hand moves: it changes nothing that could be taken back, and comes with every frame.
+fn passes_by(act: &RoomAct) -> bool {
+    use AgentCommand::{Carry, PickUp, PutDown};
+    matches!(act, RoomAct::Agent(Carry { .. } | PickUp { .. } | PutDown { .. }) | RoomAct::Talk(_) | RoomAct::Task(_))
+}
+
+/// Does acts as they were noted; says which do not fit the room any more.
+fn do_again(room: &mut OpenRoom, state: &mut UiState, acts: Vec<RoomAct>) {
+    let Some(world) = room.world() else { return };
+    let mut draft = Draft::of(world);
+    let fits = |act: &RoomAct| match draft.settle(act.clone(), None) {
+        Ok(_) => true,
+        Err(why) => {
+            state.tell(sentence(&format!("part of it could not be done: {why}")), false);
+            false
+        }
+    };
+    let acts = acts.into_iter().filter(fits).collect();
+    push_all(room, acts);
 }
 
 fn push_all(room: &mut OpenRoom, acts: Vec<RoomAct>) {
@@ -109,6 +187,7 @@ fn push_all(room: &mut OpenRoom, acts: Vec<RoomAct>) {
             RoomAct::Edit(edit) => push(world, edit),
             RoomAct::Talk(command) => push(world, command),
             RoomAct::Task(command) => push(world, command),
+            RoomAct::Relate(command) => push(world, command),
         }
     }
 }
@@ -123,58 +202,93 @@ fn with_clock(room: &mut OpenRoom, change: impl FnOnce(&mut SimClock)) {
     }
 }
 
-/// Whether it worked; why not is among the notices otherwise.
-fn reopen(room: &mut OpenRoom, state: &mut UiState, scene: Option<String>, fresh: bool) -> bool {
-    let before = room.notices.len();
-    room.reopen(scene, fresh);
-    state.forget_room();
-    room.notices.iter().skip(before).all(|notice| notice.severity != Severity::Error)
-}
-
-fn open_scene(room: &mut OpenRoom, state: &mut UiState, scene: String) {
-    let text = format!("The scene {scene} is open.");
-    if reopen(room, state, Some(scene), false) {
-        state.tell(text, true);
+/// Opens a scene once the screen has shown that it will; until then another wish changes nothing.
+fn open_soon(room: &mut OpenRoom, state: &mut UiState, scene: Option<String>, fresh: bool) {
+    if room.opening.is_none() {
+        room.opening = Some(Opening { scene, fresh, frames: 0 });
+        state.dragging = None;
     }
 }
 
-/// Writes a scene of this name beside the others and opens it; one that is there is opened as it is.
-fn new_scene(room: &mut OpenRoom, state: &mut UiState, name: &str, text: Option<String>) {
-    let stem = crate::base::text::slug(name);
+fn order(room: &mut OpenRoom, errand: Errand) {
+    if let Err(refusal) = room.errands.order(errand) {
+        room.notices.push(refusal);
+    }
+}
+
+/// Has a scene of this name written beside the others; it is opened when it is there.
+fn new_scene(room: &mut OpenRoom, name: &str, text: Option<String>) {
+    let stem = text::slug(name);
     if stem.is_empty() || stem.len() > LONGEST_STEM_BYTES {
         let what = if stem.is_empty() { "a scene needs a name" } else { "the name is too long for a file" };
         room.notices.push(Problem::warning("scene", what, "give it a short one with letters or digits"));
         return;
     }
-    let file = room.folder().join("scenes").join(format!("{stem}.yaml"));
-    if file.exists() {
-        room.notices.push(Problem::warning(
-            format!("scenes/{stem}.yaml"),
-            "there is a scene of that name",
-            "choose another name; the scene that is there stays as it is",
-        ));
-        return;
-    }
-    let done = if text.is_some() { "saved" } else { "made" };
     let text = text.unwrap_or_else(|| starter::empty_scene(name));
-    match write(&file, &text) {
-        Ok(()) => {
-            let place = format!("scenes/{stem}.yaml");
-            if reopen(room, state, Some(stem), false) {
-                state.tell_of(format!("{place} was {done} and is open."), true, Some(Place::File(place, None)));
-            }
+    order(room, Errand::WriteScene { stem, text });
+}
+
+/// Takes in what came of an errand.
+fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: Finished) {
+    match finished {
+        Finished::Failed(problem) => room.notices.push(problem),
+        Finished::SceneWritten { stem, text } => {
+            let path = format!("scenes/{stem}.yaml");
+            state.tell_of(format!("The scene was written into {path}"), true, Some(Place::File(path.clone(), None)));
+            know(room, TakenFile { path, text });
+            open_soon(room, state, Some(stem), false);
         }
-        Err(error) => room.notices.push(Problem::error(
-            format!("scenes/{stem}.yaml"),
-            format!("it cannot be written: {error}"),
-            "see that the folder may be written to",
-        )),
+        Finished::TakenIn { dropped, position } => welcome(room, state, dropped, position),
     }
 }
 
-fn write(file: &Path, text: &str) -> std::io::Result<()> {
-    if let Some(folder) = file.parent() {
-        std::fs::create_dir_all(folder)?;
+/// Puts an agent of each file into the room. A scene that came alone is opened.
+fn welcome(room: &mut OpenRoom, state: &mut UiState, dropped: Dropped, position: Vec2) {
+    let Dropped { agents, scenes, mut problems } = dropped;
+    let mut acts = Vec::new();
+    for file in agents {
+        match profile_of(room, &file) {
+            Ok(profile) => {
+                let index = acts.len();
+                let beside = Vec2::new((index % 6) as f32 * 70.0, -((index / 6) as f32) * 80.0);
+                let position = editing::tenths(position + beside);
+                let add = AgentCommand::Add { id: None, profile, position, behaviour: None, exactly: false };
+                acts.push((RoomAct::Agent(add), None));
+            }
+            Err(problem) => problems.push(problem),
+        }
+        know(room, file);
     }
-    std::fs::write(file, text)
+    room.notices.extend(problems);
+    let alone = acts.is_empty() && scenes.len() == 1;
+    act_all(room, state, acts, Vec::new());
+    for scene in scenes {
+        let stem = scene.path.trim_start_matches("scenes/").trim_end_matches(".yaml").to_owned();
+        know(room, scene);
+        if alone {
+            open_soon(room, state, Some(stem), false);
+        } else {
+            state.tell(format!("The scene {stem} was added; open it from the list of scenes"), true);
+        }
+    }
+}
+
+/// The id of the profile that a file defines, unless another file defines it already.
+fn profile_of(room: &mut OpenRoom, file: &TakenFile) -> Result<Id, Problem> {
+    let refused = |what: String| Problem::warning(&*file.path, what, "give it another id in its front matter");
+    let format = format_of(&file.path).ok_or_else(|| refused("it is no agent file".to_owned()))?;
+    let id = (format.read)(&file.path, &file.text).profile.id;
+    let defined = room.world().and_then(|world| {
+        let profiles = world.resource::<Profiles>();
+        profiles.path(&id).filter(|path| profiles.is_defined(&id) && *path != file.path).map(str::to_owned)
+    });
+    defined.map_or(Ok(id.clone()), |other| Err(refused(format!("{other} defines an agent of the id {id} already"))))
+}
+
+/// Tells the room of a file at once, instead of when the watcher finds it.
+fn know(room: &mut OpenRoom, file: TakenFile) {
+    let Some(world) = room.world() else { return };
+    if world.resource::<KnownFiles>().text(&file.path) != Some(&*file.text) {
+        push(world, FileChanged { path: file.path, content: FileContent::Text(file.text) });
+    }
 }

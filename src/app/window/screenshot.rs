@@ -1,15 +1,19 @@
 //! A picture of the window, drawn on the processor: the same room, panels and all, with no display and no GPU.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
+use bevy::math::Vec2;
 use egui::{ColorImage, Context, vec2};
 
 use super::open_room::OpenRoom;
-use crate::base::Problem;
+use crate::base::{Id, Problem};
 use crate::ui::UiState;
 use crate::ui::shell::Shell;
 use crate::view::art::Art;
+use crate::view::fonts;
 use crate::view::model::RoomModel;
+use crate::view::pick::Thing;
 use crate::view::raster::{PictureError, Rasteriser, write_png};
 use crate::view::reading::Wanted;
 use crate::view::recent::Recent;
@@ -19,7 +23,7 @@ use crate::view::theme::Theme;
 const FRAMES: usize = 4;
 
 /// How a picture is to look.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PictureOptions {
     /// Width and height in points.
     pub size: (u32, u32),
@@ -29,11 +33,19 @@ pub struct PictureOptions {
     pub dark: bool,
     /// Whether the debug overlay is on.
     pub overlay: bool,
+    /// Which place of the room stands in the middle, and the zoom; the whole room where absent.
+    pub look_at: Option<(Vec2, f32)>,
+    /// Agents and elements that are selected, by id.
+    pub selected: Vec<String>,
+    /// The element whose content is open, by id.
+    pub open: Option<String>,
+    /// Whether the conversations stand at the side.
+    pub sidebar: bool,
 }
 
 /// Writes the room as the window would show it.
 pub fn write(room: &mut OpenRoom, options: &PictureOptions, file: &Path) -> Result<(), PictureError> {
-    let mut state = UiState { dark: options.dark, overlay: options.overlay, hint_closed: true, ..UiState::default() };
+    let mut state = state_of(room, options);
     write_png(&picture(room, options, &mut state), file)
 }
 
@@ -76,9 +88,31 @@ impl Seen {
 
 /// Colours, scale and drawings for a picture.
 fn lay_out(context: &Context, dark: bool, pixels_per_point: f32) -> (Art, Vec<Problem>) {
+    fonts::install(context);
     Theme::of(dark).apply(context);
+    // A few frames must do: nothing is to be caught while it still appears.
+    context.all_styles_mut(|style| style.animation_time = 0.0);
     context.set_pixels_per_point(pixels_per_point);
     Art::load(context, pixels_per_point)
+}
+
+/// The window as a person would have set it for such a picture.
+fn state_of(room: &mut OpenRoom, options: &PictureOptions) -> UiState {
+    let mut state = UiState { dark: options.dark, overlay: options.overlay, ..UiState::default() };
+    state.hint_closed = true;
+    state.sidebar = options.sidebar;
+    state.open_element = options.open.as_deref().map(Id::from);
+    if let Some((middle, zoom)) = options.look_at {
+        (state.camera.middle, state.camera.zoom, state.framed) = (middle, zoom, true);
+    }
+    let wanted = Wanted { camera: &state.camera, things: &BTreeSet::new(), overlay: false, share: 1.0 };
+    let model = room.model(&wanted);
+    let thing = |id: &String| {
+        let is_agent = model.agent(id).is_some();
+        if is_agent { Thing::Agent(id.as_str().into()) } else { Thing::Element(id.as_str().into()) }
+    };
+    state.selected = options.selected.iter().map(thing).collect();
+    state
 }
 
 /// The room as the window would show it in this state.
@@ -96,4 +130,75 @@ pub fn picture(room: &mut OpenRoom, options: &PictureOptions, state: &mut UiStat
         // Nobody is there to click: what the panels ask for is not done.
         drop(shell.show(ui, &mut model, &room.recent, &art, state));
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::app::room::OpenOptions;
+    use crate::workspace::starter;
+
+    fn options(size: (u32, u32), pixels_per_point: f32, dark: bool) -> PictureOptions {
+        PictureOptions {
+            size,
+            pixels_per_point,
+            dark,
+            overlay: false,
+            look_at: None,
+            selected: Vec::new(),
+            open: None,
+            sidebar: false,
+        }
+    }
+
+    /// Pictures of the window as a person may have set it: a name, and how.
+    fn shots() -> Vec<(&'static str, PictureOptions)> {
+        let usual = || options((1280, 800), 1.0, false);
+        let evening = || options((1280, 800), 1.0, true);
+        let agents = ["researcher-1", "writer-1", "designer-1"].map(str::to_owned).to_vec();
+        vec![
+            ("day", usual()),
+            ("evening", evening()),
+            ("agent", PictureOptions { selected: vec!["researcher-1".to_owned()], ..usual() }),
+            ("several", PictureOptions { selected: [agents, vec!["ideas".to_owned()]].concat(), ..evening() }),
+            ("element", PictureOptions { selected: vec!["ideas".to_owned()], ..usual() }),
+            ("talks", PictureOptions { sidebar: true, ..usual() }),
+            ("pinboard", PictureOptions { open: Some("ideas".to_owned()), ..usual() }),
+            ("board", PictureOptions { open: Some("news".to_owned()), ..evening() }),
+            ("rules", PictureOptions { open: Some("rules".to_owned()), ..usual() }),
+            ("inbox", PictureOptions { open: Some("ada-mail".to_owned()), ..evening() }),
+            ("details", PictureOptions { overlay: true, ..usual() }),
+            ("large", options((1920, 1080), 1.0, true)),
+            ("tall", options((480, 800), 1.0, false)),
+            ("tiny", options((200, 200), 1.0, true)),
+            ("crisp", options((900, 600), 2.0, false)),
+            ("close", PictureOptions { look_at: Some((Vec2::new(20.0, 190.0), 2.2)), ..usual() }),
+            ("far", PictureOptions { look_at: Some((Vec2::ZERO, 0.2)), ..evening() }),
+        ]
+    }
+
+    #[test]
+    fn the_window_can_be_drawn_as_a_person_sets_it() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        starter::init(folder.path()).expect("the starter kit can be written");
+        let provider = Some("offline".to_owned());
+        let open = OpenOptions { folder: folder.path().to_owned(), provider, fresh: true, ..OpenOptions::default() };
+        let mut room = OpenRoom::open(open).expect("the starter scene opens");
+        room.run_ticks(900);
+        for (name, options) in shots() {
+            let mut state = state_of(&mut room, &options);
+            let picture = picture(&mut room, &options, &mut state);
+            let wanted = [options.size.0, options.size.1].map(|side| (side as f32 * options.pixels_per_point) as usize);
+            assert_eq!(picture.size, wanted, "{name}");
+            let colours: HashSet<[u8; 4]> = picture.pixels.iter().map(|pixel| pixel.to_array()).collect();
+            assert!(colours.len() > 300, "{name} shows only {} colours", colours.len());
+            if let Ok(folder) = std::env::var("WORKSHOP_PICTURES") {
+                let path = Path::new(&folder).join(format!("window-{name}.png"));
+                write_png(&picture, &path).expect("the picture is kept");
+            }
+        }
+        room.close("the pictures were drawn");
+    }
 }

@@ -8,8 +8,10 @@ use crate::base::Behaviour;
 use crate::memory::Memory;
 use crate::simulation::{State, TaskCommand};
 use crate::ui::command::RoomAct;
-use crate::ui::{Command, UiState, icons, kit, words};
+use crate::ui::{Command, UiState, kit, words};
+use crate::view::art::Art;
 use crate::view::model::{AgentDetail, AgentView, RoomModel};
+use crate::view::paint;
 use crate::view::theme::{SPACE, TYPE, Theme, state_colour};
 
 const BEHAVIOURS: [Behaviour; 3] = [Behaviour::Stationary, Behaviour::Wander, Behaviour::Patrol];
@@ -18,11 +20,12 @@ pub(super) fn agent_card(
     ui: &mut Ui,
     room: &RoomModel,
     agent: &AgentView,
+    art: &Art,
     theme: &Theme,
     state: &mut UiState,
     commands: &mut Vec<Command>,
 ) {
-    head(ui, room, agent, theme, commands);
+    head(ui, room, agent, art, theme, commands);
     let Some(detail) = &agent.detail else {
         ui.label(kit::soft("Looking…", theme));
         return;
@@ -44,13 +47,15 @@ pub(super) fn agent_card(
     }
 }
 
-fn head(ui: &mut Ui, room: &RoomModel, agent: &AgentView, theme: &Theme, commands: &mut Vec<Command>) {
+fn head(ui: &mut Ui, room: &RoomModel, agent: &AgentView, art: &Art, theme: &Theme, commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
-        let (rect, _) = ui.allocate_exact_size(vec2(44.0, 44.0), Sense::hover());
-        icons::figure(ui.painter(), rect, &agent.look);
+        let (rect, _) = ui.allocate_exact_size(vec2(52.0, 64.0), Sense::hover());
+        kit::plinth(ui.painter(), rect, theme);
+        paint::portrait(ui.painter(), rect.shrink(4.0), &agent.look, art);
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
-            ui.label(RichText::new(&*agent.name).size(TYPE[3]));
+            ui.add_space(SPACE[1]);
+            ui.add(egui::Label::new(RichText::new(&*agent.name).heading().size(TYPE[3])).truncate());
             let profile = room.profiles.iter().find(|profile| profile.id == agent.profile);
             let profile = profile.map_or(&*agent.profile, |profile| &profile.name);
             ui.label(kit::small(format!("{profile}, {}", agent.id), theme));

@@ -1,6 +1,6 @@
 //! An element in the inspector: its name, whose it is, what it holds.
 
-use egui::{ComboBox, CornerRadius, RichText, Sense, Ui, vec2};
+use egui::{ComboBox, RichText, Sense, Ui, vec2};
 
 use super::fact;
 use crate::base::Id;
@@ -8,15 +8,17 @@ use crate::element::ElementCommand;
 use crate::element::content::MailStatus;
 use crate::element::kind::kind;
 use crate::ui::command::RoomAct;
-use crate::ui::icons::Icon;
 use crate::ui::{Command, UiState, kit, shelf, words};
+use crate::view::art::Art;
 use crate::view::model::{ContentView, ElementView, RoomModel};
-use crate::view::theme::{RADIUS, TYPE, Theme, element_colour};
+use crate::view::paint;
+use crate::view::theme::{SPACE, TYPE, Theme};
 
 pub(super) fn element_card(
     ui: &mut Ui,
     room: &RoomModel,
     element: &ElementView,
+    art: &Art,
     theme: &Theme,
     state: &mut UiState,
     commands: &mut Vec<Command>,
@@ -24,12 +26,13 @@ pub(super) fn element_card(
     let kind = kind(&element.kind);
     let kind_name = kind.map_or_else(|| element.kind.to_string(), |kind| shelf::capitalised(kind.name));
     ui.horizontal(|ui| {
-        let (rect, _) = ui.allocate_exact_size(vec2(44.0, 44.0), Sense::hover());
-        ui.painter().rect_filled(rect.shrink(3.0), CornerRadius::same(RADIUS[1]), element_colour(&element.kind));
-        Icon::Note.paint(ui.painter(), rect.shrink(12.0), egui::Color32::WHITE);
+        let (rect, _) = ui.allocate_exact_size(vec2(64.0, 64.0), Sense::hover());
+        kit::plinth(ui.painter(), rect, theme);
+        paint::element_picture(ui.painter(), rect.shrink(4.0), &element.kind, art);
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
-            ui.label(RichText::new(&*element.label).size(TYPE[3]));
+            ui.add_space(SPACE[1]);
+            ui.add(egui::Label::new(RichText::new(&*element.label).heading().size(TYPE[3])).truncate());
             ui.label(kit::small(format!("{kind_name}, {}", element.id), theme));
         });
     });

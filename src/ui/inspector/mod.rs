@@ -8,12 +8,14 @@ use egui::Ui;
 
 use super::icons::Icon;
 use super::{Command, UiState, kit, words};
+use crate::view::art::Art;
 use crate::view::model::RoomModel;
+use crate::view::paint;
 use crate::view::pick::Thing;
 use crate::view::theme::{SPACE, Theme};
 
 /// Draws the inspector.
-pub fn inspector_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) -> Vec<Command> {
+pub fn inspector_ui(ui: &mut Ui, room: &RoomModel, art: &Art, theme: &Theme, state: &mut UiState) -> Vec<Command> {
     kit::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
     let selected: Vec<Thing> = state.selected.iter().cloned().collect();
@@ -22,20 +24,29 @@ pub fn inspector_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut Ui
             let how = "Click an agent or an element in the room. Shift-click or drag a box for several.";
             kit::empty(ui, Icon::Agent, "Nothing is selected", how, theme);
         }
-        [thing] => one(ui, room, thing, theme, state, &mut commands),
-        several => many(ui, room, several, theme, &mut commands),
+        [thing] => one(ui, room, art, thing, theme, state, &mut commands),
+        several => many(ui, room, art, several, theme, &mut commands),
     });
     commands
 }
 
-fn one(ui: &mut Ui, room: &RoomModel, thing: &Thing, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
+fn one(
+    ui: &mut Ui,
+    room: &RoomModel,
+    art: &Art,
+    thing: &Thing,
+    theme: &Theme,
+    state: &mut UiState,
+    commands: &mut Vec<Command>,
+) {
     let found = match thing {
         Thing::Agent(id) => {
-            room.agent(id).map(|agent| agent::agent_card(ui, room, agent, theme, state, commands)).is_some()
+            room.agent(id).map(|agent| agent::agent_card(ui, room, agent, art, theme, state, commands)).is_some()
         }
-        Thing::Element(id) => {
-            room.element(id).map(|element| element::element_card(ui, room, element, theme, state, commands)).is_some()
-        }
+        Thing::Element(id) => room
+            .element(id)
+            .map(|element| element::element_card(ui, room, element, art, theme, state, commands))
+            .is_some(),
     };
     if found {
         ui.add_space(SPACE[3]);
@@ -45,7 +56,7 @@ fn one(ui: &mut Ui, room: &RoomModel, thing: &Thing, theme: &Theme, state: &mut 
     }
 }
 
-fn many(ui: &mut Ui, room: &RoomModel, things: &[Thing], theme: &Theme, commands: &mut Vec<Command>) {
+fn many(ui: &mut Ui, room: &RoomModel, art: &Art, things: &[Thing], theme: &Theme, commands: &mut Vec<Command>) {
     ui.label(kit::heading(format!("{} things", things.len()), theme));
     let agents = things.iter().filter(|thing| thing.agent().is_some()).count();
     let parts = [(agents, "agent", "agents"), (things.len() - agents, "element", "elements")];
@@ -55,11 +66,21 @@ fn many(ui: &mut Ui, room: &RoomModel, things: &[Thing], theme: &Theme, commands
     kit::in_card(ui, theme, |ui| {
         const SHOWN: usize = 40;
         for thing in things.iter().take(SHOWN) {
-            let label = match thing {
-                Thing::Agent(id) => room.agent(id).map(|agent| agent.name.clone()),
-                Thing::Element(id) => room.element(id).map(|element| element.label.clone()),
-            };
-            ui.label(&*label.unwrap_or_else(|| thing.id().clone()));
+            ui.horizontal(|ui| {
+                let (rect, _) = ui.allocate_exact_size(egui::vec2(28.0, 28.0), egui::Sense::hover());
+                let label = match thing {
+                    Thing::Agent(id) => room.agent(id).map(|agent| {
+                        paint::portrait(ui.painter(), rect, &agent.look, art);
+                        agent.name.clone()
+                    }),
+                    Thing::Element(id) => room.element(id).map(|element| {
+                        paint::element_picture(ui.painter(), rect, &element.kind, art);
+                        element.label.clone()
+                    }),
+                };
+                let label = label.unwrap_or_else(|| thing.id().clone());
+                ui.add(egui::Label::new(&*label).truncate());
+            });
         }
         if things.len() > SHOWN {
             ui.label(kit::small(format!("and {} more", things.len() - SHOWN), theme));

@@ -13,7 +13,7 @@ use crate::ui::testing::{Stage, stage};
 
 fn inspect(things: &[Thing]) -> Harness<'static, Stage> {
     let state = UiState { selected: things.iter().cloned().collect(), ..UiState::default() };
-    let mut window = stage(state, |ui, room, _, theme, state| inspector_ui(ui, room, theme, state));
+    let mut window = stage(state, |ui, room, _, theme, state| inspector_ui(ui, room, &Art::default(), theme, state));
     window.run_steps(3);
     window
 }

@@ -65,7 +65,7 @@ fn head(ui: &mut Ui, element: &ElementView, theme: &Theme) -> bool {
     kit::line(
         ui,
         |ui| {
-            ui.add(egui::Label::new(RichText::new(&*element.label).size(TYPE[3])).selectable(false));
+            ui.add(egui::Label::new(RichText::new(&*element.label).heading().size(TYPE[3])).selectable(false));
             let file = element.file.as_deref().map_or_else(String::new, |file| format!(", {file}"));
             ui.add(egui::Label::new(kit::small(format!("{kind_name}{file}"), theme)).selectable(false));
         },

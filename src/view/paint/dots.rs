@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bevy::math::Vec2 as World;
-use egui::{Align2, FontId, Painter, Pos2, vec2};
+use egui::{Align2, Color32, FontId, Painter, Pos2, vec2};
 
 use super::batch::{Batch, mixed};
 use crate::simulation::State;
@@ -13,6 +13,9 @@ use crate::view::theme::{Theme, state_colour};
 
 /// Agents within one square of this side are drawn as one dot, in points.
 const HEAP_POINTS: f32 = 26.0;
+
+/// Numbers on dots: black on every state's colour, which are bright in both themes.
+pub const DOT_INK: Color32 = Color32::BLACK;
 
 /// Agents that stand close together.
 #[derive(Clone, PartialEq, Debug)]
@@ -79,8 +82,7 @@ pub(super) fn counts(painter: &Painter, heaps: &[Heap], camera: Camera) {
         let at: Pos2 = camera.to_screen(heap.middle);
         let text = if heap.count < 1000 { heap.count.to_string() } else { "999+".to_owned() };
         let font = FontId::proportional(if text.len() > 2 { 8.5 } else { 10.0 });
-        // Dark on every state's colour: these are bright in both themes.
-        painter.text(at, Align2::CENTER_CENTER, text, font, egui::Color32::from_rgb(0x1d, 0x18, 0x14));
+        painter.text(at, Align2::CENTER_CENTER, text, font, DOT_INK);
     }
 }
 

@@ -32,12 +32,15 @@ pub(super) fn shadow(batch: &mut Batch, middle: World, size: World, camera: Came
     batch.fill(Sprite::Shadow, Rect::from_center_size(foot, spread), theme.shadow);
 }
 
+/// A shelf has so many cases beside each other at most.
+const CASES_AT_MOST: f32 = 40.0;
+
 /// Furniture that stands on the floor.
 pub(super) fn furniture(batch: &mut Batch, decor: &DecorView, camera: Camera, light: Color32, dark: bool) {
     let rect = camera.rect_to_screen(decor.position, decor.size);
     match &*decor.kind {
         "shelf" => {
-            let cases = (decor.size.x / decor.size.y.max(1.0)).round().max(1.0) as usize;
+            let cases = (decor.size.x / decor.size.y.max(1.0)).round().clamp(1.0, CASES_AT_MOST) as usize;
             let wide = rect.width() / cases as f32;
             for index in 0..cases {
                 let left = rect.left() + index as f32 * wide;
@@ -54,7 +57,8 @@ pub(super) fn furniture(batch: &mut Batch, decor: &DecorView, camera: Camera, li
         "lamp" => batch.fill(Sprite::Lamp, rect, if dark { Color32::WHITE } else { light }),
         "workbench" => batch.fill(Sprite::Workbench, rect, light),
         "coffee" => batch.fill(Sprite::Coffee, rect, light),
-        _ => {}
+        // Of a kind that nobody knows, a chest is seen, so that its place in the file is found.
+        _ => batch.fill(Sprite::OtherElement, rect, light),
     }
 }
 
@@ -153,8 +157,11 @@ const LEGIBLE_ZOOM: f32 = 0.75;
 /// So many letters of chalk fit beside each other.
 const CHALK_CHARS: usize = 15;
 
+/// Of a board that begins with more empty lines than this, none is written out.
+const LINES_READ: usize = 40;
+
 fn first_line(text: &str) -> String {
-    text.lines().map(plain_text).find(|line| !line.is_empty()).unwrap_or_default()
+    text.lines().take(LINES_READ).map(plain_text).find(|line| !line.is_empty()).unwrap_or_default()
 }
 
 /// Lines of writing; the longer the text, the fuller the book.

@@ -153,6 +153,7 @@ fn coarse(batch: &mut Batch, outfit: &Outfit, place: &Placement, light: Color32)
     }
     batch.draw(outfit.body, place, lit(outfit.cloth, light));
     batch.draw(Sprite::Head, place, lit(outfit.skin, light));
+    batch.draw(Sprite::Face, place, lit(Color32::WHITE, light));
     batch.draw(outfit.top, place, lit(outfit.top_colour, light));
 }
 

@@ -9,22 +9,23 @@ const CELL: f32 = 6.0;
 /// A letter is about this wide, in sizes of its type.
 const LETTER_WIDTH: f32 = 0.55;
 
-/// Which parts of the view labels stand on already.
-pub(super) struct Taken {
+/// Which parts of a view something stands on already, in small squares: asking costs the same however much there is.
+pub struct Taken {
     view: Rect,
     columns: usize,
     cells: Vec<bool>,
 }
 
 impl Taken {
-    pub(super) fn new(view: Rect) -> Self {
+    /// A view of which nothing is taken.
+    pub fn new(view: Rect) -> Self {
         let columns = (view.width().max(0.0) / CELL).ceil() as usize + 1;
         let rows = (view.height().max(0.0) / CELL).ceil() as usize + 1;
         Self { view, columns, cells: vec![false; columns * rows] }
     }
 
     /// Takes a place, unless part of it is taken or nothing of it is in view.
-    pub(super) fn take(&mut self, rect: Rect) -> bool {
+    pub fn take(&mut self, rect: Rect) -> bool {
         let Some(cells) = self.cells_of(rect) else { return false };
         let free = self.is_free(rect);
         if free {
@@ -34,15 +35,22 @@ impl Taken {
     }
 
     /// Whether nothing of a place is taken.
-    pub(super) fn is_free(&self, rect: Rect) -> bool {
+    pub fn is_free(&self, rect: Rect) -> bool {
         self.cells_of(rect).is_none_or(|[left, top, right, bottom]| {
             (top..=bottom)
                 .all(|row| !self.cells[row * self.columns + left..=row * self.columns + right].contains(&true))
         })
     }
 
+    /// How many cells of a place are taken.
+    pub fn crowding(&self, rect: Rect) -> usize {
+        let Some([left, top, right, bottom]) = self.cells_of(rect) else { return 0 };
+        let row = |row: usize| &self.cells[row * self.columns + left..=row * self.columns + right];
+        (top..=bottom).map(|at| row(at).iter().filter(|cell| **cell).count()).sum()
+    }
+
     /// Takes a place in any case.
-    pub(super) fn claim(&mut self, rect: Rect) {
+    pub fn claim(&mut self, rect: Rect) {
         if let Some(cells) = self.cells_of(rect) {
             self.mark(cells);
         }
@@ -119,6 +127,12 @@ fn room_for(wish: &Wish) -> Rect {
 /// Longer labels are cut.
 const MAX_LETTERS: usize = 28;
 
+/// What a label says, without the line breaks that a file may have put into a name.
+fn on_one_line(text: &str) -> String {
+    let end = text.char_indices().nth(2 * MAX_LETTERS).map_or(text.len(), |(end, _)| end);
+    text[..end].replace(char::is_control, " ")
+}
+
 /// Paints a label.
 pub(super) fn paint(painter: &Painter, wish: &Wish, theme: Theme) {
     let (ground, ink, stroke) = match wish.style {
@@ -127,7 +141,8 @@ pub(super) fn paint(painter: &Painter, wish: &Wish, theme: Theme) {
         Style::Rope(colour) => (theme.bubble, theme.bubble_text, Some(colour)),
         Style::Selected => (theme.accent, theme.on_accent, None),
     };
-    let mut job = egui::text::LayoutJob::simple_singleline(wish.text.to_owned(), FontId::proportional(wish.size), ink);
+    let mut job =
+        egui::text::LayoutJob::simple_singleline(on_one_line(wish.text), FontId::proportional(wish.size), ink);
     job.wrap.max_width = MAX_LETTERS as f32 * LETTER_WIDTH * wish.size;
     job.wrap.max_rows = 1;
     job.wrap.break_anywhere = true;
@@ -164,6 +179,12 @@ mod tests {
     #[test]
     fn what_is_selected_is_labelled_before_all_others() {
         assert_eq!(texts(vec![wish("near", 100.0, 2, 1.0), wish("selected", 110.0, 0, 500.0)]), ["selected"]);
+    }
+
+    #[test]
+    fn names_of_several_lines_are_one_line() {
+        assert_eq!(on_one_line("Ada\nof the\tarchive"), "Ada of the archive");
+        assert_eq!(on_one_line(&"ß".repeat(200)).chars().count(), 2 * MAX_LETTERS);
     }
 
     #[test]

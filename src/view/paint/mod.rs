@@ -22,9 +22,12 @@ use std::collections::{BTreeSet, HashSet};
 use bevy::math::Vec2 as World;
 use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, pos2, vec2};
 
+pub use dots::DOT_INK;
 pub use ghost::{Ghost, ghost};
+pub use label::Taken;
 pub use minimap::minimap;
 pub use outfit::Outfit;
+pub use talk::{chosen_tie, handle, rope_in_hand, tie_middle, tie_under};
 
 use super::art::{Art, Sprite};
 use super::camera::Camera;
@@ -32,12 +35,15 @@ use super::model::{AgentView, RoomModel};
 use super::pick::Thing;
 use super::recent::Recent;
 use super::theme::{Theme, state_colour};
+use crate::base::AgentKey;
 use crate::simulation::State;
 use batch::Batch;
-use label::{Style, Taken, Wish};
+use label::{Style, Wish};
 
 /// What stands a little out of view still reaches into it, in world units.
 const MARGIN: f32 = 130.0;
+/// Who stands higher than this share of the upper half of a thing stands behind it.
+const HIDDEN_FROM: f32 = 0.3;
 /// With fewer bubbles than this, heads are kept free of them.
 const MANNERLY_BUBBLES: usize = 60;
 
@@ -56,6 +62,8 @@ pub struct Look<'a> {
     pub hovered: Option<&'a Thing>,
     /// Where the pointer is, if it is over the room.
     pub pointer: Option<Pos2>,
+    /// Whether something else is shown beside each agent, for which bubbles make room.
+    pub quiet: bool,
 }
 
 /// How much of the agents is shown.
@@ -93,12 +101,15 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
     let seen = Seen::of(room, camera);
     let chosen = Chosen::of(scene);
 
-    for decor in seen.decor.iter().map(|index| &room.decor[*index]) {
-        match &*decor.kind {
-            "rug" => floor::rug(&painter, decor, camera, theme),
-            "window" => floor::window_light(&painter, decor, camera, theme),
-            _ => {}
-        }
+    let lying = |kind: &'static str| {
+        seen.decor.iter().map(|index| &room.decor[*index]).filter(move |decor| &*decor.kind == kind)
+    };
+    for decor in lying("rug") {
+        floor::rug(&painter, decor, camera, theme);
+    }
+    // Light lies on rugs as well.
+    for decor in lying("window") {
+        floor::window_light(&painter, decor, camera, theme);
     }
 
     let mut below = Batch::new(sheet, 2 * seen.agents.len() + 24 * seen.elements.len() + 256);
@@ -112,6 +123,37 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
     for element in elements() {
         element::shadow(&mut below, element.position, element::SIZE, camera, theme);
     }
+    let figures = figure::Scene {
+        now_secs,
+        zoom: camera.zoom,
+        light,
+        sign: floor::sign_ground(theme),
+        ink: theme.bubble_text,
+        coarse: detail < Detail::Names,
+    };
+    let figure = |batch: &mut Batch, agent: &AgentView| {
+        let said = recent.bubbles.get(&agent.id);
+        let talks = said.is_some_and(|bubble| bubble.aloud && now_secs - bubble.born_secs < 2.6);
+        figure::paint(batch, agent, camera.to_screen(agent.position), talks, &figures);
+    };
+    let agents = || seen.agents.iter().map(|index| &room.agents[*index as usize]);
+    // From afar nobody can tell who stands behind what.
+    let hidden: HashSet<AgentKey> = if detail == Detail::Names {
+        let things: Vec<(World, World)> = elements()
+            .map(|element| (element.position, element::SIZE))
+            .chain(standing().map(|decor| (decor.position, decor.size)))
+            .collect();
+        agents()
+            .filter(|agent| things.iter().any(|thing| stands_behind(agent, *thing)))
+            .map(|agent| agent.key)
+            .collect()
+    } else {
+        HashSet::new()
+    };
+    for agent in agents().filter(|agent| hidden.contains(&agent.key)) {
+        footing(&mut below, agent, &chosen, scene);
+        figure(&mut below, agent);
+    }
     for decor in standing() {
         element::furniture(&mut below, decor, camera, light, theme.dark);
     }
@@ -119,7 +161,7 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
         element::element(&mut below, element, recent.pulses.get(&element.id), now_secs, camera, light);
     }
     if detail > Detail::Dots {
-        for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
+        for agent in agents().filter(|agent| !hidden.contains(&agent.key)) {
             footing(&mut below, agent, &chosen, scene);
         }
     }
@@ -148,19 +190,8 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
         above.paint(&painter);
         dots::counts(&painter, &heaps, camera);
     } else {
-        let figures = figure::Scene {
-            now_secs,
-            zoom: camera.zoom,
-            light,
-            sign: floor::sign_ground(theme),
-            ink: theme.bubble_text,
-            coarse: detail < Detail::Names,
-        };
-        for index in &seen.agents {
-            let agent = &room.agents[*index as usize];
-            let said = recent.bubbles.get(&agent.id);
-            let talks = said.is_some_and(|bubble| bubble.aloud && now_secs - bubble.born_secs < 2.6);
-            figure::paint(&mut above, agent, camera.to_screen(agent.position), talks, &figures);
+        for agent in agents().filter(|agent| !hidden.contains(&agent.key)) {
+            figure(&mut above, agent);
         }
         floor::lamp_halos(&mut above, room, camera, theme, now_secs);
         above.paint(&painter);
@@ -224,18 +255,23 @@ fn words(
             })
             .collect();
         said.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
-        // Bubbles rather stand beside heads than on them; in a crowd there is no room for such manners.
-        let mut heads = Taken::new(camera.viewport);
+        // Bubbles rather stand beside figures than on them; in a crowd there is no room for such manners.
+        let mut spared = None;
         if said.len() < MANNERLY_BUBBLES {
+            let spared = spared.insert(Taken::new(camera.viewport));
             for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
-                let head = camera.to_screen(agent.position + World::new(0.0, 40.0));
-                heads.claim(Rect::from_center_size(head, vec2(20.0, 18.0) * camera.zoom));
+                let body = camera.to_screen(agent.position + World::new(0.0, 28.0));
+                spared.claim(Rect::from_center_size(body, vec2(24.0, 48.0) * camera.zoom));
+            }
+            for element in seen.elements.iter().map(|index| &room.elements[*index]) {
+                let middle = camera.to_screen(element.position + World::new(0.0, 10.0));
+                spared.claim(Rect::from_center_size(middle, vec2(60.0, 30.0) * camera.zoom));
             }
         }
         let mut small = Batch::new(sheet, 0);
         for (rank, _, agent, bubble) in said {
-            let legible = detail == Detail::Names || rank == 0;
-            let shown = legible && talk::bubble(painter, agent, bubble, scene, &mut taken, &heads, rank == 0);
+            let legible = (detail == Detail::Names && !scene.quiet) || rank == 0;
+            let shown = legible && talk::bubble(painter, agent, bubble, scene, &mut taken, spared.as_ref(), rank == 0);
             if !shown {
                 talk::folded(&mut small, agent, camera, theme);
             }
@@ -284,6 +320,14 @@ fn words(
     for wish in label::chosen(wishes, &mut taken).iter().rev() {
         label::paint(painter, wish, theme);
     }
+}
+
+/// Whether somebody stands behind a thing: near its upper edge. Who stands farther down is in front of it, so that
+/// nobody is ever hidden whole.
+fn stands_behind(agent: &AgentView, (middle, size): (World, World)) -> bool {
+    let from = agent.position - middle;
+    let half = size / 2.0;
+    agent.state != State::Dragged && from.x.abs() < half.x + 8.0 && (HIDDEN_FROM * half.y..half.y).contains(&from.y)
 }
 
 /// Whether a piece of decor stands on the floor, and does not lie on it.

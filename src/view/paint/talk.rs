@@ -1,5 +1,7 @@
 //! What goes on between agents: ropes between those who talk, ropes of relationships, bubbles and small signs.
 
+use std::collections::HashMap;
+
 use bevy::math::Vec2 as World;
 use egui::{Align2, Color32, CornerRadius, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2, pos2, vec2};
 
@@ -39,6 +41,20 @@ impl Rope {
             (camera.to_screen(from + World::new(0.0, height)), camera.to_screen(to + World::new(0.0, height)));
         let sag = (0.2 * from.distance(to)).min(46.0 * camera.zoom);
         Self { from, sag: from.lerp(to, 0.5) + vec2(0.0, sag), to }
+    }
+
+    /// The same, hanging lower: for the second rope between the same two, and the third.
+    fn lower(self, ropes: u32) -> Self {
+        let more = 0.5 * self.from.distance(self.sag).min(60.0) * ropes.min(4) as f32;
+        Self { sag: self.sag + vec2(0.0, more), ..self }
+    }
+
+    /// How far a point is from it.
+    fn distance(&self, point: Pos2) -> f32 {
+        const PIECES: usize = 16;
+        let ends = |piece: usize| self.point(piece as f32 / PIECES as f32);
+        let pieces = (0..PIECES).map(|piece| distance_to_line(ends(piece), ends(piece + 1), point));
+        pieces.fold(f32::INFINITY, f32::min)
     }
 
     /// The point after a share of the way.
@@ -95,7 +111,7 @@ pub(super) fn talk_ropes(batch: &mut Batch, room: &RoomModel, camera: Camera, th
 /// Ropes of relationships: thin, with an arrow's dots that thicken toward the other.
 pub(super) fn tie_ropes(batch: &mut Batch, room: &RoomModel, camera: Camera, theme: Theme) {
     let strength = fade(0.12, 0.4, camera.zoom);
-    for (rope, tie) in ties(room, camera) {
+    for (_, rope, tie) in ties(room, camera) {
         let colour = tie_colour(tie, theme).gamma_multiply(0.75 * strength);
         rope.draw(batch, (1.5 * camera.zoom).clamp(0.8, 2.6), colour);
         for dot in [0.78_f32, 0.84, 0.9] {
@@ -106,29 +122,112 @@ pub(super) fn tie_ropes(batch: &mut Batch, room: &RoomModel, camera: Camera, the
 
 /// The labels that relationships would like to show.
 pub(super) fn tie_wishes<'a>(room: &'a RoomModel, camera: Camera, theme: Theme, wishes: &mut Vec<Wish<'a>>) {
-    for (rope, tie) in ties(room, camera) {
+    for (_, rope, tie) in ties(room, camera) {
         let length = rope.from.distance(rope.to);
         if length > 50.0 && !tie.label.is_empty() {
             let top = rope.point(0.5) - vec2(0.0, 8.0);
             let style = Style::Rope(tie_colour(tie, theme));
-            wishes.push(Wish {
-                text: &tie.label,
-                top,
-                size: 10.5 * camera.zoom.sqrt().clamp(0.85, 1.5),
-                rank: 3,
-                distance: 0.0,
-                style,
-            });
+            wishes.push(Wish { text: &tie.label, top, size: tie_label_size(camera), rank: 3, distance: 0.0, style });
         }
     }
 }
 
-fn ties(room: &RoomModel, camera: Camera) -> impl Iterator<Item = (Rope, &TieView)> {
-    room.ties.iter().filter_map(move |tie| {
-        let (from, to) = (room.agent_of(tie.from)?, room.agent_of(tie.to)?);
-        let rope = Rope::between(from.position, to.position, camera, 0.55 * ROPE_HEIGHT);
-        rope.seen_in(camera.viewport).then_some((rope, tie))
+/// The ropes in view, each with its place among the ties.
+fn ties(room: &RoomModel, camera: Camera) -> impl Iterator<Item = (usize, Rope, &TieView)> {
+    let mut between = HashMap::new();
+    room.ties.iter().enumerate().filter_map(move |(index, tie)| {
+        let before = between.entry((tie.from.min(tie.to), tie.from.max(tie.to))).or_insert(0_u32);
+        let rope = tie_rope(room, camera, tie)?.lower(*before);
+        *before += 1;
+        rope.seen_in(camera.viewport).then_some((index, rope, tie))
     })
+}
+
+fn tie_rope(room: &RoomModel, camera: Camera, tie: &TieView) -> Option<Rope> {
+    let (from, to) = (room.agent_of(tie.from)?, room.agent_of(tie.to)?);
+    Some(Rope::between(from.position, to.position, camera, 0.55 * ROPE_HEIGHT))
+}
+
+/// Ropes can be pointed at from this zoom on: further out they are hardly seen.
+const GRASPED_FROM_ZOOM: f32 = 0.15;
+
+/// The relationship whose rope or label is under a point of the screen, by its place among the ties.
+pub fn tie_under(room: &RoomModel, camera: Camera, point: Pos2) -> Option<usize> {
+    const NEAR_POINTS: f32 = 7.0;
+    if camera.zoom < GRASPED_FROM_ZOOM {
+        return None;
+    }
+    let distance = |rope: &Rope, tie: &TieView| {
+        let on_label = !tie.label.is_empty() && label_place(rope, tie, camera).contains(point);
+        if on_label { 0.0 } else { rope.distance(point) }
+    };
+    let near = ties(room, camera).map(|(index, rope, tie)| (index, distance(&rope, tie)));
+    let nearest = near.filter(|(_, away)| *away <= NEAR_POINTS).min_by(|one, other| one.1.total_cmp(&other.1));
+    nearest.map(|(index, _)| index)
+}
+
+/// About where the label of a rope stands.
+fn label_place(rope: &Rope, tie: &TieView, camera: Camera) -> Rect {
+    let size = tie_label_size(camera);
+    let wide = 0.55 * size * tie.label.chars().count().min(28) as f32 + 10.0;
+    let top = rope.point(0.5) - vec2(0.0, 8.0);
+    Rect::from_center_size(top + vec2(0.0, 0.5 * size + 3.0), vec2(wide, size + 8.0))
+}
+
+fn tie_label_size(camera: Camera) -> f32 {
+    10.5 * camera.zoom.sqrt().clamp(0.85, 1.5)
+}
+
+/// The middle of a rope on screen, for what is to stand on it: between these two, whether or not they are related.
+pub fn tie_middle(room: &RoomModel, camera: Camera, from: &str, to: &str) -> Option<Pos2> {
+    let (from, to) = (room.agent(from)?, room.agent(to)?);
+    let known = ties(room, camera).find(|(_, _, tie)| tie.from == from.key && tie.to == to.key);
+    let new = || Rope::between(from.position, to.position, camera, 0.55 * ROPE_HEIGHT);
+    Some(known.map_or_else(new, |(_, rope, _)| rope).point(0.5))
+}
+
+/// Shows that a relationship is selected or pointed at.
+pub fn chosen_tie(painter: &Painter, room: &RoomModel, camera: Camera, theme: Theme, index: usize, selected: bool) {
+    let Some((_, rope, tie)) = ties(room, camera).find(|(place, ..)| *place == index) else { return };
+    let strength = if selected { 1.0 } else { 0.45 };
+    let points: Vec<Pos2> = (0..=16).map(|piece| rope.point(piece as f32 / 16.0)).collect();
+    painter.line(points.clone(), Stroke::new(7.0, theme.accent.gamma_multiply(0.25 * strength)));
+    painter.line(points, Stroke::new(2.2, theme.accent.gamma_multiply(strength)));
+    if selected && !tie.label.is_empty() {
+        let corners = CornerRadius::same(8);
+        let place = label_place(&rope, tie, camera);
+        painter.rect_filled(place, corners, theme.accent);
+        let font = FontId::proportional(tie_label_size(camera));
+        let shown = crate::base::text::truncate(&tie.label, 28);
+        painter.text(place.center(), Align2::CENTER_CENTER, shown, font, theme.on_accent);
+    }
+}
+
+/// A rope that is being drawn from an agent to wherever the hand is.
+pub fn rope_in_hand(painter: &Painter, camera: Camera, theme: Theme, from: World, to: World) {
+    let rope = Rope::between(from, to, camera, 0.55 * ROPE_HEIGHT);
+    let points: Vec<Pos2> = (0..=16).map(|piece| rope.point(piece as f32 / 16.0)).collect();
+    painter.extend(Shape::dashed_line(&points, Stroke::new(2.4, theme.accent), 7.0, 5.0));
+    painter.circle_filled(rope.to, 5.0, theme.accent);
+}
+
+/// The handle beside a figure from which a relationship is drawn.
+pub fn handle(painter: &Painter, at: Pos2, hot: bool, theme: Theme) {
+    let radius = if hot { 9.0 } else { 7.0 };
+    painter.circle(at + vec2(0.0, 1.5), radius + 1.0, theme.shadow.gamma_multiply(0.6), Stroke::NONE);
+    let (ground, ink) = if hot { (theme.accent, theme.on_accent) } else { (theme.panel, theme.accent) };
+    painter.circle(at, radius, ground, Stroke::new(1.5, theme.accent));
+    // Two that are joined.
+    painter.line_segment([at + vec2(-3.0, 1.8), at + vec2(3.0, -1.8)], Stroke::new(1.4, ink));
+    painter.circle_filled(at + vec2(-3.2, 2.0), 1.9, ink);
+    painter.circle_filled(at + vec2(3.2, -2.0), 1.9, ink);
+}
+
+fn distance_to_line(one: Pos2, other: Pos2, point: Pos2) -> f32 {
+    let along = other - one;
+    let length_squared = along.length_sq();
+    let share = if length_squared > 0.0 { ((point - one).dot(along) / length_squared).clamp(0.0, 1.0) } else { 0.0 };
+    (one + along * share).distance(point)
 }
 
 fn tie_colour(tie: &TieView, theme: Theme) -> Color32 {
@@ -150,7 +249,7 @@ pub(super) fn bubble(
     bubble: &Bubble,
     scene: &Look,
     taken: &mut Taken,
-    heads: &Taken,
+    spared: Option<&Taken>,
     certainly: bool,
 ) -> bool {
     let Look { camera, theme, now_secs, .. } = *scene;
@@ -167,22 +266,32 @@ pub(super) fn bubble(
     let size = (12.0 * camera.zoom.powf(0.35)).clamp(11.0, 17.0);
     // Short enough to be seen to be no bubble of words, and no bubble wider than it must be.
     let width = BUBBLE_WIDTH * size / 12.0;
-    let lines = (text.chars().count() as f32 * 0.52 * size / width).ceil().clamp(1.0, 6.0);
-    let room_for = vec2((text.chars().count() as f32 * 0.56 * size).min(width) + 20.0, lines * size * 1.3 + 16.0);
+    // The colour comes later, so that a bubble that fades is not laid out anew in every frame.
+    let lay_out = |text: String| painter.layout(text, FontId::proportional(size), Color32::PLACEHOLDER, width);
+    // In a crowd measuring all would cost more than showing the few that fit.
+    let room_for = if spared.is_some() {
+        lay_out(text.clone()).size() + vec2(20.0, 14.0)
+    } else {
+        let letters = text.chars().count() as f32;
+        let lines = (letters * 0.56 * size / width).ceil().clamp(1.0, 6.0);
+        vec2((letters * 0.6 * size).min(width) + 20.0, lines * size * 1.3 + 16.0)
+    };
     let view = camera.viewport.shrink(4.0);
     // In the order of how well they look: shares of its own width aside, of its own height up.
     let places = [0.0, -0.42, 0.42, -0.7, 0.7].into_iter().map(|aside| (aside, 0.0));
-    let places = places.chain([-0.6, -1.2].into_iter().flat_map(|up| [0.0, -0.42, 0.42].map(|aside| (aside, up))));
+    let places =
+        places.chain([-0.6, -1.2].into_iter().flat_map(|up| [0.0, -0.42, 0.42, -0.8, 0.8].map(|aside| (aside, up))));
     let at = |(aside, above): (f32, f32)| {
         let middle = mouth + vec2(aside * room_for.x, above * room_for.y - room_for.y / 2.0 - 8.0);
         inside(Rect::from_center_size(middle, room_for), view)
     };
-    let all = || places.clone().map(at);
-    let free = all().find(|place| heads.is_free(*place) && taken.is_free(*place));
-    let free = free.or_else(|| all().find(|place| taken.is_free(*place)));
-    let Some(place) = free.or_else(|| certainly.then(|| at((0.0, 0.0)))) else { return false };
+    // What covers least of figures and boards is best, and what stands nearest above among those that cover nothing.
+    let free = places.map(at).enumerate().filter(|(_, place)| taken.is_free(*place));
+    let covered = |place: Rect| spared.map_or(0, |spared| spared.crowding(place));
+    let best = free.min_by_key(|(index, place)| covered(*place) + index).map(|(_, place)| place);
+    let Some(place) = best.or_else(|| certainly.then(|| at((0.0, 0.0)))) else { return false };
     taken.claim(place);
-    let galley = painter.layout(text, FontId::proportional(size), ink.gamma_multiply(strength), width);
+    let galley = lay_out(text);
     let grown = 0.9 + 0.1 * ((now_secs - bubble.born_secs) / BUBBLE_APPEARS_SECS).clamp(0.0, 1.0) as f32;
     let around = (galley.size() + vec2(18.0, 12.0)) * grown;
     let rect = inside(Rect::from_center_size(pos2(place.center().x, place.bottom() - around.y / 2.0), around), view);
@@ -202,7 +311,7 @@ pub(super) fn bubble(
     let edge = if shown { Stroke::new(1.0, edge.gamma_multiply(strength)) } else { Stroke::NONE };
     painter.rect(rect, corners, ground, edge, StrokeKind::Inside);
     if bubble.aloud {
-        let tip = root + (mouth - root).normalized() * mouth.distance(root).min(26.0);
+        let tip = root + (mouth - root).normalized() * mouth.distance(root).min(42.0);
         let (left, right) = (root - vec2(6.0, 0.0), root + vec2(6.0, 0.0));
         painter.add(Shape::convex_polygon(vec![left, right, tip], ground, Stroke::NONE));
         painter.line_segment([left + vec2(0.0, 1.0), tip], edge);
@@ -211,7 +320,7 @@ pub(super) fn bubble(
         painter.circle(root + vec2(1.0, 6.0), 3.4, ground, edge);
         painter.circle(root + vec2(3.0, 12.0), 2.0, ground, edge);
     }
-    painter.galley(rect.center() - galley.size() / 2.0, galley, ink);
+    painter.galley(rect.center() - galley.size() / 2.0, galley, ink.gamma_multiply(strength));
     true
 }
 
@@ -273,6 +382,27 @@ mod tests {
         assert_eq!(rope.point(0.0), camera.to_screen(World::ZERO));
         assert!(rope.point(1.0).distance(camera.to_screen(World::new(200.0, 0.0))) < 0.01);
         assert!(rope.point(0.5).y > rope.point(0.0).y, "the middle hangs lower on the screen");
+    }
+
+    #[test]
+    fn a_rope_is_found_under_the_pointer_and_a_second_one_hangs_lower() {
+        let mut other = super::super::tests::agent(1, "Bram", State::Idle);
+        other.position = World::new(300.0, 0.0);
+        let agents = vec![super::super::tests::agent(0, "Ada", State::Idle), other];
+        let mut room = RoomModel { agents, ..RoomModel::default() };
+        let tie = |from: u32, to: u32, label: &str| TieView {
+            from: crate::base::AgentKey(from),
+            to: crate::base::AgentKey(to),
+            label: label.into(),
+        };
+        room.ties = vec![tie(0, 1, "mentors"), tie(1, 0, "")];
+        let camera = Camera::default();
+        let middle = |from, to| tie_middle(&room, camera, from, to).expect("both are here");
+        let (first, second) = (middle("ada-0", "bram-1"), middle("bram-1", "ada-0"));
+        assert!(second.y > first.y + 10.0, "{first} {second}");
+        assert_eq!(tie_under(&room, camera, first), Some(0));
+        assert_eq!(tie_under(&room, camera, second + vec2(0.0, 5.0)), Some(1));
+        assert_eq!(tie_under(&room, camera, first - vec2(0.0, 40.0)), None);
     }
 
     #[test]

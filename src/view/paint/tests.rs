@@ -9,6 +9,7 @@ use super::*;
 use crate::base::{AgentKey, ConversationKey, ElementKey, Id};
 use crate::element::content::MailStatus;
 use crate::simulation::ConversationKind;
+use crate::view::fonts;
 use crate::view::model::{ContentView, DecorView, ElementView, MailView, PinView, TalkView, TieView};
 use crate::view::raster::{Rasteriser, write_png};
 use crate::view::recent::{Bubble, PulseKind};
@@ -152,7 +153,9 @@ struct Studio {
 
 impl Studio {
     fn new() -> Self {
-        Self { context: Context::default(), rasteriser: Rasteriser::default(), art: None }
+        let context = Context::default();
+        fonts::install(&context);
+        Self { context, rasteriser: Rasteriser::default(), art: None }
     }
 
     fn picture(&mut self, name: &str, room: &RoomModel, recent: &Recent, look: &Look) -> ColorImage {
@@ -171,7 +174,7 @@ impl Studio {
 
 fn look(selected: &BTreeSet<Thing>, zoom: f32, middle: World, dark: bool) -> Look<'_> {
     let camera = Camera { zoom, middle, ..Camera::default() };
-    Look { camera, theme: Theme::of(dark), now_secs: 10.0, selected, hovered: None, pointer: None }
+    Look { camera, theme: Theme::of(dark), now_secs: 10.0, selected, hovered: None, pointer: None, quiet: false }
 }
 
 fn keep(picture: &ColorImage, name: &str) {
@@ -268,6 +271,76 @@ fn what_can_be_made_out_depends_on_the_zoom() {
     }
 }
 
+/// What a room can hold at worst: names, words and texts that are far too long, in scripts from right to left, and
+/// places that are none.
+fn hostile_room() -> (RoomModel, Recent) {
+    let (mut room, mut recent) = made_up_room();
+    for (index, agent) in room.agents.iter_mut().enumerate() {
+        agent.name = match index % 4 {
+            0 => "N".repeat(200).into(),
+            1 => "Zeile eins\nZeile zwei\r\n\tDrei".into(),
+            2 => "مرحبا بكم في الورشة".into(),
+            _ => "👩🏽‍🔧".repeat(30).into(),
+        };
+        let said = ["word ".repeat(2_000), "ا".repeat(10_000), "\u{202e}backward".repeat(700), "\n".repeat(9_000)];
+        let bubble = Bubble { text: said[index % 4].clone(), born_secs: 9.0, aloud: index % 2 == 0 };
+        recent.bubbles.insert(agent.id.clone(), bubble);
+    }
+    room.agents[0].position = World::new(f32::NAN, 0.0);
+    room.agents[1].position = World::new(f32::INFINITY, 1e30);
+    room.agents[2].heading = World::new(f32::NAN, f32::NAN);
+    let pin = |index: usize| PinView {
+        id: format!("p{index}").into(),
+        text: "x".repeat(2_000),
+        author: format!("somebody-{index}").into(),
+        time_secs: 0.0,
+        up: Vec::new(),
+        down: Vec::new(),
+        comments: Vec::new(),
+    };
+    let pins = ContentView::Pins((0..5_000).map(pin).collect());
+    let blank = ContentView::Text("\n".repeat(200_000));
+    room.elements.push(element(10, "pinboard", &"L".repeat(300), World::new(-60.0, 20.0), pins));
+    room.elements.push(element(11, "messageboard", "two\nlines", World::new(60.0, 20.0), blank));
+    room.elements.push(element(12, "", "", World::splat(f32::NAN), ContentView::Text(String::new())));
+    room.decor.push(DecorView { kind: "shelf".into(), position: World::ZERO, size: World::new(1e9, 1e-9) });
+    room.decor.push(DecorView { kind: "no such thing".into(), position: World::ZERO, size: World::new(60.0, 60.0) });
+    room.decor.push(DecorView { kind: "rug".into(), position: World::ZERO, size: World::new(1e9, 1e9) });
+    (room, recent)
+}
+
+#[test]
+fn nothing_in_a_room_is_too_strange_to_be_painted() {
+    let (room, recent) = hostile_room();
+    let none = BTreeSet::new();
+    let mut studio = Studio::new();
+    for (width, height) in [(200.0, 200.0), (480.0, 800.0), (1280.0, 800.0)] {
+        for zoom in [0.1, 0.3, 1.0, 3.0] {
+            let mut look = look(&none, zoom, World::ZERO, true);
+            look.camera.viewport = Rect::from_min_size(Pos2::ZERO, vec2(width, height));
+            let begun = Instant::now();
+            let picture = studio.picture(&format!("hostile-{width}-{zoom}"), &room, &recent, &look);
+            assert_eq!(picture.size, [width as usize, height as usize]);
+            assert!(begun.elapsed() < Duration::from_secs(20), "{width} at {zoom} took {:?}", begun.elapsed());
+        }
+    }
+}
+
+#[test]
+fn without_drawings_there_is_a_bare_floor() {
+    let (room, recent) = made_up_room();
+    let none = BTreeSet::new();
+    let context = Context::default();
+    let art = Art::default();
+    let look = look(&none, 1.0, World::new(20.0, 110.0), false);
+    let picture = Rasteriser::default().picture_of(&context, look.camera.viewport.size(), 1.0, 2, |ui| {
+        super::room(ui.painter(), &room, &recent, &art, &look);
+        portrait(ui.painter(), Rect::from_min_size(Pos2::ZERO, vec2(40.0, 50.0)), "ada", &art);
+        element_picture(ui.painter(), Rect::from_min_size(Pos2::ZERO, vec2(40.0, 50.0)), "inbox", &art);
+    });
+    assert!(picture.pixels.iter().all(|pixel| *pixel == look.theme.floor));
+}
+
 /// A room of many agents who all talk, on a square field.
 fn crowd(count: u32) -> (RoomModel, Recent) {
     let side = f64::from(count).sqrt().ceil() as u32;
@@ -297,6 +370,7 @@ fn crowd(count: u32) -> (RoomModel, Recent) {
 /// The shortest time that painting and tessellating took.
 fn cost(room: &RoomModel, recent: &Recent, zoom: f32) -> (Duration, Duration) {
     let context = Context::default();
+    fonts::install(&context);
     let art = Art::load(&context, 1.0).0;
     let none = BTreeSet::new();
     let look = look(&none, zoom, World::ZERO, false);

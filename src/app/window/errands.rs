@@ -1,0 +1,234 @@
+//! Work with files that no frame waits for: a thread of its own does it, one errand after the other, and what
+//! came of it is taken in by a later frame.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use bevy::math::Vec2;
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use super::dropped::{self, Dropped};
+use crate::base::Problem;
+
+/// So many errands wait at most.
+const WAITING_AT_MOST: usize = 8;
+/// What takes longer is shown.
+const SHOWN_AFTER: Duration = Duration::from_millis(300);
+
+/// Something to be done with files.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Errand {
+    /// Copies agent files and scenes into the workspace, never over what is there.
+    TakeIn {
+        /// What was dropped: files or folders.
+        paths: Vec<PathBuf>,
+        /// Where in the room.
+        position: Vec2,
+    },
+    /// Writes a scene, unless one of that name is there.
+    WriteScene {
+        /// The stem of its file.
+        stem: String,
+        /// Its text.
+        text: String,
+    },
+}
+
+impl Errand {
+    /// What is being done, for the person who waits.
+    fn told(&self) -> String {
+        match self {
+            Self::TakeIn { paths, .. } if paths.len() == 1 => "Taking in what was dropped".to_owned(),
+            Self::TakeIn { paths, .. } => format!("Taking in {} things that were dropped", paths.len()),
+            Self::WriteScene { stem, .. } => format!("Writing the scene {stem}"),
+        }
+    }
+}
+
+/// What came of an errand.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Finished {
+    /// Files were looked through; what could be used is in the workspace now.
+    TakenIn {
+        /// What there was.
+        dropped: Dropped,
+        /// Where in the room it was dropped.
+        position: Vec2,
+    },
+    /// A scene was written.
+    SceneWritten {
+        /// The stem of its file.
+        stem: String,
+        /// Its text.
+        text: String,
+    },
+    /// It could not be done.
+    Failed(Problem),
+}
+
+/// The thread that works with files. Dropping it finishes what was begun.
+pub struct Errands {
+    orders: Option<Sender<Errand>>,
+    outcomes: Receiver<Finished>,
+    /// What was ordered and has not come back, oldest first, with when it was ordered.
+    under_way: Vec<(Errand, Instant)>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Errands {
+    /// Starts the thread, for this workspace.
+    pub fn start(workspace: PathBuf) -> io::Result<Self> {
+        let (orders, ordered) = bounded::<Errand>(WAITING_AT_MOST);
+        let (finish, outcomes) = bounded(WAITING_AT_MOST);
+        let work = move || {
+            for errand in ordered {
+                // Nobody waits any more if this fails; what was written is written.
+                let _ = finish.send(done(&workspace, errand));
+            }
+        };
+        let thread = std::thread::Builder::new().name("errands".into()).spawn(work)?;
+        Ok(Self { orders: Some(orders), outcomes, under_way: Vec::new(), thread: Some(thread) })
+    }
+
+    /// Orders something; asking for the same again while it is under way does nothing. Refuses where too much waits.
+    pub fn order(&mut self, errand: Errand) -> Result<(), Problem> {
+        if self.under_way.iter().any(|(other, _)| *other == errand) {
+            return Ok(());
+        }
+        let refusal = || {
+            let what = format!("{} things are being done with files already", self.under_way.len());
+            Problem::warning("files", what, "do this again in a moment")
+        };
+        let room = self.under_way.len() < WAITING_AT_MOST;
+        let sent = room && self.orders.as_ref().is_some_and(|orders| orders.try_send(errand.clone()).is_ok());
+        if !sent {
+            return Err(refusal());
+        }
+        self.under_way.push((errand, Instant::now()));
+        Ok(())
+    }
+
+    /// What came back since the last call. Never waits.
+    pub fn take_finished(&mut self) -> Vec<Finished> {
+        let finished: Vec<Finished> = self.outcomes.try_iter().collect();
+        // They come back in the order in which they were given.
+        self.under_way.drain(..finished.len().min(self.under_way.len()));
+        finished
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_idle(&self) -> bool {
+        self.under_way.is_empty()
+    }
+
+    /// What takes long enough to be shown.
+    pub fn told(&self) -> Option<String> {
+        let (errand, since) = self.under_way.first()?;
+        (since.elapsed() > SHOWN_AFTER).then(|| errand.told())
+    }
+
+    /// Waits until everything has come back, for tests.
+    #[cfg(test)]
+    pub fn wait(&mut self) -> Vec<Finished> {
+        let finished = self.under_way.iter().filter_map(|_| self.outcomes.recv().ok()).collect();
+        self.under_way.clear();
+        finished
+    }
+}
+
+impl Drop for Errands {
+    fn drop(&mut self) {
+        self.orders = None;
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the thread that works with files panicked; what was dropped last may not be there");
+        }
+    }
+}
+
+fn done(workspace: &Path, errand: Errand) -> Finished {
+    match errand {
+        Errand::TakeIn { paths, position } => {
+            Finished::TakenIn { dropped: dropped::take_in(workspace, &paths), position }
+        }
+        Errand::WriteScene { stem, text } => {
+            let place = format!("scenes/{stem}.yaml");
+            match write_new(&workspace.join(&place), &text) {
+                Ok(()) => Finished::SceneWritten { stem, text },
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Finished::Failed(Problem::warning(
+                    place,
+                    "there is a scene of that name",
+                    "choose another name; the scene that is there stays as it is",
+                )),
+                Err(error) => Finished::Failed(Problem::error(
+                    place,
+                    format!("it cannot be written: {error}"),
+                    "see that the folder may be written to and that the disk is not full",
+                )),
+            }
+        }
+    }
+}
+
+/// Writes a file that is not there yet; one that is there stays as it is.
+pub(super) fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    if written.is_err() {
+        // Half a file would be taken for a whole one; if it cannot be removed either, the error says enough.
+        let _ = fs::remove_file(path);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scene(stem: &str) -> Errand {
+        Errand::WriteScene { stem: stem.into(), text: "name: New\n".into() }
+    }
+
+    #[test]
+    fn a_scene_is_written_once_and_never_over_another() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let mut errands = Errands::start(folder.path().to_owned()).expect("a thread can be started");
+        errands.order(scene("new")).expect("there is room");
+        errands.order(scene("new")).expect("asking twice is no fault");
+        let finished = errands.wait();
+        let text = "name: New\n".to_owned();
+        assert_eq!(finished, [Finished::SceneWritten { stem: "new".into(), text }], "the second click did nothing");
+        fs::write(folder.path().join("scenes/new.yaml"), "mine").expect("files can be written");
+        errands.order(scene("new")).expect("there is room");
+        let finished = errands.wait();
+        assert!(matches!(&finished[..], [Finished::Failed(problem)] if problem.what.contains("of that name")));
+        assert_eq!(fs::read_to_string(folder.path().join("scenes/new.yaml")).expect("it is there"), "mine");
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_told() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        fs::write(folder.path().join("scenes"), "a file where a folder should be").expect("files can be written");
+        let mut errands = Errands::start(folder.path().to_owned()).expect("a thread can be started");
+        errands.order(scene("new")).expect("there is room");
+        let finished = errands.wait();
+        assert!(matches!(&finished[..], [Finished::Failed(problem)] if problem.what.contains("cannot be written")));
+    }
+
+    #[test]
+    fn the_line_is_bounded() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let mut errands = Errands::start(folder.path().to_owned()).expect("a thread can be started");
+        let refused = (0..2 * WAITING_AT_MOST).filter(|number| errands.order(scene(&number.to_string())).is_err());
+        assert_eq!(refused.count(), WAITING_AT_MOST, "what came back is not taken yet");
+        errands.wait();
+        errands.order(scene("later")).expect("there is room again");
+    }
+}

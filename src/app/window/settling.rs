@@ -1,0 +1,241 @@
+//! What an act comes to in the room as it is: the ids that new things get, and what takes the act back.
+//!
+//! Panels know the room as it was drawn. What takes an act back is worked out here, from what the world holds and
+//! from what waits at its door, so that taking back restores exactly what was there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bevy::ecs::prelude::*;
+use serde_json::json;
+
+use crate::agent::{AgentCommand, Roster};
+use crate::base::Id;
+use crate::element::{
+    Content, ElementAct, ElementChange, ElementCommand, ElementEdit, ElementSettings, Elements, Held,
+};
+use crate::schedule::{Door, SimClock};
+use crate::simulation::{RelationshipCommand, relating, relationships};
+use crate::ui::command::RoomAct;
+use crate::workspace::{Relationship, SceneState};
+
+/// An act as it is to be done, and what takes it back, in order; nothing where it cannot be taken back.
+pub type Settled = (RoomAct, Vec<RoomAct>);
+
+/// The room as it will be once everything that was asked for is done.
+pub struct Draft<'w> {
+    world: &'w World,
+    agents: BTreeSet<Id>,
+    elements: BTreeSet<Id>,
+    ties: Vec<Relationship>,
+    contents: BTreeMap<Id, Box<dyn Content>>,
+}
+
+impl<'w> Draft<'w> {
+    /// What the world holds, with what waits at its door.
+    pub fn of(world: &'w World) -> Self {
+        let roster = world.resource::<Roster>();
+        let agents = roster.iter().filter_map(|(_, entity)| world.get::<crate::agent::Agent>(entity));
+        let mut draft = Self {
+            world,
+            agents: agents.map(|agent| agent.id.clone()).collect(),
+            elements: world.resource::<Elements>().ids().cloned().collect(),
+            ties: relationships(world).to_vec(),
+            contents: BTreeMap::new(),
+        };
+        for command in world.resource::<Door<AgentCommand>>().waiting() {
+            draft.count_agent(command);
+        }
+        for command in world.resource::<Door<ElementCommand>>().waiting() {
+            draft.count_element(command);
+        }
+        for command in world.resource::<Door<RelationshipCommand>>().waiting() {
+            // What the world will refuse changes nothing here either.
+            let _ = draft.relate(command);
+        }
+        draft
+    }
+
+    fn count_agent(&mut self, command: &AgentCommand) {
+        match command {
+            AgentCommand::Add { id: Some(id), .. } => drop(self.agents.insert(id.clone())),
+            AgentCommand::Remove { agent } => {
+                self.agents.remove(agent);
+                self.ties.retain(|tie| tie.from != *agent && tie.to != *agent);
+            }
+            _ => {}
+        }
+    }
+
+    fn count_element(&mut self, command: &ElementCommand) {
+        match command {
+            ElementCommand::Add { keys } => {
+                self.elements.extend(keys.get("id").and_then(|id| id.as_str()).map(Id::from));
+            }
+            ElementCommand::Remove { element } => drop(self.elements.remove(element)),
+            _ => {}
+        }
+    }
+
+    /// Settles one act; the next is settled in the room as this one leaves it. Says why it cannot be done.
+    pub fn settle(&mut self, act: RoomAct, back: Option<RoomAct>) -> Result<Settled, String> {
+        let given = || back.clone().into_iter().collect();
+        match act {
+            RoomAct::Agent(command @ AgentCommand::Add { .. }) => Ok(self.add_agent(command)),
+            RoomAct::Agent(command) => {
+                let gone = self.agents.get(command.agent()).is_none();
+                if gone {
+                    return Err(format!("{} has left the room", command.agent()));
+                }
+                self.count_agent(&command);
+                Ok((RoomAct::Agent(command), given()))
+            }
+            RoomAct::Element(command @ ElementCommand::Add { .. }) => Ok(self.add_element(command)),
+            RoomAct::Element(command) => self.rearrange(command, given()),
+            RoomAct::Edit(edit) if edit.by.is_user() => self.edit(edit),
+            RoomAct::Relate(command) => self.relate(&command),
+            act => Ok((act, given())),
+        }
+    }
+
+    /// A new agent gets an id that nobody has, so that it can be taken out again.
+    fn add_agent(&mut self, command: AgentCommand) -> Settled {
+        let AgentCommand::Add { id, profile, position, behaviour, exactly } = command else {
+            return (RoomAct::Agent(command), Vec::new());
+        };
+        let wanted = id.unwrap_or_else(|| format!("{profile}-1").into());
+        // Who waits for a profile has an id too.
+        let entries = &self.world.resource::<SceneState>().doc.agents;
+        let id = fresh(&wanted, |id| self.agents.contains(id) || entries.iter().any(|entry| entry.id == *id));
+        self.agents.insert(id.clone());
+        let add = AgentCommand::Add { id: Some(id.clone()), profile, position, behaviour, exactly };
+        (RoomAct::Agent(add), vec![RoomAct::Agent(AgentCommand::Remove { agent: id })])
+    }
+
+    fn add_element(&mut self, command: ElementCommand) -> Settled {
+        let ElementCommand::Add { mut keys } = command else { return (RoomAct::Element(command), Vec::new()) };
+        let word = |key: &str| keys.get(key).and_then(|word| word.as_str()).map(str::to_owned);
+        let wanted: Id = word("id").unwrap_or_else(|| format!("{}-1", word("kind").unwrap_or_default())).into();
+        let id = fresh(&wanted, |id| self.elements.contains(id));
+        self.elements.insert(id.clone());
+        keys.insert("id".to_owned(), json!(id));
+        let back = RoomAct::Element(ElementCommand::Remove { element: id });
+        (RoomAct::Element(ElementCommand::Add { keys }), vec![back])
+    }
+
+    fn rearrange(&mut self, command: ElementCommand, mut back: Vec<RoomAct>) -> Result<Settled, String> {
+        let id = match &command {
+            ElementCommand::Remove { element }
+            | ElementCommand::Move { element, .. }
+            | ElementCommand::Relabel { element, .. }
+            | ElementCommand::SetOwner { element, .. } => element,
+            ElementCommand::Add { .. } => return Ok((RoomAct::Element(command), back)),
+        };
+        if !self.elements.contains(id) {
+            return Err(format!("{id} is not in the room any more"));
+        }
+        for act in &mut back {
+            // What is called by its id has no label of its own.
+            if let RoomAct::Element(ElementCommand::Relabel { element, label }) = act
+                && **label == **element
+            {
+                label.clear();
+            }
+        }
+        self.count_element(&command);
+        Ok((RoomAct::Element(command), back))
+    }
+
+    /// An edit is tried on a copy: what leads from the copy back to what is there takes it back, and what got an
+    /// id on the copy gets the same in the room.
+    fn edit(&mut self, edit: ElementEdit) -> Result<Settled, String> {
+        let world = self.world;
+        let before = match self.contents.remove(&edit.element) {
+            Some(content) => content,
+            None => waiting_content(world, &edit.element)?,
+        };
+        let mut after = before.boxed_clone();
+        let tried = apply(world, &mut *after, &edit);
+        let changes = match tried {
+            Ok(changes) => changes,
+            Err(why) => {
+                self.contents.insert(edit.element, before);
+                return Err(why);
+            }
+        };
+        let back_to = |act| ElementEdit { act, cause: None, ..edit.clone() };
+        let back = after.acts_to(&*before).into_iter().map(|act| RoomAct::Edit(back_to(act))).collect();
+        self.contents.insert(edit.element.clone(), after);
+        Ok((RoomAct::Edit(ElementEdit { act: with_id(edit.act, &changes), ..edit }), back))
+    }
+
+    fn relate(&mut self, command: &RelationshipCommand) -> Result<Settled, String> {
+        let before = self.ties.clone();
+        let agents = &self.agents;
+        relating::change(&mut self.ties, command, |id| agents.contains(id))
+            .map_err(|(what, remedy)| format!("{what}; {remedy}"))?;
+        let place = |tie: &Relationship| before.iter().position(|other| other == tie);
+        let back = match command {
+            RelationshipCommand::Add { .. } => {
+                let new = self.ties.iter().find(|tie| place(tie).is_none()).cloned();
+                new.map(|relationship| RelationshipCommand::Remove { relationship })
+            }
+            RelationshipCommand::Remove { relationship } => {
+                Some(RelationshipCommand::Add { relationship: relationship.clone(), at: place(relationship) })
+            }
+            RelationshipCommand::Relabel { relationship, label } => Some(RelationshipCommand::Relabel {
+                relationship: Relationship { label: relating::label_of(label), ..relationship.clone() },
+                label: relationship.label.clone(),
+            }),
+        };
+        let back = if self.ties == before { None } else { back };
+        Ok((RoomAct::Relate(command.clone()), back.map(RoomAct::Relate).into_iter().collect()))
+    }
+}
+
+/// The id itself, or the next one like it: `rules-3` after `rules-2`.
+fn fresh(wanted: &Id, is_taken: impl Fn(&Id) -> bool) -> Id {
+    if !is_taken(wanted) {
+        return wanted.clone();
+    }
+    let numbered = wanted.rsplit_once('-').and_then(|(stem, number)| Some((stem, number.parse::<u64>().ok()?)));
+    let (stem, first) = numbered.map_or((&**wanted, 2), |(stem, number)| (stem, number.saturating_add(1)));
+    let mut ids = (first..).map(|number| Id::from(format!("{stem}-{number}")));
+    ids.find(|id| !is_taken(id)).expect("there are more numbers than things")
+}
+
+/// What an element will hold once the edits are done that wait for it.
+fn waiting_content(world: &World, id: &Id) -> Result<Box<dyn Content>, String> {
+    let elements = world.resource::<Elements>();
+    let entity = elements.key(id).and_then(|key| elements.entity(key));
+    let held = entity.and_then(|entity| world.get::<Held>(entity));
+    let mut content = held.map(|held| held.0.boxed_clone()).ok_or_else(|| format!("there is no element {id}"))?;
+    for edit in world.resource::<Door<ElementEdit>>().waiting().filter(|edit| edit.element == *id) {
+        // What is refused changes nothing, here as in the room.
+        let _ = apply(world, &mut *content, edit);
+    }
+    Ok(content)
+}
+
+fn apply(world: &World, content: &mut dyn Content, edit: &ElementEdit) -> Result<Vec<ElementChange>, String> {
+    let now_secs = world.resource::<SimClock>().secs();
+    content.apply(&edit.act, &edit.by, now_secs, world.resource::<ElementSettings>())
+}
+
+/// The act with the id that what it adds got.
+fn with_id(act: ElementAct, changes: &[ElementChange]) -> ElementAct {
+    let pinned = changes.iter().find_map(|change| match change {
+        ElementChange::PinAdded { id } => Some(id.clone()),
+        _ => None,
+    });
+    let sent = changes.iter().find_map(|change| match change {
+        ElementChange::MailAdded { id } => Some(id.clone()),
+        _ => None,
+    });
+    match act {
+        ElementAct::AddPin { text, .. } => ElementAct::AddPin { id: pinned, text },
+        ElementAct::AddMail { from, to, subject, text, attachments, .. } => {
+            ElementAct::AddMail { id: sent, from, to, subject, text, attachments }
+        }
+        act => act,
+    }
+}

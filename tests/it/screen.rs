@@ -1,0 +1,164 @@
+//! A virtual display with the real window on it: an X server in memory, software Vulkan, input as a hand makes it,
+//! and pictures of what is to be seen. None of these programs is ours.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What has to be on the machine.
+const PROGRAMS: [&str; 4] = ["Xvfb", "xdotool", "import", "openbox"];
+/// How long anything may take until it is seen. Software rendering on a busy machine is slow.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Windows fill the display from its corner, without a frame: a point of the window is a point of the display.
+const WINDOW_RULES: &str = r#"<?xml version="1.0"?>
+<openbox_config xmlns="http://openbox.org/3.4/rc"><applications><application class="*">
+<decor>no</decor><position force="yes"><x>0</x><y>0</y></position><focus>yes</focus>
+</application></applications></openbox_config>"#;
+
+/// What is missing here for a window to be shown, if anything.
+pub fn missing() -> Option<String> {
+    let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect();
+    let is_there = |program: &&&str| !folders.iter().any(|folder| folder.join(program).exists());
+    if let Some(program) = PROGRAMS.iter().find(is_there) {
+        return Some((*program).to_owned());
+    }
+    let drivers = std::fs::read_dir("/usr/share/vulkan/icd.d");
+    let is_software = |entry: std::fs::DirEntry| entry.file_name().to_string_lossy().starts_with("lvp_icd");
+    let found = drivers.is_ok_and(|mut entries| entries.any(|entry| entry.is_ok_and(is_software)));
+    (!found).then(|| "Mesa's software Vulkan driver".to_owned())
+}
+
+/// A display. Dropping it ends everything that was started on it.
+pub struct Display {
+    server: Child,
+    window_manager: Child,
+    name: String,
+    /// Where pictures and what belongs to the person are kept.
+    pub folder: PathBuf,
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        for child in [&mut self.window_manager, &mut self.server] {
+            // It may have ended by itself.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+impl Display {
+    /// Starts a display of this size; pictures of it go to the folder.
+    pub fn start((width, height): (u32, u32), folder: &Path) -> Self {
+        std::fs::create_dir_all(folder).unwrap();
+        let mut server = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-nolisten", "tcp", "-screen", "0", &format!("{width}x{height}x24")])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut number = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut number).unwrap();
+        let name = format!(":{}", number.trim());
+        let rules = folder.join("openbox.xml");
+        std::fs::write(&rules, WINDOW_RULES).unwrap();
+        let window_manager = Command::new("openbox")
+            .args(["--config-file".as_ref(), rules.as_os_str()])
+            .env("DISPLAY", &name)
+            .env("HOME", folder)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        Self { server, window_manager, name, folder: folder.to_owned() }
+    }
+
+    /// A command whose window opens here, and whose person keeps their things in this display's folder.
+    pub fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env("DISPLAY", &self.name)
+            .env_remove("WAYLAND_DISPLAY")
+            .env("HOME", &self.folder)
+            .env("XDG_CONFIG_HOME", self.folder.join("config"))
+            .env("XDG_RUNTIME_DIR", &self.folder)
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Moves and presses what a hand moves and presses: the words of `xdotool`.
+    pub fn hand(&self, words: &[&str]) {
+        let done = self.command("xdotool").args(words).output().unwrap();
+        assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+
+    /// The pointer goes there and clicks.
+    pub fn click(&self, (x, y): (f32, f32)) {
+        self.point((x, y));
+        self.hand(&["click", "1"]);
+    }
+
+    /// Twice, quickly.
+    pub fn double_click(&self, at: (f32, f32)) {
+        self.point(at);
+        self.hand(&["click", "--repeat", "2", "--delay", "60", "1"]);
+    }
+
+    /// The pointer goes there.
+    pub fn point(&self, (x, y): (f32, f32)) {
+        self.hand(&["mousemove", &x.round().to_string(), &y.round().to_string()]);
+    }
+
+    /// Takes hold of what is at one place and lets go of it at another.
+    pub fn drag(&self, from: (f32, f32), to: (f32, f32)) {
+        self.point(from);
+        self.hand(&["mousedown", "1"]);
+        for step in 1..=8 {
+            let share = step as f32 / 8.0;
+            self.point((from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share));
+            // A hand takes its time, and so does software rendering.
+            thread::sleep(Duration::from_millis(60));
+        }
+        thread::sleep(Duration::from_millis(400));
+        self.hand(&["mouseup", "1"]);
+    }
+
+    /// Presses keys: `ctrl+z`.
+    pub fn keys(&self, keys: &str) {
+        self.hand(&["key", keys]);
+    }
+
+    /// Types a text.
+    pub fn types(&self, text: &str) {
+        self.hand(&["type", "--delay", "15", text]);
+    }
+
+    /// Keeps a picture of what is to be seen under this name.
+    pub fn picture(&self, name: &str) -> PathBuf {
+        let file = self.folder.join(format!("{name}.png"));
+        let done = self.command("import").args(["-window", "root"]).arg(&file).output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        file
+    }
+
+    /// Waits until a window of this title is there, and makes it the one that hears keys.
+    pub fn focus(&self, title: &str) {
+        until(&format!("a window called {title}"), || {
+            let found = self.command("xdotool").args(["search", "--name", title]).output().unwrap();
+            !found.stdout.is_empty()
+        });
+        self.hand(&["search", "--name", title, "windowactivate", "--sync"]);
+    }
+}
+
+/// Looks again and again until it is so.
+pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < PATIENCE, "waited in vain for {what}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}

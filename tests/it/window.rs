@@ -1,0 +1,199 @@
+//! The real window, as a person uses it: opened in an empty folder, looked at, filled, edited, stopped and opened
+//! again. Pictures of every step are kept in the target folder's `tmp/window`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+
+use agent_workshop::app::room::OpenOptions;
+use agent_workshop::app::window::{OpenRoom, Screen};
+use bevy::math::Vec2;
+use egui::accesskit::Node;
+use egui::{Context, Pos2, RawInput, Rect, vec2};
+use libtest_mimic::Trial;
+
+use crate::peers::is_ignored;
+use crate::screen::{Display, missing, until};
+
+pub fn trials() -> Vec<Trial> {
+    let missing = missing();
+    let ignored = is_ignored("window", missing.as_deref());
+    let case = || {
+        a_newcomer_s_first_half_hour();
+        Ok(())
+    };
+    vec![Trial::test("window::a_newcomer_s_first_half_hour", case).with_ignored_flag(ignored)]
+}
+
+const SIZE: (u32, u32) = (1280, 800);
+
+/// Where everything stands in the window: the same window, drawn without a display.
+struct Plan {
+    widgets: BTreeMap<String, Rect>,
+    screen: Screen,
+}
+
+impl Plan {
+    /// Of a copy of the workspace, so that the one that is in use is left alone.
+    fn of(workspace: &Path, change: impl FnOnce(&mut Screen)) -> Self {
+        let copy = tempfile::tempdir().unwrap();
+        copy_workspace(workspace, copy.path());
+        let options = OpenOptions { folder: copy.path().to_owned(), ..OpenOptions::default() };
+        let mut room = OpenRoom::open(options).unwrap();
+        let mut screen = Screen::new(Some(false));
+        change(&mut screen);
+        let context = Context::default();
+        context.enable_accesskit();
+        let mut widgets = BTreeMap::new();
+        for frame in 0..6 {
+            let size = vec2(SIZE.0 as f32, SIZE.1 as f32);
+            let input = RawInput {
+                screen_rect: Some(Rect::from_min_size(Pos2::ZERO, size)),
+                time: Some(f64::from(frame) / 30.0),
+                ..RawInput::default()
+            };
+            let output = screen.frame(&context, &mut room, input);
+            let update = output.platform_output.accesskit_update.expect("names are asked for");
+            widgets = update.nodes.iter().filter_map(|(_, node)| Some((called(node)?, place(node)?))).collect();
+        }
+        room.close("planned");
+        Self { widgets, screen }
+    }
+
+    /// The middle of the thing with this name.
+    fn middle(&self, name: &str) -> (f32, f32) {
+        let found = self.widgets.get(name);
+        let rect = found.unwrap_or_else(|| panic!("nothing is called {name:?}: {:#?}", self.widgets.keys()));
+        (rect.center().x, rect.center().y)
+    }
+
+    /// A place of the room, on the display.
+    fn point(&self, place: Vec2) -> (f32, f32) {
+        let point = self.screen.state.camera.to_screen(place);
+        (point.x, point.y)
+    }
+}
+
+fn called(node: &Node) -> Option<String> {
+    node.label().or_else(|| node.value()).map(str::to_owned)
+}
+
+fn place(node: &Node) -> Option<Rect> {
+    let bounds = node.bounds()?;
+    Some(Rect::from_min_max(
+        Pos2::new(bounds.x0 as f32, bounds.y0 as f32),
+        Pos2::new(bounds.x1 as f32, bounds.y1 as f32),
+    ))
+}
+
+fn copy_workspace(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).unwrap() {
+        let (path, name) = entry.map(|entry| (entry.path(), entry.file_name())).unwrap();
+        if path.is_dir() && name != ".workshop" {
+            std::fs::create_dir_all(to.join(&name)).unwrap();
+            copy_workspace(&path, &to.join(&name));
+        } else if path.is_file() {
+            std::fs::copy(&path, to.join(&name)).unwrap();
+        }
+    }
+}
+
+/// The program with its window on a display.
+struct Running {
+    child: Child,
+}
+
+impl Running {
+    fn start(display: &Display, folder: &Path) -> Self {
+        let mut command = display.command(env!("CARGO_BIN_EXE_workshop"));
+        command.current_dir(folder).args(["--light", "--size", "1280x800"]);
+        let child = command.stderr(std::fs::File::create(display.folder.join("stderr.log")).unwrap()).spawn().unwrap();
+        display.focus("Agent Workshop");
+        Self { child }
+    }
+
+    /// Waits until the program has ended by itself.
+    fn end(mut self) {
+        until("the program to end", || self.child.try_wait().unwrap().is_some());
+        assert!(self.child.wait().unwrap().success(), "the program failed");
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn contains(file: &Path, text: &str) -> bool {
+    std::fs::read_to_string(file).is_ok_and(|content| content.contains(text))
+}
+
+/// Records of the log of a closed workspace.
+fn log(workspace: &Path) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_workshop"));
+    let done = command.arg("export").arg(workspace).args(["--events", "-"]).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8_lossy(&done.stdout).into_owned()
+}
+
+fn a_newcomer_s_first_half_hour() {
+    let pictures = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("window");
+    let display = Display::start(SIZE, &pictures);
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = folder.path().join("my-workshop");
+    let scene = workspace.join("scenes/studio.yaml");
+
+    let running = Running::start(&display, folder.path());
+    until("the starter kit", || scene.exists());
+    let plan = Plan::of(&workspace, |_| ());
+    display.picture("1-opened");
+    display.click(plan.middle("Got it"));
+
+    // An agent is dropped from the shelf among the boards, and is lifted above them.
+    display.drag(plan.middle("Put Cleo into the room"), plan.point(Vec2::new(-60.0, 0.0)));
+    until("Cleo in the scene", || contains(&scene, "profile: editor"));
+    display.picture("2-dropped");
+
+    // The rules are changed, and in the room somebody goes to read them.
+    display.double_click(plan.point(Vec2::new(0.0, 60.0)));
+    let overlay = Plan::of(&workspace, |screen| {
+        screen.state.hint_closed = true;
+        screen.state.open_element = Some("rules".into());
+    });
+    display.click(overlay.middle("Text"));
+    display.keys("ctrl+End");
+    display.types("- Sweep the floor on Fridays.");
+    display.picture("3-rulebook");
+    display.click(overlay.middle("Save"));
+    until("the new rule in the scene", || contains(&scene, "Sweep the floor on Fridays"));
+    display.keys("Escape");
+    display.keys("3");
+    display.keys("F3");
+    until("somebody to read the new rule", || {
+        log(&workspace).lines().any(|event| event.contains("\"type\":\"read\"") && event.contains("\"rules\""))
+    });
+    display.picture("4-overlay");
+
+    // What was done is taken back and done again.
+    display.keys("F3");
+    display.keys("1");
+    display.keys("ctrl+z");
+    until("the rule taken back", || !contains(&scene, "Sweep the floor on Fridays"));
+    display.keys("ctrl+shift+z");
+    until("the rule done again", || contains(&scene, "Sweep the floor on Fridays"));
+    display.keys("space");
+    display.keys("t");
+    display.picture("5-paused");
+    display.keys("ctrl+q");
+    running.end();
+
+    // Everything is as it was left.
+    let again = Running::start(&display, folder.path());
+    display.picture("6-opened-again");
+    assert!(contains(&scene, "profile: editor") && contains(&scene, "Sweep the floor on Fridays"));
+    display.keys("ctrl+q");
+    again.end();
+}
