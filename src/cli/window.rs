@@ -10,6 +10,7 @@ use super::{Complaint, Ending, Outcome};
 use crate::app::room::OpenOptions;
 use crate::app::window::screenshot::{self, PictureOptions};
 use crate::app::window::{self, OpenRoom, WindowOptions};
+use crate::gateway::Environment;
 use crate::schedule::TICKS_PER_SEC;
 use crate::view::camera::ZOOM;
 use crate::workspace::layout::is_workspace;
@@ -29,9 +30,9 @@ pub(super) struct Arguments {
     /// Begin as the scene file says: forget where everyone stood and what they remember
     #[arg(long)]
     fresh: bool,
-    /// Width and height of the window, in points
-    #[arg(long, default_value = "1280x800", value_parser = size)]
-    size: (u32, u32),
+    /// Width and height of the window, in points; as it was left, or 1280x800
+    #[arg(long, value_parser = size)]
+    size: Option<(u32, u32)>,
     /// Evening
     #[arg(long, conflicts_with = "light")]
     dark: bool,
@@ -109,13 +110,14 @@ pub(super) fn open(arguments: &Arguments) -> Outcome {
     let mut room = OpenRoom::open(options).map_err(Complaint::failed)?;
     let dark = (arguments.dark || arguments.light).then_some(arguments.dark);
     let Some(file) = &arguments.screenshot else {
-        let exit = window::run(room, &WindowOptions { size: arguments.size, dark })
+        let config_folder = Environment::of_process().config_folder().map(ToOwned::to_owned);
+        let exit = window::run(room, &WindowOptions { size: arguments.size, dark, config_folder })
             .map_err(|error| Complaint::failed(&error).hint(error.remedy()))?;
         return Ok(if exit.is_success() { Ending::Done } else { Ending::Failed });
     };
     room.run_ticks((arguments.after.as_secs_f64() * TICKS_PER_SEC as f64).round() as u64);
     let picture = PictureOptions {
-        size: arguments.size,
+        size: arguments.size.unwrap_or(window::USUAL_SIZE),
         pixels_per_point: arguments.scale,
         dark: dark.unwrap_or(false),
         overlay: arguments.details,

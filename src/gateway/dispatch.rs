@@ -11,7 +11,7 @@ use super::keys::Environment;
 use super::ledger::{Refusal, Timekeeping, Verdict};
 use super::line::{Line, LiveText};
 use super::provider::ProviderRequest;
-use super::questions::{InFlight, Questions, Telling, Waiting, reservation, used};
+use super::questions::{InFlight, Questions, ReachedCap, Telling, Waiting, reservation, used};
 use super::settings::{Choice, GatewaySettings};
 use super::worker::{SimulatedFactories, Terms};
 use crate::agent::AgentRemoved;
@@ -20,7 +20,7 @@ use crate::mind::{CancelRequest, FailureKind, ModelFailure, ModelReply, ModelReq
 use crate::schedule::{Door, Input, InputJournal, SimClock, TICKS_PER_SEC};
 use crate::simulation::Explain;
 use crate::store::{EventDraft, EventKind, EventLog};
-use crate::workspace::{ProblemReport, RoomStart};
+use crate::workspace::ProblemReport;
 
 /// Ticks in a minute of the room.
 const MINUTE: u64 = 60 * TICKS_PER_SEC;
@@ -130,7 +130,6 @@ fn record(log: &mut EventLog, request: &ModelRequest, reply: &ModelReply, cost_u
 pub(super) struct Rules<'w> {
     gateway: Res<'w, GatewaySettings>,
     budget: Res<'w, BudgetSettings>,
-    start: Option<Res<'w, RoomStart>>,
 }
 
 /// Takes new questions into the queues, and withdrawn ones out.
@@ -143,9 +142,9 @@ pub(super) fn take_in(
     mut log: ResMut<EventLog>,
     rules: Rules,
 ) {
-    let stand_in = rules.start.as_ref().and_then(|start| start.provider.as_deref());
+    let stand_in = questions.stand_in.clone();
     for request in requests.read() {
-        match rules.gateway.choose(stand_in, request.model.as_deref()) {
+        match rules.gateway.choose(stand_in.as_deref(), request.model.as_deref()) {
             Ok(choice) => {
                 let queue = questions.waiting.entry(choice.provider.clone()).or_default();
                 queue.push_back(Waiting { request: request.clone(), choice, told_place: 0 });
@@ -225,6 +224,7 @@ fn refuse(questions: &mut Questions, log: &mut EventLog, request: &ModelRequest,
     log.write(EventDraft::new(EventKind::Budget, data).agent(&request.agent_id).cause(request.cause));
     if matches!(refusal.cap.scope, Scope::Run | Scope::Outside) {
         questions.run_cap_reached = Some(failure.what.clone());
+        questions.reached = Some(ReachedCap { name: refusal.cap.name.to_owned(), limit: refusal.cap.limit });
     }
     questions.refuse(request, Some(choice), failure);
 }
@@ -265,12 +265,5 @@ pub(super) fn send(
         if !on.line.send(question, ProviderRequest::new(&question.request, &choice.model), terms) {
             break;
         }
-    }
-}
-
-/// Says when the caps in the settings make no sense.
-pub(super) fn check_budget(budget: Res<BudgetSettings>, mut problems: MessageWriter<ProblemReport>) {
-    if budget.is_changed() {
-        problems.write(ProblemReport { source: "settings.yaml: budget".into(), problems: budget.problems() });
     }
 }

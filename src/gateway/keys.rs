@@ -8,6 +8,8 @@ use crate::base::{Problem, text};
 
 /// The largest `keys.env` that is read, in bytes.
 const MAX_KEY_FILE_BYTES: u64 = 64 * 1024;
+/// Names another folder than the system's for what belongs to the person.
+const CONFIG_FOLDER: &str = "WORKSHOP_CONFIG_DIR";
 /// What stands where a key stood.
 const REDACTED: &str = "[redacted]";
 /// Shorter values are no keys, and taking them out would tear words apart.
@@ -62,8 +64,17 @@ impl Environment {
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .filter(|(name, value)| wanted(name) && !value.trim().is_empty())
             .collect();
-        let folders = directories::ProjectDirs::from("", "", "agent-workshop");
-        Self { vars, config_dir: folders.map(|folders| folders.config_dir().to_owned()) }
+        let chosen = std::env::var_os(CONFIG_FOLDER).filter(|folder| !folder.is_empty()).map(PathBuf::from);
+        let config_dir = chosen.or_else(|| {
+            let folders = directories::ProjectDirs::from("", "", "agent-workshop");
+            folders.map(|folders| folders.config_dir().to_owned())
+        });
+        Self { vars, config_dir }
+    }
+
+    /// The folder of what belongs to the person and not to a workspace.
+    pub fn config_folder(&self) -> Option<&Path> {
+        self.config_dir.as_deref()
     }
 
     /// One made by hand.
@@ -76,11 +87,20 @@ impl Environment {
         self.vars.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
     }
 
+    /// Tells whether a person has written to `keys.env`.
+    pub(super) fn key_file_stamp(&self) -> KeyFileStamp {
+        let metadata = std::fs::metadata(self.key_file()?).ok()?;
+        Some((metadata.modified().ok()?, metadata.len()))
+    }
+
     /// Where the user may write keys down.
     pub fn key_file(&self) -> Option<PathBuf> {
         self.config_dir.as_ref().map(|folder| folder.join("keys.env"))
     }
 }
+
+/// When `keys.env` was last written, and its length; none where there is none.
+pub(super) type KeyFileStamp = Option<(std::time::SystemTime, u64)>;
 
 /// The keys that were found, by the name of their variable.
 #[derive(Clone, Default, Debug)]

@@ -205,6 +205,29 @@ impl Ledger {
         Some(used)
     }
 
+    /// Books what was used for nobody in the room.
+    pub fn book(&mut self, timekeeping: Timekeeping, used: Tally) {
+        self.room.add(timekeeping, used);
+        if timekeeping == Timekeeping::Outside {
+            self.outside.add(used);
+        }
+    }
+
+    /// The cap that a call would break now, if one; nothing is set aside.
+    pub fn would_refuse(&self, call: &Reservation, caps: &[Cap]) -> Option<Refusal> {
+        caps.iter().find_map(|cap| {
+            let (used, asked) = (self.used(cap, call), call.most.of(cap.measure));
+            let counts = asked > 0 && (cap.scope != Scope::Outside || call.timekeeping == Timekeeping::Outside);
+            let all = used.saturating_add(self.reserved(cap, call)).saturating_add(asked);
+            (counts && all > cap.limit).then(|| self.refusal(*cap, call, used, asked))
+        })
+    }
+
+    /// What providers outside used in this run.
+    pub fn outside(&self) -> Tally {
+        self.outside
+    }
+
     /// Gives back what was set aside for a call that was never sent.
     pub fn release(&mut self, id: RequestId) {
         self.open.remove(&id);

@@ -29,6 +29,10 @@ mod questions;
 pub mod retry;
 pub mod scripted;
 pub mod settings;
+pub mod steering;
+#[cfg(test)]
+mod steering_tests;
+pub mod trial;
 pub mod vendor;
 pub mod worker;
 
@@ -47,6 +51,8 @@ pub use keys::Environment;
 pub use line::{Line, LiveText};
 pub use questions::Questions;
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
+pub use steering::{StandIn, TrialUsed};
+pub use trial::Trial;
 
 use crate::agent::AgentRemoved;
 use crate::base::Problem;
@@ -56,7 +62,7 @@ use crate::schedule::{
     Door, Floor, InPhase, InputJournal, SimClock, Speed, Tick, TickMessageExt, WorkshopSystems, saved,
 };
 use crate::simulation::Explain;
-use crate::workspace::{ProblemReport, SettingsExt};
+use crate::workspace::{ProblemReport, RoomStart, SettingsExt};
 use provider::SimulatedProvider;
 
 /// Log targets that a subscriber must leave out: genai logs what servers say as they say it, and some
@@ -75,6 +81,8 @@ pub fn plugin(app: &mut App) {
         app.insert_resource(Surroundings(Environment::of_process()));
     }
     app.add_input::<MinutePassed>()
+        .add_input::<StandIn>()
+        .add_input::<TrialUsed>()
         .add_tick_message::<ModelReply>()
         .add_tick_message::<ModelRequest>()
         .add_tick_message::<CancelRequest>()
@@ -82,10 +90,13 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<Explain>();
     app.add_systems(Tick, dispatch::collect.in_set(CollectInputs));
-    app.add_systems(Tick, dispatch::settle.in_set(InPhase(WorkshopSystems::Ingest, Floor::Gateway)));
     app.add_systems(
         Tick,
-        (dispatch::take_in, dispatch::admit, dispatch::send, dispatch::check_budget)
+        (dispatch::settle, steering::take_in).chain().in_set(InPhase(WorkshopSystems::Ingest, Floor::Gateway)),
+    );
+    app.add_systems(
+        Tick,
+        (dispatch::take_in, dispatch::admit, dispatch::send, steering::check_budget)
             .chain()
             .in_set(InPhase(WorkshopSystems::Dispatch, Floor::Gateway)),
     );
@@ -106,9 +117,12 @@ pub fn add_simulated_provider(
 /// A new run of the workspace begins: what is capped by the run begins at nothing. Called once after a saved
 /// world was loaded to go on with it, by live runs and replays alike.
 pub fn start_run(world: &mut World) {
+    let stand_in = world.get_resource::<RoomStart>().and_then(|start| start.provider.clone());
     let mut questions = world.resource_mut::<Questions>();
     questions.ledger.start_run();
     questions.run_cap_reached = None;
+    questions.reached = None;
+    questions.stand_in = stand_in;
 }
 
 /// Whether the next tick must not run yet: a simulated answer is still being computed, or the clock runs as

@@ -51,6 +51,15 @@ pub struct Telling {
     pub why: String,
 }
 
+/// A cap that stopped a question, as it was then.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ReachedCap {
+    /// The field of `budget` that sets it.
+    pub name: String,
+    /// So much and no more: calls, tokens, or millionths of a dollar.
+    pub limit: u64,
+}
+
 /// Every question between its asking and its answer, and what answers have cost. Written by this module only.
 #[derive(Resource, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -67,6 +76,12 @@ pub struct Questions {
     pub(super) ledger: Ledger,
     /// The cap of the run that stopped a question last, in words.
     pub(super) run_cap_reached: Option<String>,
+    /// Which one that is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reached: Option<ReachedCap>,
+    /// Who answers in place of everyone's own choice in this run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stand_in: Option<String>,
 }
 
 impl Questions {
@@ -88,6 +103,16 @@ impl Questions {
     /// The cap of the run that stopped a question, in words: nothing more will be asked in this run.
     pub fn run_cap_reached(&self) -> Option<&str> {
         self.run_cap_reached.as_deref()
+    }
+
+    /// Which cap that is.
+    pub fn reached_cap(&self) -> Option<&ReachedCap> {
+        self.reached.as_ref()
+    }
+
+    /// Who answers in place of everyone's own choice in this run, if somebody does.
+    pub fn stand_in(&self) -> Option<&str> {
+        self.stand_in.as_deref()
     }
 
     pub(super) fn under_way_at(&self, provider: &str) -> usize {
@@ -155,7 +180,7 @@ pub(super) fn reservation(request: &ModelRequest, choice: &Choice, sent: &Provid
     Reservation { agent: request.agent_id.clone(), kind: request.kind, timekeeping, most: tally(choice, usage) }
 }
 
-fn tally(choice: &Choice, usage: Usage) -> Tally {
+pub(super) fn tally(choice: &Choice, usage: Usage) -> Tally {
     let tokens = u64::from(usage.input_tokens) + u64::from(usage.output_tokens);
     Tally { calls: 1, tokens, cost_micro_usd: price(&choice.provider, &choice.model).cost_micro_usd(usage) }
 }

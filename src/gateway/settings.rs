@@ -168,6 +168,14 @@ fn split(name: &str) -> (Option<&str>, Option<&str>) {
     }
 }
 
+/// Provider and model of `openai:gpt-x`, `offline` or `scripted:FILE`, as a person chooses them.
+pub fn parse_spec(spec: &str) -> Result<(String, Option<String>), Problem> {
+    match split(spec.trim()) {
+        (Some(provider), model) => Ok((provider.to_owned(), model.map(str::to_owned))),
+        (None, _) => Err(unknown_provider(spec.split(':').next().unwrap_or(spec))),
+    }
+}
+
 fn unknown_provider(name: &str) -> Problem {
     let known = || SIMULATED.into_iter().chain(VENDORS.into_iter().map(|vendor| vendor.name));
     let remedy = match text::nearest(name, known()) {

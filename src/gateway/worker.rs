@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::failure::{Place, failure};
 use super::guard::Patience;
-use super::keys::{Environment, Keys};
+use super::keys::{Environment, KeyFileStamp, Keys};
 use super::outside::{Call, answer};
 use super::provider::{ErrorCause, ProviderError, ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
 use super::retry::{RetryPolicy, Tries};
@@ -203,7 +203,7 @@ struct Desk {
     cancel_all: CancellationToken,
     cancels: Cancels,
     environment: Environment,
-    keys: Option<Arc<Keys>>,
+    keys: Option<(KeyFileStamp, Arc<Keys>)>,
     runtime: Option<Runtime>,
     semaphores: HashMap<String, Arc<Semaphore>>,
     factories: SimulatedFactories,
@@ -319,16 +319,21 @@ impl Desk {
         Ok(runtime.handle().clone())
     }
 
+    /// The keys; read again where a person has written to their file since.
     fn keys(&mut self) -> Arc<Keys> {
-        let environment = &self.environment;
-        let keys = self.keys.get_or_insert_with(|| {
-            let (keys, problems) = Keys::load(environment);
-            for problem in problems {
-                tracing::warn!("{}", keys.redact(&problem.to_string()));
-            }
-            Arc::new(keys)
-        });
-        keys.clone()
+        let stamp = self.environment.key_file_stamp();
+        if let Some((known, keys)) = &self.keys
+            && *known == stamp
+        {
+            return keys.clone();
+        }
+        let (keys, problems) = Keys::load(&self.environment);
+        for problem in problems {
+            tracing::warn!("{}", keys.redact(&problem.to_string()));
+        }
+        let keys = Arc::new(keys);
+        self.keys = Some((stamp, keys.clone()));
+        keys
     }
 
     fn finish(&self, event: GatewayEvent) {

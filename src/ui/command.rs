@@ -10,6 +10,7 @@ use crate::element::{ElementCommand, ElementEdit};
 use crate::schedule::Speed;
 use crate::simulation::{ConversationCommand, RelationshipCommand, TaskCommand};
 use crate::view::pick::Thing;
+use crate::workspace::SettingsEdit;
 
 /// Something that changes the room. Enters through the one door, so that it is recorded.
 #[derive(Clone, PartialEq, Debug)]
@@ -74,10 +75,16 @@ pub enum Command {
     SetProvider(String),
     /// Asks a provider something small, to see whether it answers.
     TestProvider(String),
+    /// Withdraws that question.
+    StopTrial,
+    /// Lets the settings and the agents decide again who answers.
+    EndStandIn,
+    /// Changes settings of the workspace.
+    SetSettings(SettingsEdit),
     /// Opens a file of the workspace in the person's editor.
     OpenFile(String),
-    /// Writes a picture of the window.
-    Screenshot(PathBuf),
+    /// Writes a picture of the window: into this file, or into the workspace's pictures where none is named.
+    Screenshot(Option<PathBuf>),
     /// Closes the window.
     Quit,
 }

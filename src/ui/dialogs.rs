@@ -11,6 +11,9 @@ use crate::view::theme::{SPACE, TYPE, Theme};
 /// The draft that holds the name of a scene to be.
 const NAME: &str = "scene name";
 
+/// No scene has a longer name: file systems allow 255 bytes, and some room is needed beside the name.
+pub const LONGEST_STEM_BYTES: usize = 120;
+
 /// Draws the question that is open, if one is.
 pub fn dialogs_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) -> Vec<Command> {
     let Some(dialog) = state.dialog.clone() else { return Vec::new() };
@@ -44,7 +47,12 @@ fn why_not(room: &RoomModel, name: &str) -> Option<String> {
     if stem.is_empty() {
         return Some("Give it a name of letters or digits.".to_owned());
     }
-    room.scenes.contains(&stem).then(|| format!("There is a scene “{stem}” already."))
+    if stem.len() > LONGEST_STEM_BYTES {
+        return Some("That is too long for the name of a file. A few words are enough.".to_owned());
+    }
+    // Some systems take two spellings of a name for one.
+    let same = room.scenes.iter().find(|scene| scene.to_lowercase() == stem);
+    same.map(|scene| format!("There is a scene “{scene}” already."))
 }
 
 fn scene_name(
@@ -72,16 +80,16 @@ fn scene_name(
     let refused = why_not(room, name);
     let said = match &refused {
         Some(why) if !name.is_empty() => kit::small(why.clone(), theme).color(theme.bad),
-        _ => kit::small(format!("scenes/{}.yaml", text::slug(name)), theme),
+        _ => kit::small(format!("scenes/{}.yaml", text::truncate(&text::slug(name), 60)), theme),
     };
-    ui.label(said);
+    ui.add(egui::Label::new(said).wrap());
     ui.add_space(SPACE[2]);
     let mut done = false;
     ui.horizontal(|ui| {
         let go = kit::primary(ui, refused.is_none(), if new { "Make scene" } else { "Save scene" }, theme);
         if refused.is_none() && (go.clicked() || entered) {
-            let stem = text::slug(name);
-            commands.push(if new { Command::NewScene(stem) } else { Command::SaveSceneAs(stem) });
+            let name = text::one_line(name);
+            commands.push(if new { Command::NewScene(name) } else { Command::SaveSceneAs(name) });
             done = true;
         }
         done |= ui.button("Cancel").clicked();
@@ -164,6 +172,26 @@ mod tests {
             window.run_steps(2);
             assert_eq!(!window.state().commands.is_empty(), made, "{typed}");
         }
-        assert_eq!(window.state().commands, [Command::NewScene("night-shift".into())]);
+        assert_eq!(window.state().commands, [Command::NewScene("Night Shift".into())]);
+    }
+
+    #[test]
+    fn names_that_make_no_file_are_refused_in_words() {
+        let room = crate::ui::testing::sample_room();
+        let long = "a very long name ".repeat(20);
+        for (name, refused) in [
+            ("", true),
+            ("///", true),
+            ("../../etc", false),
+            ("  Abend in Köln  ", false),
+            ("夜", false),
+            ("🌙", true),
+            ("MORNING", true),
+            ("morning!", true),
+            (long.as_str(), true),
+        ] {
+            assert_eq!(why_not(&room, name).is_some(), refused, "{name}");
+        }
+        assert_eq!(text::slug("../../etc"), "etc", "a name never leads out of the folder");
     }
 }

@@ -1,6 +1,6 @@
 //! The keys, for people: the table of [`keys`](super::keys) and what the mouse does.
 
-use egui::{RichText, Ui, Window};
+use egui::{RichText, ScrollArea, Ui, Window};
 
 use super::icons::Icon;
 use super::keys::{self, KEYS};
@@ -46,18 +46,22 @@ pub fn help_ui(ui: &mut Ui, theme: &Theme, state: &mut UiState) {
                 |ui| closed = kit::icon_button(ui, Icon::Cross, "Close keys", false, theme).clicked(),
             );
             ui.separator();
-            ui.columns(2, |columns| {
-                let [left, right] = columns else { return };
-                kit::section(left, "Keys", theme);
-                for binding in &KEYS {
-                    let shown: Vec<String> =
-                        binding.keys.iter().take(2).map(|shortcut| keys::shortcut(left.ctx(), shortcut)).collect();
-                    row(left, &shown.join(" or "), binding.what, 132.0, theme);
-                }
-                kit::section(right, "Hands", theme);
-                for (gesture, what) in GESTURES {
-                    row(right, gesture, what, 150.0, theme);
-                }
+            let height = (ui.ctx().content_rect().height() - 160.0).max(160.0);
+            let area = ScrollArea::vertical().max_height(height).min_scrolled_height(height);
+            area.auto_shrink([false, true]).show(ui, |ui| {
+                ui.columns(2, |columns| {
+                    let [left, right] = columns else { return };
+                    kit::section(left, "Keys", theme);
+                    for binding in &KEYS {
+                        let shown: Vec<String> =
+                            binding.keys.iter().take(2).map(|shortcut| keys::shortcut(left.ctx(), shortcut)).collect();
+                        row(left, &shown.join(" or "), binding.what, 132.0, theme);
+                    }
+                    kit::section(right, "Hands", theme);
+                    for (gesture, what) in GESTURES {
+                        row(right, gesture, what, 150.0, theme);
+                    }
+                })
             });
             ui.add_space(SPACE[1]);
         });

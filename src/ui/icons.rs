@@ -21,6 +21,8 @@ pub enum Icon {
     Stop,
     Agent,
     Note,
+    Gear,
+    Bell,
 }
 
 impl Icon {
@@ -105,6 +107,21 @@ impl Icon {
                 let body = Rect::from_min_max(at(-0.6, 0.05), at(0.6, 0.9));
                 let top = (0.5 * unit) as u8;
                 painter.rect_filled(body, CornerRadius { nw: top, ne: top, sw: 1, se: 1 }, colour);
+            }
+            Self::Gear => {
+                for index in 0..8 {
+                    let (sin, cos) = (index as f32 * std::f32::consts::FRAC_PI_4).sin_cos();
+                    line((cos * 0.6, sin * 0.6), (cos * 0.95, sin * 0.95));
+                }
+                painter.circle_stroke(middle, 0.58 * unit, stroke);
+                painter.circle_stroke(middle, 0.2 * unit, stroke);
+            }
+            Self::Bell => {
+                let points = [(-0.75, 0.45), (-0.5, 0.1), (-0.45, -0.45), (0.0, -0.85), (0.45, -0.45), (0.5, 0.1)];
+                let mut outline: Vec<Pos2> = points.iter().map(|(x, y)| at(*x, *y)).collect();
+                outline.push(at(0.75, 0.45));
+                painter.add(Shape::closed_line(outline, stroke));
+                painter.circle_filled(at(0.0, 0.75), 0.18 * unit, colour);
             }
             Self::Note => {
                 let sheet = Rect::from_min_max(at(-0.65, -0.85), at(0.65, 0.85));

@@ -36,6 +36,10 @@ pub enum KeyAct {
     Palette,
     Help,
     ToggleSidebar,
+    Settings,
+    LargerText,
+    SmallerText,
+    UsualText,
     Open,
     Menu,
     Previous,
@@ -96,7 +100,7 @@ const fn binding(act: KeyAct, keys: &'static [KeyboardShortcut], what: &'static 
 }
 
 /// Every key. Combinations with more modifiers stand before those with fewer.
-pub static KEYS: [Binding; 28] = [
+pub static KEYS: [Binding; 32] = [
     in_room(KeyAct::TogglePause, &[plain(Key::Space)], "Pause or continue"),
     binding(KeyAct::SpeedOne, &[plain(Key::Num1)], "Speed 1×"),
     binding(KeyAct::SpeedFour, &[plain(Key::Num2)], "Speed 4×"),
@@ -124,6 +128,13 @@ pub static KEYS: [Binding; 28] = [
     in_room(KeyAct::NudgeRight, &[plain(Key::ArrowRight)], "Move elements to the right"),
     in_room(KeyAct::NudgeUp, &[plain(Key::ArrowUp)], "Move elements up"),
     in_room(KeyAct::NudgeDown, &[plain(Key::ArrowDown)], "Move elements down"),
+    Binding { when: When::Always, ..binding(KeyAct::Settings, &[command(Key::Comma)], "Settings") },
+    Binding {
+        when: When::Always,
+        ..binding(KeyAct::LargerText, &[command(Key::Plus), command(Key::Equals)], "Larger text")
+    },
+    Binding { when: When::Always, ..binding(KeyAct::SmallerText, &[command(Key::Minus)], "Smaller text") },
+    Binding { when: When::Always, ..binding(KeyAct::UsualText, &[command(Key::Num0)], "Usual text size") },
     Binding {
         when: When::Always,
         ..binding(KeyAct::Escape, &[plain(Key::Escape)], "Close what is open, then deselect")
@@ -203,9 +214,9 @@ pub fn shortcut(ctx: &Context, keys: &KeyboardShortcut) -> String {
     match keys.logical_key {
         Key::Questionmark => "?".to_owned(),
         Key::Backtick => "`".to_owned(),
-        Key::Plus => "+".to_owned(),
-        Key::Equals => "=".to_owned(),
-        Key::Minus => "-".to_owned(),
+        Key::Plus if keys.modifiers.is_none() => "+".to_owned(),
+        Key::Equals if keys.modifiers.is_none() => "=".to_owned(),
+        Key::Minus if keys.modifiers.is_none() => "-".to_owned(),
         _ => ctx.format_shortcut(keys),
     }
 }
@@ -249,6 +260,14 @@ pub fn apply(act: KeyAct, room: &RoomModel, state: &mut UiState) -> Vec<Command>
         }
         KeyAct::Help => state.help = !state.help,
         KeyAct::ToggleSidebar => state.sidebar = !state.sidebar,
+        KeyAct::Settings => {
+            if state.settings.take().is_none() {
+                state.show_settings(None);
+            }
+        }
+        KeyAct::LargerText => state.look.step_text_size(1),
+        KeyAct::SmallerText => state.look.step_text_size(-1),
+        KeyAct::UsualText => state.look.set_text_size(1.0),
         KeyAct::Open => open_selected(room, state),
         KeyAct::Menu => state.wants_menu = true,
         KeyAct::Next => walk(room, state, true),
@@ -345,15 +364,18 @@ fn escape(state: &mut UiState) {
         state.gives_up = true;
         return;
     }
-    if state.dragging.take().is_some()
+    let closed = state.dragging.take().is_some()
         || state.naming.take().is_some()
         || state.dialog.take().is_some()
         || state.palette.take().is_some()
-    {
+        || (!state.help && state.settings.take().is_some());
+    if closed {
         return;
     }
     if state.help {
         state.help = false;
+    } else if state.notices_open {
+        state.notices_open = false;
     } else if state.open_element.take().is_none() {
         state.selected.clear();
         state.rope = None;

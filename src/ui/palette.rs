@@ -1,12 +1,18 @@
-//! The command palette: every command, agent, element and scene, found by a few letters.
+//! The command palette: every command, agent, element, profile, file and scene, found by a few letters.
+
+use std::io::Write as _;
 
 use egui::{Align2, Key, Modifiers, RichText, ScrollArea, Ui, Window};
 
+use super::canvas;
+use super::command::RoomAct;
 use super::keys::{self, KEYS, KeyAct};
 use super::state::Dialog;
 use super::{Command, UiState, kit, shelf};
 use crate::base::Id;
+use crate::base::hash::HashWriter;
 use crate::element::kind::KINDS;
+use crate::simulation::ConversationCommand;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::view::theme::{SPACE, TYPE, Theme};
@@ -22,22 +28,74 @@ enum Does {
     Scene(String),
     Select(Thing),
     Open(Id),
+    NewAgent(Id),
     NewElement(&'static str),
+    File(String),
     Theme,
+    Notices,
+    Provider,
+    Caps,
+    Talk,
+    Picture,
+    Quit,
 }
 
 /// One line of the palette.
+#[derive(Clone, PartialEq, Debug)]
 struct Line {
     words: String,
     about: String,
     does: Does,
 }
 
+/// What the palette found last, so that thousands of lines are looked through only when something changed.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// What the lines were made from.
+    made_from: Option<MadeFrom>,
+    lines: Vec<Line>,
+    /// The letters that were looked for, and the lines that fit, best first.
+    fitting: Option<(String, Vec<usize>)>,
+}
+
+/// What changes when there are other lines: counted, and the names of what can be renamed.
+type MadeFrom = (String, u64);
+
+impl Found {
+    /// The lines that fit what was typed, best first, and few enough to be shown.
+    fn look(&mut self, ui: &Ui, room: &RoomModel, typed: &str) -> Vec<Line> {
+        let made_from = made_from(room);
+        if self.made_from.as_ref() != Some(&made_from) {
+            self.lines = lines(ui, room);
+            self.made_from = Some(made_from);
+            self.fitting = None;
+        }
+        if self.fitting.as_ref().is_none_or(|(known, _)| known != typed) {
+            self.fitting = Some((typed.to_owned(), fitting(&self.lines, typed)));
+        }
+        let fitting = self.fitting.as_ref().map(|(_, fitting)| fitting.as_slice()).unwrap_or_default();
+        fitting.iter().map(|index| self.lines[*index].clone()).collect()
+    }
+}
+
+fn made_from(room: &RoomModel) -> MadeFrom {
+    let mut names = HashWriter::default();
+    let mut put = |text: &str| {
+        // Hashing into memory does not fail.
+        let _ = names.write_all(text.as_bytes()).and_then(|()| names.write_all(b"\0"));
+    };
+    room.agents.iter().for_each(|agent| put(&agent.name));
+    room.elements.iter().for_each(|element| put(&element.label));
+    room.profiles.iter().for_each(|profile| put(&profile.name));
+    room.scenes.iter().for_each(|scene| put(scene));
+    room.files.iter().for_each(|file| put(file));
+    (room.scene.clone(), names.digest())
+}
+
 /// How well letters that were typed fit a text; none where they do not occur in this order. Letters in a row and
 /// letters that begin a word count more, and of two texts that fit alike the shorter one is meant.
 pub fn fuzzy(typed: &str, text: &str) -> Option<i32> {
-    let typed: Vec<char> =
-        typed.chars().filter(|letter| !letter.is_whitespace()).flat_map(char::to_lowercase).collect();
+    let typed = letters_of(typed);
     let letters: Vec<char> = text.chars().flat_map(char::to_lowercase).collect();
     // The best score of the letters typed so far, by where in the text the last of them stands.
     let mut best: Vec<Option<i32>> = Vec::new();
@@ -60,6 +118,10 @@ pub fn fuzzy(typed: &str, text: &str) -> Option<i32> {
     score.map(|score| score * 4 - i32::try_from(letters.len()).unwrap_or(i32::MAX / 8).min(200) / 4)
 }
 
+fn letters_of(typed: &str) -> Vec<char> {
+    typed.chars().filter(|letter| !letter.is_whitespace()).flat_map(char::to_lowercase).collect()
+}
+
 fn lines(ui: &Ui, room: &RoomModel) -> Vec<Line> {
     let line = |words: String, about: &str, does| Line { words, about: about.to_owned(), does };
     let mut lines: Vec<Line> = KEYS
@@ -70,7 +132,13 @@ fn lines(ui: &Ui, room: &RoomModel) -> Vec<Line> {
     lines.push(line("New scene".into(), "Scene", Does::Ask(Dialog::NewScene)));
     lines.push(line("Save scene as".into(), "Scene", Does::Ask(Dialog::SaveSceneAs)));
     lines.push(line("Begin scene again".into(), "Scene", Does::Ask(Dialog::ResetScene)));
-    lines.push(line("Light or dark theme".into(), "", Does::Theme));
+    lines.push(line("Light or dark theme".into(), "Look", Does::Theme));
+    lines.push(line("Show notices".into(), "Window", Does::Notices));
+    lines.push(line("Choose provider and model".into(), "Settings", Does::Provider));
+    lines.push(line("Change caps".into(), "Settings", Does::Caps));
+    lines.push(line("Let agents talk, or not".into(), "Settings", Does::Talk));
+    lines.push(line("Save a picture".into(), "Window", Does::Picture));
+    lines.push(line("Close the workshop".into(), "Window", Does::Quit));
     for kind in KINDS {
         lines.push(line(format!("New {}", kind.name), "Element", Does::NewElement(kind.word)));
     }
@@ -88,17 +156,33 @@ fn lines(ui: &Ui, room: &RoomModel) -> Vec<Line> {
         let does = Does::Select(Thing::Element(element.id.clone()));
         lines.push(line(element.label.to_string(), &shelf::capitalised(&element.kind), does));
     }
+    for profile in &room.profiles {
+        lines.push(line(format!("New agent {}", profile.name), "Agent", Does::NewAgent(profile.id.clone())));
+    }
+    for file in room.files.iter() {
+        lines.push(line(format!("Open file {file}"), "File", Does::File(file.clone())));
+    }
     lines
 }
 
-/// The lines that fit, best first.
-fn found(lines: Vec<Line>, typed: &str) -> Vec<Line> {
-    let mut scored: Vec<(i32, Line)> =
-        lines.into_iter().filter_map(|line| Some((fuzzy(typed, &line.words)?, line))).collect();
-    if !typed.trim().is_empty() {
-        scored.sort_by_key(|(score, _)| -score);
+/// The lines that fit, best first, and few enough to be shown.
+fn fitting(lines: &[Line], typed: &str) -> Vec<usize> {
+    if typed.trim().is_empty() {
+        return (0..lines.len().min(SHOWN)).collect();
     }
-    scored.into_iter().map(|(_, line)| line).take(SHOWN).collect()
+    let wanted: Vec<char> = letters_of(typed);
+    let may_fit = |line: &Line| {
+        let mut rest = line.words.chars().flat_map(char::to_lowercase);
+        wanted.iter().all(|letter| rest.any(|other| other == *letter))
+    };
+    let mut scored: Vec<(i32, usize)> = lines
+        .iter()
+        .enumerate()
+        .filter(|(_, line)| may_fit(line))
+        .filter_map(|(index, line)| Some((-fuzzy(typed, &line.words)?, index)))
+        .collect();
+    scored.sort_unstable();
+    scored.into_iter().map(|(_, index)| index).take(SHOWN).collect()
 }
 
 /// Draws the palette, if it is open.
@@ -106,7 +190,7 @@ pub fn palette_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
     let Some(mut typed) = state.palette.clone() else { return Vec::new() };
     let take = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
     let (up, down, enter, escape) = (take(Key::ArrowUp), take(Key::ArrowDown), take(Key::Enter), take(Key::Escape));
-    let found = found(lines(ui, room), &typed);
+    let found = state.found.look(ui, room, &typed);
     let last = found.len().saturating_sub(1);
     let mut chosen = state.palette_line.min(last);
     if down {
@@ -173,7 +257,21 @@ fn act(does: &Does, room: &RoomModel, state: &mut UiState) -> Vec<Command> {
             keys::frame(room, state);
         }
         Does::Open(element) => state.open_element = Some(element.clone()),
-        Does::Theme => state.dark = !state.dark,
+        Does::NewAgent(profile) => {
+            let place = canvas::spawn_place(room, state.camera.middle, false);
+            return vec![canvas::add_agent(room, profile, place)];
+        }
+        Does::File(file) => return vec![Command::OpenFile(file.clone())],
+        Does::Theme => state.set_dark(!state.dark),
+        Does::Notices => state.notices_open = true,
+        Does::Provider => state.show_settings(None),
+        Does::Caps => state.show_settings(Some("budget.cost_per_run_usd")),
+        Does::Talk => {
+            let act = RoomAct::Talk(ConversationCommand::Switch { on: !room.talk_on });
+            return vec![Command::Act(act, None)];
+        }
+        Does::Picture => return vec![Command::Screenshot(None)],
+        Does::Quit => return vec![Command::Quit],
     }
     Vec::new()
 }
@@ -223,6 +321,46 @@ mod tests {
         let state = &window.state().state;
         assert_eq!(state.selected, [Thing::Agent("bram-1".into())].into());
         assert_eq!(state.camera.middle, window.state().room.agents[1].position);
+    }
+
+    #[test]
+    fn every_kind_of_thing_is_found() {
+        for (typed, wanted) in [
+            ("new agent ada", "New agent Ada"),
+            ("settings", "Settings"),
+            ("save picture", "Save a picture"),
+            ("agents/bram", "Open file agents/bram.md"),
+            ("change caps", "Change caps"),
+            ("larger text", "Larger text"),
+        ] {
+            let state = UiState { palette: Some(typed.to_owned()), ..UiState::default() };
+            let room = crate::view::model::RoomModel {
+                files: std::sync::Arc::new(vec!["agents/ada.md".into(), "agents/bram.md".into()]),
+                ..crate::ui::testing::sample_room()
+            };
+            let mut window = crate::ui::testing::stage_in(room, state, |ui, room, _, theme, state| {
+                palette_ui(ui, room, theme, state)
+            });
+            window.run_steps(3);
+            assert!(window.query_by_label(&format!("Do: {wanted}")).is_some(), "{typed}");
+        }
+    }
+
+    #[test]
+    fn ten_thousand_lines_are_looked_through_within_a_frame() {
+        let line = |number: usize| Line {
+            words: format!("Open file agents/of/some/folder/agent-{number}.md"),
+            about: String::new(),
+            does: Does::Theme,
+        };
+        let many: Vec<Line> = (0..10_000).map(line).collect();
+        let began = std::time::Instant::now();
+        for typed in ["o", "agent", "agnt 9999", "folder 77"] {
+            assert!(fitting(&many, typed).len() <= SHOWN);
+        }
+        assert_eq!(many[fitting(&many, "agent-9999")[0]].words, "Open file agents/of/some/folder/agent-9999.md");
+        // Five searches; the bound is wide because tests run beside each other.
+        assert!(began.elapsed() < std::time::Duration::from_secs(2), "{:?}", began.elapsed());
     }
 
     #[test]

@@ -11,9 +11,6 @@ use crate::view::theme::{SPACE, Theme};
 
 /// Narrower windows show the room alone, with its top bar.
 const NARROW_POINTS: f32 = 700.0;
-const SHELF_POINTS: f32 = 212.0;
-const INSPECTOR_POINTS: f32 = 300.0;
-const SIDEBAR_POINTS: f32 = 340.0;
 
 /// What the panels keep between frames.
 #[derive(Default)]
@@ -39,25 +36,31 @@ impl Shell {
         let panel = || Frame::NONE.fill(theme.panel).inner_margin(Margin::same(SPACE[2] as i8));
         let is_wide = root.available_width() >= NARROW_POINTS;
         Panel::top("top").frame(panel()).show(root, |ui| {
-            commands.extend(super::top_bar::top_bar_ui(ui, room, &theme, state));
+            commands.extend(super::top_bar::top_bar_ui(ui, room, recent, &theme, state));
         });
         if is_wide {
-            Panel::left("shelf").default_size(SHELF_POINTS).frame(panel()).show(root, |ui| {
+            let shelf = Panel::left("shelf").default_size(state.panels.shelf).frame(panel()).show(root, |ui| {
                 commands.extend(super::shelf::shelf_ui(ui, room, art, &theme, state));
             });
+            state.panels.shelf = shelf.response.rect.width();
             if state.sidebar {
-                Panel::right("talks").default_size(SIDEBAR_POINTS).frame(panel()).show(root, |ui| {
+                let talks = Panel::right("talks").default_size(state.panels.talks).frame(panel()).show(root, |ui| {
                     commands.extend(super::sidebar::sidebar_ui(ui, room, recent, art, &theme, state));
                 });
+                state.panels.talks = talks.response.rect.width();
             } else if !state.selected.is_empty() {
-                Panel::right("inspector").default_size(INSPECTOR_POINTS).frame(panel()).show(root, |ui| {
+                let width = state.panels.inspector;
+                let inspector = Panel::right("inspector").default_size(width).frame(panel()).show(root, |ui| {
                     commands.extend(super::inspector::inspector_ui(ui, room, art, &theme, state));
                 });
+                state.panels.inspector = inspector.response.rect.width();
             }
         }
         commands.extend(self.canvas.show(root, room, recent, art, &theme, state));
         commands.extend(super::overlays::overlays_ui(root, room, &theme, state));
         commands.extend(super::notices::notices_ui(root, room, &theme, state));
+        commands.extend(super::notice_list::notice_list_ui(root, room, &theme, state));
+        commands.extend(super::settings::settings_ui(root, room, &theme, state));
         commands.extend(super::palette::palette_ui(root, room, &theme, state));
         super::help::help_ui(root, &theme, state);
         commands

@@ -1,8 +1,13 @@
 //! What the window remembers between frames that is no part of the room: selection, what is open, toggles.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use serde::{Deserialize, Serialize};
+
+use super::notices::NoticeBoard;
+use super::palette::Found;
 use crate::base::Id;
+use crate::gateway::ProviderStatus;
 use crate::view::camera::Camera;
 use crate::view::pick::Thing;
 use crate::workspace::Relationship;
@@ -40,16 +45,34 @@ pub struct UiState {
     pub palette: Option<String>,
     /// Which line of the palette is chosen.
     pub palette_line: usize,
-    /// Whether it is evening in the window.
+    /// Whether it is evening in the window at this moment.
     pub dark: bool,
+    /// How the person wants the window to look.
+    pub look: Look,
+    /// How wide panels are.
+    pub panels: PanelWidths,
+    /// The settings, while they are shown.
+    pub settings: Option<SettingsShown>,
+    /// Whether the list of everything that was told is shown.
+    pub notices_open: bool,
+    /// What is wrong, sorted for the eye.
+    pub board: NoticeBoard,
+    /// The provider that is tried out, or was last.
+    pub trial: Option<TrialView>,
+    /// Which providers can be asked, as far as was found out.
+    pub providers: Vec<ProviderStatus>,
+    /// Whether somebody looks at the providers.
+    pub looks_at_providers: bool,
+    /// What the palette found last.
+    pub found: Found,
     /// Whether the first-run hint was closed.
     pub hint_closed: bool,
-    /// Problems that the person has put aside, as they read.
-    pub put_aside: BTreeSet<String>,
     /// Caps that were reached and put aside, as they read.
     pub put_aside_caps: BTreeSet<String>,
     /// What became of things done lately, oldest first.
     pub outcomes: Vec<Outcome>,
+    /// Everything that was told, oldest first, bounded: put aside is not lost.
+    pub told: VecDeque<Outcome>,
     /// Seconds of real time since the window opened.
     pub now_secs: f64,
     /// The same, but standing still while nothing in the room moves and nobody looks: breath and blinks go by it.
@@ -143,22 +166,159 @@ pub struct Outcome {
     pub text: String,
     /// Whether it went well.
     pub good: bool,
-    /// A file of the workspace that it is about.
-    pub file: Option<String>,
+    /// Where it leads to.
+    pub place: Option<Place>,
     /// When it was told, in seconds since the window opened.
     pub born_secs: f64,
 }
 
+/// Something that a notice leads to.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Place {
+    /// A file of the workspace, and a line of it.
+    File(String, Option<usize>),
+    /// A setting, by section and key: `budget.calls_per_run`.
+    Setting(String),
+    /// An agent or an element.
+    Thing(Thing),
+}
+
+/// The settings while they are shown.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SettingsShown {
+    /// The setting that is to be looked at first, by section and key; taken away once it was led to.
+    pub lead_to: Option<String>,
+}
+
+/// By what light the window is seen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Light {
+    /// As the system has it.
+    #[default]
+    System,
+    /// Light.
+    Day,
+    /// Dark.
+    Evening,
+}
+
+/// How a person wants the window to look.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Look {
+    /// Day or evening.
+    pub light: Light,
+    /// How large text and everything else is, against the usual.
+    pub text_size: f32,
+    /// Whether the interface moves as little as it can.
+    pub calm: bool,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self { light: Light::System, text_size: 1.0, calm: false }
+    }
+}
+
+impl Look {
+    /// The smallest and the largest text.
+    pub const TEXT_SIZES: std::ops::RangeInclusive<f32> = 0.8..=2.0;
+
+    /// Makes text larger or smaller by steps of a tenth.
+    pub fn step_text_size(&mut self, steps: i32) {
+        self.set_text_size(self.text_size + steps as f32 * 0.1);
+    }
+
+    /// Sets the size of text, within what can be read, to a tenth.
+    pub fn set_text_size(&mut self, size: f32) {
+        let size = if size.is_finite() { (size * 10.0).round() / 10.0 } else { 1.0 };
+        self.text_size = size.clamp(*Self::TEXT_SIZES.start(), *Self::TEXT_SIZES.end());
+    }
+}
+
+/// How wide the panels beside the room are, in points.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PanelWidths {
+    /// The shelf, on the left.
+    pub shelf: f32,
+    /// What is known of the selection, on the right.
+    pub inspector: f32,
+    /// Conversations, on the right.
+    pub talks: f32,
+}
+
+impl Default for PanelWidths {
+    fn default() -> Self {
+        Self { shelf: 212.0, inspector: 300.0, talks: 340.0 }
+    }
+}
+
+/// A provider that is tried out: what is asked, or what came of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TrialView {
+    /// Provider and model, in words.
+    pub of: String,
+    /// When it was asked, in seconds since the window opened.
+    pub since_secs: f64,
+    /// What came; absent while it is waited for.
+    pub outcome: Option<TrialOutcome>,
+}
+
+/// What came of trying a provider out.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TrialOutcome {
+    /// Whether it answered.
+    pub good: bool,
+    /// What came, or what failed, as a sentence.
+    pub text: String,
+    /// What to do; empty where all is well.
+    pub remedy: String,
+}
+
+/// Outcomes that are kept after they were put aside.
+const TOLD_KEPT: usize = 200;
+/// Outcomes that wait to be put aside.
+const OUTCOMES_KEPT: usize = 20;
+
 impl UiState {
     /// Tells the person how something went.
     pub fn tell(&mut self, text: impl Into<String>, good: bool) {
-        const KEPT: usize = 20;
-        let text = text.into();
-        // The same fault a second time is no news.
-        self.outcomes.retain(|outcome| outcome.text != text);
-        self.outcomes.push(Outcome { text, good, file: None, born_secs: self.now_secs });
-        let surplus = self.outcomes.len().saturating_sub(KEPT);
+        self.tell_of(text, good, None);
+    }
+
+    /// The same, with where it leads to.
+    pub fn tell_of(&mut self, text: impl Into<String>, good: bool, place: Option<Place>) {
+        let outcome = Outcome { text: text.into(), good, place, born_secs: self.now_secs };
+        // The same once more is the same card, anew.
+        self.outcomes.retain(|other| (&other.text, &other.place) != (&outcome.text, &outcome.place));
+        self.outcomes.push(outcome.clone());
+        self.told.push_back(outcome);
+        let surplus = self.outcomes.len().saturating_sub(OUTCOMES_KEPT);
         self.outcomes.drain(..surplus);
+        let surplus = self.told.len().saturating_sub(TOLD_KEPT);
+        self.told.drain(..surplus);
+    }
+
+    /// Shows the settings, at this one if it is named.
+    pub fn show_settings(&mut self, lead_to: Option<&str>) {
+        self.settings = Some(SettingsShown { lead_to: lead_to.map(str::to_owned) });
+    }
+
+    /// The person chose day or evening.
+    pub fn set_dark(&mut self, dark: bool) {
+        self.dark = dark;
+        self.look.light = if dark { Light::Evening } else { Light::Day };
+    }
+
+    /// Takes over what the system has, where the person leaves it to the system.
+    pub fn follow_light(&mut self, system_is_dark: Option<bool>) {
+        self.dark = match self.look.light {
+            Light::Day => false,
+            Light::Evening => true,
+            Light::System => system_is_dark.unwrap_or(self.dark),
+        };
     }
 
     /// What is to be known more closely: what is selected and what the pointer is over.

@@ -6,22 +6,21 @@ use egui::{Align, Layout, PopupCloseBehavior, RichText, Ui};
 use super::command::RoomAct;
 use super::dialogs::dialogs_ui;
 use super::icons::Icon;
+use super::provider::provider_ui;
 use super::state::Dialog;
 use super::{Command, UiState, kit, words};
-use crate::gateway::vendor::VENDORS;
 use crate::schedule::Speed;
 use crate::simulation::ConversationCommand;
 use crate::view::model::RoomModel;
+use crate::view::recent::Recent;
 use crate::view::theme::{SPACE, TYPE, Theme};
 
 /// The speeds on the bar, slow to fast.
 pub const SPEEDS: [Speed; 4] = [Speed::Times(1), Speed::Times(4), Speed::Times(16), Speed::Max];
 
-/// The draft that holds the provider chosen in the menu.
-const PROVIDER: &str = "provider";
-
 /// Draws the bar, and whatever question is open.
-pub fn top_bar_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) -> Vec<Command> {
+pub fn top_bar_ui(ui: &mut Ui, room: &RoomModel, recent: &Recent, theme: &Theme, state: &mut UiState) -> Vec<Command> {
+    state.looks_at_providers = false;
     kit::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
     ui.horizontal(|ui| {
@@ -33,20 +32,32 @@ pub fn top_bar_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
             toggles(ui, room, theme, state, &mut commands);
             ui.add_space(SPACE[1]);
             provider_menu(ui, room, theme, state, &mut commands);
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| status(ui, room, theme));
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| status(ui, room, recent, theme, state));
         });
     });
     commands.extend(dialogs_ui(ui, room, theme, state));
     commands
 }
 
-/// Right to left: the sidebar, the keys, the theme, the master switch for talk.
+/// Right to left: settings, the sidebar, notices, the keys, the theme, the master switch for talk.
 fn toggles(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
     ui.spacing_mut().item_spacing.x = SPACE[0];
+    if kit::icon_button(ui, Icon::Gear, "Settings", state.settings.is_some(), theme).clicked() {
+        state.settings = if state.settings.is_some() { None } else { Some(Default::default()) };
+    }
+    let wrong = state.board.open();
+    let label = if wrong == 0 { "Notices".to_owned() } else { format!("Notices: {wrong} open") };
+    let bell = kit::icon_button(ui, Icon::Bell, &label, state.notices_open, theme);
+    state.notices_open ^= bell.clicked();
+    if wrong > 0 {
+        ui.painter().circle_filled(bell.rect.right_top() + egui::vec2(-7.0, 7.0), 3.5, theme.bad);
+    }
     state.sidebar ^= kit::icon_button(ui, Icon::Chat, "Conversations", state.sidebar, theme).clicked();
     state.help ^= kit::icon_button(ui, Icon::Question, "Keys", state.help, theme).clicked();
     let (icon, label) = if state.dark { (Icon::Sun, "Light theme") } else { (Icon::Moon, "Dark theme") };
-    state.dark ^= kit::icon_button(ui, icon, label, false, theme).clicked();
+    if kit::icon_button(ui, icon, label, false, theme).clicked() {
+        state.set_dark(!state.dark);
+    }
     ui.add_space(SPACE[1]);
     let about = "Whether agents may talk to each other. Off ends all conversations; tasks go on.";
     if kit::switch(ui, room.talk_on, "Talk", theme).on_hover_text(about).clicked() {
@@ -84,6 +95,10 @@ fn scene_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState,
                 ui.close();
             }
         }
+        if ui.add(egui::Button::new("Save a picture").frame(false).min_size(egui::vec2(220.0, 28.0))).clicked() {
+            commands.push(Command::Screenshot(None));
+            ui.close();
+        }
     });
     kit::caret(ui, &button.response, theme);
     kit::name(&button.response, "Scene menu");
@@ -102,76 +117,38 @@ fn run_bar(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Comm
     }
 }
 
-fn status(ui: &mut Ui, room: &RoomModel, theme: &Theme) {
+fn status(ui: &mut Ui, room: &RoomModel, recent: &Recent, theme: &Theme, state: &mut UiState) {
     let (waiting, under_way) = room.questions;
-    let text = ui.add(egui::Label::new(kit::soft(words::status(room), theme)).truncate());
+    let sentence = kit::soft(words::status(room, recent), theme);
+    let text = ui.add(egui::Label::new(sentence).truncate().sense(egui::Sense::click()));
     let calls = words::tally(&room.spent);
-    text.on_hover_text(format!("{calls} in this run\n{under_way} questions under way, {waiting} waiting"));
-    if let Some(cap) = &room.cap_reached {
-        ui.label(RichText::new("Cap reached").color(theme.warn)).on_hover_text(cap);
+    let why = words::why_quiet(room, recent).map(|why| format!("{}\n", why.long)).unwrap_or_default();
+    let text = text.on_hover_text(format!(
+        "{why}{calls} in this run\n{under_way} questions under way, {waiting} waiting\nClick for caps and providers"
+    ));
+    let setting = room.cap_name.as_ref().map(|name| format!("budget.{name}"));
+    if text.clicked() {
+        state.show_settings(setting.as_deref());
     }
-}
-
-/// The providers that a person can choose, and the model each is asked unless another is named.
-fn providers() -> impl Iterator<Item = (&'static str, Option<&'static str>, Option<&'static str>)> {
-    let vendors = VENDORS.into_iter().map(|vendor| (vendor.name, Some(vendor.model), vendor.key_name));
-    std::iter::once(("offline", None, None)).chain(vendors)
-}
-
-/// What names a provider and a model: `offline`, `openai:gpt-x`.
-fn spec(provider: &str, model: &str) -> String {
-    if model.trim().is_empty() { provider.to_owned() } else { format!("{provider}:{}", model.trim()) }
+    if let Some(cap) = &room.cap_reached {
+        let button = ui.add(egui::Button::new(RichText::new("Cap reached").color(theme.warn)).frame(false));
+        if button.on_hover_text(cap).clicked() {
+            state.show_settings(Some(setting.as_deref().unwrap_or("budget.cost_per_run_usd")));
+        }
+    }
 }
 
 fn provider_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
     // Choosing a provider must not close the menu: its model and the buttons stand below.
     let config = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
-    let menu = MenuButton::new(format!("{}    ", room.provider)).config(config);
+    let stand_in = if room.settings.stand_in.is_some() { "for everyone: " } else { "" };
+    let menu = MenuButton::new(format!("{stand_in}{}    ", room.provider)).config(config);
     let (button, _) = menu.ui(ui, |ui| {
         kit::dress(ui.style_mut(), theme);
-        ui.set_width(280.0);
+        ui.set_width(300.0);
         ui.label(kit::small("Who answers, unless an agent's file says otherwise", theme));
-        let (current, current_model) = room.provider.split_once([':', '/']).unwrap_or((&room.provider, ""));
-        let chosen = state.drafts.get(PROVIDER).cloned().unwrap_or_else(|| current.to_owned());
-        for (provider, _, _) in providers() {
-            let row = egui::Button::selectable(provider == chosen, provider).min_size(egui::vec2(260.0, 26.0));
-            let row = ui.add(row);
-            kit::name(&row, format!("Provider {provider}"));
-            if row.clicked() {
-                state.drafts.insert(PROVIDER.to_owned(), provider.to_owned());
-            }
-        }
-        let Some((_, model, key)) = providers().find(|(provider, ..)| *provider == chosen) else { return };
-        let mut spec_now = chosen.clone();
-        if let Some(model) = model {
-            ui.add_space(SPACE[0]);
-            ui.label(kit::small("Model", theme));
-            let usual = if chosen == current && !current_model.is_empty() { current_model } else { model };
-            let draft = state.drafts.entry(format!("model of {chosen}")).or_insert_with(|| usual.to_owned());
-            kit::field(ui, draft, "Model", model);
-            spec_now = spec(&chosen, draft);
-            let about = match key {
-                Some(key) => format!("Needs {key} in the environment. What agents read is sent to {chosen}."),
-                None => "Asks the program on this machine. Nothing leaves it.".to_owned(),
-            };
-            ui.label(kit::small(about, theme));
-        } else {
-            ui.label(kit::small("Answers from the room itself: no network, no key, no cost.", theme));
-        }
-        ui.add_space(SPACE[0]);
-        ui.horizontal(|ui| {
-            if kit::primary(ui, true, "Use", theme).clicked() {
-                commands.push(Command::SetProvider(spec_now.clone()));
-                ui.close();
-            }
-            let test = ui.button("Test").on_hover_text("Asks something small, to see whether it answers");
-            if test.clicked() {
-                commands.push(Command::TestProvider(spec_now.clone()));
-            }
-        });
-        if let Some(outcome) = state.outcomes.last() {
-            let colour = if outcome.good { theme.good } else { theme.bad };
-            ui.label(RichText::new(&outcome.text).size(TYPE[0]).color(colour));
+        if provider_ui(ui, room, theme, state, commands) {
+            ui.close();
         }
     });
     kit::caret(ui, &button, theme);
@@ -181,12 +158,13 @@ fn provider_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSta
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gateway::vendor::VENDORS;
     use crate::ui::testing::{Stage, stage};
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable;
 
     fn bar() -> Harness<'static, Stage> {
-        stage(UiState::default(), |ui, room, _, theme, state| top_bar_ui(ui, room, theme, state))
+        stage(UiState::default(), |ui, room, recent, theme, state| top_bar_ui(ui, room, recent, theme, state))
     }
 
     fn click(window: &mut Harness<'static, Stage>, label: &str) {
@@ -241,13 +219,28 @@ mod tests {
     }
 
     #[test]
+    fn a_reached_cap_leads_to_its_field_and_a_picture_is_one_click() {
+        let mut window = bar();
+        window.state_mut().room.cap_reached = Some("the cap of 9 calls a run is reached".into());
+        window.state_mut().room.cap_name = Some("calls_per_run".into());
+        window.run_steps(2);
+        click(&mut window, "Cap reached");
+        let lead_to = window.state().state.settings.as_ref().and_then(|shown| shown.lead_to.as_deref());
+        assert_eq!(lead_to, Some("budget.calls_per_run"));
+        click(&mut window, "Scene menu");
+        click(&mut window, "Save a picture");
+        assert_eq!(window.state().commands, [Command::Screenshot(None)]);
+    }
+
+    #[test]
     fn the_toggles_are_the_window_s_own() {
         let mut window = bar();
-        for label in ["Dark theme", "Keys", "Conversations"] {
+        for label in ["Dark theme", "Keys", "Conversations", "Settings", "Notices"] {
             click(&mut window, label);
         }
         let state = &window.state().state;
-        assert!(state.dark && state.help && state.sidebar);
+        assert!(state.dark && state.help && state.sidebar && state.settings.is_some() && state.notices_open);
+        assert_eq!(state.look.light, crate::ui::state::Light::Evening, "it was chosen, so it is remembered");
         assert!(window.state().commands.is_empty());
     }
 }

@@ -7,6 +7,7 @@ use bevy::math::Vec2;
 use crate::agent::AgentProfile;
 use crate::base::{AgentKey, Behaviour, ConversationKey, ElementKey, Id, Problem};
 use crate::element::content::MailStatus;
+use crate::gateway::BudgetSettings;
 use crate::gateway::ledger::Tally;
 use crate::memory::Memory;
 use crate::mind::Prompt;
@@ -54,8 +55,37 @@ pub struct RoomModel {
     pub provider: String,
     /// The cap that stopped a question last, in words.
     pub cap_reached: Option<String>,
-    /// What is wrong now.
-    pub problems: Vec<Problem>,
+    /// The field of `budget` that sets that cap.
+    pub cap_name: Option<String>,
+    /// What is wrong in the room and its files now.
+    pub problems: Arc<Vec<Problem>>,
+    /// What the window has to say beside that.
+    pub notices: Vec<Problem>,
+    /// The files of the workspace that the room knows, by path.
+    pub files: Arc<Vec<String>>,
+    /// What the settings say.
+    pub settings: SettingsView,
+}
+
+/// What the settings say, as far as the window shows and changes them.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct SettingsView {
+    /// Who answers unless an agent says otherwise.
+    pub provider: String,
+    /// Which model of it, if the settings name one.
+    pub model: Option<String>,
+    /// Who answers in place of everyone's own choice in this run.
+    pub stand_in: Option<String>,
+    /// The caps.
+    pub budget: BudgetSettings,
+    /// Questions under way at each provider at once.
+    pub max_concurrent: u32,
+    /// Conversations that go on at once.
+    pub conversations_at_once: usize,
+    /// What providers outside of the room used in this run.
+    pub outside: Tally,
+    /// Settings that the open scene makes itself, so that the workspace's do not count: `budget.calls_per_run`.
+    pub of_scene: Vec<String>,
 }
 
 impl RoomModel {

@@ -11,21 +11,22 @@ use serde_json::Value;
 use super::camera::Camera;
 use super::glide::Glide;
 use super::model::{
-    AgentDetail, AgentView, ContentView, DecorView, ElementView, MailView, PinView, ProfileView, RoomModel, TalkView,
-    TieView, look_of,
+    AgentDetail, AgentView, ContentView, DecorView, ElementView, MailView, PinView, ProfileView, RoomModel,
+    SettingsView, TalkView, TieView, look_of,
 };
 use super::pick::Thing;
 use crate::agent::{Agent, AgentSettings, Profiles, Roster};
-use crate::base::{AgentKey, ElementKey, Id};
+use crate::base::{AgentKey, ElementKey, Id, Problem};
 use crate::element::inbox::Inbox;
 use crate::element::mail::Mail;
 use crate::element::pinboard::Pinboard;
 use crate::element::written::Written;
 use crate::element::{Element, Elements, Held};
-use crate::gateway::{GatewaySettings, LiveText, Questions};
+use crate::gateway::{BudgetSettings, GatewaySettings, LiveText, Questions};
 use crate::memory::Memory;
 use crate::mind::{LastPrompt, Session, Thoughts};
 use crate::schedule::{SimClock, TICKS_PER_SEC};
+use crate::simulation::settings::ConversationSettings;
 use crate::simulation::{
     Action, AgentState, Conversations, Doing, Home, Life, Position, Queue, State, Walk, relationships, talk_is_on,
 };
@@ -40,6 +41,8 @@ pub struct RoomReader {
     profiles: Option<(ChangeTick, Vec<ProfileView>)>,
     scenes: Option<(ChangeTick, Vec<String>)>,
     decor: Option<(ChangeTick, Vec<DecorView>)>,
+    problems: Option<(ChangeTick, Arc<Vec<Problem>>)>,
+    files: Option<(ChangeTick, Arc<Vec<String>>)>,
 }
 
 /// What is looked at more closely.
@@ -62,8 +65,8 @@ impl RoomReader {
         self.glide.take_in(clock.tick(), agents.iter(world).map(|(agent, position)| (agent.key, position.0)));
         let start = world.get_resource::<RoomStart>();
         let scene = start.map(|start| stem(&start.scene).to_owned()).unwrap_or_default();
-        let stand_in = start.and_then(|start| start.provider.clone());
         let questions = world.resource::<Questions>();
+        let stand_in = questions.stand_in().map(str::to_owned);
         let provider = world
             .resource::<GatewaySettings>()
             .choose(stand_in.as_deref(), None)
@@ -76,14 +79,17 @@ impl RoomReader {
             spent: questions.ledger().run(),
             questions: (questions.waiting(), questions.in_flight()),
             cap_reached: questions.run_cap_reached().map(str::to_owned),
+            cap_name: questions.reached_cap().map(|cap| cap.name.clone()),
+            settings: settings_view(world),
             provider,
             talk_on: talk_is_on(world),
             spawn_above: world
                 .get_resource::<AgentSettings>()
                 .filter(|settings| settings.spawn_above_elements)
                 .map(|settings| settings.spawn_margin_units),
-            problems: world.resource::<Problems>().iter().cloned().collect(),
+            problems: self.problems(world),
             scenes: self.scenes(world),
+            files: self.files(world),
             ..RoomModel::default()
         };
         room.elements = self.elements(world);
@@ -236,6 +242,24 @@ impl RoomReader {
         views
     }
 
+    fn problems(&mut self, world: &World) -> Arc<Vec<Problem>> {
+        let Some(problems) = world.get_resource_ref::<Problems>() else { return Arc::default() };
+        let changed = problems.last_changed();
+        if self.problems.as_ref().is_none_or(|(seen, _)| *seen != changed) {
+            self.problems = Some((changed, Arc::new(problems.iter().cloned().collect())));
+        }
+        self.problems.as_ref().map(|(_, problems)| problems.clone()).unwrap_or_default()
+    }
+
+    fn files(&mut self, world: &World) -> Arc<Vec<String>> {
+        let Some(files) = world.get_resource_ref::<KnownFiles>() else { return Arc::default() };
+        let changed = files.last_changed();
+        if self.files.as_ref().is_none_or(|(seen, _)| *seen != changed) {
+            self.files = Some((changed, Arc::new(files.all().keys().cloned().collect())));
+        }
+        self.files.as_ref().map(|(_, files)| files.clone()).unwrap_or_default()
+    }
+
     fn scenes(&mut self, world: &World) -> Vec<String> {
         if let Some(files) = world.get_resource_ref::<KnownFiles>() {
             let changed = files.last_changed();
@@ -248,14 +272,39 @@ impl RoomReader {
     }
 }
 
+fn settings_view(world: &World) -> SettingsView {
+    let questions = world.resource::<Questions>();
+    let gateway = world.resource::<GatewaySettings>();
+    SettingsView {
+        provider: gateway.provider.clone(),
+        model: gateway.model.clone(),
+        stand_in: questions.stand_in().map(str::to_owned),
+        budget: world.resource::<BudgetSettings>().clone(),
+        max_concurrent: gateway.max_concurrent,
+        conversations_at_once: world.resource::<ConversationSettings>().max_concurrent_conversations,
+        outside: questions.ledger().outside(),
+        of_scene: world.get_resource::<SceneState>().map(settings_of_scene).unwrap_or_default(),
+    }
+}
+
+/// The settings that a scene makes, as `section.key`, or as the bare key that it writes.
+fn settings_of_scene(scene: &SceneState) -> Vec<String> {
+    let settings = scene.doc.settings.iter();
+    let made = settings.flat_map(|(name, value)| match value {
+        Value::Object(keys) => keys.keys().map(|key| format!("{name}.{key}")).collect(),
+        _ => vec![name.clone()],
+    });
+    made.collect()
+}
+
 type Parts<'a> = (&'a Agent, &'a AgentState, &'a Queue, &'a Life, &'a Home);
 
 fn detail(world: &World, entity: EntityRef, parts: Parts, room: &RoomModel) -> AgentDetail {
     let (agent, state, queue, life, home) = parts;
     let profile = world.resource::<Profiles>().get(&agent.profile);
-    let start = world.get_resource::<RoomStart>().and_then(|start| start.provider.as_deref());
+    let stand_in = world.resource::<Questions>().stand_in();
     let model = profile.and_then(|profile| profile.model.as_deref());
-    let answered_by = world.resource::<GatewaySettings>().choose(start, model);
+    let answered_by = world.resource::<GatewaySettings>().choose(stand_in, model);
     let session = entity.get::<Session>();
     let live = world.resource::<LiveText>();
     AgentDetail {

@@ -14,6 +14,8 @@ pub const BUBBLE_SECS: f64 = 5.0;
 pub const PULSE_SECS: f64 = 1.6;
 /// Conversations that are over and can still be read.
 const TALKS_KEPT: usize = 50;
+/// Refusals that wait to be told.
+const REFUSED_KEPT: usize = 100;
 /// Records of the log that are at hand.
 const EVENTS_KEPT: usize = 2_000;
 
@@ -54,6 +56,32 @@ pub struct PastTalk {
     pub began_tick: u64,
 }
 
+/// Something that a person or an agent asked for and did not get, or that a cap forbade.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Refused {
+    /// What, as one sentence without a full stop.
+    pub what: String,
+    /// What to do; empty where nothing can be done.
+    pub remedy: String,
+    /// The agent that it is about.
+    pub agent: Option<Id>,
+    /// The element that it is about.
+    pub element: Option<Id>,
+    /// The field of `budget` that sets the cap.
+    pub cap: Option<String>,
+}
+
+/// A provider that did not answer when it was asked last.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Trouble {
+    /// Its name.
+    pub provider: String,
+    /// What happened.
+    pub what: String,
+    /// What to do.
+    pub remedy: String,
+}
+
 /// What happened lately.
 #[derive(Clone, Debug, Default)]
 pub struct Recent {
@@ -65,6 +93,10 @@ pub struct Recent {
     pub reactions: BTreeMap<Id, (&'static str, f64)>,
     /// What an agent was refused last, by id, and since when in real time.
     pub refusals: BTreeMap<Id, (String, f64)>,
+    /// What a person is still to be told, oldest first; taken away by whoever tells it.
+    pub refused: VecDeque<Refused>,
+    /// Providers that did not answer when they were asked last, by name.
+    pub troubles: BTreeMap<String, Trouble>,
     /// Conversations, oldest first.
     pub talks: VecDeque<PastTalk>,
     /// The tail of the log, oldest first.
@@ -82,6 +114,8 @@ impl Recent {
         self.events.drain(..surplus);
         let surplus = self.talks.len().saturating_sub(TALKS_KEPT);
         self.talks.drain(..surplus);
+        let surplus = self.refused.len().saturating_sub(REFUSED_KEPT);
+        self.refused.drain(..surplus);
     }
 
     /// Forgets what has faded. Whether something is still fading.
@@ -104,6 +138,9 @@ impl Recent {
                 | EventKind::ConversationStart
                 | EventKind::ConversationEnd
                 | EventKind::Warning
+                | EventKind::Budget
+                | EventKind::ModelCall
+                | EventKind::ActionDropped
         );
         if !matters {
             return;
@@ -153,11 +190,59 @@ impl Recent {
                     talk.ended = Some(text("why"));
                 }
             }
-            _ => {
-                if let Some(agent) = agent {
-                    self.refusals.insert(agent, (text("what"), now_secs));
+            EventKind::ModelCall => self.note_call(&data),
+            // What an agent gives up by itself is its own affair; a task was given by a person.
+            EventKind::ActionDropped => {
+                if data["action"] == "task" {
+                    let what = format!("the task was not taken on: {}", text("why"));
+                    self.tell(Refused { what, remedy: "wait until one is done".into(), agent, ..Refused::default() });
                 }
             }
+            EventKind::Budget => {
+                let cap = Some(text("cap")).filter(|cap| data["act"] == "refused" && !cap.is_empty());
+                if cap.is_some() {
+                    self.tell(Refused { what: text("what"), remedy: text("remedy"), agent, element: None, cap });
+                }
+            }
+            _ => match agent {
+                Some(agent) => {
+                    self.refusals.insert(agent, (text("what"), now_secs));
+                }
+                // What is wrong in a file is a problem, and told as one for as long as it is wrong.
+                None if data.get("place").is_some() || data.get("subject").is_some() => {}
+                None => {
+                    let element = data["element"].as_str().map(Id::from);
+                    let why = text("why");
+                    let what = if why.is_empty() { text("what") } else { format!("{}: {why}", text("what")) };
+                    self.tell(Refused { what, remedy: text("remedy"), agent: None, element, cap: None });
+                }
+            },
+        }
+    }
+
+    /// Whether a provider answers, as the last question to it went.
+    fn note_call(&mut self, data: &Value) {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let provider = text(&data["provider"]);
+        match data.get("error") {
+            // A person tried it out and was told already.
+            Some(_) if data["kind"] == "trial" => {}
+            // Nobody is to blame for what was withdrawn or forbidden by a cap.
+            Some(error) if error["kind"] == "cancelled" || error["kind"] == "over_budget" => {}
+            Some(error) => {
+                let trouble =
+                    Trouble { provider: provider.clone(), what: text(&error["what"]), remedy: text(&error["remedy"]) };
+                self.troubles.insert(provider, trouble);
+            }
+            None => {
+                self.troubles.remove(&provider);
+            }
+        }
+    }
+
+    fn tell(&mut self, refused: Refused) {
+        if self.refused.back() != Some(&refused) {
+            self.refused.push_back(refused);
         }
     }
 
@@ -190,6 +275,49 @@ mod tests {
         assert_eq!(recent.talks[0].said, [("ada-1".into(), "Hello.".to_owned())]);
         recent.take_in(vec![record(EventKind::ConversationEnd, json!({ "why": "all was said" }))], 16.0);
         assert_eq!(recent.talks[0].ended.as_deref(), Some("all was said"));
+    }
+
+    #[test]
+    fn refusals_of_a_person_s_wishes_wait_to_be_told_and_an_agent_s_do_not() {
+        let of_nobody = |kind, data| {
+            let mut record = record(kind, data);
+            record.draft.agent = None;
+            record
+        };
+        let mut recent = Recent::default();
+        let gone = json!({ "element": "ideas", "what": "there is no such pin", "by": "user" });
+        let broken = json!({ "place": "agents/ada.md", "line": 4, "what": "unknown key", "remedy": "mend it" });
+        let cap = json!({ "act": "refused", "cap": "calls_per_run", "what": "the cap is reached", "remedy": "wait" });
+        recent.take_in(
+            vec![
+                of_nobody(EventKind::Warning, gone.clone()),
+                of_nobody(EventKind::Warning, gone),
+                of_nobody(EventKind::Warning, broken),
+                record(EventKind::Warning, json!({ "what": "the board is full" })),
+                record(EventKind::Budget, cap),
+            ],
+            0.0,
+        );
+        let told: Vec<_> =
+            recent.refused.iter().map(|refused| (refused.what.as_str(), refused.cap.as_deref())).collect();
+        assert_eq!(told, [("there is no such pin", None), ("the cap is reached", Some("calls_per_run"))]);
+        assert_eq!(recent.refused[0].element.as_deref(), Some("ideas"));
+        let many =
+            (0..500).map(|number| of_nobody(EventKind::Warning, json!({ "what": format!("no {number}") }))).collect();
+        recent.take_in(many, 0.0);
+        assert_eq!(recent.refused.len(), REFUSED_KEPT);
+    }
+
+    #[test]
+    fn a_provider_is_in_trouble_until_it_answers_again() {
+        let mut recent = Recent::default();
+        let failed =
+            json!({ "provider": "openai", "error": { "kind": "rate_limited", "what": "429", "remedy": "wait" } });
+        let withdrawn = json!({ "provider": "gemini", "error": { "kind": "cancelled", "what": "x", "remedy": "" } });
+        recent.take_in(vec![record(EventKind::ModelCall, failed), record(EventKind::ModelCall, withdrawn)], 0.0);
+        assert_eq!(recent.troubles.keys().collect::<Vec<_>>(), ["openai"]);
+        recent.take_in(vec![record(EventKind::ModelCall, json!({ "provider": "openai" }))], 0.0);
+        assert!(recent.troubles.is_empty());
     }
 
     #[test]

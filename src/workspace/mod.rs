@@ -19,6 +19,7 @@ pub mod scene_diff;
 pub mod scene_file;
 pub mod scene_patch;
 pub mod settings;
+pub mod settings_edit;
 mod settings_file;
 pub mod starter;
 mod unsaved;
@@ -32,6 +33,7 @@ pub use room::{SceneState, begin, has_news, save_now};
 pub use saver::Saver;
 pub use scene::{AgentEntry, ElementEntry, Relationship, SceneEdit, SceneWrite};
 pub use settings::{SettingsExt, SettingsSection, SettingsSections};
+pub use settings_edit::SettingsEdit;
 pub use watch::Watcher;
 
 use bevy::app::App;
@@ -52,11 +54,15 @@ pub fn plugin(app: &mut App) {
         // What was saved is told before what changed since.
         .add_input::<SaveReport>()
         .add_input::<FileChanged>()
+        .add_input::<SettingsEdit>()
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<SceneEdit>()
         .add_tick_message::<SceneWrite>()
         .add_systems(Tick, room::collect.in_set(CollectInputs))
-        .add_systems(Tick, room::take_in.in_set(InPhase(WorkshopSystems::Ingest, Floor::Workspace)))
+        .add_systems(
+            Tick,
+            (room::take_in, settings_edit::take_in).chain().in_set(InPhase(WorkshopSystems::Ingest, Floor::Workspace)),
+        )
         .add_systems(
             Tick,
             (room::write_scene, room::keep_problems).chain().in_set(InPhase(WorkshopSystems::Record, Floor::Workspace)),

@@ -58,11 +58,8 @@ pub fn begin(world: &mut World, start: RoomStart) {
         };
         problems.push(Problem::error(&*start.scene, "there is no such scene", remedy));
     }
-    let paths = start
-        .files
-        .keys()
-        .filter(|path| **path == layout::SETTINGS_FILE)
-        .chain(start.files.keys().filter(|path| path.starts_with("agents/")));
+    // Settings are applied below; telling of them as well would look like an edit to a room that writes them.
+    let paths = start.files.keys().filter(|path| path.starts_with("agents/"));
     let messages: Vec<FileChanged> = paths
         .map(|path| FileChanged { path: path.clone(), content: FileContent::Text(start.files[path].clone()) })
         .collect();
@@ -172,7 +169,7 @@ fn take_in_file(world: &mut World, change: &mut FileChanged) {
     order(world, &path);
 }
 
-fn know(world: &mut World, path: &str, text: Option<String>) {
+pub(super) fn know(world: &mut World, path: &str, text: Option<String>) {
     let mut files = world.resource_mut::<KnownFiles>();
     match text {
         Some(text) => files.0.insert(path.to_owned(), text),
@@ -220,7 +217,7 @@ fn take_in_scene(world: &mut World, path: &str, theirs: Option<String>) {
 }
 
 /// Hands the text that the world knows to the saver, if the room writes this file and there is a saver.
-fn order(world: &mut World, path: &str) {
+pub(super) fn order(world: &mut World, path: &str) {
     let unsaved = world.resource::<Unsaved>();
     let (Some(over), number) = (unsaved.over(path), unsaved.number()) else { return };
     let scene = world.resource::<SceneState>();

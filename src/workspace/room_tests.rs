@@ -111,7 +111,7 @@ fn a_fresh_room_hears_of_everything_once() {
     assert_eq!(app.world().resource::<RoomSeed>().0, 7);
     let messages = app.world().resource::<Messages<FileChanged>>();
     let paths: Vec<&str> = messages.iter_current_update_messages().map(|change| change.path.as_str()).collect();
-    assert_eq!(paths, ["settings.yaml", "agents/ada.md"]);
+    assert_eq!(paths, ["agents/ada.md"]);
     assert_eq!(app.world().resource::<Messages<SceneEdit>>().len(), 1);
     advance(app.world_mut());
     assert_eq!(*app.world().resource::<Banter>(), Banter { most: 3, pause_secs: 9.0 });

@@ -221,7 +221,7 @@ fn write(disk: &Disk, path: &str, order: &SaveOrder) -> Result<(), NotSaved> {
 }
 
 /// Puts a text in the place of a file's: whoever reads it sees the old one or the new one, whole.
-pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
+pub fn replace(path: &Path, text: &str) -> io::Result<()> {
     // A link stays a link; the file that it leads to changes.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let beside = write_beside(&path, text)?;

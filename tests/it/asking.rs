@@ -7,8 +7,11 @@ use agent_workshop::base::RequestId;
 use agent_workshop::gateway::keys::Environment;
 use agent_workshop::gateway::provider::ProviderRequest;
 use agent_workshop::gateway::settings::{Choice, GatewaySettings};
+use agent_workshop::gateway::trial::{Trial, Tried};
 use agent_workshop::gateway::worker::{GatewayCommand, GatewayEvent, Terms, Worker};
 use agent_workshop::mind::{CallKind, Completion, ModelFailure, PromptMessage, Role};
+
+use crate::workshop::{Setup, Workshop};
 
 /// The key that must never be seen again.
 pub const KEY: &str = "sk-hostile-1234567890abcdef";
@@ -101,4 +104,16 @@ pub fn hear(worker: &Worker) -> Asked {
             GatewayEvent::Finished { outcome, .. } => return Asked { outcome, live, pieces },
         }
     }
+}
+
+/// A room whose settings say that this provider is asked there.
+pub fn room_of(provider: &str, url: &str) -> Workshop {
+    let settings = format!("gateway:\n  provider: {provider}\n  base_urls: {{ {provider}: \"{url}\" }}\n");
+    Setup::scene("agents: []\n").file("settings.yaml", &settings).open()
+}
+
+/// Tries a provider out, as the window does.
+pub fn try_out(workshop: &Workshop, spec: &str) -> Tried {
+    let trial = Trial::start(workshop.app.world(), spec).unwrap_or_else(|problem| panic!("{problem}"));
+    trial.wait(Duration::from_secs(60)).expect("every trial ends")
 }

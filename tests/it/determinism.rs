@@ -1,13 +1,18 @@
 //! The same start and the same inputs make the same world, tick by tick.
 
+use std::time::Duration;
+
 use agent_workshop::app;
 use agent_workshop::base::Seq;
+use agent_workshop::gateway::{self, StandIn};
 use agent_workshop::schedule::{InputJournal, Tick};
+use agent_workshop::workspace::SettingsEdit;
 use bevy::ecs::schedule::{LogLevel, ScheduleBuildSettings};
 use libtest_mimic::Trial;
+use serde_json::json;
 
 use crate::cases;
-use crate::workshop::{Setup, Workshop};
+use crate::workshop::{Setup, Workshop, script_file};
 
 const TEN_MINUTES_TICKS: u64 = 10 * 60 * 30;
 
@@ -28,6 +33,7 @@ pub fn trials() -> Vec<Trial> {
         two_newsrooms_with_the_offline_brain_stay_the_same_for_ten_minutes,
         two_newsrooms_with_a_script_stay_the_same_for_ten_minutes,
         a_recorded_run_replays_without_a_model,
+        a_run_that_a_person_steers_replays_and_goes_on_after_a_restart,
         a_saved_room_goes_on_as_the_one_that_was_never_saved,
         a_room_can_be_saved_after_any_tick,
         another_seed_makes_another_world,
@@ -59,6 +65,33 @@ fn two_newsrooms_with_the_offline_brain_stay_the_same_for_ten_minutes() {
 fn two_newsrooms_with_a_script_stay_the_same_for_ten_minutes() {
     let newsroom = || Setup::starter_kit().script(SCRIPT).open_scene("newsroom");
     side_by_side(newsroom(), newsroom());
+}
+
+fn a_run_that_a_person_steers_replays_and_goes_on_after_a_restart() {
+    let mut live = Setup::starter_kit().provider("offline").open_scene("newsroom");
+    live.advance(20.0);
+    live.push(StandIn { provider: Some(format!("scripted:{}", script_file(SCRIPT).display())) });
+    live.advance(40.0);
+    let tried = gateway::Trial::start(live.world(), "offline").unwrap_or_else(|problem| panic!("{problem}"));
+    let tried = tried.wait(Duration::from_secs(30)).expect("the offline brain answers");
+    tried.book(live.world());
+    live.push(SettingsEdit::set("budget", "tokens_per_agent_per_run", json!(4_000)));
+    live.push(SettingsEdit::set("gateway", "max_concurrent", json!(1)));
+    // A script begins anew with its program; the offline brain has nothing to begin.
+    live.push(StandIn { provider: Some("offline".into()) });
+    live.advance(20.0);
+    let mut restarted = live.reopened();
+    live.push(StandIn { provider: None });
+    restarted.push(StandIn { provider: None });
+    live.advance(40.0);
+    restarted.advance(40.0);
+    restarted.assert_same_world(&mut live);
+    assert!(live.events("model_call").iter().any(|call| call["data"]["provider"] == "scripted"));
+    assert!(live.events("model_call").iter().any(|call| call["data"]["kind"] == "trial"));
+    let mut again = Workshop::begin(live.start.clone(), Seq(1));
+    again.world().resource_mut::<InputJournal>().replay(live.inputs.clone());
+    again.advance(120.0);
+    again.assert_same_world(&mut live);
 }
 
 fn a_recorded_run_replays_without_a_model() {

@@ -42,10 +42,19 @@ fn aborted() {
     assert!(!asking::hear(&worker).reply().text.is_empty());
 }
 
+/// Tried out from the window: a few words from a real model, counted.
+fn tried_out() {
+    let peer = peers::start_llama().expect("the server starts");
+    let workshop = asking::room_of("openai", &peer.url);
+    let tried = asking::try_out(&workshop, "openai:tiny");
+    let reply = tried.outcome.expect("a real model answers");
+    assert!(!reply.text.trim().is_empty() && tried.used.tokens > 5, "{reply:?} {:?}", tried.used);
+}
+
 /// Every test of this file.
 pub fn trials() -> Vec<Trial> {
     let ignored = peers::is_ignored("llama::*", peers::llama().err());
-    let tests: [(&str, fn()); 2] = [("streamed", streamed), ("aborted", aborted)];
+    let tests: [(&str, fn()); 3] = [("streamed", streamed), ("aborted", aborted), ("tried_out", tried_out)];
     let named = |(name, test): (&str, fn())| {
         let trial = Trial::test(format!("llama::{name}"), move || {
             test();

@@ -18,6 +18,8 @@ fn fixtures() -> serde_json::Value {
     json!({ "fixtures": [
         { "match": { "userMessage": "greet" },
           "response": { "content": "Hello from the peer: Grüße, 東京.", "usage": usage } },
+        { "match": { "userMessage": "are you there" },
+          "response": { "content": "Here I am.", "usage": usage } },
         { "match": { "userMessage": "long" },
           "response": { "content": "word ".repeat(200), "finishReason": "length" } },
         { "match": { "userMessage": "tools" },
@@ -106,17 +108,33 @@ fn malformed(vendor: &str) {
     assert_eq!(failure.kind, FailureKind::Malformed, "{failure:?}");
 }
 
+/// Tried out from the window: the answer, what it used, and where it went wrong once the server is gone.
+fn tried_out(vendor: &str) {
+    let (peer, _file) = mock();
+    let workshop = asking::room_of(vendor, &peer.url);
+    let tried = asking::try_out(&workshop, &format!("{vendor}:test-model"));
+    let reply = tried.outcome.expect("the mock answers");
+    assert_eq!(reply.text, "Here I am.");
+    assert!(tried.used.tokens > 0 && tried.used.calls == 1, "{:?}", tried.used);
+    let url = peer.url.clone();
+    drop(peer);
+    let failure = asking::try_out(&workshop, &format!("{vendor}:test-model")).outcome.expect_err("nobody listens");
+    assert_eq!(failure.kind, FailureKind::Unavailable);
+    assert!(failure.what.contains(url.trim_start_matches("http://")), "{}", failure.what);
+}
+
 /// A test of one vendor.
 type Test = fn(&'static str);
 
 /// Every test of this file: each with each vendor.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 5] = [
+    let tests: [(&str, Test); 6] = [
         ("text_and_usage", text_and_usage),
         ("tool_calls", tool_calls),
         ("rate_limit", rate_limit),
         ("cut", cut),
         ("malformed", malformed),
+        ("tried_out", tried_out),
     ];
     let ignored = peers::is_ignored("vendors::*", peers::aimock().err());
     let mut trials = Vec::new();

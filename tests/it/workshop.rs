@@ -91,7 +91,7 @@ impl Setup {
 }
 
 /// The same script stands in the same file, because the path is part of what two rooms have in common.
-fn script_file(yaml: &str) -> PathBuf {
+pub fn script_file(yaml: &str) -> PathBuf {
     let folder = std::env::temp_dir().join("agent-workshop-tests");
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join(format!("{:016x}.yaml", content_hash(yaml.as_bytes())));

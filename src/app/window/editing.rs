@@ -5,9 +5,8 @@ use bevy::math::Vec2;
 use serde_json::{Map, Value, json};
 
 use crate::agent::AgentCommand;
-use crate::base::{Id, Problem};
+use crate::base::Id;
 use crate::element::{Content, ElementCommand, Held};
-use crate::gateway::{Environment, GatewaySettings, provider_status};
 use crate::simulation::{RelationshipCommand, relationships};
 use crate::ui::command::RoomAct;
 use crate::view::model::RoomModel;
@@ -146,18 +145,4 @@ fn is_written(held: &dyn Content, kind: &str, keys: &Map<String, Value>) -> bool
 pub fn scene_text(world: &World) -> Option<String> {
     let path = &world.get_resource::<RoomStart>()?.scene;
     world.get_resource::<KnownFiles>()?.all().get(path).cloned()
-}
-
-/// Whether a provider is set up, as a notice.
-pub fn tested(provider: &str) -> Problem {
-    let settings = GatewaySettings::default();
-    let name = provider.split(':').next().unwrap_or(provider);
-    let status = provider_status(&settings, &Environment::of_process());
-    match status.into_iter().find(|status| status.name == name) {
-        Some(status) if status.ready => {
-            Problem::warning(name, format!("{name} is set up: {}", status.detail), "choose it to let it answer")
-        }
-        Some(status) => Problem::warning(name, status.detail, status.remedy),
-        None => Problem::warning(name, "there is no such provider", "choose one from the list"),
-    }
 }

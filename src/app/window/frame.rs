@@ -5,14 +5,16 @@ use std::time::Duration;
 use bevy::app::AppExit;
 use bevy::ecs::message::{MessageReader, MessageWriter, Messages};
 use bevy::ecs::prelude::*;
-use bevy::window::{FileDragAndDrop, PrimaryWindow, RequestRedraw, Window};
+use bevy::window::{FileDragAndDrop, PrimaryWindow, RequestRedraw, Window, WindowMode};
 use bevy::winit::{UpdateMode, WinitSettings};
 use bevy_egui::{EguiContext, EguiFullOutput, EguiInput, PrimaryEguiContext};
 use egui::{Context, FullOutput, RawInput, ViewportId};
 
 use super::open_room::OpenRoom;
 use super::performing::{self, Outcome};
+use super::steering::Steering;
 use crate::ui::shell::Shell;
+use crate::ui::state::{Light, Look};
 use crate::ui::{Command, UiState};
 use crate::view::art::Art;
 use crate::view::fonts;
@@ -25,6 +27,8 @@ const LIVELY: Duration = Duration::from_millis(16);
 const QUIET: Duration = Duration::from_millis(200);
 /// The same while time stands still: only what comes from outside can change anything.
 const STILL: Duration = Duration::from_millis(500);
+/// Between two frames while something that was asked for is under way.
+const BUSY: Duration = Duration::from_millis(100);
 /// Between two frames at least while the person works in another window.
 const UNFOCUSED: Duration = Duration::from_millis(33);
 /// Who touched mouse or keys so many seconds ago is still looking.
@@ -39,8 +43,11 @@ pub struct Screen {
     dropped: Vec<std::path::PathBuf>,
     wants_to_quit: bool,
     pixels_per_point: f32,
-    /// Whether the system's choice of day or evening was taken over, or a person chose.
-    knows_system: bool,
+    /// Day or evening as it was asked for at the start, until the person chooses something else.
+    asked_dark: Option<bool>,
+    /// What the person had chosen then.
+    begun_with: Light,
+    steering: Steering,
     /// When the person last did anything, in seconds since the window opened.
     touched_secs: f64,
     /// Until the next frame, as the last one saw it.
@@ -50,15 +57,23 @@ pub struct Screen {
 impl Screen {
     /// A screen on which nothing was done yet.
     pub fn new(dark: Option<bool>) -> Self {
-        let state = UiState { dark: dark.unwrap_or(false), ..UiState::default() };
+        Self::steered(dark, Steering::default())
+    }
+
+    /// The same, as it was left.
+    pub fn steered(dark: Option<bool>, steering: Steering) -> Self {
+        let mut state = UiState { dark: dark.unwrap_or(false), ..UiState::default() };
+        steering.remembered().restore(&mut state);
         Self {
+            begun_with: state.look.light,
+            asked_dark: dark,
+            steering,
             state,
             shell: Shell::default(),
             art: None,
             dropped: Vec::new(),
             wants_to_quit: false,
             pixels_per_point: 1.0,
-            knows_system: dark.is_some(),
             touched_secs: 0.0,
             next_frame: LIVELY,
         }
@@ -81,6 +96,7 @@ impl Screen {
         if is_lively {
             self.state.room_secs = self.state.now_secs;
         }
+        self.steering.before(room, &model, &mut self.state);
         let mut commands = self.drops(context);
         let Some(art) = &self.art else { return FullOutput::default() };
         let (shell, state, recent) = (&mut self.shell, &mut self.state, &room.recent);
@@ -98,23 +114,35 @@ impl Screen {
                 Outcome::Done => {}
                 Outcome::Quit => self.wants_to_quit = true,
                 Outcome::Open(url) => context.open_url(egui::OpenUrl::new_tab(url)),
+                Outcome::Steer(command) => {
+                    self.steering.perform(context, room, &model, &mut self.state, *command);
+                }
             }
+        }
+        self.steering.after(&model, &self.state);
+        if self.steering.is_busy() {
+            self.next_frame = self.next_frame.min(BUSY);
         }
         let animates = output.viewport_output.get(&ViewportId::ROOT).map(|viewport| viewport.repaint_delay);
         self.next_frame = animates.map_or(self.next_frame, |delay| self.next_frame.min(delay.max(LIVELY)));
         output
     }
 
-    /// Day or evening as the system has it until the person chooses, and drawings for this display's scale.
+    /// Day or evening, the size of text, and drawings for this display's scale.
     fn put_on_theme(&mut self, context: &Context, room: &mut OpenRoom) {
-        if !self.knows_system
-            && let Some(system) = context.system_theme()
-        {
-            self.knows_system = true;
-            self.state.dark = system == egui::Theme::Dark;
+        let Look { light, text_size, calm } = self.state.look;
+        match self.asked_dark.filter(|dark| *dark == self.state.dark && light == self.begun_with) {
+            Some(_) => {}
+            None => {
+                self.asked_dark = None;
+                self.state.follow_light(context.system_theme().map(|system| system == egui::Theme::Dark));
+            }
         }
+        context.options_mut(|options| options.zoom_with_keyboard = false);
+        context.set_zoom_factor(text_size);
         fonts::install(context);
         Theme::of(self.state.dark).apply(context);
+        context.all_styles_mut(|style| style.animation_time = if calm { 0.0 } else { 1.0 / 12.0 });
         let pixels_per_point = context.pixels_per_point();
         if self.art.is_none() || (self.pixels_per_point - pixels_per_point).abs() > 0.01 {
             let (art, problems) = Art::load(context, pixels_per_point);
@@ -159,6 +187,15 @@ pub(super) fn take_dropped_files(mut drops: MessageReader<FileDragAndDrop>, mut 
     }
 }
 
+/// Notes how large the window is, to open it so again.
+pub(super) fn note_size(windows: Query<&Window, With<PrimaryWindow>>, mut screen: NonSendMut<Screen>) {
+    let Ok(window) = windows.single() else { return };
+    // A window that fills the screen is no choice of a size.
+    if window.mode == WindowMode::Windowed {
+        screen.steering.size = Some((window.width().round() as u32, window.height().round() as u32));
+    }
+}
+
 /// Draws the window. The only system that runs `egui`.
 pub(super) fn draw(
     mut contexts: Query<(&mut EguiContext, &mut EguiInput, &mut EguiFullOutput), With<PrimaryEguiContext>>,
@@ -198,8 +235,10 @@ pub(super) fn close_room(
     mut exits: MessageReader<AppExit>,
     windows: Query<&Window, With<PrimaryWindow>>,
     mut room: NonSendMut<OpenRoom>,
+    mut screen: NonSendMut<Screen>,
 ) {
     if exits.read().count() > 0 || windows.is_empty() {
+        screen.steering.close();
         room.close("the window was closed");
     }
 }

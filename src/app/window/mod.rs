@@ -3,6 +3,7 @@
 //! The room lives in a world of its own, apart from the world of the window, so that opening another scene
 //! changes nothing about the window, and nothing about the screen can reach into the room.
 
+mod clerk;
 mod dropped;
 mod editing;
 mod errands;
@@ -10,10 +11,14 @@ mod failing;
 mod frame;
 mod open_room;
 mod performing;
+pub mod remembering;
 pub mod screenshot;
 mod settling;
+pub mod steering;
 #[cfg(test)]
 mod tests;
+
+use std::path::PathBuf;
 
 use bevy::DefaultPlugins;
 use bevy::app::{App, AppExit, Last, PluginGroup, PostUpdate, PreStartup, Update};
@@ -26,26 +31,35 @@ use bevy_egui::{EguiContextSettings, EguiPlugin, EguiPostUpdateSet, EguiStartupS
 pub use failing::WindowError;
 pub use frame::Screen;
 pub use open_room::OpenRoom;
+use remembering::MemoryFile;
+pub use steering::Steering;
 
 /// How the window begins.
 #[derive(Clone, Debug)]
 pub struct WindowOptions {
-    /// Width and height in points.
-    pub size: (u32, u32),
-    /// Evening or day; the system's choice where absent.
+    /// Width and height in points; as it was left where absent.
+    pub size: Option<(u32, u32)>,
+    /// Evening or day in this run; the person's choice where absent.
     pub dark: Option<bool>,
+    /// The folder of what belongs to the person; nothing is remembered where there is none.
+    pub config_folder: Option<PathBuf>,
 }
+
+/// Width and height of a window that was never open, in points.
+pub const USUAL_SIZE: (u32, u32) = (1280, 800);
 
 /// Shows a room until the window is closed; everything is saved when this returns.
 pub fn run(room: OpenRoom, options: &WindowOptions) -> Result<AppExit, WindowError> {
     failing::guarded(|| show(room, options))
 }
 
-fn show(room: OpenRoom, options: &WindowOptions) -> AppExit {
+fn show(mut room: OpenRoom, options: &WindowOptions) -> AppExit {
+    let steering = steering_of(&mut room, options);
+    let size = options.size.or(steering.remembered().window).unwrap_or(USUAL_SIZE);
     let window = Window {
         title: format!("{} · Agent Workshop", room.workspace_name()),
         name: Some("agent-workshop".into()),
-        resolution: options.size.into(),
+        resolution: size.into(),
         present_mode: PresentMode::AutoVsync,
         resize_constraints: bevy::window::WindowResizeConstraints {
             min_width: 200.0,
@@ -64,17 +78,25 @@ fn show(room: OpenRoom, options: &WindowOptions) -> AppExit {
         .disable::<LogPlugin>();
     let mut app = App::new();
     app.add_plugins((plugins, EguiPlugin::default()));
-    app.insert_non_send(room).insert_non_send(Screen::new(options.dark));
+    app.insert_non_send(room).insert_non_send(Screen::steered(options.dark, steering));
     app.insert_resource(failing::render_errors());
     app.insert_resource(bevy::camera::ClearColor(bevy::color::Color::BLACK));
     app.add_systems(
         PreStartup,
         (spawn_camera.before(EguiStartupSet::InitContexts), run_by_hand.after(EguiStartupSet::InitContexts)),
     );
-    app.add_systems(Update, (frame::live, frame::take_dropped_files).chain());
+    app.add_systems(Update, (frame::live, frame::take_dropped_files, frame::note_size).chain());
     app.add_systems(PostUpdate, frame::draw.in_set(EguiPostUpdateSet::EndPass));
     app.add_systems(Last, (frame::pace, frame::quit, frame::close_room).chain());
     app.run()
+}
+
+/// What steers, with what is remembered of this workspace.
+fn steering_of(room: &mut OpenRoom, options: &WindowOptions) -> Steering {
+    let Some(config_folder) = &options.config_folder else { return Steering::default() };
+    let (file, remembered, problems) = MemoryFile::open(config_folder, room.folder());
+    room.notices.extend(problems);
+    Steering::remembering(file, remembered)
 }
 
 fn spawn_camera(mut commands: Commands) {

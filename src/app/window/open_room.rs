@@ -91,6 +91,8 @@ impl OpenRoom {
             Ok(mut opened) => {
                 opened.notices.splice(0..0, std::mem::take(&mut self.notices));
                 opened.options.fresh = false;
+                // Real time goes on, whatever is opened.
+                opened.began = self.began;
                 *self = opened;
                 if let Some(world) = self.world() {
                     let mut clock = world.resource_mut::<SimClock>();
@@ -178,7 +180,7 @@ impl OpenRoom {
         let wanted = Wanted { share, ..*wanted };
         let mut model = self.reader.read(room.app.world_mut(), &wanted);
         model.workspace = workspace;
-        model.problems.extend(self.notices.iter().cloned());
+        model.notices.clone_from(&self.notices);
         self.is_astir |= !model.paused && model.agents.iter().any(|agent| agent.walks || agent.thinking);
         model
     }

@@ -9,10 +9,12 @@ use super::errands::{Errand, Finished};
 use super::open_room::{OpenRoom, Opening};
 use super::settling::Draft;
 use crate::agent::{AgentCommand, Profiles, formats::format_of};
-use crate::base::{Id, Problem, text};
+use crate::base::{Id, Problem, Severity, text};
 use crate::schedule::{Door, Input, SimClock};
 use crate::ui::command::RoomAct;
+use crate::ui::dialogs::LONGEST_STEM_BYTES;
 use crate::ui::notices::sentence;
+use crate::ui::state::Place;
 use crate::ui::undo::Step;
 use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
@@ -23,7 +25,7 @@ use crate::workspace::{FileChanged, KnownFiles, starter};
 const FRAMES_BEFORE_OPENING: u32 = 2;
 
 /// What is to happen after a command.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
     /// Nothing.
     Done,
@@ -31,6 +33,8 @@ pub enum Outcome {
     Quit,
     /// This place is to be opened by the program that the person's system has for it.
     Open(String),
+    /// This is to be done by whoever steers beside the room.
+    Steer(Box<Command>),
 }
 
 /// Does one command. What cannot be done becomes a notice.
@@ -78,16 +82,16 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
         }
         Command::ResetScene => open_soon(room, state, None, true),
         Command::Import { paths, position } => order(room, Errand::TakeIn { paths, position }),
-        Command::SetProvider(provider) => {
-            room.options.provider = Some(provider);
-            open_soon(room, state, None, false);
-        }
-        Command::TestProvider(provider) => room.notices.push(editing::tested(&provider)),
         Command::OpenFile(path) => {
             let file = room.folder().join(path);
             return Outcome::Open(format!("file://{}", file.display()));
         }
-        Command::Screenshot(_) => {}
+        Command::SetProvider(_)
+        | Command::TestProvider(_)
+        | Command::StopTrial
+        | Command::EndStandIn
+        | Command::SetSettings(_)
+        | Command::Screenshot(_) => return Outcome::Steer(Box::new(command)),
         Command::Quit => return Outcome::Quit,
     }
     Outcome::Done
@@ -104,8 +108,17 @@ pub fn go_on(room: &mut OpenRoom, state: &mut UiState) {
         if opening.frames > FRAMES_BEFORE_OPENING
             && let Some(opening) = room.opening.take()
         {
+            let before = room.notices.len();
+            let told = match (&opening.scene, opening.fresh) {
+                (_, true) => "The scene begins again, as its file has it".to_owned(),
+                (Some(scene), false) => format!("The scene {scene} is open"),
+                (None, false) => "The scene was opened again".to_owned(),
+            };
             room.reopen(opening.scene, opening.fresh);
             state.forget_room();
+            if room.notices.iter().skip(before).all(|notice| notice.severity != Severity::Error) {
+                state.tell(told, true);
+            }
         }
     }
     state.under_way = match &room.opening {
@@ -206,8 +219,9 @@ fn order(room: &mut OpenRoom, errand: Errand) {
 /// Has a scene of this name written beside the others; it is opened when it is there.
 fn new_scene(room: &mut OpenRoom, name: &str, text: Option<String>) {
     let stem = text::slug(name);
-    if stem.is_empty() {
-        room.notices.push(Problem::warning("scene", "a scene needs a name", "give it one with letters or digits"));
+    if stem.is_empty() || stem.len() > LONGEST_STEM_BYTES {
+        let what = if stem.is_empty() { "a scene needs a name" } else { "the name is too long for a file" };
+        room.notices.push(Problem::warning("scene", what, "give it a short one with letters or digits"));
         return;
     }
     let text = text.unwrap_or_else(|| starter::empty_scene(name));
@@ -219,7 +233,9 @@ fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: Finished) {
     match finished {
         Finished::Failed(problem) => room.notices.push(problem),
         Finished::SceneWritten { stem, text } => {
-            know(room, TakenFile { path: format!("scenes/{stem}.yaml"), text });
+            let path = format!("scenes/{stem}.yaml");
+            state.tell_of(format!("The scene was written into {path}"), true, Some(Place::File(path.clone(), None)));
+            know(room, TakenFile { path, text });
             open_soon(room, state, Some(stem), false);
         }
         Finished::TakenIn { dropped, position } => welcome(room, state, dropped, position),

@@ -7,14 +7,16 @@ use bevy::math::Vec2;
 use egui::{ColorImage, Context, vec2};
 
 use super::open_room::OpenRoom;
-use crate::base::Id;
+use crate::base::{Id, Problem};
 use crate::ui::UiState;
 use crate::ui::shell::Shell;
 use crate::view::art::Art;
 use crate::view::fonts;
+use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::view::raster::{PictureError, Rasteriser, write_png};
 use crate::view::reading::Wanted;
+use crate::view::recent::Recent;
 use crate::view::theme::Theme;
 
 /// Panels take a few frames to find their sizes.
@@ -47,6 +49,53 @@ pub fn write(room: &mut OpenRoom, options: &PictureOptions, file: &Path) -> Resu
     write_png(&picture(room, options, &mut state), file)
 }
 
+/// The window as it was seen at one moment: everything that is needed to draw it again, on whatever thread.
+pub struct Seen {
+    model: RoomModel,
+    recent: Recent,
+    state: UiState,
+    /// Which menus are open and how wide panels are.
+    memory: egui::Memory,
+    size: egui::Vec2,
+    pixels_per_point: f32,
+}
+
+impl Seen {
+    /// What is seen now.
+    pub fn of(context: &Context, model: &RoomModel, recent: &Recent, state: &UiState) -> Self {
+        Self {
+            model: model.clone(),
+            recent: recent.clone(),
+            state: state.clone(),
+            memory: context.memory(Clone::clone),
+            size: context.content_rect().size(),
+            pixels_per_point: context.pixels_per_point(),
+        }
+    }
+
+    /// Draws it. Takes as long as it takes.
+    pub fn picture(self) -> ColorImage {
+        let Self { mut model, recent, mut state, memory, size, pixels_per_point } = self;
+        let context = Context::default();
+        context.memory_mut(|own| *own = memory);
+        let (art, _) = lay_out(&context, state.dark, pixels_per_point);
+        let mut shell = Shell::default();
+        Rasteriser::default().picture_of(&context, size, pixels_per_point, FRAMES, |ui| {
+            drop(shell.show(ui, &mut model, &recent, &art, &mut state));
+        })
+    }
+}
+
+/// Colours, scale and drawings for a picture.
+fn lay_out(context: &Context, dark: bool, pixels_per_point: f32) -> (Art, Vec<Problem>) {
+    fonts::install(context);
+    Theme::of(dark).apply(context);
+    // A few frames must do: nothing is to be caught while it still appears.
+    context.all_styles_mut(|style| style.animation_time = f32::EPSILON);
+    context.set_pixels_per_point(pixels_per_point);
+    Art::load(context, pixels_per_point)
+}
+
 /// The window as a person would have set it for such a picture.
 fn state_of(room: &mut OpenRoom, options: &PictureOptions) -> UiState {
     let mut state = UiState { dark: options.dark, overlay: options.overlay, ..UiState::default() };
@@ -69,12 +118,7 @@ fn state_of(room: &mut OpenRoom, options: &PictureOptions) -> UiState {
 /// The room as the window would show it in this state.
 pub fn picture(room: &mut OpenRoom, options: &PictureOptions, state: &mut UiState) -> ColorImage {
     let context = Context::default();
-    fonts::install(&context);
-    Theme::of(state.dark).apply(&context);
-    // Nothing is on its way in a picture: windows stand there, and switches have been switched.
-    context.all_styles_mut(|style| style.animation_time = f32::EPSILON);
-    context.set_pixels_per_point(options.pixels_per_point);
-    let (art, problems) = Art::load(&context, options.pixels_per_point);
+    let (art, problems) = lay_out(&context, state.dark, options.pixels_per_point);
     room.notices.extend(problems);
     let mut shell = Shell::default();
     (state.now_secs, state.room_secs) = (room.now_secs(), room.now_secs());

@@ -1,0 +1,312 @@
+//! What the window remembers of a workspace from one day to the next: how it looks, what is open, from where each
+//! scene was seen. It is the person's, so it lies in the person's config folder, one readable file for each
+//! workspace; how the window looks is also taken along to workspaces that were never open.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use bevy::math::Vec2;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::base::hash::content_hash;
+use crate::base::{Problem, text};
+use crate::ui::UiState;
+use crate::ui::state::{Look, PanelWidths};
+use crate::view::camera::{Camera, ZOOM};
+use crate::workspace::saver::replace;
+use crate::workspace::{scene_patch, yaml};
+
+/// The folder of the files, one for each workspace.
+const FOLDER: &str = "workspaces";
+/// The look that a workspace begins with that was never open.
+const PERSON_FILE: &str = "window.yaml";
+/// No honest file is larger.
+const MAX_BYTES: u64 = 256 * 1024;
+/// Scenes of which the view is remembered; those that were seen least recently are forgotten first.
+const SCENES_KEPT: usize = 100;
+const HEADER: &str = "# What the window remembers of this workspace. Delete it, and the window begins as usual.\n";
+const PERSON_HEADER: &str = "# How the window looks in workspaces that were not open yet.\n";
+
+/// Everything that is remembered of a workspace.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Remembered {
+    /// Width and height of the window, in points.
+    pub window: Option<(u32, u32)>,
+    /// How it looks.
+    pub look: Look,
+    /// How wide panels are.
+    pub panels: PanelWidths,
+    /// Whether the debug overlay is on.
+    pub overlay: bool,
+    /// Whether conversations are shown.
+    pub sidebar: bool,
+    /// Whether the hint of the first run was closed.
+    pub hint_closed: bool,
+    /// From where each scene was seen, by its stem, the one seen last at the end.
+    pub views: Vec<(String, View)>,
+}
+
+/// From where a scene was seen.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct View {
+    /// What stood in the middle.
+    pub middle: [f32; 2],
+    /// Points per world unit.
+    pub zoom: f32,
+}
+
+/// Where a workspace's file lies, and what stands in it.
+#[derive(Clone, Debug)]
+pub struct MemoryFile {
+    folder: PathBuf,
+    path: PathBuf,
+    workspace: String,
+    text: String,
+    /// What lies there cannot be used; it is put aside before anything is written.
+    is_unusable: bool,
+}
+
+impl MemoryFile {
+    /// The file of this workspace in this config folder, and what it says. What cannot be used of it is a problem
+    /// and counts as usual.
+    pub fn open(config_folder: &Path, workspace: &Path) -> (Self, Remembered, Vec<Problem>) {
+        let whole = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());
+        let named = whole.display().to_string();
+        let name = whole.file_name().map(|name| text::slug(&name.to_string_lossy())).unwrap_or_default();
+        let short = text::truncate(&name, 40).replace('…', "");
+        let file = format!("{short}-{:016x}.yaml", content_hash(named.as_bytes()));
+        let mut memory = Self {
+            folder: config_folder.to_owned(),
+            path: config_folder.join(FOLDER).join(file),
+            workspace: named,
+            text: String::new(),
+            is_unusable: false,
+        };
+        let mut problems = Vec::new();
+        let remembered = match memory.read() {
+            Ok(Some(root)) => remembered_of(&root, &memory.place(), &mut problems),
+            Ok(None) => Remembered { look: look_of_person(config_folder), ..Remembered::default() },
+            Err(what) => {
+                memory.is_unusable = true;
+                let remedy = "mend or delete it; it is put aside when something is remembered anew";
+                problems.push(Problem::warning(memory.place(), format!("{what}, so nothing is remembered"), remedy));
+                Remembered { look: look_of_person(config_folder), ..Remembered::default() }
+            }
+        };
+        (memory, remembered, problems)
+    }
+
+    fn place(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// What stands in the file; none where there is no file.
+    fn read(&mut self) -> Result<Option<Map<String, Value>>, String> {
+        let Some(text) = read_small(&self.path)? else { return Ok(None) };
+        let root = match yaml::parse(&text) {
+            Ok(Value::Object(root)) => root,
+            Ok(Value::Null) => Map::new(),
+            Ok(_) => return Err("it is no list of keys".to_owned()),
+            Err(error) => return Err(format!("it is not usable as YAML: {}", error.what)),
+        };
+        if let Some(other) = root.get("workspace").and_then(Value::as_str)
+            && other != self.workspace
+        {
+            return Err(format!("it is about another workspace, {other}"));
+        }
+        self.text = text;
+        Ok(Some(root))
+    }
+
+    /// Writes what is to be remembered, whole or not at all; keys that this version does not know stay, and so do
+    /// a person's comments. May take as long as the disk does.
+    pub fn write(&mut self, remembered: &Remembered) -> Result<(), Problem> {
+        let failed = |place: String, error: std::io::Error| {
+            let what = format!("the window cannot remember how it was left: {error}");
+            Problem::warning(place, what, "see that the folder may be written to and that the disk is not full")
+        };
+        if self.is_unusable {
+            let aside = self.path.with_extension("yaml.unusable");
+            std::fs::rename(&self.path, aside).map_err(|error| failed(self.place(), error))?;
+            self.is_unusable = false;
+        }
+        let data = data_of(remembered, &self.workspace);
+        let text = with(&self.text, HEADER, data);
+        if text != self.text {
+            replace(&self.path, &text).map_err(|error| failed(self.place(), error))?;
+            self.text = text;
+        }
+        let person = self.folder.join(PERSON_FILE);
+        let known = read_small(&person).ok().flatten().unwrap_or_default();
+        let look = [("look".to_owned(), json!(remembered.look))].into_iter().collect();
+        let text = with(&known, PERSON_HEADER, look);
+        if text != known {
+            replace(&person, &text).map_err(|error| failed(person.display().to_string(), error))?;
+        }
+        Ok(())
+    }
+}
+
+/// The text of a small file; none where there is none.
+fn read_small(path: &Path) -> Result<Option<String>, String> {
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.len() > MAX_BYTES => Err("it is far too large".to_owned()),
+        Ok(_) => std::fs::read_to_string(path).map(Some).map_err(|error| format!("it cannot be read: {error}")),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(format!("it cannot be read: {error}")),
+    }
+}
+
+/// The look that the person chose last, in whatever workspace; the usual one where that cannot be told.
+fn look_of_person(config_folder: &Path) -> Look {
+    let text = read_small(&config_folder.join(PERSON_FILE)).ok().flatten().unwrap_or_default();
+    let root = yaml::parse(&text).unwrap_or_default();
+    sane_look(serde_json::from_value(root["look"].clone()).unwrap_or_default())
+}
+
+/// A text with these keys in it, and everything else as it was.
+fn with(text: &str, header: &str, keys: Map<String, Value>) -> String {
+    let old = yaml::parse(text).ok().filter(Value::is_object).unwrap_or(Value::Null);
+    let Some(known) = old.as_object() else {
+        return format!("{header}{}", yaml::document(&Value::Object(keys)));
+    };
+    let mut root = known.clone();
+    root.extend(keys);
+    scene_patch::patch(text, &old, &Value::Object(root))
+}
+
+/// Numbers as a person would write them, without the digits that a 32-bit number does not have.
+fn number(value: f32) -> Value {
+    let rounded = (f64::from(value) * 100.0).round() / 100.0;
+    if rounded.fract() == 0.0 { json!(rounded as i64) } else { json!(rounded) }
+}
+
+fn data_of(remembered: &Remembered, workspace: &str) -> Map<String, Value> {
+    let Remembered { window, look, panels, overlay, sidebar, hint_closed, views } = remembered;
+    let view = |view: &View| json!({ "middle": view.middle.map(number), "zoom": number(view.zoom) });
+    let scenes: Map<String, Value> = views.iter().map(|(scene, seen)| (scene.clone(), view(seen))).collect();
+    let mut data = Map::new();
+    let mut put = |key: &str, value: Value| data.insert(key.to_owned(), value);
+    put("workspace", json!(workspace));
+    if let Some((width, height)) = window {
+        put("window", json!([width, height]));
+    }
+    let size = number(look.text_size);
+    put("look", json!({ "light": look.light, "text_size": size, "calm": look.calm }));
+    let widths = [panels.shelf, panels.inspector, panels.talks].map(number);
+    put("panels", json!({ "shelf": widths[0], "inspector": widths[1], "talks": widths[2] }));
+    put("debug_overlay", json!(overlay));
+    put("conversations", json!(sidebar));
+    put("hint_closed", json!(hint_closed));
+    put("scenes", Value::Object(scenes));
+    data
+}
+
+/// What the keys say; those that say nothing sensible are named and count as usual.
+fn remembered_of(root: &Map<String, Value>, place: &str, problems: &mut Vec<Problem>) -> Remembered {
+    let mut odd = Vec::new();
+    let window: Option<[u32; 2]> = key(root, "window", &mut odd);
+    let window = window.filter(|size| size.iter().all(|side| (200..=8_000).contains(side)));
+    let look = key(root, "look", &mut odd).unwrap_or_default();
+    let panels = key(root, "panels", &mut odd).unwrap_or_default();
+    let views: BTreeMap<String, Value> = key(root, "scenes", &mut odd).unwrap_or_default();
+    // A map sorts its keys; the order in the file says which was seen last.
+    let order = root.get("scenes").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+    let views = order.filter_map(|scene| {
+        let view: View = serde_json::from_value(views.get(scene)?.clone()).ok()?;
+        let is_sane = view.middle.iter().all(|side| side.is_finite()) && view.zoom.is_finite();
+        is_sane.then(|| (scene.clone(), View { zoom: view.zoom.clamp(*ZOOM.start(), *ZOOM.end()), ..view }))
+    });
+    let remembered = Remembered {
+        window: window.map(|[width, height]| (width, height)),
+        look: sane_look(look),
+        panels: sane_widths(panels),
+        overlay: key(root, "debug_overlay", &mut odd).unwrap_or_default(),
+        sidebar: key(root, "conversations", &mut odd).unwrap_or_default(),
+        hint_closed: key(root, "hint_closed", &mut odd).unwrap_or_default(),
+        views: views.take(SCENES_KEPT).collect(),
+    };
+    if !odd.is_empty() {
+        let what = format!("{} cannot be used and counts as usual", odd.join(", "));
+        problems.push(Problem::warning(place, what, "correct it, or take it out"));
+    }
+    remembered
+}
+
+fn key<T: DeserializeOwned>(root: &Map<String, Value>, name: &'static str, odd: &mut Vec<&'static str>) -> Option<T> {
+    let value = root.get(name)?;
+    let read = serde_json::from_value(value.clone()).ok();
+    if read.is_none() {
+        odd.push(name);
+    }
+    read
+}
+
+fn sane_look(mut look: Look) -> Look {
+    look.set_text_size(look.text_size);
+    look
+}
+
+fn sane_widths(widths: PanelWidths) -> PanelWidths {
+    let usual = PanelWidths::default();
+    let sane = |width: f32, usual: f32| if width.is_finite() { width.clamp(100.0, 1_200.0) } else { usual };
+    PanelWidths {
+        shelf: sane(widths.shelf, usual.shelf),
+        inspector: sane(widths.inspector, usual.inspector),
+        talks: sane(widths.talks, usual.talks),
+    }
+}
+
+impl Remembered {
+    /// Sets the window as it was left.
+    pub fn restore(&self, state: &mut UiState) {
+        state.look = self.look;
+        state.panels = self.panels;
+        state.overlay = self.overlay;
+        state.sidebar = self.sidebar;
+        state.hint_closed = self.hint_closed;
+    }
+
+    /// Shows a scene that was just opened as it was seen last, if it was.
+    pub fn restore_view(&self, scene: &str, state: &mut UiState) {
+        if state.framed {
+            return;
+        }
+        if let Some((_, view)) = self.views.iter().find(|(known, _)| known == scene) {
+            let viewport = state.camera.viewport;
+            state.camera = Camera { middle: Vec2::from_array(view.middle), zoom: view.zoom, viewport };
+            state.framed = true;
+        }
+    }
+
+    /// Takes in how the window is now.
+    pub fn note(&mut self, scene: &str, size: Option<(u32, u32)>, state: &UiState) {
+        self.window = size.or(self.window);
+        self.look = state.look;
+        self.panels = PanelWidths {
+            shelf: state.panels.shelf.round(),
+            inspector: state.panels.inspector.round(),
+            talks: state.panels.talks.round(),
+        };
+        self.overlay = state.overlay;
+        self.sidebar = state.sidebar;
+        self.hint_closed = state.hint_closed;
+        if !state.framed || scene.is_empty() {
+            return;
+        }
+        let view = View { middle: state.camera.middle.to_array(), zoom: state.camera.zoom };
+        if self.views.last().is_some_and(|(known, seen)| known == scene && *seen == view) {
+            return;
+        }
+        self.views.retain(|(known, _)| known != scene);
+        self.views.push((scene.to_owned(), view));
+        let surplus = self.views.len().saturating_sub(SCENES_KEPT);
+        self.views.drain(..surplus);
+    }
+}
+
+#[cfg(test)]
+#[path = "remembering_tests.rs"]
+mod tests;

@@ -1,0 +1,148 @@
+//! Remembering: the way there and back, files that were broken or written by others, and what stays as it was.
+
+use std::fs;
+
+use super::*;
+use crate::ui::state::Light;
+
+struct Place {
+    config: tempfile::TempDir,
+    workspace: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = || tempfile::tempdir().expect("a temporary folder can be made");
+        Self { config: folder(), workspace: folder() }
+    }
+
+    fn open(&self) -> (MemoryFile, Remembered, Vec<Problem>) {
+        MemoryFile::open(self.config.path(), self.workspace.path())
+    }
+
+    /// Writes this into the workspace's file, as a person would.
+    fn put(&self, text: &str) -> PathBuf {
+        let path = self.open().0.path;
+        fs::create_dir_all(path.parent().unwrap()).expect("folders can be made");
+        fs::write(&path, text).expect("files can be written");
+        path
+    }
+}
+
+fn some() -> Remembered {
+    let view = |x: f32, zoom: f32| View { middle: [x, -20.5], zoom };
+    Remembered {
+        window: Some((1500, 900)),
+        look: Look { light: Light::Evening, text_size: 1.3, calm: true },
+        panels: PanelWidths { shelf: 240.0, inspector: 310.0, talks: 420.0 },
+        overlay: true,
+        sidebar: true,
+        hint_closed: true,
+        views: vec![("zoo: at night".into(), view(10.0, 0.5)), ("a".into(), view(300.0, 2.25))],
+    }
+}
+
+#[test]
+fn what_was_left_is_found_again() {
+    let place = Place::new();
+    let (mut file, first, problems) = place.open();
+    assert_eq!((first, problems), (Remembered::default(), Vec::new()));
+    file.write(&some()).expect("it can be written");
+    let (_, again, problems) = place.open();
+    assert_eq!((again, problems), (some(), Vec::new()));
+    let text = fs::read_to_string(&file.path).expect("it is there");
+    assert!(text.starts_with(HEADER) && text.contains("light: evening"), "{text}");
+    // Nothing new, nothing written.
+    let written = fs::metadata(&file.path).unwrap().modified().unwrap();
+    file.write(&some()).expect("it can be written");
+    assert_eq!(fs::metadata(&file.path).unwrap().modified().unwrap(), written);
+}
+
+#[test]
+fn each_workspace_has_its_own_file_and_begins_with_the_person_s_look() {
+    let (one, other) = (Place::new(), Place::new());
+    let (mut file, ..) = one.open();
+    file.write(&some()).expect("it can be written");
+    let (other_file, remembered, _) = MemoryFile::open(one.config.path(), other.workspace.path());
+    assert_ne!(file.path, other_file.path);
+    assert_eq!(remembered, Remembered { look: some().look, ..Remembered::default() });
+}
+
+#[test]
+fn a_broken_file_is_told_and_put_aside_and_never_lost() {
+    for broken in ["look: [\n", "- a list\n", "workspace: /somewhere/else\nhint_closed: true\n"] {
+        let place = Place::new();
+        let path = place.put(broken);
+        let (mut file, remembered, problems) = place.open();
+        assert_eq!(remembered, Remembered::default(), "{broken}");
+        assert_eq!(problems.len(), 1, "{broken}");
+        file.write(&some()).expect("it can be written");
+        assert_eq!(fs::read_to_string(path.with_extension("yaml.unusable")).expect("it was kept"), broken);
+        assert_eq!(place.open().1, some());
+    }
+    let place = Place::new();
+    let path = place.put("");
+    fs::write(&path, [0xff, 0xfe, 0x00]).expect("files can be written");
+    assert_eq!(place.open().2.len(), 1, "no text at all");
+    fs::write(&path, vec![b'#'; 300 * 1024]).expect("files can be written");
+    assert!(place.open().2[0].what.contains("too large"));
+}
+
+#[test]
+fn odd_values_count_as_usual_and_the_rest_counts() {
+    let place = Place::new();
+    place.put(
+        "window: wide\nlook: { text_size: 40 }\npanels: { shelf: 1e9 }\nconversations: 7\nhint_closed: true\nscenes:\n  a: { middle: [1, .nan], zoom: 1 }\n  b: { middle: [1, 2], zoom: 99 }\n  c: 4\n",
+    );
+    let (_, remembered, problems) = place.open();
+    assert_eq!(problems.len(), 1);
+    assert!(problems[0].what.contains("window, conversations"), "{}", problems[0].what);
+    assert_eq!((remembered.window, remembered.look.text_size, remembered.hint_closed), (None, 2.0, true));
+    assert_eq!(remembered.panels.shelf, 1_200.0);
+    assert_eq!(remembered.views, [("b".into(), View { middle: [1.0, 2.0], zoom: 3.0 })]);
+}
+
+#[test]
+fn unknown_keys_and_comments_stay() {
+    let place = Place::new();
+    let path = place.put("# mine\nhint_closed: false # not yet\nfrom_the_future: { a: [1, 2] }\n");
+    let (mut file, remembered, problems) = place.open();
+    assert_eq!((remembered, problems), (Remembered::default(), Vec::new()));
+    file.write(&some()).expect("it can be written");
+    let text = fs::read_to_string(path).expect("it is there");
+    for kept in ["# mine\n", "hint_closed: true # not yet\n", "from_the_future: { a: [1, 2] }\n"] {
+        assert!(text.contains(kept), "{kept:?} is not in {text}");
+    }
+    assert_eq!(place.open().1, some());
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_a_problem_in_words() {
+    let place = Place::new();
+    fs::write(place.config.path().join(FOLDER), "a file where a folder should be").expect("files can be written");
+    let (mut file, ..) = place.open();
+    let problem = file.write(&some()).expect_err("there is no folder");
+    assert!(problem.what.contains("cannot remember") && !problem.remedy.is_empty());
+}
+
+#[test]
+fn the_window_is_set_and_each_scene_is_seen_from_where_it_was_seen_last() {
+    let mut state = UiState::default();
+    some().restore(&mut state);
+    assert!(state.overlay && state.sidebar && state.hint_closed);
+    assert_eq!((state.look, state.panels), (some().look, some().panels));
+    some().restore_view("elsewhere", &mut state);
+    assert!(!state.framed, "a scene that was never seen is framed as usual");
+    some().restore_view("a", &mut state);
+    assert_eq!((state.camera.middle, state.camera.zoom, state.framed), (Vec2::new(300.0, -20.5), 2.25, true));
+    let mut remembered = some();
+    state.camera.zoom = 1.0;
+    remembered.note("zoo: at night", None, &state);
+    assert_eq!(remembered.window, Some((1500, 900)));
+    let scenes: Vec<&str> = remembered.views.iter().map(|(scene, _)| scene.as_str()).collect();
+    assert_eq!(scenes, ["a", "zoo: at night"], "the one seen last stands last");
+    for number in 0..500 {
+        remembered.note(&format!("s{number}"), None, &state);
+    }
+    assert_eq!(remembered.views.len(), SCENES_KEPT);
+}

@@ -1,0 +1,129 @@
+//! The settings as a person uses them: by name and by key, without a screen.
+
+use egui::Key;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+use super::*;
+use crate::ui::state::SettingsShown;
+use crate::ui::testing::{Stage, sample_room, stage_in};
+
+fn settings(room: RoomModel, lead_to: Option<&str>) -> Harness<'static, Stage> {
+    let shown = SettingsShown { lead_to: lead_to.map(str::to_owned) };
+    let state = UiState { settings: Some(shown), ..UiState::default() };
+    let mut window = stage_in(room, state, |ui, room, _, theme, state| settings_ui(ui, room, theme, state));
+    window.run_steps(6);
+    window
+}
+
+fn room() -> RoomModel {
+    let settings = SettingsView { max_concurrent: 4, conversations_at_once: 3, ..SettingsView::default() };
+    RoomModel { settings, ..sample_room() }
+}
+
+fn click(window: &mut Harness<'static, Stage>, label: &str) {
+    window.get_by_label(label).scroll_to_me();
+    window.run_steps(4);
+    window.get_by_label(label).click();
+    window.run_steps(3);
+}
+
+/// Replaces what stands in the field that has the focus, and leaves it with Enter.
+fn enter(window: &mut Harness<'static, Stage>, text: &str) {
+    window.key_press_modifiers(egui::Modifiers::COMMAND, Key::A);
+    window.run_steps(1);
+    if text.is_empty() {
+        window.key_press(Key::Delete);
+    } else {
+        window.event(egui::Event::Text(text.to_owned()));
+    }
+    window.run_steps(1);
+    window.key_press(Key::Enter);
+    window.run_steps(3);
+}
+
+#[test]
+fn every_cap_of_the_gateway_has_its_row() {
+    let Value::Object(fields) = serde_json::to_value(BudgetSettings::default()).unwrap() else { panic!("no fields") };
+    let shown: Vec<&str> = CAPS.iter().flat_map(|(_, rows)| rows.iter().map(|row| row.key)).collect();
+    assert_eq!(shown.len(), fields.len());
+    assert!(fields.keys().all(|field| shown.contains(&field.as_str())), "{shown:?}");
+    let labels: std::collections::BTreeSet<&str> =
+        CAPS.iter().flat_map(|(_, rows)| rows.iter().map(|row| row.label)).collect();
+    assert_eq!(labels.len(), shown.len(), "each has a name of its own");
+}
+
+#[test]
+fn a_notice_leads_to_the_field_and_a_new_cap_is_one_command() {
+    let mut window = settings(room(), Some("budget.tokens_per_run"));
+    assert_eq!(window.state().state.settings, Some(SettingsShown::default()), "it was led to");
+    enter(&mut window, "250000");
+    let edit = SettingsEdit::set("budget", "tokens_per_run", json!(250_000));
+    assert_eq!(window.state().commands, [Command::SetSettings(edit)]);
+    // What was chosen arrives, and the field shows what holds.
+    window.state_mut().room.settings.budget.tokens_per_run = Some(250_000);
+    window.run_steps(3);
+    assert!(!window.state().state.drafts.contains_key("setting budget.tokens_per_run"));
+}
+
+#[test]
+fn an_emptied_cap_is_no_cap_whatever_its_default() {
+    let mut window = settings(room(), Some("budget.cost_per_run_usd"));
+    enter(&mut window, "");
+    let mut with_count = room();
+    with_count.settings.budget.calls_per_hour = Some(9);
+    let expected = SettingsEdit::set("budget", "cost_per_run_usd", Value::Null);
+    assert_eq!(window.state().commands, [Command::SetSettings(expected)]);
+    let mut window = settings(with_count, Some("budget.calls_per_hour"));
+    enter(&mut window, "");
+    assert_eq!(window.state().commands, [Command::SetSettings(SettingsEdit::reset("budget", "calls_per_hour"))]);
+}
+
+#[test]
+fn what_is_no_number_is_said_and_not_sent() {
+    let mut window = settings(room(), Some("budget.cost_per_run_usd"));
+    enter(&mut window, "a lot");
+    assert!(window.query_by_label("An amount in dollars, like 2.50.").is_some());
+    assert!(window.state().commands.is_empty());
+    for (text, unit, wanted) in [
+        ("$2.50", Unit::Dollars, Some(json!(2.5))),
+        ("-1", Unit::Dollars, None),
+        ("NaN", Unit::Dollars, None),
+        ("1_000 000", Unit::Count, Some(json!(1_000_000))),
+        ("1.5", Unit::Count, None),
+    ] {
+        assert_eq!(cap_value(text, unit, "calls_per_hour").ok().flatten(), wanted, "{text}");
+    }
+}
+
+#[test]
+fn a_scene_that_goes_before_is_named() {
+    let mut room = room();
+    let text = "scenes/morning.yaml sets this itself, and goes before what is chosen here.";
+    assert!(settings(room.clone(), None).query_by_label(text).is_none());
+    room.settings.of_scene = vec!["max_concurrent_conversations".into()];
+    assert!(settings(room, None).query_by_label(text).is_some());
+}
+
+#[test]
+fn the_look_is_the_person_s_own() {
+    let mut window = settings(room(), None);
+    for label in ["Always evening", "Larger text", "Larger text", "Calm"] {
+        click(&mut window, label);
+    }
+    let look = window.state().state.look;
+    assert_eq!((look.light, look.text_size, look.calm), (Light::Evening, 1.2, true));
+    click(&mut window, "Usual");
+    assert_eq!(window.state().state.look.text_size, 1.0);
+    assert!(window.state().commands.is_empty(), "nothing of it is the workspace's");
+}
+
+#[test]
+fn talk_is_switched_and_the_window_is_closed() {
+    let mut window = settings(room(), None);
+    click(&mut window, "Agents may talk");
+    let act = RoomAct::Talk(ConversationCommand::Switch { on: false });
+    assert_eq!(window.state().commands, [Command::Act(act, None)]);
+    click(&mut window, "Close settings");
+    assert_eq!(window.state().state.settings, None);
+}

@@ -1,0 +1,143 @@
+//! Settings that are changed from within: the text, what counts, what is refused, and the disk.
+
+use std::fs;
+
+use bevy::app::App;
+
+use super::*;
+use crate::schedule::saved::world_hash;
+use crate::schedule::{self, Door, InputJournal, advance};
+use crate::workspace::files::FileContent;
+use crate::workspace::{Disk, FileChanged, Problems, RoomStart, Saver, SettingsExt, SettingsSection, begin, save_now};
+
+const COMMENTED: &str = "# what this room may spend\nbanter: # talk\n  most: 3 # of them\n\nother: { a: 1 }\n";
+
+#[derive(Resource, Clone, Serialize, Deserialize, Debug, PartialEq)]
+#[serde(default)]
+struct Banter {
+    most: u32,
+    name: Option<String>,
+}
+
+impl Default for Banter {
+    fn default() -> Self {
+        Self { most: 1, name: None }
+    }
+}
+
+impl SettingsSection for Banter {
+    const NAME: &'static str = "banter";
+}
+
+fn room(settings: Option<&str>) -> App {
+    let mut app = App::empty();
+    schedule::plugin(&mut app);
+    crate::workspace::plugin(&mut app);
+    app.add_settings::<Banter>();
+    let mut files = std::collections::BTreeMap::from([("scenes/s.yaml".to_owned(), "seed: 1\n".to_owned())]);
+    files.extend(settings.map(|text| (SETTINGS_FILE.to_owned(), text.to_owned())));
+    let start = RoomStart { scene: "scenes/s.yaml".into(), files, seed: None, provider: None, carried: None };
+    begin(app.world_mut(), start);
+    advance(app.world_mut());
+    app
+}
+
+fn choose(app: &mut App, section: &str, key: &str, value: Value) {
+    app.world_mut().resource_mut::<Door<SettingsEdit>>().push(SettingsEdit::set(section, key, value));
+    advance(app.world_mut());
+}
+
+fn reset(app: &mut App, key: &str) {
+    app.world_mut().resource_mut::<Door<SettingsEdit>>().push(SettingsEdit::reset("banter", key));
+    advance(app.world_mut());
+}
+
+fn text(app: &App) -> String {
+    app.world().resource::<KnownFiles>().text(SETTINGS_FILE).unwrap_or("").to_owned()
+}
+
+fn problems(app: &App) -> Vec<String> {
+    app.world().resource::<Problems>().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_choice_counts_at_once_and_comments_stay() {
+    let mut app = room(Some(COMMENTED));
+    choose(&mut app, "banter", "most", json!(7));
+    choose(&mut app, "banter", "name", json!("tea: with \"milk\""));
+    assert_eq!(*app.world().resource::<Banter>(), Banter { most: 7, name: Some("tea: with \"milk\"".into()) });
+    let wanted = COMMENTED.replace("most: 3 ", "most: 7 ");
+    let written = text(&app);
+    for line in wanted.lines() {
+        assert!(written.contains(line), "{line:?} is not in {written:?}");
+    }
+    choose(&mut app, "banter", "name", Value::Null);
+    assert!(text(&app).contains("name: null"), "none at all is said too: {}", text(&app));
+    assert_eq!(app.world().resource::<Banter>().name, None);
+    reset(&mut app, "name");
+    assert_eq!(text(&app), wanted);
+}
+
+#[test]
+fn files_that_are_empty_or_not_there_get_their_first_section() {
+    for settings in [None, Some(""), Some("# nothing yet\n")] {
+        let mut app = room(settings);
+        reset(&mut app, "name");
+        assert_eq!(text(&app), settings.unwrap_or(""), "a default that holds is not written down");
+        choose(&mut app, "banter", "most", json!(4));
+        assert!(text(&app).starts_with(settings.unwrap_or("")) && text(&app).ends_with("banter:\n  most: 4\n"));
+        assert_eq!(app.world().resource::<Banter>().most, 4);
+    }
+}
+
+#[test]
+fn what_cannot_be_written_is_a_problem_and_changes_nothing() {
+    let mut app = room(Some(COMMENTED));
+    choose(&mut app, "banter", "mots", json!(7));
+    assert!(problems(&app).iter().any(|problem| problem.contains("no setting \"mots\"")));
+    choose(&mut app, "bantre", "most", json!(7));
+    assert!(problems(&app).iter().any(|problem| problem.contains("no section \"bantre\"")));
+    assert_eq!(text(&app), COMMENTED);
+    let broken = "banter: [\n";
+    let change = FileChanged { path: SETTINGS_FILE.into(), content: FileContent::Text(broken.into()) };
+    app.world_mut().resource_mut::<Door<FileChanged>>().push(change);
+    choose(&mut app, "banter", "most", json!(7));
+    assert_eq!(text(&app), broken, "a text that is not understood is not touched");
+    assert!(problems(&app).iter().any(|problem| problem.contains("nothing can be changed in it from here")));
+}
+
+#[test]
+fn a_choice_replays_to_the_same_world() {
+    let mut live = room(Some(COMMENTED));
+    choose(&mut live, "banter", "most", json!(7));
+    let inputs = live.world_mut().resource_mut::<InputJournal>().take_recorded();
+    let mut again = App::empty();
+    schedule::plugin(&mut again);
+    crate::workspace::plugin(&mut again);
+    again.add_settings::<Banter>();
+    let files =
+        [("scenes/s.yaml".to_owned(), "seed: 1\n".to_owned()), (SETTINGS_FILE.to_owned(), COMMENTED.to_owned())].into();
+    let start = RoomStart { scene: "scenes/s.yaml".into(), files, seed: None, provider: None, carried: None };
+    begin(again.world_mut(), start);
+    again.world_mut().resource_mut::<InputJournal>().replay(inputs);
+    advance(again.world_mut());
+    advance(again.world_mut());
+    assert_eq!(world_hash(live.world_mut()), world_hash(again.world_mut()));
+    assert_eq!(text(&live), text(&again));
+}
+
+#[test]
+fn it_reaches_the_disk_and_our_own_write_is_no_news() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    fs::write(folder.path().join(SETTINGS_FILE), COMMENTED).expect("files can be written");
+    let mut app = room(Some(COMMENTED));
+    let disk = Disk::new(folder.path(), &[(SETTINGS_FILE.to_owned(), COMMENTED.to_owned())].into());
+    app.insert_resource(Saver::start(disk).expect("a thread can be started"));
+    choose(&mut app, "banter", "most", json!(7));
+    assert_eq!(save_now(app.world_mut()), []);
+    let written = fs::read_to_string(folder.path().join(SETTINGS_FILE)).expect("it is there");
+    assert_eq!(written, COMMENTED.replace("most: 3 ", "most: 7 "));
+    advance(app.world_mut());
+    assert_eq!(app.world().resource::<Banter>().most, 7);
+    assert_eq!(problems(&app).iter().filter(|problem| !problem.contains("other")).count(), 0);
+}
