@@ -288,7 +288,7 @@ pub(super) fn bubble(
     // What covers least of figures and boards is best, and what stands nearest above among those that cover nothing.
     let free = places.map(at).enumerate().filter(|(_, place)| taken.is_free(*place));
     let covered = |place: Rect| spared.map_or(0, |spared| spared.crowding(place));
-    let best = free.min_by_key(|(index, place)| covered(*place) + index).map(|(_, place)| place);
+    let best = free.min_by_key(|(index, place)| covered(*place) + 2 * index).map(|(_, place)| place);
     let Some(place) = best.or_else(|| certainly.then(|| at((0.0, 0.0)))) else { return false };
     taken.claim(place);
     let galley = lay_out(text);
