@@ -264,11 +264,11 @@ fn escape_puts_what_is_held_back_and_the_rest_of_the_movement_does_nothing() {
     window.key(Modifiers::NONE, Key::Escape);
     let acts = window.acts();
     // The room of this test does not follow the hand, so it is carried until Escape is heard.
-    let carried = acts.iter().filter_map(|act| match act {
+    let mut carried = acts.iter().filter_map(|act| match act {
         RoomAct::Agent(AgentCommand::Carry { position, .. }) => Some(*position),
         _ => None,
     });
-    let place = carried.last();
+    let place = carried.next_back();
     assert_eq!(place, Some(Vec2::new(-150.0, 0.0)), "where it was lifted");
     assert!(acts.contains(&RoomAct::Agent(AgentCommand::PutDown { agent: "ada-1".into() })));
     assert_eq!(window.selected(), [Id::from("ada-1")], "Escape did one thing");
