@@ -24,7 +24,6 @@ use bevy::DefaultPlugins;
 use bevy::app::{App, AppExit, Last, PluginGroup, PostUpdate, PreStartup, Update};
 use bevy::camera::Camera2d;
 use bevy::ecs::prelude::*;
-use bevy::log::LogPlugin;
 use bevy::window::{ExitCondition, PresentMode, Window, WindowPlugin};
 use bevy_egui::{EguiContextSettings, EguiPlugin, EguiPostUpdateSet, EguiStartupSet};
 
@@ -68,14 +67,11 @@ fn show(mut room: OpenRoom, options: &WindowOptions) -> AppExit {
         },
         ..Window::default()
     };
-    let plugins = DefaultPlugins
-        .set(WindowPlugin {
-            primary_window: Some(window),
-            exit_condition: ExitCondition::OnPrimaryClosed,
-            ..WindowPlugin::default()
-        })
-        // The command line has set up the log already.
-        .disable::<LogPlugin>();
+    let plugins = DefaultPlugins.set(WindowPlugin {
+        primary_window: Some(window),
+        exit_condition: ExitCondition::OnPrimaryClosed,
+        ..WindowPlugin::default()
+    });
     let mut app = App::new();
     app.add_plugins((plugins, EguiPlugin::default()));
     app.insert_non_send(room).insert_non_send(Screen::steered(options.dark, steering));
