@@ -64,7 +64,8 @@ fn crowd(agents: usize, overlay: bool, zoom: f32, limit: f64) -> Figure {
         };
         let took = timed(|| {
             room.live();
-            let output = screen.frame(&context, &mut room, input);
+            let mut output = screen.frame(&context, &mut room, input);
+            output.textures_delta.clear();
             triangles = context.tessellate(output.shapes, output.pixels_per_point).len();
         });
         // The rest of a frame of a sixtieth of a second is the display's.

@@ -1,7 +1,7 @@
 //! The keys: one table that says what each does, from which shortcuts and the help are both made.
 
 use bevy::math::Vec2;
-use egui::{Context, Key, KeyboardShortcut, Modifiers};
+use egui::{Context, Event, Key, KeyboardShortcut, Modifiers};
 
 use super::command::RoomAct;
 use super::state::SpaceBar;
@@ -48,6 +48,7 @@ pub enum KeyAct {
     NudgeRight,
     NudgeUp,
     NudgeDown,
+    Quit,
     Escape,
 }
 
@@ -100,7 +101,7 @@ const fn binding(act: KeyAct, keys: &'static [KeyboardShortcut], what: &'static 
 }
 
 /// Every key. Combinations with more modifiers stand before those with fewer.
-pub static KEYS: [Binding; 32] = [
+pub static KEYS: [Binding; 33] = [
     in_room(KeyAct::TogglePause, &[plain(Key::Space)], "Pause or continue"),
     binding(KeyAct::SpeedOne, &[plain(Key::Num1)], "Speed 1×"),
     binding(KeyAct::SpeedFour, &[plain(Key::Num2)], "Speed 4×"),
@@ -137,46 +138,59 @@ pub static KEYS: [Binding; 32] = [
     Binding { when: When::Always, ..binding(KeyAct::UsualText, &[command(Key::Num0)], "Usual text size") },
     Binding {
         when: When::Always,
+        ..binding(KeyAct::Quit, &[command(Key::Q)], "Close the window; everything is saved")
+    },
+    Binding {
+        when: When::Always,
         ..binding(KeyAct::Escape, &[plain(Key::Escape)], "Close what is open, then deselect")
     },
 ];
 
-/// What the keys of this frame ask for, if anything. The key is used up, so that nobody else sees it.
-pub fn pressed(ctx: &Context, state: &mut UiState) -> Option<KeyAct> {
+/// What the keys of this frame ask for, in order. They are used up, so that nobody else sees them.
+pub fn pressed(ctx: &Context, state: &mut UiState) -> Vec<KeyAct> {
     let writes = ctx.text_edit_focused();
     let focused = ctx.memory(|memory| memory.focused());
     let in_room = focused.is_none_or(|widget| widget == canvas::widget_id());
     let pause = ctx.input_mut(|input| space_bar(input, in_room, &mut state.space));
-    if pause {
-        return Some(KeyAct::TogglePause);
-    }
+    let mut acts = Vec::from_iter(pause.then_some(KeyAct::TogglePause));
     // Only where the room has it is Tab about the room: elsewhere it leads from widget to widget.
     let walks = focused == Some(canvas::widget_id());
-    ctx.input_mut(|input| {
+    let counts = |binding: &&Binding| {
+        let here = match binding.when {
+            When::Always => true,
+            When::NotWriting => !writes,
+            When::InRoom => in_room,
+        };
+        here && match binding.act {
+            KeyAct::TogglePause => false,
+            KeyAct::Next | KeyAct::Previous => walks,
+            _ => true,
+        }
+    };
+    let asked_by = |event: &Event| match event {
         // egui turns these two into events of their own before anybody sees the keys.
-        let clipboard = |act| (!writes).then_some(act);
-        let copied = input.events.iter().any(|event| matches!(event, egui::Event::Copy));
-        let pasted = input.events.iter().any(|event| matches!(event, egui::Event::Paste(_)));
-        if copied && let Some(act) = clipboard(KeyAct::Copy) {
-            return Some(act);
+        Event::Copy if !writes => Some(KeyAct::Copy),
+        Event::Paste(_) if !writes => Some(KeyAct::Paste),
+        Event::Key { key, pressed: true, modifiers, .. } => {
+            let meant =
+                |keys: &KeyboardShortcut| keys.logical_key == *key && modifiers.matches_logically(keys.modifiers);
+            KEYS.iter().filter(counts).find(|binding| binding.keys.iter().any(meant)).map(|binding| binding.act)
         }
-        if pasted && let Some(act) = clipboard(KeyAct::Paste) {
-            return Some(act);
-        }
-        KEYS.iter()
-            .filter(|binding| match binding.when {
-                When::Always => true,
-                When::NotWriting => !writes,
-                When::InRoom => in_room,
-            })
-            .filter(|binding| match binding.act {
-                KeyAct::TogglePause => false,
-                KeyAct::Next | KeyAct::Previous => walks,
-                _ => true,
-            })
-            .find(|binding| binding.keys.iter().any(|keys| input.consume_shortcut(keys)))
-            .map(|binding| binding.act)
-    })
+        _ => None,
+    };
+    // Several keys may fall into one frame; each does what it does, in the order in which they were pressed.
+    ctx.input_mut(|input| {
+        input.events.retain(|event| {
+            // What is typed after this is meant for the palette.
+            if acts.last() == Some(&KeyAct::Palette) {
+                return true;
+            }
+            let act = asked_by(event);
+            acts.extend(act);
+            act.is_none()
+        });
+    });
+    acts
 }
 
 /// Follows the space bar. Whether it was let go without having moved the view: it pauses then, and not before.
@@ -276,6 +290,7 @@ pub fn apply(act: KeyAct, room: &RoomModel, state: &mut UiState) -> Vec<Command>
         KeyAct::NudgeRight => return nudge(state, Vec2::X),
         KeyAct::NudgeUp => return nudge(state, Vec2::Y),
         KeyAct::NudgeDown => return nudge(state, Vec2::NEG_Y),
+        KeyAct::Quit => return vec![Command::Quit],
         KeyAct::Escape => escape(state),
     }
     Vec::new()
@@ -399,7 +414,8 @@ mod tests {
     #[test]
     fn a_pressed_key_is_heard_once_and_not_while_a_text_is_written() {
         let mut window = stage(UiState::default(), |ui, room, _, _, state| {
-            let mut commands = pressed(ui.ctx(), state).map(|act| apply(act, room, state)).unwrap_or_default();
+            let acts = pressed(ui.ctx(), state);
+            let mut commands: Vec<Command> = acts.into_iter().flat_map(|act| apply(act, room, state)).collect();
             let response = ui.text_edit_singleline(state.drafts.entry("a".into()).or_default());
             if state.help {
                 response.request_focus();
@@ -420,6 +436,19 @@ mod tests {
         window.run_steps(3);
         assert_eq!(window.state().commands.len(), 3, "a digit is part of the text");
         assert_eq!(window.state().state.palette.as_deref(), Some(""), "the palette opens from anywhere");
+    }
+
+    #[test]
+    fn keys_that_fall_into_one_frame_do_their_things_in_order() {
+        let context = Context::default();
+        let key =
+            |key| Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers: Modifiers::NONE };
+        let events = [Key::Escape, Key::Num3, Key::F3].map(key).to_vec();
+        let mut acts = Vec::new();
+        let input = egui::RawInput { events, ..egui::RawInput::default() };
+        let mut output = context.run_ui(input, |ui| acts.extend(pressed(ui.ctx(), &mut UiState::default())));
+        output.textures_delta.clear();
+        assert_eq!(acts, [KeyAct::Escape, KeyAct::SpeedSixteen, KeyAct::ToggleOverlay]);
     }
 
     #[test]

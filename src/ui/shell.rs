@@ -30,7 +30,7 @@ impl Shell {
     ) -> Vec<Command> {
         let theme = Theme::of(state.dark);
         let mut commands = Vec::new();
-        if let Some(act) = super::keys::pressed(root.ctx(), state) {
+        for act in super::keys::pressed(root.ctx(), state) {
             commands.extend(super::keys::apply(act, room, state));
         }
         let panel = || Frame::NONE.fill(theme.panel).inner_margin(Margin::same(SPACE[2] as i8));

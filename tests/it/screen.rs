@@ -55,7 +55,7 @@ impl Display {
     pub fn start((width, height): (u32, u32), folder: &Path) -> Self {
         std::fs::create_dir_all(folder).unwrap();
         let mut server = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-nolisten", "tcp", "-screen", "0", &format!("{width}x{height}x24")])
+            .args(["-displayfd", "1", "-nolisten", "tcp", "-noreset", "-screen", "0", &format!("{width}x{height}x24")])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -126,14 +126,26 @@ impl Display {
         self.hand(&["mouseup", "1"]);
     }
 
-    /// Presses keys: `ctrl+z`.
+    /// Presses keys, as a hand does: `ctrl+z` holds the first while it strikes the last.
     pub fn keys(&self, keys: &str) {
-        self.hand(&["key", keys]);
+        let (held, struck) = keys
+            .rsplit_once('+')
+            .map_or((Vec::new(), keys), |(held, struck)| (held.split('+').collect::<Vec<_>>(), struck));
+        let pause = || thread::sleep(Duration::from_millis(250));
+        for key in &held {
+            self.hand(&["keydown", key]);
+        }
+        pause();
+        self.hand(&["key", struck]);
+        pause();
+        for key in &held {
+            self.hand(&["keyup", key]);
+        }
     }
 
     /// Types a text.
     pub fn types(&self, text: &str) {
-        self.hand(&["type", "--delay", "15", text]);
+        self.hand(&["type", "--delay", "15", "--", text]);
     }
 
     /// Keeps a picture of what is to be seen under this name.

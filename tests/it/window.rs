@@ -46,6 +46,7 @@ impl Plan {
         let options = OpenOptions { folder: copy.path().to_owned(), ..OpenOptions::default() };
         let mut room = OpenRoom::open(options).unwrap();
         let mut screen = Screen::new(Some(false));
+        room.run_ticks(2);
         change(&mut screen);
         let context = Context::default();
         context.enable_accesskit();
@@ -57,7 +58,8 @@ impl Plan {
                 time: Some(f64::from(frame) / 30.0),
                 ..RawInput::default()
             };
-            let output = screen.frame(&context, &mut room, input);
+            let mut output = screen.frame(&context, &mut room, input);
+            output.textures_delta.clear();
             let update = output.platform_output.accesskit_update.expect("names are asked for");
             widgets = update.nodes.iter().filter_map(|(_, node)| Some((called(node)?, place(node)?))).collect();
         }
@@ -113,8 +115,13 @@ impl Running {
         let mut command = display.command(env!("CARGO_BIN_EXE_workshop"));
         command.current_dir(folder).args(["--light", "--size", "1280x800"]);
         let child = command.stderr(std::fs::File::create(display.folder.join("stderr.log")).unwrap()).spawn().unwrap();
+        let running = Self { child };
         display.focus("Agent Workshop");
-        Self { child }
+        // An empty display makes a picture of a few hundred bytes.
+        until("the first frame", || {
+            std::fs::metadata(display.picture("0-first")).is_ok_and(|file| file.len() > 50_000)
+        });
+        running
     }
 
     /// Waits until the program has ended by itself.
@@ -158,9 +165,9 @@ fn a_newcomer_s_first_half_hour() {
     display.click(plan.middle("Got it"));
 
     // An agent is dropped from the shelf among the boards, and is lifted above them.
-    display.drag(plan.middle("Put Cleo into the room"), plan.point(Vec2::new(-60.0, 0.0)));
-    until("Cleo in the scene", || contains(&scene, "profile: editor"));
+    display.drag(plan.middle("Add Cleo"), plan.point(Vec2::new(-60.0, 0.0)));
     display.picture("2-dropped");
+    until("Cleo in the scene", || contains(&scene, "profile: editor"));
 
     // The rules are changed, and in the room somebody goes to read them.
     display.double_click(plan.point(Vec2::new(0.0, 60.0)));
@@ -186,6 +193,7 @@ fn a_newcomer_s_first_half_hour() {
     display.keys("F3");
     display.keys("1");
     display.keys("ctrl+z");
+    display.picture("4-undone");
     until("the rule taken back", || !contains(&scene, "Sweep the floor on Fridays"));
     display.keys("ctrl+shift+z");
     until("the rule done again", || contains(&scene, "Sweep the floor on Fridays"));
