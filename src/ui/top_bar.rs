@@ -164,7 +164,7 @@ mod tests {
     use egui_kittest::kittest::Queryable;
 
     fn bar() -> Harness<'static, Stage> {
-        stage(UiState::default(), |ui, room, recent, theme, state| top_bar_ui(ui, room, recent, theme, state))
+        stage(UiState::default(), top_bar_ui)
     }
 
     fn click(window: &mut Harness<'static, Stage>, label: &str) {

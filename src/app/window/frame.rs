@@ -52,6 +52,8 @@ pub struct Screen {
     touched_secs: f64,
     /// Until the next frame, as the last one saw it.
     next_frame: Duration,
+    /// Frames that must follow soon, whatever happens.
+    frames_owed: u8,
 }
 
 impl Screen {
@@ -76,6 +78,7 @@ impl Screen {
             pixels_per_point: 1.0,
             touched_secs: 0.0,
             next_frame: LIVELY,
+            frames_owed: 0,
         }
     }
 
@@ -106,6 +109,11 @@ impl Screen {
             (false, true) => STILL,
             (false, false) => QUIET,
         };
+        // New letters and drawings reach the display one frame after they are first used.
+        self.frames_owed = if output.textures_delta.is_empty() { self.frames_owed.saturating_sub(1) } else { 2 };
+        if self.frames_owed > 0 {
+            self.next_frame = LIVELY;
+        }
         if !commands.is_empty() {
             self.next_frame = Duration::ZERO;
         }

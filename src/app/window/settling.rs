@@ -82,7 +82,7 @@ impl<'w> Draft<'w> {
         match act {
             RoomAct::Agent(command @ AgentCommand::Add { .. }) => Ok(self.add_agent(command)),
             RoomAct::Agent(command) => {
-                let gone = self.agents.get(command.agent()).is_none();
+                let gone = !self.agents.contains(command.agent());
                 if gone {
                     return Err(format!("{} has left the room", command.agent()));
                 }

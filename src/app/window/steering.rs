@@ -328,7 +328,7 @@ fn tell_setting(model: &RoomModel, state: &mut UiState, settings: &[&str], text:
         let bare = setting.rsplit('.').next().unwrap_or(setting);
         model.settings.of_scene.iter().any(|made| made == **setting || made == bare)
     };
-    if let Some(setting) = settings.iter().find(|setting| of_scene(&setting)) {
+    if let Some(setting) = settings.iter().find(|setting| of_scene(setting)) {
         let scene = format!("scenes/{}.yaml", model.scene);
         let text = format!("It stands in settings.yaml now, but {scene} sets {setting} itself and goes before.");
         state.tell_of(text, false, Some(Place::File(scene, None)));

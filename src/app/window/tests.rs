@@ -139,7 +139,7 @@ fn timeless(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
             let is_kept =
-                |key: &str, value: &Value| !matches!(key, "time" | "sent") && !(key == "status" && value == "open");
+                |key: &str, value: &Value| !(matches!(key, "time" | "sent") || key == "status" && value == "open");
             let kept = map.iter().filter(|(key, value)| is_kept(key, value));
             Value::Object(kept.map(|(key, value)| (key.clone(), timeless(value))).collect())
         }
