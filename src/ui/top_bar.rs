@@ -18,23 +18,42 @@ use crate::view::theme::{SPACE, TYPE, Theme};
 /// The speeds on the bar, slow to fast.
 pub const SPEEDS: [Speed; 4] = [Speed::Times(1), Speed::Times(4), Speed::Times(16), Speed::Max];
 
+/// A window that is narrower than this has the bar in two rows, and under the second in three.
+const ONE_ROW_POINTS: f32 = 820.0;
+const TWO_ROWS_POINTS: f32 = 600.0;
+
 /// Draws the bar, and whatever question is open.
 pub fn top_bar_ui(ui: &mut Ui, room: &RoomModel, recent: &Recent, theme: &Theme, state: &mut UiState) -> Vec<Command> {
     state.looks_at_providers = false;
     kit::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
+    let width = ui.available_width();
+    let from_the_right = Layout::right_to_left(Align::Center);
     ui.horizontal(|ui| {
         scene_menu(ui, room, theme, state, &mut commands);
         ui.add_space(SPACE[1]);
         run_bar(ui, room, theme, &mut commands);
         ui.add_space(SPACE[1]);
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            toggles(ui, room, theme, state, &mut commands);
-            ui.add_space(SPACE[1]);
-            provider_menu(ui, room, theme, state, &mut commands);
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| status(ui, room, recent, theme, state));
-        });
+        if width >= TWO_ROWS_POINTS {
+            ui.with_layout(from_the_right, |ui| {
+                toggles(ui, room, theme, state, &mut commands);
+                ui.add_space(SPACE[1]);
+                if width >= ONE_ROW_POINTS {
+                    provider_menu(ui, room, theme, state, &mut commands);
+                    ui.with_layout(Layout::left_to_right(Align::Center), |ui| status(ui, room, recent, theme, state));
+                }
+            });
+        }
     });
+    if width < TWO_ROWS_POINTS {
+        ui.horizontal(|ui| ui.with_layout(from_the_right, |ui| toggles(ui, room, theme, state, &mut commands)));
+    }
+    if width < ONE_ROW_POINTS {
+        ui.horizontal(|ui| {
+            provider_menu(ui, room, theme, state, &mut commands);
+            status(ui, room, recent, theme, state);
+        });
+    }
     commands.extend(dialogs_ui(ui, room, theme, state));
     commands
 }
@@ -242,5 +261,28 @@ mod tests {
         assert!(state.dark && state.help && state.sidebar && state.settings.is_some() && state.notices_open);
         assert_eq!(state.look.light, crate::ui::state::Light::Evening, "it was chosen, so it is remembered");
         assert!(window.state().commands.is_empty());
+    }
+
+    /// The bar in a window of this width: where each of its parts stands.
+    fn places(width: f32) -> Vec<(String, egui::Rect)> {
+        let mut bar = bar();
+        bar.set_size(egui::vec2(width, 800.0));
+        bar.run_steps(3);
+        let names = ["Scene menu", "Pause", "Speed 1×", "Speed Max", "Provider menu", "Talk", "Settings", "Notices"];
+        names.into_iter().map(|name| (name.to_owned(), bar.get_by_label(name).rect())).collect()
+    }
+
+    #[test]
+    fn nothing_on_the_bar_lies_on_anything_else_however_narrow_the_window_is() {
+        for width in [360.0, 480.0, 640.0, 800.0, 1280.0] {
+            let places = places(width);
+            for (index, (name, rect)) in places.iter().enumerate() {
+                assert!(rect.left() >= 0.0 && rect.right() <= width, "{name} sticks out at {width}: {rect:?}");
+                for (other, covered) in &places[index + 1..] {
+                    let shared = rect.shrink(1.0).intersect(covered.shrink(1.0));
+                    assert!(!shared.is_positive(), "{name} lies on {other} at {width}: {rect:?} {covered:?}");
+                }
+            }
+        }
     }
 }
