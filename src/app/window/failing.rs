@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bevy::app::AppExit;
 use bevy::ecs::prelude::*;
-use bevy::render::error_handler::{ErrorType, RenderError, RenderErrorHandler, RenderErrorPolicy};
-use bevy::render::settings::RenderCreation;
+use bevy::render::error_handler::{RenderError, RenderErrorHandler, RenderErrorPolicy};
 use thiserror::Error;
 
 /// A window could not be shown, or ended by itself.
@@ -84,18 +83,15 @@ fn told(panic: &(dyn Any + Send)) -> WindowError {
     WindowError::Display(text.lines().next().unwrap_or_default().chars().take(200).collect())
 }
 
-/// A device that is lost (a driver that was updated or reset, a card that was unplugged) is asked for again; what
-/// else goes wrong ends the window, after the room was saved.
+/// Where the driver gives up (it was updated or reset, a card was unplugged), the window ends and the room is saved:
+/// asking for another device leaves Bevy with a surface of the old one.
 pub(super) fn render_errors() -> RenderErrorHandler {
-    RenderErrorHandler(|error: &RenderError, window: &mut World, _: &mut World| match error.ty {
-        ErrorType::DeviceLost => RenderErrorPolicy::Recover(RenderCreation::default()),
-        _ => {
-            if let Ok(mut why) = GAVE_UP.lock() {
-                *why = Some(format!("{:?} {}", error.ty, error.description.lines().next().unwrap_or_default()));
-            }
-            window.write_message(AppExit::error());
-            RenderErrorPolicy::StopRendering
+    RenderErrorHandler(|error: &RenderError, window: &mut World, _: &mut World| {
+        if let Ok(mut why) = GAVE_UP.lock() {
+            *why = Some(format!("{:?} {}", error.ty, error.description.lines().next().unwrap_or_default()));
         }
+        window.write_message(AppExit::error());
+        RenderErrorPolicy::StopRendering
     })
 }
 
