@@ -250,3 +250,41 @@ pub(super) fn close_room(
         room.close("the window was closed");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::room::OpenOptions;
+    use crate::schedule::SimClock;
+    use crate::workspace::starter;
+
+    #[test]
+    fn a_paused_room_lets_the_processor_rest() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        starter::init(folder.path()).expect("the starter kit can be written");
+        let options = OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::default() };
+        let mut room = OpenRoom::open(options).expect("the starter scene opens");
+        room.run_ticks(60);
+        room.world().expect("it is open").resource_mut::<SimClock>().paused = true;
+        let mut screen = Screen::new(Some(false));
+        let context = Context::default();
+        let mut rests = 0;
+        for frame in 0..60 {
+            room.live();
+            room.recent.bubbles.clear();
+            room.recent.pulses.clear();
+            room.recent.reactions.clear();
+            let size = egui::vec2(1280.0, 800.0);
+            let input = RawInput {
+                screen_rect: Some(egui::Rect::from_min_size(egui::Pos2::ZERO, size)),
+                time: Some(f64::from(frame) / 10.0),
+                ..RawInput::default()
+            };
+            let mut output = screen.frame(&context, &mut room, input);
+            output.textures_delta.clear();
+            rests = if screen.next_frame >= QUIET { rests + 1 } else { 0 };
+        }
+        assert!(rests > 20, "it rested for {rests} frames: {:?}", context.repaint_causes());
+        room.close("tested");
+    }
+}
