@@ -8,7 +8,7 @@ use bevy::ecs::prelude::*;
 use bevy::window::{FileDragAndDrop, PrimaryWindow, RequestRedraw, Window, WindowMode};
 use bevy::winit::{UpdateMode, WinitSettings};
 use bevy_egui::{EguiContext, EguiFullOutput, EguiInput, PrimaryEguiContext};
-use egui::{Context, FullOutput, RawInput, ViewportId};
+use egui::{Context, Event, FullOutput, RawInput, ViewportId};
 
 use super::open_room::OpenRoom;
 use super::performing::{self, Outcome};
@@ -54,6 +54,7 @@ pub struct Screen {
     next_frame: Duration,
     /// Frames that must follow soon, whatever happens.
     frames_owed: u8,
+    modifiers: egui::Modifiers,
 }
 
 impl Screen {
@@ -79,11 +80,18 @@ impl Screen {
             touched_secs: 0.0,
             next_frame: LIVELY,
             frames_owed: 0,
+            modifiers: egui::Modifiers::NONE,
         }
     }
 
     /// Draws one frame of the window, and does what the person asked for in it.
-    pub fn frame(&mut self, context: &Context, room: &mut OpenRoom, input: RawInput) -> FullOutput {
+    pub fn frame(&mut self, context: &Context, room: &mut OpenRoom, mut input: RawInput) -> FullOutput {
+        // `bevy_egui` tells in every frame which modifiers are held; `egui` takes any event for a reason to go on.
+        let held = &mut self.modifiers;
+        input.events.retain(|event| match event {
+            Event::ModifiersChanged(now) => std::mem::replace(held, *now) != *now,
+            _ => true,
+        });
         self.put_on_theme(context, room);
         self.state.now_secs = room.now_secs();
         performing::go_on(room, &mut self.state);
@@ -278,6 +286,7 @@ mod tests {
             let input = RawInput {
                 screen_rect: Some(egui::Rect::from_min_size(egui::Pos2::ZERO, size)),
                 time: Some(f64::from(frame) / 10.0),
+                events: vec![Event::ModifiersChanged(egui::Modifiers::NONE)],
                 ..RawInput::default()
             };
             let mut output = screen.frame(&context, &mut room, input);
