@@ -76,6 +76,8 @@ fn question(id: u64, agent: &str, seed: u64, words: &str) -> ModelRequest {
         kind: CallKind::Task,
         model: None,
         prompt: Prompt { system: vec![], history: vec![], moment: words.into() },
+        tools: Vec::new(),
+        activation: None,
         max_output_tokens: 100,
         seed,
         cause: Seq(1),

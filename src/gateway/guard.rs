@@ -158,6 +158,7 @@ fn chat_request(request: ProviderRequest) -> ChatRequest {
     let messages = request.messages.into_iter().map(|message| match message.role {
         Role::User => ChatMessage::user(message.text),
         Role::Assistant => ChatMessage::assistant(message.text),
+        Role::Tool => ChatMessage::user(message.text),
     });
     let chat = ChatRequest::new(messages.collect());
     if request.system.is_empty() { chat } else { chat.with_system(request.system) }

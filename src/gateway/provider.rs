@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::base::text;
-use crate::mind::{CallKind, Completion, ModelRequest, PromptMessage, Role};
+use crate::mind::{CallKind, Completion, ModelRequest, PromptMessage, Role, ToolDeclaration};
 
 /// One question as a provider gets it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct ProviderRequest {
     pub system: String,
     /// The history, and the moment as the last message of the user.
     pub messages: Vec<PromptMessage>,
+    /// The tools that may be called.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolDeclaration>,
     /// At most so many tokens are to come back.
     pub max_output_tokens: u32,
     /// Chance for providers that need some.
@@ -34,7 +37,9 @@ impl ProviderRequest {
     /// The question of an agent, for this model.
     pub fn new(request: &ModelRequest, model: &str) -> Self {
         let mut messages = request.prompt.history.clone();
-        messages.push(PromptMessage { role: Role::User, text: request.prompt.moment.clone() });
+        if !request.prompt.moment.is_empty() {
+            messages.push(PromptMessage::words(Role::User, request.prompt.moment.clone()));
+        }
         Self {
             agent: request.agent_id.to_string(),
             profile: request.profile.to_string(),
@@ -42,6 +47,7 @@ impl ProviderRequest {
             model: model.to_owned(),
             system: request.prompt.system_text(),
             messages,
+            tools: request.tools.clone(),
             max_output_tokens: request.max_output_tokens,
             seed: request.seed,
         }

@@ -18,7 +18,8 @@ fn request(agent: &str, profile: &str, kind: CallKind, moment: &str) -> Provider
         kind,
         model: "script".into(),
         system: String::new(),
-        messages: vec![PromptMessage { role: Role::User, text: moment.into() }],
+        messages: vec![PromptMessage::words(Role::User, moment)],
+        tools: Vec::new(),
         max_output_tokens: 100,
         seed: 0,
     }

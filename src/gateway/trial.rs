@@ -158,7 +158,8 @@ fn request(choice: &Choice) -> ProviderRequest {
         kind: CallKind::Task,
         model: choice.model.clone(),
         system: "Somebody tries out whether you can be reached. Answer with one short sentence.".to_owned(),
-        messages: vec![PromptMessage { role: Role::User, text: "Hello, are you there?".to_owned() }],
+        messages: vec![PromptMessage::words(Role::User, "Hello, are you there?")],
+        tools: Vec::new(),
         max_output_tokens: TOKENS_AT_MOST,
         seed: 1,
     }

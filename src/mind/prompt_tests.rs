@@ -41,7 +41,7 @@ fn context(moment: Moment) -> MindContext {
             read: false,
         }],
         feedback: vec!["there is no pin “p9”".into()],
-        history: vec![PromptMessage { role: Role::User, text: "You read News.".into() }],
+        history: vec![PromptMessage::words(Role::User, "You read News.")],
         moment,
         max_chars: 60_000,
         summary_tokens: 400,
@@ -219,7 +219,7 @@ fn nothing_makes_a_prompt_exceed_its_budget_and_cuts_are_visible() {
         context.mail = (0..100)
             .map(|n| MailItem { id: format!("m{n}").into(), text: huge.clone(), ..context.mail[0].clone() })
             .collect();
-        context.history = vec![PromptMessage { role: Role::User, text: "x".repeat(1_900) }; 60];
+        context.history = vec![PromptMessage::words(Role::User, "x".repeat(1_900)); 60];
         context.max_chars = 60_000;
         let (prompt, shown) = compose(&context);
         assert!(prompt.chars() <= 60_000, "{} characters", prompt.chars());

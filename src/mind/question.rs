@@ -85,6 +85,8 @@ pub enum Role {
     User,
     /// The agent.
     Assistant,
+    /// A tool, answering a call.
+    Tool,
 }
 
 /// One message of the session so far.
@@ -92,8 +94,42 @@ pub enum Role {
 pub struct PromptMessage {
     /// Who.
     pub role: Role,
-    /// What.
+    /// What; of a tool, its result.
     pub text: String,
+    /// The tools that the agent called with it, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// Of a tool: the [`ToolCall::id`] that it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<String>,
+}
+
+impl PromptMessage {
+    /// Plain words, by the room or the agent.
+    pub fn words(role: Role, text: impl Into<String>) -> Self {
+        Self { role, text: text.into(), tool_calls: Vec::new(), answers: None }
+    }
+
+    /// What the agent said, with the tools that it called.
+    pub fn calls(text: impl Into<String>, tool_calls: Vec<ToolCall>) -> Self {
+        Self { role: Role::Assistant, text: text.into(), tool_calls, answers: None }
+    }
+
+    /// What a tool answered to a call.
+    pub fn result(call: &ToolCall, text: impl Into<String>) -> Self {
+        Self { role: Role::Tool, text: text.into(), tool_calls: Vec::new(), answers: Some(call.id.clone()) }
+    }
+}
+
+/// A tool as a model is told of it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ToolDeclaration {
+    /// Its name.
+    pub name: String,
+    /// What it does, for the model.
+    pub description: String,
+    /// Its arguments: a JSON schema of an object.
+    pub parameters: serde_json::Value,
 }
 
 /// All that is sent: parts that make the system text, the history, and the moment as the last user message.
@@ -103,7 +139,7 @@ pub struct Prompt {
     pub system: Vec<PromptPart>,
     /// The session so far, oldest first.
     pub history: Vec<PromptMessage>,
-    /// What the agent is asked now: the last user message.
+    /// What the agent is asked now: the last user message. Empty where the history ends with what is to be answered.
     pub moment: String,
 }
 
@@ -139,6 +175,12 @@ pub struct ModelRequest {
     pub model: Option<String>,
     /// What is asked.
     pub prompt: Prompt,
+    /// The tools that may be called.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolDeclaration>,
+    /// The piece of work that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub activation: Option<Id>,
     /// At most so many tokens are to come back.
     pub max_output_tokens: u32,
     /// Chance for providers that need some, drawn from the agent's own.
@@ -181,7 +223,7 @@ pub enum Finish {
 }
 
 /// A tool call in a reply.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolCall {
     /// The provider's id for it.
     pub id: String,

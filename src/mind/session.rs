@@ -29,7 +29,7 @@ impl Session {
     pub fn append(&mut self, asked: &str, answered: &str, settings: &MindSettings) {
         for (role, text) in [(Role::User, asked), (Role::Assistant, answered)] {
             let text = truncate(text, settings.session_message_chars_at_most);
-            self.messages.push(PromptMessage { role, text });
+            self.messages.push(PromptMessage::words(role, text));
         }
         let over = self.messages.len().saturating_sub(settings.session_messages_at_most);
         self.messages.drain(..over);

@@ -116,6 +116,8 @@ pub(super) fn think(
             kind: question.kind,
             model: room.profile(agent).and_then(|profile| profile.model.clone()),
             prompt: prompt.clone(),
+            tools: Vec::new(),
+            activation: None,
             max_output_tokens: room.settings.max_output_tokens,
             seed: random.map_or(id.0, |mut random| random.bits()),
             cause: due.cause,

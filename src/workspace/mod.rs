@@ -23,6 +23,7 @@ pub mod settings_edit;
 mod settings_file;
 pub mod starter;
 mod unsaved;
+pub mod vfs;
 pub mod watch;
 pub mod yaml;
 

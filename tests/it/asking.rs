@@ -70,7 +70,8 @@ pub fn command(id: u64, provider: &str, base_url: &str, words: &str, settings: &
         kind: CallKind::Task,
         model: choice.model.clone(),
         system: "You are a test.".to_owned(),
-        messages: vec![PromptMessage { role: Role::User, text: words.to_owned() }],
+        messages: vec![PromptMessage::words(Role::User, words)],
+        tools: Vec::new(),
         max_output_tokens: 64,
         seed: 1,
     };

@@ -30,7 +30,8 @@ pub(super) fn request(kind: CallKind, system: &str, moment: &str) -> ProviderReq
         kind,
         model: "offline".into(),
         system: system.into(),
-        messages: vec![PromptMessage { role: Role::User, text: moment.into() }],
+        messages: vec![PromptMessage::words(Role::User, moment)],
+        tools: Vec::new(),
         max_output_tokens: 800,
         seed: 7,
     }
@@ -39,7 +40,7 @@ pub(super) fn request(kind: CallKind, system: &str, moment: &str) -> ProviderReq
 /// The same request after this history of questions and own replies.
 pub(super) fn after(mut request: ProviderRequest, history: &[(&str, &str)]) -> ProviderRequest {
     let messages = history.iter().flat_map(|(asked, said)| {
-        [(Role::User, *asked), (Role::Assistant, *said)].map(|(role, text)| PromptMessage { role, text: text.into() })
+        [(Role::User, *asked), (Role::Assistant, *said)].map(|(role, text)| PromptMessage::words(role, text))
     });
     request.messages = messages.chain(request.messages).collect();
     request

@@ -170,8 +170,8 @@ fn a_room_full_of_agents_comes_to_rest() {
                 mail.push((to, agents[who].name.clone(), text.to_owned()));
                 due.push_back((to, "mail"));
             }
-            history[who].push(PromptMessage { role: Role::User, text: moment });
-            history[who].push(PromptMessage { role: Role::Assistant, text: reply });
+            history[who].push(PromptMessage::words(Role::User, moment));
+            history[who].push(PromptMessage::words(Role::Assistant, reply));
         }
         assert!(!pins.is_empty(), "somebody has an idea");
     }

@@ -1,0 +1,220 @@
+//! What may be asked of the workspace's files, and what comes back.
+
+use bevy::ecs::message::Message;
+use serde::{Deserialize, Serialize};
+
+use crate::base::{Author, Id, Seq};
+use crate::schedule::Input;
+
+/// What is to be done with files. Paths are as they were given; the one door normalises or refuses them.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum FileOperation {
+    /// Read a text.
+    Read {
+        /// Which.
+        path: String,
+    },
+    /// Write a whole text, over what is there or anew.
+    Write {
+        /// Where.
+        path: String,
+        /// The whole text.
+        content: String,
+    },
+    /// Replace one passage, which must stand there exactly once.
+    Edit {
+        /// In which text.
+        path: String,
+        /// The passage as it stands.
+        old: String,
+        /// What takes its place.
+        new: String,
+    },
+    /// Name the files under a prefix.
+    List {
+        /// What their paths begin with; all where empty.
+        prefix: String,
+    },
+    /// Find lines that hold a text, in files that a glob names.
+    Search {
+        /// The text, without regard to case; every file that the glob names where absent.
+        text: Option<String>,
+        /// Which files; all where absent.
+        glob: Option<String>,
+    },
+    /// Take a file away; its versions stay.
+    Delete {
+        /// Which.
+        path: String,
+    },
+    /// Give a file another path.
+    Rename {
+        /// From where.
+        from: String,
+        /// To where; nothing may be there.
+        to: String,
+    },
+    /// Write an earlier version again, as a new one.
+    Restore {
+        /// Of which file.
+        path: String,
+        /// Which version, by its number.
+        version: u64,
+    },
+    /// Keep a record of the program's own (a session): no version, no conflict, not for tools.
+    Record {
+        /// Where.
+        path: String,
+        /// The whole text.
+        content: String,
+    },
+}
+
+/// What whoever orders may see and change: globs over normalised paths. `None` is everything that the
+/// workspace allows; what is outside is neither done nor spoken of. Every entry of a list must allow: an
+/// agent that was started by another has both its own rights and its starter's.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FileRights {
+    /// One list of globs for each whose rights bound this order: a path is readable if each list names it.
+    pub reads: Vec<Vec<String>>,
+    /// The same for writing, deleting and renaming.
+    pub writes: Vec<Vec<String>>,
+}
+
+/// Something to be done with files, for someone. Answered with exactly one [`FileOutcome`].
+#[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FileOrder {
+    /// Names this order for ever: after a crash the same order is sent again under the same key and is not
+    /// carried out again if it was.
+    pub key: Id,
+    /// Who orders it.
+    pub author: Author,
+    /// As part of which piece of work.
+    pub activation: Option<Id>,
+    /// What.
+    pub operation: FileOperation,
+    /// Within which rights.
+    pub rights: FileRights,
+    /// The record that it comes from.
+    pub cause: Seq,
+}
+
+/// A line that was found.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct TextMatch {
+    /// In which file.
+    pub path: String,
+    /// Counted from 1; 0 where only the file was asked for.
+    pub line: u32,
+    /// The line, cut to a bearable length.
+    pub text: String,
+}
+
+/// What was asked for.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum FileAnswer {
+    /// The text of a file.
+    Text {
+        /// Its normalised path.
+        path: String,
+        /// The whole text.
+        content: String,
+        /// Its newest version.
+        version: u64,
+    },
+    /// The paths under a prefix, in order; where there are none, the folders that there are.
+    Listing {
+        /// The paths.
+        paths: Vec<String>,
+        /// How many more there are than are named.
+        more: usize,
+        /// Where no path matched: folders that hold something.
+        prefixes: Vec<String>,
+    },
+    /// Lines or files that were found.
+    Matches {
+        /// In order of path and line.
+        matches: Vec<TextMatch>,
+        /// How many more there are than are named.
+        more: usize,
+    },
+    /// A file changed.
+    Changed {
+        /// What became of which file.
+        done: FileDone,
+        /// Agents that have read it since its writer last did: they know an older text.
+        conflict_with: Vec<Id>,
+    },
+    /// The text was there already; no version was made.
+    Unchanged {
+        /// The normalised path.
+        path: String,
+        /// Its newest version.
+        version: u64,
+    },
+}
+
+/// What became of a file.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "done", rename_all = "snake_case")]
+pub enum FileDone {
+    /// It has a new text.
+    Written {
+        /// Its normalised path.
+        path: String,
+        /// The number of the new version, counted from 1 per file.
+        version: u64,
+        /// Characters of the text.
+        chars: u64,
+        /// Whether there was no such file before.
+        is_new: bool,
+        /// The text itself, where the room must know it (agent files, boards, scenes).
+        content: Option<String>,
+    },
+    /// It is gone.
+    Deleted {
+        /// Its normalised path.
+        path: String,
+    },
+    /// It has another path.
+    Renamed {
+        /// The path that it had.
+        from: String,
+        /// The path that it has.
+        to: String,
+        /// The text itself, where the room must know it.
+        content: Option<String>,
+    },
+}
+
+/// Why something was not done, in words for the model or person that ordered it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FileFailure {
+    /// One sentence that says what and why: "'notes/plan.md' not found. Similar: 'artifacts/plan.md'."
+    pub what: String,
+    /// Whether the order asked for something that it may never have (a path outside, a forbidden place), as
+    /// opposed to something that is merely not there or does not fit.
+    pub is_refusal: bool,
+}
+
+/// How an order went. An input: what the disk says comes from outside.
+#[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FileOutcome {
+    /// Which order.
+    pub key: Id,
+    /// Who ordered it.
+    pub author: Author,
+    /// As part of which piece of work.
+    pub activation: Option<Id>,
+    /// How it went.
+    pub result: Result<FileAnswer, FileFailure>,
+    /// The record that the order came from.
+    pub cause: Seq,
+}
+
+impl Input for FileOutcome {
+    const KIND: &'static str = "file_outcome";
+}
