@@ -49,6 +49,8 @@ pub mod gateway;
 pub mod memory;
 pub mod mind;
 
+pub mod kernel;
+
 #[cfg(feature = "window")]
 pub mod ui;
 #[cfg(feature = "window")]

@@ -7,5 +7,5 @@ pub mod problem;
 pub mod text;
 
 pub use behaviour::Behaviour;
-pub use ids::{AgentKey, Author, ConversationKey, ElementKey, Id, RequestId, Seq};
+pub use ids::{ActivationKey, AgentKey, Author, ConversationKey, ElementKey, Id, RequestId, Seq};
 pub use problem::{Problem, Severity};

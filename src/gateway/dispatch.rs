@@ -68,6 +68,7 @@ pub(super) fn collect(
         agent: telling.agent,
         activity: telling.activity,
         why: telling.why.into(),
+        for_person: false,
     }));
     if journal.is_replaying() {
         return;

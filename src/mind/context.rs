@@ -189,4 +189,6 @@ pub enum Moment {
         /// In the person's words.
         text: String,
     },
+    /// To go on with work whose words stand in the history.
+    Work,
 }

@@ -19,6 +19,7 @@ pub mod settings;
 mod thinking;
 mod thoughts;
 mod wording;
+mod work;
 
 pub use context::MindContext;
 pub use feedback::Feedback;
@@ -31,6 +32,7 @@ pub use session::Session;
 pub use settings::MindSettings;
 pub use thinking::LastPrompt;
 pub use thoughts::Thoughts;
+pub use work::{WorkDue, WorkOver, WorkReplied, WorkReply, task_words};
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
@@ -46,6 +48,7 @@ use crate::workspace::SettingsExt;
 pub fn plugin(app: &mut App) {
     app.add_settings::<MindSettings>().init_resource::<Thoughts>().add_observer(thinking::give_mind);
     app.add_tick_message::<ModelRequest>().add_tick_message::<CancelRequest>().add_input::<ModelReply>();
+    app.add_tick_message::<WorkDue>().add_tick_message::<WorkReplied>().add_tick_message::<WorkOver>();
     // Owned by floors below; registered here as well, so that this floor runs without their systems.
     app.add_tick_message::<ElementEdit>()
         .add_tick_message::<ElementRefused>()
@@ -59,7 +62,7 @@ pub fn plugin(app: &mut App) {
         Tick,
         (
             (replies::drop_orphans, replies::receive).chain().in_set(InPhase(WorkshopSystems::Ingest, Floor::Mind)),
-            (replies::remember_meetings, thinking::retry_compaction, thinking::think)
+            (replies::remember_meetings, thinking::retry_compaction, thinking::think, work::conclude, work::ask)
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Decide, Floor::Mind)),
             replies::hear_refusals.in_set(InPhase(WorkshopSystems::Apply, Floor::Mind)),

@@ -297,6 +297,7 @@ fn moment(context: &MindContext, max_chars: usize, mail_shown: &mut Vec<Id>) -> 
                 context.summary_tokens
             );
         }
+        Moment::Work => {}
         Moment::Task { text: task } => {
             let _ = write!(text, "{} ", headings::TASK);
             push_cut(&mut text, task.trim(), max_chars.saturating_sub(100));

@@ -11,9 +11,10 @@ use super::gather::Room;
 use super::intent::{Effect, effect};
 use super::markers::{Intent, parse};
 use super::prompt::PERSON;
-use super::question::{CancelRequest, Completion, ModelReply};
+use super::question::{CancelRequest, Completion, Finish, ModelReply};
 use super::session::Session;
 use super::thoughts::{PendingThought, Thoughts};
+use super::work::{WorkReplied, WorkReply};
 use crate::agent::Agent;
 use crate::base::text::{one_line, truncate};
 use crate::base::{AgentKey, Author, Id, RequestId, Seq};
@@ -32,6 +33,7 @@ pub(super) struct Outbox<'w> {
     memories: MessageWriter<'w, MemoryEdit>,
     news: MessageWriter<'w, NewsHeard>,
     done: MessageWriter<'w, ThinkDone>,
+    worked: MessageWriter<'w, WorkReplied>,
     compactions: MessageWriter<'w, CompactionWanted>,
     log: ResMut<'w, EventLog>,
 }
@@ -87,6 +89,14 @@ pub(super) fn receive(
             thought: &thought,
             out: &mut out,
         };
+        if let Some((activation, number)) = thought.work {
+            let outcome = match &reply.outcome {
+                Ok(completion) => Ok(turn.worked(completion)),
+                Err(failure) => Err(failure.clone()),
+            };
+            out.worked.write(WorkReplied { activation, turn: number, outcome });
+            continue;
+        }
         let outcome = match &reply.outcome {
             Ok(completion) => turn.answered(completion, &mut thoughts),
             Err(failure) => {
@@ -145,6 +155,19 @@ impl Turn<'_, '_, '_, '_> {
             return ThinkOutcome::Nothing { why: "the conversation ended before the reply came".to_owned() };
         }
         ThinkOutcome::Said { text: parsed.shown }
+    }
+
+    /// A step of work: markers do what they do everywhere, tools are for whoever keeps the work.
+    fn worked(&mut self, completion: &Completion) -> WorkReply {
+        let parsed = parse(&completion.text);
+        self.feedback.told(&self.thought.feedback);
+        self.carry_out(&parsed.intents);
+        self.note_what_was_read();
+        WorkReply {
+            text: parsed.shown,
+            tool_calls: completion.tool_calls.clone(),
+            was_cut: completion.finish == Finish::Length,
+        }
     }
 
     fn tell(&mut self, remark: String) {

@@ -13,6 +13,8 @@ pub struct MindSettings {
     pub max_prompt_chars: usize,
     /// Tokens of a reply.
     pub max_output_tokens: u32,
+    /// Tokens of a reply while an agent is at work: what it writes into files is among them.
+    pub max_work_output_tokens: u32,
     /// Who the person is, for agents whose profile shares it; nobody is told where empty.
     pub person: String,
     /// A session is summed up after so many replies.
@@ -48,6 +50,7 @@ impl Default for MindSettings {
         Self {
             max_prompt_chars: 60_000,
             max_output_tokens: 400,
+            max_work_output_tokens: 8_192,
             person: String::new(),
             compact_after_turns: 8,
             compact_above_tokens: 6_000,

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::agent::{Agent, Roster};
-use crate::base::{AgentKey, Author, Behaviour, ConversationKey, ElementKey, RequestId, Seq};
+use crate::base::{ActivationKey, AgentKey, Author, Behaviour, ConversationKey, ElementKey, RequestId, Seq};
 use crate::element::{Content, Element, ElementAct, ElementChange, Elements, Held};
 use crate::memory::Memory;
 use crate::schedule::{self, Door, advance, saved, ticks};
@@ -148,6 +148,24 @@ impl Room {
         self.tick();
     }
 
+    fn work_over(&mut self, task: &str) {
+        let (activation, said) = (ActivationKey(1), "Done.".into());
+        let over = WorkOver { activation, agent: ADA, task: task.into(), said, cause: Seq(3) };
+        self.0.world_mut().resource_mut::<Messages<WorkOver>>().write(over);
+        self.tick();
+    }
+
+    /// Lets work ask; returns the question.
+    fn work(&mut self, turn: u32, messages: Vec<PromptMessage>) -> ModelRequest {
+        self.take::<ModelRequest>();
+        let (activation, activity) = (ActivationKey(7), ActivityId(1));
+        let tools = vec![ToolDeclaration { name: "look".into(), description: "Looks.".into(), parameters: json!({}) }];
+        let due = WorkDue { activation, turn, agent: ADA, activity, messages, tools, cause: Seq(3) };
+        self.0.world_mut().resource_mut::<Messages<WorkDue>>().write(due);
+        self.tick();
+        self.take::<ModelRequest>().pop().expect("work is asked")
+    }
+
     fn outcome(&mut self) -> ThinkOutcome {
         self.take::<ThinkDone>().pop().expect("every thought is answered").outcome
     }
@@ -182,11 +200,34 @@ fn reading_asks_a_model_and_an_unchanged_element_costs_no_call() {
 #[test]
 fn the_rules_come_first_whatever_is_asked() {
     let mut room = room();
-    for think in [read(NEWS), read(MAIL), Think::Task { text: "Rest.".into() }, Think::Compact] {
+    for think in [read(NEWS), read(MAIL), Think::Compact] {
         let request = room.ask(ADA, think).expect("it is asked");
         assert!(request.prompt.system_text().starts_with("=== Standing Instructions ===\nBe kind.\n"));
         room.reply(request.id, Ok("Fine."));
     }
+}
+
+#[test]
+fn work_is_asked_with_its_own_history_and_its_reply_goes_back_with_markers_carried_out() {
+    let mut room = room();
+    let history = vec![PromptMessage::words(Role::User, task_words("Count the pins."))];
+    let request = room.work(1, history.clone());
+    assert!(request.prompt.system_text().starts_with("=== Standing Instructions ===\nBe kind.\n"));
+    assert_eq!((request.prompt.history, request.prompt.moment.as_str()), (history.clone(), ""));
+    assert_eq!((request.tools.len(), request.activation.as_deref()), (1, Some("act-7")));
+    room.reply(request.id, Ok("One. [REMEMBER: one pin]"));
+    let replied = room.take::<WorkReplied>().pop().expect("work hears back");
+    assert_eq!((replied.activation, replied.turn), (ActivationKey(7), 1));
+    assert_eq!(replied.outcome.expect("it was answered").text, "One.");
+    assert_eq!(room.get::<Memory>(ADA).workspace_notes, ["one pin"]);
+    assert!(room.get::<Session>(ADA).messages.is_empty(), "the session of work is the kernel's");
+    let request = room.work(2, history);
+    let (activation, agent) = (ActivationKey(7), ADA);
+    let over = WorkOver { activation, agent, task: "Count.".into(), said: "One.".into(), cause: Seq(3) };
+    room.0.world_mut().resource_mut::<Messages<WorkOver>>().write(over);
+    room.tick();
+    assert_eq!(room.take::<CancelRequest>().pop().map(|cancel| cancel.request), Some(request.id));
+    assert_eq!(room.get::<Session>(ADA).messages.len(), 2, "in short, for what comes after");
 }
 
 #[test]
@@ -269,8 +310,7 @@ fn a_long_session_asks_for_a_compaction_and_a_failed_one_waits() {
     let mut room = room();
     for turn in 0..8 {
         assert!(room.take::<CompactionWanted>().is_empty(), "not after {turn} turns");
-        let request = room.ask(ADA, Think::Task { text: format!("task {turn}") }).expect("a task is asked");
-        room.reply(request.id, Ok("Done."));
+        room.work_over(&format!("task {turn}"));
     }
     assert_eq!(room.take::<CompactionWanted>().len(), 1);
     for failure in [Ok("  [REMEMBER: x] "), Err(FailureKind::Unavailable)] {

@@ -12,7 +12,7 @@ use super::question::{CallKind, CancelRequest, ModelRequest, Prompt};
 use super::session::Session;
 use super::thoughts::{Asked, PendingThought, ReadVersion, Thoughts};
 use crate::agent::Agent;
-use crate::base::{ElementKey, Id};
+use crate::base::{ElementKey, Id, RequestId};
 use crate::memory::{Memory, MemoryAct, MemoryEdit, MemorySettings};
 use crate::schedule::AgentRandom;
 use crate::simulation::{CompactionWanted, Conversation, Think, ThinkDone, ThinkDue, ThinkOutcome};
@@ -69,6 +69,9 @@ pub(super) fn think(
     mut log: ResMut<EventLog>,
 ) {
     for due in due.read() {
+        if let Think::Work { .. } = due.think {
+            continue;
+        }
         let answer = |outcome: ThinkOutcome| ThinkDone {
             agent: due.agent,
             activity: due.activity,
@@ -149,6 +152,7 @@ pub(super) fn think(
                 reading,
                 mail_shown,
                 feedback: context.feedback,
+                work: None,
             },
         );
     }
@@ -156,13 +160,15 @@ pub(super) fn think(
 
 /// Takes out the agent's oldest questions until a new one fits.
 fn make_room(thoughts: &mut Thoughts, new: &ModelRequest, at_most: usize) -> Vec<PendingThought> {
-    let pending: Vec<_> = thoughts.pending_of(new.agent).collect();
+    // Work is not given up for smaller things: it has caps of its own.
+    let is_work = |id: &RequestId| thoughts.pending.get(id).is_some_and(|thought| thought.work.is_some());
+    let pending: Vec<_> = thoughts.pending_of(new.agent).filter(|id| !is_work(id)).collect();
     let over = (pending.len() + 1).saturating_sub(at_most.max(1));
     pending[..over].iter().filter_map(|id| thoughts.pending.remove(id)).collect()
 }
 
 /// Sorts the mail in a prompt by the inbox that it lies in, unread pieces only; and whether nothing unread is left.
-fn by_inbox(room: &Room, agent: &Agent, shown: &[Id]) -> (Vec<(Id, Vec<Id>)>, bool) {
+pub(super) fn by_inbox(room: &Room, agent: &Agent, shown: &[Id]) -> (Vec<(Id, Vec<Id>)>, bool) {
     let mut whole = true;
     let mut sorted = Vec::new();
     for (element, held) in room.inboxes_of(agent) {
@@ -183,6 +189,7 @@ enum Unasked {
     Unchanged(ElementKey),
     Over,
     NothingToSum,
+    NotMine,
 }
 
 impl Unasked {
@@ -193,6 +200,7 @@ impl Unasked {
             Self::Unchanged(_) => "nothing new there",
             Self::Over => "the conversation is over",
             Self::NothingToSum => "there is nothing to sum up",
+            Self::NotMine => "work is asked about by whoever keeps it",
         }
     }
 }
@@ -242,12 +250,7 @@ fn question(
         Think::Compact => {
             Ok(Question { kind: CallKind::Compaction, moment: Moment::Compact, asked: String::new(), reading: None })
         }
-        Think::Task { text } => Ok(Question {
-            kind: CallKind::Task,
-            moment: Moment::Task { text: text.clone() },
-            asked: format!("Your task: {text}"),
-            reading: None,
-        }),
+        Think::Work { .. } => Err(Unasked::NotMine),
     }
 }
 

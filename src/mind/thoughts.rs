@@ -9,7 +9,7 @@ use super::feedback::Feedback;
 use super::question::{CallKind, ModelRequest};
 use super::session::Session;
 use crate::agent::Roster;
-use crate::base::{AgentKey, ElementKey, Id, RequestId, Seq};
+use crate::base::{ActivationKey, AgentKey, ElementKey, Id, RequestId, Seq};
 use crate::schedule::Section;
 use crate::simulation::{ActivityId, Think};
 
@@ -28,6 +28,9 @@ pub(super) struct PendingThought {
     pub(super) mail_shown: Vec<(Id, Vec<Id>)>,
     /// The remarks that the prompt passes on.
     pub(super) feedback: Vec<String>,
+    /// The piece of work that asked, and which of its questions this is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) work: Option<(ActivationKey, u32)>,
 }
 
 /// A question without its words.

@@ -37,10 +37,10 @@ pub(super) fn drain(mut desk: Desk, mut bodies: Query<Body>, mut due: MessageWri
 /// Takes up the next thing. Whether there was one.
 fn take_up(desk: &mut Desk, body: &mut BodyItem, whom: Option<&str>, due: &mut MessageWriter<ThinkDue>) -> bool {
     let compacts = body.queue.0.first().is_some_and(|first| first.action == Action::CompactContext);
-    if !compacts && let Some(task) = body.life.tasks.pop_front() {
-        body.life.doing = Doing::Task { cause: task.cause };
-        desk.shift(body, StateEvent::WorkStarted { why: "at what a person asked for".into() }, task.cause);
-        think(body, Think::Task { text: task.text }, task.cause, due);
+    if !compacts && let Some(work) = body.life.work.pop_front() {
+        body.life.doing = Doing::Working { activation: work.activation, cause: work.cause };
+        desk.shift(body, StateEvent::WorkStarted { why: "beginning its work".into() }, work.cause);
+        think(body, Think::Work { activation: work.activation }, work.cause, due);
         return true;
     }
     let Some(next) = body.queue.0.pop() else { return false };

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
 
-use crate::base::{AgentKey, ConversationKey, ElementKey, Id, Seq};
+use crate::base::{ActivationKey, AgentKey, ConversationKey, ElementKey, Id, Seq};
 use crate::schedule::Input;
 
 /// Counts what an agent has set out to do. An answer that names an older one comes too late: it changes no state.
@@ -29,10 +29,10 @@ pub enum Think {
     },
     /// Its session has grown long and is to be summed up.
     Compact,
-    /// A person gave it something to do by itself.
-    Task {
-        /// In the person's words.
-        text: String,
+    /// It came to work: whoever keeps the work (the kernel) answers, not the mind.
+    Work {
+        /// At which piece.
+        activation: ActivationKey,
     },
 }
 
@@ -98,6 +98,28 @@ pub struct Explain {
     pub activity: ActivityId,
     /// "waiting for a free model slot, 2nd of 5"
     pub why: Cow<'static, str>,
+    /// Whether it waits for a person to decide.
+    pub for_person: bool,
+}
+
+/// Work waits for an agent: it comes as soon as it is at leisure, with [`Think::Work`].
+#[derive(Message, Clone, Debug)]
+pub struct Summons {
+    /// Who.
+    pub agent: AgentKey,
+    /// To which piece of work.
+    pub activation: ActivationKey,
+    /// The record that queued it.
+    pub cause: Seq,
+}
+
+/// Work that an agent was summoned to is over before it came.
+#[derive(Message, Clone, Copy, Debug)]
+pub struct SummonsWithdrawn {
+    /// Who.
+    pub agent: AgentKey,
+    /// To which piece of work.
+    pub activation: ActivationKey,
 }
 
 /// An agent noted something that is new to others: it has something to tell about this element.
@@ -126,7 +148,7 @@ pub struct CompactionWanted {
     pub cause: Seq,
 }
 
-/// A person gives an agent something to do. An input.
+/// A person gives an agent something to do. An input; the kernel queues it as work.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TaskCommand {
     /// Who, by id.

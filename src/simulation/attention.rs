@@ -36,7 +36,7 @@ fn stroll(desk: &mut Desk, body: &mut BodyItem) {
     }
     let next = desk.now() + ticks(desk.feet.stroll_secs);
     desk.set(body, Timer::Stroll, next);
-    if !body.queue.0.is_empty() || !body.life.tasks.is_empty() {
+    if !body.queue.0.is_empty() || !body.life.work.is_empty() {
         // A target too far to reach in time must not starve the queue: here is as good as there.
         desk.go(body, Course::STAND);
         desk.wake(body);

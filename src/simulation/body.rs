@@ -16,7 +16,7 @@ use super::space::{Entry, Grid};
 use super::state::{Fsm, State, StateEvent};
 use super::steering::{Course, WalkKind};
 use crate::agent::{Agent, Roster};
-use crate::base::{AgentKey, Behaviour, ConversationKey, ElementKey, Id, Seq};
+use crate::base::{ActivationKey, AgentKey, Behaviour, ConversationKey, ElementKey, Id, Seq};
 use crate::element::kind::kind;
 use crate::element::{Element, Elements};
 use crate::schedule::{AgentRandom, RoomSeed, SimClock, ticks};
@@ -78,9 +78,11 @@ pub enum Doing {
         /// The record that it came from.
         cause: Seq,
     },
-    /// It does what a person asked.
-    Task {
-        /// The record of the asking.
+    /// It is at work.
+    Working {
+        /// At which piece.
+        activation: ActivationKey,
+        /// The record that queued it.
         cause: Seq,
     },
     /// It goes to tell an agent something.
@@ -119,12 +121,12 @@ pub struct News {
     pub cause: Seq,
 }
 
-/// A task that waits.
+/// Work that waits until the agent is at leisure.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct PendingTask {
-    /// In the person's words.
-    pub text: String,
-    /// The record of the asking.
+pub struct PendingWork {
+    /// Which piece.
+    pub activation: ActivationKey,
+    /// The record that queued it.
     pub cause: Seq,
 }
 
@@ -173,8 +175,8 @@ pub struct Life {
     pub told: BTreeMap<ElementKey, u32>,
     /// What it has to tell.
     pub news: Option<News>,
-    /// Tasks that wait.
-    pub tasks: VecDeque<PendingTask>,
+    /// Work that waits.
+    pub work: VecDeque<PendingWork>,
     /// Passing failures, one after another.
     pub failures: u32,
     /// Before this tick it does not try again.
@@ -447,7 +449,7 @@ impl Desk<'_> {
 
     /// Has the agent's queue looked at, if it holds anything and the agent is at leisure.
     pub fn wake(&mut self, body: &BodyItem) {
-        let has_something = !body.queue.0.is_empty() || !body.life.tasks.is_empty();
+        let has_something = !body.queue.0.is_empty() || !body.life.work.is_empty();
         if has_something && body.state.0.is_at_leisure() {
             self.attention.awake.push(body.agent.key);
         }

@@ -1,11 +1,10 @@
-//! What a person does to the room: carrying, pausing, sending home, tasks, and conversations.
+//! What a person does to the room: carrying, pausing, sending home, and conversations.
 
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 use serde_json::{Map, Value, json};
 
-use super::activity::TaskCommand;
-use super::body::{Body, BodyItem, Desk, PendingTask};
+use super::body::{Body, BodyItem, Desk};
 use super::conversation::{ConversationCommand, ConversationKind, Conversations, Utterance};
 use super::meeting::{self, Proposal};
 use super::state::{State, StateEvent};
@@ -103,25 +102,6 @@ fn place(position: Vec2) -> Value {
 
 fn agent_keys(body: &BodyItem, key: &str, value: Value) -> SceneWrite {
     SceneWrite::Agent { id: body.agent.id.clone(), keys: Map::from_iter([(key.to_owned(), value)]) }
-}
-
-/// Gives agents what a person wants done.
-pub(super) fn give_tasks(mut desk: Desk, mut bodies: Query<Body>, mut tasks: MessageReader<TaskCommand>) {
-    for task in tasks.read() {
-        let entity = desk.roster.key(&task.agent).and_then(|key| desk.roster.entity(key));
-        let Some(Ok(mut body)) = entity.map(|entity| bodies.get_mut(entity)) else {
-            nobody_called(&mut desk, &task.agent);
-            continue;
-        };
-        let cause = desk.write(EventKind::Activation, &body, None, json!({ "text": task.text }));
-        if body.life.tasks.len() >= desk.minds.tasks_at_most {
-            let data = json!({ "action": "task", "why": "too many tasks wait for this agent already" });
-            desk.write(EventKind::ActionDropped, &body, cause, data);
-            continue;
-        }
-        body.life.tasks.push_back(PendingTask { text: task.text.clone(), cause });
-        desk.wake(&body);
-    }
 }
 
 /// Does what a person asks about conversations, and learns who is related.

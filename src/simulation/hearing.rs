@@ -6,8 +6,8 @@ use bevy::ecs::prelude::*;
 use serde_json::json;
 
 use super::activity::CompactionWanted;
-use super::activity::{Explain, NewsHeard, Think, ThinkDone, ThinkOutcome};
-use super::body::{Body, BodyItem, Desk, Doing, News, ReadVersion, Sight, Timer};
+use super::activity::{Explain, NewsHeard, Summons, SummonsWithdrawn, Think, ThinkDone, ThinkOutcome};
+use super::body::{Body, BodyItem, Desk, Doing, News, PendingWork, ReadVersion, Sight, Timer};
 use super::conversation::Conversations;
 use super::queue::{Action, QueuedAction};
 use super::state::StateEvent;
@@ -38,7 +38,12 @@ pub(super) fn hear_thoughts(
             continue;
         };
         if body.life.awaited == Some(explain.activity) {
-            desk.shift(&mut body, StateEvent::Explain(explain.why.clone()), None);
+            let event = if explain.for_person {
+                StateEvent::MustWait { why: explain.why.clone() }
+            } else {
+                StateEvent::Explain(explain.why.clone())
+            };
+            desk.shift(&mut body, event, None);
         }
     }
     for thought in done.read() {
@@ -89,15 +94,7 @@ fn finish(desk: &mut Desk, body: &mut BodyItem, doing: Doing, outcome: &ThinkOut
             Some(QueuedAction { action, cause: asked })
         }
         Doing::Compacting { cause: asked } => Some(QueuedAction { action: Action::CompactContext, cause: asked }),
-        Doing::Task { cause: task } => {
-            let (kind, data) = match outcome {
-                ThinkOutcome::Said { .. } => (EventKind::Complete, json!({ "task": task, "text": said })),
-                ThinkOutcome::Nothing { why } => (EventKind::Complete, json!({ "task": task, "text": "", "why": why })),
-                ThinkOutcome::Failed { why, .. } => (EventKind::Error, json!({ "task": task, "what": why })),
-            };
-            desk.write(kind, body, cause, data);
-            None
-        }
+        // How work went is recorded by whoever keeps it.
         _ => None,
     };
     let ThinkOutcome::Failed { why, passing } = outcome else {
@@ -120,6 +117,27 @@ fn finish(desk: &mut Desk, body: &mut BodyItem, doing: Doing, outcome: &ThinkOut
         }
     }
     desk.shift(body, StateEvent::Failed { why: why.clone().into(), until }, cause);
+}
+
+/// Tells agents that work waits for them, or does so no more.
+pub(super) fn hear_summons(
+    mut desk: Desk,
+    mut bodies: Query<Body>,
+    mut summons: MessageReader<Summons>,
+    mut withdrawn: MessageReader<SummonsWithdrawn>,
+) {
+    for summons in summons.read() {
+        let Some(Ok(mut body)) = desk.roster.entity(summons.agent).map(|entity| bodies.get_mut(entity)) else {
+            continue;
+        };
+        body.life.work.push_back(PendingWork { activation: summons.activation, cause: summons.cause });
+        desk.wake(&body);
+    }
+    for gone in withdrawn.read() {
+        if let Some(Ok(mut body)) = desk.roster.entity(gone.agent).map(|entity| bodies.get_mut(entity)) {
+            body.life.work.retain(|work| work.activation != gone.activation);
+        }
+    }
 }
 
 /// Lets changes of elements wake whom they concern.

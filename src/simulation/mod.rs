@@ -24,7 +24,8 @@ pub mod steering;
 mod talks;
 
 pub use activity::{
-    ActivityId, CompactionWanted, Explain, NewsHeard, TaskCommand, Think, ThinkDone, ThinkDue, ThinkOutcome,
+    ActivityId, CompactionWanted, Explain, NewsHeard, Summons, SummonsWithdrawn, TaskCommand, Think, ThinkDone,
+    ThinkDue, ThinkOutcome,
 };
 pub use body::{AgentState, Doing, Home, Life, Position, Queue, Space, Walk};
 pub use conversation::{
@@ -48,10 +49,12 @@ use crate::workspace::{SceneEdit, SceneWrite, SettingsExt};
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
     app.add_settings::<MovementSettings>().add_settings::<AttentionSettings>().add_settings::<ConversationSettings>();
-    app.add_input::<TaskCommand>().add_input::<ConversationCommand>().add_input::<RelationshipCommand>();
+    app.add_input::<ConversationCommand>().add_input::<RelationshipCommand>();
     app.add_tick_message::<ThinkDue>()
         .add_tick_message::<ThinkDone>()
         .add_tick_message::<Explain>()
+        .add_tick_message::<Summons>()
+        .add_tick_message::<SummonsWithdrawn>()
         .add_tick_message::<NewsHeard>()
         .add_tick_message::<CompactionWanted>()
         .add_tick_message::<ConversationEnded>()
@@ -72,7 +75,7 @@ pub fn plugin(app: &mut App) {
     let during = |phase| InPhase(phase, Floor::Simulation);
     app.add_systems(
         Tick,
-        (commands::obey, commands::give_tasks, commands::lead_conversations, relating::relate)
+        (commands::obey, commands::lead_conversations, relating::relate)
             .chain()
             .in_set(during(WorkshopSystems::Ingest)),
     );
@@ -92,7 +95,9 @@ pub fn plugin(app: &mut App) {
     );
     app.add_systems(
         Tick,
-        (hearing::hear_thoughts, hearing::watch, hearing::hear_wishes).chain().in_set(during(WorkshopSystems::Record)),
+        (hearing::hear_thoughts, hearing::hear_summons, hearing::watch, hearing::hear_wishes)
+            .chain()
+            .in_set(during(WorkshopSystems::Record)),
     );
     sections::register::<saved::SimulationSaved>(app);
 }
@@ -105,7 +110,7 @@ pub fn is_idle(world: &mut World) -> bool {
     quiet
         && agents.iter(world).all(|(state, queue, life)| {
             let rests = talks::rests(state.0.state()) && !state.0.is_on_errand();
-            let nothing_waits = queue.0.is_empty() && life.tasks.is_empty() && life.awaited.is_none();
+            let nothing_waits = queue.0.is_empty() && life.work.is_empty() && life.awaited.is_none();
             rests && (nothing_waits || state.0.is_held())
         })
 }

@@ -80,8 +80,6 @@ section! {
         seek_again_secs: f32 = 300.0,
         /// How many actions an agent queues besides a compaction.
         queue_at_most: usize = 5,
-        /// How many tasks may wait for one agent.
-        tasks_at_most: usize = 20,
         /// How near one passes to react to someone or something.
         reaction_units: f32 = 70.0,
         /// How seldom the same two react.

@@ -299,6 +299,8 @@ impl Fsm {
             {
                 self.enter(State::Error, Some(until), why);
             }
+            // Whoever it waited for has decided.
+            StateEvent::Explain(why) if self.under == State::Waiting => self.enter(State::Working, None, why),
             StateEvent::Explain(why) if !self.under.is_rest() || self.errand => self.why = why,
             // A timer that was set for another state finds no due `until` and changes nothing.
             StateEvent::TimerDue if self.until.is_some_and(|until| until <= now) => self.rest(),

@@ -312,7 +312,7 @@ fn detail(world: &World, entity: EntityRef, parts: Parts, room: &RoomModel) -> A
         behaviour: life.behaviour,
         home: home.0,
         queue: queue.0.iter().map(|queued| told_action(queued.action, world, room)).collect(),
-        tasks: life.tasks.iter().map(|task| task.text.clone()).collect(),
+        tasks: tasks_of(world, &agent.id),
         memory: entity.get::<Memory>().cloned().unwrap_or_default(),
         session: session.map_or((0, 0), |session| (session.turns as usize, session.tokens())),
         spent: world.resource::<Questions>().ledger().agent(&agent.id),
@@ -321,6 +321,13 @@ fn detail(world: &World, entity: EntityRef, parts: Parts, room: &RoomModel) -> A
         answered_by: answered_by
             .map_or_else(|problem| problem.what, |choice| told_choice(&choice.provider, &choice.model)),
     }
+}
+
+/// What work waits for an agent, the oldest first.
+fn tasks_of(world: &World, agent: &Id) -> Vec<String> {
+    let Some(kernel) = world.get_resource::<Kernel>() else { return Vec::new() };
+    let waiting = kernel.activations().filter(|one| one.agent == *agent && one.activity.is_none());
+    waiting.map(|one| one.input.clone()).collect()
 }
 
 fn told_choice(provider: &str, model: &str) -> String {

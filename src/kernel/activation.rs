@@ -1,0 +1,259 @@
+//! One piece of work for one agent, from the queue to its end: plain data.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::hash::content_hash;
+use crate::base::{ActivationKey, AgentKey, Id, Seq};
+use crate::gate::Authority;
+use crate::mind::{PromptMessage, Role, ToolCall};
+use crate::simulation::ActivityId;
+
+/// Who set a piece of work going.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// A person.
+    Person,
+    /// An agent that started this one.
+    Spawn,
+    /// An agent that was started by this one and has something to say.
+    Signal,
+}
+
+/// A tool call of the turn that goes on.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Call {
+    /// What the model asked for.
+    pub call: ToolCall,
+    /// How far it is.
+    pub progress: CallProgress,
+    /// Whether a person allowed it.
+    #[serde(default)]
+    pub is_allowed: bool,
+    /// The record of it, once it was begun.
+    #[serde(default)]
+    pub record: Option<Seq>,
+}
+
+/// How far a tool call is.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallProgress {
+    /// Its turn has not come.
+    Pending,
+    /// It is being carried out.
+    Running,
+    /// A person is asked whether it may happen; in words, why.
+    Asked(String),
+    /// It was answered with this text.
+    Answered(String),
+}
+
+/// What a piece of work is at.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "at", rename_all = "snake_case")]
+pub enum Phase {
+    /// It waits until its agent has nothing else to do for another piece of work.
+    Queued,
+    /// Its agent was told and comes as soon as it is at leisure.
+    Summoned,
+    /// The agent is there; the next thing is to ask its model.
+    Due,
+    /// The model is asked.
+    Asking,
+    /// The tools that the model called are carried out, one after another.
+    Calling {
+        /// In the order of the reply.
+        calls: Vec<Call>,
+    },
+}
+
+/// The name of an order that a tool call gives, for ever: the same call of the same turn has the same, and another
+/// call that a model made in its place after a crash has another.
+pub fn order_key(activation: ActivationKey, turn: u32, index: usize, call: &ToolCall) -> Id {
+    format!("{}/{turn}/{index}/{:016x}", activation.id(), call_hash(call)).into()
+}
+
+/// What an order's name says about where it came from: activation, turn and place in the turn.
+pub fn parse_order_key(key: &str) -> Option<(ActivationKey, u32, usize)> {
+    let mut parts = key.strip_prefix("act-")?.split('/');
+    let parsed = (ActivationKey(parts.next()?.parse().ok()?), parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    (parts.next().is_some_and(|hash| hash.len() == 16) && parts.next().is_none()).then_some(parsed)
+}
+
+pub(super) fn call_hash(call: &ToolCall) -> u64 {
+    content_hash(format!("{}\n{}", call.name, call.arguments).as_bytes())
+}
+
+/// A piece of work that waits or goes on.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Activation {
+    /// Names it.
+    pub key: ActivationKey,
+    /// The agent that does it, by id; it may not be in the room yet.
+    pub agent: Id,
+    /// The profile that the agent runs.
+    pub profile: Id,
+    /// The number of the agent, once it is in the room.
+    pub agent_key: Option<AgentKey>,
+    /// The task, or the signal that woke it.
+    pub input: String,
+    /// Who set it going.
+    pub origin: Origin,
+    /// The session that it belongs to: the key of its first activation.
+    pub thread: ActivationKey,
+    /// Lower comes sooner.
+    pub priority: i32,
+    /// The tick in which it was queued.
+    pub queued_tick: u64,
+    /// The record that queued it.
+    pub cause: Seq,
+    /// What it is at.
+    pub phase: Phase,
+    /// Whether it has one of the places for work that goes on.
+    pub has_slot: bool,
+    /// The agent's activity, once the agent is there.
+    pub activity: Option<ActivityId>,
+    /// The session: everything that was said and done, oldest first.
+    pub messages: Vec<PromptMessage>,
+    /// Questions that were asked.
+    pub turn: u32,
+    /// Steps without progress, one after another.
+    pub strikes: u32,
+    /// Failures of the model that may pass, one after another.
+    pub failures: u32,
+    /// It does not ask before this tick.
+    pub not_before: u64,
+    /// The calls that it has made, by hash: to repeat one is no progress.
+    pub made: BTreeSet<u64>,
+    /// What agents that it started told it and it has not been asked about.
+    pub mail: VecDeque<String>,
+    /// Whether it told the agent that started it anything.
+    pub has_signalled: bool,
+    /// Why it waits, as its agent was told last.
+    pub told: String,
+    /// Whether its session changed since it was written down.
+    pub is_unwritten: bool,
+}
+
+impl Activation {
+    /// The tool call that is next or under way.
+    pub fn current_call(&self) -> Option<(usize, &Call)> {
+        let Phase::Calling { calls } = &self.phase else { return None };
+        calls.iter().enumerate().find(|(_, call)| !matches!(call.progress, CallProgress::Answered(_)))
+    }
+
+    /// The session as it stands when the work is stopped here: every call has an answer, and no mail is lost.
+    pub(super) fn closed_messages(&self) -> Vec<PromptMessage> {
+        let mut messages = self.messages.clone();
+        if let Phase::Calling { calls } = &self.phase {
+            messages.extend(calls.iter().map(|call| {
+                let text = match &call.progress {
+                    CallProgress::Answered(text) => text.clone(),
+                    CallProgress::Running => "The work was stopped while this was being carried out.".to_owned(),
+                    _ => "Not carried out: the work was stopped.".to_owned(),
+                };
+                PromptMessage::result(&call.call, text)
+            }));
+        }
+        messages.extend(self.mail.iter().map(|text| PromptMessage::words(Role::User, text.clone())));
+        messages
+    }
+
+    /// What a person is asked about it, if one is.
+    pub fn question(&self) -> Option<(usize, &ToolCall, &str)> {
+        let (index, call) = self.current_call()?;
+        match &call.progress {
+            CallProgress::Asked(why) => Some((index, &call.call, why)),
+            _ => None,
+        }
+    }
+
+    /// Whether its agent is at it or on the way.
+    pub fn has_begun(&self) -> bool {
+        self.phase != Phase::Queued
+    }
+
+    /// Whether it could go on if it had a place.
+    pub(super) fn wants_slot(&self, now: u64) -> bool {
+        match &self.phase {
+            Phase::Due => now >= self.not_before,
+            Phase::Calling { .. } => self.current_call().is_none_or(|(_, call)| call.progress == CallProgress::Pending),
+            _ => false,
+        }
+    }
+}
+
+/// One agent's part in a run: it outlives its activations, so that a signal can wake it again.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Thread {
+    /// The agent, by id.
+    pub agent: Id,
+    /// The profile that it runs.
+    pub profile: Id,
+    /// The agent's own file name, as results speak of it.
+    pub file_name: String,
+    /// The thread of the agent that started it.
+    pub parent: Option<ActivationKey>,
+    /// The thread that a person started: the run.
+    pub root: ActivationKey,
+    /// How many agents stand between it and the person.
+    pub depth: u32,
+    /// Agents that it started.
+    pub children: u32,
+    /// The activation that waits or goes on.
+    pub live: Option<ActivationKey>,
+    /// The session so far, while nothing waits or goes on.
+    pub messages: Vec<PromptMessage>,
+    /// What those who started it may do: it may never do more.
+    pub starters: Vec<Authority>,
+}
+
+/// How a piece of work ended.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "ending", rename_all = "snake_case")]
+pub enum Ending {
+    /// The agent concluded with this text.
+    Completed {
+        /// Its last words.
+        text: String,
+    },
+    /// It could not go on.
+    Failed {
+        /// Why, and what to do.
+        why: String,
+    },
+    /// A person or a limit stopped it.
+    Aborted {
+        /// Who or what.
+        why: String,
+        /// Whether it was a person.
+        by_person: bool,
+    },
+}
+
+impl Ending {
+    /// The word in session files.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Completed { .. } => "completed",
+            Self::Failed { .. } => "failed",
+            Self::Aborted { .. } => "aborted",
+        }
+    }
+}
+
+/// A piece of work that is over.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Finished {
+    /// Which.
+    pub key: ActivationKey,
+    /// The run that it belonged to.
+    pub root: ActivationKey,
+    /// Its agent.
+    pub agent: Id,
+    /// How it ended.
+    pub ending: Ending,
+}

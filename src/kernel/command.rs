@@ -1,0 +1,51 @@
+//! What a person decides about work while it goes on. Inputs.
+
+use bevy::ecs::message::Message;
+use serde::{Deserialize, Serialize};
+
+use crate::base::{ActivationKey, Id};
+use crate::schedule::Input;
+
+/// A person's decision.
+#[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum KernelCommand {
+    /// No work begins, and what goes on stops before its next tool call or question.
+    Pause,
+    /// Work goes on, also where a cap had stopped it.
+    Resume,
+    /// One piece of work ends now.
+    Kill {
+        /// Which.
+        activation: ActivationKey,
+    },
+    /// Whatever this agent works at or has waiting ends now.
+    KillAgent {
+        /// Whose, by id.
+        agent: Id,
+    },
+    /// All work ends now, and none begins until it is let go on.
+    KillAll,
+    /// How much goes on at once, and how deep agents may start agents; for what begins from now on.
+    Limits {
+        /// Pieces of work at once.
+        concurrency: Option<u32>,
+        /// Depth.
+        depth_at_most: Option<u32>,
+    },
+    /// A tool call that waits for a person may happen, or may not.
+    Decide {
+        /// Of which piece of work.
+        activation: ActivationKey,
+        /// In which turn of it.
+        turn: u32,
+        /// Which call of the turn.
+        call: usize,
+        /// Whether it may.
+        allow: bool,
+    },
+}
+
+impl Input for KernelCommand {
+    const KIND: &'static str = "kernel";
+}

@@ -1,0 +1,542 @@
+//! The kernel itself: which work waits, which goes on, what is to be done next. Pure: it is told what happened
+//! and the time in ticks, and says what is to be done; it knows no world, no file and no model.
+//!
+//! Places for work that goes on are not counted up and down: they are the activations that have one
+//! ([`Activation::has_slot`]), so none can be lost or given twice.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use bevy::ecs::prelude::Resource;
+use serde::{Deserialize, Serialize};
+
+use super::activation::{Activation, CallProgress, Ending, Finished, Origin, Phase, Thread};
+use super::settings::KernelSettings;
+use crate::base::{ActivationKey, AgentKey, Id, Seq};
+use crate::mind::{PromptMessage, Role, ToolCall, task_words};
+use crate::simulation::ActivityId;
+
+/// Pieces of work that are over and still known, for whoever shows them.
+const FINISHED_KNOWN: usize = 200;
+/// Places further back than this are not counted out to those who wait.
+const PLACES_TOLD: usize = 20;
+/// Ticks after which an agent that was to come into the room is not waited for any more: 10 s.
+const ARRIVAL_TICKS: u64 = 300;
+
+/// Something that the world is to do for the kernel.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "effect", rename_all = "snake_case")]
+pub enum Effect {
+    /// The agent is to come to work as soon as it is at leisure.
+    Summon {
+        /// To which.
+        activation: ActivationKey,
+    },
+    /// The model is to be asked.
+    Ask {
+        /// For which.
+        activation: ActivationKey,
+        /// Which question of it.
+        turn: u32,
+    },
+    /// A tool call is to be carried out, and answered with [`Kernel::answered`].
+    Perform {
+        /// For which.
+        activation: ActivationKey,
+        /// In which turn.
+        turn: u32,
+        /// Which call of that turn.
+        index: usize,
+    },
+    /// Something that a person should know of a piece of work that goes on.
+    Warn {
+        /// Of which.
+        activation: ActivationKey,
+        /// What.
+        what: String,
+    },
+    /// A piece of work is over: the agent is free, and nobody is asked for it any more.
+    Release {
+        /// What it was, as it was.
+        activation: Box<Activation>,
+        /// How it ended.
+        ending: Ending,
+    },
+}
+
+/// What a model answered.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Reply {
+    /// The words, without markers.
+    pub text: String,
+    /// The tools that it called, in order.
+    pub tool_calls: Vec<ToolCall>,
+    /// Whether it was cut off at the limit of its output.
+    pub was_cut: bool,
+}
+
+/// Why a model did not answer.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum NoReply {
+    /// Too many requests: everything waits so many seconds, if it is said how many.
+    RateLimited {
+        /// As the provider says.
+        retry_after_secs: Option<f32>,
+        /// In words.
+        why: String,
+    },
+    /// A cap is reached: nothing is asked until a person says so.
+    OverBudget {
+        /// Which, and by what.
+        why: String,
+    },
+    /// The same may work later.
+    Passing {
+        /// In words.
+        why: String,
+    },
+    /// It will not work until somebody does something.
+    Lasting {
+        /// What, and what to do.
+        why: String,
+    },
+}
+
+/// All work: what waits, what goes on and who belongs to whom. Written by this module only.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Kernel {
+    pub(super) activations: BTreeMap<ActivationKey, Activation>,
+    pub(super) threads: BTreeMap<ActivationKey, Thread>,
+    /// What was asked of whom in each run, by hash: nobody is asked the same twice.
+    pub(super) asked: BTreeMap<ActivationKey, BTreeSet<u64>>,
+    /// Whether a person paused all work.
+    pub(super) is_paused: bool,
+    /// The cap that stopped all work, in words.
+    pub(super) stopped_by: Option<String>,
+    /// Until this tick nobody is asked, because of a rate limit.
+    pub(super) resume_tick: Option<u64>,
+    /// Rate limits, one after another.
+    pub(super) rate_limits: u32,
+    /// Numbers that a person set and that stand in for the settings'.
+    pub(super) concurrency: Option<u32>,
+    pub(super) depth_at_most: Option<u32>,
+    pub(super) finished: VecDeque<Finished>,
+    pub(super) outgoing: VecDeque<Effect>,
+    /// Whether something happened since work was last given out.
+    pub(super) is_unsettled: bool,
+}
+
+/// A piece of work that is to be queued.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NewWork {
+    /// Names it.
+    pub key: ActivationKey,
+    /// For whom, by id.
+    pub agent: Id,
+    /// The profile that it runs.
+    pub profile: Id,
+    /// As results speak of it: `researcher.md`.
+    pub file_name: String,
+    /// The task.
+    pub input: String,
+    /// Lower comes sooner.
+    pub priority: i32,
+    /// The tick in which it is queued.
+    pub now: u64,
+    /// The record that it comes from.
+    pub cause: Seq,
+}
+
+impl Kernel {
+    /// Everything that waits or goes on, in the order in which it was queued.
+    pub fn activations(&self) -> impl Iterator<Item = &Activation> {
+        self.activations.values()
+    }
+
+    /// A piece of work that waits or goes on.
+    pub fn activation(&self, key: ActivationKey) -> Option<&Activation> {
+        self.activations.get(&key)
+    }
+
+    /// One agent's part in a run.
+    pub fn thread(&self, key: ActivationKey) -> Option<&Thread> {
+        self.threads.get(&key)
+    }
+
+    /// All parts of all runs that are not over.
+    pub fn threads(&self) -> impl Iterator<Item = (ActivationKey, &Thread)> {
+        self.threads.iter().map(|(key, thread)| (*key, thread))
+    }
+
+    /// What is over, the newest last.
+    pub fn finished(&self) -> impl Iterator<Item = &Finished> {
+        self.finished.iter()
+    }
+
+    /// The pieces of work that go on.
+    pub fn going_on(&self) -> usize {
+        self.activations.values().filter(|activation| activation.has_slot).count()
+    }
+
+    /// Whether a person paused all work.
+    pub fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+
+    /// The cap that stopped all work, in words.
+    pub fn stopped_by(&self) -> Option<&str> {
+        self.stopped_by.as_deref()
+    }
+
+    /// The tick at which work goes on after a rate limit.
+    pub fn resume_tick(&self) -> Option<u64> {
+        self.resume_tick
+    }
+
+    /// Whether nothing waits and nothing goes on.
+    pub fn is_idle(&self) -> bool {
+        self.activations.is_empty()
+    }
+
+    /// How many pieces of work may go on at once.
+    pub fn concurrency(&self, settings: &KernelSettings) -> u32 {
+        self.concurrency.unwrap_or(settings.concurrency).max(1)
+    }
+
+    /// How deep agents may start agents.
+    pub fn depth_at_most(&self, settings: &KernelSettings) -> u32 {
+        self.depth_at_most.unwrap_or(settings.depth_at_most)
+    }
+
+    /// Queues what a person wants done: a run of its own.
+    pub fn start(&mut self, work: NewWork) {
+        let thread = Thread {
+            agent: work.agent.clone(),
+            profile: work.profile.clone(),
+            file_name: work.file_name.clone(),
+            parent: None,
+            root: work.key,
+            depth: 0,
+            children: 0,
+            live: Some(work.key),
+            messages: Vec::new(),
+            starters: Vec::new(),
+        };
+        self.asked.entry(work.key).or_default().insert(super::guards::asking(&work.agent, &work.input));
+        self.threads.insert(work.key, thread);
+        let key = work.key;
+        self.queue(work, key, Origin::Person, Vec::new());
+    }
+
+    pub(super) fn queue(
+        &mut self,
+        work: NewWork,
+        thread: ActivationKey,
+        origin: Origin,
+        mut messages: Vec<PromptMessage>,
+    ) {
+        let words = if origin == Origin::Signal { work.input.clone() } else { task_words(&work.input) };
+        messages.push(PromptMessage::words(Role::User, words));
+        let activation = Activation {
+            key: work.key,
+            agent: work.agent,
+            profile: work.profile,
+            agent_key: None,
+            input: work.input,
+            origin,
+            thread,
+            priority: work.priority,
+            queued_tick: work.now,
+            cause: work.cause,
+            phase: Phase::Queued,
+            has_slot: false,
+            activity: None,
+            messages,
+            turn: 0,
+            strikes: 0,
+            failures: 0,
+            not_before: 0,
+            made: BTreeSet::new(),
+            mail: VecDeque::new(),
+            has_signalled: false,
+            told: String::new(),
+            is_unwritten: true,
+        };
+        self.activations.insert(activation.key, activation);
+        self.is_unsettled = true;
+    }
+
+    /// An agent is in the room under this number, or was there all along.
+    pub fn present(&mut self, agent: &Id, key: AgentKey) {
+        for activation in self.activations.values_mut() {
+            if activation.agent == *agent && activation.agent_key != Some(key) {
+                activation.agent_key = Some(key);
+                self.is_unsettled = true;
+            }
+        }
+    }
+
+    /// The agents that work waits for and that were not seen in the room yet.
+    pub fn awaited_agents(&self) -> BTreeSet<Id> {
+        let absent = self.activations.values().filter(|activation| activation.agent_key.is_none());
+        absent.map(|activation| activation.agent.clone()).collect()
+    }
+
+    /// The agent came to work.
+    pub fn ready(&mut self, key: ActivationKey, activity: ActivityId) {
+        let Some(activation) = self.activations.get_mut(&key) else { return };
+        if activation.phase == Phase::Summoned {
+            activation.phase = Phase::Due;
+            activation.activity = Some(activity);
+            self.is_unsettled = true;
+        }
+    }
+
+    /// An agent left the room: its work ends.
+    pub fn left(&mut self, agent: AgentKey) {
+        let gone = self.activations.values().filter(|activation| activation.agent_key == Some(agent));
+        for key in gone.map(|activation| activation.key).collect::<Vec<_>>() {
+            self.end(key, Ending::Aborted { why: "the agent left the room".into(), by_person: true });
+        }
+    }
+
+    /// A person pauses all work, or lets it go on. Going on also lifts the stop of a cap.
+    pub fn set_paused(&mut self, is_paused: bool) {
+        self.is_paused = is_paused;
+        if !is_paused {
+            self.stopped_by = None;
+        }
+        self.is_unsettled = true;
+    }
+
+    /// A cap is another now: work that it stopped goes on.
+    pub fn lift_stop(&mut self) {
+        if self.stopped_by.take().is_some() {
+            self.is_unsettled = true;
+        }
+    }
+
+    /// A person sets how much goes on at once, and how deep agents may start agents. For what begins from now on.
+    pub fn set_limits(&mut self, concurrency: Option<u32>, depth_at_most: Option<u32>) {
+        self.concurrency = concurrency.or(self.concurrency);
+        self.depth_at_most = depth_at_most.or(self.depth_at_most);
+        self.is_unsettled = true;
+    }
+
+    /// A person stops a piece of work. Whether there was such a one.
+    pub fn kill(&mut self, key: ActivationKey, why: &str) -> bool {
+        self.end(key, Ending::Aborted { why: why.to_owned(), by_person: true })
+    }
+
+    /// A person stops everything, and nothing new begins until work is let go on.
+    pub fn kill_all(&mut self, why: &str) {
+        for key in self.activations.keys().copied().collect::<Vec<_>>() {
+            self.end(key, Ending::Aborted { why: why.to_owned(), by_person: true });
+        }
+        self.is_paused = true;
+    }
+
+    /// Ends a piece of work. Whoever started it is told, unless a person stopped it.
+    pub(super) fn end(&mut self, key: ActivationKey, ending: Ending) -> bool {
+        let Some(mut activation) = self.activations.remove(&key) else { return false };
+        activation.has_slot = false;
+        activation.messages = activation.closed_messages();
+        activation.mail.clear();
+        let root = self.threads.get(&activation.thread).map_or(key, |thread| thread.root);
+        if let Some(thread) = self.threads.get_mut(&activation.thread) {
+            thread.live = None;
+            thread.messages = activation.messages.clone();
+        }
+        let agent = activation.agent.clone();
+        self.finished.push_back(Finished { key, root, agent, ending: ending.clone() });
+        let surplus = self.finished.len().saturating_sub(FINISHED_KNOWN);
+        self.finished.drain(..surplus);
+        self.outgoing.push_back(Effect::Release { activation: Box::new(activation), ending });
+        self.is_unsettled = true;
+        true
+    }
+
+    /// Forgets runs in which nothing waits or goes on.
+    pub fn forget_finished_runs(&mut self) {
+        let busy: BTreeSet<ActivationKey> =
+            self.threads.values().filter(|thread| thread.live.is_some()).map(|thread| thread.root).collect();
+        self.threads.retain(|_, thread| busy.contains(&thread.root));
+        self.asked.retain(|root, _| busy.contains(root));
+    }
+
+    /// The sessions that changed since they were written down; they count as written down now.
+    pub fn take_unwritten(&mut self) -> Vec<ActivationKey> {
+        let changed = self.activations.values_mut().filter(|one| std::mem::take(&mut one.is_unwritten));
+        changed.map(|one| one.key).collect()
+    }
+
+    /// Why work that could go on does not, where its agent was told something else: to be told now.
+    pub fn take_tellings(&mut self) -> Vec<(ActivationKey, String)> {
+        let held_up = match (self.is_paused, &self.stopped_by, self.resume_tick) {
+            (true, ..) => Some("all work is paused".to_owned()),
+            (_, Some(why), _) => Some(format!("all work stopped: {why}")),
+            (.., Some(_)) => Some("waiting for a rate limit to pass".to_owned()),
+            _ => None,
+        };
+        let waits = |one: &Activation| one.activity.is_some() && one.phase == Phase::Due && !one.has_slot;
+        let mut line: Vec<(i32, ActivationKey)> =
+            self.activations.values().filter(|one| waits(one)).map(|one| (one.priority, one.key)).collect();
+        line.sort_unstable();
+        let all = line.len();
+        let mut tellings = Vec::new();
+        for (place, (_, key)) in line.into_iter().enumerate().take(PLACES_TOLD) {
+            let Some(activation) = self.activations.get_mut(&key) else { continue };
+            let why = match &held_up {
+                Some(why) => why.clone(),
+                None if activation.not_before > 0 => "waiting to ask again".to_owned(),
+                None => format!("waiting for a free place at work, {} of {all}", place + 1),
+            };
+            if activation.told != why {
+                activation.told.clone_from(&why);
+                tellings.push((key, why));
+            }
+        }
+        tellings
+    }
+
+    /// Notes the record of a tool call that was begun.
+    pub fn note_record(&mut self, key: ActivationKey, index: usize, record: Seq) {
+        let Some(activation) = self.activations.get_mut(&key) else { return };
+        activation.told.clear();
+        if let Phase::Calling { calls } = &mut activation.phase
+            && let Some(call) = calls.get_mut(index)
+        {
+            call.record = Some(record);
+        }
+    }
+
+    /// What is to be done that does not depend on the time: in order, once.
+    pub fn take_effects(&mut self) -> Vec<Effect> {
+        self.outgoing.drain(..).collect()
+    }
+
+    /// Gives out work: whoever is at leisure is summoned, places are given by priority and age, and whatever has a
+    /// place goes on. `is_held` says of which agents a person holds back.
+    pub fn step(&mut self, now: u64, settings: &KernelSettings, is_held: impl Fn(AgentKey) -> bool) -> Vec<Effect> {
+        self.end_rate_limit(now);
+        let is_late = |one: &Activation| one.phase == Phase::Due && !one.has_slot && one.not_before != 0;
+        let timers = self.activations.values().any(|one| is_late(one) && one.not_before <= now);
+        if !(self.is_unsettled || timers) {
+            return Vec::new();
+        }
+        self.is_unsettled = false;
+        self.give_up_absent(now);
+        if self.is_paused || self.stopped_by.is_some() || self.resume_tick.is_some() {
+            // Looked at again when that is over: each of them marks the kernel unsettled.
+            return Vec::new();
+        }
+        let mut effects = self.summon();
+        self.give_places(now, settings, &is_held);
+        let going_on: Vec<ActivationKey> =
+            self.activations.values().filter(|activation| activation.has_slot).map(|one| one.key).collect();
+        for key in going_on {
+            let agent = self.activations.get(&key).and_then(|activation| activation.agent_key);
+            if agent.is_some_and(&is_held) {
+                self.is_unsettled = true;
+                continue;
+            }
+            self.go_on(key, now, settings, &mut effects);
+        }
+        effects
+    }
+
+    fn end_rate_limit(&mut self, now: u64) {
+        if self.resume_tick.is_some_and(|tick| tick <= now) {
+            self.resume_tick = None;
+            self.is_unsettled = true;
+        }
+    }
+
+    fn give_up_absent(&mut self, now: u64) {
+        let absent = self.activations.values().filter(|activation| activation.agent_key.is_none());
+        let (late, early): (Vec<_>, Vec<_>) =
+            absent.map(|one| (one.key, one.queued_tick)).partition(|(_, queued)| now >= queued + ARRIVAL_TICKS);
+        self.is_unsettled |= !early.is_empty();
+        for (key, _) in late {
+            self.end(key, Ending::Failed { why: "its agent did not come into the room".into() });
+        }
+    }
+
+    /// One piece of work per agent at a time: the most urgent, of equally urgent ones the oldest.
+    fn summon(&mut self) -> Vec<Effect> {
+        let mut taken: BTreeSet<Id> = BTreeSet::new();
+        let mut first: BTreeMap<&Id, (i32, ActivationKey)> = BTreeMap::new();
+        for activation in self.activations.values() {
+            if activation.has_begun() {
+                taken.insert(activation.agent.clone());
+            } else if activation.agent_key.is_some() {
+                let rank = (activation.priority, activation.key);
+                let best = first.entry(&activation.agent).or_insert(rank);
+                *best = rank.min(*best);
+            }
+        }
+        let called: Vec<ActivationKey> =
+            first.into_iter().filter(|(agent, _)| !taken.contains(*agent)).map(|(_, (_, key))| key).collect();
+        called
+            .into_iter()
+            .filter_map(|key| {
+                self.activations.get_mut(&key)?.phase = Phase::Summoned;
+                Some(Effect::Summon { activation: key })
+            })
+            .collect()
+    }
+
+    fn give_places(&mut self, now: u64, settings: &KernelSettings, is_held: &impl Fn(AgentKey) -> bool) {
+        let places = self.concurrency(settings) as usize;
+        let free = places.saturating_sub(self.going_on());
+        if free == 0 {
+            return;
+        }
+        let mut wanting: Vec<(i32, ActivationKey)> = self
+            .activations
+            .values()
+            .filter(|one| !one.has_slot && one.wants_slot(now) && !one.agent_key.is_some_and(is_held))
+            .map(|one| (one.priority, one.key))
+            .collect();
+        wanting.sort_unstable();
+        for (_, key) in wanting.into_iter().take(free) {
+            if let Some(activation) = self.activations.get_mut(&key) {
+                activation.has_slot = true;
+            }
+        }
+    }
+
+    /// The next step of a piece of work that has a place.
+    fn go_on(&mut self, key: ActivationKey, now: u64, settings: &KernelSettings, effects: &mut Vec<Effect>) {
+        let Some(activation) = self.activations.get_mut(&key) else { return };
+        match &mut activation.phase {
+            Phase::Due if now >= activation.not_before => {
+                if activation.turn >= settings.turns_at_most {
+                    let why = format!("stopped after {} turns (kernel.turns_at_most)", settings.turns_at_most);
+                    self.end(key, Ending::Aborted { why, by_person: false });
+                    return;
+                }
+                for text in activation.mail.drain(..) {
+                    activation.messages.push(PromptMessage::words(Role::User, text));
+                }
+                activation.turn += 1;
+                activation.phase = Phase::Asking;
+                activation.not_before = 0;
+                activation.told.clear();
+                activation.is_unwritten = true;
+                effects.push(Effect::Ask { activation: key, turn: activation.turn });
+            }
+            Phase::Calling { calls } => {
+                let next =
+                    calls.iter_mut().enumerate().find(|(_, one)| !matches!(one.progress, CallProgress::Answered(_)));
+                if let Some((index, call)) = next
+                    && call.progress == CallProgress::Pending
+                {
+                    call.progress = CallProgress::Running;
+                    effects.push(Effect::Perform { activation: key, turn: activation.turn, index });
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Work: what waits, what goes on, who started whom, and when it stops.
+//!
+//! In reading order: one piece of work ([`activation`]), all of it and who gets the next place ([`core`]), what
+//! becomes of it when a model or a tool has answered ([`steps`]), agents that start and wake agents ([`guards`]),
+//! the session as it is sent and kept ([`session`]). All of that is pure. The systems ([`working`]) tell it what
+//! happened in the room and carry out what it says.
+
+pub mod activation;
+pub mod command;
+pub mod core;
+pub mod guards;
+mod office;
+mod saved;
+#[cfg(test)]
+mod model_tests;
+pub mod session;
+pub mod settings;
+pub mod steps;
+#[cfg(test)]
+mod tests;
+mod working;
+
+pub use activation::{Activation, Call, CallProgress, Ending, Finished, Origin, Phase, Thread};
+pub use command::KernelCommand;
+pub use core::{Effect, Kernel, NewWork, NoReply, Reply};
+pub use guards::{Refusal, Signalled};
+pub use settings::KernelSettings;
+
+use bevy::app::App;
+use bevy::ecs::prelude::*;
+
+use crate::agent::{AgentCommand, AgentRemoved};
+use crate::mind::{WorkDue, WorkOver, WorkReplied};
+use crate::schedule::door::{CollectInputs, InputExt};
+use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
+use crate::simulation::{Explain, Summons, SummonsWithdrawn, TaskCommand, ThinkDone, ThinkDue};
+use crate::workspace::SettingsExt;
+use crate::workspace::vfs::FileOrder;
+
+/// Adds this floor to the room.
+pub fn plugin(app: &mut App) {
+    app.add_settings::<KernelSettings>();
+    app.init_resource::<Kernel>().init_resource::<working::Outbox>();
+    app.add_input::<TaskCommand>().add_input::<KernelCommand>();
+    // Owned by floors below, which register them too.
+    app.add_tick_message::<AgentCommand>()
+        .add_tick_message::<AgentRemoved>()
+        .add_tick_message::<Summons>()
+        .add_tick_message::<SummonsWithdrawn>()
+        .add_tick_message::<ThinkDue>()
+        .add_tick_message::<ThinkDone>()
+        .add_tick_message::<Explain>()
+        .add_tick_message::<WorkDue>()
+        .add_tick_message::<WorkReplied>()
+        .add_tick_message::<WorkOver>()
+        .add_tick_message::<FileOrder>();
+    app.add_systems(
+        Tick,
+        (
+            working::say.in_set(CollectInputs),
+            (working::hear, working::notice_caps).chain().in_set(InPhase(WorkshopSystems::Ingest, Floor::Kernel)),
+            working::work.in_set(InPhase(WorkshopSystems::Simulate, Floor::Kernel)),
+        ),
+    );
+    sections::register::<saved::KernelSaved>(app);
+}

@@ -1,0 +1,392 @@
+//! Whatever happens in whatever order (work, tools, signals, pauses, kills, crashes, restarts): no message is lost,
+//! no place is lost or given twice, no cap is exceeded and no tool is run twice.
+//!
+//! Beside the kernel stands what is outside of it: models that still owe an answer, and a desk that carries out
+//! tool calls, each key once, and outlives every crash. A crash throws the kernel back to what was last saved, as
+//! the workspace does it, together with what was under way then.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::activation::{CallProgress, Phase, order_key, parse_order_key};
+use super::core::{Effect, Kernel, NewWork, NoReply, Reply};
+use super::settings::KernelSettings;
+use crate::base::{ActivationKey, AgentKey, Id, Seq};
+use crate::mind::{Role, ToolCall};
+use crate::simulation::ActivityId;
+
+/// One thing that happens.
+#[derive(Clone, Debug)]
+enum Act {
+    /// A person gives an agent a task.
+    Start(u8),
+    /// The n-th question that is owed an answer is answered: with so many tool calls, or with a conclusion.
+    Reply(u8, u8),
+    /// The n-th question fails.
+    Fail(u8, u8),
+    /// The desk carries out the n-th order and its outcome arrives.
+    Outcome(u8),
+    /// The desk carries out the n-th order, and nobody hears of it yet.
+    CarryOut(u8),
+    /// The n-th piece of work starts another agent.
+    Spawn(u8, u8),
+    /// The n-th piece of work signals.
+    Signal(u8),
+    /// A person must decide about the n-th order.
+    Ask(u8),
+    /// A person decides the n-th question.
+    Decide(u8, bool),
+    Pause,
+    Resume,
+    Kill(u8),
+    KillAll,
+    Concurrency(u8),
+    Leave(u8),
+    /// What there is is saved.
+    Save,
+    /// The process dies and the room is opened again as it was saved.
+    Crash,
+    Ticks(u8),
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let act = prop_oneof![
+        3 => any::<u8>().prop_map(Act::Start),
+        8 => (any::<u8>(), 0..4_u8).prop_map(|(at, calls)| Act::Reply(at, calls)),
+        1 => (any::<u8>(), 0..4_u8).prop_map(|(at, kind)| Act::Fail(at, kind)),
+        8 => any::<u8>().prop_map(Act::Outcome),
+        3 => any::<u8>().prop_map(Act::CarryOut),
+        4 => (any::<u8>(), any::<u8>()).prop_map(|(at, who)| Act::Spawn(at, who)),
+        4 => any::<u8>().prop_map(Act::Signal),
+        1 => any::<u8>().prop_map(Act::Ask),
+        2 => (any::<u8>(), any::<bool>()).prop_map(|(at, allow)| Act::Decide(at, allow)),
+        1 => Just(Act::Pause),
+        2 => Just(Act::Resume),
+        1 => any::<u8>().prop_map(Act::Kill),
+        1 => Just(Act::KillAll),
+        1 => (1..6_u8).prop_map(Act::Concurrency),
+        1 => any::<u8>().prop_map(Act::Leave),
+        2 => Just(Act::Save),
+        2 => Just(Act::Crash),
+        2 => any::<u8>().prop_map(Act::Ticks),
+    ];
+    proptest::collection::vec(act, 1..120)
+}
+
+type OrderKey = (ActivationKey, u32, usize);
+
+/// What the workspace saves and opens again.
+#[derive(Clone)]
+struct Saved {
+    kernel: Kernel,
+    owed: BTreeSet<(ActivationKey, u32)>,
+    orders: BTreeSet<OrderKey>,
+    now: u64,
+    next: u64,
+    /// Every signal that was accepted: for which thread, and its words.
+    sent: Vec<(ActivationKey, String)>,
+}
+
+struct World {
+    is: Saved,
+    disk: Saved,
+    settings: KernelSettings,
+    /// What the desk has carried out, by the order's name. Outlives crashes.
+    carried_out: BTreeMap<Id, ToolCall>,
+    /// Counts what models say, who never say the same twice. Outlives crashes.
+    said: u64,
+}
+
+fn pick<T: Copy>(from: impl IntoIterator<Item = T>, at: u8) -> Option<T> {
+    let all: Vec<T> = from.into_iter().collect();
+    (!all.is_empty()).then(|| all[at as usize % all.len()])
+}
+
+impl World {
+    fn new() -> Self {
+        let is = Saved {
+            kernel: Kernel::default(),
+            owed: BTreeSet::new(),
+            orders: BTreeSet::new(),
+            now: 1,
+            next: 1,
+            sent: Vec::new(),
+        };
+        Self { disk: is.clone(), is, settings: KernelSettings::default(), carried_out: BTreeMap::new(), said: 0 }
+    }
+
+    fn work(&mut self, agent: u8, input: String) -> NewWork {
+        self.is.next += 1;
+        let agent = format!("agent-{}", agent % 12);
+        NewWork {
+            key: ActivationKey(self.is.next),
+            agent: agent.as_str().into(),
+            profile: agent.as_str().into(),
+            file_name: format!("{agent}.md"),
+            input,
+            priority: 0,
+            now: self.is.now,
+            cause: Seq(1),
+        }
+    }
+
+    fn happen(&mut self, act: &Act) {
+        match act {
+            Act::Start(agent) => {
+                let input = format!("task {}", self.is.next);
+                let work = self.work(*agent, input);
+                self.is.kernel.start(work);
+            }
+            Act::Reply(at, calls) => {
+                let Some((key, turn)) = pick(self.is.owed.iter().copied(), *at) else { return };
+                self.is.owed.remove(&(key, turn));
+                self.said += 1;
+                let said = self.said;
+                let tool_calls = (0..*calls)
+                    .map(|call| {
+                        let arguments = json!({ "path": format!("artifacts/{said}-{call}.md") });
+                        ToolCall::new(format!("c{call}"), "vfs_write", arguments)
+                    })
+                    .collect();
+                let reply = Reply { text: format!("turn {said}"), tool_calls, was_cut: false };
+                self.is.kernel.replied(key, turn, reply, &self.settings);
+            }
+            Act::Fail(at, kind) => {
+                let Some((key, turn)) = pick(self.is.owed.iter().copied(), *at) else { return };
+                self.is.owed.remove(&(key, turn));
+                let why = "it broke".to_owned();
+                let failure = match kind {
+                    0 => NoReply::RateLimited { retry_after_secs: Some(1.0), why },
+                    1 => NoReply::OverBudget { why },
+                    2 => NoReply::Passing { why },
+                    _ => NoReply::Lasting { why },
+                };
+                self.is.kernel.failed(key, turn, failure, self.is.now, &self.settings);
+            }
+            Act::Outcome(at) => {
+                let Some(order) = pick(self.is.orders.iter().copied(), *at) else { return };
+                self.carry_out(order);
+                self.is.orders.remove(&order);
+                self.is.kernel.answered(order.0, order.1, order.2, "done".into());
+            }
+            Act::CarryOut(at) => {
+                if let Some(order) = pick(self.is.orders.iter().copied(), *at) {
+                    self.carry_out(order);
+                }
+            }
+            Act::Spawn(at, who) => {
+                let Some(parent) = pick(self.begun(), *at) else { return };
+                let input = format!("part {}", self.is.next);
+                let work = self.work(*who, input);
+                // A refusal is told to the one that asked; nothing else comes of it.
+                let _refused = self.is.kernel.spawn(parent, work, Vec::new(), &self.settings);
+            }
+            Act::Signal(at) => {
+                let Some(from) = pick(self.begun(), *at) else { return };
+                self.is.next += 1;
+                let message = format!("news {}", self.is.next);
+                let at = (ActivationKey(self.is.next), self.is.now, Seq(1));
+                let thread = self.is.kernel.activation(from).and_then(|one| self.is.kernel.thread(one.thread));
+                let Some((agent, parent)) = thread.map(|thread| (thread.agent.clone(), thread.parent)) else { return };
+                if self.is.kernel.signal(from, &message, at, &self.settings).is_ok() {
+                    let parent = parent.expect("only who was started can signal");
+                    self.is.sent.push((parent, format!("Signal from {agent}: {message}")));
+                }
+            }
+            Act::Ask(at) => {
+                let Some(order) = pick(self.is.orders.iter().copied(), *at) else { return };
+                if self.call_of(order).is_none_or(|(name, _)| self.carried_out.contains_key(&name)) {
+                    return;
+                }
+                self.is.orders.remove(&order);
+                self.is.kernel.ask_person(order.0, order.1, order.2, "it is risky".into());
+            }
+            Act::Decide(at, allow) => {
+                let asked = self.is.kernel.activations().filter_map(|one| Some((one.key, one.turn, one.question()?.0)));
+                let asked: Vec<OrderKey> = asked.collect();
+                let Some((key, turn, index)) = pick(asked, *at) else { return };
+                let refusal = (!allow).then(|| "Error: refused".to_owned());
+                assert!(self.is.kernel.decided(key, turn, index, refusal));
+            }
+            Act::Pause => self.is.kernel.set_paused(true),
+            Act::Resume => self.is.kernel.set_paused(false),
+            Act::Kill(at) => {
+                if let Some(key) = pick(self.all(), *at) {
+                    self.is.kernel.kill(key, "a person");
+                }
+            }
+            Act::KillAll => self.is.kernel.kill_all("a person"),
+            Act::Concurrency(most) => self.is.kernel.set_limits(Some(u32::from(*most)), None),
+            Act::Leave(agent) => self.is.kernel.left(AgentKey(u32::from(agent % 12))),
+            Act::Save => self.disk = self.is.clone(),
+            Act::Crash => {
+                // As it goes to disk and back.
+                let text = serde_json::to_string(&self.disk.kernel).expect("the kernel can be saved");
+                let kernel: Kernel = serde_json::from_str(&text).expect("and read again");
+                assert_eq!(kernel, self.disk.kernel);
+                self.is = Saved { kernel, ..self.disk.clone() };
+            }
+            Act::Ticks(many) => self.is.now += u64::from(*many),
+        }
+    }
+
+    fn all(&self) -> Vec<ActivationKey> {
+        self.is.kernel.activations().map(|one| one.key).collect()
+    }
+
+    fn begun(&self) -> Vec<ActivationKey> {
+        self.is.kernel.activations().filter(|one| one.has_slot).map(|one| one.key).collect()
+    }
+
+    fn call_of(&self, (key, turn, index): OrderKey) -> Option<(Id, ToolCall)> {
+        let call = &self.is.kernel.running_call(key, turn, index)?.call;
+        Some((order_key(key, turn, index, call), call.clone()))
+    }
+
+    /// What a name stands for never changes, so whoever carries it out once does the right thing for ever.
+    fn carry_out(&mut self, order: OrderKey) {
+        // The work was stopped meanwhile: the order is carried out and nobody hears of it.
+        let Some((name, call)) = self.call_of(order) else { return };
+        assert_eq!(parse_order_key(&name), Some(order));
+        assert_eq!(*self.carried_out.entry(name).or_insert_with(|| call.clone()), call);
+    }
+
+    fn settle(&mut self) {
+        for _ in 0..4 {
+            self.is.now += 1;
+            for agent in self.is.kernel.awaited_agents() {
+                let number = agent.trim_start_matches("agent-").parse().expect("agents are numbered");
+                self.is.kernel.present(&agent, AgentKey(number));
+            }
+            let mut effects = self.is.kernel.take_effects();
+            effects.extend(self.is.kernel.step(self.is.now, &self.settings, |_| false));
+            for effect in effects {
+                self.carry(effect);
+            }
+            self.is.kernel.forget_finished_runs();
+            self.check();
+        }
+    }
+
+    fn carry(&mut self, effect: Effect) {
+        match effect {
+            Effect::Summon { activation } => self.is.kernel.ready(activation, ActivityId(1)),
+            Effect::Ask { activation, turn } => {
+                assert!(self.is.owed.insert((activation, turn)), "a question is asked once at a time");
+            }
+            Effect::Perform { activation, turn, index } => {
+                assert!(self.is.orders.insert((activation, turn, index)), "an order is given once");
+            }
+            Effect::Release { activation, .. } => {
+                self.is.owed.retain(|(key, _)| *key != activation.key);
+                // What is under way at the desk is carried out; nobody waits for it.
+            }
+            Effect::Warn { .. } => {}
+        }
+    }
+
+    fn check(&self) {
+        let kernel = &self.is.kernel;
+        let mut agents = BTreeSet::new();
+        for one in kernel.activations() {
+            let thread = kernel.thread(one.thread).expect("every piece of work belongs to a thread");
+            assert_eq!(thread.live, Some(one.key), "and is the one that it waits for");
+            assert!(thread.depth <= self.settings.depth_at_most && thread.children <= self.settings.fan_out_at_most);
+            if one.has_begun() {
+                assert!(agents.insert(&one.agent), "an agent does one thing at a time");
+            }
+            match &one.phase {
+                Phase::Asking => {
+                    assert!(one.has_slot && self.is.owed.contains(&(one.key, one.turn)), "someone owes the answer");
+                }
+                Phase::Calling { calls } => {
+                    let running = calls.iter().enumerate().filter(|(_, call)| call.progress == CallProgress::Running);
+                    let running: Vec<usize> = running.map(|(index, _)| index).collect();
+                    assert!(running.len() <= 1, "one tool at a time");
+                    for index in running {
+                        assert!(self.is.orders.contains(&(one.key, one.turn, index)), "someone carries it out");
+                    }
+                }
+                Phase::Queued | Phase::Summoned => assert!(!one.has_slot),
+                Phase::Due => {}
+            }
+            answered_in_pairs(&one.messages);
+        }
+        self.check_mail();
+    }
+
+    /// Every signal that was accepted stands before its receiver exactly once, as long as its run goes on.
+    fn check_mail(&self) {
+        let kernel = &self.is.kernel;
+        for (thread, words) in &self.is.sent {
+            let Some(receiver) = kernel.thread(*thread) else { continue };
+            let live = receiver.live.and_then(|live| kernel.activation(live));
+            let waiting = live.into_iter().flat_map(|one| one.mail.iter().map(String::as_str));
+            let messages = live.map_or(&receiver.messages, |one| &one.messages);
+            let heard = messages.iter().map(|message| message.text.as_str()).chain(waiting);
+            assert_eq!(heard.filter(|text| text == words).count(), 1, "{words:?}");
+        }
+        for (_, thread) in kernel.threads() {
+            answered_in_pairs(&thread.messages);
+        }
+    }
+}
+
+/// Every call is followed by its answer before anybody speaks again.
+fn answered_in_pairs(messages: &[crate::mind::PromptMessage]) {
+    let mut open = 0;
+    for message in messages {
+        match message.role {
+            Role::Tool => {
+                assert!(open > 0, "an answer without a call");
+                open -= 1;
+            }
+            _ => {
+                assert_eq!(open, 0, "a call without an answer");
+                open = message.tool_calls.len();
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_lost_leaked_exceeded_or_done_twice(acts in acts()) {
+        let mut world = World::new();
+        for act in &acts {
+            world.happen(act);
+            world.settle();
+            let going_on = world.is.kernel.going_on();
+            // A lower number stops nothing that goes on; otherwise the cap holds.
+            if !acts.iter().any(|act| matches!(act, Act::Concurrency(_))) {
+                prop_assert!(going_on <= world.settings.concurrency as usize);
+            }
+        }
+    }
+
+    #[test]
+    fn whatever_happened_all_work_ends_once_everybody_answers(acts in acts()) {
+        let mut world = World::new();
+        for act in &acts {
+            world.happen(act);
+            world.settle();
+        }
+        world.is.kernel.set_paused(false);
+        for _ in 0..4_000 {
+            if world.is.kernel.is_idle() {
+                break;
+            }
+            world.is.now += 20;
+            world.is.kernel.lift_stop();
+            world.happen(&Act::Decide(0, true));
+            world.happen(&Act::Outcome(0));
+            world.happen(&Act::Reply(0, 0));
+            world.settle();
+        }
+        prop_assert!(world.is.kernel.is_idle(), "something was stuck");
+        prop_assert_eq!(world.is.kernel.going_on(), 0);
+        prop_assert!(world.is.kernel.threads().next().is_none());
+    }
+}

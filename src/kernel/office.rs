@@ -1,0 +1,499 @@
+//! Carrying out what the kernel says: calling agents to work, asking models, doing what tools want within what the
+//! gate allows, and recording all of it.
+
+use std::borrow::Cow;
+
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
+use bevy::math::Vec2;
+use serde_json::{Value, json};
+
+use super::activation::{Activation, Ending, Thread, order_key};
+use super::core::{Effect, Kernel, NewWork};
+use super::guards::{Refusal, Signalled};
+use super::session;
+use super::settings::KernelSettings;
+use super::working::{Outbox, report_words};
+use crate::agent::{Agent, AgentCommand, Profiles, Roster};
+use crate::base::text::truncate;
+use crate::base::{ActivationKey, AgentKey, Author, Id, Seq};
+use crate::gate::{Authority, Bounds, Decision, GatePolicy, Room, decide};
+use crate::gateway::Questions;
+use crate::mind::{ToolCall, WorkDue, WorkOver};
+use crate::schedule::SimClock;
+use crate::simulation::{ActivityId, Explain, Position, Summons, SummonsWithdrawn, Think, ThinkDone, ThinkOutcome};
+use crate::store::{EventDraft, EventKind, EventLog};
+use crate::tools::{self, ToolPlan, Work, words};
+use crate::workspace::KnownFiles;
+use crate::workspace::vfs::{FileAnswer, FileFailure, FileOperation, FileOrder, FileRights};
+
+/// The most characters of a result or an ending that stand in the log.
+const LOGGED_CHARS: usize = 2_000;
+/// How far beside its starter an agent appears.
+const BESIDE_UNITS: f32 = 50.0;
+/// How far from its starter an agent has its place.
+const PLACE_UNITS: f32 = 150.0;
+
+/// A tool call: of which work, in which turn, which one.
+pub(super) type CallAt = (ActivationKey, u32, usize);
+
+/// Everything in the room that work touches.
+#[derive(SystemParam)]
+pub(super) struct Office<'w, 's> {
+    pub(super) clock: Res<'w, SimClock>,
+    pub(super) settings: Res<'w, KernelSettings>,
+    pub(super) policy: Res<'w, GatePolicy>,
+    pub(super) roster: Res<'w, Roster>,
+    pub(super) profiles: Res<'w, Profiles>,
+    pub(super) log: ResMut<'w, EventLog>,
+    files: Res<'w, KnownFiles>,
+    questions: Res<'w, Questions>,
+    agents: Query<'w, 's, (&'static Agent, Option<&'static Position>)>,
+    orders: MessageWriter<'w, FileOrder>,
+    summons: MessageWriter<'w, Summons>,
+    withdrawals: MessageWriter<'w, SummonsWithdrawn>,
+    due: MessageWriter<'w, WorkDue>,
+    over: MessageWriter<'w, WorkOver>,
+    done: MessageWriter<'w, ThinkDone>,
+    explain: MessageWriter<'w, Explain>,
+}
+
+impl Office<'_, '_> {
+    /// An agent in the room.
+    pub(super) fn agent(&self, id: &str) -> Option<&Agent> {
+        let entity = self.roster.entity(self.roster.key(id)?)?;
+        self.agents.get(entity).ok().map(|(agent, _)| agent)
+    }
+
+    /// The file of a profile, as results speak of it.
+    pub(super) fn file_name(&self, profile: &str) -> String {
+        self.profiles.path(profile).map_or_else(|| format!("{profile}.md"), |path| words::file_name(path).to_owned())
+    }
+
+    /// Writes the record of new work, which names it.
+    pub(super) fn queued(&mut self, agent: &Id, data: Value, cause: Option<Seq>) -> (ActivationKey, Seq) {
+        let key = ActivationKey(self.log.next_seq().0);
+        let draft = EventDraft::new(EventKind::Activation, data).agent(agent).activation(&key.id()).cause(cause);
+        (key, self.log.write(draft))
+    }
+
+    fn record(&mut self, kind: EventKind, activation: &Activation, cause: impl Into<Option<Seq>>, data: Value) -> Seq {
+        let draft = EventDraft::new(kind, data).agent(&activation.agent).activation(&activation.key.id());
+        self.log.write(draft.cause(cause))
+    }
+
+    /// What work may do: what its agent may, and never more than those who started it.
+    fn bounds(&self, profile: &str, thread: Option<&Thread>) -> Bounds {
+        let own = match (self.profiles.path(profile), self.profiles.get(profile)) {
+            (Some(path), Some(profile)) => tools::authority(path, profile).0,
+            _ => Authority::least(),
+        };
+        Authority::chain(own, thread.into_iter().flat_map(|thread| thread.starters.iter().cloned()))
+    }
+
+    fn bounds_of(&self, kernel: &Kernel, activation: &Activation) -> Bounds {
+        self.bounds(&activation.profile, kernel.thread(activation.thread))
+    }
+
+    /// Does what the kernel says.
+    pub(super) fn carry_out(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, effect: Effect) {
+        match effect {
+            Effect::Summon { activation } => {
+                let Some(one) = kernel.activation(activation) else { return };
+                if let Some(agent) = one.agent_key {
+                    self.summons.write(Summons { agent, activation, cause: one.cause });
+                }
+            }
+            Effect::Ask { activation, turn } => self.ask(kernel, activation, turn),
+            Effect::Perform { activation, turn, index } => self.perform(kernel, (activation, turn, index)),
+            Effect::Warn { activation, what } => {
+                if let Some(one) = kernel.activation(activation).cloned() {
+                    self.record(EventKind::Warning, &one, one.cause, json!({ "what": what }));
+                }
+            }
+            Effect::Release { activation, ending } => self.over(kernel, outbox, &activation, &ending),
+        }
+    }
+
+    fn ask(&mut self, kernel: &Kernel, key: ActivationKey, turn: u32) {
+        let Some(one) = kernel.activation(key) else { return };
+        let (Some(agent), Some(activity)) = (one.agent_key, one.activity) else { return };
+        let bounds = self.bounds_of(kernel, one);
+        self.due.write(WorkDue {
+            activation: key,
+            turn,
+            agent,
+            activity,
+            messages: session::fitted(&one.messages, self.settings.session_chars_at_most),
+            tools: tools::declarations(&bounds),
+            cause: one.cause,
+        });
+    }
+
+    fn explain(&mut self, activation: &Activation, why: String, for_person: bool) {
+        if let (Some(agent), Some(activity)) = (activation.agent_key, activation.activity) {
+            self.explain.write(Explain { agent, activity, why: Cow::Owned(why), for_person });
+        }
+    }
+
+    /// Tells agents why their work does not go on.
+    pub(super) fn tell(&mut self, kernel: &mut Kernel) {
+        for (key, why) in kernel.take_tellings() {
+            if let Some(one) = kernel.activation(key) {
+                self.explain(one, why, false);
+            }
+        }
+    }
+
+    /// Carries out a tool call, or says why not.
+    fn perform(&mut self, kernel: &mut Kernel, at: CallAt) {
+        let (key, turn, index) = at;
+        let Some(call) = kernel.running_call(key, turn, index).cloned() else { return };
+        let Some(one) = kernel.activation(key).cloned() else { return };
+        let bounds = self.bounds_of(kernel, &one);
+        let plan = tools::parse(&call.call, &bounds);
+        let doing = plan.as_ref().ok().map(ToolPlan::doing);
+        let record = call.record.unwrap_or_else(|| {
+            let target = doing.as_ref().map(|(_, target)| target.as_str());
+            let data = json!({ "tool": call.call.name, "id": call.call.id, "target": target, "turn": turn });
+            self.record(EventKind::ToolCall, &one, one.cause, data)
+        });
+        kernel.note_record(key, index, record);
+        if let Some((verb, target)) = doing {
+            self.explain(&one, format!("{verb} {target}"), false);
+        }
+        let plan = match plan {
+            Ok(plan) => plan,
+            Err(text) => return self.answer(kernel, at, &call.call, record, text, false),
+        };
+        let act = plan.act(&Room { files: &self.files, profiles: &self.profiles });
+        match decide(&act, &bounds, &self.policy) {
+            Decision::Allow => {}
+            Decision::Ask { .. } if call.is_allowed => {}
+            Decision::Ask { why } => {
+                let (verb, target) = plan.doing();
+                let what = format!("{verb} {target}");
+                let data = json!({ "tool": plan.tool, "what": what, "why": why, "turn": turn, "call": index });
+                self.record(EventKind::ApprovalRequested, &one, record, data);
+                self.explain(&one, format!("waiting for a person: {what} ({why})"), true);
+                kernel.ask_person(key, turn, index, format!("{what}: {why}"));
+                return;
+            }
+            Decision::Deny { why } => {
+                let data = json!({ "decision": "deny", "by": "gate", "tool": plan.tool, "why": why });
+                self.record(EventKind::ApprovalDecided, &one, record, data);
+                return self.answer(kernel, at, &call.call, record, words::denied(&why), false);
+            }
+        }
+        match plan.work {
+            Work::File { operation, .. } => self.order(&one, at, &call.call, operation, bounds.file_rights(), record),
+            Work::Spawn { path, content, task } => {
+                let child = self.child_of(&path, &content);
+                match kernel.may_spawn(key, &child, &task, &self.settings) {
+                    Ok(_) => {
+                        let rights = bounds.spawn_rights(&path);
+                        self.order(&one, at, &call.call, FileOperation::Write { path, content }, rights, record);
+                    }
+                    Err(refusal) => {
+                        let text = words::spawned(&path, &refused_spawn(&refusal));
+                        self.answer(kernel, at, &call.call, record, text, false);
+                    }
+                }
+            }
+            Work::Signal { message } => {
+                let text = self.signal(kernel, &one, &message, record);
+                let is_done = !text.starts_with("Error");
+                self.answer(kernel, at, &call.call, record, text, is_done);
+            }
+        }
+    }
+
+    fn order(
+        &mut self,
+        one: &Activation,
+        (key, turn, index): CallAt,
+        call: &ToolCall,
+        operation: FileOperation,
+        rights: FileRights,
+        cause: Seq,
+    ) {
+        self.orders.write(FileOrder {
+            key: order_key(key, turn, index, call),
+            author: Author::agent(&one.agent),
+            activation: Some(key.id()),
+            operation,
+            rights,
+            cause,
+        });
+    }
+
+    fn answer(&mut self, kernel: &mut Kernel, at: CallAt, call: &ToolCall, cause: Seq, text: String, is_done: bool) {
+        let (key, turn, index) = at;
+        if let Some(one) = kernel.activation(key).cloned() {
+            let shown = truncate(&text, LOGGED_CHARS);
+            let data = json!({ "tool": call.name, "id": call.id, "ok": is_done, "text": shown });
+            self.record(EventKind::ToolResult, &one, cause, data);
+        }
+        kernel.answered(key, turn, index, text);
+    }
+
+    /// How an order to files went that a tool call gave.
+    pub(super) fn file_answered(
+        &mut self,
+        kernel: &mut Kernel,
+        outbox: &mut Outbox,
+        at: CallAt,
+        result: &Result<FileAnswer, FileFailure>,
+    ) {
+        let (key, turn, index) = at;
+        // The work was stopped meanwhile: what was done is done and recorded, and nobody waits for it.
+        let Some(call) = kernel.running_call(key, turn, index).cloned() else { return };
+        let Some(one) = kernel.activation(key).cloned() else { return };
+        let bounds = self.bounds_of(kernel, &one);
+        let cause = call.record.unwrap_or(one.cause);
+        let text = match tools::parse(&call.call, &bounds) {
+            Ok(ToolPlan { work: Work::Spawn { path, content, task }, .. }) => match result {
+                Ok(_) => self.spawn(kernel, outbox, &one, (&path, &content, &task), bounds, cause),
+                Err(failure) => words::spawned(&path, &words::Spawned::NotWritten(failure.clone())),
+            },
+            Ok(plan) => words::files(&plan, result),
+            // Its own rights were narrowed while it was under way.
+            Err(text) => text,
+        };
+        self.answer(kernel, at, &call.call, cause, text, result.is_ok());
+    }
+
+    /// The id of the agent that a file with this text starts.
+    fn child_of(&self, path: &str, content: &str) -> Id {
+        let read = crate::agent::formats::format_of(path).map(|format| (format.read)(path, content).profile.id);
+        read.unwrap_or_else(|| path.into())
+    }
+
+    fn spawn(
+        &mut self,
+        kernel: &mut Kernel,
+        outbox: &mut Outbox,
+        one: &Activation,
+        (path, content, task): (&str, &str, &str),
+        bounds: Bounds,
+        cause: Seq,
+    ) -> String {
+        let child = self.child_of(path, content);
+        let depth_limit = kernel.depth_at_most(&self.settings);
+        let input = task.to_owned();
+        if let Err(refusal) = kernel.may_spawn(one.key, &child, &input, &self.settings) {
+            return words::spawned(path, &refused_spawn(&refusal));
+        }
+        let parent = kernel.thread(one.thread);
+        let (number, depth) = parent.map_or((0, 1), |thread| (thread.children, thread.depth + 1));
+        let data = json!({ "task": task, "by": one.agent, "parent": one.key.id(), "depth": depth, "profile": child });
+        let (key, queued) = self.queued(&child, data, Some(cause));
+        let data = json!({ "child": child, "path": path, "depth": depth, "activation": key.id() });
+        self.record(EventKind::Spawn, one, queued, data);
+        let work = NewWork {
+            key,
+            agent: child.clone(),
+            profile: child.clone(),
+            file_name: words::file_name(path).to_owned(),
+            input,
+            priority: 0,
+            now: self.clock.tick(),
+            cause: queued,
+        };
+        let outcome = match kernel.spawn(one.key, work, bounds.all().to_vec(), &self.settings) {
+            Err(refusal) => refused_spawn(&refusal),
+            Ok(depth) => {
+                self.bring_in(outbox, one, &child, number);
+                match kernel.stopped_by() {
+                    Some(_) => words::Spawned::Deferred { why: "token budget reached".to_owned() },
+                    None => words::Spawned::Activated { depth, depth_limit },
+                }
+            }
+        };
+        words::spawned(path, &outcome)
+    }
+
+    /// A started agent appears beside its starter and has its place nearby.
+    fn bring_in(&self, outbox: &mut Outbox, one: &Activation, child: &Id, number: u32) {
+        if self.roster.key(child).is_some() {
+            return;
+        }
+        let entity = one.agent_key.and_then(|agent| self.roster.entity(agent));
+        let here = entity.and_then(|entity| self.agents.get(entity).ok()).and_then(|(_, position)| position);
+        let here = here.map_or(Vec2::ZERO, |position| position.0);
+        // Side by side below, from the middle outwards: 0, 1, -1, 2, -2.
+        let step = number.div_ceil(2) as f32 * if number % 2 == 1 { 1.0 } else { -1.0 };
+        let angle = -std::f32::consts::FRAC_PI_2 + step * 0.6;
+        let towards = Vec2::from_angle(angle);
+        outbox.agents.push(AgentCommand::Add {
+            id: Some(child.clone()),
+            profile: child.clone(),
+            position: here + towards * BESIDE_UNITS,
+            behaviour: None,
+            exactly: true,
+        });
+        outbox.places.push((child.clone(), here + towards * PLACE_UNITS));
+    }
+
+    fn signal(&mut self, kernel: &mut Kernel, one: &Activation, message: &str, cause: Seq) -> String {
+        let key = ActivationKey(self.log.next_seq().0);
+        let at = (key, self.clock.tick(), key_seq(key));
+        match kernel.signal(one.key, message, at, &self.settings) {
+            Err(refusal) => match refusal {
+                Refusal::Loop { agent } => words::signalled(&self.file_name(&agent), &words::Signalled::Again),
+                Refusal::NoParent | Refusal::Over => words::signalled("", &words::Signalled::NoParent),
+                other => words::error(&other.to_string()),
+            },
+            Ok(told) => {
+                self.record_signal(one, &told, (key, message), cause);
+                let outcome = match kernel.stopped_by() {
+                    Some(_) => words::Signalled::Deferred { why: "token budget reached".to_owned() },
+                    None => words::Signalled::Sent,
+                };
+                words::signalled(&told.to, &outcome)
+            }
+        }
+    }
+
+    /// The record of a signal; of work that it woke first, because its number names that work.
+    fn record_signal(
+        &mut self,
+        one: &Activation,
+        told: &Signalled,
+        (key, message): (ActivationKey, &str),
+        cause: Seq,
+    ) {
+        let mut cause = cause;
+        if told.woke {
+            let data = json!({ "task": message, "by": one.agent, "signal_of": one.key.id() });
+            let (queued, seq) = self.queued(&told.agent, data, Some(cause));
+            debug_assert_eq!(queued, key, "nothing was recorded in between");
+            cause = seq;
+        }
+        let data = json!({ "to": told.agent, "message": truncate(message, LOGGED_CHARS), "woke": told.woke });
+        self.record(EventKind::Signal, one, cause, data);
+    }
+
+    /// A person decided about a tool call.
+    pub(super) fn decided(&mut self, kernel: &mut Kernel, at: CallAt, allow: bool, cause: Seq) {
+        let (key, turn, index) = at;
+        let asked = kernel.activation(key).and_then(|one| Some((one.clone(), one.question()?.1.clone())));
+        let refusal = (!allow).then(|| words::refused(None));
+        if !kernel.decided(key, turn, index, refusal.clone()) {
+            let what = "nobody waits for this decision any more";
+            self.log.write(EventDraft::new(EventKind::Warning, json!({ "what": what })).cause(cause));
+            return;
+        }
+        let Some((one, call)) = asked else { return };
+        let decision = if allow { "allow" } else { "deny" };
+        let data = json!({ "decision": decision, "by": "user", "tool": call.name });
+        let decided = self.record(EventKind::ApprovalDecided, &one, cause, data);
+        self.explain(&one, if allow { "a person allowed it".into() } else { "a person refused it".into() }, false);
+        if let Some(text) = refusal {
+            let data = json!({ "tool": call.name, "id": call.id, "ok": false, "text": text });
+            self.record(EventKind::ToolResult, &one, decided, data);
+        }
+    }
+
+    /// Work is over: the agent is free and remembers it, the session is written down, and whoever started it hears.
+    fn over(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, one: &Activation, ending: &Ending) {
+        let _ = outbox;
+        let used = self.questions.ledger().activation(&one.key.id());
+        let mut data = json!({ "turns": one.turn, "calls": used.calls, "tokens": used.tokens, "cost_usd": used.cost_usd() });
+        let (kind, words) = match ending {
+            Ending::Completed { text } => {
+                data["text"] = truncate(text, LOGGED_CHARS).into();
+                (EventKind::Complete, text)
+            }
+            Ending::Failed { why } => {
+                data["what"] = why.as_str().into();
+                (EventKind::Error, why)
+            }
+            Ending::Aborted { why, by_person } => {
+                data["what"] = why.as_str().into();
+                data["by_person"] = (*by_person).into();
+                (EventKind::Abort, why)
+            }
+        };
+        let cause = self.record(kind, one, one.cause, data);
+        if let Some(agent) = one.agent_key {
+            let task = one.input.clone();
+            let said = words.clone();
+            self.over.write(WorkOver { activation: one.key, agent, task, said, cause });
+            match one.activity {
+                Some(activity) => {
+                    let outcome = match ending {
+                        Ending::Failed { why } => ThinkOutcome::Failed { why: why.clone(), passing: false },
+                        Ending::Completed { text } => ThinkOutcome::Said { text: text.clone() },
+                        Ending::Aborted { why, .. } => ThinkOutcome::Nothing { why: why.clone() },
+                    };
+                    let think = Think::Work { activation: one.key };
+                    self.done.write(ThinkDone { agent, activity, think, outcome, cause });
+                }
+                None => {
+                    self.withdrawals.write(SummonsWithdrawn { agent, activation: one.key });
+                }
+            }
+        }
+        self.write_ended(kernel, one, ending);
+        if let Some(text) = report_words(ending).filter(|_| !one.has_signalled) {
+            self.report(kernel, one, &text, cause);
+        }
+    }
+
+    fn report(&mut self, kernel: &mut Kernel, one: &Activation, text: &str, cause: Seq) {
+        if kernel.owed_a_report(one.thread, one.has_signalled).is_none() {
+            return;
+        }
+        let key = ActivationKey(self.log.next_seq().0);
+        if let Some(told) = kernel.report(one.thread, text, (key, self.clock.tick(), key_seq(key))) {
+            self.record_signal(one, &told, (key, text), cause);
+        }
+    }
+
+    /// The agent came to work that is over: it is free again.
+    pub(super) fn release(&mut self, agent: AgentKey, activity: ActivityId, activation: ActivationKey, cause: Seq) {
+        let outcome = ThinkOutcome::Nothing { why: "the work was over".to_owned() };
+        self.done.write(ThinkDone { agent, activity, think: Think::Work { activation }, outcome, cause });
+    }
+
+    /// Writes down the session of work that goes on.
+    pub(super) fn write_session(&mut self, kernel: &Kernel, key: ActivationKey) {
+        if let Some(one) = kernel.activation(key).cloned() {
+            self.keep_session(kernel, &one, None);
+        }
+    }
+
+    fn write_ended(&mut self, kernel: &Kernel, one: &Activation, ending: &Ending) {
+        self.keep_session(kernel, one, Some(ending));
+    }
+
+    fn keep_session(&mut self, kernel: &Kernel, one: &Activation, ending: Option<&Ending>) {
+        let thread = kernel.thread(one.thread);
+        let parent = thread.and_then(|thread| kernel.thread(thread.parent?));
+        let content = session::to_yaml(one, thread, parent, ending);
+        let word = ending.map_or("", Ending::word);
+        self.orders.write(FileOrder {
+            key: format!("session/{}/{}{word}", one.key.id(), self.clock.tick()).into(),
+            author: Author::agent(&one.agent),
+            activation: Some(one.key.id()),
+            operation: FileOperation::Record { path: session::path(one), content },
+            rights: FileRights::default(),
+            cause: one.cause,
+        });
+    }
+}
+
+/// The record that names work: their numbers are the same.
+fn key_seq(key: ActivationKey) -> Seq {
+    Seq(key.0)
+}
+
+fn refused_spawn(refusal: &Refusal) -> words::Spawned {
+    match refusal {
+        Refusal::Depth { most } => words::Spawned::TooDeep { depth_limit: *most },
+        Refusal::FanOut { most } => words::Spawned::TooMany { fan_out_limit: *most },
+        Refusal::Loop { .. } => words::Spawned::Again,
+        other => words::Spawned::NotWritten(FileFailure { what: other.to_string(), is_refusal: false }),
+    }
+}

@@ -1,0 +1,28 @@
+//! What of all work outlives the process: all of it.
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::core::Kernel;
+use super::working::Outbox;
+use crate::schedule::Section;
+
+/// The kernel's part of the saved world.
+#[derive(Serialize, Deserialize)]
+pub(super) struct KernelSaved {
+    kernel: Kernel,
+    outbox: Outbox,
+}
+
+impl Section for KernelSaved {
+    const NAME: &'static str = "kernel";
+
+    fn save(world: &mut World) -> Self {
+        Self { kernel: world.resource::<Kernel>().clone(), outbox: world.resource::<Outbox>().clone() }
+    }
+
+    fn load(self, world: &mut World) {
+        world.insert_resource(self.kernel);
+        world.insert_resource(self.outbox);
+    }
+}

@@ -1,0 +1,53 @@
+//! The guardrails of work: section `kernel` of `settings.yaml`. The defaults are the reference's.
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::workspace::SettingsSection;
+
+/// How much work goes on at once, and when a piece of work is stopped.
+#[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KernelSettings {
+    /// Pieces of work that go on at the same time.
+    pub concurrency: u32,
+    /// How deep agents may start agents; what a person starts has depth 0.
+    pub depth_at_most: u32,
+    /// Agents that one agent may start in one run.
+    pub fan_out_at_most: u32,
+    /// Questions to the model in one piece of work.
+    pub turns_at_most: u32,
+    /// Steps without progress after which work is stopped; after each but the last it is nudged.
+    pub strikes_at_most: u32,
+    /// Pieces of work that may wait or go on in all.
+    pub activations_at_most: u32,
+    /// A failure that may pass is tried again so often.
+    pub retries_at_most: u32,
+    /// How long after such a failure, doubled each time.
+    pub retry_secs: f32,
+    /// How long everything waits after a rate limit that does not say how long.
+    pub rate_limit_secs: f32,
+    /// Characters of a session that are sent; older results of tools are left out beyond that.
+    pub session_chars_at_most: usize,
+}
+
+impl Default for KernelSettings {
+    fn default() -> Self {
+        Self {
+            concurrency: 3,
+            depth_at_most: 5,
+            fan_out_at_most: 5,
+            turns_at_most: 50,
+            strikes_at_most: 2,
+            activations_at_most: 10_000,
+            retries_at_most: 3,
+            retry_secs: 10.0,
+            rate_limit_secs: 30.0,
+            session_chars_at_most: 120_000,
+        }
+    }
+}
+
+impl SettingsSection for KernelSettings {
+    const NAME: &'static str = "kernel";
+}

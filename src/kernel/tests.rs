@@ -1,0 +1,390 @@
+//! The rules of the kernel, one by one.
+
+use serde_json::json;
+
+use super::activation::{Ending, Phase};
+use super::core::{Effect, Kernel, NewWork, NoReply, Reply};
+use super::guards::Refusal;
+use super::settings::KernelSettings;
+use crate::base::{ActivationKey, AgentKey, Id, Seq};
+use crate::mind::{Role, ToolCall};
+use crate::simulation::ActivityId;
+
+/// A kernel with a clock, and agents that come at once.
+struct Bench {
+    kernel: Kernel,
+    settings: KernelSettings,
+    now: u64,
+    next: u64,
+    effects: Vec<Effect>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self { kernel: Kernel::default(), settings: KernelSettings::default(), now: 1, next: 1, effects: Vec::new() }
+    }
+
+    fn key(&mut self) -> ActivationKey {
+        self.next += 1;
+        ActivationKey(self.next)
+    }
+
+    fn work(&mut self, agent: &str, input: &str) -> NewWork {
+        NewWork {
+            key: self.key(),
+            agent: agent.into(),
+            profile: agent.into(),
+            file_name: format!("{agent}.md"),
+            input: input.into(),
+            priority: 0,
+            now: self.now,
+            cause: Seq(1),
+        }
+    }
+
+    fn start(&mut self, agent: &str, input: &str) -> ActivationKey {
+        let work = self.work(agent, input);
+        let key = work.key;
+        self.kernel.start(work);
+        self.tick();
+        key
+    }
+
+    fn spawn(&mut self, parent: ActivationKey, agent: &str, task: &str) -> Result<ActivationKey, Refusal> {
+        let work = self.work(agent, task);
+        let key = work.key;
+        self.kernel.spawn(parent, work, Vec::new(), &self.settings)?;
+        self.tick();
+        Ok(key)
+    }
+
+    fn signal(&mut self, from: ActivationKey, message: &str) -> Result<bool, Refusal> {
+        let key = self.key();
+        let told = self.kernel.signal(from, message, (key, self.now, Seq(1)), &self.settings)?;
+        self.tick();
+        Ok(told.woke)
+    }
+
+    /// Everybody who is awaited comes, whoever is summoned is ready, and time goes on.
+    fn tick(&mut self) {
+        for _ in 0..3 {
+            let awaited: Vec<Id> = self.kernel.awaited_agents().into_iter().collect();
+            for agent in awaited {
+                let number = agent.bytes().map(u32::from).sum();
+                self.kernel.present(&agent, AgentKey(number));
+            }
+            self.now += 1;
+            let mut effects = self.kernel.take_effects();
+            effects.extend(self.kernel.step(self.now, &self.settings, |_| false));
+            for effect in &effects {
+                if let Effect::Summon { activation } = effect {
+                    self.kernel.ready(*activation, ActivityId(1));
+                }
+            }
+            self.effects.extend(effects);
+        }
+    }
+
+    fn say(&mut self, key: ActivationKey, text: &str, calls: &[&str]) {
+        let tool_calls = calls
+            .iter()
+            .enumerate()
+            .map(|(at, path)| ToolCall {
+                id: format!("c{at}"),
+                name: "vfs_read".into(),
+                arguments: json!({ "path": path }),
+            })
+            .collect();
+        let turn = self.kernel.activation(key).expect("it goes on").turn;
+        self.kernel.replied(key, turn, Reply { text: text.into(), tool_calls, was_cut: false }, &self.settings);
+        self.tick();
+    }
+
+    fn fail(&mut self, key: ActivationKey, failure: NoReply) {
+        let turn = self.kernel.activation(key).expect("it goes on").turn;
+        self.kernel.failed(key, turn, failure, self.now, &self.settings);
+        self.tick();
+    }
+
+    fn answer(&mut self, key: ActivationKey, index: usize) -> bool {
+        let turn = self.kernel.activation(key).map_or(0, |one| one.turn);
+        let was = self.kernel.answered(key, turn, index, "fine".into());
+        self.tick();
+        was
+    }
+
+    fn phase(&self, key: ActivationKey) -> &Phase {
+        &self.kernel.activation(key).expect("it goes on").phase
+    }
+
+    fn ending(&self, key: ActivationKey) -> &Ending {
+        &self.kernel.finished().find(|one| one.key == key).expect("it is over").ending
+    }
+
+    fn performed(&self, key: ActivationKey) -> Vec<usize> {
+        let of = |effect: &Effect| match effect {
+            Effect::Perform { activation, index, .. } if *activation == key => Some(*index),
+            _ => None,
+        };
+        self.effects.iter().filter_map(of).collect()
+    }
+}
+
+#[test]
+fn plain_words_without_a_tool_call_conclude() {
+    let mut bench = Bench::new();
+    let key = bench.start("ada", "what is 2 and 2?");
+    assert_eq!(*bench.phase(key), Phase::Asking);
+    bench.say(key, "Four.", &[]);
+    assert_eq!(*bench.ending(key), Ending::Completed { text: "Four.".into() });
+    assert!(bench.kernel.is_idle());
+}
+
+#[test]
+fn tool_calls_are_carried_out_one_after_another_and_each_is_answered() {
+    let mut bench = Bench::new();
+    let key = bench.start("ada", "read both");
+    bench.say(key, "I look.", &["a.md", "b.md"]);
+    assert_eq!(bench.performed(key), [0], "the second waits for the first");
+    assert!(bench.answer(key, 0));
+    assert_eq!(bench.performed(key), [0, 1]);
+    assert!(!bench.answer(key, 0), "an answer counts once");
+    bench.answer(key, 1);
+    assert_eq!(*bench.phase(key), Phase::Asking);
+    let activation = bench.kernel.activation(key).expect("it goes on");
+    let roles: Vec<Role> = activation.messages.iter().map(|message| message.role).collect();
+    assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool, Role::Tool]);
+}
+
+#[test]
+fn no_more_goes_on_than_there_are_places_and_the_most_urgent_comes_first() {
+    let mut bench = Bench::new();
+    let first: Vec<_> = ["a", "b", "c"].map(|agent| bench.start(agent, "x")).into();
+    let late = bench.start("d", "x");
+    let mut urgent = bench.work("e", "x");
+    urgent.priority = -1;
+    let urgent_key = urgent.key;
+    bench.kernel.start(urgent);
+    bench.tick();
+    assert_eq!(bench.kernel.going_on(), 3);
+    assert_eq!((bench.phase(late), bench.phase(urgent_key)), (&Phase::Due, &Phase::Due));
+    bench.say(first[0], "done", &[]);
+    assert_eq!((bench.phase(late), bench.phase(urgent_key)), (&Phase::Due, &Phase::Asking));
+    bench.kernel.set_limits(Some(1), None);
+    bench.say(first[1], "done", &[]);
+    assert_eq!(bench.kernel.going_on(), 2, "what goes on is not stopped by a lower number");
+    bench.kernel.set_limits(Some(5), None);
+    bench.tick();
+    assert_eq!(bench.kernel.going_on(), 3);
+}
+
+#[test]
+fn one_agent_does_one_thing_at_a_time() {
+    let mut bench = Bench::new();
+    let first = bench.start("ada", "one");
+    let second = bench.start("ada", "two");
+    assert_eq!((bench.phase(first), bench.phase(second)), (&Phase::Asking, &Phase::Queued));
+    bench.say(first, "done", &[]);
+    assert_eq!(*bench.phase(second), Phase::Asking);
+}
+
+#[test]
+fn a_pause_holds_between_tool_calls_and_loses_nothing() {
+    let mut bench = Bench::new();
+    let key = bench.start("ada", "read both");
+    bench.kernel.set_paused(true);
+    bench.say(key, "", &["a.md", "b.md"]);
+    assert!(bench.performed(key).is_empty());
+    bench.kernel.set_paused(false);
+    bench.tick();
+    assert_eq!(bench.performed(key), [0]);
+    bench.kernel.set_paused(true);
+    bench.answer(key, 0);
+    assert_eq!(bench.performed(key), [0]);
+    let waiting = bench.start("ben", "x");
+    assert_eq!(*bench.phase(waiting), Phase::Queued);
+    bench.kernel.set_paused(false);
+    bench.tick();
+    assert_eq!(bench.performed(key), [0, 1]);
+    assert_eq!(*bench.phase(waiting), Phase::Asking);
+}
+
+#[test]
+fn killing_frees_the_place_and_late_answers_change_nothing() {
+    let mut bench = Bench::new();
+    bench.settings.concurrency = 1;
+    let key = bench.start("ada", "x");
+    let next = bench.start("ben", "x");
+    bench.say(key, "", &["a.md"]);
+    assert!(bench.kernel.kill(key, "a person stopped it"));
+    bench.tick();
+    assert_eq!(*bench.phase(next), Phase::Asking);
+    assert!(!bench.kernel.answered(key, 1, 0, "late".into()));
+    assert!(!bench.kernel.kill(key, "again"));
+    bench.kernel.kill_all("a person stopped everything");
+    bench.tick();
+    assert!(bench.kernel.is_idle() && bench.kernel.is_paused());
+    assert_eq!(bench.effects.iter().filter(|effect| matches!(effect, Effect::Release { .. })).count(), 2);
+}
+
+#[test]
+fn depth_fan_out_and_repetition_are_refused_with_their_numbers() {
+    let mut bench = Bench::new();
+    let root = bench.start("a0", "go");
+    let mut deepest = root;
+    for depth in 1..=5 {
+        deepest = bench.spawn(deepest, &format!("a{depth}"), "go").expect("not too deep");
+    }
+    assert_eq!(bench.spawn(deepest, "a6", "go"), Err(Refusal::Depth { most: 5 }));
+    assert_eq!(Refusal::Depth { most: 5 }.to_string(), "depth limit 5/5");
+    for child in 1..5 {
+        bench.spawn(root, &format!("b{child}"), "go").expect("not too many");
+    }
+    assert_eq!(bench.spawn(root, "b5", "go"), Err(Refusal::FanOut { most: 5 }));
+    let other = bench.start("c0", "go");
+    bench.spawn(other, "c1", "count").expect("the first time");
+    assert_eq!(bench.spawn(other, "c1", "count"), Err(Refusal::Loop { agent: "c1".into() }));
+    assert!(matches!(bench.spawn(other, "c0", "go"), Err(Refusal::Loop { .. })), "itself with its own task");
+    bench.spawn(other, "c1", "count again").expect("something else");
+}
+
+#[test]
+fn a_signal_wakes_the_one_that_started_it_with_its_session_and_its_own_parent() {
+    let mut bench = Bench::new();
+    let root = bench.start("boss", "go");
+    let child = bench.spawn(root, "kid", "dig").expect("it may");
+    let grandchild = bench.spawn(child, "tot", "dig deeper").expect("it may");
+    bench.say(root, "I wait.", &[]);
+    bench.say(child, "I wait too.", &[]);
+    assert_eq!(bench.signal(grandchild, "found it"), Ok(true));
+    let woken = bench.kernel.activations().find(|one| &*one.agent == "kid").expect("it is awake").key;
+    let texts: Vec<&str> =
+        bench.kernel.activation(woken).expect("awake").messages.iter().map(|message| message.text.as_str()).collect();
+    assert_eq!(texts, ["Your task: dig", "I wait too.", "Signal from tot: found it"]);
+    assert_eq!(bench.signal(woken, "we found it"), Ok(true), "at every level");
+    assert_eq!(bench.signal(root, "x"), Err(Refusal::Over));
+    let boss = bench.kernel.activations().find(|one| &*one.agent == "boss").expect("it is awake").key;
+    assert_eq!(bench.signal(boss, "x"), Err(Refusal::NoParent));
+}
+
+#[test]
+fn a_signal_to_one_that_goes_on_comes_with_its_next_question_and_is_not_lost_by_a_conclusion() {
+    let mut bench = Bench::new();
+    let root = bench.start("boss", "go");
+    let child = bench.spawn(root, "kid", "dig").expect("it may");
+    assert_eq!(bench.signal(child, "found it"), Ok(false));
+    assert!(matches!(bench.signal(child, "found it"), Err(Refusal::Loop { .. })), "the same words twice");
+    bench.say(root, "I am done.", &[]);
+    assert_eq!(*bench.phase(root), Phase::Asking, "it hears the signal before it is done");
+    let last = bench.kernel.activation(root).and_then(|one| one.messages.last().cloned()).expect("there are messages");
+    assert_eq!(last.text, "Signal from kid: found it");
+}
+
+#[test]
+fn two_steps_without_progress_stop_it_after_one_nudge() {
+    let mut bench = Bench::new();
+    let key = bench.start("ada", "x");
+    bench.say(key, "", &["a.md"]);
+    bench.answer(key, 0);
+    bench.say(key, "", &["a.md"]);
+    bench.answer(key, 0);
+    let nudge = bench.kernel.activation(key).and_then(|one| one.messages.last().cloned()).expect("it goes on");
+    assert!(nudge.role == Role::User && nudge.text.starts_with("Progress check: "));
+    bench.say(key, "", &["b.md"]);
+    bench.answer(key, 0);
+    bench.say(key, "", &[]);
+    assert_eq!(*bench.phase(key), Phase::Asking, "progress in between counts");
+    bench.say(key, "", &["b.md"]);
+    assert!(matches!(bench.ending(key), Ending::Aborted { why, .. } if why.contains("2 steps without progress")));
+}
+
+#[test]
+fn a_rate_limit_holds_everything_and_goes_on_by_itself() {
+    let mut bench = Bench::new();
+    let key = bench.start("ada", "x");
+    let other = bench.start("ben", "x");
+    bench.fail(key, NoReply::RateLimited { retry_after_secs: Some(2.0), why: "429".into() });
+    bench.say(other, "", &["a.md"]);
+    assert!(bench.performed(other).is_empty());
+    assert_eq!(*bench.phase(key), Phase::Due);
+    while bench.now < 80 {
+        bench.tick();
+    }
+    assert_eq!((bench.phase(key), bench.performed(other)), (&Phase::Asking, vec![0]));
+    assert_eq!(bench.kernel.activation(key).map(|one| one.turn), Some(1), "the same question");
+}
+
+#[test]
+fn a_cap_stops_everything_until_a_person_lets_it_go_on() {
+    let mut bench = Bench::new();
+    let key = bench.start("ada", "x");
+    bench.fail(key, NoReply::OverBudget { why: "run_tokens 1000".into() });
+    assert_eq!(bench.kernel.stopped_by(), Some("run_tokens 1000"));
+    assert_eq!(*bench.phase(key), Phase::Due);
+    bench.kernel.set_paused(false);
+    bench.tick();
+    assert_eq!(*bench.phase(key), Phase::Asking);
+}
+
+#[test]
+fn a_passing_failure_is_tried_again_and_a_lasting_one_ends_only_this_work() {
+    let mut bench = Bench::new();
+    let (key, other) = (bench.start("ada", "x"), bench.start("ben", "x"));
+    for wait in [300, 600, 1_200] {
+        bench.fail(key, NoReply::Passing { why: "no network".into() });
+        assert_eq!(*bench.phase(key), Phase::Due);
+        bench.now += wait;
+        bench.tick();
+        assert_eq!(*bench.phase(key), Phase::Asking);
+    }
+    bench.fail(key, NoReply::Passing { why: "no network".into() });
+    assert_eq!(*bench.ending(key), Ending::Failed { why: "no network".into() });
+    bench.fail(other, NoReply::Lasting { why: "no key".into() });
+    assert_eq!(*bench.ending(other), Ending::Failed { why: "no key".into() });
+}
+
+#[test]
+fn whoever_waits_for_a_person_leaves_its_place_to_others() {
+    let mut bench = Bench::new();
+    bench.settings.concurrency = 1;
+    let key = bench.start("ada", "x");
+    let other = bench.start("ben", "x");
+    bench.say(key, "", &["a.md", "b.md"]);
+    assert!(bench.kernel.ask_person(key, 1, 0, "it deletes a file".into()));
+    bench.tick();
+    assert_eq!(*bench.phase(other), Phase::Asking);
+    assert_eq!(bench.kernel.activation(key).and_then(|one| one.question()).map(|(index, ..)| index), Some(0));
+    assert!(bench.kernel.decided(key, 1, 0, None));
+    assert!(!bench.kernel.decided(key, 1, 0, None), "once");
+    bench.say(other, "done", &[]);
+    assert_eq!(bench.performed(key), [0, 0]);
+    bench.answer(key, 0);
+    assert!(bench.kernel.ask_person(key, 1, 1, "so does this".into()));
+    assert!(bench.kernel.decided(key, 1, 1, Some("Error: a person refused".into())));
+    bench.tick();
+    assert_eq!(*bench.phase(key), Phase::Asking);
+}
+
+#[test]
+fn an_agent_that_never_comes_is_not_waited_for_for_ever() {
+    let mut bench = Bench::new();
+    let work = bench.work("nobody", "x");
+    let key = work.key;
+    bench.kernel.start(work);
+    for now in [1, 200, 400] {
+        bench.kernel.step(now, &bench.settings, |_| false);
+    }
+    assert!(matches!(bench.ending(key), Ending::Failed { .. }));
+}
+
+#[test]
+fn the_turn_limit_ends_it() {
+    let mut bench = Bench::new();
+    bench.settings.turns_at_most = 2;
+    let key = bench.start("ada", "x");
+    for path in ["a.md", "b.md"] {
+        bench.say(key, "", &[path]);
+        bench.answer(key, 0);
+    }
+    assert!(matches!(bench.ending(key), Ending::Aborted { why, by_person: false } if why.contains("2 turns")));
+}

@@ -1,0 +1,232 @@
+//! The kernel in the room: what happened is told to it, and what it says is carried out.
+
+use bevy::ecs::prelude::*;
+use bevy::math::Vec2;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::activation::{Ending, parse_order_key};
+use super::command::KernelCommand;
+use super::core::{Kernel, NewWork, NoReply, Reply};
+use super::office::Office;
+use super::settings::KernelSettings;
+use crate::agent::{AgentCommand, AgentRemoved};
+use crate::base::{ActivationKey, Id};
+use crate::gateway::{BudgetSettings, Questions};
+use crate::mind::{FailureKind, ModelFailure, WorkReplied};
+use crate::schedule::{Standstill, TICKS_PER_SEC};
+use crate::simulation::{AgentState, State, TaskCommand, Think, ThinkDue};
+use crate::store::{EventDraft, EventKind};
+use crate::workspace::vfs::FileOutcome;
+
+/// Sessions of work that goes on are written down so often: every five seconds of simulated time.
+const WRITE_EVERY_TICKS: u64 = 5 * TICKS_PER_SEC;
+/// Rounds of giving out and carrying out in one tick: calls that need nobody outside follow each other at once.
+const ROUNDS: usize = 16;
+
+/// What the world is told with the next tick: what is written at the end of a tick would not be saved.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Outbox {
+    /// Agents that are to come in.
+    pub(super) agents: Vec<AgentCommand>,
+    /// Where agents that are coming in have their place.
+    pub(super) places: Vec<(Id, Vec2)>,
+}
+
+/// Says what was left over from the last tick. Before the door opens.
+pub(super) fn say(mut outbox: ResMut<Outbox>, office: Office, mut commands: MessageWriter<AgentCommand>) {
+    if outbox.agents.is_empty() && outbox.places.is_empty() {
+        return;
+    }
+    commands.write_batch(outbox.agents.drain(..));
+    let (here, coming): (Vec<_>, Vec<_>) =
+        outbox.places.drain(..).partition(|(agent, _)| office.roster.key(agent).is_some());
+    outbox.places = coming;
+    commands.write_batch(here.into_iter().map(|(agent, position)| AgentCommand::SetHome { agent, position }));
+}
+
+/// Hears what came from outside: tasks, decisions, answers of models, and how orders to files went.
+pub(super) fn hear(
+    mut office: Office,
+    mut kernel: ResMut<Kernel>,
+    mut outbox: ResMut<Outbox>,
+    mut tasks: MessageReader<TaskCommand>,
+    mut commands: MessageReader<KernelCommand>,
+    mut replies: MessageReader<WorkReplied>,
+    mut outcomes: MessageReader<FileOutcome>,
+    mut removed: MessageReader<AgentRemoved>,
+) {
+    for gone in removed.read() {
+        kernel.left(gone.agent);
+    }
+    for task in tasks.read() {
+        take_task(&mut office, &mut kernel, &mut outbox, task);
+    }
+    for command in commands.read() {
+        obey(&mut office, &mut kernel, command);
+    }
+    let now = office.clock.tick();
+    for reply in replies.read() {
+        match &reply.outcome {
+            Ok(said) => {
+                let said =
+                    Reply { text: said.text.clone(), tool_calls: said.tool_calls.clone(), was_cut: said.was_cut };
+                kernel.replied(reply.activation, reply.turn, said, &office.settings);
+            }
+            Err(failure) => {
+                kernel.failed(reply.activation, reply.turn, no_reply(failure), now, &office.settings);
+            }
+        }
+    }
+    for outcome in outcomes.read() {
+        if let Some((activation, turn, index)) = parse_order_key(&outcome.key) {
+            office.file_answered(&mut kernel, &mut outbox, (activation, turn, index), &outcome.result);
+        }
+    }
+}
+
+fn no_reply(failure: &ModelFailure) -> NoReply {
+    let why = format!("{}; {}", failure.what, failure.remedy);
+    match failure.kind {
+        FailureKind::RateLimited => NoReply::RateLimited { retry_after_secs: failure.retry_after_secs, why },
+        FailureKind::OverBudget => NoReply::OverBudget { why },
+        kind if kind.is_passing() => NoReply::Passing { why },
+        _ => NoReply::Lasting { why },
+    }
+}
+
+/// A task becomes work; a profile that no agent runs comes into the room for it.
+fn take_task(office: &mut Office, kernel: &mut Kernel, outbox: &mut Outbox, task: &TaskCommand) {
+    let known = office.agent(&task.agent).map(|agent| agent.profile.clone());
+    let is_defined = office.profiles.is_defined(&task.agent);
+    let Some(profile) = known.clone().or_else(|| is_defined.then(|| task.agent.clone())) else {
+        let what = format!("no agent and no profile is called {}", task.agent);
+        let data = json!({ "what": what, "remedy": "use the id of an agent in the room, or of an agent file" });
+        office.log.write(EventDraft::new(EventKind::Warning, data));
+        return;
+    };
+    if kernel.activations().count() >= office.settings.activations_at_most as usize {
+        let most = office.settings.activations_at_most;
+        let what = format!("the task was not taken: {most} pieces of work wait already (kernel.activations_at_most)");
+        office.log.write(EventDraft::new(EventKind::Warning, json!({ "what": what })).agent(&task.agent));
+        return;
+    }
+    if known.is_none() {
+        outbox.agents.push(AgentCommand::Add {
+            id: Some(task.agent.clone()),
+            profile: profile.clone(),
+            position: Vec2::ZERO,
+            behaviour: None,
+            exactly: false,
+        });
+    }
+    let data = json!({ "task": task.text, "by": "user", "depth": 0, "profile": profile });
+    let (key, cause) = office.queued(&task.agent, data, None);
+    kernel.start(NewWork {
+        key,
+        agent: task.agent.clone(),
+        file_name: office.file_name(&profile),
+        profile,
+        input: task.text.clone(),
+        priority: 0,
+        now: office.clock.tick(),
+        cause,
+    });
+}
+
+fn obey(office: &mut Office, kernel: &mut Kernel, command: &KernelCommand) {
+    const BY: &str = "a person stopped it";
+    let data = serde_json::to_value(command).unwrap_or_default();
+    let cause = office.log.write(EventDraft::new(EventKind::Input, data));
+    match command {
+        KernelCommand::Pause => kernel.set_paused(true),
+        KernelCommand::Resume => kernel.set_paused(false),
+        KernelCommand::Kill { activation } => {
+            kernel.kill(*activation, BY);
+        }
+        KernelCommand::KillAgent { agent } => {
+            let its = kernel.activations().filter(|one| one.agent == *agent).map(|one| one.key);
+            for key in its.collect::<Vec<ActivationKey>>() {
+                kernel.kill(key, BY);
+            }
+        }
+        KernelCommand::KillAll => kernel.kill_all("a person stopped all work"),
+        KernelCommand::Limits { concurrency, depth_at_most } => kernel.set_limits(*concurrency, *depth_at_most),
+        KernelCommand::Decide { activation, turn, call, allow } => {
+            office.decided(kernel, (*activation, *turn, *call), *allow, cause);
+        }
+    }
+}
+
+/// A cap is another now: what it stopped goes on.
+pub(super) fn notice_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings>, questions: Res<Questions>) {
+    if budget.is_changed() && kernel.stopped_by().is_some() && questions.run_cap_reached().is_none() {
+        kernel.lift_stop();
+    }
+}
+
+/// Gives out work and carries out what it comes to.
+pub(super) fn work(
+    mut office: Office,
+    mut kernel: ResMut<Kernel>,
+    mut outbox: ResMut<Outbox>,
+    mut due: MessageReader<ThinkDue>,
+    states: Query<&AgentState>,
+    standstill: Option<Res<Standstill>>,
+) {
+    for due in due.read() {
+        if let Think::Work { activation } = due.think {
+            if kernel.activation(activation).is_some() {
+                kernel.ready(activation, due.activity);
+            } else {
+                // It was over before its agent came.
+                office.release(due.agent, due.activity, activation, due.cause);
+            }
+        }
+    }
+    for agent in kernel.awaited_agents() {
+        if let Some(key) = office.roster.key(&agent) {
+            kernel.present(&agent, key);
+        }
+    }
+    let goes_on = standstill.is_none_or(|standstill| !standstill.holds());
+    let now = office.clock.tick();
+    let settings: KernelSettings = (*office.settings).clone();
+    for _ in 0..ROUNDS {
+        let mut effects = kernel.take_effects();
+        if goes_on {
+            let roster = &office.roster;
+            let is_held = |agent| {
+                let state = roster.entity(agent).and_then(|entity| states.get(entity).ok());
+                state.is_some_and(|state| state.0.state() == State::Paused)
+            };
+            effects.extend(kernel.step(now, &settings, is_held));
+        }
+        if effects.is_empty() {
+            break;
+        }
+        for effect in effects {
+            office.carry_out(&mut kernel, &mut outbox, effect);
+        }
+    }
+    office.tell(&mut kernel);
+    if now.is_multiple_of(WRITE_EVERY_TICKS) {
+        for key in kernel.take_unwritten() {
+            office.write_session(&kernel, key);
+        }
+    }
+    if kernel.is_changed() && kernel.is_idle() {
+        kernel.forget_finished_runs();
+    }
+}
+
+/// What an ending is told as to the agent that started the work, if it was told nothing.
+pub(super) fn report_words(ending: &Ending) -> Option<String> {
+    match ending {
+        Ending::Completed { text } => Some(format!("finished: {text}")),
+        Ending::Failed { why } => Some(format!("failed: {why}")),
+        Ending::Aborted { why, by_person: false } => Some(format!("was stopped: {why}")),
+        Ending::Aborted { by_person: true, .. } => None,
+    }
+}

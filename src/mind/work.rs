@@ -1,0 +1,160 @@
+//! Work asks a model: the kernel keeps the session and the tools, the mind puts who the agent is and what it knows
+//! before them, and hands back what was said, with its markers carried out.
+
+use bevy::ecs::message::Message;
+use bevy::ecs::prelude::*;
+
+use super::context::Moment;
+use super::feedback::Feedback;
+use super::gather::Room;
+use super::headings;
+use super::prompt;
+use super::question::{CallKind, CancelRequest, ModelFailure, ModelRequest, PromptMessage, ToolCall, ToolDeclaration};
+use super::session::Session;
+use super::thinking::{LastPrompt, by_inbox};
+use super::thoughts::{Asked, PendingThought, Thoughts};
+use crate::base::{ActivationKey, AgentKey, RequestId, Seq};
+use crate::schedule::AgentRandom;
+use crate::simulation::{ActivityId, CompactionWanted, Think};
+
+/// A piece of work has come to a question. Answered with exactly one [`WorkReplied`], unless it is withdrawn or its
+/// agent leaves the room.
+#[derive(Message, Clone, Debug)]
+pub struct WorkDue {
+    /// Which piece.
+    pub activation: ActivationKey,
+    /// Which question of it.
+    pub turn: u32,
+    /// Whose work it is.
+    pub agent: AgentKey,
+    /// The agent's activity.
+    pub activity: ActivityId,
+    /// The session so far; ends with what is to be answered.
+    pub messages: Vec<PromptMessage>,
+    /// The tools that may be called.
+    pub tools: Vec<ToolDeclaration>,
+    /// The record that it comes from.
+    pub cause: Seq,
+}
+
+/// What a model said to a piece of work.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WorkReply {
+    /// The words, without markers.
+    pub text: String,
+    /// The tools that it called, in order.
+    pub tool_calls: Vec<ToolCall>,
+    /// Whether it was cut off at the limit of its output.
+    pub was_cut: bool,
+}
+
+/// The answer to a [`WorkDue`].
+#[derive(Message, Clone, Debug)]
+pub struct WorkReplied {
+    /// To which piece.
+    pub activation: ActivationKey,
+    /// To which question of it.
+    pub turn: u32,
+    /// The reply, or why there is none.
+    pub outcome: Result<WorkReply, ModelFailure>,
+}
+
+/// A piece of work is over: nobody waits for an answer any more, and its agent remembers how it went.
+#[derive(Message, Clone, Debug)]
+pub struct WorkOver {
+    /// Which piece.
+    pub activation: ActivationKey,
+    /// Whose.
+    pub agent: AgentKey,
+    /// What it was asked.
+    pub task: String,
+    /// How it ended, in its own last words or in the room's.
+    pub said: String,
+    /// The record of its end.
+    pub cause: Seq,
+}
+
+/// The first words of a piece of work, as a model is told them.
+pub fn task_words(task: &str) -> String {
+    format!("{} {}", headings::TASK, task.trim())
+}
+
+type Minds<'w, 's> =
+    Query<'w, 's, (&'static mut Session, &'static Feedback, &'static mut LastPrompt, Option<&'static mut AgentRandom>)>;
+
+/// Asks the models of those who are at work.
+pub(super) fn ask(
+    mut due: MessageReader<WorkDue>,
+    room: Room,
+    mut minds: Minds,
+    mut thoughts: ResMut<Thoughts>,
+    mut requests: MessageWriter<ModelRequest>,
+) {
+    for due in due.read() {
+        let found = room.agent(due.agent).zip(room.roster.entity(due.agent));
+        // The kernel hears of agents that leave by itself.
+        let Some(((agent, _), entity)) = found else { continue };
+        let Ok((session, feedback, mut last_prompt, random)) = minds.get_mut(entity) else { continue };
+        let context = room.context(agent, &session, feedback, Moment::Work);
+        let (mut prompt, mail_shown) = prompt::compose(&context);
+        prompt.history = due.messages.clone();
+        prompt.moment.clear();
+        let (mail_shown, _) = by_inbox(&room, agent, &mail_shown);
+        let id = thoughts.new_id();
+        let request = ModelRequest {
+            id,
+            agent: due.agent,
+            agent_id: agent.id.clone(),
+            profile: agent.profile.clone(),
+            activity: due.activity,
+            kind: CallKind::Task,
+            model: room.profile(agent).and_then(|profile| profile.model.clone()),
+            prompt: prompt.clone(),
+            tools: due.tools.clone(),
+            activation: Some(due.activation.id()),
+            max_output_tokens: room.settings.max_work_output_tokens,
+            seed: random.map_or(id.0, |mut random| random.bits()),
+            cause: due.cause,
+        };
+        last_prompt.0 = prompt;
+        let thought = PendingThought {
+            request: Asked::from(&request),
+            think: Think::Work { activation: due.activation },
+            asked: String::new(),
+            reading: None,
+            mail_shown,
+            feedback: context.feedback,
+            work: Some((due.activation, due.turn)),
+        };
+        thoughts.pending.insert(id, thought);
+        requests.write(request);
+    }
+}
+
+/// Withdraws the questions of work that is over, and lets its agent remember it.
+pub(super) fn conclude(
+    mut over: MessageReader<WorkOver>,
+    room: Room,
+    mut sessions: Query<&mut Session>,
+    mut thoughts: ResMut<Thoughts>,
+    mut cancels: MessageWriter<CancelRequest>,
+    mut compactions: MessageWriter<CompactionWanted>,
+) {
+    for over in over.read() {
+        let is_its =
+            |thought: &PendingThought| thought.work.is_some_and(|(activation, _)| activation == over.activation);
+        let asked: Vec<RequestId> =
+            thoughts.pending.iter().filter(|(_, thought)| is_its(thought)).map(|(id, _)| *id).collect();
+        for request in asked {
+            thoughts.pending.remove(&request);
+            cancels.write(CancelRequest { request });
+        }
+        let Some(mut session) = room.roster.entity(over.agent).and_then(|entity| sessions.get_mut(entity).ok()) else {
+            continue;
+        };
+        session.append(&format!("Your task: {}", over.task), &over.said, &room.settings);
+        if session.wants_compaction(&room.settings, room.clock.tick()) {
+            compactions.write(CompactionWanted { agent: over.agent, cause: over.cause });
+        }
+    }
+}
