@@ -49,6 +49,9 @@ pub mod gateway;
 pub mod memory;
 pub mod mind;
 
+pub mod gate;
+pub mod tools;
+
 #[cfg(feature = "window")]
 pub mod ui;
 #[cfg(feature = "window")]

@@ -54,6 +54,8 @@ pub enum Floor {
     Memory,
     Mind,
     Gateway,
+    Gate,
+    Tools,
     Store,
 }
 
@@ -71,7 +73,7 @@ const PHASES: [WorkshopSystems; 6] = [
     WorkshopSystems::Record,
 ];
 
-const FLOORS: [Floor; 9] = [
+const FLOORS: [Floor; 11] = [
     Floor::Door,
     Floor::Workspace,
     Floor::Agent,
@@ -80,6 +82,8 @@ const FLOORS: [Floor; 9] = [
     Floor::Memory,
     Floor::Mind,
     Floor::Gateway,
+    Floor::Gate,
+    Floor::Tools,
     Floor::Store,
 ];
 
