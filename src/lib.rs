@@ -49,6 +49,9 @@ pub mod gateway;
 pub mod memory;
 pub mod mind;
 
+pub mod gate;
+pub mod tools;
+
 pub mod kernel;
 
 #[cfg(feature = "window")]

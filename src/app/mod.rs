@@ -16,7 +16,7 @@ use crate::gateway::{OfflineProvider, ScriptedProvider};
 use crate::schedule::{Floor, InPhase, RoomSeed, SimClock, Tick, WorkshopSystems};
 use crate::store::{EventDraft, EventKind, EventLog};
 use crate::workspace::RoomStart;
-use crate::{agent, element, gateway, memory, mind, schedule, simulation, store, workspace};
+use crate::{agent, element, gate, gateway, kernel, memory, mind, schedule, simulation, store, tools, workspace};
 
 /// A room with every floor but the window, not yet begun.
 pub fn headless() -> App {
@@ -32,6 +32,9 @@ pub fn headless() -> App {
         memory::plugin,
         mind::plugin,
         gateway::plugin,
+        gate::plugin,
+        tools::plugin,
+        kernel::plugin,
     ));
     gateway::add_simulated_provider(&mut app, "offline", |_| Ok(Box::new(OfflineProvider)));
     gateway::add_simulated_provider(&mut app, "scripted", |file| {
@@ -44,7 +47,7 @@ pub fn headless() -> App {
         }
     });
     // The last of Record before the store hands the events on.
-    app.add_systems(Tick, drive::tap_events.in_set(InPhase(WorkshopSystems::Record, Floor::Gateway)));
+    app.add_systems(Tick, drive::tap_events.in_set(InPhase(WorkshopSystems::Record, Floor::Kernel)));
     app
 }
 

@@ -54,6 +54,9 @@ pub enum Floor {
     Memory,
     Mind,
     Gateway,
+    Gate,
+    Tools,
+    Kernel,
     Store,
 }
 
@@ -71,7 +74,7 @@ const PHASES: [WorkshopSystems; 6] = [
     WorkshopSystems::Record,
 ];
 
-const FLOORS: [Floor; 9] = [
+const FLOORS: [Floor; 12] = [
     Floor::Door,
     Floor::Workspace,
     Floor::Agent,
@@ -80,6 +83,9 @@ const FLOORS: [Floor; 9] = [
     Floor::Memory,
     Floor::Mind,
     Floor::Gateway,
+    Floor::Gate,
+    Floor::Tools,
+    Floor::Kernel,
     Floor::Store,
 ];
 

@@ -8,7 +8,7 @@ use libtest_mimic::Trial;
 use crate::cases;
 
 /// Lowest first; a floor may name only floors before it.
-const FLOORS: [&str; 14] = [
+const FLOORS: [&str; 16] = [
     "base",
     "schedule",
     "store",
@@ -19,6 +19,8 @@ const FLOORS: [&str; 14] = [
     "memory",
     "mind",
     "gateway",
+    "gate",
+    "tools",
     "view",
     "ui",
     "app",

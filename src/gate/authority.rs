@@ -1,0 +1,363 @@
+//! What a profile may do, in a form in which one profile's authority can be compared with another's.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::globs;
+use super::safety::SafetyMode;
+use crate::agent::AgentProfile;
+use crate::base::{Problem, text};
+
+/// Keys that in other programs, or in files of other kinds, let an agent run or reach something. They are none of
+/// a profile's known keys; what stands under them is compared as it stands.
+const COMMAND_KEYS: [&str; 12] = [
+    "allowedcommands",
+    "allowedtools",
+    "allowlist",
+    "commandallowlist",
+    "commands",
+    "disallowedtools",
+    "env",
+    "hooks",
+    "modules",
+    "permissionmode",
+    "permissions",
+    "terminalcommands",
+];
+
+/// A tool as profiles may name it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ToolName {
+    /// Its name here.
+    pub name: &'static str,
+    /// What other products call a tool that does the same.
+    pub aliases: &'static [&'static str],
+    /// Whether a profile that lists no tools has it.
+    pub is_default: bool,
+}
+
+/// Every tool that there is, by name. The floor of the tools owns the list.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ToolNames(pub Vec<ToolName>);
+
+impl ToolNames {
+    /// The tool that a profile means by a name, in whatever case and with dashes or underscores.
+    pub fn meant(&self, name: &str) -> Option<&'static str> {
+        let same = |one: &str| one.replace('-', "_").eq_ignore_ascii_case(&name.trim().replace('-', "_"));
+        let found = self.0.iter().find(|tool| same(tool.name) || tool.aliases.iter().any(|alias| same(alias)));
+        found.map(|tool| tool.name)
+    }
+
+    /// The tools of a profile that lists none.
+    pub fn default_set(&self) -> BTreeSet<String> {
+        self.0.iter().filter(|tool| tool.is_default).map(|tool| tool.name.to_owned()).collect()
+    }
+
+    /// What to do about a name that no tool has.
+    pub fn remedy(&self, name: &str) -> String {
+        match text::nearest(name, self.0.iter().map(|tool| tool.name)) {
+            Some(near) => format!("did you mean {near:?}?"),
+            None => {
+                let names: Vec<&str> = self.0.iter().map(|tool| tool.name).collect();
+                format!("there are {}; without the key an agent has the usual ones", names.join(", "))
+            }
+        }
+    }
+}
+
+/// All that a profile may do.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Authority {
+    /// The tools that it may use.
+    pub tools: BTreeSet<String>,
+    /// Names under `tools` that no tool has. They grant nothing; a profile that lists one still asks for it.
+    pub unknown_tools: BTreeSet<String>,
+    /// Plain globs of what it may read; `None` is everything that the workspace allows.
+    pub reads: Option<Vec<String>>,
+    /// Plain globs of what it may write, delete and rename.
+    pub writes: Option<Vec<String>>,
+    /// How much it may do without a person.
+    pub safety: SafetyMode,
+    /// MCP servers that it may use.
+    pub mcp_servers: BTreeSet<String>,
+    /// Keys that would let it run or reach something, folded, with what stands under them.
+    pub commands: BTreeMap<String, Value>,
+    /// Whether its prompts hold what stands on the boards.
+    pub sees_workspace: bool,
+    /// Whether its prompts hold who the person is.
+    pub sees_user: bool,
+}
+
+/// Something that one authority has and another has not.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub enum Excess {
+    /// A tool, known or not.
+    Tool(String),
+    /// Reading what a glob names; everything where `None`.
+    Reads(Option<String>),
+    /// Writing what a glob names; everything where `None`.
+    Writes(Option<String>),
+    /// Doing more without a person.
+    Safety(SafetyMode),
+    /// An MCP server.
+    McpServer(String),
+    /// A key that lets it run or reach something.
+    Command(String),
+    /// Knowing what stands on the boards.
+    SeesWorkspace,
+    /// Knowing who the person is.
+    SeesUser,
+}
+
+impl fmt::Display for Excess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tool(name) => write!(f, "the tool {name:?}"),
+            Self::Reads(Some(glob)) => write!(f, "reading {glob:?}"),
+            Self::Reads(None) => f.write_str("reading everything"),
+            Self::Writes(Some(glob)) => write!(f, "writing {glob:?}"),
+            Self::Writes(None) => f.write_str("writing everything"),
+            Self::Safety(mode) => write!(f, "the safety mode {}", mode.word()),
+            Self::McpServer(name) => write!(f, "the MCP server {name:?}"),
+            Self::Command(key) => write!(f, "what stands under {key:?}"),
+            Self::SeesWorkspace => f.write_str("knowing what stands on the boards"),
+            Self::SeesUser => f.write_str("knowing who the person is"),
+        }
+    }
+}
+
+impl Authority {
+    /// What a profile may do, and what in it cannot be used. `place` is its file, for the problems.
+    pub fn of(place: &str, profile: &AgentProfile, names: &ToolNames) -> (Self, Vec<Problem>) {
+        let mut problems = Vec::new();
+        let mut unknown_tools = BTreeSet::new();
+        let tools = match &profile.tools {
+            None => names.default_set(),
+            Some(listed) => {
+                let mut tools = BTreeSet::new();
+                for name in listed {
+                    match names.meant(name) {
+                        Some(known) => {
+                            tools.insert(known.to_owned());
+                        }
+                        None => {
+                            let what = format!("there is no tool {name:?}; it is not given");
+                            problems.push(Problem::warning(place, what, names.remedy(name)));
+                            unknown_tools.insert(name.clone());
+                        }
+                    }
+                }
+                tools
+            }
+        };
+        let safety = match profile.safety_mode.as_deref() {
+            None => SafetyMode::default(),
+            Some(word) => SafetyMode::of_word(word).unwrap_or_else(|| {
+                let what = format!("there is no safety mode {word:?}; a person is asked before every change");
+                let remedy = "write safe, balanced or auto; for an agent that only reads, writes: []";
+                problems.push(Problem::warning(place, what, remedy));
+                SafetyMode::Safe
+            }),
+        };
+        let authority = Self {
+            tools,
+            unknown_tools,
+            reads: plain_globs(place, "reads", profile.reads.as_deref(), &mut problems),
+            writes: plain_globs(place, "writes", profile.writes.as_deref(), &mut problems),
+            safety,
+            mcp_servers: profile.mcp_servers.iter().cloned().collect(),
+            commands: commands(profile),
+            sees_workspace: profile.share_workspace_info,
+            sees_user: profile.share_user_info,
+        };
+        (authority, problems)
+    }
+
+    /// The authority of what cannot be trusted to mean what it says.
+    pub fn least() -> Self {
+        Self {
+            tools: BTreeSet::new(),
+            unknown_tools: BTreeSet::new(),
+            reads: Some(Vec::new()),
+            writes: Some(Vec::new()),
+            safety: SafetyMode::Safe,
+            mcp_servers: BTreeSet::new(),
+            commands: BTreeMap::new(),
+            sees_workspace: false,
+            sees_user: false,
+        }
+    }
+
+    /// Whether this is the authority that a malformed agent file is given.
+    pub fn is_least(&self) -> bool {
+        *self == Self::least()
+    }
+
+    /// Whether `other` is never more than this; else everything in which it is, in order.
+    pub fn allows(&self, other: &Self) -> Result<(), Vec<Excess>> {
+        let mut excess = BTreeSet::new();
+        excess.extend(other.tools.difference(&self.tools).cloned().map(Excess::Tool));
+        excess.extend(other.unknown_tools.difference(&self.unknown_tools).cloned().map(Excess::Tool));
+        excess.extend(globs_beyond(self.reads.as_deref(), other.reads.as_deref()).into_iter().map(Excess::Reads));
+        excess.extend(globs_beyond(self.writes.as_deref(), other.writes.as_deref()).into_iter().map(Excess::Writes));
+        if other.safety > self.safety {
+            excess.insert(Excess::Safety(other.safety));
+        }
+        excess.extend(other.mcp_servers.difference(&self.mcp_servers).cloned().map(Excess::McpServer));
+        let more = other.commands.iter().filter(|(key, value)| self.commands.get(*key) != Some(value));
+        excess.extend(more.map(|(key, _)| Excess::Command(key.clone())));
+        if other.sees_workspace && !self.sees_workspace {
+            excess.insert(Excess::SeesWorkspace);
+        }
+        if other.sees_user && !self.sees_user {
+            excess.insert(Excess::SeesUser);
+        }
+        if excess.is_empty() { Ok(()) } else { Err(excess.into_iter().collect()) }
+    }
+}
+
+fn plain_globs(place: &str, key: &str, listed: Option<&[String]>, problems: &mut Vec<Problem>) -> Option<Vec<String>> {
+    let mut plain = Vec::new();
+    for text in listed? {
+        match globs::plain(text) {
+            Ok(globs) => plain.extend(globs),
+            Err(error) => {
+                let what = format!("the glob {text:?} in {key:?} names nothing: {error}");
+                problems.push(Problem::warning(place, what, "write it like artifacts/** or notes/*.md"));
+            }
+        }
+    }
+    Some(plain)
+}
+
+/// The globs of `inner` that `outer` does not certainly hold; `None` for everything.
+fn globs_beyond(outer: Option<&[String]>, inner: Option<&[String]>) -> Vec<Option<String>> {
+    match (outer, inner) {
+        (None, _) => Vec::new(),
+        (Some(outer), None) if globs::all_within(&["**".to_owned()], outer) => Vec::new(),
+        (Some(_), None) => vec![None],
+        (Some(outer), Some(inner)) => inner
+            .iter()
+            .filter(|glob| !globs::all_within(std::slice::from_ref(glob), outer))
+            .map(|glob| Some(glob.clone()))
+            .collect(),
+    }
+}
+
+fn commands(profile: &AgentProfile) -> BTreeMap<String, Value> {
+    let mut commands = BTreeMap::new();
+    for (key, value) in &profile.extra {
+        let folded: String = key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+        if COMMAND_KEYS.contains(&folded.as_str()) {
+            // Two spellings of one key both count.
+            let values = commands.entry(folded).or_insert_with(|| Value::Array(Vec::new()));
+            if let Value::Array(values) = values {
+                values.push(value.clone());
+            }
+        }
+    }
+    commands
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::markdown;
+
+    fn names() -> ToolNames {
+        let tool = |name, aliases, is_default| ToolName { name, aliases, is_default };
+        ToolNames(vec![
+            tool("vfs_read", &["Read", "read_file"], true),
+            tool("vfs_write", &["Write"], true),
+            tool("publish", &[], false),
+        ])
+    }
+
+    fn authority(text: &str) -> (Authority, Vec<Problem>) {
+        Authority::of("agents/ada.md", &markdown::read("agents/ada.md", text).profile, &names())
+    }
+
+    fn of(front: &str) -> Authority {
+        authority(&format!("---\n{front}\n---\n")).0
+    }
+
+    #[test]
+    fn a_profile_that_lists_no_tools_has_the_default_set() {
+        let (authority, problems) = authority("# Ada");
+        assert_eq!(authority.tools, names().default_set());
+        assert_eq!((authority.reads, authority.safety), (None, SafetyMode::Auto));
+        assert!(problems.is_empty());
+    }
+
+    #[test]
+    fn tools_of_other_products_are_understood_and_the_rest_is_told_and_not_given() {
+        let (authority, problems) = authority("---\ntools: READ, vfs-write, Bash, vfs_raed, 'Read(docs/**)'\n---\n");
+        assert_eq!(authority.tools, ["vfs_read", "vfs_write"].map(String::from).into());
+        assert_eq!(problems.len(), 3, "{problems:?}");
+        assert!(problems[1].remedy.contains("\"vfs_read\""), "{}", problems[1]);
+    }
+
+    #[test]
+    fn words_and_globs_that_are_not_known_give_less_and_are_told() {
+        let (authority, problems) = authority("---\nsafety_mode: yolo\nreads: ['[x]', a/]\nwrites: '!x'\n---\n");
+        assert_eq!(authority.safety, SafetyMode::Safe);
+        assert_eq!(authority.reads, Some(vec!["a/**".to_owned()]));
+        assert_eq!(authority.writes, Some(Vec::new()));
+        assert_eq!(problems.len(), 3, "{problems:?}");
+    }
+
+    #[test]
+    fn a_malformed_file_has_the_least_authority() {
+        let malformed = markdown::read("agents/ada.md", "---\ntools: [\n---\n");
+        assert!(malformed.malformed);
+        assert!(Authority::of("agents/ada.md", &malformed.profile, &names()).0.is_least());
+        assert!(!of("name: x").is_least());
+    }
+
+    #[test]
+    fn everything_in_which_an_authority_is_more_is_named() {
+        let own = of("tools: [vfs_read]\nreads: [a/**]\nwrites: []\nsafety_mode: safe\nshare_workspace_info: false");
+        let other = of("tools: [vfs_read, publish, Bash]\nsafety_mode: auto\nmcp_servers: [git]\nhooks: {a: b}\n\
+                        share_user_info: true\nwrites: [a/**]");
+        let excess = own.allows(&other).unwrap_err();
+        assert_eq!(
+            excess,
+            [
+                Excess::Tool("Bash".into()),
+                Excess::Tool("publish".into()),
+                Excess::Reads(None),
+                Excess::Writes(Some("a/**".into())),
+                Excess::Safety(SafetyMode::Auto),
+                Excess::McpServer("git".into()),
+                Excess::Command("hooks".into()),
+                Excess::SeesWorkspace,
+                Excess::SeesUser,
+            ]
+        );
+        for authority in [&own, &other] {
+            assert_eq!(authority.allows(authority), Ok(()));
+            assert_eq!(authority.allows(&Authority::least()), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_list_that_names_everything_is_everything() {
+        assert_eq!(of("reads: ['**']\nwrites: [.]").allows(&of("name: x")), Ok(()));
+    }
+
+    #[test]
+    fn a_command_that_says_something_else_is_more() {
+        let own = of("commands: [ls]");
+        assert_eq!(own.allows(&of("commands: [ls]")), Ok(()));
+        assert_eq!(own.allows(&of("name: x")), Ok(()));
+        for other in ["commands: [ls, rm]", "commands: ls", "Commands: [ls]\ncommands: [rm]"] {
+            assert!(own.allows(&of(other)).is_err(), "{other}");
+        }
+        for key in ["permission-mode", "allowedTools", "Hooks", "allowed tools"] {
+            assert!(of("name: x").allows(&of(&format!("{key}: x"))).is_err(), "{key}");
+        }
+    }
+}

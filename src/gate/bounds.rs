@@ -1,0 +1,145 @@
+//! Everyone whose authority bounds an act: the agent's own, and that of all who led to its being started.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::authority::{Authority, Excess};
+use super::globs;
+use super::safety::SafetyMode;
+use crate::workspace::vfs::FileRights;
+
+/// The authorities that bound a piece of work: the agent's own first, then those of its starters, nearest first.
+/// What one of them forbids is forbidden.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Bounds(Vec<Authority>);
+
+impl Authority {
+    /// The bounds of work by an agent with this authority, started by agents with those.
+    pub fn chain(own: Self, starters: impl IntoIterator<Item = Self>) -> Bounds {
+        let mut all = vec![own];
+        for starter in starters {
+            // Agents that start each other in turn would make the list longer and say nothing new.
+            if !all.contains(&starter) {
+                all.push(starter);
+            }
+        }
+        Bounds(all)
+    }
+}
+
+impl Bounds {
+    /// Whom this work may be done for: the bounds of an agent with `own` authority that is started within these.
+    pub fn starting(&self, own: Authority) -> Self {
+        Authority::chain(own, self.0.iter().cloned())
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[Authority] {
+        &self.0
+    }
+
+    /// The tools that all of them have.
+    pub fn tools(&self) -> BTreeSet<&str> {
+        let (own, starters) = self.0.split_first().map_or((None, &[][..]), |(own, rest)| (Some(own), rest));
+        let tools = own.into_iter().flat_map(|own| own.tools.iter());
+        tools.filter(|tool| starters.iter().all(|other| other.tools.contains(*tool))).map(String::as_str).collect()
+    }
+
+    /// The most careful mode among them.
+    pub fn safety(&self) -> SafetyMode {
+        self.0.iter().map(|authority| authority.safety).min().unwrap_or(SafetyMode::Safe)
+    }
+
+    /// Whether `other` is never more than any of them; else everything in which it is more than one.
+    pub fn allows(&self, other: &Authority) -> Result<(), Vec<Excess>> {
+        let excess: BTreeSet<Excess> =
+            self.0.iter().flat_map(|authority| authority.allows(other).err().unwrap_or_default()).collect();
+        if excess.is_empty() { Ok(()) } else { Err(excess.into_iter().collect()) }
+    }
+
+    /// The rights with which this work's orders go to the files.
+    pub fn file_rights(&self) -> FileRights {
+        FileRights {
+            reads: self.lists(|authority| authority.reads.as_ref()),
+            writes: self.lists(|authority| authority.writes.as_ref()),
+        }
+    }
+
+    /// The rights with which the file of an agent that it starts is written: that file and no other. Starting
+    /// agents is a right of its own; who has it need not have the agents' folder among its `writes`.
+    pub fn spawn_rights(&self, path: &str) -> FileRights {
+        FileRights { reads: self.file_rights().reads, writes: vec![vec![path.to_owned()]] }
+    }
+
+    /// The list of each that has one, without repetition.
+    fn lists<'a>(&'a self, of: impl Fn(&'a Authority) -> Option<&'a Vec<String>>) -> Vec<Vec<String>> {
+        let mut lists: Vec<Vec<String>> = Vec::new();
+        for list in self.0.iter().filter_map(of) {
+            if !lists.contains(list) {
+                lists.push(list.clone());
+            }
+        }
+        lists
+    }
+
+    /// One list of what all of them may read; `None` where none is restricted.
+    pub fn reads(&self) -> Option<Vec<String>> {
+        meet_all(self.lists(|authority| authority.reads.as_ref()))
+    }
+
+    /// One list of what all of them may write; `None` where none is restricted.
+    pub fn writes(&self) -> Option<Vec<String>> {
+        meet_all(self.lists(|authority| authority.writes.as_ref()))
+    }
+
+    /// Whether prompts of all of them hold what stands on the boards.
+    pub fn sees_workspace(&self) -> bool {
+        self.0.iter().all(|authority| authority.sees_workspace)
+    }
+}
+
+fn meet_all(lists: Vec<Vec<String>>) -> Option<Vec<String>> {
+    lists.into_iter().reduce(|one, other| globs::meet(&one, &other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(reads: Option<&[&str]>) -> Authority {
+        let reads = reads.map(|globs| globs.iter().map(ToString::to_string).collect());
+        Authority { reads, writes: None, tools: ["a".to_owned()].into(), ..Authority::least() }
+    }
+
+    #[test]
+    fn each_that_is_restricted_adds_one_list() {
+        let bounds = Authority::chain(
+            reading(Some(&["a/**"])),
+            [reading(None), reading(Some(&["a/**"])), reading(Some(&["**/*.md"]))],
+        );
+        assert_eq!(bounds.all().len(), 3);
+        assert_eq!(bounds.file_rights().reads, [vec!["a/**".to_owned()], vec!["**/*.md".to_owned()]]);
+        assert!(bounds.file_rights().writes.is_empty());
+        assert_eq!(bounds.reads(), Some(vec!["a/**/*.md".to_owned()]));
+        assert_eq!(bounds.writes(), None);
+    }
+
+    #[test]
+    fn nobody_gets_more_by_starting_another() {
+        let more = Authority { tools: ["a", "b"].map(String::from).into(), safety: SafetyMode::Auto, ..reading(None) };
+        let bounds = Authority::chain(reading(Some(&["x"])), []).starting(more.clone());
+        assert_eq!(bounds.tools(), ["a"].into());
+        assert_eq!(bounds.safety(), SafetyMode::Safe);
+        assert!(bounds.allows(&more).is_err());
+        assert_eq!(bounds.allows(&Authority::least()), Ok(()));
+        assert_eq!(bounds.file_rights().reads, [vec!["x".to_owned()]]);
+    }
+
+    #[test]
+    fn the_file_of_a_new_agent_is_all_that_starting_it_writes() {
+        let own = Authority { writes: Some(Vec::new()), ..reading(None) };
+        let rights = Authority::chain(own, []).spawn_rights("agents/new.md");
+        assert_eq!(rights.writes, [vec!["agents/new.md".to_owned()]]);
+    }
+}

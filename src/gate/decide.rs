@@ -1,0 +1,191 @@
+//! The decision: may this act happen, within these bounds, under this policy.
+
+use serde::{Deserialize, Serialize};
+
+use super::act::{Act, ProfileChange, Touch};
+use super::authority::Excess;
+use super::bounds::Bounds;
+use super::globs;
+use super::paths;
+use super::policy::{ActClass, GatePolicy, Verdict};
+use crate::base::{Author, text};
+
+/// No reason is longer, in characters: names and globs in it come from files.
+const REASON_CHARS_AT_MOST: usize = 600;
+
+/// What becomes of an act.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "decision", rename_all = "snake_case")]
+pub enum Decision {
+    /// It may happen.
+    Allow,
+    /// A person is asked first.
+    Ask {
+        /// Why, for the person: a sentence without a full stop.
+        why: String,
+    },
+    /// It may not happen.
+    Deny {
+        /// Why, for whoever wanted it: a sentence without a full stop.
+        why: String,
+    },
+}
+
+/// Whether an act may happen. Everything that it touches is judged by the bounds, by their safety modes, by the
+/// policy and by where it lies; the strictest verdict counts, with every reason for it.
+pub fn decide(act: &Act, bounds: &Bounds, policy: &GatePolicy) -> Decision {
+    let mut findings = Findings::default();
+    if !bounds.tools().contains(act.tool.as_str()) {
+        findings.add(Verdict::Deny, format!("the tool {} is not among those that may be used", act.tool));
+    }
+    if act.touches.is_empty() {
+        findings.add(Verdict::Deny, "what it would touch is not known".to_owned());
+    }
+    for touch in &act.touches {
+        judge_touch(touch, act, bounds, policy, &mut findings);
+    }
+    findings.decision()
+}
+
+/// Verdicts with their reasons.
+#[derive(Default)]
+struct Findings(Vec<(Verdict, String)>);
+
+impl Findings {
+    fn add(&mut self, verdict: Verdict, why: String) {
+        if verdict != Verdict::Allow && !self.0.iter().any(|(_, there)| *there == why) {
+            self.0.push((verdict, why));
+        }
+    }
+
+    fn decision(self) -> Decision {
+        let Some(strictest) = self.0.iter().map(|(verdict, _)| *verdict).max() else { return Decision::Allow };
+        let whys: Vec<String> =
+            self.0.into_iter().filter(|(verdict, _)| *verdict == strictest).map(|(_, why)| why).collect();
+        let why = text::truncate(&whys.join("; "), REASON_CHARS_AT_MOST);
+        if strictest == Verdict::Deny { Decision::Deny { why } } else { Decision::Ask { why } }
+    }
+}
+
+fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, findings: &mut Findings) {
+    let mut class = |class: ActClass, doing: &str| {
+        let rule = policy.rule(class);
+        findings.add(rule.verdict(), format!("{doing}: the workspace's policy says {}: {}", class.key(), rule.0));
+        let mode = bounds.safety();
+        findings.add(mode.verdict(class), format!("{doing}: the safety mode is {}", mode.word()));
+    };
+    match touch {
+        Touch::Look => class(ActClass::FileRead, "looking through files"),
+        Touch::Read { path } => {
+            class(ActClass::FileRead, &format!("reading {}", shown(path)));
+            within(path, &bounds.file_rights().reads, "reading", findings);
+        }
+        Touch::Write { path } => {
+            class(ActClass::FileWrite, &format!("writing {}", shown(path)));
+            judge_change(path, "writing", bounds, policy, findings);
+            if paths::profile_place(path).is_some() && !judges_profile(act) {
+                findings.add(Verdict::Deny, format!("what {} would say was not judged", shown(path)));
+            }
+        }
+        Touch::Delete { path } => {
+            class(ActClass::FileDelete, &format!("deleting {}", shown(path)));
+            judge_change(path, "deleting", bounds, policy, findings);
+        }
+        Touch::Rename { from, to } => {
+            class(ActClass::FileRename, &format!("renaming {}", shown(from)));
+            judge_change(from, "renaming", bounds, policy, findings);
+            judge_change(to, "renaming to", bounds, policy, findings);
+            if paths::profile_place(to).is_some() && !judges_profile(act) {
+                findings.add(Verdict::Deny, format!("what {} would say was not judged", shown(to)));
+            }
+        }
+        Touch::Spawn { path, is_taken } => {
+            class(ActClass::Spawn, &format!("starting {}", shown(path)));
+            judge_place(path, "starting", policy, findings);
+            if *is_taken {
+                let why = format!("{} is there already and says something else; take another filename", shown(path));
+                findings.add(Verdict::Deny, why);
+            }
+        }
+        Touch::Signal => class(ActClass::Signal, "telling its starter"),
+        Touch::Profile(change) => {
+            class(ActClass::ProfileWrite, &format!("changing what the agent {:?} is", change.id));
+            judge_profile(change, bounds, findings);
+        }
+        Touch::UnknownProfile { path, remedy } => {
+            findings.add(Verdict::Deny, format!("{} says what an agent may do; {remedy}", shown(path)));
+        }
+        Touch::Forbidden => findings.add(Verdict::Deny, "this is not for tools".to_owned()),
+    }
+}
+
+fn judges_profile(act: &Act) -> bool {
+    act.touches.iter().any(|touch| matches!(touch, Touch::Profile(_) | Touch::UnknownProfile { .. }))
+}
+
+fn judge_change(path: &str, doing: &str, bounds: &Bounds, policy: &GatePolicy, findings: &mut Findings) {
+    within(path, &bounds.file_rights().writes, doing, findings);
+    judge_place(path, doing, policy, findings);
+}
+
+/// Whether a path is named by every list.
+fn within(path: &str, lists: &[Vec<String>], doing: &str, findings: &mut Findings) {
+    let Some(cleaned) = paths::clean(path) else {
+        findings.add(Verdict::Deny, format!("{doing} {}: it is not a path in the workspace", shown(path)));
+        return;
+    };
+    for list in lists {
+        if !globs::any_matches(list, &cleaned) {
+            let may = if list.is_empty() { "nothing".to_owned() } else { list.join(", ") };
+            findings.add(Verdict::Deny, format!("{doing} {} is not allowed, only {may}", shown(path)));
+        }
+    }
+}
+
+/// What is said of a change because of where it lies.
+fn judge_place(path: &str, doing: &str, policy: &GatePolicy, findings: &mut Findings) {
+    if let Some((verdict, why)) = paths::guard(path) {
+        findings.add(verdict, format!("{doing} {}: {why}", shown(path)));
+    }
+    if let Some((verdict, glob)) = policy.at_path(path) {
+        let key = if verdict == Verdict::Deny { "deny" } else { "ask" };
+        findings.add(verdict, format!("{doing} {}: the workspace's policy lists {glob} under {key}", shown(path)));
+    }
+}
+
+fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Findings) {
+    if Author::agent(&change.id).is_user() {
+        let why = format!("the id {:?} stands for the person; give the agent another id", change.id);
+        findings.add(Verdict::Deny, why);
+    }
+    if let Some(holder) = &change.holder {
+        let why = format!("the id {:?} belongs to {}; give the agent another id", change.id, shown(holder));
+        findings.add(Verdict::Deny, why);
+    }
+    if change.holds_code {
+        findings.add(Verdict::Ask, format!("{} holds code that would run", shown(&change.path)));
+    }
+    if let Err(excess) = bounds.allows(&change.authority) {
+        let why = format!("{} would give more than its writer has: {}", shown(&change.path), listed(&excess));
+        findings.add(Verdict::Ask, why);
+    }
+    // Who may do everything still raises nobody whom a person has restricted.
+    if let Some(current) = &change.current
+        && let Err(excess) = current.allows(&change.authority)
+    {
+        let why = format!("{} would give the agent more than it has: {}", shown(&change.path), listed(&excess));
+        findings.add(Verdict::Ask, why);
+    }
+}
+
+fn listed(excess: &[Excess]) -> String {
+    let (named, more) = excess.split_at(excess.len().min(8));
+    let named: Vec<String> = named.iter().map(|excess| text::truncate(&excess.to_string(), 80)).collect();
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    format!("{}{more}", named.join(", "))
+}
+
+fn shown(path: &str) -> String {
+    let visible: String = path.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    format!("'{}'", text::truncate(&visible, 120))
+}

@@ -1,0 +1,331 @@
+//! Attempts to get more than one has: through starting agents, through one's own file, through others' files, and
+//! through every spelling of paths and front matter that might mean one thing to the gate and another to the room.
+
+use proptest::prelude::*;
+
+use super::testing::{Files, authority, names, one};
+use super::*;
+use crate::agent::markdown;
+use crate::workspace::vfs::FileOperation;
+
+/// The agent that tries: it may read everything, write artifacts and agents, and knows no one.
+const OWN: &str = "---\nid: sly\ntools: [vfs_read, vfs_write, vfs_edit, vfs_delete, spawn_agent]\nreads: [artifacts/**, \
+                   agents/**]\nwrites: [artifacts/**, agents/**]\nshare_workspace_info: false\nsafety_mode: auto\n---\n\
+                   You are sly.\n";
+const BOSS: &str = "---\nid: boss\ntools: [vfs_read, vfs_write, execute_command]\nmcp_servers: [git]\n---\nYou lead.\n";
+const MEEK: &str = "---\nid: meek\ntools: [vfs_read]\nreads: [artifacts/**]\nwrites: []\nshare_workspace_info: false\n\
+                    safety_mode: safe\n---\nYou read.\n";
+/// What a file must say to give no more than the sly agent has.
+const WITHIN: &str = "tools: [vfs_read]\nreads: [artifacts/**]\nwrites: []\nshare_workspace_info: false\n";
+
+fn files() -> Files {
+    Files::new(&[
+        ("agents/sly.md", OWN),
+        ("agents/boss.md", BOSS),
+        ("agents/meek.md", MEEK),
+        ("artifacts/plan.md", "A plan."),
+    ])
+}
+
+fn bounds() -> Bounds {
+    Authority::chain(authority(OWN), [])
+}
+
+fn decided(operation: &FileOperation) -> Decision {
+    decide(&Act::of_files("vfs_write", operation, &files(), &names()), &bounds(), &GatePolicy::default())
+}
+
+fn write(path: &str, content: &str) -> FileOperation {
+    FileOperation::Write { path: path.into(), content: content.into() }
+}
+
+fn spawned(path: &str, content: &str, bounds: &Bounds) -> Decision {
+    let amended = inherit(path, content, bounds, &names()).unwrap_or_else(|_| content.to_owned());
+    decide(&Act::of_spawn("spawn_agent", path, &amended, &files(), &names()), bounds, &GatePolicy::default())
+}
+
+/// Front matter that asks for more, one way each.
+const GREEDY: &[&str] = &[
+    // Plainly.
+    "tools: [vfs_read, execute_command]",
+    "tools: vfs_read, execute_command",
+    "tools: [signal_parent]",
+    "tools: [Bash]",
+    "reads: ['**']",
+    "reads: [memory/**]",
+    "reads: [artifacts/**, settings.yaml]",
+    "writes: ['*']",
+    "writes: ['{artifacts,memory}/**']",
+    "writes: [.]",
+    "mcp_servers: [git]",
+    "mcp_servers: git",
+    "share_workspace_info: true",
+    "share_user_info: yes",
+    "commands: [rm]",
+    "hooks: { start: rm }",
+    "permissionMode: bypassPermissions",
+    "allowed-tools: Bash",
+    "env: { KEY: x }",
+    // In other spellings of the key.
+    "Tools: [execute_command]",
+    "TOOLS: [execute_command]",
+    "mcpServers: [git]",
+    "MCP-Servers: [git]",
+    "shareUserInfo: on",
+    "'tools': [execute_command]",
+    "\"tools\": [execute_command]",
+    "\"\\x74ools\": [execute_command]",
+    "? tools\n: [execute_command]",
+    // Through what YAML can do.
+    "x: &t [execute_command]\ntools: *t",
+    "tools: !!seq [execute_command]",
+    "tools: >-\n  execute_command",
+    "tools: |\n  execute_command",
+    "tools:\n- execute_command",
+    "tools:\n  - 'execute_command'",
+    "tools: \"execute\\x5fcommand\"",
+    "tools: # nothing to see\n  [execute_command]",
+    "name: x\r\ntools: [execute_command]\r",
+    "tools: [EXECUTE-COMMAND]",
+    "%YAML 1.2\ntools: [execute_command]",
+    // By a key that only looks like the known one, so that the known one is absent and the default set is meant.
+    "t\u{43e}ols: [vfs_read]",
+    "re\u{430}ds: [artifacts/**]",
+    "writ\u{435}s: []",
+    "tools\u{200b}: [vfs_read]",
+    "tools: null",
+    "tools: ~\nreads:\nwrites:",
+    // Merge keys are not merged; what they seem to restrict is absent.
+    "base: &b { tools: [vfs_read] }\n<<: *b",
+];
+
+/// Whether this front matter, written as a file, is read as more than the sly agent has.
+fn reads_as_more(text: &str) -> bool {
+    bounds().allows(&authority(text)).is_err()
+}
+
+#[test]
+fn a_written_profile_that_asks_for_more_never_passes_unasked() {
+    for front in GREEDY {
+        let text = format!("---\n{front}\n---\nHi");
+        for path in
+            ["agents/new.md", "Agents/New.MD", "artifacts/../agents/new.md", "agents\\new.md", "./agents//new.md"]
+        {
+            let decision = decided(&write(path, &text));
+            // A file that cannot be read gives nothing, and may be written.
+            let is_nothing = markdown::read("agents/new.md", &text).malformed;
+            assert!(decision != Decision::Allow || is_nothing, "{path} {front:?}");
+            assert!(is_nothing || reads_as_more(&text), "{front:?}");
+        }
+    }
+    let harmless = GREEDY.iter().filter(|front| markdown::read("a.md", &format!("---\n{front}\n---\n")).malformed);
+    assert!(harmless.count() <= 3, "most of these are to be read, not refused");
+}
+
+#[test]
+fn the_same_within_ones_own_authority_passes() {
+    for text in [
+        format!("---\n{WITHIN}---\nHi"),
+        format!("\u{feff}---\r\n{}---\r\nHi", WITHIN.replace('\n', "\r\n")),
+        format!("--- \n{WITHIN}---\t\nHi\n---\ntools: [execute_command]\n---\n"),
+        // Front matter that is none: it begins too late, or ends too late, or is cut by a second document.
+        "---\ntools: [execute_command]\n".to_owned(),
+        format!("---\n{WITHIN}tools: [execute_command]\n---\nHi"),
+        "---\n\ttools: [execute_command]\n---\nHi".to_owned(),
+        "---\nname: x\n...\ntools: [execute_command]\n---\nHi".to_owned(),
+    ] {
+        assert_eq!(decided(&write("agents/new.md", &text)), Decision::Allow, "{text:?}");
+    }
+}
+
+#[test]
+fn front_matter_that_begins_anywhere_but_at_the_top_is_absent_and_absent_keys_are_more() {
+    for text in [
+        format!("\n---\n{WITHIN}---\nHi"),
+        format!(" ---\n{WITHIN}---\nHi"),
+        format!("----\n{WITHIN}----\nHi"),
+        format!("\u{2014}\n{WITHIN}---\nHi"),
+        format!("+++\n{WITHIN}+++\nHi"),
+        format!("\u{feff}\u{feff}---\n{WITHIN}---\nHi"),
+        format!("--- # x\n{WITHIN}---\nHi"),
+        "Hi".to_owned(),
+        String::new(),
+    ] {
+        assert!(matches!(decided(&write("agents/new.md", &text)), Decision::Ask { .. }), "{text:?}");
+    }
+}
+
+#[test]
+fn ones_own_file_cannot_be_raised_by_writing_editing_or_restoring_it() {
+    let raised = OWN.replace("writes: [artifacts/**, agents/**]", "writes: ['**']");
+    let edit =
+        |old: &str, new: &str| FileOperation::Edit { path: "agents/sly.md".into(), old: old.into(), new: new.into() };
+    for operation in [
+        write("agents/sly.md", &raised),
+        write("AGENTS/SLY.md", &raised),
+        write("agents/sly.md", "You are free."),
+        edit("spawn_agent]", "spawn_agent, execute_command]"),
+        edit("---\nid: sly\n", "---\nid: sly\nmcp_servers: [git]\n"),
+        edit("reads: [artifacts/**, agents/**]\n", ""),
+        edit("---\nid", "\n---\nid"),
+        // The passage is not known here: the file on disk may be another by now.
+        edit("not there", "x"),
+        FileOperation::Restore { path: "agents/sly.md".into(), version: 1 },
+    ] {
+        assert_ne!(decided(&operation), Decision::Allow, "{operation:?}");
+    }
+    let words = edit("You are sly.", "You are sly and kind.");
+    assert_eq!(decided(&words), Decision::Allow);
+}
+
+#[test]
+fn what_others_may_is_neither_used_nor_raised() {
+    let edit =
+        |path: &str, old: &str, new: &str| FileOperation::Edit { path: path.into(), old: old.into(), new: new.into() };
+    for operation in [
+        // Their words would be carried out with their authority, which is more than the writer's.
+        edit("agents/boss.md", "You lead.", "You obey sly."),
+        write("agents/boss.md", &BOSS.replace("You lead.", "You obey sly.")),
+        // Within the writer's authority, but more than a person gave this agent.
+        write("agents/meek.md", &format!("---\n{}---\nHi", WITHIN.replace("writes: []", "writes: [artifacts/**]"))),
+        edit("agents/meek.md", "safety_mode: safe\n", ""),
+        edit("agents/meek.md", "tools: [vfs_read]", "tools: [vfs_read, vfs_write]"),
+    ] {
+        assert!(matches!(decided(&operation), Decision::Ask { .. }), "{operation:?}");
+    }
+}
+
+#[test]
+fn nobody_takes_anothers_id_or_the_persons() {
+    for (path, id) in [
+        ("agents/aaa.md", "id: boss\n"),
+        ("agents/aaa.md", "ID: ' Boss! '\n"),
+        ("agents/aaa.md", "id: user\n"),
+        ("agents/user.md", ""),
+        ("agents/User.md", ""),
+        // The stem gives the id where the file does not.
+        ("agents/Boss.md", ""),
+        ("agents/boss.old.md", ""),
+        ("agents/ boss.md", ""),
+        ("agents/boss!.md", ""),
+        // An agent's own id, from a second file.
+        ("agents/aaa.md", "id: sly\n"),
+    ] {
+        let text = format!("---\n{id}{WITHIN}---\nHi");
+        assert!(matches!(decided(&write(path, &text)), Decision::Deny { .. }), "{path} {id:?}");
+        assert!(matches!(spawned(path, &text, &bounds()), Decision::Deny { .. }), "{path} {id:?}");
+    }
+}
+
+#[test]
+fn a_file_that_becomes_a_profile_by_its_name_is_judged_as_one() {
+    let greedy = Files::new(&[("agents/sly.md", OWN), ("agents/notes/x.md", "Hi"), ("agents/a.md", BOSS)]);
+    for (from, to) in [
+        ("agents/notes/x.md", "agents/x.md"),
+        ("agents/notes/x.md", "agents/X.Md"),
+        ("artifacts/unknown.md", "agents/x.md"),
+        ("agents/a.md", "agents/b.md"),
+        ("agents/a.md", "artifacts/../agents/b.md"),
+    ] {
+        let rename = FileOperation::Rename { from: from.into(), to: to.into() };
+        let act = Act::of_files("vfs_write", &rename, &greedy, &names());
+        assert_ne!(decide(&act, &bounds(), &GatePolicy::default()), Decision::Allow, "{from} {to}");
+    }
+    let own = FileOperation::Rename { from: "agents/sly.md".into(), to: "agents/sly2.md".into() };
+    assert_eq!(decided(&own), Decision::Allow);
+}
+
+#[test]
+fn a_file_that_was_taken_away_comes_back_with_no_more_than_it_had() {
+    // The profile is withdrawn: its file is gone, agents still run it.
+    let mut gone = Files::new(&[("agents/meek.md", MEEK)]);
+    gone.forget_text("agents/meek.md");
+    let raised =
+        write("agents/meek.md", &format!("---\n{}---\nHi", WITHIN.replace("writes: []", "writes: [artifacts/**]")));
+    let act = Act::of_files("vfs_write", &raised, &gone, &names());
+    assert!(matches!(decide(&act, &bounds(), &GatePolicy::default()), Decision::Ask { .. }));
+}
+
+#[test]
+fn places_from_which_power_comes_are_not_written_unasked() {
+    let free = one("name: x");
+    for path in [
+        "settings.yaml",
+        "Settings.YAML",
+        "artifacts/../settings.yaml",
+        "scenes/studio.yaml",
+        "storage/terminal-cmd-allowlist.yaml",
+        "tasks/approvals.task.md",
+        "sessions/boss.session.yaml",
+        ".workshop/workshop.db",
+        "agents/boss/modules/evil.ts",
+        "agents/x.txt",
+    ] {
+        for operation in [
+            write(path, "x"),
+            FileOperation::Delete { path: path.into() },
+            FileOperation::Rename { from: "artifacts/a".into(), to: path.into() },
+            FileOperation::Rename { from: path.into(), to: "artifacts/a".into() },
+        ] {
+            let act = Act::of_files("vfs_write", &operation, &files(), &names());
+            assert_ne!(decide(&act, &free, &GatePolicy::default()), Decision::Allow, "{operation:?}");
+        }
+    }
+}
+
+#[test]
+fn a_started_agent_that_asks_for_more_never_passes_unasked() {
+    for front in GREEDY {
+        let text = format!("---\n{front}\n---\nHi");
+        let decision = spawned("agents/new.md", &text, &bounds());
+        let is_nothing = markdown::read("agents/new.md", &text).malformed;
+        let amended = inherit("agents/new.md", &text, &bounds(), &names());
+        let is_within = amended.is_ok_and(|amended| !reads_as_more(&amended));
+        // What only left keys out has them written in, and is then no more than its starter.
+        assert_eq!(decision == Decision::Allow, is_within, "{front:?}: {decision:?}");
+        assert!(is_within || !is_nothing, "{front:?}");
+    }
+    for text in ["Hi", "", "# Helper\n", "---\nname: Helper\n---\nHi", "---\nname: Helper\r\n---\r\nHi"] {
+        assert_eq!(spawned("agents/new.md", text, &bounds()), Decision::Allow, "{text:?}");
+    }
+}
+
+#[test]
+fn a_chain_of_starts_never_gains_anything() {
+    let starter = authority(MEEK);
+    let chain = Authority::chain(authority("# free"), [starter.clone()]);
+    let text = inherit("agents/new.md", "Hi", &chain, &names()).unwrap();
+    assert_eq!(starter.allows(&authority(&text)), Ok(()), "{text}");
+    let greedy = "---\ntools: [vfs_read]\nreads: ['**']\nwrites: [artifacts/**]\n---\n";
+    assert_ne!(spawned("agents/new.md", greedy, &chain), Decision::Allow);
+}
+
+#[test]
+fn an_agents_file_is_not_started_over_another() {
+    let text = format!("---\nid: meek\n{WITHIN}safety_mode: safe\n---\nI am new.");
+    assert!(matches!(spawned("agents/meek.md", &text, &bounds()), Decision::Deny { .. }));
+    // The same text again is the same agent with another task.
+    let free = one("name: x");
+    assert_eq!(spawned("agents/meek.md", MEEK, &free), Decision::Allow);
+    assert!(matches!(spawned("artifacts/new.md", &text, &free), Decision::Deny { .. }));
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_allowed_reads_as_no_more_than_its_writer(
+        front in prop::collection::vec(prop::sample::select(GREEDY), 0..3),
+        within in any::<bool>(),
+        noise in "[-\\n\\r\\t #:a-z\u{feff}]{0,12}",
+        fence in prop::sample::select(&["---\n", "--- \n", "---\r\n", "----\n", "\n---\n"][..]),
+    ) {
+        let within = if within { WITHIN } else { "" };
+        let text = format!("{fence}{noise}{within}{}\n---\nHi", front.join("\n"));
+        if decided(&write("agents/new.md", &text)) == Decision::Allow {
+            prop_assert!(!reads_as_more(&text), "{:?}", text);
+        }
+        if spawned("agents/new.md", &text, &bounds()) == Decision::Allow {
+            let amended = inherit("agents/new.md", &text, &bounds(), &names());
+            prop_assert!(amended.is_ok_and(|amended| !reads_as_more(&amended)), "{:?}", text);
+        }
+    }
+}

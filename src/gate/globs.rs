@@ -1,0 +1,309 @@
+//! Globs over paths: one plain form of them, what they match, and whether one never matches more than another.
+//!
+//! In the plain form a path's part is letters, `?` (any one) and `*` (any number) or, alone, `**` (any number of
+//! parts, none among them). Whatever else people write is brought into it or refused, so that every reader of
+//! globs takes what comes from here for the same set of paths.
+
+use thiserror::Error;
+
+/// No glob that a person means is longer, in characters.
+const MAX_CHARS: usize = 512;
+/// One glob with braces stands for at most so many.
+const MAX_ALTERNATIVES: usize = 64;
+
+/// Why a text cannot be used as a glob.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum GlobError {
+    /// There is nothing in it.
+    #[error("it is empty")]
+    Empty,
+    /// It is longer than any honest one.
+    #[error("it is longer than {MAX_CHARS} characters")]
+    TooLong,
+    /// Its braces are not closed, or stand for too many globs.
+    #[error("its braces are not closed, or stand for more than {MAX_ALTERNATIVES} globs")]
+    Braces,
+    /// It holds a character with a meaning that differs from reader to reader.
+    #[error("it holds one of ! [ ] \\ or a control character")]
+    Character,
+    /// It leads out of the workspace.
+    #[error("it leads out of the workspace")]
+    Outside,
+    /// `**` is not a part of its own.
+    #[error("** must stand between slashes, as in artifacts/**")]
+    DoubleStar,
+}
+
+/// The plain globs that a text stands for: `{a,b}/` is `a/**` and `b/**`.
+pub fn plain(text: &str) -> Result<Vec<String>, GlobError> {
+    let text = text.trim();
+    if text.chars().count() > MAX_CHARS {
+        return Err(GlobError::TooLong);
+    }
+    if text.contains(['!', '[', ']', '\\']) || text.contains(char::is_control) {
+        return Err(GlobError::Character);
+    }
+    let mut globs = Vec::new();
+    for alternative in alternatives(text)? {
+        let glob = plain_path(&alternative)?;
+        if !globs.contains(&glob) {
+            globs.push(glob);
+        }
+    }
+    Ok(globs)
+}
+
+fn plain_path(text: &str) -> Result<String, GlobError> {
+    let mut parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    if text.ends_with('/') || (text.ends_with('.') && parts.is_empty()) {
+        // A folder means what is in it.
+        parts.push("**");
+    }
+    parts.dedup_by(|a, b| *a == "**" && *b == "**");
+    if parts.is_empty() {
+        return Err(GlobError::Empty);
+    }
+    if parts.contains(&"..") {
+        return Err(GlobError::Outside);
+    }
+    if parts.iter().any(|part| part.contains("**") && *part != "**") {
+        return Err(GlobError::DoubleStar);
+    }
+    Ok(parts.join("/"))
+}
+
+/// A text with its braces written out; braces may hold braces.
+fn alternatives(text: &str) -> Result<Vec<String>, GlobError> {
+    let mut open = vec![text.to_owned()];
+    let mut done = Vec::new();
+    while let Some(text) = open.pop() {
+        let Some(end) = text.find('}') else {
+            if text.contains('{') {
+                return Err(GlobError::Braces);
+            }
+            done.push(text);
+            continue;
+        };
+        // The innermost pair: what is in it holds no braces.
+        let start = text[..end].rfind('{').ok_or(GlobError::Braces)?;
+        let inner: Vec<&str> = text[start + 1..end].split(',').collect();
+        if inner.len() + open.len() + done.len() > MAX_ALTERNATIVES {
+            return Err(GlobError::Braces);
+        }
+        open.extend(inner.iter().rev().map(|word| format!("{}{word}{}", &text[..start], &text[end + 1..])));
+    }
+    Ok(done)
+}
+
+/// Whether a plain glob names a path (relative, `/` between its parts).
+pub fn matches(glob: &str, path: &str) -> bool {
+    let glob: Vec<&str> = glob.split('/').collect();
+    let path: Vec<&str> = path.split('/').collect();
+    covers(
+        &glob,
+        &path,
+        |part| *part == "**",
+        |part, name| {
+            let (part, name): (Vec<char>, Vec<char>) = (part.chars().collect(), name.chars().collect());
+            covers(&part, &name, |c| *c == '*', |c, letter| *c == '?' || c == letter)
+        },
+    )
+}
+
+/// Whether one of these plain globs names a path.
+pub fn any_matches(globs: &[String], path: &str) -> bool {
+    globs.iter().any(|glob| matches(glob, path))
+}
+
+/// Whether every path that the plain glob `inner` names is named by `outer`. Where it is not certain, no.
+pub fn contains(outer: &str, inner: &str) -> bool {
+    let outer: Vec<&str> = outer.split('/').collect();
+    let inner: Vec<&str> = inner.split('/').collect();
+    covers(&outer, &inner, |part| *part == "**", |wide, narrow| *narrow != "**" && part_contains(wide, narrow))
+}
+
+fn part_contains(outer: &str, inner: &str) -> bool {
+    let (outer, inner): (Vec<char>, Vec<char>) = (outer.chars().collect(), inner.chars().collect());
+    covers(&outer, &inner, |c| *c == '*', |wide, narrow| *narrow != '*' && (*wide == '?' || wide == narrow))
+}
+
+/// Whether each of `inner` lies within one of `outer`.
+pub fn all_within(inner: &[String], outer: &[String]) -> bool {
+    inner.iter().all(|inner| outer.iter().any(|outer| contains(outer, inner)))
+}
+
+/// Globs that name only what both lists name: as much of that as plain globs can say for certain.
+pub fn meet(one: &[String], other: &[String]) -> Vec<String> {
+    let mut both: Vec<String> = Vec::new();
+    for a in one {
+        for b in other {
+            if let Some(glob) = meet_of(a, b).or_else(|| meet_of(b, a))
+                && !both.iter().any(|there| contains(there, &glob))
+            {
+                both.retain(|there| !contains(&glob, there));
+                both.push(glob);
+            }
+        }
+    }
+    both
+}
+
+fn meet_of(a: &str, b: &str) -> Option<String> {
+    if contains(a, b) {
+        return Some(b.to_owned());
+    }
+    // `artifacts/**` and `**/*.md` meet in `artifacts/**/*.md`.
+    let folder = a.strip_suffix("/**").filter(|folder| !folder.contains(['*', '?']))?;
+    b.starts_with("**/").then(|| format!("{folder}/{b}"))
+}
+
+/// Whether a pattern can be laid over a whole row: an entry that is `many` over any number of the row's, every
+/// other over exactly one that it fits.
+fn covers<P, R>(pattern: &[P], row: &[R], many: impl Fn(&P) -> bool, one: impl Fn(&P, &R) -> bool) -> bool {
+    // reached[n]: the pattern so far covers the first n of the row.
+    let mut reached = vec![false; row.len() + 1];
+    reached[0] = true;
+    for entry in pattern {
+        let mut next = vec![false; row.len() + 1];
+        if many(entry) {
+            let first = reached.iter().position(|reached| *reached).unwrap_or(next.len());
+            next[first..].fill(true);
+        } else {
+            for (at, covered) in row.iter().enumerate() {
+                next[at + 1] = reached[at] && one(entry, covered);
+            }
+        }
+        reached = next;
+    }
+    reached[row.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_people_write_is_brought_into_the_plain_form() {
+        for (text, globs) in [
+            ("artifacts/**", &["artifacts/**"][..]),
+            (" ./artifacts/ ", &["artifacts/**"]),
+            ("/a//b/./c.md", &["a/b/c.md"]),
+            ("{memory,artifacts}/*.md", &["memory/*.md", "artifacts/*.md"]),
+            ("a{b,{c,d}}", &["ab", "ac", "ad"]),
+            ("a/**/**/b", &["a/**/b"]),
+            (".", &["**"]),
+            ("./", &["**"]),
+        ] {
+            assert_eq!(plain(text), Ok(globs.iter().map(ToString::to_string).collect()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_readers_of_globs_take_differently_is_refused() {
+        for (text, error) in [
+            ("", GlobError::Empty),
+            ("../x", GlobError::Outside),
+            ("a/../b", GlobError::Outside),
+            ("a**", GlobError::DoubleStar),
+            ("a/***", GlobError::DoubleStar),
+            ("!a", GlobError::Character),
+            ("[ab]", GlobError::Character),
+            ("a\\b", GlobError::Character),
+            ("{a", GlobError::Braces),
+            ("a}", GlobError::Braces),
+            ("{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", GlobError::Braces),
+        ] {
+            assert_eq!(plain(text), Err(error), "{text}");
+        }
+        assert_eq!(plain(&"x".repeat(600)), Err(GlobError::TooLong));
+    }
+
+    #[test]
+    fn stars_stay_within_a_part_and_double_stars_span_parts() {
+        for (glob, path, is_match) in [
+            ("artifacts/**", "artifacts/a/b.md", true),
+            ("artifacts/*", "artifacts/a/b.md", false),
+            ("**/*.md", "a.md", true),
+            ("**/*.md", "x/y/a.md", true),
+            ("a/**/b", "a/b", true),
+            ("a?c", "abc", true),
+            ("a?c", "ac", false),
+            ("Artifacts/**", "artifacts/a", false),
+            ("**", "anything/at/all", true),
+            ("a*c*e", "abcde", true),
+        ] {
+            assert_eq!(matches(glob, path), is_match, "{glob} {path}");
+        }
+    }
+
+    #[test]
+    fn containment_says_yes_only_where_it_is_certain() {
+        for (outer, inner, is_within) in [
+            ("**", "a/*/b?", true),
+            ("artifacts/**", "artifacts/x/*.md", true),
+            ("artifacts/**", "artifacts/**/x", true),
+            ("artifacts/*", "artifacts/**", false),
+            ("artifacts/**", "artifact/x", false),
+            ("artifacts/**", "**", false),
+            ("**/*.md", "a/**/b.md", true),
+            ("*.md", "?.md", true),
+            ("?.md", "*.md", false),
+            ("a/*/c", "a/b/c", true),
+            ("a/b", "a/B", false),
+        ] {
+            assert_eq!(contains(outer, inner), is_within, "{outer} {inner}");
+        }
+    }
+
+    #[test]
+    fn lists_meet_in_what_both_name() {
+        let list = |globs: &[&str]| globs.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(meet(&list(&["a/**", "b/**"]), &list(&["a/x", "c"])), list(&["a/x"]));
+        assert_eq!(meet(&list(&["a/**"]), &list(&["**/*.md"])), list(&["a/**/*.md"]));
+        assert_eq!(meet(&list(&["a*"]), &list(&["*b"])), list(&[]));
+        assert_eq!(meet(&list(&["**"]), &list(&["a", "b/**"])), list(&["a", "b/**"]));
+    }
+
+    fn glob() -> impl Strategy<Value = String> {
+        let part = prop_oneof![
+            2 => "[ab?*]{1,3}".prop_filter("two stars are another thing", |part| !part.contains("**")),
+            1 => Just("**".to_owned()),
+        ];
+        prop::collection::vec(part, 1..5).prop_map(|parts| parts.join("/"))
+    }
+
+    fn path() -> impl Strategy<Value = String> {
+        prop::collection::vec("[ab]{1,3}", 1..5).prop_map(|parts| parts.join("/"))
+    }
+
+    proptest! {
+        #[test]
+        fn what_lies_within_never_names_more(
+            outer in prop::collection::vec(glob(), 0..4),
+            inner in prop::collection::vec(glob(), 0..3),
+            paths in prop::collection::vec(path(), 30),
+        ) {
+            let is_within = all_within(&inner, &outer);
+            let both = meet(&inner, &outer);
+            for path in &paths {
+                let (by_inner, by_outer) = (any_matches(&inner, path), any_matches(&outer, path));
+                prop_assert!(!is_within || !by_inner || by_outer, "{outer:?} {inner:?} {path}");
+                prop_assert!(!any_matches(&both, path) || (by_inner && by_outer), "{both:?} {path}");
+            }
+        }
+
+        #[test]
+        fn a_glob_lies_within_itself_and_within_everything(glob in glob()) {
+            prop_assert!(contains(&glob, &glob) && contains("**", &glob));
+        }
+
+        #[test]
+        fn any_text_is_a_glob_or_an_error_and_the_plain_form_stays(text in "[ab{},./*?!\\\\é]{0,24}") {
+            for glob in plain(&text).unwrap_or_default() {
+                prop_assert_eq!(plain(&glob), Ok(vec![glob.clone()]));
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! May it happen? An act is judged by what it touches, by whose authority bounds it, and by the workspace's
+//! policy: allow, ask a person, or deny.
+//!
+//! In reading order: what a profile may do ([`authority`]) and who bounds a piece of work ([`bounds`]), what an act
+//! touches ([`act`]), what the workspace says ([`policy`]) and the mode of the agent ([`safety`]), and the decision
+//! ([`decide`](decide::decide)). An agent gives nobody more than it has: raising what a profile may do needs a
+//! person, and the file of an agent that it starts says what that agent inherits ([`inherit`]).
+
+pub mod act;
+pub mod authority;
+pub mod bounds;
+pub mod decide;
+#[cfg(test)]
+mod decide_tests;
+#[cfg(test)]
+mod escalation_tests;
+pub mod globs;
+pub mod inherit;
+pub mod paths;
+pub mod policy;
+pub mod safety;
+#[cfg(test)]
+mod testing;
+
+pub use act::{Act, ProfileChange, Room, Surroundings, Touch};
+pub use authority::{Authority, Excess, ToolName, ToolNames};
+pub use bounds::Bounds;
+pub use decide::{Decision, decide};
+pub use inherit::{InheritError, inherit};
+pub use policy::{ActClass, GatePolicy, Rule, Verdict};
+pub use safety::SafetyMode;
+
+use bevy::app::App;
+use bevy::ecs::prelude::*;
+
+use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems};
+use crate::workspace::{ProblemReport, SettingsExt};
+
+/// Adds this floor to the room.
+pub fn plugin(app: &mut App) {
+    app.add_settings::<GatePolicy>();
+    // Owned by a floor below; registered here as well, so that this floor runs without its systems.
+    app.add_tick_message::<ProblemReport>();
+    app.add_systems(Tick, report_policy.in_set(InPhase(WorkshopSystems::Ingest, Floor::Gate)));
+}
+
+/// Tells what is wrong with the policy when it changes.
+fn report_policy(policy: Res<GatePolicy>, mut reports: MessageWriter<ProblemReport>) {
+    if policy.is_changed() {
+        reports.write(ProblemReport { source: "gate".to_owned(), problems: policy.problems() });
+    }
+}

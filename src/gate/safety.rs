@@ -1,0 +1,84 @@
+//! Safety modes: the words of `safety_mode:` in a profile, and what each asks a person about.
+//!
+//! | word | a person is asked before |
+//! |---|---|
+//! | `safe` (or `ask`) | everything that changes something: writing, deleting, renaming, starting an agent |
+//! | `balanced` | deleting, renaming, starting an agent, writing an agent's file |
+//! | `auto` | nothing, beyond what the workspace's policy says; the mode where none is named |
+//!
+//! `safe` are the approval levels of a file-based team, `auto` with the kill switch is the studio's; a word that
+//! is not known counts as `safe`.
+
+use serde::{Deserialize, Serialize};
+
+use super::policy::{ActClass, Verdict};
+
+/// How much an agent may do without a person, most careful first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SafetyMode {
+    /// A person is asked before anything changes.
+    Safe,
+    /// A person is asked before what is hard to undo or makes agents.
+    Balanced,
+    /// Nobody is asked because of the mode.
+    #[default]
+    Auto,
+}
+
+impl SafetyMode {
+    /// The mode that a word names, however it is spelt; nothing where there is no such mode.
+    pub fn of_word(word: &str) -> Option<Self> {
+        match word.trim().to_lowercase().as_str() {
+            "safe" | "ask" => Some(Self::Safe),
+            "balanced" => Some(Self::Balanced),
+            "auto" => Some(Self::Auto),
+            _ => None,
+        }
+    }
+
+    /// The word for it in a profile.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Safe => "safe",
+            Self::Balanced => "balanced",
+            Self::Auto => "auto",
+        }
+    }
+
+    /// What this mode says of an act: it asks, it never forbids.
+    pub fn verdict(self, class: ActClass) -> Verdict {
+        let is_asked = match class {
+            ActClass::FileRead | ActClass::Signal => false,
+            ActClass::FileWrite => self == Self::Safe,
+            ActClass::FileDelete | ActClass::FileRename | ActClass::ProfileWrite | ActClass::Spawn => {
+                self != Self::Auto
+            }
+        };
+        if is_asked { Verdict::Ask } else { Verdict::Allow }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::markdown::LEAST_SAFETY_MODE;
+
+    #[test]
+    fn a_more_careful_mode_asks_whenever_a_less_careful_one_does() {
+        for class in ActClass::ALL {
+            let verdicts = [SafetyMode::Auto, SafetyMode::Balanced, SafetyMode::Safe].map(|mode| mode.verdict(class));
+            assert!(verdicts.is_sorted(), "{class:?}");
+            assert_eq!(verdicts[0], Verdict::Allow);
+        }
+    }
+
+    #[test]
+    fn words_and_modes_go_both_ways() {
+        for mode in [SafetyMode::Safe, SafetyMode::Balanced, SafetyMode::Auto] {
+            assert_eq!(SafetyMode::of_word(&mode.word().to_uppercase()), Some(mode));
+        }
+        assert_eq!(SafetyMode::of_word(LEAST_SAFETY_MODE), Some(SafetyMode::Safe));
+        assert_eq!(SafetyMode::of_word("yolo"), None);
+    }
+}

@@ -1,0 +1,151 @@
+//! The tools for other agents: starting one, and telling the one that started this one.
+
+use serde_json::json;
+
+use super::files::{CONTENT_CHARS_AT_MOST, object};
+use super::plan::Work;
+use super::registry::{Tool, authority, names};
+use crate::agent::formats::format_of;
+use crate::gate::{Bounds, inherit};
+
+/// No task or message is longer, in characters.
+const TASK_CHARS_AT_MOST: usize = 32 * 1024;
+/// No name of an agent's file is longer, in characters.
+const FILENAME_CHARS_AT_MOST: usize = 80;
+
+/// Starts another agent.
+pub static SPAWN: Tool = Tool {
+    name: "spawn_agent",
+    aliases: &[],
+    is_default: true,
+    description: "Create a new agent file and activate it with a task. The file is Markdown: front matter, then the \
+                  agent's instructions. Every key is optional; what you leave out it has from you, and it never may \
+                  do more than you. For example:\n\
+                  ---\n\
+                  name: Researcher\n\
+                  description: Finds out what is known and writes it down.\n\
+                  tools: [vfs_read, vfs_list, vfs_write, signal_parent]\n\
+                  writes: [\"artifacts/**\"]\n\
+                  ---\n\
+                  # MISSION\n\
+                  You are a research specialist.\n\
+                  # INSTRUCTIONS\n\
+                  Write your findings to artifacts/research.md, then tell your parent with signal_parent.",
+    parameters: || {
+        object(
+            json!({
+                "filename": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": FILENAME_CHARS_AT_MOST,
+                    "description": "The new file's name in agents/, such as researcher.md.",
+                },
+                "content": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": CONTENT_CHARS_AT_MOST,
+                    "description": "The whole text of the file: front matter and instructions.",
+                },
+                "task": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": TASK_CHARS_AT_MOST,
+                    "description": "What it is to do now.",
+                },
+            }),
+            &["filename", "content", "task"],
+        )
+    },
+    argument_aliases: &[],
+    plan: |arguments, bounds| {
+        let path = path_of(&arguments.text("filename"))?;
+        let content = new_agent(&path, &arguments.text("content"), bounds)?;
+        let task = arguments.text("task");
+        if task.trim().is_empty() {
+            return Err("'task' says nothing; write what the agent is to do".to_owned());
+        }
+        Ok(Work::Spawn { path, content, task })
+    },
+};
+
+/// Tells the agent that started this one something.
+pub static SIGNAL: Tool = Tool {
+    name: "signal_parent",
+    aliases: &[],
+    is_default: true,
+    description: "Send a message to the agent that started you; it is activated again with it.",
+    parameters: || {
+        let message = json!({
+            "type": "string",
+            "minLength": 1,
+            "maxLength": TASK_CHARS_AT_MOST,
+            "description": "What it should know: results, where they are, what is open.",
+        });
+        object(json!({ "message": message }), &["message"])
+    },
+    argument_aliases: &[],
+    plan: |arguments, _| {
+        let message = arguments.text("message");
+        if message.trim().is_empty() {
+            return Err("'message' says nothing".to_owned());
+        }
+        Ok(Work::Signal { message })
+    },
+};
+
+/// Where a new agent's file goes.
+fn path_of(filename: &str) -> Result<String, String> {
+    let name = filename.trim();
+    let name = name.strip_prefix("./").unwrap_or(name);
+    let name = name.strip_prefix("agents/").unwrap_or(name);
+    let path = if name.contains('.') { format!("agents/{name}") } else { format!("agents/{name}.md") };
+    // Such characters mean something to globs, disks or terminals.
+    let is_odd = |c: char| c.is_control() || "/\\*?[]{}!\"'<>|:".contains(c);
+    let is_plain = !name.contains(is_odd) && !name.starts_with(['.', ' ', '-']) && !name.contains("..");
+    if is_plain && format_of(&path).is_some() {
+        Ok(path)
+    } else {
+        let what = "'filename' should be a plain name that ends in .md, without folders, such as researcher.md";
+        Err(what.to_owned())
+    }
+}
+
+/// The text of a new agent's file as it will stand there.
+fn new_agent(path: &str, content: &str, bounds: &Bounds) -> Result<String, String> {
+    let Some(format) = format_of(path) else { return Err("'filename' does not name an agent's file".to_owned()) };
+    let file = (format.read)(path, content);
+    if file.malformed {
+        let what: Vec<String> = file
+            .problems
+            .iter()
+            .map(|problem| match problem.line {
+                Some(line) => format!("{} (line {line})", problem.what),
+                None => problem.what.clone(),
+            })
+            .collect();
+        return Err(format!("'content' has front matter that cannot be used: {}", what.join("; ")));
+    }
+    let (_, problems) = authority(path, &file.profile);
+    if let Some(problem) = problems.first() {
+        return Err(format!("'content' has front matter with a mistake: {}; {}", problem.what, problem.remedy));
+    }
+    inherit(path, content, bounds, names()).map_err(|error| format!("'content': {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_names_are_brought_into_the_agents_folder_or_refused() {
+        for name in ["ada.md", "agents/ada.md", "./agents/ada.md", " ada ", "ada"] {
+            assert_eq!(path_of(name).as_deref(), Ok("agents/ada.md"), "{name}");
+        }
+        let odd = ["", ".", "..", "../ada.md", "a/b.md", "agents/agents/a.md", "Agents/ada.md", "ada.MD", "ada.txt"];
+        for name in
+            odd.iter().chain(&[".ada.md", "a*.md", "a\\b.md", "a\nb.md", "a..md", "/ada.md", "ada.md/", "c:ada.md"])
+        {
+            assert!(path_of(name).is_err(), "{name:?}");
+        }
+    }
+}

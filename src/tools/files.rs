@@ -1,0 +1,169 @@
+//! The tools for files: reading, writing, editing, listing, searching, deleting.
+
+use serde_json::{Value, json};
+
+use super::plan::{Excerpt, Work};
+use super::registry::{Arguments, Tool};
+use crate::gate::Bounds;
+use crate::workspace::vfs::FileOperation;
+
+/// No path is longer, in characters.
+pub const PATH_CHARS_AT_MOST: usize = 400;
+/// No text that a call brings is longer: whatever its letters, it stays within what the workspace reads back (1 MiB).
+pub const CONTENT_CHARS_AT_MOST: usize = 256 * 1024;
+
+/// Reads a file.
+pub static READ: Tool = Tool {
+    name: "vfs_read",
+    aliases: &["Read", "read_file", "view_file"],
+    is_default: true,
+    description: "Read a file of the workspace. A long file is cut; read on with offset, the number of the line to \
+                  begin with.",
+    parameters: || {
+        object(
+            json!({
+                "path": path("The file, such as artifacts/spec.md."),
+                "offset": { "type": "integer", "minimum": 1, "description": "First line to show, counted from 1." },
+                "limit": { "type": "integer", "minimum": 1, "description": "How many lines to show." },
+            }),
+            &["path"],
+        )
+    },
+    argument_aliases: &[("file_path", "path")],
+    plan: |arguments, _| {
+        let (offset, lines) = (arguments.number("offset"), arguments.number("limit"));
+        let is_whole = offset.is_none() && lines.is_none();
+        let excerpt = (!is_whole).then(|| Excerpt { first_line: offset.unwrap_or(1), lines });
+        Ok(Work::File { operation: FileOperation::Read { path: arguments.text("path") }, excerpt })
+    },
+};
+
+/// Writes a whole file.
+pub static WRITE: Tool = Tool {
+    name: "vfs_write",
+    aliases: &["Write", "write_file", "create_file"],
+    is_default: true,
+    description: "Write or overwrite a file of the workspace with a whole text. Results belong in artifacts/, notes \
+                  in memory/.",
+    parameters: || {
+        object(
+            json!({
+                "path": path("Where, such as artifacts/spec.md."),
+                "content": content("The whole new text of the file."),
+            }),
+            &["path", "content"],
+        )
+    },
+    argument_aliases: &[("file_path", "path")],
+    plan: |arguments, _| {
+        file(FileOperation::Write { path: arguments.text("path"), content: arguments.text("content") })
+    },
+};
+
+/// Replaces a passage.
+pub static EDIT: Tool = Tool {
+    name: "vfs_edit",
+    aliases: &["Edit", "edit_file", "str_replace"],
+    is_default: true,
+    description: "Replace one passage of a file. The passage must stand there exactly once, letter for letter.",
+    parameters: || {
+        let old = json!({
+            "type": "string",
+            "minLength": 1,
+            "maxLength": CONTENT_CHARS_AT_MOST,
+            "description": "The passage as it stands, with enough around it to be the only one.",
+        });
+        let new = content("What takes its place; empty to remove it.");
+        object(json!({ "path": path("The file."), "old": old, "new": new }), &["path", "old", "new"])
+    },
+    argument_aliases: &[
+        ("file_path", "path"),
+        ("old_string", "old"),
+        ("new_string", "new"),
+        ("old_str", "old"),
+        ("new_str", "new"),
+    ],
+    plan: |arguments, _| {
+        let (old, new) = (arguments.text("old"), arguments.text("new"));
+        if old == new {
+            return Err("'old' and 'new' are the same; nothing would change".to_owned());
+        }
+        file(FileOperation::Edit { path: arguments.text("path"), old, new })
+    },
+};
+
+/// Names files.
+pub static LIST: Tool = Tool {
+    name: "vfs_list",
+    aliases: &["LS", "list_files", "list_directory"],
+    is_default: true,
+    description: "List the files whose paths begin with a prefix; all of them without one.",
+    parameters: || {
+        let prefix = json!({
+            "type": "string",
+            "maxLength": PATH_CHARS_AT_MOST,
+            "description": "What the paths begin with, such as artifacts/.",
+        });
+        object(json!({ "prefix": prefix }), &[])
+    },
+    argument_aliases: &[("path", "prefix")],
+    plan: |arguments, _| file(FileOperation::List { prefix: arguments.text("prefix") }),
+};
+
+/// Finds lines or files.
+pub static SEARCH: Tool = Tool {
+    name: "vfs_search",
+    aliases: &["Grep", "Glob", "search_files"],
+    is_default: true,
+    description: "Find the lines that hold a text, in upper or lower case, or, without a text, the files that a glob \
+                  names.",
+    parameters: || {
+        object(
+            json!({
+                "text": { "type": "string", "maxLength": 1000, "description": "The text to find; not a pattern." },
+                "glob": {
+                    "type": "string",
+                    "maxLength": PATH_CHARS_AT_MOST,
+                    "description": "In which files, such as memory/**/*.md; all of them without it.",
+                },
+            }),
+            &[],
+        )
+    },
+    argument_aliases: &[],
+    plan: |arguments, _| {
+        let (text, glob) = (arguments.some_text("text"), arguments.some_text("glob"));
+        if text.is_none() && glob.is_none() {
+            return Err("give a text to find, a glob, or both".to_owned());
+        }
+        file(FileOperation::Search { text, glob })
+    },
+};
+
+/// Takes a file away.
+pub static DELETE: Tool = Tool {
+    name: "vfs_delete",
+    aliases: &["delete_file", "remove_file"],
+    is_default: true,
+    description: "Delete a file of the workspace.",
+    parameters: || object(json!({ "path": path("The file.") }), &["path"]),
+    argument_aliases: &[("file_path", "path")],
+    plan: |arguments: &Arguments, _: &Bounds| file(FileOperation::Delete { path: arguments.text("path") }),
+};
+
+fn file(operation: FileOperation) -> Result<Work, String> {
+    Ok(Work::File { operation, excerpt: None })
+}
+
+fn path(about: &str) -> Value {
+    json!({ "type": "string", "minLength": 1, "maxLength": PATH_CHARS_AT_MOST, "description": about })
+}
+
+fn content(about: &str) -> Value {
+    json!({ "type": "string", "maxLength": CONTENT_CHARS_AT_MOST, "description": about })
+}
+
+/// The schema of an object with these properties and no other.
+pub(super) fn object(properties: Value, required: &[&str]) -> Value {
+    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
+}

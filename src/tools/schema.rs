@@ -1,0 +1,361 @@
+//! Checks a call's arguments against its tool's JSON schema, and says in one sentence what does not fit, so that
+//! a model can correct itself.
+//!
+//! The part of JSON schema that is known: `type`, `properties`, `required`, `additionalProperties: false`, `items`,
+//! `enum`, `minLength`, `maxLength`, `minimum`, `maximum`. What models really send is put right where there is only
+//! one thing that it can mean and nothing is lost: arguments as the text of an object, a whole number or flag where
+//! a text is wanted, digits where a number is wanted, optional arguments that are null.
+
+use serde_json::{Map, Value};
+
+use crate::base::text;
+
+/// Of a value that does not fit so many characters are named.
+const SHOWN_CHARS: usize = 60;
+/// So many names of arguments are listed in an error.
+const NAMES_AT_MOST: usize = 12;
+
+/// The arguments of a call as the schema wants them, or a sentence on what does not fit. `aliases` are names under
+/// which other products know arguments, each with the name that is meant.
+pub fn check(schema: &Value, arguments: &Value, aliases: &[(&str, &str)]) -> Result<Map<String, Value>, String> {
+    let mut arguments = object(arguments)?;
+    for (alias, meant) in aliases {
+        let is_free = arguments.get(*meant).is_none_or(Value::is_null) && property(schema, alias).is_none();
+        if is_free && let Some(value) = arguments.remove(*alias) {
+            arguments.insert((*meant).to_owned(), value);
+        }
+    }
+    check_object(schema, arguments, "")
+}
+
+/// Arguments are an object, or the text of one.
+fn object(arguments: &Value) -> Result<Map<String, Value>, String> {
+    let mut held = arguments.clone();
+    // Some send the text of the text of an object.
+    for _ in 0..2 {
+        let Value::String(text) = &held else { break };
+        if text.trim().is_empty() {
+            return Ok(Map::new());
+        }
+        held = serde_json::from_str(text).map_err(|error| {
+            format!(
+                "the arguments are not a JSON object: {error}; they begin with {}",
+                shown(&Value::String(text.clone()))
+            )
+        })?;
+    }
+    match held {
+        Value::Object(keys) => Ok(keys),
+        Value::Null => Ok(Map::new()),
+        other => Err(format!("the arguments are {}, not a JSON object", shown(&other))),
+    }
+}
+
+fn property<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
+    schema.get("properties")?.as_object()?.get(name)
+}
+
+fn check_object(schema: &Value, found: Map<String, Value>, within: &str) -> Result<Map<String, Value>, String> {
+    let none = Map::new();
+    let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+    let required: Vec<&str> =
+        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+    let mut checked = Map::new();
+    for (name, value) in found {
+        match properties.get(&name) {
+            Some(property) if !(value.is_null() && !required.contains(&name.as_str())) => {
+                let at = format!("{within}{name}");
+                checked.insert(name, check_value(property, value, &at)?);
+            }
+            None if is_closed && !value.is_null() => return Err(unknown(&name, within, properties)),
+            None if !is_closed => {
+                checked.insert(name, value);
+            }
+            _ => {}
+        }
+    }
+    for name in required {
+        if !checked.contains_key(name) {
+            let expected = properties.get(name).map(expected).unwrap_or_default();
+            return Err(format!("the argument '{within}{name}' is missing; it should be {expected}"));
+        }
+    }
+    Ok(checked)
+}
+
+fn unknown(name: &str, within: &str, properties: &Map<String, Value>) -> String {
+    let known = properties.keys().map(String::as_str);
+    let remedy = match text::nearest(name, known.clone()) {
+        Some(near) => format!("did you mean '{within}{near}'?"),
+        None => {
+            let known: Vec<&str> = known.take(NAMES_AT_MOST).collect();
+            if known.is_empty() { "it takes none".to_owned() } else { format!("there are {}", known.join(", ")) }
+        }
+    };
+    format!("there is no argument '{within}{}'; {remedy}", text::truncate(&text::one_line(name), SHOWN_CHARS))
+}
+
+fn check_value(schema: &Value, value: Value, at: &str) -> Result<Value, String> {
+    let value = coerce(schema, value);
+    let wrong =
+        |value: &Value| Err(format!("the argument '{at}' should be {}, but it is {}", expected(schema), shown(value)));
+    let fits = match kind(schema) {
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => true,
+    };
+    if !fits {
+        return wrong(&value);
+    }
+    if let Some(words) = schema.get("enum").and_then(Value::as_array)
+        && !words.contains(&value)
+    {
+        return wrong(&value);
+    }
+    let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
+    match value {
+        Value::String(ref text) => {
+            let chars = text.chars().count();
+            let limit =
+                |key: &str| schema.get(key).and_then(Value::as_u64).and_then(|limit| usize::try_from(limit).ok());
+            if limit("minLength").is_some_and(|least| chars < least) {
+                return wrong(&value);
+            }
+            if let Some(most) = limit("maxLength").filter(|most| chars > *most) {
+                return Err(format!("the argument '{at}' has {chars} characters; at most {most} are taken"));
+            }
+            Ok(value)
+        }
+        Value::Number(ref number) => {
+            let number = number.as_f64().unwrap_or(f64::NAN);
+            let is_outside = bound("minimum").is_some_and(|least| number < least)
+                || bound("maximum").is_some_and(|most| number > most);
+            if is_outside { wrong(&value) } else { Ok(value) }
+        }
+        Value::Array(items) => {
+            let Some(of) = schema.get("items") else { return Ok(Value::Array(items)) };
+            let items = items.into_iter().enumerate();
+            items.map(|(index, item)| check_value(of, item, &format!("{at}[{index}]"))).collect()
+        }
+        Value::Object(keys) if schema.get("properties").is_some() => {
+            check_object(schema, keys, &format!("{at}.")).map(Value::Object)
+        }
+        other => Ok(other),
+    }
+}
+
+fn kind(schema: &Value) -> &str {
+    schema.get("type").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The value as the wanted type where that is certain; else as it is.
+fn coerce(schema: &Value, value: Value) -> Value {
+    match (kind(schema), &value) {
+        // A fraction may have been written in several ways, a whole number in one.
+        ("string", Value::Number(number)) if !number.is_f64() => Value::String(number.to_string()),
+        ("string", Value::Bool(flag)) => Value::String(flag.to_string()),
+        ("integer", Value::String(digits)) => digits.trim().parse::<i64>().map_or(value, Value::from),
+        ("integer", Value::Number(number)) if number.is_f64() => {
+            let number = number.as_f64().unwrap_or(f64::NAN);
+            // Beyond 2^53 a fraction no longer counts every whole number.
+            let is_whole = number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0;
+            if is_whole { format!("{number:.0}").parse::<i64>().map_or(value, Value::from) } else { value }
+        }
+        ("number", Value::String(digits)) => match digits.trim().parse::<f64>() {
+            Ok(number) if number.is_finite() => Value::from(number),
+            _ => value,
+        },
+        ("boolean", Value::String(word)) => match word.trim().to_lowercase().as_str() {
+            "true" => Value::Bool(true),
+            "false" => Value::Bool(false),
+            _ => value,
+        },
+        _ => value,
+    }
+}
+
+/// What a value should be, in words.
+fn expected(schema: &Value) -> String {
+    let kind = match kind(schema) {
+        "string" if schema.get("minLength").and_then(Value::as_u64) >= Some(1) => "a text that is not empty",
+        "string" => "a text",
+        "integer" => "a whole number",
+        "number" => "a number",
+        "boolean" => "true or false",
+        "array" => "a list",
+        "object" => "an object",
+        _ => "a value",
+    };
+    let mut words = kind.to_owned();
+    if let Some(least) = schema.get("minimum") {
+        words += &format!(" of at least {least}");
+    }
+    if let Some(most) = schema.get("maximum") {
+        words += &format!(" of at most {most}");
+    }
+    if let Some(of) = schema.get("enum").and_then(Value::as_array) {
+        words = format!("one of {}", of.iter().take(NAMES_AT_MOST).map(shown).collect::<Vec<_>>().join(", "));
+    }
+    match schema.get("description").and_then(Value::as_str) {
+        Some(about) => format!("{words} ({})", about.trim_end_matches('.')),
+        None => words,
+    }
+}
+
+/// What a value is, in words that stay short.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Array(items) => format!("a list of {}", items.len()),
+        Value::Object(keys) => format!("an object of {} keys", keys.len()),
+        Value::String(text) if text.is_empty() => "an empty text".to_owned(),
+        Value::String(words) => {
+            // Cut before it is brought into one line: it may be very long.
+            let start: String = words.chars().take(SHOWN_CHARS * 2).collect();
+            format!("\"{}\"", text::truncate(&text::one_line(&start), SHOWN_CHARS))
+        }
+        other => text::truncate(&other.to_string(), SHOWN_CHARS),
+    }
+}
+
+/// The arguments that a schema takes, in words: `path (a text), offset (a whole number, optional)`.
+pub fn summary(schema: &Value) -> String {
+    let Some(properties) = schema.get("properties").and_then(Value::as_object).filter(|all| !all.is_empty()) else {
+        return "none".to_owned();
+    };
+    let required = schema.get("required").and_then(Value::as_array);
+    let argument = |(name, property): (&String, &Value)| {
+        let is_required = required.is_some_and(|names| names.iter().any(|required| required == name));
+        let kind = expected(&serde_json::json!({ "type": kind(property) }));
+        format!("{name} ({kind}{})", if is_required { "" } else { ", optional" })
+    };
+    properties.iter().map(argument).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn schema() -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "path": { "type": "string", "minLength": 1, "maxLength": 8, "description": "Where." },
+                "line": { "type": "integer", "minimum": 1 },
+                "share": { "type": "number", "maximum": 1 },
+                "kind": { "enum": ["a", "b"] },
+                "deep": { "type": "boolean" },
+                "names": { "type": "array", "items": { "type": "string" } },
+                "at": { "type": "object", "properties": { "x": { "type": "integer" } }, "required": ["x"] },
+            },
+            "required": ["path"],
+            "additionalProperties": false,
+        })
+    }
+
+    fn checked(arguments: Value) -> Result<Value, String> {
+        check(&schema(), &arguments, &[("file_path", "path")]).map(Value::Object)
+    }
+
+    #[test]
+    fn what_can_mean_one_thing_only_is_put_right() {
+        for (sent, meant) in [
+            (json!("{\"path\": \"a\"}"), json!({ "path": "a" })),
+            (json!("\"{\\\"path\\\": \\\"a\\\"}\""), json!({ "path": "a" })),
+            (json!({ "path": 42 }), json!({ "path": "42" })),
+            (json!({ "path": true }), json!({ "path": "true" })),
+            (json!({ "path": "a", "line": null, "other": null }), json!({ "path": "a" })),
+            (json!({ "path": "a", "line": "7" }), json!({ "path": "a", "line": 7 })),
+            (json!({ "path": "a", "line": 7.0 }), json!({ "path": "a", "line": 7 })),
+            (json!({ "path": "a", "share": "0.5" }), json!({ "path": "a", "share": 0.5 })),
+            (json!({ "path": "a", "deep": "True" }), json!({ "path": "a", "deep": true })),
+            (json!({ "file_path": "a" }), json!({ "path": "a" })),
+            (json!({ "path": null, "file_path": "a" }), json!({ "path": "a" })),
+            (json!({ "path": "a", "names": [1, "b"] }), json!({ "path": "a", "names": ["1", "b"] })),
+            (json!({ "path": "a", "at": { "x": 1, "y": 2 } }), json!({ "path": "a", "at": { "x": 1, "y": 2 } })),
+        ] {
+            assert_eq!(checked(sent.clone()), Ok(meant), "{sent}");
+        }
+    }
+
+    #[test]
+    fn everything_else_is_named_with_what_was_expected() {
+        for (sent, words) in [
+            (json!({}), &["'path' is missing", "a text that is not empty (Where)"][..]),
+            (json!(null), &["'path' is missing"]),
+            (json!(""), &["'path' is missing"]),
+            (json!({ "path": null }), &["'path' is missing"]),
+            (json!("{path: a}"), &["not a JSON object", "{path: a}"]),
+            (json!([1, 2]), &["a list of 2, not a JSON object"]),
+            (json!({ "path": "" }), &["'path'", "not empty", "an empty text"]),
+            (json!({ "path": "much too long" }), &["13 characters; at most 8"]),
+            (json!({ "path": 1.5 }), &["'path'", "1.5"]),
+            (json!({ "path": { "a": 1 } }), &["'path'", "an object of 1 keys"]),
+            (json!({ "path": "a", "line": 0 }), &["'line'", "at least 1", "it is 0"]),
+            (json!({ "path": "a", "line": 1.5 }), &["'line'", "whole number"]),
+            (json!({ "path": "a", "line": 1e300 }), &["'line'", "whole number"]),
+            (json!({ "path": "a", "line": "x" }), &["'line'", "\"x\""]),
+            (json!({ "path": "a", "share": 2 }), &["'share'", "at most 1"]),
+            (json!({ "path": "a", "kind": "c" }), &["'kind'", "one of \"a\", \"b\""]),
+            (json!({ "path": "a", "deep": 1 }), &["'deep'", "true or false"]),
+            (json!({ "path": "a", "names": "b" }), &["'names'", "a list"]),
+            (json!({ "path": "a", "names": ["b", [1]] }), &["'names[1]'"]),
+            (json!({ "path": "a", "at": {} }), &["'at.x' is missing"]),
+            (json!({ "path": "a", "lien": 1 }), &["no argument 'lien'", "'line'?"]),
+            (json!({ "path": "a", "zzz": 1 }), &["no argument 'zzz'", "there are path, line"]),
+            (json!({ "path": "a", "file_path": "b" }), &["no argument 'file_path'"]),
+        ] {
+            let error = checked(sent.clone()).unwrap_err();
+            assert!(words.iter().all(|word| error.contains(word)), "{sent}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_summary_says_what_is_taken() {
+        assert!(summary(&schema()).starts_with("path (a text), line (a whole number, optional), "));
+        assert_eq!(summary(&json!({})), "none");
+    }
+
+    pub(in crate::tools) fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            ".{0,12}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 24, 4, |inner| {
+            let key =
+                prop_oneof![".{0,4}", "path|content|filename|task|line|names|at|x|old|new|offset|text|glob|prefix"];
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::vec((key, inner), 0..5).prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_arguments_and_any_schema_are_answered(schema_too in any_json(), arguments in any_json()) {
+            for schema in [schema(), schema_too] {
+                match check(&schema, &arguments, &[("file_path", "path")]) {
+                    // What was put right needs no putting right.
+                    Ok(fine) => prop_assert_eq!(check(&schema, &Value::Object(fine.clone()), &[]), Ok(fine)),
+                    Err(error) => prop_assert!(error.chars().count() < 2_000, "{}", error),
+                }
+                summary(&schema);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) use tests::any_json;

@@ -1,0 +1,253 @@
+//! Declarations, and calls as models make them, right and wrong.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::schema::any_json;
+use super::*;
+use crate::agent::markdown;
+use crate::gate::{Authority, Bounds, Decision, GatePolicy, decide};
+use crate::mind::ToolCall;
+use crate::workspace::vfs::FileOperation;
+
+fn bounds(front: &str) -> Bounds {
+    let profile = markdown::read("agents/ada.md", &format!("---\n{front}\n---\n")).profile;
+    Authority::chain(authority("agents/ada.md", &profile).0, [])
+}
+
+fn free() -> Bounds {
+    bounds("name: Ada")
+}
+
+fn call(name: &str, arguments: Value) -> ToolCall {
+    ToolCall { id: "1".into(), name: name.into(), arguments }
+}
+
+fn planned(name: &str, arguments: Value) -> Result<Work, String> {
+    parse(&call(name, arguments), &free()).map(|plan| plan.work)
+}
+
+fn file(operation: FileOperation) -> Result<Work, String> {
+    Ok(Work::File { operation, excerpt: None })
+}
+
+#[test]
+fn a_model_is_told_of_what_its_profile_lists_in_one_order() {
+    let told = |front: &str| -> Vec<String> {
+        declarations(&bounds(front)).into_iter().map(|declaration| declaration.name).collect()
+    };
+    let all =
+        ["vfs_read", "vfs_write", "vfs_edit", "vfs_list", "vfs_search", "vfs_delete", "spawn_agent", "signal_parent"];
+    assert_eq!(told("name: Ada"), all);
+    assert_eq!(told("tools: [vfs_write, Read, vfs_write, Bash]"), ["vfs_read", "vfs_write"]);
+    assert!(told("tools: []").is_empty() && told("tools: [nothing]").is_empty());
+    let spawn = declarations(&free()).into_iter().find(|tool| tool.name == "spawn_agent").unwrap();
+    assert!(spawn.description.contains("---\nname: Researcher\n"));
+}
+
+#[test]
+fn the_example_for_starting_an_agent_is_an_agent_without_problems() {
+    let spawn = TOOLS.iter().find(|tool| tool.name == "spawn_agent").unwrap();
+    let example = spawn.description.split_once("For example:\n").unwrap().1;
+    let read = markdown::read("agents/researcher.md", example);
+    assert!(read.problems.is_empty() && !read.malformed && read.profile.name == "Researcher");
+    assert!(authority("agents/researcher.md", &read.profile).1.is_empty());
+    let arguments = json!({ "filename": "researcher.md", "content": example, "task": "Look." });
+    assert!(planned("spawn_agent", arguments).is_ok());
+}
+
+#[test]
+fn every_tool_is_named_once_and_its_schema_is_of_the_kind_that_is_checked() {
+    let mut seen = BTreeSet::new();
+    for tool in TOOLS {
+        for name in [tool.name].iter().chain(tool.aliases) {
+            assert!(seen.insert(name.to_lowercase()), "{name} is taken");
+            assert_eq!(names().meant(name), Some(tool.name));
+        }
+        let parameters = (tool.parameters)();
+        assert_eq!(parameters["type"], "object");
+        assert_eq!(parameters["additionalProperties"], false);
+        let properties = parameters["properties"].as_object().unwrap();
+        for (name, property) in properties {
+            assert!(property["description"].is_string(), "{} {name}", tool.name);
+            let is_bounded = property["type"] != "string" || property["maxLength"].is_u64();
+            assert!(is_bounded, "{} {name}", tool.name);
+        }
+        assert!(
+            tool.argument_aliases
+                .iter()
+                .all(|(alias, meant)| !properties.contains_key(*alias) && properties.contains_key(*meant))
+        );
+    }
+}
+
+#[test]
+fn calls_become_orders() {
+    let path = || "a.md".to_owned();
+    for (name, arguments, work) in [
+        ("vfs_read", json!({ "path": "a.md" }), file(FileOperation::Read { path: path() })),
+        ("vfs_read", json!("{\"file_path\":\"a.md\",\"offset\":null}"), file(FileOperation::Read { path: path() })),
+        (
+            "vfs_read",
+            json!({ "path": "a.md", "offset": "3", "limit": 2.0 }),
+            Ok(Work::File {
+                operation: FileOperation::Read { path: path() },
+                excerpt: Some(Excerpt { first_line: 3, lines: Some(2) }),
+            }),
+        ),
+        (
+            "vfs_write",
+            json!({ "path": "a.md", "content": 42 }),
+            file(FileOperation::Write { path: path(), content: "42".into() }),
+        ),
+        (
+            "vfs_write",
+            json!({ "path": "a.md", "content": "" }),
+            file(FileOperation::Write { path: path(), content: String::new() }),
+        ),
+        (
+            "vfs_edit",
+            json!({ "file_path": "a.md", "old_string": "x", "new_string": "" }),
+            file(FileOperation::Edit { path: path(), old: "x".into(), new: String::new() }),
+        ),
+        ("vfs_list", json!({}), file(FileOperation::List { prefix: String::new() })),
+        ("vfs_list", Value::Null, file(FileOperation::List { prefix: String::new() })),
+        ("vfs_list", json!({ "path": "a" }), file(FileOperation::List { prefix: "a".into() })),
+        (
+            "vfs_search",
+            json!({ "text": "", "glob": "**/*.md" }),
+            file(FileOperation::Search { text: None, glob: Some("**/*.md".into()) }),
+        ),
+        ("vfs_delete", json!({ "path": "a.md" }), file(FileOperation::Delete { path: path() })),
+        ("signal_parent", json!({ "message": "done" }), Ok(Work::Signal { message: "done".into() })),
+        (
+            "spawn_agent",
+            json!({ "filename": "bea", "content": "Hi", "task": "Go." }),
+            Ok(Work::Spawn { path: "agents/bea.md".into(), content: "Hi".into(), task: "Go.".into() }),
+        ),
+    ] {
+        assert_eq!(planned(name, arguments.clone()), work, "{name} {arguments}");
+    }
+}
+
+#[test]
+fn a_wrong_argument_is_named_with_what_was_expected() {
+    let long = "x".repeat(files::CONTENT_CHARS_AT_MOST + 1);
+    let spawn = |content: &str| json!({ "filename": "bea.md", "content": content, "task": "Go." });
+    for (name, arguments, words) in [
+        ("vfs_read", json!({}), &["'path' is missing", "such as artifacts/spec.md"][..]),
+        ("vfs_read", json!({ "path": "" }), &["'path'", "not empty"]),
+        ("vfs_read", json!({ "path": ["a"] }), &["'path'", "a list of 1"]),
+        ("vfs_read", json!({ "path": "a", "offset": 0 }), &["'offset'", "at least 1"]),
+        ("vfs_read", json!({ "path": "a", "limit": "all" }), &["'limit'", "a whole number"]),
+        ("vfs_read", json!({ "path": "a", "line": 3 }), &["no argument 'line'"]),
+        ("vfs_read", json!({ "path": "x".repeat(5_000) }), &["5000 characters; at most 400"]),
+        ("vfs_read", json!("path=a"), &["not a JSON object", "path=a"]),
+        ("vfs_write", json!({ "path": "a" }), &["'content' is missing", "whole new text"]),
+        ("vfs_write", json!({ "path": "a", "content": null }), &["'content' is missing"]),
+        ("vfs_write", json!({ "path": "a", "content": { "k": 1 } }), &["'content'", "an object of 1 keys"]),
+        ("vfs_write", json!({ "path": "a", "content": 1.5 }), &["'content'", "a text"]),
+        ("vfs_write", json!({ "path": "a", "content": long }), &["'content' has 262145 characters"]),
+        ("vfs_write", json!({ "path": "a", "contnet": "x" }), &["no argument 'contnet'", "'content'?"]),
+        ("vfs_edit", json!({ "path": "a", "old": "", "new": "x" }), &["'old'", "not empty"]),
+        ("vfs_edit", json!({ "path": "a", "old": "x" }), &["'new' is missing"]),
+        ("vfs_edit", json!({ "path": "a", "old": "x", "new": "x" }), &["the same"]),
+        ("vfs_list", json!({ "prefix": {} }), &["'prefix'", "an object"]),
+        ("vfs_search", json!({}), &["a text to find, a glob, or both"]),
+        ("vfs_search", json!({ "pattern": "x" }), &["no argument 'pattern'", "text, glob"]),
+        ("vfs_delete", json!({ "paht": "a" }), &["no argument 'paht'", "'path'?"]),
+        ("signal_parent", json!({}), &["'message' is missing"]),
+        ("signal_parent", json!({ "message": " \n" }), &["'message' says nothing"]),
+        ("spawn_agent", json!({ "filename": "bea.md", "content": "Hi" }), &["'task' is missing"]),
+        ("spawn_agent", json!({ "filename": "bea.md", "content": "Hi", "task": " " }), &["'task' says nothing"]),
+        (
+            "spawn_agent",
+            json!({ "filename": "../x.md", "content": "Hi", "task": "Go." }),
+            &["'filename'", "researcher.md"],
+        ),
+        ("spawn_agent", spawn("---\nname: [\n---\n"), &["front matter that cannot be used", "line"]),
+        ("spawn_agent", spawn("---\ntools: [vfs_raed]\n---\n"), &["\"vfs_raed\"", "did you mean \"vfs_read\"?"]),
+        ("spawn_agent", spawn("---\nsafety_mode: yolo\n---\n"), &["\"yolo\"", "safe, balanced or auto"]),
+        ("spawn_agent", spawn("---\nreads: ['[a]']\n---\n"), &["\"[a]\"", "notes/*.md"]),
+    ] {
+        let error = planned(name, arguments.clone()).unwrap_err();
+        assert!(error.starts_with(&format!("Error: {name}: ")), "{error}");
+        assert!(words.iter().all(|word| error.contains(word)), "{name}: {error}");
+        assert!(error.contains("Its arguments: ") && error.chars().count() < 1_500, "{error}");
+    }
+}
+
+#[test]
+fn an_unknown_tool_is_answered_with_the_one_that_is_meant() {
+    let few = bounds("tools: [vfs_read, vfs_write]");
+    for (name, words) in [
+        ("vfs_raed", "Did you mean 'vfs_read'? Your tools: vfs_read, vfs_write."),
+        ("write_file", "Did you mean 'vfs_write'?"),
+        ("vfs_delete", "is not among yours. Your tools: vfs_read, vfs_write."),
+        ("delete_file", "there is no tool 'delete_file'."),
+        ("zzz", "there is no tool 'zzz'. Your tools:"),
+        ("", "there is no tool ''."),
+    ] {
+        let error = parse(&call(name, json!({})), &few).unwrap_err();
+        assert!(error.contains(words), "{name}: {error}");
+        assert!(name == "vfs_delete" || !error.contains("vfs_delete"), "{error}");
+    }
+    assert!(parse(&call("vfs_read", json!({})), &bounds("tools: []")).unwrap_err().ends_with("You have no tools."));
+    assert!(parse(&call(&"x\n".repeat(10_000), json!({})), &few).unwrap_err().chars().count() < 300);
+}
+
+#[test]
+fn a_started_agent_has_from_its_starter_what_its_file_leaves_out() {
+    let careful = bounds("tools: [vfs_read, spawn_agent]\nwrites: []\nsafety_mode: balanced");
+    let arguments = json!({ "filename": "bea.md", "content": "# Bea", "task": "Go." });
+    let plan = parse(&call("spawn_agent", arguments), &careful).unwrap();
+    let Work::Spawn { content, .. } = &plan.work else { panic!("{plan:?}") };
+    let front = "---\ntools: [spawn_agent, vfs_read]\nwrites: []\nsafety_mode: balanced\n---\n\n# Bea";
+    assert_eq!(content, front);
+    let act = plan.act(&Empty);
+    assert!(
+        matches!(decide(&act, &careful, &GatePolicy::default()), Decision::Ask { why } if why.contains("balanced"))
+    );
+    assert_eq!(decide(&act, &free(), &GatePolicy::default()), Decision::Allow);
+}
+
+#[test]
+fn plans_are_kept_as_they_are() {
+    let arguments = json!({ "path": "a.md", "offset": 2 });
+    let plan = parse(&call("vfs_read", arguments), &free()).unwrap();
+    let kept: ToolPlan = serde_json::from_str(&serde_json::to_string(&plan).unwrap()).unwrap();
+    assert_eq!(kept, plan);
+}
+
+/// A workspace with nothing in it.
+struct Empty;
+
+impl crate::gate::Surroundings for Empty {
+    fn text(&self, _: &str) -> Option<&str> {
+        None
+    }
+
+    fn profile(&self, _: &str) -> Option<(&str, &crate::agent::AgentProfile)> {
+        None
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_a_model_sends_is_a_plan_or_a_bounded_answer(
+        index in 0..TOOLS.len(),
+        arguments in any_json(),
+        as_text in any::<bool>(),
+    ) {
+        let arguments = if as_text { Value::String(arguments.to_string()) } else { arguments };
+        match parse(&call(TOOLS[index].name, arguments), &free()) {
+            Ok(plan) => {
+                plan.doing();
+                decide(&plan.act(&Empty), &free(), &GatePolicy::default());
+            }
+            Err(error) => prop_assert!(error.chars().count() < 3_000, "{}", error),
+        }
+    }
+}

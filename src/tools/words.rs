@@ -1,0 +1,287 @@
+//! The results of tools in words for the model, as the studio's design gives them. What comes from files is data:
+//! it is bounded, and what is left out is said.
+
+use super::plan::{Excerpt, ToolPlan, Work};
+use crate::base::text;
+use crate::workspace::vfs::{FileAnswer, FileDone, FileFailure, FileOperation, TextMatch};
+
+/// Of a file so many characters are shown at once, some ten thousand tokens.
+pub const READ_CHARS_AT_MOST: usize = 40_000;
+/// Lists of paths and matches end after so many characters.
+pub const LIST_CHARS_AT_MOST: usize = 12_000;
+/// Reasons that come from elsewhere end after so many characters.
+const REASON_CHARS_AT_MOST: usize = 2_000;
+/// Paths are named up to so many characters.
+const PATH_CHARS_AT_MOST: usize = 400;
+
+/// What an order to files came to.
+pub fn files(plan: &ToolPlan, result: &Result<FileAnswer, FileFailure>) -> String {
+    let answer = match result {
+        Ok(answer) => answer,
+        Err(failure) => return error(&failure.what),
+    };
+    let (operation, excerpt) = match &plan.work {
+        Work::File { operation, excerpt } => (Some(operation), *excerpt),
+        _ => (None, None),
+    };
+    match answer {
+        FileAnswer::Text { content, .. } => shown(content, excerpt),
+        FileAnswer::Listing { paths, more, prefixes } => {
+            let prefix = match operation {
+                Some(FileOperation::List { prefix }) => prefix.as_str(),
+                _ => "",
+            };
+            listing(prefix, paths, *more, prefixes)
+        }
+        FileAnswer::Matches { matches, more } => found(operation, matches, *more),
+        FileAnswer::Changed { done, .. } => changed(operation, done),
+        FileAnswer::Unchanged { path, .. } => format!("Unchanged: {} says exactly this already", quoted(path)),
+    }
+}
+
+fn changed(operation: Option<&FileOperation>, done: &FileDone) -> String {
+    match done {
+        FileDone::Written { path, chars, .. } => {
+            let verb = match operation {
+                Some(FileOperation::Edit { .. }) => "Edited",
+                Some(FileOperation::Restore { .. }) => "Restored",
+                _ => "Written to",
+            };
+            format!("{verb} {} ({chars} chars)", quoted(path))
+        }
+        FileDone::Deleted { path } => format!("Deleted {}", quoted(path)),
+        FileDone::Renamed { from, to, .. } => format!("Renamed {} to {}", quoted(from), quoted(to)),
+    }
+}
+
+fn listing(prefix: &str, paths: &[String], more: usize, prefixes: &[String]) -> String {
+    if paths.is_empty() && more == 0 {
+        let folder = |prefix: &String| if prefix.ends_with('/') { prefix.clone() } else { format!("{prefix}/") };
+        let folders: Vec<String> = prefixes.iter().map(folder).collect();
+        let (folders, _) = list(&folders);
+        return format!("No files match prefix {}. Existing prefixes: {folders}", quoted(prefix));
+    }
+    let (listed, unlisted) = list(paths);
+    match unlisted + more {
+        0 => listed,
+        more => format!("{listed}\n[… cut, {more} more files; list with a longer prefix]"),
+    }
+}
+
+/// Quoted paths between brackets, and how many more there are than have room.
+fn list(paths: &[String]) -> (String, usize) {
+    let mut chars = 0;
+    let mut named = Vec::new();
+    for path in paths {
+        let path = quoted(path);
+        chars += path.chars().count() + 2;
+        if chars > LIST_CHARS_AT_MOST {
+            break;
+        }
+        named.push(path);
+    }
+    (format!("[{}]", named.join(", ")), paths.len() - named.len())
+}
+
+fn found(operation: Option<&FileOperation>, matches: &[TextMatch], more: usize) -> String {
+    if matches.is_empty() && more == 0 {
+        return match operation {
+            Some(FileOperation::Search { text: Some(text), glob: Some(glob) }) => {
+                format!("Nothing found for {} in {}", quoted(text), quoted(glob))
+            }
+            Some(FileOperation::Search { text: Some(text), .. }) => format!("Nothing found for {}", quoted(text)),
+            Some(FileOperation::Search { glob: Some(glob), .. }) => format!("No files match {}", quoted(glob)),
+            _ => "Nothing found".to_owned(),
+        };
+    }
+    let mut lines = String::new();
+    let mut chars = 0;
+    let mut left_out = more;
+    for found in matches {
+        let line = match found.line {
+            0 => unbroken(&found.path),
+            number => format!("{}:{number}: {}", unbroken(&found.path), unbroken(&found.text)),
+        };
+        chars += line.chars().count() + 1;
+        if chars > LIST_CHARS_AT_MOST || left_out > more {
+            left_out += 1;
+            continue;
+        }
+        lines += &line;
+        lines.push('\n');
+    }
+    lines.truncate(lines.trim_end().len());
+    if left_out > 0 {
+        lines += &format!("\n[… cut, {left_out} more; search for something narrower]");
+    }
+    lines
+}
+
+/// A text, or the lines of it that are wanted, as far as there is room, with how to see the rest.
+fn shown(content: &str, excerpt: Option<Excerpt>) -> String {
+    if content.is_empty() {
+        return "[the file is empty]".to_owned();
+    }
+    let first_line = excerpt.map_or(1, |excerpt| excerpt.first_line.max(1));
+    let last_line = excerpt.and_then(|excerpt| excerpt.lines).map(|lines| first_line.saturating_add(lines.max(1) - 1));
+    let mut shown = String::new();
+    let mut chars = 0;
+    let mut next_line = None;
+    let mut count = 0;
+    for (index, line) in content.split_inclusive('\n').enumerate() {
+        let number = index + 1;
+        count = number;
+        if number < first_line || next_line.is_some() {
+            continue;
+        }
+        if last_line.is_some_and(|last| number > last) {
+            next_line = Some(number);
+            continue;
+        }
+        let line_chars = line.chars().count();
+        if chars + line_chars > READ_CHARS_AT_MOST {
+            if chars == 0 {
+                // A single line without end: its beginning is all that can be shown of it.
+                shown.extend(line.chars().take(READ_CHARS_AT_MOST));
+                let rest = line_chars - READ_CHARS_AT_MOST;
+                shown += &format!("\n[… cut, {rest} more characters in this line]");
+                chars = READ_CHARS_AT_MOST;
+                continue;
+            }
+            next_line = Some(number);
+            continue;
+        }
+        shown += line;
+        chars += line_chars;
+    }
+    if first_line > count {
+        return format!("[the file has {count} lines; there is no line {first_line}]");
+    }
+    if let Some(next) = next_line {
+        let before: usize = content.split_inclusive('\n').take(next - 1).map(str::len).sum();
+        let rest = content[before..].chars().count();
+        if !shown.ends_with('\n') {
+            shown.push('\n');
+        }
+        shown += &format!("[… cut, {rest} more characters; read with offset {next}]");
+    }
+    shown
+}
+
+/// How the start of another agent went.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Spawned {
+    /// It has its file and its task.
+    Activated {
+        /// So many starts lie between it and the first agent.
+        depth: u32,
+        /// So many may.
+        depth_limit: u32,
+    },
+    /// It has its file and waits: why ("token budget reached").
+    Deferred {
+        /// Why.
+        why: String,
+    },
+    /// Starts are nested too deeply.
+    TooDeep {
+        /// So many may be.
+        depth_limit: u32,
+    },
+    /// This agent has started as many as it may.
+    TooMany {
+        /// So many may be.
+        fan_out_limit: u32,
+    },
+    /// The same agent was given the same task before.
+    Again,
+    /// Its file could not be written.
+    NotWritten(FileFailure),
+}
+
+/// What the start of another agent came to; `path` is its file.
+pub fn spawned(path: &str, outcome: &Spawned) -> String {
+    let name = quoted(file_name(path));
+    match outcome {
+        Spawned::Activated { depth, depth_limit } => {
+            format!("Created and activated {name} (depth {depth}/{depth_limit})")
+        }
+        Spawned::Deferred { why } => {
+            format!("Created {name} but activation deferred: {}.", reason(why))
+        }
+        Spawned::TooDeep { depth_limit } => format!("Error: depth limit {depth_limit}/{depth_limit}."),
+        Spawned::TooMany { fan_out_limit } => format!("Error: fan-out limit {fan_out_limit}/{fan_out_limit}."),
+        Spawned::Again => format!("Error: loop: {name} was given this same task before in this run."),
+        Spawned::NotWritten(failure) => error(&failure.what),
+    }
+}
+
+/// How a word to the agent that started this one went.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Signalled {
+    /// It is activated again with it.
+    Sent,
+    /// Nobody started this agent.
+    NoParent,
+    /// The message is kept, and the parent waits: why ("token budget reached").
+    Deferred {
+        /// Why.
+        why: String,
+    },
+    /// The parent was told the same before.
+    Again,
+}
+
+/// What a word to the agent that started this one came to; `parent` is the file of that agent's profile.
+pub fn signalled(parent: &str, outcome: &Signalled) -> String {
+    let name = quoted(file_name(parent));
+    match outcome {
+        Signalled::Sent => format!("Message sent to parent {name}. Re-activating."),
+        Signalled::NoParent => "Error: no agent started you; there is nobody to signal.".to_owned(),
+        Signalled::Deferred { why } => {
+            format!("Message sent to parent {name}, but activation deferred: {}.", reason(why))
+        }
+        Signalled::Again => format!("Error: loop: {name} was told exactly this before in this run."),
+    }
+}
+
+/// What the gate denied.
+pub fn denied(why: &str) -> String {
+    format!("Error: not allowed: {}.", reason(why))
+}
+
+/// What a person refused, with what they said of it.
+pub fn refused(note: Option<&str>) -> String {
+    match note.map(reason).filter(|note| !note.is_empty()) {
+        Some(note) => format!("Error: a person refused this: {note}. Do not try to do it in another way."),
+        None => "Error: a person refused this. Do not try to do it in another way.".to_owned(),
+    }
+}
+
+/// Something that went wrong, in the words of whoever says so.
+pub fn error(what: &str) -> String {
+    let what = text::truncate(what.trim(), REASON_CHARS_AT_MOST);
+    if what.starts_with("Error") { what } else { format!("Error: {what}") }
+}
+
+fn reason(why: &str) -> String {
+    text::truncate(&unbroken(why.trim().trim_end_matches('.')), REASON_CHARS_AT_MOST)
+}
+
+/// The name of an agent's file, as models know it: `researcher.md`.
+pub fn file_name(path: &str) -> &str {
+    path.strip_prefix("agents/").unwrap_or(path)
+}
+
+fn quoted(path: &str) -> String {
+    format!("'{}'", text::truncate(&unbroken(path), PATH_CHARS_AT_MOST).replace('\\', "\\\\").replace('\'', "\\'"))
+}
+
+/// One line, so that a name cannot pass for a line of its own.
+fn unbroken(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c }).collect()
+}
+
+#[cfg(test)]
+#[path = "words_tests.rs"]
+mod tests;

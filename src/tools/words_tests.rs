@@ -1,0 +1,149 @@
+//! The words for results are those of the studio's design, and stay bounded.
+
+use super::*;
+
+fn file(operation: FileOperation) -> ToolPlan {
+    ToolPlan { tool: "any".into(), work: Work::File { operation, excerpt: None } }
+}
+
+fn write() -> ToolPlan {
+    file(FileOperation::Write { path: "a".into(), content: String::new() })
+}
+
+fn reading(content: &str, excerpt: Option<(usize, Option<usize>)>) -> String {
+    let excerpt = excerpt.map(|(first_line, lines)| Excerpt { first_line, lines });
+    let work = Work::File { operation: FileOperation::Read { path: "a".into() }, excerpt };
+    let answer = FileAnswer::Text { path: "a".into(), content: content.into(), version: 1 };
+    files(&ToolPlan { tool: "vfs_read".into(), work }, &Ok(answer))
+}
+
+fn paths(paths: &[&str]) -> Vec<String> {
+    paths.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn results_are_the_texts_of_the_design() {
+    let path = "artifacts/spec.md".to_owned();
+    let done = FileDone::Written { path: path.clone(), version: 1, chars: 1247, is_new: true, content: None };
+    let changed = FileAnswer::Changed { done, conflict_with: Vec::new() };
+    assert_eq!(files(&write(), &Ok(changed.clone())), "Written to 'artifacts/spec.md' (1247 chars)");
+    let edit = FileOperation::Edit { path: path.clone(), old: "a".into(), new: "b".into() };
+    assert_eq!(files(&file(edit), &Ok(changed)), "Edited 'artifacts/spec.md' (1247 chars)");
+    let done = FileDone::Deleted { path: "memory/old-notes.md".into() };
+    let deleted = Ok(FileAnswer::Changed { done, conflict_with: Vec::new() });
+    assert_eq!(files(&file(FileOperation::Delete { path }), &deleted), "Deleted 'memory/old-notes.md'");
+    let list = |prefix: &str, listed: &[&str], prefixes: &[&str]| {
+        let answer = FileAnswer::Listing { paths: paths(listed), more: 0, prefixes: paths(prefixes) };
+        files(&file(FileOperation::List { prefix: prefix.into() }), &Ok(answer))
+    };
+    let both = list("agents/", &["agents/writer.md", "agents/critic.md"], &[]);
+    assert_eq!(both, "['agents/writer.md', 'agents/critic.md']");
+    assert_eq!(
+        list("tests/", &[], &["agents/", "artifacts", "memory/"]),
+        "No files match prefix 'tests/'. Existing prefixes: ['agents/', 'artifacts/', 'memory/']"
+    );
+    let what = "'notes/plan.md' not found. Similar: 'artifacts/plan.md'. Available: ['artifacts/plan.md']";
+    let failure = FileFailure { what: what.into(), is_refusal: false };
+    assert_eq!(files(&write(), &Err(failure)), format!("Error: {what}"));
+}
+
+#[test]
+fn starting_and_signalling_say_how_they_went() {
+    let path = "agents/researcher.md";
+    for (outcome, words) in [
+        (Spawned::Activated { depth: 3, depth_limit: 5 }, "Created and activated 'researcher.md' (depth 3/5)"),
+        (
+            Spawned::Deferred { why: "token budget reached".into() },
+            "Created 'researcher.md' but activation deferred: token budget reached.",
+        ),
+        (Spawned::TooDeep { depth_limit: 5 }, "Error: depth limit 5/5."),
+        (Spawned::TooMany { fan_out_limit: 5 }, "Error: fan-out limit 5/5."),
+        (Spawned::Again, "Error: loop: 'researcher.md' was given this same task before in this run."),
+    ] {
+        assert_eq!(spawned(path, &outcome), words);
+    }
+    let sent = signalled("agents/orchestrator.md", &Signalled::Sent);
+    assert_eq!(sent, "Message sent to parent 'orchestrator.md'. Re-activating.");
+    assert!(signalled("", &Signalled::NoParent).starts_with("Error: "));
+}
+
+#[test]
+fn refusals_say_who_refused_and_why() {
+    assert_eq!(
+        denied("writing 'x' is not allowed, only a/**."),
+        "Error: not allowed: writing 'x' is not allowed, only a/**."
+    );
+    assert!(refused(None).starts_with("Error: a person refused this."));
+    assert!(refused(Some("not\ntoday.")).contains("refused this: not today. Do not"));
+    assert!(denied(&"x".repeat(100_000)).len() < 10_000);
+}
+
+#[test]
+fn a_file_is_shown_as_it_stands_and_cut_where_it_is_long() {
+    assert_eq!(reading("one\r\ntwo", None), "one\r\ntwo");
+    assert_eq!(reading("", None), "[the file is empty]");
+    let lines: String = (1..=10_000).map(|number| format!("line {number}\n")).collect();
+    let first = reading(&lines, None);
+    let next: usize = first.rsplit("offset ").next().unwrap().trim_end_matches(']').parse().unwrap();
+    assert!(first.chars().count() <= READ_CHARS_AT_MOST + 100);
+    // Reading on from there shows what is left, and nothing twice.
+    let mut whole = String::new();
+    let mut offset = Some(1);
+    while let Some(from) = offset {
+        let shown = reading(&lines, Some((from, None)));
+        let (text, note) = shown.split_once("[… cut").map_or((shown.as_str(), None), |(text, note)| (text, Some(note)));
+        whole += text;
+        offset = note.map(|note| note.rsplit("offset ").next().unwrap().trim_end_matches(']').parse().unwrap());
+    }
+    assert_eq!(whole, lines);
+    assert!(first.contains(&format!("line {}\n[… cut, ", next - 1)));
+}
+
+#[test]
+fn lines_can_be_asked_for() {
+    let text = "a\nb\nc\nd";
+    assert_eq!(reading(text, Some((3, None))), "c\nd");
+    assert_eq!(reading(text, Some((2, Some(2)))), "b\nc\n[… cut, 1 more characters; read with offset 4]");
+    assert_eq!(reading(text, Some((4, Some(9)))), "d");
+    assert_eq!(reading(text, Some((5, None))), "[the file has 4 lines; there is no line 5]");
+    assert_eq!(
+        reading(text, Some((usize::MAX, Some(usize::MAX)))),
+        format!("[the file has 4 lines; there is no line {}]", usize::MAX)
+    );
+}
+
+#[test]
+fn a_line_without_end_is_cut_and_the_rest_can_still_be_read() {
+    let text = format!("{}\nlast", "ä".repeat(READ_CHARS_AT_MOST + 7));
+    let shown = reading(&text, None);
+    assert!(shown.contains("[… cut, 8 more characters in this line]"), "{}", &shown[shown.len() - 200..]);
+    assert!(shown.ends_with("[… cut, 4 more characters; read with offset 2]"));
+    assert_eq!(reading(&text, Some((2, None))), "last");
+}
+
+#[test]
+fn lists_and_finds_are_bounded_and_a_name_is_one_line() {
+    let many: Vec<String> = (0..5_000).map(|number| format!("artifacts/file-{number}.md")).collect();
+    let answer = FileAnswer::Listing { paths: many, more: 10, prefixes: Vec::new() };
+    let listed = files(&file(FileOperation::List { prefix: String::new() }), &Ok(answer));
+    let count = listed.matches("artifacts/").count();
+    assert!(listed.ends_with(&format!("[… cut, {} more files; list with a longer prefix]", 5_010 - count)));
+    assert!(listed.chars().count() < LIST_CHARS_AT_MOST + 100);
+
+    let search = file(FileOperation::Search { text: Some("it's".into()), glob: None });
+    let none = FileAnswer::Matches { matches: Vec::new(), more: 0 };
+    assert_eq!(files(&search, &Ok(none)), "Nothing found for 'it\\'s'");
+    let found = |line, text: &str| TextMatch { path: "a\nb.md".into(), line, text: text.into() };
+    let answer = FileAnswer::Matches { matches: vec![found(3, "x\u{2028}y"), found(0, "")], more: 2 };
+    assert_eq!(files(&search, &Ok(answer)), "a b.md:3: x y\na b.md\n[… cut, 2 more; search for something narrower]");
+    let long: Vec<_> = (1..2_000).map(|line| found(line, "some text that was found")).collect();
+    let answer = files(&search, &Ok(FileAnswer::Matches { matches: long, more: 1 }));
+    let shown = answer.lines().count() - 1;
+    assert!(answer.ends_with(&format!("[… cut, {} more; search for something narrower]", 2_000 - shown)));
+}
+
+#[test]
+fn what_is_the_same_already_is_said_so() {
+    let same = FileAnswer::Unchanged { path: "a.md".into(), version: 3 };
+    assert_eq!(files(&write(), &Ok(same)), "Unchanged: 'a.md' says exactly this already");
+}
