@@ -4,6 +4,7 @@
 //! what is compared is measured in turn in the same run. A figure that is missed is said and fails nothing:
 //! machines differ.
 
+mod files;
 #[cfg(feature = "window")]
 mod frames;
 mod measure;
@@ -26,6 +27,7 @@ const GROUPS: &[Group] = &[
     ("process", processes::run_until_idle),
     ("log", processes::event_log),
     ("replay", processes::replay),
+    ("files", files::ten_thousand),
     #[cfg(feature = "window")]
     ("frames", frames::crowds),
 ];
