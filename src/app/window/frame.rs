@@ -10,6 +10,7 @@ use bevy::winit::{UpdateMode, WinitSettings};
 use bevy_egui::{EguiContext, EguiFullOutput, EguiInput, PrimaryEguiContext};
 use egui::{Context, Event, FullOutput, RawInput, ViewportId};
 
+use super::failing::GaveUp;
 use super::open_room::OpenRoom;
 use super::performing::{self, Outcome};
 use super::steering::Steering;
@@ -250,12 +251,13 @@ pub(super) fn quit(screen: NonSend<Screen>, mut exit: MessageWriter<AppExit>) {
 pub(super) fn close_room(
     mut exits: MessageReader<AppExit>,
     windows: Query<&Window, With<PrimaryWindow>>,
+    gave_up: Res<GaveUp>,
     mut room: NonSendMut<OpenRoom>,
     mut screen: NonSendMut<Screen>,
 ) {
     if exits.read().count() > 0 || windows.is_empty() {
         screen.steering.close();
-        room.close("the window was closed");
+        room.close(if gave_up.why().is_some() { "the graphics driver gave up" } else { "the window was closed" });
     }
 }
 
