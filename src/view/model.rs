@@ -29,7 +29,7 @@ pub struct RoomModel {
     /// What stands in it.
     pub elements: Vec<ElementView>,
     /// What is drawn only.
-    pub decor: Vec<DecorView>,
+    pub decor: Arc<Vec<DecorView>>,
     /// Conversations that go on, in order of key.
     pub talks: Vec<TalkView>,
     /// Labelled ropes.
@@ -40,9 +40,9 @@ pub struct RoomModel {
     /// Whether agents may talk to each other.
     pub talk_on: bool,
     /// Who could come in, by id.
-    pub profiles: Vec<ProfileView>,
+    pub profiles: Arc<Vec<ProfileView>>,
     /// The scenes of the workspace, by the stem of their files, and which of them is open.
-    pub scenes: Vec<String>,
+    pub scenes: Arc<Vec<String>>,
     /// The open scene's stem.
     pub scene: String,
     /// The workspace's folder, for people.
@@ -309,7 +309,7 @@ pub struct TieView {
 }
 
 /// A profile that agents can be made of.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct ProfileView {
     /// Its id.
     pub id: Id,

@@ -132,7 +132,8 @@ fn made_up_room() -> (RoomModel, Recent) {
         TieView { from: AgentKey(5), to: AgentKey(2), label: "mentors".to_owned() },
         TieView { from: AgentKey(3), to: AgentKey(6), label: "feeds".to_owned() },
     ];
-    let room = RoomModel { agents, elements, decor: decor.to_vec(), talks: vec![talk], ties, ..RoomModel::default() };
+    let room =
+        RoomModel { agents, elements, decor: decor.to_vec().into(), talks: vec![talk], ties, ..RoomModel::default() };
     let mut recent = Recent::default();
     let say = |text: &str, aloud| Bubble { text: text.to_owned(), born_secs: 8.6, aloud };
     recent.bubbles.insert(
@@ -304,9 +305,21 @@ fn hostile_room() -> (RoomModel, Recent) {
     room.elements.push(element(10, "pinboard", &"L".repeat(300), World::new(-60.0, 20.0), pins));
     room.elements.push(element(11, "messageboard", "two\nlines", World::new(60.0, 20.0), blank));
     room.elements.push(element(12, "", "", World::splat(f32::NAN), ContentView::Text(String::new())));
-    room.decor.push(DecorView { kind: "shelf".into(), position: World::ZERO, size: World::new(1e9, 1e-9) });
-    room.decor.push(DecorView { kind: "no such thing".into(), position: World::ZERO, size: World::new(60.0, 60.0) });
-    room.decor.push(DecorView { kind: "rug".into(), position: World::ZERO, size: World::new(1e9, 1e9) });
+    Arc::make_mut(&mut room.decor).push(DecorView {
+        kind: "shelf".into(),
+        position: World::ZERO,
+        size: World::new(1e9, 1e-9),
+    });
+    Arc::make_mut(&mut room.decor).push(DecorView {
+        kind: "no such thing".into(),
+        position: World::ZERO,
+        size: World::new(60.0, 60.0),
+    });
+    Arc::make_mut(&mut room.decor).push(DecorView {
+        kind: "rug".into(),
+        position: World::ZERO,
+        size: World::new(1e9, 1e9),
+    });
     (room, recent)
 }
 
