@@ -34,6 +34,8 @@ pub fn dress(style: &mut Style, theme: &Theme) {
     style.spacing.interact_size.y = 28.0;
     style.spacing.menu_margin = Margin::same(SPACE[1] as i8);
     style.spacing.scroll.floating = true;
+    // The window blends a fading light ground to a grey smudge.
+    style.spacing.scroll.fade.strength = 0.0;
 }
 
 /// A colour between two.
@@ -328,6 +330,8 @@ mod tests {
         }
         pairs.push(("segments".into(), text_soft, mix(panel, line, 0.5)));
         pairs.push(("code".into(), bubble_text, mix(card, line, 0.6)));
+        pairs.push(("names".into(), bubble_text, mix(bubble, theme.floor, 0.18)));
+        pairs.push(("names of elements".into(), text, mix(panel, theme.floor, 0.12)));
         pairs.push(("remarks in bubbles".into(), mix(bubble_text, bubble, 0.25), bubble));
         for (what, colour) in [("accent", accent), ("good", theme.good), ("warn", theme.warn), ("bad", theme.bad)] {
             pairs.push((format!("{what} on cards"), colour, card));

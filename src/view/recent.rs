@@ -12,6 +12,8 @@ use crate::store::{EventKind, EventRecord};
 pub const BUBBLE_SECS: f64 = 5.0;
 /// An element glimmers so long after it changed or was read.
 pub const PULSE_SECS: f64 = 1.6;
+/// A sign over an agent that was refused something stays so long.
+pub const REFUSAL_SECS: f64 = 2.0 * BUBBLE_SECS;
 /// Conversations that are over and can still be read.
 const TALKS_KEPT: usize = 50;
 /// Refusals that wait to be told.
@@ -123,7 +125,7 @@ impl Recent {
         self.bubbles.retain(|_, bubble| now_secs - bubble.born_secs < BUBBLE_SECS);
         self.pulses.retain(|_, (_, since)| now_secs - *since < PULSE_SECS);
         self.reactions.retain(|_, (_, since)| now_secs - *since < PULSE_SECS);
-        self.refusals.retain(|_, (_, since)| now_secs - *since < 2.0 * BUBBLE_SECS);
+        self.refusals.retain(|_, (_, since)| now_secs - *since < REFUSAL_SECS);
         !(self.bubbles.is_empty() && self.pulses.is_empty() && self.reactions.is_empty() && self.refusals.is_empty())
     }
 
@@ -306,6 +308,17 @@ mod tests {
             (0..500).map(|number| of_nobody(EventKind::Warning, json!({ "what": format!("no {number}") }))).collect();
         recent.take_in(many, 0.0);
         assert_eq!(recent.refused.len(), REFUSED_KEPT);
+    }
+
+    #[test]
+    fn what_an_agent_was_refused_is_known_for_ten_seconds() {
+        let mut recent = Recent::default();
+        let refused = |what: &str| record(EventKind::Warning, json!({ "what": what }));
+        recent.take_in(vec![refused("there is no pin p9")], 1.0);
+        recent.take_in(vec![refused("the board is full")], 4.0);
+        assert!(recent.fade(13.9));
+        assert_eq!(recent.refusals["ada-1"], ("the board is full".to_owned(), 4.0));
+        assert!(!recent.fade(14.1));
     }
 
     #[test]

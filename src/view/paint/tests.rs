@@ -211,6 +211,32 @@ fn the_room_shows_everybody_by_day_and_in_the_evening() {
 }
 
 #[test]
+fn what_an_agent_was_refused_is_a_sign_and_words_for_who_looks_at_it() {
+    let (room, mut recent) = made_up_room();
+    let mut studio = Studio::new();
+    let (none, finn) = (BTreeSet::new(), BTreeSet::from([Thing::Agent("finn-5".into())]));
+    for dark in [false, true] {
+        let name = if dark { "refused-evening" } else { "refused-day" };
+        let mut picture = |name: &str, recent: &Recent, selected| {
+            studio.picture(name, &room, recent, &look(selected, 1.0, World::new(20.0, 110.0), dark))
+        };
+        let differ = |one: &ColorImage, other: &ColorImage| {
+            one.pixels.iter().zip(&other.pixels).filter(|(one, other)| one != other).count()
+        };
+        recent.refusals.clear();
+        let (before, looked_at) =
+            (picture("refused-before", &recent, &none), picture("refused-before", &recent, &finn));
+        recent.refusals.insert("finn-5".into(), ("there is no pin called p9 on Ideas".to_owned(), 7.0));
+        let sign = differ(&before, &picture(&format!("{name}-sign"), &recent, &none));
+        let words = differ(&looked_at, &picture(name, &recent, &finn));
+        assert!(sign > 60 && sign < 1_000, "{sign} points are the sign");
+        assert!(words > 3_000, "{words} points are the words");
+        recent.refusals.insert("finn-5".into(), ("long ago".to_owned(), -1.0));
+        assert_eq!(differ(&before, &picture("refused-after", &recent, &none)), 0, "it has faded");
+    }
+}
+
+#[test]
 fn every_zoom_shows_something() {
     let (room, recent) = made_up_room();
     let none = BTreeSet::new();
