@@ -9,6 +9,7 @@ mod editing;
 mod errands;
 mod failing;
 mod frame;
+mod hidden;
 mod open_room;
 mod performing;
 pub mod remembering;
@@ -21,7 +22,7 @@ mod tests;
 use std::path::PathBuf;
 
 use bevy::DefaultPlugins;
-use bevy::app::{App, AppExit, Last, PluginGroup, PostUpdate, PreStartup, Update};
+use bevy::app::{App, AppExit, Last, PluginGroup, PostUpdate, PreStartup, PreUpdate, Update};
 use bevy::camera::Camera2d;
 use bevy::ecs::prelude::*;
 use bevy::window::{ExitCondition, PresentMode, Window, WindowPlugin};
@@ -81,6 +82,7 @@ fn show(mut room: OpenRoom, options: &WindowOptions, gave_up: &failing::GaveUp) 
         PreStartup,
         (spawn_camera.before(EguiStartupSet::InitContexts), run_by_hand.after(EguiStartupSet::InitContexts)),
     );
+    app.init_resource::<hidden::Hidden>().add_systems(PreUpdate, (hidden::look, hidden::spare_the_drawing).chain());
     app.add_systems(Update, (frame::live, frame::take_dropped_files, frame::note_size).chain());
     app.add_systems(PostUpdate, frame::draw.in_set(EguiPostUpdateSet::EndPass));
     app.add_systems(Last, (frame::pace, frame::quit, failing::leave, frame::close_room).chain());
