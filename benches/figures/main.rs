@@ -4,13 +4,20 @@
 //! what is compared is measured in turn in the same run. A figure that is missed is said and fails nothing:
 //! machines differ.
 
+mod files;
 #[cfg(feature = "window")]
 mod frames;
 mod measure;
 mod minds;
 mod processes;
 mod rooms;
+#[cfg(feature = "window")]
+#[path = "../../tests/it/screen.rs"]
+#[allow(dead_code)]
+mod screen;
 mod ticks;
+#[cfg(feature = "window")]
+mod window;
 
 use measure::Figure;
 
@@ -26,8 +33,11 @@ const GROUPS: &[Group] = &[
     ("process", processes::run_until_idle),
     ("log", processes::event_log),
     ("replay", processes::replay),
+    ("files", files::ten_thousand),
     #[cfg(feature = "window")]
     ("frames", frames::crowds),
+    #[cfg(feature = "window")]
+    ("window", window::whole),
 ];
 
 fn main() {

@@ -28,7 +28,7 @@ const WAIT_AT_MOST: Duration = Duration::from_millis(50);
 pub enum Step {
     /// One tick passed.
     Ticked,
-    /// A reply or the log is owed; it waited a little.
+    /// A reply, an answer about files or the log is owed; it waited a little.
     Owed,
     /// It is not time for the next tick yet; it waited a little.
     Early,
@@ -53,6 +53,9 @@ impl Driver {
             Step::Paused => std::thread::sleep(WAIT_AT_MOST),
             Step::Owed if gateway::must_wait(world) => {
                 gateway::wait_for_reply(world, WAIT_AT_MOST);
+            }
+            Step::Owed if workspace::vfs::must_wait(world) => {
+                workspace::vfs::wait_for_answer(world, WAIT_AT_MOST);
             }
             // The log is never dropped: the clock waits for the disk instead.
             Step::Owed => std::thread::sleep(Duration::from_millis(1)),
@@ -84,7 +87,7 @@ impl Driver {
             return Step::Early;
         }
         let log_is_full = world.get_resource::<Store>().is_some_and(|store| !store.has_room());
-        if log_is_full || gateway::must_wait(world) {
+        if log_is_full || workspace::vfs::must_wait(world) || gateway::must_wait(world) {
             return Step::Owed;
         }
         if let Speed::Times(times) = speed {

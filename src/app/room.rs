@@ -17,6 +17,7 @@ use crate::store::{
 use crate::workspace::files::FileContent;
 use crate::workspace::layout::read_folder;
 use crate::workspace::starter::STARTER_SCENE;
+use crate::workspace::vfs::{DeskError, DeskPlace, FileDesk, FileLimits, FileLine};
 use crate::workspace::{self, Disk, FileChanged, KnownFiles, RoomStart, Saver, Watcher};
 
 /// What to open and how.
@@ -45,6 +46,9 @@ pub enum OpenError {
     /// The history cannot be opened.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The files or their history cannot be used.
+    #[error(transparent)]
+    Desk(#[from] DeskError),
     /// There is no such scene.
     #[error("there is no scene {wanted:?} in {folder}; there are: {there}")]
     NoSuchScene {
@@ -109,6 +113,14 @@ impl Room {
         // The watcher at once finds what changed since the folder was read.
         let disk = Disk::new(&options.folder, &on_disk);
         world.insert_resource(Saver::start(disk.clone())?);
+        let desk = FileDesk::open(DeskPlace {
+            root: options.folder.clone(),
+            dir: state_folder(&options.folder),
+            limits: world.resource::<FileLimits>().clone(),
+            disk: Some(disk.clone()),
+            watch: options.watch,
+        })?;
+        world.insert_resource(FileLine::new(desk));
         if options.watch {
             world.insert_resource(Watcher::start(disk)?);
         }
@@ -121,6 +133,9 @@ impl Room {
     pub fn close(mut self, reason: &str, last_events: impl FnOnce(&[EventRecord])) -> Result<Vec<Problem>, StoreError> {
         let world = self.app.world_mut();
         let scene = self.scene;
+        // Orders that are taken are finished; what they came to is asked again by the same room when it goes on.
+        drop(world.remove_resource::<FileLine>());
+        world.init_resource::<FileLine>();
         let unsaved = workspace::save_now(world);
         world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::RunEnd, json!({ "why": reason })));
         last_events(world.resource::<EventLog>().unwritten());

@@ -5,7 +5,12 @@ const CHARS_PER_TOKEN: usize = 4;
 
 /// An estimate of how many tokens a text costs, rounded up.
 pub fn estimate_tokens(text: &str) -> u32 {
-    u32::try_from(text.chars().count().div_ceil(CHARS_PER_TOKEN)).unwrap_or(u32::MAX)
+    tokens_of_chars(text.chars().count())
+}
+
+/// About how many tokens so many characters take.
+pub fn tokens_of_chars(chars: usize) -> u32 {
+    u32::try_from(chars.div_ceil(CHARS_PER_TOKEN)).unwrap_or(u32::MAX)
 }
 
 /// Lower-case letters and digits joined by single dashes: `Ada Lovelace!` becomes `ada-lovelace`.

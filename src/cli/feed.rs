@@ -149,6 +149,14 @@ fn told(world: &World, event: &EventRecord) -> Option<Told> {
         EventKind::Warning | EventKind::Error | EventKind::Budget => {
             format!("is told: {}", [text("what"), text("remedy")].join(" ").trim_end())
         }
+        EventKind::Activation if data["by"] == "user" => format!("is given a task: {}", text("task")),
+        EventKind::Spawn => format!("starts {}", text("child")),
+        EventKind::Signal => format!("tells {}: {}", text("to"), text("message")),
+        EventKind::ToolResult if data["ok"] == false => format!("could not use {}: {}", text("tool"), text("text")),
+        EventKind::ApprovalRequested => format!("asks a person: {} ({})", text("what"), text("why")),
+        EventKind::Abort => format!("is stopped: {}", text("what")),
+        EventKind::FileChange if agent.is_some() && data["gone"] == true => format!("deletes {}", text("path")),
+        EventKind::FileChange if agent.is_some() => format!("writes {}", text("path")),
         EventKind::FileChange => format!("reloads {}", text("path")),
         _ => return None,
     };

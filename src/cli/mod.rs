@@ -6,6 +6,7 @@ mod feed;
 mod init;
 mod replay;
 mod run;
+mod task;
 #[cfg(feature = "window")]
 mod window;
 
@@ -98,6 +99,9 @@ enum Command {
     Doctor(doctor::Arguments),
 }
 
+/// What is logged unless `WORKSHOP_LOG` says otherwise. What a window that ended early had not done yet is no news.
+const USUAL_LOG: &str = "warn,bevy_ecs::world::command_queue=error";
+
 /// Reads the command line and does what it says.
 pub fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
@@ -109,7 +113,7 @@ pub fn main() -> ExitCode {
             return ending.into();
         }
     };
-    let mut filter = EnvFilter::try_from_env("WORKSHOP_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    let mut filter = EnvFilter::try_from_env("WORKSHOP_LOG").unwrap_or_else(|_| EnvFilter::new(USUAL_LOG));
     for target in gateway::UNSAFE_LOG_TARGETS {
         filter = filter.add_directive(format!("{target}=off").parse().expect("a target and a level make a directive"));
     }

@@ -10,15 +10,16 @@ use std::time::{Duration, Instant};
 use bevy::ecs::prelude::*;
 
 use super::feed::Feed;
+use super::task::Task;
 use super::{Complaint, Ending, Outcome};
-use crate::agent::{AgentCommand, Roster};
 use crate::app::drive::{EventTap, Step};
 use crate::app::room::{OpenOptions, Room};
-use crate::base::{Id, Problem, Severity};
+use crate::base::{Problem, Severity};
 use crate::gateway::Questions;
 use crate::gateway::settings::GatewaySettings;
-use crate::schedule::{Door, SimClock, Speed, TICKS_PER_SEC};
-use crate::simulation::{self, TaskCommand};
+use crate::kernel::Kernel;
+use crate::schedule::{SimClock, Speed, TICKS_PER_SEC};
+use crate::simulation;
 use crate::store::EventRecord;
 use crate::workspace::Problems;
 
@@ -100,7 +101,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 
     let began = Instant::now();
     let first_tick = world.resource::<SimClock>().tick();
-    let mut task = Task::from(arguments);
+    let mut task = task_of(arguments);
     let stop = Stop::from(arguments, first_tick);
     let ending = loop {
         let world = room.app.world_mut();
@@ -108,7 +109,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             break Ending::Interrupted;
         }
         if stop.is_reached(world, task.as_ref()) {
-            break task.as_ref().map_or(Ending::Done, Task::ending);
+            break task.as_ref().map_or(Ending::Done, |task| task.ending(world));
         }
         if world.resource::<Questions>().run_cap_reached().is_some() {
             break Ending::Limited;
@@ -190,6 +191,11 @@ pub(super) fn resolve_provider(provider: &str) -> Result<String, Complaint> {
     Ok(format!("scripted:{}", path.display()))
 }
 
+/// The task that the command line gives.
+fn task_of(arguments: &Arguments) -> Option<Task> {
+    Some(Task::new(arguments.agent.as_deref()?, arguments.task.clone()?))
+}
+
 /// When to stop.
 enum Stop {
     AtTick(u64),
@@ -218,103 +224,14 @@ impl Stop {
         match self {
             Self::AtTick(last) => tick >= *last,
             Self::WhenIdle => {
-                task.is_none_or(Task::is_over)
+                task.is_none_or(|task| task.is_over(world))
                     && tick > 0
                     && world.resource::<EventTap>().has_ticked
+                    && world.resource::<Kernel>().is_idle()
                     && simulation::is_idle(world)
             }
-            Self::AfterTask => task.is_none_or(Task::is_over),
+            Self::AfterTask => task.is_none_or(|task| task.is_over(world)),
             Self::Never => false,
-        }
-    }
-}
-
-/// The task of the command line, from the giving to its end.
-struct Task {
-    agent: Id,
-    text: String,
-    given: bool,
-    dropped: bool,
-    waited_ticks: u32,
-    result: Option<Result<String, String>>,
-}
-
-impl Task {
-    fn from(arguments: &Arguments) -> Option<Self> {
-        let (agent, text) = (arguments.agent.as_deref()?, arguments.task.clone()?);
-        Some(Self { agent: agent.into(), text, given: false, dropped: false, waited_ticks: 0, result: None })
-    }
-
-    /// Gives the task once its agent is in the room; drops the profile of that name if there is no such agent.
-    fn give(&mut self, world: &mut World) -> Result<(), Complaint> {
-        if self.given || world.resource::<SimClock>().tick() == 0 || !world.resource::<EventTap>().has_ticked {
-            return Ok(());
-        }
-        if world.resource::<Roster>().key(&self.agent).is_some() {
-            let command = TaskCommand { agent: self.agent.clone(), text: self.text.clone() };
-            world.resource_mut::<Door<TaskCommand>>().push(command);
-            self.given = true;
-        } else if !self.dropped {
-            let profiles = world.resource::<crate::agent::Profiles>();
-            if profiles.get(&self.agent).is_none() {
-                let known = crate::base::text::nearest(&self.agent, profiles.ids().map(|id| &**id));
-                let complaint = Complaint::usage(format!("there is no agent and no profile {:?}", self.agent));
-                return Err(match known {
-                    Some(near) => complaint.hint(format!("did you mean {near:?}?")),
-                    None => complaint,
-                });
-            }
-            world.resource_mut::<Door<AgentCommand>>().push(AgentCommand::Add {
-                id: Some(self.agent.clone()),
-                profile: self.agent.clone(),
-                position: bevy::math::Vec2::ZERO,
-                behaviour: None,
-                exactly: false,
-            });
-            self.dropped = true;
-        } else {
-            self.waited_ticks += 1;
-            if self.waited_ticks > 30 {
-                return Err(Complaint::failed(format!("the agent {:?} did not come into the room", self.agent)));
-            }
-        }
-        Ok(())
-    }
-
-    fn watch(&mut self, events: &[EventRecord]) {
-        use crate::store::EventKind::{Complete, Error};
-        for event in events.iter().filter(|event| event.draft.agent.as_ref() == Some(&self.agent)) {
-            let data: serde_json::Value = serde_json::from_str(event.draft.data.get()).unwrap_or_default();
-            if data.get("task").is_none() {
-                continue;
-            }
-            let text = |key: &str| data[key].as_str().unwrap_or_default().to_owned();
-            match event.draft.kind {
-                Complete => self.result = Some(Ok(text("text"))),
-                Error => self.result = Some(Err(text("what"))),
-                _ => {}
-            }
-        }
-    }
-
-    fn is_over(&self) -> bool {
-        self.result.is_some()
-    }
-
-    fn ending(&self) -> Ending {
-        match &self.result {
-            Some(Ok(text)) => {
-                println!("{text}");
-                Ending::Done
-            }
-            Some(Err(why)) => {
-                eprintln!("error: {why}");
-                Ending::Failed
-            }
-            None => {
-                eprintln!("error: the time was over before the task was");
-                Ending::Failed
-            }
         }
     }
 }

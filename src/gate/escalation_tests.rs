@@ -199,7 +199,7 @@ fn what_others_may_is_neither_used_nor_raised() {
 fn nobody_takes_anothers_id_or_the_persons() {
     for (path, id) in [
         ("agents/aaa.md", "id: boss\n"),
-        ("agents/aaa.md", "ID: ' Boss! '\n"),
+        ("agents/aaa.md", "Id: ' Boss! '\n"),
         ("agents/aaa.md", "id: user\n"),
         ("agents/user.md", ""),
         ("agents/User.md", ""),

@@ -3,10 +3,13 @@
 //! genai's own assembly resizes a vector to whatever index a server names, and merges calls that share
 //! one; so it is switched off and done here, by the ids of the calls, with caps.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::provider::{ErrorCause, ProviderError};
-use crate::mind::ToolCall;
+use super::vendor::Wire;
+use crate::mind::{Reasoning, ReasoningBlock, ToolCall};
 
 /// No more calls in one answer.
 pub const MOST_CALLS: usize = 64;
@@ -33,6 +36,8 @@ pub struct Piece {
     pub name: String,
     /// Arguments, or a piece of them.
     pub arguments: Value,
+    /// What the provider signed the call with.
+    pub signature: Option<String>,
 }
 
 /// A call that is being put together.
@@ -44,6 +49,7 @@ struct Open {
     name: String,
     text: String,
     value: Option<Value>,
+    signature: Option<String>,
 }
 
 /// Counts bytes and collects calls.
@@ -70,8 +76,8 @@ impl Assembly {
         Ok(())
     }
 
-    /// Takes a piece in.
-    pub fn add(&mut self, piece: Piece) -> Result<(), ProviderError> {
+    /// Takes a piece in, and says to which call it belongs, counted from 0.
+    pub fn add(&mut self, piece: Piece) -> Result<usize, ProviderError> {
         let (text, value) = match piece.arguments {
             Value::String(text) => (text, None),
             Value::Null => (String::new(), None),
@@ -86,6 +92,7 @@ impl Assembly {
             }
             _ => self.count(text.len() + piece.name.len() + value_bytes)?,
         }
+        self.count(piece.signature.as_ref().map_or(0, String::len))?;
         match self.find(&piece.id, &piece.name) {
             Some(position) => {
                 let open = &mut self.calls[position];
@@ -97,9 +104,12 @@ impl Assembly {
                 if value.is_some() {
                     open.value = value;
                 }
-                Ok(())
+                if piece.signature.is_some() {
+                    open.signature = piece.signature;
+                }
+                Ok(position)
             }
-            None => self.begin(piece.id, piece.name, text, value),
+            None => self.begin(piece.id, piece.name, (text, value), piece.signature),
         }
     }
 
@@ -123,7 +133,13 @@ impl Assembly {
         }
     }
 
-    fn begin(&mut self, id: String, name: String, text: String, value: Option<Value>) -> Result<(), ProviderError> {
+    fn begin(
+        &mut self,
+        id: String,
+        name: String,
+        (text, value): (String, Option<Value>),
+        signature: Option<String>,
+    ) -> Result<usize, ProviderError> {
         if self.calls.len() >= MOST_CALLS {
             let detail = format!("more than {MOST_CALLS} tool calls in one answer");
             return Err(ProviderError::new(ErrorCause::TooMuch, detail));
@@ -132,8 +148,18 @@ impl Assembly {
             return Err(ProviderError::new(ErrorCause::Garbage, "a tool call without a name"));
         }
         let index = counted(&id).unwrap_or(self.calls.len());
-        self.calls.push(Open { id, index, name, text, value });
-        Ok(())
+        self.calls.push(Open { id, index, name, text, value, signature });
+        Ok(self.calls.len() - 1)
+    }
+
+    /// The tool of a call, and its arguments as far as they came, as text.
+    pub fn so_far(&self, position: usize) -> Option<(&str, Cow<'_, str>)> {
+        let call = self.calls.get(position)?;
+        let arguments = match &call.value {
+            Some(value) => Cow::Owned(value.to_string()),
+            None => Cow::Borrowed(call.text.as_str()),
+        };
+        Some((&call.name, arguments))
     }
 
     /// How many calls there are.
@@ -146,26 +172,43 @@ impl Assembly {
         self.calls.is_empty()
     }
 
-    /// The calls, arguments parsed once: nothing is `{}`, and what is no JSON stays the text it was.
-    pub fn finish(self) -> Vec<ToolCall> {
+    /// The calls, arguments parsed once: nothing is `{}`, and what is no JSON stays the text it was. Signatures of
+    /// single calls are those of this wire; `blocks` is the reasoning before them all, and goes with the first.
+    pub fn finish(self, wire: Wire, blocks: Vec<ReasoningBlock>) -> Vec<ToolCall> {
+        let mut before = blocks;
         let mut taken: Vec<String> = Vec::new();
         self.calls
             .into_iter()
             .enumerate()
             .map(|(position, call)| {
                 let id = if call.id.is_empty() || taken.contains(&call.id) {
-                    format!("call_{position}_{}", taken.len())
+                    (position..).map(|number| stand_in(wire, &call.name, number)).find(|id| !taken.contains(id))
                 } else {
-                    call.id
+                    Some(call.id)
                 };
+                let id = id.expect("among all numbers one is free");
                 taken.push(id.clone());
-                ToolCall { id, name: call.name, arguments: call.value.unwrap_or_else(|| parse(call.text)) }
+                let arguments = call.value.unwrap_or_else(|| parse(call.text));
+                let mut blocks = std::mem::take(&mut before);
+                blocks.extend(call.signature.map(|signature| ReasoningBlock::Signed { text: None, signature }));
+                let reasoning = Reasoning { wire: wire.word().to_owned(), blocks };
+                let reasoning = (!reasoning.blocks.is_empty()).then(|| Box::new(reasoning));
+                ToolCall { reasoning, ..ToolCall::new(id, call.name, arguments) }
             })
             .collect()
     }
 }
 
-fn parse(text: String) -> Value {
+/// An id for a call that has none of its own. Gemini's is one that genai knows as made up and never sends.
+fn stand_in(wire: Wire, name: &str, number: usize) -> String {
+    match wire {
+        Wire::Gemini => format!("call#{name}#{number}"),
+        Wire::OpenAi | Wire::Anthropic | Wire::Ollama => format!("call_{number}"),
+    }
+}
+
+/// The arguments in a text: nothing is `{}`, and what is no JSON stays the text it was.
+pub(super) fn parse(text: String) -> Value {
     if text.trim().is_empty() {
         return Value::Object(Map::new());
     }
@@ -190,10 +233,10 @@ mod tests {
     fn assemble(style: ArgumentStyle, pieces: &[(&str, &str, Value)]) -> Vec<(String, String, Value)> {
         let mut assembly = Assembly::new(style);
         for (id, name, arguments) in pieces {
-            let piece = Piece { id: (*id).into(), name: (*name).into(), arguments: arguments.clone() };
+            let piece = Piece { id: (*id).into(), name: (*name).into(), arguments: arguments.clone(), signature: None };
             assembly.add(piece).unwrap();
         }
-        assembly.finish().into_iter().map(|call| (call.id, call.name, call.arguments)).collect()
+        assembly.finish(Wire::OpenAi, Vec::new()).into_iter().map(|call| (call.id, call.name, call.arguments)).collect()
     }
 
     #[test]
@@ -249,9 +292,39 @@ mod tests {
     }
 
     #[test]
+    fn arguments_are_known_while_they_come() {
+        let mut assembly = Assembly::new(ArgumentStyle::Pieces);
+        let piece = |id: &str, name: &str, text: &str| Piece {
+            id: id.into(),
+            name: name.into(),
+            arguments: json!(text),
+            signature: None,
+        };
+        assert_eq!(assembly.add(piece("a", "read", "")), Ok(0));
+        assert_eq!(assembly.add(piece("b", "write", "{\"pa")), Ok(1));
+        assert_eq!(assembly.add(piece("call_1", "", "th\"")), Ok(1));
+        assert_eq!(assembly.so_far(0), Some(("read", "".into())));
+        assert_eq!(assembly.so_far(1), Some(("write", "{\"path\"".into())));
+    }
+
+    #[test]
+    fn signatures_stay_with_their_calls_and_what_came_before_goes_with_the_first() {
+        let mut assembly = Assembly::new(ArgumentStyle::Whole);
+        for signature in [Some("one".to_owned()), None] {
+            assembly.add(Piece { id: String::new(), name: "n".into(), arguments: Value::Null, signature }).unwrap();
+        }
+        let before = ReasoningBlock::Plain { text: "hm".into() };
+        let calls = assembly.finish(Wire::Gemini, vec![before.clone()]);
+        let signed = ReasoningBlock::Signed { text: None, signature: "one".into() };
+        let wanted = Reasoning { wire: "gemini".into(), blocks: vec![before, signed] };
+        assert_eq!(calls[0].reasoning.as_deref(), Some(&wanted));
+        assert_eq!(calls[1].reasoning, None);
+    }
+
+    #[test]
     fn caps_hold() {
         let mut assembly = Assembly::new(ArgumentStyle::Whole);
-        let call = || Piece { id: "a".into(), name: "n".into(), arguments: Value::Null };
+        let call = || Piece { id: "a".into(), name: "n".into(), arguments: Value::Null, signature: None };
         for _ in 0..MOST_CALLS {
             assembly.add(call()).unwrap();
         }

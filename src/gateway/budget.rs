@@ -29,6 +29,10 @@ pub struct BudgetSettings {
     pub tokens_per_agent_per_run: Option<u64>,
     /// Tokens of each agent in the last 60 minutes.
     pub tokens_per_agent_per_hour: Option<u64>,
+    /// Calls of each activation, from its beginning to its end.
+    pub calls_per_activation: Option<u64>,
+    /// Tokens of each activation.
+    pub tokens_per_activation: Option<u64>,
     /// Tokens in a run of providers that run outside of the room; `offline` and `scripted` do not count.
     pub outside_tokens_per_run: Option<u64>,
     /// US dollars of the whole room in a run.
@@ -39,6 +43,8 @@ pub struct BudgetSettings {
     pub cost_per_agent_per_run_usd: Option<f64>,
     /// US dollars of each agent in the last 60 minutes.
     pub cost_per_agent_per_hour_usd: Option<f64>,
+    /// US dollars of each activation.
+    pub cost_per_activation_usd: Option<f64>,
 }
 
 impl Default for BudgetSettings {
@@ -52,11 +58,14 @@ impl Default for BudgetSettings {
             tokens_per_hour: None,
             tokens_per_agent_per_run: None,
             tokens_per_agent_per_hour: None,
+            calls_per_activation: None,
+            tokens_per_activation: None,
             outside_tokens_per_run: Some(2_000_000),
             cost_per_run_usd: Some(5.0),
             cost_per_hour_usd: None,
             cost_per_agent_per_run_usd: None,
             cost_per_agent_per_hour_usd: None,
+            cost_per_activation_usd: None,
         }
     }
 }
@@ -89,6 +98,8 @@ pub enum Scope {
     AgentRun,
     /// One agent, in the last 60 minutes.
     AgentHour,
+    /// One activation, from its beginning to its end.
+    Activation,
 }
 
 /// One cap that is set.
@@ -109,10 +120,12 @@ impl BudgetSettings {
     pub fn caps(&self) -> Vec<Cap> {
         use Measure::{Calls, Tokens};
         let counts = [
+            ("calls_per_activation", Scope::Activation, Calls, self.calls_per_activation),
             ("calls_per_agent_per_hour", Scope::AgentHour, Calls, self.calls_per_agent_per_hour),
             ("calls_per_agent_per_run", Scope::AgentRun, Calls, self.calls_per_agent_per_run),
             ("calls_per_hour", Scope::Hour, Calls, self.calls_per_hour),
             ("calls_per_run", Scope::Run, Calls, self.calls_per_run),
+            ("tokens_per_activation", Scope::Activation, Tokens, self.tokens_per_activation),
             ("tokens_per_agent_per_hour", Scope::AgentHour, Tokens, self.tokens_per_agent_per_hour),
             ("tokens_per_agent_per_run", Scope::AgentRun, Tokens, self.tokens_per_agent_per_run),
             ("tokens_per_hour", Scope::Hour, Tokens, self.tokens_per_hour),
@@ -124,8 +137,9 @@ impl BudgetSettings {
         set.filter_map(|(name, scope, measure, limit)| Some(Cap { name, scope, measure, limit: limit? })).collect()
     }
 
-    fn costs(&self) -> [(&'static str, Scope, Option<f64>); 4] {
+    fn costs(&self) -> [(&'static str, Scope, Option<f64>); 5] {
         [
+            ("cost_per_activation_usd", Scope::Activation, self.cost_per_activation_usd),
             ("cost_per_agent_per_hour_usd", Scope::AgentHour, self.cost_per_agent_per_hour_usd),
             ("cost_per_agent_per_run_usd", Scope::AgentRun, self.cost_per_agent_per_run_usd),
             ("cost_per_hour_usd", Scope::Hour, self.cost_per_hour_usd),

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use super::budget::{BudgetSettings, Scope};
 use super::keys::Environment;
 use super::ledger::{Refusal, Timekeeping, Verdict};
-use super::line::{Line, LiveText};
+use super::line::Line;
+use super::live::LiveText;
 use super::provider::ProviderRequest;
 use super::questions::{InFlight, Questions, ReachedCap, Telling, Waiting, reservation, used};
 use super::settings::{Choice, GatewaySettings};
@@ -122,8 +123,20 @@ fn record(log: &mut EventLog, request: &ModelRequest, reply: &ModelReply, cost_u
     });
     if let Err(failure) = &reply.outcome {
         data["error"] = json!({ "kind": failure.kind, "what": failure.what, "remedy": failure.remedy });
+        if let Some(secs) = failure.retry_after_secs {
+            data["error"]["retry_after_secs"] = json!(secs);
+        }
     }
-    log.write(EventDraft::new(EventKind::ModelCall, data).agent(&request.agent_id).cause(request.cause));
+    log.write(about(request, EventKind::ModelCall, data));
+}
+
+/// A record of what became of a question.
+fn about(request: &ModelRequest, kind: EventKind, data: Value) -> EventDraft {
+    let draft = EventDraft::new(kind, data).agent(&request.agent_id).cause(request.cause);
+    match &request.activation {
+        Some(activation) => draft.activation(activation),
+        None => draft,
+    }
 }
 
 /// What decides who is asked, and whether.
@@ -151,9 +164,9 @@ pub(super) fn take_in(
                 queue.push_back(Waiting { request: request.clone(), choice, told_place: 0 });
             }
             Err(problem) => {
-                let failure = ModelFailure { kind: FailureKind::Rejected, what: problem.what, remedy: problem.remedy };
+                let failure = ModelFailure::new(FailureKind::Rejected, problem.what, problem.remedy);
                 let data = json!({ "kind": request.kind.word(), "what": failure.what, "remedy": failure.remedy });
-                log.write(EventDraft::new(EventKind::Error, data).agent(&request.agent_id).cause(request.cause));
+                log.write(about(request, EventKind::Error, data));
                 questions.refuse(request, None, failure);
             }
         }
@@ -168,8 +181,7 @@ pub(super) fn take_in(
         on.line.cancel(id, &mut on.live);
         if let Some(question) = questions.forget(id) {
             // What was sent to a vendor may have to be paid for.
-            let cancelled =
-                Err(ModelFailure { kind: FailureKind::Cancelled, what: String::new(), remedy: String::new() });
+            let cancelled = Err(ModelFailure::new(FailureKind::Cancelled, "", ""));
             questions.ledger.settle(id, used(&question.choice, &cancelled));
         }
     }
@@ -210,7 +222,7 @@ pub(super) fn admit(mut questions: ResMut<Questions>, mut log: ResMut<EventLog>,
 }
 
 fn refuse(questions: &mut Questions, log: &mut EventLog, request: &ModelRequest, choice: &Choice, refusal: &Refusal) {
-    let failure = ModelFailure { kind: FailureKind::OverBudget, what: refusal.what(), remedy: refusal.remedy() };
+    let failure = ModelFailure::new(FailureKind::OverBudget, refusal.what(), refusal.remedy());
     let data = json!({
         "act": "refused",
         "cap": refusal.cap.name,
@@ -222,7 +234,7 @@ fn refuse(questions: &mut Questions, log: &mut EventLog, request: &ModelRequest,
         "what": failure.what,
         "remedy": failure.remedy,
     });
-    log.write(EventDraft::new(EventKind::Budget, data).agent(&request.agent_id).cause(request.cause));
+    log.write(about(request, EventKind::Budget, data));
     if matches!(refusal.cap.scope, Scope::Run | Scope::Outside) {
         questions.run_cap_reached = Some(failure.what.clone());
         questions.reached = Some(ReachedCap { name: refusal.cap.name.to_owned(), limit: refusal.cap.limit });

@@ -9,7 +9,7 @@ use bevy::ecs::prelude::*;
 use super::provider::{ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
 use super::*;
 use crate::base::{AgentKey, Id, RequestId, Seq};
-use crate::mind::{CallKind, Completion, FailureKind, Finish, Prompt, Usage};
+use crate::mind::{CallKind, Completion, FailureKind, Finish, Prompt, PromptMessage, ToolCall, ToolDeclaration, Usage};
 use crate::schedule::saved::{load_world, save_world, world_hash};
 use crate::schedule::{self, RecordedInput};
 use crate::simulation::ActivityId;
@@ -25,8 +25,8 @@ impl SimulatedProvider for Echo {
         let words = request.messages.last().map(|message| message.text.clone()).unwrap_or_default();
         assert!(words != "break", "told to break");
         let latency_secs = request.seed as f32 / 10.0;
-        if words == "fail once" && self.errors_left > 0 {
-            self.errors_left -= 1;
+        if words == "fail for ever" || words == "fail once" && self.errors_left > 0 {
+            self.errors_left = self.errors_left.saturating_sub(1);
             let error = SimulatedError { status: 429, retry_after_secs: Some(2.0), message: "slow down".into() };
             return SimulatedAnswer { outcome: Err(error), latency_secs };
         }
@@ -157,6 +157,62 @@ fn a_cap_refuses_with_words_and_a_record() {
     ask(&mut app, question(3, "ada-1", 1, "three"));
     tick(&mut app, 10);
     assert_eq!(heard(&app).last().unwrap().2, Ok("three".into()), "an hour later it may ask again");
+}
+
+#[test]
+fn a_call_is_told_and_counted_for_its_activation() {
+    let mut app = room();
+    app.world_mut().resource_mut::<BudgetSettings>().calls_per_activation = Some(1);
+    let part_of = |id: u64, activation: &str| ModelRequest {
+        activation: Some(activation.into()),
+        ..question(id, "ada-1", 1, "hello")
+    };
+    for request in [part_of(1, "act-1"), part_of(2, "act-2"), part_of(3, "act-2"), question(4, "ada-1", 1, "hello")] {
+        ask(&mut app, request);
+        tick(&mut app, 10);
+    }
+    let refused = heard(&app).into_iter().filter(|(_, _, outcome)| outcome.is_err());
+    assert_eq!(refused.map(|(_, id, outcome)| (id, outcome)).collect::<Vec<_>>(), [(3, Err(FailureKind::OverBudget))]);
+    let questions = app.world().resource::<Questions>();
+    assert_eq!(questions.ledger().activation(&"act-2".into()).tokens, 10);
+    assert_eq!(questions.run_cap_reached(), None, "others may go on");
+    let log = app.world().resource::<EventLog>().unwritten();
+    let of = |kind| log.iter().filter(move |record| record.draft.kind == kind).map(|record| &record.draft);
+    let calls: Vec<_> = of(EventKind::ModelCall).map(|draft| draft.activation.clone()).collect();
+    assert_eq!(calls, [Some("act-1".into()), Some("act-2".into()), None]);
+    let budget = of(EventKind::Budget).next().expect("the cap is told");
+    assert_eq!(budget.activation, Some("act-2".into()));
+    assert!(budget.data.get().contains("the cap of 1 calls an activation for act-2 is reached (1 made)"));
+}
+
+#[test]
+fn a_rate_limit_that_stays_says_how_long_the_server_asked_to_wait() {
+    let mut app = room();
+    ask(&mut app, question(1, "a", 1, "fail for ever"));
+    tick(&mut app, 600);
+    assert_eq!(
+        heard(&app).into_iter().map(|(_, _, outcome)| outcome).collect::<Vec<_>>(),
+        [Err(FailureKind::RateLimited)]
+    );
+    let log = app.world().resource::<EventLog>().unwritten();
+    let call = log.iter().find(|record| record.draft.kind == EventKind::ModelCall).expect("the call is told");
+    assert!(call.draft.data.get().contains("\"retry_after_secs\":2.0"), "{}", call.draft.data.get());
+}
+
+#[test]
+fn tools_calls_and_results_are_set_aside_for() {
+    let plain = question(1, "a", 1, "hello");
+    let call = ToolCall::new("c-1", "vfs_read", serde_json::json!({ "path": "x".repeat(400) }));
+    let mut history = plain.clone();
+    history.prompt.history =
+        vec![PromptMessage::calls("", vec![call.clone()]), PromptMessage::result(&call, "y".repeat(400))];
+    let mut tools = plain.clone();
+    let parameters = serde_json::json!({ "type": "object", "description": "z".repeat(400) });
+    tools.tools = vec![ToolDeclaration { name: "vfs_read".into(), description: "w".repeat(400), parameters }];
+    let estimated = |request: &ModelRequest| ProviderRequest::new(request, "m").estimated_input_tokens();
+    for more in [history, tools] {
+        assert!(estimated(&more) >= estimated(&plain) + 200, "{} {}", estimated(&more), estimated(&plain));
+    }
 }
 
 #[test]

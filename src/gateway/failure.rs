@@ -4,6 +4,9 @@ use super::keys::{Keys, quote};
 use super::provider::{ErrorCause, ProviderError};
 use crate::mind::{FailureKind, ModelFailure};
 
+/// A server that asks to wait longer, in seconds, is taken to have asked for this.
+const LONGEST_WAIT_SECS: f64 = 86_400.0;
+
 /// Where a call went, as far as a person must know it to mend it.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
@@ -30,7 +33,12 @@ pub fn failure(error: &ProviderError, place: Place<'_>, tries: u32, keys: &Keys)
     if tries > 1 {
         what = format!("{what} (tried {tries} times)");
     }
-    ModelFailure { kind, what, remedy: remedy(error, kind, place) }
+    let asked = match error.cause {
+        ErrorCause::Status { retry_after_secs, .. } => retry_after_secs.filter(|secs| secs.is_finite()),
+        _ => None,
+    };
+    let retry_after_secs = asked.map(|secs| secs.clamp(0.0, LONGEST_WAIT_SECS) as f32);
+    ModelFailure { retry_after_secs, ..ModelFailure::new(kind, what, remedy(error, kind, place)) }
 }
 
 fn what(error: &ProviderError, place: Place<'_>) -> (FailureKind, String) {
@@ -140,6 +148,16 @@ mod tests {
             let all = format!("{failure:?}");
             assert!(!all.contains("private-12345") && !all.contains("sk-abcdefgh"), "{all}");
             assert!(!failure.remedy.is_empty());
+        }
+    }
+
+    #[test]
+    fn carries_what_the_server_asked_to_wait_within_reason() {
+        let waits = [(Some(7.5), Some(7.5)), (None, None), (Some(1e30), Some(86_400.0)), (Some(f64::NAN), None)];
+        for (asked, carried) in waits {
+            let error = ProviderError::new(ErrorCause::Status { status: 429, retry_after_secs: asked }, "");
+            let failure = failure(&error, PLACE, 4, &Keys::default());
+            assert_eq!((failure.kind, failure.retry_after_secs), (FailureKind::RateLimited, carried));
         }
     }
 

@@ -10,7 +10,10 @@ use std::time::{Duration, SystemTime};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use genai::adapter::AdapterKind;
-use genai::chat::{ChatMessage, ChatOptions, ChatRequest, ChatStreamEvent, StopReason, StreamEnd};
+use genai::chat::{
+    ChatMessage, ChatOptions, ChatRequest, ChatStreamEvent, ContentPart, CustomPart, MessageContent, StopReason,
+    StreamEnd, Tool, ToolCall, ToolName, ToolResponse,
+};
 use genai::resolver::{AuthData, Endpoint};
 use genai::webc::StreamTimeout;
 use genai::{Client, ModelIden, ServiceTarget};
@@ -18,10 +21,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::assemble::{ArgumentStyle, Assembly, Piece};
 use super::keys::Secret;
-use super::provider::{AiProvider, DeltaSink, ErrorCause, ProviderError, ProviderRequest};
-use super::retry::parse_retry_after;
+use super::provider::{AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderError, ProviderRequest};
+use super::retry::{parse_retry_after, told_to_wait_secs};
+use super::turns::{SentCall, Turn, turns};
 use super::vendor::{Vendor, Wire, is_loopback};
-use crate::mind::{Completion, Finish, Role, Usage};
+use crate::mind::{Completion, Finish, ReasoningBlock, ToolDeclaration, Usage};
 
 /// How long a try may take.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -124,13 +128,16 @@ async fn ask(
         .with_capture_usage(true)
         .with_capture_content(false)
         .with_capture_tool_calls(false)
+        // Anthropic wants to see again what it thought before it called tools; nobody else is asked to tell it.
+        .with_capture_reasoning_content(wire == Wire::Anthropic)
         .with_stream_header_timeout(patience.stall)
         .with_stream_read_timeout(patience.stall);
-    let chat = chat_request(request);
+    let chat = chat_request(request, wire);
     let classify = |error| classify(error, patience);
     let response = client.exec_chat_stream(target, chat, Some(&options)).await.map_err(classify)?;
     let mut stream = response.stream;
     let mut text = String::new();
+    let mut thought = String::new();
     let mut calls = Assembly::new(style(wire));
     // The first error ends the turn: what genai sends after one is not to be trusted.
     while let Some(event) = stream.next().await {
@@ -138,39 +145,140 @@ async fn ask(
             ChatStreamEvent::Chunk(chunk) => {
                 calls.count(chunk.content.len())?;
                 text.push_str(&chunk.content);
-                sink.push(&chunk.content);
+                sink.push(LivePiece::Text(&chunk.content));
             }
             ChatStreamEvent::ToolCallChunk(chunk) => {
-                let call = chunk.tool_call;
-                calls.add(Piece { id: call.call_id, name: call.fn_name, arguments: call.fn_arguments })?;
+                let position = calls.add(piece(chunk.tool_call))?;
+                if let Some((name, arguments)) = calls.so_far(position) {
+                    sink.push(LivePiece::Call { position, name, arguments: &arguments });
+                }
             }
-            ChatStreamEvent::ReasoningChunk(chunk) | ChatStreamEvent::ThoughtSignatureChunk(chunk) => {
+            ChatStreamEvent::ReasoningChunk(chunk) => {
                 calls.count(chunk.content.len())?;
+                thought.push_str(&chunk.content);
             }
+            ChatStreamEvent::ThoughtSignatureChunk(chunk) => calls.count(chunk.content.len())?,
             ChatStreamEvent::Start | ChatStreamEvent::Heartbeat => {}
-            ChatStreamEvent::End(end) => return completion(wire, text, calls, end),
+            ChatStreamEvent::End(mut end) => {
+                let blocks = reasoning(wire, thought, end.captured_content.take());
+                return completion(wire, text, calls, (blocks, end));
+            }
         }
     }
     Err(ProviderError::new(ErrorCause::Cut, "the connection was closed before the end"))
 }
 
-fn chat_request(request: ProviderRequest) -> ChatRequest {
-    let messages = request.messages.into_iter().map(|message| match message.role {
-        Role::User => ChatMessage::user(message.text),
-        Role::Assistant => ChatMessage::assistant(message.text),
-        Role::Tool => ChatMessage::user(message.text),
-    });
-    let chat = ChatRequest::new(messages.collect());
+fn piece(call: ToolCall) -> Piece {
+    let signature = call.thought_signatures.and_then(|signatures| signatures.into_iter().next());
+    Piece { id: call.call_id, name: call.fn_name, arguments: call.fn_arguments, signature }
+}
+
+/// What was thought before anything was said, as far as this wire may demand it back with tool calls.
+fn reasoning(wire: Wire, thought: String, captured: Option<MessageContent>) -> Vec<ReasoningBlock> {
+    match wire {
+        Wire::Anthropic => {
+            let mut blocks: Vec<ReasoningBlock> = Vec::new();
+            for part in captured.into_iter().flatten() {
+                match part {
+                    ContentPart::ThoughtSignature(signature) => {
+                        blocks.push(ReasoningBlock::Signed { text: Some(String::new()), signature });
+                    }
+                    // It stands right behind its signature.
+                    ContentPart::ReasoningContent(words) => {
+                        if let Some(ReasoningBlock::Signed { text, .. }) = blocks.last_mut() {
+                            *text = Some(words);
+                        }
+                    }
+                    ContentPart::Custom(part) => blocks.push(ReasoningBlock::Sealed { block: part.data }),
+                    _ => {}
+                }
+            }
+            blocks
+        }
+        // Some who imitate OpenAI (DeepSeek, Kimi) demand it; OpenAI itself never tells it here.
+        Wire::OpenAi if !thought.is_empty() => vec![ReasoningBlock::Plain { text: thought }],
+        // Gemini signs each call by itself, and Ollama demands nothing.
+        Wire::OpenAi | Wire::Gemini | Wire::Ollama => Vec::new(),
+    }
+}
+
+fn chat_request(request: ProviderRequest, wire: Wire) -> ChatRequest {
+    let mut messages = Vec::with_capacity(request.messages.len());
+    for turn in turns(request.messages, wire) {
+        match turn {
+            Turn::User(text) => messages.push(ChatMessage::user(text)),
+            Turn::Assistant { text, calls } => messages.push(ChatMessage::assistant(said(text, calls))),
+            Turn::Results(results) => {
+                let responses = results
+                    .into_iter()
+                    .map(|result| ToolResponse::new(result.id, result.text).with_fn_name(result.name));
+                match wire {
+                    // genai sends only one result of a message on this wire.
+                    Wire::Ollama => messages.extend(responses.map(ChatMessage::from)),
+                    _ => messages.push(ChatMessage::from(responses.collect::<Vec<_>>())),
+                }
+            }
+        }
+    }
+    let mut chat = ChatRequest::new(messages);
+    if !request.tools.is_empty() {
+        chat = chat.with_tools(request.tools.into_iter().map(tool));
+    }
     if request.system.is_empty() { chat } else { chat.with_system(request.system) }
 }
 
-fn completion(wire: Wire, text: String, calls: Assembly, end: StreamEnd) -> Result<Completion, ProviderError> {
+/// A tool as genai declares it. A custom one even where its name is that of a vendor's own.
+fn tool(declaration: ToolDeclaration) -> Tool {
+    let schema = match declaration.parameters {
+        schema @ serde_json::Value::Object(_) => schema,
+        _ => serde_json::json!({ "type": "object", "properties": {} }),
+    };
+    Tool::new(ToolName::Custom(declaration.name)).with_description(declaration.description).with_schema(schema)
+}
+
+/// What the agent said and called, with what its vendor wants to see again.
+fn said(text: String, calls: Vec<SentCall>) -> MessageContent {
+    let mut before = Vec::new();
+    let mut called = Vec::new();
+    for call in calls {
+        let mut signatures = Vec::new();
+        for block in call.reasoning.into_iter().flat_map(|reasoning| reasoning.blocks) {
+            match block {
+                ReasoningBlock::Signed { text: None, signature } => signatures.push(signature),
+                ReasoningBlock::Signed { text: Some(text), signature } => {
+                    before.push(ContentPart::ThoughtSignature(signature));
+                    before.push(ContentPart::ReasoningContent(text));
+                }
+                ReasoningBlock::Sealed { block } => {
+                    before.push(ContentPart::Custom(CustomPart { model_iden: None, data: block }));
+                }
+                ReasoningBlock::Plain { text } => before.push(ContentPart::ReasoningContent(text)),
+            }
+        }
+        called.push(ContentPart::ToolCall(ToolCall {
+            call_id: call.id,
+            fn_name: call.name,
+            fn_arguments: call.arguments,
+            thought_signatures: (!signatures.is_empty()).then_some(signatures),
+        }));
+    }
+    // No vendor takes empty words.
+    let words = (!text.trim().is_empty()).then_some(ContentPart::Text(text));
+    MessageContent::from_parts(before.into_iter().chain(words).chain(called).collect::<Vec<_>>())
+}
+
+fn completion(
+    wire: Wire,
+    text: String,
+    calls: Assembly,
+    (blocks, end): (Vec<ReasoningBlock>, StreamEnd),
+) -> Result<Completion, ProviderError> {
     let reason = end.captured_stop_reason;
     // Gemini's and Ollama's streams are given an end by genai even when they were cut: without a reason.
     if reason.is_none() && matches!(wire, Wire::Gemini | Wire::Ollama) {
         return Err(ProviderError::new(ErrorCause::Cut, "the connection was closed before the end"));
     }
-    let tool_calls = calls.finish();
+    let tool_calls = calls.finish(wire, blocks);
     // Whether tools are called is decided by the calls that are there; the reason only tells of lost ones.
     if tool_calls.is_empty() && matches!(reason, Some(StopReason::ToolCall(_))) {
         return Err(ProviderError::new(ErrorCause::Garbage, "tool calls were announced and none could be read"));
@@ -209,8 +317,11 @@ fn classify(error: genai::Error, patience: Patience) -> ProviderError {
             }
         }
         genai::Error::HttpError { status, body, headers, .. } => {
-            let asked = headers.get("retry-after").and_then(|value| value.to_str().ok());
-            let retry_after_secs = asked.and_then(|value| parse_retry_after(value, SystemTime::now()));
+            let told = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+            let in_millis = || told("retry-after-ms")?.trim().parse::<f64>().ok().map(|millis| millis / 1000.0);
+            let in_header = told("retry-after").and_then(|value| parse_retry_after(value, SystemTime::now()));
+            let in_millis = in_millis().filter(|secs| secs.is_finite() && *secs >= 0.0);
+            let retry_after_secs = in_millis.or(in_header).or_else(|| told_to_wait_secs(&body));
             ProviderError::new(ErrorCause::Status { status: status.as_u16(), retry_after_secs }, body)
         }
         genai::Error::ChatResponse { body, .. } => told_in_stream(&body),

@@ -1,5 +1,5 @@
 //! What models have used and may still use: reserved before each call, settled after it, per agent, per
-//! kind of call, per hour and per run. Pure; time comes in as minutes.
+//! activation, per kind of call, per hour and per run. Pure; time comes in as minutes.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,6 +11,8 @@ use crate::mind::CallKind;
 
 /// Minutes that an hourly cap looks back on.
 const MINUTES: usize = 60;
+/// Activations that are remembered; the one that began first is forgotten first.
+const MOST_ACTIVATIONS: usize = 4_096;
 
 /// An amount of use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -115,11 +117,49 @@ impl Account {
     }
 }
 
+/// What each activation has used, for as many as are remembered.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Activations {
+    used: BTreeMap<Id, Tally>,
+    /// In the order in which they began.
+    order: VecDeque<Id>,
+}
+
+impl Activations {
+    fn add(&mut self, activation: &Id, tally: Tally) {
+        if let Some(used) = self.used.get_mut(activation) {
+            used.add(tally);
+            return;
+        }
+        if self.order.len() >= MOST_ACTIVATIONS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.used.remove(&oldest);
+        }
+        self.used.insert(activation.clone(), tally);
+        self.order.push_back(activation.clone());
+    }
+
+    fn forget(&mut self, activation: &str) {
+        if self.used.remove(activation).is_some() {
+            self.order.retain(|known| **known != *activation);
+        }
+    }
+
+    fn of(&self, activation: &str) -> Tally {
+        self.used.get(activation).copied().unwrap_or_default()
+    }
+}
+
 /// A call as the ledger sees it before it is made.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Reservation {
     /// Who asks.
     pub agent: Id,
+    /// The piece of work that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub activation: Option<Id>,
     /// Why.
     pub kind: CallKind,
     /// Whose minutes count.
@@ -144,8 +184,8 @@ pub enum Verdict {
 pub struct Refusal {
     /// The cap.
     pub cap: Cap,
-    /// Whose it is, if an agent's.
-    pub agent: Option<Id>,
+    /// Whose it is, if an agent's or an activation's: its id.
+    pub whose: Option<Id>,
     /// What was used already.
     pub used: u64,
     /// What the call asked for.
@@ -162,6 +202,7 @@ pub struct Ledger {
     outside: Tally,
     agents: BTreeMap<Id, Account>,
     kinds: BTreeMap<CallKind, Tally>,
+    activations: Activations,
     open: BTreeMap<RequestId, Reservation>,
 }
 
@@ -176,7 +217,7 @@ impl Ledger {
         for cap in caps {
             let used = self.used(cap, &call);
             let asked = call.most.of(cap.measure);
-            if asked == 0 || (cap.scope == Scope::Outside && call.timekeeping == Timekeeping::Simulated) {
+            if asked == 0 || !concerns(cap, &call) {
                 continue;
             }
             if used.saturating_add(asked) > cap.limit {
@@ -202,6 +243,9 @@ impl Ledger {
         }
         self.agents.entry(call.agent).or_default().add(call.timekeeping, used);
         self.kinds.entry(call.kind).or_default().add(used);
+        if let Some(activation) = &call.activation {
+            self.activations.add(activation, used);
+        }
         Some(used)
     }
 
@@ -217,7 +261,7 @@ impl Ledger {
     pub fn would_refuse(&self, call: &Reservation, caps: &[Cap]) -> Option<Refusal> {
         caps.iter().find_map(|cap| {
             let (used, asked) = (self.used(cap, call), call.most.of(cap.measure));
-            let counts = asked > 0 && (cap.scope != Scope::Outside || call.timekeeping == Timekeeping::Outside);
+            let counts = asked > 0 && concerns(cap, call);
             let all = used.saturating_add(self.reserved(cap, call)).saturating_add(asked);
             (counts && all > cap.limit).then(|| self.refusal(*cap, call, used, asked))
         })
@@ -251,7 +295,8 @@ impl Ledger {
         !self.room.hour(timekeeping).0.is_empty()
     }
 
-    /// A new run begins: what counts by the run begins at nothing; the last hour stays.
+    /// A new run begins: what counts by the run begins at nothing; the last hour stays, and so does what each
+    /// activation used, because work goes on where it was.
     pub fn start_run(&mut self) {
         self.room.run = Tally::default();
         self.outside = Tally::default();
@@ -271,6 +316,16 @@ impl Ledger {
         self.agents.get(agent).map_or_else(Tally::default, |account| account.run)
     }
 
+    /// What an activation used, in whichever runs; nothing if it was forgotten.
+    pub fn activation(&self, activation: &Id) -> Tally {
+        self.activations.of(activation)
+    }
+
+    /// Forgets what an activation used, because it is over. Without this the oldest of many are forgotten.
+    pub fn forget_activation(&mut self, activation: &Id) {
+        self.activations.forget(activation);
+    }
+
     /// What each kind of call used in this run.
     pub fn kinds(&self) -> &BTreeMap<CallKind, Tally> {
         &self.kinds
@@ -284,6 +339,10 @@ impl Ledger {
             Scope::Hour => self.room.hour(call.timekeeping).sum(cap.measure),
             Scope::AgentRun => agent.map_or(0, |account| account.run.of(cap.measure)),
             Scope::AgentHour => agent.map_or(0, |account| account.hour(call.timekeeping).sum(cap.measure)),
+            Scope::Activation => {
+                let used = call.activation.as_ref().map(|activation| self.activations.of(activation));
+                used.map_or(0, |used| used.of(cap.measure))
+            }
         }
     }
 
@@ -294,12 +353,17 @@ impl Ledger {
             Scope::Hour => open.timekeeping == call.timekeeping,
             Scope::AgentRun => open.agent == call.agent,
             Scope::AgentHour => open.agent == call.agent && open.timekeeping == call.timekeeping,
+            Scope::Activation => open.activation == call.activation,
         };
         self.open.values().filter(counts).map(|open| open.most.of(cap.measure)).fold(0, u64::saturating_add)
     }
 
     fn refusal(&self, cap: Cap, call: &Reservation, used: u64, asked: u64) -> Refusal {
-        let of_agent = matches!(cap.scope, Scope::AgentRun | Scope::AgentHour);
+        let whose = match cap.scope {
+            Scope::AgentRun | Scope::AgentHour => Some(call.agent.clone()),
+            Scope::Activation => call.activation.clone(),
+            Scope::Run | Scope::Outside | Scope::Hour => None,
+        };
         let hour = match cap.scope {
             Scope::Hour => Some(self.room.hour(call.timekeeping)),
             Scope::AgentHour => self.agents.get(&call.agent).map(|account| account.hour(call.timekeeping)),
@@ -307,7 +371,16 @@ impl Ledger {
         };
         // What alone is larger than the cap never fits, however long one waits.
         let wait_minutes = hour.filter(|_| asked <= cap.limit).map(Hour::minutes_until_less);
-        Refusal { cap, agent: of_agent.then(|| call.agent.clone()), used, asked, wait_minutes }
+        Refusal { cap, whose, used, asked, wait_minutes }
+    }
+}
+
+/// Whether a call counts for a cap at all.
+fn concerns(cap: &Cap, call: &Reservation) -> bool {
+    match cap.scope {
+        Scope::Outside => call.timekeeping == Timekeeping::Outside,
+        Scope::Activation => call.activation.is_some(),
+        Scope::Run | Scope::Hour | Scope::AgentRun | Scope::AgentHour => true,
     }
 }
 
@@ -323,8 +396,9 @@ impl Refusal {
             Scope::Hour | Scope::AgentHour => "an hour",
             Scope::Outside => "of outside providers in a run",
             Scope::Run | Scope::AgentRun => "a run",
+            Scope::Activation => "an activation",
         };
-        let whose = self.agent.as_ref().map_or_else(|| "the room".to_owned(), |agent| agent.to_string());
+        let whose = self.whose.as_ref().map_or_else(|| "the room".to_owned(), |agent| agent.to_string());
         let by = match self.cap.measure {
             Measure::Calls => format!("{} made", self.used),
             _ => format!("{} used, {} asked for", amount(self.used), amount(self.asked)),
@@ -338,6 +412,7 @@ impl Refusal {
         match (self.wait_minutes, self.cap.scope) {
             (Some(minutes), _) => format!("{raise} or wait until {minutes} minutes have passed"),
             (None, Scope::Hour | Scope::AgentHour) => raise,
+            (None, Scope::Activation) => format!("{raise} or ask again in smaller parts"),
             (None, _) => format!("{raise} or start a new run"),
         }
     }

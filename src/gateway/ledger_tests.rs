@@ -9,7 +9,17 @@ use crate::mind::CallKind;
 
 fn call(agent: &str, tokens: u64) -> Reservation {
     let most = Tally { calls: 1, tokens, cost_micro_usd: tokens };
-    Reservation { agent: agent.into(), kind: CallKind::Read, timekeeping: Timekeeping::Simulated, most }
+    Reservation {
+        agent: agent.into(),
+        activation: None,
+        kind: CallKind::Read,
+        timekeeping: Timekeeping::Simulated,
+        most,
+    }
+}
+
+fn call_in(activation: &str, agent: &str, tokens: u64) -> Reservation {
+    Reservation { activation: Some(activation.into()), ..call(agent, tokens) }
 }
 
 fn hourly(calls: u64) -> Vec<Cap> {
@@ -71,6 +81,42 @@ fn a_new_run_forgets_the_run_but_not_the_hour() {
     ledger.start_run();
     assert_eq!(ledger.run(), Tally::default());
     assert!(matches!(ledger.reserve(RequestId(2), call("a", 1), &hourly(1)), Verdict::Refused(_)));
+}
+
+#[test]
+fn an_activation_has_books_and_caps_of_its_own_whoever_works_on_it() {
+    let caps = BudgetSettings { calls_per_activation: Some(2), ..Default::default() }.caps();
+    let mut ledger = Ledger::default();
+    for (id, agent) in [(1, "ada-1"), (2, "ben-1")] {
+        assert_eq!(ledger.reserve(RequestId(id), call_in("act-9", agent, 10), &caps), Verdict::Reserved);
+    }
+    assert_eq!(ledger.reserve(RequestId(3), call_in("act-9", "ada-1", 10), &caps), Verdict::Wait);
+    ledger.settle(RequestId(1), Some(Tally { calls: 1, tokens: 4, cost_micro_usd: 3 }));
+    ledger.settle(RequestId(2), None);
+    assert_eq!(ledger.activation(&"act-9".into()), Tally { calls: 2, tokens: 14, cost_micro_usd: 13 });
+    let Verdict::Refused(refusal) = ledger.reserve(RequestId(3), call_in("act-9", "ada-1", 10), &caps) else {
+        panic!("the third call must be refused");
+    };
+    assert_eq!(refusal.what(), "the cap of 2 calls an activation for act-9 is reached (2 made)");
+    assert_eq!(refusal.remedy(), "raise budget.calls_per_activation in settings.yaml or ask again in smaller parts");
+    assert_eq!(ledger.reserve(RequestId(4), call_in("act-10", "ada-1", 10), &caps), Verdict::Reserved);
+    assert_eq!(ledger.reserve(RequestId(5), call("ada-1", 10), &caps), Verdict::Reserved, "this is no activation's");
+    ledger.start_run();
+    assert_eq!(ledger.activation(&"act-9".into()).calls, 2, "work goes on where it was");
+    ledger.forget_activation(&"act-9".into());
+    assert_eq!(ledger.activation(&"act-9".into()), Tally::default());
+}
+
+#[test]
+fn only_so_many_activations_are_remembered() {
+    let mut ledger = Ledger::default();
+    for number in 0..10_000 {
+        ledger.reserve(RequestId(number), call_in(&format!("act-{number}"), "ada-1", 1), &[]);
+        ledger.settle(RequestId(number), None);
+    }
+    let remembered = (0..10_000).filter(|number| ledger.activation(&format!("act-{number}").into()).calls > 0);
+    assert_eq!(remembered.collect::<Vec<_>>(), (10_000 - 4_096..10_000).collect::<Vec<_>>());
+    assert_eq!(ledger.run().calls, 10_000);
 }
 
 #[derive(Clone, Debug)]

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use bevy::ecs::prelude::*;
 
 use super::keys::Environment;
+use super::live::LiveText;
 use super::provider::ProviderRequest;
 use super::questions::InFlight;
 use super::worker::{GatewayCommand, GatewayEvent, Latency, SendError, SimulatedFactories, Terms, Worker};
@@ -16,22 +17,6 @@ use crate::schedule::ticks;
 
 /// Events that are taken in one tick.
 const TAKE: usize = 256;
-
-/// What models are saying at this moment, for the screen only: neither saved nor part of the world.
-#[derive(Resource, Default, Debug)]
-pub struct LiveText(BTreeMap<RequestId, (Id, String)>);
-
-impl LiveText {
-    /// What has come so far as the answer to a question.
-    pub fn of(&self, request: RequestId) -> Option<&str> {
-        self.0.get(&request).map(|(_, text)| text.as_str())
-    }
-
-    /// Who is being answered, and what has come so far, in order of the questions.
-    pub fn iter(&self) -> impl Iterator<Item = (&Id, &str)> {
-        self.0.values().map(|(agent, text)| (agent, text.as_str()))
-    }
-}
 
 /// A question that the worker has.
 struct Sent {
@@ -145,7 +130,7 @@ impl Line {
 
     /// Stops asking a question.
     pub(super) fn cancel(&mut self, id: RequestId, live: &mut LiveText) {
-        live.0.remove(&id);
+        live.end(id);
         self.settled(id);
         self.held.retain(|(_, held), _| *held != id);
         self.arrived.retain(|reply| reply.request != id);
@@ -182,16 +167,13 @@ impl Line {
         match event {
             GatewayEvent::Started { id } => {
                 if let Some(sent) = self.at_worker.get(&id) {
-                    live.0.insert(id, (sent.agent.clone(), String::new()));
+                    live.begin(id, sent.agent.clone());
                 }
             }
-            GatewayEvent::Delta { id, text } => {
-                if let Some((_, so_far)) = live.0.get_mut(&id) {
-                    so_far.push_str(&text);
-                }
-            }
+            GatewayEvent::Delta { id, text } => live.say(id, &text),
+            GatewayEvent::Calling { id, position, call } => live.call(id, position, call),
             GatewayEvent::Finished { id, outcome, latency } => {
-                live.0.remove(&id);
+                live.end(id);
                 let Some(sent) = self.at_worker.remove(&id) else {
                     tracing::debug!("an answer to question {id} came that nobody waits for");
                     return;
@@ -245,11 +227,8 @@ impl Line {
 }
 
 fn failed(request: RequestId, provider: String, model: String) -> ModelReply {
-    let failure = ModelFailure {
-        kind: FailureKind::Unavailable,
-        what: format!("{provider} was not asked: the gateway does not run"),
-        remedy: "start the workshop again".into(),
-    };
+    let what = format!("{provider} was not asked: the gateway does not run");
+    let failure = ModelFailure::new(FailureKind::Unavailable, what, "start the workshop again");
     ModelReply { request, provider, model, duration_ms: 0, outcome: Err(failure) }
 }
 

@@ -19,6 +19,7 @@ pub mod ledger;
 #[cfg(test)]
 mod ledger_tests;
 mod line;
+pub mod live;
 pub mod offline;
 pub mod ollama;
 pub mod openai;
@@ -33,6 +34,7 @@ pub mod steering;
 #[cfg(test)]
 mod steering_tests;
 pub mod trial;
+pub mod turns;
 pub mod vendor;
 pub mod worker;
 
@@ -48,7 +50,8 @@ use bevy::ecs::prelude::*;
 pub use budget::BudgetSettings;
 pub use dispatch::{MinutePassed, SimulatedProviders, Surroundings};
 pub use keys::Environment;
-pub use line::{Line, LiveText};
+pub use line::Line;
+pub use live::{LiveCall, LiveText};
 pub use questions::Questions;
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
 pub use steering::{StandIn, TrialUsed};

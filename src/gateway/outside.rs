@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 use super::failure::{Place, failure};
 use super::guard::GuardedProvider;
 use super::keys::Keys;
-use super::provider::{AiProvider, DeltaSink, ErrorCause, ProviderError, ProviderRequest};
+use super::live::LiveCall;
+use super::provider::{AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderError, ProviderRequest};
 use super::retry::Tries;
 use super::settings::Choice;
 use super::vendor::vendor;
@@ -63,9 +64,9 @@ pub(super) async fn answer(call: Call) -> Result<Completion, ModelFailure> {
 async fn ask(call: &Call, tries: &mut Tries) -> Result<Completion, ProviderError> {
     let provider = provider(call)?;
     let _turn = call.semaphore.acquire().await.map_err(|_| ProviderError::new(ErrorCause::Cancelled, ""))?;
-    // Nobody listens any more when the world is gone already.
-    let _ = call.events.try_send(GatewayEvent::Started { id: call.id });
     loop {
+        // What an earlier try showed is gone with it. Nobody listens any more when the world is gone already.
+        let _ = call.events.try_send(GatewayEvent::Started { id: call.id });
         let error = match attempt(call, provider.as_ref()).await {
             Ok(completion) => {
                 tries.made += 1;
@@ -105,19 +106,63 @@ async fn attempt(call: &Call, provider: &dyn AiProvider) -> Result<Completion, P
     }
 }
 
-/// Joins pieces of text; what finds no room waits for the next piece. The whole text comes with the end anyway.
+/// Joins pieces; what finds no room waits for the next piece. The whole answer comes with the end anyway.
 fn coalescing(id: RequestId, events: Sender<GatewayEvent>) -> DeltaSink {
-    let mut waiting = String::new();
+    let mut pending = Pending::default();
     let mut last: Option<Instant> = None;
-    DeltaSink::new(move |text| {
-        waiting.push_str(text);
-        let due = last.is_none_or(|last| last.elapsed() >= COALESCE);
-        if due && has_room(&events) {
+    DeltaSink::new(move |piece| {
+        // That a tool is called is told at once: it may be all that comes for a long time.
+        let begins_call = pending.take(piece);
+        let due = begins_call || last.is_none_or(|last| last.elapsed() >= COALESCE);
+        if due && !pending.is_empty() && has_room(&events) {
             last = Some(Instant::now());
-            // Nobody listens any more when the world is gone already.
-            let _ = events.try_send(GatewayEvent::Delta { id, text: std::mem::take(&mut waiting) });
+            pending.send(id, &events);
         }
     })
+}
+
+/// What waits to be told.
+#[derive(Default)]
+struct Pending {
+    text: String,
+    /// Every call as it is known, and whether that was told.
+    calls: Vec<(LiveCall, bool)>,
+}
+
+impl Pending {
+    /// Takes a piece in; whether it begins a call.
+    fn take(&mut self, piece: LivePiece<'_>) -> bool {
+        match piece {
+            LivePiece::Text(text) => self.text.push_str(text),
+            LivePiece::Call { position, name, arguments } => {
+                let call = LiveCall::new(name, arguments);
+                match self.calls.get_mut(position) {
+                    Some((known, _)) if *known == call => {}
+                    Some(known) => *known = (call, false),
+                    None => {
+                        self.calls.push((call, false));
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.calls.iter().all(|(_, is_told)| *is_told)
+    }
+
+    fn send(&mut self, id: RequestId, events: &Sender<GatewayEvent>) {
+        if !self.text.is_empty() {
+            // Nobody listens any more when the world is gone already.
+            let _ = events.try_send(GatewayEvent::Delta { id, text: std::mem::take(&mut self.text) });
+        }
+        for (position, (call, is_told)) in self.calls.iter_mut().enumerate().filter(|(_, (_, is_told))| !is_told) {
+            *is_told =
+                has_room(events) && events.try_send(GatewayEvent::Calling { id, position, call: call.clone() }).is_ok();
+        }
+    }
 }
 
 /// A number in 0..1 that nobody can foresee, to spread retries. Never reaches the world.

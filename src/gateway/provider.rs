@@ -55,8 +55,10 @@ impl ProviderRequest {
 
     /// About how many tokens the prompt costs.
     pub fn estimated_input_tokens(&self) -> u32 {
-        let messages = self.messages.iter().map(|message| text::estimate_tokens(&message.text));
-        messages.fold(text::estimate_tokens(&self.system), u32::saturating_add)
+        let messages = self.messages.iter().map(PromptMessage::chars);
+        let tools = self.tools.iter().map(ToolDeclaration::chars);
+        let parts = messages.chain(tools).map(text::tokens_of_chars);
+        parts.fold(text::estimate_tokens(&self.system), u32::saturating_add)
     }
 }
 
@@ -87,18 +89,34 @@ pub struct SimulatedError {
     pub message: String,
 }
 
-/// Where a provider puts pieces of text as they come, for the screen only.
-pub struct DeltaSink(Box<dyn FnMut(&str) + Send>);
+/// A piece of an answer as it comes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LivePiece<'a> {
+    /// More text.
+    Text(&'a str),
+    /// A tool is being called.
+    Call {
+        /// The how-manyeth call of the answer, from 0.
+        position: usize,
+        /// The tool.
+        name: &'a str,
+        /// Its arguments as far as they came: the beginning of a JSON text.
+        arguments: &'a str,
+    },
+}
+
+/// Where a provider puts pieces of an answer as they come, for the screen only.
+pub struct DeltaSink(Box<dyn FnMut(LivePiece<'_>) + Send>);
 
 impl DeltaSink {
     /// A sink that hands each piece to this function.
-    pub fn new(on_text: impl FnMut(&str) + Send + 'static) -> Self {
-        Self(Box::new(on_text))
+    pub fn new(on_piece: impl FnMut(LivePiece<'_>) + Send + 'static) -> Self {
+        Self(Box::new(on_piece))
     }
 
-    /// Hands on a piece of text.
-    pub fn push(&mut self, text: &str) {
-        (self.0)(text);
+    /// Hands on a piece.
+    pub fn push(&mut self, piece: LivePiece<'_>) {
+        (self.0)(piece);
     }
 }
 

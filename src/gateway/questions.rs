@@ -177,7 +177,13 @@ pub(super) fn reservation(request: &ModelRequest, choice: &Choice, sent: &Provid
         output_tokens: request.max_output_tokens,
     };
     let timekeeping = if choice.is_simulated() { Timekeeping::Simulated } else { Timekeeping::Outside };
-    Reservation { agent: request.agent_id.clone(), kind: request.kind, timekeeping, most: tally(choice, usage) }
+    Reservation {
+        agent: request.agent_id.clone(),
+        activation: request.activation.clone(),
+        kind: request.kind,
+        timekeeping,
+        most: tally(choice, usage),
+    }
 }
 
 pub(super) fn tally(choice: &Choice, usage: Usage) -> Tally {
@@ -191,7 +197,8 @@ pub(super) fn used(choice: &Choice, outcome: &Result<Completion, ModelFailure>) 
     match outcome {
         Ok(completion) => {
             let usage = completion.usage;
-            let says_nothing = usage.input_tokens == 0 || (usage.output_tokens == 0 && !completion.text.is_empty());
+            let said_something = !completion.text.is_empty() || !completion.tool_calls.is_empty();
+            let says_nothing = usage.input_tokens == 0 || (usage.output_tokens == 0 && said_something);
             (!says_nothing).then(|| tally(choice, usage))
         }
         // What stopped in the middle was paid for, but for what was only simulated.
@@ -240,7 +247,7 @@ mod tests {
         assert_eq!(used(&choice("openai"), &Ok(reply(Usage::default()))), None);
         assert_eq!(used(&choice("openai"), &Ok(reply(full))).map(|tally| tally.cost_micro_usd), Some(2_500_100));
         assert_eq!(used(&choice("offline"), &Ok(reply(full))).map(|tally| tally.cost_micro_usd), Some(0));
-        let failed = |kind| Err(ModelFailure { kind, what: String::new(), remedy: String::new() });
+        let failed = |kind| Err(ModelFailure::new(kind, "", ""));
         assert_eq!(used(&choice("openai"), &failed(FailureKind::Malformed)), None);
         assert_eq!(used(&choice("openai"), &failed(FailureKind::Unauthorised)).map(|tally| tally.tokens), Some(0));
     }

@@ -2,6 +2,8 @@
 
 use std::time::SystemTime;
 
+use serde_json::Value;
+
 use super::provider::ErrorCause;
 
 /// How patient we are.
@@ -77,6 +79,17 @@ pub fn parse_retry_after(value: &str, now: SystemTime) -> Option<f64> {
     Some((then - now).max(0.0))
 }
 
+/// What the body of a refusal says of waiting, in seconds: Gemini has no header for it, but a `RetryInfo` with a
+/// `retryDelay` such as `"34s"` (google.rpc, in protobuf's JSON form of a duration).
+pub fn told_to_wait_secs(body: &str) -> Option<f64> {
+    let body: Value = serde_json::from_str(body).ok()?;
+    // Gemini's streams answer with an array of one.
+    let error = body.get("error").or_else(|| body.get(0)?.get("error"))?;
+    let delay = error.get("details")?.as_array()?.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
+    let secs: f64 = delay.strip_suffix('s')?.parse().ok()?;
+    (secs.is_finite() && secs >= 0.0).then_some(secs)
+}
+
 /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110) as seconds since 1970.
 fn http_date_secs(date: &str) -> Option<f64> {
     let mut words = date.split_whitespace().skip(1);
@@ -136,6 +149,23 @@ mod tests {
         assert_eq!(POLICY.after(status(429, Some(3600.0)), &mut Tries::default(), 0.0), None);
         let mut tries = Tries { made: 1, waited_secs: 50.0 };
         assert_eq!(POLICY.after(status(429, Some(20.0)), &mut tries, 0.0), None, "the total is capped");
+    }
+
+    #[test]
+    fn reads_the_delay_in_the_body_of_a_refusal() {
+        let of_gemini = r#"{"error": {"code": 429, "details": [{"@type": "type.googleapis.com/google.rpc.Help"},
+            {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"}]}}"#;
+        let table = [
+            (of_gemini.to_owned(), Some(34.5)),
+            (format!("[{of_gemini}]"), Some(34.5)),
+            (of_gemini.replace("34.5s", "soon"), None),
+            (of_gemini.replace("34.5s", "-3s"), None),
+            ("{\"error\": \"slow down\"}".to_owned(), None),
+            ("slow down".to_owned(), None),
+        ];
+        for (body, wanted) in table {
+            assert_eq!(told_to_wait_secs(&body), wanted, "{body}");
+        }
     }
 
     #[test]

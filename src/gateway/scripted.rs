@@ -1,16 +1,20 @@
 //! The scripted provider: plays the turns of a YAML script, for demonstrations and tests.
 //!
 //! Turns are used in order per agent, then `default` repeats. A turn with `when` waits, without holding up those
-//! after it, until a request fits; it is used once unless it says `repeat: true`.
+//! after it, until a request fits; it is used once unless it says `repeat: true`. What must fit is the last message,
+//! whoever it is from, with those of the same role right before it: all results of parallel tool calls, say.
+//!
+//! `tools` plays calls; arguments that are a text are read as a model's would be, so that `"{oops"` stays a text.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::assemble::parse;
 use super::provider::{ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
 use crate::base::Problem;
-use crate::base::text::{estimate_tokens, nearest};
-use crate::mind::{CallKind, Completion, Finish, ToolCall, Usage};
+use crate::base::text::{estimate_tokens, nearest, tokens_of_chars};
+use crate::mind::{CallKind, Completion, Finish, PromptMessage, ToolCall, Usage};
 
 /// Simulated seconds that a reply takes unless the script says otherwise.
 const DEFAULT_LATENCY_SECS: f32 = 0.4;
@@ -49,6 +53,24 @@ struct Part {
     turns: Vec<Turn>,
 }
 
+/// Which turns of its part a running agent has used.
+#[derive(Clone, Default, Debug)]
+struct Used {
+    /// All before this one: a long script is not looked through again from its start.
+    before: usize,
+    /// Of the others.
+    turns: Vec<bool>,
+}
+
+impl Used {
+    fn mark(&mut self, at: usize) {
+        self.turns[at] = true;
+        while self.turns.get(self.before).is_some_and(|used| *used) {
+            self.before += 1;
+        }
+    }
+}
+
 /// A provider that plays a script.
 #[derive(Clone, Debug)]
 pub struct ScriptedProvider {
@@ -56,7 +78,7 @@ pub struct ScriptedProvider {
     agents: BTreeMap<String, Part>,
     default: Vec<Turn>,
     /// Which turns of its part each running agent has used.
-    used: BTreeMap<String, Vec<bool>>,
+    used: BTreeMap<String, Used>,
     /// Where in `default` each running agent is.
     next_default: BTreeMap<String, usize>,
     calls: u64,
@@ -88,13 +110,15 @@ impl ScriptedProvider {
     }
 
     fn turn_for(&mut self, request: &ProviderRequest) -> Option<Turn> {
-        let moment = request.messages.last().map(|message| message.text.to_lowercase()).unwrap_or_default();
+        let moment = moment_of(&request.messages);
         if let Some(part) = self.agents.get(&request.agent).or_else(|| self.agents.get(&request.profile)) {
             let used = self.used.entry(request.agent.clone()).or_default();
-            used.resize(part.turns.len(), false);
-            let next = (0..part.turns.len()).find(|at| !used[*at] && part.turns[*at].fits(request, &moment));
-            if let Some(at) = next {
-                used[at] = !part.turns[at].repeat;
+            used.turns.resize(part.turns.len(), false);
+            let mut left = used.before..part.turns.len();
+            if let Some(at) = left.find(|at| !used.turns[*at] && part.turns[*at].fits(request, &moment)) {
+                if !part.turns[at].repeat {
+                    used.mark(at);
+                }
                 return Some(part.turns[at].clone());
             }
         }
@@ -104,6 +128,13 @@ impl ScriptedProvider {
         *next = at + 1;
         Some(self.default[at].clone())
     }
+}
+
+/// The last message, and those of the same role right before it, in lower case.
+fn moment_of(messages: &[PromptMessage]) -> String {
+    let last_role = messages.last().map(|message| message.role);
+    let first = messages.iter().rposition(|message| Some(message.role) != last_role).map_or(0, |before| before + 1);
+    messages[first..].iter().map(|message| message.text.to_lowercase()).collect::<Vec<_>>().join("\n")
 }
 
 impl SimulatedProvider for ScriptedProvider {
@@ -116,13 +147,11 @@ impl SimulatedProvider for ScriptedProvider {
         let mut tool_calls = Vec::new();
         for (name, arguments) in turn.tools {
             self.calls += 1;
-            tool_calls.push(ToolCall { id: format!("call-{}", self.calls), name, arguments });
+            tool_calls.push(ToolCall::new(format!("call-{}", self.calls), name, arguments));
         }
-        let sent = request.messages.iter().map(|message| estimate_tokens(&message.text));
-        let input_tokens = sent.fold(estimate_tokens(&request.system), u32::saturating_add);
-        let called: String = tool_calls.iter().map(|call| format!("{}{}", call.name, call.arguments)).collect();
-        let output_tokens = estimate_tokens(&turn.text).saturating_add(estimate_tokens(&called));
-        let usage = Usage { input_tokens, cached_tokens: 0, output_tokens };
+        let called = tool_calls.iter().map(ToolCall::chars).sum();
+        let output_tokens = estimate_tokens(&turn.text).saturating_add(tokens_of_chars(called));
+        let usage = Usage { input_tokens: request.estimated_input_tokens(), cached_tokens: 0, output_tokens };
         let finish = if tool_calls.is_empty() { Finish::Stop } else { Finish::ToolCalls };
         SimulatedAnswer { outcome: Ok(Completion { text: turn.text, tool_calls, usage, finish }), latency_secs }
     }
@@ -214,7 +243,11 @@ impl Parser<'_> {
         let mut found = Vec::new();
         for tool in tools {
             let Some(keys) = self.map(tool, "a tool call", &TOOL_KEYS) else { continue };
-            let arguments = keys.get("arguments").cloned().unwrap_or_else(|| Value::Object(Map::new()));
+            let arguments = match keys.get("arguments") {
+                None => Value::Object(Map::new()),
+                Some(Value::String(text)) => parse(text.clone()),
+                Some(arguments) => arguments.clone(),
+            };
             match keys.get("name") {
                 Some(Value::String(name)) => found.push((name.clone(), arguments)),
                 _ => self.wrong("tools", "a tool call has no name", "add `name: ` and the name of the tool"),

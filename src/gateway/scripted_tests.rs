@@ -81,6 +81,53 @@ fn errors_tools_and_latency_come_as_written() {
     assert_eq!(completion.tool_calls[0].arguments["path"], "a.md");
 }
 
+/// The request that follows a reply: its calls, and what the tools said to them.
+fn after_tools(before: &ProviderRequest, reply: &Completion, results: &[&str]) -> ProviderRequest {
+    let mut next = before.clone();
+    next.messages.push(PromptMessage::calls(reply.text.clone(), reply.tool_calls.clone()));
+    let answered = reply.tool_calls.iter().zip(results);
+    next.messages.extend(answered.map(|(call, result)| PromptMessage::result(call, *result)));
+    next
+}
+
+#[test]
+fn a_conversation_with_tools_goes_on_turn_by_turn_and_branches_on_results() {
+    let text = "agents:\n  researcher:\n    - text: I look.\n      tools:\n        - { name: vfs_read, arguments: { path: a.md } }\n        \
+                - { name: vfs_list, arguments: '{\"prefix\": \"b\"}' }\n    \
+                - text: lost\n      when: { kind: task, contains: NOT FOUND }\n    \
+                - tools: [ { name: vfs_write, arguments: \"{oops\" } ]\n    - text: done\n";
+    let mut provider = script(text);
+    let mut play = |request: &ProviderRequest| provider.answer(request).outcome.expect("a reply");
+    let first = request("r-1", "researcher", CallKind::Task, "Your task: look");
+    let looks = play(&first);
+    assert_eq!((looks.text.as_str(), looks.finish, looks.tool_calls.len()), ("I look.", Finish::ToolCalls, 2));
+    assert_eq!(looks.tool_calls[1].arguments["prefix"], "b", "a text with an object is an object");
+    assert_ne!(looks.tool_calls[0].id, looks.tool_calls[1].id);
+    let second = after_tools(&first, &looks, &["Error: 'a.md' not found.", "b.md"]);
+    assert_eq!(play(&second).text, "lost", "the first of two results counts as well as the last");
+    let third = after_tools(&first, &looks, &["# A", "b.md"]);
+    let writes = play(&third);
+    assert_eq!(writes.tool_calls[0].arguments, Value::String("{oops".into()));
+    let last = play(&after_tools(&third, &writes, &["Error: no JSON"]));
+    assert_eq!((last.text.as_str(), last.finish), ("done", Finish::Stop));
+    assert!(last.usage.input_tokens > looks.usage.input_tokens, "calls and results count");
+}
+
+#[test]
+fn every_instance_of_a_profile_plays_a_long_script_to_its_end() {
+    let mut text = "agents:\n  researcher:\n    - { text: aside, when: { contains: never } }\n".to_owned();
+    for number in 0..300 {
+        text += &format!("    - {{ text: t{number} }}\n");
+    }
+    let mut provider = script(&text);
+    for agent in (0..200).map(|number| format!("r-{number}")) {
+        for number in 0..300 {
+            assert_eq!(said(&mut provider, &agent, CallKind::Task, "x"), format!("t{number}"));
+        }
+        assert_eq!(said(&mut provider, &agent, CallKind::Task, "x"), "");
+    }
+}
+
 #[test]
 fn an_unknown_key_is_refused_with_its_line_and_a_suggestion() {
     let problem = problem("agents:\n  researcher:\n    - txet: hello\n      text: x\n");

@@ -62,8 +62,10 @@ impl Trial {
         let request = request(&choice);
         let questions = world.resource::<Questions>();
         let caps = world.resource::<BudgetSettings>().caps();
-        let of_room: Vec<_> =
-            caps.into_iter().filter(|cap| !matches!(cap.scope, Scope::AgentRun | Scope::AgentHour)).collect();
+        let of_room: Vec<_> = caps
+            .into_iter()
+            .filter(|cap| !matches!(cap.scope, Scope::AgentRun | Scope::AgentHour | Scope::Activation))
+            .collect();
         if let Some(refusal) = questions.ledger.would_refuse(&reservation(&choice, &request), &of_room) {
             let place = format!("budget.{}", refusal.cap.name);
             let what = format!("{} was not asked: {}", choice.provider, refusal.what());
@@ -172,7 +174,7 @@ fn reservation(choice: &Choice, request: &ProviderRequest) -> Reservation {
         output_tokens: request.max_output_tokens,
     };
     let most = tally(choice, usage);
-    Reservation { agent: "user".into(), kind: request.kind, timekeeping: timekeeping(choice), most }
+    Reservation { agent: "user".into(), activation: None, kind: request.kind, timekeeping: timekeeping(choice), most }
 }
 
 /// Impatient ones: a person waits, and wants to hear of the first thing that goes wrong.
@@ -196,7 +198,7 @@ fn ask_worker(
     (environment, factories): (Environment, SimulatedFactories),
     stop: &AtomicBool,
 ) -> (Result<Completion, ModelFailure>, Option<Latency>) {
-    let failed = |kind, what: String, remedy: &str| (Err(ModelFailure { kind, what, remedy: remedy.into() }), None);
+    let failed = |kind, what: String, remedy: &str| (Err(ModelFailure::new(kind, what, remedy)), None);
     let provider = &choice.provider;
     let worker = match Worker::start(environment, factories) {
         Ok(worker) => worker,

@@ -19,6 +19,18 @@ pub enum Wire {
     Ollama,
 }
 
+impl Wire {
+    /// Its word, as it is saved.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Gemini => "gemini",
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Ollama => "ollama",
+        }
+    }
+}
+
 /// One vendor.
 #[derive(Clone, Copy, Debug)]
 pub struct Vendor {

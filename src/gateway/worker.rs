@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::failure::{Place, failure};
 use super::guard::Patience;
 use super::keys::{Environment, KeyFileStamp, Keys};
+use super::live::LiveCall;
 use super::outside::{Call, answer};
 use super::provider::{ErrorCause, ProviderError, ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
 use super::retry::{RetryPolicy, Tries};
@@ -73,7 +74,7 @@ pub enum GatewayCommand {
 /// What the worker tells the world.
 #[derive(Clone, PartialEq, Debug)]
 pub enum GatewayEvent {
-    /// A question is on its way.
+    /// A question is on its way; again before each further try, which begins at nothing.
     Started {
         /// Which.
         id: RequestId,
@@ -84,6 +85,15 @@ pub enum GatewayEvent {
         id: RequestId,
         /// The text since the last piece.
         text: String,
+    },
+    /// A tool is being called, or more of its arguments is known; for the screen only.
+    Calling {
+        /// In the answer to which question.
+        id: RequestId,
+        /// The how-manyeth call of the answer, from 0.
+        position: usize,
+        /// The call so far.
+        call: LiveCall,
     },
     /// A question has its answer.
     Finished {
@@ -248,12 +258,8 @@ impl Desk {
                 })
             }
             Err(problem) => {
-                let failure = ModelFailure {
-                    kind: FailureKind::Rejected,
-                    what: format!("{} cannot be started: {}", choice.provider, problem.what),
-                    remedy: problem.remedy,
-                };
-                (Err(failure), 0.0)
+                let what = format!("{} cannot be started: {}", choice.provider, problem.what);
+                (Err(ModelFailure::new(FailureKind::Rejected, what, problem.remedy)), 0.0)
             }
         };
         self.finish(GatewayEvent::Finished { id, outcome, latency: Latency::Simulated(latency_secs) });
@@ -296,11 +302,9 @@ impl Desk {
             }
             Err(error) => {
                 self.cancels.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-                let failure = ModelFailure {
-                    kind: FailureKind::Unavailable,
-                    what: format!("the network cannot be used: {error}"),
-                    remedy: "free some memory or threads and try again".into(),
-                };
+                let what = format!("the network cannot be used: {error}");
+                let remedy = "free some memory or threads and try again";
+                let failure = ModelFailure::new(FailureKind::Unavailable, what, remedy);
                 self.finish(GatewayEvent::Finished { id, outcome: Err(failure), latency: Latency::Outside(0) });
             }
         }

@@ -366,8 +366,8 @@ impl Kernel {
 
     /// The sessions that changed since they were written down; they count as written down now.
     pub fn take_unwritten(&mut self) -> Vec<ActivationKey> {
-        let changed = self.activations.values_mut().filter(|one| std::mem::take(&mut one.is_unwritten));
-        changed.map(|one| one.key).collect()
+        let changed = self.activations.values_mut();
+        changed.filter_map(|one| std::mem::take(&mut one.is_unwritten).then_some(one.key)).collect()
     }
 
     /// Why work that could go on does not, where its agent was told something else: to be told now.

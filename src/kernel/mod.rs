@@ -9,10 +9,10 @@ pub mod activation;
 pub mod command;
 pub mod core;
 pub mod guards;
-mod office;
-mod saved;
 #[cfg(test)]
 mod model_tests;
+mod office;
+mod saved;
 pub mod session;
 pub mod settings;
 pub mod steps;

@@ -356,13 +356,7 @@ impl Office<'_, '_> {
     }
 
     /// The record of a signal; of work that it woke first, because its number names that work.
-    fn record_signal(
-        &mut self,
-        one: &Activation,
-        told: &Signalled,
-        (key, message): (ActivationKey, &str),
-        cause: Seq,
-    ) {
+    fn record_signal(&mut self, one: &Activation, told: &Signalled, (key, message): (ActivationKey, &str), cause: Seq) {
         let mut cause = cause;
         if told.woke {
             let data = json!({ "task": message, "by": one.agent, "signal_of": one.key.id() });
@@ -399,7 +393,8 @@ impl Office<'_, '_> {
     fn over(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, one: &Activation, ending: &Ending) {
         let _ = outbox;
         let used = self.questions.ledger().activation(&one.key.id());
-        let mut data = json!({ "turns": one.turn, "calls": used.calls, "tokens": used.tokens, "cost_usd": used.cost_usd() });
+        let mut data =
+            json!({ "turns": one.turn, "calls": used.calls, "tokens": used.tokens, "cost_usd": used.cost_usd() });
         let (kind, words) = match ending {
             Ending::Completed { text } => {
                 data["text"] = truncate(text, LOGGED_CHARS).into();

@@ -89,11 +89,7 @@ impl Bench {
         let tool_calls = calls
             .iter()
             .enumerate()
-            .map(|(at, path)| ToolCall {
-                id: format!("c{at}"),
-                name: "vfs_read".into(),
-                arguments: json!({ "path": path }),
-            })
+            .map(|(at, path)| ToolCall::new(format!("c{at}"), "vfs_read", json!({ "path": path })))
             .collect();
         let turn = self.kernel.activation(key).expect("it goes on").turn;
         self.kernel.replied(key, turn, Reply { text: text.into(), tool_calls, was_cut: false }, &self.settings);

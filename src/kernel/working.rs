@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::activation::{Ending, parse_order_key};
 use super::command::KernelCommand;
-use super::core::{Kernel, NewWork, NoReply, Reply};
+use super::core::{Effect, Kernel, NewWork, NoReply, Reply};
 use super::office::Office;
 use super::settings::KernelSettings;
 use crate::agent::{AgentCommand, AgentRemoved};
@@ -193,6 +193,7 @@ pub(super) fn work(
     let goes_on = standstill.is_none_or(|standstill| !standstill.holds());
     let now = office.clock.tick();
     let settings: KernelSettings = (*office.settings).clone();
+    let mut has_ended = false;
     for _ in 0..ROUNDS {
         let mut effects = kernel.take_effects();
         if goes_on {
@@ -207,6 +208,7 @@ pub(super) fn work(
             break;
         }
         for effect in effects {
+            has_ended |= matches!(effect, Effect::Release { .. });
             office.carry_out(&mut kernel, &mut outbox, effect);
         }
     }
@@ -216,7 +218,7 @@ pub(super) fn work(
             office.write_session(&kernel, key);
         }
     }
-    if kernel.is_changed() && kernel.is_idle() {
+    if has_ended {
         kernel.forget_finished_runs();
     }
 }

@@ -26,7 +26,7 @@ pub use feedback::Feedback;
 pub use gather::context_for_task;
 pub use question::{
     CallKind, CancelRequest, Completion, FailureKind, Finish, ModelFailure, ModelReply, ModelRequest, Prompt,
-    PromptMessage, PromptOrigin, PromptPart, Role, ToolCall, ToolDeclaration, Usage,
+    PromptMessage, PromptOrigin, PromptPart, Reasoning, ReasoningBlock, Role, ToolCall, ToolDeclaration, Usage,
 };
 pub use session::Session;
 pub use settings::MindSettings;

@@ -119,6 +119,11 @@ impl PromptMessage {
     pub fn result(call: &ToolCall, text: impl Into<String>) -> Self {
         Self { role: Role::Tool, text: text.into(), tool_calls: Vec::new(), answers: Some(call.id.clone()) }
     }
+
+    /// Characters that are sent for it: the words, and the calls with their arguments.
+    pub fn chars(&self) -> usize {
+        self.text.chars().count() + self.tool_calls.iter().map(ToolCall::chars).sum::<usize>()
+    }
 }
 
 /// A tool as a model is told of it.
@@ -130,6 +135,14 @@ pub struct ToolDeclaration {
     pub description: String,
     /// Its arguments: a JSON schema of an object.
     pub parameters: serde_json::Value,
+}
+
+impl ToolDeclaration {
+    /// Characters that are sent for it.
+    pub fn chars(&self) -> usize {
+        let words = self.name.chars().count() + self.description.chars().count();
+        words + self.parameters.to_string().chars().count()
+    }
 }
 
 /// All that is sent: parts that make the system text, the history, and the moment as the last user message.
@@ -149,10 +162,10 @@ impl Prompt {
         self.system.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// Characters of everything that is sent.
+    /// Characters of everything that is sent, but for the tools that are declared beside it.
     pub fn chars(&self) -> usize {
-        let texts = self.system.iter().map(|part| &part.text).chain(self.history.iter().map(|message| &message.text));
-        texts.map(|text| text.chars().count()).sum::<usize>() + self.moment.chars().count()
+        let system = self.system.iter().map(|part| part.text.chars().count()).sum::<usize>();
+        system + self.history.iter().map(PromptMessage::chars).sum::<usize>() + self.moment.chars().count()
     }
 }
 
@@ -231,6 +244,69 @@ pub struct ToolCall {
     pub name: String,
     /// Its arguments: a JSON object, or the text that was to be one.
     pub arguments: serde_json::Value,
+    /// What its provider wants to see again with the call, if anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<Box<Reasoning>>,
+}
+
+impl ToolCall {
+    /// A call of which its provider wants to see nothing again but itself.
+    pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: serde_json::Value) -> Self {
+        Self { id: id.into(), name: name.into(), arguments, reasoning: None }
+    }
+
+    /// Characters that are sent for it.
+    pub fn chars(&self) -> usize {
+        let reasoning = self.reasoning.iter().flat_map(|reasoning| &reasoning.blocks);
+        let reasoning: usize = reasoning.map(ReasoningBlock::chars).sum();
+        self.name.chars().count() + self.arguments.to_string().chars().count() + reasoning
+    }
+}
+
+/// What a model thought before it called tools, for its provider alone: some demand it back with the calls. Nobody
+/// reads it, shows it or judges by it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Reasoning {
+    /// The wire format in which it came; it goes back in no other.
+    pub wire: String,
+    /// The blocks, in order.
+    pub blocks: Vec<ReasoningBlock>,
+}
+
+/// One block of reasoning.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ReasoningBlock {
+    /// A signature, with the words that it stands for where the provider tells them.
+    Signed {
+        /// The words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+        /// The signature.
+        signature: String,
+    },
+    /// A block that goes back as it came.
+    Sealed {
+        /// The block.
+        block: serde_json::Value,
+    },
+    /// Words without a signature.
+    Plain {
+        /// The words.
+        text: String,
+    },
+}
+
+impl ReasoningBlock {
+    fn chars(&self) -> usize {
+        match self {
+            Self::Signed { text, signature } => {
+                text.as_ref().map_or(0, |text| text.chars().count()) + signature.chars().count()
+            }
+            Self::Sealed { block } => block.to_string().chars().count(),
+            Self::Plain { text } => text.chars().count(),
+        }
+    }
 }
 
 /// A whole reply.
@@ -276,7 +352,7 @@ impl FailureKind {
 }
 
 /// Why there is no reply. Holds no secrets.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ModelFailure {
     /// Which kind.
     pub kind: FailureKind,
@@ -284,6 +360,16 @@ pub struct ModelFailure {
     pub what: String,
     /// What to do: "set GEMINI_API_KEY".
     pub remedy: String,
+    /// Seconds that the server asked to wait, counted from its last answer; between 0 and a day.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_secs: Option<f32>,
+}
+
+impl ModelFailure {
+    /// A failure after which no server asked to wait.
+    pub fn new(kind: FailureKind, what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { kind, what: what.into(), remedy: remedy.into(), retry_after_secs: None }
+    }
 }
 
 /// The answer to a [`ModelRequest`]. An input where it came from outside.

@@ -141,7 +141,7 @@ impl Room {
                 let (usage, finish) = (Usage::default(), Finish::Stop);
                 Ok(Completion { text: text.into(), tool_calls: Vec::new(), usage, finish })
             }
-            Err(kind) => Err(ModelFailure { kind, what: "it broke".into(), remedy: "mend it".into() }),
+            Err(kind) => Err(ModelFailure::new(kind, "it broke", "mend it")),
         };
         let reply = ModelReply { request, provider: "p".into(), model: "m".into(), duration_ms: 1, outcome };
         self.0.world_mut().resource_mut::<Door<ModelReply>>().push(reply);

@@ -7,7 +7,7 @@ use bevy::math::Vec2;
 use super::body::{Body, Desk};
 use super::*;
 use crate::agent::{Agent, Roster};
-use crate::base::{AgentKey, Author, Behaviour, ElementKey, Id, Seq};
+use crate::base::{ActivationKey, AgentKey, Author, Behaviour, ElementKey, Id, Seq};
 use crate::element::{Element, ElementChange};
 use crate::schedule::{advance, saved, ticks};
 use crate::store::{EventKind, EventLog};
@@ -261,19 +261,40 @@ fn an_idle_agent_that_a_heartbeat_moved_goes_home() {
 }
 
 #[test]
-fn a_task_is_done_and_told() {
+fn whoever_is_summoned_comes_to_work_when_it_is_at_leisure_and_goes_back_to_what_it_did() {
     let mut room = Room::new();
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Patrol);
-    room.say(TaskCommand { agent: "ada".into(), text: "count the pins".into() });
+    room.answer = |_| None;
+    room.say(Summons { agent: ada, activation: ActivationKey(7), cause: Seq(1) });
+    room.run(2);
+    assert_eq!(room.state(ada), State::Working);
+    let due = room.dues.pop().expect("it came to work");
+    assert_eq!(due.think, Think::Work { activation: ActivationKey(7) });
+    room.run(3);
+    let explain =
+        |why: &'static str, for_person| Explain { agent: ada, activity: due.activity, why: why.into(), for_person };
+    room.say(explain("may it delete a file?", true));
+    room.run(1);
+    assert_eq!(room.state(ada), State::Waiting);
+    room.say(explain("a person allowed it", false));
     room.run(1);
     assert_eq!(room.state(ada), State::Working);
-    room.run(2);
-    assert_eq!(room.state(ada), State::Patrolling);
-    assert_eq!(room.events(EventKind::Complete)[0]["text"], "So it is.");
-    assert!(is_idle(room.app.world_mut()));
-    room.say(TaskCommand { agent: "nobody".into(), text: "x".into() });
+    assert!(!is_idle(room.app.world_mut()));
+    let (activity, think, outcome) = (due.activity, due.think, ThinkOutcome::Said { text: "Done.".into() });
+    room.say(ThinkDone { agent: ada, activity, think, outcome, cause: Seq(1) });
     room.run(1);
-    assert_eq!(room.events(EventKind::Warning).len(), 1);
+    assert_eq!(room.state(ada), State::Patrolling);
+    assert!(is_idle(room.app.world_mut()));
+}
+
+#[test]
+fn a_summons_that_is_withdrawn_calls_nobody() {
+    let mut room = Room::new();
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+    room.say(Summons { agent: ada, activation: ActivationKey(7), cause: Seq(1) });
+    room.say(SummonsWithdrawn { agent: ada, activation: ActivationKey(7) });
+    room.run(3);
+    assert_eq!(room.state(ada), State::Idle);
 }
 
 #[test]

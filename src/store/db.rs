@@ -16,7 +16,7 @@ const FILE: &str = "workshop.db";
 const LOCK: &str = "lock";
 /// The steps from an empty database to today's, `PRAGMA user_version` counting those that were taken.
 /// Databases of every age are out there: never remove a migration and never change one, only append.
-pub(super) const MIGRATIONS: &[&str] = &[include_str!("schema/001_log.sql")];
+pub(super) const MIGRATIONS: &[&str] = &[include_str!("schema/001_log.sql"), include_str!("schema/002_files.sql")];
 /// How long a connection waits for another one's lock before it reports that it is busy.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
 
@@ -54,6 +54,15 @@ pub(super) fn open(dir: &Path) -> Result<Opened, StoreError> {
         opened => opened?,
     };
     Ok(Opened { connection, lock, last_seq, problems })
+}
+
+/// A second connection that writes, for whoever holds the workspace already.
+pub(super) fn open_beside(path: &Path) -> Result<Connection, StoreError> {
+    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+    let setup = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;";
+    connection.execute_batch(setup).map_err(StoreError::while_doing("open the database"))?;
+    migrate(&mut connection, path, MIGRATIONS)?;
+    Ok(connection)
 }
 
 /// Opens the database for reading, brought up to date first if that is needed and nobody writes.

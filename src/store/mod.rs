@@ -1,4 +1,4 @@
-//! What happened, kept: the event log and the journal of inputs in SQLite. Knows no domain logic.
+//! What happened, kept: the event log, the journal of inputs and the versions of files in SQLite. Knows no domain logic.
 //!
 //! Systems write to [`EventLog`]; at the end of each tick its records, what came through the door and how far
 //! the clock has come go to the [`Store`] together, and its one thread writes them in one transaction. So
@@ -16,6 +16,7 @@ mod record;
 #[cfg(test)]
 mod tests;
 mod thread;
+pub mod versions;
 mod writer;
 
 pub use error::StoreError;
@@ -25,6 +26,7 @@ pub use handle::Store;
 pub use log::EventLog;
 pub use reader::{Reader, ReopenFrom, Reopening, RunEnd, RunInfo};
 pub use record::{RunStart, Snapshot, TickRecord};
+pub use versions::{FileChanges, FileHead, FileVersion, FileVersions, Surety, VersionDraft};
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

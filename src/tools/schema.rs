@@ -64,7 +64,7 @@ fn check_object(schema: &Value, found: Map<String, Value>, within: &str) -> Resu
     let mut checked = Map::new();
     for (name, value) in found {
         match properties.get(&name) {
-            Some(property) if !(value.is_null() && !required.contains(&name.as_str())) => {
+            Some(property) if !value.is_null() || required.contains(&name.as_str()) => {
                 let at = format!("{within}{name}");
                 checked.insert(name, check_value(property, value, &at)?);
             }
@@ -238,7 +238,7 @@ pub fn summary(schema: &Value) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -292,7 +292,7 @@ mod tests {
             (json!({}), &["'path' is missing", "a text that is not empty (Where)"][..]),
             (json!(null), &["'path' is missing"]),
             (json!(""), &["'path' is missing"]),
-            (json!({ "path": null }), &["'path' is missing"]),
+            (json!({ "path": null }), &["'path' should be", "it is null"]),
             (json!("{path: a}"), &["not a JSON object", "{path: a}"]),
             (json!([1, 2]), &["a list of 2, not a JSON object"]),
             (json!({ "path": "" }), &["'path'", "not empty", "an empty text"]),
@@ -324,7 +324,7 @@ mod tests {
         assert_eq!(summary(&json!({})), "none");
     }
 
-    pub(in crate::tools) fn any_json() -> impl Strategy<Value = Value> {
+    pub fn any_json() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             Just(Value::Null),
             any::<bool>().prop_map(Value::from),
@@ -356,6 +356,3 @@ mod tests {
         }
     }
 }
-
-#[cfg(test)]
-pub(super) use tests::any_json;

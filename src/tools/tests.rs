@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::schema::any_json;
+use super::schema::tests::any_json;
 use super::*;
 use crate::agent::markdown;
 use crate::gate::{Authority, Bounds, Decision, GatePolicy, decide};
@@ -22,7 +22,7 @@ fn free() -> Bounds {
 }
 
 fn call(name: &str, arguments: Value) -> ToolCall {
-    ToolCall { id: "1".into(), name: name.into(), arguments }
+    ToolCall::new("1", name, arguments)
 }
 
 fn planned(name: &str, arguments: Value) -> Result<Work, String> {
@@ -146,7 +146,7 @@ fn a_wrong_argument_is_named_with_what_was_expected() {
         ("vfs_read", json!({ "path": "x".repeat(5_000) }), &["5000 characters; at most 400"]),
         ("vfs_read", json!("path=a"), &["not a JSON object", "path=a"]),
         ("vfs_write", json!({ "path": "a" }), &["'content' is missing", "whole new text"]),
-        ("vfs_write", json!({ "path": "a", "content": null }), &["'content' is missing"]),
+        ("vfs_write", json!({ "path": "a", "content": null }), &["'content' should be a text", "it is null"]),
         ("vfs_write", json!({ "path": "a", "content": { "k": 1 } }), &["'content'", "an object of 1 keys"]),
         ("vfs_write", json!({ "path": "a", "content": 1.5 }), &["'content'", "a text"]),
         ("vfs_write", json!({ "path": "a", "content": long }), &["'content' has 262145 characters"]),

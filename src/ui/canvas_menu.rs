@@ -121,7 +121,7 @@ fn relate_menus(ui: &mut Ui, room: &RoomModel, id: &crate::base::Id, state: &mut
 
 fn floor_menu(ui: &mut Ui, room: &RoomModel, place: Vec2, state: &mut UiState, commands: &mut Vec<Command>) {
     ui.menu_button("Add an agent", |ui| {
-        for profile in &room.profiles {
+        for profile in room.profiles.iter() {
             if ui.button(&profile.name).on_hover_text(&profile.description).clicked() {
                 let place = canvas::spawn_place(room, place, ui.input(|input| input.modifiers.alt));
                 commands.push(canvas::add_agent(room, &profile.id, place));

@@ -7,6 +7,7 @@ use bevy::math::Vec2;
 use crate::agent::AgentCommand;
 use crate::base::Id;
 use crate::element::{ElementCommand, ElementEdit};
+use crate::kernel::KernelCommand;
 use crate::schedule::Speed;
 use crate::simulation::{ConversationCommand, RelationshipCommand, TaskCommand};
 use crate::view::pick::Thing;
@@ -27,6 +28,8 @@ pub enum RoomAct {
     Task(TaskCommand),
     /// About who is what to whom.
     Relate(RelationshipCommand),
+    /// About work that goes on.
+    Work(KernelCommand),
 }
 
 /// Something that a person does.

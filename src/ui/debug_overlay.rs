@@ -14,6 +14,7 @@ use crate::view::camera::Camera;
 use crate::view::model::{AgentDetail, AgentView, RoomModel};
 use crate::view::paint::Taken;
 use crate::view::pick::Thing;
+use crate::view::recent::Recent;
 use crate::view::theme::{RADIUS, SPACE, TYPE, Theme, state_colour};
 
 /// A card is so wide at most.
@@ -30,6 +31,9 @@ const BADGE_LETTERS: usize = 12;
 /// The part of a figure that no card of another covers, in world units.
 const FIGURE_UNITS: egui::Vec2 = vec2(22.0, 46.0);
 
+/// About the room that a name takes under its figure.
+const NAME_POINTS: egui::Vec2 = vec2(36.0, 16.0);
+
 /// One agent in the overlay, as laid out.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Placed {
@@ -41,13 +45,14 @@ pub struct Placed {
     pub rect: Rect,
 }
 
-/// The words beside an agent, a line each; the first is its state.
-pub fn lines(room: &RoomModel, agent: &AgentView, detail: &AgentDetail) -> Vec<String> {
+/// The words beside an agent, a line each; the first is its state. What it was refused lately comes with it.
+pub fn lines(room: &RoomModel, agent: &AgentView, detail: &AgentDetail, refused: Option<&str>) -> Vec<String> {
     let mut lines =
         vec![format!("{} for {}", words::state(agent.state), words::duration(words::state_secs(room, agent)))];
-    if !detail.why.is_empty() {
+    if !detail.why.is_empty() && !detail.why.eq_ignore_ascii_case(words::state(agent.state)) {
         lines.push(text::truncate(&detail.why, 60));
     }
+    lines.extend(refused.map(|what| format!("not done: {}", text::truncate(&text::one_line(what), 60))));
     for (index, action) in detail.queue.iter().take(QUEUE_SHOWN).enumerate() {
         lines.push(format!("{}. {}", index + 1, text::truncate(action, 40)));
     }
@@ -94,6 +99,10 @@ pub fn place(
     let mut bodies = Taken::new(view);
     for (_, _, _, point) in &seen {
         bodies.claim(Rect::from_center_size(*point - vec2(0.0, 28.0) * camera.zoom, FIGURE_UNITS * camera.zoom));
+        if seen.len() <= CARDS_AT_MOST {
+            let name = *point + vec2(0.0, 9.0 * camera.zoom + 0.5 * NAME_POINTS.y);
+            bodies.claim(Rect::from_center_size(name, NAME_POINTS));
+        }
     }
     let mut taken = Taken::new(view);
     let beside = BESIDE_POINTS.max(16.0 * camera.zoom);
@@ -148,7 +157,8 @@ fn held_in(rect: Rect, view: Rect) -> Rect {
 }
 
 /// Draws the overlay onto the room.
-pub fn debug_overlay_ui(painter: &Painter, room: &RoomModel, camera: &Camera, theme: &Theme, state: &UiState) {
+pub fn debug_overlay_ui(painter: &Painter, room: &RoomModel, recent: &Recent, theme: &Theme, state: &UiState) {
+    let camera = &state.camera;
     if !state.overlay {
         return;
     }
@@ -158,7 +168,10 @@ pub fn debug_overlay_ui(painter: &Painter, room: &RoomModel, camera: &Camera, th
     let size = |index: usize| {
         let agent = &room.agents[index];
         let Some(detail) = &agent.detail else { return vec2(CARD_POINTS, 40.0) };
-        let galley = galleys.entry(index).or_insert_with(|| layout(&painter, &lines(room, agent, detail), theme));
+        let galley = galleys.entry(index).or_insert_with(|| {
+            let refused = recent.refusals.get(&agent.id).map(|(what, _)| what.as_str());
+            layout(&painter, &lines(room, agent, detail, refused), theme)
+        });
         galley.size() + vec2(26.0, 14.0)
     };
     let places = place(room, camera, state, size);
@@ -256,7 +269,9 @@ mod tests {
             "last prompt 100 tokens",
             "3.1 k tokens, $0.04",
         ];
-        assert_eq!(lines(&room, &room.agents[0], &detail), expected);
+        assert_eq!(lines(&room, &room.agents[0], &detail, None), expected);
+        let refused = lines(&room, &room.agents[0], &detail, Some("there is no pin\ncalled p9"));
+        assert_eq!(refused[2], "not done: there is no pin called p9");
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub fn dress(style: &mut Style, theme: &Theme) {
     style.spacing.interact_size.y = 28.0;
     style.spacing.menu_margin = Margin::same(SPACE[1] as i8);
     style.spacing.scroll.floating = true;
+    // The window blends a fading light ground to a grey smudge.
+    style.spacing.scroll.fade.strength = 0.0;
 }
 
 /// A colour between two.
@@ -259,6 +261,48 @@ pub fn in_card<R>(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui) -> R
         .inner
 }
 
+/// A row of a list of which one can be chosen: two lines, always of the same height, so that lists draw only what is
+/// on screen.
+pub struct ChoiceRow<'a> {
+    /// Its whole name.
+    pub name: String,
+    /// What it is.
+    pub title: &'a str,
+    /// What there is to say about it.
+    pub about: String,
+    /// Whether it is the one.
+    pub chosen: bool,
+}
+
+impl ChoiceRow<'_> {
+    /// The height of every row.
+    pub const POINTS: f32 = 46.0;
+
+    /// Draws it; `mark` draws what stands at its left edge. Whether it was clicked.
+    pub fn show(self, ui: &mut Ui, theme: &Theme, mark: impl FnOnce(&egui::Painter, egui::Rect)) -> bool {
+        let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), Self::POINTS), Sense::click());
+        let Self { name, title, about, chosen } = self;
+        response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::Button, true, chosen, &name));
+        let share = if chosen {
+            0.18
+        } else if response.hovered() {
+            0.07
+        } else {
+            0.0
+        };
+        let fill = mix(theme.card, theme.accent, share);
+        ui.painter().rect(rect, CornerRadius::same(RADIUS[0]), fill, Stroke::new(1.0, theme.line), StrokeKind::Inside);
+        mark(ui.painter(), rect);
+        let inner = rect.shrink2(vec2(SPACE[2], 6.0)).with_min_x(rect.left() + 20.0);
+        let mut cell = ui.new_child(UiBuilder::new().max_rect(inner));
+        cell.spacing_mut().item_spacing.y = 2.0;
+        cell.spacing_mut().interact_size.y = 14.0;
+        cell.add(egui::Label::new(title).truncate().selectable(false));
+        cell.add(egui::Label::new(small(about, theme)).truncate().selectable(false));
+        response.clicked()
+    }
+}
+
 /// A child of `ui` with the house's style.
 pub fn dressed<R>(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui) -> R) -> R {
     ui.scope_builder(UiBuilder::new(), |ui| {
@@ -286,6 +330,8 @@ mod tests {
         }
         pairs.push(("segments".into(), text_soft, mix(panel, line, 0.5)));
         pairs.push(("code".into(), bubble_text, mix(card, line, 0.6)));
+        pairs.push(("names".into(), bubble_text, mix(bubble, theme.floor, 0.18)));
+        pairs.push(("names of elements".into(), text, mix(panel, theme.floor, 0.12)));
         pairs.push(("remarks in bubbles".into(), mix(bubble_text, bubble, 0.25), bubble));
         for (what, colour) in [("accent", accent), ("good", theme.good), ("warn", theme.warn), ("bad", theme.bad)] {
             pairs.push((format!("{what} on cards"), colour, card));

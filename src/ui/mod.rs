@@ -17,6 +17,7 @@ pub mod notices;
 pub mod overlays;
 pub mod palette;
 pub mod provider;
+pub mod run_bar;
 pub mod settings;
 pub mod shelf;
 pub mod shell;

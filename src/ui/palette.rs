@@ -156,7 +156,7 @@ fn lines(ui: &Ui, room: &RoomModel) -> Vec<Line> {
         let does = Does::Select(Thing::Element(element.id.clone()));
         lines.push(line(element.label.to_string(), &shelf::capitalised(&element.kind), does));
     }
-    for profile in &room.profiles {
+    for profile in room.profiles.iter() {
         lines.push(line(format!("New agent {}", profile.name), "Agent", Does::NewAgent(profile.id.clone())));
     }
     for file in room.files.iter() {

@@ -81,6 +81,35 @@ const CAPS: [(&str, &[CapRow]); 4] = [
     ),
 ];
 
+/// A whole number of `settings.yaml` other than a cap, as it is shown.
+struct NumberRow {
+    section: &'static str,
+    key: &'static str,
+    label: &'static str,
+    about: &'static str,
+    /// What holds where nothing is typed.
+    hint: &'static str,
+    /// The least and the most that it can be.
+    range: (u64, u64),
+}
+
+const QUESTIONS_AT_ONCE: NumberRow = NumberRow {
+    section: "gateway",
+    key: "max_concurrent",
+    label: "Questions at once",
+    about: "How many questions may be under way at a provider at once. Fewer are gentler to small servers.",
+    hint: "4",
+    range: (1, 512),
+};
+const CONVERSATIONS_AT_ONCE: NumberRow = NumberRow {
+    section: "conversations",
+    key: "max_concurrent_conversations",
+    label: "Conversations at once",
+    about: "More than that wait until one is over.",
+    hint: "3",
+    range: (0, 1_000),
+};
+
 /// Draws the settings, if they are shown.
 pub fn settings_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) -> Vec<Command> {
     let Some(mut shown) = state.settings.clone() else { return Vec::new() };
@@ -111,7 +140,10 @@ pub fn settings_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiS
                 group(ui, "Who answers", "Unless an agent's own file says otherwise. Kept in settings.yaml.", theme);
                 provider_ui(ui, room, theme, state, &mut commands);
                 of_scene(ui, room, &["gateway.provider", "gateway.model"], theme);
-                asking(ui, room, theme, state, &mut shown.lead_to, &mut commands);
+                ui.add_space(SPACE[1]);
+                let now = room.settings.max_concurrent.to_string();
+                let asked = number_row(ui, room, &QUESTIONS_AT_ONCE, now, theme, state, &mut shown.lead_to);
+                commands.extend(asked);
                 talking(ui, room, theme, state, &mut shown.lead_to, &mut commands);
                 caps(ui, room, theme, state, &mut shown.lead_to, &mut commands);
                 looks(ui, theme, state);
@@ -244,27 +276,23 @@ fn default_of(key: &str) -> Value {
     serde_json::to_value(BudgetSettings::default()).map(|caps| caps[key].clone()).unwrap_or_default()
 }
 
-fn asking(
+fn number_row(
     ui: &mut Ui,
     room: &RoomModel,
+    number: &NumberRow,
+    current: String,
     theme: &Theme,
     state: &mut UiState,
     lead_to: &mut Option<String>,
-    commands: &mut Vec<Command>,
-) {
-    ui.add_space(SPACE[1]);
-    let about = "How many questions may be under way at a provider at once. Fewer are gentler to small servers.";
-    row(ui, "Questions at once", about, theme, |ui| {
-        let field = NumberField {
-            section: "gateway",
-            key: "max_concurrent",
-            label: "Questions at once",
-            hint: "4",
-            current: room.settings.max_concurrent.to_string(),
-        };
-        commands.extend(field.show(ui, theme, state, lead_to, |text| whole(text, 1, 512)));
-        of_scene(ui, room, &["gateway.max_concurrent"], theme);
+) -> Option<Command> {
+    let NumberRow { section, key, label, about, hint, range: (least, most) } = *number;
+    let mut command = None;
+    row(ui, label, about, theme, |ui| {
+        let field = NumberField { section, key, label, hint, current };
+        command = field.show(ui, theme, state, lead_to, |text| whole(text, least, most));
+        of_scene(ui, room, &[&format!("{section}.{key}")], theme);
     });
+    command
 }
 
 fn talking(
@@ -282,17 +310,8 @@ fn talking(
             commands.push(Command::Act(act, None));
         }
     });
-    row(ui, "Conversations at once", "More than that wait until one is over.", theme, |ui| {
-        let field = NumberField {
-            section: "conversations",
-            key: "max_concurrent_conversations",
-            label: "Conversations at once",
-            hint: "3",
-            current: room.settings.conversations_at_once.to_string(),
-        };
-        commands.extend(field.show(ui, theme, state, lead_to, |text| whole(text, 0, 1_000)));
-        of_scene(ui, room, &["conversations.max_concurrent_conversations"], theme);
-    });
+    let now = room.settings.conversations_at_once.to_string();
+    commands.extend(number_row(ui, room, &CONVERSATIONS_AT_ONCE, now, theme, state, lead_to));
 }
 
 fn caps(

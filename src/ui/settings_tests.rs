@@ -5,6 +5,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
 use super::*;
+use crate::simulation::settings::ConversationSettings;
 use crate::ui::state::SettingsShown;
 use crate::ui::testing::{Stage, sample_room, stage_in};
 
@@ -51,6 +52,18 @@ fn every_cap_of_the_gateway_has_its_row() {
     let labels: std::collections::BTreeSet<&str> =
         CAPS.iter().flat_map(|(_, rows)| rows.iter().map(|row| row.label)).collect();
     assert_eq!(labels.len(), shown.len(), "each has a name of its own");
+}
+
+#[test]
+fn an_empty_field_hints_at_the_default_which_is_within_its_bounds() {
+    let defaults = [
+        (&QUESTIONS_AT_ONCE, u64::from(crate::gateway::GatewaySettings::default().max_concurrent)),
+        (&CONVERSATIONS_AT_ONCE, ConversationSettings::default().max_concurrent_conversations as u64),
+    ];
+    for (row, default) in defaults {
+        assert_eq!(row.hint, default.to_string(), "{}", row.key);
+        assert!((row.range.0..=row.range.1).contains(&default), "{}", row.key);
+    }
 }
 
 #[test]

@@ -38,6 +38,9 @@ impl Shell {
         Panel::top("top").frame(panel()).show(root, |ui| {
             commands.extend(super::top_bar::top_bar_ui(ui, room, recent, &theme, state));
         });
+        Panel::bottom("run").frame(panel()).show(root, |ui| {
+            commands.extend(super::run_bar::run_bar_ui(ui, room, &theme, state));
+        });
         if is_wide {
             let shelf = Panel::left("shelf").default_size(state.panels.shelf).frame(panel()).show(root, |ui| {
                 commands.extend(super::shelf::shelf_ui(ui, room, art, &theme, state));

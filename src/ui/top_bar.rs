@@ -93,7 +93,7 @@ fn scene_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState,
         ui.label(kit::small(format!("Workspace {}", room.workspace), theme));
         ui.separator();
         egui::ScrollArea::vertical().max_height(280.0).show(ui, |ui| {
-            for scene in &room.scenes {
+            for scene in room.scenes.iter() {
                 let open = *scene == room.scene;
                 let row = ui.add(egui::Button::selectable(open, scene.as_str()).min_size(egui::vec2(220.0, 28.0)));
                 kit::name(&row, format!("Open scene {scene}"));

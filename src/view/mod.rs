@@ -15,3 +15,4 @@ pub mod raster;
 pub mod reading;
 pub mod recent;
 pub mod theme;
+pub mod work;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bevy::math::Vec2;
 
+use super::work::WorkView;
 use crate::agent::AgentProfile;
 use crate::base::{AgentKey, Behaviour, ConversationKey, ElementKey, Id, Problem};
 use crate::element::content::MailStatus;
@@ -29,7 +30,7 @@ pub struct RoomModel {
     /// What stands in it.
     pub elements: Vec<ElementView>,
     /// What is drawn only.
-    pub decor: Vec<DecorView>,
+    pub decor: Arc<Vec<DecorView>>,
     /// Conversations that go on, in order of key.
     pub talks: Vec<TalkView>,
     /// Labelled ropes.
@@ -40,9 +41,9 @@ pub struct RoomModel {
     /// Whether agents may talk to each other.
     pub talk_on: bool,
     /// Who could come in, by id.
-    pub profiles: Vec<ProfileView>,
+    pub profiles: Arc<Vec<ProfileView>>,
     /// The scenes of the workspace, by the stem of their files, and which of them is open.
-    pub scenes: Vec<String>,
+    pub scenes: Arc<Vec<String>>,
     /// The open scene's stem.
     pub scene: String,
     /// The workspace's folder, for people.
@@ -65,6 +66,8 @@ pub struct RoomModel {
     pub files: Arc<Vec<String>>,
     /// What the settings say.
     pub settings: SettingsView,
+    /// What agents do in earnest.
+    pub work: WorkView,
 }
 
 /// What the settings say, as far as the window shows and changes them.
@@ -309,7 +312,7 @@ pub struct TieView {
 }
 
 /// A profile that agents can be made of.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct ProfileView {
     /// Its id.
     pub id: Id,

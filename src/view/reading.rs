@@ -15,6 +15,7 @@ use super::model::{
     SettingsView, TalkView, TieView, look_of,
 };
 use super::pick::Thing;
+use super::work::WorkView;
 use crate::agent::{Agent, AgentSettings, Profiles, Roster};
 use crate::base::{AgentKey, ElementKey, Id, Problem};
 use crate::element::inbox::Inbox;
@@ -23,6 +24,7 @@ use crate::element::pinboard::Pinboard;
 use crate::element::written::Written;
 use crate::element::{Element, Elements, Held};
 use crate::gateway::{BudgetSettings, GatewaySettings, LiveText, Questions};
+use crate::kernel::Kernel;
 use crate::memory::Memory;
 use crate::mind::{LastPrompt, Session, Thoughts};
 use crate::schedule::{SimClock, TICKS_PER_SEC};
@@ -38,11 +40,26 @@ pub struct RoomReader {
     glide: Glide,
     contents: BTreeMap<ElementKey, (ChangeTick, Arc<ContentView>)>,
     headings: Vec<Vec2>,
-    profiles: Option<(ChangeTick, Vec<ProfileView>)>,
-    scenes: Option<(ChangeTick, Vec<String>)>,
-    decor: Option<(ChangeTick, Vec<DecorView>)>,
-    problems: Option<(ChangeTick, Arc<Vec<Problem>>)>,
-    files: Option<(ChangeTick, Arc<Vec<String>>)>,
+    profiles: Shared<Vec<ProfileView>>,
+    scenes: Shared<Vec<String>>,
+    decor: Shared<Vec<DecorView>>,
+    problems: Shared<Vec<Problem>>,
+    files: Shared<Vec<String>>,
+}
+
+/// What is made of something in the world when that changes, and shared by all frames until then.
+type Shared<T> = Option<(ChangeTick, Arc<T>)>;
+
+/// What was made already, or made anew because it changed.
+fn shared<T>(known: &mut Shared<T>, changed: ChangeTick, make: impl FnOnce() -> T) -> Arc<T> {
+    match known {
+        Some((seen, made)) if *seen == changed => made.clone(),
+        _ => {
+            let made = Arc::new(make());
+            *known = Some((changed, made.clone()));
+            made
+        }
+    }
 }
 
 /// What is looked at more closely.
@@ -90,6 +107,7 @@ impl RoomReader {
             problems: self.problems(world),
             scenes: self.scenes(world),
             files: self.files(world),
+            work: WorkView::read(world),
             ..RoomModel::default()
         };
         room.elements = self.elements(world);
@@ -206,69 +224,53 @@ impl RoomReader {
         read.collect()
     }
 
-    fn decor(&mut self, world: &World) -> Vec<DecorView> {
-        let scene = world.get_resource_ref::<SceneState>();
-        let Some(scene) = scene else { return Vec::new() };
-        let changed = scene.last_changed();
-        if self.decor.as_ref().is_none_or(|(seen, _)| *seen != changed) {
+    fn decor(&mut self, world: &World) -> Arc<Vec<DecorView>> {
+        let Some(scene) = world.get_resource_ref::<SceneState>() else { return Arc::default() };
+        shared(&mut self.decor, scene.last_changed(), || {
             let entries = scene.doc.root.get("decor").and_then(Value::as_array);
-            let decor = entries.into_iter().flatten().filter_map(decor_of);
-            self.decor = Some((changed, decor.collect()));
-        }
-        self.decor.as_ref().map(|(_, decor)| decor.clone()).unwrap_or_default()
+            entries.into_iter().flatten().filter_map(decor_of).collect()
+        })
     }
 
-    fn profiles(&mut self, world: &World, agents: &[AgentView]) -> Vec<ProfileView> {
-        let Some(profiles) = world.get_resource_ref::<Profiles>() else { return Vec::new() };
-        let changed = profiles.last_changed();
-        if self.profiles.as_ref().is_none_or(|(seen, _)| *seen != changed) {
+    fn profiles(&mut self, world: &World, agents: &[AgentView]) -> Arc<Vec<ProfileView>> {
+        let Some(profiles) = world.get_resource_ref::<Profiles>() else { return Arc::default() };
+        let mut counts: BTreeMap<&Id, usize> = BTreeMap::new();
+        for agent in agents {
+            *counts.entry(&agent.profile).or_default() += 1;
+        }
+        let count = |id: &Id| counts.get(id).copied().unwrap_or(0);
+        // Who came in or left is counted anew.
+        if self.profiles.as_ref().is_some_and(|(_, views)| views.iter().any(|view| view.agents != count(&view.id))) {
+            self.profiles = None;
+        }
+        shared(&mut self.profiles, profiles.last_changed(), || {
             let views = profiles.iter().map(|(id, profile)| ProfileView {
                 id: id.clone(),
                 name: profile.name.clone(),
                 description: profile.description.clone(),
                 look: look_of(profile),
-                agents: 0,
+                agents: count(id),
             });
-            self.profiles = Some((changed, views.collect()));
-        }
-        let mut counts: BTreeMap<&Id, usize> = BTreeMap::new();
-        for agent in agents {
-            *counts.entry(&agent.profile).or_default() += 1;
-        }
-        let mut views = self.profiles.as_ref().map(|(_, views)| views.clone()).unwrap_or_default();
-        for view in &mut views {
-            view.agents = counts.get(&view.id).copied().unwrap_or(0);
-        }
-        views
+            views.collect()
+        })
     }
 
     fn problems(&mut self, world: &World) -> Arc<Vec<Problem>> {
         let Some(problems) = world.get_resource_ref::<Problems>() else { return Arc::default() };
-        let changed = problems.last_changed();
-        if self.problems.as_ref().is_none_or(|(seen, _)| *seen != changed) {
-            self.problems = Some((changed, Arc::new(problems.iter().cloned().collect())));
-        }
-        self.problems.as_ref().map(|(_, problems)| problems.clone()).unwrap_or_default()
+        shared(&mut self.problems, problems.last_changed(), || problems.iter().cloned().collect())
     }
 
     fn files(&mut self, world: &World) -> Arc<Vec<String>> {
         let Some(files) = world.get_resource_ref::<KnownFiles>() else { return Arc::default() };
-        let changed = files.last_changed();
-        if self.files.as_ref().is_none_or(|(seen, _)| *seen != changed) {
-            self.files = Some((changed, Arc::new(files.all().keys().cloned().collect())));
-        }
-        self.files.as_ref().map(|(_, files)| files.clone()).unwrap_or_default()
+        shared(&mut self.files, files.last_changed(), || files.all().keys().cloned().collect())
     }
 
-    fn scenes(&mut self, world: &World) -> Vec<String> {
-        if let Some(files) = world.get_resource_ref::<KnownFiles>() {
-            let changed = files.last_changed();
-            if self.scenes.as_ref().is_none_or(|(seen, _)| *seen != changed) {
-                let paths = files.all().keys().filter(|path| path.starts_with("scenes/"));
-                self.scenes = Some((changed, paths.map(|path| stem(path).to_owned()).collect()));
-            }
-        }
-        self.scenes.as_ref().map(|(_, scenes)| scenes.clone()).unwrap_or_default()
+    fn scenes(&mut self, world: &World) -> Arc<Vec<String>> {
+        let Some(files) = world.get_resource_ref::<KnownFiles>() else { return Arc::default() };
+        shared(&mut self.scenes, files.last_changed(), || {
+            let paths = files.all().keys().filter(|path| path.starts_with("scenes/"));
+            paths.map(|path| stem(path).to_owned()).collect()
+        })
     }
 }
 
@@ -472,6 +474,14 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_did_not_change_is_shared_by_all_frames() {
+        let (mut known, now) = (None, ChangeTick::new(1));
+        let first = shared(&mut known, now, || vec![1]);
+        assert!(Arc::ptr_eq(&first, &shared(&mut known, now, || vec![2])));
+        assert_eq!(*shared(&mut known, ChangeTick::new(2), || vec![3]), [3]);
     }
 
     #[test]

@@ -12,6 +12,8 @@ use crate::store::{EventKind, EventRecord};
 pub const BUBBLE_SECS: f64 = 5.0;
 /// An element glimmers so long after it changed or was read.
 pub const PULSE_SECS: f64 = 1.6;
+/// A sign over an agent that was refused something stays so long.
+pub const REFUSAL_SECS: f64 = 2.0 * BUBBLE_SECS;
 /// Conversations that are over and can still be read.
 const TALKS_KEPT: usize = 50;
 /// Refusals that wait to be told.
@@ -82,6 +84,22 @@ pub struct Trouble {
     pub remedy: String,
 }
 
+/// A sheet that an agent has just written lies in its hands, goes to the shelf and is gone after so long.
+pub const SHEET_SECS: f64 = 3.0;
+/// More sheets than this are not in the air at once.
+const SHEETS_SHOWN: usize = 24;
+
+/// A file that an agent has just written.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Sheet {
+    /// Who wrote it, by id.
+    pub agent: Id,
+    /// The file's name, without its folders.
+    pub name: String,
+    /// Since when, in real time.
+    pub since_secs: f64,
+}
+
 /// What happened lately.
 #[derive(Clone, Debug, Default)]
 pub struct Recent {
@@ -93,6 +111,8 @@ pub struct Recent {
     pub reactions: BTreeMap<Id, (&'static str, f64)>,
     /// What an agent was refused last, by id, and since when in real time.
     pub refusals: BTreeMap<Id, (String, f64)>,
+    /// Files that agents have just written, oldest first.
+    pub sheets: Vec<Sheet>,
     /// What a person is still to be told, oldest first; taken away by whoever tells it.
     pub refused: VecDeque<Refused>,
     /// Providers that did not answer when they were asked last, by name.
@@ -123,8 +143,13 @@ impl Recent {
         self.bubbles.retain(|_, bubble| now_secs - bubble.born_secs < BUBBLE_SECS);
         self.pulses.retain(|_, (_, since)| now_secs - *since < PULSE_SECS);
         self.reactions.retain(|_, (_, since)| now_secs - *since < PULSE_SECS);
-        self.refusals.retain(|_, (_, since)| now_secs - *since < 2.0 * BUBBLE_SECS);
-        !(self.bubbles.is_empty() && self.pulses.is_empty() && self.reactions.is_empty() && self.refusals.is_empty())
+        self.refusals.retain(|_, (_, since)| now_secs - *since < REFUSAL_SECS);
+        self.sheets.retain(|sheet| now_secs - sheet.since_secs < SHEET_SECS);
+        !(self.sheets.is_empty()
+            && self.bubbles.is_empty()
+            && self.pulses.is_empty()
+            && self.reactions.is_empty()
+            && self.refusals.is_empty())
     }
 
     fn note(&mut self, event: &EventRecord, now_secs: f64) {
@@ -141,6 +166,7 @@ impl Recent {
                 | EventKind::Budget
                 | EventKind::ModelCall
                 | EventKind::ActionDropped
+                | EventKind::FileChange
         );
         if !matters {
             return;
@@ -191,6 +217,15 @@ impl Recent {
                 }
             }
             EventKind::ModelCall => self.note_call(&data),
+            EventKind::FileChange => {
+                if let Some(agent) = agent.filter(|_| data.get("gone").is_none()) {
+                    let path = text("path");
+                    let name = path.rsplit('/').next().unwrap_or_default().to_owned();
+                    self.sheets.push(Sheet { agent, name, since_secs: now_secs });
+                    let surplus = self.sheets.len().saturating_sub(SHEETS_SHOWN);
+                    self.sheets.drain(..surplus);
+                }
+            }
             // What an agent gives up by itself is its own affair; a task was given by a person.
             EventKind::ActionDropped => {
                 if data["action"] == "task" {
@@ -306,6 +341,17 @@ mod tests {
             (0..500).map(|number| of_nobody(EventKind::Warning, json!({ "what": format!("no {number}") }))).collect();
         recent.take_in(many, 0.0);
         assert_eq!(recent.refused.len(), REFUSED_KEPT);
+    }
+
+    #[test]
+    fn what_an_agent_was_refused_is_known_for_ten_seconds() {
+        let mut recent = Recent::default();
+        let refused = |what: &str| record(EventKind::Warning, json!({ "what": what }));
+        recent.take_in(vec![refused("there is no pin p9")], 1.0);
+        recent.take_in(vec![refused("the board is full")], 4.0);
+        assert!(recent.fade(13.9));
+        assert_eq!(recent.refusals["ada-1"], ("the board is full".to_owned(), 4.0));
+        assert!(!recent.fade(14.1));
     }
 
     #[test]

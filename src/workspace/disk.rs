@@ -92,6 +92,11 @@ impl Disk {
         }
     }
 
+    /// Takes back that someone changed a file: the world is told otherwise what stands in it now.
+    pub(super) fn forget_change(&self, path: &str) {
+        self.news().retain(|news| !matches!(news, News::Changed(change) if change.path == path));
+    }
+
     /// Whether anything is to be told.
     pub(super) fn has_news(&self) -> bool {
         !self.news().is_empty()

@@ -52,21 +52,30 @@ pub fn plugin(app: &mut App) {
         .init_resource::<SettingsSections>()
         .init_resource::<unsaved::Unsaved>()
         .init_resource::<EventLog>()
+        .init_resource::<vfs::FileLine>()
+        .init_resource::<vfs::FilesUnderWay>()
+        .add_settings::<vfs::FileLimits>()
         // What was saved is told before what changed since.
         .add_input::<SaveReport>()
         .add_input::<FileChanged>()
         .add_input::<SettingsEdit>()
+        .add_input::<vfs::OutsideChange>()
+        .add_input::<vfs::FileOutcome>()
+        .add_tick_message::<vfs::FileOrder>()
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<SceneEdit>()
         .add_tick_message::<SceneWrite>()
-        .add_systems(Tick, room::collect.in_set(CollectInputs))
+        .add_systems(Tick, (room::collect, vfs::room::collect).in_set(CollectInputs))
         .add_systems(
             Tick,
             (room::take_in, settings_edit::take_in).chain().in_set(InPhase(WorkshopSystems::Ingest, Floor::Workspace)),
         )
         .add_systems(
             Tick,
-            (room::write_scene, room::keep_problems).chain().in_set(InPhase(WorkshopSystems::Record, Floor::Workspace)),
+            (room::write_scene, room::keep_problems, vfs::room::send)
+                .chain()
+                .in_set(InPhase(WorkshopSystems::Record, Floor::Workspace)),
         );
     sections::register::<saved::WorkspaceSaved>(app);
+    sections::register::<vfs::FilesSaved>(app);
 }

@@ -17,6 +17,8 @@ use super::scene_file::{self, SceneDoc};
 use super::scene_patch;
 use super::settings_file::apply_settings;
 use super::unsaved::{Target, Unsaved, rebase, target_of};
+use super::vfs::room::FilesRead;
+use super::vfs::{self, FileLine};
 use super::watch::Watcher;
 use crate::base::hash::content_hash;
 use crate::base::{Problem, Severity};
@@ -84,10 +86,11 @@ pub fn begin(world: &mut World, start: RoomStart) {
     apply_settings(world);
 }
 
-/// Whether saver or watcher found something that is not at the door yet.
+/// Whether saver, watcher or the desk that has the files found something that is not at the door yet.
 pub fn has_news(world: &World) -> bool {
     let watcher = world.get_resource::<Watcher>().map(Watcher::disk);
-    watcher.or_else(|| world.get_resource::<Saver>().map(Saver::disk)).is_some_and(Disk::has_news)
+    let disk = watcher.or_else(|| world.get_resource::<Saver>().map(Saver::disk));
+    disk.is_some_and(Disk::has_news) || world.get_resource::<FileLine>().is_some_and(FileLine::has_news)
 }
 
 /// Moves what saver and watcher found to the door.
@@ -107,11 +110,12 @@ pub(super) fn collect(
     }
 }
 
-/// Takes in what was saved, and what others changed.
+/// Takes in what was saved, what others changed, and what was ordered and done.
 pub(super) fn take_in(
     world: &mut World,
     mut saves: Local<MessageCursor<SaveReport>>,
     mut changes: Local<MessageCursor<FileChanged>>,
+    mut files: Local<FilesRead>,
 ) {
     let reports: Vec<SaveReport> = saves.read(world.resource::<Messages<SaveReport>>()).cloned().collect();
     for report in reports {
@@ -127,6 +131,9 @@ pub(super) fn take_in(
             take_in_file(world, change);
         }
     });
+    vfs::room::take_in(world, &mut files);
+    // What was ordered is told to everyone above as any change is, and is taken in here already.
+    changes.clear(world.resource::<Messages<FileChanged>>());
 }
 
 /// Takes in one file. Where the room had changed it too, the message says for everyone above what came of both.
@@ -143,12 +150,30 @@ fn take_in_file(world: &mut World, change: &mut FileChanged) {
         FileContent::Text(text) => Some(text.clone()),
         _ => None,
     };
-    let path = change.path.clone();
-    if theirs == known && !world.resource::<Unsaved>().tracks(&path) {
+    if theirs == known && !world.resource::<Unsaved>().tracks(&change.path) {
         return;
     }
-    let data = json!({ "path": path, "by": "outside" });
+    let data = json!({ "path": change.path, "by": "outside" });
     world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::FileChange, data));
+    take_in_text(world, change, theirs, known);
+}
+
+/// Takes in a file that was written, or taken away, on order: whoever ordered it stands in the record already.
+pub(super) fn take_in_written(world: &mut World, path: &str, text: Option<String>) {
+    world.write_message(ProblemReport { source: format!("reading {path}"), problems: Vec::new() });
+    let known = world.resource::<KnownFiles>().text(path).map(str::to_owned);
+    if text == known && !world.resource::<Unsaved>().tracks(path) {
+        return;
+    }
+    let content = text.clone().map_or(FileContent::Removed, FileContent::Text);
+    let mut change = FileChanged { path: path.to_owned(), content };
+    take_in_text(world, &mut change, text, known);
+    world.write_message(change);
+}
+
+/// Joins someone else's text with what the room did to the same file.
+fn take_in_text(world: &mut World, change: &mut FileChanged, theirs: Option<String>, known: Option<String>) {
+    let path = change.path.clone();
     world.resource_mut::<Unsaved>().seen(&path, theirs.as_deref().map(|text| content_hash(text.as_bytes())));
     if path == world.resource::<SceneState>().path {
         take_in_scene(world, &path, theirs);

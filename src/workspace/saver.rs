@@ -66,6 +66,12 @@ impl Saver {
         &self.disk
     }
 
+    /// What it shares with the watcher.
+    #[cfg(test)]
+    pub(super) fn disk_shared(&self) -> Arc<Disk> {
+        self.disk.clone()
+    }
+
     /// Asks for a text to be written. Never waits.
     pub fn save(&self, path: &str, order: SaveOrder) {
         self.orders.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), order);

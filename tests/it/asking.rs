@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use agent_workshop::base::RequestId;
+use agent_workshop::gateway::LiveCall;
 use agent_workshop::gateway::keys::Environment;
 use agent_workshop::gateway::provider::ProviderRequest;
 use agent_workshop::gateway::settings::{Choice, GatewaySettings};
@@ -25,6 +26,8 @@ pub struct Asked {
     pub live: String,
     /// How many pieces.
     pub pieces: usize,
+    /// The tools that were seen being called before it, as far as that was told.
+    pub calls: Vec<LiveCall>,
 }
 
 impl Asked {
@@ -61,20 +64,35 @@ pub fn worker() -> Worker {
 
 /// The command that asks this.
 pub fn command(id: u64, provider: &str, base_url: &str, words: &str, settings: &GatewaySettings) -> GatewayCommand {
-    let settings =
-        GatewaySettings { base_urls: BTreeMap::from([(provider.to_owned(), base_url.to_owned())]), ..settings.clone() };
-    let choice = Choice { provider: provider.to_owned(), model: "test-model".to_owned() };
-    let request = ProviderRequest {
+    command_of(id, provider, base_url, request(words), settings)
+}
+
+/// The question that says this.
+pub fn request(words: &str) -> ProviderRequest {
+    ProviderRequest {
         agent: "ada-1".to_owned(),
         profile: "ada".to_owned(),
         kind: CallKind::Task,
-        model: choice.model.clone(),
+        model: "test-model".to_owned(),
         system: "You are a test.".to_owned(),
         messages: vec![PromptMessage::words(Role::User, words)],
         tools: Vec::new(),
         max_output_tokens: 64,
         seed: 1,
-    };
+    }
+}
+
+/// The command that asks a question.
+pub fn command_of(
+    id: u64,
+    provider: &str,
+    base_url: &str,
+    request: ProviderRequest,
+    settings: &GatewaySettings,
+) -> GatewayCommand {
+    let settings =
+        GatewaySettings { base_urls: BTreeMap::from([(provider.to_owned(), base_url.to_owned())]), ..settings.clone() };
+    let choice = Choice { provider: provider.to_owned(), model: request.model.clone() };
     let terms = Terms {
         base_url: settings.base_url(provider, &Environment::default()).expect("the tests know only vendors"),
         patience: settings.patience(),
@@ -92,17 +110,32 @@ pub fn ask(provider: &str, base_url: &str, words: &str, settings: &GatewaySettin
     hear(&worker)
 }
 
+/// Asks a question and waits for the answer.
+pub fn ask_this(provider: &str, base_url: &str, request: ProviderRequest, settings: &GatewaySettings) -> Asked {
+    let worker = worker();
+    worker.send(command_of(1, provider, base_url, request, settings)).expect("there is room for one question");
+    hear(&worker)
+}
+
 /// Waits for the answer to the question that is under way.
 pub fn hear(worker: &Worker) -> Asked {
-    let (mut live, mut pieces) = (String::new(), 0);
+    let (mut live, mut pieces, mut calls) = (String::new(), 0, Vec::new());
     loop {
         match worker.next(Duration::from_secs(60)).expect("every question gets its answer") {
-            GatewayEvent::Started { .. } => {}
+            // A further try begins at nothing.
+            GatewayEvent::Started { .. } => {
+                live.clear();
+                calls.clear();
+            }
+            GatewayEvent::Calling { position, call, .. } => {
+                assert!(position <= calls.len(), "calls begin in order");
+                if position < calls.len() { calls[position] = call } else { calls.push(call) }
+            }
             GatewayEvent::Delta { text, .. } => {
                 live.push_str(&text);
                 pieces += 1;
             }
-            GatewayEvent::Finished { outcome, .. } => return Asked { outcome, live, pieces },
+            GatewayEvent::Finished { outcome, .. } => return Asked { outcome, live, pieces, calls },
         }
     }
 }

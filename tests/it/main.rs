@@ -14,6 +14,7 @@ mod peers;
 #[cfg(feature = "window")]
 mod screen;
 mod standing_still;
+mod vendor_tools;
 mod vendors;
 #[cfg(feature = "window")]
 mod window;

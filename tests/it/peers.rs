@@ -5,11 +5,11 @@
 //! `WORKSHOP_PEERS_FETCH=0`. Each version has a folder of its own.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 use std::sync::mpsc;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -82,6 +82,86 @@ impl Peer {
         stream.read_to_end(&mut answer)?;
         Ok(String::from_utf8_lossy(&answer).into_owned())
     }
+}
+
+/// What goes to a peer, as it is on the wire: a peer's own journal tells what it made of it.
+pub struct Tap {
+    /// Where it listens.
+    pub url: String,
+    heard: Arc<Mutex<Vec<Heard>>>,
+}
+
+/// What came over one connection.
+type Heard = Arc<Mutex<Vec<u8>>>;
+
+impl Tap {
+    /// Hands on everything to a peer and back.
+    pub fn before(peer: &Peer) -> Self {
+        Self::start(peer, None)
+    }
+
+    /// Hands on everything to a peer, and its answers only up to these words.
+    pub fn cutting(peer: &Peer, last_words: &'static str) -> Self {
+        Self::start(peer, Some(last_words))
+    }
+
+    fn start(peer: &Peer, last_words: Option<&'static str>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+        let url = format!("http://{}", listener.local_addr().expect("it is bound"));
+        let heard: Arc<Mutex<Vec<Heard>>> = Arc::default();
+        let (connections, host) = (heard.clone(), peer.url.trim_start_matches("http://").to_owned());
+        // Ends with the process: it waits in `accept`.
+        thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                let Ok(server) = TcpStream::connect(&host) else { continue };
+                let (Ok(client_again), Ok(server_again)) = (client.try_clone(), server.try_clone()) else { continue };
+                let bytes = Heard::default();
+                connections.lock().expect("nobody breaks while holding it").push(bytes.clone());
+                thread::spawn(move || hand_on(client, server, &bytes, None));
+                thread::spawn(move || hand_on(server_again, client_again, &Heard::default(), last_words));
+            }
+        });
+        Self { url, heard }
+    }
+
+    /// The bodies of all requests so far, as JSON, in order of the connections.
+    pub fn bodies(&self) -> Vec<serde_json::Value> {
+        let connections = self.heard.lock().expect("nobody breaks while holding it");
+        let mut bodies = Vec::new();
+        for connection in connections.iter() {
+            let bytes = connection.lock().expect("nobody breaks while holding it");
+            let mut rest: &[u8] = &bytes;
+            while let Some(end) = rest.windows(4).position(|four| four == b"\r\n\r\n") {
+                let head = String::from_utf8_lossy(&rest[..end]).to_ascii_lowercase();
+                let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
+                let (body, after) = rest[end + 4..].split_at(length.unwrap_or(0));
+                bodies.extend(serde_json::from_slice::<serde_json::Value>(body));
+                rest = after;
+            }
+        }
+        bodies
+    }
+}
+
+/// Copies until one side has had enough, and tells the other.
+fn hand_on(mut from: TcpStream, mut to: TcpStream, heard: &Mutex<Vec<u8>>, last_words: Option<&str>) {
+    let mut block = [0; 8192];
+    while let Ok(count @ 1..) = from.read(&mut block) {
+        let mut heard = heard.lock().expect("nobody breaks while holding it");
+        let before = heard.len();
+        heard.extend_from_slice(&block[..count]);
+        let found = last_words.and_then(|words| {
+            let at = heard.windows(words.len()).position(|some| some == words.as_bytes())?;
+            Some(at + words.len())
+        });
+        let handed_on = found.unwrap_or(heard.len()).saturating_sub(before);
+        if to.write_all(&block[..handed_on]).is_err() || found.is_some() {
+            break;
+        }
+    }
+    // Either side may be gone already.
+    let _ = to.shutdown(Shutdown::Both);
+    let _ = from.shutdown(Shutdown::Both);
 }
 
 /// Whether a case is to be ignored because this is missing; says so by name. Where `WORKSHOP_PEERS=required` it

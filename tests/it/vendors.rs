@@ -9,8 +9,10 @@ use serde_json::json;
 
 use crate::asking::{self, KEY, hasty};
 use crate::peers::{self, Peer};
+use crate::vendor_tools;
 
-const VENDORS: [&str; 4] = ["openai", "anthropic", "gemini", "ollama"];
+/// All of them.
+pub const VENDORS: [&str; 4] = ["openai", "anthropic", "gemini", "ollama"];
 
 fn fixtures() -> serde_json::Value {
     let usage = json!({ "prompt_tokens": 21, "completion_tokens": 9, "total_tokens": 30 });
@@ -91,6 +93,7 @@ fn rate_limit(vendor: &str) {
     let failure = asking::ask(vendor, &peer.url, "limit", &hasty()).failure();
     assert_eq!(failure.kind, FailureKind::RateLimited);
     assert!(failure.what.contains("429") && failure.what.contains("tried 4 times"), "{}", failure.what);
+    assert_eq!(failure.retry_after_secs, Some(1.0), "the mock asks to wait a second");
 }
 
 /// A stream that is cut is no answer.
@@ -147,5 +150,6 @@ pub fn trials() -> Vec<Trial> {
             trials.push(trial.with_ignored_flag(ignored));
         }
     }
+    trials.extend(vendor_tools::trials(ignored));
     trials
 }

@@ -2,12 +2,15 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
-use bevy::app::AppExit;
+use bevy::app::{App, AppExit};
 use bevy::ecs::prelude::*;
 use bevy::render::error_handler::{RenderError, RenderErrorHandler, RenderErrorPolicy};
+use bevy::render::render_resource::PollType;
+use bevy::render::renderer::RenderDevice;
+use bevy::render::{Render, RenderApp, RenderSystems};
 use thiserror::Error;
 
 /// A window could not be shown, or ended by itself.
@@ -44,8 +47,24 @@ impl WindowError {
 
 /// Whether a frame has been drawn: from then on a panic is a fault of ours and is told in full.
 static SHOWN: AtomicBool = AtomicBool::new(false);
-/// Why the driver gave up, if it did.
-static GAVE_UP: Mutex<Option<String>> = Mutex::new(None);
+
+/// Why the driver gave up, if it did. The window's world and whoever shows the window hold the same.
+#[derive(Resource, Clone, Default)]
+pub(super) struct GaveUp(Arc<Mutex<Option<String>>>);
+
+impl GaveUp {
+    /// Keeps the first reason: what follows from it is no news.
+    fn note(&self, why: String) {
+        if let Ok(mut known) = self.0.lock() {
+            known.get_or_insert(why);
+        }
+    }
+
+    /// Why the driver gave up, if it did.
+    pub(super) fn why(&self) -> Option<String> {
+        self.0.lock().ok().and_then(|why| why.clone())
+    }
+}
 
 /// Notes that the window is there.
 pub(super) fn note_shown() {
@@ -53,24 +72,23 @@ pub(super) fn note_shown() {
 }
 
 /// Builds and shows a window. Bevy panics where there is no display or nothing to draw with; that becomes an error.
-pub(super) fn guarded(show: impl FnOnce() -> AppExit) -> Result<AppExit, WindowError> {
+pub(super) fn guarded(show: impl FnOnce(&GaveUp) -> AppExit) -> Result<AppExit, WindowError> {
+    let gave_up = GaveUp::default();
     let before = std::panic::take_hook();
+    let is_known = gave_up.clone();
     std::panic::set_hook(Box::new(move |info| {
-        if SHOWN.load(Ordering::Relaxed) {
+        // What is left of a lost device panics as it is taken down; the reason for that is told already.
+        if SHOWN.load(Ordering::Relaxed) && is_known.why().is_none() {
             before(info);
         }
     }));
-    let outcome = catch_unwind(AssertUnwindSafe(show));
+    let outcome = catch_unwind(AssertUnwindSafe(|| show(&gave_up)));
     drop(std::panic::take_hook());
-    let gave_up = GAVE_UP.lock().ok().and_then(|mut why| why.take());
-    match outcome {
-        Ok(exit) if exit.is_error() => match gave_up {
-            Some(why) => Err(WindowError::Driver(why)),
-            None => Ok(exit),
-        },
-        Ok(exit) => Ok(exit),
-        Err(panic) if SHOWN.load(Ordering::Relaxed) => std::panic::resume_unwind(panic),
-        Err(panic) => Err(told(panic.as_ref())),
+    match (gave_up.why(), outcome) {
+        (Some(why), _) => Err(WindowError::Driver(why)),
+        (None, Ok(exit)) => Ok(exit),
+        (None, Err(panic)) if SHOWN.load(Ordering::Relaxed) => std::panic::resume_unwind(panic),
+        (None, Err(panic)) => Err(told(panic.as_ref())),
     }
 }
 
@@ -85,19 +103,89 @@ fn told(panic: &(dyn Any + Send)) -> WindowError {
 
 /// Where the driver gives up (it was updated or reset, a card was unplugged), the window ends and the room is saved:
 /// asking for another device leaves Bevy with a surface of the old one.
-pub(super) fn render_errors() -> RenderErrorHandler {
-    RenderErrorHandler(|error: &RenderError, window: &mut World, _: &mut World| {
-        if let Ok(mut why) = GAVE_UP.lock() {
-            *why = Some(format!("{:?} {}", error.ty, error.description.lines().next().unwrap_or_default()));
-        }
-        window.write_message(AppExit::error());
-        RenderErrorPolicy::StopRendering
-    })
+pub(super) fn watch_driver(app: &mut App, gave_up: &GaveUp) {
+    app.insert_resource(gave_up.clone()).insert_resource(RenderErrorHandler(note_render_error));
+    if let Some(render) = app.get_sub_app_mut(RenderApp) {
+        render.add_systems(Render, ask_the_device.in_set(RenderSystems::Cleanup));
+    }
+}
+
+/// Between two frames, because Bevy calls this: the window ends in the frame that follows, as it does when a person
+/// closes it, for an exit that is asked for here would come after the last system has run.
+fn note_render_error(error: &RenderError, window: &mut World, _: &mut World) -> RenderErrorPolicy {
+    let what = error.description.lines().next().unwrap_or_default();
+    window.resource::<GaveUp>().note(format!("{:?} {what}", error.ty).trim_end().to_owned());
+    RenderErrorPolicy::StopRendering
+}
+
+/// A device that is gone says so only when it is asked, and a frame that could not be drawn asks nothing.
+fn ask_the_device(device: Res<RenderDevice>) {
+    // Whether its queue is empty is of no interest.
+    let _ = device.poll(PollType::Poll);
+}
+
+/// Ends the window once the driver has given up.
+pub(super) fn leave(gave_up: Res<GaveUp>, mut exit: MessageWriter<AppExit>) {
+    if gave_up.why().is_some() {
+        exit.write(AppExit::error());
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use bevy::app::Last;
+    use bevy::render::error_handler::ErrorType;
+
+    use super::super::frame::{Screen, close_room};
+    use super::super::open_room::OpenRoom;
     use super::*;
+    use crate::app::room::OpenOptions;
+    use crate::workspace::starter;
+
+    /// What comes to an end where the driver gives up in the third frame.
+    fn driver_gives_up(room: OpenRoom, gave_up: &GaveUp) -> AppExit {
+        let mut app = App::new();
+        app.insert_non_send(room).insert_non_send(Screen::new(None));
+        watch_driver(&mut app, gave_up);
+        app.add_systems(Last, (leave, close_room).chain());
+        app.world_mut().spawn((bevy::window::Window::default(), bevy::window::PrimaryWindow));
+        for _ in 0..2 {
+            app.update();
+            assert_eq!(app.should_exit(), None);
+            assert!(app.world_mut().non_send_mut::<OpenRoom>().world().is_some(), "the room is open");
+        }
+        let mut drawing = World::new();
+        for description in ["reset by the kernel\nand more", "what follows from it"] {
+            let error = RenderError { ty: ErrorType::DeviceLost, description: description.to_owned(), source: None };
+            let policy = note_render_error(&error, app.world_mut(), &mut drawing);
+            assert!(matches!(policy, RenderErrorPolicy::StopRendering));
+        }
+        app.update();
+        assert!(app.world_mut().non_send_mut::<OpenRoom>().world().is_none(), "the room is saved and closed");
+        let exit = app.should_exit().expect("the window ends");
+        // As what is left of the device does when it is taken down.
+        std::panic::panic_any(format!("a surface without a device: {exit:?}"));
+    }
+
+    #[test]
+    fn where_the_driver_gives_up_the_room_is_saved_and_the_first_reason_is_told() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        starter::init(folder.path()).expect("the starter kit can be written");
+        let options = OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::default() };
+        let mut room = OpenRoom::open(options.clone()).expect("the starter scene opens");
+        room.run_ticks(30);
+        let ended = guarded(|gave_up| driver_gives_up(room, gave_up));
+        let error = ended.expect_err("the program fails");
+        assert_eq!(
+            error.to_string(),
+            "the graphics driver gave up: DeviceLost reset by the kernel; the room was saved"
+        );
+        assert!(error.remedy().contains("goes on where it was"));
+        let mut again = OpenRoom::open(options).expect("it opens again");
+        let tick = again.world().expect("it is open").resource::<crate::schedule::SimClock>().tick();
+        assert!(tick >= 30, "it goes on where it was, and not at {tick}");
+        again.close("tested");
+    }
 
     #[test]
     fn what_bevy_says_before_it_gives_up_becomes_a_reason_and_a_remedy() {

@@ -10,6 +10,8 @@ use bevy::winit::{UpdateMode, WinitSettings};
 use bevy_egui::{EguiContext, EguiFullOutput, EguiInput, PrimaryEguiContext};
 use egui::{Context, Event, FullOutput, RawInput, ViewportId};
 
+use super::failing::GaveUp;
+use super::hidden::Hidden;
 use super::open_room::OpenRoom;
 use super::performing::{self, Outcome};
 use super::steering::Steering;
@@ -31,6 +33,8 @@ const STILL: Duration = Duration::from_millis(500);
 const BUSY: Duration = Duration::from_millis(100);
 /// Between two frames at least while the person works in another window.
 const UNFOCUSED: Duration = Duration::from_millis(33);
+/// New drawings are at the display after so many frames.
+const FRAMES_TO_ARRIVE: u8 = 4;
 /// Who touched mouse or keys so many seconds ago is still looking.
 const LOOKS_SECS: f64 = 4.0;
 
@@ -40,6 +44,8 @@ pub struct Screen {
     pub state: UiState,
     shell: Shell,
     art: Option<Art>,
+    /// Drawings for another scale, and in how many frames they are sure to have reached the display.
+    coming: Option<(Art, u8)>,
     dropped: Vec<std::path::PathBuf>,
     wants_to_quit: bool,
     pixels_per_point: f32,
@@ -74,6 +80,7 @@ impl Screen {
             state,
             shell: Shell::default(),
             art: None,
+            coming: None,
             dropped: Vec::new(),
             wants_to_quit: false,
             pixels_per_point: 1.0,
@@ -119,7 +126,7 @@ impl Screen {
         };
         // New letters and drawings reach the display one frame after they are first used.
         self.frames_owed = if output.textures_delta.is_empty() { self.frames_owed.saturating_sub(1) } else { 2 };
-        if self.frames_owed > 0 {
+        if self.frames_owed > 0 || self.coming.is_some() {
             self.next_frame = LIVELY;
         }
         if !commands.is_empty() {
@@ -163,9 +170,17 @@ impl Screen {
         if self.art.is_none() || (self.pixels_per_point - pixels_per_point).abs() > 0.01 {
             let (art, problems) = Art::load(context, pixels_per_point);
             room.notices.extend(problems);
-            self.art = Some(art);
+            self.coming = Some((art, if self.art.is_none() { 0 } else { FRAMES_TO_ARRIVE }));
             self.pixels_per_point = pixels_per_point;
         }
+        // Until the new drawings are there, those of the old scale are shown: nobody vanishes in between.
+        self.coming = match self.coming.take() {
+            Some((art, 0)) => {
+                self.art = Some(art);
+                None
+            }
+            coming => coming.map(|(art, frames)| (art, frames - 1)),
+        };
     }
 
     /// What was dropped from the desktop is taken in where it was dropped.
@@ -226,13 +241,16 @@ pub(super) fn draw(
 /// Draws often while something moves and seldom while nothing does.
 pub(super) fn pace(
     screen: NonSend<Screen>,
+    hidden: Res<Hidden>,
     mut settings: ResMut<WinitSettings>,
     mut redraws: ResMut<Messages<RequestRedraw>>,
 ) {
     // `bevy_egui` asks for the next frame at once where `egui` asks for one after a while, such as for a caret.
     redraws.clear();
-    let focused = UpdateMode::reactive(screen.next_frame);
-    let unfocused = UpdateMode::reactive_low_power(screen.next_frame.max(UNFOCUSED));
+    let seldom = screen.next_frame.max(UNFOCUSED);
+    // A window that was minimised may still be said to have the focus.
+    let focused = UpdateMode::reactive(if hidden.is_hidden() { seldom } else { screen.next_frame });
+    let unfocused = UpdateMode::reactive_low_power(seldom);
     if settings.focused_mode != focused || settings.unfocused_mode != unfocused {
         settings.focused_mode = focused;
         settings.unfocused_mode = unfocused;
@@ -250,12 +268,13 @@ pub(super) fn quit(screen: NonSend<Screen>, mut exit: MessageWriter<AppExit>) {
 pub(super) fn close_room(
     mut exits: MessageReader<AppExit>,
     windows: Query<&Window, With<PrimaryWindow>>,
+    gave_up: Res<GaveUp>,
     mut room: NonSendMut<OpenRoom>,
     mut screen: NonSendMut<Screen>,
 ) {
     if exits.read().count() > 0 || windows.is_empty() {
         screen.steering.close();
-        room.close("the window was closed");
+        room.close(if gave_up.why().is_some() { "the graphics driver gave up" } else { "the window was closed" });
     }
 }
 

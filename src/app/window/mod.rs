@@ -9,6 +9,7 @@ mod editing;
 mod errands;
 mod failing;
 mod frame;
+mod hidden;
 mod open_room;
 mod performing;
 pub mod remembering;
@@ -21,7 +22,7 @@ mod tests;
 use std::path::PathBuf;
 
 use bevy::DefaultPlugins;
-use bevy::app::{App, AppExit, Last, PluginGroup, PostUpdate, PreStartup, Update};
+use bevy::app::{App, AppExit, Last, PluginGroup, PostUpdate, PreStartup, PreUpdate, Update};
 use bevy::camera::Camera2d;
 use bevy::ecs::prelude::*;
 use bevy::window::{ExitCondition, PresentMode, Window, WindowPlugin};
@@ -49,10 +50,10 @@ pub const USUAL_SIZE: (u32, u32) = (1280, 800);
 
 /// Shows a room until the window is closed; everything is saved when this returns.
 pub fn run(room: OpenRoom, options: &WindowOptions) -> Result<AppExit, WindowError> {
-    failing::guarded(|| show(room, options))
+    failing::guarded(|gave_up| show(room, options, gave_up))
 }
 
-fn show(mut room: OpenRoom, options: &WindowOptions) -> AppExit {
+fn show(mut room: OpenRoom, options: &WindowOptions, gave_up: &failing::GaveUp) -> AppExit {
     let steering = steering_of(&mut room, options);
     let size = options.size.or(steering.remembered().window).unwrap_or(USUAL_SIZE);
     let window = Window {
@@ -75,15 +76,16 @@ fn show(mut room: OpenRoom, options: &WindowOptions) -> AppExit {
     let mut app = App::new();
     app.add_plugins((plugins, EguiPlugin::default()));
     app.insert_non_send(room).insert_non_send(Screen::steered(options.dark, steering));
-    app.insert_resource(failing::render_errors());
+    failing::watch_driver(&mut app, gave_up);
     app.insert_resource(bevy::camera::ClearColor(bevy::color::Color::BLACK));
     app.add_systems(
         PreStartup,
         (spawn_camera.before(EguiStartupSet::InitContexts), run_by_hand.after(EguiStartupSet::InitContexts)),
     );
+    app.init_resource::<hidden::Hidden>().add_systems(PreUpdate, (hidden::look, hidden::spare_the_drawing).chain());
     app.add_systems(Update, (frame::live, frame::take_dropped_files, frame::note_size).chain());
     app.add_systems(PostUpdate, frame::draw.in_set(EguiPostUpdateSet::EndPass));
-    app.add_systems(Last, (frame::pace, frame::quit, frame::close_room).chain());
+    app.add_systems(Last, (frame::pace, frame::quit, failing::leave, frame::close_room).chain());
     app.run()
 }
 

@@ -159,7 +159,13 @@ fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomAct, Option<
 /// What happens while a hand moves: it changes nothing that could be taken back, and comes with every frame.
 fn passes_by(act: &RoomAct) -> bool {
     use AgentCommand::{Carry, PickUp, PutDown};
-    matches!(act, RoomAct::Agent(Carry { .. } | PickUp { .. } | PutDown { .. }) | RoomAct::Talk(_) | RoomAct::Task(_))
+    matches!(
+        act,
+        RoomAct::Agent(Carry { .. } | PickUp { .. } | PutDown { .. })
+            | RoomAct::Talk(_)
+            | RoomAct::Task(_)
+            | RoomAct::Work(_)
+    )
 }
 
 /// Does acts as they were noted; says which do not fit the room any more.
@@ -188,6 +194,7 @@ fn push_all(room: &mut OpenRoom, acts: Vec<RoomAct>) {
             RoomAct::Talk(command) => push(world, command),
             RoomAct::Task(command) => push(world, command),
             RoomAct::Relate(command) => push(world, command),
+            RoomAct::Work(command) => push(world, command),
         }
     }
 }

@@ -3,12 +3,14 @@
 //!
 //! An answer is a pure function of the request. The way of a request: [`reading`] parses the prompt, [`speaker`]
 //! holds who speaks ([`voice`] and [`craft`]), one of [`remark`], [`talk`], [`task`] and [`summary`] drafts a
-//! reply, [`markers`] decides what it does to the room, and [`draft`] makes clean text of it.
+//! reply, [`markers`] decides what it does to the room, and [`draft`] makes clean text of it. A task for which tools
+//! are offered goes another way: [`dossier`] reads what was done, [`work`] takes the next step, [`papers`] writes.
 //!
 //! So that a room comes to rest when nothing new comes in: the same text read again gets no markers, a pinboard
 //! is added to only while it is nearly empty, and an answer to mail is never answered.
 
 pub mod craft;
+pub mod dossier;
 pub mod draft;
 pub mod facts;
 pub mod filler;
@@ -16,6 +18,7 @@ pub mod knowledge;
 pub mod markers;
 pub mod matter;
 pub mod moment;
+pub mod papers;
 pub mod phrases;
 pub mod reading;
 pub mod remark;
@@ -27,6 +30,7 @@ pub mod text;
 mod trades;
 mod trades_more;
 pub mod voice;
+pub mod work;
 
 #[cfg(test)]
 mod examples;
@@ -43,8 +47,8 @@ use self::reading::Reading;
 use self::speaker::Speaker;
 use super::provider::{ProviderRequest, SimulatedAnswer, SimulatedProvider};
 use crate::base::hash::content_hash;
-use crate::base::text::estimate_tokens;
-use crate::mind::{Completion, Finish, Usage};
+use crate::base::text::tokens_of_chars;
+use crate::mind::{Completion, Finish, ToolCall, Usage};
 
 /// Drafts that are tried until one says nothing that was said before.
 const TRIES: u64 = 6;
@@ -61,15 +65,20 @@ pub struct OfflineProvider;
 
 impl SimulatedProvider for OfflineProvider {
     fn answer(&mut self, request: &ProviderRequest) -> SimulatedAnswer {
-        let (text, was_cut) = reply(request).fit(request.max_output_tokens);
-        let chars = text.chars().count() as f32;
-        let sent = request.messages.iter().map(|message| estimate_tokens(&message.text));
-        let input_tokens = sent.fold(estimate_tokens(&request.system), u32::saturating_add);
-        let usage = Usage { input_tokens, cached_tokens: 0, output_tokens: estimate_tokens(&text) };
-        let finish = if was_cut { Finish::Length } else { Finish::Stop };
+        let (text, tool_calls, finish) = match work::next_step(request) {
+            Some(step) if step.calls.is_empty() => (step.text, Vec::new(), Finish::Stop),
+            Some(step) => (step.text, step.calls, Finish::ToolCalls),
+            None => {
+                let (text, was_cut) = reply(request).fit(request.max_output_tokens);
+                (text, Vec::new(), if was_cut { Finish::Length } else { Finish::Stop })
+            }
+        };
+        let chars = text.chars().count() + tool_calls.iter().map(ToolCall::chars).sum::<usize>();
+        let input_tokens = request.estimated_input_tokens();
+        let usage = Usage { input_tokens, cached_tokens: 0, output_tokens: tokens_of_chars(chars) };
         SimulatedAnswer {
-            outcome: Ok(Completion { text, tool_calls: Vec::new(), usage, finish }),
-            latency_secs: (SHORTEST_LATENCY_SECS + chars * LATENCY_SECS_PER_CHAR).min(LONGEST_LATENCY_SECS),
+            outcome: Ok(Completion { text, tool_calls, usage, finish }),
+            latency_secs: (SHORTEST_LATENCY_SECS + chars as f32 * LATENCY_SECS_PER_CHAR).min(LONGEST_LATENCY_SECS),
         }
     }
 }

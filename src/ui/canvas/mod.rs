@@ -104,7 +104,7 @@ impl Canvas {
             self.paint_box(&painter, pointer, theme, state);
             dropping::paint_ghost(ui, &painter, room, art, theme, state);
             if state.overlay {
-                super::debug_overlay::debug_overlay_ui(&painter, room, &state.camera, theme, state);
+                super::debug_overlay::debug_overlay_ui(&painter, room, recent, theme, state);
             }
             if rect.width() > 420.0 && rect.height() > 320.0 {
                 minimap(ui, rect, room, theme, state);

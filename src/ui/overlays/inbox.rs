@@ -1,6 +1,6 @@
 //! An inbox: mail that came, copies of what went, where each stands, and a letter from the person.
 
-use egui::{CornerRadius, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, vec2};
+use egui::{RichText, ScrollArea, Sense, Ui, vec2};
 use serde_json::{Map, Value, json};
 
 use super::{author_colour, edit};
@@ -8,13 +8,13 @@ use crate::base::text;
 use crate::element::ElementAct;
 use crate::element::content::{ItemList, MailStatus};
 use crate::ui::icons::Icon;
+use crate::ui::kit::ChoiceRow;
 use crate::ui::{Command, UiState, kit, words};
 use crate::view::model::{ElementView, MailView, RoomModel};
-use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
+use crate::view::theme::{SPACE, TYPE, Theme};
 
 const STATUSES: [(MailStatus, &str); 3] =
     [(MailStatus::Open, "Open"), (MailStatus::Pending, "Pending"), (MailStatus::Closed, "Closed")];
-const ROW_POINTS: f32 = 46.0;
 
 pub(super) fn inbox_ui(
     ui: &mut Ui,
@@ -55,7 +55,7 @@ pub(super) fn inbox_ui(
         }
         ScrollArea::vertical().id_salt("mail").auto_shrink(false).max_height((height - 44.0).max(120.0)).show_rows(
             list,
-            ROW_POINTS,
+            ChoiceRow::POINTS,
             mails.len(),
             |ui, rows| {
                 for index in rows {
@@ -79,34 +79,17 @@ pub(super) fn inbox_ui(
 
 /// One piece of mail in the list. Whether it was chosen.
 fn row(ui: &mut Ui, room: &RoomModel, mail: &MailView, (chosen, sent): (bool, bool), theme: &Theme) -> bool {
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_POINTS), Sense::click());
     let subject =
         if mail.subject.is_empty() { text::one_line(&text::truncate(&mail.text, 80)) } else { mail.subject.clone() };
-    response.widget_info(|| {
-        egui::WidgetInfo::selected(egui::WidgetType::Button, true, chosen, format!("Mail {}: {subject}", mail.id))
-    });
-    let share = if chosen {
-        0.18
-    } else if response.hovered() {
-        0.07
-    } else {
-        0.0
-    };
-    let fill = kit::mix(theme.card, theme.accent, share);
-    ui.painter().rect(rect, CornerRadius::same(RADIUS[0]), fill, Stroke::new(1.0, theme.line), StrokeKind::Inside);
-    if !mail.read && !sent {
-        ui.painter().circle_filled(rect.left_center() + vec2(9.0, 0.0), 3.5, theme.accent);
-    }
-    let inner = rect.shrink2(vec2(SPACE[2], 6.0)).with_min_x(rect.left() + 20.0);
-    let mut cell = ui.new_child(egui::UiBuilder::new().max_rect(inner));
-    cell.spacing_mut().item_spacing.y = 2.0;
-    cell.spacing_mut().interact_size.y = 14.0;
-    cell.add(egui::Label::new(RichText::new(subject)).truncate().selectable(false));
     let who = if sent { format!("to {}", room.called(&mail.to)) } else { format!("from {}", room.called(&mail.from)) };
     let status = STATUSES.iter().find(|(status, _)| *status == mail.status).map_or("", |(_, word)| word);
     let about = if sent { who } else { format!("{who}, {}", status.to_lowercase()) };
-    cell.add(egui::Label::new(kit::small(about, theme)).truncate().selectable(false));
-    response.clicked()
+    let row = ChoiceRow { name: format!("Mail {}: {subject}", mail.id), title: &subject, about, chosen };
+    row.show(ui, theme, |painter, rect| {
+        if !mail.read && !sent {
+            painter.circle_filled(rect.left_center() + vec2(9.0, 0.0), 3.5, theme.accent);
+        }
+    })
 }
 
 /// The keys of a piece of mail, to put it back as it was.

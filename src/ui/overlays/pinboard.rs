@@ -1,6 +1,6 @@
 //! A pinboard: a list of pins of which only those on screen are drawn, and the chosen pin beside it.
 
-use egui::{CornerRadius, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, vec2};
+use egui::{CornerRadius, RichText, ScrollArea, Ui, vec2};
 use serde_json::{Map, Value, json};
 
 use super::{author_colour, edit};
@@ -9,13 +9,13 @@ use crate::element::ElementAct;
 use crate::element::content::ItemList;
 use crate::ui::command::RoomAct;
 use crate::ui::icons::Icon;
+use crate::ui::kit::ChoiceRow;
 use crate::ui::{Command, UiState, kit, words};
 use crate::view::model::{ElementView, PinView, RoomModel};
 use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
 
 /// How the list is ordered.
 const ORDERS: [&str; 2] = ["Newest", "Most votes"];
-const ROW_POINTS: f32 = 46.0;
 
 /// Votes for it less votes against it.
 fn net(pin: &PinView) -> i64 {
@@ -74,7 +74,7 @@ pub(super) fn pinboard_ui(
         let list_height = (height - 84.0).max(120.0);
         ScrollArea::vertical().id_salt("pins").auto_shrink(false).max_height(list_height).show_rows(
             list,
-            ROW_POINTS,
+            ChoiceRow::POINTS,
             indices.len(),
             |ui, rows| {
                 for index in &indices[rows] {
@@ -98,31 +98,9 @@ pub(super) fn pinboard_ui(
     });
 }
 
-/// One pin in the list, always of the same height. Whether it was chosen.
+/// One pin in the list. Whether it was chosen.
 fn row(ui: &mut Ui, room: &RoomModel, pin: &PinView, chosen: bool, theme: &Theme) -> bool {
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_POINTS), Sense::click());
     let short = text::truncate(&text::one_line(&text::truncate(&pin.text, 400)), 140);
-    response.widget_info(|| {
-        egui::WidgetInfo::selected(egui::WidgetType::Button, true, chosen, format!("Pin {}: {short}", pin.id))
-    });
-    let share = if chosen {
-        0.18
-    } else if response.hovered() {
-        0.07
-    } else {
-        0.0
-    };
-    let fill = kit::mix(theme.card, theme.accent, share);
-    let corner = CornerRadius::same(RADIUS[0]);
-    ui.painter().rect(rect, corner, fill, Stroke::new(1.0, theme.line), StrokeKind::Inside);
-    let strip = egui::Rect::from_min_size(rect.min, vec2(5.0, rect.height()));
-    let strip_corner = CornerRadius { nw: RADIUS[0], sw: RADIUS[0], ne: 0, se: 0 };
-    ui.painter().rect_filled(strip, strip_corner, author_colour(&pin.author, theme));
-    let inner = rect.shrink2(vec2(SPACE[2], 6.0)).with_min_x(rect.left() + SPACE[3]);
-    let mut cell = ui.new_child(egui::UiBuilder::new().max_rect(inner));
-    cell.spacing_mut().item_spacing.y = 2.0;
-    cell.spacing_mut().interact_size.y = 14.0;
-    cell.add(egui::Label::new(RichText::new(short)).truncate().selectable(false));
     let votes = match net(pin) {
         0 => String::new(),
         net => format!(", {net:+}"),
@@ -132,8 +110,12 @@ fn row(ui: &mut Ui, room: &RoomModel, pin: &PinView, chosen: bool, theme: &Theme
         number => format!(", {}", words::count(number, "comment", "comments")),
     };
     let about = format!("{}{votes}{comments}", room.called(&pin.author));
-    cell.add(egui::Label::new(kit::small(about, theme)).truncate().selectable(false));
-    response.clicked()
+    let row = ChoiceRow { name: format!("Pin {}: {short}", pin.id), title: &short, about, chosen };
+    row.show(ui, theme, |painter, rect| {
+        let strip = egui::Rect::from_min_size(rect.min, vec2(5.0, rect.height()));
+        let corners = CornerRadius { nw: RADIUS[0], sw: RADIUS[0], ne: 0, se: 0 };
+        painter.rect_filled(strip, corners, author_colour(&pin.author, theme));
+    })
 }
 
 fn add(ui: &mut Ui, element: &ElementView, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {

@@ -2,6 +2,7 @@
 
 use egui::{Color32, CornerRadius, FontId, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2, pos2, vec2};
 
+use super::batch::mixed;
 use crate::view::theme::Theme;
 
 /// Side of a cell of the map of what is taken, in points.
@@ -103,18 +104,36 @@ pub(super) enum Style {
     Selected,
 }
 
-/// Those that can be shown without covering each other, the most wanted first.
-pub(super) fn chosen<'a>(mut wishes: Vec<Wish<'a>>, taken: &mut Taken) -> Vec<Wish<'a>> {
+/// Those that can be shown without covering each other, the most wanted first. A name stands a little aside where it
+/// would cover somebody's face, and is left out where it would cover one there as well; a rope's is left out at once.
+pub(super) fn chosen<'a>(mut wishes: Vec<Wish<'a>>, taken: &mut Taken, faces: &Taken) -> Vec<Wish<'a>> {
     wishes.sort_by(|one, other| one.rank.cmp(&other.rank).then(one.distance.total_cmp(&other.distance)));
-    wishes.retain(|wish| {
+    wishes.retain_mut(|wish| {
         let rect = room_for(wish);
+        let place = match wish.style {
+            Style::Element => Some(rect),
+            // Where it hangs it is clicked.
+            Style::Rope(_) => Some(rect).filter(|rect| faces.is_free(*rect)),
+            Style::Name | Style::Selected => places(rect).find(|place| faces.is_free(*place) && taken.is_free(*place)),
+        };
         if wish.rank == 0 {
-            taken.claim(rect);
+            let place = place.unwrap_or(rect);
+            taken.claim(place);
+            wish.top = place.center_top();
             return true;
         }
-        taken.take(rect)
+        let Some(place) = place.filter(|place| taken.take(*place)) else { return false };
+        wish.top = place.center_top();
+        true
     });
     wishes
+}
+
+/// Where a label can stand that would like to stand here, in the order of how well they look.
+fn places(here: Rect) -> impl Iterator<Item = Rect> {
+    let aside = 0.5 * here.width();
+    let shifts = [(0.0, 0.0), (-aside, 0.0), (aside, 0.0), (0.0, 1.0), (-aside, 1.0), (aside, 1.0)];
+    shifts.into_iter().map(move |(x, lines)| here.translate(vec2(x, lines * here.height())))
 }
 
 /// About how much room a label takes; measuring all of them would cost more than showing the few that fit.
@@ -136,8 +155,9 @@ fn on_one_line(text: &str) -> String {
 /// Paints a label.
 pub(super) fn paint(painter: &Painter, wish: &Wish, theme: Theme) {
     let (ground, ink, stroke) = match wish.style {
-        Style::Name => (theme.bubble.gamma_multiply(0.82), theme.bubble_text, None),
-        Style::Element => (theme.panel.gamma_multiply(0.88), theme.text, None),
+        // Grounds are opaque: the window blends half-transparent light colours to grey.
+        Style::Name => (mixed(theme.bubble, theme.floor, 0.18), theme.bubble_text, None),
+        Style::Element => (mixed(theme.panel, theme.floor, 0.12), theme.text, None),
         Style::Rope(colour) => (theme.bubble, theme.bubble_text, Some(colour)),
         Style::Selected => (theme.accent, theme.on_accent, None),
     };
@@ -166,8 +186,23 @@ mod tests {
     }
 
     fn texts(wishes: Vec<Wish<'_>>) -> Vec<&str> {
-        let mut taken = Taken::new(Rect::from_min_size(Pos2::ZERO, vec2(400.0, 300.0)));
-        chosen(wishes, &mut taken).into_iter().map(|wish| wish.text).collect()
+        let view = Rect::from_min_size(Pos2::ZERO, vec2(400.0, 300.0));
+        chosen(wishes, &mut Taken::new(view), &Taken::new(view)).into_iter().map(|wish| wish.text).collect()
+    }
+
+    #[test]
+    fn a_name_stands_aside_of_a_face_and_is_left_out_in_a_crowd() {
+        let view = Rect::from_min_size(Pos2::ZERO, vec2(400.0, 300.0));
+        let mut faces = Taken::new(view);
+        let shown = |faces: &Taken, rank| chosen(vec![wish("Ada", 100.0, rank, 0.0)], &mut Taken::new(view), faces);
+        assert_eq!(shown(&faces, 2)[0].top, pos2(100.0, 100.0));
+        let face = Rect::from_center_size(pos2(108.0, 109.0), vec2(12.0, 12.0));
+        faces.claim(face);
+        let aside = shown(&faces, 2);
+        assert!(!room_for(&aside[0]).intersects(face), "{:?}", aside[0]);
+        faces.claim(view);
+        assert!(shown(&faces, 2).is_empty(), "everywhere are faces");
+        assert_eq!(shown(&faces, 0)[0].top, pos2(100.0, 100.0), "what is selected is labelled in any case");
     }
 
     #[test]
@@ -201,7 +236,7 @@ mod tests {
             })
             .collect();
         let mut taken = Taken::new(Rect::from_min_size(Pos2::ZERO, vec2(400.0, 300.0)));
-        let shown = chosen(wishes, &mut taken);
+        let shown = chosen(wishes, &mut taken, &Taken::new(Rect::from_min_size(Pos2::ZERO, vec2(400.0, 300.0))));
         assert!(shown.len() > 20);
         for (index, one) in shown.iter().enumerate() {
             for other in &shown[index + 1..] {

@@ -17,6 +17,7 @@ mod plain;
 mod talk;
 #[cfg(test)]
 pub(crate) mod tests;
+mod work;
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -45,6 +46,9 @@ use order::Standing;
 const MARGIN: f32 = 130.0;
 /// With fewer bubbles than this, heads are kept free of them.
 const MANNERLY_BUBBLES: usize = 60;
+
+/// With more agents in view than this, names make room for what is told beside everyone.
+const NAMED_AND_TOLD: usize = 40;
 
 /// From where, when and how the room is looked at.
 #[derive(Clone, Copy, Debug)]
@@ -120,6 +124,7 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
         element::shadow(&mut batch, element.position, element::SIZE, camera, theme);
     }
     talk::tie_ropes(&mut batch, room, camera, theme);
+    work::threads(&mut batch, room, camera, theme);
     talk::talk_ropes(&mut batch, room, camera, theme, now_secs);
     stand(&painter, &mut batch, room, recent, &seen, &chosen, scene, detail);
     let heaps = if detail == Detail::Dots {
@@ -137,6 +142,9 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
         for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
             outline(&painter, figure_rect(agent, camera), &agent.id, &chosen.agents, scene);
         }
+    }
+    if detail == Detail::Names {
+        work::sheets(&painter, room, recent, camera, theme, now_secs);
     }
     words(&painter, room, recent, &seen, &chosen, scene, detail, sheet);
 }
@@ -263,18 +271,29 @@ fn words(
             }
         }
         let mut small = Batch::new(sheet, 0);
+        let mut unheard = Vec::new();
         for (rank, _, agent, bubble) in said {
             let legible = (detail == Detail::Names && !scene.quiet) || rank == 0;
             let shown = legible && talk::bubble(painter, agent, bubble, scene, &mut taken, spared.as_ref(), rank == 0);
             if !shown {
-                talk::folded(&mut small, agent, camera, theme);
+                unheard.push(agent);
             }
         }
+        // Dots do not lie on the words of others.
+        for agent in unheard.into_iter().filter(|agent| taken.is_free(talk::folded_place(agent, camera))) {
+            talk::folded(&mut small, agent, camera, theme);
+        }
         small.paint(painter);
-        if detail == Detail::Names && !recent.reactions.is_empty() {
+        if detail == Detail::Names && !(recent.reactions.is_empty() && recent.refusals.is_empty()) {
             for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
                 if let Some((sign, since)) = recent.reactions.get(&agent.id) {
                     talk::reaction(painter, agent, (*sign, *since), now_secs, camera, theme);
+                }
+                let Some(refused) = recent.refusals.get(&agent.id) else { continue };
+                talk::refusal(painter, agent, refused.1, scene);
+                // Beside each agent stands why, where everything else is told as well.
+                if chosen.agents.contains(&*agent.id) && !scene.quiet {
+                    taken.claim(talk::refusal_words(painter, agent, refused, scene));
                 }
             }
         }
@@ -297,10 +316,12 @@ fn words(
             }
         }
     }
-    if detail == Detail::Names || !chosen.agents.is_empty() {
+    // Where there is hardly room for what is told of everyone there is none for names.
+    let names = detail == Detail::Names && !(scene.quiet && seen.agents.len() > NAMED_AND_TOLD);
+    if names || !chosen.agents.is_empty() {
         for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
             let picked = chosen.agents.contains(&*agent.id);
-            if detail == Detail::Names || picked {
+            if names || picked {
                 let calm = matches!(agent.state, State::Idle | State::Wandering | State::Patrolling | State::Cooldown);
                 let rank = if pointed || !calm { 1 } else { 2 };
                 let below = agent.position - World::new(0.0, 9.0);
@@ -311,9 +332,19 @@ fn words(
     if detail == Detail::Names {
         talk::tie_wishes(room, camera, theme, &mut wishes);
     }
-    for wish in label::chosen(wishes, &mut taken).iter().rev() {
+    for wish in label::chosen(wishes, &mut taken, &faces(room, seen, camera)).iter().rev() {
         label::paint(painter, wish, theme);
     }
+}
+
+/// Where the faces are.
+fn faces(room: &RoomModel, seen: &Seen, camera: Camera) -> Taken {
+    let mut faces = Taken::new(camera.viewport);
+    for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
+        let middle = camera.to_screen(agent.position + World::new(0.0, 38.0));
+        faces.claim(Rect::from_center_size(middle, vec2(20.0, 20.0) * camera.zoom));
+    }
+    faces
 }
 
 /// Whether a piece of decor stands on the floor, and does not lie on it.

@@ -81,7 +81,8 @@ mod tests {
             decor: vec![
                 DecorView { kind: "rug".into(), position: World::ZERO, size: World::splat(300.0) },
                 DecorView { kind: "plant".into(), position: World::new(0.0, 200.0), size: World::splat(60.0) },
-            ],
+            ]
+            .into(),
             ..RoomModel::default()
         };
         standing(&room, &Seen::of(&room, Camera::default()), true)

@@ -14,7 +14,7 @@ use super::plain::bubble_text;
 use crate::simulation::State;
 use crate::view::camera::Camera;
 use crate::view::model::{AgentView, RoomModel, TieView};
-use crate::view::recent::{BUBBLE_SECS, Bubble, PULSE_SECS};
+use crate::view::recent::{BUBBLE_SECS, Bubble, PULSE_SECS, REFUSAL_SECS};
 use crate::view::theme::{RADIUS, Theme, state_colour, word_colour};
 
 /// Ropes are held at this height above the floor, in world units.
@@ -62,7 +62,7 @@ impl Rope {
         self.from.lerp(self.sag, share).lerp(self.sag.lerp(self.to, share), share)
     }
 
-    fn draw(&self, batch: &mut Batch, width: f32, colour: Color32) {
+    pub(super) fn draw(&self, batch: &mut Batch, width: f32, colour: Color32) {
         let mut before = self.from;
         // Short ropes need few pieces to look round.
         let pieces = ((self.from.distance(self.to) / 12.0) as usize).clamp(2, ROPE_PIECES);
@@ -73,7 +73,7 @@ impl Rope {
         }
     }
 
-    fn seen_in(&self, view: Rect) -> bool {
+    pub(super) fn seen_in(&self, view: Rect) -> bool {
         Rect::from_points(&[self.from, self.sag, self.to]).expand(8.0).intersects(view)
     }
 }
@@ -353,11 +353,57 @@ pub(super) fn reaction(
     painter.text(at, Align2::CENTER_CENTER, sign, font, theme.accent.gamma_multiply(strength));
 }
 
-/// Three small dots over who says something for which there is no room.
-pub(super) fn folded(batch: &mut Batch, agent: &AgentView, camera: Camera, theme: Theme) {
+/// How much of the sign of a refusal is seen at an age.
+pub(super) fn refusal_strength(age_secs: f64) -> f32 {
+    let appears = (age_secs / BUBBLE_APPEARS_SECS).clamp(0.0, 1.0);
+    let fades = ((REFUSAL_SECS - age_secs) / BUBBLE_FADES_SECS).clamp(0.0, 1.0);
+    (appears * fades) as f32
+}
+
+/// A sign beside the head of an agent that was refused something: a ring with a bar.
+pub(super) fn refusal(painter: &Painter, agent: &AgentView, since_secs: f64, scene: &Look) {
+    let Look { camera, theme, now_secs, .. } = *scene;
+    let strength = refusal_strength(now_secs - since_secs);
+    let radius = (6.5 * camera.zoom.sqrt()).clamp(5.0, 11.0);
+    let at = camera.to_screen(agent.position + World::new(-19.0, HEIGHT - 9.0));
+    let colour = theme.bad.gamma_multiply(strength);
+    let stroke = Stroke::new(0.3 * radius, colour);
+    painter.circle_filled(at, 1.35 * radius, sign_ground(theme).gamma_multiply(0.92 * strength));
+    painter.circle_stroke(at, 0.85 * radius, stroke);
+    let bar = vec2(0.6, 0.6) * radius;
+    painter.line_segment([at - bar, at + bar], stroke);
+}
+
+/// What an agent was refused, under its name: for who looks at it.
+pub(super) fn refusal_words(painter: &Painter, agent: &AgentView, refused: &(String, f64), scene: &Look) -> Rect {
+    let Look { camera, theme, now_secs, .. } = *scene;
+    let strength = refusal_strength(now_secs - refused.1);
+    let size = (11.0 * camera.zoom.powf(0.35)).clamp(11.0, 15.0);
+    let text = format!("Not done: {}", bubble_text(&refused.0));
+    let galley = painter.layout(text, FontId::proportional(size), Color32::PLACEHOLDER, BUBBLE_WIDTH * size / 12.0);
+    let around = galley.size() + vec2(20.0, 8.0);
+    let name_height = 11.0 * camera.zoom.sqrt().clamp(0.85, 1.5) + 8.0;
+    let top = camera.to_screen(agent.position - World::new(0.0, 9.0)) + vec2(0.0, name_height);
+    let rect = Rect::from_center_size(top + vec2(0.0, around.y / 2.0), around);
+    let rect = inside(rect, camera.viewport.shrink(4.0));
+    let corners = CornerRadius::same(RADIUS[0]);
+    let edge = Stroke::new(1.0, mixed(theme.line, theme.bad, 0.5).gamma_multiply(strength));
+    painter.rect(rect, corners, theme.bubble.gamma_multiply(strength), edge, StrokeKind::Inside);
+    painter.galley(rect.center() - galley.size() / 2.0, galley, theme.bubble_text.gamma_multiply(strength));
+    rect
+}
+
+/// Where three small dots stand over who says something for which there is no room.
+pub(super) fn folded_place(agent: &AgentView, camera: Camera) -> Rect {
     let at = camera.to_screen(agent.position + World::new(0.0, HEIGHT + 8.0));
-    let zoom = camera.zoom.clamp(0.4, 1.6);
-    batch.fill(crate::view::art::Sprite::Disc, Rect::from_center_size(at, vec2(24.0, 13.0) * zoom), sign_ground(theme));
+    Rect::from_center_size(at, vec2(24.0, 13.0) * camera.zoom.clamp(0.4, 1.6))
+}
+
+/// Paints them.
+pub(super) fn folded(batch: &mut Batch, agent: &AgentView, camera: Camera, theme: Theme) {
+    let place = folded_place(agent, camera);
+    let (at, zoom) = (place.center(), camera.zoom.clamp(0.4, 1.6));
+    batch.fill(crate::view::art::Sprite::Disc, place, sign_ground(theme));
     for dot in [-1.0, 0.0, 1.0] {
         batch.disc(at + Vec2::new(5.5 * dot * zoom, 0.0), 1.6 * zoom, state_colour(State::Conversing));
     }
@@ -373,6 +419,13 @@ mod tests {
         assert_eq!(bubble_strength(1.0), 1.0);
         assert!(bubble_strength(4.6) < 1.0 && bubble_strength(4.6) > 0.0);
         assert_eq!(bubble_strength(BUBBLE_SECS), 0.0);
+    }
+
+    #[test]
+    fn the_sign_of_a_refusal_stays_twice_as_long_as_a_bubble() {
+        assert!(refusal_strength(0.0) < 0.01);
+        assert_eq!(refusal_strength(BUBBLE_SECS), 1.0);
+        assert_eq!(refusal_strength(REFUSAL_SECS), 0.0);
     }
 
     #[test]

@@ -132,7 +132,8 @@ fn made_up_room() -> (RoomModel, Recent) {
         TieView { from: AgentKey(5), to: AgentKey(2), label: "mentors".to_owned() },
         TieView { from: AgentKey(3), to: AgentKey(6), label: "feeds".to_owned() },
     ];
-    let room = RoomModel { agents, elements, decor: decor.to_vec(), talks: vec![talk], ties, ..RoomModel::default() };
+    let room =
+        RoomModel { agents, elements, decor: decor.to_vec().into(), talks: vec![talk], ties, ..RoomModel::default() };
     let mut recent = Recent::default();
     let say = |text: &str, aloud| Bubble { text: text.to_owned(), born_secs: 8.6, aloud };
     recent.bubbles.insert(
@@ -206,6 +207,32 @@ fn the_room_shows_everybody_by_day_and_in_the_evening() {
             let at = (body.x as usize, body.y as usize);
             assert_ne!(picture[at], without[at], "{} is not to be seen", agent.name);
         }
+    }
+}
+
+#[test]
+fn what_an_agent_was_refused_is_a_sign_and_words_for_who_looks_at_it() {
+    let (room, mut recent) = made_up_room();
+    let mut studio = Studio::new();
+    let (none, finn) = (BTreeSet::new(), BTreeSet::from([Thing::Agent("finn-5".into())]));
+    for dark in [false, true] {
+        let name = if dark { "refused-evening" } else { "refused-day" };
+        let mut picture = |name: &str, recent: &Recent, selected| {
+            studio.picture(name, &room, recent, &look(selected, 1.0, World::new(20.0, 110.0), dark))
+        };
+        let differ = |one: &ColorImage, other: &ColorImage| {
+            one.pixels.iter().zip(&other.pixels).filter(|(one, other)| one != other).count()
+        };
+        recent.refusals.clear();
+        let (before, looked_at) =
+            (picture("refused-before", &recent, &none), picture("refused-before", &recent, &finn));
+        recent.refusals.insert("finn-5".into(), ("there is no pin called p9 on Ideas".to_owned(), 7.0));
+        let sign = differ(&before, &picture(&format!("{name}-sign"), &recent, &none));
+        let words = differ(&looked_at, &picture(name, &recent, &finn));
+        assert!(sign > 60 && sign < 1_000, "{sign} points are the sign");
+        assert!(words > 3_000, "{words} points are the words");
+        recent.refusals.insert("finn-5".into(), ("long ago".to_owned(), -1.0));
+        assert_eq!(differ(&before, &picture("refused-after", &recent, &none)), 0, "it has faded");
     }
 }
 
@@ -304,9 +331,21 @@ fn hostile_room() -> (RoomModel, Recent) {
     room.elements.push(element(10, "pinboard", &"L".repeat(300), World::new(-60.0, 20.0), pins));
     room.elements.push(element(11, "messageboard", "two\nlines", World::new(60.0, 20.0), blank));
     room.elements.push(element(12, "", "", World::splat(f32::NAN), ContentView::Text(String::new())));
-    room.decor.push(DecorView { kind: "shelf".into(), position: World::ZERO, size: World::new(1e9, 1e-9) });
-    room.decor.push(DecorView { kind: "no such thing".into(), position: World::ZERO, size: World::new(60.0, 60.0) });
-    room.decor.push(DecorView { kind: "rug".into(), position: World::ZERO, size: World::new(1e9, 1e9) });
+    Arc::make_mut(&mut room.decor).push(DecorView {
+        kind: "shelf".into(),
+        position: World::ZERO,
+        size: World::new(1e9, 1e-9),
+    });
+    Arc::make_mut(&mut room.decor).push(DecorView {
+        kind: "no such thing".into(),
+        position: World::ZERO,
+        size: World::new(60.0, 60.0),
+    });
+    Arc::make_mut(&mut room.decor).push(DecorView {
+        kind: "rug".into(),
+        position: World::ZERO,
+        size: World::new(1e9, 1e9),
+    });
     (room, recent)
 }
 

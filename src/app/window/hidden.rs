@@ -1,0 +1,88 @@
+//! Whether anything of the window can be seen. The room goes on behind other windows and in the task bar; only its
+//! picture is not drawn there.
+
+use std::time::{Duration, Instant};
+
+use bevy::camera::Camera;
+use bevy::ecs::message::MessageReader;
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::NonSendMarker;
+use bevy::window::{PrimaryWindow, WindowOccluded};
+use bevy::winit::WINIT_WINDOWS;
+
+/// Whether the window is hidden.
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Hidden {
+    is_covered: bool,
+    is_minimised: bool,
+}
+
+impl Hidden {
+    /// Whether nothing of the window can be seen.
+    pub(super) fn is_hidden(self) -> bool {
+        self.is_covered || self.is_minimised
+    }
+}
+
+/// Between two questions whether the window was minimised: nobody tells, and to ask costs a way to the display.
+const ASKS_AGAIN: Duration = Duration::from_millis(200);
+
+/// Looks whether the window can be seen.
+pub(super) fn look(
+    mut occlusions: MessageReader<WindowOccluded>,
+    windows: Query<Entity, With<PrimaryWindow>>,
+    mut hidden: ResMut<Hidden>,
+    mut asked: Local<Option<Instant>>,
+    // The windows themselves are known on the main thread only.
+    _: NonSendMarker,
+) {
+    let mut now = *hidden;
+    let told = occlusions.read().last();
+    if let Some(message) = told {
+        now.is_covered = message.occluded;
+    }
+    if told.is_some() || asked.is_none_or(|asked| asked.elapsed() >= ASKS_AGAIN) {
+        now.is_minimised = windows.single().is_ok_and(is_minimised);
+        *asked = Some(Instant::now());
+    }
+    if hidden.set_if_neq(now) {
+        tracing::debug!("how much of the window is hidden: {now:?}");
+    }
+}
+
+fn is_minimised(window: Entity) -> bool {
+    WINIT_WINDOWS
+        .with_borrow(|windows| windows.get_window(window).and_then(|window| window.is_minimized()) == Some(true))
+}
+
+/// Draws nothing while nothing can be seen.
+pub(super) fn spare_the_drawing(hidden: Res<Hidden>, mut cameras: Query<&mut Camera>) {
+    if hidden.is_changed() {
+        for mut camera in &mut cameras {
+            camera.is_active = !hidden.is_hidden();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy::app::{App, Update};
+
+    use super::*;
+
+    #[test]
+    fn what_is_covered_is_not_drawn_until_it_can_be_seen_again() {
+        let mut app = App::new();
+        app.add_message::<WindowOccluded>().init_resource::<Hidden>();
+        app.add_systems(Update, (look, spare_the_drawing).chain());
+        let camera = app.world_mut().spawn(Camera::default()).id();
+        let window = app.world_mut().spawn((bevy::window::Window::default(), PrimaryWindow)).id();
+        for occluded in [false, true, true, false] {
+            app.world_mut().write_message(WindowOccluded { window, occluded });
+            app.update();
+            app.update();
+            let camera = app.world().get::<Camera>(camera).expect("it stays");
+            assert_eq!(camera.is_active, !occluded);
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! How the offline brain works on a task with tools: one step at a time, each decided by the history alone, so that
+//! the same history leads to the same step and every way ends.
+//!
+//! One who leads calls in two specialists, waits for their signals, reads what they wrote, sums it up and concludes.
+//! Everybody else reads what the task names, writes a piece, tells its parent and concludes. What a tool refuses is
+//! not asked again: it is said.
+
+use serde_json::{Value, json};
+
+use super::dossier::{Deed, Dossier, Pending, paths_in};
+use super::papers::{asked, gist, name_of, piece, summary, team};
+use super::reading::Reading;
+use super::speaker::{QUOTED_WORDS, Speaker};
+use super::text::{clause, quoted};
+use crate::base::hash::content_hash;
+use crate::base::text::{slug, truncate};
+use crate::gateway::provider::ProviderRequest;
+use crate::mind::{CallKind, PromptMessage, Role, ToolCall, headings};
+
+/// Own turns after which it concludes, whatever the tools say.
+const MOST_TURNS: usize = 8;
+/// Files that are read for one task.
+const MOST_READ: usize = 6;
+/// Characters of a call beside the text that it writes.
+const AROUND_CALL: usize = 200;
+/// A text that is written has at least so many characters, however few tokens are allowed.
+const LEAST_CHARS: usize = 200;
+/// Words of a profile whose work is to have others work.
+const LEADING: [&str; 4] = ["orchestrat", "coordinat", "delegat", "spawn_agent"];
+
+/// A step of the work: words, and the tools that are called with them. Without calls it is the last.
+pub struct Step {
+    /// What is said.
+    pub text: String,
+    /// What is called.
+    pub calls: Vec<ToolCall>,
+}
+
+/// The next step of a task; `None` where nothing can be done with the tools at hand, so that words must do.
+pub fn next_step(request: &ProviderRequest) -> Option<Step> {
+    let offers = |tool: &str| request.tools.iter().any(|offered| offered.name == tool);
+    if request.kind != CallKind::Task || !(offers("vfs_write") || offers("spawn_agent")) {
+        return None;
+    }
+    let dossier = Dossier::of(&request.messages);
+    if dossier.task.is_empty() && dossier.signals.is_empty() {
+        return None;
+    }
+    let task = format!("{} {}", headings::TASK, dossier.task);
+    let asked = ProviderRequest {
+        messages: vec![PromptMessage::words(Role::User, task)],
+        tools: Vec::new(),
+        system: request.system.clone(),
+        agent: request.agent.clone(),
+        profile: request.profile.clone(),
+        model: String::new(),
+        ..*request
+    };
+    let reading = Reading::of(&asked);
+    // The task and not the turn decides, so that what was begun is gone on with in the same words.
+    let seed = content_hash(request.agent.as_bytes()) ^ content_hash(dossier.task.as_bytes());
+    let mut worker = Worker { request, dossier: &dossier, speaker: Speaker::new(&reading, seed) };
+    Some(if worker.leads() { worker.lead() } else { worker.work_alone() })
+}
+
+struct Worker<'a> {
+    request: &'a ProviderRequest,
+    dossier: &'a Dossier,
+    speaker: Speaker<'a>,
+}
+
+impl Worker<'_> {
+    fn offers(&self, tool: &str) -> bool {
+        self.request.tools.iter().any(|offered| offered.name == tool)
+    }
+
+    /// Whether others are to do the work: one who leads, and whom nobody has refused that.
+    fn leads(&self) -> bool {
+        let profile = self.speaker.reading.profile.to_lowercase();
+        let names = [self.request.agent.to_lowercase(), self.request.profile.to_lowercase()];
+        let is_lead = LEADING.iter().any(|word| profile.contains(word) || names.iter().any(|name| name.contains(word)));
+        let mut spawns = self.dossier.calls("spawn_agent").peekable();
+        let was_refused = spawns.peek().is_some() && spawns.all(|deed| !deed.worked());
+        is_lead && !was_refused && (self.offers("spawn_agent") || !self.dossier.signals.is_empty())
+    }
+
+    fn lead(&mut self) -> Step {
+        let children = self.dossier.calls("spawn_agent").filter(|deed| deed.worked()).count();
+        if children == 0 && self.dossier.signals.is_empty() {
+            return self.call_in();
+        }
+        let is_asked = self.dossier.pending == Pending::Nudge && !self.dossier.signals.is_empty();
+        if self.dossier.heard_from() < children && !is_asked && self.summary_path().is_none() {
+            return self.wait(children);
+        }
+        let wanted = self.pieces();
+        if let Some(step) = self.read(&wanted) {
+            return step;
+        }
+        let read = self.was_read(&wanted);
+        if self.may_write() {
+            let path = format!("artifacts/{}-summary.md", self.slug());
+            let text = summary(&mut self.speaker, &self.dossier.task, &read);
+            return self.write(&path, text, "I put the pieces together");
+        }
+        self.conclude_lead(&read)
+    }
+
+    /// Two specialists, each with a file, a task and a place for what it writes.
+    fn call_in(&mut self) -> Step {
+        let task = self.dossier.task.clone();
+        let name = name_of(&mut self.speaker, &task);
+        let team = team(&task);
+        let folder = if self.declares("spawn_agent", "agents/") { "agents/" } else { "" };
+        let calls = team.map(|specialist| {
+            let stem = format!("{}-{}", slug(&name), specialist.trade);
+            let target = format!("artifacts/{stem}.md");
+            let arguments = json!({
+                "filename": format!("{folder}{stem}.md"),
+                "content": specialist.file(&name, &target),
+                "task": specialist.task(&task, &target),
+            });
+            ("spawn_agent", arguments)
+        });
+        let text = format!(
+            "I am to {}. I call in a {} and a {}, and put together what they write.",
+            asked(&task),
+            team[0].trade,
+            team[1].trade
+        );
+        self.step(text, calls.into())
+    }
+
+    fn wait(&mut self, children: usize) -> Step {
+        let spawned: Vec<String> = self.spawned().map(|deed| trade_in(deed.argument("filename"))).collect();
+        let heard = self.dossier.heard_from();
+        let refused = self.dossier.calls("spawn_agent").find(|deed| !deed.worked());
+        let mut text = if heard == 0 {
+            format!("It is with {} now. I go on when they signal.", spawned.join(" and "))
+        } else {
+            format!("{heard} of {children} have signalled; I wait for the rest before I sum it up.")
+        };
+        if let Some(refused) = refused {
+            text.push_str(&format!(" One could not be called in: {}.", refused.words()));
+        }
+        self.step(text, Vec::new())
+    }
+
+    fn conclude_lead(&mut self, read: &[(String, String)]) -> Step {
+        let mut text = format!("Done: {}.", quoted(&self.dossier.task, QUOTED_WORDS));
+        let points: Vec<String> =
+            read.iter().filter_map(|(_, piece)| gist(&self.speaker, piece).into_iter().next()).collect();
+        for point in &points {
+            text.push_str(&format!("\n- {}.", clause(point, QUOTED_WORDS * 2)));
+        }
+        match self.summary_path() {
+            Some(path) => text.push_str(&format!("\nThe summary of {} is in {path}.", pieces_in_words(read.len()))),
+            None => text.push_str(&self.regret()),
+        }
+        let closing = self.speaker.line(self.speaker.tone.closing, &[]);
+        text.push_str(&format!(" {closing}"));
+        self.step(text, Vec::new())
+    }
+
+    fn work_alone(&mut self) -> Step {
+        let task = self.dossier.task.clone();
+        let (targets, sources): (Vec<_>, Vec<_>) =
+            paths_in(&task).into_iter().partition(|(before, _)| ["to", "into", "in", "as"].contains(&before.as_str()));
+        let sources: Vec<String> = sources.into_iter().map(|(_, path)| path).take(MOST_READ).collect();
+        if let Some(step) = self.read(&sources) {
+            return step;
+        }
+        let read = self.was_read(&sources);
+        if self.may_write() {
+            let target = targets.into_iter().map(|(_, path)| path).next();
+            let path = target.unwrap_or_else(|| format!("artifacts/{}.md", self.slug()));
+            let text = piece(&mut self.speaker, &task, &read);
+            return self.write(&path, text, "I write down what I have");
+        }
+        let written = self.summary_path();
+        if let (Some(path), true) = (&written, self.may_signal()) {
+            let point = self.written_text().and_then(|text| gist(&self.speaker, &text).into_iter().next());
+            let point = point.map_or_else(String::new, |point| format!(" Its first point: {}.", clause(&point, 24)));
+            let message = format!("The work on {} is in {path}.{point}", quoted(&task_in_words(&task), 14));
+            return self.step("I tell my parent.".into(), vec![("signal_parent", json!({ "message": message }))]);
+        }
+        self.conclude_alone(written.as_deref())
+    }
+
+    fn conclude_alone(&mut self, written: Option<&str>) -> Step {
+        let mut text = match written {
+            Some(path) => format!("{} is done, and stands in {path}.", quoted(&task_in_words(&self.dossier.task), 14)),
+            None => format!("{}: I could not put it on paper.", quoted(&task_in_words(&self.dossier.task), 14)),
+        };
+        if let Some(point) = self.written_text().and_then(|text| gist(&self.speaker, &text).into_iter().next()) {
+            text.push_str(&format!(" In short: {}.", clause(&point, QUOTED_WORDS * 2)));
+        }
+        if let Some(refused) = self.dossier.calls("spawn_agent").find(|deed| !deed.worked()) {
+            text.push_str(&format!(" I did it alone, because nobody could be called in: {}.", refused.words()));
+        }
+        if written.is_none() {
+            text.push_str(&self.regret());
+        }
+        let closing = self.speaker.line(self.speaker.tone.closing, &[]);
+        text.push_str(&format!(" {closing}"));
+        self.step(text, Vec::new())
+    }
+
+    /// Reads what was not read yet, or what a tool offered in place of what is not there.
+    fn read(&self, wanted: &[String]) -> Option<Step> {
+        if !self.offers("vfs_read") || self.dossier.turns >= MOST_TURNS {
+            return None;
+        }
+        let was_tried = |path: &str| self.dossier.calls("vfs_read").any(|deed| deed.argument("path") == path);
+        let mut paths: Vec<String> = Vec::new();
+        for path in wanted {
+            let next = match self.dossier.read_as(path) {
+                None => Some(path.clone()),
+                Some(deed) if deed.worked() => None,
+                Some(deed) => deed.similar().filter(|similar| !was_tried(similar)),
+            };
+            paths.extend(next.filter(|next| !paths.contains(next)));
+        }
+        if paths.is_empty() {
+            return None;
+        }
+        let text = format!("I read {}.", paths.join(" and "));
+        Some(self.step(text, paths.into_iter().map(|path| ("vfs_read", json!({ "path": path }))).collect()))
+    }
+
+    /// What was read of this, under the path that it was found at.
+    fn was_read(&self, wanted: &[String]) -> Vec<(String, String)> {
+        let found = wanted.iter().filter_map(|path| self.dossier.read_as(path)).filter(|deed| deed.worked());
+        let mut read: Vec<(String, String)> = Vec::new();
+        for deed in found {
+            if read.iter().all(|(path, _)| path != deed.argument("path")) {
+                read.push((deed.argument("path").to_owned(), deed.result.clone()));
+            }
+        }
+        read
+    }
+
+    /// The pieces that children signalled, or were asked for.
+    fn pieces(&self) -> Vec<String> {
+        let signalled = self.dossier.signals.iter().flat_map(|(_, text)| paths_in(text));
+        let asked_for = self.spawned().flat_map(|deed| paths_in(deed.argument("task")));
+        let mut paths: Vec<String> = Vec::new();
+        for (_, path) in signalled.chain(asked_for) {
+            if path.starts_with("artifacts/") && !paths.contains(&path) && paths.len() < MOST_READ {
+                paths.push(path);
+            }
+        }
+        paths
+    }
+
+    fn spawned(&self) -> impl Iterator<Item = &Deed> {
+        self.dossier.calls("spawn_agent").filter(|deed| deed.worked())
+    }
+
+    /// Whether it is time to write: nothing was written and nothing was refused.
+    fn may_write(&self) -> bool {
+        let was_tried = self.dossier.calls("vfs_write").next().is_some();
+        self.offers("vfs_write") && !was_tried && self.dossier.turns < MOST_TURNS
+    }
+
+    fn may_signal(&self) -> bool {
+        let was_tried = self.dossier.calls("signal_parent").next().is_some();
+        let is_lead = self.dossier.calls("spawn_agent").next().is_some();
+        self.offers("signal_parent") && !was_tried && !is_lead && self.dossier.turns < MOST_TURNS
+    }
+
+    /// Where the own text was written to.
+    fn summary_path(&self) -> Option<String> {
+        let written = self.dossier.calls("vfs_write").rfind(|deed| deed.worked())?;
+        Some(written.argument("path").to_owned())
+    }
+
+    fn written_text(&self) -> Option<String> {
+        let written = self.dossier.calls("vfs_write").next_back()?;
+        Some(written.argument("content").to_owned()).filter(|text| !text.is_empty())
+    }
+
+    /// Why nothing was written.
+    fn regret(&self) -> String {
+        match self.dossier.calls("vfs_write").rfind(|deed| !deed.worked()) {
+            Some(deed) => format!(" I was not able to write {}: {}.", deed.argument("path"), deed.words()),
+            None => " There was nothing to write with.".to_owned(),
+        }
+    }
+
+    fn write(&self, path: &str, text: String, why: &str) -> Step {
+        let room = (self.request.max_output_tokens as usize).saturating_mul(4);
+        let text = shortened(text, room.saturating_sub(AROUND_CALL).max(LEAST_CHARS));
+        self.step(format!("{why}, in {path}."), vec![("vfs_write", json!({ "path": path, "content": text }))])
+    }
+
+    fn slug(&mut self) -> String {
+        let task = task_in_words(&self.dossier.task);
+        slug(&name_of(&mut self.speaker, &task))
+    }
+
+    /// Whether the declaration of a tool speaks of something.
+    fn declares(&self, tool: &str, words: &str) -> bool {
+        let declared = self.request.tools.iter().filter(|offered| offered.name == tool);
+        declared.map(|tool| format!("{} {}", tool.description, tool.parameters)).any(|text| text.contains(words))
+    }
+
+    /// A step, its calls numbered on from those that were made.
+    fn step(&self, text: String, calls: Vec<(&str, Value)>) -> Step {
+        let before = self.dossier.deeds.len();
+        let named = calls
+            .into_iter()
+            .enumerate()
+            .map(|(index, (tool, arguments))| ToolCall::new(format!("call-{}", before + index + 1), tool, arguments));
+        Step { text, calls: named.collect() }
+    }
+}
+
+/// A task as it is told: of one that was handed on, what stands in it between quotation marks.
+fn task_in_words(task: &str) -> String {
+    let inner = task.split_once('“').and_then(|(_, rest)| rest.split_once('”')).map(|(inner, _)| inner);
+    inner.filter(|inner| !inner.trim().is_empty()).unwrap_or(task).to_owned()
+}
+
+/// “the researcher” of `launch-party-researcher.md`.
+fn trade_in(filename: &str) -> String {
+    let stem = filename.rsplit('/').next().unwrap_or(filename).trim_end_matches(".md");
+    format!("the {}", stem.rsplit('-').next().unwrap_or(stem))
+}
+
+fn pieces_in_words(count: usize) -> String {
+    match count {
+        0 => "it".to_owned(),
+        1 => "the one piece".to_owned(),
+        count => format!("{count} pieces"),
+    }
+}
+
+/// Whole lines of a text, at most so many characters.
+fn shortened(text: String, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text;
+    }
+    let mut kept = String::new();
+    let mut left = most;
+    for line in text.split_inclusive('\n') {
+        let chars = line.chars().count();
+        if chars > left {
+            break;
+        }
+        left -= chars;
+        kept.push_str(line);
+    }
+    if kept.is_empty() { truncate(&text, most) } else { kept }
+}
+
+#[cfg(test)]
+#[path = "work_tests.rs"]
+mod tests;

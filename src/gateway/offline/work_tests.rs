@@ -1,0 +1,243 @@
+//! How work with tools goes, in a small room with files and children.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use proptest::prelude::*;
+
+use super::super::OfflineProvider;
+use super::super::examples::{ADA, request, system};
+use super::*;
+use crate::gateway::provider::SimulatedProvider;
+use crate::mind::{Completion, Finish, ToolDeclaration};
+
+const LEAD: &str =
+    "You are Otto.\n\nOrchestrator who splits work and brings it back together.\n\nYou are brisk and organised.";
+const ALL: [&str; 4] = ["spawn_agent", "vfs_read", "vfs_write", "signal_parent"];
+
+fn tools(names: &[&str]) -> Vec<ToolDeclaration> {
+    let declared = |name: &&str| ToolDeclaration {
+        name: (*name).to_owned(),
+        description: "A tool.".to_owned(),
+        parameters: json!({ "type": "object" }),
+    };
+    names.iter().map(declared).collect()
+}
+
+fn task_for(agent: &str, profile: &str, task: &str) -> ProviderRequest {
+    let asked = request(CallKind::Task, &system(profile, &[]), &format!("Your task: {task}"));
+    ProviderRequest { agent: agent.to_owned(), profile: agent.to_owned(), tools: tools(&ALL), ..asked }
+}
+
+fn ask(request: &ProviderRequest) -> Completion {
+    OfflineProvider.answer(request).outcome.expect("the offline brain always answers")
+}
+
+/// Goes on until words alone come, with what the tools say; at most so many turns.
+fn until_words(request: &mut ProviderRequest, mut tool: impl FnMut(&ToolCall) -> String) -> String {
+    for _ in 0..=MOST_TURNS {
+        let reply = ask(request);
+        assert_eq!(reply.finish == Finish::ToolCalls, !reply.tool_calls.is_empty());
+        if reply.tool_calls.is_empty() {
+            assert!(!reply.text.trim().is_empty());
+            request.messages.push(PromptMessage::words(Role::Assistant, reply.text.clone()));
+            return reply.text;
+        }
+        request.messages.push(PromptMessage::calls(reply.text, reply.tool_calls.clone()));
+        for call in &reply.tool_calls {
+            request.messages.push(PromptMessage::result(call, tool(call)));
+        }
+    }
+    panic!("it never ends: {:?}", request.messages);
+}
+
+/// A room with files, in which those who are called in work at once and signal.
+#[derive(Default)]
+struct Room {
+    files: BTreeMap<String, String>,
+    children: VecDeque<(String, String, String)>,
+    signals: Vec<String>,
+}
+
+impl Room {
+    fn tool(&mut self, agent: &str, call: &ToolCall) -> String {
+        let text = |key: &str| call.arguments[key].as_str().unwrap_or_default().to_owned();
+        match call.name.as_str() {
+            "spawn_agent" => {
+                self.files.insert(text("filename"), text("content"));
+                self.children.push_back((text("filename"), text("content"), text("task")));
+                format!("Created and activated '{}' (depth 1/5)", text("filename"))
+            }
+            "vfs_write" => {
+                self.files.insert(text("path"), text("content"));
+                format!("Written to '{}' ({} chars)", text("path"), text("content").len())
+            }
+            "vfs_read" => self.files.get(&text("path")).cloned().unwrap_or_else(|| {
+                format!("Error: '{}' not found. Available: [{:?}]", text("path"), self.files.keys())
+            }),
+            _ => {
+                self.signals.push(format!("Signal from {agent}: {}", text("message")));
+                "Message sent to parent.".to_owned()
+            }
+        }
+    }
+}
+
+#[test]
+fn one_who_leads_calls_in_two_reads_what_they_wrote_and_sums_it_up() {
+    let mut room = Room::default();
+    let mut lead = task_for("orchestrator-1", LEAD, "Plan a launch party");
+    let waits = until_words(&mut lead, |call| room.tool("orchestrator-1", call));
+    assert!(waits.contains("the researcher") && waits.contains("the planner"), "{waits}");
+    assert_eq!(room.children.len(), 2);
+    while let Some((file, content, task)) = room.children.pop_front() {
+        let name = file.trim_end_matches(".md").to_owned();
+        let (_, body) = content.trim_start_matches("---\n").split_once("---\n").expect("it has front matter");
+        let mut child = task_for(&name, body, &task);
+        let told = until_words(&mut child, |call| room.tool(&name, call));
+        assert!(told.contains("artifacts/launch-party"), "{told}");
+    }
+    assert_eq!(room.signals.len(), 2, "{:?}", room.signals);
+    let signals = std::mem::take(&mut room.signals);
+    lead.messages.push(PromptMessage::words(Role::User, signals[0].clone()));
+    let waits = until_words(&mut lead, |call| room.tool("orchestrator-1", call));
+    assert!(waits.starts_with("1 of 2"), "{waits}");
+    lead.messages.push(PromptMessage::words(Role::User, signals[1].clone()));
+    let ends = until_words(&mut lead, |call| room.tool("orchestrator-1", call));
+    assert!(ends.contains("Plan a launch party") && ends.contains("artifacts/launch-party-summary.md"), "{ends}");
+    let artifacts: Vec<_> = room.files.iter().filter(|(path, _)| path.starts_with("artifacts/")).collect();
+    assert_eq!(artifacts.len(), 3, "{:?}", room.files.keys());
+    for (path, text) in artifacts {
+        assert!(text.contains("launch party") && text.lines().count() > 10, "{path}: {text}");
+    }
+    let asked_again = until_words_after(&mut lead, "Progress check: how is it going?");
+    assert!(asked_again.contains("artifacts/launch-party-summary.md"), "{asked_again}");
+}
+
+fn until_words_after(request: &mut ProviderRequest, words: &str) -> String {
+    request.messages.push(PromptMessage::words(Role::User, words));
+    until_words(request, |call| panic!("nothing is left to do with {}", call.name))
+}
+
+#[test]
+fn another_task_gets_other_people_and_other_words() {
+    let spawns = |task: &str| {
+        let reply = ask(&task_for("orchestrator-1", LEAD, task));
+        reply.tool_calls.iter().map(|call| call.arguments["filename"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(spawns("Build a bird house"), ["bird-house-designer.md", "bird-house-engineer.md"]);
+    assert_eq!(spawns("Review the annual report"), ["annual-report-checker.md", "annual-report-critic.md"]);
+}
+
+#[test]
+fn everybody_else_reads_what_is_named_and_takes_what_is_offered_in_its_place() {
+    let mut ada = task_for("ada-1", ADA, "Read notes/fair.md and write what matters to artifacts/fair.md");
+    let mut asked = Vec::new();
+    let mut written = String::new();
+    let told = until_words(&mut ada, |call| {
+        asked.push(format!("{} {}", call.name, call.arguments["path"].as_str().unwrap_or_default()));
+        match asked.len() {
+            1 => "Error: 'notes/fair.md' not found. Similar: 'notes/the-fair.md'.".to_owned(),
+            2 => "The fair opens on Friday with forty stalls.".to_owned(),
+            _ => {
+                written.push_str(call.arguments["content"].as_str().unwrap_or_default());
+                "Done.".to_owned()
+            }
+        }
+    });
+    let wanted =
+        ["vfs_read notes/fair.md", "vfs_read notes/the-fair.md", "vfs_write artifacts/fair.md", "signal_parent "];
+    assert_eq!(asked, wanted);
+    assert!(written.contains("From notes/the-fair.md") && written.contains("forty stalls"), "{written}");
+    assert!(told.contains("artifacts/fair.md"), "{told}");
+}
+
+#[test]
+fn what_is_refused_is_said_and_not_asked_again() {
+    let mut calls = Vec::new();
+    let mut ada = task_for("ada-1", ADA, "Write about the harbour bridge");
+    let told = until_words(&mut ada, |call| {
+        calls.push(call.name.clone());
+        "Refused: ada-1 may not write there.".to_owned()
+    });
+    assert_eq!(calls, ["vfs_write"]);
+    assert!(told.contains("may not write there"), "{told}");
+    let mut lead = task_for("orchestrator-1", LEAD, "Plan a launch party");
+    let mut room = Room::default();
+    let told = until_words(&mut lead, |call| match call.name.as_str() {
+        "spawn_agent" => "Error: depth limit 5/5.".to_owned(),
+        _ => room.tool("orchestrator-1", call),
+    });
+    assert!(told.contains("depth limit 5/5") && told.contains("artifacts/launch-party.md"), "{told}");
+    assert!(room.files.contains_key("artifacts/launch-party.md"));
+}
+
+#[test]
+fn a_signal_without_a_history_is_read_and_summed_up() {
+    let mut room = Room::default();
+    room.files.insert("artifacts/stalls.md".into(), "# Stalls\n\nForty stalls are booked for Friday.".into());
+    let mut lead = task_for("orchestrator-1", LEAD, "Prepare the autumn fair");
+    lead.messages.push(PromptMessage::words(Role::User, "Signal from ben-1: done, see artifacts/stalls.md."));
+    let told = until_words(&mut lead, |call| room.tool("orchestrator-1", call));
+    assert!(told.contains("Forty stalls are booked"), "{told}");
+}
+
+#[test]
+fn without_tools_for_it_a_task_is_answered_in_words() {
+    for names in [&[][..], &["vfs_list"][..]] {
+        let asked = ProviderRequest { tools: tools(names), ..task_for("ada-1", ADA, "Count the chairs") };
+        let reply = ask(&asked);
+        assert!(reply.tool_calls.is_empty() && !reply.text.is_empty());
+    }
+}
+
+#[test]
+fn what_is_written_fits_the_limit() {
+    let asked = ProviderRequest { max_output_tokens: 100, ..task_for("ada-1", ADA, "Write about the harbour bridge") };
+    let reply = ask(&asked);
+    assert!(reply.usage.output_tokens <= 150, "{:?}", reply.usage);
+    assert!(reply.tool_calls[0].arguments["content"].as_str().is_some_and(|text| text.starts_with('#')));
+}
+
+#[test]
+fn the_same_history_leads_to_the_same_step() {
+    let asked = task_for("orchestrator-1", LEAD, "Plan a launch party");
+    let other_chance = ProviderRequest { seed: 99, ..asked.clone() };
+    assert_eq!(ask(&asked), ask(&other_chance));
+}
+
+proptest! {
+    #[test]
+    fn whatever_tools_say_it_ends(
+        answers in proptest::collection::vec(
+            prop_oneof![
+                Just("Done."),
+                Just(""),
+                Just("Error: no."),
+                Just("'artifacts/a.md' not found. Similar: 'artifacts/b.md'."),
+                Just("'artifacts/b.md' not found. Similar: 'artifacts/a.md'."),
+            ],
+            1..9,
+        ),
+        task in prop_oneof![
+            Just("Read artifacts/a.md, then plan"),
+            Just("Plan a launch party"),
+            Just(""),
+            Just("?!"),
+            Just("schreib über 東京 in artifacts/ü.md"),
+        ],
+        leads in any::<bool>(),
+        later in proptest::collection::vec(
+            prop_oneof![Just("Signal from x: see artifacts/a.md"), Just("Progress check: so?"), Just("Signal from"), Just("Hm.")],
+            0..4,
+        ),
+    ) {
+        let mut asked = task_for(if leads { "orchestrator-1" } else { "ada-1" }, if leads { LEAD } else { ADA }, task);
+        let mut answers = answers.iter().cycle();
+        let mut tool = |_: &ToolCall| (*answers.next().expect("it goes round")).to_owned();
+        until_words(&mut asked, &mut tool);
+        for words in later {
+            asked.messages.push(PromptMessage::words(Role::User, words));
+            until_words(&mut asked, &mut tool);
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! The bar below the room: gives an agent a task, says how work stands, and stops, pauses and steers it. What a
+//! person must decide stands above it.
+
+use egui::{Align, Layout, RichText, Ui};
+
+use super::command::RoomAct;
+use super::icons::Icon;
+use super::{Command, UiState, kit, words};
+use crate::base::Id;
+use crate::kernel::KernelCommand;
+use crate::simulation::TaskCommand;
+use crate::view::model::RoomModel;
+use crate::view::theme::{SPACE, Theme};
+use crate::view::work::{PieceView, QuestionView};
+
+/// The drafts of the bar: who is to do it, and what.
+const ENTRY: &str = "run.agent";
+const TASK: &str = "run.task";
+/// Narrower windows have the bar in two rows.
+const ONE_ROW_POINTS: f32 = 760.0;
+/// No more than so many pieces go on at once by the bar.
+const MOST_AT_ONCE: u32 = 16;
+/// Agents are named in the menu of what goes on up to so many.
+const PIECES_SHOWN: usize = 40;
+
+/// Draws the bar.
+pub fn run_bar_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) -> Vec<Command> {
+    kit::dress(ui.style_mut(), theme);
+    let mut commands = Vec::new();
+    for (piece, question) in room.work.questions() {
+        question_ui(ui, room, theme, piece, question, &mut commands);
+    }
+    let is_wide = ui.available_width() >= ONE_ROW_POINTS;
+    ui.horizontal(|ui| {
+        entry_ui(ui, room, state);
+        let right = if is_wide { 420.0 } else { 0.0 };
+        let width = (ui.available_width() - right - 70.0).max(90.0);
+        task_ui(ui, room, theme, state, width, &mut commands);
+        if is_wide {
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| steer_ui(ui, room, theme, &mut commands));
+        }
+    });
+    if !is_wide {
+        ui.horizontal(|ui| {
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| steer_ui(ui, room, theme, &mut commands));
+        });
+    }
+    commands
+}
+
+fn act(command: KernelCommand) -> Command {
+    Command::Act(RoomAct::Work(command), None)
+}
+
+/// Who is to do it: an agent in the room, or a profile, of which one then comes in.
+fn entry_ui(ui: &mut Ui, room: &RoomModel, state: &mut UiState) {
+    let chosen = entry(room, state);
+    let shown = chosen.as_deref().map_or("nobody".to_owned(), |id| room.called(id).to_owned());
+    let menu = egui::ComboBox::from_id_salt("run entry").selected_text(shown).width(120.0).show_ui(ui, |ui| {
+        for (id, name) in entries(room) {
+            let is_chosen = chosen.as_ref() == Some(&id);
+            if ui.selectable_label(is_chosen, name).clicked() {
+                state.drafts.insert(ENTRY.to_owned(), id.to_string());
+            }
+        }
+    });
+    kit::name(&menu.response, "Who does it");
+}
+
+/// Everyone who can be given a task: those in the room, then the profiles that nobody runs.
+fn entries(room: &RoomModel) -> Vec<(Id, String)> {
+    let here = room.agents.iter().map(|agent| (agent.id.clone(), agent.name.to_string()));
+    let absent = room.profiles.iter().filter(|profile| profile.agents == 0);
+    here.chain(absent.map(|profile| (profile.id.clone(), format!("{} (comes in)", profile.name)))).collect()
+}
+
+/// Whom the bar gives its task to: who was chosen, who is selected, an orchestrator, or the first there is.
+fn entry(room: &RoomModel, state: &UiState) -> Option<Id> {
+    let entries = entries(room);
+    let known = |id: &str| entries.iter().find(|(entry, _)| **entry == *id).map(|(entry, _)| entry.clone());
+    let chosen = state.drafts.get(ENTRY).and_then(|id| known(id));
+    let selected = || state.selected.iter().find_map(|thing| known(thing.agent()?));
+    let leads = || entries.iter().find(|(id, _)| id.contains("orchestrator")).map(|(id, _)| id.clone());
+    chosen.or_else(selected).or_else(leads).or_else(|| entries.first().map(|(id, _)| id.clone()))
+}
+
+fn task_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, width: f32, commands: &mut Vec<Command>) {
+    let agent = entry(room, state);
+    let draft = state.drafts.entry(TASK.to_owned()).or_default();
+    let field = ui.add(egui::TextEdit::singleline(draft).hint_text("What should be done?").desired_width(width));
+    kit::name(&field, "Task to run");
+    let can_run = agent.is_some() && !draft.trim().is_empty();
+    let run = kit::primary(ui, can_run, "Run", theme);
+    if can_run
+        && (run.clicked() || kit::entered(ui, &field))
+        && let Some(agent) = agent
+    {
+        let text = std::mem::take(draft).trim().to_owned();
+        commands.push(Command::Act(RoomAct::Task(TaskCommand { agent, text }), None));
+    }
+}
+
+/// Right to left: how many at once, stop all, pause, and how work stands.
+fn steer_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) {
+    let work = &room.work;
+    ui.spacing_mut().item_spacing.x = SPACE[1];
+    let mut concurrency = work.concurrency.max(1);
+    let drag = egui::DragValue::new(&mut concurrency).range(1..=MOST_AT_ONCE).prefix("at once ");
+    let drag = ui.add(drag).on_hover_text("How many agents work at the same time; for what begins from now on");
+    kit::name(&drag, "At once");
+    if drag.changed() && concurrency != work.concurrency {
+        commands.push(act(KernelCommand::Limits { concurrency: Some(concurrency), depth_at_most: None }));
+    }
+    let has_work = !work.pieces.is_empty();
+    ui.add_enabled_ui(has_work, |ui| {
+        if kit::danger(ui, "Stop all", theme).on_hover_text("Ends all work now").clicked() {
+            commands.push(act(KernelCommand::KillAll));
+        }
+    });
+    let is_held = work.is_paused || work.stopped_by.is_some();
+    let (icon, label) = if is_held { (Icon::Play, "Continue work") } else { (Icon::Pause, "Pause work") };
+    if kit::icon_button(ui, icon, label, is_held, theme).clicked() {
+        commands.push(act(if is_held { KernelCommand::Resume } else { KernelCommand::Pause }));
+    }
+    let colour = if is_held { theme.warn } else { theme.text_soft };
+    let sentence = RichText::new(work.sentence()).color(colour);
+    ui.menu_button(sentence, |ui| pieces_ui(ui, room, theme, commands)).response.on_hover_text("What goes on");
+}
+
+/// Every piece of work, with a way to stop it.
+fn pieces_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) {
+    kit::dress(ui.style_mut(), theme);
+    ui.set_min_width(340.0);
+    if room.work.pieces.is_empty() {
+        ui.label(kit::small("Nothing waits and nothing goes on. Give somebody a task.", theme));
+    }
+    for piece in room.work.pieces.iter().take(PIECES_SHOWN) {
+        let name = room.called(&piece.agent).to_owned();
+        kit::line(
+            ui,
+            |ui| {
+                ui.add_space(SPACE[2] * piece.depth.min(8) as f32);
+                ui.label(RichText::new(&name).strong());
+                let told = format!("{} · turn {} · {} tokens", piece.stage, piece.turn, words::compact(piece.tokens));
+                ui.label(kit::small(told, theme)).on_hover_text(&piece.task);
+            },
+            |ui| {
+                if kit::icon_button(ui, Icon::Stop, &format!("Stop {name}"), false, theme).clicked() {
+                    commands.push(act(KernelCommand::Kill { activation: piece.activation }));
+                }
+            },
+        );
+    }
+    let more = room.work.pieces.len().saturating_sub(PIECES_SHOWN);
+    if more > 0 {
+        ui.label(kit::small(format!("and {more} more"), theme));
+    }
+}
+
+fn question_ui(
+    ui: &mut Ui,
+    room: &RoomModel,
+    theme: &Theme,
+    piece: &PieceView,
+    question: &QuestionView,
+    commands: &mut Vec<Command>,
+) {
+    let name = room.called(&piece.agent).to_owned();
+    kit::in_card(ui, theme, |ui| {
+        ui.horizontal_wrapped(|ui| {
+            ui.label(RichText::new(format!("{name} asks")).strong().color(theme.warn));
+            ui.label(&question.what).on_hover_text(format!("{}\n{}", question.tool, piece.task));
+            let decide = |allow| {
+                let (activation, turn, call) = (piece.activation, question.turn, question.call);
+                act(KernelCommand::Decide { activation, turn, call, allow })
+            };
+            let allow = kit::primary(ui, true, "Allow", theme);
+            kit::name(&allow, format!("Allow {name}"));
+            if allow.clicked() {
+                commands.push(decide(true));
+            }
+            let refuse = ui.button("Refuse");
+            kit::name(&refuse, format!("Refuse {name}"));
+            if refuse.clicked() {
+                commands.push(decide(false));
+            }
+        });
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::Queryable;
+
+    use super::*;
+    use crate::base::ActivationKey;
+    use crate::ui::testing::{Stage, stage};
+
+    fn bar() -> Harness<'static, Stage> {
+        stage(UiState::default(), |ui, room, _, theme, state| run_bar_ui(ui, room, theme, state))
+    }
+
+    fn click(window: &mut Harness<'static, Stage>, label: &str) {
+        window.get_by_label(label).click();
+        window.run_steps(3);
+    }
+
+    fn piece(question: Option<QuestionView>) -> PieceView {
+        let (activation, task) = (ActivationKey(7), "count".to_owned());
+        PieceView { activation, agent: "ada-1".into(), task, stage: "thinking", turn: 1, depth: 0, tokens: 0, question }
+    }
+
+    fn works(commands: &[Command]) -> Vec<KernelCommand> {
+        let work = |command: &Command| match command {
+            Command::Act(RoomAct::Work(command), None) => Some(command.clone()),
+            _ => None,
+        };
+        commands.iter().filter_map(work).collect()
+    }
+
+    #[test]
+    fn a_task_is_given_to_whoever_is_chosen_and_the_field_is_empty_then() {
+        let mut window = bar();
+        window.get_by_label("Task to run").focus();
+        window.run_steps(2);
+        window.get_by_label("Task to run").type_text("Water the plants");
+        window.run_steps(2);
+        click(&mut window, "Run");
+        let first = window.state().room.agents[0].id.clone();
+        let task = TaskCommand { agent: first, text: "Water the plants".into() };
+        assert_eq!(window.state().commands, [Command::Act(RoomAct::Task(task), None)]);
+        assert_eq!(window.state().state.drafts.get(TASK).map(String::as_str), Some(""));
+    }
+
+    #[test]
+    fn nothing_to_do_is_not_given() {
+        let mut window = bar();
+        click(&mut window, "Run");
+        assert!(window.state().commands.is_empty());
+    }
+
+    #[test]
+    fn work_is_paused_continued_and_stopped() {
+        let mut window = bar();
+        window.state_mut().room.work.pieces = vec![piece(None)];
+        window.state_mut().room.work.concurrency = 3;
+        window.run_steps(2);
+        click(&mut window, "Pause work");
+        window.state_mut().room.work.is_paused = true;
+        window.run_steps(2);
+        click(&mut window, "Continue work");
+        click(&mut window, "Stop all");
+        let wanted = [KernelCommand::Pause, KernelCommand::Resume, KernelCommand::KillAll];
+        assert_eq!(works(&window.state().commands), wanted);
+    }
+
+    #[test]
+    fn what_a_person_must_decide_is_decided_there() {
+        let mut window = bar();
+        let what = "deleting notes.md: the safety mode is safe".to_owned();
+        let question = QuestionView { turn: 2, call: 1, tool: "vfs_delete".into(), what };
+        window.state_mut().room.work.pieces = vec![piece(Some(question))];
+        window.run_steps(2);
+        let name = window.state().room.called("ada-1").to_owned();
+        click(&mut window, &format!("Allow {name}"));
+        click(&mut window, &format!("Refuse {name}"));
+        let decide = |allow| KernelCommand::Decide { activation: ActivationKey(7), turn: 2, call: 1, allow };
+        assert_eq!(works(&window.state().commands), [decide(true), decide(false)]);
+    }
+}

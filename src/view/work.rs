@@ -1,0 +1,162 @@
+//! Work as a screen sees it at one moment: what waits, what goes on, who started whom, what a person is asked.
+
+use bevy::ecs::prelude::*;
+
+use crate::agent::Roster;
+use crate::base::{ActivationKey, AgentKey, Id};
+use crate::gateway::Questions;
+use crate::kernel::{Activation, CallProgress, Kernel, KernelSettings, Phase};
+use crate::schedule::{SimClock, TICKS_PER_SEC};
+
+/// Pieces of work that are shown one by one.
+const SHOWN: usize = 200;
+
+/// All work.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct WorkView {
+    /// How many pieces go on.
+    pub going_on: usize,
+    /// How many wait.
+    pub waiting: usize,
+    /// Whether a person paused it.
+    pub is_paused: bool,
+    /// The cap that stopped it, in words.
+    pub stopped_by: Option<String>,
+    /// Seconds of simulated time until a rate limit has passed.
+    pub resumes_in_secs: Option<f32>,
+    /// How many pieces may go on at once.
+    pub concurrency: u32,
+    /// How deep agents may start agents.
+    pub depth_at_most: u32,
+    /// The pieces, in the order in which they were queued.
+    pub pieces: Vec<PieceView>,
+    /// Who started whom, of runs that are not over.
+    pub threads: Vec<(AgentKey, AgentKey)>,
+}
+
+/// One piece of work.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PieceView {
+    /// Names it.
+    pub activation: ActivationKey,
+    /// Whose it is, by id.
+    pub agent: Id,
+    /// What it is asked.
+    pub task: String,
+    /// What it is at, in a word.
+    pub stage: &'static str,
+    /// Questions that it asked.
+    pub turn: u32,
+    /// How deep it is.
+    pub depth: u32,
+    /// Tokens that it used.
+    pub tokens: u64,
+    /// What a person must decide.
+    pub question: Option<QuestionView>,
+}
+
+/// What a person must decide before work goes on.
+#[derive(Clone, PartialEq, Debug)]
+pub struct QuestionView {
+    /// In which turn.
+    pub turn: u32,
+    /// Which call of the turn.
+    pub call: usize,
+    /// The tool.
+    pub tool: String,
+    /// What it would do, and why that is asked.
+    pub what: String,
+}
+
+impl WorkView {
+    /// Reads all work out of the world.
+    pub fn read(world: &World) -> Self {
+        let (Some(kernel), Some(settings)) = (world.get_resource::<Kernel>(), world.get_resource::<KernelSettings>())
+        else {
+            return Self::default();
+        };
+        let now = world.resource::<SimClock>().tick();
+        let going_on = kernel.going_on();
+        let all = kernel.activations().count();
+        let piece = |one: &Activation| {
+            let ledger = world.resource::<Questions>().ledger();
+            let question = one.question().map(|(call, asked, what)| QuestionView {
+                turn: one.turn,
+                call,
+                tool: asked.name.clone(),
+                what: what.to_owned(),
+            });
+            PieceView {
+                activation: one.key,
+                agent: one.agent.clone(),
+                task: one.input.clone(),
+                stage: stage(one),
+                turn: one.turn,
+                depth: kernel.thread(one.thread).map_or(0, |thread| thread.depth),
+                tokens: ledger.activation(&one.key.id()).tokens,
+                question,
+            }
+        };
+        Self {
+            going_on,
+            waiting: all - going_on,
+            is_paused: kernel.is_paused(),
+            stopped_by: kernel.stopped_by().map(str::to_owned),
+            resumes_in_secs: kernel.resume_tick().map(|tick| tick.saturating_sub(now) as f32 / TICKS_PER_SEC as f32),
+            concurrency: kernel.concurrency(settings),
+            depth_at_most: kernel.depth_at_most(settings),
+            pieces: kernel.activations().take(SHOWN).map(piece).collect(),
+            threads: threads(kernel, world.resource::<Roster>()),
+        }
+    }
+
+    /// What a person must decide, the oldest first.
+    pub fn questions(&self) -> impl Iterator<Item = (&PieceView, &QuestionView)> {
+        self.pieces.iter().filter_map(|piece| Some((piece, piece.question.as_ref()?)))
+    }
+
+    /// All of it in one sentence.
+    pub fn sentence(&self) -> String {
+        let held_up = match (self.is_paused, &self.stopped_by, self.resumes_in_secs) {
+            (true, ..) => Some("work is paused".to_owned()),
+            (_, Some(why), _) => Some(format!("stopped: {why}")),
+            (.., Some(secs)) => Some(format!("rate limited, {secs:.0} s to go")),
+            _ => None,
+        };
+        let counts = match (self.going_on, self.waiting) {
+            (0, 0) => "no work".to_owned(),
+            (going_on, 0) => format!("{going_on} at work"),
+            (going_on, waiting) => format!("{going_on} at work, {waiting} waiting"),
+        };
+        let asked = self.questions().count();
+        let asked = if asked > 0 { format!(", {asked} for you to decide") } else { String::new() };
+        match held_up {
+            Some(why) => format!("{counts}{asked} · {why}"),
+            None => format!("{counts}{asked}"),
+        }
+    }
+}
+
+fn stage(one: &Activation) -> &'static str {
+    match &one.phase {
+        Phase::Queued => "queued",
+        Phase::Summoned => "called",
+        Phase::Due if !one.has_slot => "waiting",
+        Phase::Due | Phase::Asking => "thinking",
+        Phase::Calling { calls } if calls.iter().any(|call| matches!(call.progress, CallProgress::Asked(_))) => {
+            "asks you"
+        }
+        Phase::Calling { .. } => "using a tool",
+    }
+}
+
+fn threads(kernel: &Kernel, roster: &Roster) -> Vec<(AgentKey, AgentKey)> {
+    let started = kernel.threads().filter_map(|(_, thread)| {
+        let parent = kernel.thread(thread.parent?)?;
+        Some((roster.key(&parent.agent)?, roster.key(&thread.agent)?))
+    });
+    let mut pairs: Vec<_> = started.filter(|(parent, child)| parent != child).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}

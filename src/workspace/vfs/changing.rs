@@ -1,0 +1,561 @@
+//! How a change reaches the disk exactly once, and whole.
+//!
+//! 1. The new text is written beside the old one and synced. Nothing is recorded: whatever stops the process here
+//!    leaves a hidden file that the next start removes, and the order is carried out then.
+//! 2. One transaction records the version, the answer under the order's key, and a *step*: what is still to be done
+//!    on disk. From here on the order counts as carried out.
+//! 3. The text is renamed into its place. A start that finds the step looks whether that was done, and does it if
+//!    the file is as it was before.
+//! 4. The step is struck out, and the answer goes out. The same key again finds the recorded answer.
+//!
+//! Deleting and renaming do the same without the first.
+
+use serde::{Deserialize, Serialize};
+
+use super::super::disk::{Disk, Ledger};
+use super::super::layout;
+use super::desk::{Desk, DeskError, Later, history, troubled, unfit};
+use super::found::Found;
+use super::order::{FileAnswer, FileDone, FileFailure, FileOrder};
+use super::path::WorkspacePath;
+use super::resolve::{Trouble, beside_name};
+use super::words::line_diff;
+use crate::base::Id;
+use crate::base::hash::content_hash;
+use crate::store::{FileChanges, FileHead, StoreError, Surety, VersionDraft};
+
+/// How often a change begins anew because someone else changed the file under it.
+const TRIES: usize = 5;
+
+/// The last thing that was done of a change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum LastStep {
+    WrittenBeside,
+    Recorded,
+    InPlace,
+    Settled,
+}
+
+/// What a change still has to do on disk, as it is recorded. A stored format.
+#[derive(Serialize, Deserialize, Debug)]
+#[serde(tag = "step", rename_all = "snake_case")]
+enum Step {
+    Write {
+        key: Id,
+        path: String,
+        beside: String,
+        file: i64,
+        version: u64,
+        before: Option<u64>,
+        head: Option<FileHead>,
+    },
+    Delete {
+        key: Id,
+        path: String,
+        before: u64,
+        head: FileHead,
+    },
+    Rename {
+        key: Id,
+        from: String,
+        to: String,
+        before: u64,
+        head: FileHead,
+        displaced: Option<i64>,
+    },
+}
+
+impl Desk {
+    /// Puts a text into a file.
+    pub(super) fn put(
+        &mut self,
+        order: &FileOrder,
+        what: u64,
+        path: &WorkspacePath,
+        text: &str,
+        may_know: bool,
+    ) -> Result<FileAnswer, FileFailure> {
+        // Saver and watcher of the room keep off meanwhile.
+        let disk = self.disk_of(path);
+        let mut ledger = disk.as_deref().map(Disk::ledger);
+        for _ in 0..TRIES {
+            if let Some(answer) = self.try_put(order, what, path, text, ledger.as_deref())? {
+                if let (Some(disk), Some(ledger)) = (&disk, ledger.as_deref_mut()) {
+                    ledger.known.insert(path.as_str().to_owned(), content_hash(text.as_bytes()));
+                    disk.forget_change(path.as_str());
+                }
+                return Ok(answer);
+            }
+        }
+        let path = if may_know { path.as_str() } else { "the file" };
+        Err(unfit(format!("'{path}' was changed again and again meanwhile; try once more.")))
+    }
+
+    /// The same; `None` if someone else changed the file under it.
+    fn try_put(
+        &mut self,
+        order: &FileOrder,
+        what: u64,
+        path: &WorkspacePath,
+        text: &str,
+        ledger: Option<&Ledger>,
+    ) -> Result<Option<FileAnswer>, FileFailure> {
+        let now = self.present(path)?;
+        if let Some((old, found)) = &now {
+            let is_same = **old == *text;
+            let version = self.seen(path, old, found, !is_same, ledger).map_err(|error| history(&error))?;
+            if is_same {
+                self.readers.note(path.as_str(), &order.author);
+                return Ok(Some(FileAnswer::Unchanged { path: path.as_str().to_owned(), version }));
+            }
+        }
+        let old_bytes = now.as_ref().map(|(old, _)| old.len() as u64);
+        let (count, total) = (self.index.count(), self.index.total_bytes());
+        self.limits.allow(path, text.len() as u64, old_bytes, count, total).map_err(unfit)?;
+        let beside = beside_name(&order.key);
+        self.root.write_beside(path, &beside, text).map_err(|trouble| troubled(path, &trouble))?;
+        self.reached(LastStep::WrittenBeside);
+        let old = now.as_ref().map_or("", |(old, _)| &**old);
+        let recorded = self.record_write(order, what, path, text, old, now.is_none(), &beside);
+        let (step, head, answer) = recorded.map_err(|error| {
+            self.root.drop_beside(path, &beside);
+            history(&error)
+        })?;
+        self.reached(LastStep::Recorded);
+        let is_untouched = match (self.root.look(path), &now) {
+            (Ok(there), Some((_, found))) => there.is_same_as(found),
+            (Err(Trouble::Missing), None) => true,
+            _ => false,
+        };
+        let placed = if is_untouched { self.root.put_in_place(path, &beside) } else { Ok(()) };
+        if !is_untouched || placed.is_err() {
+            self.root.drop_beside(path, &beside);
+            self.take_write_back(order, path, step, &head)?;
+            return placed.map(|()| None).map_err(|trouble| troubled(path, &trouble));
+        }
+        self.reached(LastStep::InPlace);
+        let found = self.root.look(path).map_err(|trouble| troubled(path, &trouble))?;
+        self.settle(step, &FileHead { size: found.size, modified_ns: found.modified_ns, ..head });
+        self.index.note(path.as_str(), &found);
+        self.index.keep(path.as_str(), text.into(), found);
+        self.readers.note(path.as_str(), &order.author);
+        self.reached(LastStep::Settled);
+        Ok(Some(with_content(answer, text)))
+    }
+
+    fn record_write(
+        &mut self,
+        order: &FileOrder,
+        what: u64,
+        path: &WorkspacePath,
+        text: &str,
+        old: &str,
+        is_new: bool,
+        beside: &str,
+    ) -> Result<(i64, FileHead, FileAnswer), StoreError> {
+        let before = self.heads.get(path.as_str()).cloned();
+        let conflict_with = self.readers.others(path.as_str(), &order.author);
+        let (chars, hash) = (text.chars().count() as u64, content_hash(text.as_bytes()));
+        let diff = line_diff(old, text);
+        let draft = VersionDraft {
+            author: &order.author.0,
+            activation: order.activation.as_deref(),
+            order_key: Some(&order.key),
+            text,
+            diff: &diff,
+        };
+        let place = path.as_str().to_owned();
+        self.versions.change(Surety::Power, |changes| {
+            let file = before.as_ref().map_or_else(|| changes.add_file(&place), |head| Ok(head.file))?;
+            let version = changes.add_version(file, &draft)?;
+            let done = FileDone::Written { path: place.clone(), version, chars, is_new, content: None };
+            let answer = FileAnswer::Changed { done, conflict_with };
+            let step = Step::Write {
+                key: order.key.clone(),
+                path: place.clone(),
+                beside: beside.to_owned(),
+                file,
+                version,
+                before: (!is_new).then(|| content_hash(old.as_bytes())),
+                head: before.clone(),
+            };
+            let step = keep(changes, order, what, &answer, &step)?;
+            let head = FileHead { file, path: place.clone(), is_there: true, version, hash, size: 0, modified_ns: 0 };
+            Ok((step, head, answer))
+        })
+    }
+
+    /// Takes a recorded write back that did not reach its place.
+    fn take_write_back(
+        &mut self,
+        order: &FileOrder,
+        path: &WorkspacePath,
+        step: i64,
+        head: &FileHead,
+    ) -> Result<(), FileFailure> {
+        let before = self.heads.get(path.as_str()).cloned();
+        let taken_back = self.versions.change(Surety::Process, |changes| {
+            changes.end_step(step)?;
+            changes.take_answer_back(&order.key)?;
+            changes.take_version_back(head.file, head.version, before.as_ref())
+        });
+        taken_back.map_err(|error| history(&error))
+    }
+
+    /// Strikes out a step that is done. Where that cannot be written, the next start finds that it is done.
+    fn settle(&mut self, step: i64, head: &FileHead) {
+        let kept = self.limits.versions_kept.max(1);
+        let settled = self.versions.change(Surety::Process, |changes| {
+            changes.end_step(step)?;
+            changes.set_head(head)?;
+            changes.prune(head.file, kept)
+        });
+        if let Err(error) = settled {
+            tracing::warn!("{} is on disk, but that could not be noted: {error}", head.path);
+        }
+        self.heads.insert(head.path.clone(), head.clone());
+    }
+
+    /// Takes a file away; `None` if there is none.
+    pub(super) fn delete(
+        &mut self,
+        order: &FileOrder,
+        what: u64,
+        path: &WorkspacePath,
+    ) -> Result<Option<FileAnswer>, FileFailure> {
+        let disk = self.disk_of(path);
+        let mut ledger = disk.as_deref().map(Disk::ledger);
+        let Some((text, found)) = self.present(path)? else {
+            drop(ledger);
+            self.gone(path);
+            return Ok(None);
+        };
+        self.seen(path, &text, &found, true, ledger.as_deref()).map_err(|error| history(&error))?;
+        let head = self.head_of(path)?;
+        let done = FileDone::Deleted { path: path.as_str().to_owned() };
+        let conflict_with = self.readers.others(path.as_str(), &order.author);
+        let answer = FileAnswer::Changed { done, conflict_with };
+        let gone = FileHead { is_there: false, ..head.clone() };
+        let step = Step::Delete {
+            key: order.key.clone(),
+            path: path.as_str().to_owned(),
+            before: head.hash,
+            head: head.clone(),
+        };
+        let recorded = self.versions.change(Surety::Power, |changes| {
+            changes.set_head(&gone)?;
+            keep(changes, order, what, &answer, &step)
+        });
+        let step = recorded.map_err(|error| history(&error))?;
+        self.reached(LastStep::Recorded);
+        if let Err(trouble) = self.root.remove(path) {
+            self.take_back(order, step, &head, None)?;
+            return Err(troubled(path, &trouble));
+        }
+        self.reached(LastStep::InPlace);
+        self.settle(step, &gone);
+        self.index.forget(path.as_str());
+        self.readers.forget(path.as_str());
+        if let (Some(disk), Some(ledger)) = (&disk, ledger.as_deref_mut()) {
+            ledger.known.remove(path.as_str());
+            disk.forget_change(path.as_str());
+        }
+        self.reached(LastStep::Settled);
+        Ok(Some(answer))
+    }
+
+    /// Gives a file another path; `None` if there is none.
+    pub(super) fn rename(
+        &mut self,
+        order: &FileOrder,
+        what: u64,
+        from: &WorkspacePath,
+        to: &WorkspacePath,
+    ) -> Result<Option<FileAnswer>, FileFailure> {
+        let disk = self.disk_of(from).or_else(|| self.disk_of(to));
+        let mut ledger = disk.as_deref().map(Disk::ledger);
+        let Some((text, found)) = self.present(from)? else {
+            drop(ledger);
+            self.gone(from);
+            return Ok(None);
+        };
+        match self.root.look(to) {
+            Err(Trouble::Missing) => {}
+            Ok(_) => return Err(unfit(format!("'{to}' is there already; delete it first or choose another path."))),
+            Err(trouble) => return Err(troubled(to, &trouble)),
+        }
+        self.seen(from, &text, &found, true, ledger.as_deref()).map_err(|error| history(&error))?;
+        let head = self.head_of(from)?;
+        let displaced = self.heads.get(to.as_str()).map(|gone| gone.file);
+        let moved = FileHead { path: to.as_str().to_owned(), ..head.clone() };
+        let done = FileDone::Renamed { from: from.as_str().to_owned(), to: to.as_str().to_owned(), content: None };
+        let answer = FileAnswer::Changed { done, conflict_with: self.readers.others(from.as_str(), &order.author) };
+        let step = Step::Rename {
+            key: order.key.clone(),
+            from: from.as_str().to_owned(),
+            to: to.as_str().to_owned(),
+            before: head.hash,
+            head: head.clone(),
+            displaced,
+        };
+        let recorded = self.versions.change(Surety::Power, |changes| {
+            displaced.map_or(Ok(()), |file| changes.displace(file))?;
+            changes.set_head(&moved)?;
+            keep(changes, order, what, &answer, &step)
+        });
+        let step = recorded.map_err(|error| history(&error))?;
+        self.reached(LastStep::Recorded);
+        if let Err(trouble) = self.root.rename(from, to) {
+            self.take_back(order, step, &head, displaced)?;
+            return Err(troubled(to, &trouble));
+        }
+        self.reached(LastStep::InPlace);
+        self.heads.remove(from.as_str());
+        self.settle(step, &moved);
+        self.index.forget(from.as_str());
+        self.index.note(to.as_str(), &found);
+        self.readers.renamed(from.as_str(), to.as_str());
+        if let (Some(disk), Some(ledger)) = (&disk, ledger.as_deref_mut()) {
+            ledger.known.remove(from.as_str());
+            if layout::matters(to.as_str()) {
+                ledger.known.insert(to.as_str().to_owned(), head.hash);
+            }
+            disk.forget_change(from.as_str());
+            disk.forget_change(to.as_str());
+        }
+        self.reached(LastStep::Settled);
+        Ok(Some(with_content(answer, &text)))
+    }
+
+    /// Keeps a record of the program's own: whole, without a version.
+    pub(super) fn record(&mut self, path: &WorkspacePath, text: &str) -> Result<FileAnswer, FileFailure> {
+        let old = match self.root.look(path) {
+            Ok(found) => Some(found.size),
+            Err(Trouble::Missing) => None,
+            Err(trouble) => return Err(troubled(path, &trouble)),
+        };
+        let (count, total) = (self.index.count(), self.index.total_bytes());
+        self.limits.allow(path, text.len() as u64, old, count, total).map_err(unfit)?;
+        let beside = beside_name(path.as_str());
+        let written = self.root.write_beside(path, &beside, text).and_then(|()| self.root.put_in_place(path, &beside));
+        let found = written.and_then(|()| self.root.look(path)).map_err(|trouble| troubled(path, &trouble))?;
+        self.index.note(path.as_str(), &found);
+        let done = FileDone::Written {
+            path: path.as_str().to_owned(),
+            version: 0,
+            chars: text.chars().count() as u64,
+            is_new: old.is_none(),
+            content: None,
+        };
+        Ok(FileAnswer::Changed { done, conflict_with: Vec::new() })
+    }
+
+    /// What was answered when this order was carried out, be it before a restart.
+    pub(super) fn recorded_answer(&self, order: &FileOrder, what: u64) -> Result<Option<FileAnswer>, StoreError> {
+        let Some((asked, answer)) = self.versions.answer(&order.key)? else { return Ok(None) };
+        if asked != what {
+            tracing::warn!("the order {} asks for something else than it did before; it is carried out", order.key);
+            return Ok(None);
+        }
+        let answer: FileAnswer = match serde_json::from_str(&answer) {
+            Ok(answer) => answer,
+            Err(source) => return Err(StoreError::Json { doing: "read an answer", source }),
+        };
+        let of = |path: &str, version: Option<u64>| -> Result<Option<String>, StoreError> {
+            let Some(head) = self.heads.get(path).filter(|_| layout::matters(path)) else { return Ok(None) };
+            self.versions.text(head.file, version.unwrap_or(head.version))
+        };
+        let text = match &answer {
+            FileAnswer::Changed { done: FileDone::Written { path, version, .. }, .. } => of(path, Some(*version))?,
+            FileAnswer::Changed { done: FileDone::Renamed { to, .. }, .. } => of(to, None)?,
+            _ => None,
+        };
+        Ok(Some(text.map_or_else(|| answer.clone(), |text| with_content(answer.clone(), &text))))
+    }
+
+    /// Does what was recorded and is not on disk, or takes it back where that is impossible.
+    pub(super) fn finish_what_was_begun(&mut self) -> Result<(), DeskError> {
+        for (number, step) in self.versions.steps()? {
+            let step: Step = match serde_json::from_str(&step) {
+                Ok(step) => step,
+                Err(source) => return Err(StoreError::Json { doing: "read what was begun", source }.into()),
+            };
+            let done = self.finish(&step);
+            if let Err(trouble) = &done {
+                tracing::warn!("a change that was cut off is taken back: {trouble:?}");
+            }
+            let is_done = done.is_ok();
+            self.versions.change(Surety::Process, |changes| {
+                changes.end_step(number)?;
+                if is_done { Ok(()) } else { undo(changes, &step) }
+            })?;
+        }
+        self.heads = self.versions.heads()?.into_iter().map(|head| (head.path.clone(), head)).collect();
+        Ok(())
+    }
+
+    fn finish(&mut self, step: &Step) -> Result<(), Trouble> {
+        match step {
+            Step::Write { path, beside, file, version, before, .. } => {
+                let path = normal(path)?;
+                let now = self.hash_now(&path)?;
+                let text = self.versions.text(*file, *version).map_err(|error| broken(&error))?;
+                let text = text.ok_or_else(|| Trouble::Failed(std::io::ErrorKind::NotFound.into()))?;
+                // What is neither the old text nor the new one came from someone else, later: it stays.
+                if now == *before && now != Some(content_hash(text.as_bytes())) {
+                    self.root.write_beside(&path, beside, &text)?;
+                    self.root.put_in_place(&path, beside)?;
+                }
+                self.root.drop_beside(&path, beside);
+                self.push_later(Later::Look(path.as_str().to_owned()));
+            }
+            Step::Delete { path, before, .. } => {
+                let path = normal(path)?;
+                if self.hash_now(&path)? == Some(*before) {
+                    self.root.remove(&path)?;
+                }
+                self.push_later(Later::Look(path.as_str().to_owned()));
+            }
+            Step::Rename { from, to, before, .. } => {
+                let (from, to) = (normal(from)?, normal(to)?);
+                if self.hash_now(&to)?.is_none() {
+                    match self.hash_now(&from)? {
+                        Some(hash) if hash == *before => self.root.rename(&from, &to)?,
+                        _ => self.push_later(Later::Look(from.as_str().to_owned())),
+                    }
+                }
+                self.push_later(Later::Look(to.as_str().to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    fn hash_now(&mut self, path: &WorkspacePath) -> Result<Option<u64>, Trouble> {
+        match self.root.read(path, u64::MAX - 1) {
+            Ok((text, _)) => Ok(Some(content_hash(text.as_bytes()))),
+            Err(Trouble::Missing | Trouble::NotAFolder) => Ok(None),
+            Err(trouble) => Err(trouble),
+        }
+    }
+
+    fn head_of(&self, path: &WorkspacePath) -> Result<FileHead, FileFailure> {
+        let missing = || unfit(format!("the history of '{path}' is not there; try once more."));
+        self.heads.get(path.as_str()).cloned().ok_or_else(missing)
+    }
+
+    fn take_back(
+        &mut self,
+        order: &FileOrder,
+        step: i64,
+        head: &FileHead,
+        displaced: Option<i64>,
+    ) -> Result<(), FileFailure> {
+        let taken_back = self.versions.change(Surety::Process, |changes| {
+            changes.end_step(step)?;
+            changes.take_answer_back(&order.key)?;
+            changes.set_head(head)?;
+            displaced.map_or(Ok(()), |file| changes.put_back(file))
+        });
+        taken_back.map_err(|error| history(&error))
+    }
+
+    /// Stops here where a test says so.
+    fn reached(&self, step: LastStep) {
+        #[cfg(test)]
+        assert_ne!(self.stop_at, Some(step), "stopped as if killed");
+        #[cfg(not(test))]
+        let _ = step;
+    }
+
+    /// What saver and watcher share with the desk, for a file that they know.
+    pub(super) fn disk_of(&self, path: &WorkspacePath) -> Option<std::sync::Arc<Disk>> {
+        self.disk.clone().filter(|_| layout::matters(path.as_str()))
+    }
+
+    /// A version of someone else's, or of the room's, before or without an order.
+    pub(super) fn record_seen(
+        &mut self,
+        path: &WorkspacePath,
+        text: &str,
+        found: &Found,
+        author: &str,
+    ) -> Result<u64, StoreError> {
+        let before = self.heads.get(path.as_str()).cloned();
+        let old = match &before {
+            Some(head) => self.versions.text(head.file, head.version)?.unwrap_or_default(),
+            None => String::new(),
+        };
+        let diff = line_diff(&old, text);
+        let draft = VersionDraft { author, activation: None, order_key: None, text, diff: &diff };
+        let kept = self.limits.versions_kept.max(1);
+        let head = self.versions.change(Surety::Process, |changes| {
+            let file = before.as_ref().map_or_else(|| changes.add_file(path.as_str()), |head| Ok(head.file))?;
+            let head = FileHead {
+                file,
+                path: path.as_str().to_owned(),
+                is_there: true,
+                version: changes.add_version(file, &draft)?,
+                hash: content_hash(text.as_bytes()),
+                size: found.size,
+                modified_ns: found.modified_ns,
+            };
+            changes.set_head(&head)?;
+            changes.prune(file, kept)?;
+            Ok(head)
+        })?;
+        let version = head.version;
+        self.heads.insert(head.path.clone(), head);
+        Ok(version)
+    }
+}
+
+fn keep(
+    changes: &FileChanges<'_>,
+    order: &FileOrder,
+    what: u64,
+    answer: &FileAnswer,
+    step: &Step,
+) -> Result<i64, StoreError> {
+    let json = |source| StoreError::Json { doing: "put an answer into words", source };
+    changes.keep_answer(&order.key, what, &serde_json::to_string(answer).map_err(json)?)?;
+    changes.begin_step(&serde_json::to_string(step).map_err(json)?)
+}
+
+fn undo(changes: &FileChanges<'_>, step: &Step) -> Result<(), StoreError> {
+    match step {
+        Step::Write { key, file, version, head, .. } => {
+            changes.take_answer_back(key)?;
+            changes.take_version_back(*file, *version, head.as_ref())
+        }
+        Step::Delete { key, head, .. } => {
+            changes.take_answer_back(key)?;
+            changes.set_head(head)
+        }
+        Step::Rename { key, head, displaced, .. } => {
+            changes.take_answer_back(key)?;
+            changes.set_head(head)?;
+            displaced.map_or(Ok(()), |file| changes.put_back(file))
+        }
+    }
+}
+
+/// The answer with the text, where the room must know it.
+fn with_content(mut answer: FileAnswer, text: &str) -> FileAnswer {
+    if let FileAnswer::Changed { done, .. } = &mut answer {
+        match done {
+            FileDone::Written { path, content, .. } | FileDone::Renamed { to: path, content, .. } => {
+                *content = layout::matters(path).then(|| text.to_owned());
+            }
+            FileDone::Deleted { .. } => {}
+        }
+    }
+    answer
+}
+
+fn normal(path: &str) -> Result<WorkspacePath, Trouble> {
+    WorkspacePath::new(path).map_err(|refusal| Trouble::Failed(std::io::Error::other(refusal.to_string())))
+}
+
+fn broken(error: &StoreError) -> Trouble {
+    Trouble::Failed(std::io::Error::other(error.to_string()))
+}

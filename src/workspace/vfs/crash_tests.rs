@@ -1,0 +1,179 @@
+//! A process killed at any step of a change: after a restart the same order comes to the same end, once.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use proptest::prelude::*;
+
+use super::super::OUTSIDE;
+use super::super::changing::LastStep;
+use super::tests::{Office, delete, edit, order, put_outside, rename, restore, version, write};
+use super::*;
+
+const STEPS: [LastStep; 4] = [LastStep::WrittenBeside, LastStep::Recorded, LastStep::InPlace, LastStep::Settled];
+
+const FILES: &[(&str, &str)] = &[("agents/a.md", "by hand"), ("notes/b.md", "by hand")];
+
+/// Carries an order out up to a step, as if the process were killed there, and opens the workspace again.
+fn killed_at(mut office: Office, order: &FileOrder, step: LastStep) -> Office {
+    office.desk.stop_at = Some(step);
+    // The transaction that was open, if any, is lost with the connection, as it is with the process.
+    let _killed = catch_unwind(AssertUnwindSafe(|| office.desk.carry_out(order)));
+    office.reopen()
+}
+
+fn orders() -> Vec<FileOperation> {
+    vec![
+        write("agents/a.md", "ada's"),
+        write("new/folder/c.md", "ada's"),
+        edit("notes/b.md", "hand", "heart"),
+        delete("notes/b.md"),
+        rename("notes/b.md", "elsewhere/b.md"),
+        rename("agents/a.md", "agents/z.md"),
+        restore("notes/b.md", 1),
+    ]
+}
+
+/// What can be seen of a workspace.
+fn seen(office: &Office) -> Vec<(String, Option<String>, Vec<(u64, String, String)>)> {
+    ["agents/a.md", "agents/z.md", "notes/b.md", "elsewhere/b.md", "new/folder/c.md"]
+        .map(|path| (path.to_owned(), office.on_disk(path), office.history(path)))
+        .to_vec()
+}
+
+fn office() -> Office {
+    let mut office = Office::new(FILES);
+    office.run("user", write("notes/b.md", "by bob's hand")).expect("it can be written");
+    office
+}
+
+#[test]
+fn every_change_comes_to_the_same_end_whenever_the_process_is_killed() {
+    for operation in orders() {
+        let order = order("k", "ada", operation);
+        let mut whole = office();
+        let expected = whole.desk.carry_out(&order);
+        assert!(expected.result.is_ok(), "{expected:?}");
+        let expected_seen = seen(&whole);
+        for step in STEPS {
+            let mut again = killed_at(office(), &order, step);
+            assert_eq!(again.desk.versions.steps().expect("they can be read"), [], "{order:?} at {step:?}");
+            let outcome = again.desk.carry_out(&order);
+            assert_eq!(outcome, expected, "{order:?} at {step:?}");
+            assert_eq!(seen(&again), expected_seen, "{order:?} at {step:?}");
+            let mut twice = again.reopen();
+            assert_eq!(twice.desk.carry_out(&order), expected, "{order:?} at {step:?}, once more");
+            assert_eq!(seen(&twice), expected_seen);
+            let left: Vec<_> = hidden(&twice);
+            assert_eq!(left, Vec::<String>::new(), "{order:?} at {step:?} leaves something over");
+        }
+    }
+}
+
+fn hidden(office: &Office) -> Vec<String> {
+    ["agents", "notes", "elsewhere", "new/folder"]
+        .iter()
+        .filter_map(|folder| std::fs::read_dir(office.folder.path().join(folder)).ok())
+        .flat_map(|entries| entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()))
+        .filter(|name| name.starts_with('.'))
+        .collect()
+}
+
+#[test]
+fn an_edit_made_between_the_kill_and_the_restart_stays_and_so_does_the_order() {
+    let order = order("k", "ada", write("notes/b.md", "ada's"));
+    for step in STEPS {
+        let mut office = office();
+        office.desk.stop_at = Some(step);
+        let _killed = catch_unwind(AssertUnwindSafe(|| office.desk.carry_out(&order)));
+        put_outside(&office.folder, "notes/b.md", "by hand at last");
+        let mut office = office.reopen();
+        while office.desk.do_later() {}
+        let before = office.on_disk("notes/b.md");
+        assert_eq!(before.as_deref(), Some("by hand at last"), "{step:?}");
+        let outcome = office.desk.carry_out(&order);
+        let texts: Vec<_> = office.history("notes/b.md").into_iter().skip(2).collect();
+        let (ada, hand) = ("ada's", "by hand at last");
+        if step == LastStep::WrittenBeside {
+            // Nothing was recorded: the order is carried out now, over what is there now.
+            assert_eq!(texts, [version(3, OUTSIDE, hand), version(4, "ada", ada)]);
+            assert_eq!(office.on_disk("notes/b.md").as_deref(), Some(ada));
+        } else {
+            assert_eq!(texts, [version(3, "ada", ada), version(4, OUTSIDE, hand)], "{step:?}");
+            assert_eq!(office.on_disk("notes/b.md").as_deref(), Some(hand));
+        }
+        assert!(matches!(outcome.result, Ok(FileAnswer::Changed { .. })), "{outcome:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_finished_is_taken_back_and_done_when_it_is_asked_again() {
+    let order = order("k", "ada", write("notes/b.md", "ada's"));
+    let mut office = office();
+    office.desk.stop_at = Some(LastStep::Recorded);
+    let _killed = catch_unwind(AssertUnwindSafe(|| office.desk.carry_out(&order)));
+    let path = office.folder.path().join("notes/b.md");
+    std::fs::remove_file(&path).expect("it is there");
+    std::fs::create_dir(&path).expect("folders can be made");
+    let mut office = office.reopen();
+    let failure = office.desk.carry_out(&order).result.expect_err("a folder is in the way");
+    assert!(failure.what.contains("is a folder"), "{}", failure.what);
+    std::fs::remove_dir(&path).expect("it is empty");
+    let mut office = office.reopen();
+    assert!(office.desk.carry_out(&order).result.is_ok());
+    assert_eq!(office.on_disk("notes/b.md").as_deref(), Some("ada's"));
+}
+
+#[derive(Clone, Debug)]
+enum Act {
+    Order(FileOperation),
+    Outside(&'static str, &'static str),
+}
+
+fn acts() -> impl Strategy<Value = Vec<(Act, Option<usize>)>> {
+    let path = prop::sample::select(vec!["agents/a.md", "notes/b.md", "notes/c.md", "d.md"]);
+    let text = prop::sample::select(vec!["one\n", "two\n", "three\n", ""]);
+    let act = prop_oneof![
+        4 => (path.clone(), text.clone()).prop_map(|(path, text)| Act::Order(write(path, text))),
+        1 => (path.clone(), text.clone()).prop_map(|(path, text)| Act::Order(edit(path, "o", text))),
+        2 => path.clone().prop_map(|path| Act::Order(delete(path))),
+        2 => (path.clone(), path.clone()).prop_map(|(from, to)| Act::Order(rename(from, to))),
+        1 => (path.clone(), 1..4_u64).prop_map(|(path, number)| Act::Order(restore(path, number))),
+        1 => (path, text).prop_map(|(path, text)| Act::Outside(path, text)),
+    ];
+    proptest::collection::vec((act, proptest::option::weighted(0.3, 0..STEPS.len())), 1..14)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_orders_with_any_kills_come_to_what_they_come_to_without(acts in acts()) {
+        let (mut whole, mut killed) = (office(), office());
+        for (number, (act, kill)) in acts.iter().enumerate() {
+            match act {
+                Act::Outside(path, text) => {
+                    put_outside(&whole.folder, path, text);
+                    put_outside(&killed.folder, path, text);
+                }
+                Act::Order(operation) => {
+                    let order = order(&format!("k-{number}"), "ada", operation.clone());
+                    if let Some(step) = kill {
+                        killed = killed_at(killed, &order, STEPS[*step]);
+                    }
+                    let (one, other) = (whole.desk.carry_out(&order), killed.desk.carry_out(&order));
+                    prop_assert_eq!(&one.result.is_ok(), &other.result.is_ok());
+                    if let (Ok(FileAnswer::Changed { done: one, .. }), Ok(FileAnswer::Changed { done: other, .. })) = (one.result, other.result) {
+                        prop_assert_eq!(one, other);
+                    }
+                }
+            }
+            for path in ["agents/a.md", "notes/b.md", "notes/c.md", "d.md"] {
+                prop_assert_eq!(whole.on_disk(path), killed.on_disk(path));
+            }
+        }
+        for path in ["agents/a.md", "notes/b.md", "notes/c.md", "d.md"] {
+            prop_assert_eq!(whole.history(path), killed.history(path), "{}", path);
+        }
+        prop_assert_eq!(killed.desk.versions.steps().expect("they can be read"), []);
+    }
+}

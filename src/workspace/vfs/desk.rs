@@ -1,0 +1,447 @@
+//! What is done with files, one order at a time: checks the path and the rights, does it, and says how it went.
+//! How a change reaches the disk exactly once is in [`super::changing`]; what others do to the files in
+//! [`super::outside`].
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::super::disk::Disk;
+use super::super::layout;
+#[cfg(test)]
+use super::changing::LastStep;
+use super::index::Index;
+use super::limits::FileLimits;
+use super::order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileOutcome, TextMatch};
+use super::outside::OutsideChange;
+use super::path::{Reach, WorkspacePath, quoted};
+use super::readers::Readers;
+use super::recent::Recent;
+use super::resolve::{Root, Trouble};
+use super::rights::{Rights, RightsKept, glob};
+use super::words;
+use crate::base::hash::content_hash;
+use crate::base::text::truncate;
+use crate::store::{FileHead, FileVersions, StoreError};
+
+/// A prefix or a text to search for is not longer, in bytes.
+const WANTED_BYTES_AT_MOST: usize = 4096;
+/// Work for idle moments that waits; beyond that, the oldest is left out.
+const LATER_AT_MOST: usize = 20_000;
+
+/// Why the files of a workspace cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DeskError {
+    /// The folder cannot be opened, or the thread not be started.
+    #[error("the workspace's files cannot be used: {0}")]
+    Files(#[from] std::io::Error),
+    /// The history cannot be opened.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Work for idle moments.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Later {
+    /// Someone else may have changed this.
+    Look(String),
+    /// This will be read soon.
+    Fetch(String),
+}
+
+/// What a path is wanted for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Want {
+    Read,
+    Write,
+    /// Both: the answer would tell what stands there.
+    Change,
+    Record,
+}
+
+/// The files of one workspace, with their history.
+pub(super) struct Desk {
+    pub(super) root: Root,
+    pub(super) versions: FileVersions,
+    /// Every file with a history, by path.
+    pub(super) heads: BTreeMap<String, FileHead>,
+    pub(super) index: Index,
+    pub(super) readers: Readers,
+    pub(super) limits: FileLimits,
+    /// Shared with the room's saver and watcher, where there are any.
+    pub(super) disk: Option<Arc<Disk>>,
+    /// What others did, for the world.
+    pub(super) news: Vec<OutsideChange>,
+    pub(super) later: VecDeque<Later>,
+    rights: RightsKept,
+    recent: Recent,
+    /// Where to stop as if the process had been killed there.
+    #[cfg(test)]
+    pub(super) stop_at: Option<LastStep>,
+}
+
+impl Desk {
+    /// Opens the files of a workspace whose history lies in `dir`, finishes what was begun, and looks at every
+    /// folder.
+    pub(super) fn open(
+        root: &Path,
+        dir: &Path,
+        limits: FileLimits,
+        disk: Option<Arc<Disk>>,
+    ) -> Result<Self, DeskError> {
+        let versions = FileVersions::open(dir)?;
+        let heads = versions.heads()?.into_iter().map(|head| (head.path.clone(), head)).collect();
+        let mut desk = Self {
+            root: Root::open(root)?,
+            versions,
+            heads,
+            index: Index::default(),
+            readers: Readers::default(),
+            limits: FileLimits::default(),
+            disk,
+            news: Vec::new(),
+            later: VecDeque::new(),
+            rights: RightsKept::default(),
+            recent: Recent::default(),
+            #[cfg(test)]
+            stop_at: None,
+        };
+        desk.finish_what_was_begun()?;
+        desk.index = Index::walk(&desk.root);
+        desk.set_limits(limits);
+        desk.find_edits_while_closed();
+        Ok(desk)
+    }
+
+    pub(super) fn set_limits(&mut self, limits: FileLimits) {
+        let mib = usize::try_from(limits.memory_mib_at_most).unwrap_or(usize::MAX);
+        self.index.limit_memory(mib.saturating_mul(1024 * 1024));
+        self.limits = limits;
+    }
+
+    /// Carries out an order, or says again how it went.
+    pub(super) fn carry_out(&mut self, order: &FileOrder) -> FileOutcome {
+        let what = number_of(order);
+        let result = match self.recent.answer(&order.key, what) {
+            Some(result) => result,
+            None => {
+                let result = match self.recorded_answer(order, what) {
+                    Ok(Some(answer)) => Ok(answer),
+                    Ok(None) => self.act(order, what),
+                    Err(error) => Err(history(&error)),
+                };
+                let result = result.map(|answer| self.masked(order, answer));
+                self.recent.keep(&order.key, what, &result);
+                result
+            }
+        };
+        FileOutcome {
+            key: order.key.clone(),
+            author: order.author.clone(),
+            activation: order.activation.clone(),
+            result,
+            cause: order.cause,
+        }
+    }
+
+    /// The next work for an idle moment; `false` if there is none.
+    pub(super) fn do_later(&mut self) -> bool {
+        match self.later.pop_front() {
+            Some(Later::Look(path)) => self.look(&path),
+            Some(Later::Fetch(path)) => {
+                if let Ok(path) = WorkspacePath::new(&path) {
+                    // It is read again when it is asked for: what is wrong with it is said then.
+                    let _ = self.index.read(&self.root, &path, self.limits.bytes_at_most(&path));
+                }
+            }
+            None => return false,
+        }
+        true
+    }
+
+    pub(super) fn push_later(&mut self, later: Later) {
+        if self.later.len() >= LATER_AT_MOST {
+            self.later.pop_front();
+        }
+        self.later.push_back(later);
+    }
+
+    fn act(&mut self, order: &FileOrder, what: u64) -> Result<FileAnswer, FileFailure> {
+        let rights = self.rights.ready(&order.rights).map_err(|error| {
+            let what = format!("the rights of this order cannot be used, so that it may do nothing: {error}.");
+            FileFailure { what, is_refusal: true }
+        })?;
+        let open = |given: &str, want| admit(given, &rights, want);
+        match &order.operation {
+            FileOperation::Read { path } => self.read(order, &rights, &open(path, Want::Read)?),
+            FileOperation::Write { path, content } => {
+                let path = open(path, Want::Write)?;
+                self.put(order, what, &path, content, rights.may_read(path.as_str()))
+            }
+            FileOperation::Edit { path, old, new } => {
+                let path = open(path, Want::Change)?;
+                let (text, _) = self.present(&path)?.ok_or_else(|| self.missing(path.as_str(), &rights))?;
+                let text = words::edit(path.as_str(), &text, old, new).map_err(unfit)?;
+                self.put(order, what, &path, &text, true)
+            }
+            FileOperation::List { prefix } => self.list(&rights, prefix),
+            FileOperation::Search { text, glob } => self.search(&rights, text.as_deref(), glob.as_deref()),
+            FileOperation::Delete { path } => {
+                let path = open(path, Want::Change)?;
+                self.delete(order, what, &path)?.ok_or_else(|| self.missing(path.as_str(), &rights))
+            }
+            FileOperation::Rename { from, to } => {
+                let (from, to) = (open(from, Want::Change)?, open(to, Want::Change)?);
+                self.rename(order, what, &from, &to)?.ok_or_else(|| self.missing(from.as_str(), &rights))
+            }
+            FileOperation::Restore { path, version } => {
+                let path = open(path, Want::Change)?;
+                let text = self.text_of_version(&path, *version, &rights)?;
+                self.put(order, what, &path, &text, true)
+            }
+            FileOperation::Record { path, content } => self.record(&open(path, Want::Record)?, content),
+        }
+    }
+
+    fn read(&mut self, order: &FileOrder, rights: &Rights, path: &WorkspacePath) -> Result<FileAnswer, FileFailure> {
+        let Some((text, found)) = self.present(path)? else {
+            self.gone(path);
+            return Err(self.missing(path.as_str(), rights));
+        };
+        let version = self.notice(path, &text, &found).map_err(|error| history(&error))?;
+        self.readers.note(path.as_str(), &order.author);
+        Ok(FileAnswer::Text { path: path.as_str().to_owned(), content: text.to_string(), version })
+    }
+
+    /// What stands in a file; none if there is no file.
+    pub(super) fn present(
+        &mut self,
+        path: &WorkspacePath,
+    ) -> Result<Option<(Arc<str>, super::found::Found)>, FileFailure> {
+        match self.index.read(&self.root, path, self.limits.bytes_at_most(path)) {
+            Ok(present) => Ok(Some(present)),
+            Err(Trouble::Missing) => Ok(None),
+            Err(trouble) => Err(troubled(path, &trouble)),
+        }
+    }
+
+    fn missing(&mut self, wanted: &str, rights: &Rights) -> FileFailure {
+        self.refresh("");
+        let paths: Vec<&str> = self.index.under("").filter(|path| rights.may_read(path)).collect();
+        unfit(words::not_found(wanted, &paths, self.limits.listed_at_most.div_ceil(10)))
+    }
+
+    fn list(&mut self, rights: &Rights, prefix: &str) -> Result<FileAnswer, FileFailure> {
+        let prefix = plain_prefix(prefix)?;
+        self.refresh(&prefix);
+        let (mut paths, mut more) = (Vec::new(), 0);
+        for path in self.index.under(&prefix).filter(|path| rights.may_read(path)) {
+            if paths.len() < self.limits.listed_at_most {
+                paths.push(path.to_owned());
+            } else {
+                more += 1;
+            }
+        }
+        let mut prefixes = Vec::new();
+        if paths.is_empty() {
+            self.refresh("");
+            let readable = self.index.under("").filter(|path| rights.may_read(path));
+            for folder in readable.filter_map(|path| path.split_once('/')).map(|(folder, _)| folder) {
+                if prefixes.last().is_none_or(|last: &String| last.strip_suffix('/') != Some(folder)) {
+                    prefixes.push(format!("{folder}/"));
+                }
+            }
+            prefixes.truncate(self.limits.listed_at_most);
+        }
+        paths.iter().for_each(|path| self.push_later(Later::Fetch(path.clone())));
+        Ok(FileAnswer::Listing { paths, more, prefixes })
+    }
+
+    fn search(&mut self, rights: &Rights, text: Option<&str>, wanted: Option<&str>) -> Result<FileAnswer, FileFailure> {
+        let text = text.filter(|text| !text.is_empty());
+        if text.is_some_and(|text| text.contains(['\n', '\r'])) {
+            return Err(unfit("search for a text on one line.".to_owned()));
+        }
+        if text.is_some_and(|text| text.len() > WANTED_BYTES_AT_MOST) {
+            return Err(unfit("the text to search for is too long.".to_owned()));
+        }
+        let wanted = wanted.filter(|glob| !glob.is_empty()).map(glob).transpose();
+        let wanted = wanted.map_err(|error| unfit(format!("the files to search are no glob: {error}.")))?;
+        let line = text.map(|text| {
+            let mut builder = regex::RegexBuilder::new(&regex::escape(text));
+            builder.case_insensitive(true).build()
+        });
+        let line = line.transpose().map_err(|error| unfit(format!("cannot search for this: {error}.")))?;
+        self.refresh("");
+        let is_wanted = |path: &&str| wanted.as_ref().is_none_or(|glob| glob.is_match(path)) && rights.may_read(path);
+        let paths: Vec<String> = self.index.under("").filter(is_wanted).map(str::to_owned).collect();
+        let (mut matches, mut more) = (Vec::new(), 0);
+        for path in paths {
+            let Some(line) = &line else {
+                matches.push(TextMatch { path, line: 0, text: String::new() });
+                continue;
+            };
+            let Ok(normal) = WorkspacePath::new(&path) else { continue };
+            // What cannot be read holds nothing that can be found.
+            let Ok((text, _)) = self.index.read(&self.root, &normal, self.limits.bytes_at_most(&normal)) else {
+                continue;
+            };
+            let room = self.limits.matches_at_most.saturating_sub(matches.len());
+            more += find_lines(&path, &text, line, room, self.limits.line_chars_at_most, &mut matches);
+        }
+        if matches.len() > self.limits.matches_at_most {
+            more = matches.len() - self.limits.matches_at_most;
+            matches.truncate(self.limits.matches_at_most);
+        }
+        Ok(FileAnswer::Matches { matches, more })
+    }
+
+    fn text_of_version(&mut self, path: &WorkspacePath, version: u64, rights: &Rights) -> Result<String, FileFailure> {
+        let Some(head) = self.heads.get(path.as_str()) else {
+            return Err(match self.present(path)? {
+                Some(_) => unfit(format!("'{path}' has no earlier versions.")),
+                None => self.missing(path.as_str(), rights),
+            });
+        };
+        let file = head.file;
+        let text = self.versions.text(file, version).map_err(|error| history(&error))?;
+        text.map_or_else(
+            || {
+                let kept = self.versions.versions(file).map_err(|error| history(&error))?;
+                let (last, first) = (kept.first().map_or(0, |v| v.number), kept.last().map_or(0, |v| v.number));
+                Err(unfit(format!("'{path}' has no version {version}; there are {first} to {last}.")))
+            },
+            Ok,
+        )
+    }
+
+    /// Looks again at folders that changed; what came or went is looked at in an idle moment.
+    pub(super) fn refresh(&mut self, prefix: &str) {
+        let difference = self.index.refresh(&self.root, prefix);
+        for path in difference.came.into_iter().chain(difference.went) {
+            self.push_later(Later::Look(path));
+        }
+    }
+
+    /// Takes out of an answer what whoever ordered may not know.
+    fn masked(&mut self, order: &FileOrder, answer: FileAnswer) -> FileAnswer {
+        let path = match &answer {
+            FileAnswer::Unchanged { path, .. } | FileAnswer::Changed { done: FileDone::Written { path, .. }, .. } => {
+                path.clone()
+            }
+            _ => return answer,
+        };
+        let may_read = self.rights.ready(&order.rights).is_ok_and(|rights| rights.may_read(&path));
+        let FileOperation::Write { content, .. } = &order.operation else { return answer };
+        if may_read {
+            return answer;
+        }
+        let chars = content.chars().count() as u64;
+        let content = layout::matters(&path).then(|| content.clone());
+        let done = FileDone::Written { path, version: 0, chars, is_new: true, content };
+        FileAnswer::Changed { done, conflict_with: Vec::new() }
+    }
+}
+
+/// A number for what an order asks for: the same key with another number is another order.
+fn number_of(order: &FileOrder) -> u64 {
+    let what = serde_json::to_vec(&(&order.operation, &order.rights, &order.author));
+    content_hash(&what.expect("an order is plain data with string keys"))
+}
+
+/// The path of an order, if its place and the rights allow what it is wanted for.
+fn admit(given: &str, rights: &Rights, want: Want) -> Result<WorkspacePath, FileFailure> {
+    let refusal = |what: String| FileFailure { what, is_refusal: true };
+    let path = WorkspacePath::new(given).map_err(|why| refusal(format!("{why}.")))?;
+    let reach = path.reach();
+    if reach == Reach::Closed {
+        return Err(refusal(format!("{} is closed to file tools.", quoted(path.as_str()))));
+    }
+    let reads = matches!(want, Want::Read | Want::Change);
+    if reads && !rights.may_read(path.as_str()) {
+        return Err(refusal(format!("{} is outside what you may read.", quoted(path.as_str()))));
+    }
+    if want != Want::Read && !rights.may_write(path.as_str()) {
+        return Err(refusal(format!("{} is outside what you may write.", quoted(path.as_str()))));
+    }
+    let why = match (want, reach) {
+        (Want::Read, _) | (Want::Write | Want::Change, Reach::Open) | (Want::Record, Reach::Records) => {
+            return Ok(path);
+        }
+        (Want::Record, _) => "is no place for the program's records; those are below sessions/.",
+        (_, Reach::Records) => "is the program's own record; file tools only read it.",
+        _ => "is not written by file tools; a person may change it in an editor.",
+    };
+    Err(refusal(format!("{} {why}", quoted(path.as_str()))))
+}
+
+/// Something that does not fit, or is not there.
+pub(super) fn unfit(what: String) -> FileFailure {
+    FileFailure { what, is_refusal: false }
+}
+
+pub(super) fn troubled(path: &WorkspacePath, trouble: &Trouble) -> FileFailure {
+    FileFailure { what: trouble.words(path.as_str()), is_refusal: trouble.is_refusal() }
+}
+
+pub(super) fn history(error: &StoreError) -> FileFailure {
+    unfit(format!("the history of files cannot be used, so that nothing was changed: {error}."))
+}
+
+fn plain_prefix(prefix: &str) -> Result<String, FileFailure> {
+    if prefix.len() > WANTED_BYTES_AT_MOST {
+        return Err(unfit("the prefix is too long.".to_owned()));
+    }
+    let prefix = prefix.strip_prefix("./").or_else(|| prefix.strip_prefix('/')).unwrap_or(prefix);
+    let prefix = if prefix == "." { "" } else { prefix };
+    Ok(icu_normalizer::ComposingNormalizerBorrowed::new_nfc().normalize(prefix).into_owned())
+}
+
+/// Adds the lines that match, at most so many; says how many more there are.
+fn find_lines(
+    path: &str,
+    text: &str,
+    wanted: &regex::Regex,
+    room: usize,
+    chars: usize,
+    matches: &mut Vec<TextMatch>,
+) -> usize {
+    let (mut line, mut counted_to, mut at, mut found) = (1_u32, 0, 0, 0);
+    while let Some(hit) = wanted.find_at(text, at) {
+        let start = text[..hit.start()].rfind('\n').map_or(0, |newline| newline + 1);
+        let end = text[hit.end()..].find('\n').map_or(text.len(), |newline| hit.end() + newline);
+        found += 1;
+        if found <= room {
+            let newlines = text.as_bytes()[counted_to..start].iter().filter(|byte| **byte == b'\n').count();
+            line += u32::try_from(newlines).unwrap_or(u32::MAX);
+            counted_to = start;
+            let text = shown(&text[start..end], hit.start() - start, chars);
+            matches.push(TextMatch { path: path.to_owned(), line, text });
+        }
+        at = end + 1;
+        if at > text.len() {
+            break;
+        }
+    }
+    found.saturating_sub(room)
+}
+
+/// A line cut to a bearable length, around what was found in it.
+fn shown(line: &str, at: usize, chars: usize) -> String {
+    let line = line.trim_end();
+    if line.chars().count() <= chars {
+        return line.to_owned();
+    }
+    let before = line.get(..at).map_or(0, |before| before.chars().count());
+    let skipped = before.saturating_sub(chars / 3);
+    let rest: String = line.chars().skip(skipped).collect();
+    let rest = if skipped > 0 { format!("…{rest}") } else { rest };
+    truncate(&rest, chars)
+}
+
+#[cfg(test)]
+#[path = "crash_tests.rs"]
+mod crash_tests;
+#[cfg(test)]
+#[path = "desk_tests.rs"]
+pub(in crate::workspace) mod tests;

@@ -1,0 +1,539 @@
+//! What orders do and what is answered.
+
+use std::fs;
+
+use super::super::order::FileRights;
+use super::super::{OUTSIDE, ROOM};
+use super::*;
+use crate::base::{Author, Id, Seq};
+
+/// A workspace with some files, and the desk that has them.
+pub(in crate::workspace) struct Office {
+    pub(in crate::workspace) folder: tempfile::TempDir,
+    pub(super) desk: Desk,
+    orders: u64,
+}
+
+pub(in crate::workspace) fn order(key: &str, author: &str, operation: FileOperation) -> FileOrder {
+    FileOrder {
+        key: key.into(),
+        author: Author(author.into()),
+        activation: Some("act-1".into()),
+        operation,
+        rights: FileRights::default(),
+        cause: Seq(7),
+    }
+}
+
+pub(in crate::workspace) fn write(path: &str, content: &str) -> FileOperation {
+    FileOperation::Write { path: path.into(), content: content.into() }
+}
+
+pub(in crate::workspace) fn read(path: &str) -> FileOperation {
+    FileOperation::Read { path: path.into() }
+}
+
+pub(super) fn delete(path: &str) -> FileOperation {
+    FileOperation::Delete { path: path.into() }
+}
+
+pub(super) fn rename(from: &str, to: &str) -> FileOperation {
+    FileOperation::Rename { from: from.into(), to: to.into() }
+}
+
+pub(super) fn edit(path: &str, old: &str, new: &str) -> FileOperation {
+    FileOperation::Edit { path: path.into(), old: old.into(), new: new.into() }
+}
+
+fn list(prefix: &str) -> FileOperation {
+    FileOperation::List { prefix: prefix.into() }
+}
+
+fn search(text: Option<&str>, glob: Option<&str>) -> FileOperation {
+    FileOperation::Search { text: text.map(str::to_owned), glob: glob.map(str::to_owned) }
+}
+
+pub(super) fn restore(path: &str, version: u64) -> FileOperation {
+    FileOperation::Restore { path: path.into(), version }
+}
+
+impl Office {
+    pub(super) fn new(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        for (path, text) in files {
+            put_outside(&folder, path, text);
+        }
+        let desk = open(&folder);
+        Self { folder, desk, orders: 0 }
+    }
+
+    pub(super) fn reopen(self) -> Self {
+        let Self { folder, desk, orders } = self;
+        drop(desk);
+        let desk = open(&folder);
+        Self { folder, desk, orders }
+    }
+
+    pub(super) fn run(&mut self, author: &str, operation: FileOperation) -> Result<FileAnswer, FileFailure> {
+        self.orders += 1;
+        let order = order(&format!("order-{}", self.orders), author, operation);
+        self.desk.carry_out(&order).result
+    }
+
+    fn bounded(&mut self, rights: &FileRights, operation: FileOperation) -> Result<FileAnswer, FileFailure> {
+        self.orders += 1;
+        let order = order(&format!("order-{}", self.orders), "ada", operation);
+        self.desk.carry_out(&FileOrder { rights: rights.clone(), ..order }).result
+    }
+
+    fn says(&mut self, operation: FileOperation) -> String {
+        match self.run("ada", operation) {
+            Ok(answer) => panic!("it was done: {answer:?}"),
+            Err(failure) => failure.what,
+        }
+    }
+
+    pub(super) fn on_disk(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.folder.path().join(path)).ok()
+    }
+
+    /// Number, author and text of each version, oldest first.
+    pub(super) fn history(&self, path: &str) -> Vec<(u64, String, String)> {
+        let Some(head) = self.desk.versions.head(path).expect("the history can be read") else { return Vec::new() };
+        let mut versions = self.desk.versions.versions(head.file).expect("the history can be read");
+        versions.reverse();
+        let text = |number| self.desk.versions.text(head.file, number).expect("it can be read").expect("it is kept");
+        versions.into_iter().map(|version| (version.number, version.author, text(version.number))).collect()
+    }
+}
+
+fn open(folder: &tempfile::TempDir) -> Desk {
+    Desk::open(folder.path(), &folder.path().join(".workshop"), FileLimits::default(), None).expect("it can be opened")
+}
+
+pub(super) fn put_outside(folder: &tempfile::TempDir, path: &str, text: &str) {
+    let full = folder.path().join(path);
+    fs::create_dir_all(full.parent().expect("it lies in the folder")).expect("folders can be made");
+    fs::write(full, text).expect("files can be written");
+}
+
+pub(super) fn version(number: u64, author: &str, text: &str) -> (u64, String, String) {
+    (number, author.to_owned(), text.to_owned())
+}
+
+fn rights(reads: &[&str], writes: &[&str]) -> FileRights {
+    let list = |globs: &[&str]| vec![globs.iter().map(|glob| (*glob).to_owned()).collect()];
+    FileRights { reads: list(reads), writes: list(writes) }
+}
+
+#[test]
+fn what_is_written_is_read_and_every_write_is_a_version() {
+    let mut office = Office::new(&[]);
+    let written = office.run("ada", write("./artifacts/plan.md", "one\n"));
+    let done = |version, chars, is_new| FileDone::Written {
+        path: "artifacts/plan.md".into(),
+        version,
+        chars,
+        is_new,
+        content: None,
+    };
+    assert_eq!(written, Ok(FileAnswer::Changed { done: done(1, 4, true), conflict_with: Vec::new() }));
+    let edited = office.run("bob", edit("artifacts/plan.md", "one", "zwölf"));
+    assert_eq!(edited, Ok(FileAnswer::Changed { done: done(2, 6, false), conflict_with: vec!["ada".into()] }));
+    let same = office.run("bob", write("artifacts/plan.md", "zwölf\n"));
+    assert_eq!(same, Ok(FileAnswer::Unchanged { path: "artifacts/plan.md".into(), version: 2 }));
+    let read = office.run("cy", read("artifacts/plan.md"));
+    let text = FileAnswer::Text { path: "artifacts/plan.md".into(), content: "zwölf\n".into(), version: 2 };
+    assert_eq!(read, Ok(text));
+    let head = office.desk.versions.head("artifacts/plan.md").expect("it can be read").expect("it is there");
+    let kept = office.desk.versions.versions(head.file).expect("they can be read");
+    assert_eq!((kept[0].author.as_str(), kept[0].chars, kept[0].order_key.as_deref()), ("bob", 6, Some("order-2")));
+    assert_eq!(kept[0].activation.as_deref(), Some("act-1"));
+    assert!(kept[0].time_ms >= kept[1].time_ms);
+    let diff = office.desk.versions.diff(head.file, 2).expect("it can be read").expect("it is kept");
+    assert!(diff.contains("-one\n+zwölf\n"), "{diff}");
+}
+
+#[test]
+fn what_is_not_there_or_does_not_fit_is_said_so_that_it_can_be_mended() {
+    let mut office = Office::new(&[("artifacts/plan.md", "a\nb\na\n"), ("memory/log.md", "x")]);
+    assert_eq!(
+        office.says(read("notes/plan.md")),
+        "'notes/plan.md' not found. Similar: 'artifacts/plan.md'. Available: ['artifacts/plan.md', 'memory/log.md']"
+    );
+    assert!(office.says(delete("artifacts/plam.md")).contains("Similar: 'artifacts/plan.md'"));
+    assert!(office.says(rename("x.md", "y.md")).starts_with("'x.md' not found."));
+    assert!(office.says(rename("memory/log.md", "artifacts/plan.md")).contains("is there already"));
+    assert!(office.says(edit("artifacts/plan.md", "a\n", "c\n")).contains("2 times (lines 1, 3)"));
+    assert!(office.says(edit("artifacts/plan.md", "bb", "c")).contains("Nearest: line 2: 'b'"));
+    assert!(office.says(restore("artifacts/plan.md", 3)).contains("no earlier versions"));
+    assert!(office.says(read("artifacts")).contains("is a folder"));
+    assert!(office.says(read("artifacts/plan.md/x")).contains("a part of it is a file"));
+    office.run("ada", write("memory/log.md", "y")).expect("it can be written");
+    assert_eq!(office.says(restore("memory/log.md", 9)), "'memory/log.md' has no version 9; there are 1 to 2.");
+    let listing = office.run("ada", list("tests/"));
+    let prefixes = vec!["artifacts/".to_owned(), "memory/".to_owned()];
+    assert_eq!(listing, Ok(FileAnswer::Listing { paths: Vec::new(), more: 0, prefixes }));
+}
+
+#[test]
+fn listing_and_searching_are_bounded_and_name_lines() {
+    let mut office = Office::new(&[
+        ("artifacts/a.md", "Hello\nworld, hello hello\n"),
+        ("artifacts/b.txt", "nothing\n"),
+        ("memory/c.md", "ÜBER alles\nhelloooo"),
+        (".hidden.md", "hello"),
+        (".workshop/x.md", "hello"),
+    ]);
+    let matches = |answer| match answer {
+        Ok(FileAnswer::Matches { matches, more }) => {
+            let lines: Vec<String> =
+                matches.into_iter().map(|found| format!("{}:{}:{}", found.path, found.line, found.text)).collect();
+            (lines, more)
+        }
+        other => panic!("{other:?}"),
+    };
+    let (lines, more) = matches(office.run("ada", search(Some("HELLO"), None)));
+    assert_eq!(lines, ["artifacts/a.md:1:Hello", "artifacts/a.md:2:world, hello hello", "memory/c.md:2:helloooo"]);
+    assert_eq!(more, 0);
+    let (lines, _) = matches(office.run("ada", search(Some("über"), Some("memory/*.md"))));
+    assert_eq!(lines, ["memory/c.md:1:ÜBER alles"]);
+    let (lines, _) = matches(office.run("ada", search(None, Some("**/*.md"))));
+    assert_eq!(lines, ["artifacts/a.md:0:", "memory/c.md:0:"]);
+    office.desk.limits.matches_at_most = 1;
+    let (lines, more) = matches(office.run("ada", search(Some("hello"), None)));
+    assert_eq!((lines.len(), more), (1, 2));
+    let (lines, more) = matches(office.run("ada", search(None, None)));
+    assert_eq!((lines.len(), more), (1, 2));
+    office.desk.limits.listed_at_most = 2;
+    let listing = office.run("ada", list(""));
+    let paths = vec!["artifacts/a.md".to_owned(), "artifacts/b.txt".to_owned()];
+    assert_eq!(listing, Ok(FileAnswer::Listing { paths, more: 1, prefixes: Vec::new() }));
+    assert!(office.says(search(Some("a\nb"), None)).contains("one line"));
+    assert!(office.says(search(Some("a"), Some("a["))).contains("no glob"));
+    let long = format!("{}needle{}", "x".repeat(500), "y".repeat(500));
+    office.run("ada", write("notes/long.md", &long)).expect("it can be written");
+    office.desk.limits.line_chars_at_most = 40;
+    let (lines, _) = matches(office.run("ada", search(Some("needle"), Some("notes/*"))));
+    assert!(lines[0].contains("needle") && lines[0].chars().count() < 70, "{}", lines[0]);
+}
+
+#[test]
+fn what_a_listing_names_is_fetched_before_it_is_asked_for() {
+    let mut office = Office::new(&[("artifacts/a.md", "four"), ("artifacts/b.md", "four")]);
+    office.run("ada", list("artifacts/")).expect("it can be listed");
+    assert_eq!(office.desk.index.memory(), 0, "the answer does not wait for it");
+    while office.desk.do_later() {}
+    assert_eq!(office.desk.index.memory(), 8);
+}
+
+#[test]
+fn what_no_file_tool_may_touch_is_refused() {
+    let mut office = Office::new(&[("settings.yaml", "a: 1\n"), ("sessions/ada/1.yaml", "x"), (".git/config", "x")]);
+    for operation in [
+        write("settings.yaml", "x"),
+        write("tasks/approvals.task.md", "x"),
+        write("storage/a", "x"),
+        write("sessions/ada/1.yaml", "y"),
+        write(".gitignore", "x"),
+        write(".git/config", "x"),
+        write("a/.git/hooks/x", "x"),
+        write(".workshop/workshop.db", "x"),
+        write("../evil.md", "x"),
+        write("/etc/evil", "x"),
+        read(".git/config"),
+        read(".workshop/workshop.db"),
+        read(".env"),
+        delete("settings.yaml"),
+        delete("sessions/ada/1.yaml"),
+        rename("settings.yaml", "notes/s.yaml"),
+        rename("sessions/ada/1.yaml", "notes/s.yaml"),
+        edit("settings.yaml", "1", "2"),
+        FileOperation::Record { path: "artifacts/a.md".into(), content: "x".into() },
+        FileOperation::Record { path: "sessions/../a.md".into(), content: "x".into() },
+    ] {
+        let refused = office.run("ada", operation.clone()).expect_err("it is refused");
+        assert!(refused.is_refusal, "{operation:?}: {refused:?}");
+    }
+    assert_eq!(office.on_disk("settings.yaml").as_deref(), Some("a: 1\n"));
+    for readable in ["settings.yaml", "sessions/ada/1.yaml"] {
+        assert!(office.run("ada", read(readable)).is_ok(), "{readable}");
+    }
+    let record = FileOperation::Record { path: "sessions/ada/2.yaml".into(), content: "kept".into() };
+    assert!(matches!(
+        office.run("ada", record),
+        Ok(FileAnswer::Changed { done: FileDone::Written { version: 0, .. }, .. })
+    ));
+    assert_eq!(office.on_disk("sessions/ada/2.yaml").as_deref(), Some("kept"));
+    assert_eq!(office.history("sessions/ada/2.yaml"), []);
+}
+
+/// Orders that a curious agent could give about files that it may not know of.
+fn curious() -> Vec<FileOperation> {
+    let mut orders = vec![
+        list(""),
+        list("secret"),
+        list("secret/"),
+        list("none/"),
+        search(Some("password"), None),
+        search(None, None),
+        search(None, Some("secret/**")),
+        search(Some("password"), Some("**")),
+        read("secret/plan.md"),
+        read("secret/plam.md"),
+        read("artifacts/plan.md"),
+        read("notes/plan.md"),
+    ];
+    for path in ["secret/plan.md", "drop/box.md", "secret/other.md"] {
+        orders.extend([
+            read(path),
+            edit(path, "password", "x"),
+            delete(path),
+            rename(path, "artifacts/mine.md"),
+            rename("artifacts/own.md", path),
+            restore(path, 1),
+            write(path, "over it"),
+            write(path, "over it"),
+            write(path, "the password is x\n"),
+        ]);
+    }
+    orders
+}
+
+#[test]
+fn what_may_not_be_known_makes_no_difference_to_any_answer() {
+    // May write into `drop`, but not look there.
+    let rights = rights(&["artifacts/**", "notes/**"], &["artifacts/**", "drop/**"]);
+    let without = [("artifacts/own.md", "mine")];
+    let secrets = [
+        ("secret/plan.md", "the password is x\n"),
+        ("secret/plan2.md", "password"),
+        ("drop/box.md", "the password is x\n"),
+        ("plan.md", "password"),
+    ];
+    let with: Vec<(&str, &str)> = without.iter().chain(&secrets).copied().collect();
+    let (mut without, mut with) = (Office::new(&without), Office::new(&with));
+    // Histories may not be known either.
+    with.run("user", write("secret/plan.md", "the password is y\n")).expect("a person may");
+    with.run("bob", read("drop/box.md")).expect("bob may");
+    for operation in curious() {
+        let (one, other) = (without.bounded(&rights, operation.clone()), with.bounded(&rights, operation.clone()));
+        assert_eq!(one, other, "{operation:?}");
+        let said = format!("{other:?}");
+        assert!(!said.contains("plan2") && !said.contains("password is"), "{operation:?}: {said}");
+    }
+    assert_eq!(with.on_disk("drop/box.md").as_deref(), Some("the password is x\n"), "what may be written was");
+    assert_eq!(with.on_disk("secret/plan.md").as_deref(), Some("the password is y\n"));
+}
+
+#[test]
+fn rights_of_each_starter_bound_what_is_done() {
+    let mut office = Office::new(&[("artifacts/a.md", "x"), ("memory/b.md", "x")]);
+    let own = rights(&["**"], &["artifacts/**", "memory/**"]);
+    let both = FileRights { reads: own.reads.clone(), writes: [own.writes, vec![vec!["memory/**".into()]]].concat() };
+    assert!(office.bounded(&both, write("memory/b.md", "y")).is_ok());
+    let refused = office.bounded(&both, write("artifacts/a.md", "y")).expect_err("its starter may not");
+    assert!(refused.is_refusal && refused.what.contains("outside what you may write"), "{}", refused.what);
+    let broken = FileRights { reads: vec![vec!["a[".into()]], writes: Vec::new() };
+    assert!(office.bounded(&broken, read("memory/b.md")).expect_err("they are no globs").is_refusal);
+}
+
+#[test]
+fn a_writer_hears_of_others_who_know_an_older_text_and_is_not_held_up() {
+    let mut office = Office::new(&[("artifacts/a.md", "x")]);
+    let conflicts = |answer| match answer {
+        Ok(FileAnswer::Changed { conflict_with, .. }) => conflict_with,
+        other => panic!("{other:?}"),
+    };
+    let none: Vec<Id> = Vec::new();
+    office.run("bob", read("artifacts/a.md")).expect("it is there");
+    office.run("ada", read("artifacts/a.md")).expect("it is there");
+    assert_eq!(conflicts(office.run("ada", write("artifacts/a.md", "1"))), none, "bob read before ada did");
+    office.run("cy", read("artifacts/a.md")).expect("it is there");
+    office.run("user", read("artifacts/a.md")).expect("it is there");
+    assert_eq!(conflicts(office.run("ada", write("artifacts/a.md", "2"))), ["cy".into()]);
+    assert_eq!(conflicts(office.run("bob", rename("artifacts/a.md", "artifacts/b.md"))), ["ada".into(), "cy".into()]);
+    assert_eq!(conflicts(office.run("bob", delete("artifacts/b.md"))), ["ada".into(), "cy".into()]);
+}
+
+#[test]
+fn nothing_that_a_person_wrote_is_lost() {
+    let mut office = Office::new(&[("notes/a.md", "by hand"), ("notes/b.md", "by hand")]);
+    assert_eq!(office.history("notes/a.md"), [], "not every file is kept when the workspace is opened");
+    office.run("ada", write("notes/a.md", "ada's")).expect("it can be written");
+    assert_eq!(office.history("notes/a.md"), [version(1, OUTSIDE, "by hand"), version(2, "ada", "ada's")]);
+    put_outside(&office.folder, "notes/a.md", "by hand again");
+    office.run("ada", write("notes/a.md", "ada's again")).expect("it can be written");
+    let kept = [
+        version(1, OUTSIDE, "by hand"),
+        version(2, "ada", "ada's"),
+        version(3, OUTSIDE, "by hand again"),
+        version(4, "ada", "ada's again"),
+    ];
+    assert_eq!(office.history("notes/a.md"), kept);
+    office.run("ada", delete("notes/b.md")).expect("it is there");
+    assert_eq!(
+        (office.on_disk("notes/b.md"), office.history("notes/b.md")),
+        (None, vec![version(1, OUTSIDE, "by hand")])
+    );
+    office.run("ada", restore("notes/b.md", 1)).expect("it is kept");
+    assert_eq!(office.on_disk("notes/b.md").as_deref(), Some("by hand"));
+    assert_eq!(office.history("notes/b.md").last(), Some(&version(2, "ada", "by hand")));
+}
+
+#[test]
+fn a_history_goes_with_its_file_and_makes_way_for_another() {
+    let mut office = Office::new(&[]);
+    for text in ["1", "2"] {
+        office.run("ada", write("a.md", text)).expect("it can be written");
+    }
+    office.run("ada", write("old.md", "gone")).expect("it can be written");
+    office.run("ada", delete("old.md")).expect("it is there");
+    let renamed = office.run("ada", rename("a.md", "old.md")).expect("nothing is there");
+    let done = FileDone::Renamed { from: "a.md".into(), to: "old.md".into(), content: None };
+    assert_eq!(renamed, FileAnswer::Changed { done, conflict_with: Vec::new() });
+    office.run("ada", write("old.md", "3")).expect("it can be written");
+    let kept = [version(1, "ada", "1"), version(2, "ada", "2"), version(3, "ada", "3")];
+    assert_eq!(office.history("old.md"), kept);
+    office.run("ada", write("a.md", "another")).expect("it can be written");
+    assert_eq!(office.history("a.md"), [version(1, "ada", "another")]);
+    let office = office.reopen();
+    assert_eq!(office.history("old.md"), kept);
+}
+
+#[test]
+fn so_many_versions_are_kept_and_counted_on() {
+    let mut office = Office::new(&[]);
+    office.desk.limits.versions_kept = 3;
+    for number in 1..=7 {
+        let text = format!("{number} {}", "long enough to be packed ".repeat(50));
+        office.run("ada", write("a.md", &text)).expect("it can be written");
+    }
+    let numbers: Vec<u64> = office.history("a.md").iter().map(|(number, ..)| *number).collect();
+    assert_eq!(numbers, [5, 6, 7]);
+    assert!(office.history("a.md")[0].2.starts_with("5 long enough"));
+    assert!(office.says(restore("a.md", 2)).contains("there are 5 to 7"));
+}
+
+#[test]
+fn what_others_do_is_noticed_and_told_once() {
+    let mut office = Office::new(&[("notes/a.md", "1"), ("notes/gone.md", "x"), ("agents/ada.md", "1")]);
+    office.run("ada", write("notes/a.md", "2")).expect("it can be written");
+    put_outside(&office.folder, "notes/a.md", "three");
+    put_outside(&office.folder, "notes/new.md", "new");
+    put_outside(&office.folder, "agents/ada.md", "another");
+    fs::remove_file(office.folder.path().join("notes/gone.md")).expect("it is there");
+    fs::write(office.folder.path().join("notes/image.png"), [0xff, 0]).expect("files can be written");
+    office.desk.look_at_everything();
+    let told = |path: &str, version, is_gone| OutsideChange { path: path.into(), version, is_gone };
+    assert_eq!(
+        office.desk.news,
+        [
+            told("notes/a.md", 3, false),
+            told("notes/image.png", 0, false),
+            told("notes/new.md", 1, false),
+            told("notes/gone.md", 0, true)
+        ],
+        "of agents' files the watcher tells"
+    );
+    assert_eq!(office.history("notes/new.md"), [version(1, OUTSIDE, "new")]);
+    assert_eq!(office.history("agents/ada.md"), [version(1, OUTSIDE, "another")]);
+    office.desk.news.clear();
+    office.desk.look_at_everything();
+    office.desk.look("notes/a.md");
+    assert_eq!(office.desk.news, []);
+    put_outside(&office.folder, "notes/later.md", "later");
+    office.run("ada", list("notes/")).expect("it can be listed");
+    while office.desk.do_later() {}
+    assert_eq!(office.desk.news, [told("notes/later.md", 1, false)], "a listing that finds a new file tells of it");
+}
+
+#[test]
+fn an_edit_made_while_nobody_looked_is_a_version() {
+    let mut office = Office::new(&[]);
+    office.run("ada", write("notes/a.md", "1")).expect("it can be written");
+    office.run("ada", write("notes/b.md", "1")).expect("it can be written");
+    put_outside(&office.folder, "notes/a.md", "by hand");
+    fs::remove_file(office.folder.path().join("notes/b.md")).expect("it is there");
+    let mut office = office.reopen();
+    while office.desk.do_later() {}
+    assert_eq!(office.history("notes/a.md")[1], version(2, OUTSIDE, "by hand"));
+    let gone: Vec<bool> = office.desk.news.iter().map(|change| change.is_gone).collect();
+    assert_eq!(gone, [false, true]);
+}
+
+#[test]
+fn the_rooms_own_saves_are_nobodys_edits_and_are_kept_when_written_over() {
+    let mut office = Office::new(&[("boards/rules.md", "start")]);
+    let files = [("boards/rules.md".to_owned(), "start".to_owned())].into();
+    let disk = Disk::new(office.folder.path(), &files);
+    office.desk.disk = Some(disk.clone());
+    put_outside(&office.folder, "boards/rules.md", "the room's");
+    let hash = content_hash(b"the room's");
+    disk.ledger().known.insert("boards/rules.md".into(), hash);
+    disk.ledger().ours.insert("boards/rules.md".into(), hash);
+    office.desk.look("boards/rules.md");
+    assert_eq!((office.history("boards/rules.md"), office.desk.news.len()), (Vec::new(), 0));
+    let written = office.run("ada", write("boards/rules.md", "ada's")).expect("it can be written");
+    let FileAnswer::Changed { done: FileDone::Written { content, .. }, .. } = written else { panic!("{written:?}") };
+    assert_eq!(content.as_deref(), Some("ada's"), "the room must know it");
+    assert_eq!(office.history("boards/rules.md"), [version(1, ROOM, "the room's"), version(2, "ada", "ada's")]);
+    assert_eq!(disk.ledger().known.get("boards/rules.md"), Some(&content_hash(b"ada's")), "it is no news");
+    assert_eq!(disk.ledger().ours.get("boards/rules.md"), Some(&hash), "nor may the saver write over it");
+}
+
+#[test]
+fn a_full_workspace_says_what_to_do() {
+    let mut office = Office::new(&[("a.md", "x"), ("b.md", "x")]);
+    office.desk.limits.count_at_most = 2;
+    assert!(office.says(write("c.md", "x")).contains("files.count_at_most"));
+    assert!(office.run("ada", write("a.md", "xx")).is_ok());
+    office.desk.limits.file_kib_at_most = 1;
+    assert!(office.says(write("a.md", &"x".repeat(1025))).contains("files.file_kib_at_most"));
+    assert_eq!(office.on_disk("a.md").as_deref(), Some("xx"));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_written_is_not_recorded() {
+    use std::os::unix::fs::PermissionsExt;
+    let mut office = Office::new(&[("notes/a.md", "locked")]);
+    let path = office.folder.path().join("notes/a.md");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).expect("rights can be set");
+    assert!(office.says(write("notes/a.md", "x")).contains("read-only"));
+    fs::write(office.folder.path().join("notes/image.png"), [0xff]).expect("files can be written");
+    for operation in [write("notes/image.png", "x"), delete("notes/image.png"), rename("notes/image.png", "x.png")] {
+        assert!(office.says(operation).contains("not UTF-8"), "what no version can keep is left alone");
+    }
+    assert_eq!(fs::read(office.folder.path().join("notes/image.png")).expect("it is there"), [0xff]);
+    assert_eq!(
+        fs::read_dir(office.folder.path().join("notes")).expect("it is there").count(),
+        2,
+        "nothing is left over"
+    );
+    assert_eq!(office.desk.versions.steps().expect("they can be read"), []);
+}
+
+#[test]
+fn the_same_key_is_carried_out_once_and_answered_alike() {
+    let mut office = Office::new(&[("agents/bob.md", "1")]);
+    let orders = [
+        order("k-1", "ada", write("agents/bob.md", "2")),
+        order("k-2", "ada", edit("agents/bob.md", "2", "3")),
+        order("k-3", "ada", rename("agents/bob.md", "agents/cy.md")),
+        order("k-4", "ada", read("agents/cy.md")),
+        order("k-5", "ada", delete("agents/cy.md")),
+        order("k-6", "ada", restore("agents/cy.md", 1)),
+        order("k-7", "ada", read("agents/none.md")),
+    ];
+    let first: Vec<FileOutcome> = orders.iter().map(|order| office.desk.carry_out(order)).collect();
+    let kept = office.history("agents/cy.md");
+    let again: Vec<FileOutcome> = orders.iter().map(|order| office.desk.carry_out(order)).collect();
+    assert_eq!(first, again);
+    let mut office = office.reopen();
+    for (order, first) in orders.iter().zip(&first).filter(|(order, _)| !matches!(&*order.key, "k-4" | "k-7")) {
+        assert_eq!(office.desk.carry_out(order), *first, "{order:?}");
+    }
+    assert_eq!(office.history("agents/cy.md"), kept);
+    assert_eq!(office.on_disk("agents/cy.md").as_deref(), Some("1"));
+}

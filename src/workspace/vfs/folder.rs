@@ -1,0 +1,135 @@
+//! A folder held open by a handle: what is done in it is done there, whatever becomes of the path that led to it.
+//! No link is ever followed.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use super::found::{Found, FoundKind};
+
+/// An open folder.
+pub(super) struct Folder(OwnedFd);
+
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+impl Folder {
+    /// The workspace itself, which may well be reached by a link: a person named it.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self(fs::open(path, FOLDER, Mode::empty())?))
+    }
+
+    /// A folder in this one.
+    pub(super) fn child(&self, name: &str) -> io::Result<Self> {
+        Ok(Self(fs::openat(&self.0, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())?))
+    }
+
+    /// Makes a folder in this one, unless it is there.
+    pub(super) fn make_child(&self, name: &str) -> io::Result<()> {
+        match fs::mkdirat(&self.0, name, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Opens a file to read; never waits for a pipe.
+    pub(super) fn open_file(&self, name: &str) -> io::Result<(File, Found)> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let file = fs::openat(&self.0, name, flags, Mode::empty())?;
+        let found = found(&fs::fstat(&file)?);
+        Ok((file.into(), found))
+    }
+
+    /// Makes a file that is not there yet.
+    pub(super) fn create(&self, name: &str) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o666))?.into())
+    }
+
+    /// What there is under a name.
+    pub(super) fn look(&self, name: &str) -> io::Result<Found> {
+        Ok(found(&fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?))
+    }
+
+    /// What there is under a path below this folder: good enough to see whether something changed, as links within
+    /// the path are followed.
+    pub(super) fn peek(&self, path: &str) -> io::Result<Found> {
+        let path = if path.is_empty() { "." } else { path };
+        Ok(found(&fs::statat(&self.0, path, AtFlags::SYMLINK_NOFOLLOW)?))
+    }
+
+    /// Puts one file of this folder in the place of another.
+    pub(super) fn replace(&self, beside: &str, name: &str) -> io::Result<()> {
+        Ok(fs::renameat(&self.0, beside, &self.0, name)?)
+    }
+
+    /// Gives a file another folder and name, where there must be nothing.
+    pub(super) fn move_new(&self, name: &str, folder: &Self, to: &str) -> io::Result<()> {
+        #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+        match fs::renameat_with(&self.0, name, &folder.0, to, fs::RenameFlags::NOREPLACE) {
+            // Some file systems cannot do it in one step.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
+            moved => return Ok(moved?),
+        }
+        if folder.look(to).is_ok() {
+            return Err(Errno::EXIST.into());
+        }
+        Ok(fs::renameat(&self.0, name, &folder.0, to)?)
+    }
+
+    /// Takes a file away.
+    pub(super) fn remove(&self, name: &str) -> io::Result<()> {
+        Ok(fs::unlinkat(&self.0, name, AtFlags::empty())?)
+    }
+
+    /// Waits until the names in this folder are on disk.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        Ok(fs::fsync(&self.0)?)
+    }
+
+    /// The names in this folder that are text, with whether each is a file, a folder or something else.
+    pub(super) fn entries(&self) -> io::Result<Vec<(String, FoundKind)>> {
+        let mut entries = Vec::new();
+        for entry in Dir::read_from(&self.0)? {
+            let entry = entry?;
+            let Some(name) = OsStr::from_bytes(entry.file_name().to_bytes()).to_str() else { continue };
+            if name == "." || name == ".." {
+                continue;
+            }
+            let kind = match entry.file_type() {
+                FileType::Unknown => self.look(name).map_or(FoundKind::Other, |found| found.kind),
+                kind => kind_of(kind),
+            };
+            entries.push((name.to_owned(), kind));
+        }
+        Ok(entries)
+    }
+}
+
+fn kind_of(kind: FileType) -> FoundKind {
+    match kind {
+        FileType::RegularFile => FoundKind::File,
+        FileType::Directory => FoundKind::Folder,
+        FileType::Symlink => FoundKind::Link,
+        _ => FoundKind::Other,
+    }
+}
+
+fn found(stat: &Stat) -> Found {
+    Found {
+        kind: kind_of(FileType::from_raw_mode(stat.st_mode)),
+        size: stat.st_size.cast_unsigned(),
+        #[allow(clippy::unnecessary_cast, reason = "the types of these fields differ from system to system")]
+        modified_ns: (stat.st_mtime as i64).saturating_mul(1_000_000_000).saturating_add(stat.st_mtime_nsec as i64),
+        #[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "as above")]
+        names: stat.st_nlink as u64,
+        is_read_only: stat.st_mode & 0o222 == 0,
+        #[allow(clippy::unnecessary_cast, reason = "as above")]
+        number: stat.st_ino as u64,
+    }
+}

@@ -1,0 +1,129 @@
+//! [`super::folder::Folder`] for systems where a folder's handle cannot be worked from: each name is looked at
+//! before it is used, and a file again after it was opened. Hard links cannot be told from files here.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use super::found::{Found, FoundKind};
+
+/// A folder by its path.
+pub(super) struct Folder(PathBuf);
+
+impl Folder {
+    /// The workspace itself, which may well be reached by a link: a person named it.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let path = path.canonicalize()?;
+        if path.is_dir() { Ok(Self(path)) } else { Err(io::ErrorKind::NotADirectory.into()) }
+    }
+
+    /// A folder in this one.
+    pub(super) fn child(&self, name: &str) -> io::Result<Self> {
+        match self.look(name)?.kind {
+            FoundKind::Folder => Ok(Self(self.0.join(name))),
+            FoundKind::Link | FoundKind::File | FoundKind::Other => Err(io::ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    /// Makes a folder in this one, unless it is there.
+    pub(super) fn make_child(&self, name: &str) -> io::Result<()> {
+        match fs::create_dir(self.0.join(name)) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            made => made,
+        }
+    }
+
+    /// Opens a file to read; never waits for a pipe.
+    pub(super) fn open_file(&self, name: &str) -> io::Result<(File, Found)> {
+        if self.look(name)?.kind != FoundKind::File {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let file = File::open(self.0.join(name))?;
+        let opened = found(&file.metadata()?);
+        let after = self.look(name)?;
+        // Something else took the place meanwhile: what was opened may lie anywhere.
+        if after.kind != FoundKind::File || !after.is_same_as(&opened) {
+            return Err(io::ErrorKind::ResourceBusy.into());
+        }
+        Ok((file, opened))
+    }
+
+    /// Makes a file that is not there yet.
+    pub(super) fn create(&self, name: &str) -> io::Result<File> {
+        OpenOptions::new().write(true).create_new(true).open(self.0.join(name))
+    }
+
+    /// What there is under a name.
+    pub(super) fn look(&self, name: &str) -> io::Result<Found> {
+        Ok(found(&self.0.join(name).symlink_metadata()?))
+    }
+
+    /// What there is under a path below this folder: good enough to see whether something changed, as links within
+    /// the path are followed.
+    pub(super) fn peek(&self, path: &str) -> io::Result<Found> {
+        Ok(found(&self.0.join(path).symlink_metadata()?))
+    }
+
+    /// Puts one file of this folder in the place of another.
+    pub(super) fn replace(&self, beside: &str, name: &str) -> io::Result<()> {
+        fs::rename(self.0.join(beside), self.0.join(name))
+    }
+
+    /// Gives a file another folder and name, where there must be nothing.
+    pub(super) fn move_new(&self, name: &str, folder: &Self, to: &str) -> io::Result<()> {
+        if folder.look(to).is_ok() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        fs::rename(self.0.join(name), folder.0.join(to))
+    }
+
+    /// Takes a file away.
+    pub(super) fn remove(&self, name: &str) -> io::Result<()> {
+        fs::remove_file(self.0.join(name))
+    }
+
+    /// Waits until the names in this folder are on disk, where the system lets a folder be opened.
+    #[allow(clippy::unnecessary_wraps, reason = "the same signature as where it can fail")]
+    pub(super) fn sync(&self) -> io::Result<()> {
+        #[cfg(unix)]
+        File::open(&self.0)?.sync_all()?;
+        Ok(())
+    }
+
+    /// The names in this folder that are text, with whether each is a file, a folder or something else.
+    pub(super) fn entries(&self) -> io::Result<Vec<(String, FoundKind)>> {
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(&self.0)? {
+            let entry = entry?;
+            if let Some(name) = entry.file_name().to_str() {
+                entries.push((name.to_owned(), kind_of(entry.file_type()?)));
+            }
+        }
+        Ok(entries)
+    }
+}
+
+fn kind_of(kind: fs::FileType) -> FoundKind {
+    if kind.is_symlink() {
+        FoundKind::Link
+    } else if kind.is_dir() {
+        FoundKind::Folder
+    } else if kind.is_file() {
+        FoundKind::File
+    } else {
+        FoundKind::Other
+    }
+}
+
+fn found(metadata: &fs::Metadata) -> Found {
+    let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+    Found {
+        kind: kind_of(metadata.file_type()),
+        size: metadata.len(),
+        modified_ns: i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
+        names: 1,
+        is_read_only: metadata.permissions().readonly(),
+        number: 0,
+    }
+}

@@ -1,0 +1,106 @@
+//! Reading files and their history beside the desk, for windows and commands: never on the thread of the world.
+
+use std::path::{Path, PathBuf};
+
+use super::desk::DeskError;
+use super::index::Index;
+use super::path::{FileKind, Reach, WorkspacePath, kind_of};
+use super::resolve::Root;
+use crate::store::{FileHead, FileVersion, FileVersions, StoreError};
+
+/// The most bytes of a file that are read for a person.
+const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
+
+/// A file as it is listed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FileInfo {
+    /// Its path.
+    pub path: String,
+    /// What its folder is for.
+    pub kind: FileKind,
+    /// In bytes; 0 where it is gone.
+    pub size: u64,
+    /// When it was last written, in milliseconds since 1970.
+    pub modified_ms: u64,
+    /// Its newest version; 0 where it has none.
+    pub version: u64,
+    /// Whether it is there. One that is gone still has its versions.
+    pub is_there: bool,
+}
+
+/// Files and their history, read beside whoever writes them.
+pub struct FileHistory {
+    root: PathBuf,
+    versions: Option<FileVersions>,
+}
+
+impl FileHistory {
+    /// Opens the files of a workspace to read; `dir` is its `.workshop` folder, which need not be there.
+    pub fn open(root: &Path, dir: &Path) -> Result<Self, DeskError> {
+        let versions = match FileVersions::open_to_read(dir) {
+            Ok(versions) => Some(versions),
+            Err(StoreError::NoHistory { .. }) => None,
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Self { root: root.to_owned(), versions })
+    }
+
+    /// Every file that is there, and those that are gone and have versions, in order of paths.
+    pub fn files(&self) -> Result<Vec<FileInfo>, DeskError> {
+        let index = Index::look(&Root::open(&self.root)?);
+        let heads = self.versions.as_ref().map_or(Ok(Vec::new()), FileVersions::heads)?;
+        let mut files: std::collections::BTreeMap<String, FileInfo> = index
+            .files()
+            .map(|(path, entry)| {
+                let modified_ms = u64::try_from(entry.modified_ns / 1_000_000).unwrap_or(0);
+                let kind = kind_of(path);
+                let path = path.to_owned();
+                (path.clone(), FileInfo { path, kind, size: entry.size, modified_ms, version: 0, is_there: true })
+            })
+            .collect();
+        for head in heads {
+            let FileHead { path, version, modified_ns, .. } = head;
+            let modified_ms = u64::try_from(modified_ns / 1_000_000).unwrap_or(0);
+            let gone =
+                FileInfo { path: path.clone(), kind: kind_of(&path), size: 0, modified_ms, version, is_there: false };
+            files.entry(path).or_insert(gone).version = version;
+        }
+        Ok(files.into_values().collect())
+    }
+
+    /// The versions of a file, the newest first; none where it has none.
+    pub fn versions(&self, path: &str) -> Result<Vec<FileVersion>, StoreError> {
+        self.with_file(path, FileVersions::versions).map(Option::unwrap_or_default)
+    }
+
+    /// The text of a version, if it is kept.
+    pub fn text(&self, path: &str, version: u64) -> Result<Option<String>, StoreError> {
+        self.with_file(path, |versions, file| versions.text(file, version)).map(Option::flatten)
+    }
+
+    /// How a version differs from the one before, if it is kept: a unified diff.
+    pub fn diff(&self, path: &str, version: u64) -> Result<Option<String>, StoreError> {
+        self.with_file(path, |versions, file| versions.diff(file, version)).map(Option::flatten)
+    }
+
+    /// What stands in a file now, or why it cannot be shown, in words.
+    pub fn read(&self, path: &str) -> Result<String, String> {
+        let path = WorkspacePath::new(path).map_err(|refusal| refusal.to_string())?;
+        if path.reach() == Reach::Closed {
+            return Err(format!("'{path}' is not shown here."));
+        }
+        let root = Root::open(&self.root).map_err(|error| error.to_string())?;
+        let read = root.read(&path, BYTES_AT_MOST).map_err(|trouble| trouble.words(path.as_str()));
+        read.map(|(text, _)| text)
+    }
+
+    fn with_file<T>(
+        &self,
+        path: &str,
+        read: impl FnOnce(&FileVersions, i64) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        let Some(versions) = &self.versions else { return Ok(None) };
+        let head = versions.head(path)?;
+        head.map(|head| read(versions, head.file)).transpose()
+    }
+}

@@ -1,0 +1,436 @@
+//! Which files there are, by looking at folders only; and the texts that were read lately.
+//!
+//! Nothing here is the truth: the disk is. A folder whose time of change moved is looked at again before it is
+//! listed, and a text is only taken from memory while its file looks the same.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::found::{Found, FoundKind};
+use super::path::WorkspacePath;
+use super::resolve::{Root, Trouble, is_beside_name};
+
+/// A folder or file that changed within this time before it was looked at may change again unseen: clocks of file
+/// systems are coarse.
+const CLOCK_COARSE_NS: i64 = 2_000_000_000;
+/// Folders that are known; beyond that they are not looked into.
+const FOLDERS_AT_MOST: usize = 20_000;
+
+/// What is known of a file without reading it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Entry {
+    /// In bytes.
+    pub(super) size: u64,
+    /// In nanoseconds since 1970; [`UNSEEN`] where someone else made the file and nobody has read it yet.
+    pub(super) modified_ns: i64,
+}
+
+/// The time of a file that was not looked at yet.
+pub(super) const UNSEEN: i64 = i64::MIN;
+
+#[derive(Clone, Copy, Debug)]
+struct Folder {
+    modified_ns: i64,
+    looked_ns: i64,
+}
+
+/// How closely a folder is looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Glance {
+    /// At names only, comparing them with those that were known.
+    Names,
+    /// At every file's size and time.
+    Sizes,
+    /// The same, taking away what is left over of writes that were cut off.
+    Clearing,
+}
+
+/// Files that came or went while nobody looked.
+#[derive(Default, Debug, PartialEq, Eq)]
+pub(super) struct Difference {
+    pub(super) came: Vec<String>,
+    pub(super) went: Vec<String>,
+}
+
+/// The files of the workspace.
+#[derive(Default)]
+pub(super) struct Index {
+    files: BTreeMap<String, Entry>,
+    folders: BTreeMap<String, Folder>,
+    total_bytes: u64,
+    texts: Texts,
+}
+
+impl Index {
+    /// Looks at every folder. What cannot be addressed (odd names, links, hidden files) is left out; what is left
+    /// over of writes that were cut off is taken away.
+    pub(super) fn walk(root: &Root) -> Self {
+        Self::look_with(root, Glance::Clearing)
+    }
+
+    /// The same, leaving everything as it is: for whoever does not have the files.
+    pub(super) fn look(root: &Root) -> Self {
+        Self::look_with(root, Glance::Sizes)
+    }
+
+    fn look_with(root: &Root, glance: Glance) -> Self {
+        let mut index = Self::default();
+        index.look_into(root, "", glance, &mut Difference::default());
+        index
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.files.len()
+    }
+
+    pub(super) fn total_bytes(&self) -> u64 {
+        self.total_bytes
+    }
+
+    pub(super) fn get(&self, path: &str) -> Option<Entry> {
+        self.files.get(path).copied()
+    }
+
+    /// Every file, in order of paths.
+    pub(super) fn files(&self) -> impl Iterator<Item = (&str, Entry)> {
+        self.files.iter().map(|(path, entry)| (path.as_str(), *entry))
+    }
+
+    /// Files whose path begins with this, in order.
+    pub(super) fn under<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a str> {
+        let from = self.files.range::<str, _>((std::ops::Bound::Included(prefix), std::ops::Bound::Unbounded));
+        from.map(|(path, _)| path.as_str()).take_while(move |path| path.starts_with(prefix))
+    }
+
+    /// A file is as this says.
+    pub(super) fn note(&mut self, path: &str, found: &Found) {
+        let entry = Entry { size: found.size, modified_ns: found.modified_ns };
+        let old = self.files.insert(path.to_owned(), entry);
+        self.total_bytes = self.total_bytes.saturating_sub(old.map_or(0, |old| old.size)).saturating_add(entry.size);
+    }
+
+    /// A file is gone.
+    pub(super) fn forget(&mut self, path: &str) -> bool {
+        self.texts.drop_text(path);
+        let old = self.files.remove(path);
+        self.total_bytes = self.total_bytes.saturating_sub(old.map_or(0, |old| old.size));
+        old.is_some()
+    }
+
+    /// Looks again at folders that changed, as far as paths with this prefix may lie in them.
+    pub(super) fn refresh(&mut self, root: &Root, prefix: &str) -> Difference {
+        let mut difference = Difference::default();
+        let mut due: Vec<String> = vec![String::new()];
+        let parents = prefix.match_indices('/').map(|(at, _)| prefix[..at].to_owned());
+        due.extend(parents.filter(|folder| self.folders.contains_key(folder)));
+        let below = self.folders.range::<str, _>((std::ops::Bound::Excluded(prefix), std::ops::Bound::Unbounded));
+        due.extend(below.map(|(folder, _)| folder.clone()).take_while(|folder| folder.starts_with(prefix)));
+        for folder in due {
+            let Some(known) = self.folders.get(&folder).copied() else { continue };
+            match root.folder().peek(&folder) {
+                Ok(found) if found.kind != FoundKind::Folder => self.forget_folder(&folder, &mut difference),
+                Ok(found) => {
+                    let is_settled = known.looked_ns.saturating_sub(known.modified_ns) > CLOCK_COARSE_NS;
+                    if found.modified_ns != known.modified_ns || !is_settled {
+                        self.look_into(root, &folder, Glance::Names, &mut difference);
+                    }
+                }
+                Err(_) => self.forget_folder(&folder, &mut difference),
+            }
+        }
+        difference
+    }
+
+    /// Looks at every file again; says which came, went or look changed.
+    pub(super) fn compare(&mut self, root: &Root) -> Vec<String> {
+        let now = Self::look(root);
+        let mut changed: Vec<String> = now
+            .files
+            .iter()
+            .filter(|(path, entry)| self.files.get(*path) != Some(*entry))
+            .map(|(path, _)| path.clone())
+            .collect();
+        changed.extend(self.files.keys().filter(|path| !now.files.contains_key(*path)).cloned());
+        for path in &changed {
+            if !self.files.contains_key(path) {
+                self.files.insert(path.clone(), Entry { size: 0, modified_ns: UNSEEN });
+            }
+        }
+        self.folders = now.folders;
+        changed
+    }
+
+    /// The text of a file, from memory if it looks the same, else from disk.
+    pub(super) fn read(&mut self, root: &Root, path: &WorkspacePath, most: u64) -> Result<(Arc<str>, Found), Trouble> {
+        // The same file that was read by the safe way: it does not matter by which way it is looked at now.
+        if let Some(known) = self.texts.get(path.as_str()).filter(|known| known.is_settled)
+            && let Ok(found) = root.folder().peek(path.as_str())
+            && found.kind == FoundKind::File
+            && found.names == 1
+            && known.found.is_same_as(&found)
+        {
+            return Ok((known.text.clone(), found));
+        }
+        let (text, found) = root.read(path, most)?;
+        let text: Arc<str> = text.into();
+        self.keep(path.as_str(), text.clone(), found);
+        Ok((text, found))
+    }
+
+    /// Remembers a text.
+    pub(super) fn keep(&mut self, path: &str, text: Arc<str>, found: Found) {
+        let is_settled = now_ns().saturating_sub(found.modified_ns) > CLOCK_COARSE_NS;
+        self.texts.put(path, Kept { text, found, is_settled, used: 0 });
+    }
+
+    /// The most bytes that texts take in memory.
+    pub(super) fn limit_memory(&mut self, bytes: usize) {
+        self.texts.most = bytes;
+        self.texts.make_room();
+    }
+
+    /// Bytes that texts take in memory.
+    #[cfg(test)]
+    pub(super) fn memory(&self) -> usize {
+        self.texts.bytes
+    }
+
+    fn forget_folder(&mut self, folder: &str, difference: &mut Difference) {
+        let prefix = format!("{folder}/");
+        let gone: Vec<String> = self.under(&prefix).map(str::to_owned).collect();
+        for path in gone {
+            self.forget(&path);
+            difference.went.push(path);
+        }
+        self.folders.retain(|path, _| path != folder && !path.starts_with(&prefix));
+    }
+
+    /// Looks at the names in a folder, and into folders in it that are new.
+    fn look_into(&mut self, root: &Root, folder: &str, glance: Glance, difference: &mut Difference) {
+        let opened = match root.walk(folder) {
+            Ok(opened) => opened,
+            Err(_) => return self.forget_folder(folder, difference),
+        };
+        let opened = opened.as_ref().unwrap_or(root.folder());
+        let looked_ns = now_ns();
+        let modified_ns = opened.peek("").map_or(UNSEEN, |found| found.modified_ns);
+        let Ok(entries) = opened.entries() else { return };
+        self.folders.insert(folder.to_owned(), Folder { modified_ns, looked_ns });
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let mut here: Vec<String> = Vec::new();
+        let mut folders: Vec<String> = Vec::new();
+        for (name, kind) in entries {
+            if name.starts_with('.') {
+                if glance == Glance::Clearing && is_beside_name(&name) {
+                    // A write that was cut off before anything was recorded of it.
+                    let _ = opened.remove(&name);
+                }
+                continue;
+            }
+            let path = format!("{prefix}{name}");
+            // Names that no path can spell are not there for anyone who spells paths.
+            if WorkspacePath::new(&path).map_or(true, |normal| normal.as_str() != path) {
+                continue;
+            }
+            match kind {
+                FoundKind::File if glance != Glance::Names => {
+                    if let Ok(found) = opened.look(&name)
+                        && found.kind == FoundKind::File
+                        && found.names == 1
+                    {
+                        self.note(&path, &found);
+                    }
+                }
+                FoundKind::File => here.push(path),
+                FoundKind::Folder => folders.push(path),
+                FoundKind::Link | FoundKind::Other => {}
+            }
+        }
+        if glance == Glance::Names {
+            self.compare_names(&prefix, &here, &folders, difference);
+        }
+        for path in folders {
+            if !self.folders.contains_key(&path) && self.folders.len() < FOLDERS_AT_MOST {
+                self.look_into(root, &path, glance, difference);
+            }
+        }
+    }
+
+    fn compare_names(&mut self, prefix: &str, files: &[String], folders: &[String], difference: &mut Difference) {
+        let names: std::collections::BTreeSet<&str> = files.iter().map(String::as_str).collect();
+        let is_direct = |path: &str| !path[prefix.len()..].contains('/');
+        let gone: Vec<String> =
+            self.under(prefix).filter(|path| is_direct(path) && !names.contains(path)).map(str::to_owned).collect();
+        for path in gone {
+            self.forget(&path);
+            difference.went.push(path);
+        }
+        for path in files {
+            if !self.files.contains_key(path) {
+                self.files.insert(path.clone(), Entry { size: 0, modified_ns: UNSEEN });
+                difference.came.push(path.clone());
+            }
+        }
+        let lost: Vec<String> = self
+            .folders
+            .keys()
+            .filter(|path| !path.is_empty() && path.starts_with(prefix) && is_direct(path) && !folders.contains(path))
+            .cloned()
+            .collect();
+        for folder in lost {
+            self.forget_folder(&folder, difference);
+        }
+    }
+}
+
+fn now_ns() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
+
+#[derive(Clone)]
+struct Kept {
+    text: Arc<str>,
+    found: Found,
+    /// Whether a change of the file would show.
+    is_settled: bool,
+    used: u64,
+}
+
+/// Texts in memory; those used longest ago make room for others.
+#[derive(Default)]
+struct Texts {
+    kept: BTreeMap<String, Kept>,
+    by_use: BTreeMap<u64, String>,
+    uses: u64,
+    bytes: usize,
+    most: usize,
+}
+
+impl Texts {
+    fn get(&mut self, path: &str) -> Option<&Kept> {
+        self.uses += 1;
+        let kept = self.kept.get_mut(path)?;
+        let path = self.by_use.remove(&kept.used)?;
+        kept.used = self.uses;
+        self.by_use.insert(self.uses, path);
+        Some(kept)
+    }
+
+    fn put(&mut self, path: &str, mut kept: Kept) {
+        self.drop_text(path);
+        if kept.text.len() > self.most / 8 {
+            return;
+        }
+        self.uses += 1;
+        kept.used = self.uses;
+        self.bytes += kept.text.len();
+        self.by_use.insert(self.uses, path.to_owned());
+        self.kept.insert(path.to_owned(), kept);
+        self.make_room();
+    }
+
+    fn make_room(&mut self) {
+        while self.bytes > self.most {
+            let Some((_, path)) = self.by_use.pop_first() else { return };
+            if let Some(kept) = self.kept.remove(&path) {
+                self.bytes -= kept.text.len();
+            }
+        }
+    }
+
+    fn drop_text(&mut self, path: &str) {
+        if let Some(kept) = self.kept.remove(path) {
+            self.by_use.remove(&kept.used);
+            self.bytes -= kept.text.len();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn workspace() -> (tempfile::TempDir, Root) {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        for (path, text) in [
+            ("artifacts/plan.md", "plan"),
+            ("artifacts/deep/a.md", "a"),
+            ("agents/ada.md", "ada"),
+            (".workshop/x", "hidden"),
+            ("artifacts/.draft", "hidden"),
+            ("artifacts/.0123.workshop-writing", "left over"),
+            ("artifacts/NUL.md", "cannot be named"),
+        ] {
+            let full = folder.path().join(path);
+            fs::create_dir_all(full.parent().expect("it lies in the folder")).expect("folders can be made");
+            fs::write(full, text).expect("files can be written");
+        }
+        let root = Root::open(folder.path()).expect("it is there");
+        (folder, root)
+    }
+
+    fn paths(index: &Index, prefix: &str) -> Vec<String> {
+        index.under(prefix).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_walk_finds_what_can_be_named_and_clears_what_was_cut_off() {
+        let (folder, root) = workspace();
+        let index = Index::walk(&root);
+        assert_eq!(paths(&index, ""), ["agents/ada.md", "artifacts/deep/a.md", "artifacts/plan.md"]);
+        assert_eq!(paths(&index, "artifacts/p"), ["artifacts/plan.md"]);
+        assert_eq!((index.count(), index.total_bytes()), (3, 8));
+        assert!(!folder.path().join("artifacts/.0123.workshop-writing").exists());
+        assert!(folder.path().join("artifacts/.draft").exists());
+    }
+
+    #[test]
+    fn what_came_and_went_is_found_when_it_is_listed() {
+        let (folder, root) = workspace();
+        let mut index = Index::walk(&root);
+        fs::create_dir_all(folder.path().join("notes/new")).expect("folders can be made");
+        fs::write(folder.path().join("notes/new/b.md"), "b").expect("files can be written");
+        fs::write(folder.path().join("artifacts/deep/c.md"), "c").expect("files can be written");
+        fs::remove_file(folder.path().join("artifacts/deep/a.md")).expect("it is there");
+        let difference = index.refresh(&root, "artifacts/");
+        assert_eq!(difference.went, ["artifacts/deep/a.md"]);
+        assert_eq!(difference.came, ["notes/new/b.md", "artifacts/deep/c.md"]);
+        fs::remove_dir_all(folder.path().join("notes")).expect("it is there");
+        assert_eq!(index.refresh(&root, "").went, ["notes/new/b.md"]);
+        assert_eq!(paths(&index, ""), ["agents/ada.md", "artifacts/deep/c.md", "artifacts/plan.md"]);
+    }
+
+    #[test]
+    fn a_text_from_memory_is_the_one_on_disk() {
+        let (folder, root) = workspace();
+        let mut index = Index::walk(&root);
+        index.limit_memory(1000);
+        let path = WorkspacePath::new("artifacts/plan.md").expect("it is a path");
+        let read = |index: &mut Index| index.read(&root, &path, 100).expect("it is there").0.to_string();
+        assert_eq!(read(&mut index), "plan");
+        // The same length within the same instant.
+        fs::write(folder.path().join("artifacts/plan.md"), "PLAN").expect("files can be written");
+        assert_eq!(read(&mut index), "PLAN");
+        assert_eq!(read(&mut index), "PLAN");
+    }
+
+    #[test]
+    fn texts_in_memory_are_bounded_and_the_oldest_go_first() {
+        let (_folder, root) = workspace();
+        let mut index = Index::walk(&root);
+        index.limit_memory(80);
+        let found = root.look(&WorkspacePath::new("artifacts/plan.md").expect("it is a path")).expect("it is there");
+        for number in 0..20 {
+            index.keep(&format!("{number}"), "ten bytes.".into(), found);
+            index.texts.get("0");
+        }
+        assert_eq!(index.memory(), 80);
+        assert!(index.texts.kept.contains_key("0") && !index.texts.kept.contains_key("5"));
+        index.keep("large", "eleven byte".into(), found);
+        assert!(!index.texts.kept.contains_key("large"));
+    }
+}

@@ -1,0 +1,120 @@
+//! How much a workspace may hold and an answer may say.
+
+use bevy::ecs::resource::Resource;
+use serde::{Deserialize, Serialize};
+
+use super::super::layout::MAX_SCENE_BYTES;
+use super::super::settings::SettingsSection;
+use super::path::{FileKind, WorkspacePath};
+
+/// The numbers of files, as `settings.yaml` may set them under `files:`.
+#[derive(Resource, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FileLimits {
+    /// No file is larger, in KiB; a scene may be larger all the same.
+    pub file_kib_at_most: u64,
+    /// No more files than this are made.
+    pub count_at_most: usize,
+    /// All files together are not larger, in MiB.
+    pub total_mib_at_most: u64,
+    /// So many versions of each file are kept.
+    pub versions_kept: u64,
+    /// A listing names no more files than this, and an error no more than a tenth of it.
+    pub listed_at_most: usize,
+    /// A search names no more lines than this.
+    pub matches_at_most: usize,
+    /// A line that was found is cut to this length, in characters.
+    pub line_chars_at_most: usize,
+    /// Texts that were read stay in memory up to this size together, in MiB.
+    pub memory_mib_at_most: u64,
+}
+
+impl Default for FileLimits {
+    fn default() -> Self {
+        Self {
+            file_kib_at_most: 1024,
+            count_at_most: 20_000,
+            total_mib_at_most: 1024,
+            versions_kept: 100,
+            listed_at_most: 200,
+            matches_at_most: 100,
+            line_chars_at_most: 200,
+            memory_mib_at_most: 64,
+        }
+    }
+}
+
+impl SettingsSection for FileLimits {
+    const NAME: &'static str = "files";
+}
+
+impl FileLimits {
+    /// The most bytes that are read of this file, and written into it.
+    pub(super) fn bytes_at_most(&self, path: &WorkspacePath) -> u64 {
+        let most = self.file_kib_at_most.saturating_mul(1024);
+        if path.kind() == FileKind::Scene { most.max(MAX_SCENE_BYTES as u64) } else { most }
+    }
+
+    /// Whether a text of so many bytes may take the place of one of `old` bytes (`None`: a new file), where there
+    /// are so many files with so many bytes together; else why not.
+    pub(super) fn allow(
+        &self,
+        path: &WorkspacePath,
+        bytes: u64,
+        old: Option<u64>,
+        count: usize,
+        total: u64,
+    ) -> Result<(), String> {
+        let most = self.bytes_at_most(path);
+        if bytes > most {
+            return Err(format!(
+                "'{path}' would be {} KiB, and a file has at most {}; split it, or raise files.file_kib_at_most in \
+                 settings.yaml.",
+                bytes.div_ceil(1024),
+                most / 1024
+            ));
+        }
+        if old.is_none() && count >= self.count_at_most {
+            return Err(format!(
+                "the workspace has {} files already; delete some or raise files.count_at_most in settings.yaml.",
+                thousands(count)
+            ));
+        }
+        let after = total.saturating_sub(old.unwrap_or(0)).saturating_add(bytes);
+        if after > self.total_mib_at_most.saturating_mul(1024 * 1024) && bytes > old.unwrap_or(0) {
+            return Err(format!(
+                "the workspace holds {} MiB already; delete something or raise files.total_mib_at_most in \
+                 settings.yaml.",
+                total / (1024 * 1024)
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn thousands(count: usize) -> String {
+    if count < 1000 { count.to_string() } else { format!("{},{:03}", count / 1000, count % 1000) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_limit_says_what_is_full_and_what_to_do() {
+        let limits = FileLimits { file_kib_at_most: 1, total_mib_at_most: 1, ..FileLimits::default() };
+        let path = WorkspacePath::new("artifacts/a.md").expect("it is a path");
+        let allow = |bytes, old, count, total| limits.allow(&path, bytes, old, count, total);
+        assert_eq!(allow(1024, None, 19_999, 0), Ok(()));
+        assert!(allow(1025, None, 0, 0).expect_err("it is too large").contains("files.file_kib_at_most"));
+        let full = allow(1, None, 20_000, 0).expect_err("there are too many");
+        let words =
+            "the workspace has 20,000 files already; delete some or raise files.count_at_most in settings.yaml.";
+        assert_eq!(full, words);
+        assert_eq!(allow(1, Some(1), 20_000, 0), Ok(()), "a file that is there may change");
+        assert!(allow(1024, None, 0, 1 << 20).expect_err("it is full").contains("files.total_mib_at_most"));
+        assert_eq!(allow(10, Some(20), 0, 2 << 20), Ok(()), "what makes it smaller is allowed");
+        let scene = WorkspacePath::new("scenes/s.yaml").expect("it is a path");
+        assert_eq!(limits.allow(&scene, 1 << 20, Some(1 << 20), 0, 1 << 20), Ok(()));
+    }
+}

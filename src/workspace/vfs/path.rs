@@ -1,0 +1,385 @@
+//! The one door for paths: a [`WorkspacePath`] can only be made by normalising what was given, and what was given
+//! is refused where it would land elsewhere, on this machine or on another that the workspace may be carried to.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::sync::Arc;
+
+use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
+
+use crate::base::text::truncate;
+
+/// Longest part of a path, in bytes: what the common file systems take.
+const PART_BYTES_AT_MOST: usize = 255;
+/// Longest path, in bytes: leaves room for the workspace's own place within what Windows takes.
+const PATH_BYTES_AT_MOST: usize = 1024;
+/// Folders within folders, the file included.
+const PARTS_AT_MOST: usize = 16;
+/// Folders that mean something to this program; another spelling of one would land in it on some machines.
+const KNOWN_NAMES: [&str; 13] = [
+    "agents",
+    "memory",
+    "artifacts",
+    "scenes",
+    "boards",
+    "tasks",
+    "sessions",
+    "storage",
+    "workflows",
+    "settings.yaml",
+    "approvals.task.md",
+    ".workshop",
+    ".git",
+];
+/// Hidden files that hold keys by custom: as closed as the program's own.
+const SECRET_NAMES: [&str; 9] =
+    [".env", ".ssh", ".netrc", ".npmrc", ".pypirc", ".aws", ".gnupg", ".docker", ".git-credentials"];
+
+/// Where a file lies in the workspace: relative, `/` between parts, normalised (NFC), and never outside by its
+/// spelling. Links on disk are another matter: see [`super::resolve`].
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WorkspacePath(Arc<str>);
+
+/// Why something given is no path of the workspace, in words for the model or person that gave it.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{given} {why}")]
+pub struct PathRefusal {
+    /// What was given, quoted, cut short, without control characters.
+    pub given: String,
+    /// Why not, and what to give instead.
+    pub why: &'static str,
+}
+
+/// What a folder is for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum FileKind {
+    /// What an agent is.
+    Agent,
+    /// What agents share and remember.
+    Memory,
+    /// What they make.
+    Artifact,
+    /// A room.
+    Scene,
+    /// What elements hold.
+    Board,
+    /// Tasks and approvals.
+    Task,
+    /// The program's record of a conversation with a model.
+    Session,
+    /// Anything else.
+    Unknown,
+}
+
+impl FileKind {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Memory => "memory",
+            Self::Artifact => "artifact",
+            Self::Scene => "scene",
+            Self::Board => "board",
+            Self::Task => "task",
+            Self::Session => "session",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Who may do what with a path, whatever someone's own rights are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reach {
+    /// File tools may read and write it.
+    Open,
+    /// File tools may read it.
+    ReadOnly,
+    /// File tools may read it; the program keeps its own records there.
+    Records,
+    /// Nobody reads or writes it through here.
+    Closed,
+}
+
+impl WorkspacePath {
+    /// The only way to make one.
+    pub fn new(given: &str) -> Result<Self, PathRefusal> {
+        normalise(given).map(|path| Self(path.into())).map_err(|why| PathRefusal { given: quoted(given), why })
+    }
+
+    /// As it is written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Its parts, outermost first.
+    pub fn parts(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.0.split('/')
+    }
+
+    /// The last part.
+    pub fn name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or(&self.0)
+    }
+
+    /// The path of the folder that it lies in, empty for the workspace itself.
+    pub fn folder(&self) -> &str {
+        self.0.rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+
+    /// What its folder is for.
+    pub fn kind(&self) -> FileKind {
+        kind_of(&self.0)
+    }
+
+    /// Who may do what with it.
+    pub fn reach(&self) -> Reach {
+        let is_closed = |part: &str| {
+            let part = folded(part);
+            part == ".workshop"
+                || part == ".git"
+                || SECRET_NAMES.iter().any(|name| part == *name || part.starts_with(&format!("{name}.")))
+        };
+        if self.parts().any(is_closed) {
+            return Reach::Closed;
+        }
+        let path = folded(&self.0);
+        let first = path.split('/').next().unwrap_or(&path);
+        if self.parts().any(|part| part.starts_with('.'))
+            || first == "storage"
+            || path == "settings.yaml"
+            || path == "tasks/approvals.task.md"
+        {
+            Reach::ReadOnly
+        } else if first == "sessions" {
+            Reach::Records
+        } else {
+            Reach::Open
+        }
+    }
+}
+
+/// What a path's folder is for; also for paths that a listing names.
+pub fn kind_of(path: &str) -> FileKind {
+    match path.split_once('/').map_or("", |(first, _)| first) {
+        "agents" => FileKind::Agent,
+        "memory" => FileKind::Memory,
+        "artifacts" => FileKind::Artifact,
+        "scenes" => FileKind::Scene,
+        "boards" => FileKind::Board,
+        "tasks" => FileKind::Task,
+        "sessions" => FileKind::Session,
+        _ => FileKind::Unknown,
+    }
+}
+
+impl fmt::Display for WorkspacePath {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for WorkspacePath {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&*self.0, out)
+    }
+}
+
+impl Borrow<str> for WorkspacePath {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl AsRef<str> for WorkspacePath {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A text in quotes, fit to be shown: short, on one line, nothing invisible.
+pub(super) fn quoted(given: &str) -> String {
+    let shown: String = truncate(given, 200).chars().map(|c| if is_unseen(c) { '\u{fffd}' } else { c }).collect();
+    format!("'{shown}'")
+}
+
+fn normalise(given: &str) -> Result<String, &'static str> {
+    if given.len() > PATH_BYTES_AT_MOST {
+        return Err("is too long: at most 1024 bytes");
+    }
+    if given.is_empty() {
+        return Err("is no path; name a file, such as 'artifacts/plan.md'");
+    }
+    if given.starts_with(['/', '~']) {
+        return Err("is not in the workspace; write it without what leads there, such as 'artifacts/plan.md'");
+    }
+    let path = ComposingNormalizerBorrowed::new_nfc().normalize(given);
+    let path = path.strip_prefix("./").unwrap_or(&path);
+    let parts: Vec<&str> = path.split('/').collect();
+    if parts.len() > PARTS_AT_MOST {
+        return Err("is nested too deep: at most 16 parts");
+    }
+    parts.iter().try_for_each(|part| check_part(part))?;
+    check_known_names(&parts)?;
+    if path.len() > PATH_BYTES_AT_MOST {
+        return Err("is too long: at most 1024 bytes");
+    }
+    Ok(path.to_owned())
+}
+
+fn check_part(part: &str) -> Result<(), &'static str> {
+    if part.is_empty() {
+        return Err("has an empty part: leave out what is between two '/' or behind the last");
+    }
+    if part.len() > PART_BYTES_AT_MOST {
+        return Err("has a part that is too long: at most 255 bytes");
+    }
+    if part.chars().any(is_unseen) {
+        return Err("has a character that cannot be seen");
+    }
+    // What a character stands for counts as much as what it is: '／' lands elsewhere on some machine.
+    let plain = folded(part);
+    for part in [part, plain.as_str()] {
+        if part == "." || part == ".." {
+            return Err("must not go up: name the file from the workspace on, such as 'artifacts/plan.md'");
+        }
+        if part.contains(['/', '\\', ':', '<', '>', '"', '|', '?', '*']) {
+            return Err("has a character that means something else elsewhere; use letters, digits, '-', '_' and '.'");
+        }
+        if part.ends_with(['.', ' ']) || part.starts_with(' ') {
+            return Err("has a part that begins with a blank, or ends in a blank or a dot");
+        }
+    }
+    if part.chars().any(stands_for_another) || (plain.starts_with('.') && !part.starts_with('.')) {
+        return Err("has a character that stands for another; use letters, digits, '-', '_' and '.'");
+    }
+    if has_escape(part) {
+        return Err("has an escape such as '%2e'; write the character itself");
+    }
+    if is_short_name(part) {
+        return Err("looks like the short name of another file, such as 'GIT~1'");
+    }
+    if is_device(&plain) {
+        return Err("has a part that is the name of a device on Windows; choose another");
+    }
+    Ok(())
+}
+
+/// Another spelling of a name that means something: it would be that one where case does not count, or look like it.
+fn check_known_names(parts: &[&str]) -> Result<(), &'static str> {
+    let depth = |name: &str| match name {
+        "approvals.task.md" => 1,
+        _ => 0,
+    };
+    for (at, part) in parts.iter().enumerate() {
+        let likeness = skeleton(part);
+        let same = KNOWN_NAMES.iter().find(|name| likeness == **name && (depth(name) == at || name.starts_with('.')));
+        if same.is_some_and(|name| name != part) {
+            return Err("is another spelling of a name of the workspace; write it as it is, in small letters");
+        }
+    }
+    Ok(())
+}
+
+/// The form in which two names are the same wherever anything takes them for the same.
+pub(super) fn folded(part: &str) -> String {
+    let nfkc = ComposingNormalizerBorrowed::new_nfkc().normalize(part);
+    // By way of capitals: 'ı' and 'ſ' have the capitals of 'i' and 's'.
+    let folded: String = nfkc.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
+    folded
+}
+
+/// [`folded`], without accents, and with letters of other scripts replaced by the Latin ones that look the same.
+fn skeleton(part: &str) -> String {
+    let folded = folded(part);
+    let bare = DecomposingNormalizerBorrowed::new_nfd().normalize(&folded);
+    bare.chars()
+        .filter(|c| !matches!(c, '\u{300}'..='\u{36f}'))
+        .map(|c| match c {
+            'а' | 'α' | 'ɑ' => 'a',
+            'ь' => 'b',
+            'с' | 'ϲ' => 'c',
+            'ԁ' => 'd',
+            'е' | 'ε' => 'e',
+            'ɡ' => 'g',
+            'һ' => 'h',
+            'і' | 'ι' => 'i',
+            'ј' => 'j',
+            'κ' | 'к' => 'k',
+            'ӏ' => 'l',
+            'м' => 'm',
+            'п' => 'n',
+            'о' | 'ο' | 'օ' => 'o',
+            'р' | 'ρ' => 'p',
+            'г' => 'r',
+            'ѕ' => 's',
+            'т' | 'τ' => 't',
+            'υ' | 'ս' => 'u',
+            'ν' | 'ѵ' => 'v',
+            'ѡ' | 'ω' => 'w',
+            'х' | 'χ' => 'x',
+            'у' | 'γ' => 'y',
+            other => other,
+        })
+        .collect()
+}
+
+/// Controls, and what takes no room or turns the direction of writing.
+fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffd}'
+            | '\u{e0000}'..='\u{e0fff}')
+        || (u32::from(c) & 0xfffe) == 0xfffe
+        || (c.is_whitespace() && c != ' ')
+}
+
+/// Looks like a separator, a dot or a colon and is none, and does not become one by [`folded`] either.
+fn stands_for_another(c: char) -> bool {
+    matches!(
+        c,
+        '\u{2044}'
+            | '\u{2215}'
+            | '\u{2216}'
+            | '\u{29f5}'
+            | '\u{29f8}'
+            | '\u{29f9}'
+            | '\u{2571}'
+            | '\u{2572}'
+            | '\u{27cb}'
+            | '\u{27cd}'
+            | '\u{1735}'
+            | '\u{338}'
+            | '\u{337}'
+            | '\u{2236}'
+            | '\u{a789}'
+            | '\u{2d0}'
+    )
+}
+
+fn has_escape(part: &str) -> bool {
+    let bytes = part.as_bytes();
+    bytes.windows(3).any(|window| window[0] == b'%' && window[1].is_ascii_hexdigit() && window[2].is_ascii_hexdigit())
+        || bytes.windows(2).any(|window| window[0] == b'%' && matches!(window[1], b'u' | b'%'))
+}
+
+/// `GITHUB~1.MD`: the name that Windows may have given to another file.
+fn is_short_name(part: &str) -> bool {
+    let stem = part.split('.').next().unwrap_or(part);
+    stem.rsplit_once('~').is_some_and(|(_, digits)| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+}
+
+fn is_device(folded: &str) -> bool {
+    let stem = folded.split('.').next().unwrap_or(folded).trim_end();
+    let numbered = |name: &str| {
+        stem.strip_prefix(name).is_some_and(|rest| matches!(rest.as_bytes(), [digit] if digit.is_ascii_digit()))
+    };
+    matches!(stem, "con" | "prn" | "aux" | "nul" | "conin$" | "conout$" | "clock$")
+        || numbered("com")
+        || numbered("lpt")
+}
+
+#[cfg(test)]
+#[path = "path_tests.rs"]
+pub(in crate::workspace::vfs) mod tests;

@@ -1,0 +1,83 @@
+//! Who knows which text: agents that read a file and do not know that another has written it since.
+
+use std::collections::BTreeMap;
+
+use crate::base::{Author, Id};
+
+/// Files whose readers are remembered; beyond that, those read longest ago are forgotten.
+const FILES_AT_MOST: usize = 20_000;
+
+/// When each agent read or wrote each file last, in this run, counted in orders.
+#[derive(Default)]
+pub(super) struct Readers {
+    now: u64,
+    files: BTreeMap<String, BTreeMap<Id, u64>>,
+}
+
+impl Readers {
+    /// An agent knows this text now.
+    pub(super) fn note(&mut self, path: &str, author: &Author) {
+        if !is_agent(author) {
+            return;
+        }
+        self.now += 1;
+        if self.files.len() >= FILES_AT_MOST && !self.files.contains_key(path) {
+            let oldest = self.files.iter().min_by_key(|(_, readers)| readers.values().max().copied());
+            if let Some(oldest) = oldest.map(|(path, _)| path.clone()) {
+                self.files.remove(&oldest);
+            }
+        }
+        self.files.entry(path.to_owned()).or_default().insert(author.0.clone(), self.now);
+    }
+
+    /// Agents that have read the file since this one last did, who is about to change it.
+    pub(super) fn others(&self, path: &str, writer: &Author) -> Vec<Id> {
+        let Some(readers) = self.files.get(path) else { return Vec::new() };
+        let since = readers.get(&writer.0).copied().unwrap_or(0);
+        readers.iter().filter(|(id, read)| **id != writer.0 && **read > since).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// The file has another path.
+    pub(super) fn renamed(&mut self, from: &str, to: &str) {
+        if let Some(readers) = self.files.remove(from) {
+            self.files.insert(to.to_owned(), readers);
+        }
+    }
+
+    /// The file is gone.
+    pub(super) fn forget(&mut self, path: &str) {
+        self.files.remove(path);
+    }
+}
+
+/// People see files change by themselves; only agents go on from what they read.
+pub(super) fn is_agent(author: &Author) -> bool {
+    !author.is_user() && !matches!(&*author.0, super::OUTSIDE | super::ROOM)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_writer_is_told_of_those_who_read_since_it_did() {
+        let (ada, bob, cy) = (Author("ada".into()), Author("bob".into()), Author("cy".into()));
+        let mut readers = Readers::default();
+        assert!(readers.others("a", &ada).is_empty());
+        readers.note("a", &bob);
+        readers.note("a", &ada);
+        assert!(readers.others("a", &ada).is_empty(), "bob read before ada did");
+        readers.note("a", &cy);
+        readers.note("a", &Author::user());
+        assert_eq!(readers.others("a", &ada), [cy.0.clone()], "a person is not told");
+        assert_eq!(readers.others("a", &bob), [ada.0.clone(), cy.0.clone()]);
+        assert_eq!(readers.others("a", &Author::user()), [ada.0.clone(), bob.0.clone(), cy.0.clone()]);
+        readers.note("a", &ada);
+        assert!(readers.others("a", &ada).is_empty(), "it is told once");
+        readers.renamed("a", "b");
+        assert!(readers.others("a", &bob).is_empty());
+        assert_eq!(readers.others("b", &cy), [ada.0.clone()]);
+        readers.forget("b");
+        assert!(readers.others("b", &cy).is_empty());
+    }
+}

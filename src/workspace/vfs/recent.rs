@@ -1,0 +1,44 @@
+//! Answers of this run, so that an order that comes twice is answered twice alike even where nothing changed.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::order::{FileAnswer, FileFailure};
+use crate::base::Id;
+
+/// Answers that are kept.
+const COUNT_AT_MOST: usize = 1024;
+/// Bytes of texts in them that are kept.
+const BYTES_AT_MOST: usize = 8 * 1024 * 1024;
+
+type Answer = Result<FileAnswer, FileFailure>;
+
+/// The newest answers.
+#[derive(Default)]
+pub(super) struct Recent {
+    answers: BTreeMap<Id, (u64, Answer)>,
+    order: VecDeque<(Id, usize)>,
+    bytes: usize,
+}
+
+impl Recent {
+    /// What was answered to this order.
+    pub(super) fn answer(&self, key: &Id, what: u64) -> Option<Answer> {
+        self.answers.get(key).filter(|(asked, _)| *asked == what).map(|(_, answer)| answer.clone())
+    }
+
+    pub(super) fn keep(&mut self, key: &Id, what: u64, answer: &Answer) {
+        let bytes = match answer {
+            Ok(FileAnswer::Text { content, .. }) => content.len(),
+            _ => 256,
+        };
+        if self.answers.insert(key.clone(), (what, answer.clone())).is_none() {
+            self.order.push_back((key.clone(), bytes));
+            self.bytes += bytes;
+        }
+        while self.order.len() > COUNT_AT_MOST || self.bytes > BYTES_AT_MOST {
+            let Some((key, bytes)) = self.order.pop_front() else { return };
+            self.answers.remove(&key);
+            self.bytes -= bytes;
+        }
+    }
+}

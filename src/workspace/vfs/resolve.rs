@@ -1,0 +1,277 @@
+//! From a normalised path to what lies there on disk, without ever following a link, and reading it.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+#[cfg(unix)]
+use super::folder::Folder;
+#[cfg(not(unix))]
+use super::folder_by_path::Folder;
+use super::found::{Found, FoundKind};
+use super::path::{WorkspacePath, quoted};
+
+/// What the name of a text that is still being written ends in.
+const BESIDE_ENDING: &str = ".workshop-writing";
+
+/// Why there is no text to be had at a path.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// There is nothing.
+    Missing,
+    /// It, or a folder on the way, is a link.
+    Link,
+    /// It has another name, which may be outside.
+    OtherName,
+    /// It is a folder.
+    IsFolder,
+    /// A part of the way is a file.
+    NotAFolder,
+    /// It is a pipe, a device or a socket.
+    NotAFile,
+    /// It has more bytes than may be read.
+    TooLarge { most: u64 },
+    /// It is not text, from this line on.
+    NotText { line: usize },
+    /// The system says no.
+    Failed(io::Error),
+}
+
+impl Trouble {
+    /// In words for whoever asked.
+    pub(super) fn words(&self, path: &str) -> String {
+        let path = quoted(path);
+        match self {
+            Self::Missing => format!("{path} not found."),
+            Self::Link => format!("{path} is a link or lies behind one; links are not followed."),
+            Self::OtherName => {
+                format!("{path} has another name that may lie outside the workspace (a hard link); copy it first.")
+            }
+            Self::IsFolder => format!("{path} is a folder; name a file in it."),
+            Self::NotAFolder => format!("{path} cannot be: a part of it is a file."),
+            Self::NotAFile => format!("{path} is not an ordinary file."),
+            Self::TooLarge { most } => format!(
+                "{path} is larger than {} KiB; split it, or raise files.file_kib_at_most in settings.yaml.",
+                most / 1024
+            ),
+            Self::NotText { line } => format!("{path} is not UTF-8 text (line {line}); file tools leave it alone."),
+            Self::Failed(error) => format!("{path} cannot be used: {error}."),
+        }
+    }
+
+    /// Whether it is a way out of the workspace, as opposed to something that is merely not as it should be.
+    pub(super) fn is_refusal(&self) -> bool {
+        matches!(self, Self::Link | Self::OtherName)
+    }
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::Missing,
+            io::ErrorKind::NotADirectory => Self::NotAFolder,
+            io::ErrorKind::IsADirectory => Self::IsFolder,
+            _ => Self::Failed(error),
+        }
+    }
+}
+
+/// The workspace's folder, held open.
+pub(super) struct Root {
+    folder: Folder,
+    path: PathBuf,
+}
+
+impl Root {
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self { folder: Folder::open(path)?, path: path.to_owned() })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The workspace's folder itself.
+    pub(super) fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// A folder by its normalised path; the workspace itself where that is empty. `None` is the workspace.
+    pub(super) fn walk(&self, folder: &str) -> Result<Option<Folder>, Trouble> {
+        let mut at: Option<Folder> = None;
+        for part in folder.split('/').filter(|part| !part.is_empty()) {
+            let here = at.as_ref().unwrap_or(&self.folder);
+            at = Some(child(here, part)?);
+        }
+        Ok(at)
+    }
+
+    /// Does something in the folder that a file lies in.
+    pub(super) fn beside<T>(
+        &self,
+        path: &WorkspacePath,
+        act: impl FnOnce(&Folder) -> Result<T, Trouble>,
+    ) -> Result<T, Trouble> {
+        let folder = self.walk(path.folder())?;
+        act(folder.as_ref().unwrap_or(&self.folder))
+    }
+
+    /// The same; folders that are not there are made, and on disk before anything in them.
+    pub(super) fn beside_new<T>(
+        &self,
+        path: &WorkspacePath,
+        act: impl FnOnce(&Folder) -> Result<T, Trouble>,
+    ) -> Result<T, Trouble> {
+        let mut at: Option<Folder> = None;
+        for part in path.folder().split('/').filter(|part| !part.is_empty()) {
+            let here = at.as_ref().unwrap_or(&self.folder);
+            at = Some(match child(here, part) {
+                Err(Trouble::Missing) => {
+                    here.make_child(part)?;
+                    here.sync()?;
+                    child(here, part)?
+                }
+                found => found?,
+            });
+        }
+        act(at.as_ref().unwrap_or(&self.folder))
+    }
+
+    /// What there is at a path, if it is an ordinary file.
+    pub(super) fn look(&self, path: &WorkspacePath) -> Result<Found, Trouble> {
+        let found = self.beside(path, |folder| Ok(folder.look(path.name())?))?;
+        check(&found)?;
+        Ok(found)
+    }
+
+    /// What stands in a file, at most so many bytes.
+    pub(super) fn read(&self, path: &WorkspacePath, most: u64) -> Result<(String, Found), Trouble> {
+        let (file, found) = self.beside(path, |folder| open_checked(folder, path.name()))?;
+        if found.size > most {
+            return Err(Trouble::TooLarge { most });
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(found.size).unwrap_or(0) + 1);
+        file.take(most + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > most {
+            return Err(Trouble::TooLarge { most });
+        }
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            Trouble::NotText { line: 1 + before.iter().filter(|byte| **byte == b'\n').count() }
+        })?;
+        Ok((text, found))
+    }
+
+    /// Writes a text under a hidden name in the folder of `path`, with the rights of the file that is there, and
+    /// waits until it is on disk.
+    pub(super) fn write_beside(&self, path: &WorkspacePath, beside: &str, text: &str) -> Result<(), Trouble> {
+        self.beside_new(path, |folder| {
+            let old = match open_checked(folder, path.name()) {
+                Ok((_, found)) if found.is_read_only => {
+                    return Err(Trouble::Failed(io::Error::other("it is marked read-only")));
+                }
+                Ok((file, _)) => Some(file),
+                Err(Trouble::Missing) => None,
+                Err(trouble) => return Err(trouble),
+            };
+            // What a stopped process left under this name is of no use to anyone.
+            match folder.remove(beside) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+                _ => {}
+            }
+            let mut file = folder.create(beside)?;
+            let written = old
+                .map_or(Ok(()), |old| old.metadata().and_then(|old| file.set_permissions(old.permissions())))
+                .and_then(|()| file.write_all(text.as_bytes()))
+                .and_then(|()| file.sync_all());
+            written.map_err(|error| {
+                let _ = folder.remove(beside);
+                Trouble::Failed(error)
+            })
+        })
+    }
+
+    /// Puts what was written beside in its place, and waits until that is on disk.
+    pub(super) fn put_in_place(&self, path: &WorkspacePath, beside: &str) -> Result<(), Trouble> {
+        self.beside(path, |folder| {
+            folder.replace(beside, path.name())?;
+            Ok(folder.sync()?)
+        })
+    }
+
+    /// Takes away what was written beside and is not wanted.
+    pub(super) fn drop_beside(&self, path: &WorkspacePath, beside: &str) {
+        let dropped = self.beside(path, |folder| Ok(folder.remove(beside)?));
+        if let Err(trouble) = dropped
+            && !matches!(trouble, Trouble::Missing)
+        {
+            tracing::warn!("{beside} is left over: {}", trouble.words(path.as_str()));
+        }
+    }
+
+    /// Takes a file away for good, and waits until that is on disk.
+    pub(super) fn remove(&self, path: &WorkspacePath) -> Result<(), Trouble> {
+        self.beside(path, |folder| {
+            folder.remove(path.name())?;
+            Ok(folder.sync()?)
+        })
+    }
+
+    /// Gives a file another path, where there must be nothing, and waits until that is on disk.
+    pub(super) fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), Trouble> {
+        self.beside_new(to, |target| {
+            self.beside(from, |folder| {
+                folder.move_new(from.name(), target, to.name())?;
+                target.sync()?;
+                Ok(folder.sync()?)
+            })
+        })
+    }
+}
+
+/// A hidden name that no path names, for the text of an order.
+pub(super) fn beside_name(key: &str) -> String {
+    format!(".{:016x}{BESIDE_ENDING}", crate::base::hash::content_hash(key.as_bytes()))
+}
+
+/// Whether a name was made by [`beside_name`].
+pub(super) fn is_beside_name(name: &str) -> bool {
+    name.starts_with('.') && name.ends_with(BESIDE_ENDING)
+}
+
+fn child(folder: &Folder, name: &str) -> Result<Folder, Trouble> {
+    folder.child(name).map_err(|error| match (Trouble::from(error), folder.look(name)) {
+        // `open` says "no folder" of a link, too.
+        (Trouble::NotAFolder | Trouble::Failed(_), Ok(Found { kind: FoundKind::Link, .. })) => Trouble::Link,
+        (trouble, _) => trouble,
+    })
+}
+
+fn open_checked(folder: &Folder, name: &str) -> Result<(File, Found), Trouble> {
+    match folder.open_file(name) {
+        Ok((file, found)) => {
+            check(&found)?;
+            Ok((file, found))
+        }
+        Err(error) => {
+            if let Ok(found) = folder.look(name) {
+                check(&found)?;
+            }
+            Err(error.into())
+        }
+    }
+}
+
+fn check(found: &Found) -> Result<(), Trouble> {
+    match found.kind {
+        FoundKind::File if found.names > 1 => Err(Trouble::OtherName),
+        FoundKind::File => Ok(()),
+        FoundKind::Folder => Err(Trouble::IsFolder),
+        FoundKind::Link => Err(Trouble::Link),
+        FoundKind::Other => Err(Trouble::NotAFile),
+    }
+}
+
+#[cfg(test)]
+#[path = "resolve_tests.rs"]
+mod tests;

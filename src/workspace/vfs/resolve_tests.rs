@@ -1,0 +1,199 @@
+//! What lies on disk and tries to lead out of the workspace.
+
+use std::fs;
+
+use proptest::prelude::*;
+
+use super::super::path::tests::{HOSTILE, any_path};
+use super::*;
+
+const SECRET: &str = "what nobody in the workspace may read";
+
+fn path(text: &str) -> WorkspacePath {
+    WorkspacePath::new(text).expect("it is a path of the workspace")
+}
+
+/// A folder with a workspace `in` it and a secret beside that.
+fn trap() -> (tempfile::TempDir, Root) {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let (inside, out) = (folder.path().join("in"), folder.path().join("out"));
+    for made in [inside.join("artifacts/deep"), out.join("deep")] {
+        fs::create_dir_all(made).expect("folders can be made");
+    }
+    for (place, text) in [
+        (out.join("secret.md"), SECRET),
+        (out.join("deep/secret.md"), SECRET),
+        (inside.join("artifacts/a.md"), "inside"),
+        (inside.join("artifacts/deep/b.md"), "inside"),
+    ] {
+        fs::write(place, text).expect("files can be written");
+    }
+    let root = Root::open(&inside).expect("the workspace is there");
+    (folder, root)
+}
+
+#[cfg(unix)]
+fn with_links(folder: &tempfile::TempDir) {
+    use std::os::unix::fs::symlink;
+    let (inside, out) = (folder.path().join("in"), folder.path().join("out"));
+    for (target, link) in [
+        (out.clone(), "link"),
+        (out.join("secret.md"), "secret.md"),
+        (out.join("deep"), "artifacts/deep/up"),
+        (out.join("nothing.md"), "artifacts/new.md"),
+        (inside.join("artifacts"), "same"),
+        (inside.join("artifacts/a.md"), "artifacts/same.md"),
+        (std::path::PathBuf::from("../.."), "artifacts/parent"),
+        (std::path::PathBuf::from("loop"), "loop"),
+    ] {
+        symlink(target, inside.join(link)).expect("links can be made");
+    }
+    fs::hard_link(out.join("secret.md"), inside.join("hard.md")).expect("links can be made");
+}
+
+#[cfg(unix)]
+#[test]
+fn no_link_is_followed_neither_to_read_nor_to_write() {
+    let (folder, root) = trap();
+    with_links(&folder);
+    for given in [
+        "link/secret.md",
+        "link/deep/secret.md",
+        "secret.md",
+        "artifacts/deep/up/secret.md",
+        "artifacts/new.md",
+        "same/a.md",
+        "artifacts/same.md",
+        "artifacts/parent/out/secret.md",
+        "loop",
+        "loop/a.md",
+    ] {
+        let path = path(given);
+        assert!(matches!(root.read(&path, 1000), Err(Trouble::Link)), "{given}");
+        assert!(matches!(root.look(&path), Err(Trouble::Link)), "{given}");
+        assert!(matches!(root.write_beside(&path, ".x", "evil"), Err(Trouble::Link)), "{given}");
+        assert!(root.read(&path, 1000).expect_err("it is a link").is_refusal());
+    }
+    assert!(matches!(root.read(&path("hard.md"), 1000), Err(Trouble::OtherName)));
+    assert!(matches!(root.write_beside(&path("hard.md"), ".x", "evil"), Err(Trouble::OtherName)));
+    assert!(matches!(root.rename(&path("artifacts/a.md"), &path("link/a.md")), Err(Trouble::Link)));
+    assert!(matches!(root.remove(&path("link/secret.md")), Err(Trouble::Link)));
+    assert!(!folder.path().join("out/nothing.md").exists());
+    assert_eq!(fs::read_to_string(folder.path().join("out/secret.md")).expect("it is there"), SECRET);
+    assert_eq!(fs::read_dir(folder.path().join("out")).expect("it is there").count(), 2, "nothing came to be outside");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_becomes_a_link_after_it_was_looked_at_stays_the_folder_that_it_was() {
+    let (folder, root) = trap();
+    let inside = folder.path().join("in");
+    root.beside(&path("artifacts/a.md"), |opened| {
+        fs::rename(inside.join("artifacts"), inside.join("moved")).expect("it can be renamed");
+        std::os::unix::fs::symlink(folder.path().join("out"), inside.join("artifacts")).expect("links can be made");
+        opened.create("late.md")?;
+        assert!(opened.open_file("secret.md").is_err());
+        Ok(())
+    })
+    .expect("the folder is open");
+    assert!(inside.join("moved/late.md").exists() && !folder.path().join("out/late.md").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_and_folders_are_no_texts_and_nothing_waits_for_them() {
+    let (folder, root) = trap();
+    let pipe = folder.path().join("in/pipe.md");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).expect("pipes can be made");
+    assert!(matches!(root.read(&path("pipe.md"), 1000), Err(Trouble::NotAFile)));
+    assert!(matches!(root.read(&path("artifacts"), 1000), Err(Trouble::IsFolder)));
+    assert!(matches!(root.read(&path("artifacts/a.md/b.md"), 1000), Err(Trouble::NotAFolder)));
+    assert!(matches!(root.read(&path("artifacts/none.md"), 1000), Err(Trouble::Missing)));
+    assert!(matches!(root.read(&path("none/none.md"), 1000), Err(Trouble::Missing)));
+    fs::write(folder.path().join("in/latin.md"), b"ok\n\xe9").expect("files can be written");
+    assert!(matches!(root.read(&path("latin.md"), 1000), Err(Trouble::NotText { line: 2 })));
+    assert!(matches!(root.read(&path("artifacts/a.md"), 3), Err(Trouble::TooLarge { most: 3 })));
+}
+
+#[test]
+fn a_text_is_put_in_place_whole_with_the_rights_of_the_old_one() {
+    let (folder, root) = trap();
+    let (old, new) = (path("artifacts/a.md"), path("notes/new/b.md"));
+    for path in [&old, &new] {
+        root.write_beside(path, ".beside", "new").expect("it can be written");
+        assert!(folder.path().join("in").join(path.folder()).join(".beside").exists());
+        root.put_in_place(path, ".beside").expect("it can be put in place");
+        assert_eq!(root.read(path, 1000).expect("it is there").0, "new");
+    }
+    assert!(
+        matches!(root.rename(&old, &new), Err(Trouble::Failed(error)) if error.kind() == io::ErrorKind::AlreadyExists)
+    );
+    root.rename(&old, &path("notes/c.md")).expect("nothing is there");
+    root.remove(&path("notes/c.md")).expect("it is there");
+    assert!(matches!(root.look(&path("notes/c.md")), Err(Trouble::Missing)));
+}
+
+/// A path that is taken, tried on a workspace full of links: whatever is read was inside, whatever is written is.
+fn stays_inside(folder: &tempfile::TempDir, root: &Root, given: &str) {
+    let Ok(path) = WorkspacePath::new(given) else { return };
+    if let Ok((text, _)) = root.read(&path, 10_000) {
+        assert_ne!(text, SECRET, "{given:?} reads the secret");
+    }
+    if root.write_beside(&path, ".beside", "evil").is_ok() {
+        let beside = folder.path().join("in").join(path.folder()).join(".beside");
+        let real = beside.canonicalize().expect("it was written");
+        assert!(real.starts_with(folder.path().join("in").canonicalize().expect("it is there")), "{given:?}");
+        root.drop_beside(&path, ".beside");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn no_hostile_path_reaches_the_secret() {
+    let (folder, root) = trap();
+    with_links(&folder);
+    HOSTILE.iter().for_each(|given| stays_inside(&folder, &root, given));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[cfg(unix)]
+    #[test]
+    fn no_path_that_is_taken_ever_leads_outside(givens in proptest::collection::vec(any_path(), 20)) {
+        let (folder, root) = trap();
+        with_links(&folder);
+        for given in &givens {
+            stays_inside(&folder, &root, given);
+        }
+        let secret = fs::read_to_string(folder.path().join("out/secret.md")).expect("it is there");
+        prop_assert_eq!(secret, SECRET);
+        prop_assert_eq!(fs::read_dir(folder.path().join("out")).expect("it is there").count(), 2);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn folders_by_path_refuse_links_as_folders_by_handle_do() {
+    use super::super::folder_by_path::Folder as ByPath;
+    let (folder, _) = trap();
+    with_links(&folder);
+    let root = ByPath::open(&folder.path().join("in")).expect("it is there");
+    assert!(root.child("link").is_err() && root.open_file("secret.md").is_err());
+    assert_eq!(root.look("link").map(|found| found.kind).ok(), Some(FoundKind::Link));
+    let artifacts = root.child("artifacts").expect("it is a folder");
+    assert!(artifacts.open_file("same.md").is_err() && artifacts.create("new.md").is_err());
+    assert_eq!(artifacts.open_file("a.md").map(|(_, found)| found.size).ok(), Some(6));
+    root.make_child("notes").expect("folders can be made");
+    let notes = root.child("notes").expect("it was made");
+    artifacts.move_new("a.md", &notes, "b.md").expect("nothing is there");
+    artifacts.create(".x").expect("files can be made");
+    artifacts.replace(".x", "c.md").expect("it is there");
+    assert!(artifacts.move_new("c.md", &notes, "b.md").is_err(), "something is there");
+    artifacts.remove("c.md").expect("it is there");
+    artifacts.sync().expect("it can be synced");
+    let entries = notes.entries().expect("it can be read");
+    assert_eq!(entries, [("b.md".to_owned(), FoundKind::File)]);
+    assert!(root.peek("notes/b.md").is_ok());
+}

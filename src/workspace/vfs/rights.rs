@@ -1,0 +1,135 @@
+//! What an order's rights allow: globs made ready once and kept, as agents order with the same rights again and
+//! again.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
+
+use super::order::FileRights;
+
+/// Rights that are kept ready.
+const KEPT: usize = 128;
+/// Globs in one list, and characters of one glob: more is taken for an attack.
+const GLOBS_AT_MOST: usize = 1000;
+const GLOB_CHARS_AT_MOST: usize = 1000;
+
+/// Rights made ready. No lists allow everything; each list must allow.
+#[derive(Debug, Default)]
+pub(super) struct Rights {
+    reads: Vec<GlobSet>,
+    writes: Vec<GlobSet>,
+}
+
+impl Rights {
+    pub(super) fn new(rights: &FileRights) -> Result<Self, String> {
+        let ready = |lists: &[Vec<String>]| lists.iter().map(|globs| set(globs)).collect::<Result<Vec<_>, _>>();
+        Ok(Self { reads: ready(&rights.reads)?, writes: ready(&rights.writes)? })
+    }
+
+    pub(super) fn may_read(&self, path: &str) -> bool {
+        self.reads.iter().all(|globs| globs.is_match(path))
+    }
+
+    pub(super) fn may_write(&self, path: &str) -> bool {
+        self.writes.iter().all(|globs| globs.is_match(path))
+    }
+}
+
+/// Rights that were made ready before.
+#[derive(Default)]
+pub(super) struct RightsKept(BTreeMap<String, Arc<Rights>>);
+
+impl RightsKept {
+    pub(super) fn ready(&mut self, rights: &FileRights) -> Result<Arc<Rights>, String> {
+        if rights.reads.is_empty() && rights.writes.is_empty() {
+            return Ok(Arc::default());
+        }
+        let key = format!("{:?}\0{:?}", rights.reads, rights.writes);
+        if let Some(ready) = self.0.get(&key) {
+            return Ok(ready.clone());
+        }
+        let ready = Arc::new(Rights::new(rights)?);
+        if self.0.len() >= KEPT {
+            self.0.clear();
+        }
+        self.0.insert(key, ready.clone());
+        Ok(ready)
+    }
+}
+
+/// A glob over normalised paths: `*` stays within a folder, `**` does not, and case counts.
+pub(super) fn glob(text: &str) -> Result<GlobMatcher, String> {
+    builder(text).map(|glob| glob.compile_matcher())
+}
+
+fn set(globs: &[String]) -> Result<GlobSet, String> {
+    if globs.len() > GLOBS_AT_MOST {
+        return Err(format!("rights have {} globs; at most {GLOBS_AT_MOST}", globs.len()));
+    }
+    let mut set = GlobSetBuilder::new();
+    for text in globs {
+        set.add(builder(text)?);
+    }
+    set.build().map_err(|error| error.to_string())
+}
+
+fn builder(text: &str) -> Result<globset::Glob, String> {
+    if text.len() > GLOB_CHARS_AT_MOST {
+        return Err("a glob is too long".to_owned());
+    }
+    GlobBuilder::new(text)
+        .literal_separator(true)
+        .case_insensitive(false)
+        .backslash_escape(true)
+        .empty_alternates(true)
+        .build()
+        .map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rights(reads: &[&[&str]], writes: &[&[&str]]) -> FileRights {
+        let lists = |lists: &[&[&str]]| {
+            lists.iter().map(|globs| globs.iter().map(|glob| (*glob).to_owned()).collect()).collect()
+        };
+        FileRights { reads: lists(reads), writes: lists(writes) }
+    }
+
+    #[test]
+    fn every_list_must_allow_and_no_list_allows_everything() {
+        let none = Rights::default();
+        assert!(none.may_read("a.md") && none.may_write("a.md"));
+        let both =
+            Rights::new(&rights(&[&["artifacts/**", "notes/*.md"], &["**/*.md"]], &[&[]])).expect("they are globs");
+        for (path, may) in [
+            ("artifacts/a.md", true),
+            ("artifacts/deep/a.md", true),
+            ("artifacts/a.txt", false),
+            ("notes/a.md", true),
+            ("notes/deep/a.md", false),
+            ("Artifacts/a.md", false),
+            ("other/a.md", false),
+        ] {
+            assert_eq!(both.may_read(path), may, "{path}");
+        }
+        assert!(!both.may_write("artifacts/a.md"), "an empty list allows nothing");
+    }
+
+    #[test]
+    fn what_is_no_glob_allows_nothing_but_says_so() {
+        assert!(RightsKept::default().ready(&rights(&[&["a[", "**"]], &[])).is_err());
+        assert!(glob(&"*".repeat(2000)).is_err());
+    }
+
+    #[test]
+    fn the_same_rights_are_made_ready_once() {
+        let mut kept = RightsKept::default();
+        let first = kept.ready(&rights(&[&["a"]], &[])).expect("it is a glob");
+        let again = kept.ready(&rights(&[&["a"]], &[])).expect("it is a glob");
+        let other = kept.ready(&rights(&[], &[&["a"]])).expect("it is a glob");
+        assert!(Arc::ptr_eq(&first, &again) && !Arc::ptr_eq(&first, &other));
+    }
+}

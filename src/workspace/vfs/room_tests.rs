@@ -1,0 +1,271 @@
+//! Files in a room: orders, outcomes, restarts, and what crosses with a person's edits.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use bevy::app::App;
+use serde_json::Value;
+
+use super::super::desk::tests::{order, read, write};
+use super::super::thread::DeskPlace;
+use super::*;
+use crate::schedule::saved::{load_world, save_world, world_hash};
+use crate::schedule::{self, advance};
+use crate::workspace::layout::read_folder;
+use crate::workspace::{Disk, FileChanged, KnownFiles, RoomStart, Saver, Watcher, begin};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+const SCENE: &str = "scenes/s.yaml";
+const SCENE_TEXT: &str = "elements: []\n";
+
+struct Office {
+    folder: tempfile::TempDir,
+    app: App,
+}
+
+fn start(files: BTreeMap<String, String>) -> RoomStart {
+    RoomStart { scene: SCENE.into(), files, seed: None, provider: None, carried: None }
+}
+
+fn app() -> App {
+    let mut app = App::empty();
+    schedule::plugin(&mut app);
+    crate::workspace::plugin(&mut app);
+    app
+}
+
+impl Office {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        for (path, text) in files.iter().chain(&[(SCENE, SCENE_TEXT), ("settings.yaml", "")]) {
+            let full = folder.path().join(path);
+            fs::create_dir_all(full.parent().expect("it lies in the folder")).expect("folders can be made");
+            fs::write(full, text).expect("files can be written");
+        }
+        let mut app = app();
+        begin(app.world_mut(), start(read_folder(folder.path()).0));
+        let mut office = Self { folder, app };
+        office.open_desk();
+        office
+    }
+
+    fn open_desk(&mut self) {
+        let (files, _) = read_folder(self.folder.path());
+        let disk = Disk::new(&self.folder.path().canonicalize().expect("it is there"), &files);
+        let world = self.app.world_mut();
+        world.insert_resource(Saver::start(disk.clone()).expect("a thread can be started"));
+        let place = DeskPlace {
+            root: disk.root().to_owned(),
+            dir: self.folder.path().join(".workshop"),
+            limits: FileLimits::default(),
+            disk: Some(disk),
+            watch: false,
+        };
+        world.insert_resource(FileLine::new(FileDesk::open(place).expect("it can be opened")));
+    }
+
+    fn give(&mut self, order: FileOrder) {
+        self.app.world_mut().write_message(order);
+    }
+
+    /// One tick, when it may run; the outcomes that it let in.
+    fn tick(&mut self) -> Vec<FileOutcome> {
+        assert!(wait_before_tick(self.app.world_mut(), PATIENCE), "the desk must answer");
+        let mut cursor = self.app.world().resource::<Messages<FileOutcome>>().get_cursor_current();
+        advance(self.app.world_mut());
+        cursor.read(self.app.world().resource::<Messages<FileOutcome>>()).cloned().collect()
+    }
+
+    fn events(&mut self) -> Vec<(EventKind, Value)> {
+        let events = self.app.world_mut().resource_mut::<EventLog>().take();
+        let data = |text: &str| serde_json::from_str(text).expect("an event is JSON");
+        events.into_iter().map(|event| (event.draft.kind, data(event.draft.data.get()))).collect()
+    }
+
+    fn known(&self, path: &str) -> Option<&str> {
+        self.app.world().resource::<KnownFiles>().text(path)
+    }
+}
+
+#[test]
+fn an_order_of_one_tick_is_answered_in_the_next() {
+    let mut office = Office::new(&[("artifacts/a.md", "text")]);
+    office.tick();
+    for round in 0..20 {
+        office.give(order(&format!("r-{round}"), "ada", read("artifacts/a.md")));
+        office.give(order(&format!("w-{round}"), "ada", write("artifacts/b.md", &round.to_string())));
+        assert_eq!(office.tick(), [], "it is sent");
+        let keys: Vec<String> = office.tick().into_iter().map(|outcome| outcome.key.to_string()).collect();
+        assert_eq!(keys, [format!("r-{round}"), format!("w-{round}")], "and answered");
+    }
+    assert_eq!(office.app.world().resource::<FilesUnderWay>().iter().count(), 0);
+}
+
+#[test]
+fn more_orders_than_there_is_room_for_are_answered_in_one_go_and_in_order() {
+    let mut office = Office::new(&[]);
+    office.tick();
+    for number in 0..1000 {
+        office.give(order(&format!("{number:04}"), "ada", read("none.md")));
+    }
+    assert_eq!(office.tick(), []);
+    let keys: Vec<String> = office.tick().into_iter().map(|outcome| outcome.key.to_string()).collect();
+    assert_eq!(keys, (0..1000).map(|number| format!("{number:04}")).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_changed_is_recorded_and_known_in_the_same_tick() {
+    let mut office = Office::new(&[("agents/bob.md", "old"), ("artifacts/a.md", "x")]);
+    office.tick();
+    office.events();
+    office.give(order("k-1", "bob", read("agents/bob.md")));
+    office.give(order("k-2", "ada", write("agents/bob.md", "new")));
+    office.give(order("k-3", "ada", write("artifacts/a.md", "y")));
+    office.tick();
+    let mut cursor = office.app.world().resource::<Messages<FileChanged>>().get_cursor_current();
+    office.tick();
+    assert_eq!(office.known("agents/bob.md"), Some("new"));
+    assert_eq!(office.known("artifacts/a.md"), None, "that is no file of a room");
+    let changed: Vec<FileChanged> =
+        cursor.read(office.app.world().resource::<Messages<FileChanged>>()).cloned().collect();
+    let content = crate::workspace::files::FileContent::Text("new".into());
+    assert_eq!(changed, [FileChanged { path: "agents/bob.md".into(), content }]);
+    let events = office.events();
+    let what = "a file changed that others have read since its writer did";
+    assert_eq!(
+        events,
+        [
+            (
+                EventKind::FileChange,
+                json!({ "path": "agents/bob.md", "by": "ada", "chars": 3, "new": false, "version": 2 })
+            ),
+            (EventKind::Warning, json!({ "what": what, "path": "agents/bob.md", "writer": "ada", "readers": ["bob"] })),
+            (
+                EventKind::FileChange,
+                json!({ "path": "artifacts/a.md", "by": "ada", "chars": 1, "new": false, "version": 2 })
+            ),
+        ]
+    );
+    office.tick();
+    assert_eq!(office.events(), [], "it is told once");
+    office.give(order("k-4", "ada", super::super::FileOperation::Delete { path: "agents/bob.md".into() }));
+    office.tick();
+    office.tick();
+    assert_eq!(office.known("agents/bob.md"), None);
+}
+
+#[test]
+fn neither_watcher_nor_saver_takes_an_ordered_write_for_someone_elses() {
+    let mut office = Office::new(&[("boards/rules.md", "one\n")]);
+    let disk = office.app.world().resource::<Saver>().disk_shared();
+    office.app.world_mut().insert_resource(Watcher::start(disk).expect("a thread can be started"));
+    office.tick();
+    office.events();
+    for round in 0..10 {
+        office.give(order(&format!("k-{round}"), "ada", write("boards/rules.md", &format!("round {round}\n"))));
+        office.tick();
+        office.tick();
+    }
+    // An edit of someone else comes after all that the watcher has to say of the others.
+    fs::write(office.folder.path().join("boards/other.md"), "by hand").expect("files can be written");
+    let start = Instant::now();
+    let mut by = Vec::new();
+    while !by.contains(&"boards/other.md by outside".to_owned()) {
+        assert!(start.elapsed() < PATIENCE, "the edit must be seen");
+        office.tick();
+        let events = office.events().into_iter();
+        by.extend(events.map(|(_, data)| {
+            format!("{} by {}", data["path"].as_str().unwrap_or(""), data["by"].as_str().unwrap_or(""))
+        }));
+    }
+    assert!(!by.contains(&"boards/rules.md by outside".to_owned()), "{by:?}");
+    assert_eq!(office.known("boards/rules.md"), Some("round 9\n"));
+}
+
+#[test]
+fn what_the_room_writes_into_the_same_file_is_joined_with_the_order() {
+    let mut office = Office::new(&[("boards/rules.md", "# Rules\n- one\n")]);
+    office.tick();
+    office.give(order("k", "ada", write("boards/rules.md", "# Rules\n- one\n- ada's\n")));
+    // The room adds a line in the tick in which the order goes out.
+    office.app.world_mut().write_message(crate::workspace::SceneWrite::File {
+        path: "boards/rules.md".into(),
+        text: "# Rules\n- the room's\n- one\n".into(),
+    });
+    office.tick();
+    office.tick();
+    let both = "# Rules\n- the room's\n- one\n- ada's\n";
+    assert_eq!(office.known("boards/rules.md"), Some(both));
+    let start = Instant::now();
+    while !crate::workspace::save_now(office.app.world_mut()).is_empty() {
+        assert!(start.elapsed() < PATIENCE, "both must be saved");
+        office.tick();
+    }
+    assert_eq!(fs::read_to_string(office.folder.path().join("boards/rules.md")).expect("it is there"), both);
+}
+
+#[test]
+fn an_order_without_an_outcome_is_sent_again_after_a_restart_and_done_once() {
+    let mut office = Office::new(&[]);
+    office.tick();
+    office.give(order("k", "ada", write("agents/new.md", "hello")));
+    advance(office.app.world_mut());
+    // The desk finishes, and nobody takes the answer.
+    office.app.world_mut().insert_resource(FileLine::default());
+    let saved = save_world(office.app.world_mut()).expect("it can be saved");
+    let known = office.app.world().resource::<KnownFiles>().all().clone();
+    let mut again = app();
+    load_world(again.world_mut(), &saved).expect("it can be loaded");
+    begin(again.world_mut(), RoomStart { carried: Some(saved), ..start(known) });
+    let mut office = Office { folder: office.folder, app: again };
+    office.open_desk();
+    let outcomes = office.tick();
+    assert_eq!(outcomes.len(), 1);
+    let Ok(FileAnswer::Changed { done: FileDone::Written { version, content, .. }, .. }) = &outcomes[0].result else {
+        panic!("{outcomes:?}");
+    };
+    assert_eq!((*version, content.as_deref()), (1, Some("hello")));
+    assert_eq!(office.known("agents/new.md"), Some("hello"));
+}
+
+#[test]
+fn a_replay_needs_no_desk_and_comes_to_the_same_world() {
+    let mut office = Office::new(&[("agents/bob.md", "old")]);
+    let files = office.app.world().resource::<KnownFiles>().all().clone();
+    let orders = |tick: u64| match tick {
+        2 => vec![order("k-1", "bob", read("agents/bob.md")), order("k-2", "ada", write("agents/bob.md", "new"))],
+        3 => vec![order("k-3", "ada", write("boards/b.md", "made"))],
+        _ => Vec::new(),
+    };
+    let mut hashes = Vec::new();
+    for tick in 1..8 {
+        orders(tick).into_iter().for_each(|order| office.give(order));
+        office.tick();
+        hashes.push(world_hash(office.app.world_mut()));
+    }
+    let inputs = office.app.world_mut().resource_mut::<InputJournal>().take_recorded();
+    assert!(inputs.iter().any(|input| input.kind == "file_outcome"));
+    let mut again = app();
+    begin(again.world_mut(), start(files));
+    again.world_mut().resource_mut::<InputJournal>().replay(inputs);
+    for tick in 1..8 {
+        for order in orders(tick) {
+            again.world_mut().write_message(order);
+        }
+        assert!(!must_wait(again.world_mut()));
+        advance(again.world_mut());
+        assert_eq!(world_hash(again.world_mut()), hashes[tick as usize - 1], "tick {tick}");
+    }
+}
+
+#[test]
+fn records_of_the_program_are_no_news() {
+    let mut office = Office::new(&[]);
+    office.tick();
+    office.events();
+    let record = super::super::FileOperation::Record { path: "sessions/ada/1.yaml".into(), content: "x".into() };
+    office.give(order("k", "ada", record));
+    office.tick();
+    assert!(office.tick()[0].result.is_ok());
+    assert_eq!(office.events(), []);
+}

@@ -1,0 +1,173 @@
+//! What is said where something is not there or does not fit, so that a model can mend its own order.
+
+use similar::TextDiff;
+
+use super::path::quoted;
+use crate::base::text::truncate;
+
+/// Names of files that are offered instead of one that is not there.
+const SIMILAR_AT_MOST: usize = 3;
+/// Files that are compared letter by letter; more would take too long.
+const COMPARED_AT_MOST: usize = 2000;
+/// Lines that are offered instead of a passage that is not there.
+const LINES_AT_MOST: usize = 3;
+/// Lines of a text that are compared.
+const LINES_COMPARED_AT_MOST: usize = 5000;
+/// Characters of a line that are shown or compared.
+const LINE_CHARS: usize = 120;
+/// How long the difference of two texts is looked for before a coarser one is taken, in milliseconds.
+const DIFF_MS: u64 = 100;
+
+/// `'notes/plan.md' not found. Similar: 'artifacts/plan.md'. Available: [...]`, from paths that may be read.
+pub(super) fn not_found<'a>(wanted: &str, paths: &[&'a str], named_at_most: usize) -> String {
+    let similar = similar(wanted, paths);
+    let mut words = format!("{} not found.", quoted(wanted));
+    if !similar.is_empty() {
+        words.push_str(&format!(" Similar: {}.", list(&similar)));
+    }
+    if paths.is_empty() {
+        words.push_str(" There are no files.");
+        return words;
+    }
+    // What is near in the tree says more than what comes first in the alphabet.
+    let folder = wanted.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let is_near = |path: &&&str| !folder.is_empty() && path.starts_with(folder);
+    let near = paths.iter().filter(is_near).chain(paths.iter().filter(|path| !is_near(path)));
+    let named: Vec<&'a str> = near.take(named_at_most).copied().collect();
+    let more = paths.len() - named.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    words.push_str(&format!(" Available: [{}]{more}", list(&named)));
+    words
+}
+
+fn list(paths: &[&str]) -> String {
+    paths.iter().map(|path| quoted(path)).collect::<Vec<_>>().join(", ")
+}
+
+fn similar<'a>(wanted: &str, paths: &[&'a str]) -> Vec<&'a str> {
+    let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_lowercase();
+    let (wanted_lower, wanted_name) = (wanted.to_lowercase(), name(wanted));
+    let mut found: Vec<(f64, &'a str)> = Vec::new();
+    let mut compared = 0;
+    for path in paths {
+        let this = name(path);
+        if this == wanted_name {
+            found.push((2.0, path));
+            continue;
+        }
+        let is_far = this.len().abs_diff(wanted_name.len()) > 4 && !path.to_lowercase().starts_with(&wanted_lower);
+        if is_far || compared >= COMPARED_AT_MOST {
+            continue;
+        }
+        compared += 1;
+        let names = strsim::normalized_levenshtein(&this, &wanted_name);
+        // The whole path counts where the names alone are near.
+        if names > 0.6 {
+            found.push((names + strsim::normalized_levenshtein(path, wanted) / 2.0, path));
+        } else if path.to_lowercase().starts_with(&wanted_lower) {
+            found.push((0.5, path));
+        }
+    }
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    found.into_iter().take(SIMILAR_AT_MOST).map(|(_, path)| path).collect()
+}
+
+/// Puts `new` in the place of `old`, which must stand there exactly once; else says where it nearly does, or where
+/// it does more than once.
+pub(super) fn edit(path: &str, text: &str, old: &str, new: &str) -> Result<String, String> {
+    let path = quoted(path);
+    if old.is_empty() {
+        return Err(format!("the passage to replace in {path} is empty; name a passage that stands there once."));
+    }
+    let places: Vec<usize> = text.match_indices(old).map(|(at, _)| at).collect();
+    match places.as_slice() {
+        [at] => Ok([&text[..*at], new, &text[at + old.len()..]].concat()),
+        [] => Err(format!("the passage does not stand in {path}.{}", nearest_lines(text, old))),
+        places => {
+            let lines: Vec<String> = places.iter().take(10).map(|at| line_of(text, *at).to_string()).collect();
+            let more = if places.len() > lines.len() { ", …" } else { "" };
+            Err(format!(
+                "the passage stands in {path} {} times (lines {}{more}); name a longer one that stands there once.",
+                places.len(),
+                lines.join(", ")
+            ))
+        }
+    }
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    1 + text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count()
+}
+
+fn nearest_lines(text: &str, old: &str) -> String {
+    let wanted = old.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("");
+    let wanted: String = wanted.chars().take(LINE_CHARS).collect();
+    let lines = text.lines().take(LINES_COMPARED_AT_MOST).enumerate();
+    let mut near: Vec<(f64, usize, &str)> = lines
+        .map(|(index, line)| {
+            let start: String = line.trim().chars().take(LINE_CHARS).collect();
+            (strsim::normalized_levenshtein(&start, &wanted), index + 1, line)
+        })
+        .filter(|(likeness, ..)| *likeness > 0.4)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    if near.is_empty() {
+        let count = text.lines().count();
+        return format!(" No line of its {count} is like it; read the file first.");
+    }
+    let named: Vec<String> = near
+        .iter()
+        .take(LINES_AT_MOST)
+        .map(|(_, number, line)| format!("line {number}: '{}'", truncate(line, LINE_CHARS)))
+        .collect();
+    format!(" Nearest: {}", named.join("; "))
+}
+
+/// How one text differs from the one before, line by line: a unified diff.
+pub(super) fn line_diff(before: &str, after: &str) -> String {
+    let timeout = std::time::Duration::from_millis(DIFF_MS);
+    let diff = TextDiff::configure().timeout(timeout).diff_lines(before, after);
+    diff.unified_diff().context_radius(3).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_miss_names_what_is_like_it_and_what_there_is() {
+        let paths = ["agents/ada.md", "artifacts/plan.md", "artifacts/plans.md", "notes/other.md"];
+        assert_eq!(
+            not_found("notes/plan.md", &paths, 10),
+            "'notes/plan.md' not found. Similar: 'artifacts/plan.md', 'artifacts/plans.md'. Available: \
+             ['notes/other.md', 'agents/ada.md', 'artifacts/plan.md', 'artifacts/plans.md']"
+        );
+        assert_eq!(
+            not_found("zzz", &paths, 2),
+            "'zzz' not found. Available: ['agents/ada.md', 'artifacts/plan.md'] and 2 more"
+        );
+        assert_eq!(not_found("x\n", &[], 2), "'x\u{fffd}' not found. There are no files.");
+    }
+
+    #[test]
+    fn a_passage_is_replaced_where_it_stands_once() {
+        assert_eq!(edit("a", "one two three", "two", "2").as_deref(), Ok("one 2 three"));
+        let absent = edit("a.md", "# Plan\n- buy milk\n- sleep\n", "- buy milch\n", "x").expect_err("it is absent");
+        assert_eq!(absent, "the passage does not stand in 'a.md'. Nearest: line 2: '- buy milk'");
+        let twice = edit("a.md", "x\ny\nx\n", "x", "z").expect_err("it is there twice");
+        assert_eq!(
+            twice,
+            "the passage stands in 'a.md' 2 times (lines 1, 3); name a longer one that stands there once."
+        );
+        assert!(edit("a", "x", "", "z").is_err());
+        let far = edit("a", "abc\n", "zzzzzzzz", "z").expect_err("it is absent");
+        assert!(far.contains("No line of its 1"), "{far}");
+    }
+
+    #[test]
+    fn a_difference_names_the_lines() {
+        let diff = line_diff("a\nb\nc\n", "a\nB\nc\n");
+        assert!(diff.contains("-b\n+B\n"), "{diff}");
+        assert_eq!(line_diff("a\n", "a\n"), "");
+    }
+}

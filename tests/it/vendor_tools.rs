@@ -1,0 +1,391 @@
+//! Conversations with tools in every vendor's wire format: what is sent, as a mock that nobody here wrote
+//! understands it and as it is on the wire, and what comes back.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+use agent_workshop::gateway::LiveCall;
+use agent_workshop::gateway::provider::ProviderRequest;
+use agent_workshop::gateway::settings::GatewaySettings;
+use agent_workshop::mind::{
+    Completion, FailureKind, Finish, PromptMessage, ReasoningBlock, Role, ToolCall, ToolDeclaration,
+};
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+
+use crate::asking::{self, hasty};
+use crate::hostile_server::{STREAM_HEAD, Server};
+use crate::peers::{self, Peer, Tap};
+use crate::vendors::VENDORS;
+
+fn fixtures() -> Value {
+    let call = |name: &str, arguments: Value| json!({ "name": name, "arguments": arguments.to_string() });
+    let both = json!([call("vfs_read", json!({ "path": "a.md" })), call("vfs_read", json!({ "path": "b.md" }))]);
+    let long = call("vfs_write", json!({ "path": "artifacts/long.md", "content": "word ".repeat(100) }));
+    let limited = json!({ "error": { "message": "Rate limited", "type": "rate_limit_error" }, "status": 429 });
+    json!({ "fixtures": [
+        { "match": { "userMessage": "compare", "hasToolResult": true }, "response": { "content": "They agree." } },
+        { "match": { "userMessage": "compare" }, "response": { "content": "I look.", "toolCalls": both } },
+        { "match": { "userMessage": "write" }, "response": { "toolCalls": [long] }, "latency": 10 },
+        { "match": { "userMessage": "patience", "sequenceIndex": 0 }, "response": limited },
+        { "match": { "userMessage": "patience" }, "response": { "toolCalls": both } },
+        { "match": { "userMessage": "nonsense" },
+          "response": { "toolCalls": [{ "name": "vfs_read", "arguments": "{oops" }] } },
+        { "match": { "userMessage": "odd" }, "response": { "content": "Understood all the same." } },
+        { "match": { "userMessage": "think", "hasToolResult": true }, "response": { "content": "Thought through." } },
+        { "match": { "userMessage": "think" },
+          "response": { "toolCalls": both, "reasoning": "Both files matter.", "reasoningSignature": "c2lnbmVk",
+                        "redactedThinking": ["c2VhbGVk"] } },
+    ] })
+}
+
+/// A mock with its fixtures, and what goes to it.
+struct Mock {
+    tap: Tap,
+    peer: Peer,
+    _file: tempfile::NamedTempFile,
+}
+
+fn mock() -> Mock {
+    let mut file = tempfile::Builder::new().suffix(".json").tempfile().expect("there is room for a small file");
+    write!(file, "{}", fixtures()).expect("there is room for a small file");
+    let peer = peers::start_aimock(file.path(), &["--chunk-size", "8"]).expect("the mock starts");
+    Mock { tap: Tap::before(&peer), peer, _file: file }
+}
+
+impl Mock {
+    fn ask(&self, vendor: &str, request: ProviderRequest) -> asking::Asked {
+        asking::ask_this(vendor, &self.tap.url, request, &hasty())
+    }
+
+    /// The last request, as it is on the wire.
+    fn last_sent(&self) -> Value {
+        self.tap.bodies().pop().expect("something was sent")
+    }
+
+    /// The last request, as the mock understood it: in OpenAI's words, whatever the wire.
+    fn last_understood(&self) -> Value {
+        let journal = self.peer.get("/__aimock/journal").expect("the mock keeps a journal");
+        let (from, to) = (journal.find('[').expect("a list"), journal.rfind(']').expect("a list"));
+        let entries: Value = serde_json::from_str(&journal[from..=to]).expect("the journal is JSON");
+        let last = entries.as_array().and_then(|entries| entries.last()).expect("the mock heard something");
+        assert_eq!(last["response"]["status"], 200, "{last}");
+        last["body"].clone()
+    }
+}
+
+fn schema() -> Value {
+    json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] })
+}
+
+fn request(words: &str) -> ProviderRequest {
+    let tool = |name: &str| ToolDeclaration {
+        name: name.to_owned(),
+        description: format!("Does what {name} says."),
+        parameters: schema(),
+    };
+    ProviderRequest { tools: vec![tool("vfs_read"), tool("vfs_write")], ..asking::request(words) }
+}
+
+/// The question after a reply whose calls got these results.
+fn after(mut request: ProviderRequest, reply: &Completion, results: &[&str]) -> ProviderRequest {
+    request.messages.push(PromptMessage::calls(reply.text.clone(), reply.tool_calls.clone()));
+    let answered = reply.tool_calls.iter().zip(results);
+    request.messages.extend(answered.map(|(call, result)| PromptMessage::result(call, *result)));
+    request
+}
+
+fn paths(reply: &Completion) -> Vec<String> {
+    reply.tool_calls.iter().map(|call| call.arguments["path"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+/// Two calls at once, their results, and the final words; each wire gets what its vendor documents.
+fn conversation(vendor: &str) {
+    let mock = mock();
+    let first = request("compare");
+    let asked = mock.ask(vendor, first.clone());
+    let seen: Vec<_> = asked.calls.iter().map(|call| call.name.as_str()).collect();
+    assert_eq!(seen, ["vfs_read", "vfs_read"], "the calls are seen while they come");
+    declared(vendor, &mock.last_sent());
+    let looks = asked.reply();
+    assert_eq!((looks.text.as_str(), looks.finish), ("I look.", Finish::ToolCalls));
+    assert_eq!(paths(&looks), ["a.md", "b.md"]);
+
+    let asked = mock.ask(vendor, after(first, &looks, &["# A", "# B"]));
+    sent_on_the_wire(vendor, &mock.last_sent(), &looks.tool_calls);
+    understood(&mock.last_understood(), vendor);
+    let ends = asked.reply();
+    assert_eq!((ends.text.as_str(), ends.finish, ends.tool_calls.len()), ("They agree.", Finish::Stop, 0));
+}
+
+/// Every tool is declared with its name, its description and its schema.
+fn declared(vendor: &str, body: &Value) {
+    let told = match vendor {
+        "gemini" => json!({ "name": "vfs_read", "description": "Does what vfs_read says.",
+                            "parametersJsonSchema": schema() }),
+        "anthropic" => json!({ "name": "vfs_read", "description": "Does what vfs_read says.",
+                               "input_schema": schema() }),
+        "openai" => json!({ "type": "function", "function": { "name": "vfs_read",
+                            "description": "Does what vfs_read says.", "parameters": schema(), "strict": false } }),
+        _ => json!({ "type": "function", "function": { "name": "vfs_read",
+                     "description": "Does what vfs_read says.", "parameters": schema() } }),
+    };
+    let tools = if vendor == "gemini" { &body["tools"][0]["functionDeclarations"] } else { &body["tools"] };
+    assert_eq!((&tools[0], tools.as_array().map(Vec::len)), (&told, Some(2)), "{vendor}: {body}");
+}
+
+/// The history with calls and results, in the vendor's own words.
+fn sent_on_the_wire(vendor: &str, body: &Value, calls: &[ToolCall]) {
+    let [a, b] = calls else { panic!("two calls") };
+    let (path_a, path_b) = (json!({ "path": "a.md" }), json!({ "path": "b.md" }));
+    let system = json!({ "role": "system", "content": "You are a test." });
+    let user = json!({ "role": "user", "content": "compare" });
+    let (key, wanted) = match vendor {
+        "openai" => {
+            let call = |call: &ToolCall, arguments: &Value| {
+                json!({ "type": "function", "id": call.id,
+                        "function": { "name": "vfs_read", "arguments": arguments.to_string() } })
+            };
+            let result =
+                |call: &ToolCall, text: &str| json!({ "role": "tool", "tool_call_id": call.id, "content": text });
+            let says = json!({ "role": "assistant", "content": "I look.",
+                               "tool_calls": [call(a, &path_a), call(b, &path_b)] });
+            ("messages", json!([system, user, says, result(a, "# A"), result(b, "# B")]))
+        }
+        "anthropic" => {
+            let uses = |call: &ToolCall, input: &Value| json!({ "type": "tool_use", "id": call.id, "name": "vfs_read", "input": input });
+            let result =
+                |call: &ToolCall, text: &str| json!({ "type": "tool_result", "tool_use_id": call.id, "content": text });
+            let says = json!({ "role": "assistant", "content": [
+                { "type": "text", "text": "I look." }, uses(a, &path_a), uses(b, &path_b) ] });
+            let results = json!({ "role": "user", "content": [result(a, "# A"), result(b, "# B")] });
+            ("messages", json!([user, says, results]))
+        }
+        "gemini" => {
+            let with_id = |mut part: Value, call: &ToolCall| {
+                if !call.id.starts_with("call#") {
+                    part["id"] = json!(call.id);
+                }
+                part
+            };
+            let calls = |call: &ToolCall, args: &Value| json!({ "functionCall": with_id(json!({ "name": "vfs_read", "args": args }), call) });
+            let result = |call: &ToolCall, text: &str| {
+                let response = json!({ "name": "vfs_read", "response": { "name": "vfs_read", "content": text } });
+                json!({ "functionResponse": with_id(response, call) })
+            };
+            let says = json!({ "role": "model", "parts": [
+                { "text": "I look." }, calls(a, &path_a), calls(b, &path_b) ] });
+            let asks = json!({ "role": "user", "parts": [{ "text": "compare" }] });
+            ("contents", json!([asks, says, { "role": "user", "parts": [result(a, "# A"), result(b, "# B")] }]))
+        }
+        _ => {
+            let call = |arguments: &Value| json!({ "function": { "name": "vfs_read", "arguments": arguments } });
+            let says =
+                json!({ "role": "assistant", "content": "I look.", "tool_calls": [call(&path_a), call(&path_b)] });
+            let result = |text: &str| json!({ "role": "tool", "content": text });
+            ("messages", json!([system, user, says, result("# A"), result("# B")]))
+        }
+    };
+    assert_eq!(body[key], wanted, "{vendor}: {body}");
+}
+
+/// The mock finds each result with its call.
+fn understood(body: &Value, vendor: &str) {
+    let messages = body["messages"].as_array().expect("messages");
+    let says = messages.iter().find(|message| message["role"] == "assistant").expect("the agent's turn");
+    let called = says["tool_calls"].as_array().expect("calls");
+    let results: Vec<_> = messages.iter().filter(|message| message["role"] == "tool").collect();
+    assert_eq!((called.len(), results.len()), (2, 2), "{vendor}: {body}");
+    for (call, result) in called.iter().zip(results) {
+        // Ollama's format has no ids; the mock makes some up for the calls alone.
+        assert!(vendor == "ollama" || call["id"] == result["tool_call_id"], "{vendor}: {body}");
+    }
+}
+
+/// What is being written is known before it is written.
+fn seen_early(vendor: &str) {
+    let asked = mock().ask(vendor, request("write"));
+    let path = asked.calls.first().and_then(|call: &LiveCall| call.argument("path"));
+    assert_eq!(path.as_deref(), Some("artifacts/long.md"));
+    assert_eq!(asked.reply().tool_calls[0].arguments["content"].as_str().map(str::len), Some(500));
+}
+
+/// A stream that is cut in the middle of a call is no answer, and no call.
+fn cut(vendor: &str) {
+    let mut mock = mock();
+    mock.tap = Tap::cutting(&mock.peer, "word");
+    let failure = mock.ask(vendor, request("write")).failure();
+    assert_eq!(failure.kind, FailureKind::Malformed, "{failure:?}");
+    assert_eq!(mock.tap.bodies().len(), 1, "what was cut was paid for and is not asked again");
+}
+
+/// 429, and then an answer with calls.
+fn limited_once(vendor: &str) {
+    let mock = mock();
+    assert_eq!(paths(&mock.ask(vendor, request("patience")).reply()), ["a.md", "b.md"]);
+    assert_eq!(mock.tap.bodies().len(), 2);
+}
+
+/// Arguments that are no JSON come as the text they were, and go back as an object that tells it.
+fn malformed(vendor: &str) {
+    let mock = mock();
+    // On other wires this mock mends the arguments itself before it sends them.
+    let streams_text = ["openai"].contains(&vendor);
+    let reply = mock.ask(vendor, request("nonsense")).reply();
+    let arguments = &reply.tool_calls[0].arguments;
+    assert_eq!(*arguments, if streams_text { json!("{oops") } else { json!({}) });
+    let broken = Completion { tool_calls: vec![ToolCall::new("c-1", "vfs_read", json!("{oops"))], ..reply };
+    let asked = mock.ask(vendor, after(request("odd"), &broken, &["Error: the arguments were no JSON."]));
+    let sent = mock.last_sent();
+    let told = json!({ "unreadable_arguments": "{oops" });
+    let sent_back = match vendor {
+        "openai" => {
+            let text = sent["messages"][2]["tool_calls"][0]["function"]["arguments"].as_str().expect("a text");
+            serde_json::from_str(text).expect("with JSON in it")
+        }
+        "anthropic" => sent["messages"][1]["content"][0]["input"].clone(),
+        "gemini" => sent["contents"][1]["parts"][0]["functionCall"]["args"].clone(),
+        _ => sent["messages"][2]["tool_calls"][0]["function"]["arguments"].clone(),
+    };
+    assert_eq!(sent_back, told, "{sent}");
+    assert_eq!(asked.reply().text, "Understood all the same.");
+}
+
+/// A history that was cut, that is of another vendor, and in which results are missing, is accepted.
+fn odd_histories(vendor: &str) {
+    let mock = mock();
+    let lost = ToolCall::new("call#vfs_read#0", "vfs_read", json!({ "path": "a.md" }));
+    let other = ToolCall::new("toolu_01 with a blank", "functions.vfs_read", json!({ "path": "b.md" }));
+    let mut request = request("odd");
+    request.messages = vec![
+        PromptMessage::result(&lost, "the result of a call that was cut away"),
+        PromptMessage::calls("", vec![lost.clone(), other.clone()]),
+        PromptMessage::words(Role::User, "Signal from ben-1: odd news"),
+        PromptMessage::result(&other, "late"),
+        PromptMessage::words(Role::Assistant, ""),
+        PromptMessage::words(Role::User, "Progress check: odd?"),
+    ];
+    assert_eq!(mock.ask(vendor, request).reply().text, "Understood all the same.");
+    let understood = mock.last_understood();
+    let roles: Vec<_> = understood["messages"].as_array().into_iter().flatten().map(|m| m["role"].clone()).collect();
+    assert!(
+        roles.starts_with(&[
+            json!("system"),
+            json!("user"),
+            json!("assistant"),
+            json!("tool"),
+            json!("tool"),
+            json!("user")
+        ]),
+        "{understood}"
+    );
+}
+
+/// What Anthropic thought before it called goes back in front of the calls, signed and sealed as it came; the
+/// reasoning of those who imitate OpenAI goes back as they want it; nobody else gets any.
+fn reasoning(vendor: &str) {
+    let mock = mock();
+    let first = request("think");
+    let thinks = mock.ask(vendor, first.clone()).reply();
+    let blocks = thinks.tool_calls[0].reasoning.as_ref().map(|reasoning| reasoning.blocks.clone()).unwrap_or_default();
+    assert!(thinks.tool_calls[1].reasoning.is_none(), "it goes with the first call");
+    let ends = mock.ask(vendor, after(first, &thinks, &["# A", "# B"])).reply();
+    assert_eq!(ends.text, "Thought through.");
+    let sent = mock.last_sent();
+    match vendor {
+        "anthropic" => {
+            let content = &sent["messages"][1]["content"];
+            let thought = content.as_array().into_iter().flatten().filter(|block| block["type"] != "tool_use");
+            let thought: Vec<_> = thought.cloned().collect();
+            let signed = json!({ "type": "thinking", "thinking": "Both files matter.", "signature": "c2lnbmVk" });
+            let sealed = json!({ "type": "redacted_thinking", "data": "c2VhbGVk" });
+            assert!(thought.contains(&signed) && thought.contains(&sealed) && thought.len() == 2, "{sent}");
+            assert_eq!(content[2]["type"], "tool_use", "{sent}");
+        }
+        "openai" => {
+            assert_eq!(blocks, [ReasoningBlock::Plain { text: "Both files matter.".into() }]);
+            assert_eq!(sent["messages"][2]["reasoning_content"], "Both files matter.");
+        }
+        _ => assert!(blocks.is_empty() && !sent.to_string().contains("Both files matter"), "{sent}"),
+    }
+}
+
+/// Gemini's signature of a call goes back on that call, letter for letter; its ids, where it gives some, too. A turn
+/// that is not signed because it comes from elsewhere gets what the vendor documents for that.
+fn signatures_of_gemini() {
+    let heard: Arc<Mutex<Vec<Value>>> = Arc::default();
+    let bodies = heard.clone();
+    let server = Server::start(move |stream, request, number| {
+        let body = request.split_once("{").map_or(String::new(), |(_, body)| format!("{{{body}"));
+        bodies.lock().expect("nobody breaks while holding it").push(serde_json::from_str(&body).unwrap_or_default());
+        let call = |id: &str, path: &str| json!({ "id": id, "name": "vfs_read", "args": { "path": path } });
+        let parts = if number == 0 {
+            json!([{ "functionCall": call("g-1", "a.md"), "thoughtSignature": "c2lnbmVk" }, { "functionCall": call("g-2", "b.md") }])
+        } else {
+            json!([{ "text": "done" }])
+        };
+        let usage = json!({ "promptTokenCount": 5, "candidatesTokenCount": 2, "totalTokenCount": 7 });
+        let end = json!({ "candidates": [{ "content": { "role": "model", "parts": parts }, "finishReason": "STOP" }],
+                          "usageMetadata": usage });
+        drop(stream.write_all(format!("{STREAM_HEAD}data: {end}\r\n\r\n").as_bytes()));
+    });
+    let mut first = request("go");
+    first.model = "gemini-3-pro-preview".to_owned();
+    let settings = GatewaySettings { attempts: 1, ..hasty() };
+    let reply = asking::ask_this("gemini", &server.url, first.clone(), &settings).reply();
+    let next = after(first.clone(), &reply, &["# A", "# B"]);
+    assert_eq!(asking::ask_this("gemini", &server.url, next, &settings).reply().text, "done");
+    let unsigned = Completion { tool_calls: vec![ToolCall::new("c-1", "vfs_read", json!({}))], ..reply };
+    assert_eq!(
+        asking::ask_this("gemini", &server.url, after(first, &unsigned, &["# A"]), &settings).reply().text,
+        "done"
+    );
+    let heard = heard.lock().expect("nobody breaks while holding it");
+    let call = |id: &str, path: &str| json!({ "id": id, "name": "vfs_read", "args": { "path": path } });
+    assert_eq!(
+        heard[1]["contents"][1]["parts"],
+        json!([{ "functionCall": call("g-1", "a.md"), "thoughtSignature": "c2lnbmVk" }, { "functionCall": call("g-2", "b.md") }])
+    );
+    assert_eq!(heard[1]["contents"][2]["parts"][1]["functionResponse"]["id"], "g-2");
+    assert_eq!(heard[2]["contents"][1]["parts"][0]["thoughtSignature"], "skip_thought_signature_validator");
+}
+
+/// Gemini says in the body of a refusal how long to wait, and nowhere else.
+fn delay_of_gemini() {
+    let delay = json!({ "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "41s" });
+    let body = json!([{ "error": { "code": 429, "status": "RESOURCE_EXHAUSTED", "details": [delay] } }]).to_string();
+    let server = Server::saying(vec![crate::hostile_server::status("429 Too Many Requests", "", &body)]);
+    let failure = asking::ask_this("gemini", &server.url, request("go"), &hasty()).failure();
+    assert_eq!((failure.kind, failure.retry_after_secs), (FailureKind::RateLimited, Some(41.0)));
+    assert_eq!(server.seen(), 1, "nobody waits that long here; whoever asked may");
+}
+
+/// Every test of this file: most with each vendor.
+pub fn trials(ignored: bool) -> Vec<Trial> {
+    let tests: [(&str, fn(&str)); 7] = [
+        ("tools_conversation", conversation),
+        ("tools_seen_early", seen_early),
+        ("tools_cut", cut),
+        ("tools_limited_once", limited_once),
+        ("tools_malformed", malformed),
+        ("tools_odd_histories", odd_histories),
+        ("tools_reasoning", reasoning),
+    ];
+    let mut trials = Vec::new();
+    for vendor in VENDORS {
+        for (name, test) in tests {
+            let trial = Trial::test(format!("vendors::{vendor}::{name}"), move || {
+                test(vendor);
+                Ok(())
+            });
+            trials.push(trial.with_ignored_flag(ignored));
+        }
+    }
+    for (name, test) in [("signatures", signatures_of_gemini as fn()), ("delay", delay_of_gemini)] {
+        trials.push(Trial::test(format!("vendors::gemini::{name}"), move || {
+            test();
+            Ok(())
+        }));
+    }
+    trials
+}
