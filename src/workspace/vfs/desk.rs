@@ -325,20 +325,19 @@ impl Desk {
 
     /// Takes out of an answer what whoever ordered may not know.
     fn masked(&mut self, order: &FileOrder, answer: FileAnswer) -> FileAnswer {
-        let path = match &answer {
-            FileAnswer::Unchanged { path, .. } | FileAnswer::Changed { done: FileDone::Written { path, .. }, .. } => {
-                path.clone()
+        let FileOperation::Write { content, .. } = &order.operation else { return answer };
+        let (path, known) = match &answer {
+            FileAnswer::Unchanged { path, .. } => (path.clone(), layout::matters(path).then(|| content.clone())),
+            FileAnswer::Changed { done: FileDone::Written { path, content, .. }, .. } => {
+                (path.clone(), content.clone())
             }
             _ => return answer,
         };
-        let may_read = self.rights.ready(&order.rights).is_ok_and(|rights| rights.may_read(&path));
-        let FileOperation::Write { content, .. } = &order.operation else { return answer };
-        if may_read {
+        if self.rights.ready(&order.rights).is_ok_and(|rights| rights.may_read(&path)) {
             return answer;
         }
         let chars = content.chars().count() as u64;
-        let content = layout::matters(&path).then(|| content.clone());
-        let done = FileDone::Written { path, version: 0, chars, is_new: true, content };
+        let done = FileDone::Written { path, version: 0, chars, is_new: true, content: known };
         FileAnswer::Changed { done, conflict_with: Vec::new() }
     }
 }
