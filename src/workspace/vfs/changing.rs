@@ -73,7 +73,6 @@ impl Desk {
         what: u64,
         path: &WorkspacePath,
         text: &str,
-        may_know: bool,
     ) -> Result<FileAnswer, FileFailure> {
         // Saver and watcher of the room keep off meanwhile.
         let disk = self.disk_of(path);
@@ -87,7 +86,6 @@ impl Desk {
                 return Ok(answer);
             }
         }
-        let path = if may_know { path.as_str() } else { "the file" };
         Err(unfit(format!("'{path}' was changed again and again meanwhile; try once more.")))
     }
 

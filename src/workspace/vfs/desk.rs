@@ -176,13 +176,18 @@ impl Desk {
             FileOperation::Read { path } => self.read(order, &rights, &open(path, Want::Read)?),
             FileOperation::Write { path, content } => {
                 let path = open(path, Want::Write)?;
-                self.put(order, what, &path, content, rights.may_read(path.as_str()))
+                let may_know = rights.may_read(path.as_str());
+                let bytes = content.len() as u64;
+                self.limits.allow(&path, bytes, Some(bytes), 0, 0).map_err(unfit)?;
+                // Why it failed may tell what is there.
+                let put = self.put(order, what, &path, content);
+                put.map_err(|why| if may_know { why } else { unfit(format!("'{path}' could not be written.")) })
             }
             FileOperation::Edit { path, old, new } => {
                 let path = open(path, Want::Change)?;
                 let (text, _) = self.present(&path)?.ok_or_else(|| self.missing(path.as_str(), &rights))?;
                 let text = words::edit(path.as_str(), &text, old, new).map_err(unfit)?;
-                self.put(order, what, &path, &text, true)
+                self.put(order, what, &path, &text)
             }
             FileOperation::List { prefix } => self.list(&rights, prefix),
             FileOperation::Search { text, glob } => self.search(&rights, text.as_deref(), glob.as_deref()),
@@ -197,7 +202,7 @@ impl Desk {
             FileOperation::Restore { path, version } => {
                 let path = open(path, Want::Change)?;
                 let text = self.text_of_version(&path, *version, &rights)?;
-                self.put(order, what, &path, &text, true)
+                self.put(order, what, &path, &text)
             }
             FileOperation::Record { path, content } => self.record(&open(path, Want::Record)?, content),
         }
