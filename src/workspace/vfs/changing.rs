@@ -73,7 +73,6 @@ impl Desk {
         what: u64,
         path: &WorkspacePath,
         text: &str,
-        may_know: bool,
     ) -> Result<FileAnswer, FileFailure> {
         // Saver and watcher of the room keep off meanwhile.
         let disk = self.disk_of(path);
@@ -87,7 +86,6 @@ impl Desk {
                 return Ok(answer);
             }
         }
-        let path = if may_know { path.as_str() } else { "the file" };
         Err(unfit(format!("'{path}' was changed again and again meanwhile; try once more.")))
     }
 
@@ -350,8 +348,9 @@ impl Desk {
         Ok(FileAnswer::Changed { done, conflict_with: Vec::new() })
     }
 
-    /// What was answered when this order was carried out, be it before a restart.
-    pub(super) fn recorded_answer(&self, order: &FileOrder, what: u64) -> Result<Option<FileAnswer>, StoreError> {
+    /// What was answered when this order was carried out, be it before a restart. The text for the room is the one
+    /// that stands there now: another may have been written since, and the room must not go back behind it.
+    pub(super) fn recorded_answer(&mut self, order: &FileOrder, what: u64) -> Result<Option<FileAnswer>, StoreError> {
         let Some((asked, answer)) = self.versions.answer(&order.key)? else { return Ok(None) };
         if asked != what {
             tracing::warn!("the order {} asks for something else than it did before; it is carried out", order.key);
@@ -361,16 +360,17 @@ impl Desk {
             Ok(answer) => answer,
             Err(source) => return Err(StoreError::Json { doing: "read an answer", source }),
         };
-        let of = |path: &str, version: Option<u64>| -> Result<Option<String>, StoreError> {
-            let Some(head) = self.heads.get(path).filter(|_| layout::matters(path)) else { return Ok(None) };
-            self.versions.text(head.file, version.unwrap_or(head.version))
-        };
-        let text = match &answer {
-            FileAnswer::Changed { done: FileDone::Written { path, version, .. }, .. } => of(path, Some(*version))?,
-            FileAnswer::Changed { done: FileDone::Renamed { to, .. }, .. } => of(to, None)?,
+        let path = match &answer {
+            FileAnswer::Changed {
+                done: FileDone::Written { path, .. } | FileDone::Renamed { to: path, .. }, ..
+            } => WorkspacePath::new(path).ok(),
             _ => None,
         };
-        Ok(Some(text.map_or_else(|| answer.clone(), |text| with_content(answer.clone(), &text))))
+        let now = path.and_then(|path| self.present(&path).ok().flatten());
+        Ok(Some(match now {
+            Some((text, _)) => with_content(answer, &text),
+            None => answer,
+        }))
     }
 
     /// Does what was recorded and is not on disk, or takes it back where that is impossible.

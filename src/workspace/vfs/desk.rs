@@ -176,13 +176,18 @@ impl Desk {
             FileOperation::Read { path } => self.read(order, &rights, &open(path, Want::Read)?),
             FileOperation::Write { path, content } => {
                 let path = open(path, Want::Write)?;
-                self.put(order, what, &path, content, rights.may_read(path.as_str()))
+                let may_know = rights.may_read(path.as_str());
+                let bytes = content.len() as u64;
+                self.limits.allow(&path, bytes, Some(bytes), 0, 0).map_err(unfit)?;
+                // Why it failed may tell what is there.
+                let put = self.put(order, what, &path, content);
+                put.map_err(|why| if may_know { why } else { unfit(format!("'{path}' could not be written.")) })
             }
             FileOperation::Edit { path, old, new } => {
                 let path = open(path, Want::Change)?;
                 let (text, _) = self.present(&path)?.ok_or_else(|| self.missing(path.as_str(), &rights))?;
                 let text = words::edit(path.as_str(), &text, old, new).map_err(unfit)?;
-                self.put(order, what, &path, &text, true)
+                self.put(order, what, &path, &text)
             }
             FileOperation::List { prefix } => self.list(&rights, prefix),
             FileOperation::Search { text, glob } => self.search(&rights, text.as_deref(), glob.as_deref()),
@@ -197,7 +202,7 @@ impl Desk {
             FileOperation::Restore { path, version } => {
                 let path = open(path, Want::Change)?;
                 let text = self.text_of_version(&path, *version, &rights)?;
-                self.put(order, what, &path, &text, true)
+                self.put(order, what, &path, &text)
             }
             FileOperation::Record { path, content } => self.record(&open(path, Want::Record)?, content),
         }
@@ -325,20 +330,19 @@ impl Desk {
 
     /// Takes out of an answer what whoever ordered may not know.
     fn masked(&mut self, order: &FileOrder, answer: FileAnswer) -> FileAnswer {
-        let path = match &answer {
-            FileAnswer::Unchanged { path, .. } | FileAnswer::Changed { done: FileDone::Written { path, .. }, .. } => {
-                path.clone()
+        let FileOperation::Write { content, .. } = &order.operation else { return answer };
+        let (path, known) = match &answer {
+            FileAnswer::Unchanged { path, .. } => (path.clone(), layout::matters(path).then(|| content.clone())),
+            FileAnswer::Changed { done: FileDone::Written { path, content, .. }, .. } => {
+                (path.clone(), content.clone())
             }
             _ => return answer,
         };
-        let may_read = self.rights.ready(&order.rights).is_ok_and(|rights| rights.may_read(&path));
-        let FileOperation::Write { content, .. } = &order.operation else { return answer };
-        if may_read {
+        if self.rights.ready(&order.rights).is_ok_and(|rights| rights.may_read(&path)) {
             return answer;
         }
         let chars = content.chars().count() as u64;
-        let content = layout::matters(&path).then(|| content.clone());
-        let done = FileDone::Written { path, version: 0, chars, is_new: true, content };
+        let done = FileDone::Written { path, version: 0, chars, is_new: true, content: known };
         FileAnswer::Changed { done, conflict_with: Vec::new() }
     }
 }

@@ -531,8 +531,18 @@ fn the_same_key_is_carried_out_once_and_answered_alike() {
     let again: Vec<FileOutcome> = orders.iter().map(|order| office.desk.carry_out(order)).collect();
     assert_eq!(first, again);
     let mut office = office.reopen();
-    for (order, first) in orders.iter().zip(&first).filter(|(order, _)| !matches!(&*order.key, "k-4" | "k-7")) {
-        assert_eq!(office.desk.carry_out(order), *first, "{order:?}");
+    // What changed nothing is asked anew; of what changed something, the room hears which text stands there now.
+    let changes = orders.iter().zip(first).filter(|(order, _)| !matches!(&*order.key, "k-4" | "k-7"));
+    for (order, mut first) in changes {
+        if let Ok(FileAnswer::Changed { done, .. }) = &mut first.result {
+            match done {
+                FileDone::Written { path, content, .. } | FileDone::Renamed { to: path, content, .. } => {
+                    *content = (path == "agents/cy.md").then(|| "1".to_owned());
+                }
+                FileDone::Deleted { .. } => {}
+            }
+        }
+        assert_eq!(office.desk.carry_out(order), first);
     }
     assert_eq!(office.history("agents/cy.md"), kept);
     assert_eq!(office.on_disk("agents/cy.md").as_deref(), Some("1"));

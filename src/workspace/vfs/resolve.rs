@@ -4,6 +4,9 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use icu_normalizer::ComposingNormalizerBorrowed;
+
+use super::super::layout::SETTINGS_FILE;
 #[cfg(unix)]
 use super::folder::Folder;
 #[cfg(not(unix))]
@@ -25,6 +28,8 @@ pub(super) enum Trouble {
     OtherName,
     /// It is a folder.
     IsFolder,
+    /// There is one whose name differs in case only.
+    OtherSpelling,
     /// A part of the way is a file.
     NotAFolder,
     /// It is a pipe, a device or a socket.
@@ -48,6 +53,9 @@ impl Trouble {
                 format!("{path} has another name that may lie outside the workspace (a hard link); copy it first.")
             }
             Self::IsFolder => format!("{path} is a folder; name a file in it."),
+            Self::OtherSpelling => {
+                format!("{path} differs from another name in case only, which is the same here; write it as it is.")
+            }
             Self::NotAFolder => format!("{path} cannot be: a part of it is a file."),
             Self::NotAFile => format!("{path} is not an ordinary file."),
             Self::TooLarge { most } => format!(
@@ -61,7 +69,7 @@ impl Trouble {
 
     /// Whether it is a way out of the workspace, as opposed to something that is merely not as it should be.
     pub(super) fn is_refusal(&self) -> bool {
-        matches!(self, Self::Link | Self::OtherName)
+        matches!(self, Self::Link | Self::OtherName | Self::OtherSpelling)
     }
 }
 
@@ -80,11 +88,15 @@ impl From<io::Error> for Trouble {
 pub(super) struct Root {
     folder: Folder,
     path: PathBuf,
+    /// Whether the file system takes `A` for `a`.
+    is_case_blind: bool,
 }
 
 impl Root {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self { folder: Folder::open(path)?, path: path.to_owned() })
+        let folder = Folder::open(path)?;
+        let is_case_blind = folder.look(SETTINGS_FILE).is_ok() && folder.look(&SETTINGS_FILE.to_uppercase()).is_ok();
+        Ok(Self { folder, path: path.to_owned(), is_case_blind })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -96,14 +108,27 @@ impl Root {
         &self.folder
     }
 
-    /// A folder by its normalised path; the workspace itself where that is empty. `None` is the workspace.
+    /// A folder by its normalised path; `None` where that is empty: the workspace itself.
     pub(super) fn walk(&self, folder: &str) -> Result<Option<Folder>, Trouble> {
         let mut at: Option<Folder> = None;
         for part in folder.split('/').filter(|part| !part.is_empty()) {
             let here = at.as_ref().unwrap_or(&self.folder);
+            self.check_spelling(here, part)?;
             at = Some(child(here, part)?);
         }
         Ok(at)
+    }
+
+    /// Where case does not count, one file has many paths, and rights name only one of them: it is taken by the name
+    /// that it has.
+    fn check_spelling(&self, folder: &Folder, name: &str) -> Result<(), Trouble> {
+        if !self.is_case_blind || folder.look(name).is_err() {
+            return Ok(());
+        }
+        let entries = folder.entries()?;
+        let normal = ComposingNormalizerBorrowed::new_nfc();
+        let is_spelled_so = entries.iter().any(|(entry, _)| entry == name || normal.normalize(entry) == name);
+        if is_spelled_so { Ok(()) } else { Err(Trouble::OtherSpelling) }
     }
 
     /// Does something in the folder that a file lies in.
@@ -113,7 +138,9 @@ impl Root {
         act: impl FnOnce(&Folder) -> Result<T, Trouble>,
     ) -> Result<T, Trouble> {
         let folder = self.walk(path.folder())?;
-        act(folder.as_ref().unwrap_or(&self.folder))
+        let folder = folder.as_ref().unwrap_or(&self.folder);
+        self.check_spelling(folder, path.name())?;
+        act(folder)
     }
 
     /// The same; folders that are not there are made, and on disk before anything in them.
@@ -125,6 +152,7 @@ impl Root {
         let mut at: Option<Folder> = None;
         for part in path.folder().split('/').filter(|part| !part.is_empty()) {
             let here = at.as_ref().unwrap_or(&self.folder);
+            self.check_spelling(here, part)?;
             at = Some(match child(here, part) {
                 Err(Trouble::Missing) => {
                     here.make_child(part)?;
@@ -134,7 +162,9 @@ impl Root {
                 found => found?,
             });
         }
-        act(at.as_ref().unwrap_or(&self.folder))
+        let folder = at.as_ref().unwrap_or(&self.folder);
+        self.check_spelling(folder, path.name())?;
+        act(folder)
     }
 
     /// What there is at a path, if it is an ordinary file.

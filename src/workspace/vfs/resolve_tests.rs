@@ -99,6 +99,20 @@ fn a_folder_that_becomes_a_link_after_it_was_looked_at_stays_the_folder_that_it_
     assert!(inside.join("moved/late.md").exists() && !folder.path().join("out/late.md").exists());
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn where_case_does_not_count_a_file_is_taken_by_the_name_that_it_has() {
+    let (folder, mut root) = trap();
+    root.is_case_blind = true;
+    fs::write(folder.path().join("in/artifacts/u\u{308}.md"), "decomposed").expect("files can be written");
+    let artifacts = root.walk("artifacts").expect("it is there").expect("it is not the workspace");
+    assert!(root.check_spelling(&artifacts, "a.md").is_ok() && root.check_spelling(&artifacts, "A.md").is_ok());
+    assert_eq!(root.read(&path("artifacts/a.md"), 100).expect("it is there").0, "inside");
+    root.write_beside(&path("artifacts/A.md"), ".x", "new").expect("nothing is there");
+    root.put_in_place(&path("artifacts/A.md"), ".x").expect("nothing is there");
+    assert_eq!(root.read(&path("artifacts/a.md"), 100).expect("it is there").0, "inside");
+}
+
 #[cfg(unix)]
 #[test]
 fn pipes_and_folders_are_no_texts_and_nothing_waits_for_them() {
