@@ -90,7 +90,7 @@ fn walkers(room: &mut OpenRoom) -> usize {
 }
 
 /// A workspace in which so many wander about inside what the window shows at this zoom.
-fn write_crowd(folder: &Path, agents: usize, zoom: f32) -> std::io::Result<()> {
+pub fn write_crowd(folder: &Path, agents: usize, zoom: f32) -> std::io::Result<()> {
     let size = Vec2::new(WINDOW.x, WINDOW.y) / zoom * 0.9;
     let columns = (agents as f32 * size.x / size.y).sqrt().ceil();
     let step = Vec2::new(size.x / columns, size.y * columns / agents as f32);

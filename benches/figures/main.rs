@@ -10,7 +10,13 @@ mod measure;
 mod minds;
 mod processes;
 mod rooms;
+#[cfg(feature = "window")]
+#[path = "../../tests/it/screen.rs"]
+#[allow(dead_code)]
+mod screen;
 mod ticks;
+#[cfg(feature = "window")]
+mod window;
 
 use measure::Figure;
 
@@ -28,6 +34,8 @@ const GROUPS: &[Group] = &[
     ("replay", processes::replay),
     #[cfg(feature = "window")]
     ("frames", frames::crowds),
+    #[cfg(feature = "window")]
+    ("window", window::whole),
 ];
 
 fn main() {
