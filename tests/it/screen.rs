@@ -164,6 +164,17 @@ impl Display {
         });
         self.hand(&["search", "--name", title, "windowactivate", "--sync"]);
     }
+
+    /// Puts the window of this title away; [`Self::focus`] brings it back.
+    pub fn minimise(&self, title: &str) {
+        self.hand(&["search", "--name", title, "windowminimize"]);
+    }
+
+    /// Whether a picture of the display shows more than an empty one.
+    pub fn shows_something(&self, name: &str) -> bool {
+        // An empty display makes a picture of a few hundred bytes.
+        std::fs::metadata(self.picture(name)).is_ok_and(|file| file.len() > 50_000)
+    }
 }
 
 /// Looks again and again until it is so.

@@ -117,10 +117,7 @@ impl Running {
         let child = command.stderr(std::fs::File::create(display.folder.join("stderr.log")).unwrap()).spawn().unwrap();
         let running = Self { child };
         display.focus("Agent Workshop");
-        // An empty display makes a picture of a few hundred bytes.
-        until("the first frame", || {
-            std::fs::metadata(display.picture("0-first")).is_ok_and(|file| file.len() > 50_000)
-        });
+        until("the first frame", || display.shows_something("0-first"));
         running
     }
 
@@ -168,6 +165,16 @@ fn a_newcomer_s_first_half_hour() {
     display.drag(plan.middle("Add Cleo"), plan.point(Vec2::new(-60.0, 0.0)));
     display.picture("2-dropped");
     until("Cleo in the scene", || contains(&scene, "profile: editor"));
+
+    // Put away, the room goes on; brought back, it is to be seen again.
+    display.minimise("Agent Workshop");
+    until("an empty display", || !display.shows_something("3-put-away"));
+    let events = || log(&workspace).lines().count();
+    let before = events();
+    until("the room to go on where nobody sees it", || events() > before);
+    assert!(!display.shows_something("3-put-away"));
+    display.focus("Agent Workshop");
+    until("the room to be seen again", || display.shows_something("3-back"));
 
     // The rules are changed, and in the room somebody goes to read them.
     display.double_click(plan.point(Vec2::new(0.0, 60.0)));
