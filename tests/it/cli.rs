@@ -53,7 +53,7 @@ fn output(folder: &Path, arguments: &[&str]) -> Output {
     workshop(folder, arguments).output().unwrap()
 }
 
-fn succeed(folder: &Path, arguments: &[&str]) -> String {
+pub fn succeed(folder: &Path, arguments: &[&str]) -> String {
     let output = output(folder, arguments);
     assert!(output.status.success(), "{arguments:?}: {}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()

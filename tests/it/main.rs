@@ -18,6 +18,7 @@ mod vendor_tools;
 mod vendors;
 #[cfg(feature = "window")]
 mod window;
+mod working;
 mod workshop;
 
 use libtest_mimic::{Arguments, Trial};
@@ -36,12 +37,13 @@ macro_rules! cases {
 
 fn main() {
     let arguments = Arguments::from_args();
-    let modules: [fn() -> Vec<Trial>; 9] = [
+    let modules: [fn() -> Vec<Trial>; 10] = [
         layering::trials,
         living::trials,
         bad_days::trials,
         determinism::trials,
         standing_still::trials,
+        working::trials,
         cli::trials,
         hostile::trials,
         vendors::trials,

@@ -1,0 +1,400 @@
+//! Agents at work in a workspace on disk: they start each other, write files, are stopped, asked about and go on.
+
+use std::fs;
+use std::path::Path;
+
+use agent_workshop::app::drive::{EventTap, Step};
+use agent_workshop::app::room::{OpenOptions, Room};
+use agent_workshop::base::ActivationKey;
+use agent_workshop::kernel::{Kernel, KernelCommand};
+use agent_workshop::schedule::{Door, SimClock, Speed};
+use agent_workshop::simulation::{AgentState, State, TaskCommand};
+use agent_workshop::{agent::Roster, gateway::Questions};
+use libtest_mimic::Trial;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::cases;
+use crate::workshop::script_file;
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        six_agents_share_a_task_and_every_step_is_recorded,
+        an_agent_that_was_started_stands_beside_its_starter_and_has_a_thread,
+        a_person_pauses_and_stops_work_and_no_place_is_lost,
+        what_is_risky_waits_for_a_person_and_is_done_once_it_is_allowed,
+        what_a_person_refuses_is_told_to_the_model_and_not_done,
+        nobody_gets_out_of_the_workspace_or_above_its_starter,
+        bad_calls_are_told_in_words_that_help,
+        a_session_is_a_file_that_a_person_can_read,
+        work_goes_on_where_it_was_when_the_room_is_opened_again,
+        a_rate_limit_holds_work_and_lets_it_go_on,
+        a_cap_stops_work_with_its_name_and_number,
+        a_run_with_work_replays,
+    ]
+}
+
+const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\ndecor:\n  - { kind: shelf, position: [300, 200], size: [120, 60] }\n";
+
+/// A workspace on disk with a script for its models.
+struct Studio {
+    folder: TempDir,
+    provider: String,
+    room: Option<Room>,
+    events: Vec<Value>,
+}
+
+impl Studio {
+    fn new(script: &str, files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let lead = [("settings.yaml", ""), ("scenes/test.yaml", SCENE), ("agents/lead.md", "You lead.\n")];
+        for (path, text) in lead.iter().chain(files) {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let provider = format!("scripted:{}", script_file(script).display());
+        let mut studio = Self { folder, provider, room: None, events: Vec::new() };
+        studio.open();
+        studio
+    }
+
+    fn open(&mut self) {
+        let options = OpenOptions {
+            folder: self.folder.path().to_owned(),
+            scene: Some("test".into()),
+            provider: Some(self.provider.clone()),
+            ..OpenOptions::default()
+        };
+        let (mut room, problems) = Room::open(&options).unwrap();
+        assert!(problems.is_empty(), "{problems:?}");
+        room.app.world_mut().resource_mut::<SimClock>().speed = Speed::Max;
+        room.app.world_mut().insert_resource(EventTap::default());
+        self.room = Some(room);
+    }
+
+    fn close(&mut self) {
+        self.room.take().unwrap().close("closed by the test", |_| {}).unwrap();
+    }
+
+    fn world(&mut self) -> &mut bevy::ecs::world::World {
+        self.room.as_mut().unwrap().app.world_mut()
+    }
+
+    fn tick(&mut self) {
+        let room = self.room.as_mut().unwrap();
+        while room.driver.step(room.app.world_mut()) != Step::Ticked {}
+        let events = room.app.world_mut().resource_mut::<EventTap>().take();
+        self.events.extend(events.iter().map(|event| serde_json::to_value(event).unwrap()));
+    }
+
+    fn until(&mut self, what: &str, condition: impl Fn(&mut Self) -> bool) {
+        for _ in 0..6_000 {
+            self.tick();
+            if condition(self) {
+                return;
+            }
+        }
+        panic!("{what} did not happen; the log: {:#?}", self.log());
+    }
+
+    /// What happened to work, in short.
+    fn log(&self) -> Vec<String> {
+        let kinds =
+            ["activation", "spawn", "signal", "tool_call", "tool_result", "complete", "error", "abort", "warning"];
+        let told = self.events.iter().filter(|event| kinds.contains(&event["type"].as_str().unwrap()));
+        told.map(|event| format!("{} {} {}", event["type"], event["agent"], event["data"])).collect()
+    }
+
+    fn all(&self, kind: &str) -> Vec<&Value> {
+        self.events.iter().filter(|event| event["type"] == kind).collect()
+    }
+
+    fn task(&mut self, agent: &str, text: &str) {
+        let task = TaskCommand { agent: agent.into(), text: text.into() };
+        self.world().resource_mut::<Door<TaskCommand>>().push(task);
+        self.until("the task was queued", |studio| !studio.all("activation").is_empty());
+    }
+
+    fn command(&mut self, command: KernelCommand) {
+        self.world().resource_mut::<Door<KernelCommand>>().push(command);
+        self.tick();
+    }
+
+    fn idle(&mut self) {
+        self.until("all work was over", |studio| studio.world().resource::<Kernel>().is_idle());
+        self.tick();
+    }
+
+    fn state(&mut self, agent: &str) -> State {
+        let world = self.world();
+        let roster = world.resource::<Roster>();
+        let entity = roster.key(agent).and_then(|key| roster.entity(key)).expect("it is in the room");
+        world.get::<AgentState>(entity).unwrap().0.state()
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.folder.path().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        self.folder.path().join(path).exists()
+    }
+
+    fn results(&self) -> Vec<String> {
+        self.all("tool_result").iter().map(|event| event["data"]["text"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+fn spawn(name: &str) -> String {
+    let content = format!("# MISSION\\nYou are {name}.");
+    format!(
+        "{{ name: spawn_agent, arguments: {{ filename: {name}.md, content: \"{content}\", task: \"Write {name}.\" }} }}"
+    )
+}
+
+fn six_agents() -> String {
+    let names = ["ada", "bob", "cem", "dan", "eva"];
+    let spawns: Vec<String> = names.iter().map(|name| spawn(name)).collect();
+    let mut script = format!(
+        "latency: 0.1\nagents:\n  lead:\n    - text: I split it.\n      tools: [ {} ]\n    - text: I wait for them.\n",
+        spawns.join(", ")
+    );
+    for name in names {
+        script.push_str(&format!(
+            "  {name}:\n    - tools:\n        - {{ name: vfs_write, arguments: {{ path: artifacts/{name}.md, content: \"# {name}\" }} }}\n        - {{ name: signal_parent, arguments: {{ message: \"artifacts/{name}.md is there\" }} }}\n    - text: Done.\n"
+        ));
+    }
+    script.push_str("default: [ { text: Noted. } ]\n");
+    script
+}
+
+fn six_agents_share_a_task_and_every_step_is_recorded() {
+    let mut studio = Studio::new(&six_agents(), &[]);
+    studio.task("lead", "Write five things.");
+    studio.idle();
+    assert_eq!((studio.all("spawn").len(), studio.all("signal").len()), (5, 5), "{:#?}", studio.log());
+    assert!(studio.all("error").is_empty() && studio.all("warning").is_empty(), "{:#?}", studio.log());
+    for name in ["ada", "bob", "cem", "dan", "eva"] {
+        assert_eq!(studio.read(&format!("artifacts/{name}.md")), format!("# {name}"));
+        assert!(studio.exists(&format!("agents/{name}.md")));
+    }
+    let changed: Vec<&str> =
+        studio.all("file_change").iter().map(|event| event["data"]["path"].as_str().unwrap()).collect();
+    assert_eq!(changed.iter().filter(|path| path.starts_with("artifacts/")).count(), 5);
+    // Every record of work leads back to the task.
+    for event in studio.all("signal") {
+        let mut event = event.clone();
+        for _ in 0..40 {
+            if event["type"] == "activation" && event["data"]["by"] == "user" {
+                break;
+            }
+            let cause = event["cause"].clone();
+            event = studio.events.iter().find(|other| other["seq"] == cause).cloned().unwrap_or_default();
+        }
+        assert_eq!(event["data"]["by"], "user", "a signal that comes from nowhere");
+    }
+    let results = studio.results();
+    assert!(results.contains(&"Created and activated 'ada.md' (depth 1/5)".to_owned()), "{results:#?}");
+    assert!(results.contains(&"Written to 'artifacts/ada.md' (5 chars)".to_owned()), "{results:#?}");
+    assert!(results.contains(&"Message sent to parent 'lead.md'. Re-activating.".to_owned()), "{results:#?}");
+    assert!(studio.all("model_call").iter().all(|call| call["activation"].is_string()));
+    let spent = studio.world().resource::<Questions>().ledger().run();
+    assert!(spent.calls >= 12 && spent.tokens > 0);
+}
+
+fn an_agent_that_was_started_stands_beside_its_starter_and_has_a_thread() {
+    let script = format!(
+        "latency: 0.2\nagents:\n  lead:\n    - tools: [ {} ]\n    - text: Fine.\n  ada: [ {{ text: Hm., latency: 30 }} ]\ndefault: [ {{ text: Noted. }} ]\n",
+        spawn("ada")
+    );
+    let mut studio = Studio::new(&script, &[]);
+    studio.task("lead", "Start her.");
+    studio.until("she came", |studio| studio.world().resource::<Roster>().key("ada").is_some());
+    let added = studio.all("agent_added").into_iter().find(|event| event["agent"] == "ada").unwrap().clone();
+    let at = &added["data"]["position"];
+    let distance = at[0].as_f64().unwrap().hypot(at[1].as_f64().unwrap());
+    assert!(distance < 120.0, "she appears beside who started her: {added}");
+    studio.until("she works", |studio| studio.state("ada") == State::Working);
+    let kernel = studio.world().resource::<Kernel>();
+    let thread = kernel.threads().find(|(_, thread)| &*thread.agent == "ada").unwrap().1;
+    assert_eq!((thread.depth, thread.parent.is_some()), (1, true));
+}
+
+fn a_person_pauses_and_stops_work_and_no_place_is_lost() {
+    let write = |at: u32| format!("{{ name: vfs_write, arguments: {{ path: artifacts/{at}.md, content: x }} }}");
+    let script = format!(
+        "latency: 0.1\nagents:\n  lead:\n    - tools: [ {}, {}, {} ]\n    - text: Done.\n    - text: Again.\n",
+        write(1),
+        write(2),
+        write(3)
+    );
+    let mut studio = Studio::new(&script, &[]);
+    studio.command(KernelCommand::Pause);
+    studio.task("lead", "Write.");
+    for _ in 0..60 {
+        studio.tick();
+    }
+    assert!(studio.all("model_call").is_empty(), "nothing begins while work is paused");
+    studio.command(KernelCommand::Resume);
+    studio.until("the first file was written", |studio| studio.exists("artifacts/1.md"));
+    studio.command(KernelCommand::Pause);
+    for _ in 0..60 {
+        studio.tick();
+    }
+    assert!(!studio.exists("artifacts/3.md"), "it stops between two tool calls");
+    studio.command(KernelCommand::KillAll);
+    studio.tick();
+    let kernel = studio.world().resource::<Kernel>();
+    assert!(kernel.is_idle() && kernel.is_paused() && kernel.going_on() == 0);
+    assert_eq!(studio.all("abort").len(), 1);
+    assert_ne!(studio.state("lead"), State::Working);
+    studio.command(KernelCommand::Resume);
+    studio.task("lead", "Go on.");
+    studio.idle();
+    assert_eq!(studio.all("complete").last().unwrap()["data"]["text"], "Done.");
+}
+
+const SAFE: &str = "---\nid: lead\nsafety_mode: safe\n---\nYou lead.\n";
+const RISKY: &str = "latency: 0.1\nagents:\n  lead:\n    - tools: [ { name: vfs_write, arguments: { path: artifacts/a.md, content: \"# A\" } } ]\n    - text: Done.\n";
+
+fn asked(studio: &mut Studio) -> (ActivationKey, u32, usize) {
+    studio.until("a person was asked", |studio| {
+        studio.world().resource::<Kernel>().activations().any(|one| one.question().is_some())
+    });
+    let kernel = studio.world().resource::<Kernel>();
+    let one = kernel.activations().find(|one| one.question().is_some()).unwrap();
+    (one.key, one.turn, one.question().unwrap().0)
+}
+
+fn what_is_risky_waits_for_a_person_and_is_done_once_it_is_allowed() {
+    let mut studio = Studio::new(RISKY, &[("agents/lead.md", SAFE)]);
+    studio.task("lead", "Write it.");
+    let (activation, turn, call) = asked(&mut studio);
+    studio.tick();
+    assert_eq!(studio.state("lead"), State::Waiting);
+    assert!(!studio.exists("artifacts/a.md"));
+    studio.command(KernelCommand::Decide { activation, turn, call, allow: true });
+    studio.command(KernelCommand::Decide { activation, turn, call, allow: true });
+    studio.idle();
+    assert_eq!(studio.read("artifacts/a.md"), "# A");
+    let written =
+        studio.all("file_change").into_iter().filter(|event| event["data"]["path"] == "artifacts/a.md").count();
+    assert_eq!(written, 1, "twice allowed is done once");
+    assert_eq!((studio.all("approval_requested").len(), studio.all("approval_decided").len()), (1, 1));
+}
+
+fn what_a_person_refuses_is_told_to_the_model_and_not_done() {
+    let mut studio = Studio::new(RISKY, &[("agents/lead.md", SAFE)]);
+    studio.task("lead", "Write it.");
+    let (activation, turn, call) = asked(&mut studio);
+    studio.command(KernelCommand::Decide { activation, turn, call, allow: false });
+    studio.idle();
+    assert!(!studio.exists("artifacts/a.md"));
+    assert!(studio.results()[0].contains("a person refused this"), "{:?}", studio.results());
+    assert_eq!(studio.all("complete").len(), 1, "the work goes on without it");
+}
+
+fn nobody_gets_out_of_the_workspace_or_above_its_starter() {
+    let restricted = "---\nid: lead\nwrites: [\"artifacts/**\"]\n---\nYou lead.\n";
+    let more = "---\\nwrites: [\\\"**\\\"]\\n---\\nI am more.";
+    let script = format!(
+        "latency: 0.1\nagents:\n  lead:\n    - tools:\n        - {{ name: vfs_write, arguments: {{ path: ../out.md, content: x }} }}\n        - {{ name: vfs_write, arguments: {{ path: memory/a.md, content: x }} }}\n        - {{ name: vfs_write, arguments: {{ path: settings.yaml, content: x }} }}\n        - {{ name: vfs_read, arguments: {{ path: .workshop/workshop.db }} }}\n        - {{ name: spawn_agent, arguments: {{ filename: more.md, content: \"{more}\", task: go }} }}\n    - text: Done.\n"
+    );
+    let mut studio = Studio::new(&script, &[("agents/lead.md", restricted)]);
+    studio.task("lead", "Try.");
+    studio.until("the last call was judged", |studio| {
+        studio.all("tool_call").iter().any(|call| call["data"]["tool"] == "spawn_agent")
+            && studio.all("tool_result").len() + studio.all("approval_requested").len() >= 5
+    });
+    assert!(!studio.folder.path().parent().unwrap().join("out.md").exists());
+    assert!(!studio.exists("memory/a.md") && !studio.exists("agents/more.md"));
+    assert_eq!(studio.read("settings.yaml"), "");
+    assert!(studio.results().iter().all(|result| result.starts_with("Error")), "{:#?}", studio.results());
+    assert!(studio.all("spawn").is_empty());
+    assert!(!studio.world().resource::<Kernel>().is_idle(), "raising privileges needs a person");
+}
+
+fn bad_calls_are_told_in_words_that_help() {
+    let script = "latency: 0.1\nagents:\n  lead:\n    - tools:\n        - { name: vfs_raed, arguments: { path: a } }\n        - { name: vfs_write, arguments: { path: artifacts/a.md } }\n        - { name: vfs_read, arguments: \"{oops\" }\n        - { name: vfs_read, arguments: { path: artifact/plan.md } }\n        - { name: vfs_edit, arguments: { path: artifacts/plan.md, old: nowhere, new: x } }\n        - { name: signal_parent, arguments: { message: hello } }\n    - text: Done.\n";
+    let mut studio = Studio::new(script, &[("artifacts/plan.md", "one\ntwo\n")]);
+    studio.task("lead", "Try.");
+    studio.idle();
+    let results = studio.results();
+    let wanted = ["'vfs_read'", "content", "vfs_read", "artifacts/plan.md", "not", "no agent started you"];
+    for (result, wanted) in results.iter().zip(wanted) {
+        assert!(result.starts_with("Error") && result.contains(wanted), "{wanted} in {result}");
+    }
+    assert_eq!(results.len(), 6);
+    assert_eq!(studio.all("complete").len(), 1);
+}
+
+fn a_session_is_a_file_that_a_person_can_read() {
+    let mut studio = Studio::new(&six_agents(), &[]);
+    studio.task("lead", "Write five things.");
+    studio.idle();
+    for _ in 0..3 {
+        studio.tick();
+    }
+    let sessions: Vec<_> =
+        fs::read_dir(studio.folder.path().join("sessions")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let texts: Vec<String> = sessions.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    let ada = texts.iter().find(|text| text.contains("agent: ada")).unwrap_or_else(|| panic!("{sessions:?}"));
+    for wanted in [
+        "status: completed",
+        "task: Write ada.",
+        "started_by: lead",
+        "tool: vfs_write",
+        "Written to 'artifacts/ada.md'",
+    ] {
+        assert!(ada.contains(wanted), "{wanted} in {ada}");
+    }
+}
+
+fn work_goes_on_where_it_was_when_the_room_is_opened_again() {
+    let mut studio = Studio::new(&six_agents(), &[]);
+    studio.task("lead", "Write five things.");
+    studio.until("somebody had written", |studio| studio.exists("artifacts/ada.md"));
+    studio.close();
+    studio.open();
+    studio.idle();
+    for name in ["ada", "bob", "cem", "dan", "eva"] {
+        assert!(studio.exists(&format!("artifacts/{name}.md")), "{name}");
+        let path = format!("artifacts/{name}.md");
+        let written = studio.all("file_change").into_iter().filter(|event| event["data"]["path"] == *path).count();
+        assert_eq!(written, 1, "{path} was written more than once");
+    }
+    assert_eq!((studio.all("spawn").len(), studio.all("signal").len()), (5, 5));
+}
+
+fn a_rate_limit_holds_work_and_lets_it_go_on() {
+    let script = "latency: 0.1\nagents:\n  lead:\n    - error: { status: 429, retry_after: 4 }\n    - error: { status: 429, retry_after: 4 }\n    - error: { status: 429, retry_after: 4 }\n    - error: { status: 429, retry_after: 4 }\n    - error: { status: 429, retry_after: 4 }\n    - error: { status: 429, retry_after: 4 }\n    - text: Done.\n";
+    let mut studio = Studio::new(script, &[]);
+    studio.task("lead", "Ask.");
+    studio.idle();
+    assert_eq!(studio.all("complete").last().expect("it goes on by itself")["data"]["text"], "Done.");
+    assert!(
+        studio.all("warning").iter().any(|event| event["data"]["what"].as_str().unwrap().contains("all work waits"))
+    );
+}
+
+fn a_cap_stops_work_with_its_name_and_number() {
+    let script = "latency: 0.1\nagents:\n  lead: [ { tools: [ { name: vfs_list, arguments: { prefix: a } } ] }, { tools: [ { name: vfs_list, arguments: { prefix: b } } ] }, { tools: [ { name: vfs_list, arguments: { prefix: c } } ] }, { text: Done. } ]\n";
+    let mut studio = Studio::new(script, &[("settings.yaml", "budget: { calls_per_run: 2 }\n")]);
+    studio.task("lead", "Look.");
+    studio.until("the cap was reached", |studio| studio.world().resource::<Kernel>().stopped_by().is_some());
+    let stopped = studio.world().resource::<Kernel>().stopped_by().unwrap().to_owned();
+    assert!(stopped.contains("calls_per_run") && stopped.contains('2'), "{stopped}");
+    assert_eq!(studio.world().resource::<Questions>().ledger().run().calls, 2, "the cap holds");
+    assert!(!studio.world().resource::<Kernel>().is_idle(), "nothing is lost: it waits");
+}
+
+fn a_run_with_work_replays() {
+    let mut studio = Studio::new(&six_agents(), &[]);
+    studio.task("lead", "Write five things.");
+    studio.idle();
+    let run = studio.room.as_ref().unwrap().run.clone();
+    studio.close();
+    let replayed = crate::cli::succeed(Path::new(studio.folder.path()), &["replay", ".", &run, "--verify"]);
+    drop(replayed);
+}
