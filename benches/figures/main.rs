@@ -18,6 +18,7 @@ mod screen;
 mod ticks;
 #[cfg(feature = "window")]
 mod window;
+mod work;
 
 use measure::Figure;
 
@@ -34,6 +35,9 @@ const GROUPS: &[Group] = &[
     ("log", processes::event_log),
     ("replay", processes::replay),
     ("files", files::ten_thousand),
+    ("six agents", work::six_agents),
+    ("thousand pieces", work::thousand_pieces),
+    ("profiles", work::ten_thousand_profiles),
     #[cfg(feature = "window")]
     ("frames", frames::crowds),
     #[cfg(feature = "window")]

@@ -241,6 +241,11 @@ impl Recent {
             }
             _ => match agent {
                 Some(agent) => {
+                    // A file that changed under those who had read it concerns them as much as its writer.
+                    for reader in data["readers"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+                        let what = format!("{}: {}", text("path"), text("what"));
+                        self.refusals.insert(reader.into(), (what, now_secs));
+                    }
                     self.refusals.insert(agent, (text("what"), now_secs));
                 }
                 // What is wrong in a file is a problem, and told as one for as long as it is wrong.

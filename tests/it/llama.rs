@@ -1,15 +1,19 @@
 //! A real model, a tiny one, behind a real server: llama.cpp.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agent_workshop::base::RequestId;
 use agent_workshop::gateway::settings::GatewaySettings;
 use agent_workshop::gateway::worker::{GatewayCommand, GatewayEvent};
+use agent_workshop::gateway::{self, LiveText, Questions};
+use agent_workshop::kernel::KernelCommand;
 use agent_workshop::mind::{FailureKind, Finish};
+use agent_workshop::simulation::TaskCommand;
 use libtest_mimic::Trial;
 
 use crate::asking;
 use crate::peers;
+use crate::workshop::{Setup, Workshop};
 
 /// The machine may be busy with other things.
 fn patient() -> GatewaySettings {
@@ -51,10 +55,53 @@ fn tried_out() {
     assert!(!reply.text.trim().is_empty() && tried.used.tokens > 5, "{reply:?} {:?}", tried.used);
 }
 
+/// Lets the room live, in real time, until something is so.
+fn live_until(room: &mut Workshop, what: &str, condition: impl Fn(&mut Workshop) -> bool) {
+    let began = Instant::now();
+    while !condition(room) {
+        gateway::wait_for_reply(room.world(), Duration::from_millis(10));
+        room.tick();
+        assert!(began.elapsed() < Duration::from_secs(120), "{what} did not happen");
+    }
+}
+
+fn streams(room: &mut Workshop) -> bool {
+    room.world().resource::<LiveText>().iter().any(|(_, text)| !text.trim().is_empty())
+}
+
+/// Work with a real model: it streams, is stopped in the middle, is paused before it begins, and goes on.
+fn worked_with() {
+    let peer = peers::start_llama().expect("the server starts");
+    let settings = format!(
+        "gateway:\n  provider: openai\n  base_urls: {{ openai: \"{}\" }}\n  stall_timeout_secs: 50\nmind: {{ max_work_output_tokens: 120 }}\n",
+        peer.url
+    );
+    let scene = "agents: [ { id: ada, profile: ada, position: [0, 0], behaviour: stationary } ]\n";
+    let profile = "---\ntools: []\n---\nYou answer in plain words.\n";
+    let mut room = Setup::scene(scene).file("settings.yaml", &settings).file("agents/ada.md", profile).open();
+    let task = |text: &str| TaskCommand { agent: "ada".into(), text: text.into() };
+    room.advance(0.2);
+    room.push(task("Tell a long story about a lighthouse."));
+    live_until(&mut room, "the first words", streams);
+    room.push(KernelCommand::KillAll);
+    live_until(&mut room, "the stop", |room| !room.events("abort").is_empty());
+    assert_eq!(room.world().resource::<Questions>().in_flight(), 0, "nobody is asked any more");
+    room.push(task("Say hello to the workshop."));
+    room.advance(2.0);
+    assert_eq!(room.world().resource::<Questions>().in_flight(), 0, "all work is paused after a stop");
+    room.push(KernelCommand::Resume);
+    live_until(&mut room, "words again", streams);
+    live_until(&mut room, "the end", |room| !room.events("complete").is_empty());
+    let complete = room.events("complete")[0].clone();
+    assert!(!complete["data"]["text"].as_str().unwrap_or_default().trim().is_empty(), "{complete}");
+    assert!(complete["data"]["tokens"].as_u64().unwrap_or_default() > 10, "{complete}");
+}
+
 /// Every test of this file.
 pub fn trials() -> Vec<Trial> {
     let ignored = peers::is_ignored("llama::*", peers::llama().err());
-    let tests: [(&str, fn()); 3] = [("streamed", streamed), ("aborted", aborted), ("tried_out", tried_out)];
+    let tests: [(&str, fn()); 4] =
+        [("streamed", streamed), ("aborted", aborted), ("tried_out", tried_out), ("worked_with", worked_with)];
     let named = |(name, test): (&str, fn())| {
         let trial = Trial::test(format!("llama::{name}"), move || {
             test();

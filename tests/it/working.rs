@@ -194,6 +194,9 @@ fn six_agents_share_a_task_and_every_step_is_recorded() {
         }
         assert_eq!(event["data"]["by"], "user", "a signal that comes from nowhere");
     }
+    // What a model calls is begun in the tick in which its reply comes.
+    let reply = studio.all("model_call")[0]["tick"].clone();
+    assert_eq!(studio.all("tool_call")[0]["tick"], reply);
     let results = studio.results();
     assert!(results.contains(&"Created and activated 'ada.md' (depth 1/5)".to_owned()), "{results:#?}");
     assert!(results.contains(&"Written to 'artifacts/ada.md' (5 chars)".to_owned()), "{results:#?}");
