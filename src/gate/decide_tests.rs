@@ -122,8 +122,8 @@ fn the_policy_asks_and_denies_by_class_and_by_path() {
 #[test]
 fn reasons_are_gathered_and_stay_short() {
     let strict = policy(json!({ "file_write": "ask" }));
-    let reasons = why(decided("safety_mode: safe", &strict, "vfs_write", &write("settings.yaml")));
-    for word in ["file_write: ask", "safety mode is safe", "settings say"] {
+    let reasons = why(decided("safety_mode: safe", &strict, "vfs_write", &write("scenes/studio.yaml")));
+    for word in ["file_write: ask", "safety mode is safe", "a scene says"] {
         assert!(reasons.contains(word), "{reasons}");
     }
     let long = format!("writes: [{}]", vec!["aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/b"; 200].join(", "));

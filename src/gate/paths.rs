@@ -64,10 +64,10 @@ pub fn guard(path: &str) -> Option<(Verdict, &'static str)> {
     }
     match parts.as_slice() {
         ["tasks", "approvals.task.md"] => Some((Verdict::Deny, "only a person answers approvals")),
-        ["settings.yaml" | "settings.yml"] => Some((Verdict::Ask, "the settings say what agents may do")),
+        ["settings.yaml" | "settings.yml"] => Some((Verdict::Deny, "only a person changes the settings")),
         ["scenes", ..] => Some((Verdict::Ask, "a scene says which agents there are and carries settings")),
-        ["storage", ..] => Some((Verdict::Ask, "this folder holds what the program goes by")),
-        ["sessions", ..] => Some((Verdict::Ask, "a session is what an agent said and was told")),
+        ["storage", ..] => Some((Verdict::Deny, "only a person changes what the program goes by")),
+        ["sessions", ..] => Some((Verdict::Deny, "the program alone writes sessions")),
         ["agents", ..] if profile_place(path).is_none() => {
             Some((Verdict::Ask, "this folder holds what agents are and are taught"))
         }
@@ -119,10 +119,10 @@ mod tests {
             (".workshop/workshop.db", Verdict::Deny),
             ("a/.git/hooks/x", Verdict::Deny),
             ("SETTINGS.yaml", Verdict::Ask),
-            ("settings.yaml ", Verdict::Ask),
+            ("settings.yaml ", Verdict::Deny),
             ("scenes/studio.yaml", Verdict::Ask),
-            ("storage/terminal-cmd-allowlist.yaml", Verdict::Ask),
-            ("sessions/ada.session.yaml", Verdict::Ask),
+            ("storage/terminal-cmd-allowlist.yaml", Verdict::Deny),
+            ("sessions/ada.session.yaml", Verdict::Deny),
             ("agents/ada/modules/x.ts", Verdict::Ask),
         ] {
             assert_eq!(guard(path).map(|(verdict, _)| verdict), Some(verdict), "{path}");

@@ -10,7 +10,7 @@ use super::command::KernelCommand;
 use super::core::{Effect, Kernel, NewWork, NoReply, Reply};
 use super::office::Office;
 use super::settings::KernelSettings;
-use crate::agent::{AgentCommand, AgentRemoved};
+use crate::agent::{AgentCommand, AgentRemoved, Roster};
 use crate::base::{ActivationKey, Id};
 use crate::gateway::{BudgetSettings, Questions};
 use crate::mind::{FailureKind, ModelFailure, WorkReplied};
@@ -35,13 +35,12 @@ pub(super) struct Outbox {
 }
 
 /// Says what was left over from the last tick. Before the door opens.
-pub(super) fn say(mut outbox: ResMut<Outbox>, office: Office, mut commands: MessageWriter<AgentCommand>) {
+pub(super) fn say(mut outbox: ResMut<Outbox>, roster: Res<Roster>, mut commands: MessageWriter<AgentCommand>) {
     if outbox.agents.is_empty() && outbox.places.is_empty() {
         return;
     }
     commands.write_batch(outbox.agents.drain(..));
-    let (here, coming): (Vec<_>, Vec<_>) =
-        outbox.places.drain(..).partition(|(agent, _)| office.roster.key(agent).is_some());
+    let (here, coming): (Vec<_>, Vec<_>) = outbox.places.drain(..).partition(|(agent, _)| roster.key(agent).is_some());
     outbox.places = coming;
     commands.write_batch(here.into_iter().map(|(agent, position)| AgentCommand::SetHome { agent, position }));
 }

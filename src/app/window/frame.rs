@@ -61,6 +61,8 @@ pub struct Screen {
     /// Frames that must follow soon, whatever happens.
     frames_owed: u8,
     modifiers: egui::Modifiers,
+    /// What came after a button of the pointer in a frame that was slow: it counts in the next one.
+    held_back: Vec<Event>,
 }
 
 impl Screen {
@@ -88,6 +90,7 @@ impl Screen {
             next_frame: LIVELY,
             frames_owed: 0,
             modifiers: egui::Modifiers::NONE,
+            held_back: Vec::new(),
         }
     }
 
@@ -99,6 +102,8 @@ impl Screen {
             Event::ModifiersChanged(now) => std::mem::replace(held, *now) != *now,
             _ => true,
         });
+        self.held_back.append(&mut input.events);
+        input.events = one_hold_at_a_time(&mut self.held_back);
         self.put_on_theme(context, room);
         self.state.now_secs = room.now_secs();
         performing::go_on(room, &mut self.state);
@@ -129,7 +134,7 @@ impl Screen {
         if self.frames_owed > 0 || self.coming.is_some() {
             self.next_frame = LIVELY;
         }
-        if !commands.is_empty() {
+        if !commands.is_empty() || !self.held_back.is_empty() {
             self.next_frame = Duration::ZERO;
         }
         for command in commands {
@@ -193,6 +198,22 @@ impl Screen {
         let pointer = pointer.filter(|pointer| camera.viewport.contains(*pointer));
         let position = pointer.map_or(camera.middle, |pointer| camera.to_world(pointer));
         vec![Command::Import { paths: std::mem::take(&mut self.dropped), position }]
+    }
+}
+
+/// Takes what counts in this frame. `egui` looks only at where the pointer is at the end of a frame, so that a press
+/// that is followed by a long way in the same frame would grab what lies at the end of the way: whatever follows a
+/// button from elsewhere waits for the next frame.
+fn one_hold_at_a_time(events: &mut Vec<Event>) -> Vec<Event> {
+    let button = events.iter().position(|event| matches!(event, Event::PointerButton { .. }));
+    let Some(button) = button else { return std::mem::take(events) };
+    let moves = |event: &Event| matches!(event, Event::PointerMoved(_) | Event::PointerButton { .. });
+    match events.iter().skip(button + 1).position(moves) {
+        Some(next) => {
+            let rest = events.split_off(button + 1 + next);
+            std::mem::replace(events, rest)
+        }
+        None => std::mem::take(events),
     }
 }
 
@@ -284,6 +305,24 @@ mod tests {
     use crate::app::room::OpenOptions;
     use crate::schedule::SimClock;
     use crate::workspace::starter;
+
+    #[test]
+    fn a_press_and_the_way_after_it_never_count_in_one_frame() {
+        let at = |x: f32| Event::PointerMoved(egui::pos2(x, 0.0));
+        let button = |x: f32, pressed| Event::PointerButton {
+            pos: egui::pos2(x, 0.0),
+            button: egui::PointerButton::Primary,
+            pressed,
+            modifiers: egui::Modifiers::NONE,
+        };
+        let mut events = vec![at(1.0), button(1.0, true), at(50.0), at(90.0), button(90.0, false), Event::Copy];
+        assert_eq!(one_hold_at_a_time(&mut events), [at(1.0), button(1.0, true)]);
+        assert_eq!(one_hold_at_a_time(&mut events), [at(50.0), at(90.0), button(90.0, false), Event::Copy]);
+        assert!(events.is_empty() && one_hold_at_a_time(&mut events).is_empty());
+        let mut click = vec![button(1.0, true), button(1.0, false)];
+        assert_eq!(one_hold_at_a_time(&mut click).len(), 1);
+        assert_eq!(one_hold_at_a_time(&mut click).len(), 1);
+    }
 
     #[test]
     fn a_paused_room_lets_the_processor_rest() {
