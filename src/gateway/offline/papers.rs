@@ -3,10 +3,12 @@
 
 use std::fmt::Write;
 
-use super::phrases::ranked;
+use serde_json::json;
+
+use super::phrases::{noun_phrases, ranked};
 use super::speaker::{QUOTED_WORDS, Speaker, Subject};
-use super::text::{clause, contains_word, order, quoted, sentences, stems, tidy, words};
-use crate::base::text::slug;
+use super::text::{clause, contains_word, is_order_verb, is_stop_word, order, quoted, sentences, tidy, words};
+use crate::base::text::{slug, truncate};
 
 /// Throws of the dice until there are enough different lines.
 const THROWS: usize = 24;
@@ -14,6 +16,15 @@ const THROWS: usize = 24;
 const FROM_EACH: usize = 3;
 /// Words of a task in a name made of it.
 const NAME_WORDS: usize = 3;
+/// So many words without an order among them are no work.
+const FEW_WORDS: usize = 3;
+/// Characters of a name.
+const NAME_CHARS: usize = 48;
+/// What is written about a topic, and is not the topic.
+const WRITINGS: &str = " piece summary report list note notes page text article draft story letter overview essay \
+    paragraph document file artifact result plan review ";
+/// Words that say nothing beside one of those.
+const PLAIN: &str = " the a an our this short long brief first final ";
 
 /// A kind of specialist, and what it is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,26 +102,49 @@ pub fn team(task: &str) -> [Specialist; 2] {
     verbs.find_map(of).unwrap_or([RESEARCHER, WRITER])
 }
 
-/// What a task is called: its topic in a few words, without article.
-pub fn name_of(speaker: &mut Speaker, task: &str) -> String {
-    let topic = speaker.subject(task, "").topic;
-    let topic =
-        ["the ", "a ", "an ", "our ", "this "].iter().find_map(|article| topic.strip_prefix(article)).unwrap_or(&topic);
-    let from_words = || {
-        let meaning = words(task).filter(|word| !super::text::is_stop_word(word) && !super::text::is_order_verb(word));
-        meaning.take(NAME_WORDS).collect::<Vec<_>>().join(" ")
-    };
-    let name = if topic.is_empty() { from_words() } else { topic.to_owned() };
-    let name: String = name.chars().take(48).collect();
-    if slug(&name).is_empty() { "task".to_owned() } else { name }
+/// What a task is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Topic {
+    /// In a few words, without article: “launch party”.
+    pub name: String,
+    /// As it stands in a sentence: “the launch party”.
+    pub thing: String,
+}
+
+impl Topic {
+    /// The topic of a task: the first thing in it that is not merely what is to be written.
+    pub fn of(speaker: &Speaker, task: &str) -> Self {
+        let about = [" about ", " on "].iter().find_map(|word| Some(task.split_once(word)?.1)).unwrap_or_default();
+        let phrases = [about, task].map(|text| noun_phrases(&sentences(text), &speaker.reading.interests));
+        let names_more = |phrase: &String| {
+            words(phrase).any(|word| !contains_word(WRITINGS, &word.to_lowercase()) && !contains_word(PLAIN, word))
+        };
+        if let Some(phrase) = phrases.into_iter().flatten().find(names_more) {
+            let bare = ["the ", "a ", "an ", "our ", "this "].iter().find_map(|article| phrase.strip_prefix(article));
+            let name = truncate(bare.unwrap_or(&phrase), NAME_CHARS);
+            return Self { thing: format!("the {name}"), name };
+        }
+        let meaning = words(task).filter(|word| !is_stop_word(word) && !is_order_verb(word));
+        let name = truncate(&meaning.take(NAME_WORDS).collect::<Vec<_>>().join(" "), NAME_CHARS);
+        let name = if name.is_empty() { "task".to_owned() } else { name };
+        Self { thing: format!("“{name}”"), name }
+    }
+
+    /// As it stands in names of files: plain letters, digits and dashes.
+    pub fn slug(&self) -> String {
+        let plain: String = self.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { ' ' }).collect();
+        let slug = slug(&plain);
+        if slug.is_empty() { "task".to_owned() } else { slug }
+    }
 }
 
 impl Specialist {
     /// The agent file: a profile as a person would write one.
-    pub fn file(&self, name: &str, target: &str) -> String {
-        let title = upper_first(&format!("{name} {}", self.trade));
+    pub fn file(&self, topic: &Topic, target: &str) -> String {
+        // A JSON text is a YAML text, whatever stands in it.
+        let title = json!(upper_first(&format!("{} {}", topic.name, self.trade)));
         let mut text = format!("---\nname: {title}\ndescription: {}\n---\n\n", self.description);
-        let _ = write!(text, "You are called in for one thing: {name}. {}\n\n## What you do\n\n", self.description);
+        let _ = write!(text, "Called in for one thing: {}.\n\n## What you do\n\n", topic.thing);
         for duty in self.duties {
             let _ = writeln!(text, "- {duty}");
         }
@@ -133,9 +167,9 @@ impl Specialist {
 /// A piece on a task: what the speaker thinks, what it will do, and what it asks.
 pub fn piece(speaker: &mut Speaker, task: &str, read: &[(String, String)]) -> String {
     let about = inner(task);
-    let name = name_of(speaker, about);
-    let subject = subject_of(speaker, about, &name);
-    let mut text = head(speaker, &name, about);
+    let topic = Topic::of(speaker, about);
+    let subject = subject_of(speaker, about, &topic);
+    let mut text = head(speaker, &topic.name, about);
     quote_all(speaker, read, &mut text);
     let mut seen = different(speaker, 3, |speaker| speaker.view(&subject));
     seen.extend(speaker.recall(&subject.stems));
@@ -155,9 +189,9 @@ pub fn piece(speaker: &mut Speaker, task: &str, read: &[(String, String)]) -> St
 
 /// A summary of what others wrote: what matters most in each, and what comes next.
 pub fn summary(speaker: &mut Speaker, task: &str, read: &[(String, String)]) -> String {
-    let name = name_of(speaker, task);
-    let subject = subject_of(speaker, task, &name);
-    let mut text = head(speaker, &format!("{name}: summary"), task);
+    let topic = Topic::of(speaker, task);
+    let subject = subject_of(speaker, task, &topic);
+    let mut text = head(speaker, &format!("{}: summary", topic.name), task);
     quote_all(speaker, read, &mut text);
     list(&mut text, "What comes next", "1. ", &different(speaker, 3, |speaker| speaker.deed(&subject)));
     list(&mut text, "In short", "", &different(speaker, 1, |speaker| speaker.view(&subject)));
@@ -173,18 +207,15 @@ pub fn gist(speaker: &Speaker, piece: &str) -> Vec<String> {
     best.into_iter().filter(|sentence| sentence.split(' ').count() > 3).take(FROM_EACH).collect()
 }
 
-/// What a specialist was asked about, within the words it was asked with.
-fn inner(task: &str) -> &str {
+/// A task as it is told: of one that was handed on, what stands in it between quotation marks.
+pub fn inner(task: &str) -> &str {
     let quoted = task.split_once('“').and_then(|(_, rest)| rest.split_once('”')).map(|(inner, _)| inner);
     quoted.filter(|inner| !inner.trim().is_empty()).unwrap_or(task)
 }
 
-fn subject_of(speaker: &mut Speaker, task: &str, name: &str) -> Subject {
-    let mut subject = speaker.subject(task, name);
-    subject.stems = stems(task);
-    if subject.particulars.thing.is_empty() {
-        subject.particulars.thing = format!("the {name}");
-    }
+fn subject_of(speaker: &mut Speaker, task: &str, topic: &Topic) -> Subject {
+    let mut subject = speaker.subject(task, &topic.thing);
+    subject.particulars.thing.clone_from(&topic.thing);
     subject
 }
 
@@ -227,7 +258,15 @@ fn list(text: &mut String, heading: &str, mark: &str, lines: &[String]) {
 /// What is asked, as the speaker says it of itself.
 pub fn asked(task: &str) -> String {
     let first = sentences(task).into_iter().next().unwrap_or_default();
-    order(&first).map_or_else(|| quoted(&first, QUOTED_WORDS), |asked| clause(&asked, QUOTED_WORDS))
+    match order(&first) {
+        Some(asked) => format!("I am to {}.", clause(&asked, QUOTED_WORDS)),
+        None => format!("I am asked {}.", quoted(&first, QUOTED_WORDS)),
+    }
+}
+
+/// Whether a task is worth paper: a greeting is not.
+pub fn is_work(task: &str) -> bool {
+    words(task).count() > FEW_WORDS || words(task).any(is_order_verb)
 }
 
 fn upper_first(text: &str) -> String {

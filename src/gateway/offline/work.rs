@@ -8,12 +8,12 @@
 use serde_json::{Value, json};
 
 use super::dossier::{Deed, Dossier, Pending, paths_in};
-use super::papers::{asked, gist, name_of, piece, summary, team};
+use super::papers::{Topic, asked, gist, inner, is_work, piece, summary, team};
 use super::reading::Reading;
 use super::speaker::{QUOTED_WORDS, Speaker};
 use super::text::{clause, quoted};
 use crate::base::hash::content_hash;
-use crate::base::text::{slug, truncate};
+use crate::base::text::truncate;
 use crate::gateway::provider::ProviderRequest;
 use crate::mind::{CallKind, PromptMessage, Role, ToolCall, headings};
 
@@ -25,8 +25,10 @@ const MOST_READ: usize = 6;
 const AROUND_CALL: usize = 200;
 /// A text that is written has at least so many characters, however few tokens are allowed.
 const LEAST_CHARS: usize = 200;
-/// Words of a profile whose work is to have others work.
-const LEADING: [&str; 4] = ["orchestrat", "coordinat", "delegat", "spawn_agent"];
+/// Words at the start of a profile, or in its id, of one whose work is to have others work.
+const LEADING: [&str; 3] = ["orchestrat", "coordinat", "delegat"];
+/// So much of a profile says who somebody is; what comes later says how and with what.
+const WHO_CHARS: usize = 300;
 
 /// A step of the work: words, and the tools that are called with them. Without calls it is the last.
 pub struct Step {
@@ -43,7 +45,8 @@ pub fn next_step(request: &ProviderRequest) -> Option<Step> {
         return None;
     }
     let dossier = Dossier::of(&request.messages);
-    if dossier.task.is_empty() && dossier.signals.is_empty() {
+    let is_underway = !dossier.deeds.is_empty() || !dossier.signals.is_empty();
+    if !is_underway && !is_work(&dossier.task) {
         return None;
     }
     let task = format!("{} {}", headings::TASK, dossier.task);
@@ -76,7 +79,8 @@ impl Worker<'_> {
 
     /// Whether others are to do the work: one who leads, and whom nobody has refused that.
     fn leads(&self) -> bool {
-        let profile = self.speaker.reading.profile.to_lowercase();
+        let profile: String =
+            self.speaker.reading.profile.chars().take(WHO_CHARS).flat_map(char::to_lowercase).collect();
         let names = [self.request.agent.to_lowercase(), self.request.profile.to_lowercase()];
         let is_lead = LEADING.iter().any(|word| profile.contains(word) || names.iter().any(|name| name.contains(word)));
         let mut spawns = self.dossier.calls("spawn_agent").peekable();
@@ -109,21 +113,21 @@ impl Worker<'_> {
     /// Two specialists, each with a file, a task and a place for what it writes.
     fn call_in(&mut self) -> Step {
         let task = self.dossier.task.clone();
-        let name = name_of(&mut self.speaker, &task);
+        let topic = Topic::of(&self.speaker, &task);
         let team = team(&task);
         let folder = if self.declares("spawn_agent", "agents/") { "agents/" } else { "" };
         let calls = team.map(|specialist| {
-            let stem = format!("{}-{}", slug(&name), specialist.trade);
+            let stem = format!("{}-{}", topic.slug(), specialist.trade);
             let target = format!("artifacts/{stem}.md");
             let arguments = json!({
                 "filename": format!("{folder}{stem}.md"),
-                "content": specialist.file(&name, &target),
+                "content": specialist.file(&topic, &target),
                 "task": specialist.task(&task, &target),
             });
             ("spawn_agent", arguments)
         });
         let text = format!(
-            "I am to {}. I call in a {} and a {}, and put together what they write.",
+            "{} I call in a {} and a {}, and put together what they write.",
             asked(&task),
             team[0].trade,
             team[1].trade
@@ -181,7 +185,7 @@ impl Worker<'_> {
         if let (Some(path), true) = (&written, self.may_signal()) {
             let point = self.written_text().and_then(|text| gist(&self.speaker, &text).into_iter().next());
             let point = point.map_or_else(String::new, |point| format!(" Its first point: {}.", clause(&point, 24)));
-            let message = format!("The work on {} is in {path}.{point}", quoted(&task_in_words(&task), 14));
+            let message = format!("The work on {} is in {path}.{point}", quoted(&inner(&task), 14));
             return self.step("I tell my parent.".into(), vec![("signal_parent", json!({ "message": message }))]);
         }
         self.conclude_alone(written.as_deref())
@@ -189,8 +193,8 @@ impl Worker<'_> {
 
     fn conclude_alone(&mut self, written: Option<&str>) -> Step {
         let mut text = match written {
-            Some(path) => format!("{} is done, and stands in {path}.", quoted(&task_in_words(&self.dossier.task), 14)),
-            None => format!("{}: I could not put it on paper.", quoted(&task_in_words(&self.dossier.task), 14)),
+            Some(path) => format!("{} is done, and stands in {path}.", quoted(&inner(&self.dossier.task), 14)),
+            None => format!("{}: I could not put it on paper.", quoted(&inner(&self.dossier.task), 14)),
         };
         if let Some(point) = self.written_text().and_then(|text| gist(&self.speaker, &text).into_iter().next()) {
             text.push_str(&format!(" In short: {}.", clause(&point, QUOTED_WORDS * 2)));
@@ -294,9 +298,8 @@ impl Worker<'_> {
         self.step(format!("{why}, in {path}."), vec![("vfs_write", json!({ "path": path, "content": text }))])
     }
 
-    fn slug(&mut self) -> String {
-        let task = task_in_words(&self.dossier.task);
-        slug(&name_of(&mut self.speaker, &task))
+    fn slug(&self) -> String {
+        Topic::of(&self.speaker, inner(&self.dossier.task)).slug()
     }
 
     /// Whether the declaration of a tool speaks of something.
@@ -314,12 +317,6 @@ impl Worker<'_> {
             .map(|(index, (tool, arguments))| ToolCall::new(format!("call-{}", before + index + 1), tool, arguments));
         Step { text, calls: named.collect() }
     }
-}
-
-/// A task as it is told: of one that was handed on, what stands in it between quotation marks.
-fn task_in_words(task: &str) -> String {
-    let inner = task.split_once('“').and_then(|(_, rest)| rest.split_once('”')).map(|(inner, _)| inner);
-    inner.filter(|inner| !inner.trim().is_empty()).unwrap_or(task).to_owned()
 }
 
 /// “the researcher” of `launch-party-researcher.md`.

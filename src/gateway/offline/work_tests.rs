@@ -92,7 +92,7 @@ fn one_who_leads_calls_in_two_reads_what_they_wrote_and_sums_it_up() {
     while let Some((file, content, task)) = room.children.pop_front() {
         let name = file.trim_end_matches(".md").to_owned();
         let (_, body) = content.trim_start_matches("---\n").split_once("---\n").expect("it has front matter");
-        let mut child = task_for(&name, body, &task);
+        let mut child = task_for(&name, &format!("You are {name}.\n\n{body}"), &task);
         let told = until_words(&mut child, |call| room.tool(&name, call));
         assert!(told.contains("artifacts/launch-party"), "{told}");
     }
@@ -125,7 +125,32 @@ fn another_task_gets_other_people_and_other_words() {
         reply.tool_calls.iter().map(|call| call.arguments["filename"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(spawns("Build a bird house"), ["bird-house-designer.md", "bird-house-engineer.md"]);
-    assert_eq!(spawns("Review the annual report"), ["annual-report-checker.md", "annual-report-critic.md"]);
+    assert_eq!(spawns("Review the annual budget"), ["annual-budget-checker.md", "annual-budget-critic.md"]);
+    assert!(spawns("hello").is_empty(), "a greeting is answered in words");
+}
+
+#[test]
+fn a_piece_is_about_the_topic_and_not_about_the_paper() {
+    let reply = ask(&task_for("ada-1", ADA, "Write a short piece about the harbour bridge that closes on Monday"));
+    let written = &reply.tool_calls[0].arguments;
+    assert_eq!(written["path"], "artifacts/harbour-bridge.md");
+    let text = written["content"].as_str().expect("a text");
+    assert!(text.contains("the harbour bridge") && !text.contains("the short piece"), "{text}");
+}
+
+#[test]
+fn whatever_the_task_is_called_files_have_good_names_and_front_matter_is_yaml() {
+    for task in ["Plan: \"quotes\" # and {braces}", "plan 東京 tower: now", "Plan the ../../etc party"] {
+        let reply = ask(&task_for("orchestrator-1", LEAD, task));
+        for call in &reply.tool_calls {
+            let file = call.arguments["filename"].as_str().expect("a name");
+            assert!(file.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte)), "{file}");
+            let content = call.arguments["content"].as_str().expect("a text");
+            let front = content.trim_start_matches("---\n").split_once("---\n").expect("it has front matter").0;
+            let keys: BTreeMap<String, String> = serde_yaml::from_str(front).expect("it is YAML");
+            assert!(keys.contains_key("name") && keys.contains_key("description"));
+        }
+    }
 }
 
 #[test]
