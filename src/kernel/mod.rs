@@ -1,6 +1,6 @@
 //! Work: what waits, what goes on, who started whom, and when it stops.
 //!
-//! In reading order: one piece of work ([`activation`]), all of it and who gets the next place ([`core`]), what
+//! In reading order: one piece of work ([`activation`]), all of it ([`core`]), who gets the next place ([`places`]), what
 //! becomes of it when a model or a tool has answered ([`steps`]), agents that start and wake agents ([`guards`]),
 //! the session as it is sent and kept ([`session`]). All of that is pure. The systems ([`working`]) tell it what
 //! happened in the room and carry out what it says.
@@ -12,9 +12,11 @@ pub mod guards;
 #[cfg(test)]
 mod model_tests;
 mod office;
+pub mod places;
 mod saved;
 pub mod session;
 pub mod settings;
+mod starting;
 pub mod steps;
 #[cfg(test)]
 mod tests;

@@ -5,16 +5,15 @@ use std::borrow::Cow;
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
-use bevy::math::Vec2;
 use serde_json::{Value, json};
 
 use super::activation::{Activation, Ending, Thread, order_key};
-use super::core::{Effect, Kernel, NewWork};
-use super::guards::{Refusal, Signalled};
+use super::core::{Effect, Kernel};
 use super::session;
 use super::settings::KernelSettings;
+use super::starting::refused_spawn;
 use super::working::{Outbox, report_words};
-use crate::agent::{Agent, AgentCommand, Profiles, Roster};
+use crate::agent::{Agent, Profiles, Roster};
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, AgentKey, Author, Id, Seq};
 use crate::gate::{Authority, Bounds, Decision, GatePolicy, Room, decide};
@@ -28,11 +27,7 @@ use crate::workspace::KnownFiles;
 use crate::workspace::vfs::{FileAnswer, FileFailure, FileOperation, FileOrder, FileRights};
 
 /// The most characters of a result or an ending that stand in the log.
-const LOGGED_CHARS: usize = 2_000;
-/// How far beside its starter an agent appears.
-const BESIDE_UNITS: f32 = 50.0;
-/// How far from its starter an agent has its place.
-const PLACE_UNITS: f32 = 150.0;
+pub(super) const LOGGED_CHARS: usize = 2_000;
 
 /// A tool call: of which work, in which turn, which one.
 pub(super) type CallAt = (ActivationKey, u32, usize);
@@ -48,7 +43,7 @@ pub(super) struct Office<'w, 's> {
     pub(super) log: ResMut<'w, EventLog>,
     files: Res<'w, KnownFiles>,
     questions: Res<'w, Questions>,
-    agents: Query<'w, 's, (&'static Agent, Option<&'static Position>)>,
+    pub(super) agents: Query<'w, 's, (&'static Agent, Option<&'static Position>)>,
     orders: MessageWriter<'w, FileOrder>,
     summons: MessageWriter<'w, Summons>,
     withdrawals: MessageWriter<'w, SummonsWithdrawn>,
@@ -77,7 +72,13 @@ impl Office<'_, '_> {
         (key, self.log.write(draft))
     }
 
-    fn record(&mut self, kind: EventKind, activation: &Activation, cause: impl Into<Option<Seq>>, data: Value) -> Seq {
+    pub(super) fn record(
+        &mut self,
+        kind: EventKind,
+        activation: &Activation,
+        cause: impl Into<Option<Seq>>,
+        data: Value,
+    ) -> Seq {
         let draft = EventDraft::new(kind, data).agent(&activation.agent).activation(&activation.key.id());
         self.log.write(draft.cause(cause))
     }
@@ -96,7 +97,7 @@ impl Office<'_, '_> {
     }
 
     /// Does what the kernel says.
-    pub(super) fn carry_out(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, effect: Effect) {
+    pub(super) fn carry_out(&mut self, kernel: &mut Kernel, effect: Effect) {
         match effect {
             Effect::Summon { activation } => {
                 let Some(one) = kernel.activation(activation) else { return };
@@ -111,7 +112,7 @@ impl Office<'_, '_> {
                     self.record(EventKind::Warning, &one, one.cause, json!({ "what": what }));
                 }
             }
-            Effect::Release { activation, ending } => self.over(kernel, outbox, &activation, &ending),
+            Effect::Release { activation, ending } => self.over(kernel, &activation, &ending),
         }
     }
 
@@ -153,9 +154,15 @@ impl Office<'_, '_> {
         let bounds = self.bounds_of(kernel, &one);
         let plan = tools::parse(&call.call, &bounds);
         let doing = plan.as_ref().ok().map(ToolPlan::doing);
+        let decision = plan.as_ref().ok().map(|plan| {
+            let act = plan.act(&Room { files: &self.files, profiles: &self.profiles });
+            decide(&act, &bounds, &self.policy)
+        });
         let record = call.record.unwrap_or_else(|| {
             let target = doing.as_ref().map(|(_, target)| target.as_str());
-            let data = json!({ "tool": call.call.name, "id": call.call.id, "target": target, "turn": turn });
+            let gate = decision.as_ref().map(word_of);
+            let (tool, id) = (&call.call.name, &call.call.id);
+            let data = json!({ "tool": tool, "id": id, "target": target, "turn": turn, "gate": gate });
             self.record(EventKind::ToolCall, &one, one.cause, data)
         });
         kernel.note_record(key, index, record);
@@ -166,11 +173,10 @@ impl Office<'_, '_> {
             Ok(plan) => plan,
             Err(text) => return self.answer(kernel, at, &call.call, record, text, false),
         };
-        let act = plan.act(&Room { files: &self.files, profiles: &self.profiles });
-        match decide(&act, &bounds, &self.policy) {
-            Decision::Allow => {}
-            Decision::Ask { .. } if call.is_allowed => {}
-            Decision::Ask { why } => {
+        match decision {
+            None | Some(Decision::Allow) => {}
+            Some(Decision::Ask { .. }) if call.is_allowed => {}
+            Some(Decision::Ask { why }) => {
                 let (verb, target) = plan.doing();
                 let what = format!("{verb} {target}");
                 let data = json!({ "tool": plan.tool, "what": what, "why": why, "turn": turn, "call": index });
@@ -179,7 +185,7 @@ impl Office<'_, '_> {
                 kernel.ask_person(key, turn, index, format!("{what}: {why}"));
                 return;
             }
-            Decision::Deny { why } => {
+            Some(Decision::Deny { why }) => {
                 let data = json!({ "decision": "deny", "by": "gate", "tool": plan.tool, "why": why });
                 self.record(EventKind::ApprovalDecided, &one, record, data);
                 return self.answer(kernel, at, &call.call, record, words::denied(&why), false);
@@ -263,111 +269,6 @@ impl Office<'_, '_> {
         self.answer(kernel, at, &call.call, cause, text, result.is_ok());
     }
 
-    /// The id of the agent that a file with this text starts.
-    fn child_of(&self, path: &str, content: &str) -> Id {
-        let read = crate::agent::formats::format_of(path).map(|format| (format.read)(path, content).profile.id);
-        read.unwrap_or_else(|| path.into())
-    }
-
-    fn spawn(
-        &mut self,
-        kernel: &mut Kernel,
-        outbox: &mut Outbox,
-        one: &Activation,
-        (path, content, task): (&str, &str, &str),
-        bounds: Bounds,
-        cause: Seq,
-    ) -> String {
-        let child = self.child_of(path, content);
-        let depth_limit = kernel.depth_at_most(&self.settings);
-        let input = task.to_owned();
-        if let Err(refusal) = kernel.may_spawn(one.key, &child, &input, &self.settings) {
-            return words::spawned(path, &refused_spawn(&refusal));
-        }
-        let parent = kernel.thread(one.thread);
-        let (number, depth) = parent.map_or((0, 1), |thread| (thread.children, thread.depth + 1));
-        let data = json!({ "task": task, "by": one.agent, "parent": one.key.id(), "depth": depth, "profile": child });
-        let (key, queued) = self.queued(&child, data, Some(cause));
-        let data = json!({ "child": child, "path": path, "depth": depth, "activation": key.id() });
-        self.record(EventKind::Spawn, one, queued, data);
-        let work = NewWork {
-            key,
-            agent: child.clone(),
-            profile: child.clone(),
-            file_name: words::file_name(path).to_owned(),
-            input,
-            priority: 0,
-            now: self.clock.tick(),
-            cause: queued,
-        };
-        let outcome = match kernel.spawn(one.key, work, bounds.all().to_vec(), &self.settings) {
-            Err(refusal) => refused_spawn(&refusal),
-            Ok(depth) => {
-                self.bring_in(outbox, one, &child, number);
-                match kernel.stopped_by() {
-                    Some(_) => words::Spawned::Deferred { why: "token budget reached".to_owned() },
-                    None => words::Spawned::Activated { depth, depth_limit },
-                }
-            }
-        };
-        words::spawned(path, &outcome)
-    }
-
-    /// A started agent appears beside its starter and has its place nearby.
-    fn bring_in(&self, outbox: &mut Outbox, one: &Activation, child: &Id, number: u32) {
-        if self.roster.key(child).is_some() {
-            return;
-        }
-        let entity = one.agent_key.and_then(|agent| self.roster.entity(agent));
-        let here = entity.and_then(|entity| self.agents.get(entity).ok()).and_then(|(_, position)| position);
-        let here = here.map_or(Vec2::ZERO, |position| position.0);
-        // Side by side below, from the middle outwards: 0, 1, -1, 2, -2.
-        let step = number.div_ceil(2) as f32 * if number % 2 == 1 { 1.0 } else { -1.0 };
-        let angle = -std::f32::consts::FRAC_PI_2 + step * 0.6;
-        let towards = Vec2::from_angle(angle);
-        outbox.agents.push(AgentCommand::Add {
-            id: Some(child.clone()),
-            profile: child.clone(),
-            position: here + towards * BESIDE_UNITS,
-            behaviour: None,
-            exactly: true,
-        });
-        outbox.places.push((child.clone(), here + towards * PLACE_UNITS));
-    }
-
-    fn signal(&mut self, kernel: &mut Kernel, one: &Activation, message: &str, cause: Seq) -> String {
-        let key = ActivationKey(self.log.next_seq().0);
-        let at = (key, self.clock.tick(), key_seq(key));
-        match kernel.signal(one.key, message, at, &self.settings) {
-            Err(refusal) => match refusal {
-                Refusal::Loop { agent } => words::signalled(&self.file_name(&agent), &words::Signalled::Again),
-                Refusal::NoParent | Refusal::Over => words::signalled("", &words::Signalled::NoParent),
-                other => words::error(&other.to_string()),
-            },
-            Ok(told) => {
-                self.record_signal(one, &told, (key, message), cause);
-                let outcome = match kernel.stopped_by() {
-                    Some(_) => words::Signalled::Deferred { why: "token budget reached".to_owned() },
-                    None => words::Signalled::Sent,
-                };
-                words::signalled(&told.to, &outcome)
-            }
-        }
-    }
-
-    /// The record of a signal; of work that it woke first, because its number names that work.
-    fn record_signal(&mut self, one: &Activation, told: &Signalled, (key, message): (ActivationKey, &str), cause: Seq) {
-        let mut cause = cause;
-        if told.woke {
-            let data = json!({ "task": message, "by": one.agent, "signal_of": one.key.id() });
-            let (queued, seq) = self.queued(&told.agent, data, Some(cause));
-            debug_assert_eq!(queued, key, "nothing was recorded in between");
-            cause = seq;
-        }
-        let data = json!({ "to": told.agent, "message": truncate(message, LOGGED_CHARS), "woke": told.woke });
-        self.record(EventKind::Signal, one, cause, data);
-    }
-
     /// A person decided about a tool call.
     pub(super) fn decided(&mut self, kernel: &mut Kernel, at: CallAt, allow: bool, cause: Seq) {
         let (key, turn, index) = at;
@@ -390,8 +291,7 @@ impl Office<'_, '_> {
     }
 
     /// Work is over: the agent is free and remembers it, the session is written down, and whoever started it hears.
-    fn over(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, one: &Activation, ending: &Ending) {
-        let _ = outbox;
+    fn over(&mut self, kernel: &mut Kernel, one: &Activation, ending: &Ending) {
         let used = self.questions.ledger().activation(&one.key.id());
         let mut data =
             json!({ "turns": one.turn, "calls": used.calls, "tokens": used.tokens, "cost_usd": used.cost_usd() });
@@ -436,16 +336,6 @@ impl Office<'_, '_> {
         }
     }
 
-    fn report(&mut self, kernel: &mut Kernel, one: &Activation, text: &str, cause: Seq) {
-        if kernel.owed_a_report(one.thread, one.has_signalled).is_none() {
-            return;
-        }
-        let key = ActivationKey(self.log.next_seq().0);
-        if let Some(told) = kernel.report(one.thread, text, (key, self.clock.tick(), key_seq(key))) {
-            self.record_signal(one, &told, (key, text), cause);
-        }
-    }
-
     /// The agent came to work that is over: it is free again.
     pub(super) fn release(&mut self, agent: AgentKey, activity: ActivityId, activation: ActivationKey, cause: Seq) {
         let outcome = ThinkOutcome::Nothing { why: "the work was over".to_owned() };
@@ -479,16 +369,10 @@ impl Office<'_, '_> {
     }
 }
 
-/// The record that names work: their numbers are the same.
-fn key_seq(key: ActivationKey) -> Seq {
-    Seq(key.0)
-}
-
-fn refused_spawn(refusal: &Refusal) -> words::Spawned {
-    match refusal {
-        Refusal::Depth { most } => words::Spawned::TooDeep { depth_limit: *most },
-        Refusal::FanOut { most } => words::Spawned::TooMany { fan_out_limit: *most },
-        Refusal::Loop { .. } => words::Spawned::Again,
-        other => words::Spawned::NotWritten(FileFailure { what: other.to_string(), is_refusal: false }),
+fn word_of(decision: &Decision) -> &'static str {
+    match decision {
+        Decision::Allow => "allow",
+        Decision::Ask { .. } => "ask",
+        Decision::Deny { .. } => "deny",
     }
 }

@@ -169,7 +169,6 @@ pub(super) fn notice_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings
 pub(super) fn work(
     mut office: Office,
     mut kernel: ResMut<Kernel>,
-    mut outbox: ResMut<Outbox>,
     mut due: MessageReader<ThinkDue>,
     states: Query<&AgentState>,
     standstill: Option<Res<Standstill>>,
@@ -208,7 +207,7 @@ pub(super) fn work(
         }
         for effect in effects {
             has_ended |= matches!(effect, Effect::Release { .. });
-            office.carry_out(&mut kernel, &mut outbox, effect);
+            office.carry_out(&mut kernel, effect);
         }
     }
     office.tell(&mut kernel);

@@ -87,7 +87,12 @@ fn entry(room: &RoomModel, state: &UiState) -> Option<Id> {
 fn task_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, width: f32, commands: &mut Vec<Command>) {
     let agent = entry(room, state);
     let draft = state.drafts.entry(TASK.to_owned()).or_default();
-    let field = ui.add(egui::TextEdit::singleline(draft).hint_text("What should be done?").desired_width(width));
+    let field = ui.add(
+        egui::TextEdit::singleline(draft)
+            .hint_text("What should be done?")
+            .margin(egui::Margin::symmetric(8, 5))
+            .desired_width(width),
+    );
     kit::name(&field, "Task to run");
     let can_run = agent.is_some() && !draft.trim().is_empty();
     let run = kit::primary(ui, can_run, "Run", theme);

@@ -160,7 +160,7 @@ pub fn status(room: &RoomModel, recent: &Recent) -> String {
     parts.push(match (working, &why) {
         (0, Some(why)) if queued == 0 => format!("all is quiet: {}", why.short),
         (0, None) if queued == 0 => "all is quiet".to_owned(),
-        _ => format!("{working} working"),
+        _ => format!("{working} busy"),
     });
     if queued > 0 {
         parts.push(format!("{queued} queued"));

@@ -197,6 +197,7 @@ fn six_agents_share_a_task_and_every_step_is_recorded() {
     // What a model calls is begun in the tick in which its reply comes.
     let reply = studio.all("model_call")[0]["tick"].clone();
     assert_eq!(studio.all("tool_call")[0]["tick"], reply);
+    assert!(studio.all("tool_call").iter().all(|call| call["data"]["gate"] == "allow"), "every decision is told");
     let results = studio.results();
     assert!(results.contains(&"Created and activated 'ada.md' (depth 1/5)".to_owned()), "{results:#?}");
     assert!(results.contains(&"Written to 'artifacts/ada.md' (5 chars)".to_owned()), "{results:#?}");

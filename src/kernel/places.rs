@@ -1,0 +1,139 @@
+//! Giving out work: who is called to it, who gets a place, and what whoever has one does next.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::activation::{Activation, CallProgress, Ending, Phase};
+use super::core::{Effect, Kernel};
+use super::settings::KernelSettings;
+use crate::base::{ActivationKey, AgentKey, Id};
+use crate::mind::{PromptMessage, Role};
+
+/// Ticks after which an agent that was to come into the room is not waited for any more: 10 s.
+const ARRIVAL_TICKS: u64 = 300;
+
+impl Kernel {
+    /// Gives out work: whoever is at leisure is summoned, places are given by priority and age, and whatever has a
+    /// place goes on. `is_held` says of which agents a person holds back.
+    pub fn step(&mut self, now: u64, settings: &KernelSettings, is_held: impl Fn(AgentKey) -> bool) -> Vec<Effect> {
+        self.end_rate_limit(now);
+        let is_late = |one: &Activation| one.phase == Phase::Due && !one.has_slot && one.not_before != 0;
+        let timers = self.activations.values().any(|one| is_late(one) && one.not_before <= now);
+        if !(self.is_unsettled || timers) {
+            return Vec::new();
+        }
+        self.is_unsettled = false;
+        self.give_up_absent(now);
+        if self.is_paused || self.stopped_by.is_some() || self.resume_tick.is_some() {
+            // Looked at again when that is over: each of them marks the kernel unsettled.
+            return Vec::new();
+        }
+        let mut effects = self.summon();
+        self.give_places(now, settings, &is_held);
+        let going_on: Vec<ActivationKey> =
+            self.activations.values().filter(|activation| activation.has_slot).map(|one| one.key).collect();
+        for key in going_on {
+            let agent = self.activations.get(&key).and_then(|activation| activation.agent_key);
+            if agent.is_some_and(&is_held) {
+                self.is_unsettled = true;
+                continue;
+            }
+            self.go_on(key, now, settings, &mut effects);
+        }
+        effects
+    }
+
+    fn end_rate_limit(&mut self, now: u64) {
+        if self.resume_tick.is_some_and(|tick| tick <= now) {
+            self.resume_tick = None;
+            self.is_unsettled = true;
+        }
+    }
+
+    fn give_up_absent(&mut self, now: u64) {
+        let absent = self.activations.values().filter(|activation| activation.agent_key.is_none());
+        let (late, early): (Vec<_>, Vec<_>) =
+            absent.map(|one| (one.key, one.queued_tick)).partition(|(_, queued)| now >= queued + ARRIVAL_TICKS);
+        self.is_unsettled |= !early.is_empty();
+        for (key, _) in late {
+            self.end(key, Ending::Failed { why: "its agent did not come into the room".into() });
+        }
+    }
+
+    /// One piece of work per agent at a time: the most urgent, of equally urgent ones the oldest.
+    fn summon(&mut self) -> Vec<Effect> {
+        let mut taken: BTreeSet<Id> = BTreeSet::new();
+        let mut first: BTreeMap<&Id, (i32, ActivationKey)> = BTreeMap::new();
+        for activation in self.activations.values() {
+            if activation.has_begun() {
+                taken.insert(activation.agent.clone());
+            } else if activation.agent_key.is_some() {
+                let rank = (activation.priority, activation.key);
+                let best = first.entry(&activation.agent).or_insert(rank);
+                *best = rank.min(*best);
+            }
+        }
+        let called: Vec<ActivationKey> =
+            first.into_iter().filter(|(agent, _)| !taken.contains(*agent)).map(|(_, (_, key))| key).collect();
+        called
+            .into_iter()
+            .filter_map(|key| {
+                self.activations.get_mut(&key)?.phase = Phase::Summoned;
+                Some(Effect::Summon { activation: key })
+            })
+            .collect()
+    }
+
+    fn give_places(&mut self, now: u64, settings: &KernelSettings, is_held: &impl Fn(AgentKey) -> bool) {
+        let places = self.concurrency(settings) as usize;
+        let free = places.saturating_sub(self.going_on());
+        if free == 0 {
+            return;
+        }
+        let mut wanting: Vec<(i32, ActivationKey)> = self
+            .activations
+            .values()
+            .filter(|one| !one.has_slot && one.wants_slot(now) && !one.agent_key.is_some_and(is_held))
+            .map(|one| (one.priority, one.key))
+            .collect();
+        wanting.sort_unstable();
+        for (_, key) in wanting.into_iter().take(free) {
+            if let Some(activation) = self.activations.get_mut(&key) {
+                activation.has_slot = true;
+            }
+        }
+    }
+
+    /// The next step of a piece of work that has a place.
+    fn go_on(&mut self, key: ActivationKey, now: u64, settings: &KernelSettings, effects: &mut Vec<Effect>) {
+        let Some(activation) = self.activations.get_mut(&key) else { return };
+        match &mut activation.phase {
+            Phase::Due if now >= activation.not_before => {
+                if activation.turn >= settings.turns_at_most {
+                    let why = format!("stopped after {} turns (kernel.turns_at_most)", settings.turns_at_most);
+                    self.end(key, Ending::Aborted { why, by_person: false });
+                    return;
+                }
+                for text in activation.mail.drain(..) {
+                    activation.messages.push(PromptMessage::words(Role::User, text));
+                }
+                activation.turn += 1;
+                activation.phase = Phase::Asking;
+                activation.not_before = 0;
+                activation.told.clear();
+                activation.is_unwritten = true;
+                effects.push(Effect::Ask { activation: key, turn: activation.turn });
+            }
+            Phase::Calling { calls } => {
+                let next =
+                    calls.iter_mut().enumerate().find(|(_, one)| !matches!(one.progress, CallProgress::Answered(_)));
+                if let Some((index, call)) = next
+                    && call.progress == CallProgress::Pending
+                {
+                    call.progress = CallProgress::Running;
+                    effects.push(Effect::Perform { activation: key, turn: activation.turn, index });
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Agents that start agents and wake the one that started them, in the room: who comes in where, and what is told.
+
+use bevy::math::Vec2;
+use serde_json::json;
+
+use super::activation::Activation;
+use super::core::{Kernel, NewWork};
+use super::guards::{Refusal, Signalled};
+use super::office::{LOGGED_CHARS, Office};
+use super::working::Outbox;
+use crate::agent::AgentCommand;
+use crate::base::text::truncate;
+use crate::base::{ActivationKey, Id, Seq};
+use crate::gate::Bounds;
+use crate::store::EventKind;
+use crate::tools::words;
+use crate::workspace::vfs::FileFailure;
+
+/// How far beside its starter an agent appears.
+const BESIDE_UNITS: f32 = 50.0;
+/// How far from its starter an agent has its place.
+const PLACE_UNITS: f32 = 150.0;
+
+impl Office<'_, '_> {
+    /// The id of the agent that a file with this text starts.
+    pub(super) fn child_of(&self, path: &str, content: &str) -> Id {
+        let read = crate::agent::formats::format_of(path).map(|format| (format.read)(path, content).profile.id);
+        read.unwrap_or_else(|| path.into())
+    }
+
+    pub(super) fn spawn(
+        &mut self,
+        kernel: &mut Kernel,
+        outbox: &mut Outbox,
+        one: &Activation,
+        (path, content, task): (&str, &str, &str),
+        bounds: Bounds,
+        cause: Seq,
+    ) -> String {
+        let child = self.child_of(path, content);
+        let depth_limit = kernel.depth_at_most(&self.settings);
+        let input = task.to_owned();
+        if let Err(refusal) = kernel.may_spawn(one.key, &child, &input, &self.settings) {
+            return words::spawned(path, &refused_spawn(&refusal));
+        }
+        let parent = kernel.thread(one.thread);
+        let (number, depth) = parent.map_or((0, 1), |thread| (thread.children, thread.depth + 1));
+        let data = json!({ "task": task, "by": one.agent, "parent": one.key.id(), "depth": depth, "profile": child });
+        let (key, queued) = self.queued(&child, data, Some(cause));
+        let data = json!({ "child": child, "path": path, "depth": depth, "activation": key.id() });
+        self.record(EventKind::Spawn, one, queued, data);
+        let work = NewWork {
+            key,
+            agent: child.clone(),
+            profile: child.clone(),
+            file_name: words::file_name(path).to_owned(),
+            input,
+            priority: 0,
+            now: self.clock.tick(),
+            cause: queued,
+        };
+        let outcome = match kernel.spawn(one.key, work, bounds.all().to_vec(), &self.settings) {
+            Err(refusal) => refused_spawn(&refusal),
+            Ok(depth) => {
+                self.bring_in(outbox, one, &child, number);
+                match kernel.stopped_by() {
+                    Some(_) => words::Spawned::Deferred { why: "token budget reached".to_owned() },
+                    None => words::Spawned::Activated { depth, depth_limit },
+                }
+            }
+        };
+        words::spawned(path, &outcome)
+    }
+
+    /// A started agent appears beside its starter and has its place nearby.
+    fn bring_in(&self, outbox: &mut Outbox, one: &Activation, child: &Id, number: u32) {
+        if self.roster.key(child).is_some() {
+            return;
+        }
+        let entity = one.agent_key.and_then(|agent| self.roster.entity(agent));
+        let here = entity.and_then(|entity| self.agents.get(entity).ok()).and_then(|(_, position)| position);
+        let here = here.map_or(Vec2::ZERO, |position| position.0);
+        // Side by side behind it, away from the boards, from the middle outwards: 0, 1, -1, 2, -2.
+        let step = number.div_ceil(2) as f32 * if number % 2 == 1 { 1.0 } else { -1.0 };
+        let angle = std::f32::consts::FRAC_PI_2 - step * 0.6;
+        let towards = Vec2::from_angle(angle);
+        outbox.agents.push(AgentCommand::Add {
+            id: Some(child.clone()),
+            profile: child.clone(),
+            position: here + towards * BESIDE_UNITS,
+            behaviour: None,
+            exactly: true,
+        });
+        outbox.places.push((child.clone(), here + towards * PLACE_UNITS));
+    }
+
+    pub(super) fn signal(&mut self, kernel: &mut Kernel, one: &Activation, message: &str, cause: Seq) -> String {
+        let key = ActivationKey(self.log.next_seq().0);
+        let at = (key, self.clock.tick(), key_seq(key));
+        match kernel.signal(one.key, message, at, &self.settings) {
+            Err(refusal) => match refusal {
+                Refusal::Loop { agent } => words::signalled(&self.file_name(&agent), &words::Signalled::Again),
+                Refusal::NoParent | Refusal::Over => words::signalled("", &words::Signalled::NoParent),
+                other => words::error(&other.to_string()),
+            },
+            Ok(told) => {
+                self.record_signal(one, &told, (key, message), cause);
+                let outcome = match kernel.stopped_by() {
+                    Some(_) => words::Signalled::Deferred { why: "token budget reached".to_owned() },
+                    None => words::Signalled::Sent,
+                };
+                words::signalled(&told.to, &outcome)
+            }
+        }
+    }
+
+    /// The record of a signal; of work that it woke first, because its number names that work.
+    fn record_signal(&mut self, one: &Activation, told: &Signalled, (key, message): (ActivationKey, &str), cause: Seq) {
+        let mut cause = cause;
+        if told.woke {
+            let data = json!({ "task": message, "by": one.agent, "signal_of": one.key.id() });
+            let (queued, seq) = self.queued(&told.agent, data, Some(cause));
+            debug_assert_eq!(queued, key, "nothing was recorded in between");
+            cause = seq;
+        }
+        let data = json!({ "to": told.agent, "message": truncate(message, LOGGED_CHARS), "woke": told.woke });
+        self.record(EventKind::Signal, one, cause, data);
+    }
+
+    /// Tells whoever started it how work ended, if it was told nothing.
+    pub(super) fn report(&mut self, kernel: &mut Kernel, one: &Activation, text: &str, cause: Seq) {
+        if kernel.owed_a_report(one.thread, one.has_signalled).is_none() {
+            return;
+        }
+        let key = ActivationKey(self.log.next_seq().0);
+        if let Some(told) = kernel.report(one.thread, text, (key, self.clock.tick(), key_seq(key))) {
+            self.record_signal(one, &told, (key, text), cause);
+        }
+    }
+}
+
+/// The record that names work: their numbers are the same.
+fn key_seq(key: ActivationKey) -> Seq {
+    Seq(key.0)
+}
+
+pub(super) fn refused_spawn(refusal: &Refusal) -> words::Spawned {
+    match refusal {
+        Refusal::Depth { most } => words::Spawned::TooDeep { depth_limit: *most },
+        Refusal::FanOut { most } => words::Spawned::TooMany { fan_out_limit: *most },
+        Refusal::Loop { .. } => words::Spawned::Again,
+        other => words::Spawned::NotWritten(FileFailure { what: other.to_string(), is_refusal: false }),
+    }
+}
