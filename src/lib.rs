@@ -22,6 +22,16 @@
 //!             store (events, inputs), workspace (files)      Record
 //! ```
 //!
+//! Work goes round once more for every step:
+//!
+//! ```text
+//!     a task ──► kernel ── WorkDue ──► mind ──► gateway ──► outside
+//!                  ▲ │                   │
+//!                  │ └◄── WorkReplied ◄──┘
+//!                  │        tool calls ──► tools (what is meant) ──► gate (may it happen?)
+//!                  └──◄── FileOutcome ◄── workspace::vfs ◄── FileOrder ──┘
+//! ```
+//!
 //! # What always holds
 //!
 //! - **A module uses only modules above it in the list below.** `app` and `cli` see all.
@@ -32,6 +42,10 @@
 //! - **One door:** what was not computed inside the world enters as an [`schedule::Input`], recorded with
 //!   its tick. The same start and the same inputs make the same world, tick by tick.
 //! - **What is compared is what is saved:** the hash of the world is the hash of its saved sections.
+//! - **Nothing that an agent wants happens unjudged:** every tool call passes the gate, within the rights of the
+//!   agent and of everyone who started it.
+//! - **Once:** what is done outside has a name that never changes; whatever stops the process, the same name is
+//!   carried out once.
 //! - **No system waits** for a file, a database, the network or a process.
 
 pub mod base;

@@ -204,6 +204,23 @@ fn a_newcomer_s_first_half_hour() {
     until("the rule taken back", || !contains(&scene, "Sweep the floor on Fridays"));
     display.keys("ctrl+shift+z");
     until("the rule done again", || contains(&scene, "Sweep the floor on Fridays"));
+
+    // Somebody is given a task, and starts others, who write.
+    display.click(plan.middle("Task to run"));
+    display.types("Plan a launch party");
+    display.keys("Return");
+    display.keys("3");
+    let artifacts = workspace.join("artifacts");
+    until("something to be written", || std::fs::read_dir(&artifacts).is_ok_and(|files| files.count() > 0));
+    display.picture("5-work");
+    until("all work to be over", || {
+        let (begun, over) = log(&workspace).lines().fold((0, 0), |(begun, over), event| {
+            let is = |kind: &str| usize::from(event.contains(&format!("\"type\":\"{kind}\"")));
+            (begun + is("activation"), over + is("complete") + is("error") + is("abort"))
+        });
+        begun > 2 && over >= begun
+    });
+    display.keys("1");
     display.keys("space");
     display.keys("t");
     display.picture("5-paused");
