@@ -230,7 +230,8 @@ impl Index {
             }
             let path = format!("{prefix}{name}");
             // Names that no path can spell are not there for anyone who spells paths.
-            if WorkspacePath::new(&path).map_or(true, |normal| normal.as_str() != path) {
+            let is_known = self.files.contains_key(&path) || self.folders.contains_key(&path);
+            if !is_known && WorkspacePath::new(&path).map_or(true, |normal| normal.as_str() != path) {
                 continue;
             }
             match kind {

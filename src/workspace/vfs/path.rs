@@ -282,6 +282,9 @@ fn check_known_names(parts: &[&str]) -> Result<(), &'static str> {
 
 /// The form in which two names are the same wherever anything takes them for the same.
 pub(super) fn folded(part: &str) -> String {
+    if part.is_ascii() {
+        return part.to_ascii_lowercase();
+    }
     let nfkc = ComposingNormalizerBorrowed::new_nfkc().normalize(part);
     // By way of capitals: 'ı' and 'ſ' have the capitals of 'i' and 's'.
     let folded: String = nfkc.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
@@ -291,6 +294,9 @@ pub(super) fn folded(part: &str) -> String {
 /// [`folded`], without accents, and with letters of other scripts replaced by the Latin ones that look the same.
 fn skeleton(part: &str) -> String {
     let folded = folded(part);
+    if folded.is_ascii() {
+        return folded;
+    }
     let bare = DecomposingNormalizerBorrowed::new_nfd().normalize(&folded);
     bare.chars()
         .filter(|c| !matches!(c, '\u{300}'..='\u{36f}'))

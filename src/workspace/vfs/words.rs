@@ -45,18 +45,23 @@ fn list(paths: &[&str]) -> String {
 }
 
 fn similar<'a>(wanted: &str, paths: &[&'a str]) -> Vec<&'a str> {
-    let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_lowercase();
-    let (wanted_lower, wanted_name) = (wanted.to_lowercase(), name(wanted));
+    let wanted_last = wanted.rsplit('/').next().unwrap_or(wanted);
+    let wanted_name = wanted_last.to_lowercase();
     let mut found: Vec<(f64, &'a str)> = Vec::new();
     let mut compared = 0;
     for path in paths {
-        let this = name(path);
-        if this == wanted_name {
-            found.push((2.0, path));
+        let is_below = path.starts_with(wanted);
+        let last = path.rsplit('/').next().unwrap_or(path);
+        // Most paths are passed over without a copy.
+        if (last.len().abs_diff(wanted_name.len()) > 4 && !is_below) || compared >= COMPARED_AT_MOST {
+            if last == wanted_last {
+                found.push((2.0, path));
+            }
             continue;
         }
-        let is_far = this.len().abs_diff(wanted_name.len()) > 4 && !path.to_lowercase().starts_with(&wanted_lower);
-        if is_far || compared >= COMPARED_AT_MOST {
+        let this = last.to_lowercase();
+        if this == wanted_name {
+            found.push((2.0, path));
             continue;
         }
         compared += 1;
@@ -64,7 +69,7 @@ fn similar<'a>(wanted: &str, paths: &[&'a str]) -> Vec<&'a str> {
         // The whole path counts where the names alone are near.
         if names > 0.6 {
             found.push((names + strsim::normalized_levenshtein(path, wanted) / 2.0, path));
-        } else if path.to_lowercase().starts_with(&wanted_lower) {
+        } else if is_below {
             found.push((0.5, path));
         }
     }
