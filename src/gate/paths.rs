@@ -118,7 +118,7 @@ mod tests {
             ("memory/../tasks/approvals.task.md", Verdict::Deny),
             (".workshop/workshop.db", Verdict::Deny),
             ("a/.git/hooks/x", Verdict::Deny),
-            ("SETTINGS.yaml", Verdict::Ask),
+            ("SETTINGS.yaml", Verdict::Deny),
             ("settings.yaml ", Verdict::Deny),
             ("scenes/studio.yaml", Verdict::Ask),
             ("storage/terminal-cmd-allowlist.yaml", Verdict::Deny),

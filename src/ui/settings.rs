@@ -35,7 +35,7 @@ const fn cap(key: &'static str, label: &'static str, about: &'static str, unit: 
 }
 
 /// Every cap, in groups. A test compares it with what the gateway reads.
-const CAPS: [(&str, &[CapRow]); 4] = [
+const CAPS: [(&str, &[CapRow]); 5] = [
     (
         "Everyone together, until the workshop is closed",
         &[
@@ -77,6 +77,14 @@ const CAPS: [(&str, &[CapRow]); 4] = [
             cap("cost_per_agent_per_hour_usd", "Money for each an hour", "The same in any 60 minutes.", Unit::Dollars),
             cap("tokens_per_agent_per_hour", "Tokens for each an hour", "The same in any 60 minutes.", Unit::Count),
             cap("calls_per_agent_per_hour", "Questions of each an hour", "The same in any 60 minutes.", Unit::Count),
+        ],
+    ),
+    (
+        "Each piece of work, from its beginning to its end",
+        &[
+            cap("cost_per_activation_usd", "Money for a task", "What the answers to one task may cost.", Unit::Dollars),
+            cap("tokens_per_activation", "Tokens for a task", "Words in and out for one task.", Unit::Count),
+            cap("calls_per_activation", "Questions for a task", "How often a model may be asked for it.", Unit::Count),
         ],
     ),
 ];

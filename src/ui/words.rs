@@ -133,7 +133,7 @@ fn works(room: &RoomModel) -> usize {
     room.agents.iter().filter(works).count()
 }
 
-/// What goes on, in one sentence: `3 working, 2 queued, 147 k tokens, $0.12`.
+/// What goes on, in one sentence: `3 busy, 2 queued, 147 k tokens, $0.12`.
 pub fn status(room: &RoomModel, recent: &Recent) -> String {
     if room.agents.is_empty() {
         return "Nobody is here yet".to_owned();
@@ -197,12 +197,12 @@ mod tests {
             agent.state = state;
         }
         room.agents[3].queued = 2;
-        assert_eq!(status(&room, &calm()), "3 working, 2 queued, 147 k tokens, $0.12");
+        assert_eq!(status(&room, &calm()), "3 busy, 2 queued, 147 k tokens, $0.12");
         room.speed = Some(Speed::Max);
-        assert_eq!(status(&room, &calm()), "As fast as possible, 3 working, 2 queued, 147 k tokens, $0.12");
+        assert_eq!(status(&room, &calm()), "As fast as possible, 3 busy, 2 queued, 147 k tokens, $0.12");
         room.paused = true;
         room.agents[3].state = State::Waiting;
-        assert_eq!(status(&room, &calm()), "Paused, 1 needs you, 3 working, 2 queued, 147 k tokens, $0.12");
+        assert_eq!(status(&room, &calm()), "Paused, 1 needs you, 3 busy, 2 queued, 147 k tokens, $0.12");
     }
 
     #[test]
@@ -220,7 +220,7 @@ mod tests {
         recent.troubles.insert("openai".into(), trouble);
         assert_eq!(why(&room, &recent), "openai does not answer");
         room.agents[0].queued = 1;
-        assert_eq!(status(&room, &recent), "0 working, 1 queued, openai does not answer, 0 tokens, $0.00");
+        assert_eq!(status(&room, &recent), "0 busy, 1 queued, openai does not answer, 0 tokens, $0.00");
         room.cap_reached = Some("the cap of 9 calls a run is reached".into());
         assert_eq!(why(&room, &recent), "a cap is reached");
         room.paused = true;
