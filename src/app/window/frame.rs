@@ -61,13 +61,7 @@ pub struct Screen {
     /// Frames that must follow soon, whatever happens.
     frames_owed: u8,
     modifiers: egui::Modifiers,
-    /// What came after a button of the pointer in a frame that was slow: it counts in the next one.
-    held_back: Vec<Event>,
 }
-
-/// Two clicks within so many seconds are a double click: what desktops have by default, so that slow frames do not
-/// make two clicks of one.
-const DOUBLE_CLICK_SECS: f64 = 0.5;
 
 impl Screen {
     /// A screen on which nothing was done yet.
@@ -94,7 +88,6 @@ impl Screen {
             next_frame: LIVELY,
             frames_owed: 0,
             modifiers: egui::Modifiers::NONE,
-            held_back: Vec::new(),
         }
     }
 
@@ -106,8 +99,6 @@ impl Screen {
             Event::ModifiersChanged(now) => std::mem::replace(held, *now) != *now,
             _ => true,
         });
-        self.held_back.append(&mut input.events);
-        input.events = one_hold_at_a_time(&mut self.held_back);
         self.put_on_theme(context, room);
         self.state.now_secs = room.now_secs();
         performing::go_on(room, &mut self.state);
@@ -138,7 +129,7 @@ impl Screen {
         if self.frames_owed > 0 || self.coming.is_some() {
             self.next_frame = LIVELY;
         }
-        if !commands.is_empty() || !self.held_back.is_empty() {
+        if !commands.is_empty() {
             self.next_frame = Duration::ZERO;
         }
         for command in commands {
@@ -170,10 +161,7 @@ impl Screen {
                 self.state.follow_light(context.system_theme().map(|system| system == egui::Theme::Dark));
             }
         }
-        context.options_mut(|options| {
-            options.zoom_with_keyboard = false;
-            options.input_options.max_double_click_delay = DOUBLE_CLICK_SECS;
-        });
+        context.options_mut(|options| options.zoom_with_keyboard = false);
         context.set_zoom_factor(text_size);
         fonts::install(context);
         Theme::of(self.state.dark).apply(context);
@@ -206,16 +194,6 @@ impl Screen {
         let position = pointer.map_or(camera.middle, |pointer| camera.to_world(pointer));
         vec![Command::Import { paths: std::mem::take(&mut self.dropped), position }]
     }
-}
-
-/// Takes what counts in this frame. `egui` looks only at where the pointer is at the end of a frame, so that a press
-/// that is followed by a long way in the same frame would grab what lies at the end of the way; and what is typed
-/// right after a click would be lost, because the field has the keyboard from the next frame on. So whatever follows
-/// a button waits for the next frame.
-fn one_hold_at_a_time(events: &mut Vec<Event>) -> Vec<Event> {
-    let button = events.iter().position(|event| matches!(event, Event::PointerButton { .. }));
-    let rest = events.split_off(button.map_or(events.len(), |button| button + 1));
-    std::mem::replace(events, rest)
 }
 
 /// Lets time pass.
@@ -306,25 +284,6 @@ mod tests {
     use crate::app::room::OpenOptions;
     use crate::schedule::SimClock;
     use crate::workspace::starter;
-
-    #[test]
-    fn a_press_and_the_way_after_it_never_count_in_one_frame() {
-        let at = |x: f32| Event::PointerMoved(egui::pos2(x, 0.0));
-        let button = |x: f32, pressed| Event::PointerButton {
-            pos: egui::pos2(x, 0.0),
-            button: egui::PointerButton::Primary,
-            pressed,
-            modifiers: egui::Modifiers::NONE,
-        };
-        let mut events = vec![at(1.0), button(1.0, true), at(50.0), at(90.0), button(90.0, false), Event::Copy];
-        assert_eq!(one_hold_at_a_time(&mut events), [at(1.0), button(1.0, true)]);
-        assert_eq!(one_hold_at_a_time(&mut events), [at(50.0), at(90.0), button(90.0, false)]);
-        assert_eq!(one_hold_at_a_time(&mut events), [Event::Copy], "what is typed waits until a field has it");
-        assert!(events.is_empty() && one_hold_at_a_time(&mut events).is_empty());
-        let mut click = vec![button(1.0, true), button(1.0, false)];
-        assert_eq!(one_hold_at_a_time(&mut click).len(), 1);
-        assert_eq!(one_hold_at_a_time(&mut click).len(), 1);
-    }
 
     #[test]
     fn a_paused_room_lets_the_processor_rest() {
