@@ -185,7 +185,7 @@ impl Worker<'_> {
         if let (Some(path), true) = (&written, self.may_signal()) {
             let point = self.written_text().and_then(|text| gist(&self.speaker, &text).into_iter().next());
             let point = point.map_or_else(String::new, |point| format!(" Its first point: {}.", clause(&point, 24)));
-            let message = format!("The work on {} is in {path}.{point}", quoted(&inner(&task), 14));
+            let message = format!("The work on {} is in {path}.{point}", quoted(inner(&task), 14));
             return self.step("I tell my parent.".into(), vec![("signal_parent", json!({ "message": message }))]);
         }
         self.conclude_alone(written.as_deref())
@@ -193,8 +193,8 @@ impl Worker<'_> {
 
     fn conclude_alone(&mut self, written: Option<&str>) -> Step {
         let mut text = match written {
-            Some(path) => format!("{} is done, and stands in {path}.", quoted(&inner(&self.dossier.task), 14)),
-            None => format!("{}: I could not put it on paper.", quoted(&inner(&self.dossier.task), 14)),
+            Some(path) => format!("{} is done, and stands in {path}.", quoted(inner(&self.dossier.task), 14)),
+            None => format!("{}: I could not put it on paper.", quoted(inner(&self.dossier.task), 14)),
         };
         if let Some(point) = self.written_text().and_then(|text| gist(&self.speaker, &text).into_iter().next()) {
             text.push_str(&format!(" In short: {}.", clause(&point, QUOTED_WORDS * 2)));
