@@ -24,7 +24,9 @@ impl Kernel {
         if has_said || !reply.tool_calls.is_empty() {
             activation.messages.push(PromptMessage::calls(reply.text.clone(), reply.tool_calls.clone()));
         }
-        let is_new = reply.tool_calls.iter().fold(false, |any, call| activation.made.insert(call_hash(call)) || any);
+        let made = activation.made.len();
+        activation.made.extend(reply.tool_calls.iter().map(call_hash));
+        let is_new = activation.made.len() > made;
         self.rate_limits = 0;
         self.is_unsettled = true;
         let Some(activation) = self.activations.get_mut(&key) else { return };

@@ -98,6 +98,7 @@ impl Display {
     /// The pointer goes there and clicks.
     pub fn click(&self, (x, y): (f32, f32)) {
         self.point((x, y));
+        thread::sleep(Duration::from_millis(300));
         self.hand(&["click", "1"]);
     }
 
@@ -115,7 +116,11 @@ impl Display {
     /// Takes hold of what is at one place and lets go of it at another.
     pub fn drag(&self, from: (f32, f32), to: (f32, f32)) {
         self.point(from);
+        // A hand rests before it presses and before it moves: at a few frames a second both must be seen.
+        let rest = || thread::sleep(Duration::from_millis(500));
+        rest();
         self.hand(&["mousedown", "1"]);
+        rest();
         for step in 1..=8 {
             let share = step as f32 / 8.0;
             self.point((from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share));
