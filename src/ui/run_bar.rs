@@ -55,7 +55,8 @@ fn act(command: KernelCommand) -> Command {
 /// Who is to do it: an agent in the room, or a profile, of which one then comes in.
 fn entry_ui(ui: &mut Ui, room: &RoomModel, state: &mut UiState) {
     let chosen = entry(room, state);
-    let shown = chosen.as_deref().map_or("nobody".to_owned(), |id| room.called(id).to_owned());
+    let name = |id: &Id| entries(room).into_iter().find(|(entry, _)| entry == id).map(|(_, name)| name);
+    let shown = chosen.as_ref().and_then(name).unwrap_or_else(|| "nobody".to_owned());
     let menu = egui::ComboBox::from_id_salt("run entry").selected_text(shown).width(120.0).show_ui(ui, |ui| {
         for (id, name) in entries(room) {
             let is_chosen = chosen.as_ref() == Some(&id);
