@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::activation::{Activation, Ending, Finished, Origin, Phase, Thread};
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
-use crate::mind::{PromptMessage, Role, ToolCall, task_words};
+use crate::mind::{PromptMessage, Role, task_words};
 use crate::simulation::ActivityId;
 
 /// Pieces of work that are over and still known, for whoever shows them.
@@ -59,17 +59,6 @@ pub enum Effect {
         /// How it ended.
         ending: Ending,
     },
-}
-
-/// What a model answered.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Reply {
-    /// The words, without markers.
-    pub text: String,
-    /// The tools that it called, in order.
-    pub tool_calls: Vec<ToolCall>,
-    /// Whether it was cut off at the limit of its output.
-    pub was_cut: bool,
 }
 
 /// Why a model did not answer.

@@ -24,7 +24,7 @@ mod working;
 
 pub use activation::{Activation, Call, CallProgress, Ending, Finished, Origin, Phase, Thread};
 pub use command::KernelCommand;
-pub use core::{Effect, Kernel, NewWork, NoReply, Reply};
+pub use core::{Effect, Kernel, NewWork, NoReply};
 pub use guards::{Refusal, Signalled};
 pub use settings::KernelSettings;
 

@@ -11,10 +11,10 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::activation::{CallProgress, Phase, order_key, parse_order_key};
-use super::core::{Effect, Kernel, NewWork, NoReply, Reply};
+use super::core::{Effect, Kernel, NewWork, NoReply};
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
-use crate::mind::{Role, ToolCall};
+use crate::mind::{Role, ToolCall, WorkReply};
 use crate::simulation::ActivityId;
 
 /// One thing that happens.
@@ -23,7 +23,7 @@ enum Act {
     /// A person gives an agent a task.
     Start(u8),
     /// The n-th question that is owed an answer is answered: with so many tool calls, or with a conclusion.
-    Reply(u8, u8),
+    WorkReply(u8, u8),
     /// The n-th question fails.
     Fail(u8, u8),
     /// The desk carries out the n-th order and its outcome arrives.
@@ -54,7 +54,7 @@ enum Act {
 fn acts() -> impl Strategy<Value = Vec<Act>> {
     let act = prop_oneof![
         3 => any::<u8>().prop_map(Act::Start),
-        8 => (any::<u8>(), 0..4_u8).prop_map(|(at, calls)| Act::Reply(at, calls)),
+        8 => (any::<u8>(), 0..4_u8).prop_map(|(at, calls)| Act::WorkReply(at, calls)),
         1 => (any::<u8>(), 0..4_u8).prop_map(|(at, kind)| Act::Fail(at, kind)),
         8 => any::<u8>().prop_map(Act::Outcome),
         3 => any::<u8>().prop_map(Act::CarryOut),
@@ -139,7 +139,7 @@ impl World {
                 let work = self.work(*agent, input);
                 self.is.kernel.start(work);
             }
-            Act::Reply(at, calls) => {
+            Act::WorkReply(at, calls) => {
                 let Some((key, turn)) = pick(self.is.owed.iter().copied(), *at) else { return };
                 self.is.owed.remove(&(key, turn));
                 self.said += 1;
@@ -150,7 +150,7 @@ impl World {
                         ToolCall::new(format!("c{call}"), "vfs_write", arguments)
                     })
                     .collect();
-                let reply = Reply { text: format!("turn {said}"), tool_calls, was_cut: false };
+                let reply = WorkReply { text: format!("turn {said}"), tool_calls, was_cut: false };
                 self.is.kernel.replied(key, turn, reply, &self.settings);
             }
             Act::Fail(at, kind) => {
@@ -382,7 +382,7 @@ proptest! {
             world.is.kernel.lift_stop();
             world.happen(&Act::Decide(0, true));
             world.happen(&Act::Outcome(0));
-            world.happen(&Act::Reply(0, 0));
+            world.happen(&Act::WorkReply(0, 0));
             world.settle();
         }
         prop_assert!(world.is.kernel.is_idle(), "something was stuck");

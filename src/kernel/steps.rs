@@ -1,10 +1,10 @@
 //! What becomes of a piece of work when its model has answered and when its tools have.
 
 use super::activation::{Activation, Call, CallProgress, Ending, Phase, call_hash};
-use super::core::{Effect, Kernel, NoReply, Reply};
+use super::core::{Effect, Kernel, NoReply};
 use super::settings::KernelSettings;
 use crate::base::ActivationKey;
-use crate::mind::{PromptMessage, Role};
+use crate::mind::{PromptMessage, Role, WorkReply};
 use crate::schedule::ticks;
 
 /// No wait after a failure is longer than this.
@@ -16,7 +16,7 @@ const NUDGE: &str = "Progress check: your last step called no new tool and said 
 
 impl Kernel {
     /// The model answered a question.
-    pub fn replied(&mut self, key: ActivationKey, turn: u32, reply: Reply, settings: &KernelSettings) {
+    pub fn replied(&mut self, key: ActivationKey, turn: u32, reply: WorkReply, settings: &KernelSettings) {
         let Some(activation) = self.asked_now(key, turn) else { return };
         activation.failures = 0;
         let has_said = !reply.text.trim().is_empty();

@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use super::activation::{Ending, Phase};
-use super::core::{Effect, Kernel, NewWork, NoReply, Reply};
+use super::core::{Effect, Kernel, NewWork, NoReply};
 use super::guards::Refusal;
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
-use crate::mind::{Role, ToolCall};
+use crate::mind::{Role, ToolCall, WorkReply};
 use crate::simulation::ActivityId;
 
 /// A kernel with a clock, and agents that come at once.
@@ -92,7 +92,7 @@ impl Bench {
             .map(|(at, path)| ToolCall::new(format!("c{at}"), "vfs_read", json!({ "path": path })))
             .collect();
         let turn = self.kernel.activation(key).expect("it goes on").turn;
-        self.kernel.replied(key, turn, Reply { text: text.into(), tool_calls, was_cut: false }, &self.settings);
+        self.kernel.replied(key, turn, WorkReply { text: text.into(), tool_calls, was_cut: false }, &self.settings);
         self.tick();
     }
 

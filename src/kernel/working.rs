@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::activation::{Ending, parse_order_key};
 use super::command::KernelCommand;
-use super::core::{Effect, Kernel, NewWork, NoReply, Reply};
+use super::core::{Effect, Kernel, NewWork, NoReply};
 use super::office::Office;
 use super::settings::KernelSettings;
 use crate::agent::{AgentCommand, AgentRemoved, Roster};
@@ -69,9 +69,7 @@ pub(super) fn hear(
     for reply in replies.read() {
         match &reply.outcome {
             Ok(said) => {
-                let said =
-                    Reply { text: said.text.clone(), tool_calls: said.tool_calls.clone(), was_cut: said.was_cut };
-                kernel.replied(reply.activation, reply.turn, said, &office.settings);
+                kernel.replied(reply.activation, reply.turn, said.clone(), &office.settings);
             }
             Err(failure) => {
                 kernel.failed(reply.activation, reply.turn, no_reply(failure), now, &office.settings);
@@ -107,8 +105,10 @@ fn take_task(office: &mut Office, kernel: &mut Kernel, outbox: &mut Outbox, task
     };
     if kernel.activations().count() >= office.settings.activations_at_most as usize {
         let most = office.settings.activations_at_most;
-        let what = format!("the task was not taken: {most} pieces of work wait already (kernel.activations_at_most)");
-        office.log.write(EventDraft::new(EventKind::Warning, json!({ "what": what })).agent(&task.agent));
+        let what = format!("the task for {} was not taken: {most} pieces of work wait already", task.agent);
+        let remedy = "wait until one is done, or raise kernel.activations_at_most";
+        // About nobody, so that the person who gave it is told.
+        office.log.write(EventDraft::new(EventKind::Warning, json!({ "what": what, "remedy": remedy })));
         return;
     }
     if known.is_none() {

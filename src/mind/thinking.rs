@@ -54,7 +54,7 @@ struct Question {
     reading: Option<ReadVersion>,
 }
 
-type Minds<'w, 's> =
+pub(super) type Minds<'w, 's> =
     Query<'w, 's, (&'static mut Session, &'static Feedback, &'static mut LastPrompt, Option<&'static mut AgentRandom>)>;
 
 /// Hears what agents are to think about, and asks their models.

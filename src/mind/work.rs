@@ -5,16 +5,14 @@ use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
 
 use super::context::Moment;
-use super::feedback::Feedback;
 use super::gather::Room;
 use super::headings;
 use super::prompt;
 use super::question::{CallKind, CancelRequest, ModelFailure, ModelRequest, PromptMessage, ToolCall, ToolDeclaration};
 use super::session::Session;
-use super::thinking::{LastPrompt, by_inbox};
+use super::thinking::{Minds, by_inbox};
 use super::thoughts::{Asked, PendingThought, Thoughts};
 use crate::base::{ActivationKey, AgentKey, RequestId, Seq};
-use crate::schedule::AgentRandom;
 use crate::simulation::{ActivityId, CompactionWanted, Think};
 
 /// A piece of work has come to a question. Answered with exactly one [`WorkReplied`], unless it is withdrawn or its
@@ -78,9 +76,6 @@ pub struct WorkOver {
 pub fn task_words(task: &str) -> String {
     format!("{} {}", headings::TASK, task.trim())
 }
-
-type Minds<'w, 's> =
-    Query<'w, 's, (&'static mut Session, &'static Feedback, &'static mut LastPrompt, Option<&'static mut AgentRandom>)>;
 
 /// Asks the models of those who are at work.
 pub(super) fn ask(

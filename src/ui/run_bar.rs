@@ -55,8 +55,7 @@ fn act(command: KernelCommand) -> Command {
 /// Who is to do it: an agent in the room, or a profile, of which one then comes in.
 fn entry_ui(ui: &mut Ui, room: &RoomModel, state: &mut UiState) {
     let chosen = entry(room, state);
-    let name = |id: &Id| entries(room).into_iter().find(|(entry, _)| entry == id).map(|(_, name)| name);
-    let shown = chosen.as_ref().and_then(name).unwrap_or_else(|| "nobody".to_owned());
+    let shown = chosen.as_ref().and_then(|id| known(room, id)).map_or("nobody".to_owned(), |(_, name)| name);
     let menu = egui::ComboBox::from_id_salt("run entry").selected_text(shown).width(120.0).show_ui(ui, |ui| {
         for (id, name) in entries(room) {
             let is_chosen = chosen.as_ref() == Some(&id);
@@ -75,14 +74,26 @@ fn entries(room: &RoomModel) -> Vec<(Id, String)> {
     here.chain(absent.map(|profile| (profile.id.clone(), format!("{} (comes in)", profile.name)))).collect()
 }
 
+/// Someone who can be given a task, by id: looked up, because the whole list is long and needed in an open menu only.
+fn known(room: &RoomModel, id: &str) -> Option<(Id, String)> {
+    let here = room.agent(id).map(|agent| (agent.id.clone(), agent.name.to_string()));
+    here.or_else(|| {
+        let profile = room.profiles.iter().find(|profile| &*profile.id == id && profile.agents == 0)?;
+        Some((profile.id.clone(), format!("{} (comes in)", profile.name)))
+    })
+}
+
 /// Whom the bar gives its task to: who was chosen, who is selected, an orchestrator, or the first there is.
 fn entry(room: &RoomModel, state: &UiState) -> Option<Id> {
-    let entries = entries(room);
-    let known = |id: &str| entries.iter().find(|(entry, _)| **entry == *id).map(|(entry, _)| entry.clone());
-    let chosen = state.drafts.get(ENTRY).and_then(|id| known(id));
-    let selected = || state.selected.iter().find_map(|thing| known(thing.agent()?));
-    let leads = || entries.iter().find(|(id, _)| id.contains("orchestrator")).map(|(id, _)| id.clone());
-    chosen.or_else(selected).or_else(leads).or_else(|| entries.first().map(|(id, _)| id.clone()))
+    let id_of = |id: &str| known(room, id).map(|(id, _)| id);
+    let chosen = state.drafts.get(ENTRY).and_then(|id| id_of(id));
+    let selected = || state.selected.iter().find_map(|thing| id_of(thing.agent()?));
+    let all = || {
+        let absent = room.profiles.iter().filter(|profile| profile.agents == 0).map(|profile| &profile.id);
+        room.agents.iter().map(|agent| &agent.id).chain(absent)
+    };
+    let leads = || all().find(|id| id.contains("orchestrator")).cloned();
+    chosen.or_else(selected).or_else(leads).or_else(|| all().next().cloned())
 }
 
 fn task_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, width: f32, commands: &mut Vec<Command>) {

@@ -165,7 +165,6 @@ impl Recent {
                 | EventKind::Warning
                 | EventKind::Budget
                 | EventKind::ModelCall
-                | EventKind::ActionDropped
                 | EventKind::FileChange
         );
         if !matters {
@@ -224,13 +223,6 @@ impl Recent {
                     self.sheets.push(Sheet { agent, name, since_secs: now_secs });
                     let surplus = self.sheets.len().saturating_sub(SHEETS_SHOWN);
                     self.sheets.drain(..surplus);
-                }
-            }
-            // What an agent gives up by itself is its own affair; a task was given by a person.
-            EventKind::ActionDropped => {
-                if data["action"] == "task" {
-                    let what = format!("the task was not taken on: {}", text("why"));
-                    self.tell(Refused { what, remedy: "wait until one is done".into(), agent, ..Refused::default() });
                 }
             }
             EventKind::Budget => {
