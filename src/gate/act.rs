@@ -144,7 +144,7 @@ impl Act {
                 touches.push(Touch::Write { path: path.clone() });
                 touches.extend(judge.profile(path, None, |_| None));
             }
-            FileOperation::Record { .. } => touches.push(Touch::Forbidden),
+            FileOperation::Save { .. } | FileOperation::Record { .. } => touches.push(Touch::Forbidden),
         }
         Self { tool: tool.to_owned(), touches }
     }

@@ -80,7 +80,7 @@ impl ToolPlan {
 fn doing_files(operation: &FileOperation) -> (&'static str, &str) {
     match operation {
         FileOperation::Read { path } => ("reading", path),
-        FileOperation::Write { path, .. } => ("writing", path),
+        FileOperation::Write { path, .. } | FileOperation::Save { path, .. } => ("writing", path),
         FileOperation::Edit { path, .. } => ("editing", path),
         FileOperation::List { prefix } if prefix.is_empty() => ("listing", "all files"),
         FileOperation::List { prefix } => ("listing", prefix),

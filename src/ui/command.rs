@@ -10,8 +10,10 @@ use crate::element::{ElementCommand, ElementEdit};
 use crate::kernel::KernelCommand;
 use crate::schedule::Speed;
 use crate::simulation::{ConversationCommand, RelationshipCommand, TaskCommand};
+use crate::ui::dock::Tab;
 use crate::view::pick::Thing;
 use crate::workspace::SettingsEdit;
+use crate::workspace::vfs::FileCommand;
 
 /// Something that changes the room. Enters through the one door, so that it is recorded.
 #[derive(Clone, PartialEq, Debug)]
@@ -30,6 +32,8 @@ pub enum RoomAct {
     Relate(RelationshipCommand),
     /// About work that goes on.
     Work(KernelCommand),
+    /// About a file.
+    File(FileCommand),
 }
 
 /// Something that a person does.
@@ -84,8 +88,28 @@ pub enum Command {
     EndStandIn,
     /// Changes settings of the workspace.
     SetSettings(SettingsEdit),
-    /// Opens a file of the workspace in the person's editor.
-    OpenFile(String),
+    /// Opens a file of the workspace in a tab, at a line where one is named.
+    OpenFile(String, Option<usize>),
+    /// Opens a file of the workspace in the program that the person's system has for it.
+    OpenOutside(String),
+    /// Shows a tab of the studio.
+    Show(Tab),
+    /// Copies files and folders from elsewhere into the workspace: agent files among agents, others among
+    /// artifacts, or into this folder.
+    ImportFiles {
+        /// From where.
+        paths: Vec<PathBuf>,
+        /// Into which folder of the workspace; by what each is where absent.
+        folder: Option<String>,
+    },
+    /// Writes the log of this run as JSON into this file, or into the workspace's exports where none is named.
+    ExportLog(Option<PathBuf>),
+    /// Writes the workspace as a zip into this file, or beside the workspace where none is named.
+    ExportZip(Option<PathBuf>),
+    /// Opens another workspace.
+    OpenWorkspace(PathBuf),
+    /// Shows the log of an earlier run; that of the open room where absent.
+    ShowRun(Option<Id>),
     /// Writes a picture of the window: into this file, or into the workspace's pictures where none is named.
     Screenshot(Option<PathBuf>),
     /// Closes the window.

@@ -145,7 +145,7 @@ mod tests {
         }
         window.get_by_label("Open file agents/ada.md").click();
         window.run_steps(3);
-        assert_eq!(window.state().commands, [Command::OpenFile("agents/ada.md".into())]);
+        assert_eq!(window.state().commands, [Command::OpenFile("agents/ada.md".into(), Some(4))]);
         assert!(!window.state().state.notices_open);
     }
 }

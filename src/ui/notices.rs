@@ -265,7 +265,7 @@ pub fn place_button(
 
 fn go_to(place: &Place, room: &RoomModel, state: &mut UiState, commands: &mut Vec<Command>) {
     match place {
-        Place::File(file, _) => commands.push(Command::OpenFile(file.clone())),
+        Place::File(file, line) => commands.push(Command::OpenFile(file.clone(), *line)),
         Place::Setting(setting) => state.show_settings(Some(setting)),
         Place::Thing(thing) => {
             state.selected = [thing.clone()].into();
@@ -399,7 +399,7 @@ mod tests {
             assert!(window.query_by_label(shown).is_some(), "{shown}");
         }
         click(&mut window, "Open file agents/ada.md");
-        assert_eq!(window.state().commands, [Command::OpenFile("agents/ada.md".into())]);
+        assert_eq!(window.state().commands, [Command::OpenFile("agents/ada.md".into(), Some(4))]);
     }
 
     #[test]

@@ -261,7 +261,7 @@ fn act(does: &Does, room: &RoomModel, state: &mut UiState) -> Vec<Command> {
             let place = canvas::spawn_place(room, state.camera.middle, false);
             return vec![canvas::add_agent(room, profile, place)];
         }
-        Does::File(file) => return vec![Command::OpenFile(file.clone())],
+        Does::File(file) => return vec![Command::OpenFile(file.clone(), None)],
         Does::Theme => state.set_dark(!state.dark),
         Does::Notices => state.notices_open = true,
         Does::Provider => state.show_settings(None),

@@ -6,11 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::notices::NoticeBoard;
 use super::palette::Found;
+use super::studio::Studio;
 use crate::base::Id;
 use crate::gateway::ProviderStatus;
 use crate::view::camera::Camera;
 use crate::view::pick::Thing;
 use crate::workspace::Relationship;
+use crate::workspace::vfs::{FileCommand, FileOperation};
 
 /// The window's own state.
 #[derive(Clone, Debug, Default)]
@@ -99,6 +101,8 @@ pub struct UiState {
     pub hanging: Vec<String>,
     /// Whether the view was set for this room; it is framed once otherwise.
     pub framed: bool,
+    /// What the panes of the studio keep.
+    pub studio: Studio,
 }
 
 /// Something that can be dragged from the shelf into the room.
@@ -324,6 +328,13 @@ impl UiState {
     /// What is to be known more closely: what is selected and what the pointer is over.
     pub fn looked_at(&self) -> BTreeSet<Thing> {
         self.selected.iter().chain(&self.hovered).cloned().collect()
+    }
+
+    /// An order about a file, with a name that was never used.
+    pub fn file_command(&mut self, operation: FileOperation) -> FileCommand {
+        self.studio.orders_given += 1;
+        let (born, number) = (self.studio.born_ms, self.studio.orders_given);
+        FileCommand { key: format!("user-{born}-{number}").into(), operation }
     }
 
     /// Another room is open: what belonged to the last one is forgotten.

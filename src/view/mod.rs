@@ -5,6 +5,7 @@
 //! `egui` painter. Nothing here changes the room.
 
 pub mod art;
+pub mod book;
 pub mod camera;
 pub mod fonts;
 pub mod glide;

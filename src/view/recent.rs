@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::Value;
 
+use super::book::EventBook;
 use crate::base::Id;
 use crate::store::{EventKind, EventRecord};
 
@@ -18,8 +19,8 @@ pub const REFUSAL_SECS: f64 = 2.0 * BUBBLE_SECS;
 const TALKS_KEPT: usize = 50;
 /// Refusals that wait to be told.
 const REFUSED_KEPT: usize = 100;
-/// Records of the log that are at hand.
-const EVENTS_KEPT: usize = 2_000;
+/// Orders of a person about files whose outcome is remembered.
+const ORDERS_KEPT: usize = 200;
 
 /// Something said, shown above whoever said it.
 #[derive(Clone, PartialEq, Debug)]
@@ -119,8 +120,10 @@ pub struct Recent {
     pub troubles: BTreeMap<String, Trouble>,
     /// Conversations, oldest first.
     pub talks: VecDeque<PastTalk>,
-    /// The tail of the log, oldest first.
-    pub events: VecDeque<EventRecord>,
+    /// The log, newest last.
+    pub book: EventBook,
+    /// How files went that a person changed in the window, by the name of the order: newest last, bounded.
+    pub orders: VecDeque<(Id, Result<(), String>)>,
 }
 
 impl Recent {
@@ -128,14 +131,24 @@ impl Recent {
     pub fn take_in(&mut self, events: Vec<EventRecord>, now_secs: f64) {
         for event in events {
             self.note(&event, now_secs);
-            self.events.push_back(event);
+            self.book.push(&event);
         }
-        let surplus = self.events.len().saturating_sub(EVENTS_KEPT);
-        self.events.drain(..surplus);
         let surplus = self.talks.len().saturating_sub(TALKS_KEPT);
         self.talks.drain(..surplus);
         let surplus = self.refused.len().saturating_sub(REFUSED_KEPT);
         self.refused.drain(..surplus);
+    }
+
+    /// Takes in how orders of a person about files went.
+    pub fn take_in_orders(&mut self, told: impl IntoIterator<Item = (Id, Result<(), String>)>) {
+        self.orders.extend(told);
+        let surplus = self.orders.len().saturating_sub(ORDERS_KEPT);
+        self.orders.drain(..surplus);
+    }
+
+    /// How an order of a person about files went, once it is known.
+    pub fn order(&self, key: &str) -> Option<&Result<(), String>> {
+        self.orders.iter().rev().find(|(name, _)| &**name == key).map(|(_, result)| result)
     }
 
     /// Forgets what has faded. Whether something is still fading.
@@ -361,13 +374,5 @@ mod tests {
         assert_eq!(recent.troubles.keys().collect::<Vec<_>>(), ["openai"]);
         recent.take_in(vec![record(EventKind::ModelCall, json!({ "provider": "openai" }))], 0.0);
         assert!(recent.troubles.is_empty());
-    }
-
-    #[test]
-    fn the_tail_of_the_log_is_bounded() {
-        let mut recent = Recent::default();
-        let many = (0..EVENTS_KEPT + 10).map(|_| record(EventKind::State, json!({}))).collect();
-        recent.take_in(many, 0.0);
-        assert_eq!(recent.events.len(), EVENTS_KEPT);
     }
 }

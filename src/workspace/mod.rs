@@ -54,6 +54,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<EventLog>()
         .init_resource::<vfs::FileLine>()
         .init_resource::<vfs::FilesUnderWay>()
+        .init_resource::<vfs::FilesTold>()
         .add_settings::<vfs::FileLimits>()
         // What was saved is told before what changed since.
         .add_input::<SaveReport>()
@@ -61,6 +62,7 @@ pub fn plugin(app: &mut App) {
         .add_input::<SettingsEdit>()
         .add_input::<vfs::OutsideChange>()
         .add_input::<vfs::FileOutcome>()
+        .add_input::<vfs::FileCommand>()
         .add_tick_message::<vfs::FileOrder>()
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<SceneEdit>()
@@ -68,7 +70,9 @@ pub fn plugin(app: &mut App) {
         .add_systems(Tick, (room::collect, vfs::room::collect).in_set(CollectInputs))
         .add_systems(
             Tick,
-            (room::take_in, settings_edit::take_in).chain().in_set(InPhase(WorkshopSystems::Ingest, Floor::Workspace)),
+            (room::take_in, settings_edit::take_in, vfs::give_orders)
+                .chain()
+                .in_set(InPhase(WorkshopSystems::Ingest, Floor::Workspace)),
         )
         .add_systems(
             Tick,

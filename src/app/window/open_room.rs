@@ -16,6 +16,7 @@ use crate::ui::undo::History;
 use crate::view::model::RoomModel;
 use crate::view::reading::{RoomReader, Wanted};
 use crate::view::recent::Recent;
+use crate::workspace::vfs::FilesTold;
 
 /// A frame gives so much of its time to ticks, so that the picture stays smooth however fast time passes.
 const TICKS_AT_MOST: Duration = Duration::from_millis(9);
@@ -151,6 +152,8 @@ impl OpenRoom {
             }
         }
         let events = world.resource_mut::<EventTap>().take();
+        let told = world.resource_mut::<FilesTold>().take();
+        self.recent.take_in_orders(told);
         self.is_astir = !events.is_empty();
         self.recent.take_in(events, now_secs);
         self.is_astir |= self.recent.fade(now_secs);

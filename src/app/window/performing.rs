@@ -82,7 +82,14 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
         }
         Command::ResetScene => open_soon(room, state, None, true),
         Command::Import { paths, position } => order(room, Errand::TakeIn { paths, position }),
-        Command::OpenFile(path) => {
+        Command::OpenFile(..)
+        | Command::Show(_)
+        | Command::ImportFiles { .. }
+        | Command::ExportLog(_)
+        | Command::ExportZip(_)
+        | Command::OpenWorkspace(_)
+        | Command::ShowRun(_) => {}
+        Command::OpenOutside(path) => {
             let file = room.folder().join(path);
             return Outcome::Open(format!("file://{}", file.display()));
         }
@@ -165,6 +172,7 @@ fn passes_by(act: &RoomAct) -> bool {
             | RoomAct::Talk(_)
             | RoomAct::Task(_)
             | RoomAct::Work(_)
+            | RoomAct::File(_)
     )
 }
 
@@ -195,6 +203,7 @@ fn push_all(room: &mut OpenRoom, acts: Vec<RoomAct>) {
             RoomAct::Task(command) => push(world, command),
             RoomAct::Relate(command) => push(world, command),
             RoomAct::Work(command) => push(world, command),
+            RoomAct::File(command) => push(world, command),
         }
     }
 }

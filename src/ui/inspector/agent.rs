@@ -81,7 +81,7 @@ fn head(ui: &mut Ui, room: &RoomModel, agent: &AgentView, art: &Art, theme: &The
             }
             let path = format!("agents/{}.md", agent.profile);
             if ui.button("Open its file").on_hover_text(&path).clicked() {
-                commands.push(Command::OpenFile(path));
+                commands.push(Command::OpenFile(path, None));
             }
         });
     });

@@ -47,7 +47,7 @@ pub(super) fn element_card(
             fact(ui, "File", file, theme);
         });
         if ui.button("Open its file").clicked() {
-            commands.push(Command::OpenFile(file.clone()));
+            commands.push(Command::OpenFile(file.clone(), None));
         }
     } else {
         ui.label(kit::small("Kept in the scene's file", theme));

@@ -171,7 +171,8 @@ impl Desk {
             let what = format!("the rights of this order cannot be used, so that it may do nothing: {error}.");
             FileFailure { what, is_refusal: true }
         })?;
-        let open = |given: &str, want| admit(given, &rights, want);
+        let is_person = order.author.is_user();
+        let open = |given: &str, want| admit(given, &rights, want, is_person);
         match &order.operation {
             FileOperation::Read { path } => self.read(order, &rights, &open(path, Want::Read)?),
             FileOperation::Write { path, content } => {
@@ -182,6 +183,19 @@ impl Desk {
                 // Why it failed may tell what is there.
                 let put = self.put(order, what, &path, content);
                 put.map_err(|why| if may_know { why } else { unfit(format!("'{path}' could not be written.")) })
+            }
+            FileOperation::Save { path, base, content } => {
+                let path = open(path, Want::Change)?;
+                let now = self.present(&path)?.map(|(text, _)| content_hash(text.as_bytes()));
+                // Written already, by whatever way: that is what was wanted.
+                if now != *base && now != Some(content_hash(content.as_bytes())) {
+                    return Err(unfit(match (now, base) {
+                        (None, _) => format!("'{path}' is gone; save it under a new name, or again to bring it back."),
+                        (Some(_), None) => format!("'{path}' is there already; choose another name."),
+                        (Some(_), Some(_)) => format!("'{path}' was changed meanwhile; compare and save again."),
+                    }));
+                }
+                self.put(order, what, &path, content)
             }
             FileOperation::Edit { path, old, new } => {
                 let path = open(path, Want::Change)?;
@@ -354,7 +368,7 @@ fn number_of(order: &FileOrder) -> u64 {
 }
 
 /// The path of an order, if its place and the rights allow what it is wanted for.
-fn admit(given: &str, rights: &Rights, want: Want) -> Result<WorkspacePath, FileFailure> {
+fn admit(given: &str, rights: &Rights, want: Want, is_person: bool) -> Result<WorkspacePath, FileFailure> {
     let refusal = |what: String| FileFailure { what, is_refusal: true };
     let path = WorkspacePath::new(given).map_err(|why| refusal(format!("{why}.")))?;
     let reach = path.reach();
@@ -372,6 +386,8 @@ fn admit(given: &str, rights: &Rights, want: Want) -> Result<WorkspacePath, File
         (Want::Read, _) | (Want::Write | Want::Change, Reach::Open) | (Want::Record, Reach::Records) => {
             return Ok(path);
         }
+        // Settings and the like are a person's own.
+        (Want::Write | Want::Change, Reach::ReadOnly) if is_person => return Ok(path),
         (Want::Record, _) => "is no place for the program's records; those are below sessions/.",
         (_, Reach::Records) => "is the program's own record; file tools only read it.",
         _ => "is not written by file tools; a person may change it in an editor.",

@@ -22,6 +22,15 @@ pub enum FileOperation {
         /// The whole text.
         content: String,
     },
+    /// Write a whole text, if nobody changed the file since it was read: what a person saves.
+    Save {
+        /// Where.
+        path: String,
+        /// The hash of the text that the new one was made from; absent where there must be no file yet.
+        base: Option<u64>,
+        /// The whole text.
+        content: String,
+    },
     /// Replace one passage, which must stand there exactly once.
     Edit {
         /// In which text.

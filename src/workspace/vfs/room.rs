@@ -14,6 +14,7 @@ use super::OUTSIDE;
 use super::limits::FileLimits;
 use super::order::{FileAnswer, FileDone, FileFailure, FileOrder, FileOutcome};
 use super::outside::OutsideChange;
+use super::person::FilesTold;
 use super::readers::is_agent;
 use super::saved::FilesUnderWay;
 use super::thread::FileDesk;
@@ -206,6 +207,13 @@ pub(in crate::workspace) fn take_in(world: &mut World, read: &mut FilesRead) {
             let mut line = world.resource_mut::<FileLine>();
             if at < line.sent {
                 line.sent -= 1;
+            }
+        }
+        if outcome.author.is_user() {
+            world.resource_mut::<FilesTold>().note(&outcome);
+            if let Err(failure) = &outcome.result {
+                let data = json!({ "what": failure.what, "by": "user", "order": outcome.key });
+                world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::Warning, data));
             }
         }
         if let Ok(FileAnswer::Changed { done, conflict_with }) = &outcome.result {

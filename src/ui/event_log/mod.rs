@@ -1,0 +1,23 @@
+//! The event log: filtered, followed, and led from causes to effects.
+
+use egui::Ui;
+
+use super::{Command, UiState};
+use crate::view::model::RoomModel;
+use crate::view::recent::Recent;
+use crate::view::theme::Theme;
+
+/// What it keeps between frames.
+#[derive(Clone, Debug, Default)]
+pub struct EventLogPane {}
+
+/// Draws it.
+pub fn event_log_ui(
+    _ui: &mut Ui,
+    _room: &RoomModel,
+    _recent: &Recent,
+    _theme: &Theme,
+    _state: &mut UiState,
+) -> Vec<Command> {
+    Vec::new()
+}

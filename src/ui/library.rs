@@ -1,0 +1,121 @@
+//! What the window knows of the workspace's files and of what happened earlier. A panel says what it wants to see;
+//! whoever reads files beside the frames brings it, in a later frame.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::base::{Id, Seq};
+use crate::mind::Prompt;
+use crate::store::{FileVersion, RunInfo};
+use crate::workspace::vfs::FileInfo;
+
+/// Something that a panel wants to see.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Want {
+    /// Which files there are. Brought again whenever files changed.
+    Files,
+    /// What stands in a file now. Brought again whenever it changed.
+    Text(String),
+    /// The versions of a file. Brought again whenever it changed.
+    Versions(String),
+    /// The text of a version of a file.
+    Version(String, u64),
+    /// The runs of this workspace.
+    Runs,
+    /// The session of a piece of work, as its file has it: by activation (`act-12`).
+    Session(Id),
+    /// The prompt of a call of a model, by the record of the call.
+    Prompt(Seq),
+}
+
+/// Something that was read, or in words why it could not be.
+pub type Read<T> = Result<T, String>;
+
+/// A text as it was read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TextRead {
+    /// The whole text.
+    pub text: Arc<str>,
+    /// Its [`content_hash`](crate::base::hash::content_hash).
+    pub hash: u64,
+}
+
+impl TextRead {
+    /// This text.
+    pub fn new(text: impl Into<Arc<str>>) -> Self {
+        let text = text.into();
+        Self { hash: crate::base::hash::content_hash(text.as_bytes()), text }
+    }
+}
+
+/// What has been read so far. Absent: it is not there yet.
+#[derive(Clone, Debug, Default)]
+pub struct Library {
+    /// What panels want to see in this frame. Said anew in every frame: what nobody wants is forgotten.
+    pub wants: BTreeSet<Want>,
+    /// Every file, in order of paths, and those that are gone and can be had back.
+    pub files: Option<Read<Arc<Vec<FileInfo>>>>,
+    /// What stands in files. `Ok(None)`: there is no such file.
+    pub texts: BTreeMap<String, Read<Option<TextRead>>>,
+    /// The versions of files, newest first.
+    pub versions: BTreeMap<String, Read<Arc<Vec<FileVersion>>>>,
+    /// The texts of versions; `Ok(None)`: it is not kept.
+    pub version_texts: BTreeMap<(String, u64), Read<Option<Arc<str>>>>,
+    /// All runs, newest first.
+    pub runs: Option<Read<Arc<Vec<RunInfo>>>>,
+    /// The texts of session files, by activation.
+    pub sessions: BTreeMap<Id, Read<Option<Arc<str>>>>,
+    /// Prompts of calls; `Ok(None)`: it is not kept.
+    pub prompts: BTreeMap<Seq, Read<Option<Arc<Prompt>>>>,
+}
+
+impl Library {
+    /// Says that this is to be shown.
+    pub fn want(&mut self, want: Want) {
+        self.wants.insert(want);
+    }
+
+    /// The files that are there or were; none while they are not read.
+    pub fn files(&mut self) -> Arc<Vec<FileInfo>> {
+        self.want(Want::Files);
+        match &self.files {
+            Some(Ok(files)) => files.clone(),
+            _ => Arc::default(),
+        }
+    }
+
+    /// What stands in a file.
+    pub fn text(&mut self, path: &str) -> Option<&Read<Option<TextRead>>> {
+        self.want(Want::Text(path.to_owned()));
+        self.texts.get(path)
+    }
+
+    /// The versions of a file, newest first.
+    pub fn versions(&mut self, path: &str) -> Option<&Read<Arc<Vec<FileVersion>>>> {
+        self.want(Want::Versions(path.to_owned()));
+        self.versions.get(path)
+    }
+
+    /// The text of a version.
+    pub fn version(&mut self, path: &str, version: u64) -> Option<&Read<Option<Arc<str>>>> {
+        self.want(Want::Version(path.to_owned(), version));
+        self.version_texts.get(&(path.to_owned(), version))
+    }
+
+    /// The session of a piece of work.
+    pub fn session(&mut self, activation: &Id) -> Option<&Read<Option<Arc<str>>>> {
+        self.want(Want::Session(activation.clone()));
+        self.sessions.get(activation)
+    }
+
+    /// The prompt of a call.
+    pub fn prompt(&mut self, call: Seq) -> Option<&Read<Option<Arc<Prompt>>>> {
+        self.want(Want::Prompt(call));
+        self.prompts.get(&call)
+    }
+
+    /// Forgets what belongs to another workspace.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+}

@@ -1,0 +1,28 @@
+//! What the panes of the studio keep between frames.
+
+use super::editor::Editors;
+use super::event_log::EventLogPane;
+use super::explorer::Explorer;
+use super::graph::GraphPane;
+use super::library::Library;
+
+/// The panes' own state, and what was read for them.
+#[derive(Clone, Debug, Default)]
+pub struct Studio {
+    /// What has been read of files and of earlier runs.
+    pub library: Library,
+    /// The explorer.
+    pub explorer: Explorer,
+    /// Files that are open in tabs, with what was written into them and not saved.
+    pub editors: Editors,
+    /// The graph.
+    pub graph: GraphPane,
+    /// The event log.
+    pub log: EventLogPane,
+    /// The file that the inspector is about, where nothing in the room is selected.
+    pub chosen_file: Option<String>,
+    /// When the window was opened, in milliseconds since 1970: tells the names of its orders from those of others.
+    pub born_ms: u64,
+    /// Names given to orders so far: each is used once.
+    pub orders_given: u64,
+}
