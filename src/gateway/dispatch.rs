@@ -127,7 +127,15 @@ fn record(log: &mut EventLog, request: &ModelRequest, reply: &ModelReply, cost_u
             data["error"]["retry_after_secs"] = json!(secs);
         }
     }
-    log.write(about(request, EventKind::ModelCall, data));
+    let draft = about(request, EventKind::ModelCall, data);
+    // What was asked, for whoever wants to see why this came of it.
+    log.write(match serde_json::to_string(&request.prompt) {
+        Ok(prompt) => draft.enclose(prompt),
+        Err(error) => {
+            tracing::warn!("a prompt could not be kept: {error}");
+            draft
+        }
+    });
 }
 
 /// A record of what became of a question.

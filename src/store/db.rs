@@ -16,7 +16,11 @@ const FILE: &str = "workshop.db";
 const LOCK: &str = "lock";
 /// The steps from an empty database to today's, `PRAGMA user_version` counting those that were taken.
 /// Databases of every age are out there: never remove a migration and never change one, only append.
-pub(super) const MIGRATIONS: &[&str] = &[include_str!("schema/001_log.sql"), include_str!("schema/002_files.sql")];
+pub(super) const MIGRATIONS: &[&str] = &[
+    include_str!("schema/001_log.sql"),
+    include_str!("schema/002_files.sql"),
+    include_str!("schema/003_enclosures.sql"),
+];
 /// How long a connection waits for another one's lock before it reports that it is busy.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
 

@@ -1,5 +1,7 @@
 //! One record of the event log, and the kinds there are.
 
+use std::sync::Arc;
+
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -107,13 +109,21 @@ pub struct EventDraft {
     pub cause: Option<Seq>,
     /// The rest, as a JSON object.
     pub data: Box<RawValue>,
+    /// A long text that belongs to it and is kept beside the log: never exported, and not for ever.
+    pub enclosure: Option<Arc<str>>,
 }
 
 impl EventDraft {
     /// A record with this data, which must serialise to a JSON object: `json!({ … })` or a small struct.
     pub fn new(kind: EventKind, data: impl Serialize) -> Self {
         let data = serde_json::value::to_raw_value(&data).expect("event data is plain data with string keys");
-        Self { kind, agent: None, activation: None, session: None, cause: None, data }
+        Self { kind, agent: None, activation: None, session: None, cause: None, data, enclosure: None }
+    }
+
+    /// With this text beside it.
+    pub fn enclose(mut self, text: impl Into<Arc<str>>) -> Self {
+        self.enclosure = Some(text.into());
+        self
     }
 
     /// About this agent.

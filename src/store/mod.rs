@@ -6,6 +6,7 @@
 //! [`Reader`] reads beside it: [`Reader::reopen`] is what brings a room back.
 
 mod db;
+mod enclosures;
 mod error;
 pub mod event;
 pub mod export;

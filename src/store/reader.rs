@@ -7,10 +7,10 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::db;
 use super::error::StoreError;
 use super::event::{EventDraft, EventKind, EventRecord};
 use super::record::Snapshot;
+use super::{db, enclosures};
 use crate::base::{Id, Seq};
 use crate::schedule::RecordedInput;
 
@@ -139,6 +139,39 @@ impl Reader {
         Ok(())
     }
 
+    /// At most so many of the events before one, of whichever run, in order.
+    pub fn events_before(&self, seq: Seq, count: usize) -> Result<Vec<EventRecord>, StoreError> {
+        let failed = StoreError::while_doing;
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT seq, events.tick, time_ms, runs.id, type, agent, activation, session, cause, data \
+                 FROM events JOIN runs ON run = runs.number WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2",
+            )
+            .map_err(failed("read the events"))?;
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        let before = i64::try_from(seq.0).unwrap_or(i64::MAX);
+        let mut rows = statement.query([before, count]).map_err(failed("read the events"))?;
+        let mut events = Vec::new();
+        while let Some(row) = rows.next().map_err(failed("read the events"))? {
+            events.push(event(row)?);
+        }
+        events.reverse();
+        Ok(events)
+    }
+
+    /// Writes a whole copy of the database as it is now into a new file, whoever writes it meanwhile.
+    pub fn copy_into(&self, file: &Path) -> Result<(), StoreError> {
+        let name = file.display().to_string();
+        let copied = self.connection.execute("VACUUM INTO ?1", [name]);
+        copied.map(|_| ()).map_err(StoreError::while_doing("copy the history"))
+    }
+
+    /// The text that was kept beside a record, if it still is.
+    pub fn enclosure(&self, seq: Seq) -> Result<Option<String>, StoreError> {
+        enclosures::read(&self.connection, seq)
+    }
+
     /// The newest event there is; 0 if there is none.
     pub fn last_seq(&self) -> Result<Seq, StoreError> {
         db::last_seq(&self.connection).map_err(StoreError::while_doing("read the newest record"))
@@ -259,7 +292,7 @@ fn event(row: &Row<'_>) -> Result<EventRecord, StoreError> {
     let unreadable = |what: String| StoreError::Unreadable { seq, what };
     let kind = EventKind::from_word(&word).ok_or_else(|| unreadable(format!("unknown type {word:?}")))?;
     let data = RawValue::from_string(data).map_err(|error| unreadable(error.to_string()))?;
-    let draft = EventDraft { kind, agent, activation, session, cause, data };
+    let draft = EventDraft { kind, agent, activation, session, cause, data, enclosure: None };
     Ok(EventRecord { seq, tick, time_ms: time_ms.min(LATEST_MS), run: run.into(), draft })
 }
 

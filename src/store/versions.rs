@@ -333,7 +333,7 @@ fn head(row: &Row<'_>) -> rusqlite::Result<FileHead> {
     })
 }
 
-fn pack(packing: i64, text: &str) -> Result<Vec<u8>, StoreError> {
+pub(super) fn pack(packing: i64, text: &str) -> Result<Vec<u8>, StoreError> {
     if packing == 0 {
         return Ok(text.as_bytes().to_vec());
     }
@@ -342,7 +342,7 @@ fn pack(packing: i64, text: &str) -> Result<Vec<u8>, StoreError> {
     bytes.map_err(|source| StoreError::File { path: "a version".into(), source })
 }
 
-fn unpack(packing: i64, bytes: Vec<u8>) -> Result<String, StoreError> {
+pub(super) fn unpack(packing: i64, bytes: Vec<u8>) -> Result<String, StoreError> {
     let broken = |what: String| StoreError::Damaged { path: "a version of a file".into(), what };
     let bytes = if packing == 0 {
         bytes

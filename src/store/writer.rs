@@ -6,6 +6,7 @@ use rusqlite::{CachedStatement, Connection, TransactionBehavior, params};
 use serde_json::Value;
 
 use super::db::Opened;
+use super::enclosures;
 use super::error::StoreError;
 use super::event::EventRecord;
 use super::record::{RunStart, Snapshot, TickRecord};
@@ -34,6 +35,8 @@ pub(super) enum Entry {
 #[derive(Clone, Debug)]
 struct Position {
     last_seq: u64,
+    /// Texts beside the log that were written.
+    enclosures: u64,
     run: Option<OpenRun>,
 }
 
@@ -58,7 +61,7 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn new(opened: Opened) -> Self {
         let Opened { connection, lock, last_seq, problems: _ } = opened;
-        Self { connection, at: Position { last_seq: last_seq.0, run: None }, _lock: lock }
+        Self { connection, at: Position { last_seq: last_seq.0, enclosures: 0, run: None }, _lock: lock }
     }
 
     /// Writes all of these or none. An error that [`StoreError::is_refusal`] comes back every time.
@@ -130,7 +133,7 @@ fn write_start(connection: &Connection, at: &mut Position, start: &RunStart, tim
 }
 
 fn write_tick(connection: &Connection, at: &mut Position, record: &TickRecord) -> Result<(), StoreError> {
-    let Position { last_seq, run } = at;
+    let Position { last_seq, enclosures, run } = at;
     let run = open_run(run)?;
     if record.tick < run.last_tick {
         let problem = format!("tick {} of run {} after tick {}", record.tick, run.id, run.last_tick);
@@ -138,6 +141,12 @@ fn write_tick(connection: &Connection, at: &mut Position, record: &TickRecord) -
     }
     run.last_tick = record.tick;
     write_events(connection, last_seq, run, &record.events)?;
+    for event in &record.events {
+        if let Some(text) = &event.draft.enclosure {
+            enclosures::write(connection, event.seq, text, *enclosures)?;
+            *enclosures += 1;
+        }
+    }
     write_inputs(connection, run, &record.inputs)
 }
 

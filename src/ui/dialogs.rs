@@ -2,8 +2,9 @@
 
 use egui::{Id, Modal, RichText, Ui};
 
+use super::dock::Tab;
 use super::state::Dialog;
-use super::{Command, UiState, kit};
+use super::{Command, UiState, kit, words};
 use crate::base::text;
 use crate::view::model::RoomModel;
 use crate::view::theme::{SPACE, TYPE, Theme};
@@ -27,6 +28,8 @@ pub fn dialogs_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
             Dialog::SaveSceneAs => scene_name(ui, room, theme, state, &mut commands, false),
             Dialog::ResetScene => reset(ui, room, theme, &mut commands),
             Dialog::OpenLink(url) => open_link(ui, url, theme),
+            Dialog::CloseFile(path) => close_file(ui, path, theme, state),
+            Dialog::Close => close(ui, room, theme, state, &mut commands),
         };
     });
     if done || modal.should_close() {
@@ -132,6 +135,59 @@ fn open_link(ui: &mut Ui, url: &str, theme: &Theme) -> bool {
             done = true;
         }
         done |= ui.button("Cancel").clicked();
+    });
+    done
+}
+
+/// Something was written into a file that is not saved.
+fn close_file(ui: &mut Ui, path: &str, theme: &Theme, state: &mut UiState) -> bool {
+    title(ui, "Close without saving?", theme);
+    ui.label(kit::soft(format!("What you wrote into {path} is not saved."), theme));
+    ui.add_space(SPACE[2]);
+    let mut done = false;
+    ui.horizontal(|ui| {
+        if kit::primary(ui, true, "Keep it open", theme).clicked() {
+            done = true;
+        }
+        if kit::danger(ui, "Throw away and close", theme).clicked() {
+            state.studio.editors.discard(path);
+            state.dock.close(&Tab::File(path.to_owned()));
+            done = true;
+        }
+    });
+    done
+}
+
+/// The window is to be closed while work goes on, or while something is not saved.
+fn close(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) -> bool {
+    let unsaved = state.studio.editors.unsaved();
+    let at_work = room.work.pieces.len();
+    title(ui, "Close the window?", theme);
+    if at_work > 0 {
+        let work = words::count(at_work, "piece of work goes on", "pieces of work go on");
+        let what = format!("{work}. It can be finished first, or it goes on when this workspace is opened next.");
+        ui.add(egui::Label::new(kit::soft(what, theme)).wrap());
+    }
+    if !unsaved.is_empty() {
+        let files = words::count(unsaved.len(), "file is not saved", "files are not saved");
+        ui.add(egui::Label::new(kit::soft(format!("{files}; what you wrote is kept as a draft:"), theme)).wrap());
+        for path in unsaved.iter().take(6) {
+            ui.label(kit::small(path, theme));
+        }
+    }
+    ui.add_space(SPACE[2]);
+    let mut done = false;
+    ui.horizontal_wrapped(|ui| {
+        if at_work > 0 && kit::primary(ui, true, "Finish the work, then close", theme).clicked() {
+            state.closes_when_done = true;
+            done = true;
+        }
+        if kit::danger(ui, "Close now", theme).clicked() {
+            state.closes_now = true;
+            commands.push(Command::Quit);
+            done = true;
+        }
+        done |= ui.button("Stay").clicked();
     });
     done
 }

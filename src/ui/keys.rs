@@ -4,6 +4,7 @@ use bevy::math::Vec2;
 use egui::{Context, Event, Key, KeyboardShortcut, Modifiers};
 
 use super::command::RoomAct;
+use super::dock::Tab;
 use super::state::SpaceBar;
 use super::{Command, UiState, canvas};
 use crate::base::Id;
@@ -273,7 +274,7 @@ pub fn apply(act: KeyAct, room: &RoomModel, state: &mut UiState) -> Vec<Command>
             state.palette_line = 0;
         }
         KeyAct::Help => state.help = !state.help,
-        KeyAct::ToggleSidebar => state.sidebar = !state.sidebar,
+        KeyAct::ToggleSidebar => state.dock.toggle(&Tab::Talks),
         KeyAct::Settings => {
             if state.settings.take().is_none() {
                 state.show_settings(None);

@@ -23,6 +23,7 @@ pub mod notice_list;
 pub mod notices;
 pub mod overlays;
 pub mod palette;
+mod panes;
 pub mod provider;
 pub mod run_bar;
 pub mod settings;

@@ -82,7 +82,6 @@ pub fn sidebar_ui(
     ui.horizontal(|ui| {
         ui.label(kit::heading("Conversations", theme));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            state.sidebar &= !kit::icon_button(ui, Icon::Cross, "Close conversations", false, theme).clicked();
             if kit::switch(ui, room.talk_on, "Agents may talk", theme).clicked() {
                 let act = RoomAct::Talk(ConversationCommand::Switch { on: !room.talk_on });
                 commands.push(Command::Act(act, None));
@@ -296,7 +295,7 @@ mod tests {
     use egui_kittest::kittest::Queryable;
 
     fn sidebar() -> Harness<'static, Stage> {
-        let state = UiState { sidebar: true, ..UiState::default() };
+        let state = UiState::default();
         let mut window =
             stage(state, |ui, room, recent, theme, state| sidebar_ui(ui, room, recent, &Art::default(), theme, state));
         window.run_steps(4);

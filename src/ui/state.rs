@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
+use super::dock::Dock;
 use super::notices::NoticeBoard;
 use super::palette::Found;
 use super::studio::Studio;
@@ -37,8 +38,6 @@ pub struct UiState {
     pub talk_with: BTreeSet<Id>,
     /// Whether the debug overlay is on.
     pub overlay: bool,
-    /// Whether the conversation sidebar is open.
-    pub sidebar: bool,
     /// The conversation that is read, by its session in the log; the newest where absent.
     pub open_talk: Option<Id>,
     /// Whether the keys are shown.
@@ -51,8 +50,8 @@ pub struct UiState {
     pub dark: bool,
     /// How the person wants the window to look.
     pub look: Look,
-    /// How wide panels are.
-    pub panels: PanelWidths,
+    /// How the panes stand.
+    pub dock: Dock,
     /// The settings, while they are shown.
     pub settings: Option<SettingsShown>,
     /// Whether the list of everything that was told is shown.
@@ -103,6 +102,10 @@ pub struct UiState {
     pub framed: bool,
     /// What the panes of the studio keep.
     pub studio: Studio,
+    /// Whether the window is to be closed as soon as no work goes on.
+    pub closes_when_done: bool,
+    /// Whether it is to be closed whatever goes on.
+    pub closes_now: bool,
 }
 
 /// Something that can be dragged from the shelf into the room.
@@ -159,6 +162,10 @@ pub enum Dialog {
     SaveSceneAs,
     /// Really begin the scene again?
     ResetScene,
+    /// Really close this file, into which something was written that is not saved?
+    CloseFile(String),
+    /// Really close the window, while work goes on or something is not saved?
+    Close,
     /// Really open this address in the browser?
     OpenLink(String),
 }
@@ -238,24 +245,6 @@ impl Look {
     pub fn set_text_size(&mut self, size: f32) {
         let size = if size.is_finite() { (size * 10.0).round() / 10.0 } else { 1.0 };
         self.text_size = size.clamp(*Self::TEXT_SIZES.start(), *Self::TEXT_SIZES.end());
-    }
-}
-
-/// How wide the panels beside the room are, in points.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(default)]
-pub struct PanelWidths {
-    /// The shelf, on the left.
-    pub shelf: f32,
-    /// What is known of the selection, on the right.
-    pub inspector: f32,
-    /// Conversations, on the right.
-    pub talks: f32,
-}
-
-impl Default for PanelWidths {
-    fn default() -> Self {
-        Self { shelf: 212.0, inspector: 300.0, talks: 340.0 }
     }
 }
 

@@ -1,10 +1,14 @@
 //! What the panes of the studio keep between frames.
 
+use std::sync::Arc;
+
 use super::editor::Editors;
 use super::event_log::EventLogPane;
 use super::explorer::Explorer;
 use super::graph::GraphPane;
 use super::library::Library;
+use crate::base::Id;
+use crate::view::recent::Recent;
 
 /// The panes' own state, and what was read for them.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +23,8 @@ pub struct Studio {
     pub graph: GraphPane,
     /// The event log.
     pub log: EventLogPane,
+    /// An earlier run whose log is shown, and that log; that of the open room where absent.
+    pub shown_run: Option<(Id, Arc<Recent>)>,
     /// The file that the inspector is about, where nothing in the room is selected.
     pub chosen_file: Option<String>,
     /// When the window was opened, in milliseconds since 1970: tells the names of its orders from those of others.

@@ -5,6 +5,7 @@ use egui::{Align, Layout, PopupCloseBehavior, RichText, Ui};
 
 use super::command::RoomAct;
 use super::dialogs::dialogs_ui;
+use super::dock::Tab;
 use super::icons::Icon;
 use super::provider::provider_ui;
 use super::state::Dialog;
@@ -71,7 +72,10 @@ fn toggles(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, co
     if wrong > 0 {
         ui.painter().circle_filled(bell.rect.right_top() + egui::vec2(-7.0, 7.0), 3.5, theme.bad);
     }
-    state.sidebar ^= kit::icon_button(ui, Icon::Chat, "Conversations", state.sidebar, theme).clicked();
+    let talks = state.dock.is_in_front(&Tab::Talks);
+    if kit::icon_button(ui, Icon::Chat, "Conversations", talks, theme).clicked() {
+        state.dock.toggle(&Tab::Talks);
+    }
     state.help ^= kit::icon_button(ui, Icon::Question, "Keys", state.help, theme).clicked();
     let (icon, label) = if state.dark { (Icon::Sun, "Light theme") } else { (Icon::Moon, "Dark theme") };
     if kit::icon_button(ui, icon, label, false, theme).clicked() {
@@ -258,7 +262,13 @@ mod tests {
             click(&mut window, label);
         }
         let state = &window.state().state;
-        assert!(state.dark && state.help && state.sidebar && state.settings.is_some() && state.notices_open);
+        assert!(
+            state.dark
+                && state.help
+                && state.dock.is_in_front(&Tab::Talks)
+                && state.settings.is_some()
+                && state.notices_open
+        );
         assert_eq!(state.look.light, crate::ui::state::Light::Evening, "it was chosen, so it is remembered");
         assert!(window.state().commands.is_empty());
     }

@@ -143,7 +143,7 @@ impl Screen {
             }
         }
         self.steering.after(&model, &self.state);
-        if self.steering.is_busy() {
+        if self.steering.is_busy() || room.librarian.is_busy() {
             self.next_frame = self.next_frame.min(BUSY);
         }
         let animates = output.viewport_output.get(&ViewportId::ROOT).map(|viewport| viewport.repaint_delay);

@@ -10,6 +10,7 @@ mod errands;
 mod failing;
 mod frame;
 mod hidden;
+mod librarian;
 mod open_room;
 mod performing;
 pub mod remembering;

@@ -6,12 +6,14 @@ use std::time::{Duration, Instant};
 use bevy::ecs::prelude::*;
 
 use super::errands::Errands;
+use super::librarian::Librarian;
 use crate::agent::AgentCommand;
 use crate::app::drive::{EventTap, Step};
 use crate::app::room::{OpenError, OpenOptions, Room};
 use crate::base::Problem;
 use crate::schedule::{Door, SimClock, Speed, TICKS_PER_SEC};
 use crate::simulation::{AgentState, State, Walk};
+use crate::store::EventLog;
 use crate::ui::undo::History;
 use crate::view::model::RoomModel;
 use crate::view::reading::{RoomReader, Wanted};
@@ -39,6 +41,8 @@ pub struct OpenRoom {
     pub is_astir: bool,
     /// Work with files that goes on beside the frames.
     pub errands: Errands,
+    /// Reads files and history for the panes.
+    pub(super) librarian: Librarian,
     /// The scene that is to be opened next, once the screen has shown that it will be.
     pub opening: Option<Opening>,
 }
@@ -61,6 +65,9 @@ impl OpenRoom {
         room.app.world_mut().insert_resource(EventTap::default());
         put_down_everyone(room.app.world_mut());
         let errands = Errands::start(options.folder.clone())?;
+        let log = room.app.world().resource::<EventLog>();
+        let first = log.unwritten().first().map_or(log.next_seq(), |record| record.seq);
+        let librarian = Librarian::start(options.folder.clone(), first);
         Ok(Self {
             room: Some(room),
             options,
@@ -71,6 +78,7 @@ impl OpenRoom {
             began: Instant::now(),
             is_astir: true,
             errands,
+            librarian,
             opening: None,
         })
     }

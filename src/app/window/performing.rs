@@ -13,6 +13,7 @@ use crate::base::{Id, Problem, Severity, text};
 use crate::schedule::{Door, Input, SimClock};
 use crate::ui::command::RoomAct;
 use crate::ui::dialogs::LONGEST_STEM_BYTES;
+use crate::ui::dock::Tab;
 use crate::ui::notices::sentence;
 use crate::ui::state::Place;
 use crate::ui::undo::Step;
@@ -82,13 +83,20 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
         }
         Command::ResetScene => open_soon(room, state, None, true),
         Command::Import { paths, position } => order(room, Errand::TakeIn { paths, position }),
-        Command::OpenFile(..)
-        | Command::Show(_)
-        | Command::ImportFiles { .. }
-        | Command::ExportLog(_)
-        | Command::ExportZip(_)
-        | Command::OpenWorkspace(_)
-        | Command::ShowRun(_) => {}
+        Command::OpenFile(path, line) => {
+            if let Some(line) = line {
+                state.studio.editors.lead_to(&path, line);
+            }
+            show(state, &Tab::File(path));
+        }
+        Command::Show(tab) => show(state, &tab),
+        Command::ImportFiles { .. } | Command::ExportLog(_) | Command::ExportZip(_) | Command::OpenWorkspace(_) => {}
+        Command::ShowRun(run) => {
+            state.studio.shown_run = None;
+            if let Some(run) = run {
+                room.librarian.want_run(&run);
+            }
+        }
         Command::OpenOutside(path) => {
             let file = room.folder().join(path);
             return Outcome::Open(format!("file://{}", file.display()));
@@ -102,6 +110,11 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
         Command::Quit => return Outcome::Quit,
     }
     Outcome::Done
+}
+
+fn show(state: &mut UiState, tab: &Tab) {
+    let editors = &state.studio.editors;
+    state.dock.show(tab, |path| editors.is_unsaved(path));
 }
 
 /// Goes on with what takes more than one frame: takes in what came of errands, and opens the scene that was to be

@@ -13,7 +13,8 @@ use serde_json::{Map, Value, json};
 use crate::base::hash::content_hash;
 use crate::base::{Problem, text};
 use crate::ui::UiState;
-use crate::ui::state::{Look, PanelWidths};
+use crate::ui::dock::Dock;
+use crate::ui::state::Look;
 use crate::view::camera::{Camera, ZOOM};
 use crate::workspace::saver::replace;
 use crate::workspace::{scene_patch, yaml};
@@ -36,12 +37,10 @@ pub struct Remembered {
     pub window: Option<(u32, u32)>,
     /// How it looks.
     pub look: Look,
-    /// How wide panels are.
-    pub panels: PanelWidths,
+    /// How the panes stand.
+    pub dock: Dock,
     /// Whether the debug overlay is on.
     pub overlay: bool,
-    /// Whether conversations are shown.
-    pub sidebar: bool,
     /// Whether the hint of the first run was closed.
     pub hint_closed: bool,
     /// From where each scene was seen, by its stem, the one seen last at the end.
@@ -184,7 +183,7 @@ fn number(value: f32) -> Value {
 }
 
 fn data_of(remembered: &Remembered, workspace: &str) -> Map<String, Value> {
-    let Remembered { window, look, panels, overlay, sidebar, hint_closed, views } = remembered;
+    let Remembered { window, look, dock, overlay, hint_closed, views } = remembered;
     let view = |view: &View| json!({ "middle": view.middle.map(number), "zoom": number(view.zoom) });
     let scenes: Map<String, Value> = views.iter().map(|(scene, seen)| (scene.clone(), view(seen))).collect();
     let mut data = Map::new();
@@ -195,10 +194,8 @@ fn data_of(remembered: &Remembered, workspace: &str) -> Map<String, Value> {
     }
     let size = number(look.text_size);
     put("look", json!({ "light": look.light, "text_size": size, "calm": look.calm }));
-    let widths = [panels.shelf, panels.inspector, panels.talks].map(number);
-    put("panels", json!({ "shelf": widths[0], "inspector": widths[1], "talks": widths[2] }));
+    put("panes", dock.to_value());
     put("debug_overlay", json!(overlay));
-    put("conversations", json!(sidebar));
     put("hint_closed", json!(hint_closed));
     put("scenes", Value::Object(scenes));
     data
@@ -210,7 +207,10 @@ fn remembered_of(root: &Map<String, Value>, place: &str, problems: &mut Vec<Prob
     let window: Option<[u32; 2]> = key(root, "window", &mut odd);
     let window = window.filter(|size| size.iter().all(|side| (200..=8_000).contains(side)));
     let look = key(root, "look", &mut odd).unwrap_or_default();
-    let panels = key(root, "panels", &mut odd).unwrap_or_default();
+    let dock = root.get("panes").map(|panes| Dock::from_value(panes).ok_or(()));
+    if dock == Some(Err(())) {
+        odd.push("panes");
+    }
     let views: BTreeMap<String, Value> = key(root, "scenes", &mut odd).unwrap_or_default();
     // A map sorts its keys; the order in the file says which was seen last.
     let order = root.get("scenes").and_then(Value::as_object).into_iter().flat_map(Map::keys);
@@ -222,9 +222,8 @@ fn remembered_of(root: &Map<String, Value>, place: &str, problems: &mut Vec<Prob
     let remembered = Remembered {
         window: window.map(|[width, height]| (width, height)),
         look: sane_look(look),
-        panels: sane_widths(panels),
+        dock: dock.and_then(Result::ok).unwrap_or_default(),
         overlay: key(root, "debug_overlay", &mut odd).unwrap_or_default(),
-        sidebar: key(root, "conversations", &mut odd).unwrap_or_default(),
         hint_closed: key(root, "hint_closed", &mut odd).unwrap_or_default(),
         views: views.take(SCENES_KEPT).collect(),
     };
@@ -249,23 +248,12 @@ fn sane_look(mut look: Look) -> Look {
     look
 }
 
-fn sane_widths(widths: PanelWidths) -> PanelWidths {
-    let usual = PanelWidths::default();
-    let sane = |width: f32, usual: f32| if width.is_finite() { width.clamp(100.0, 1_200.0) } else { usual };
-    PanelWidths {
-        shelf: sane(widths.shelf, usual.shelf),
-        inspector: sane(widths.inspector, usual.inspector),
-        talks: sane(widths.talks, usual.talks),
-    }
-}
-
 impl Remembered {
     /// Sets the window as it was left.
     pub fn restore(&self, state: &mut UiState) {
         state.look = self.look;
-        state.panels = self.panels;
+        state.dock = self.dock.clone();
         state.overlay = self.overlay;
-        state.sidebar = self.sidebar;
         state.hint_closed = self.hint_closed;
     }
 
@@ -285,13 +273,10 @@ impl Remembered {
     pub fn note(&mut self, scene: &str, size: Option<(u32, u32)>, state: &UiState) {
         self.window = size.or(self.window);
         self.look = state.look;
-        self.panels = PanelWidths {
-            shelf: state.panels.shelf.round(),
-            inspector: state.panels.inspector.round(),
-            talks: state.panels.talks.round(),
-        };
+        if self.dock != state.dock {
+            self.dock = state.dock.clone();
+        }
         self.overlay = state.overlay;
-        self.sidebar = state.sidebar;
         self.hint_closed = state.hint_closed;
         if !state.framed || scene.is_empty() {
             return;

@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::*;
+use crate::ui::dock::Tab;
 use crate::ui::state::Light;
 
 struct Place {
@@ -29,14 +30,20 @@ impl Place {
     }
 }
 
+fn some_dock() -> Dock {
+    let mut dock = Dock::default();
+    dock.show(&Tab::File("notes/plan.md".into()), |_| false);
+    dock.toggle(&Tab::Log);
+    dock
+}
+
 fn some() -> Remembered {
     let view = |x: f32, zoom: f32| View { middle: [x, -20.5], zoom };
     Remembered {
         window: Some((1500, 900)),
         look: Look { light: Light::Evening, text_size: 1.3, calm: true },
-        panels: PanelWidths { shelf: 240.0, inspector: 310.0, talks: 420.0 },
+        dock: some_dock(),
         overlay: true,
-        sidebar: true,
         hint_closed: true,
         views: vec![("zoo: at night".into(), view(10.0, 0.5)), ("a".into(), view(300.0, 2.25))],
     }
@@ -92,13 +99,13 @@ fn a_broken_file_is_told_and_put_aside_and_never_lost() {
 fn odd_values_count_as_usual_and_the_rest_counts() {
     let place = Place::new();
     place.put(
-        "window: wide\nlook: { text_size: 40 }\npanels: { shelf: 1e9 }\nconversations: 7\nhint_closed: true\nscenes:\n  a: { middle: [1, .nan], zoom: 1 }\n  b: { middle: [1, 2], zoom: 99 }\n  c: 4\n",
+        "window: wide\nlook: { text_size: 40 }\npanes: { tree: 7 }\ndebug_overlay: 7\nhint_closed: true\nscenes:\n  a: { middle: [1, .nan], zoom: 1 }\n  b: { middle: [1, 2], zoom: 99 }\n  c: 4\n",
     );
     let (_, remembered, problems) = place.open();
     assert_eq!(problems.len(), 1);
-    assert!(problems[0].what.contains("window, conversations"), "{}", problems[0].what);
+    assert!(problems[0].what.contains("window, panes, debug_overlay"), "{}", problems[0].what);
     assert_eq!((remembered.window, remembered.look.text_size, remembered.hint_closed), (None, 2.0, true));
-    assert_eq!(remembered.panels.shelf, 1_200.0);
+    assert_eq!(remembered.dock, Dock::default());
     assert_eq!(remembered.views, [("b".into(), View { middle: [1.0, 2.0], zoom: 3.0 })]);
 }
 
@@ -129,8 +136,8 @@ fn a_folder_that_cannot_be_written_is_a_problem_in_words() {
 fn the_window_is_set_and_each_scene_is_seen_from_where_it_was_seen_last() {
     let mut state = UiState::default();
     some().restore(&mut state);
-    assert!(state.overlay && state.sidebar && state.hint_closed);
-    assert_eq!((state.look, state.panels), (some().look, some().panels));
+    assert!(state.overlay && state.hint_closed);
+    assert_eq!((state.look, &state.dock), (some().look, &some().dock));
     some().restore_view("elsewhere", &mut state);
     assert!(!state.framed, "a scene that was never seen is framed as usual");
     some().restore_view("a", &mut state);

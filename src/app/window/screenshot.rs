@@ -9,6 +9,7 @@ use egui::{ColorImage, Context, vec2};
 use super::open_room::OpenRoom;
 use crate::base::{Id, Problem};
 use crate::ui::UiState;
+use crate::ui::dock::Tab;
 use crate::ui::shell::Shell;
 use crate::view::art::Art;
 use crate::view::fonts;
@@ -100,7 +101,9 @@ fn lay_out(context: &Context, dark: bool, pixels_per_point: f32) -> (Art, Vec<Pr
 fn state_of(room: &mut OpenRoom, options: &PictureOptions) -> UiState {
     let mut state = UiState { dark: options.dark, overlay: options.overlay, ..UiState::default() };
     state.hint_closed = true;
-    state.sidebar = options.sidebar;
+    if options.sidebar {
+        state.dock.show(&Tab::Talks, |_| true);
+    }
     state.open_element = options.open.as_deref().map(Id::from);
     if let Some((middle, zoom)) = options.look_at {
         (state.camera.middle, state.camera.zoom, state.framed) = (middle, zoom, true);

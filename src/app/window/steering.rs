@@ -20,7 +20,7 @@ use crate::ui::state::{Place, TrialOutcome, TrialView};
 use crate::ui::{Command, UiState, words};
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
-use crate::view::recent::Refused;
+use crate::view::recent::{Recent, Refused};
 use crate::workspace::SettingsEdit;
 
 /// How long nothing must have changed before it is written down, in seconds.
@@ -76,6 +76,7 @@ impl Steering {
         self.now.restore_view(&model.scene, state);
         self.hear_trial(room, state);
         self.hear_clerk(room, state);
+        serve_panes(room, state);
         for refused in std::mem::take(&mut room.recent.refused) {
             tell_refused(refused, model, state);
         }
@@ -237,6 +238,19 @@ impl Steering {
         let environment = world.resource::<Surroundings>().0.clone();
         // Where the clerk has its hands full, the next look will do.
         self.give(Job::Providers { settings, environment });
+    }
+}
+
+/// Brings panes what they want to see.
+fn serve_panes(room: &mut OpenRoom, state: &mut UiState) {
+    let OpenRoom { librarian, recent, .. } = room;
+    match librarian.serve(&mut state.studio.library, &mut recent.book, state.now_secs) {
+        Some((run, Ok(book))) => {
+            let log = Recent { book, ..Recent::default() };
+            state.studio.shown_run = Some((run, std::sync::Arc::new(log)));
+        }
+        Some((run, Err(why))) => state.tell(format!("The run {run} cannot be read: {why}"), false),
+        None => {}
     }
 }
 

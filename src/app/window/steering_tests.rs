@@ -178,11 +178,11 @@ fn how_the_window_is_left_is_written_down_when_it_settles_and_when_it_closes() {
     }
     desk.until("the file", |desk| open(desk).1.overlay);
     assert_eq!(open(&desk).1.views[0].0, model.scene);
-    desk.state.sidebar = true;
+    desk.state.dock.show(&crate::ui::dock::Tab::Talks, |_| true);
     desk.state.now_secs = 2.0;
     desk.steering.after(&model, &desk.state);
     desk.steering.close();
-    assert!(open(&desk).1.sidebar, "closing does not wait for it to settle");
+    assert!(open(&desk).1.dock.is_in_front(&crate::ui::dock::Tab::Talks), "closing does not wait for it to settle");
 }
 
 #[test]

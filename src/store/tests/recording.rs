@@ -166,3 +166,39 @@ fn a_run_is_named_after_when_it_began() {
     let later = time + std::time::Duration::from_micros(16);
     assert_ne!(store::run_id_at(later), store::run_id_at(time));
 }
+
+#[test]
+fn what_belongs_to_a_record_is_kept_beside_it_and_not_exported() {
+    let dir = tempfile::tempdir().unwrap();
+    let long = "what was asked ".repeat(500);
+    let mut record = tick("r-1", 1, 1);
+    record.events[0].draft = record.events[0].draft.clone().enclose(long.as_str());
+    let mut store = store(dir.path());
+    store.start_run(run_start("r-1", 1, 0)).unwrap();
+    store.send_tick(record).unwrap();
+    drop(store);
+    let reader = Reader::open(dir.path()).unwrap();
+    assert_eq!(reader.enclosure(Seq(1)).unwrap(), Some(long));
+    assert_eq!(reader.enclosure(Seq(2)).unwrap(), None);
+    let mut exported = Vec::new();
+    assert_eq!(export_events(&reader, None, &mut exported).unwrap(), 1);
+    assert!(!String::from_utf8(exported).unwrap().contains("what was asked"));
+}
+
+#[test]
+fn the_newest_events_before_one_are_read_in_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = store(dir.path());
+    store.start_run(run_start("r-1", 1, 0)).unwrap();
+    for seq in 1..=9 {
+        store.send_tick(tick("r-1", seq, seq)).unwrap();
+    }
+    drop(store);
+    let reader = Reader::open(dir.path()).unwrap();
+    let before = |seq, count| -> Vec<u64> {
+        reader.events_before(Seq(seq), count).unwrap().iter().map(|event| event.seq.0).collect()
+    };
+    assert_eq!(before(6, 3), [3, 4, 5]);
+    assert_eq!(before(3, 10), [1, 2]);
+    assert!(before(1, 10).is_empty());
+}

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::desk::DeskError;
 use super::index::Index;
 use super::path::{FileKind, Reach, WorkspacePath, kind_of};
-use super::resolve::Root;
+use super::resolve::{Root, Trouble};
 use crate::store::{FileHead, FileVersion, FileVersions, StoreError};
 
 /// The most bytes of a file that are read for a person.
@@ -83,15 +83,28 @@ impl FileHistory {
         self.with_file(path, |versions, file| versions.diff(file, version)).map(Option::flatten)
     }
 
+    /// Whether there is a history; without one it may have begun meanwhile.
+    pub fn has_versions(&self) -> bool {
+        self.versions.is_some()
+    }
+
     /// What stands in a file now, or why it cannot be shown, in words.
     pub fn read(&self, path: &str) -> Result<String, String> {
+        self.look(path)?.ok_or_else(|| Trouble::Missing.words(path))
+    }
+
+    /// The same; none where there is no such file.
+    pub fn look(&self, path: &str) -> Result<Option<String>, String> {
         let path = WorkspacePath::new(path).map_err(|refusal| refusal.to_string())?;
         if path.reach() == Reach::Closed {
             return Err(format!("'{path}' is not shown here."));
         }
         let root = Root::open(&self.root).map_err(|error| error.to_string())?;
-        let read = root.read(&path, BYTES_AT_MOST).map_err(|trouble| trouble.words(path.as_str()));
-        read.map(|(text, _)| text)
+        match root.read(&path, BYTES_AT_MOST) {
+            Ok((text, _)) => Ok(Some(text)),
+            Err(Trouble::Missing) => Ok(None),
+            Err(trouble) => Err(trouble.words(path.as_str())),
+        }
     }
 
     fn with_file<T>(
