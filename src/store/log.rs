@@ -77,7 +77,7 @@ impl EventLog {
 }
 
 /// Wall-clock time in milliseconds since 1970.
-pub(super) fn now_ms() -> u64 {
+pub fn now_ms() -> u64 {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX)
 }

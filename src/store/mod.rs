@@ -24,7 +24,7 @@ pub use error::StoreError;
 pub use event::{EventDraft, EventKind, EventRecord};
 pub use export::{ExportError, export_events};
 pub use handle::Store;
-pub use log::EventLog;
+pub use log::{EventLog, now_ms};
 pub use reader::{Reader, ReopenFrom, Reopening, RunEnd, RunInfo};
 pub use record::{RunStart, Snapshot, TickRecord};
 pub use versions::{FileChanges, FileHead, FileVersion, FileVersions, Surety, VersionDraft};

@@ -187,7 +187,10 @@ fn close(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, comm
             commands.push(Command::Quit);
             done = true;
         }
-        done |= ui.button("Stay").clicked();
+        if ui.button("Stay").clicked() {
+            state.closes_when_done = false;
+            done = true;
+        }
     });
     done
 }

@@ -14,6 +14,7 @@ const ROOMY_POINTS: f32 = 1_000.0;
 /// Panes stand in this much of the window at first: at the left, in the middle, at the right; the log below.
 const SHARES: [f32; 3] = [0.20, 0.55, 0.25];
 const LOG_SHARE: f32 = 0.32;
+const FILES_SHARE: f32 = 0.42;
 
 /// A pane.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -74,10 +75,11 @@ impl Default for Dock {
             let panes = panes.iter().cloned().map(|pane| tiles.insert_pane(pane)).collect();
             tiles.insert_tab_tile(panes)
         };
-        let left = tabs(&[Tab::Files, Tab::Shelf]);
+        let (files, shelf) = (tabs(&[Tab::Files]), tabs(&[Tab::Shelf]));
         let middle = tabs(&[Tab::Room, Tab::Graph]);
         let log = tabs(&[Tab::Log]);
         let right = tabs(&[Tab::Inspector, Tab::Talks]);
+        let left = tiles.insert_container(Linear::new_binary(LinearDir::Vertical, [files, shelf], FILES_SHARE));
         let centre = tiles.insert_container(Linear::new_binary(LinearDir::Vertical, [middle, log], 1.0 - LOG_SHARE));
         let columns = [left, centre, right];
         let mut row = Linear::new(LinearDir::Horizontal, columns.to_vec());
@@ -95,19 +97,20 @@ impl Default for Dock {
 struct Written {
     tree: Tree<Tab>,
     hidden: BTreeSet<Tab>,
+    alone: Tab,
 }
 
 impl Dock {
     /// How the panes stand, to be written down.
     pub fn to_value(&self) -> Value {
-        let written = Written { tree: self.tree.clone(), hidden: self.hidden.clone() };
+        let written = Written { tree: self.tree.clone(), hidden: self.hidden.clone(), alone: self.alone.clone() };
         serde_json::to_value(written).unwrap_or(Value::Null)
     }
 
     /// Panes as they were written down; nothing where that is no studio.
     pub fn from_value(value: &Value) -> Option<Self> {
-        let Written { tree, hidden } = serde_json::from_value(value.clone()).ok()?;
-        let dock = Self { tree, hidden, alone: Tab::Room };
+        let Written { tree, hidden, alone } = serde_json::from_value(value.clone()).ok()?;
+        let dock = Self { tree, hidden, alone };
         // Every pane once, each where it is reached from the root.
         let mut reached = Vec::new();
         dock.reach(dock.tree.root()?, &mut reached, 0)?;
@@ -153,6 +156,11 @@ impl Dock {
             _ => true,
         };
         self.is_shown(tab) && self.tree.tiles.parent_of(tile).is_none_or(in_front)
+    }
+
+    /// Where a pane stood when it was drawn last.
+    pub fn rect(&self, tab: &Tab) -> Option<egui::Rect> {
+        self.tree.tiles.rect(self.tree.tiles.find_pane(tab)?)
     }
 
     /// Brings a pane to the front. A file is opened for it beside the room; for the first file that has nothing

@@ -37,6 +37,11 @@ pub enum KeyAct {
     Palette,
     Help,
     ToggleSidebar,
+    ToggleFiles,
+    ToggleLog,
+    ShowGraph,
+    ShowRoom,
+    CloseTab,
     Settings,
     LargerText,
     SmallerText,
@@ -102,7 +107,7 @@ const fn binding(act: KeyAct, keys: &'static [KeyboardShortcut], what: &'static 
 }
 
 /// Every key. Combinations with more modifiers stand before those with fewer.
-pub static KEYS: [Binding; 33] = [
+pub static KEYS: [Binding; 38] = [
     in_room(KeyAct::TogglePause, &[plain(Key::Space)], "Pause or continue"),
     binding(KeyAct::SpeedOne, &[plain(Key::Num1)], "Speed 1×"),
     binding(KeyAct::SpeedFour, &[plain(Key::Num2)], "Speed 4×"),
@@ -110,18 +115,23 @@ pub static KEYS: [Binding; 33] = [
     binding(KeyAct::SpeedMax, &[plain(Key::Num4)], "As fast as possible"),
     binding(KeyAct::ZoomIn, &[plain(Key::Plus), plain(Key::Equals)], "Zoom in"),
     binding(KeyAct::ZoomOut, &[plain(Key::Minus)], "Zoom out"),
-    binding(KeyAct::Frame, &[plain(Key::F)], "Show the selection, or everything"),
-    binding(KeyAct::SelectAll, &[command(Key::A)], "Select everything"),
-    binding(KeyAct::Delete, &[plain(Key::Delete), plain(Key::Backspace)], "Delete the selection"),
-    binding(KeyAct::Duplicate, &[command(Key::D)], "Duplicate the selection"),
-    binding(KeyAct::Copy, &[command(Key::C)], "Copy the selection"),
-    binding(KeyAct::Paste, &[command(Key::V)], "Paste"),
+    in_room(KeyAct::Frame, &[plain(Key::F)], "Show the selection, or everything"),
+    in_room(KeyAct::SelectAll, &[command(Key::A)], "Select everything"),
+    in_room(KeyAct::Delete, &[plain(Key::Delete), plain(Key::Backspace)], "Delete the selection"),
+    in_room(KeyAct::Duplicate, &[command(Key::D)], "Duplicate the selection"),
+    in_room(KeyAct::Copy, &[command(Key::C)], "Copy the selection"),
+    in_room(KeyAct::Paste, &[command(Key::V)], "Paste"),
     binding(KeyAct::Redo, &[command_shift(Key::Z), command(Key::Y)], "Redo"),
     binding(KeyAct::Undo, &[command(Key::Z)], "Undo"),
     binding(KeyAct::ToggleOverlay, &[plain(Key::F3), plain(Key::Backtick)], "Debug overlay"),
     Binding { when: When::Always, ..binding(KeyAct::Palette, &[command(Key::K)], "Command palette") },
     binding(KeyAct::Help, &[plain(Key::Questionmark), plain(Key::F1)], "These keys"),
     binding(KeyAct::ToggleSidebar, &[plain(Key::T)], "Conversations"),
+    Binding { when: When::Always, ..binding(KeyAct::ToggleFiles, &[command(Key::B)], "Files") },
+    Binding { when: When::Always, ..binding(KeyAct::ToggleLog, &[command(Key::J)], "Event log") },
+    Binding { when: When::Always, ..binding(KeyAct::ShowGraph, &[command_shift(Key::G)], "Graph of who started whom") },
+    Binding { when: When::Always, ..binding(KeyAct::ShowRoom, &[command_shift(Key::R)], "The room") },
+    Binding { when: When::Always, ..binding(KeyAct::CloseTab, &[command(Key::W)], "Close the file in front") },
     in_room(KeyAct::Open, &[plain(Key::Enter)], "Open what is selected"),
     in_room(KeyAct::Menu, &[shift(Key::F10)], "Menu of what is selected"),
     in_room(KeyAct::Previous, &[shift(Key::Tab)], "The thing before in the room"),
@@ -275,6 +285,11 @@ pub fn apply(act: KeyAct, room: &RoomModel, state: &mut UiState) -> Vec<Command>
         }
         KeyAct::Help => state.help = !state.help,
         KeyAct::ToggleSidebar => state.dock.toggle(&Tab::Talks),
+        KeyAct::ToggleFiles => state.dock.toggle(&Tab::Files),
+        KeyAct::ToggleLog => state.dock.toggle(&Tab::Log),
+        KeyAct::ShowGraph => return vec![Command::Show(Tab::Graph)],
+        KeyAct::ShowRoom => return vec![Command::Show(Tab::Room)],
+        KeyAct::CloseTab => state.close_front(),
         KeyAct::Settings => {
             if state.settings.take().is_none() {
                 state.show_settings(None);

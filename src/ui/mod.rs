@@ -11,6 +11,7 @@ pub mod dock;
 pub mod editor;
 pub mod event_log;
 pub mod explorer;
+pub mod file_asking;
 pub mod graph;
 pub mod help;
 pub mod icons;

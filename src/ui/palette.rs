@@ -1,11 +1,14 @@
 //! The command palette: every command, agent, element, profile, file and scene, found by a few letters.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 
 use egui::{Align2, Key, Modifiers, RichText, ScrollArea, Ui, Window};
 
 use super::canvas;
 use super::command::RoomAct;
+use super::dock::Tab;
+use super::file_asking::Purpose;
 use super::keys::{self, KEYS, KeyAct};
 use super::state::Dialog;
 use super::{Command, UiState, kit, shelf};
@@ -16,6 +19,7 @@ use crate::simulation::ConversationCommand;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::view::theme::{SPACE, TYPE, Theme};
+use crate::workspace::vfs::FileInfo;
 
 /// So many lines are shown; more letters show others.
 const SHOWN: usize = 12;
@@ -37,6 +41,9 @@ enum Does {
     Caps,
     Talk,
     Picture,
+    Show(Tab),
+    Choose(Purpose),
+    Panes,
     Quit,
 }
 
@@ -63,10 +70,10 @@ type MadeFrom = (String, u64);
 
 impl Found {
     /// The lines that fit what was typed, best first, and few enough to be shown.
-    fn look(&mut self, ui: &Ui, room: &RoomModel, typed: &str) -> Vec<Line> {
-        let made_from = made_from(room);
+    fn look(&mut self, ui: &Ui, room: &RoomModel, files: &[FileInfo], typed: &str) -> Vec<Line> {
+        let made_from = made_from(room, files);
         if self.made_from.as_ref() != Some(&made_from) {
-            self.lines = lines(ui, room);
+            self.lines = lines(ui, room, files);
             self.made_from = Some(made_from);
             self.fitting = None;
         }
@@ -78,7 +85,7 @@ impl Found {
     }
 }
 
-fn made_from(room: &RoomModel) -> MadeFrom {
+fn made_from(room: &RoomModel, files: &[FileInfo]) -> MadeFrom {
     let mut names = HashWriter::default();
     let mut put = |text: &str| {
         // Hashing into memory does not fail.
@@ -89,6 +96,7 @@ fn made_from(room: &RoomModel) -> MadeFrom {
     room.profiles.iter().for_each(|profile| put(&profile.name));
     room.scenes.iter().for_each(|scene| put(scene));
     room.files.iter().for_each(|file| put(file));
+    files.iter().filter(|file| file.is_there).for_each(|file| put(&file.path));
     (room.scene.clone(), names.digest())
 }
 
@@ -122,7 +130,7 @@ fn letters_of(typed: &str) -> Vec<char> {
     typed.chars().filter(|letter| !letter.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
-fn lines(ui: &Ui, room: &RoomModel) -> Vec<Line> {
+fn lines(ui: &Ui, room: &RoomModel, files: &[FileInfo]) -> Vec<Line> {
     let line = |words: String, about: &str, does| Line { words, about: about.to_owned(), does };
     let mut lines: Vec<Line> = KEYS
         .iter()
@@ -139,6 +147,19 @@ fn lines(ui: &Ui, room: &RoomModel) -> Vec<Line> {
     lines.push(line("Let agents talk, or not".into(), "Settings", Does::Talk));
     lines.push(line("Save a picture".into(), "Window", Does::Picture));
     lines.push(line("Close the workshop".into(), "Window", Does::Quit));
+    for tab in Tab::FIXED {
+        lines.push(line(format!("Show {}", tab.title().to_lowercase()), "Window", Does::Show(tab)));
+    }
+    lines.push(line("Put all panes back where they were at first".into(), "Window", Does::Panes));
+    for (words, purpose) in [
+        ("Open another workspace", Purpose::OpenWorkspace),
+        ("Import files", Purpose::ImportFiles(None)),
+        ("Import a folder", Purpose::ImportFolder(None)),
+        ("Export the workspace as a zip", Purpose::ExportZip(format!("{}.zip", room.workspace))),
+        ("Export the event log", Purpose::ExportLog(format!("{}.events.jsonl", room.scene))),
+    ] {
+        lines.push(line(words.to_owned(), "Workspace", Does::Choose(purpose)));
+    }
     for kind in KINDS {
         lines.push(line(format!("New {}", kind.name), "Element", Does::NewElement(kind.word)));
     }
@@ -159,7 +180,10 @@ fn lines(ui: &Ui, room: &RoomModel) -> Vec<Line> {
     for profile in room.profiles.iter() {
         lines.push(line(format!("New agent {}", profile.name), "Agent", Does::NewAgent(profile.id.clone())));
     }
-    for file in room.files.iter() {
+    // What the room knows is there before the list of all files is read.
+    let read = files.iter().filter(|file| file.is_there).map(|file| &file.path);
+    let all: BTreeSet<&String> = room.files.iter().chain(read).collect();
+    for file in all {
         lines.push(line(format!("Open file {file}"), "File", Does::File(file.clone())));
     }
     lines
@@ -190,7 +214,8 @@ pub fn palette_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
     let Some(mut typed) = state.palette.clone() else { return Vec::new() };
     let take = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
     let (up, down, enter, escape) = (take(Key::ArrowUp), take(Key::ArrowDown), take(Key::Enter), take(Key::Escape));
-    let found = state.found.look(ui, room, &typed);
+    let files = state.studio.library.files();
+    let found = state.found.look(ui, room, &files, &typed);
     let last = found.len().saturating_sub(1);
     let mut chosen = state.palette_line.min(last);
     if down {
@@ -271,6 +296,9 @@ fn act(does: &Does, room: &RoomModel, state: &mut UiState) -> Vec<Command> {
             return vec![Command::Act(act, None)];
         }
         Does::Picture => return vec![Command::Screenshot(None)],
+        Does::Show(tab) => return vec![Command::Show(tab.clone())],
+        Does::Choose(purpose) => state.asks_file = Some(purpose.clone()),
+        Does::Panes => state.dock.reset(),
         Does::Quit => return vec![Command::Quit],
     }
     Vec::new()

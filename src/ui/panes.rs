@@ -5,7 +5,6 @@ use egui_tiles::{Behavior, SimplificationOptions, TabState, TileId, Tiles, UiRes
 
 use super::canvas::Canvas;
 use super::dock::{self, Tab};
-use super::state::Dialog;
 use super::{Command, UiState, kit};
 use crate::view::art::Art;
 use crate::view::model::RoomModel;
@@ -59,15 +58,13 @@ impl<'a> Panes<'a> {
                 dock.tree.ui(&mut self, ui);
             });
         }
+        self.state.dock = dock;
         for tab in std::mem::take(&mut self.closed) {
-            match &tab {
-                Tab::File(path) if self.state.studio.editors.is_unsaved(path) => {
-                    self.state.dialog = Some(Dialog::CloseFile(path.clone()));
-                }
-                _ => dock.close(&tab),
+            match tab {
+                Tab::File(path) => self.state.close_file(path),
+                tab => self.state.dock.close(&tab),
             }
         }
-        self.state.dock = dock;
         self.commands
     }
 

@@ -20,6 +20,10 @@ const TASK: &str = "run.task";
 const ONE_ROW_POINTS: f32 = 760.0;
 /// No more than so many pieces go on at once by the bar.
 const MOST_AT_ONCE: u32 = 16;
+/// Agents start agents no deeper than this by the bar.
+const DEEPEST: u32 = 12;
+/// So many tasks that were given before are offered again.
+const TASKS_OFFERED: usize = 12;
 /// Agents are named in the menu of what goes on up to so many.
 const PIECES_SHOWN: usize = 40;
 
@@ -33,8 +37,8 @@ pub fn run_bar_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
     let is_wide = ui.available_width() >= ONE_ROW_POINTS;
     ui.horizontal(|ui| {
         entry_ui(ui, room, state);
-        let right = if is_wide { 420.0 } else { 0.0 };
-        let width = (ui.available_width() - right - 70.0).max(90.0);
+        let right = if is_wide { 500.0 } else { 0.0 };
+        let width = (ui.available_width() - right - 110.0).max(90.0);
         task_ui(ui, room, theme, state, width, &mut commands);
         if is_wide {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| steer_ui(ui, room, theme, &mut commands));
@@ -106,6 +110,8 @@ fn task_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, wi
             .desired_width(width),
     );
     kit::name(&field, "Task to run");
+    history_ui(ui, theme, state);
+    let draft = state.drafts.entry(TASK.to_owned()).or_default();
     let can_run = agent.is_some() && !draft.trim().is_empty();
     let run = kit::primary(ui, can_run, "Run", theme);
     if can_run
@@ -113,7 +119,33 @@ fn task_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, wi
         && let Some(agent) = agent
     {
         let text = std::mem::take(draft).trim().to_owned();
+        state.remember_task(&text);
         commands.push(Command::Act(RoomAct::Task(TaskCommand { agent, text }), None));
+    }
+}
+
+/// The tasks that were given before, the last one first.
+fn history_ui(ui: &mut Ui, theme: &Theme, state: &mut UiState) {
+    let mut chosen = None;
+    let menu = ui.add_enabled_ui(!state.tasks_given.is_empty(), |ui| {
+        ui.menu_button("   ", |ui| {
+            kit::dress(ui.style_mut(), theme);
+            ui.set_min_width(320.0);
+            ui.label(kit::small("Given before", theme));
+            for task in state.tasks_given.iter().take(TASKS_OFFERED) {
+                let row = ui.add(egui::Button::new(task).frame(false).truncate().min_size(egui::vec2(320.0, 26.0)));
+                if row.clicked() {
+                    chosen = Some(task.clone());
+                    ui.close();
+                }
+            }
+        })
+    });
+    let button = menu.inner.response;
+    kit::caret(ui, &button, theme);
+    kit::name(&button, "Tasks given before");
+    if let Some(task) = chosen {
+        state.drafts.insert(TASK.to_owned(), task);
     }
 }
 
@@ -127,6 +159,13 @@ fn steer_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Com
     kit::name(&drag, "At once");
     if drag.changed() && concurrency != work.concurrency {
         commands.push(act(KernelCommand::Limits { concurrency: Some(concurrency), depth_at_most: None }));
+    }
+    let mut depth = work.depth_at_most;
+    let drag = egui::DragValue::new(&mut depth).range(0..=DEEPEST).prefix("depth ");
+    let drag = ui.add(drag).on_hover_text("How deep agents may start agents; for what begins from now on");
+    kit::name(&drag, "Depth");
+    if drag.changed() && depth != work.depth_at_most {
+        commands.push(act(KernelCommand::Limits { concurrency: None, depth_at_most: Some(depth) }));
     }
     let has_work = !work.pieces.is_empty();
     ui.add_enabled_ui(has_work, |ui| {

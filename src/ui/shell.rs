@@ -3,6 +3,7 @@
 use egui::{Frame, Margin, Panel, Ui};
 
 use super::canvas::Canvas;
+use super::file_asking::FileAsking;
 use super::panes::Panes;
 use super::{Command, UiState};
 use crate::view::art::Art;
@@ -14,6 +15,7 @@ use crate::view::theme::{SPACE, Theme};
 #[derive(Default)]
 pub struct Shell {
     canvas: Canvas,
+    file_asking: FileAsking,
 }
 
 impl Shell {
@@ -44,6 +46,9 @@ impl Shell {
         commands.extend(super::notice_list::notice_list_ui(root, room, &theme, state));
         commands.extend(super::settings::settings_ui(root, room, &theme, state));
         commands.extend(super::palette::palette_ui(root, room, &theme, state));
+        let asked = state.asks_file.take();
+        commands.extend(self.file_asking.show(root.ctx(), asked));
+        state.file_asking_open = self.file_asking.is_open();
         super::help::help_ui(root, &theme, state);
         commands
     }

@@ -1,10 +1,12 @@
 //! What the window remembers between frames that is no part of the room: selection, what is open, toggles.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::dock::Dock;
+use super::dock::{Dock, Tab};
+use super::file_asking::Purpose;
 use super::notices::NoticeBoard;
 use super::palette::Found;
 use super::studio::Studio;
@@ -102,6 +104,16 @@ pub struct UiState {
     pub framed: bool,
     /// What the panes of the studio keep.
     pub studio: Studio,
+    /// Tasks that were given before, the last one first.
+    pub tasks_given: Vec<String>,
+    /// What a file or a folder of the computer is asked for; taken away by the dialog.
+    pub asks_file: Option<Purpose>,
+    /// Whether that dialog is open.
+    pub file_asking_open: bool,
+    /// Workspaces that were open on this computer, by folder, the last one first.
+    pub known_workspaces: Vec<PathBuf>,
+    /// Whether another workspace was opened, and what the window remembers of it is still to be taken up.
+    pub moved: bool,
     /// Whether the window is to be closed as soon as no work goes on.
     pub closes_when_done: bool,
     /// Whether it is to be closed whatever goes on.
@@ -272,6 +284,8 @@ pub struct TrialOutcome {
 
 /// Outcomes that are kept after they were put aside.
 const TOLD_KEPT: usize = 200;
+/// Tasks that can be given again.
+const TASKS_KEPT: usize = 40;
 /// Outcomes that wait to be put aside.
 const OUTCOMES_KEPT: usize = 20;
 
@@ -317,6 +331,30 @@ impl UiState {
     /// What is to be known more closely: what is selected and what the pointer is over.
     pub fn looked_at(&self) -> BTreeSet<Thing> {
         self.selected.iter().chain(&self.hovered).cloned().collect()
+    }
+
+    /// Closes the file that stands in front; asks first where something in it is not saved.
+    pub fn close_front(&mut self) {
+        let front = self.dock.files().into_iter().find(|path| self.dock.is_in_front(&Tab::File(path.clone())));
+        if let Some(path) = front {
+            self.close_file(path);
+        }
+    }
+
+    /// Closes a file; asks first where something in it is not saved.
+    pub fn close_file(&mut self, path: String) {
+        if self.studio.editors.is_unsaved(&path) {
+            self.dialog = Some(Dialog::CloseFile(path));
+        } else {
+            self.dock.close(&Tab::File(path));
+        }
+    }
+
+    /// Keeps a task that was given, so that it can be given again.
+    pub fn remember_task(&mut self, task: &str) {
+        self.tasks_given.retain(|given| given != task);
+        self.tasks_given.insert(0, task.to_owned());
+        self.tasks_given.truncate(TASKS_KEPT);
     }
 
     /// An order about a file, with a name that was never used.

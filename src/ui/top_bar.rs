@@ -6,6 +6,7 @@ use egui::{Align, Layout, PopupCloseBehavior, RichText, Ui};
 use super::command::RoomAct;
 use super::dialogs::dialogs_ui;
 use super::dock::Tab;
+use super::file_asking::Purpose;
 use super::icons::Icon;
 use super::provider::provider_ui;
 use super::state::Dialog;
@@ -95,6 +96,36 @@ fn scene_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState,
         kit::dress(ui.style_mut(), theme);
         ui.set_min_width(240.0);
         ui.label(kit::small(format!("Workspace {}", room.workspace), theme));
+        let row = |ui: &mut Ui, label: &str| {
+            ui.add(egui::Button::new(label).frame(false).min_size(egui::vec2(220.0, 28.0))).clicked()
+        };
+        ui.menu_button("Open another workspace", |ui| {
+            kit::dress(ui.style_mut(), theme);
+            ui.set_min_width(260.0);
+            for folder in &state.known_workspaces {
+                let name = folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+                let open = ui.add(egui::Button::new(name).min_size(egui::vec2(240.0, 28.0)).truncate());
+                if open.on_hover_text(folder.display().to_string()).clicked() {
+                    commands.push(Command::OpenWorkspace(folder.clone()));
+                    ui.close();
+                }
+            }
+            if row(ui, "Choose a folder…") {
+                state.asks_file = Some(Purpose::OpenWorkspace);
+                ui.close();
+            }
+        });
+        for (label, purpose) in [
+            ("Import files…", Purpose::ImportFiles(None)),
+            ("Import a folder…", Purpose::ImportFolder(None)),
+            ("Export the workspace…", Purpose::ExportZip(format!("{}.zip", room.workspace))),
+            ("Export the event log…", Purpose::ExportLog(format!("{}.events.jsonl", room.scene))),
+        ] {
+            if row(ui, label) {
+                state.asks_file = Some(purpose);
+                ui.close();
+            }
+        }
         ui.separator();
         egui::ScrollArea::vertical().max_height(280.0).show(ui, |ui| {
             for scene in room.scenes.iter() {

@@ -5,6 +5,7 @@
 //! [`scene_patch`] (what the room changes, in the text), [`disk`], [`saver`] and [`watch`] (the threads), and
 //! [`room`], which joins them in the world.
 
+pub mod archive;
 pub mod disk;
 pub mod files;
 pub mod layout;

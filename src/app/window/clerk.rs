@@ -11,6 +11,7 @@ use super::screenshot::Seen;
 use super::steering::picture_file;
 use crate::base::Problem;
 use crate::gateway::{Environment, GatewaySettings, ProviderStatus, provider_status};
+use crate::ui::editor::Draft;
 use crate::view::raster::write_png;
 
 /// Jobs that wait at most.
@@ -22,6 +23,13 @@ const NEWS: usize = 64;
 pub(super) enum Job {
     /// Write this down.
     Remember(Box<Remembered>),
+    /// Keep what was written into files and not saved.
+    Drafts {
+        /// In this file.
+        file: PathBuf,
+        /// All of it.
+        drafts: Vec<Draft>,
+    },
     /// Look which providers are set up.
     Providers {
         /// Where they are asked.
@@ -120,6 +128,14 @@ fn work(mut file: Option<MemoryFile>, jobs: &Receiver<Job>, tell: &Sender<News>)
                     Some(News::NotRemembered(problem))
                 }
                 Some(Ok(())) | None => None,
+            },
+            Job::Drafts { file, drafts } => match super::drafts::write(&file, &drafts) {
+                Ok(()) => None,
+                Err(error) => {
+                    let what = format!("what you wrote and did not save cannot be kept: {error}");
+                    let remedy = "save it, or see that the folder may be written to";
+                    Some(News::NotRemembered(Problem::warning(file.display().to_string(), what, remedy)))
+                }
             },
             Job::Providers { settings, environment } => Some(News::Providers(provider_status(&settings, &environment))),
             Job::Picture { seen, file, folder, name } => {

@@ -11,7 +11,11 @@ use bevy::math::Vec2;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::dropped::{self, Dropped};
+use super::importing::{self, Imported};
+use crate::app::room::state_folder;
 use crate::base::Problem;
+use crate::store::{self, Reader};
+use crate::workspace::archive;
 
 /// So many errands wait at most.
 const WAITING_AT_MOST: usize = 8;
@@ -35,6 +39,29 @@ pub enum Errand {
         /// Its text.
         text: String,
     },
+    /// Copies files and folders into the workspace, never over what is there.
+    Import {
+        /// From where.
+        paths: Vec<PathBuf>,
+        /// Into which folder of the workspace; by what each is where absent.
+        folder: Option<String>,
+    },
+    /// Writes the log of a run.
+    ExportLog {
+        /// Which run.
+        run: String,
+        /// Into this file, which must be new; into a new one among the exports where absent.
+        file: Option<PathBuf>,
+        /// What a new file is called, before its number.
+        name: String,
+    },
+    /// Writes the whole workspace as a zip.
+    ExportZip {
+        /// Into this file, which must be new; into a new one among the exports where absent.
+        file: Option<PathBuf>,
+        /// What a new file is called, before its number.
+        name: String,
+    },
 }
 
 impl Errand {
@@ -44,6 +71,9 @@ impl Errand {
             Self::TakeIn { paths, .. } if paths.len() == 1 => "Taking in what was dropped".to_owned(),
             Self::TakeIn { paths, .. } => format!("Taking in {} things that were dropped", paths.len()),
             Self::WriteScene { stem, .. } => format!("Writing the scene {stem}"),
+            Self::Import { .. } => "Importing files".to_owned(),
+            Self::ExportLog { .. } => "Exporting the event log".to_owned(),
+            Self::ExportZip { .. } => "Exporting the workspace".to_owned(),
         }
     }
 }
@@ -64,6 +94,17 @@ pub enum Finished {
         stem: String,
         /// Its text.
         text: String,
+    },
+    /// Files were copied into the workspace.
+    Imported(Imported),
+    /// A log or a workspace was exported.
+    Exported {
+        /// Where to.
+        file: PathBuf,
+        /// What, in words.
+        what: String,
+        /// What stayed behind, in words; empty where nothing did.
+        left_out: Vec<String>,
     },
     /// It could not be done.
     Failed(Problem),
@@ -155,6 +196,27 @@ fn done(workspace: &Path, errand: Errand) -> Finished {
         Errand::TakeIn { paths, position } => {
             Finished::TakenIn { dropped: dropped::take_in(workspace, &paths), position }
         }
+        Errand::Import { paths, folder } => Finished::Imported(importing::import(workspace, &paths, folder.as_deref())),
+        Errand::ExportLog { run, file, name } => {
+            let file = file.unwrap_or_else(|| free_file(workspace, &name, "events.jsonl"));
+            match export_log(workspace, &run, &file) {
+                Ok(count) => {
+                    let what = format!("{count} records of the event log");
+                    Finished::Exported { file, what, left_out: Vec::new() }
+                }
+                Err(why) => not_exported(&file, &why),
+            }
+        }
+        Errand::ExportZip { file, name } => {
+            let file = file.unwrap_or_else(|| free_file(workspace, &name, "zip"));
+            match archive::write_zip(workspace, &state_folder(workspace), &file) {
+                Ok(archived) => {
+                    let what = format!("The workspace with {} files", archived.files);
+                    Finished::Exported { file, what, left_out: archived.left_out }
+                }
+                Err(error) => not_exported(&file, &error.to_string()),
+            }
+        }
         Errand::WriteScene { stem, text } => {
             let place = format!("scenes/{stem}.yaml");
             match write_new(&workspace.join(&place), &text) {
@@ -172,6 +234,29 @@ fn done(workspace: &Path, errand: Errand) -> Finished {
             }
         }
     }
+}
+
+fn not_exported(file: &Path, why: &str) -> Finished {
+    let what = format!("the export failed: {why}");
+    let remedy = "see that the folder may be written to and that the disk is not full";
+    Finished::Failed(Problem::error(file.display().to_string(), what, remedy))
+}
+
+/// The first file among the exports whose number is free.
+fn free_file(workspace: &Path, name: &str, ending: &str) -> PathBuf {
+    let folder = workspace.join(archive::EXPORTS);
+    let free =
+        (1..).map(|number| folder.join(format!("{name}-{number}.{ending}"))).find(|file: &PathBuf| !file.exists());
+    free.expect("there are more numbers than files")
+}
+
+fn export_log(workspace: &Path, run: &str, file: &Path) -> Result<u64, String> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+    }
+    let out = OpenOptions::new().write(true).create_new(true).open(file).map_err(|error| error.to_string())?;
+    let reader = Reader::open(&state_folder(workspace)).map_err(|error| error.to_string())?;
+    store::export_events(&reader, Some(run), out).map_err(|error| error.to_string())
 }
 
 /// Writes a file that is not there yet; one that is there stays as it is.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bevy::app::AppExit;
 use bevy::ecs::message::{MessageReader, MessageWriter, Messages};
 use bevy::ecs::prelude::*;
-use bevy::window::{FileDragAndDrop, PrimaryWindow, RequestRedraw, Window, WindowMode};
+use bevy::window::{FileDragAndDrop, PrimaryWindow, RequestRedraw, Window, WindowCloseRequested, WindowMode};
 use bevy::winit::{UpdateMode, WinitSettings};
 use bevy_egui::{EguiContext, EguiFullOutput, EguiInput, PrimaryEguiContext};
 use egui::{Context, Event, FullOutput, RawInput, ViewportId};
@@ -48,6 +48,7 @@ pub struct Screen {
     coming: Option<(Art, u8)>,
     dropped: Vec<std::path::PathBuf>,
     wants_to_quit: bool,
+    close_requested: bool,
     pixels_per_point: f32,
     /// Day or evening as it was asked for at the start, until the person chooses something else.
     asked_dark: Option<bool>,
@@ -72,7 +73,7 @@ impl Screen {
     /// The same, as it was left.
     pub fn steered(dark: Option<bool>, steering: Steering) -> Self {
         let mut state = UiState { dark: dark.unwrap_or(false), ..UiState::default() };
-        steering.remembered().restore(&mut state);
+        steering.restore(&mut state);
         Self {
             begun_with: state.look.light,
             asked_dark: dark,
@@ -83,6 +84,7 @@ impl Screen {
             coming: None,
             dropped: Vec::new(),
             wants_to_quit: false,
+            close_requested: false,
             pixels_per_point: 1.0,
             touched_secs: 0.0,
             next_frame: LIVELY,
@@ -116,6 +118,9 @@ impl Screen {
         }
         self.steering.before(room, &model, &mut self.state);
         let mut commands = self.drops(context);
+        if std::mem::take(&mut self.close_requested) {
+            commands.push(Command::Quit);
+        }
         let Some(art) = &self.art else { return FullOutput::default() };
         let (shell, state, recent) = (&mut self.shell, &mut self.state, &room.recent);
         let output = context.run_ui(input, |ui| commands.extend(shell.show(ui, &mut model, recent, art, state)));
@@ -141,6 +146,12 @@ impl Screen {
                     self.steering.perform(context, room, &model, &mut self.state, *command);
                 }
             }
+        }
+        if self.state.closes_when_done && model.work.pieces.is_empty() {
+            self.wants_to_quit = true;
+        }
+        if std::mem::take(&mut self.state.moved) {
+            self.steering.move_to(room, &mut self.state);
         }
         self.steering.after(&model, &self.state);
         if self.steering.is_busy() || room.librarian.is_busy() {
@@ -199,6 +210,11 @@ impl Screen {
 /// Lets time pass.
 pub(super) fn live(mut room: NonSendMut<OpenRoom>) {
     room.live();
+}
+
+/// The person closes the window by its frame: asked for like any other way to close it.
+pub(super) fn take_close_request(mut requests: MessageReader<WindowCloseRequested>, mut screen: NonSendMut<Screen>) {
+    screen.close_requested |= requests.read().count() > 0;
 }
 
 /// Files that are dropped from the desktop are taken in where they were dropped.
@@ -273,7 +289,9 @@ pub(super) fn close_room(
     mut screen: NonSendMut<Screen>,
 ) {
     if exits.read().count() > 0 || windows.is_empty() {
-        screen.steering.close();
+        let Screen { steering, state, .. } = &mut *screen;
+        steering.look_at_drafts(state);
+        steering.close();
         room.close(if gave_up.why().is_some() { "the graphics driver gave up" } else { "the window was closed" });
     }
 }

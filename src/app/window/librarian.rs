@@ -119,6 +119,9 @@ impl Librarian {
     ) -> Option<(Id, Read<EventBook>)> {
         let run = self.hear(library, book, now_secs);
         self.look_for_changes(book);
+        if std::mem::take(&mut library.files_are_stale) {
+            self.stale.insert(Want::Files);
+        }
         let wants = std::mem::take(&mut library.wants);
         for want in wants {
             let read = self.read_secs.get(&want).copied();

@@ -4,12 +4,14 @@
 //! changes nothing about the window, and nothing about the screen can reach into the room.
 
 mod clerk;
+mod drafts;
 mod dropped;
 mod editing;
 mod errands;
 mod failing;
 mod frame;
 mod hidden;
+mod importing;
 mod librarian;
 mod open_room;
 mod performing;
@@ -32,7 +34,6 @@ use bevy_egui::{EguiContextSettings, EguiPlugin, EguiPostUpdateSet, EguiStartupS
 pub use failing::WindowError;
 pub use frame::Screen;
 pub use open_room::OpenRoom;
-use remembering::MemoryFile;
 pub use steering::Steering;
 
 /// How the window begins.
@@ -72,6 +73,8 @@ fn show(mut room: OpenRoom, options: &WindowOptions, gave_up: &failing::GaveUp) 
     let plugins = DefaultPlugins.set(WindowPlugin {
         primary_window: Some(window),
         exit_condition: ExitCondition::OnPrimaryClosed,
+        // While work goes on, the person is asked first.
+        close_when_requested: false,
         ..WindowPlugin::default()
     });
     let mut app = App::new();
@@ -84,7 +87,10 @@ fn show(mut room: OpenRoom, options: &WindowOptions, gave_up: &failing::GaveUp) 
         (spawn_camera.before(EguiStartupSet::InitContexts), run_by_hand.after(EguiStartupSet::InitContexts)),
     );
     app.init_resource::<hidden::Hidden>().add_systems(PreUpdate, (hidden::look, hidden::spare_the_drawing).chain());
-    app.add_systems(Update, (frame::live, frame::take_dropped_files, frame::note_size).chain());
+    app.add_systems(
+        Update,
+        (frame::live, frame::take_dropped_files, frame::take_close_request, frame::note_size).chain(),
+    );
     app.add_systems(PostUpdate, frame::draw.in_set(EguiPostUpdateSet::EndPass));
     app.add_systems(Last, (frame::pace, frame::quit, failing::leave, frame::close_room).chain());
     app.run()
@@ -92,10 +98,7 @@ fn show(mut room: OpenRoom, options: &WindowOptions, gave_up: &failing::GaveUp) 
 
 /// What steers, with what is remembered of this workspace.
 fn steering_of(room: &mut OpenRoom, options: &WindowOptions) -> Steering {
-    let Some(config_folder) = &options.config_folder else { return Steering::default() };
-    let (file, remembered, problems) = MemoryFile::open(config_folder, room.folder());
-    room.notices.extend(problems);
-    Steering::remembering(file, remembered)
+    Steering::of(room, options.config_folder.clone())
 }
 
 fn spawn_camera(mut commands: Commands) {

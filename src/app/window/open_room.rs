@@ -50,6 +50,8 @@ pub struct OpenRoom {
 /// A scene that is about to be opened. Closing one room and opening another takes longer than a frame.
 #[derive(Clone, Debug)]
 pub struct Opening {
+    /// The folder of another workspace; the open one where absent.
+    pub folder: Option<PathBuf>,
     /// Its stem; the open scene's anew where absent.
     pub scene: Option<String>,
     /// Whether it begins as its file says.
@@ -83,17 +85,28 @@ impl OpenRoom {
         })
     }
 
+    /// Closes this workspace and opens another. If that fails, the old one is opened again.
+    pub fn move_to(&mut self, folder: PathBuf) {
+        let options = OpenOptions { folder, scene: None, fresh: false, ..self.options.clone() };
+        self.open_instead(options, "another workspace was opened");
+    }
+
     /// Closes the open scene and opens another, or the same anew. If that fails, the old one is opened again.
     pub fn reopen(&mut self, scene: Option<String>, fresh: bool) {
+        let before = self.options.clone();
+        let options = OpenOptions { scene: scene.or(before.scene.clone()), fresh, ..before };
+        self.open_instead(options, "another scene was opened");
+    }
+
+    fn open_instead(&mut self, wanted: OpenOptions, why: &str) {
         let (speed, paused) = self.world().map_or((Speed::Times(1), false), |world| {
             let clock = world.resource::<SimClock>();
             (clock.speed, clock.paused)
         });
-        self.close("another scene was opened");
+        self.close(why);
         let before = self.options.clone();
-        let wanted = OpenOptions { scene: scene.or(before.scene.clone()), fresh, ..before.clone() };
         let opened = Self::open(wanted).or_else(|error| {
-            self.notices.push(Problem::error("scene", error.to_string(), "choose another scene"));
+            self.notices.push(Problem::error("scene", error.to_string(), "choose another"));
             Self::open(OpenOptions { fresh: false, ..before })
         });
         match opened {

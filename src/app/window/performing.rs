@@ -1,5 +1,7 @@
 //! Does what a person asked for in the window: the only place where commands change anything.
 
+use std::path::PathBuf;
+
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 
@@ -11,15 +13,17 @@ use super::settling::Draft;
 use crate::agent::{AgentCommand, Profiles, formats::format_of};
 use crate::base::{Id, Problem, Severity, text};
 use crate::schedule::{Door, Input, SimClock};
+use crate::store::EventLog;
 use crate::ui::command::RoomAct;
 use crate::ui::dialogs::LONGEST_STEM_BYTES;
 use crate::ui::dock::Tab;
 use crate::ui::notices::sentence;
-use crate::ui::state::Place;
+use crate::ui::state::{Dialog, Place};
 use crate::ui::undo::Step;
 use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
 use crate::workspace::files::FileContent;
+use crate::workspace::layout::is_workspace;
 use crate::workspace::{FileChanged, KnownFiles, starter};
 
 /// A scene that is about to be opened is shown to be so in this many frames: drawn, and on the screen.
@@ -90,7 +94,19 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
             show(state, &Tab::File(path));
         }
         Command::Show(tab) => show(state, &tab),
-        Command::ImportFiles { .. } | Command::ExportLog(_) | Command::ExportZip(_) | Command::OpenWorkspace(_) => {}
+        Command::ImportFiles { paths, folder } => order(room, Errand::Import { paths, folder }),
+        Command::ExportLog(file) => {
+            let run = state.studio.shown_run.as_ref().map(|(run, _)| run.to_string());
+            let run = run.or_else(|| room.world().map(|world| world.resource::<EventLog>().run().to_string()));
+            let name = if model.scene.is_empty() { "room".to_owned() } else { model.scene.clone() };
+            order(room, Errand::ExportLog { run: run.unwrap_or_default(), file, name });
+        }
+        Command::ExportZip(file) => {
+            let name = text::slug(&model.workspace);
+            let name = if name.is_empty() { "workspace".to_owned() } else { name };
+            order(room, Errand::ExportZip { file, name });
+        }
+        Command::OpenWorkspace(folder) => open_workspace(room, state, folder),
         Command::ShowRun(run) => {
             state.studio.shown_run = None;
             if let Some(run) = run {
@@ -107,7 +123,14 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
         | Command::EndStandIn
         | Command::SetSettings(_)
         | Command::Screenshot(_) => return Outcome::Steer(Box::new(command)),
-        Command::Quit => return Outcome::Quit,
+        Command::Quit => {
+            let nothing_open = model.work.pieces.is_empty() && state.studio.editors.unsaved().is_empty();
+            // Who asks twice does not want to be asked again.
+            if nothing_open || state.closes_now || state.dialog == Some(Dialog::Close) {
+                return Outcome::Quit;
+            }
+            state.dialog = Some(Dialog::Close);
+        }
     }
     Outcome::Done
 }
@@ -115,6 +138,28 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
 fn show(state: &mut UiState, tab: &Tab) {
     let editors = &state.studio.editors;
     state.dock.show(tab, |path| editors.is_unsaved(path));
+}
+
+/// Opens another workspace once the screen has shown that it will.
+fn open_workspace(room: &mut OpenRoom, state: &mut UiState, folder: PathBuf) {
+    if !is_workspace(&folder) {
+        let is_empty = std::fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_none());
+        if !is_empty {
+            let what = "this folder is no workspace: it has no settings.yaml";
+            let remedy = "choose a workspace, or an empty folder to begin a new one in";
+            room.notices.push(Problem::warning(folder.display().to_string(), what, remedy));
+            return;
+        }
+        if let Err(error) = starter::init(&folder) {
+            let what = format!("no workspace can be made here: {error}");
+            room.notices.push(Problem::error(folder.display().to_string(), what, "choose another folder"));
+            return;
+        }
+    }
+    if room.opening.is_none() {
+        room.opening = Some(Opening { folder: Some(folder), scene: None, fresh: false, frames: 0 });
+        state.dragging = None;
+    }
 }
 
 /// Goes on with what takes more than one frame: takes in what came of errands, and opens the scene that was to be
@@ -130,18 +175,25 @@ pub fn go_on(room: &mut OpenRoom, state: &mut UiState) {
         {
             let before = room.notices.len();
             let told = match (&opening.scene, opening.fresh) {
+                _ if opening.folder.is_some() => "The workspace is open".to_owned(),
                 (_, true) => "The scene begins again, as its file has it".to_owned(),
                 (Some(scene), false) => format!("The scene {scene} is open"),
                 (None, false) => "The scene was opened again".to_owned(),
             };
-            room.reopen(opening.scene, opening.fresh);
+            let is_other = opening.folder.is_some();
+            match opening.folder {
+                Some(folder) => room.move_to(folder),
+                None => room.reopen(opening.scene, opening.fresh),
+            }
             state.forget_room();
+            state.moved |= is_other;
             if room.notices.iter().skip(before).all(|notice| notice.severity != Severity::Error) {
                 state.tell(told, true);
             }
         }
     }
     state.under_way = match &room.opening {
+        Some(Opening { folder: Some(folder), .. }) => Some(format!("Opening {}", folder.display())),
         Some(Opening { scene: Some(scene), .. }) => Some(format!("Opening {scene}")),
         Some(Opening { fresh: true, .. }) => Some("Beginning the scene again".to_owned()),
         Some(_) => Some("Opening the scene again".to_owned()),
@@ -234,7 +286,7 @@ fn with_clock(room: &mut OpenRoom, change: impl FnOnce(&mut SimClock)) {
 /// Opens a scene once the screen has shown that it will; until then another wish changes nothing.
 fn open_soon(room: &mut OpenRoom, state: &mut UiState, scene: Option<String>, fresh: bool) {
     if room.opening.is_none() {
-        room.opening = Some(Opening { scene, fresh, frames: 0 });
+        room.opening = Some(Opening { folder: None, scene, fresh, frames: 0 });
         state.dragging = None;
     }
 }
@@ -266,6 +318,25 @@ fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: Finished) {
             state.tell_of(format!("The scene was written into {path}"), true, Some(Place::File(path.clone(), None)));
             know(room, TakenFile { path, text });
             open_soon(room, state, Some(stem), false);
+        }
+        Finished::Imported(imported) => {
+            room.notices.extend(imported.problems);
+            match imported.paths.as_slice() {
+                [] => {}
+                [path] => {
+                    state.tell_of(format!("{path} was imported"), true, Some(Place::File(path.clone(), None)));
+                }
+                paths => state.tell(format!("{} files were imported", paths.len()), true),
+            }
+            state.studio.library.forget_files();
+        }
+        Finished::Exported { file, what, left_out } => {
+            let shown = file.strip_prefix(room.folder()).unwrap_or(&file).display().to_string();
+            state.tell(format!("{what} went to {shown}"), true);
+            if !left_out.is_empty() {
+                let what = format!("Left out: {}", left_out.join("; "));
+                state.tell(what, false);
+            }
         }
         Finished::TakenIn { dropped, position } => welcome(room, state, dropped, position),
     }

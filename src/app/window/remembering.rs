@@ -23,6 +23,8 @@ use crate::workspace::{scene_patch, yaml};
 const FOLDER: &str = "workspaces";
 /// The look that a workspace begins with that was never open.
 const PERSON_FILE: &str = "window.yaml";
+/// So many workspaces are offered to be opened again.
+const WORKSPACES_OFFERED: usize = 12;
 /// No honest file is larger.
 const MAX_BYTES: u64 = 256 * 1024;
 /// Scenes of which the view is remembered; those that were seen least recently are forgotten first.
@@ -39,6 +41,8 @@ pub struct Remembered {
     pub look: Look,
     /// How the panes stand.
     pub dock: Dock,
+    /// Tasks that were given before, the last one first.
+    pub tasks: Vec<String>,
     /// Whether the debug overlay is on.
     pub overlay: bool,
     /// Whether the hint of the first run was closed.
@@ -148,6 +152,22 @@ impl MemoryFile {
     }
 }
 
+/// The workspaces that were open on this computer, the last one first, without this one and those that are gone.
+pub fn known_workspaces(config_folder: &Path, but: &Path) -> Vec<PathBuf> {
+    let but = but.canonicalize().unwrap_or_else(|_| but.to_owned());
+    let entries = std::fs::read_dir(config_folder.join(FOLDER)).into_iter().flatten().flatten();
+    let mut known: Vec<(std::time::SystemTime, PathBuf)> = entries
+        .filter_map(|entry| {
+            let text = read_small(&entry.path()).ok().flatten()?;
+            let folder = PathBuf::from(yaml::parse(&text).ok()?["workspace"].as_str()?);
+            let when = entry.metadata().and_then(|metadata| metadata.modified()).ok()?;
+            (folder != but && crate::workspace::layout::is_workspace(&folder)).then_some((when, folder))
+        })
+        .collect();
+    known.sort_by(|one, other| other.cmp(one));
+    known.into_iter().map(|(_, folder)| folder).take(WORKSPACES_OFFERED).collect()
+}
+
 /// The text of a small file; none where there is none.
 fn read_small(path: &Path) -> Result<Option<String>, String> {
     match std::fs::metadata(path) {
@@ -183,7 +203,7 @@ fn number(value: f32) -> Value {
 }
 
 fn data_of(remembered: &Remembered, workspace: &str) -> Map<String, Value> {
-    let Remembered { window, look, dock, overlay, hint_closed, views } = remembered;
+    let Remembered { window, look, dock, tasks, overlay, hint_closed, views } = remembered;
     let view = |view: &View| json!({ "middle": view.middle.map(number), "zoom": number(view.zoom) });
     let scenes: Map<String, Value> = views.iter().map(|(scene, seen)| (scene.clone(), view(seen))).collect();
     let mut data = Map::new();
@@ -195,6 +215,7 @@ fn data_of(remembered: &Remembered, workspace: &str) -> Map<String, Value> {
     let size = number(look.text_size);
     put("look", json!({ "light": look.light, "text_size": size, "calm": look.calm }));
     put("panes", dock.to_value());
+    put("tasks", json!(tasks));
     put("debug_overlay", json!(overlay));
     put("hint_closed", json!(hint_closed));
     put("scenes", Value::Object(scenes));
@@ -223,6 +244,7 @@ fn remembered_of(root: &Map<String, Value>, place: &str, problems: &mut Vec<Prob
         window: window.map(|[width, height]| (width, height)),
         look: sane_look(look),
         dock: dock.and_then(Result::ok).unwrap_or_default(),
+        tasks: key(root, "tasks", &mut odd).unwrap_or_default(),
         overlay: key(root, "debug_overlay", &mut odd).unwrap_or_default(),
         hint_closed: key(root, "hint_closed", &mut odd).unwrap_or_default(),
         views: views.take(SCENES_KEPT).collect(),
@@ -253,6 +275,7 @@ impl Remembered {
     pub fn restore(&self, state: &mut UiState) {
         state.look = self.look;
         state.dock = self.dock.clone();
+        state.tasks_given.clone_from(&self.tasks);
         state.overlay = self.overlay;
         state.hint_closed = self.hint_closed;
     }
@@ -276,6 +299,7 @@ impl Remembered {
         if self.dock != state.dock {
             self.dock = state.dock.clone();
         }
+        self.tasks.clone_from(&state.tasks_given);
         self.overlay = state.overlay;
         self.hint_closed = state.hint_closed;
         if !state.framed || scene.is_empty() {

@@ -43,6 +43,7 @@ fn some() -> Remembered {
         window: Some((1500, 900)),
         look: Look { light: Light::Evening, text_size: 1.3, calm: true },
         dock: some_dock(),
+        tasks: vec!["Plan a party".into()],
         overlay: true,
         hint_closed: true,
         views: vec![("zoo: at night".into(), view(10.0, 0.5)), ("a".into(), view(300.0, 2.25))],

@@ -8,8 +8,9 @@ use egui::Context;
 use serde_json::json;
 
 use super::clerk::{Clerk, Job, News};
+use super::drafts::Drafts;
 use super::open_room::OpenRoom;
-use super::remembering::{MemoryFile, Remembered};
+use super::remembering::{MemoryFile, Remembered, known_workspaces};
 use super::screenshot::Seen;
 use crate::gateway::settings::parse_spec;
 use crate::gateway::trial::Tried;
@@ -17,6 +18,7 @@ use crate::gateway::{GatewaySettings, StandIn, Surroundings, Trial};
 use crate::schedule::{Door, Input};
 use crate::ui::notices::{place_of, sentence};
 use crate::ui::state::{Place, TrialOutcome, TrialView};
+use crate::ui::studio::Studio;
 use crate::ui::{Command, UiState, words};
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
@@ -37,6 +39,12 @@ const NOTICES_KEPT: usize = 200;
 pub struct Steering {
     trial: Option<Trial>,
     clerk: Option<Clerk>,
+    /// The folder of what belongs to the person.
+    config_folder: Option<PathBuf>,
+    /// Workspaces that were open before.
+    known: Vec<PathBuf>,
+    /// What was written into files and not saved, as it is kept.
+    drafts: Drafts,
     /// The file that the clerk is to be given, until there is a clerk.
     file: Option<MemoryFile>,
     /// Whether anything is remembered at all.
@@ -59,6 +67,46 @@ impl Steering {
     pub fn remembering(file: MemoryFile, remembered: Remembered) -> Self {
         let (now, written) = (remembered.clone(), remembered);
         Self { file: Some(file), remembers: true, now, written, ..Self::default() }
+    }
+
+    /// What steers this room's window, with what is remembered of its workspace in a person's folder.
+    pub fn of(room: &mut OpenRoom, config_folder: Option<PathBuf>) -> Self {
+        let mut steering = match &config_folder {
+            Some(folder) => {
+                let (file, remembered, problems) = MemoryFile::open(folder, room.folder());
+                room.notices.extend(problems);
+                Self::remembering(file, remembered)
+            }
+            None => Self::default(),
+        };
+        let known = config_folder.as_ref().map(|folder| known_workspaces(folder, room.folder()));
+        steering.known = known.unwrap_or_default();
+        steering.config_folder = config_folder;
+        let (drafts, problem) = Drafts::open(room.folder());
+        steering.drafts = drafts;
+        room.notices.extend(problem);
+        steering
+    }
+
+    /// Sets the window as it was left.
+    pub fn restore(&self, state: &mut UiState) {
+        self.now.restore(state);
+        state.known_workspaces.clone_from(&self.known);
+        state.studio.born_ms = crate::store::now_ms();
+        state.studio.editors.restore(self.drafts.kept().to_vec());
+    }
+
+    /// Another workspace is open: how this one was left is written down, and the other is taken up.
+    pub fn move_to(&mut self, room: &mut OpenRoom, state: &mut UiState) {
+        let config_folder = self.config_folder.clone();
+        self.look_at_drafts(state);
+        self.close();
+        let size = self.size;
+        *self = Self::of(room, config_folder);
+        self.size = size;
+        state.studio = Studio::default();
+        state.dock.close_files();
+        self.restore(state);
     }
 
     /// How the window was left.
@@ -91,6 +139,11 @@ impl Steering {
 
     /// After a frame was drawn: takes in how the window is now, and has it written down when it has settled.
     pub fn after(&mut self, model: &RoomModel, state: &UiState) {
+        if let Some(job) = self.drafts.note(&state.studio.editors, state.now_secs)
+            && !self.give(job)
+        {
+            self.drafts.forget_job();
+        }
         if !self.remembers {
             return;
         }
@@ -113,9 +166,17 @@ impl Steering {
         }
     }
 
+    /// Looks once more what is written into files and not saved. For when the window closes.
+    pub fn look_at_drafts(&mut self, state: &UiState) {
+        self.drafts.look(&state.studio.editors);
+    }
+
     /// Writes down what is to be remembered and ends what is under way. For when the window closes.
     pub fn close(&mut self) {
         self.trial = None;
+        if let Some(job) = self.drafts.last() {
+            self.clerk().give_last(job);
+        }
         if self.remembers && self.now != self.written {
             self.written = self.now.clone();
             let remembered = Box::new(self.now.clone());

@@ -15,6 +15,7 @@ use crate::base::Id;
 use crate::element::ElementCommand;
 use crate::simulation::{RelationshipCommand, State};
 use crate::ui::command::RoomAct;
+use crate::ui::dock::Tab;
 use crate::ui::shell::Shell;
 use crate::ui::testing::{Stage, sample_room};
 use crate::view::model::TieView;
@@ -147,8 +148,10 @@ impl Window {
     }
 
     fn choose(&mut self, label: &str) {
-        // A menu is drawn after the panels that may say the same.
-        self.0.get_all_by_label_contains(label).last().expect("it is there").click();
+        // A menu is drawn after what may say the same, but for the inspector.
+        let inspector = self.state().dock.rect(&Tab::Inspector).unwrap_or(Rect::NOTHING);
+        let said = self.0.get_all_by_label_contains(label);
+        said.filter(|node| !inspector.x_range().contains(node.rect().center().x)).last().expect("it is there").click();
         self.0.run_steps(6);
     }
 

@@ -7,6 +7,19 @@ use crate::view::model::RoomModel;
 use crate::view::recent::Recent;
 use crate::view::theme::Theme;
 
+/// What was written into a file and is not saved.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Draft {
+    /// Into which file.
+    pub path: String,
+    /// The text that it began from; absent where there was no file.
+    pub base: Option<String>,
+    /// What was written.
+    pub text: String,
+    /// Whether it is to be saved as soon as no agent of this file is at work.
+    pub applies_when_idle: bool,
+}
+
 /// The open files.
 #[derive(Clone, Debug, Default)]
 pub struct Editors {}
@@ -21,6 +34,14 @@ impl Editors {
     pub fn unsaved(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// Everything that was written and is not saved.
+    pub fn drafts(&self) -> Vec<Draft> {
+        Vec::new()
+    }
+
+    /// Goes on with what was written and not saved.
+    pub fn restore(&mut self, _drafts: Vec<Draft>) {}
 
     /// Throws away what was written into a file and not saved.
     pub fn discard(&mut self, _path: &str) {}

@@ -1,0 +1,134 @@
+//! What was written into files and is not saved outlives the window: it lies in the workspace's `.workshop` folder
+//! until it is saved or thrown away.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::clerk::Job;
+use crate::app::room::state_folder;
+use crate::base::Problem;
+use crate::ui::editor::{Draft, Editors};
+use crate::workspace::saver::replace;
+
+/// The file in `.workshop`.
+const FILE: &str = "drafts.json";
+/// How often is looked whether anything is new, in seconds.
+const LOOK_SECS: f64 = 2.0;
+/// No honest file is larger, in bytes.
+const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
+
+/// Drafts as they are kept.
+#[derive(Default)]
+pub(super) struct Drafts {
+    /// Where; nowhere before a workspace is open.
+    file: Option<PathBuf>,
+    kept: Vec<Draft>,
+    now: Vec<Draft>,
+    looked_secs: f64,
+}
+
+impl Drafts {
+    /// Those of a workspace. What cannot be read is put aside and told.
+    pub(super) fn open(workspace: &Path) -> (Self, Option<Problem>) {
+        let file = state_folder(workspace).join(FILE);
+        let (kept, problem) = match read(&file) {
+            Ok(drafts) => (drafts, None),
+            Err(why) => {
+                let aside = file.with_extension("json.unusable");
+                let put_aside = std::fs::rename(&file, &aside).is_ok();
+                let what = format!("what was written and not saved cannot be read: {why}");
+                let remedy = if put_aside { "it lies beside it as drafts.json.unusable" } else { "mend or delete it" };
+                (Vec::new(), Some(Problem::warning(file.display().to_string(), what, remedy)))
+            }
+        };
+        (Self { file: Some(file), now: kept.clone(), kept, looked_secs: 0.0 }, problem)
+    }
+
+    /// As they were kept last.
+    pub(super) fn kept(&self) -> &[Draft] {
+        &self.kept
+    }
+
+    /// Looks now and then whether there is something to keep.
+    pub(super) fn note(&mut self, editors: &Editors, now_secs: f64) -> Option<Job> {
+        if now_secs - self.looked_secs < LOOK_SECS {
+            return None;
+        }
+        self.looked_secs = now_secs;
+        self.look(editors);
+        self.last()
+    }
+
+    /// Looks at once what is written and not saved.
+    pub(super) fn look(&mut self, editors: &Editors) {
+        self.now = editors.drafts();
+    }
+
+    /// What is still to be kept.
+    pub(super) fn last(&mut self) -> Option<Job> {
+        if self.now == self.kept {
+            return None;
+        }
+        self.kept.clone_from(&self.now);
+        Some(Job::Drafts { file: self.file.clone()?, drafts: self.kept.clone() })
+    }
+
+    /// It could not be handed over: it is tried again.
+    pub(super) fn forget_job(&mut self) {
+        self.kept.clear();
+    }
+}
+
+fn read(file: &Path) -> Result<Vec<Draft>, String> {
+    match std::fs::metadata(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error.to_string()),
+        Ok(metadata) if metadata.len() > BYTES_AT_MOST => return Err("it is far too large".to_owned()),
+        Ok(_) => {}
+    }
+    let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
+    serde_json::from_str(&text).map_err(|error| error.to_string())
+}
+
+/// Writes all of it, whole or not at all; no file where there is nothing.
+pub(super) fn write(file: &Path, drafts: &[Draft]) -> io::Result<()> {
+    if drafts.is_empty() {
+        return match std::fs::remove_file(file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        };
+    }
+    let text = serde_json::to_string(drafts).map_err(io::Error::other)?;
+    replace(file, &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_saved_is_there_again_and_gone_once_it_is() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let file = state_folder(folder.path()).join(FILE);
+        let draft =
+            Draft { path: "a.md".into(), base: Some("old".into()), text: "new".into(), applies_when_idle: false };
+        write(&file, std::slice::from_ref(&draft)).expect("it can be written");
+        let (drafts, problem) = Drafts::open(folder.path());
+        assert_eq!((drafts.kept(), problem), (&[draft][..], None));
+        write(&file, &[]).expect("it can be removed");
+        write(&file, &[]).expect("removing nothing is no fault");
+        assert!(Drafts::open(folder.path()).0.kept().is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_and_never_lost() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let file = state_folder(folder.path()).join(FILE);
+        std::fs::create_dir_all(state_folder(folder.path())).expect("folders can be made");
+        std::fs::write(&file, "not json").expect("files can be written");
+        let (drafts, problem) = Drafts::open(folder.path());
+        assert!(drafts.kept().is_empty() && problem.is_some());
+        let aside = file.with_extension("json.unusable");
+        assert_eq!(std::fs::read_to_string(aside).expect("it lies there"), "not json");
+    }
+}
