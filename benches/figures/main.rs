@@ -9,6 +9,8 @@ mod files;
 mod frames;
 mod measure;
 mod minds;
+#[cfg(feature = "window")]
+mod panels;
 mod processes;
 mod rooms;
 #[cfg(feature = "window")]
@@ -40,6 +42,10 @@ const GROUPS: &[Group] = &[
     ("profiles", work::ten_thousand_profiles),
     #[cfg(feature = "window")]
     ("frames", frames::crowds),
+    #[cfg(feature = "window")]
+    ("panes", panels::panes),
+    #[cfg(feature = "window")]
+    ("large file", panels::large_file),
     #[cfg(feature = "window")]
     ("window", window::whole),
 ];

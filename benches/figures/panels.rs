@@ -1,0 +1,233 @@
+//! What each pane of the studio costs a frame on the main thread, with a thousand agents, ten thousand files and a
+//! hundred thousand records; and what takes longer than a frame elsewhere.
+
+use std::sync::Arc;
+
+use agent_workshop::base::{AgentKey, Id, Seq};
+use agent_workshop::simulation::State;
+use agent_workshop::store::{EventDraft, EventKind, EventRecord};
+use agent_workshop::ui::library::TextRead;
+use agent_workshop::ui::{
+    Command, UiState, editor, event_log, explorer, graph, inspector, run_bar, shelf, sidebar, top_bar,
+};
+use agent_workshop::view::art::Art;
+use agent_workshop::view::model::{AgentDetail, AgentView, ProfileView, RoomModel};
+use agent_workshop::view::pick::Thing;
+use agent_workshop::view::recent::Recent;
+use agent_workshop::view::theme::{LIGHT, Theme};
+use agent_workshop::workspace::vfs::FileInfo;
+use agent_workshop::workspace::vfs::path::FileKind;
+use bevy::math::Vec2;
+use egui::{Context, Event, Pos2, RawInput, Rect, Ui, vec2};
+use serde_json::json;
+
+use super::measure::{Figure, Times, timed};
+
+const AGENTS: u32 = 1_000;
+const FILES: usize = 10_000;
+const RECORDS: u64 = 100_000;
+const WARM_UP: usize = 60;
+const FRAMES: usize = 200;
+/// Records that come in with every frame.
+const RECORDS_PER_FRAME: u64 = 3;
+/// No pane takes longer, in milliseconds.
+const PANE_MS: f64 = 4.0;
+/// The file that is opened and written in, in bytes.
+const LARGE_BYTES: usize = 1_000_000;
+
+type Draw = fn(&mut Ui, &RoomModel, &Recent, &Theme, &mut UiState) -> Vec<Command>;
+
+/// Every pane in turn.
+pub fn panes() -> Vec<Figure> {
+    let panes: [(&str, egui::Vec2, Draw); 10] = [
+        ("top bar", vec2(1920.0, 80.0), top_bar::top_bar_ui),
+        ("run bar", vec2(1920.0, 80.0), |ui, room, _, theme, state| run_bar::run_bar_ui(ui, room, theme, state)),
+        ("shelf", vec2(260.0, 1000.0), |ui, room, _, theme, state| {
+            shelf::shelf_ui(ui, room, &Art::default(), theme, state)
+        }),
+        ("explorer", vec2(300.0, 1000.0), explorer::explorer_ui),
+        ("explorer, filtered", vec2(300.0, 1000.0), explorer::explorer_ui),
+        ("graph", vec2(1200.0, 900.0), graph::graph_ui),
+        ("event log", vec2(1200.0, 500.0), event_log::event_log_ui),
+        ("inspector, an agent", vec2(360.0, 1000.0), |ui, room, recent, theme, state| {
+            state.selected = [Thing::Agent("agent-7".into())].into();
+            inspector::inspector_ui(ui, room, recent, &Art::default(), theme, state)
+        }),
+        ("inspector, nothing", vec2(360.0, 1000.0), |ui, room, recent, theme, state| {
+            inspector::inspector_ui(ui, room, recent, &Art::default(), theme, state)
+        }),
+        ("conversations", vec2(360.0, 1000.0), |ui, room, recent, theme, state| {
+            sidebar::sidebar_ui(ui, room, recent, &Art::default(), theme, state)
+        }),
+    ];
+    panes.into_iter().map(|(name, size, draw)| pane(name, size, draw)).collect()
+}
+
+fn pane(name: &str, size: egui::Vec2, draw: Draw) -> Figure {
+    let (room, mut recent, mut state) = (room(), log(), UiState::default());
+    state.studio.library.files = Some(Ok(files()));
+    let context = Context::default();
+    agent_workshop::view::fonts::install(&context);
+    let mut seq = RECORDS;
+    let mut frame = |number: usize| {
+        for _ in 0..RECORDS_PER_FRAME {
+            seq += 1;
+            recent.book.push(&record(seq));
+        }
+        let mut events = vec![Event::PointerMoved(Pos2::new(size.x / 2.0, 200.0 + (number % 50) as f32))];
+        if name.ends_with("filtered") && (20..24).contains(&number) {
+            events.push(Event::Text("note".chars().nth(number - 20).map(String::from).unwrap_or_default()));
+        }
+        let input = RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, size)),
+            time: Some(number as f64 / 60.0),
+            events,
+            ..RawInput::default()
+        };
+        timed(|| {
+            let mut output = context.run_ui(input, |ui| {
+                egui::CentralPanel::default().show(ui, |ui| drop(draw(ui, &room, &recent, &LIGHT, &mut state)));
+            });
+            output.textures_delta.clear();
+            let _ = context.tessellate(output.shapes, output.pixels_per_point);
+        })
+    };
+    for number in 0..WARM_UP {
+        frame(number);
+    }
+    let times = Times::from_each((WARM_UP..WARM_UP + FRAMES).map(&mut frame));
+    Figure::at_most_ms(format!("a frame of the {name}, triangles included"), PANE_MS, &times)
+        .against(format!("{AGENTS} agents, {FILES} files, {RECORDS} records and {RECORDS_PER_FRAME} more a frame"))
+}
+
+/// A large file in the editor: until it is seen, and from a key to the picture.
+pub fn large_file() -> Vec<Figure> {
+    let line = "Some words of a long note that somebody wrote, with `code` and **weight**.\n";
+    let text: String = line.repeat(LARGE_BYTES / line.len() + 1);
+    let (room, recent, mut state) = (room(), Recent::default(), UiState::default());
+    let context = Context::default();
+    agent_workshop::view::fonts::install(&context);
+    let size = vec2(1000.0, 900.0);
+    let mut number = 0;
+    let mut frame = |state: &mut UiState, events: Vec<Event>| {
+        number += 1;
+        let input = RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, size)),
+            time: Some(f64::from(number) / 60.0),
+            events,
+            ..RawInput::default()
+        };
+        timed(|| {
+            let mut output = context.run_ui(input, |ui| {
+                egui::CentralPanel::default().show(ui, |ui| {
+                    drop(editor::editor_ui(ui, "notes/long.md", &room, &recent, &LIGHT, state));
+                });
+            });
+            output.textures_delta.clear();
+            let _ = context.tessellate(output.shapes, output.pixels_per_point);
+        })
+    };
+    frame(&mut state, Vec::new());
+    let read = Ok(Some(TextRead::new(text)));
+    state.studio.library.texts.insert("notes/long.md".into(), read);
+    let opening = Times::from_each([frame(&mut state, Vec::new())]);
+    for _ in 0..30 {
+        frame(&mut state, Vec::new());
+    }
+    let click = |pressed| Event::PointerButton {
+        pos: Pos2::new(400.0, 400.0),
+        button: egui::PointerButton::Primary,
+        pressed,
+        modifiers: egui::Modifiers::NONE,
+    };
+    frame(&mut state, vec![Event::PointerMoved(Pos2::new(400.0, 400.0)), click(true)]);
+    frame(&mut state, vec![click(false)]);
+    frame(&mut state, Vec::new());
+    let typing = Times::from_each((0..60).map(|_| frame(&mut state, vec![Event::Text("x".into())])));
+    let is_written = state.studio.editors.is_unsaved("notes/long.md");
+    vec![
+        Figure::at_most_ms("a file of 1 MB in the editor, until it is seen", 200.0, &opening),
+        Figure::at_most_ms("a key in a file of 1 MB, to the triangles", 16.0, &typing).against(if is_written {
+            "60 letters"
+        } else {
+            "no letter arrived"
+        }),
+    ]
+}
+
+fn room() -> RoomModel {
+    let agents = (0..AGENTS).map(|key| AgentView {
+        key: AgentKey(key),
+        id: format!("agent-{key}").into(),
+        name: format!("Agent {key}").into(),
+        profile: "writer".into(),
+        look: "writer".into(),
+        position: Vec2::new(key as f32, 0.0),
+        heading: Vec2::ZERO,
+        walks: false,
+        state: State::Idle,
+        since_secs: 1.0,
+        thinking: false,
+        queued: 0,
+        reads: None,
+        detail: (key == 7).then(|| Arc::new(AgentDetail { why: "nothing calls".into(), ..AgentDetail::default() })),
+    });
+    let profile = ProfileView {
+        id: "writer".into(),
+        name: "Writer".into(),
+        description: "Writes".into(),
+        look: "writer".into(),
+        agents: AGENTS as usize,
+    };
+    RoomModel { agents: agents.collect(), profiles: vec![profile].into(), talk_on: true, ..RoomModel::default() }
+}
+
+fn files() -> Arc<Vec<FileInfo>> {
+    let file = |number: usize| FileInfo {
+        path: format!("artifacts/part-{:02}/note-{number:05}.md", number / 100),
+        kind: FileKind::Artifact,
+        size: 1_000,
+        modified_ms: 1_700_000_000_000,
+        version: 1,
+        is_there: true,
+    };
+    Arc::new((0..FILES).map(file).collect())
+}
+
+fn log() -> Recent {
+    let mut recent = Recent::default();
+    for seq in 1..=RECORDS {
+        recent.book.push(&record(seq));
+    }
+    recent
+}
+
+/// Work of a thousand agents: starts, calls, files, ends.
+fn record(seq: u64) -> EventRecord {
+    let number = seq % u64::from(AGENTS);
+    let agent: Id = format!("agent-{number}").into();
+    let activation: Id = format!("act-{number}").into();
+    let draft = match seq {
+        1..=1_000 => {
+            let parent = format!("agent-{}", number / 4);
+            EventDraft::new(EventKind::Spawn, json!({ "child": agent, "profile": "writer", "depth": 3, "by": parent }))
+                .agent(&parent.as_str().into())
+        }
+        1_001..=2_000 => {
+            EventDraft::new(EventKind::Activation, json!({ "task": "write", "profile": "writer", "by": "user" }))
+                .agent(&agent)
+        }
+        _ if seq.is_multiple_of(5) => {
+            let path = format!("artifacts/part-00/note-{:05}.md", number % 400);
+            EventDraft::new(EventKind::FileChange, json!({ "path": path, "by": agent, "version": 1, "chars": 900 }))
+                .agent(&agent)
+        }
+        _ if seq.is_multiple_of(7) => {
+            EventDraft::new(EventKind::Warning, json!({ "what": "the board is full" })).agent(&agent)
+        }
+        _ => EventDraft::new(EventKind::ToolCall, json!({ "tool": "vfs_read", "target": "artifacts/plan.md" }))
+            .agent(&agent),
+    };
+    let draft = draft.activation(&activation);
+    EventRecord { seq: Seq(seq), tick: seq, time_ms: 1_700_000_000_000 + seq, run: "r-1".into(), draft }
+}
