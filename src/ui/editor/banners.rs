@@ -4,7 +4,7 @@
 use egui::{RichText, ScrollArea, Ui};
 
 use super::merge::{Choice, Piece};
-use super::tab::{Merging, Standing, Tab};
+use super::tab::{Merging, Seen, Standing, Tab};
 use crate::ui::kit;
 use crate::view::theme::{SPACE, TYPE, Theme};
 
@@ -36,6 +36,8 @@ pub enum Decision {
     Compare,
     /// Put the message aside.
     PutAside,
+    /// Look at the file in another program.
+    OpenOutside,
 }
 
 /// Draws what needs a decision. `at_work` is who works by this file; `compares` whether both are shown.
@@ -48,6 +50,16 @@ pub fn banners_ui(ui: &mut Ui, tab: &Tab, at_work: Option<&str>, compares: bool,
         },
         Standing::Deleted => deleted_ui(ui, theme, &mut decision),
         Standing::Clean | Standing::Written => {}
+    }
+    if let Seen::Unreadable(why) = &tab.seen {
+        banner(ui, &format!("The file itself cannot be shown any more: {why}. What you wrote is kept."), theme, |ui| {
+            if ui.button("Open in another program").clicked() {
+                decision = Some(Decision::OpenOutside);
+            }
+            if kit::danger(ui, "Give up what I wrote", theme).clicked() {
+                decision = Some(Decision::TakeTheirs);
+            }
+        });
     }
     if let Some(name) = at_work {
         at_work_ui(ui, tab, name, theme, &mut decision);

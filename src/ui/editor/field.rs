@@ -98,6 +98,8 @@ pub struct FieldSetting<'a> {
     pub find: &'a Find,
     /// What is wrong, by line counted from 1.
     pub problems: &'a BTreeMap<usize, Severity>,
+    /// What stands there while there is no text.
+    pub hint: &'a str,
     /// The colours of the window.
     pub theme: &'a Theme,
 }
@@ -223,6 +225,7 @@ fn scroll_ui(
         let output = TextEdit::multiline(&mut tab.pages.text)
             .id(field_id(setting.path))
             .font(code_font())
+            .hint_text(setting.hint.to_owned())
             .frame(Frame::NONE)
             .background_color(Color32::TRANSPARENT)
             .margin(Margin::symmetric(SPACE[0] as i8, 2))

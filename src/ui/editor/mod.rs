@@ -19,6 +19,7 @@ mod tab_tests;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use egui::Ui;
 use serde::{Deserialize, Serialize};
@@ -137,6 +138,18 @@ impl Editors {
             })
         };
         self.open.iter().filter_map(draft).collect()
+    }
+
+    /// Changes whenever [`Editors::drafts`] would say something else: cheap enough to be asked in every frame.
+    pub fn drafts_mark(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for (path, file) in &self.open {
+            if let Some(begun) = &file.tab.begun {
+                let base = begun.base.as_ref().map(|base| base.hash);
+                (path, file.tab.generation, base, begun.applies_when_idle).hash(&mut hasher);
+            }
+        }
+        hasher.finish()
     }
 
     /// Takes up what was written in an earlier window. What is written in this one already stays.

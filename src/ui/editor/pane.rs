@@ -60,7 +60,8 @@ pub fn pane_ui(
     if let Some(decision) = banners_ui(ui, &file.tab, at_work.as_deref(), compares, theme) {
         decide(path, file, decision, state, commands);
     }
-    if file.tab.standing() == Standing::Clean && file.mode == Mode::Compare {
+    if file.tab.standing() != Standing::Overtaken && file.mode == Mode::Compare {
+        // There is nothing to compare any more, and no button left that would end it.
         file.mode = Mode::Text;
     }
     match file.mode {
@@ -138,6 +139,7 @@ fn decide(path: &str, file: &mut OpenFile, decision: Decision, state: &mut UiSta
         Decision::Compare if file.mode == Mode::Compare => file.mode = Mode::Text,
         Decision::Compare => file.mode = Mode::Compare,
         Decision::PutAside => file.tab.failed = None,
+        Decision::OpenOutside => commands.push(Command::OpenOutside(path.to_owned())),
     }
 }
 
@@ -212,7 +214,13 @@ fn text_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, theme: &Theme, state: &
     };
     if let Some(rect) = text {
         let mut ui = ui.new_child(UiBuilder::new().max_rect(rect).layout(Layout::top_down(Align::Min)));
-        let setting = FieldSetting { path, find: &file.find, problems: &file.check.lines, theme };
+        let hint = match file.tab.seen {
+            Seen::Absent => {
+                "There is no such file. What you write here is saved as a new one; earlier versions are in its history."
+            }
+            _ => "This file is empty. Write something.",
+        };
+        let setting = FieldSetting { path, find: &file.find, problems: &file.check.lines, hint, theme };
         field_ui(&mut ui, &mut file.tab, &mut file.field, &setting);
     }
     if let Some(rect) = read {

@@ -136,6 +136,41 @@ fn a_file_that_cannot_be_shown_is_opened_elsewhere() {
 }
 
 #[test]
+fn what_was_written_stays_when_the_file_becomes_something_else() {
+    let mut window = window("notes.md", text("a"));
+    let mark = window.state().state.studio.editors.drafts_mark();
+    write(&mut window, "notes.md", "b");
+    assert_ne!(window.state().state.studio.editors.drafts_mark(), mark);
+    window.state_mut().state.studio.library.texts.insert("notes.md".into(), Err("it is not UTF-8".into()));
+    window.run_steps(3);
+    assert!(is_shown(&window, "it is not UTF-8. What you wrote is kept"));
+    assert_eq!(shown(&window, "notes.md"), "ab");
+    click(&mut window, "Open in another program");
+    assert_eq!(window.state().commands, [Command::OpenOutside("notes.md".into())]);
+    click(&mut window, "Give up what I wrote");
+    assert!(is_shown(&window, "cannot be shown as text"));
+    assert_eq!(window.state().state.studio.editors.drafts_mark(), mark);
+}
+
+#[test]
+fn comparing_ends_with_the_decision() {
+    let mut window = window("notes.md", text("a"));
+    write(&mut window, "notes.md", "b");
+    window.state_mut().state.studio.library.texts.insert("notes.md".into(), text("c"));
+    window.run_steps(3);
+    window.key_press_modifiers(Modifiers::COMMAND, Key::S);
+    window.run_steps(3);
+    assert!(operations(&window).is_empty());
+    assert!(is_shown(&window, "decide first"));
+    click(&mut window, "Compare");
+    assert!(window.query_by_label("Text of notes.md").is_none());
+    click(&mut window, "Keep mine");
+    assert!(window.query_by_label("Text of notes.md").is_some());
+    click(&mut window, "Save");
+    assert_eq!(operations(&window), [save("notes.md", "c", "ab")]);
+}
+
+#[test]
 fn a_file_that_is_not_there_can_be_written() {
     let mut window = window("new.md", Ok(None));
     assert!(is_shown(&window, "no such file yet"));
