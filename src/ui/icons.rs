@@ -23,6 +23,12 @@ pub enum Icon {
     Note,
     Gear,
     Bell,
+    Folder,
+    Import,
+    More,
+    Bin,
+    Fold,
+    Alert,
 }
 
 impl Icon {
@@ -129,6 +135,41 @@ impl Icon {
                 for y in [-0.35, 0.0, 0.35] {
                     line((-0.32, y), (0.32, y));
                 }
+            }
+            Self::Folder => {
+                let outline = [(-0.9, -0.7), (-0.25, -0.7), (0.0, -0.4), (0.9, -0.4), (0.9, 0.75), (-0.9, 0.75)];
+                painter.add(Shape::closed_line(outline.iter().map(|(x, y)| at(*x, *y)).collect(), stroke));
+            }
+            Self::Import => {
+                line((0.0, -0.9), (0.0, 0.25));
+                line((-0.4, -0.12), (0.0, 0.28));
+                line((0.4, -0.12), (0.0, 0.28));
+                let tray = [(-0.85, 0.2), (-0.85, 0.85), (0.85, 0.85), (0.85, 0.2)];
+                painter.add(Shape::line(tray.iter().map(|(x, y)| at(*x, *y)).collect(), stroke));
+            }
+            Self::More => {
+                for x in [-0.7, 0.0, 0.7] {
+                    painter.circle_filled(at(x, 0.0), 0.2 * unit, colour);
+                }
+            }
+            Self::Bin => {
+                line((-0.85, -0.6), (0.85, -0.6));
+                line((-0.25, -0.9), (0.25, -0.9));
+                let can = [(-0.65, -0.55), (-0.5, 0.9), (0.5, 0.9), (0.65, -0.55)];
+                painter.add(Shape::line(can.iter().map(|(x, y)| at(*x, *y)).collect(), stroke));
+            }
+            Self::Fold => {
+                line((-0.8, 0.0), (0.8, 0.0));
+                for (tip, back) in [(-0.3, -0.8), (0.3, 0.8)] {
+                    line((-0.4, back), (0.0, tip));
+                    line((0.4, back), (0.0, tip));
+                }
+            }
+            Self::Alert => {
+                let outline = [(0.0, -0.85), (0.95, 0.8), (-0.95, 0.8)];
+                painter.add(Shape::closed_line(outline.iter().map(|(x, y)| at(*x, *y)).collect(), stroke));
+                line((0.0, -0.25), (0.0, 0.25));
+                painter.circle_filled(at(0.0, 0.52), 0.1 * unit, colour);
             }
         }
     }

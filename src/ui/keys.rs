@@ -172,11 +172,12 @@ pub fn pressed(ctx: &Context, state: &mut UiState) -> Vec<KeyAct> {
             When::NotWriting => !writes,
             When::InRoom => in_room,
         };
-        here && match binding.act {
-            KeyAct::TogglePause => false,
-            KeyAct::Next | KeyAct::Previous => walks,
-            _ => true,
-        }
+        here && !state.studio.explorer.takes_key(focused, binding.act)
+            && match binding.act {
+                KeyAct::TogglePause => false,
+                KeyAct::Next | KeyAct::Previous => walks,
+                _ => true,
+            }
     };
     let asked_by = |event: &Event| match event {
         // egui turns these two into events of their own before anybody sees the keys.

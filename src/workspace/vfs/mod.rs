@@ -37,7 +37,7 @@ pub use history::{FileHistory, FileInfo};
 pub use limits::FileLimits;
 pub use order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileOutcome, FileRights, TextMatch};
 pub use outside::OutsideChange;
-pub use path::{FileKind, PathRefusal, WorkspacePath};
+pub use path::{FileKind, PathRefusal, Reach, WorkspacePath};
 pub(super) use person::give_orders;
 pub use person::{FileCommand, FilesTold};
 pub use room::{FileLine, must_wait, wait_before_tick, wait_for_answer};

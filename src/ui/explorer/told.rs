@@ -1,0 +1,158 @@
+//! What there is to say about a file in words: for tooltips, for screen readers, and about who took it away.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::Explorer;
+use super::signs::kind_name;
+use super::standing::Standing;
+use crate::base::Severity;
+use crate::ui::{UiState, words};
+use crate::view::model::RoomModel;
+use crate::workspace::vfs::{FileInfo, OUTSIDE, ROOM};
+
+/// Longer ago than this a date says more than a span of time.
+const DATE_AFTER_SECS: f64 = 36.0 * 3_600.0;
+
+/// Now, in milliseconds since 1970; 0 where nobody knows.
+pub(super) fn now_ms(state: &UiState) -> u64 {
+    match state.studio.born_ms {
+        0 => 0,
+        born => born + (state.now_secs.max(0.0) * 1_000.0) as u64,
+    }
+}
+
+/// When something was, as people say it.
+pub(super) fn when(now_ms: u64, then_ms: u64) -> String {
+    if then_ms == 0 {
+        return "at some time".to_owned();
+    }
+    let secs = now_ms.saturating_sub(then_ms) as f64 / 1_000.0;
+    if now_ms >= then_ms && secs < DATE_AFTER_SECS {
+        return format!("{} ago", words::duration(secs));
+    }
+    let time = UNIX_EPOCH + Duration::from_millis(then_ms);
+    let stamp = humantime::format_rfc3339_seconds(time).to_string();
+    format!("on {}", stamp.split('T').next().unwrap_or(&stamp))
+}
+
+/// How large a file is.
+pub(super) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => words::count(bytes as usize, "byte", "bytes"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+/// What an author of a version is called.
+pub(super) fn author(room: &RoomModel, by: &str) -> String {
+    match by {
+        "" => "somebody".to_owned(),
+        OUTSIDE => "another program".to_owned(),
+        ROOM => "the room".to_owned(),
+        by => room.called(by).to_owned(),
+    }
+}
+
+impl Explorer {
+    /// How it stands with the agents that a file defines.
+    pub(super) fn standing(&self, path: &str) -> Option<Standing> {
+        self.watch.standing(self.watch.profile_of_file(path)?)
+    }
+
+    /// Whether a file has a version that the person has not seen.
+    pub(super) fn is_changed(&self, file: &FileInfo) -> bool {
+        let Some(seen) = &self.remembered.seen else { return false };
+        file.version > seen.get(&file.path).copied().unwrap_or(0)
+    }
+
+    /// The name of a file's row: its path and whatever stands beside it.
+    pub(super) fn row_name(&self, file: &FileInfo, state: &UiState) -> String {
+        let mut name = file.path.clone();
+        let wrong = self.watch.wrong(&file.path).map(|wrong| match wrong.severity {
+            Severity::Error => "error",
+            Severity::Warning => "something to check",
+        });
+        let words = [
+            self.standing(&file.path).map(Standing::word),
+            wrong,
+            self.is_changed(file).then_some("changed"),
+            state.studio.editors.is_unsaved(&file.path).then_some("not saved"),
+        ];
+        for word in words.into_iter().flatten() {
+            name.push_str(", ");
+            name.push_str(word);
+        }
+        name
+    }
+
+    /// Everything there is to say about a file, a line each.
+    pub(super) fn tip(&self, file: &FileInfo, state: &UiState) -> Vec<String> {
+        let path = &file.path;
+        let mut lines = vec![path.clone()];
+        let version = if file.version > 0 { format!(", version {}", file.version) } else { String::new() };
+        let written = when(now_ms(state), file.modified_ms);
+        lines.push(format!("{}, {}{version}, written {written}", kind_name(file.kind), size(file.size)));
+        if let Some(profile) = self.watch.profile_of_file(path) {
+            let why = self.watch.why_ended(profile).filter(|why| !why.is_empty());
+            match self.watch.standing(profile) {
+                None => lines.push("Not in the room. Drag it there to let it in.".to_owned()),
+                Some(standing @ (Standing::Failed | Standing::Aborted)) => {
+                    lines.push(
+                        why.map_or(standing.sentence().to_owned(), |why| format!("{} {why}", standing.sentence())),
+                    );
+                }
+                Some(standing) => lines.push(standing.sentence().to_owned()),
+            }
+        }
+        lines.extend(self.watch.wrong(path).map(|wrong| wrong.words.clone()));
+        if state.studio.editors.is_unsaved(path) {
+            lines.push("You wrote into it and have not saved that yet.".to_owned());
+        }
+        if self.is_changed(file) {
+            lines.push("Changed since you last looked at it.".to_owned());
+        }
+        lines
+    }
+
+    /// Who took a file away and when, as far as that is known; else who wrote it last.
+    pub(super) fn gone_words(&self, file: &FileInfo, room: &RoomModel, state: &mut UiState) -> String {
+        let now = now_ms(state);
+        if let Some(taken) = self.watch.taken(&file.path) {
+            return format!("by {}, {}", author(room, &taken.by), when(now, taken.time_ms));
+        }
+        let newest = match state.studio.library.versions(&file.path) {
+            Some(Ok(versions)) => versions.first().map(|newest| (newest.author.clone(), newest.time_ms)),
+            _ => None,
+        };
+        match newest {
+            Some((by, time_ms)) => format!("last written by {}, {}", author(room, &by), when(now, time_ms)),
+            None => format!("last written {}", when(now, file.modified_ms)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_said_as_people_say_them() {
+        let day = 86_400_000;
+        for (now, then, said) in [
+            (100 * day, 100 * day - 5_000, "5 s ago"),
+            (100 * day, 100 * day - 7_200_000, "2 h ago"),
+            (100 * day, 98 * day, "on 1970-04-09"),
+            (0, 98 * day, "on 1970-04-09"),
+            (100 * day, 0, "at some time"),
+        ] {
+            assert_eq!(when(now, then), said);
+        }
+    }
+
+    #[test]
+    fn sizes_are_short() {
+        let said: Vec<String> = [0, 1, 999, 1_000, 12_345, 5_000_000].map(size).into();
+        assert_eq!(said, ["0 bytes", "1 byte", "999 bytes", "1.0 kB", "12.3 kB", "5.0 MB"]);
+    }
+}
