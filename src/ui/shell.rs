@@ -3,7 +3,7 @@
 use egui::{Frame, Margin, Panel, Ui};
 
 use super::canvas::Canvas;
-use super::file_asking::FileAsking;
+use super::file_asking::{FileAsking, Purpose};
 use super::panes::Panes;
 use super::{Command, UiState};
 use crate::view::art::Art;
@@ -32,6 +32,10 @@ impl Shell {
         let mut commands = Vec::new();
         for act in super::keys::pressed(root.ctx(), state) {
             commands.extend(super::keys::apply(act, room, state));
+        }
+        commands.extend(super::editor::keep_up(room, recent, state));
+        if let Some(folder) = state.studio.explorer.wants_import.take() {
+            state.asks_file = Some(Purpose::ImportFiles(Some(folder).filter(|folder| !folder.is_empty())));
         }
         let panel = || Frame::NONE.fill(theme.panel).inner_margin(Margin::same(SPACE[2] as i8));
         Panel::top("top").frame(panel()).show(root, |ui| {

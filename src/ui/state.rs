@@ -13,6 +13,7 @@ use super::studio::Studio;
 use crate::base::Id;
 use crate::gateway::ProviderStatus;
 use crate::view::camera::Camera;
+use crate::view::dates::{DateLanguage, Dates};
 use crate::view::pick::Thing;
 use crate::workspace::Relationship;
 use crate::workspace::vfs::{FileCommand, FileOperation};
@@ -102,6 +103,8 @@ pub struct UiState {
     pub hanging: Vec<String>,
     /// Whether the view was set for this room; it is framed once otherwise.
     pub framed: bool,
+    /// How dates are written: the language is that of `look`.
+    pub dates: Dates,
     /// What the panes of the studio keep.
     pub studio: Studio,
     /// Tasks that were given before, the last one first.
@@ -236,11 +239,13 @@ pub struct Look {
     pub text_size: f32,
     /// Whether the interface moves as little as it can.
     pub calm: bool,
+    /// The language of dates.
+    pub dates: DateLanguage,
 }
 
 impl Default for Look {
     fn default() -> Self {
-        Self { light: Light::System, text_size: 1.0, calm: false }
+        Self { light: Light::System, text_size: 1.0, calm: false, dates: DateLanguage::English }
     }
 }
 
@@ -346,6 +351,7 @@ impl UiState {
         if self.studio.editors.is_unsaved(&path) {
             self.dialog = Some(Dialog::CloseFile(path));
         } else {
+            self.studio.editors.close(&path);
             self.dock.close(&Tab::File(path));
         }
     }

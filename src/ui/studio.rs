@@ -27,6 +27,8 @@ pub struct Studio {
     pub shown_run: Option<(Id, Arc<Recent>)>,
     /// The file that the inspector is about, where nothing in the room is selected.
     pub chosen_file: Option<String>,
+    /// Files that are being given another path: the order, from where, and to where.
+    pub renames: Vec<(Id, String, String)>,
     /// When the window was opened, in milliseconds since 1970: tells the names of its orders from those of others.
     pub born_ms: u64,
     /// Names given to orders so far: each is used once.

@@ -7,6 +7,7 @@
 pub mod art;
 pub mod book;
 pub mod camera;
+pub mod dates;
 pub mod fonts;
 pub mod glide;
 pub mod model;

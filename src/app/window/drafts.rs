@@ -25,6 +25,8 @@ pub(super) struct Drafts {
     kept: Vec<Draft>,
     now: Vec<Draft>,
     looked_secs: f64,
+    /// What was written when it was looked at last, as a mark.
+    mark: u64,
 }
 
 impl Drafts {
@@ -41,7 +43,7 @@ impl Drafts {
                 (Vec::new(), Some(Problem::warning(file.display().to_string(), what, remedy)))
             }
         };
-        (Self { file: Some(file), now: kept.clone(), kept, looked_secs: 0.0 }, problem)
+        (Self { file: Some(file), now: kept.clone(), kept, looked_secs: 0.0, mark: 0 }, problem)
     }
 
     /// As they were kept last.
@@ -55,7 +57,11 @@ impl Drafts {
             return None;
         }
         self.looked_secs = now_secs;
-        self.look(editors);
+        let mark = editors.drafts_mark();
+        if mark != self.mark {
+            self.look(editors);
+            self.mark = mark;
+        }
         self.last()
     }
 

@@ -164,7 +164,8 @@ impl Screen {
 
     /// Day or evening, the size of text, and drawings for this display's scale.
     fn put_on_theme(&mut self, context: &Context, room: &mut OpenRoom) {
-        let Look { light, text_size, calm } = self.state.look;
+        let Look { light, text_size, calm, dates } = self.state.look;
+        self.state.dates.language = dates;
         match self.asked_dark.filter(|dark| *dark == self.state.dark && light == self.begun_with) {
             Some(_) => {}
             None => {
@@ -202,6 +203,11 @@ impl Screen {
         let camera = &self.state.camera;
         let pointer = context.input(|input| input.pointer.latest_pos());
         let pointer = pointer.filter(|pointer| camera.viewport.contains(*pointer));
+        let over = context.input(|input| input.pointer.latest_pos());
+        if let Some(folder) = over.and_then(|pointer| self.state.studio.explorer.drop_folder(pointer)) {
+            let folder = Some(folder).filter(|folder| !folder.is_empty());
+            return vec![Command::ImportFiles { paths: std::mem::take(&mut self.dropped), folder }];
+        }
         let position = pointer.map_or(camera.middle, |pointer| camera.to_world(pointer));
         vec![Command::Import { paths: std::mem::take(&mut self.dropped), position }]
     }

@@ -24,6 +24,7 @@ use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
 use crate::workspace::files::FileContent;
 use crate::workspace::layout::is_workspace;
+use crate::workspace::vfs::{FileCommand, FileOperation};
 use crate::workspace::{FileChanged, KnownFiles, starter};
 
 /// A scene that is about to be opened is shown to be so in this many frames: drawn, and on the screen.
@@ -168,6 +169,7 @@ pub fn go_on(room: &mut OpenRoom, state: &mut UiState) {
     for finished in room.errands.take_finished() {
         take_in(room, state, finished);
     }
+    follow_renames(room, state);
     if let Some(opening) = &mut room.opening {
         opening.frames += 1;
         if opening.frames > FRAMES_BEFORE_OPENING
@@ -225,6 +227,11 @@ fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomAct, Option<
         }
     }
     room.history.note(step);
+    for act in &done {
+        if let RoomAct::File(FileCommand { key, operation: FileOperation::Rename { from, to } }) = act {
+            state.studio.renames.push((key.clone(), from.clone(), to.clone()));
+        }
+    }
     push_all(room, done);
 }
 
@@ -254,6 +261,25 @@ fn do_again(room: &mut OpenRoom, state: &mut UiState, acts: Vec<RoomAct>) {
     };
     let acts = acts.into_iter().filter(fits).collect();
     push_all(room, acts);
+}
+
+/// A tab goes along with its file.
+fn follow_renames(room: &OpenRoom, state: &mut UiState) {
+    let done = |key: &Id| room.recent.order(key).cloned();
+    let renames = std::mem::take(&mut state.studio.renames);
+    for (key, from, to) in renames {
+        match done(&key) {
+            None => state.studio.renames.push((key, from, to)),
+            Some(Err(_)) => {}
+            Some(Ok(())) => {
+                state.studio.editors.rename(&from, &to);
+                state.dock.rename(&from, &to);
+                if state.studio.chosen_file.as_ref() == Some(&from) {
+                    state.studio.chosen_file = Some(to);
+                }
+            }
+        }
+    }
 }
 
 fn push_all(room: &mut OpenRoom, acts: Vec<RoomAct>) {

@@ -14,6 +14,7 @@ use crate::base::hash::content_hash;
 use crate::base::{Problem, text};
 use crate::ui::UiState;
 use crate::ui::dock::Dock;
+use crate::ui::explorer;
 use crate::ui::state::Look;
 use crate::view::camera::{Camera, ZOOM};
 use crate::workspace::saver::replace;
@@ -41,6 +42,8 @@ pub struct Remembered {
     pub look: Look,
     /// How the panes stand.
     pub dock: Dock,
+    /// How the explorer was left.
+    pub explorer: explorer::Remembered,
     /// Tasks that were given before, the last one first.
     pub tasks: Vec<String>,
     /// Whether the debug overlay is on.
@@ -203,7 +206,7 @@ fn number(value: f32) -> Value {
 }
 
 fn data_of(remembered: &Remembered, workspace: &str) -> Map<String, Value> {
-    let Remembered { window, look, dock, tasks, overlay, hint_closed, views } = remembered;
+    let Remembered { window, look, dock, explorer, tasks, overlay, hint_closed, views } = remembered;
     let view = |view: &View| json!({ "middle": view.middle.map(number), "zoom": number(view.zoom) });
     let scenes: Map<String, Value> = views.iter().map(|(scene, seen)| (scene.clone(), view(seen))).collect();
     let mut data = Map::new();
@@ -213,8 +216,9 @@ fn data_of(remembered: &Remembered, workspace: &str) -> Map<String, Value> {
         put("window", json!([width, height]));
     }
     let size = number(look.text_size);
-    put("look", json!({ "light": look.light, "text_size": size, "calm": look.calm }));
+    put("look", json!({ "light": look.light, "text_size": size, "calm": look.calm, "dates": look.dates }));
     put("panes", dock.to_value());
+    put("files", json!(explorer));
     put("tasks", json!(tasks));
     put("debug_overlay", json!(overlay));
     put("hint_closed", json!(hint_closed));
@@ -244,6 +248,7 @@ fn remembered_of(root: &Map<String, Value>, place: &str, problems: &mut Vec<Prob
         window: window.map(|[width, height]| (width, height)),
         look: sane_look(look),
         dock: dock.and_then(Result::ok).unwrap_or_default(),
+        explorer: key(root, "files", &mut odd).unwrap_or_default(),
         tasks: key(root, "tasks", &mut odd).unwrap_or_default(),
         overlay: key(root, "debug_overlay", &mut odd).unwrap_or_default(),
         hint_closed: key(root, "hint_closed", &mut odd).unwrap_or_default(),
@@ -275,6 +280,7 @@ impl Remembered {
     pub fn restore(&self, state: &mut UiState) {
         state.look = self.look;
         state.dock = self.dock.clone();
+        state.studio.explorer.remembered.clone_from(&self.explorer);
         state.tasks_given.clone_from(&self.tasks);
         state.overlay = self.overlay;
         state.hint_closed = self.hint_closed;
@@ -299,6 +305,7 @@ impl Remembered {
         if self.dock != state.dock {
             self.dock = state.dock.clone();
         }
+        self.explorer.clone_from(&state.studio.explorer.remembered);
         self.tasks.clone_from(&state.tasks_given);
         self.overlay = state.overlay;
         self.hint_closed = state.hint_closed;

@@ -5,6 +5,7 @@ use std::fs;
 use super::*;
 use crate::ui::dock::Tab;
 use crate::ui::state::Light;
+use crate::view::dates::DateLanguage;
 
 struct Place {
     config: tempfile::TempDir,
@@ -41,8 +42,9 @@ fn some() -> Remembered {
     let view = |x: f32, zoom: f32| View { middle: [x, -20.5], zoom };
     Remembered {
         window: Some((1500, 900)),
-        look: Look { light: Light::Evening, text_size: 1.3, calm: true },
+        look: Look { light: Light::Evening, text_size: 1.3, calm: true, dates: DateLanguage::German },
         dock: some_dock(),
+        explorer: explorer::Remembered { is_bin_open: true, ..Default::default() },
         tasks: vec!["Plan a party".into()],
         overlay: true,
         hint_closed: true,

@@ -20,6 +20,7 @@ use crate::ui::notices::{place_of, sentence};
 use crate::ui::state::{Place, TrialOutcome, TrialView};
 use crate::ui::studio::Studio;
 use crate::ui::{Command, UiState, words};
+use crate::view::dates::Dates;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::view::recent::{Recent, Refused};
@@ -92,6 +93,7 @@ impl Steering {
     pub fn restore(&self, state: &mut UiState) {
         self.now.restore(state);
         state.known_workspaces.clone_from(&self.known);
+        state.dates = Dates::here(state.look.dates);
         state.studio.born_ms = crate::store::now_ms();
         state.studio.editors.restore(self.drafts.kept().to_vec());
     }

@@ -36,19 +36,6 @@ use crate::view::model::RoomModel;
 use crate::view::recent::Recent;
 use crate::view::theme::Theme;
 
-/// What was written into a file and is not saved.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Draft {
-    /// Into which file.
-    pub path: String,
-    /// The text that it began from; absent where there was no file.
-    pub base: Option<String>,
-    /// What was written.
-    pub text: String,
-    /// Whether it is to be saved as soon as no agent of this file is at work.
-    pub applies_when_idle: bool,
-}
-
 /// The open files.
 #[derive(Clone, Debug, Default)]
 pub struct Editors {
