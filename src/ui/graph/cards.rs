@@ -138,7 +138,7 @@ impl Cards<'_> {
             let story = match node {
                 Node::Agent(agent) => self.live.agent_story(self.model, agent),
                 Node::File(file) => self.live.file_story(self.model, &self.model.files[file]),
-                Node::More(_) => "Show all files of this agent".to_owned(),
+                Node::More(_) => "Folds and unfolds the files of this agent".to_owned(),
             };
             ui.label(story);
         });
@@ -149,7 +149,10 @@ impl Cards<'_> {
             Node::Agent(agent) => self.live.agent_line(self.model, agent, block.folded),
             Node::File(file) => self.live.file_line(&self.model.files[file]),
             Node::More(agent) => {
-                let files = words::count(block.more, "more file", "more files");
+                let files = match block.is_unfolded {
+                    true => "Fewer files".to_owned(),
+                    false => words::count(block.more, "more file", "more files"),
+                };
                 format!("{files} of {}", self.live.name(&self.model.agents[agent].id))
             }
         }
@@ -234,7 +237,10 @@ impl Cards<'_> {
         self.ground(ui, rect, self.theme.text_soft, false, response);
         if self.view.zoom >= NEAR_FROM {
             let font = FontId::proportional(size(TYPE[0] * self.view.zoom));
-            let text = format!("and {}", words::count(block.more, "more file", "more files"));
+            let text = match block.is_unfolded {
+                true => "show fewer".to_owned(),
+                false => format!("and {}", words::count(block.more, "more file", "more files")),
+            };
             write(ui, rect.shrink(4.0), Align2::CENTER_CENTER, &text, font, self.theme.text);
         }
     }

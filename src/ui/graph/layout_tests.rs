@@ -1,3 +1,5 @@
+//! Nobody stands on anybody, whatever started whatever.
+
 use egui::{Rect, vec2};
 use proptest::prelude::*;
 

@@ -43,7 +43,7 @@ use view::View;
 use worker::Worker;
 
 /// So many rows of the log are taken in within one frame.
-const ROWS_PER_FRAME: u64 = 4_000;
+const ROWS_PER_FRAME: u64 = 2_000;
 /// Zoom by the wheel: so much for each point that it scrolls.
 const WHEEL_PER_POINT: f32 = 0.004;
 /// Who wants less movement than this in seconds wants none.
@@ -305,7 +305,9 @@ impl GraphPane {
                 state.studio.chosen_file = Some(self.model.files[file].path.to_string());
             }
             Some(Node::More(agent)) => {
-                self.unfolded.insert(agent);
+                if !self.unfolded.remove(&agent) {
+                    self.unfolded.insert(agent);
+                }
                 ui.request_repaint();
             }
             None => {}

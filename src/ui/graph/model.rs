@@ -183,7 +183,7 @@ impl Model {
         self.next_row >= book.count()
     }
 
-    /// Changes whenever there is something new, or something is over.
+    /// Changes whenever there is somebody or something new, another arrow, or something is over.
     pub fn revision(&self) -> u64 {
         self.revision
     }
@@ -209,22 +209,7 @@ impl Model {
     }
 
     fn note(&mut self, row: &EventRow) {
-        let matters = matches!(
-            row.kind,
-            EventKind::Activation
-                | EventKind::Spawn
-                | EventKind::Signal
-                | EventKind::ToolCall
-                | EventKind::ToolResult
-                | EventKind::FileChange
-                | EventKind::ModelCall
-                | EventKind::ApprovalRequested
-                | EventKind::ApprovalDecided
-                | EventKind::Complete
-                | EventKind::Error
-                | EventKind::Abort
-        );
-        if !matters {
+        if !matters(row.kind) {
             return;
         }
         if row.kind == EventKind::FileChange {
@@ -356,8 +341,9 @@ impl Model {
         let Some(path) = self.whole_path(path) else { return };
         let file = self.ensure_file(&path, None, Some(agent));
         self.agents[agent].reads.insert(file);
-        self.files[file].readers.insert(agent);
-        self.revision += 1;
+        if self.files[file].readers.insert(agent) {
+            self.revision += 1;
+        }
     }
 
     /// The log cuts very long paths short: the one file that begins like that is meant.
@@ -384,13 +370,13 @@ impl Model {
         let by: Option<Id> = facts.by.map(|by| by.as_ref().into());
         let creator = if facts.new == Some(true) { by.or_else(|| row.agent.clone()) } else { None };
         let file = self.ensure_file(path, creator, agent);
-        let is_gone = facts.gone == Some(true);
-        self.files[file].is_gone = is_gone;
+        self.files[file].is_gone = facts.gone == Some(true);
         if let Some(agent) = agent {
             self.agents[agent].writes.insert(file);
-            self.files[file].writers.insert(agent);
+            if self.files[file].writers.insert(agent) {
+                self.revision += 1;
+            }
         }
-        self.revision += 1;
     }
 
     fn ensure_file(&mut self, path: &Id, creator: Option<Id>, agent: Option<usize>) -> usize {
@@ -411,6 +397,7 @@ impl Model {
         {
             file.home = Some(agent);
             self.agents[agent].files.push(number);
+            self.revision += 1;
         }
         number
     }
@@ -447,6 +434,24 @@ impl Model {
         node.status = status;
         self.revision += 1;
     }
+}
+
+fn matters(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::Activation
+            | EventKind::Spawn
+            | EventKind::Signal
+            | EventKind::ToolCall
+            | EventKind::ToolResult
+            | EventKind::FileChange
+            | EventKind::ModelCall
+            | EventKind::ApprovalRequested
+            | EventKind::ApprovalDecided
+            | EventKind::Complete
+            | EventKind::Error
+            | EventKind::Abort
+    )
 }
 
 /// The number of the first row of a run whose rows are the last ones.

@@ -1,3 +1,5 @@
+//! What the graph makes of records, in order and out of it.
+
 use serde_json::json;
 
 use super::*;

@@ -23,7 +23,7 @@ pub enum Node {
     Agent(usize),
     /// A file, by number.
     File(usize),
-    /// The files of an agent that are folded away.
+    /// What folds and unfolds the files of an agent.
     More(usize),
 }
 
@@ -36,13 +36,15 @@ pub struct Block {
     pub files: Vec<usize>,
     /// Files that are folded away.
     pub more: usize,
+    /// Whether files would be folded away if they were not wanted.
+    pub is_unfolded: bool,
     /// Agents that are finished and folded into it.
     pub folded: usize,
 }
 
 impl Block {
     fn rows(&self) -> usize {
-        self.files.len() + usize::from(self.more > 0)
+        self.files.len() + usize::from(self.more > 0 || self.is_unfolded)
     }
 
     /// How much room it takes.
@@ -54,7 +56,7 @@ impl Block {
     pub fn parts(&self) -> impl Iterator<Item = (Node, Rect)> + '_ {
         let card = (Node::Agent(self.agent), Rect::from_min_size(Pos2::ZERO, CARD));
         let files = self.files.iter().map(|&file| Node::File(file));
-        let more = (self.more > 0).then_some(Node::More(self.agent));
+        let more = (self.more > 0 || self.is_unfolded).then_some(Node::More(self.agent));
         let row = |(index, node): (usize, Node)| (node, Self::row(index));
         std::iter::once(card).chain(files.chain(more).enumerate().map(row))
     }
@@ -122,15 +124,16 @@ impl Shown {
             if stands_for[agent] != agent || (agent == YOU && !starts) {
                 continue;
             }
-            let is_unfolded = shown_as.unfolded.contains(&agent) || node.files.len() <= FILES_SHOWN;
-            let count = if is_unfolded { node.files.len() } else { FILES_SHOWN - 1 };
+            let is_long = node.files.len() > FILES_SHOWN;
+            let is_unfolded = is_long && shown_as.unfolded.contains(&agent);
+            let count = if is_long && !is_unfolded { FILES_SHOWN - 1 } else { node.files.len() };
             let block = shown.blocks.len();
             shown.block_of[agent] = Some(block);
             for (row, &file) in node.files.iter().enumerate() {
                 shown.file_at.insert(file, (block, Some(row.min(count))));
             }
             let files = node.files[..count].to_vec();
-            shown.blocks.push(Block { agent, files, more: node.files.len() - count, folded: 0 });
+            shown.blocks.push(Block { agent, files, more: node.files.len() - count, is_unfolded, folded: 0 });
         }
         for (agent, &stand_in) in stands_for.iter().enumerate().filter(|(agent, stand_in)| agent != *stand_in) {
             let Some(block) = shown.block_of[stand_in] else { continue };

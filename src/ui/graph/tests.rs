@@ -222,6 +222,12 @@ fn limits_are_told_once_they_are_set() {
     let told = works(&window);
     assert_eq!(told.len(), 2);
     assert!(matches!(told[1], KernelCommand::Limits { concurrency: None, depth_at_most: Some(6..) }), "{told:?}");
+    // Back to where it was, there is nothing to tell.
+    window.drag_at(depth.center());
+    window.run_steps(1);
+    window.drop_at(depth.center());
+    window.run_steps(2);
+    assert_eq!(works(&window).len(), 2);
 }
 
 #[test]
@@ -285,6 +291,9 @@ fn many_files_fold_until_they_are_wanted() {
     settle(&mut window);
     assert_eq!(window.query_all_by_label_contains("File ").count(), 20);
     assert!(window.query_by_label_contains("more files of").is_none());
+    click(&mut window, "Fewer files of Ada");
+    settle(&mut window);
+    window.get_by_label("15 more files of Ada");
 }
 
 #[test]
@@ -350,6 +359,9 @@ fn a_crowd_is_drawn_only_where_one_looks() {
     click(&mut window, "Show who read and wrote what");
     let shown = pane(&window).shown.clone();
     assert_eq!(shown.blocks.len(), 1_002);
+    assert!(!pane(&window).view.is_free);
+    click(&mut window, "Minimap of the graph");
+    assert!(pane(&window).view.is_free, "the minimap leads somewhere");
     // Near enough to read, only a few can be on screen; what was taken in is not gone through again.
     let middle = pane(&window).view.middle;
     let view = &mut window.state_mut().state.studio.graph.view;

@@ -80,7 +80,7 @@ impl Toolbar {
         if kit::icon_button(ui, icon, label, is_held, theme).clicked() {
             commands.push(act(if is_held { KernelCommand::Resume } else { KernelCommand::Pause }));
         }
-        let concurrency = self.concurrency.unwrap_or(work.concurrency).max(1);
+        let concurrency = work.concurrency.max(1);
         let why = "How many agents work at the same time; for what begins from now on";
         let set = number(ui, ("At once", why), concurrency, &mut self.concurrency, theme, |ui, value| {
             ui.spacing_mut().slider_width = 84.0;
@@ -90,7 +90,7 @@ impl Toolbar {
         if let Some(concurrency) = set {
             commands.push(act(KernelCommand::Limits { concurrency: Some(concurrency), depth_at_most: None }));
         }
-        let depth = self.depth.unwrap_or(work.depth_at_most);
+        let depth = work.depth_at_most;
         let why = "How deep agents may start agents; for new activations only, what goes on keeps to what it was given";
         let set = number(ui, ("Depth limit", why), depth, &mut self.depth, theme, |ui, value| {
             ui.add(egui::DragValue::new(value).range(0..=DEEPEST).speed(0.05))
@@ -124,15 +124,15 @@ fn number(
 ) -> Option<u32> {
     let text = RichText::new(name).size(TYPE[0]).color(theme.text_soft);
     ui.add(egui::Label::new(text).extend());
-    let mut value = now;
+    let mut value = draft.unwrap_or(now);
     let response = widget(ui, &mut value).on_hover_text(why);
     kit::name(&response, name);
     if response.dragged() || response.is_pointer_button_down_on() {
         *draft = Some(value);
         return None;
     }
-    let set = draft.take().filter(|_| response.drag_stopped()).or_else(|| response.changed().then_some(value));
-    set.filter(|_| value != now || response.drag_stopped())
+    let held = draft.take().filter(|_| response.drag_stopped());
+    held.or_else(|| response.changed().then_some(value)).filter(|set| *set != now)
 }
 
 fn act(command: KernelCommand) -> Command {
