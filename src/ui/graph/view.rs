@@ -31,17 +31,17 @@ impl Default for View {
 
 impl View {
     /// Where a place is on screen.
-    pub fn to_screen(&self, place: Pos2) -> Pos2 {
+    pub fn to_screen(self, place: Pos2) -> Pos2 {
         self.rect.center() + (place - self.middle) * self.zoom
     }
 
     /// Where a part of the graph is on screen.
-    pub fn rect_to_screen(&self, part: Rect) -> Rect {
+    pub fn rect_to_screen(self, part: Rect) -> Rect {
         Rect::from_min_max(self.to_screen(part.min), self.to_screen(part.max))
     }
 
     /// Which place a point of the screen shows.
-    pub fn to_graph(&self, point: Pos2) -> Pos2 {
+    pub fn to_graph(self, point: Pos2) -> Pos2 {
         self.middle + (point - self.rect.center()) / self.zoom
     }
 
