@@ -29,6 +29,11 @@ pub enum Icon {
     Bin,
     Fold,
     Alert,
+    Graph,
+    Fold,
+    Dashes,
+    Clock,
+    Fit,
 }
 
 impl Icon {
@@ -128,6 +133,35 @@ impl Icon {
                 outline.push(at(0.75, 0.45));
                 painter.add(Shape::closed_line(outline, stroke));
                 painter.circle_filled(at(0.0, 0.75), 0.18 * unit, colour);
+            }
+            Self::Graph => {
+                line((-0.5, 0.0), (0.5, -0.6));
+                line((-0.5, 0.0), (0.5, 0.6));
+                for (x, y) in [(-0.6, 0.0), (0.6, -0.6), (0.6, 0.6)] {
+                    painter.circle_filled(at(x, y), 0.3 * unit, colour);
+                }
+            }
+            Self::Fold => {
+                line((-0.8, 0.0), (0.8, 0.0));
+                filled(&[(-0.4, -0.9), (0.4, -0.9), (0.0, -0.3)]);
+                filled(&[(-0.4, 0.9), (0.0, 0.3), (0.4, 0.9)]);
+            }
+            Self::Dashes => {
+                for x in [-0.9, -0.3, 0.3] {
+                    line((x, 0.0), (x + 0.35, 0.0));
+                }
+                filled(&[(0.45, -0.4), (1.0, 0.0), (0.45, 0.4)]);
+            }
+            Self::Clock => {
+                painter.circle_stroke(middle, 0.85 * unit, stroke);
+                line((0.0, 0.0), (0.0, -0.5));
+                line((0.0, 0.0), (0.38, 0.15));
+            }
+            Self::Fit => {
+                for (x, y) in [(-0.85, -0.85), (0.85, -0.85), (-0.85, 0.85), (0.85, 0.85)] {
+                    line((x, y), (x * 0.4, y));
+                    line((x, y), (x, y * 0.4));
+                }
             }
             Self::Note => {
                 let sheet = Rect::from_min_max(at(-0.65, -0.85), at(0.65, 0.85));
