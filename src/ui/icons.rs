@@ -23,6 +23,8 @@ pub enum Icon {
     Note,
     Gear,
     Bell,
+    Warning,
+    Failure,
 }
 
 impl Icon {
@@ -122,6 +124,17 @@ impl Icon {
                 outline.push(at(0.75, 0.45));
                 painter.add(Shape::closed_line(outline, stroke));
                 painter.circle_filled(at(0.0, 0.75), 0.18 * unit, colour);
+            }
+            Self::Warning => {
+                let points = [(-0.9, 0.75), (0.0, -0.85), (0.9, 0.75)];
+                painter.add(Shape::closed_line(points.map(|(x, y)| at(x, y)).to_vec(), stroke));
+                line((0.0, -0.25), (0.0, 0.25));
+                painter.circle_filled(at(0.0, 0.5), 0.1 * unit, colour);
+            }
+            Self::Failure => {
+                painter.circle_stroke(middle, 0.9 * unit, stroke);
+                line((-0.35, -0.35), (0.35, 0.35));
+                line((-0.35, 0.35), (0.35, -0.35));
             }
             Self::Note => {
                 let sheet = Rect::from_min_max(at(-0.65, -0.85), at(0.65, 0.85));
