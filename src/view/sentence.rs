@@ -107,7 +107,11 @@ pub fn sentence(row: &EventRow, names: &Names) -> String {
         let raw = clip(&row.data);
         told = if raw.is_empty() { told } else { format!("{told} (its data cannot be read: {raw})") };
     }
-    capitalised(&truncate(&one_line(&told), SENTENCE_CHARS))
+    let told = truncate(&one_line(&told), SENTENCE_CHARS);
+    // Paths, ids and names of tools are written as they are.
+    let is_word =
+        told.split(' ').next().is_some_and(|word| word.trim_end_matches(':').chars().all(char::is_alphabetic));
+    if is_word { capitalised(&told) } else { told }
 }
 
 /// What a kind of record is called.

@@ -205,13 +205,13 @@ pub(super) fn table() -> Vec<(EventKind, Option<&'static str>, Value, &'static s
             K::ToolResult,
             ada,
             json!({ "tool": "vfs_read", "id": "c1", "ok": true, "text": "# Plan" }),
-            "Vfs_read answered: # Plan",
+            "vfs_read answered: # Plan",
         ),
         (
             K::ToolResult,
             ada,
             json!({ "tool": "vfs_read", "id": "c1", "ok": false, "text": "no such file" }),
-            "Vfs_read failed: no such file",
+            "vfs_read failed: no such file",
         ),
         (
             K::FileChange,
@@ -291,7 +291,7 @@ pub(super) fn table() -> Vec<(EventKind, Option<&'static str>, Value, &'static s
             K::Warning,
             None,
             json!({ "place": "scenes/s.yaml", "line": 3, "what": "no such key", "remedy": "remove it" }),
-            "Scenes/s.yaml, line 3: no such key. To do: remove it",
+            "scenes/s.yaml, line 3: no such key. To do: remove it",
         ),
         (
             K::Warning,
@@ -309,7 +309,7 @@ pub(super) fn table() -> Vec<(EventKind, Option<&'static str>, Value, &'static s
             K::Warning,
             ada,
             json!({ "what": "a file changed", "path": "a.md", "writer": "ada-1", "readers": ["bram-1"] }),
-            "A.md: a file changed",
+            "a.md: a file changed",
         ),
         (
             K::Error,

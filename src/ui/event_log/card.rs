@@ -124,9 +124,9 @@ pub(super) fn card_ui(
             hidden_ui(ui, theme, pane, card.seq);
             ui.add(Label::new(RichText::new(&shown.told).size(TYPE[1])).wrap());
             buttons_ui(ui, room, theme, state, &shown.row, &mut commands);
-            fields_ui(ui, theme, &pane.known.names, &shown.row);
             causes_ui(ui, theme, pane, shown);
             effects_ui(ui, theme, pane, &card.effects);
+            fields_ui(ui, theme, &pane.known.names, &shown.row);
             data_ui(ui, theme, shown);
         });
     });
@@ -207,7 +207,7 @@ fn buttons_ui(
         ui.horizontal(|ui| {
             let (rect, _) = ui.allocate_exact_size(egui::vec2(14.0, 14.0), egui::Sense::hover());
             icon.paint(ui.painter(), rect, colour);
-            ui.label(RichText::new(format!("This is a {word}").replace("a error", "an error")).color(colour));
+            ui.label(RichText::new(format!("This is {word}")).color(colour));
         });
     }
 }
@@ -289,7 +289,7 @@ fn effects_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, effects: &Eff
 
 /// A record that can be gone to.
 fn link_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, link: &Link, relation: &str, indent: f32) {
-    ui.horizontal(|ui| {
+    let content = |ui: &mut Ui| {
         ui.add_space(indent);
         let (rect, _) = ui.allocate_exact_size(egui::vec2(12.0, 18.0), egui::Sense::hover());
         match link.severity {
@@ -302,13 +302,19 @@ fn link_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, link: &Link, rel
             }
         }
         let text = RichText::new(&link.told).size(TYPE[0]).color(theme.accent);
-        let response = ui.add(Label::new(text).truncate().sense(egui::Sense::click()));
+        let response = ui.add(egui::Button::new(text).frame(false).truncate());
         kit::name(&response, format!("{relation} record {}: {}", link.seq, link.told));
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
-        if response.on_hover_text(format!("{}, record {}", kind_words(link.kind), link.seq)).clicked() {
-            pane.lead_to(link.seq);
-        }
-    });
+        response.on_hover_text(format!("{}, record {}", kind_words(link.kind), link.seq)).clicked()
+    };
+    let row = |ui: &mut Ui| {
+        ui.spacing_mut().interact_size.y = 18.0;
+        ui.spacing_mut().button_padding.y = 1.0;
+        ui.horizontal(content).inner
+    };
+    if ui.scope(row).inner {
+        pane.lead_to(link.seq);
+    }
 }
 
 fn data_ui(ui: &mut Ui, theme: &Theme, shown: &Shown) {

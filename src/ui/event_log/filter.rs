@@ -97,7 +97,9 @@ pub struct Filter {
 impl Filter {
     /// Whether everything is listed.
     pub fn is_empty(&self) -> bool {
-        *self == Self { text: self.text.clone(), ..Self::default() } && self.text.trim().is_empty()
+        let Self { agent, kinds, tool, grade, run, text: _ } = self;
+        let names_any = agent.is_some() || tool.is_some() || run.is_some();
+        !names_any && kinds.is_empty() && *grade == Grade::Everything && !self.has_text()
     }
 
     /// Whether words are looked for.

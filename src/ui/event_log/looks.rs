@@ -33,11 +33,11 @@ pub fn kind_colour(kind: EventKind, theme: &Theme) -> Color32 {
     }
 }
 
-/// The sign, colour and word of what is bad.
+/// The sign and colour of what is bad, and what it is in words.
 pub fn severity_sign(severity: Severity, theme: &Theme) -> (Icon, Color32, &'static str) {
     match severity {
-        Severity::Warning => (Icon::Warning, theme.warn, "warning"),
-        Severity::Error => (Icon::Failure, theme.bad, "error"),
+        Severity::Warning => (Icon::Warning, theme.warn, "a warning"),
+        Severity::Error => (Icon::Failure, theme.bad, "an error"),
     }
 }
 
@@ -60,9 +60,9 @@ mod tests {
                     assert!(contrast(colour, ground) >= 3.0, "{severity:?}, dark={}", theme.dark);
                 }
             }
-            for share in [0.07, 0.18] {
+            for (ink, share) in [(theme.text_soft, 0.07), (theme.text, 0.18)] {
                 let ground = mix(theme.panel, theme.accent, share);
-                assert!(contrast(theme.text_soft, ground) >= 4.5, "soft text, {share}, dark={}", theme.dark);
+                assert!(contrast(ink, ground) >= 4.5, "{share}, dark={}", theme.dark);
             }
         }
     }

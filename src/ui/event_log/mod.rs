@@ -1,11 +1,13 @@
 //! The event log: filtered, followed, and led from causes to effects.
 
+use std::sync::Arc;
+
 use egui::{Frame, Margin, Panel, Ui};
 
 use super::icons::Icon;
 use super::{Command, UiState, kit};
 use crate::base::{Id, Seq};
-use crate::view::book::EventBook;
+use crate::view::book::{EventBook, EventRow};
 use crate::view::model::RoomModel;
 use crate::view::recent::Recent;
 use crate::view::theme::{SPACE, Theme};
@@ -45,6 +47,9 @@ pub struct EventLogPane {
     is_card_closed: bool,
     /// The record that was chosen when it was looked at last.
     known_choice: Option<Seq>,
+    /// The newest row of the book as it was, by number: tells whether it is still the same book.
+    newest: Option<(u64, Arc<EventRow>)>,
+    generation: u64,
     sieve: Sieve,
     known: Known,
     list: List,
@@ -74,6 +79,17 @@ impl EventLogPane {
 
     /// Takes in what is new, no more than a frame has time for.
     fn keep_up(&mut self, ui: &Ui, room: &RoomModel, book: &EventBook) {
+        let is_same = self.newest.as_ref().is_none_or(|(number, newest)| match book.row(*number) {
+            Some(row) => Arc::ptr_eq(row, newest),
+            None => *number < book.first(),
+        });
+        if !is_same && self.generation == book.generation() {
+            (self.sieve, self.known, self.list) = Default::default();
+            (self.card, self.told_tail) = Default::default();
+        }
+        self.list.note_seen(book, !is_same || self.generation != book.generation());
+        self.generation = book.generation();
+        self.newest = book.count().checked_sub(1).and_then(|number| Some((number, book.row(number)?.clone())));
         if self.chosen != self.known_choice {
             self.known_choice = self.chosen;
             self.is_card_closed = false;

@@ -71,6 +71,13 @@ impl List {
         self.is_held = true;
     }
 
+    /// Whoever follows the newest rows has seen all there are.
+    pub(super) fn note_seen(&mut self, book: &EventBook, is_other: bool) {
+        if !self.is_held || is_other {
+            self.seen = book.count();
+        }
+    }
+
     /// How many sentences are kept.
     #[cfg(test)]
     pub(super) fn told_count(&self) -> usize {
@@ -80,10 +87,9 @@ impl List {
     /// Takes in what became of the hits.
     pub(super) fn take_in(&mut self, step: Step, chosen: Option<Seq>) {
         if step.restarted {
-            self.shift = 0;
-            // Whoever looks at a row keeps it in sight under another filter.
+            // Other rows begin at their end; whoever looks at a row keeps it in sight.
+            (self.shift, self.offset) = (0, f32::INFINITY);
             self.reveal = chosen.filter(|_| self.is_held);
-            self.is_held = self.reveal.is_some();
         }
         self.shift += step.shift;
     }
@@ -138,7 +144,9 @@ pub(super) fn list_ui(ui: &mut Ui, book: &EventBook, theme: &Theme, pane: &mut E
         let ring = Stroke::new(1.0, theme.accent);
         ui.painter().rect_stroke(rect, CornerRadius::same(RADIUS[0]), ring, StrokeKind::Inside);
     }
-    newest_ui(ui, book, theme, pane, rect);
+    if pane.list.is_held && now < end - 0.5 {
+        newest_ui(ui, book, theme, pane, rect);
+    }
     true
 }
 
@@ -160,19 +168,11 @@ fn wanted_offset(book: &EventBook, pane: &mut EventLogPane, height: f32, most: f
             None => {}
         }
     }
-    if pane.list.is_held {
-        offset.clamp(0.0, most)
-    } else {
-        pane.list.seen = book.count();
-        most
-    }
+    if pane.list.is_held { offset.clamp(0.0, most) } else { most }
 }
 
 /// The way back to the newest rows, once the list is no longer there.
 fn newest_ui(ui: &mut Ui, book: &EventBook, theme: &Theme, pane: &mut EventLogPane, rect: Rect) {
-    if !pane.list.is_held {
-        return;
-    }
     let text = match pane.sieve.since(pane.list.seen.max(book.first())) {
         0 => "To the newest".to_owned(),
         new => format!("{} new", thousands(new as u64)),
@@ -268,9 +268,11 @@ impl Line<'_> {
             icon.paint(ui.painter(), sign, colour);
         }
         left += 20.0;
+        // On the ground of what is chosen, soft text could not be read.
+        let soft = if self.chosen { theme.text } else { theme.text_soft };
         let time = if self.by_clock { times::clock(self.row.time_ms) } else { times::simulated(self.row.tick) };
         let mono = FontId::monospace(TYPE[0]);
-        let width = text_at(ui, rect, left, (&time, mono, theme.text_soft), 80.0);
+        let width = text_at(ui, rect, left, (&time, mono, soft), 80.0);
         left += width.max(if self.by_clock { 56.0 } else { 40.0 }) + SPACE[1];
         let colour = kind_colour(self.row.kind, theme);
         if is_wide {
@@ -281,7 +283,7 @@ impl Line<'_> {
             text_at(ui, rect, left + 17.0, (&word, FontId::proportional(TYPE[0]), theme.text), 112.0);
             left += 132.0 + SPACE[1];
             let name = self.row.agent.as_ref().map_or("", |agent| names.called(agent));
-            text_at(ui, rect, left, (name, FontId::proportional(TYPE[1]), theme.text_soft), 84.0);
+            text_at(ui, rect, left, (name, FontId::proportional(TYPE[1]), soft), 84.0);
             left += 84.0 + SPACE[1];
         } else {
             ui.painter().circle_filled(pos2(left + 3.0, rect.center().y), 3.5, colour);

@@ -43,7 +43,9 @@ pub fn event_tail_ui(
         kit::empty(ui, Icon::Note, "Nothing has happened yet", how, theme);
     }
     let card = pane.card.clone().filter(|_| !pane.is_card_closed);
-    let height = if card.is_some() { ui.available_height() * 0.45 } else { ui.available_height() };
+    // Within something that scrolls there is no end of height.
+    let height = ui.available_height().min(ui.ctx().content_rect().height());
+    let height = if card.is_some() { height * 0.45 } else { height };
     let mut clicked = None;
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 0.0;

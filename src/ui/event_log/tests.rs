@@ -169,10 +169,13 @@ fn what_is_new_is_followed_until_the_person_scrolls_away_and_again_after_the_way
     assert_eq!(rows_on_screen(&window).last(), Some(&503));
     assert!(window.query_by_label("2 new").is_none());
     click(&mut window, "Follow");
+    assert!(window.query_by_label("To the newest").is_none(), "it is there");
     push(&mut window, 504);
-    assert_eq!(rows_on_screen(&window).last(), Some(&503), "the switch is off");
+    push(&mut window, 505);
+    assert!(!rows_on_screen(&window).contains(&505), "the switch is off");
+    assert!(window.query_by_label("2 new").is_some());
     click(&mut window, "Follow");
-    assert_eq!(rows_on_screen(&window).last(), Some(&504));
+    assert_eq!(rows_on_screen(&window).last(), Some(&505));
 }
 
 #[test]
@@ -354,6 +357,20 @@ fn runs_that_cannot_be_read_say_why() {
 }
 
 #[test]
+fn the_log_of_another_room_takes_the_place_of_the_last_one() {
+    let mut window = log(story());
+    click_row(&mut window, 3);
+    pane(&mut window).filter.grade = filter::Grade::Warnings;
+    window.run_steps(3);
+    assert_eq!(rows_on_screen(&window), [5]);
+    let other = |seq| row(seq, EventKind::Warning, json!({ "what": format!("warning {seq}") }));
+    window.state_mut().recent.book = book_of((1..20).map(other));
+    window.run_steps(3);
+    assert_eq!(rows_on_screen(&window), (1..20).collect::<Vec<_>>());
+    assert!(window.query_by_label("Warning 3").is_some(), "the card is of the record that there is now");
+}
+
+#[test]
 fn an_agent_that_left_keeps_the_name_that_the_log_has() {
     let came = row(1, EventKind::AgentAdded, json!({ "profile": "cleo", "name": "Cleo" }));
     let went = row(2, EventKind::AgentRemoved, json!({ "profile": "cleo" }));
@@ -406,5 +423,5 @@ fn long_names_and_strange_letters_are_drawn() {
     let mut window = log_of(book_of([long, broken]), vec2(320.0, 500.0));
     assert_eq!(rows_on_screen(&window), [1, 2]);
     click_row(&mut window, 2);
-    assert!(window.query_by_label_contains("its data cannot be read: { no JSON").is_some());
+    assert!(window.query_by_label("Somebody called a tool (its data cannot be read: { no JSON)").is_some());
 }
