@@ -34,6 +34,8 @@ pub enum Icon {
     Dashes,
     Clock,
     Fit,
+    Warning,
+    Failure,
 }
 
 impl Icon {
@@ -162,6 +164,16 @@ impl Icon {
                     line((x, y), (x * 0.4, y));
                     line((x, y), (x, y * 0.4));
                 }
+            Self::Warning => {
+                let points = [(-0.9, 0.75), (0.0, -0.85), (0.9, 0.75)];
+                painter.add(Shape::closed_line(points.map(|(x, y)| at(x, y)).to_vec(), stroke));
+                line((0.0, -0.25), (0.0, 0.25));
+                painter.circle_filled(at(0.0, 0.5), 0.1 * unit, colour);
+            }
+            Self::Failure => {
+                painter.circle_stroke(middle, 0.9 * unit, stroke);
+                line((-0.35, -0.35), (0.35, 0.35));
+                line((-0.35, 0.35), (0.35, -0.35));
             }
             Self::Note => {
                 let sheet = Rect::from_min_max(at(-0.65, -0.85), at(0.65, 0.85));

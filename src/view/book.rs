@@ -66,8 +66,8 @@ impl EventRow {
             activation: draft.activation.clone(),
             session: draft.session.clone(),
             cause: draft.cause,
+            path: word("path").or_else(|| word("target").filter(|target| names_file(draft.kind, word("tool"), target))),
             tool: word("tool"),
-            path: word("path"),
             data: data.into(),
         }
     }
@@ -76,6 +76,12 @@ impl EventRow {
     pub fn value(&self) -> Value {
         serde_json::from_str(&self.data).unwrap_or(Value::Null)
     }
+}
+
+/// Whether what a call of a tool is about is a file, and its whole path stands there.
+fn names_file(kind: EventKind, tool: Option<Id>, target: &str) -> bool {
+    let is_of_files = matches!(tool.as_deref(), Some("vfs_read" | "vfs_write" | "vfs_edit" | "vfs_delete"));
+    kind == EventKind::ToolCall && is_of_files && !target.ends_with('…')
 }
 
 fn severity(kind: EventKind) -> Option<Severity> {
@@ -202,6 +208,19 @@ mod tests {
         let effects: Vec<u64> = book.effects(Seq(10)).iter().map(|row| row.seq.0).collect();
         assert_eq!(effects, [11, 13]);
         assert_eq!(book.row(0).and_then(|row| row.tool.clone()).as_deref(), Some("vfs_read"));
+    }
+
+    #[test]
+    fn a_call_of_a_tool_for_files_names_its_file() {
+        let path = |tool: &str, target: &str| {
+            let draft = EventDraft::new(EventKind::ToolCall, json!({ "tool": tool, "target": target }));
+            let record = EventRecord { seq: Seq(1), tick: 0, time_ms: 0, run: "r".into(), draft };
+            EventRow::of(&record).path.map(|path| path.to_string())
+        };
+        assert_eq!(path("vfs_read", "artifacts/plan.md").as_deref(), Some("artifacts/plan.md"));
+        assert_eq!(path("vfs_write", "artifacts/a-very-long-na…"), None, "it was cut");
+        assert_eq!(path("vfs_list", "all files"), None);
+        assert_eq!(path("signal_parent", "done.md"), None);
     }
 
     #[test]

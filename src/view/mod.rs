@@ -16,5 +16,6 @@ pub mod pick;
 pub mod raster;
 pub mod reading;
 pub mod recent;
+pub mod sentence;
 pub mod theme;
 pub mod work;
