@@ -23,6 +23,9 @@ pub enum Icon {
     Note,
     Gear,
     Bell,
+    Tick,
+    Clock,
+    Restore,
 }
 
 impl Icon {
@@ -122,6 +125,23 @@ impl Icon {
                 outline.push(at(0.75, 0.45));
                 painter.add(Shape::closed_line(outline, stroke));
                 painter.circle_filled(at(0.0, 0.75), 0.18 * unit, colour);
+            }
+            Self::Tick => {
+                line((-0.75, 0.05), (-0.2, 0.6));
+                line((-0.2, 0.6), (0.75, -0.6));
+            }
+            Self::Clock => {
+                painter.circle_stroke(middle, 0.85 * unit, stroke);
+                line((0.0, -0.5), (0.0, 0.0));
+                line((0.0, 0.0), (0.4, 0.2));
+            }
+            Self::Restore => {
+                let points = (0..=14).map(|step| {
+                    let (sin, cos) = (-2.6 + step as f32 * 0.36).sin_cos();
+                    at(cos * 0.75, sin * 0.75)
+                });
+                painter.add(Shape::line(points.collect(), stroke));
+                filled(&[(-1.0, -0.75), (-0.2, -0.35), (-0.95, 0.15)]);
             }
             Self::Note => {
                 let sheet = Rect::from_min_max(at(-0.65, -0.85), at(0.65, 0.85));

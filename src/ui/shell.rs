@@ -51,10 +51,10 @@ impl Shell {
                     commands.extend(super::sidebar::sidebar_ui(ui, room, recent, art, &theme, state));
                 });
                 state.panels.talks = talks.response.rect.width();
-            } else if !state.selected.is_empty() {
+            } else if !state.selected.is_empty() || state.studio.chosen_file.is_some() {
                 let width = state.panels.inspector;
                 let inspector = Panel::right("inspector").default_size(width).frame(panel()).show(root, |ui| {
-                    commands.extend(super::inspector::inspector_ui(ui, room, art, &theme, state));
+                    commands.extend(super::inspector::inspector_ui(ui, room, recent, art, &theme, state));
                 });
                 state.panels.inspector = inspector.response.rect.width();
             }

@@ -4,6 +4,7 @@ use super::editor::Editors;
 use super::event_log::EventLogPane;
 use super::explorer::Explorer;
 use super::graph::GraphPane;
+use super::inspector::Inspector;
 use super::library::Library;
 
 /// The panes' own state, and what was read for them.
@@ -19,6 +20,8 @@ pub struct Studio {
     pub graph: GraphPane,
     /// The event log.
     pub log: EventLogPane,
+    /// The inspector.
+    pub inspector: Inspector,
     /// The file that the inspector is about, where nothing in the room is selected.
     pub chosen_file: Option<String>,
     /// When the window was opened, in milliseconds since 1970: tells the names of its orders from those of others.

@@ -39,20 +39,47 @@ pub fn tokens(prompt: &Prompt) -> u64 {
     prompt.chars().div_ceil(4) as u64
 }
 
-/// Draws the prompt: the shares of its parts as a bar, then each part.
-pub fn prompt_parts(ui: &mut Ui, room: &RoomModel, prompt: &Prompt, theme: &Theme) {
-    let history = prompt.history.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n\n");
-    let mut parts: Vec<(String, &str)> =
-        prompt.system.iter().map(|part| (origin_words(room, &part.origin), part.text.as_str())).collect();
+/// Where the words of each part came from, and the words.
+fn parts<'a>(room: &RoomModel, prompt: &'a Prompt, history: &'a str) -> Vec<(String, &'a str)> {
+    let system = prompt.system.iter().map(|part| (origin_words(room, &part.origin), part.text.as_str()));
+    let mut parts: Vec<(String, &str)> = system.collect();
     if !history.is_empty() {
         let turns = words::count(prompt.history.len(), "message", "messages");
-        parts.push((format!("The session so far, {turns}"), &history));
+        parts.push((format!("The session so far, {turns}"), history));
     }
-    parts.push((origin_words(room, &PromptOrigin::Moment), &prompt.moment));
+    // The moment is empty where the session so far ends with what is to be answered.
+    if !prompt.moment.is_empty() || parts.is_empty() {
+        parts.push((origin_words(room, &PromptOrigin::Moment), &prompt.moment));
+    }
+    parts
+}
+
+fn history(prompt: &Prompt) -> String {
+    prompt.history.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Draws the prompt: the shares of its parts as a bar, then each part.
+pub fn prompt_parts(ui: &mut Ui, room: &RoomModel, prompt: &Prompt, theme: &Theme) {
+    let history = history(prompt);
+    let parts = parts(room, prompt, &history);
     shares(ui, &parts, theme);
     for (origin, words_of_it) in &parts {
         part(ui, origin, words_of_it, theme);
     }
+}
+
+/// Which colour stands for which origin, and how much of the prompt came from there.
+pub fn legend(ui: &mut Ui, room: &RoomModel, prompt: &Prompt, theme: &Theme) {
+    let history = history(prompt);
+    let parts = parts(room, prompt, &history);
+    let total: usize = parts.iter().map(|(_, text)| text.len()).sum::<usize>().max(1);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(SPACE[1], 2.0);
+        for (origin, text) in &parts {
+            let share = (text.len() * 100).div_ceil(total);
+            kit::badge(ui, &format!("{origin}, {share} %"), colour(origin, theme), theme);
+        }
+    });
 }
 
 /// A colour for an origin that stays the same for all agents.
