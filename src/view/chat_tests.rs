@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 use crate::base::Seq;
-use crate::kernel::{Ending, Origin, session};
+use crate::kernel::{Ending, NewWork, Origin, session};
 
 fn activation(messages: Vec<PromptMessage>) -> Activation {
     Activation {
@@ -157,4 +157,42 @@ fn what_is_very_long_is_cut_and_counted_whole() {
     let ToolOutcome::Answered { text, chars } = &tool.outcome else { panic!("it was answered") };
     assert_eq!((text.chars().count(), *chars), (SHOWN_CHARS, 2_000_000));
     assert!(tool.heading().ends_with("(2,000,000 characters)"));
+}
+
+#[test]
+fn lines_are_made_once_and_anew_when_something_was_said() {
+    let mut world = World::new();
+    world.init_resource::<Kernel>();
+    world.init_resource::<LiveText>();
+    world.init_resource::<Questions>();
+    let said = vec![PromptMessage::words(Role::Assistant, "Noted.")];
+    let entity = world.spawn(Session { messages: said, ..Session::default() }).id();
+    let (mut chats, ada) = (Chats::default(), Id::from("ada-1"));
+    let read = |world: &World, chats: &mut Chats| chats.read(world, world.entity(entity), &ada);
+    let first = read(&world, &mut chats);
+    assert_eq!((first.work.is_none(), headings(&first.lines)), (true, vec!["agent: Noted.".to_owned()]));
+    assert!(Arc::ptr_eq(&first.lines, &read(&world, &mut chats).lines));
+    world.increment_change_tick();
+    let more = PromptMessage::words(Role::Assistant, "And more.");
+    world.get_mut::<Session>(entity).expect("it was spawned").messages.push(more);
+    assert_eq!(read(&world, &mut chats).lines.len(), 2);
+    let work = |key, input: &str| NewWork {
+        key: ActivationKey(key),
+        agent: "ada-1".into(),
+        profile: "ada".into(),
+        file_name: "ada.md".into(),
+        input: input.to_owned(),
+        priority: 0,
+        now: 0,
+        cause: Seq(key),
+    };
+    let mut kernel = world.resource_mut::<Kernel>();
+    kernel.start(work(12, "Write the plan"));
+    kernel.start(work(13, "Then rest"));
+    let chat = read(&world, &mut chats);
+    let facts = chat.work.expect("it has work");
+    assert_eq!((facts.activation, &*facts.task, facts.stage), (ActivationKey(12), "Write the plan", "queued"));
+    assert!(chats.read(&world, world.entity(entity), &"bram-1".into()).work.is_none());
+    chats.keep(&BTreeSet::new());
+    assert!(chats.0.is_empty(), "nobody is looked at");
 }

@@ -197,7 +197,8 @@ fn columns_of(character: char) -> usize {
     }
 }
 
-/// A line in pieces of so many letters, in bytes of the line; an empty line is one piece.
+/// A line in pieces of so many letters, in bytes of the line, broken between words where that is not too early; an
+/// empty line is one piece.
 fn chunks(line: &str, columns: usize) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     let mut is_over = false;
@@ -205,14 +206,21 @@ fn chunks(line: &str, columns: usize) -> impl Iterator<Item = Range<usize>> {
         if is_over {
             return None;
         }
-        let mut used = 0;
-        let fits = line[start..].char_indices().find(|(_, character)| {
-            used += columns_of(*character);
-            used > columns
-        });
-        // A single character that is wider than the room stands alone.
-        let first = line[start..].chars().next().map_or(0, char::len_utf8);
-        let end = fits.map_or(line.len(), |(at, _)| start + at.max(first));
+        let rest = &line[start..];
+        let (mut used, mut word) = (0, 0);
+        let mut end = line.len();
+        for (at, character) in rest.char_indices() {
+            used += columns_of(character);
+            if used > columns {
+                // A single character that is wider than the room stands alone.
+                let whole = at.max(character.len_utf8().min(rest.len()));
+                end = start + if word * 3 > whole { word } else { whole };
+                break;
+            }
+            if character == ' ' {
+                word = at + 1;
+            }
+        }
         let chunk = start..end;
         start = end;
         is_over = end >= line.len();

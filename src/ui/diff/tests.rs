@@ -71,6 +71,8 @@ fn long_lines_break_where_there_is_no_more_room() {
     assert_eq!(pieces("東京都", 3), ["東", "京", "都"]);
     assert_eq!(pieces("東", 1), ["東"], "what never fits is shown all the same");
     assert_eq!(pieces("äöü", 2), ["äö", "ü"]);
+    assert_eq!(pieces("hot water for tea", 8), ["hot ", "water ", "for tea"]);
+    assert_eq!(pieces("a waterfall", 6), ["a wate", "rfall"], "not for the sake of a letter");
 }
 
 #[test]

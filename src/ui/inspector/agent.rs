@@ -1,6 +1,6 @@
 //! An agent in the inspector: its state and why, and one of three sides of it: its chat, what it is, its prompts.
 
-use egui::{Frame, Label, Panel, RichText, ScrollArea, Sense, Ui, vec2};
+use egui::{Align, Frame, Label, Layout, Panel, RichText, ScrollArea, Sense, Ui, vec2};
 
 use super::{Card, Inspector, about, calls, chat, earlier, last_row};
 use crate::agent::AgentCommand;
@@ -12,7 +12,7 @@ use crate::ui::{Command, UiState, kit, words};
 use crate::view::model::{AgentDetail, AgentView};
 use crate::view::paint;
 use crate::view::pick::Thing;
-use crate::view::theme::{SPACE, TYPE, state_colour};
+use crate::view::theme::{SPACE, TYPE, Theme, state_colour};
 
 /// Which side of an agent is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -89,7 +89,7 @@ fn head(ui: &mut Ui, card: &Card, agent: &AgentView, commands: &mut Vec<Command>
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
             ui.spacing_mut().interact_size.y = 20.0;
-            ui.add(Label::new(RichText::new(&*agent.name).heading().size(TYPE[3])).truncate());
+            kit::line(ui, |_| {}, |ui| actions(ui, agent, theme, commands));
             ui.horizontal(|ui| {
                 kit::badge(ui, words::state(agent.state), state_colour(agent.state), theme);
                 ui.label(kit::small(format!("for {}", words::duration(words::state_secs(room, agent))), theme));
@@ -99,21 +99,27 @@ fn head(ui: &mut Ui, card: &Card, agent: &AgentView, commands: &mut Vec<Command>
     if let Some(why) = agent.detail.as_ref().map(|detail| &detail.why).filter(|why| !why.is_empty()) {
         ui.add(Label::new(RichText::new(why)).wrap());
     }
-    ui.horizontal_wrapped(|ui| {
-        let id = agent.id.clone();
-        let (label, act) = if agent.state == State::Paused {
-            ("Let it go on", AgentCommand::Resume { agent: id })
-        } else {
-            ("Pause agent", AgentCommand::Pause { agent: id })
-        };
-        if ui.button(label).clicked() {
-            commands.push(Command::Act(RoomAct::Agent(act), None));
-        }
-        let profile = agent.detail.as_ref().and_then(|detail| detail.profile.clone());
-        let path = profile.map_or_else(|| format!("agents/{}.md", agent.profile), |profile| profile.file.clone());
-        if ui.button("Open its file").on_hover_text(&path).clicked() {
-            commands.push(Command::OpenFile(path, None));
-        }
+}
+
+/// Right to left: opening its file, pausing it, and its name in what is left of the line.
+fn actions(ui: &mut Ui, agent: &AgentView, theme: &Theme, commands: &mut Vec<Command>) {
+    let profile = agent.detail.as_ref().and_then(|detail| detail.profile.clone());
+    let path = profile.map_or_else(|| format!("agents/{}.md", agent.profile), |profile| profile.file.clone());
+    if kit::icon_button(ui, Icon::Note, "Open its file", false, theme).clicked() {
+        commands.push(Command::OpenFile(path, None));
+    }
+    let is_paused = agent.state == State::Paused;
+    let id = agent.id.clone();
+    let (icon, label, act) = if is_paused {
+        (Icon::Play, "Let it go on", AgentCommand::Resume { agent: id })
+    } else {
+        (Icon::Pause, "Pause agent", AgentCommand::Pause { agent: id })
+    };
+    if kit::icon_button(ui, icon, label, is_paused, theme).clicked() {
+        commands.push(Command::Act(RoomAct::Agent(act), None));
+    }
+    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+        ui.add(Label::new(RichText::new(&*agent.name).heading().size(TYPE[3])).truncate());
     });
 }
 
@@ -128,14 +134,17 @@ fn foot(
 ) {
     let theme = card.theme;
     let work = detail.chat.as_ref().and_then(|chat| chat.work.as_ref());
-    ui.add_space(SPACE[0]);
+    ui.add_space(SPACE[1]);
     if let Some((work, question)) = work.and_then(|work| Some((work, work.question.as_ref()?))) {
         chat::question_ui(ui, agent, work, question, theme, commands);
     }
-    if let Some(work) = work {
-        ui.label(kit::small(format!("In this piece: {}", words::tally(&work.spent)), theme));
-    }
-    ui.label(kit::small(format!("In this run: {}", words::tally(&detail.spent)), theme));
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.y = 2.0;
+        if let Some(work) = work {
+            ui.label(kit::small(format!("In this piece: {}", words::tally(&work.spent)), theme));
+        }
+        ui.label(kit::small(format!("In this run: {}", words::tally(&detail.spent)), theme));
+    });
     let draft = state.drafts.entry(format!("task of {}", agent.id)).or_default();
     kit::area(ui, draft, "Task", &format!("What should {} do?", agent.name), 2);
     let text = draft.trim().to_owned();

@@ -29,7 +29,8 @@ pub(super) struct FilePane {
     path: String,
     /// The versions that are compared, by number: from which to which. 0 is nothing at all.
     compared: Option<(u64, u64)>,
-    look: DiffLook,
+    /// Whether old and new stand beside each other.
+    is_beside: bool,
     /// The order that is under way.
     pub(super) order: Option<Id>,
     /// How the last order went, in words, and whether well.
@@ -48,7 +49,7 @@ pub(super) fn file_card(
     commands: &mut Vec<Command>,
 ) {
     if pane.file.path != path {
-        pane.file = FilePane { path: path.to_owned(), look: DiffLook::Unified, ..FilePane::default() };
+        pane.file = FilePane { path: path.to_owned(), is_beside: pane.file.is_beside, ..FilePane::default() };
     }
     hear(&mut pane.file, card.recent);
     let theme = card.theme;
@@ -223,12 +224,12 @@ fn compared(
         version_menu(ui, "Compare to", &mut newer, versions, false);
     });
     pane.compared = Some((older, newer));
-    let looks = [("Below", DiffLook::Unified), ("Beside", DiffLook::SideBySide)];
+    let looks = [("Below", false), ("Beside", true)];
     ui.horizontal_wrapped(|ui| {
         let choices = looks.map(|(word, _)| (word.to_owned(), format!("Show what changed {}", word.to_lowercase())));
-        let chosen = looks.iter().position(|(_, look)| *look == pane.look);
+        let chosen = looks.iter().position(|(_, is_beside)| *is_beside == pane.is_beside);
         if let Some(index) = kit::segments(ui, &choices, chosen, theme) {
-            pane.look = looks[index].1;
+            pane.is_beside = looks[index].1;
         }
         let is_newest = versions.first().is_some_and(|version| version.number == newer);
         let can_restore = pane.order.is_none() && !(is_newest && is_there);
@@ -246,7 +247,8 @@ fn compared(
     let (old, new) = (version_text(&pane.path, older, state), version_text(&pane.path, newer, state));
     match (old, new) {
         (Ok(Some(old)), Ok(Some(new))) => {
-            diff_ui(ui, &format!("inspector {}", pane.path), &old, &new, pane.look, theme);
+            let look = if pane.is_beside { DiffLook::SideBySide } else { DiffLook::Unified };
+            diff_ui(ui, &format!("inspector {}", pane.path), &old, &new, look, theme);
         }
         (Err(why), _) | (_, Err(why)) => {
             ui.add(Label::new(RichText::new(why).color(theme.bad)).wrap());

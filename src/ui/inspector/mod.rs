@@ -175,18 +175,22 @@ fn when(state: &UiState, time_ms: u64) -> String {
     date.get(..16).unwrap_or(&date).replace('T', " ")
 }
 
-/// Something that unfolds when its line is clicked; `name` is the whole line, which is cut where it has no room.
+/// Something that unfolds when its line is clicked; `name` is what the line is called.
 fn fold(ui: &mut Ui, salt: impl egui::AsIdSalt, line: RichText, name: &str, theme: &Theme, body: impl FnOnce(&mut Ui)) {
     let id = ui.make_persistent_id(salt);
     let mut open = egui::collapsing_header::CollapsingState::load_with_default_open(ui.ctx(), id, false);
-    let row = ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = SPACE[0] + 2.0;
-        let (sign, _) = ui.allocate_exact_size(vec2(9.0, 18.0), Sense::hover());
-        let icon = if open.is_open() { Icon::Down } else { Icon::Play };
-        icon.paint(ui.painter(), sign.shrink2(vec2(0.0, 4.5)), theme.text_soft);
-        ui.add(Label::new(line).truncate().selectable(false).sense(Sense::click()))
-    });
-    let row = row.inner;
+    let row = |ui: &mut Ui| {
+        ui.spacing_mut().interact_size.y = 18.0;
+        let row = ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = SPACE[0] + 2.0;
+            let (sign, _) = ui.allocate_exact_size(vec2(9.0, 16.0), Sense::hover());
+            let icon = if open.is_open() { Icon::Down } else { Icon::Play };
+            icon.paint(ui.painter(), sign.shrink2(vec2(0.0, 3.5)), theme.text_soft);
+            ui.add(Label::new(line).wrap().selectable(false).sense(Sense::click()))
+        });
+        row.inner
+    };
+    let row = ui.scope(row).inner;
     let is_open = open.is_open();
     row.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::CollapsingHeader, true, is_open, name));
     if row.has_focus() {
@@ -205,12 +209,16 @@ fn fold(ui: &mut Ui, salt: impl egui::AsIdSalt, line: RichText, name: &str, them
 
 /// A key and its value on one line.
 fn fact(ui: &mut Ui, key: &str, value: &str, theme: &Theme) {
-    ui.horizontal_top(|ui| {
-        let width = 84.0;
-        let (rect, _) = ui.allocate_exact_size(egui::vec2(width, 18.0), egui::Sense::hover());
-        let mut cell = ui.new_child(egui::UiBuilder::new().max_rect(rect));
-        cell.label(kit::soft(key, theme));
-        ui.add(egui::Label::new(value).wrap());
+    ui.scope(|ui| {
+        ui.spacing_mut().interact_size.y = 18.0;
+        ui.spacing_mut().item_spacing.y = 2.0;
+        ui.horizontal_top(|ui| {
+            let width = 84.0;
+            let (rect, _) = ui.allocate_exact_size(vec2(width, 18.0), Sense::hover());
+            let mut cell = ui.new_child(egui::UiBuilder::new().max_rect(rect));
+            cell.label(kit::soft(key, theme));
+            ui.add(Label::new(value).wrap());
+        });
     });
 }
 

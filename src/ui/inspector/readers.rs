@@ -15,6 +15,8 @@ const TEXT_CHARS: usize = 500;
 const ENTRIES: usize = 5;
 /// And so much of each.
 const ENTRY_CHARS: usize = 120;
+/// And so much of the name of a reader.
+const NAME_CHARS: usize = 24;
 /// How high the list of readers grows, in points.
 const LIST_HEIGHT: f32 = 260.0;
 
@@ -99,7 +101,7 @@ pub(super) fn readers_ui(ui: &mut Ui, card: &Card, element: &ElementView) {
                         ui.painter().circle_stroke(dot.center(), 3.5, egui::Stroke::new(1.0, colour));
                     }
                 }
-                let name = RichText::new(&*reader.name).strong();
+                let name = RichText::new(truncate(&reader.name, NAME_CHARS)).strong();
                 ui.label(name).on_hover_text(&*reader.agent);
                 ui.add(Label::new(kit::small(&word, theme)).truncate());
             });
