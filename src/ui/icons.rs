@@ -27,15 +27,15 @@ pub enum Icon {
     Import,
     More,
     Bin,
-    Fold,
-    Alert,
     Graph,
     Fold,
     Dashes,
-    Clock,
     Fit,
     Warning,
     Failure,
+    Tick,
+    Clock,
+    Restore,
 }
 
 impl Icon {
@@ -154,16 +154,12 @@ impl Icon {
                 }
                 filled(&[(0.45, -0.4), (1.0, 0.0), (0.45, 0.4)]);
             }
-            Self::Clock => {
-                painter.circle_stroke(middle, 0.85 * unit, stroke);
-                line((0.0, 0.0), (0.0, -0.5));
-                line((0.0, 0.0), (0.38, 0.15));
-            }
             Self::Fit => {
                 for (x, y) in [(-0.85, -0.85), (0.85, -0.85), (-0.85, 0.85), (0.85, 0.85)] {
                     line((x, y), (x * 0.4, y));
                     line((x, y), (x, y * 0.4));
                 }
+            }
             Self::Warning => {
                 let points = [(-0.9, 0.75), (0.0, -0.85), (0.9, 0.75)];
                 painter.add(Shape::closed_line(points.map(|(x, y)| at(x, y)).to_vec(), stroke));
@@ -174,6 +170,23 @@ impl Icon {
                 painter.circle_stroke(middle, 0.9 * unit, stroke);
                 line((-0.35, -0.35), (0.35, 0.35));
                 line((-0.35, 0.35), (0.35, -0.35));
+            }
+            Self::Tick => {
+                line((-0.75, 0.05), (-0.2, 0.6));
+                line((-0.2, 0.6), (0.75, -0.6));
+            }
+            Self::Clock => {
+                painter.circle_stroke(middle, 0.85 * unit, stroke);
+                line((0.0, -0.5), (0.0, 0.0));
+                line((0.0, 0.0), (0.4, 0.2));
+            }
+            Self::Restore => {
+                let points = (0..=14).map(|step| {
+                    let (sin, cos) = (-2.6 + step as f32 * 0.36).sin_cos();
+                    at(cos * 0.75, sin * 0.75)
+                });
+                painter.add(Shape::line(points.collect(), stroke));
+                filled(&[(-1.0, -0.75), (-0.2, -0.35), (-0.95, 0.15)]);
             }
             Self::Note => {
                 let sheet = Rect::from_min_max(at(-0.65, -0.85), at(0.65, 0.85));
@@ -203,19 +216,6 @@ impl Icon {
                 line((-0.25, -0.9), (0.25, -0.9));
                 let can = [(-0.65, -0.55), (-0.5, 0.9), (0.5, 0.9), (0.65, -0.55)];
                 painter.add(Shape::line(can.iter().map(|(x, y)| at(*x, *y)).collect(), stroke));
-            }
-            Self::Fold => {
-                line((-0.8, 0.0), (0.8, 0.0));
-                for (tip, back) in [(-0.3, -0.8), (0.3, 0.8)] {
-                    line((-0.4, back), (0.0, tip));
-                    line((0.4, back), (0.0, tip));
-                }
-            }
-            Self::Alert => {
-                let outline = [(0.0, -0.85), (0.95, 0.8), (-0.95, 0.8)];
-                painter.add(Shape::closed_line(outline.iter().map(|(x, y)| at(*x, *y)).collect(), stroke));
-                line((0.0, -0.25), (0.0, 0.25));
-                painter.circle_filled(at(0.0, 0.52), 0.1 * unit, colour);
             }
         }
     }

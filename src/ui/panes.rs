@@ -105,7 +105,7 @@ impl<'a> Panes<'a> {
                 Tab::Files => super::explorer::explorer_ui(ui, room, recent, theme, state),
                 Tab::Graph => super::graph::graph_ui(ui, room, recent, theme, state),
                 Tab::File(path) => super::editor::editor_ui(ui, path, room, recent, theme, state),
-                Tab::Inspector => super::inspector::inspector_ui(ui, room, art, theme, state),
+                Tab::Inspector => super::inspector::inspector_ui(ui, room, recent, art, theme, state),
                 Tab::Talks => super::sidebar::sidebar_ui(ui, room, recent, art, theme, state),
                 Tab::Log => {
                     let shown = state.studio.shown_run.as_ref().map(|(_, log)| log.clone());

@@ -6,6 +6,7 @@ use super::editor::Editors;
 use super::event_log::EventLogPane;
 use super::explorer::Explorer;
 use super::graph::GraphPane;
+use super::inspector::Inspector;
 use super::library::Library;
 use crate::base::Id;
 use crate::view::recent::Recent;
@@ -25,6 +26,8 @@ pub struct Studio {
     pub log: EventLogPane,
     /// An earlier run whose log is shown, and that log; that of the open room where absent.
     pub shown_run: Option<(Id, Arc<Recent>)>,
+    /// The inspector.
+    pub inspector: Inspector,
     /// The file that the inspector is about, where nothing in the room is selected.
     pub chosen_file: Option<String>,
     /// Files that are being given another path: the order, from where, and to where.

@@ -7,6 +7,8 @@
 pub mod art;
 pub mod book;
 pub mod camera;
+pub mod chat;
+mod closer;
 pub mod dates;
 pub mod fonts;
 pub mod glide;

@@ -1,9 +1,11 @@
 //! The room as a screen sees it at one moment: plain data, read from the world once a frame.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bevy::math::Vec2;
 
+use super::chat::ChatView;
 use super::work::WorkView;
 use crate::agent::AgentProfile;
 use crate::base::{AgentKey, Behaviour, ConversationKey, ElementKey, Id, Problem};
@@ -68,6 +70,8 @@ pub struct RoomModel {
     pub settings: SettingsView,
     /// What agents do in earnest.
     pub work: WorkView,
+    /// Who has read what of the elements that were asked for, by element.
+    pub known: BTreeMap<Id, Arc<KnownBy>>,
 }
 
 /// What the settings say, as far as the window shows and changes them.
@@ -191,6 +195,80 @@ pub struct AgentDetail {
     pub live_text: Option<String>,
     /// Who answers it: provider and model.
     pub answered_by: String,
+    /// What it and its model say to each other; only for those who are selected or under the pointer.
+    pub chat: Option<ChatView>,
+    /// What its profile says; only for those who are selected or under the pointer.
+    pub profile: Option<Arc<ProfileFacts>>,
+}
+
+/// What a profile says of what an agent may do, in words.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ProfileFacts {
+    /// Its file.
+    pub file: String,
+    /// What it is for.
+    pub description: String,
+    /// Which model it asks for; empty where it leaves that to the settings.
+    pub model: String,
+    /// The tools that it may use.
+    pub tools: Vec<String>,
+    /// How much it may do without a person: `safe`, `balanced` or `auto`.
+    pub safety: String,
+    /// What it may read, as globs; `None` is everything that the workspace allows.
+    pub reads: Option<Vec<String>>,
+    /// What it may write, as globs.
+    pub writes: Option<Vec<String>>,
+}
+
+/// Who has read what of an element: those who know the newest first.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct KnownBy {
+    /// Everyone who may read it.
+    pub readers: Vec<ReaderView>,
+}
+
+impl KnownBy {
+    /// How many know the newest, how many something older, how many nothing.
+    pub fn counts(&self) -> [usize; 3] {
+        let mut counts = [0; 3];
+        for reader in &self.readers {
+            let index = match reader.knows {
+                Knows::Newest { .. } => 0,
+                Knows::Older { .. } => 1,
+                Knows::Nothing => 2,
+            };
+            counts[index] += 1;
+        }
+        counts
+    }
+}
+
+/// An agent, and what it knows of an element.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ReaderView {
+    /// Who, by id.
+    pub agent: Id,
+    /// Its name on screen.
+    pub name: Id,
+    /// What it knows.
+    pub knows: Knows,
+}
+
+/// What an agent knows of an element.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Knows {
+    /// What stands there now.
+    Newest {
+        /// When it looked last, in ticks.
+        read_tick: u64,
+    },
+    /// What stood there when it looked last.
+    Older {
+        /// When that was, in ticks.
+        read_tick: u64,
+    },
+    /// Nothing.
+    Nothing,
 }
 
 /// An element as it stands there.

@@ -9,10 +9,11 @@ use bevy::math::Vec2;
 use serde_json::Value;
 
 use super::camera::Camera;
+use super::closer::{Closer, told_choice};
 use super::glide::Glide;
 use super::model::{
-    AgentDetail, AgentView, ContentView, DecorView, ElementView, MailView, PinView, ProfileView, RoomModel,
-    SettingsView, TalkView, TieView, look_of,
+    AgentView, ContentView, DecorView, ElementView, MailView, PinView, ProfileView, RoomModel, SettingsView, TalkView,
+    TieView, look_of,
 };
 use super::pick::Thing;
 use super::work::WorkView;
@@ -23,14 +24,12 @@ use crate::element::mail::Mail;
 use crate::element::pinboard::Pinboard;
 use crate::element::written::Written;
 use crate::element::{Element, Elements, Held};
-use crate::gateway::{BudgetSettings, GatewaySettings, LiveText, Questions};
-use crate::kernel::Kernel;
-use crate::memory::Memory;
-use crate::mind::{LastPrompt, Session, Thoughts};
+use crate::gateway::{BudgetSettings, GatewaySettings, Questions};
+use crate::mind::Thoughts;
 use crate::schedule::{SimClock, TICKS_PER_SEC};
 use crate::simulation::settings::ConversationSettings;
 use crate::simulation::{
-    Action, AgentState, Conversations, Doing, Home, Life, Position, Queue, State, Walk, relationships, talk_is_on,
+    AgentState, Conversations, Doing, Home, Life, Position, Queue, State, Walk, relationships, talk_is_on,
 };
 use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
 
@@ -38,6 +37,7 @@ use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
 #[derive(Default)]
 pub struct RoomReader {
     glide: Glide,
+    closer: Closer,
     contents: BTreeMap<ElementKey, (ChangeTick, Arc<ContentView>)>,
     headings: Vec<Vec2>,
     profiles: Shared<Vec<ProfileView>>,
@@ -111,6 +111,7 @@ impl RoomReader {
             ..RoomModel::default()
         };
         room.elements = self.elements(world);
+        room.known = self.closer.known(world, wanted.things);
         room.decor = self.decor(world);
         room.talks = talks(world);
         room.agents = self.agents(world, wanted, &room);
@@ -125,6 +126,7 @@ impl RoomReader {
         let thinking: BTreeSet<AgentKey> = world.resource::<Thoughts>().asking().collect();
         let (low, high) = wanted.camera.visible(0.0);
         let close: BTreeSet<&Id> = wanted.things.iter().filter_map(Thing::agent).collect();
+        self.closer.keep(&close);
         let now = room.tick;
         let mut seen = Vec::with_capacity(roster.len());
         for (key, entity) in roster.iter() {
@@ -142,7 +144,9 @@ impl RoomReader {
             };
             let heading = self.heading(key, place, reads, life, room);
             let is_seen = place.cmpge(low).all() && place.cmple(high).all();
-            let detailed = close.contains(&agent.id) || (wanted.overlay && is_seen);
+            let is_close = close.contains(&agent.id);
+            let detailed = is_close || (wanted.overlay && is_seen);
+            let parts = (agent, state, queue, life, home);
             let look = profiles.get(&agent.profile).map_or_else(|| agent.profile.clone(), look_of);
             let since = now.saturating_sub(state.0.since_tick()) as f32 / TICKS_PER_SEC as f32;
             seen.push(AgentView {
@@ -159,7 +163,7 @@ impl RoomReader {
                 thinking: thinking.contains(&key),
                 queued: queue.0.len(),
                 reads,
-                detail: detailed.then(|| Arc::new(detail(world, entity, (agent, state, queue, life, home), room))),
+                detail: detailed.then(|| Arc::new(self.closer.detail(world, entity, parts, room, is_close))),
             });
         }
         seen
@@ -297,59 +301,6 @@ fn settings_of_scene(scene: &SceneState) -> Vec<String> {
         _ => vec![name.clone()],
     });
     made.collect()
-}
-
-type Parts<'a> = (&'a Agent, &'a AgentState, &'a Queue, &'a Life, &'a Home);
-
-fn detail(world: &World, entity: EntityRef, parts: Parts, room: &RoomModel) -> AgentDetail {
-    let (agent, state, queue, life, home) = parts;
-    let profile = world.resource::<Profiles>().get(&agent.profile);
-    let stand_in = world.resource::<Questions>().stand_in();
-    let model = profile.and_then(|profile| profile.model.as_deref());
-    let answered_by = world.resource::<GatewaySettings>().choose(stand_in, model);
-    let session = entity.get::<Session>();
-    let live = world.resource::<LiveText>();
-    AgentDetail {
-        why: state.0.why().to_owned(),
-        behaviour: life.behaviour,
-        home: home.0,
-        queue: queue.0.iter().map(|queued| told_action(queued.action, world, room)).collect(),
-        tasks: tasks_of(world, &agent.id),
-        memory: entity.get::<Memory>().cloned().unwrap_or_default(),
-        session: session.map_or((0, 0), |session| (session.turns as usize, session.tokens())),
-        spent: world.resource::<Questions>().ledger().agent(&agent.id),
-        last_prompt: entity.get::<LastPrompt>().map(|last| last.0.clone()).filter(|prompt| !prompt.system.is_empty()),
-        live_text: live.iter().find(|(id, _)| **id == agent.id).map(|(_, text)| text.to_owned()),
-        answered_by: answered_by
-            .map_or_else(|problem| problem.what, |choice| told_choice(&choice.provider, &choice.model)),
-    }
-}
-
-/// What work waits for an agent, the oldest first.
-fn tasks_of(world: &World, agent: &Id) -> Vec<String> {
-    let Some(kernel) = world.get_resource::<Kernel>() else { return Vec::new() };
-    let waiting = kernel.activations().filter(|one| one.agent == *agent && one.activity.is_none());
-    waiting.map(|one| one.input.clone()).collect()
-}
-
-fn told_choice(provider: &str, model: &str) -> String {
-    if provider == model { provider.to_owned() } else { format!("{provider} · {model}") }
-}
-
-fn told_action(action: Action, world: &World, room: &RoomModel) -> String {
-    let label = |key: ElementKey| room.element_of(key).map_or("something that is gone", |element| &*element.label);
-    match action {
-        Action::CompactContext => "sum up what it knows".to_owned(),
-        Action::ReadElement { element, high: true } => format!("read {} (soon)", label(element)),
-        Action::ReadElement { element, high: false } => format!("read {}", label(element)),
-        Action::SeekInfo { element } => format!("have a look at {}", label(element)),
-        Action::ApproachAgent { agent } => {
-            let roster = world.resource::<Roster>();
-            let name =
-                roster.entity(agent).and_then(|entity| world.get::<Agent>(entity)).map(|agent| agent.name.clone());
-            format!("go and tell {}", name.as_deref().unwrap_or("somebody who left"))
-        }
-    }
 }
 
 fn talks(world: &World) -> Vec<TalkView> {

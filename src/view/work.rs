@@ -137,7 +137,8 @@ impl WorkView {
     }
 }
 
-fn stage(one: &Activation) -> &'static str {
+/// What a piece of work is at, in a word.
+pub(super) fn stage(one: &Activation) -> &'static str {
     match &one.phase {
         Phase::Queued => "queued",
         Phase::Summoned => "called",

@@ -137,7 +137,7 @@ impl Explorer {
             }
             Some(Err(why)) => {
                 let why = why.clone();
-                kit::empty(ui, Icon::Alert, "The files could not be read", &why, theme);
+                kit::empty(ui, Icon::Warning, "The files could not be read", &why, theme);
             }
             Some(Ok(_)) => asks.extend(self.tree_ui(ui, room, theme, state)),
         }

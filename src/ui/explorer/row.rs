@@ -131,7 +131,7 @@ fn paint_asides(painter: &Painter, rect: Rect, left: f32, look: &RowLook<'_>, th
             put(small(word, soft), &mut right);
         }
         let place = Rect::from_center_size(pos2(right - 6.0, rect.center().y), vec2(12.0, 12.0));
-        Icon::Alert.paint(painter, place, colour);
+        Icon::Warning.paint(painter, place, colour);
         right -= 12.0 + SPACE[0];
     }
     if look.is_unsaved {

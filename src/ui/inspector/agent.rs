@@ -1,198 +1,172 @@
-//! An agent in the inspector: state and why, what it will do, what it remembers, what it costs.
+//! An agent in the inspector: its state and why, and one of three sides of it: its chat, what it is, its prompts.
 
-use egui::{CollapsingHeader, RichText, Sense, Ui, vec2};
+use egui::{Align, Frame, Label, Layout, Panel, RichText, ScrollArea, Sense, Ui, vec2};
 
-use super::{fact, prompt};
+use super::{Card, Inspector, about, calls, chat, earlier, last_row};
 use crate::agent::AgentCommand;
-use crate::base::Behaviour;
-use crate::memory::Memory;
+use crate::kernel::KernelCommand;
 use crate::simulation::{State, TaskCommand};
 use crate::ui::command::RoomAct;
+use crate::ui::icons::Icon;
 use crate::ui::{Command, UiState, kit, words};
-use crate::view::art::Art;
-use crate::view::model::{AgentDetail, AgentView, RoomModel};
+use crate::view::model::{AgentDetail, AgentView};
 use crate::view::paint;
+use crate::view::pick::Thing;
 use crate::view::theme::{SPACE, TYPE, Theme, state_colour};
 
-const BEHAVIOURS: [Behaviour; 3] = [Behaviour::Stationary, Behaviour::Wander, Behaviour::Patrol];
+/// Which side of an agent is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum AgentTab {
+    /// What it and its model say.
+    #[default]
+    Chat,
+    /// What it is, remembers and has before it.
+    About,
+    /// What its models were asked.
+    Prompts,
+}
+
+const TABS: [(AgentTab, &str); 3] =
+    [(AgentTab::Chat, "Chat"), (AgentTab::About, "About"), (AgentTab::Prompts, "Prompts")];
 
 pub(super) fn agent_card(
     ui: &mut Ui,
-    room: &RoomModel,
+    card: &Card,
     agent: &AgentView,
-    art: &Art,
-    theme: &Theme,
+    pane: &mut Inspector,
     state: &mut UiState,
     commands: &mut Vec<Command>,
 ) {
-    head(ui, room, agent, art, theme, commands);
+    let theme = card.theme;
+    head(ui, card, agent, commands);
     let Some(detail) = &agent.detail else {
         ui.label(kit::soft("Looking…", theme));
         return;
     };
-    at_work(ui, agent, detail, theme);
-    behaviour(ui, agent, detail, theme, commands);
-    queue(ui, detail, theme);
-    tasks(ui, agent, detail, theme, state, commands);
-    memory(ui, room, &detail.memory, theme);
-    use_of_models(ui, agent, detail, theme);
-    if let Some(last) = &detail.last_prompt {
-        let title = format!("Last prompt, about {} tokens", words::compact(prompt::tokens(last)));
-        CollapsingHeader::new(RichText::new(title).color(theme.accent)).id_salt("last prompt").show_unindented(
-            ui,
-            |ui| {
-                prompt::prompt_parts(ui, room, last, theme);
-            },
-        );
+    let choices = TABS.map(|(_, word)| (word.to_owned(), format!("{word} of the agent")));
+    let chosen = TABS.iter().position(|(tab, _)| *tab == pane.tab);
+    if let Some(index) = kit::segments(ui, &choices, chosen, theme) {
+        pane.tab = TABS[index].0;
     }
-}
-
-fn head(ui: &mut Ui, room: &RoomModel, agent: &AgentView, art: &Art, theme: &Theme, commands: &mut Vec<Command>) {
-    ui.horizontal(|ui| {
-        let (rect, _) = ui.allocate_exact_size(vec2(52.0, 64.0), Sense::hover());
-        kit::plinth(ui.painter(), rect, theme);
-        paint::portrait(ui.painter(), rect.shrink(4.0), &agent.look, art);
-        ui.vertical(|ui| {
-            ui.spacing_mut().item_spacing.y = 2.0;
-            ui.add_space(SPACE[1]);
-            ui.add(egui::Label::new(RichText::new(&*agent.name).heading().size(TYPE[3])).truncate());
-            let profile = room.profiles.iter().find(|profile| profile.id == agent.profile);
-            let profile = profile.map_or(&*agent.profile, |profile| &profile.name);
-            ui.label(kit::small(format!("{profile}, {}", agent.id), theme));
-        });
-    });
-    kit::in_card(ui, theme, |ui| {
-        ui.horizontal(|ui| {
-            kit::badge(ui, words::state(agent.state), state_colour(agent.state), theme);
-            ui.label(kit::small(format!("for {}", words::duration(words::state_secs(room, agent))), theme));
-        });
-        if let Some(why) = agent.detail.as_ref().map(|detail| &detail.why).filter(|why| !why.is_empty()) {
-            ui.add(egui::Label::new(RichText::new(why)).wrap());
+    let trail = pane.trail.clone();
+    let trail = trail.agent(&agent.id);
+    match pane.tab {
+        AgentTab::Chat => {
+            Panel::bottom("what an agent is to do")
+                .frame(Frame::NONE)
+                .resizable(false)
+                .show_separator_line(false)
+                .show(ui, |ui| {
+                    kit::dress(ui.style_mut(), theme);
+                    foot(ui, card, agent, detail, state, commands);
+                });
+            earlier::earlier_row(ui, agent, trail, &mut pane.earlier, theme, state);
+            match pane.earlier.chosen(&agent.id) {
+                Some(activation) => {
+                    earlier::session_ui(ui, card, agent, &activation, &mut pane.earlier, state, commands);
+                }
+                None => chat::live_chat(ui, card, agent, detail, &mut pane.chat, state),
+            }
         }
-        ui.horizontal(|ui| {
-            let id = agent.id.clone();
-            let (label, act) = if agent.state == State::Paused {
-                ("Let it go on", AgentCommand::Resume { agent: id })
-            } else {
-                ("Pause agent", AgentCommand::Pause { agent: id })
-            };
-            if ui.button(label).clicked() {
-                commands.push(Command::Act(RoomAct::Agent(act), None));
-            }
-            let path = format!("agents/{}.md", agent.profile);
-            if ui.button("Open its file").on_hover_text(&path).clicked() {
-                commands.push(Command::OpenFile(path, None));
-            }
-        });
-    });
-}
-
-/// What a model says to it right now.
-fn at_work(ui: &mut Ui, agent: &AgentView, detail: &AgentDetail, theme: &Theme) {
-    if !agent.thinking && detail.live_text.is_none() {
-        return;
-    }
-    kit::section(ui, "Thinking now", theme);
-    kit::in_card(ui, theme, |ui| {
-        let text = detail.live_text.as_deref().unwrap_or_default();
-        if text.is_empty() {
-            ui.label(kit::soft(format!("Waiting for {}", detail.answered_by), theme));
-        } else {
-            egui::ScrollArea::vertical().id_salt("live").max_height(160.0).stick_to_bottom(true).show(ui, |ui| {
-                ui.add(egui::Label::new(text).wrap());
+        AgentTab::About => {
+            ScrollArea::vertical().id_salt(("about", &agent.id)).auto_shrink(false).show(ui, |ui| {
+                about::about_ui(ui, card, agent, detail, commands);
+                ui.add_space(SPACE[3]);
+                last_row(ui, &[Thing::Agent(agent.id.clone())], theme, commands);
             });
         }
+        AgentTab::Prompts => calls::calls_ui(ui, card, agent, detail, trail, &mut pane.calls, state),
+    }
+}
+
+/// Who it is, what it does, since when and why, and what can be done about it.
+fn head(ui: &mut Ui, card: &Card, agent: &AgentView, commands: &mut Vec<Command>) {
+    let Card { room, theme, .. } = *card;
+    ui.horizontal(|ui| {
+        let (rect, _) = ui.allocate_exact_size(vec2(48.0, 58.0), Sense::hover());
+        kit::plinth(ui.painter(), rect, theme);
+        paint::portrait(ui.painter(), rect.shrink(4.0), &agent.look, card.art);
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            ui.spacing_mut().interact_size.y = 20.0;
+            kit::line(ui, |_| {}, |ui| actions(ui, agent, theme, commands));
+            ui.horizontal(|ui| {
+                kit::badge(ui, words::state(agent.state), state_colour(agent.state), theme);
+                ui.label(kit::small(format!("for {}", words::duration(words::state_secs(room, agent))), theme));
+            });
+        });
+    });
+    if let Some(why) = agent.detail.as_ref().map(|detail| &detail.why).filter(|why| !why.is_empty()) {
+        ui.add(Label::new(RichText::new(why)).wrap());
+    }
+}
+
+/// Right to left: opening its file, pausing it, and its name in what is left of the line.
+fn actions(ui: &mut Ui, agent: &AgentView, theme: &Theme, commands: &mut Vec<Command>) {
+    let profile = agent.detail.as_ref().and_then(|detail| detail.profile.clone());
+    let path = profile.map_or_else(|| format!("agents/{}.md", agent.profile), |profile| profile.file.clone());
+    if kit::icon_button(ui, Icon::Note, "Open its file", false, theme).clicked() {
+        commands.push(Command::OpenFile(path, None));
+    }
+    let is_paused = agent.state == State::Paused;
+    let id = agent.id.clone();
+    let (icon, label, act) = if is_paused {
+        (Icon::Play, "Let it go on", AgentCommand::Resume { agent: id })
+    } else {
+        (Icon::Pause, "Pause agent", AgentCommand::Pause { agent: id })
+    };
+    if kit::icon_button(ui, icon, label, is_paused, theme).clicked() {
+        commands.push(Command::Act(RoomAct::Agent(act), None));
+    }
+    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+        ui.add(Label::new(RichText::new(&*agent.name).heading().size(TYPE[3])).truncate());
     });
 }
 
-fn behaviour(ui: &mut Ui, agent: &AgentView, detail: &AgentDetail, theme: &Theme, commands: &mut Vec<Command>) {
-    kit::section(ui, "When nothing calls", theme);
-    let choices = BEHAVIOURS.map(|behaviour| {
-        let word = words::behaviour(behaviour);
-        (word.to_owned(), format!("Behaviour {}", word.to_lowercase()))
-    });
-    let chosen = BEHAVIOURS.iter().position(|behaviour| *behaviour == detail.behaviour);
-    if let Some(index) = kit::segments(ui, &choices, chosen, theme) {
-        let set = |behaviour| RoomAct::Agent(AgentCommand::SetBehaviour { agent: agent.id.clone(), behaviour });
-        commands.push(Command::Act(set(BEHAVIOURS[index]), Some(set(detail.behaviour))));
-    }
-}
-
-fn queue(ui: &mut Ui, detail: &AgentDetail, theme: &Theme) {
-    kit::section(ui, "Next, in order", theme);
-    if detail.queue.is_empty() {
-        ui.label(kit::soft("Nothing is queued", theme));
-    }
-    for (index, action) in detail.queue.iter().enumerate() {
-        ui.label(format!("{}. {action}", index + 1));
-    }
-}
-
-fn tasks(
+/// What waits for a person, what was used, and what it is to do next.
+fn foot(
     ui: &mut Ui,
+    card: &Card,
     agent: &AgentView,
     detail: &AgentDetail,
-    theme: &Theme,
     state: &mut UiState,
     commands: &mut Vec<Command>,
 ) {
-    kit::section(ui, "Tasks", theme);
-    for task in &detail.tasks {
-        kit::in_card(ui, theme, |ui| ui.add(egui::Label::new(task).wrap()));
+    let theme = card.theme;
+    let work = detail.chat.as_ref().and_then(|chat| chat.work.as_ref());
+    ui.add_space(SPACE[1]);
+    if let Some((work, question)) = work.and_then(|work| Some((work, work.question.as_ref()?))) {
+        chat::question_ui(ui, agent, work, question, theme, commands);
     }
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.y = 2.0;
+        if let Some(work) = work {
+            ui.label(kit::small(format!("In this piece: {}", words::tally(&work.spent)), theme));
+        }
+        ui.label(kit::small(format!("In this run: {}", words::tally(&detail.spent)), theme));
+    });
     let draft = state.drafts.entry(format!("task of {}", agent.id)).or_default();
     kit::area(ui, draft, "Task", &format!("What should {} do?", agent.name), 2);
     let text = draft.trim().to_owned();
-    if kit::primary(ui, !text.is_empty(), "Give task", theme).clicked() {
-        commands.push(Command::Act(RoomAct::Task(TaskCommand { agent: agent.id.clone(), text }), None));
-        draft.clear();
-    }
-}
-
-fn memory(ui: &mut Ui, room: &RoomModel, memory: &Memory, theme: &Theme) {
-    kit::section(ui, "Memory", theme);
-    if *memory == Memory::default() {
-        ui.label(kit::soft("It remembers nothing yet. What it reads and says fills this.", theme));
-        return;
-    }
-    let slot = |ui: &mut Ui, title: &str, lines: Vec<String>| {
-        if lines.is_empty() {
-            return;
+    let has_work = work.is_some() || !detail.tasks.is_empty();
+    ui.horizontal(|ui| {
+        let give = kit::primary(ui, !text.is_empty(), "Give task", theme);
+        let give = give.on_hover_text(if has_work { "It does this after what it has" } else { "It begins at once" });
+        if give.clicked() {
+            commands.push(Command::Act(RoomAct::Task(TaskCommand { agent: agent.id.clone(), text }), None));
+            draft.clear();
         }
-        let text = RichText::new(format!("{title}, {}", lines.len())).color(theme.text);
-        CollapsingHeader::new(text).id_salt(title).show(ui, |ui| {
-            for line in lines {
-                ui.add(egui::Label::new(kit::soft(line, theme)).wrap());
+        if has_work {
+            let stop = kit::danger(ui, "Stop its work", theme).on_hover_text("Ends all that it does and has waiting");
+            if stop.clicked() {
+                let kill = KernelCommand::KillAgent { agent: agent.id.clone() };
+                commands.push(Command::Act(RoomAct::Work(kill), None));
             }
-        });
-    };
-    if !memory.context_summary.is_empty() {
-        kit::in_card(ui, theme, |ui| {
-            ui.label(kit::small("Summary of earlier sessions", theme));
-            ui.add(egui::Label::new(memory.context_summary.as_str()).wrap());
-        });
-    }
-    slot(ui, "Notes", memory.workspace_notes.clone());
-    slot(ui, "Talked to", memory.recent_interactions.clone());
-    let label = |key| room.element_of(key).map_or("an element that is gone", |element| &*element.label);
-    let seen = memory.environment_state.iter().map(|(key, seen)| format!("{}: {}", label(*key), seen.summary));
-    let seen: Vec<String> = seen.collect();
-    slot(ui, "Elements it has read", seen);
-    let pins = memory.kept_pins.iter().map(|(key, pin)| format!("{pin} on {}", label(*key)));
-    let pins: Vec<String> = pins.collect();
-    slot(ui, "Pins it keeps", pins);
-}
-
-fn use_of_models(ui: &mut Ui, agent: &AgentView, detail: &AgentDetail, theme: &Theme) {
-    kit::section(ui, "Models", theme);
-    fact(ui, "Answered by", &detail.answered_by, theme);
-    fact(ui, "In this run", &words::tally(&detail.spent), theme);
-    let (turns, tokens) = detail.session;
-    let session = format!("{}, about {} tokens", words::count(turns, "turn", "turns"), words::compact(tokens.into()));
-    fact(ui, "Session", &session, theme);
-    fact(ui, "Home", &format!("{:.0}, {:.0}", detail.home.x, detail.home.y), theme);
-    if agent.queued > detail.queue.len() {
-        fact(ui, "Queued", &agent.queued.to_string(), theme);
-    }
-    ui.add_space(SPACE[1]);
+        }
+        if agent.thinking {
+            let (sign, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
+            Icon::Chat.paint(ui.painter(), sign, theme.accent);
+            ui.label(kit::small("thinking", theme));
+        }
+    });
 }

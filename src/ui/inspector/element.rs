@@ -2,27 +2,25 @@
 
 use egui::{ComboBox, RichText, Sense, Ui, vec2};
 
-use super::fact;
+use super::{Card, fact, readers};
 use crate::base::Id;
 use crate::element::ElementCommand;
 use crate::element::content::MailStatus;
 use crate::element::kind::kind;
 use crate::ui::command::RoomAct;
 use crate::ui::{Command, UiState, kit, shelf, words};
-use crate::view::art::Art;
 use crate::view::model::{ContentView, ElementView, RoomModel};
 use crate::view::paint;
 use crate::view::theme::{SPACE, TYPE, Theme};
 
 pub(super) fn element_card(
     ui: &mut Ui,
-    room: &RoomModel,
+    card: &Card,
     element: &ElementView,
-    art: &Art,
-    theme: &Theme,
     state: &mut UiState,
     commands: &mut Vec<Command>,
 ) {
+    let Card { room, art, theme, .. } = *card;
     let kind = kind(&element.kind);
     let kind_name = kind.map_or_else(|| element.kind.to_string(), |kind| shelf::capitalised(kind.name));
     ui.horizontal(|ui| {
@@ -42,6 +40,7 @@ pub(super) fn element_card(
     }
     kit::section(ui, "Holds", theme);
     ui.label(holds(&element.content));
+    readers::content_ui(ui, room, element, theme);
     if let Some(file) = &element.file {
         ui.horizontal(|ui| {
             fact(ui, "File", file, theme);
@@ -55,6 +54,7 @@ pub(super) fn element_card(
     if kit::primary(ui, true, "Open", theme).clicked() {
         state.open_element = Some(element.id.clone());
     }
+    readers::readers_ui(ui, card, element);
 }
 
 /// What it holds, in a few words.

@@ -7,7 +7,7 @@ use crate::mind::Prompt;
 use crate::mind::question::PromptOrigin;
 use crate::ui::{kit, words};
 use crate::view::model::RoomModel;
-use crate::view::theme::{RADIUS, SPACE, TYPE, Theme, word_colour};
+use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
 
 /// Longer parts are cut on screen; the log has them whole.
 const SHOWN_CHARS: usize = 3_000;
@@ -39,41 +39,107 @@ pub fn tokens(prompt: &Prompt) -> u64 {
     prompt.chars().div_ceil(4) as u64
 }
 
-/// Draws the prompt: the shares of its parts as a bar, then each part.
-pub fn prompt_parts(ui: &mut Ui, room: &RoomModel, prompt: &Prompt, theme: &Theme) {
-    let history = prompt.history.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n\n");
-    let mut parts: Vec<(String, &str)> =
-        prompt.system.iter().map(|part| (origin_words(room, &part.origin), part.text.as_str())).collect();
+/// A part of a prompt, as it is shown.
+struct Part<'a> {
+    origin: String,
+    colour: Color32,
+    text: &'a str,
+}
+
+/// The parts of a prompt, each with where its words came from.
+fn parts<'a>(room: &RoomModel, prompt: &'a Prompt, history: &'a str, theme: &Theme) -> Vec<Part<'a>> {
+    let part = |origin: &PromptOrigin, text: &'a str| Part {
+        origin: origin_words(room, origin),
+        colour: colour(place(origin), theme),
+        text,
+    };
+    let mut parts: Vec<Part> = prompt.system.iter().map(|one| part(&one.origin, &one.text)).collect();
     if !history.is_empty() {
         let turns = words::count(prompt.history.len(), "message", "messages");
-        parts.push((format!("The session so far, {turns}"), &history));
+        let origin = format!("The session so far, {turns}");
+        parts.push(Part { origin, colour: colour(HISTORY_PLACE, theme), text: history });
     }
-    parts.push((origin_words(room, &PromptOrigin::Moment), &prompt.moment));
-    shares(ui, &parts, theme);
-    for (origin, words_of_it) in &parts {
-        part(ui, origin, words_of_it, theme);
+    // The moment is empty where the session so far ends with what is to be answered.
+    if !prompt.moment.is_empty() || parts.is_empty() {
+        parts.push(part(&PromptOrigin::Moment, &prompt.moment));
+    }
+    parts
+}
+
+fn history(prompt: &Prompt) -> String {
+    prompt.history.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Draws the prompt: the shares of its parts as a bar, then each part.
+pub fn prompt_parts(ui: &mut Ui, room: &RoomModel, prompt: &Prompt, theme: &Theme) {
+    let history = history(prompt);
+    let parts = parts(room, prompt, &history, theme);
+    shares(ui, &parts);
+    for one in &parts {
+        part(ui, one, theme);
     }
 }
 
-/// A colour for an origin that stays the same for all agents.
-fn colour(origin: &str, theme: &Theme) -> Color32 {
-    kit::mix(word_colour(origin), theme.text, 0.12)
+/// Which colour stands for which origin, and how much of the prompt came from there.
+pub fn legend(ui: &mut Ui, room: &RoomModel, prompt: &Prompt, theme: &Theme) {
+    let history = history(prompt);
+    let parts = parts(room, prompt, &history, theme);
+    let total: usize = parts.iter().map(|part| part.text.len()).sum::<usize>().max(1);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(SPACE[0], 3.0);
+        ui.spacing_mut().interact_size.y = 18.0;
+        for part in &parts {
+            let share = (part.text.len() * 100).div_ceil(total);
+            kit::badge(ui, &format!("{}, {share} %", part.origin), part.colour, theme);
+        }
+    });
 }
 
-fn shares(ui: &mut Ui, parts: &[(String, &str)], theme: &Theme) {
+/// Places on the circle of colours.
+const PLACES: u32 = 14;
+/// Where the session so far stands on it.
+const HISTORY_PLACE: u32 = 13;
+
+/// Where an origin stands on the circle of colours: such as often stand in one prompt are far apart.
+fn place(origin: &PromptOrigin) -> u32 {
+    match origin {
+        PromptOrigin::StandingInstructions => 0,
+        PromptOrigin::Profile => 5,
+        PromptOrigin::Surroundings => 10,
+        PromptOrigin::Abilities => 2,
+        PromptOrigin::Summary => 7,
+        PromptOrigin::Notes => 12,
+        PromptOrigin::Interactions => 4,
+        PromptOrigin::Environment => 9,
+        PromptOrigin::KeptPins => 1,
+        PromptOrigin::Board { .. } => 6,
+        PromptOrigin::Mail => 11,
+        PromptOrigin::Feedback => 3,
+        PromptOrigin::Moment => 8,
+    }
+}
+
+/// A colour for a place that stays the same for all agents.
+fn colour(place: u32, theme: &Theme) -> Color32 {
+    let hue = place as f32 / PLACES as f32;
+    kit::mix(egui::epaint::Hsva::new(hue, 0.55, 0.85, 1.0).into(), theme.text, 0.12)
+}
+
+fn shares(ui: &mut Ui, parts: &[Part]) {
     let (bar, _) = ui.allocate_exact_size(vec2(ui.available_width(), 8.0), Sense::hover());
-    let total: usize = parts.iter().map(|(_, text)| text.len()).sum::<usize>().max(1);
+    let total: usize = parts.iter().map(|part| part.text.len()).sum::<usize>().max(1);
     let mut left = bar.left();
-    for (origin, text) in parts {
-        let width = bar.width() * text.len() as f32 / total as f32;
+    for part in parts {
+        let width = bar.width() * part.text.len() as f32 / total as f32;
         let share = egui::Rect::from_min_size(egui::pos2(left, bar.top()), vec2((width - 1.0).max(0.5), bar.height()));
-        ui.painter().rect_filled(share, CornerRadius::same(2), colour(origin, theme));
+        ui.painter().rect_filled(share, CornerRadius::same(2), part.colour);
         left += width;
     }
 }
 
-fn part(ui: &mut Ui, origin: &str, words_of_it: &str, theme: &Theme) {
-    let colour = colour(origin, theme);
+fn part(ui: &mut Ui, part: &Part, theme: &Theme) {
+    let Part { origin, colour, text: words_of_it } = part;
+    let colour = *colour;
     let frame = Frame::new()
         .fill(kit::mix(theme.card, colour, 0.10))
         .corner_radius(CornerRadius::same(RADIUS[0]))
@@ -89,4 +155,27 @@ fn part(ui: &mut Ui, origin: &str, words_of_it: &str, theme: &Theme) {
     let rect = shown.response.rect;
     let strip = egui::Rect::from_min_size(rect.min, vec2(4.0, rect.height()));
     ui.painter().rect_filled(strip, CornerRadius { nw: RADIUS[0], sw: RADIUS[0], ne: 0, se: 0 }, colour);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::view::theme::{DARK, LIGHT, contrast};
+
+    #[test]
+    fn every_origin_has_a_colour_of_its_own_on_which_words_can_be_read() {
+        use PromptOrigin::*;
+        let board = Board { element: "news".into() };
+        let all = [StandingInstructions, Profile, Surroundings, Abilities, Summary, Notes, Interactions, Environment]
+            .into_iter()
+            .chain([KeptPins, board, Mail, Feedback, Moment]);
+        let places: BTreeSet<u32> = all.map(|origin| place(&origin)).chain([HISTORY_PLACE]).collect();
+        assert_eq!(places.len() as u32, PLACES);
+        for (theme, place) in [LIGHT, DARK].into_iter().flat_map(|theme| (0..PLACES).map(move |place| (theme, place))) {
+            let ground = kit::mix(theme.card, colour(place, &theme), 0.10);
+            assert!(contrast(theme.text_soft, ground) >= 4.5, "place {place}, dark={}", theme.dark);
+        }
+    }
 }

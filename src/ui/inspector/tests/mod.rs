@@ -13,7 +13,8 @@ use crate::ui::testing::{Stage, stage};
 
 fn inspect(things: &[Thing]) -> Harness<'static, Stage> {
     let state = UiState { selected: things.iter().cloned().collect(), ..UiState::default() };
-    let mut window = stage(state, |ui, room, _, theme, state| inspector_ui(ui, room, &Art::default(), theme, state));
+    let mut window =
+        stage(state, |ui, room, recent, theme, state| inspector_ui(ui, room, recent, &Art::default(), theme, state));
     window.run_steps(3);
     window
 }
@@ -33,8 +34,12 @@ fn post() -> Thing {
 
 #[test]
 fn an_agent_says_what_it_does_and_why_and_what_is_next() {
-    let window = inspect(&[ada()]);
-    for shown in ["Ada", "Idle", "for 1 min", "nothing calls", "1. read House rules (high)", "2. go and tell Bram"] {
+    let mut window = inspect(&[ada()]);
+    for shown in ["Ada", "Idle", "for 1 min", "nothing calls", "Looking…"] {
+        assert!(window.query_by_label(shown).is_some(), "{shown}");
+    }
+    click(&mut window, "About of the agent");
+    for shown in ["1. read House rules (high)", "2. go and tell Bram"] {
         assert!(window.query_by_label(shown).is_some(), "{shown}");
     }
 }
@@ -42,6 +47,7 @@ fn an_agent_says_what_it_does_and_why_and_what_is_next() {
 #[test]
 fn a_behaviour_is_set_and_can_be_taken_back() {
     let mut window = inspect(&[ada()]);
+    click(&mut window, "About of the agent");
     click(&mut window, "Behaviour patrol");
     let set = |behaviour| RoomAct::Agent(AgentCommand::SetBehaviour { agent: "ada-1".into(), behaviour });
     let expected = Command::Act(set(Behaviour::Patrol), Some(set(Behaviour::Wander)));
@@ -66,7 +72,7 @@ fn a_task_is_given_in_the_person_s_words() {
 #[test]
 fn an_agent_is_paused_duplicated_and_deleted() {
     let mut window = inspect(&[ada()]);
-    for label in ["Pause agent", "Duplicate", "Delete"] {
+    for label in ["Pause agent", "About of the agent", "Duplicate", "Delete"] {
         click(&mut window, label);
     }
     let expected = [
@@ -125,8 +131,12 @@ fn the_last_prompt_shows_where_its_words_came_from() {
     detail.last_prompt = Some(Prompt { system: vec![part], history: Vec::new(), moment: "Read it.".into() });
     window.state_mut().room.agents[0].detail = Some(detail.into());
     window.run_steps(2);
+    click(&mut window, "Prompts of the agent");
     click(&mut window, "Last prompt, about 5 tokens");
     window.run_steps(20);
     assert!(window.query_by_label("Message board news, 3 tokens").is_some());
     assert!(window.query_by_label("What it is asked now, 2 tokens").is_some());
 }
+
+mod agents;
+mod files;

@@ -1,0 +1,412 @@
+//! What an agent and its model said to each other and which tools were used, line by line as a person reads it: of
+//! work that goes on, of the short exchange of an agent without work, and of work that is over, from its file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use bevy::ecs::change_detection::{DetectChanges, Tick as ChangeTick};
+use bevy::ecs::prelude::*;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::work::{QuestionView, stage};
+use crate::base::text::{one_line, truncate};
+use crate::base::{ActivationKey, Id};
+use crate::gateway::ledger::Tally;
+use crate::gateway::{LiveText, Questions};
+use crate::kernel::{Activation, Call, CallProgress, Kernel, Phase};
+use crate::mind::{PromptMessage, Role, Session, ToolCall};
+
+/// Longer results and longer words are cut on screen; the session's file has them whole.
+pub const SHOWN_CHARS: usize = 8_000;
+/// Of what a call is about, so much is shown.
+const ABOUT_CHARS: usize = 80;
+/// Where what a call is about stands among its arguments, the most telling first.
+const ABOUT_KEYS: [&str; 9] = ["path", "file_path", "filename", "from", "prefix", "text", "glob", "message", "task"];
+/// Larger session files are not taken apart.
+const FILE_BYTES_AT_MOST: usize = 8_000_000;
+
+/// One line of a chat.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ChatLine {
+    /// What the agent was told: a task, mail, a nudge.
+    Room(String),
+    /// What it said.
+    Agent(String),
+    /// A tool that it used.
+    Tool(ToolLine),
+}
+
+/// A tool that was used.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ToolLine {
+    /// Its name.
+    pub name: String,
+    /// What it was used on: a path, mostly. May be empty.
+    pub about: String,
+    /// All arguments, for reading.
+    pub arguments: String,
+    /// What came of it.
+    pub outcome: ToolOutcome,
+}
+
+/// What came of a tool call.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ToolOutcome {
+    /// Its turn has not come.
+    Waiting,
+    /// It is being carried out.
+    Running,
+    /// A person is asked; why.
+    Asked(String),
+    /// What the model was told.
+    Answered {
+        /// The text, cut to a bearable length.
+        text: String,
+        /// Characters of the whole text.
+        chars: usize,
+    },
+    /// Nothing is known of an answer.
+    Unanswered,
+}
+
+impl ToolLine {
+    /// The line while it is folded: `[vfs_read] artifacts/spec.md (1,247 characters)`.
+    pub fn heading(&self) -> String {
+        let about = if self.about.is_empty() { String::new() } else { format!(" {}", self.about) };
+        let outcome = match &self.outcome {
+            ToolOutcome::Waiting => "waits".to_owned(),
+            ToolOutcome::Running => "under way".to_owned(),
+            ToolOutcome::Asked(_) => "asks you".to_owned(),
+            ToolOutcome::Answered { .. } if self.has_failed() => "not done".to_owned(),
+            ToolOutcome::Answered { chars: 1, .. } => "1 character".to_owned(),
+            ToolOutcome::Answered { chars, .. } => format!("{} characters", grouped(*chars)),
+            ToolOutcome::Unanswered => "no answer".to_owned(),
+        };
+        format!("[{}]{about} ({outcome})", self.name)
+    }
+
+    /// Whether it came to nothing.
+    pub fn has_failed(&self) -> bool {
+        matches!(&self.outcome, ToolOutcome::Answered { text, .. } if text.starts_with("Error"))
+    }
+}
+
+/// A number as a person reads it: `1,247`.
+pub fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// Messages as lines: each call with its answer. `calls` are those of the last message that are not over yet.
+pub fn lines(messages: &[PromptMessage], calls: &[Call]) -> Vec<ChatLine> {
+    let mut lines = Vec::with_capacity(messages.len());
+    // Calls of the last message of the agent that have no answer yet: their id, and where they stand.
+    let mut open: Vec<(&str, usize)> = Vec::new();
+    for message in messages {
+        match message.role {
+            Role::User => lines.push(ChatLine::Room(truncate(&message.text, SHOWN_CHARS))),
+            Role::Assistant => {
+                if !message.text.trim().is_empty() {
+                    lines.push(ChatLine::Agent(truncate(&message.text, SHOWN_CHARS)));
+                }
+                open.clear();
+                for call in &message.tool_calls {
+                    open.push((&call.id, lines.len()));
+                    lines.push(ChatLine::Tool(tool_line(call)));
+                }
+            }
+            Role::Tool => {
+                let answers = message.answers.as_deref().unwrap_or_default();
+                let outcome = answered(&message.text);
+                let called = open.iter().position(|(id, _)| *id == answers);
+                match called.map(|at| open.remove(at).1).and_then(|at| lines.get_mut(at)) {
+                    Some(ChatLine::Tool(line)) => line.outcome = outcome,
+                    _ => lines.push(ChatLine::Tool(stray(answers, outcome))),
+                }
+            }
+        }
+    }
+    for (call, (_, at)) in calls.iter().zip(open) {
+        if let Some(ChatLine::Tool(line)) = lines.get_mut(at) {
+            line.outcome = match &call.progress {
+                CallProgress::Pending => ToolOutcome::Waiting,
+                CallProgress::Running => ToolOutcome::Running,
+                CallProgress::Asked(why) => ToolOutcome::Asked(why.clone()),
+                CallProgress::Answered(text) => answered(text),
+            };
+        }
+    }
+    lines
+}
+
+fn answered(text: &str) -> ToolOutcome {
+    ToolOutcome::Answered { text: truncate(text, SHOWN_CHARS), chars: text.chars().count() }
+}
+
+/// An answer to a call that is not known.
+fn stray(answers: &str, outcome: ToolOutcome) -> ToolLine {
+    ToolLine { name: "a tool".to_owned(), about: truncate(answers, ABOUT_CHARS), arguments: String::new(), outcome }
+}
+
+fn tool_line(call: &ToolCall) -> ToolLine {
+    let about = ABOUT_KEYS.iter().find_map(|key| call.arguments.get(key)?.as_str());
+    let outcome = ToolOutcome::Unanswered;
+    ToolLine { name: call.name.clone(), about: short(about), arguments: argument_words(&call.arguments), outcome }
+}
+
+fn short(about: Option<&str>) -> String {
+    // Only the start of what may be a whole text is looked at.
+    let start: String = about.unwrap_or_default().chars().take(ABOUT_CHARS * 4).collect();
+    truncate(&one_line(&start), ABOUT_CHARS)
+}
+
+/// Arguments for reading: one to a line, texts as they are.
+fn argument_words(arguments: &Value) -> String {
+    let words = match arguments {
+        Value::Object(map) => {
+            let lines = map.iter().map(|(key, value)| match value {
+                Value::String(text) => format!("{key}: {}", truncate(text, SHOWN_CHARS)),
+                other => format!("{key}: {other}"),
+            });
+            lines.collect::<Vec<_>>().join("\n")
+        }
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    };
+    truncate(&words, SHOWN_CHARS)
+}
+
+/// What goes on between an agent and its model.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ChatView {
+    /// The piece of work; absent while it has none and only reads and talks.
+    pub work: Option<PieceFacts>,
+    /// What was said so far.
+    pub lines: Arc<Vec<ChatLine>>,
+    /// What is being said now.
+    pub live: Option<LiveAnswer>,
+}
+
+/// What there is to know of a piece of work that goes on.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PieceFacts {
+    /// Names it.
+    pub activation: ActivationKey,
+    /// The task.
+    pub task: Arc<str>,
+    /// What it is at, in a word.
+    pub stage: &'static str,
+    /// Questions that it asked.
+    pub turn: u32,
+    /// What it used.
+    pub spent: Tally,
+    /// What a person must decide.
+    pub question: Option<QuestionView>,
+}
+
+/// An answer that is coming in.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LiveAnswer {
+    /// The words so far.
+    pub text: Arc<str>,
+    /// The tools that it has begun to call: name, and what on.
+    pub calls: Vec<(String, String)>,
+}
+
+/// What was made of an agent's chat, and of what.
+struct Known {
+    of: Source,
+    lines: Arc<Vec<ChatLine>>,
+    task: Arc<str>,
+    live: Arc<str>,
+}
+
+/// What lines were made from: as long as it is the same, they are.
+#[derive(PartialEq, Debug)]
+enum Source {
+    Work { activation: ActivationKey, turn: u32, messages: usize, progress: Vec<u8> },
+    Exchange(Option<ChangeTick>),
+}
+
+/// The chats of those who are looked at, kept between frames.
+#[derive(Default)]
+pub struct Chats(BTreeMap<Id, Known>);
+
+impl Chats {
+    /// Forgets everybody who is looked at no more.
+    pub fn keep(&mut self, looked_at: &BTreeSet<&Id>) {
+        self.0.retain(|agent, _| looked_at.contains(agent));
+    }
+
+    /// What an agent and its model say to each other.
+    pub fn read(&mut self, world: &World, entity: EntityRef, agent: &Id) -> ChatView {
+        let work = world.get_resource::<Kernel>().and_then(|kernel| current(kernel, agent));
+        let source = source_of(work, entity);
+        if self.0.get(agent).is_none_or(|known| known.of != source) {
+            let lines = match work {
+                Some(work) => lines(&work.messages, calls_of(work)),
+                None => entity.get::<Session>().map_or_else(Vec::new, |session| lines(&session.messages, &[])),
+            };
+            let task = work.map_or("", |work| &work.input).into();
+            let live = self.0.remove(agent).map_or_else(|| "".into(), |known| known.live);
+            self.0.insert(agent.clone(), Known { of: source, lines: lines.into(), task, live });
+        }
+        let Some(known) = self.0.get_mut(agent) else { return ChatView::default() };
+        let live = live_answer(world.resource::<LiveText>(), agent, &mut known.live);
+        let facts = work.map(|work| PieceFacts {
+            activation: work.key,
+            task: known.task.clone(),
+            stage: stage(work),
+            turn: work.turn,
+            spent: world.resource::<Questions>().ledger().activation(&work.key.id()),
+            question: work.question().map(|(call, asked, what)| QuestionView {
+                turn: work.turn,
+                call,
+                tool: asked.name.clone(),
+                what: what.to_owned(),
+            }),
+        });
+        ChatView { work: facts, lines: known.lines.clone(), live }
+    }
+}
+
+/// The piece that an agent is at, or else the one that waits longest.
+fn current<'a>(kernel: &'a Kernel, agent: &Id) -> Option<&'a Activation> {
+    let mut own = kernel.activations().filter(|one| one.agent == *agent);
+    let first = own.next()?;
+    if first.has_begun() { Some(first) } else { own.find(|one| one.has_begun()).or(Some(first)) }
+}
+
+fn calls_of(work: &Activation) -> &[Call] {
+    match &work.phase {
+        Phase::Calling { calls } => calls,
+        _ => &[],
+    }
+}
+
+fn source_of(work: Option<&Activation>, entity: EntityRef) -> Source {
+    let Some(work) = work else {
+        return Source::Exchange(entity.get_ref::<Session>().map(|session| session.last_changed()));
+    };
+    let progress = calls_of(work).iter().map(|call| match call.progress {
+        CallProgress::Pending => 0,
+        CallProgress::Running => 1,
+        CallProgress::Asked(_) => 2,
+        CallProgress::Answered(_) => 3,
+    });
+    Source::Work { activation: work.key, turn: work.turn, messages: work.messages.len(), progress: progress.collect() }
+}
+
+fn live_answer(live: &LiveText, agent: &Id, known: &mut Arc<str>) -> Option<LiveAnswer> {
+    let (_, text) = live.iter().find(|(id, _)| *id == agent)?;
+    if **known != *text {
+        *known = text.into();
+    }
+    let calls = live.iter_calls().find(|(id, _)| *id == agent).map_or(&[][..], |(_, calls)| calls);
+    let about = |call: &crate::gateway::LiveCall| ABOUT_KEYS.iter().find_map(|key| call.argument(key));
+    let calls = calls.iter().map(|call| (call.name.clone(), short(about(call).as_deref()))).collect();
+    Some(LiveAnswer { text: known.clone(), calls })
+}
+
+/// A session as its file has it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SessionRead {
+    /// The piece of work: `act-12`.
+    pub activation: String,
+    /// Whose.
+    pub agent: String,
+    /// What it was asked.
+    pub task: String,
+    /// Who set it going.
+    pub started_by: String,
+    /// `completed`, `failed`, `aborted`, `running`, …
+    pub status: String,
+    /// Why it ended like that.
+    pub why: String,
+    /// Questions that it asked.
+    pub turns: u32,
+    /// What was said.
+    pub lines: Vec<ChatLine>,
+}
+
+#[derive(Deserialize)]
+struct SessionFile {
+    activation: String,
+    agent: String,
+    #[serde(default)]
+    task: String,
+    #[serde(default)]
+    started_by: String,
+    #[serde(default)]
+    status: String,
+    #[serde(default)]
+    why: Option<String>,
+    #[serde(default)]
+    turns: u32,
+    #[serde(default)]
+    messages: Vec<Line>,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    by: String,
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    calls: Vec<CallLine>,
+    #[serde(default)]
+    answers: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct CallLine {
+    id: String,
+    tool: String,
+    #[serde(default)]
+    arguments: Value,
+}
+
+/// Takes a session's file apart. The error says in words why that cannot be done.
+pub fn parse_session(text: &str) -> Result<SessionRead, String> {
+    if text.len() > FILE_BYTES_AT_MOST {
+        return Err(format!("The session's file is too long to be shown here: {} bytes.", grouped(text.len())));
+    }
+    let file: SessionFile = serde_yaml::from_str(text).map_err(|error| {
+        format!("The session's file cannot be read: {error}. Open the file to see what stands there.")
+    })?;
+    let messages: Vec<PromptMessage> = file.messages.into_iter().map(message).collect();
+    Ok(SessionRead {
+        activation: file.activation,
+        agent: file.agent,
+        task: file.task,
+        started_by: file.started_by,
+        status: file.status,
+        why: file.why.unwrap_or_default(),
+        turns: file.turns,
+        lines: lines(&messages, &[]),
+    })
+}
+
+fn message(line: Line) -> PromptMessage {
+    let role = match line.by.as_str() {
+        "agent" => Role::Assistant,
+        "tool" => Role::Tool,
+        // Whatever else spoke to the agent is the room.
+        _ => Role::User,
+    };
+    let calls = line.calls.into_iter().map(|call| ToolCall::new(call.id, call.tool, call.arguments));
+    PromptMessage { role, text: line.text, tool_calls: calls.collect(), answers: line.answers }
+}
+
+#[cfg(test)]
+#[path = "chat_tests.rs"]
+mod tests;

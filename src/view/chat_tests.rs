@@ -1,0 +1,198 @@
+//! How messages become lines.
+
+use std::collections::VecDeque;
+
+use serde_json::json;
+
+use super::*;
+use crate::base::Seq;
+use crate::kernel::{Ending, NewWork, Origin, session};
+
+fn activation(messages: Vec<PromptMessage>) -> Activation {
+    Activation {
+        key: ActivationKey(12),
+        agent: "ada-1".into(),
+        profile: "ada".into(),
+        agent_key: None,
+        input: "Write the plan".to_owned(),
+        origin: Origin::Person,
+        thread: ActivationKey(12),
+        priority: 0,
+        queued_tick: 0,
+        cause: Seq(12),
+        phase: Phase::Due,
+        has_slot: true,
+        activity: None,
+        messages,
+        turn: 2,
+        strikes: 0,
+        failures: 0,
+        not_before: 0,
+        made: BTreeSet::new(),
+        mail: VecDeque::new(),
+        has_signalled: false,
+        told: String::new(),
+        is_unwritten: false,
+    }
+}
+
+fn read_call() -> ToolCall {
+    ToolCall::new("c1", "vfs_read", json!({ "path": "artifacts/spec.md" }))
+}
+
+fn write_call() -> ToolCall {
+    ToolCall::new("c2", "vfs_write", json!({ "path": "artifacts/plan.md", "content": "# Plan\nTea: \"hot\"" }))
+}
+
+fn exchange() -> Vec<PromptMessage> {
+    vec![
+        PromptMessage::words(Role::User, "Write the plan"),
+        PromptMessage::calls("I look at the **specification**.", vec![read_call(), write_call()]),
+        PromptMessage::result(&read_call(), "x".repeat(1_247)),
+        PromptMessage::result(&write_call(), "Error: 'artifacts/plan.md' may not be written"),
+        PromptMessage::words(Role::Assistant, "Done: ✓"),
+    ]
+}
+
+fn headings(lines: &[ChatLine]) -> Vec<String> {
+    let told = lines.iter().map(|line| match line {
+        ChatLine::Room(text) => format!("room: {text}"),
+        ChatLine::Agent(text) => format!("agent: {text}"),
+        ChatLine::Tool(tool) => tool.heading(),
+    });
+    told.collect()
+}
+
+#[test]
+fn every_call_stands_with_its_answer() {
+    let wanted = [
+        "room: Write the plan",
+        "agent: I look at the **specification**.",
+        "[vfs_read] artifacts/spec.md (1,247 characters)",
+        "[vfs_write] artifacts/plan.md (not done)",
+        "agent: Done: ✓",
+    ];
+    assert_eq!(headings(&lines(&exchange(), &[])), wanted);
+}
+
+#[test]
+fn a_session_that_was_written_down_reads_the_same_as_it_was() {
+    let ending = Ending::Completed { text: "Done: ✓".to_owned() };
+    let yaml = session::to_yaml(&activation(exchange()), None, None, Some(&ending));
+    let read = parse_session(&yaml).unwrap();
+    assert_eq!(read.lines, lines(&exchange(), &[]));
+    assert_eq!((read.activation.as_str(), read.agent.as_str(), read.status.as_str()), ("act-12", "ada-1", "completed"));
+    assert_eq!((read.task.as_str(), read.started_by.as_str(), read.turns), ("Write the plan", "user", 2));
+    let failed = Ending::Failed { why: "no answer: \"429\"".to_owned() };
+    let yaml = session::to_yaml(&activation(Vec::new()), None, None, Some(&failed));
+    let read = parse_session(&yaml).unwrap();
+    assert_eq!((read.status.as_str(), read.why.as_str(), read.lines.len()), ("failed", "no answer: \"429\"", 0));
+}
+
+#[test]
+fn what_is_no_session_is_said_in_words() {
+    for text in ["", "[1, 2", "activation: act-1", "\u{0}\u{1}", "just words"] {
+        let error = parse_session(text).unwrap_err();
+        assert!(error.starts_with("The session's file cannot be read"), "{text:?}: {error}");
+    }
+    assert!(parse_session(&"#".repeat(FILE_BYTES_AT_MOST + 1)).unwrap_err().contains("too long"));
+}
+
+#[test]
+fn calls_without_answers_and_answers_without_calls_are_shown() {
+    let messages = vec![
+        PromptMessage::result(&ToolCall::new("c9", "gone", json!({})), "old"),
+        PromptMessage::calls("", vec![read_call(), ToolCall::new("c3", "vfs_list", json!("no object"))]),
+    ];
+    let wanted = ["[a tool] c9 (3 characters)", "[vfs_read] artifacts/spec.md (no answer)", "[vfs_list] (no answer)"];
+    assert_eq!(headings(&lines(&messages, &[])), wanted);
+}
+
+#[test]
+fn calls_that_are_under_way_say_how_far_they_are() {
+    let call = |call: ToolCall, progress| Call { call, progress, is_allowed: false, record: None };
+    let messages = vec![PromptMessage::calls("", vec![read_call(), write_call(), read_call()])];
+    let calls = [
+        call(read_call(), CallProgress::Answered("ä".to_owned())),
+        call(write_call(), CallProgress::Asked("safe".to_owned())),
+        call(read_call(), CallProgress::Pending),
+    ];
+    let wanted = [
+        "[vfs_read] artifacts/spec.md (1 character)",
+        "[vfs_write] artifacts/plan.md (asks you)",
+        "[vfs_read] artifacts/spec.md (waits)",
+    ];
+    assert_eq!(headings(&lines(&messages, &calls)), wanted);
+}
+
+#[test]
+fn the_same_id_in_a_later_turn_is_another_call() {
+    let again = ToolCall::new("c1", "vfs_read", json!({ "path": "b.md" }));
+    let messages = vec![
+        PromptMessage::calls("", vec![read_call()]),
+        PromptMessage::calls("", vec![again.clone()]),
+        PromptMessage::result(&again, "four"),
+    ];
+    let wanted = ["[vfs_read] artifacts/spec.md (no answer)", "[vfs_read] b.md (4 characters)"];
+    assert_eq!(headings(&lines(&messages, &[])), wanted);
+}
+
+#[test]
+fn what_is_very_long_is_cut_and_counted_whole() {
+    let messages = [
+        PromptMessage::calls(
+            "ü".repeat(100_000),
+            vec![ToolCall::new(
+                "c1",
+                "vfs_write",
+                json!({ "path": "p/".repeat(5_000), "content": "y".repeat(500_000) }),
+            )],
+        ),
+        PromptMessage::result(&read_call(), "z".repeat(2_000_000)),
+    ];
+    let lines = lines(&messages, &[]);
+    let [ChatLine::Agent(said), ChatLine::Tool(tool)] = lines.as_slice() else { panic!("{} lines", lines.len()) };
+    assert_eq!(said.chars().count(), SHOWN_CHARS);
+    assert!(tool.arguments.chars().count() <= SHOWN_CHARS && tool.about.chars().count() <= ABOUT_CHARS);
+    let ToolOutcome::Answered { text, chars } = &tool.outcome else { panic!("it was answered") };
+    assert_eq!((text.chars().count(), *chars), (SHOWN_CHARS, 2_000_000));
+    assert!(tool.heading().ends_with("(2,000,000 characters)"));
+}
+
+#[test]
+fn lines_are_made_once_and_anew_when_something_was_said() {
+    let mut world = World::new();
+    world.init_resource::<Kernel>();
+    world.init_resource::<LiveText>();
+    world.init_resource::<Questions>();
+    let said = vec![PromptMessage::words(Role::Assistant, "Noted.")];
+    let entity = world.spawn(Session { messages: said, ..Session::default() }).id();
+    let (mut chats, ada) = (Chats::default(), Id::from("ada-1"));
+    let read = |world: &World, chats: &mut Chats| chats.read(world, world.entity(entity), &ada);
+    let first = read(&world, &mut chats);
+    assert_eq!((first.work.is_none(), headings(&first.lines)), (true, vec!["agent: Noted.".to_owned()]));
+    assert!(Arc::ptr_eq(&first.lines, &read(&world, &mut chats).lines));
+    world.increment_change_tick();
+    let more = PromptMessage::words(Role::Assistant, "And more.");
+    world.get_mut::<Session>(entity).expect("it was spawned").messages.push(more);
+    assert_eq!(read(&world, &mut chats).lines.len(), 2);
+    let work = |key, input: &str| NewWork {
+        key: ActivationKey(key),
+        agent: "ada-1".into(),
+        profile: "ada".into(),
+        file_name: "ada.md".into(),
+        input: input.to_owned(),
+        priority: 0,
+        now: 0,
+        cause: Seq(key),
+    };
+    let mut kernel = world.resource_mut::<Kernel>();
+    kernel.start(work(12, "Write the plan"));
+    kernel.start(work(13, "Then rest"));
+    let chat = read(&world, &mut chats);
+    let facts = chat.work.expect("it has work");
+    assert_eq!((facts.activation, &*facts.task, facts.stage), (ActivationKey(12), "Write the plan", "queued"));
+    assert!(chats.read(&world, world.entity(entity), &"bram-1".into()).work.is_none());
+    chats.keep(&BTreeSet::new());
+    assert!(chats.0.is_empty(), "nobody is looked at");
+}

@@ -1,0 +1,242 @@
+//! What the screen wants to know of those who are looked at more closely: details of agents, and who has read what
+//! of an element.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use bevy::ecs::change_detection::{DetectChanges, Tick as ChangeTick};
+use bevy::ecs::prelude::*;
+
+use super::chat::Chats;
+use super::model::{AgentDetail, KnownBy, Knows, ProfileFacts, ReaderView, RoomModel};
+use super::pick::Thing;
+use crate::agent::{Agent, Profiles, Roster};
+use crate::base::{ElementKey, Id};
+use crate::element::kind::kind;
+use crate::element::{Element, Elements};
+use crate::gateway::{GatewaySettings, LiveText, Questions};
+use crate::kernel::Kernel;
+use crate::memory::Memory;
+use crate::mind::{LastPrompt, Session};
+use crate::schedule::SimClock;
+use crate::simulation::{Action, AgentState, Home, Life, Queue};
+use crate::tools::registry::authority;
+
+/// Who has read what is looked up for so many elements at once: those that are selected or under the pointer, not
+/// those of a whole room in a box.
+const ELEMENTS_KNOWN: usize = 2;
+/// And so often while nothing is written on them, in ticks.
+const KNOWN_TICKS: u64 = 15;
+
+/// What is kept between frames of whom and what is looked at closely.
+#[derive(Default)]
+pub(super) struct Closer {
+    chats: Chats,
+    profiles: Option<(ChangeTick, BTreeMap<Id, Arc<ProfileFacts>>)>,
+    known: BTreeMap<Id, (Moment, Arc<KnownBy>)>,
+}
+
+/// When it was looked up who has read what: the version of the element, the time, and how many agents there were.
+type Moment = (u32, u64, usize);
+
+pub(super) type Parts<'a> = (&'a Agent, &'a AgentState, &'a Queue, &'a Life, &'a Home);
+
+impl Closer {
+    /// Forgets what belongs to agents that are looked at no more.
+    pub(super) fn keep(&mut self, agents: &BTreeSet<&Id>) {
+        self.chats.keep(agents);
+    }
+
+    /// What there is to know about an agent; with its chat and its rights for those who are looked at.
+    pub(super) fn detail(
+        &mut self,
+        world: &World,
+        entity: EntityRef,
+        parts: Parts,
+        room: &RoomModel,
+        is_close: bool,
+    ) -> AgentDetail {
+        let (agent, ..) = parts;
+        let detail = detail(world, entity, parts, room);
+        if !is_close {
+            return detail;
+        }
+        let chat = Some(self.chats.read(world, entity, &agent.id));
+        AgentDetail { chat, profile: self.profile(world, &agent.profile), ..detail }
+    }
+
+    fn profile(&mut self, world: &World, id: &Id) -> Option<Arc<ProfileFacts>> {
+        let profiles = world.get_resource_ref::<Profiles>()?;
+        let now = profiles.last_changed();
+        if self.profiles.as_ref().is_none_or(|(made, _)| *made != now) {
+            self.profiles = Some((now, BTreeMap::new()));
+        }
+        let (_, known) = self.profiles.as_mut()?;
+        if let Some(facts) = known.get(id) {
+            return Some(facts.clone());
+        }
+        let facts = Arc::new(profile_facts(&profiles, id)?);
+        known.insert(id.clone(), facts.clone());
+        Some(facts)
+    }
+
+    /// Who has read what of the elements among these things, by element.
+    pub(super) fn known(&mut self, world: &World, things: &BTreeSet<Thing>) -> BTreeMap<Id, Arc<KnownBy>> {
+        let ids: Vec<&Id> = things
+            .iter()
+            .filter_map(|thing| match thing {
+                Thing::Element(id) => Some(id),
+                Thing::Agent(_) => None,
+            })
+            .collect();
+        self.known.retain(|id, _| ids.contains(&id));
+        if ids.len() > ELEMENTS_KNOWN {
+            return BTreeMap::new();
+        }
+        let elements = world.resource::<Elements>();
+        let agents = world.resource::<Roster>().len();
+        let time = world.resource::<SimClock>().tick() / KNOWN_TICKS;
+        for id in ids {
+            let element = elements.key(id).and_then(|key| elements.entity(key));
+            let Some(element) = element.and_then(|entity| world.get::<Element>(entity)) else { continue };
+            let moment = (element.version, time, agents);
+            if self.known.get(id).is_none_or(|(of, _)| *of != moment) {
+                self.known.insert(id.clone(), (moment, Arc::new(known_by(world, element))));
+            }
+        }
+        self.known.iter().map(|(id, (_, known))| (id.clone(), known.clone())).collect()
+    }
+}
+
+fn profile_facts(profiles: &Profiles, id: &Id) -> Option<ProfileFacts> {
+    let profile = profiles.get(id)?;
+    let file = profiles.path(id).map_or_else(|| format!("agents/{id}.md"), str::to_owned);
+    let (authority, _) = authority(&file, profile);
+    Some(ProfileFacts {
+        file,
+        description: profile.description.clone(),
+        model: profile.model.clone().unwrap_or_default(),
+        tools: authority.tools.into_iter().collect(),
+        safety: authority.safety.word().to_owned(),
+        reads: authority.reads,
+        writes: authority.writes,
+    })
+}
+
+fn known_by(world: &World, element: &Element) -> KnownBy {
+    let is_private = kind(&element.kind).is_some_and(|kind| kind.private);
+    let is_owner =
+        |agent: &Agent| element.owner.as_ref().is_some_and(|owner| [&agent.id, &agent.profile].contains(&owner));
+    let agents = world.resource::<Roster>().iter().filter_map(|(_, entity)| {
+        let entity = world.get_entity(entity).ok()?;
+        let agent = entity.get::<Agent>()?;
+        let seen = entity.get::<Memory>().and_then(|memory| memory.environment_state.get(&element.key));
+        if is_private && seen.is_none() && !is_owner(agent) {
+            return None;
+        }
+        Some((agent.id.clone(), agent.name.clone(), seen.map(|seen| (seen.version, seen.last_read))))
+    });
+    readers(element.version, agents)
+}
+
+/// Who knows the newest, an older version or nothing, in this order; `seen` is the version and when it was read.
+fn readers(version: u32, agents: impl IntoIterator<Item = (Id, Id, Option<(u32, u64)>)>) -> KnownBy {
+    let knows = |seen| match seen {
+        None => Knows::Nothing,
+        Some((seen, read_tick)) if seen == version => Knows::Newest { read_tick },
+        Some((_, read_tick)) => Knows::Older { read_tick },
+    };
+    let readers = agents.into_iter().map(|(agent, name, seen)| ReaderView { agent, name, knows: knows(seen) });
+    let mut readers: Vec<ReaderView> = readers.collect();
+    let rank = |knows| match knows {
+        Knows::Newest { .. } => 0,
+        Knows::Older { .. } => 1,
+        Knows::Nothing => 2,
+    };
+    readers.sort_by(|one, other| {
+        (rank(one.knows), &one.name, &one.agent).cmp(&(rank(other.knows), &other.name, &other.agent))
+    });
+    KnownBy { readers }
+}
+
+fn detail(world: &World, entity: EntityRef, parts: Parts, room: &RoomModel) -> AgentDetail {
+    let (agent, state, queue, life, home) = parts;
+    let profile = world.resource::<Profiles>().get(&agent.profile);
+    let stand_in = world.resource::<Questions>().stand_in();
+    let model = profile.and_then(|profile| profile.model.as_deref());
+    let answered_by = world.resource::<GatewaySettings>().choose(stand_in, model);
+    let session = entity.get::<Session>();
+    let live = world.resource::<LiveText>();
+    AgentDetail {
+        why: state.0.why().to_owned(),
+        behaviour: life.behaviour,
+        home: home.0,
+        queue: queue.0.iter().map(|queued| told_action(queued.action, world, room)).collect(),
+        tasks: tasks_of(world, &agent.id),
+        memory: entity.get::<Memory>().cloned().unwrap_or_default(),
+        session: session.map_or((0, 0), |session| (session.turns as usize, session.tokens())),
+        spent: world.resource::<Questions>().ledger().agent(&agent.id),
+        last_prompt: entity.get::<LastPrompt>().map(|last| last.0.clone()).filter(|prompt| !prompt.system.is_empty()),
+        live_text: live.iter().find(|(id, _)| **id == agent.id).map(|(_, text)| text.to_owned()),
+        answered_by: answered_by
+            .map_or_else(|problem| problem.what, |choice| told_choice(&choice.provider, &choice.model)),
+        chat: None,
+        profile: None,
+    }
+}
+
+/// What work waits for an agent, the oldest first.
+fn tasks_of(world: &World, agent: &Id) -> Vec<String> {
+    let Some(kernel) = world.get_resource::<Kernel>() else { return Vec::new() };
+    let waiting = kernel.activations().filter(|one| one.agent == *agent && one.activity.is_none());
+    waiting.map(|one| one.input.clone()).collect()
+}
+
+pub(super) fn told_choice(provider: &str, model: &str) -> String {
+    if provider == model { provider.to_owned() } else { format!("{provider} · {model}") }
+}
+
+fn told_action(action: Action, world: &World, room: &RoomModel) -> String {
+    let label = |key: ElementKey| room.element_of(key).map_or("something that is gone", |element| &*element.label);
+    match action {
+        Action::CompactContext => "sum up what it knows".to_owned(),
+        Action::ReadElement { element, high: true } => format!("read {} (soon)", label(element)),
+        Action::ReadElement { element, high: false } => format!("read {}", label(element)),
+        Action::SeekInfo { element } => format!("have a look at {}", label(element)),
+        Action::ApproachAgent { agent } => {
+            let roster = world.resource::<Roster>();
+            let name =
+                roster.entity(agent).and_then(|entity| world.get::<Agent>(entity)).map(|agent| agent.name.clone());
+            format!("go and tell {}", name.as_deref().unwrap_or("somebody who left"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_knows_the_newest_comes_first_and_who_knows_nothing_last() {
+        let agent = |name: &str, seen| (Id::from(name), Id::from(name), seen);
+        let known = readers(
+            3,
+            [
+                agent("zoe", Some((3, 40))),
+                agent("ada", None),
+                agent("bram", Some((2, 90))),
+                agent("cleo", Some((3, 7))),
+            ],
+        );
+        let told: Vec<(&str, Knows)> = known.readers.iter().map(|reader| (&*reader.name, reader.knows)).collect();
+        let wanted = [
+            ("cleo", Knows::Newest { read_tick: 7 }),
+            ("zoe", Knows::Newest { read_tick: 40 }),
+            ("bram", Knows::Older { read_tick: 90 }),
+            ("ada", Knows::Nothing),
+        ];
+        assert_eq!(told, wanted);
+        assert_eq!(known.counts(), [2, 1, 1]);
+        assert_eq!(readers(0, []).counts(), [0; 3]);
+    }
+}
