@@ -15,7 +15,6 @@ const LINE_BYTES: usize = 2_000;
 
 /// What something in a text is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[expect(missing_docs, reason = "the names say what they are")]
 pub enum Ink {
     #[default]
     Plain,

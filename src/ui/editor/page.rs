@@ -4,9 +4,9 @@
 use std::ops::Range;
 
 /// A part has about so many lines.
-pub const PART_LINES: usize = 2_000;
+pub const PART_LINES: usize = 1_500;
 /// A part has about so many bytes.
-pub const PART_BYTES: usize = 96 * 1024;
+pub const PART_BYTES: usize = 64 * 1024;
 /// A line longer than this is divided: it is laid out as a whole with every letter that is typed into it.
 pub const LINE_BYTES: usize = 16 * 1024;
 /// A part that was written longer than so many times its measure is divided anew.
@@ -198,12 +198,12 @@ mod tests {
     fn a_long_text_is_many_and_each_line_is_found() {
         let text = lines(20_000);
         let mut pages = Pages::of(&text, 0);
-        assert_eq!(pages.count(), 10);
+        assert_eq!(pages.count(), 14);
         assert!(pages.open_line(&text, 4_321));
         let range = pages.characters_of_line(4_321);
         assert_eq!(&pages.text[range], "line 4321");
         assert!(pages.open_byte(&text, text.len()));
-        assert_eq!(pages.number(), 9);
+        assert_eq!(pages.number(), 13);
     }
 
     #[test]

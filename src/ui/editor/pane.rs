@@ -20,6 +20,8 @@ use crate::view::theme::{SPACE, TYPE, Theme};
 const BESIDE_POINTS: f32 = 760.0;
 /// The list of what is wrong is no higher.
 const PROBLEMS_POINTS: f32 = 96.0;
+/// The height of one of its rows.
+const PROBLEM_POINTS: f32 = 20.0;
 /// The height of the line below the text.
 const STATUS_POINTS: f32 = 30.0;
 
@@ -238,7 +240,7 @@ fn has_preview(path: &str) -> bool {
 
 fn problems_points(file: &OpenFile) -> f32 {
     let rows = file.check.problems.len() + usize::from(file.check.not_done.is_some());
-    (rows as f32 * 24.0).min(PROBLEMS_POINTS) + if rows > 0 { SPACE[1] } else { 0.0 }
+    (rows as f32 * PROBLEM_POINTS).min(PROBLEMS_POINTS) + if rows > 0 { SPACE[1] } else { 0.0 }
 }
 
 /// What is wrong, each with its line and what to do; a click leads there.
@@ -253,7 +255,7 @@ fn problems_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, theme: &Theme) {
     let scroll =
         ScrollArea::vertical().id_salt(("problems", path)).max_height(PROBLEMS_POINTS).auto_shrink([false, true]);
     ui.spacing_mut().item_spacing.y = 2.0;
-    scroll.show_rows(ui, 22.0, problems.len(), |ui, rows| {
+    scroll.show_rows(ui, PROBLEM_POINTS - 2.0, problems.len(), |ui, rows| {
         for problem in &problems[rows] {
             if problem_ui(ui, problem, theme)
                 && let Some(line) = problem.line
@@ -268,9 +270,12 @@ fn problems_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, theme: &Theme) {
 fn problem_ui(ui: &mut Ui, problem: &Problem, theme: &Theme) -> bool {
     let colour = if problem.severity == Severity::Error { theme.bad } else { theme.warn };
     let place = problem.line.map_or(String::new(), |line| format!("Line {line}: "));
-    let text = format!("{place}{}. To do: {}", problem.what, problem.remedy);
+    let text = format!("{place}{} ({})", problem.what, problem.remedy);
     let label = egui::Label::new(RichText::new(&text).size(TYPE[0]).color(colour)).truncate();
-    let response = ui.add(label.sense(egui::Sense::click()).selectable(false));
+    let size = vec2(ui.available_width(), PROBLEM_POINTS - 2.0);
+    let layout = Layout::left_to_right(Align::Center);
+    let label = label.sense(egui::Sense::click()).selectable(false);
+    let response = ui.allocate_ui_with_layout(size, layout, |ui| ui.add(label)).inner;
     response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &text));
     response.on_hover_text(&text).clicked()
 }

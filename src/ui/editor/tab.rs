@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::merge::{self, Choice, Piece};
 use super::page::Pages;
 use crate::base::Id;
-use crate::base::hash::content_hash;
 use crate::ui::UiState;
 use crate::ui::command::{Command, RoomAct};
 use crate::ui::library::{Read, TextRead};
@@ -349,9 +348,4 @@ fn hash_of(seen: &Seen) -> Option<u64> {
         Seen::Text(text) => Some(text.hash),
         _ => None,
     }
-}
-
-/// The hash of a text as files are compared by.
-pub fn hash(text: &str) -> u64 {
-    content_hash(text.as_bytes())
 }

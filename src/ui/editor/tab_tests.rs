@@ -1,12 +1,17 @@
 //! What becomes of a text that is written, saved, overtaken and merged.
 
 use super::merge::Choice;
-use super::tab::{Standing, Tab, hash};
+use super::tab::{Standing, Tab};
+use crate::base::hash::content_hash;
 use crate::ui::UiState;
 use crate::ui::command::{Command, RoomAct};
 use crate::ui::library::{Read, TextRead};
 use crate::view::recent::Recent;
 use crate::workspace::vfs::FileOperation;
+
+fn hash(text: &str) -> u64 {
+    content_hash(text.as_bytes())
+}
 
 fn read(text: &str) -> Read<Option<TextRead>> {
     Ok(Some(TextRead::new(text)))

@@ -6,9 +6,9 @@ use egui::{Key, Modifiers};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
-use super::tab::hash;
 use super::{Draft, editor_ui, keep_up};
 use crate::base::ActivationKey;
+use crate::base::hash::content_hash;
 use crate::store::FileVersion;
 use crate::ui::UiState;
 use crate::ui::command::{Command, RoomAct};
@@ -65,7 +65,7 @@ fn operations(window: &Harness<'static, Stage>) -> Vec<FileOperation> {
 }
 
 fn save(path: &str, base: &str, content: &str) -> FileOperation {
-    FileOperation::Save { path: path.into(), base: Some(hash(base)), content: content.into() }
+    FileOperation::Save { path: path.into(), base: Some(content_hash(base.as_bytes())), content: content.into() }
 }
 
 /// Tells the window that its last order went like this.
@@ -182,8 +182,7 @@ fn a_file_that_is_not_there_can_be_written() {
 
 #[test]
 fn nothing_is_written_into_a_file_that_was_not_read() {
-    let mut state = UiState::default();
-    state.now_secs = 1.0;
+    let state = UiState::default();
     let mut window =
         stage(state, |ui, room, recent, theme, state| editor_ui(ui, "slow.md", room, recent, theme, state));
     window.run_steps(2);
