@@ -11,6 +11,7 @@ use super::state::Light;
 use super::{Command, UiState, kit, words};
 use crate::gateway::BudgetSettings;
 use crate::simulation::ConversationCommand;
+use crate::view::dates::DateLanguage;
 use crate::view::model::{RoomModel, SettingsView};
 use crate::view::theme::{SPACE, TYPE, Theme};
 use crate::workspace::SettingsEdit;
@@ -399,6 +400,13 @@ fn looks(ui: &mut Ui, theme: &Theme, state: &mut UiState) {
                 state.look.set_text_size(1.0);
             }
         });
+    });
+    row(ui, "Dates", "The language of dates; times are those of this computer.", theme, |ui| {
+        let choices = DateLanguage::ALL.map(|(_, name)| (name.to_owned(), format!("Dates as in {name}")));
+        let chosen = DateLanguage::ALL.iter().position(|(language, _)| *language == state.look.dates);
+        if let Some(index) = kit::segments(ui, &choices, chosen, theme) {
+            state.look.dates = DateLanguage::ALL[index].0;
+        }
     });
     row(ui, "Movement", "Calm: panels and switches change at once instead of gliding.", theme, |ui| {
         state.look.calm ^= kit::switch(ui, state.look.calm, "Calm", theme).clicked();

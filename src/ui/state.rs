@@ -356,6 +356,16 @@ impl UiState {
         }
     }
 
+    /// The moment of this frame, in milliseconds since 1970.
+    pub fn now_ms(&self) -> u64 {
+        self.studio.born_ms.saturating_add((self.now_secs.max(0.0) * 1e3) as u64)
+    }
+
+    /// When something was, by milliseconds since 1970, in the person's words.
+    pub fn when(&self, time_ms: u64) -> String {
+        if time_ms == 0 { "at an unknown time".to_owned() } else { self.dates.when(time_ms, self.now_ms()) }
+    }
+
     /// Keeps a task that was given, so that it can be given again.
     pub fn remember_task(&mut self, task: &str) {
         self.tasks_given.retain(|given| given != task);

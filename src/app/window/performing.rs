@@ -259,7 +259,13 @@ fn do_again(room: &mut OpenRoom, state: &mut UiState, acts: Vec<RoomAct>) {
             false
         }
     };
-    let acts = acts.into_iter().filter(fits).collect();
+    let acts: Vec<RoomAct> = acts.into_iter().filter(fits).collect();
+    let acts = acts.into_iter().map(|act| match act {
+        // The same name would be the same order, which is carried out once.
+        RoomAct::File(command) => RoomAct::File(state.file_command(command.operation)),
+        act => act,
+    });
+    let acts = acts.collect();
     push_all(room, acts);
 }
 

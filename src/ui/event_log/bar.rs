@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use egui::containers::menu::{MenuButton, MenuConfig};
 use egui::{Button, PopupCloseBehavior, RichText, ScrollArea, Spinner, TextEdit, Ui};
 
+use super::EventLogPane;
 use super::filter::{Filter, Grade, Kinds};
-use super::{EventLogPane, times};
 use crate::base::Id;
 use crate::store::RunInfo;
 use crate::ui::library::{Read, Want};
 use crate::ui::{Command, UiState, kit};
 use crate::view::book::EventBook;
+use crate::view::dates::Dates;
 use crate::view::sentence::{kind_words, thousands};
 use crate::view::theme::Theme;
 
@@ -170,14 +171,14 @@ fn grade_menu(ui: &mut Ui, theme: &Theme, grade: &mut Grade) {
 
 /// A menu of the runs of the workspace, to see the log of an earlier one.
 fn runs_menu(ui: &mut Ui, theme: &Theme, state: &mut UiState, pane: &mut EventLogPane, commands: &mut Vec<Command>) {
-    let now_ms = state.studio.born_ms + (state.now_secs.max(0.0) * 1e3) as u64;
+    let (now_ms, dates) = (state.now_ms(), state.dates.clone());
     let shown = match &pane.shown_run {
         None => "The open run".to_owned(),
         Some(id) => {
             state.studio.library.want(Want::Runs);
             let runs = state.studio.library.runs.as_ref().and_then(|runs| runs.as_ref().ok());
             let run = runs.and_then(|runs| runs.iter().find(|run| run.id == *id));
-            run.map_or_else(|| id.to_string(), |run| format!("{}, {}", run.scene, times::when(run.started_ms, now_ms)))
+            run.map_or_else(|| id.to_string(), |run| format!("{}, {}", run.scene, dates.when(run.started_ms, now_ms)))
         }
     };
     let is_earlier = pane.shown_run.is_some();
@@ -187,7 +188,7 @@ fn runs_menu(ui: &mut Ui, theme: &Theme, state: &mut UiState, pane: &mut EventLo
         if ui.selectable_label(!is_earlier, "The open run").clicked() {
             choice = Some(None);
         }
-        runs_ui(ui, theme, state.studio.library.runs.as_ref(), pane.shown_run.as_ref(), now_ms, &mut choice);
+        runs_ui(ui, theme, state.studio.library.runs.as_ref(), pane.shown_run.as_ref(), (&dates, now_ms), &mut choice);
     });
     if is_earlier && ui.button("Back to the open run").clicked() {
         choice = Some(None);
@@ -205,7 +206,7 @@ fn runs_ui(
     theme: &Theme,
     runs: Option<&Read<std::sync::Arc<Vec<RunInfo>>>>,
     shown: Option<&Id>,
-    now_ms: u64,
+    now: (&Dates, u64),
     choice: &mut Option<Option<Id>>,
 ) {
     let runs = match runs {
@@ -226,7 +227,7 @@ fn runs_ui(
     ui.spacing_mut().item_spacing.y = 0.0;
     ScrollArea::vertical().max_height(MENU_POINTS.0).show_rows(ui, CHOICE_POINTS, runs.len(), |ui, range| {
         for run in &runs[range] {
-            if ui.selectable_label(shown == Some(&run.id), run_words(run, now_ms)).on_hover_text(&*run.id).clicked() {
+            if ui.selectable_label(shown == Some(&run.id), run_words(run, now)).on_hover_text(&*run.id).clicked() {
                 *choice = Some(Some(run.id.clone()));
             }
         }
@@ -234,8 +235,8 @@ fn runs_ui(
 }
 
 /// A run in a line: which scene, when, and how it ended.
-fn run_words(run: &RunInfo, now_ms: u64) -> String {
-    let when = times::when(run.started_ms, now_ms);
+fn run_words(run: &RunInfo, (dates, now_ms): (&Dates, u64)) -> String {
+    let when = dates.when(run.started_ms, now_ms);
     let end = match &run.end {
         Some(end) => crate::base::text::truncate(&crate::base::text::one_line(&end.reason), 60),
         None => "not ended".to_owned(),
@@ -262,7 +263,10 @@ mod tests {
             first_tick: 0,
             last_tick: 9,
         };
-        assert_eq!(run_words(&run(Some(end)), 60_000_000), "morning, today 14:05: the window was closed");
-        assert_eq!(run_words(&run(None), 150_000_000), "morning, yesterday 14:05: not ended");
+        assert_eq!(
+            run_words(&run(Some(end)), (&Dates::default(), 60_000_000)),
+            "morning, today, 14:05: the window was closed"
+        );
+        assert_eq!(run_words(&run(None), (&Dates::default(), 150_000_000)), "morning, yesterday, 14:05: not ended");
     }
 }

@@ -8,12 +8,13 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::super::dock::Tab;
 use super::super::icons::Icon;
 use super::super::{Command, UiState, kit};
+use super::EventLogPane;
 use super::chain::{self, Effects, End, Link};
 use super::looks::{kind_colour, severity_sign};
-use super::{EventLogPane, times};
 use crate::base::Seq;
 use crate::store::{EventDraft, EventRecord};
 use crate::view::book::{EventBook, EventRow};
+use crate::view::dates::{Dates, simulated};
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::view::sentence::{Names, kind_words, sentence, thousands};
@@ -126,7 +127,7 @@ pub(super) fn card_ui(
             buttons_ui(ui, room, theme, state, &shown.row, &mut commands);
             causes_ui(ui, theme, pane, shown);
             effects_ui(ui, theme, pane, &card.effects);
-            fields_ui(ui, theme, &pane.known.names, &shown.row);
+            fields_ui(ui, theme, &state.dates, &pane.known.names, &shown.row);
             data_ui(ui, theme, shown);
         });
     });
@@ -224,8 +225,8 @@ fn file_of(row: &EventRow) -> Option<String> {
     is_file.then(|| place.to_owned())
 }
 
-fn fields_ui(ui: &mut Ui, theme: &Theme, names: &Names, row: &EventRow) {
-    let time = format!("{} ({})", times::simulated(row.tick), times::in_full(row.time_ms));
+fn fields_ui(ui: &mut Ui, theme: &Theme, dates: &Dates, names: &Names, row: &EventRow) {
+    let time = format!("{} ({})", simulated(row.tick), dates.in_full(row.time_ms));
     let agent = row.agent.as_ref().map(|agent| match names.called(agent) {
         name if *name == **agent => agent.to_string(),
         name => format!("{name} ({agent})"),

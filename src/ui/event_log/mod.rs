@@ -20,7 +20,6 @@ mod known;
 mod looks;
 mod rows;
 mod tail;
-pub mod times;
 
 pub use tail::event_tail_ui;
 
@@ -162,7 +161,7 @@ fn body_ui(
             commands.extend(card::card_ui(ui, room, theme, state, pane, &card));
         });
     }
-    let shown = rows::list_ui(ui, book, theme, pane);
+    let shown = rows::list_ui(ui, book, theme, &state.dates, pane);
     if !shown && pane.sieve.is_done() {
         kit::empty(ui, Icon::Search, "Nothing fits the filter", "Clear the filters, or look for fewer words.", theme);
     }

@@ -12,10 +12,10 @@ use egui::{
 use super::EventLogPane;
 use super::filter::Step;
 use super::looks::{kind_colour, severity_sign};
-use super::times;
 use crate::base::Seq;
 use crate::ui::kit;
 use crate::view::book::{EventBook, EventRow};
+use crate::view::dates::{Dates, simulated};
 use crate::view::sentence::{Names, kind_words, sentence, thousands};
 use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
 
@@ -96,7 +96,7 @@ impl List {
 }
 
 /// Draws the list. Whether there was anything to draw.
-pub(super) fn list_ui(ui: &mut Ui, book: &EventBook, theme: &Theme, pane: &mut EventLogPane) -> bool {
+pub(super) fn list_ui(ui: &mut Ui, book: &EventBook, theme: &Theme, dates: &Dates, pane: &mut EventLogPane) -> bool {
     let total = pane.sieve.len();
     if total == 0 {
         return false;
@@ -120,7 +120,8 @@ pub(super) fn list_ui(ui: &mut Ui, book: &EventBook, theme: &Theme, pane: &mut E
                 for index in range {
                     let Some(row) = pane.sieve.number(index).and_then(|number| book.row(number)) else { continue };
                     let told = pane.list.told.of(row, &pane.known.names, &mut before);
-                    let line = Line { row, told: &told, chosen: pane.chosen == Some(row.seq), by_clock: pane.by_clock };
+                    let line =
+                        Line { row, told: &told, chosen: pane.chosen == Some(row.seq), by_clock: pane.by_clock, dates };
                     if line.show(ui, &pane.known.names, theme).clicked() {
                         clicked = Some(row.seq);
                     }
@@ -227,6 +228,7 @@ pub(super) struct Line<'a> {
     pub(super) told: &'a str,
     pub(super) chosen: bool,
     pub(super) by_clock: bool,
+    pub(super) dates: &'a Dates,
 }
 
 impl Line<'_> {
@@ -270,7 +272,7 @@ impl Line<'_> {
         left += 20.0;
         // On the ground of what is chosen, soft text could not be read.
         let soft = if self.chosen { theme.text } else { theme.text_soft };
-        let time = if self.by_clock { times::clock(self.row.time_ms) } else { times::simulated(self.row.tick) };
+        let time = if self.by_clock { self.dates.clock(self.row.time_ms) } else { simulated(self.row.tick) };
         let mono = FontId::monospace(TYPE[0]);
         let width = text_at(ui, rect, left, (&time, mono, soft), 80.0);
         left += width.max(if self.by_clock { 56.0 } else { 40.0 }) + SPACE[1];

@@ -55,7 +55,13 @@ pub fn event_tail_ui(
             for index in range {
                 let Some(row) = book.row(first + index as u64) else { continue };
                 let told = pane.told_tail.of(row, &pane.known.names, &mut before);
-                let line = Line { row, told: &told, chosen: pane.chosen == Some(row.seq), by_clock: pane.by_clock };
+                let line = Line {
+                    row,
+                    told: &told,
+                    chosen: pane.chosen == Some(row.seq),
+                    by_clock: pane.by_clock,
+                    dates: &state.dates,
+                };
                 let response = line.show(ui, &pane.known.names, theme);
                 if response.on_hover_text(&*told).clicked() {
                     clicked = Some(row.seq);

@@ -3,7 +3,7 @@
 use egui::{Label, RichText, ScrollArea, Ui};
 
 use super::trail::{AgentTrail, CallFacts};
-use super::{Card, prompt, when};
+use super::{Card, prompt};
 use crate::base::{Id, Seq};
 use crate::ui::icons::Icon;
 use crate::ui::{UiState, kit, words};
@@ -65,7 +65,7 @@ pub(super) fn calls_ui(
             let shown = kit::ChoiceRow {
                 name: format!("Call {}", row.seq),
                 title: &facts.title,
-                about: format!("{} · {about}", when(state, row.time_ms)),
+                about: format!("{} · {about}", state.when(row.time_ms)),
                 chosen: false,
             };
             let colour = if failed { theme.bad } else { theme.good };
@@ -87,7 +87,7 @@ fn one(ui: &mut Ui, card: &Card, call: Seq, state: &mut UiState) {
         let facts = CallFacts::of(row);
         kit::in_card(ui, theme, |ui| {
             ui.label(RichText::new(&facts.title).strong());
-            ui.label(kit::small(format!("{}, {}", facts.about, when(state, row.time_ms)), theme));
+            ui.label(kit::small(format!("{}, {}", facts.about, state.when(row.time_ms)), theme));
             if !facts.error.is_empty() {
                 ui.add(Label::new(RichText::new(&facts.error).color(theme.bad)).wrap());
             }

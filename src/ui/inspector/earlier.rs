@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use egui::{Label, RichText, ScrollArea, Ui};
 
+use super::Card;
 use super::chat::{ChatPane, lines_ui};
 use super::trail::{AgentTrail, PastWork};
-use super::{Card, when};
 use crate::base::{Id, text};
 use crate::store::EventKind;
 use crate::ui::icons::Icon;
@@ -92,7 +92,7 @@ fn work_row(ui: &mut Ui, work: &PastWork, chosen: Option<&Id>, theme: &Theme, st
     let row = kit::ChoiceRow {
         name: format!("{} {task}", work.activation),
         title: &task,
-        about: format!("{} · {} · {}", work.activation, work.ending(), when(state, work.began.time_ms)),
+        about: format!("{} · {} · {}", work.activation, work.ending(), state.when(work.began.time_ms)),
         chosen: chosen == Some(&work.activation),
     };
     row.show(ui, theme, |painter, rect| {

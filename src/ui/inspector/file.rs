@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use egui::{ComboBox, Label, RichText, ScrollArea, Sense, Ui, vec2};
 
-use super::{Card, Inspector, fact, when};
+use super::{Card, Inspector, fact};
 use crate::base::{Id, text};
 use crate::store::FileVersion;
 use crate::ui::command::RoomAct;
@@ -131,10 +131,10 @@ fn facts(ui: &mut Ui, card: &Card, info: Option<&FileInfo>, versions: &[FileVers
         if info.is_there {
             fact(ui, "Size", &format!("{} bytes", grouped(usize::try_from(info.size).unwrap_or(usize::MAX))), theme);
         }
-        fact(ui, "Written", &when(state, info.modified_ms), theme);
+        fact(ui, "Written", &state.when(info.modified_ms), theme);
     }
     if let Some(first) = versions.last() {
-        let by = format!("{}, {}", room.called(&first.author), when(state, first.time_ms));
+        let by = format!("{}, {}", room.called(&first.author), state.when(first.time_ms));
         // Where the first version is no longer kept, nobody knows who made the file.
         fact(ui, if first.number == 1 { "Made by" } else { "Oldest by" }, &by, theme);
         fact(ui, "Versions", &versions.len().to_string(), theme);
@@ -147,7 +147,7 @@ fn readers(ui: &mut Ui, card: &Card, trail: &super::trail::Trail, path: &str, st
     let readers = trail.readers(path);
     let all = readers.len();
     let mut said: Vec<(u64, String)> = readers
-        .map(|(agent, row)| (row.time_ms, format!("{}, {}", room.called(agent), when(state, row.time_ms))))
+        .map(|(agent, row)| (row.time_ms, format!("{}, {}", room.called(agent), state.when(row.time_ms))))
         .collect();
     if said.is_empty() {
         fact(ui, "Read by", "nobody, as far as the log says", theme);
@@ -182,7 +182,7 @@ fn list(ui: &mut Ui, card: &Card, versions: &[FileVersion], pane: &mut FilePane,
                 let row = kit::ChoiceRow {
                     name: format!("Version {}", version.number),
                     title: &title,
-                    about: format!("{} · {chars} characters{of}", when(state, version.time_ms)),
+                    about: format!("{} · {chars} characters{of}", state.when(version.time_ms)),
                     chosen: pane.compared.is_some_and(|(_, newer)| newer == version.number),
                 };
                 let is_newest = index == 0;

@@ -12,7 +12,6 @@ mod readers;
 mod trail;
 
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
 
 use egui::{Label, RichText, Sense, Ui, vec2};
 
@@ -150,23 +149,6 @@ fn last_row(ui: &mut Ui, things: &[Thing], theme: &Theme, commands: &mut Vec<Com
 /// How long ago a tick was, in words.
 fn ago(room: &RoomModel, tick: u64) -> String {
     format!("{} ago", words::duration(room.tick.saturating_sub(tick) as f64 / TICKS_PER_SEC as f64))
-}
-
-/// When something was, by milliseconds since 1970: how long ago within a day, else the date.
-fn when(state: &UiState, time_ms: u64) -> String {
-    const DAY_MS: u64 = 86_400_000;
-    if time_ms == 0 {
-        return "at an unknown time".to_owned();
-    }
-    let now_ms = state.studio.born_ms.saturating_add((state.now_secs.max(0.0) * 1_000.0) as u64);
-    if state.studio.born_ms > 0 && now_ms >= time_ms && now_ms - time_ms < DAY_MS {
-        return format!("{} ago", words::duration((now_ms - time_ms) as f64 / 1_000.0));
-    }
-    let Some(time) = UNIX_EPOCH.checked_add(Duration::from_millis(time_ms)) else {
-        return "at an unknown time".to_owned();
-    };
-    let date = humantime::format_rfc3339_seconds(time).to_string();
-    date.get(..16).unwrap_or(&date).replace('T', " ")
 }
 
 /// Something that unfolds when its line is clicked; `name` is what the line is called.
