@@ -112,7 +112,7 @@ impl Explorer {
         }
         let is_active = self.active.as_ref() == Some(&spot);
         // Keys lead from row to row; a stop at each for Tab would be in the way.
-        let response = ui.interact(rect, tree_id().with(&spot_key(&spot)), Sense::CLICK | Sense::DRAG);
+        let response = ui.interact(rect, tree_id().with(spot_key(&spot)), Sense::CLICK | Sense::DRAG);
         self.describe(ui, &response, row, &spot, state);
         let has_keys = ui.memory(|memory| memory.has_focus(tree_id()));
         let restore_points = self.restore_ui(ui, rect, &spot, theme, asks);
@@ -122,7 +122,7 @@ impl Explorer {
         look.is_hovered = response.hovered();
         look.is_target = matches!(&spot, Spot::Folder(folder) if Some(folder.as_str()) == target);
         look.taken_points = restore_points;
-        look.aside = aside.map(Cow::Owned);
+        look.aside = aside.as_deref().map(Cow::Borrowed);
         paint_row(ui, rect, &look, theme);
         self.row_menu(ui, &response, &spot, is_active, room, theme, asks);
         if response.drag_started()
@@ -134,7 +134,7 @@ impl Explorer {
             ui.memory_mut(|memory| memory.request_focus(tree_id()));
             self.click(ui, index, &spot, state, asks);
         }
-        self.row_tip(response, row, theme, state);
+        self.row_tip(response, row, aside, theme, state);
     }
 
     /// A row for those who cannot see it.
@@ -258,19 +258,28 @@ impl Explorer {
         popup.show(|ui| asks.extend(self.menu_ui(ui, Some(spot), room, theme)));
     }
 
-    fn row_tip(&self, response: Response, row: Row, theme: &Theme, state: &UiState) {
-        let told = match row.what {
-            RowWhat::File(file) => Some(file),
-            _ => None,
-        };
-        if let Some(file) = told.filter(|_| self.dragged.is_none()) {
-            response.on_hover_ui(|ui| {
-                for (at, line) in self.tip(self.tree.file(file), state).into_iter().enumerate() {
-                    let text = if at == 0 { egui::RichText::new(line) } else { kit::small(line, theme) };
-                    ui.add(egui::Label::new(text).wrap());
-                }
-            });
+    fn row_tip(&self, response: Response, row: Row, aside: Option<String>, theme: &Theme, state: &UiState) {
+        if self.dragged.is_some() {
+            return;
         }
+        let lines = || match row.what {
+            RowWhat::File(file) => self.tip(self.tree.file(file), state),
+            RowWhat::Gone(file) => {
+                let about = format!("Gone: {}.", aside.unwrap_or_default());
+                vec![self.tree.file(file).path.clone(), about]
+            }
+            RowWhat::Folder(folder) => {
+                let path = self.tree.folder_path(folder).to_owned();
+                vec![path, words::count(self.tree.total_in(folder), "file", "files")]
+            }
+            RowWhat::Bin => vec!["What was deleted and can be had back".to_owned()],
+        };
+        response.on_hover_ui(|ui| {
+            for (at, line) in lines().into_iter().enumerate() {
+                let text = if at == 0 { egui::RichText::new(line) } else { kit::small(line, theme) };
+                ui.add(egui::Label::new(text).wrap());
+            }
+        });
     }
 
     fn click(&mut self, ui: &Ui, index: usize, spot: &Spot, state: &mut UiState, asks: &mut Vec<Ask>) {

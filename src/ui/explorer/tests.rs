@@ -143,6 +143,32 @@ fn the_keys_of_the_tree_are_not_those_of_the_room() {
 }
 
 #[test]
+fn in_the_whole_window_the_tree_has_its_keys_first() {
+    let mut state = UiState::default();
+    state.studio.library.files = Some(Ok(Arc::new(sample())));
+    let mut window = stage(state, |ui, room, recent, theme, state| {
+        let acts = crate::ui::keys::pressed(ui.ctx(), state);
+        let mut commands: Vec<Command> =
+            acts.into_iter().flat_map(|act| crate::ui::keys::apply(act, room, state)).collect();
+        commands.extend(explorer_ui(ui, room, recent, theme, state));
+        commands
+    });
+    window.run_steps(3);
+    click(&mut window, "artifacts/plan.md");
+    let agent = crate::view::pick::Thing::Agent("ada-1".into());
+    window.state_mut().state.selected = [agent.clone()].into();
+    press(&mut window, Modifiers::NONE, Key::Delete);
+    assert_eq!(operations(&window), [FileOperation::Delete { path: "artifacts/plan.md".into() }]);
+    assert!(!window.state().commands.contains(&Command::Delete(vec![agent])), "the agent in the room stays");
+    press(&mut window, Modifiers::NONE, Key::F2);
+    press(&mut window, Modifiers::NONE, Key::Escape);
+    assert!(own(&window).question.is_none());
+    press(&mut window, Modifiers::NONE, Key::Escape);
+    assert!(own(&window).selected.is_empty());
+    assert_eq!(window.state().state.selected.len(), 1, "what is selected in the room is none of its business");
+}
+
+#[test]
 fn delete_takes_a_file_away_and_asks_where_there_are_several() {
     let mut window = explorer();
     click(&mut window, "artifacts/plan.md");
@@ -224,6 +250,9 @@ fn what_is_gone_can_be_had_back() {
     let mut window = explorer();
     assert!(window.query_by_label("old.md, gone").is_none(), "the bin is folded at first");
     click(&mut window, "Bin");
+    window.get_by_label("old.md, gone").hover();
+    window.run_steps(60);
+    assert!(window.query_by_label_contains("Gone: last written").is_some(), "when it went is told");
     click(&mut window, "Restore old.md");
     assert_eq!(operations(&window), [FileOperation::Restore { path: "old.md".into(), version: 3 }]);
 }

@@ -134,7 +134,15 @@ impl Explorer {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::base::Seq;
+    use crate::store::{EventDraft, EventKind, EventRecord, FileVersion};
+    use crate::ui::explorer::tree::tests::gone;
+    use crate::ui::library::Want;
+    use crate::ui::testing::sample_room;
+    use crate::view::recent::Recent;
 
     #[test]
     fn times_are_said_as_people_say_them() {
@@ -148,6 +156,33 @@ mod tests {
         ] {
             assert_eq!(when(now, then), said);
         }
+    }
+
+    #[test]
+    fn who_took_a_file_away_is_told_before_who_wrote_it_last() {
+        let (room, mut recent) = (sample_room(), Recent::default());
+        let (mut explorer, mut state) = (Explorer::default(), UiState::default());
+        state.studio.born_ms = 100_000_000;
+        let file = gone("old.md", 3);
+        assert_eq!(explorer.gone_words(&file, &room, &mut state), "last written 27 h 30 min ago");
+        assert!(state.studio.library.wants.contains(&Want::Versions("old.md".into())));
+        let version = |author: &str, number| FileVersion {
+            number,
+            time_ms: 100_000_000 - 60_000,
+            author: author.into(),
+            activation: None,
+            order_key: None,
+            chars: 1,
+        };
+        let versions = Arc::new(vec![version(OUTSIDE, 3), version("user", 2)]);
+        state.studio.library.versions.insert("old.md".into(), Ok(versions));
+        assert_eq!(explorer.gone_words(&file, &room, &mut state), "last written by another program, 1 min ago");
+        let data = serde_json::json!({ "path": "old.md", "by": "ada-1", "gone": true });
+        let draft = EventDraft::new(EventKind::FileChange, data);
+        let time_ms = 100_000_000 - 7_200_000;
+        recent.book.push(&EventRecord { seq: Seq(1), tick: 1, time_ms, run: "r".into(), draft });
+        explorer.watch.follow(&room, &recent);
+        assert_eq!(explorer.gone_words(&file, &room, &mut state), "by Ada, 2 h ago");
     }
 
     #[test]

@@ -183,7 +183,7 @@ fn paths() -> impl Strategy<Value = Vec<FileInfo>> {
     })
 }
 
-fn counted<'a>(tree: &'a Tree, wanted: impl Fn(RowWhat) -> Option<usize>) -> BTreeMap<&'a str, usize> {
+fn counted(tree: &Tree, wanted: impl Fn(RowWhat) -> Option<usize>) -> BTreeMap<&str, usize> {
     let mut counts = BTreeMap::new();
     for file in tree.rows().iter().filter_map(|row| wanted(row.what)) {
         *counts.entry(tree.file(file).path.as_str()).or_default() += 1;
