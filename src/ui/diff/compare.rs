@@ -289,7 +289,8 @@ mod tests {
     fn words_that_differ_are_marked_where_lines_are_alike() {
         let made = check("the red house stands here\n", "the blue house stands here\n");
         let [Row::Changed(Some(old), Some(new))] = made.rows.as_slice() else { panic!("{:?}", made.rows) };
-        assert_eq!((old.marks.as_slice(), new.marks.as_slice()), ([4..7].as_slice(), [4..8].as_slice()));
+        assert_eq!((old.marks.len(), new.marks.len()), (1, 1));
+        assert_eq!((old.marks[0].clone(), new.marks[0].clone()), (4..7, 4..8));
         let made = check("nothing\n", "an entirely other sentence\n");
         let [Row::Changed(Some(old), Some(new))] = made.rows.as_slice() else { panic!("{:?}", made.rows) };
         assert!(old.marks.is_empty() && new.marks.is_empty());

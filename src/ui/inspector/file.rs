@@ -248,7 +248,8 @@ fn compared(
     match (old, new) {
         (Ok(Some(old)), Ok(Some(new))) => {
             let look = if pane.is_beside { DiffLook::SideBySide } else { DiffLook::Unified };
-            diff_ui(ui, &format!("inspector {}", pane.path), &old, &new, look, theme);
+            // One name for all files: only one of them is compared at a time, and only that is remembered.
+            diff_ui(ui, "inspector", &old, &new, look, theme);
         }
         (Err(why), _) | (_, Err(why)) => {
             ui.add(Label::new(RichText::new(why).color(theme.bad)).wrap());
