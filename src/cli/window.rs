@@ -12,6 +12,7 @@ use crate::app::window::screenshot::{self, PictureOptions};
 use crate::app::window::{self, OpenRoom, WindowOptions};
 use crate::gateway::Environment;
 use crate::schedule::TICKS_PER_SEC;
+use crate::ui::dock::Tab;
 use crate::view::camera::ZOOM;
 use crate::workspace::layout::is_workspace;
 
@@ -60,6 +61,9 @@ pub(super) struct Arguments {
     /// Open what an element holds in the picture, by id
     #[arg(long, value_name = "ID", requires = "screenshot")]
     open: Option<String>,
+    /// Bring a pane to the front in the picture: files, shelf, graph, inspector, log, or a file by its path
+    #[arg(long, value_name = "PANE", requires = "screenshot", value_parser = pane)]
+    show: Vec<Tab>,
     /// Show the conversations in the picture
     #[arg(long, requires = "screenshot")]
     talks: bool,
@@ -72,6 +76,18 @@ fn look_at(text: &str) -> Result<(f32, f32, f32), String> {
         return Ok((x, y, zoom));
     }
     Err(format!("the zoom is between {} and {}", ZOOM.start(), ZOOM.end()))
+}
+
+fn pane(text: &str) -> Result<Tab, String> {
+    let fixed = Tab::FIXED.into_iter().find(|tab| tab.word() == text);
+    match fixed {
+        Some(tab) => Ok(tab),
+        None if text.contains(['.', '/']) => Ok(Tab::File(text.to_owned())),
+        None => {
+            let words: Vec<&str> = Tab::FIXED.iter().map(Tab::word).collect();
+            Err(format!("one of {}, or the path of a file", words.join(", ")))
+        }
+    }
 }
 
 fn size(text: &str) -> Result<(u32, u32), String> {
@@ -125,6 +141,7 @@ pub(super) fn open(arguments: &Arguments) -> Outcome {
         selected: arguments.select.clone(),
         open: arguments.open.clone(),
         sidebar: arguments.talks,
+        show: arguments.show.clone(),
     };
     let written = screenshot::write(&mut room, &picture, file);
     room.close("the picture was drawn");

@@ -43,6 +43,20 @@ impl Tab {
     pub const FIXED: [Self; 7] =
         [Self::Room, Self::Graph, Self::Files, Self::Shelf, Self::Inspector, Self::Talks, Self::Log];
 
+    /// What it is called on the command line; empty for files.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Shelf => "shelf",
+            Self::Files => "files",
+            Self::Room => "room",
+            Self::Graph => "graph",
+            Self::Inspector => "inspector",
+            Self::Talks => "talks",
+            Self::Log => "log",
+            Self::File(_) => "",
+        }
+    }
+
     /// What it is called on its tab.
     pub fn title(&self) -> String {
         match self {

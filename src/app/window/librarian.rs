@@ -2,10 +2,11 @@
 //! that no frame waits for the disk. Panes say what they want in every frame; what nobody wants for a while is
 //! forgotten, and what has changed is read again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
@@ -57,6 +58,8 @@ pub(super) struct Librarian {
     brought: Receiver<(Ask, Brought)>,
     thread: Option<JoinHandle<()>>,
     under_way: BTreeSet<Ask>,
+    /// What came while it was waited for.
+    waiting: VecDeque<(Ask, Brought)>,
     /// When something was read, in seconds since the window opened.
     read_secs: BTreeMap<Want, f64>,
     /// When something was wanted last.
@@ -90,6 +93,7 @@ impl Librarian {
             brought,
             thread: thread.ok(),
             under_way: BTreeSet::new(),
+            waiting: VecDeque::new(),
             read_secs: BTreeMap::new(),
             wanted_secs: BTreeMap::new(),
             stale: BTreeSet::new(),
@@ -102,6 +106,15 @@ impl Librarian {
     /// Whether something is being read that will have to be shown.
     pub(super) fn is_busy(&self) -> bool {
         !self.under_way.is_empty()
+    }
+
+    /// Waits until everything that was asked for has come, at most so long.
+    pub(super) fn wait(&mut self, at_most: Duration) {
+        let until = Instant::now() + at_most;
+        while self.waiting.len() < self.under_way.len() {
+            let Ok(brought) = self.brought.recv_deadline(until) else { break };
+            self.waiting.push_back(brought);
+        }
     }
 
     /// Has a whole run read; it comes with [`Librarian::serve`].
@@ -150,7 +163,7 @@ impl Librarian {
 
     fn hear(&mut self, library: &mut Library, book: &mut EventBook, now_secs: f64) -> Option<(Id, Read<EventBook>)> {
         let mut run = None;
-        while let Ok((ask, brought)) = self.brought.try_recv() {
+        while let Some((ask, brought)) = self.waiting.pop_front().or_else(|| self.brought.try_recv().ok()) {
             self.under_way.remove(&ask);
             if let Ask::Want(want) = ask {
                 self.read_secs.insert(want, now_secs);
@@ -318,7 +331,7 @@ impl Shelves {
     }
 
     fn run(&mut self, run: &str) -> Read<Vec<Arc<EventRow>>> {
-        let mut rows = std::collections::VecDeque::new();
+        let mut rows = VecDeque::new();
         self.log()?
             .for_each_event::<StoreError>(Some(run), |record| {
                 if rows.len() >= crate::view::book::ROWS_KEPT {
@@ -360,7 +373,6 @@ fn session_file(workspace: &Path, activation: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::{Duration, Instant};
 
     struct Reading {
         _folder: tempfile::TempDir,

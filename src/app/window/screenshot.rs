@@ -2,16 +2,19 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 
 use bevy::math::Vec2;
 use egui::{ColorImage, Context, vec2};
 
 use super::open_room::OpenRoom;
 use crate::base::{Id, Problem};
+use crate::store::now_ms;
 use crate::ui::UiState;
 use crate::ui::dock::Tab;
 use crate::ui::shell::Shell;
 use crate::view::art::Art;
+use crate::view::dates::Dates;
 use crate::view::fonts;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
@@ -21,7 +24,10 @@ use crate::view::recent::Recent;
 use crate::view::theme::Theme;
 
 /// Panels take a few frames to find their sizes.
-const FRAMES: usize = 4;
+const FRAMES: usize = 8;
+
+/// What panes want to show is waited for so long.
+const READ_AT_MOST: Duration = Duration::from_secs(5);
 
 /// How a picture is to look.
 #[derive(Clone, Debug)]
@@ -42,6 +48,8 @@ pub struct PictureOptions {
     pub open: Option<String>,
     /// Whether the conversations stand at the side.
     pub sidebar: bool,
+    /// Panes and files that are brought to the front, in this order.
+    pub show: Vec<Tab>,
 }
 
 /// Writes the room as the window would show it.
@@ -105,6 +113,9 @@ fn state_of(room: &mut OpenRoom, options: &PictureOptions) -> UiState {
         state.dock.show(&Tab::Talks, |_| true);
     }
     state.open_element = options.open.as_deref().map(Id::from);
+    for tab in &options.show {
+        state.dock.show(tab, |_| true);
+    }
     if let Some((middle, zoom)) = options.look_at {
         (state.camera.middle, state.camera.zoom, state.framed) = (middle, zoom, true);
     }
@@ -126,13 +137,25 @@ pub fn picture(room: &mut OpenRoom, options: &PictureOptions, state: &mut UiStat
     let mut shell = Shell::default();
     (state.now_secs, state.room_secs) = (room.now_secs(), room.now_secs());
     let size = vec2(options.size.0 as f32, options.size.1 as f32);
+    state.dates = Dates::here(state.look.dates);
+    state.studio.born_ms = now_ms();
     Rasteriser::default().picture_of(&context, size, options.pixels_per_point, FRAMES, |ui| {
+        serve(room, state);
         let looked_at = state.looked_at();
         let wanted = Wanted { camera: &state.camera, things: &looked_at, overlay: state.overlay, share: 1.0 };
         let mut model = room.model(&wanted);
         // Nobody is there to click: what the panels ask for is not done.
         drop(shell.show(ui, &mut model, &room.recent, &art, state));
     })
+}
+
+/// Brings panes what they want to see; a picture can wait for it.
+fn serve(room: &mut OpenRoom, state: &mut UiState) {
+    let OpenRoom { librarian, recent, .. } = room;
+    for _ in 0..2 {
+        let _run = librarian.serve(&mut state.studio.library, &mut recent.book, state.now_secs);
+        librarian.wait(READ_AT_MOST);
+    }
 }
 
 #[cfg(test)]
@@ -153,6 +176,7 @@ mod tests {
             selected: Vec::new(),
             open: None,
             sidebar: false,
+            show: Vec::new(),
         }
     }
 
@@ -167,6 +191,8 @@ mod tests {
             ("agent", PictureOptions { selected: vec!["researcher-1".to_owned()], ..usual() }),
             ("several", PictureOptions { selected: [agents, vec!["ideas".to_owned()]].concat(), ..evening() }),
             ("element", PictureOptions { selected: vec!["ideas".to_owned()], ..usual() }),
+            ("files", PictureOptions { show: vec![Tab::File("agents/orchestrator.md".into()), Tab::Log], ..usual() }),
+            ("graph", PictureOptions { show: vec![Tab::Graph], ..evening() }),
             ("talks", PictureOptions { sidebar: true, ..usual() }),
             ("pinboard", PictureOptions { open: Some("ideas".to_owned()), ..usual() }),
             ("board", PictureOptions { open: Some("news".to_owned()), ..evening() }),

@@ -127,9 +127,11 @@ impl Canvas {
         } else if let Some((before, _)) = self.last.filter(|(before, was)| *was == window && *before != rect) {
             state.camera.pan(before.center() - rect.center());
         }
+        // Panes take a frame or two to find their places.
+        let is_settled = self.last == Some((rect, window));
         state.camera.viewport = rect;
         self.last = Some((rect, window));
-        if !state.framed && rect.is_positive() {
+        if !state.framed && is_settled && rect.is_positive() {
             keys::frame(room, state);
             state.framed = true;
         }
