@@ -100,7 +100,7 @@ enum Command {
 }
 
 /// What is logged unless `WORKSHOP_LOG` says otherwise. What a window that ended early had not done yet is no news.
-const USUAL_LOG: &str = "warn,bevy_ecs::world::command_queue=error";
+const USUAL_LOG: &str = "warn,bevy_ecs::world::command_queue=error,egui_extras::loaders=error";
 
 /// Reads the command line and does what it says.
 pub fn main() -> ExitCode {

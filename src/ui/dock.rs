@@ -13,7 +13,7 @@ pub const FILES_AT_MOST: usize = 40;
 const ROOMY_POINTS: f32 = 1_000.0;
 /// Panes stand in this much of the window at first: at the left, in the middle, at the right; the log below.
 const SHARES: [f32; 3] = [0.20, 0.55, 0.25];
-const LOG_SHARE: f32 = 0.32;
+const LOG_SHARE: f32 = 0.38;
 const FILES_SHARE: f32 = 0.42;
 
 /// A pane.

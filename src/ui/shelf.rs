@@ -34,7 +34,6 @@ fn kind_purpose(word: &str) -> &'static str {
 pub fn shelf_ui(ui: &mut Ui, room: &RoomModel, art: &Art, theme: &Theme, state: &mut UiState) -> Vec<Command> {
     kit::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
-    ui.label(kit::heading("Shelf", theme));
     ui.label(kit::small("Drag something into the room, or double-click it.", theme));
     let search = state.drafts.entry(SEARCH.to_owned()).or_default();
     kit::field(ui, search, "Search the shelf", "Search");

@@ -392,6 +392,8 @@ impl UiState {
         self.dragging = None;
         self.rope = None;
         self.naming = None;
+        self.studio.shown_run = None;
+        self.studio.log.shown_run = None;
         self.framed = false;
     }
 }

@@ -11,6 +11,7 @@ use super::icons::Icon;
 use super::provider::provider_ui;
 use super::state::Dialog;
 use super::{Command, UiState, kit, words};
+use crate::base::text;
 use crate::schedule::Speed;
 use crate::simulation::ConversationCommand;
 use crate::view::model::RoomModel;
@@ -21,8 +22,8 @@ use crate::view::theme::{SPACE, TYPE, Theme};
 pub const SPEEDS: [Speed; 4] = [Speed::Times(1), Speed::Times(4), Speed::Times(16), Speed::Max];
 
 /// A window that is narrower than this has the bar in two rows, and under the second in three.
-const ONE_ROW_POINTS: f32 = 820.0;
-const TWO_ROWS_POINTS: f32 = 600.0;
+const ONE_ROW_POINTS: f32 = 940.0;
+const TWO_ROWS_POINTS: f32 = 720.0;
 
 /// Draws the bar, and whatever question is open.
 pub fn top_bar_ui(ui: &mut Ui, room: &RoomModel, recent: &Recent, theme: &Theme, state: &mut UiState) -> Vec<Command> {
@@ -32,6 +33,9 @@ pub fn top_bar_ui(ui: &mut Ui, room: &RoomModel, recent: &Recent, theme: &Theme,
     let width = ui.available_width();
     let from_the_right = Layout::right_to_left(Align::Center);
     ui.horizontal(|ui| {
+        if width >= TWO_ROWS_POINTS {
+            workspace_menu(ui, room, theme, state, &mut commands);
+        }
         scene_menu(ui, room, theme, state, &mut commands);
         ui.add_space(SPACE[1]);
         run_bar(ui, room, theme, &mut commands);
@@ -48,7 +52,10 @@ pub fn top_bar_ui(ui: &mut Ui, room: &RoomModel, recent: &Recent, theme: &Theme,
         }
     });
     if width < TWO_ROWS_POINTS {
-        ui.horizontal(|ui| ui.with_layout(from_the_right, |ui| toggles(ui, room, theme, state, &mut commands)));
+        ui.horizontal(|ui| {
+            workspace_menu(ui, room, theme, state, &mut commands);
+            ui.with_layout(from_the_right, |ui| toggles(ui, room, theme, state, &mut commands));
+        });
     }
     if width < ONE_ROW_POINTS {
         ui.horizontal(|ui| {
@@ -90,12 +97,12 @@ fn toggles(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, co
     }
 }
 
-fn scene_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
-    let shown = if room.scene.is_empty() { "No scene".to_owned() } else { room.scene.clone() };
-    let button = ui.menu_button(RichText::new(format!("{shown}    ")).size(TYPE[2]), |ui| {
+/// The workspace: others to open, what to bring in and take out.
+fn workspace_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
+    let name = text::truncate(&room.workspace, 24);
+    let button = ui.menu_button(RichText::new(format!("{name}    ")).color(theme.text_soft), |ui| {
         kit::dress(ui.style_mut(), theme);
         ui.set_min_width(240.0);
-        ui.label(kit::small(format!("Workspace {}", room.workspace), theme));
         let row = |ui: &mut Ui, label: &str| {
             ui.add(egui::Button::new(label).frame(false).min_size(egui::vec2(220.0, 28.0))).clicked()
         };
@@ -126,6 +133,17 @@ fn scene_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState,
                 ui.close();
             }
         }
+    });
+    kit::caret(ui, &button.response, theme);
+    kit::name(&button.response, "Workspace menu");
+}
+
+fn scene_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
+    let shown = if room.scene.is_empty() { "No scene".to_owned() } else { room.scene.clone() };
+    let button = ui.menu_button(RichText::new(format!("{shown}    ")).size(TYPE[2]), |ui| {
+        kit::dress(ui.style_mut(), theme);
+        ui.set_min_width(240.0);
+        ui.label(kit::small("Scenes of this workspace", theme));
         ui.separator();
         egui::ScrollArea::vertical().max_height(280.0).show(ui, |ui| {
             for scene in room.scenes.iter() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use egui::containers::menu::{MenuButton, MenuConfig};
-use egui::{Button, PopupCloseBehavior, RichText, ScrollArea, Spinner, TextEdit, Ui};
+use egui::{PopupCloseBehavior, RichText, ScrollArea, Spinner, TextEdit, Ui};
 
 use super::EventLogPane;
 use super::filter::{Filter, Grade, Kinds};
@@ -29,9 +29,11 @@ pub(super) fn bar_ui(
     pane: &mut EventLogPane,
     commands: &mut Vec<Command>,
 ) {
+    ui.spacing_mut().button_padding = egui::vec2(8.0, 2.0);
+    ui.spacing_mut().interact_size.y = 24.0;
     ui.horizontal_wrapped(|ui| {
-        let search = TextEdit::singleline(&mut pane.filter.text).hint_text("Search").desired_width(150.0);
-        let search = ui.add(search.margin(egui::Margin::symmetric(8, 5)).id_salt("event search"));
+        let search = TextEdit::singleline(&mut pane.filter.text).hint_text("Search").desired_width(110.0);
+        let search = ui.add(search.margin(egui::Margin::symmetric(8, 3)).id_salt("event search"));
         kit::name(&search, "Search the log");
         let known = &pane.known;
         let called = |id: &Id| known.names.called(id).to_owned();
@@ -42,21 +44,16 @@ pub(super) fn bar_ui(
         if known.runs.len() > 1 || pane.filter.run.is_some() {
             choose(ui, theme, ("Run filter", "All runs"), &known.runs, &mut pane.filter.run, |id| id.to_string());
         }
-        let clear = ui.add_enabled(pane.filter != Filter::default(), Button::new("Clear filters"));
-        if clear.clicked() {
+        if pane.filter != Filter::default() && ui.button("Clear filters").clicked() {
             pane.filter = Filter::default();
         }
         count_ui(ui, book, theme, pane);
-    });
-    ui.horizontal_wrapped(|ui| {
         if kit::switch(ui, !pane.list.is_held, "Follow", theme).on_hover_text("Keeps the newest row in sight").clicked()
         {
             pane.list.is_held = !pane.list.is_held;
         }
-        let choices = [
-            ("Simulated".to_owned(), "Simulated time".to_owned()),
-            ("Clock".to_owned(), "Clock time, in UTC".to_owned()),
-        ];
+        let choices =
+            [("Simulated".to_owned(), "Simulated time".to_owned()), ("Clock".to_owned(), "Clock time".to_owned())];
         if let Some(index) = kit::segments(ui, &choices, Some(usize::from(pane.by_clock)), theme) {
             pane.by_clock = index == 1;
         }

@@ -342,7 +342,7 @@ fn the_log_is_exported_and_earlier_runs_are_shown() {
     window.state_mut().state.studio.born_ms = BEGAN_MS + 1_000;
     window.state_mut().state.studio.library.runs = Some(Ok(Arc::new(vec![run])));
     window.run_steps(2);
-    click(&mut window, "morning, today 00:00: not ended");
+    click(&mut window, "morning, today, 00:00: not ended");
     click(&mut window, "Back to the open run");
     let expected = [Command::ExportLog(None), Command::ShowRun(Some("r-0".into())), Command::ShowRun(None)];
     assert_eq!(window.state().commands, expected);

@@ -51,7 +51,7 @@ fn restored(window: &Harness<'static, Stage>) -> Vec<FileOperation> {
 #[test]
 fn a_file_says_what_it_is_and_opens_in_a_tab() {
     let mut window = inspect_file(true);
-    for shown in ["plan.md", "artifact", "1,204 bytes", "Ada, 2023-11-14 22:13", "nobody, as far as the log says"] {
+    for shown in ["plan.md", "artifact", "1,204 bytes", "Ada, 14 Nov 2023, 22:13", "nobody, as far as the log says"] {
         assert!(is_shown(&window, shown), "{shown}");
     }
     click(&mut window, "Open in a tab");
