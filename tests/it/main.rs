@@ -14,6 +14,8 @@ mod peers;
 #[cfg(feature = "window")]
 mod screen;
 mod standing_still;
+#[cfg(feature = "window")]
+mod studio;
 mod vendor_tools;
 mod vendors;
 #[cfg(feature = "window")]
@@ -51,7 +53,7 @@ fn main() {
     ];
     let trials = modules.into_iter().flat_map(|trials| trials());
     #[cfg(feature = "window")]
-    let trials = trials.chain(window::trials());
+    let trials = trials.chain(window::trials()).chain(studio::trials());
     let trials = trials.collect();
     libtest_mimic::run(&arguments, trials).exit();
 }

@@ -30,7 +30,7 @@ pub fn trials() -> Vec<Trial> {
     vec![Trial::test("window::a_newcomer_s_first_half_hour", case).with_ignored_flag(ignored)]
 }
 
-const SIZE: (u32, u32) = (1280, 800);
+pub const SIZE: (u32, u32) = (1280, 800);
 
 /// Where everything stands in the window: the same window, drawn without a display.
 struct Plan {
@@ -81,11 +81,11 @@ impl Plan {
     }
 }
 
-fn called(node: &Node) -> Option<String> {
+pub fn called(node: &Node) -> Option<String> {
     node.label().or_else(|| node.value()).map(str::to_owned)
 }
 
-fn place(node: &Node) -> Option<Rect> {
+pub fn place(node: &Node) -> Option<Rect> {
     let bounds = node.bounds()?;
     Some(Rect::from_min_max(
         Pos2::new(bounds.x0 as f32, bounds.y0 as f32),
@@ -93,7 +93,7 @@ fn place(node: &Node) -> Option<Rect> {
     ))
 }
 
-fn copy_workspace(from: &Path, to: &Path) {
+pub fn copy_workspace(from: &Path, to: &Path) {
     for entry in std::fs::read_dir(from).unwrap() {
         let (path, name) = entry.map(|entry| (entry.path(), entry.file_name())).unwrap();
         if path.is_dir() && name != ".workshop" {
@@ -106,12 +106,12 @@ fn copy_workspace(from: &Path, to: &Path) {
 }
 
 /// The program with its window on a display.
-struct Running {
+pub struct Running {
     child: Child,
 }
 
 impl Running {
-    fn start(display: &Display, folder: &Path) -> Self {
+    pub fn start(display: &Display, folder: &Path) -> Self {
         let mut command = display.command(env!("CARGO_BIN_EXE_workshop"));
         command.current_dir(folder).args(["--light", "--size", "1280x800"]);
         let child = command.stderr(std::fs::File::create(display.folder.join("stderr.log")).unwrap()).spawn().unwrap();
@@ -122,7 +122,7 @@ impl Running {
     }
 
     /// Waits until the program has ended by itself.
-    fn end(mut self) {
+    pub fn end(mut self) {
         until("the program to end", || self.child.try_wait().unwrap().is_some());
         assert!(self.child.wait().unwrap().success(), "the program failed");
     }
@@ -136,12 +136,12 @@ impl Drop for Running {
     }
 }
 
-fn contains(file: &Path, text: &str) -> bool {
+pub fn contains(file: &Path, text: &str) -> bool {
     std::fs::read_to_string(file).is_ok_and(|content| content.contains(text))
 }
 
 /// Records of the log of a closed workspace.
-fn log(workspace: &Path) -> String {
+pub fn log(workspace: &Path) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_workshop"));
     let done = command.arg("export").arg(workspace).args(["--events", "-"]).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));

@@ -18,6 +18,7 @@ use crate::view::theme::Theme;
 
 /// Menus are so high at most, and so wide at least.
 const MENU_POINTS: (f32, f32) = (340.0, 200.0);
+const SEGMENTS_POINTS: f32 = 160.0;
 const CHOICE_POINTS: f32 = 26.0;
 
 /// Draws it.
@@ -52,6 +53,10 @@ pub(super) fn bar_ui(
         {
             pane.list.is_held = !pane.list.is_held;
         }
+        // What does not fit begins the next row: a frame does not wrap by itself.
+        if ui.available_width() < SEGMENTS_POINTS {
+            ui.end_row();
+        }
         let choices =
             [("Simulated".to_owned(), "Simulated time".to_owned()), ("Clock".to_owned(), "Clock time".to_owned())];
         if let Some(index) = kit::segments(ui, &choices, Some(usize::from(pane.by_clock)), theme) {
@@ -71,7 +76,7 @@ fn count_ui(ui: &mut Ui, book: &EventBook, theme: &Theme, pane: &EventLogPane) {
     let hits = thousands(pane.sieve.len() as u64);
     if pane.sieve.is_done() {
         let text = if pane.filter.is_empty() { format!("{total} records") } else { format!("{hits} of {total}") };
-        ui.label(kit::soft(text, theme));
+        ui.add(egui::Label::new(kit::soft(text, theme)).extend());
     } else {
         ui.label(kit::soft(format!("{hits} so far of {total}"), theme));
         let spinner = ui.add(Spinner::new().size(12.0).color(theme.accent));
