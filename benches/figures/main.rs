@@ -45,6 +45,8 @@ const GROUPS: &[Group] = &[
     #[cfg(feature = "window")]
     ("panes", panels::panes),
     #[cfg(feature = "window")]
+    ("graph layout", panels::graph_layout),
+    #[cfg(feature = "window")]
     ("large file", panels::large_file),
     #[cfg(feature = "window")]
     ("window", window::whole),

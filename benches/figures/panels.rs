@@ -6,6 +6,7 @@ use std::sync::Arc;
 use agent_workshop::base::{AgentKey, Id, Seq};
 use agent_workshop::simulation::State;
 use agent_workshop::store::{EventDraft, EventKind, EventRecord};
+use agent_workshop::ui::graph::layout::{LayoutRequest, lay_out};
 use agent_workshop::ui::library::TextRead;
 use agent_workshop::ui::{
     Command, UiState, editor, event_log, explorer, graph, inspector, run_bar, shelf, sidebar, top_bar,
@@ -75,8 +76,8 @@ fn pane(name: &str, size: egui::Vec2, draw: Draw) -> Figure {
             recent.book.push(&record(seq));
         }
         let mut events = vec![Event::PointerMoved(Pos2::new(size.x / 2.0, 200.0 + (number % 50) as f32))];
-        if name.ends_with("filtered") && (20..24).contains(&number) {
-            events.push(Event::Text("note".chars().nth(number - 20).map(String::from).unwrap_or_default()));
+        if name.ends_with("filtered") {
+            events = typing(number);
         }
         let input = RawInput {
             screen_rect: Some(Rect::from_min_size(Pos2::ZERO, size)),
@@ -96,8 +97,44 @@ fn pane(name: &str, size: egui::Vec2, draw: Draw) -> Figure {
         frame(number);
     }
     let times = Times::from_each((WARM_UP..WARM_UP + FRAMES).map(&mut frame));
-    Figure::at_most_ms(format!("a frame of the {name}, triangles included"), PANE_MS, &times)
-        .against(format!("{AGENTS} agents, {FILES} files, {RECORDS} records and {RECORDS_PER_FRAME} more a frame"))
+    Figure::at_most_ms(format!("a frame of the {name}, triangles included"), PANE_MS, &times).against(
+        match state.studio.explorer.rows_drawn() {
+            (0, _) => String::new(),
+            (rows, _) => format!("{rows} rows drawn"),
+        },
+    )
+}
+
+/// Clicks into the field of the explorer and types what is looked for, frame by frame.
+fn typing(number: usize) -> Vec<Event> {
+    let pos = Pos2::new(120.0, 25.0);
+    let (button, modifiers) = (egui::PointerButton::Primary, egui::Modifiers::NONE);
+    let letter = |number: usize| "note-0042".chars().nth(number).map(|letter| Event::Text(letter.to_string()));
+    match number {
+        10 => vec![Event::PointerMoved(pos)],
+        11 | 12 => vec![Event::PointerButton { pos, button, pressed: number == 11, modifiers }],
+        20.. => letter(number - 20).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A thousand agents of which each started a few others, until everybody has a place.
+pub fn graph_layout() -> Vec<Figure> {
+    let count = AGENTS as usize;
+    let request = LayoutRequest {
+        beginning: 0,
+        agents: (0..count).collect(),
+        sizes: vec![vec2(180.0, 44.0); count],
+        links: (1..count).map(|child| ((child - 1) / 3, child)).collect(),
+    };
+    let times = Times::of(1, 5, || {
+        let places = lay_out(&request);
+        assert_eq!(places.len(), count);
+    });
+    vec![
+        Figure::at_most_ms(format!("a graph of {count} agents laid out, on a thread of its own"), 1_000.0, &times)
+            .against("each started three"),
+    ]
 }
 
 /// A large file in the editor: until it is seen, and from a key to the picture.

@@ -14,6 +14,7 @@ mod dispatch_tests;
 pub mod failure;
 pub mod gemini;
 pub mod guard;
+pub mod key_keeping;
 pub mod keys;
 pub mod ledger;
 #[cfg(test)]

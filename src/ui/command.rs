@@ -7,6 +7,7 @@ use bevy::math::Vec2;
 use crate::agent::AgentCommand;
 use crate::base::Id;
 use crate::element::{ElementCommand, ElementEdit};
+use crate::gateway::keys::Secret;
 use crate::kernel::KernelCommand;
 use crate::schedule::Speed;
 use crate::simulation::{ConversationCommand, RelationshipCommand, TaskCommand};
@@ -82,6 +83,8 @@ pub enum Command {
     SetProvider(String),
     /// Asks a provider something small, to see whether it answers.
     TestProvider(String),
+    /// Keeps a key to a provider among the person's own files, under the name of its variable.
+    KeepKey(&'static str, Secret),
     /// Withdraws that question.
     StopTrial,
     /// Lets the settings and the agents decide again who answers.

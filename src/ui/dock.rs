@@ -80,6 +80,8 @@ pub struct Dock {
     hidden: BTreeSet<Tab>,
     /// The pane that a narrow window shows.
     pub alone: Tab,
+    /// Whether the window was narrow when it was drawn last.
+    pub(super) is_narrow: bool,
 }
 
 impl Default for Dock {
@@ -102,7 +104,7 @@ impl Default for Dock {
         }
         let root = tiles.insert_container(row);
         let hidden = BTreeSet::from([Tab::Log]);
-        Self { tree: Tree::new("the studio", root, tiles), hidden, alone: Tab::Room }
+        Self { tree: Tree::new("the studio", root, tiles), hidden, alone: Tab::Room, is_narrow: false }
     }
 }
 
@@ -124,7 +126,7 @@ impl Dock {
     /// Panes as they were written down; nothing where that is no studio.
     pub fn from_value(value: &Value) -> Option<Self> {
         let Written { tree, hidden, alone } = serde_json::from_value(value.clone()).ok()?;
-        let dock = Self { tree, hidden, alone };
+        let dock = Self { tree, hidden, alone, is_narrow: false };
         // Every pane once, each where it is reached from the root.
         let mut reached = Vec::new();
         dock.reach(dock.tree.root()?, &mut reached, 0)?;
@@ -170,6 +172,11 @@ impl Dock {
             _ => true,
         };
         self.is_shown(tab) && self.tree.tiles.parent_of(tile).is_none_or(in_front)
+    }
+
+    /// Whether a pane is seen in this window.
+    pub fn is_seen(&self, tab: &Tab) -> bool {
+        if self.is_narrow { self.alone == *tab } else { self.is_in_front(tab) }
     }
 
     /// Where a pane stood when it was drawn last.

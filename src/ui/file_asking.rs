@@ -60,7 +60,13 @@ impl FileAsking {
             Purpose::ExportZip(name) => ("Export the workspace", FileDialog::save_file, name.as_str()),
             Purpose::ExportLog(name) => ("Export the event log", FileDialog::save_file, name.as_str()),
         };
-        let mut dialog = FileDialog::new().title(title).default_file_name(name).default_size([640.0, 440.0]);
+        let mut dialog = FileDialog::new()
+            .title(title)
+            .default_file_name(name)
+            .default_size([640.0, 440.0])
+            .anchor(egui::Align2::CENTER_CENTER, [0.0, 0.0]);
+        // Its field has a ground on which the text of a light window cannot be read.
+        dialog.config_mut().show_search = false;
         // An export never takes the place of another file.
         dialog.config_mut().allow_file_overwrite = false;
         open(&mut dialog);

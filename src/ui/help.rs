@@ -8,7 +8,7 @@ use super::{UiState, kit};
 use crate::view::theme::{SPACE, TYPE, Theme};
 
 /// What the hands do that no key does.
-const GESTURES: [(&str, &str); 12] = [
+const GESTURES: [(&str, &str); 18] = [
     ("Drag empty floor", "Move the view"),
     ("Wheel or pinch", "Zoom at the pointer"),
     ("Drag from the shelf", "Put something into the room"),
@@ -21,6 +21,12 @@ const GESTURES: [(&str, &str); 12] = [
     ("Shift and drag", "Select what lies in a box"),
     ("Double-click an element", "Open what it holds"),
     ("Right-click", "What can be done here"),
+    ("Drag a tab", "Put a pane elsewhere"),
+    ("Ctrl and P", "Find a file"),
+    ("F2, Delete on a file", "Rename it, put it into the bin"),
+    ("Ctrl and S in a file", "Save what you wrote"),
+    ("Ctrl and F, H in a file", "Find, find and replace"),
+    ("F over the graph", "Show all of it"),
 ];
 
 /// Draws the keys, if they are shown.

@@ -161,7 +161,8 @@ pub static KEYS: [Binding; 38] = [
 pub fn pressed(ctx: &Context, state: &mut UiState) -> Vec<KeyAct> {
     let writes = ctx.text_edit_focused();
     let focused = ctx.memory(|memory| memory.focused());
-    let in_room = focused.is_none_or(|widget| widget == canvas::widget_id());
+    // What is not seen is not deleted, framed or moved.
+    let in_room = state.dock.is_seen(&Tab::Room) && focused.is_none_or(|widget| widget == canvas::widget_id());
     let pause = ctx.input_mut(|input| space_bar(input, in_room, &mut state.space));
     let mut acts = Vec::from_iter(pause.then_some(KeyAct::TogglePause));
     // Only where the room has it is Tab about the room: elsewhere it leads from widget to widget.

@@ -44,7 +44,8 @@ impl<'a> Panes<'a> {
         let width = root.available_width();
         // Panes open and close others while they are drawn; what they want is done afterwards.
         let mut dock = std::mem::take(&mut self.state.dock);
-        if width < NARROW_POINTS {
+        dock.is_narrow = width < NARROW_POINTS;
+        if dock.is_narrow {
             let chosen = self.strip(root, &dock);
             if let Some(tab) = chosen {
                 dock.show(&tab, |_| true);

@@ -4,6 +4,7 @@ use egui::{RichText, Ui};
 
 use super::state::TrialView;
 use super::{Command, UiState, kit, words};
+use crate::gateway::keys::Secret;
 use crate::gateway::vendor::VENDORS;
 use crate::view::model::RoomModel;
 use crate::view::theme::{SPACE, TYPE, Theme};
@@ -68,7 +69,11 @@ pub fn provider_ui(
         kit::field(ui, draft, "Model", model);
         spec_now = spec(&chosen, draft);
     }
-    needs(ui, &chosen, found.and_then(|(.., key)| key), theme, state);
+    let key = found.and_then(|(.., key)| key);
+    needs(ui, &chosen, key, theme, state);
+    if let Some(name) = key {
+        key_ui(ui, name, state, commands);
+    }
     ui.add_space(SPACE[0]);
     let mut used = false;
     ui.horizontal(|ui| {
@@ -120,6 +125,22 @@ fn needs(ui: &mut Ui, provider: &str, key: Option<&str>, theme: &Theme, state: &
     ui.add(egui::Label::new(RichText::new(text).size(TYPE[0]).color(colour)).wrap());
 }
 
+/// A field for the key itself. It is kept beside the person's other files and is never shown again.
+fn key_ui(ui: &mut Ui, name: &'static str, state: &mut UiState, commands: &mut Vec<Command>) {
+    let draft = state.drafts.entry(format!("key {name}")).or_default();
+    ui.horizontal(|ui| {
+        let field = egui::TextEdit::singleline(draft).password(true).hint_text(name).desired_width(190.0);
+        let field = ui.add(field.margin(egui::Margin::symmetric(8, 4)));
+        kit::name(&field, format!("Key for {name}"));
+        let is_there = !draft.trim().is_empty();
+        let about = "Written into keys.env in your config folder, never into the workspace";
+        let keep = ui.add_enabled(is_there, egui::Button::new("Keep key")).on_hover_text(about);
+        if is_there && (keep.clicked() || kit::entered(ui, &field)) {
+            commands.push(Command::KeepKey(name, Secret::new(std::mem::take(draft).trim())));
+        }
+    });
+}
+
 fn trial_ui(ui: &mut Ui, trial: &TrialView, now_secs: f64, theme: &Theme, commands: &mut Vec<Command>) {
     let waited = now_secs - trial.since_secs;
     match &trial.outcome {
@@ -168,6 +189,21 @@ mod tests {
     fn click(window: &mut Harness<'static, Stage>, label: &str) {
         window.get_by_label(label).click();
         window.run_steps(3);
+    }
+
+    #[test]
+    fn a_key_is_kept_and_not_shown_again() {
+        let mut window = choice(sample_room(), UiState::default());
+        click(&mut window, "Provider gemini");
+        window.get_by_label("Key for GEMINI_API_KEY").focus();
+        window.run_steps(1);
+        window.get_by_label("Key for GEMINI_API_KEY").type_text("some-key-123");
+        window.run_steps(2);
+        click(&mut window, "Keep key");
+        let kept = Command::KeepKey("GEMINI_API_KEY", Secret::new("some-key-123"));
+        assert_eq!(window.state().commands, [kept]);
+        assert!(window.state().state.drafts.values().all(|draft| !draft.contains("some-key")));
+        assert!(!format!("{:?}", window.state().commands).contains("some-key"));
     }
 
     #[test]

@@ -10,6 +10,8 @@ use super::remembering::{MemoryFile, Remembered};
 use super::screenshot::Seen;
 use super::steering::picture_file;
 use crate::base::Problem;
+use crate::gateway::key_keeping::keep_key;
+use crate::gateway::keys::Secret;
 use crate::gateway::{Environment, GatewaySettings, ProviderStatus, provider_status};
 use crate::ui::editor::Draft;
 use crate::view::raster::write_png;
@@ -37,6 +39,15 @@ pub(super) enum Job {
         /// Where their keys are.
         environment: Environment,
     },
+    /// Keep a key to a provider.
+    Key {
+        /// Under the name of its variable.
+        name: &'static str,
+        /// The key.
+        key: Secret,
+        /// Where the person's files are.
+        environment: Environment,
+    },
     /// Draw the window.
     Picture {
         /// As it was seen.
@@ -54,6 +65,8 @@ pub(super) enum Job {
 pub(super) enum News {
     /// Which providers are set up.
     Providers(Vec<ProviderStatus>),
+    /// A key was kept in this file, or could not be.
+    Key(&'static str, Result<PathBuf, Problem>),
     /// Something could not be written down.
     NotRemembered(Problem),
     /// A picture lies there, or could not be drawn.
@@ -137,6 +150,7 @@ fn work(mut file: Option<MemoryFile>, jobs: &Receiver<Job>, tell: &Sender<News>)
                     Some(News::NotRemembered(Problem::warning(file.display().to_string(), what, remedy)))
                 }
             },
+            Job::Key { name, key, environment } => Some(News::Key(name, keep_key(&environment, name, &key))),
             Job::Providers { settings, environment } => Some(News::Providers(provider_status(&settings, &environment))),
             Job::Picture { seen, file, folder, name } => {
                 let file = file.unwrap_or_else(|| picture_file(&folder, &name));

@@ -120,6 +120,7 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
         }
         Command::SetProvider(_)
         | Command::TestProvider(_)
+        | Command::KeepKey(..)
         | Command::StopTrial
         | Command::EndStandIn
         | Command::SetSettings(_)

@@ -199,6 +199,14 @@ impl Steering {
     ) {
         match command {
             Command::TestProvider(spec) => self.try_out(room, state, &spec),
+            Command::KeepKey(name, key) => {
+                let Some(environment) = room.world().map(|world| world.resource::<Surroundings>().0.clone()) else {
+                    return;
+                };
+                if !self.give(Job::Key { name, key, environment }) {
+                    state.tell("The key was not kept: too much is under way. Try again.", false);
+                }
+            }
             Command::StopTrial => {
                 if let Some(trial) = &self.trial {
                     trial.stop();
@@ -275,6 +283,16 @@ impl Steering {
         while let Some(news) = self.clerk.as_ref().and_then(Clerk::news) {
             match news {
                 News::Providers(providers) => state.providers = providers,
+                News::Key(name, kept) => {
+                    self.looked_secs = None;
+                    match kept {
+                        Ok(file) => state.tell(format!("{name} is kept in {}.", file.display()), true),
+                        Err(problem) => {
+                            let text = format!("{} {}", sentence(&problem.what), sentence(&problem.remedy));
+                            state.tell(text, false);
+                        }
+                    }
+                }
                 News::NotRemembered(problem) => {
                     if !room.notices.contains(&problem) {
                         room.notices.push(problem);

@@ -316,7 +316,7 @@ fn keys_move_the_choice_and_open_its_card() {
 #[test]
 fn times_are_simulated_or_those_of_the_clock() {
     let mut window = log(story());
-    click(&mut window, "Clock time, in UTC");
+    click(&mut window, "Clock time");
     assert!(pane(&mut window).by_clock);
     click(&mut window, "Simulated time");
     assert!(!pane(&mut window).by_clock);

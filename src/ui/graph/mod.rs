@@ -3,7 +3,7 @@
 mod cards;
 mod crowd;
 mod edges;
-mod layout;
+pub mod layout;
 mod live;
 mod minimap;
 mod model;

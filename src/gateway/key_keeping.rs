@@ -1,0 +1,109 @@
+//! Writes a key into the person's `keys.env`: one line changes, everything else stays as it was, and nobody else on
+//! the computer can read it.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::keys::{Environment, Secret};
+use crate::base::Problem;
+
+/// No key is longer, in bytes.
+const KEY_BYTES_AT_MOST: usize = 4_096;
+
+/// Keeps a key under this name, in the place of the one that was there. Says where it lies.
+pub fn keep_key(environment: &Environment, name: &str, key: &Secret) -> Result<PathBuf, Problem> {
+    let Some(file) = environment.key_file() else {
+        let remedy = format!("set {name} in the environment");
+        return Err(Problem::error("keys.env", "this computer names no folder for personal files", remedy));
+    };
+    let place = file.display().to_string();
+    let key = key.reveal().trim();
+    let is_odd = |c: char| c.is_control() || c.is_whitespace() || matches!(c, '"' | '\'');
+    if key.is_empty() || key.len() > KEY_BYTES_AT_MOST || key.contains(is_odd) {
+        return Err(Problem::error(place, "that is no key", "paste the key alone, as the provider shows it"));
+    }
+    let written = read(&file).and_then(|text| write(&file, &with(&text, name, key)));
+    written.map_err(|error| {
+        let remedy = format!("see that the folder may be written to, or set {name} in the environment");
+        Problem::error(&place, format!("the key cannot be kept: {error}"), remedy)
+    })?;
+    Ok(file)
+}
+
+fn read(file: &Path) -> io::Result<String> {
+    match fs::read_to_string(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        read => read,
+    }
+}
+
+/// The text with this key in it.
+fn with(text: &str, name: &str, key: &str) -> String {
+    let is_its_line = |line: &&str| {
+        let line = line.trim().strip_prefix("export ").unwrap_or(line.trim());
+        line.split_once('=').is_some_and(|(other, _)| other.trim() == name)
+    };
+    let line = format!("{name}={key}");
+    let mut lines: Vec<&str> = text.lines().collect();
+    // Where a name stands twice, the last one counts.
+    match lines.iter().rposition(|line| is_its_line(line)) {
+        Some(at) => lines[at] = &line,
+        None => lines.push(&line),
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Whole or not at all, and readable for its owner only from the first byte on.
+fn write(file: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let beside = file.with_extension("env.saving");
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut out = options.open(&beside)?;
+    let done = out.write_all(text.as_bytes()).and_then(|()| out.sync_all()).and_then(|()| fs::rename(&beside, file));
+    if done.is_err() {
+        // What was only needed on the way goes.
+        let _ = fs::remove_file(&beside);
+    }
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::keys::Keys;
+    use super::*;
+
+    #[test]
+    fn a_key_is_kept_for_its_owner_alone_and_the_rest_of_the_file_stays() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let environment = Environment::new([], Some(folder.path().to_owned()));
+        keep_key(&environment, "GEMINI_API_KEY", &Secret::new(" first-key-123 ")).expect("it can be kept");
+        let file = folder.path().join("keys.env");
+        fs::write(&file, "# mine\nexport GEMINI_API_KEY=\"old\"\nOPENAI_API_KEY=other-key\n")
+            .expect("it can be written");
+        keep_key(&environment, "GEMINI_API_KEY", &Secret::new("second-key-456")).expect("it can be kept");
+        let text = fs::read_to_string(&file).expect("it is there");
+        assert_eq!(text, "# mine\nGEMINI_API_KEY=second-key-456\nOPENAI_API_KEY=other-key\n");
+        let (keys, problems) = Keys::load(&environment);
+        assert_eq!(keys.get("GEMINI_API_KEY").map(Secret::reveal), Some("second-key-456"));
+        assert_eq!(problems, [], "others cannot read it");
+    }
+
+    #[test]
+    fn what_is_no_key_is_refused_and_never_said() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let environment = Environment::new([], Some(folder.path().to_owned()));
+        for odd in ["", "  ", "two words", "a\nOPENAI_API_KEY=b", "\"quoted\"", &"x".repeat(KEY_BYTES_AT_MOST + 1)] {
+            let refused = keep_key(&environment, "GEMINI_API_KEY", &Secret::new(odd)).expect_err("it is no key");
+            assert!(odd.trim().is_empty() || !refused.to_string().contains(odd));
+        }
+        assert!(!folder.path().join("keys.env").exists());
+        let nowhere = Environment::new([], None);
+        assert!(keep_key(&nowhere, "GEMINI_API_KEY", &Secret::new("some-key-123")).is_err());
+    }
+}
