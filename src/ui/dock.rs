@@ -103,7 +103,7 @@ impl Default for Dock {
             row.shares.set_share(column, share);
         }
         let root = tiles.insert_container(row);
-        let hidden = BTreeSet::from([Tab::Log]);
+        let hidden = BTreeSet::from([Tab::Log, Tab::Talks]);
         Self { tree: Tree::new("the studio", root, tiles), hidden, alone: Tab::Room, is_narrow: false }
     }
 }

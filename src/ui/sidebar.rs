@@ -79,15 +79,10 @@ pub fn sidebar_ui(
     kit::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
     let entries = entries(room, recent);
-    ui.horizontal(|ui| {
-        ui.label(kit::heading("Conversations", theme));
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if kit::switch(ui, room.talk_on, "Agents may talk", theme).clicked() {
-                let act = RoomAct::Talk(ConversationCommand::Switch { on: !room.talk_on });
-                commands.push(Command::Act(act, None));
-            }
-        });
-    });
+    if kit::switch(ui, room.talk_on, "Agents may talk", theme).clicked() {
+        let act = RoomAct::Talk(ConversationCommand::Switch { on: !room.talk_on });
+        commands.push(Command::Act(act, None));
+    }
     start(ui, room, theme, state, &mut commands);
     if entries.is_empty() {
         let how = "Agents talk when they meet, or when you let two of them begin above.";

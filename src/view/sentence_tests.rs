@@ -5,12 +5,46 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::base::Seq;
-use crate::ui::testing::sample_room;
+use crate::base::{AgentKey, ElementKey};
+use crate::simulation::State;
+use crate::view::model::{AgentView, ContentView, ElementView, RoomModel};
 
 #[path = "sentence_table.rs"]
 mod table;
 
 use table::table;
+
+/// Two agents and one element of each kind.
+fn sample_room() -> RoomModel {
+    let agents = [("ada-1", "Ada"), ("bram-1", "Bram")].into_iter().zip(0..).map(|((id, name), key)| AgentView {
+        key: AgentKey(key),
+        id: id.into(),
+        name: name.into(),
+        profile: "ada".into(),
+        look: "ada".into(),
+        position: bevy::math::Vec2::ZERO,
+        heading: bevy::math::Vec2::ZERO,
+        walks: false,
+        state: State::Idle,
+        since_secs: 0.0,
+        thinking: false,
+        queued: 0,
+        reads: None,
+        detail: None,
+    });
+    let kinds = [("rules", "rulebook"), ("news", "messageboard"), ("ideas", "pinboard"), ("post", "inbox")];
+    let elements = kinds.into_iter().zip(0..).map(|((id, kind), key)| ElementView {
+        key: ElementKey(key),
+        id: id.into(),
+        kind: kind.into(),
+        label: id.into(),
+        position: bevy::math::Vec2::ZERO,
+        owner: None,
+        file: None,
+        content: std::sync::Arc::new(ContentView::Text(String::new())),
+    });
+    RoomModel { agents: agents.collect(), elements: elements.collect(), ..RoomModel::default() }
+}
 
 fn names() -> Names {
     let mut names = Names::default();

@@ -19,6 +19,8 @@ use crate::workspace::archive;
 
 /// So many errands wait at most.
 const WAITING_AT_MOST: usize = 8;
+/// What a person changed last is on disk after so long.
+const SAVED_WITHIN: Duration = Duration::from_millis(1_500);
 /// What takes longer is shown.
 const SHOWN_AFTER: Duration = Duration::from_millis(300);
 
@@ -208,6 +210,7 @@ fn done(workspace: &Path, errand: Errand) -> Finished {
             }
         }
         Errand::ExportZip { file, name } => {
+            std::thread::sleep(SAVED_WITHIN);
             let file = file.unwrap_or_else(|| free_file(workspace, &name, "zip"));
             match archive::write_zip(workspace, &state_folder(workspace), &file) {
                 Ok(archived) => {
