@@ -198,7 +198,7 @@ fn close(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, comm
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::testing::stage;
+    use crate::ui::testing::{Stage, stage};
     use egui_kittest::kittest::Queryable;
 
     fn asking(dialog: Dialog) -> egui_kittest::Harness<'static, crate::ui::testing::Stage> {
@@ -219,6 +219,41 @@ mod tests {
         window.run_steps(4);
         assert_eq!(window.state().commands, [Command::ResetScene]);
         assert_eq!(window.state().state.dialog, None);
+    }
+
+    fn at_work() -> crate::view::model::RoomModel {
+        let mut room = crate::ui::testing::sample_room();
+        room.work.pieces = vec![crate::view::work::PieceView {
+            activation: crate::base::ActivationKey(7),
+            agent: "ada-1".into(),
+            task: "count".into(),
+            stage: "thinking",
+            turn: 1,
+            depth: 0,
+            tokens: 0,
+            question: None,
+        }];
+        room
+    }
+
+    #[test]
+    fn work_is_finished_first_or_cut_off_only_after_a_yes() {
+        for (answer, finishes, closes) in
+            [("Finish the work, then close", true, false), ("Close now", false, true), ("Stay", false, false)]
+        {
+            let state = UiState { dialog: Some(Dialog::Close), ..UiState::default() };
+            let draw = |ui: &mut Ui, room: &RoomModel, _: &_, theme: &Theme, state: &mut UiState| {
+                dialogs_ui(ui, room, theme, state)
+            };
+            let mut window = crate::ui::testing::stage_in(at_work(), state, draw);
+            window.run_steps(4);
+            assert!(window.query_by_label_contains("1 piece of work goes on").is_some());
+            window.get_by_label(answer).click();
+            window.run_steps(4);
+            let Stage { state, commands, .. } = window.state();
+            assert_eq!((state.closes_when_done, state.closes_now, state.dialog.is_some()), (finishes, closes, false));
+            assert_eq!(commands.contains(&Command::Quit), closes, "{answer}");
+        }
     }
 
     #[test]

@@ -4,7 +4,9 @@
 use std::path::PathBuf;
 
 use egui::Context;
-use egui_file_dialog::{DialogState, FileDialog};
+#[cfg(test)]
+use egui_file_dialog::DialogState;
+use egui_file_dialog::FileDialog;
 
 use super::Command;
 
@@ -48,7 +50,8 @@ impl FileAsking {
     }
 
     /// Whether the dialog is open.
-    pub fn is_open(&self) -> bool {
+    #[cfg(test)]
+    fn is_open(&self) -> bool {
         self.dialog.as_ref().is_some_and(|dialog| *dialog.state() == DialogState::Open)
     }
 

@@ -120,9 +120,4 @@ impl Library {
     pub fn forget_files(&mut self) {
         self.files_are_stale = true;
     }
-
-    /// Forgets what belongs to another workspace.
-    pub fn clear(&mut self) {
-        *self = Self::default();
-    }
 }

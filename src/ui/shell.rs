@@ -52,7 +52,6 @@ impl Shell {
         commands.extend(super::palette::palette_ui(root, room, &theme, state));
         let asked = state.asks_file.take();
         commands.extend(self.file_asking.show(root.ctx(), asked));
-        state.file_asking_open = self.file_asking.is_open();
         super::help::help_ui(root, &theme, state);
         commands
     }

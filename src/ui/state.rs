@@ -111,8 +111,6 @@ pub struct UiState {
     pub tasks_given: Vec<String>,
     /// What a file or a folder of the computer is asked for; taken away by the dialog.
     pub asks_file: Option<Purpose>,
-    /// Whether that dialog is open.
-    pub file_asking_open: bool,
     /// Workspaces that were open on this computer, by folder, the last one first.
     pub known_workspaces: Vec<PathBuf>,
     /// Whether another workspace was opened, and what the window remembers of it is still to be taken up.
