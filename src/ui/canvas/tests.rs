@@ -150,8 +150,8 @@ impl Window {
     fn choose(&mut self, label: &str) {
         // A menu is drawn after what may say the same, but for the inspector.
         let inspector = self.state().dock.rect(&Tab::Inspector).unwrap_or(Rect::NOTHING);
-        let said = self.0.get_all_by_label_contains(label);
-        said.filter(|node| !inspector.x_range().contains(node.rect().center().x)).last().expect("it is there").click();
+        let beside = |node: &egui_kittest::Node| !inspector.x_range().contains(node.rect().center().x);
+        self.0.get_all_by_label_contains(label).rfind(beside).expect("it is there").click();
         self.0.run_steps(6);
     }
 
