@@ -104,6 +104,10 @@ impl Screen {
         self.put_on_theme(context, room);
         self.state.now_secs = room.now_secs();
         performing::go_on(room, &mut self.state);
+        // Before anything is drawn: what was written in one workspace must not be saved in another.
+        if std::mem::take(&mut self.state.moved) {
+            self.steering.move_to(room, &mut self.state);
+        }
         if !input.events.is_empty() || !self.dropped.is_empty() {
             self.touched_secs = self.state.now_secs;
         }
@@ -149,9 +153,6 @@ impl Screen {
         }
         if self.state.closes_when_done && model.work.pieces.is_empty() {
             self.wants_to_quit = true;
-        }
-        if std::mem::take(&mut self.state.moved) {
-            self.steering.move_to(room, &mut self.state);
         }
         self.steering.after(&model, &self.state);
         if self.steering.is_busy() || room.librarian.is_busy() {
@@ -307,6 +308,8 @@ mod tests {
     use super::*;
     use crate::app::room::OpenOptions;
     use crate::schedule::SimClock;
+    use crate::ui::editor::Draft;
+    use crate::view::model::RoomModel;
     use crate::workspace::starter;
 
     #[test]
@@ -337,6 +340,38 @@ mod tests {
             rests = if screen.next_frame >= QUIET { rests + 1 } else { 0 };
         }
         assert!(rests > 20, "it rested for {rests} frames: {:?}", context.repaint_causes());
+        room.close("tested");
+    }
+
+    #[test]
+    fn what_was_not_saved_stays_in_its_workspace_when_another_is_opened() {
+        let workspace = || {
+            let folder = tempfile::tempdir().expect("a temporary folder can be made");
+            starter::init(folder.path()).expect("the starter kit can be written");
+            folder
+        };
+        let (one, other) = (workspace(), workspace());
+        let options = OpenOptions { folder: one.path().to_owned(), ..OpenOptions::default() };
+        let mut room = OpenRoom::open(options).expect("the starter scene opens");
+        let steering = Steering::of(&mut room, None);
+        let mut screen = Screen::steered(Some(false), steering);
+        let draft =
+            Draft { path: "agents/writer.md".into(), base: None, text: "mine".into(), applies_when_idle: false };
+        screen.state.studio.editors.restore(vec![draft]);
+        let model = RoomModel::default();
+        performing::perform(&mut room, &model, &mut screen.state, Command::OpenWorkspace(other.path().to_owned()));
+        let context = Context::default();
+        for _ in 0..6 {
+            room.live();
+            let size = egui::vec2(1280.0, 800.0);
+            let screen_rect = Some(egui::Rect::from_min_size(egui::Pos2::ZERO, size));
+            let mut output = screen.frame(&context, &mut room, RawInput { screen_rect, ..RawInput::default() });
+            output.textures_delta.clear();
+        }
+        assert_eq!(room.folder(), other.path());
+        assert!(screen.state.studio.editors.unsaved().is_empty());
+        let drafts = |folder: &tempfile::TempDir| folder.path().join(".workshop/drafts.json").exists();
+        assert!(drafts(&one) && !drafts(&other));
         room.close("tested");
     }
 }
