@@ -263,13 +263,13 @@ fn export_log(workspace: &Path, run: &str, file: &Path) -> Result<u64, String> {
 }
 
 /// Writes a file that is not there yet; one that is there stays as it is.
-pub(super) fn write_new(path: &Path, text: &str) -> io::Result<()> {
+pub(super) fn write_new(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         // Where a file stands in the way of a folder, it is not the wanted file that is there already.
         fs::create_dir_all(folder).map_err(io::Error::other)?;
     }
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    let written = file.write_all(content.as_ref()).and_then(|()| file.sync_all());
     if written.is_err() {
         // Half a file would be taken for a whole one; if it cannot be removed either, the error says enough.
         let _ = fs::remove_file(path);

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use super::errands::write_new;
 use crate::agent::formats::format_of;
 use crate::agent::front_matter;
 use crate::base::Problem;
@@ -140,7 +141,7 @@ fn copy_new(file: &Path, workspace: &Path, wanted: &str) -> io::Result<String> {
     for number in 1..1_000 {
         let path = if number == 1 { wanted.to_owned() } else { format!("{stem}-{number}{ending}") };
         let target = workspace.join(&path);
-        match write_bytes(&target, &bytes) {
+        match write_new(&target, &bytes) {
             Ok(()) => return Ok(path),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 // The same once more is there already.
@@ -152,19 +153,6 @@ fn copy_new(file: &Path, workspace: &Path, wanted: &str) -> io::Result<String> {
         }
     }
     Err(io::Error::new(ErrorKind::AlreadyExists, "there are a thousand files of that name"))
-}
-
-fn write_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(io::Error::other)?;
-    }
-    let mut file = fs::OpenOptions::new().write(true).create_new(true).open(path)?;
-    let written = io::Write::write_all(&mut file, bytes).and_then(|()| file.sync_all());
-    if written.is_err() {
-        // Half a file would be taken for a whole one.
-        let _ = fs::remove_file(path);
-    }
-    written
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use crate::ui::diff::{DiffLook, diff_ui};
 use crate::ui::icons::Icon;
 use crate::ui::library::{Library, Read};
 use crate::ui::{kit, words};
+use crate::view::dates::Dates;
 use crate::view::model::RoomModel;
 use crate::view::theme::{SPACE, TYPE, Theme};
 
@@ -40,6 +41,8 @@ pub struct HistorySetting<'a> {
     pub is_unsaved: bool,
     /// Now, in milliseconds since 1970.
     pub now_ms: u64,
+    /// How dates are written.
+    pub dates: &'a Dates,
     /// For the names of authors.
     pub room: &'a RoomModel,
     /// The colours of the window.
@@ -132,24 +135,16 @@ fn row_ui(
             return;
         };
         ui.label(RichText::new(format!("Version {}", version.number)).size(TYPE[1]));
-        let ago = words::duration(setting.now_ms.saturating_sub(version.time_ms) as f64 / 1_000.0);
+        let when = setting.dates.when(version.time_ms, setting.now_ms);
         let by = setting.room.called(&version.author);
-        let about = format!("{by}, {ago} ago, {} characters", words::compact(version.chars));
-        ui.label(kit::small(about, theme)).on_hover_text(moment(version.time_ms));
+        let about = format!("{by}, {when}, {} characters", words::compact(version.chars));
+        ui.label(kit::small(about, theme)).on_hover_text(setting.dates.in_full(version.time_ms));
     });
 }
 
 /// A button that puts a version on one side.
 fn side(shown: &'static str, on: bool) -> egui::Button<'static> {
     egui::Button::selectable(on, shown).min_size(vec2(64.0, 24.0))
-}
-
-/// A moment in words that do not depend on where one is.
-fn moment(time_ms: u64) -> String {
-    let time = std::time::UNIX_EPOCH.checked_add(std::time::Duration::from_millis(time_ms));
-    // The years beyond which the writer gives up are not reached by any clock.
-    let time = time.filter(|_| time_ms < 253_402_300_800_000);
-    time.map_or_else(String::new, |time| format!("{} (UTC)", humantime::format_rfc3339_seconds(time)))
 }
 
 /// Bringing back, asked about where something would go, and how the difference is shown.

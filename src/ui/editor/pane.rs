@@ -352,7 +352,8 @@ fn past_ui(
         path,
         now: &now,
         is_unsaved: file.tab.begun.is_some(),
-        now_ms: state.studio.born_ms + (state.now_secs * 1_000.0) as u64,
+        now_ms: state.now_ms(),
+        dates: &state.dates,
         room,
         theme,
     };

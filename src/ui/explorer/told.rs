@@ -1,7 +1,5 @@
 //! What there is to say about a file in words: for tooltips, for screen readers, and about who took it away.
 
-use std::time::{Duration, UNIX_EPOCH};
-
 use super::Explorer;
 use super::signs::kind_name;
 use super::standing::Standing;
@@ -9,31 +7,6 @@ use crate::base::Severity;
 use crate::ui::{UiState, words};
 use crate::view::model::RoomModel;
 use crate::workspace::vfs::{FileInfo, OUTSIDE, ROOM};
-
-/// Longer ago than this a date says more than a span of time.
-const DATE_AFTER_SECS: f64 = 36.0 * 3_600.0;
-
-/// Now, in milliseconds since 1970; 0 where nobody knows.
-pub(super) fn now_ms(state: &UiState) -> u64 {
-    match state.studio.born_ms {
-        0 => 0,
-        born => born + (state.now_secs.max(0.0) * 1_000.0) as u64,
-    }
-}
-
-/// When something was, as people say it.
-pub(super) fn when(now_ms: u64, then_ms: u64) -> String {
-    if then_ms == 0 {
-        return "at some time".to_owned();
-    }
-    let secs = now_ms.saturating_sub(then_ms) as f64 / 1_000.0;
-    if now_ms >= then_ms && secs < DATE_AFTER_SECS {
-        return format!("{} ago", words::duration(secs));
-    }
-    let time = UNIX_EPOCH + Duration::from_millis(then_ms);
-    let stamp = humantime::format_rfc3339_seconds(time).to_string();
-    format!("on {}", stamp.split('T').next().unwrap_or(&stamp))
-}
 
 /// How large a file is.
 pub(super) fn size(bytes: u64) -> String {
@@ -91,7 +64,7 @@ impl Explorer {
         let path = &file.path;
         let mut lines = vec![path.clone()];
         let version = if file.version > 0 { format!(", version {}", file.version) } else { String::new() };
-        let written = when(now_ms(state), file.modified_ms);
+        let written = state.when(file.modified_ms);
         lines.push(format!("{}, {}{version}, written {written}", kind_name(file.kind), size(file.size)));
         if let Some(profile) = self.watch.profile_of_file(path) {
             let why = self.watch.why_ended(profile).filter(|why| !why.is_empty());
@@ -117,17 +90,16 @@ impl Explorer {
 
     /// Who took a file away and when, as far as that is known; else who wrote it last.
     pub(super) fn gone_words(&self, file: &FileInfo, room: &RoomModel, state: &mut UiState) -> String {
-        let now = now_ms(state);
         if let Some(taken) = self.watch.taken(&file.path) {
-            return format!("by {}, {}", author(room, &taken.by), when(now, taken.time_ms));
+            return format!("by {}, {}", author(room, &taken.by), state.when(taken.time_ms));
         }
         let newest = match state.studio.library.versions(&file.path) {
             Some(Ok(versions)) => versions.first().map(|newest| (newest.author.clone(), newest.time_ms)),
             _ => None,
         };
         match newest {
-            Some((by, time_ms)) => format!("last written by {}, {}", author(room, &by), when(now, time_ms)),
-            None => format!("last written {}", when(now, file.modified_ms)),
+            Some((by, time_ms)) => format!("last written by {}, {}", author(room, &by), state.when(time_ms)),
+            None => format!("last written {}", state.when(file.modified_ms)),
         }
     }
 }
@@ -145,26 +117,12 @@ mod tests {
     use crate::view::recent::Recent;
 
     #[test]
-    fn times_are_said_as_people_say_them() {
-        let day = 86_400_000;
-        for (now, then, said) in [
-            (100 * day, 100 * day - 5_000, "5 s ago"),
-            (100 * day, 100 * day - 7_200_000, "2 h ago"),
-            (100 * day, 98 * day, "on 1970-04-09"),
-            (0, 98 * day, "on 1970-04-09"),
-            (100 * day, 0, "at some time"),
-        ] {
-            assert_eq!(when(now, then), said);
-        }
-    }
-
-    #[test]
     fn who_took_a_file_away_is_told_before_who_wrote_it_last() {
         let (room, mut recent) = (sample_room(), Recent::default());
         let (mut explorer, mut state) = (Explorer::default(), UiState::default());
         state.studio.born_ms = 100_000_000;
         let file = gone("old.md", 3);
-        assert_eq!(explorer.gone_words(&file, &room, &mut state), "last written 27 h 30 min ago");
+        assert_eq!(explorer.gone_words(&file, &room, &mut state), "last written yesterday, 00:16");
         assert!(state.studio.library.wants.contains(&Want::Versions("old.md".into())));
         let version = |author: &str, number| FileVersion {
             number,
@@ -176,13 +134,13 @@ mod tests {
         };
         let versions = Arc::new(vec![version(OUTSIDE, 3), version("user", 2)]);
         state.studio.library.versions.insert("old.md".into(), Ok(versions));
-        assert_eq!(explorer.gone_words(&file, &room, &mut state), "last written by another program, 1 min ago");
+        assert_eq!(explorer.gone_words(&file, &room, &mut state), "last written by another program, today, 03:45");
         let data = serde_json::json!({ "path": "old.md", "by": "ada-1", "gone": true });
         let draft = EventDraft::new(EventKind::FileChange, data);
         let time_ms = 100_000_000 - 7_200_000;
         recent.book.push(&EventRecord { seq: Seq(1), tick: 1, time_ms, run: "r".into(), draft });
         explorer.watch.follow(&room, &recent);
-        assert_eq!(explorer.gone_words(&file, &room, &mut state), "by Ada, 2 h ago");
+        assert_eq!(explorer.gone_words(&file, &room, &mut state), "by Ada, today, 01:46");
     }
 
     #[test]
