@@ -49,6 +49,7 @@
 //! - **No system waits** for a file, a database, the network or a process.
 
 pub mod base;
+pub mod safe_fs;
 pub mod schedule;
 
 pub mod store;

@@ -41,6 +41,7 @@ fn open(folder: &Path) -> FileDesk {
         limits: FileLimits::default(),
         disk: None,
         watch: false,
+        ignored: std::collections::BTreeSet::new(),
     })
     .expect("the workspace can be opened")
 }
@@ -67,7 +68,11 @@ impl Office {
             author: Author("ada".into()),
             activation: None,
             operation,
-            rights: FileRights { reads: vec![vec!["**".into()]], writes: vec![vec!["artifacts/**".into()]] },
+            rights: FileRights {
+                reads: vec![vec!["**".into()]],
+                writes: vec![vec!["artifacts/**".into()]],
+                ..FileRights::default()
+            },
             cause: Seq(1),
         };
         assert!(self.desk.send(order).is_ok(), "there is room");

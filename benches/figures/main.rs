@@ -2,11 +2,15 @@
 //!
 //! Prints one Markdown table. A time is the median of its repetitions, with the least and the most in brackets;
 //! what is compared is measured in turn in the same run. A figure that is missed is said and fails nothing:
-//! machines differ.
+//! machines differ. `-- trust` is apart from them: it measures nothing and fails where something is found.
 
 mod files;
 #[cfg(feature = "window")]
 mod frames;
+#[cfg(target_os = "linux")]
+#[path = "../../tests/it/hostile_server.rs"]
+#[allow(dead_code, reason = "the integration tests use more of it")]
+mod hostile_server;
 mod measure;
 mod minds;
 #[cfg(feature = "window")]
@@ -18,6 +22,8 @@ mod rooms;
 #[allow(dead_code)]
 mod screen;
 mod ticks;
+#[cfg(target_os = "linux")]
+mod trust;
 #[cfg(feature = "window")]
 mod window;
 mod work;
@@ -55,6 +61,17 @@ const GROUPS: &[Group] = &[
 fn main() {
     // Cargo passes options of its own, such as --bench.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    #[cfg(target_os = "linux")]
+    if let Some(("trust", loops)) = wanted.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        match trust::run(loops) {
+            Ok(true) => return,
+            Ok(false) => std::process::exit(1),
+            Err(what) => {
+                eprintln!("{what}");
+                std::process::exit(2);
+            }
+        }
+    }
     let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|part| name.contains(part.as_str()));
     println!("| what | at most | measured | against | |");
     println!("|---|---|---|---|---|");

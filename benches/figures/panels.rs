@@ -41,7 +41,7 @@ type Draw = fn(&mut Ui, &RoomModel, &Recent, &Theme, &mut UiState) -> Vec<Comman
 /// Every pane in turn.
 pub fn panes() -> Vec<Figure> {
     let panes: [(&str, egui::Vec2, Draw); 10] = [
-        ("top bar", vec2(1920.0, 80.0), top_bar::top_bar_ui),
+        ("top bar", vec2(1920.0, 80.0), |ui, room, _, theme, state| top_bar::top_bar_ui(ui, room, theme, state)),
         ("run bar", vec2(1920.0, 80.0), |ui, room, _, theme, state| run_bar::run_bar_ui(ui, room, theme, state)),
         ("shelf", vec2(260.0, 1000.0), |ui, room, _, theme, state| {
             shelf::shelf_ui(ui, room, &Art::default(), theme, state)
@@ -203,7 +203,7 @@ fn room() -> RoomModel {
         heading: Vec2::ZERO,
         walks: false,
         state: State::Idle,
-        since_secs: 1.0,
+        in_state_secs: 1.0,
         thinking: false,
         queued: 0,
         reads: None,

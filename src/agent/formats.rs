@@ -2,7 +2,7 @@
 
 use super::markdown;
 use super::profile::AgentProfile;
-use crate::base::{Problem, text};
+use crate::base::{Id, Problem, free_id, is_reserved, text};
 
 /// One format of agent files.
 pub struct AgentFormat {
@@ -19,6 +19,8 @@ pub struct AgentFile {
     pub profile: AgentProfile,
     /// Whether the file names its id itself, so that the id survives a renaming.
     pub has_explicit_id: bool,
+    /// The id that the file asks for and does not get, because it stands for something else.
+    pub reserved_id: Option<Id>,
     /// Whether the file could not be used as what it is meant to be.
     pub malformed: bool,
     /// What is wrong with it.
@@ -55,6 +57,18 @@ pub fn title(stem: &str) -> String {
 pub fn id_of_path(path: &str) -> String {
     let id = text::slug(stem(path));
     if id.is_empty() { "agent".to_owned() } else { id }
+}
+
+/// The id that a file's agent goes by, with the one that it cannot have, if that is another, and what is wrong then.
+pub fn claim_id(path: &str, wanted: String) -> (Id, Option<(Id, Problem)>) {
+    let wanted: Id = wanted.into();
+    let id = free_id(wanted.clone());
+    let reserved = is_reserved(&wanted).then(|| {
+        let what = format!("the id {wanted:?} stands for something else in the room; this agent goes by {id:?}");
+        let problem = Problem::error(path, what, "give it another id in its front matter, or the file another name");
+        (wanted, problem)
+    });
+    (id, reserved)
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::workspace::yaml;
+
 /// No honest front matter is longer; a longer one is refused before it is parsed.
 const MAX_BYTES: usize = 64 * 1024;
 
@@ -76,16 +78,19 @@ fn read_keys(yaml: &str) -> Result<Map<String, Value>, FrontMatterError> {
     if yaml.len() > MAX_BYTES {
         return Err(FrontMatterError::new(format!("the front matter is longer than {} KiB", MAX_BYTES / 1024), 1));
     }
-    // Through YAML's own value: unlike JSON's it refuses a key that stands twice.
-    let value: serde_yaml::Value = serde_yaml::from_str(yaml).map_err(|error| FrontMatterError {
-        what: format!("the front matter is not valid YAML: {error}"),
-        line: error.location().map(|location| location.line() + 1),
+    // YAML takes such a mark for nothing at its beginning and for a letter of a key elsewhere: the same line would
+    // say something else once a line is written above it.
+    if let Some(line) = yaml.lines().position(|line| line.contains('\u{feff}')) {
+        return Err(FrontMatterError::new("the front matter holds an invisible byte order mark (U+FEFF)", line + 2));
+    }
+    let value = yaml::parse(yaml).map_err(|error| FrontMatterError {
+        what: format!("the front matter is not valid YAML: {}", error.what),
+        line: error.line.map(|line| line + 1),
     })?;
-    match serde_json::to_value(value) {
-        Ok(Value::Object(keys)) => Ok(keys),
-        Ok(Value::Null) => Ok(Map::new()),
-        Ok(_) => Err(FrontMatterError::new("the front matter is not a list of keys", 2)),
-        Err(error) => Err(FrontMatterError::new(format!("the front matter is not a list of keys: {error}"), 2)),
+    match value {
+        Value::Object(keys) => Ok(keys),
+        Value::Null => Ok(Map::new()),
+        _ => Err(FrontMatterError::new("the front matter is not a list of keys", 2)),
     }
 }
 
@@ -116,6 +121,7 @@ mod tests {
         assert_eq!(line("---\nname: Ada\n"), Some(1));
         assert_eq!(line("---"), Some(1));
         assert_eq!(line("---\njust words\n---\n"), Some(2));
+        assert_eq!(line("---\nname: Ada\n\u{feff}tools: [a]\n---\n"), Some(3));
         assert!(line("---\nname: Ada\ntools: [a\n---\n").is_some());
         assert!(split("---\nname: a\nname: b\n---\n").is_err());
     }

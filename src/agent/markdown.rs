@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::formats::{AgentFile, AgentFormat, id_of_path, stem, title};
+use super::formats::{AgentFile, AgentFormat, claim_id, id_of_path, stem, title};
 use super::front_matter::{self, FrontMatter, FrontMatterError};
-use super::profile::AgentProfile;
+use super::limits::{self, Limit, Meaning};
+use super::profile::{AgentProfile, KeyLines};
 use crate::base::{Behaviour, Problem, text};
 
 /// `agents/*.md`. Files deeper down belong to something else (skills of an agent directory).
@@ -36,6 +37,9 @@ const KEYS: &[&str] = &[
     "writes",
 ];
 
+/// Keys that limit an agent: naming one of them and writing nothing behind it is no way to lift the limit.
+const LIMITING_KEYS: &[&str] = &["tools", "reads", "writes", "safety_mode"];
+
 /// Reads the file; see [`AgentFile`]. Malformed front matter makes the whole text the instructions of an
 /// agent with the least privileges.
 pub fn read(path: &str, text: &str) -> AgentFile {
@@ -48,8 +52,9 @@ pub fn read(path: &str, text: &str) -> AgentFile {
 }
 
 fn malformed(path: &str, text: &str, error: &FrontMatterError) -> AgentFile {
+    let (id, reserved) = claim_id(path, id_of_path(path));
     let profile = AgentProfile {
-        id: id_of_path(path).into(),
+        id,
         name: name_of_path(path),
         instructions: text.to_owned(),
         tools: Some(Vec::new()),
@@ -60,10 +65,14 @@ fn malformed(path: &str, text: &str, error: &FrontMatterError) -> AgentFile {
         writes: Some(Vec::new()),
         ..AgentProfile::default()
     };
-    let remedy = "mend the lines between the two ---; until then the whole file is its instructions and it may use \
+    let remedy = "correct the lines between the two ---; until then the whole file is its instructions and it may use \
                   no tools";
-    let problem = Problem::error(path, error.what.clone(), remedy).at_line(error.line);
-    AgentFile { profile, has_explicit_id: false, malformed: true, problems: vec![problem] }
+    let mut problems = vec![Problem::error(path, error.what.clone(), remedy).at_line(error.line)];
+    let reserved_id = reserved.map(|(id, problem)| {
+        problems.push(problem);
+        id
+    });
+    AgentFile { profile, has_explicit_id: false, reserved_id, malformed: true, problems }
 }
 
 fn name_of_path(path: &str) -> String {
@@ -94,42 +103,125 @@ fn read_front(path: &str, front: &FrontMatter<'_>) -> Result<AgentFile, FrontMat
     let mut problems = Vec::new();
     let mut known: Map<String, Value> = Map::new();
     let mut extra = Map::new();
+    let mut limits = Vec::new();
+    let mut lines = KeyLines::default();
     for (key, value) in &front.keys {
         let ours = our_spelling(key);
         if !KEYS.contains(&ours.as_str()) {
-            problems.extend(unknown_key(path, front, key));
+            other_key(path, front, (key, value), &mut limits, &mut problems);
             extra.insert(key.clone(), value.clone());
         } else if known.contains_key(&ours) {
             let what = format!("the key {ours:?} stands there twice, in two spellings");
-            problems.push(
-                Problem::warning(path, what, format!("remove {key:?}; it is ignored")).at_line(front.line_of(key)),
-            );
-        } else if !value.is_null() {
-            known.insert(ours, value.clone());
+            let remedy = if LIMITING_KEYS.contains(&ours.as_str()) || ours == "share_workspace_info" {
+                limits.extend(limits::of_own(&ours, value));
+                format!("remove {key:?} or the other one; until then both limit the agent")
+            } else {
+                format!("remove {key:?}; it is ignored")
+            };
+            problems.push(Problem::warning(path, what, remedy).at_line(front.line_of(key)));
+        } else {
+            lines.0.extend(front.line_of(key).map(|line| (ours.clone(), line)));
+            known.extend(own_key(path, front, (key, &ours), value, &mut limits, &mut problems));
         }
     }
     let keys = Keys { known: &known, front };
     let explicit_id = keys.text("id")?.map(|id| text::slug(&id)).filter(|id| !id.is_empty());
+    let has_explicit_id = explicit_id.is_some();
+    let (id, reserved) = claim_id(path, explicit_id.unwrap_or_else(|| id_of_path(path)));
+    let reserved_id = reserved.map(|(id, problem)| {
+        problems.push(problem.at_line(keys.line("id")));
+        id
+    });
     let name = keys.text("name")?.map(|name| text::one_line(&name)).filter(|name| !name.is_empty());
     let profile = AgentProfile {
-        id: explicit_id.clone().unwrap_or_else(|| id_of_path(path)).into(),
+        id,
         name: name.or_else(|| first_heading(front.body)).unwrap_or_else(|| name_of_path(path)),
         description: keys.text("description")?.map(|text| text::one_line(&text)).unwrap_or_default(),
         instructions: front.body.trim_end().to_owned(),
-        model: keys.text("model")?.map(|model| model.trim().to_owned()).filter(|model| !model.is_empty()),
+        model: keys.text("model")?.map(|model| model.trim().to_owned()).filter(|model| !is_no_model(model)),
         tools: keys.list("tools")?,
         mcp_servers: keys.list("mcp_servers")?.unwrap_or_default(),
         skills: keys.list("skills")?.unwrap_or_default(),
-        share_workspace_info: keys.flag("share_workspace_info")?.unwrap_or(true),
+        share_workspace_info: keys.flag("share_workspace_info")?.unwrap_or(true)
+            && !limits.contains(&Limit::NotTheBoards),
         share_user_info: keys.flag("share_user_info")?.unwrap_or(false),
         behaviour: behaviour(path, &keys, &mut problems)?,
         avatar: keys.text("avatar")?,
         safety_mode: keys.text("safety_mode")?.map(|mode| mode.trim().to_owned()),
         reads: keys.list("reads")?,
         writes: keys.list("writes")?,
+        limits,
+        lines,
         extra,
     };
-    Ok(AgentFile { profile, has_explicit_id: explicit_id.is_some(), malformed: false, problems })
+    Ok(AgentFile { profile, has_explicit_id, reserved_id, malformed: false, problems })
+}
+
+/// Whether `model:` leaves the choice to whoever has the agent work, as files of other products say it.
+pub fn is_no_model(model: &str) -> bool {
+    matches!(model.to_lowercase().as_str(), "" | "inherit" | "default")
+}
+
+/// A key of ours with what stands there; nothing where it is left empty and limits nothing, or says what it limits in
+/// another way.
+fn own_key(
+    path: &str,
+    front: &FrontMatter<'_>,
+    (key, ours): (&str, &str),
+    value: &Value,
+    limits: &mut Vec<Limit>,
+    problems: &mut Vec<Problem>,
+) -> Option<(String, Value)> {
+    match value {
+        Value::Null if LIMITING_KEYS.contains(&ours) => {
+            let (empty, meant) = match ours {
+                "safety_mode" => (Value::String(LEAST_SAFETY_MODE.to_owned()), LEAST_SAFETY_MODE),
+                _ => (Value::Array(Vec::new()), "none"),
+            };
+            let remedy = format!("write what it allows behind it, or remove {key:?}");
+            let problem =
+                Problem::warning(path, format!("nothing stands behind {key:?}; it counts as {meant}"), remedy);
+            problems.push(problem.at_line(front.line_of(key)));
+            Some((ours.to_owned(), empty))
+        }
+        Value::Null => None,
+        // `tools: { write: false }` takes away from the usual ones.
+        Value::Object(switches)
+            if ours == "tools" && !switches.is_empty() && switches.values().all(Value::is_boolean) =>
+        {
+            limits.extend(limits::switched(switches));
+            None
+        }
+        value => Some((ours.to_owned(), value.clone())),
+    }
+}
+
+/// A key that is none of ours: what it limits, and what is wrong with that.
+fn other_key(
+    path: &str,
+    front: &FrontMatter<'_>,
+    (key, value): (&str, &Value),
+    limits: &mut Vec<Limit>,
+    problems: &mut Vec<Problem>,
+) {
+    match limits::meaning(key, value) {
+        Meaning::NoLimit => problems.extend(unknown_key(path, front, key)),
+        Meaning::Limits(found) => limits.extend(found),
+        Meaning::Mistyped(meant, found) => {
+            limits.extend(found);
+            let what = format!("unknown key {key:?}; it counts as {meant:?} as far as that limits the agent");
+            let remedy = format!("write {meant:?}, or remove it");
+            problems.push(Problem::warning(path, what, remedy).at_line(front.line_of(key)));
+        }
+        Meaning::Unclear => {
+            limits.push(Limit::Nothing);
+            let what = format!(
+                "the key {key:?} looks like a limit and is not understood; until then the agent may do nothing"
+            );
+            let remedy = "say it with tools, reads, writes and safety_mode, or remove it";
+            problems.push(Problem::error(path, what, remedy).at_line(front.line_of(key)));
+        }
+    }
 }
 
 /// A warning where an unknown key looks like a mistyped one; keys of other programs are none of our business.
@@ -254,6 +346,10 @@ mod tests {
         );
         let profile = file.profile;
         assert_eq!(&*profile.id, "the-ada");
+        assert_eq!((&*profile.name, &*profile.description, profile.avatar.as_deref()), ("Ada", "counts", Some("fox")));
+        assert_eq!(profile.safety_mode.as_deref(), Some("balanced"));
+        assert_eq!(profile.tools.as_deref(), Some(&["vfs_read".to_owned()][..]));
+        assert_eq!((profile.mcp_servers, profile.skills), (vec!["git".to_owned()], vec!["sums".to_owned()]));
         assert_eq!(profile.model.as_deref(), Some("ollama:qwen"));
         assert_eq!((profile.share_workspace_info, profile.share_user_info), (false, true));
         assert_eq!(profile.behaviour, Some(Behaviour::Patrol));
@@ -281,6 +377,38 @@ mod tests {
         let file = ada("---\nname: Ada\nmodle: x\n---\n");
         assert_eq!(file.profile.extra["modle"], "x");
         assert_eq!(file.problems[0].to_string(), "agents/ada.md:3: unknown key \"modle\" (did you mean \"model\"?)");
+    }
+
+    #[test]
+    fn a_limiting_key_without_a_value_is_no_way_around_the_limit() {
+        let file = ada("---\ntools:\n  # - vfs_write\nreads: ~\nwrites: null\nsafety_mode:\nmodel:\n---\nbody");
+        let none = Some(Vec::new());
+        assert_eq!((&file.profile.tools, &file.profile.reads, &file.profile.writes), (&none, &none, &none));
+        assert_eq!(file.profile.safety_mode.as_deref(), Some(LEAST_SAFETY_MODE));
+        let lines: Vec<_> = file.problems.iter().map(|problem| problem.line).collect();
+        assert_eq!(lines, [Some(2), Some(4), Some(5), Some(6)]);
+        assert!(ada("---\ntools: {}\n---\n").malformed);
+    }
+
+    #[test]
+    fn an_id_that_stands_for_something_else_is_not_given() {
+        for (path, text, reserved, id) in [
+            ("agents/ada.md", "---\nname: A\nid: User\n---\n", "user", "user-agent"),
+            ("agents/outside.md", "Hi", "outside", "outside-agent"),
+            ("agents/room.md", "---\nname: [\n---\n", "room", "room-agent"),
+        ] {
+            let file = read(path, text);
+            assert_eq!((file.reserved_id.as_deref(), &*file.profile.id), (Some(reserved), id), "{path}");
+            assert!(file.problems.iter().any(|problem| problem.what.contains(id)), "{:?}", file.problems);
+        }
+        assert_eq!(read("agents/ada.md", "---\nname: A\nid: User\n---\n").problems[0].line, Some(3));
+    }
+
+    #[test]
+    fn a_model_that_is_left_to_others_is_none() {
+        for model in ["inherit", "Default", "''", "~"] {
+            assert_eq!(ada(&format!("---\nmodel: {model}\n---\n")).profile.model, None, "{model}");
+        }
     }
 
     #[test]

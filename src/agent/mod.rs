@@ -4,6 +4,8 @@
 
 pub mod formats;
 pub mod front_matter;
+mod limit_words;
+pub mod limits;
 pub mod markdown;
 pub mod presence;
 pub mod profile;
@@ -13,9 +15,10 @@ mod saved;
 #[cfg(test)]
 mod tests;
 
+pub use limits::Limit;
 pub use presence::{ElementsReach, TopmostElement};
 pub use profile::AgentProfile;
-pub use registry::Profiles;
+pub use registry::{Former, Profiles};
 pub use roster::{Agent, AgentAdded, AgentCommand, AgentRemoved, ProfileChanged, Roster};
 
 use std::collections::BTreeSet;

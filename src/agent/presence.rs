@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::registry::Profiles;
 use super::roster::{Agent, AgentAdded, AgentCommand, AgentRemoved, ProfileChanged, Roster};
 use super::{AgentSettings, ProfileRenamed};
-use crate::base::{Behaviour, Id, Problem, Seq, text};
+use crate::base::{Behaviour, Id, Problem, Seq, free_id, text};
 use crate::schedule::{AgentRandom, RoomSeed};
 use crate::store::{EventDraft, EventKind, EventLog};
 use crate::workspace::{AgentEntry, ProblemReport, RoomStart, SceneEdit, SceneWrite};
@@ -50,10 +50,26 @@ pub(super) struct Waiting {
     refused: BTreeSet<Id>,
     /// How many agents were given a place because they had none.
     placed: u32,
-    /// Names in use; follows from the agents.
+    /// Names of agents that left, by id: whoever comes back under its id has its name again, and nobody else gets
+    /// it, so that a name in an old record means one agent.
+    left: BTreeMap<Id, LeftName>,
+    /// Counts those who left, to tell which name was left first.
+    leavings: u64,
+    /// Names that nobody else may have; follows from the agents and from those who left.
     #[serde(skip)]
-    pub(super) names: BTreeSet<Id>,
+    names: BTreeSet<Id>,
 }
+
+/// The name of an agent that left.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct LeftName {
+    name: Id,
+    /// How many had left before it.
+    order: u64,
+}
+
+/// So many names of agents that left are kept for them; those left first are free again first.
+const LEFT_NAMES_KEPT: usize = 1_000;
 
 impl Waiting {
     /// The stem itself for a name that is free, then the stem with a number, counted on from the last one given.
@@ -66,6 +82,35 @@ impl Waiting {
         }
         self.names.insert(name.clone());
         name
+    }
+
+    /// The name that the agent of this id had when it left, where it is of this stem; else a free one.
+    fn name_of(&mut self, id: &Id, stem: &str) -> Id {
+        match self.left.remove(id) {
+            Some(left) if is_of_stem(&left.name, stem) => left.name,
+            Some(left) => {
+                self.names.remove(&left.name);
+                self.name(stem)
+            }
+            None => self.name(stem),
+        }
+    }
+
+    /// Keeps the name of an agent that leaves.
+    fn keep_name(&mut self, id: Id, name: Id) {
+        self.leavings += 1;
+        self.left.insert(id, LeftName { name, order: self.leavings });
+        if self.left.len() > LEFT_NAMES_KEPT {
+            let first = self.left.iter().min_by_key(|(_, left)| left.order).map(|(id, _)| id.clone());
+            if let Some(left) = first.and_then(|id| self.left.remove(&id)) {
+                self.names.remove(&left.name);
+            }
+        }
+    }
+
+    /// Reserves the names of these agents and of those who left, after a world was loaded.
+    pub(super) fn reserve_names(&mut self, present: impl Iterator<Item = Id>) {
+        self.names = present.chain(self.left.values().map(|left| left.name.clone())).collect();
     }
 
     fn id(&mut self, stem: &str, separator: &str, first: u32, roster: &Roster) -> Id {
@@ -169,6 +214,7 @@ fn drop_in(
     behaviour: Option<Behaviour>,
     exactly: bool,
 ) {
+    let id = id.map(free_id);
     let told = id.clone().unwrap_or_else(|| profile.clone());
     if !position.is_finite() {
         refuse(world, &told, "its position is not a finite number", "drop it somewhere on the canvas");
@@ -281,11 +327,16 @@ pub(super) fn follow_profiles(
     }
 }
 
+/// Whether a name is the stem itself or the stem with a number.
+fn is_of_stem(name: &str, stem: &str) -> bool {
+    let rest = name.strip_prefix(stem).map(|rest| rest.strip_prefix(' ').unwrap_or(rest));
+    rest.is_some_and(|rest| rest.chars().all(|character| character.is_ascii_digit()))
+}
+
 /// Gives an agent the profile's name, unless it has it already, with or without a number.
 fn rename(world: &mut World, entity: Entity, stem: &str) {
     let Some(old) = world.get::<Agent>(entity).map(|agent| agent.name.clone()) else { return };
-    let rest = old.strip_prefix(stem).map(|rest| rest.strip_prefix(' ').unwrap_or(rest));
-    if rest.is_some_and(|rest| rest.chars().all(|character| character.is_ascii_digit())) {
+    if is_of_stem(&old, stem) {
         return;
     }
     let mut waiting = world.resource_mut::<Waiting>();
@@ -310,7 +361,7 @@ fn spawn(world: &mut World, wanted: &Wanted) {
     let (stem, own) = (profile.name.clone(), profile.behaviour);
     let start = wanted.position.unwrap_or_else(|| place(world));
     let start_behaviour = wanted.behaviour.or(own).unwrap_or_default();
-    let name = world.resource_mut::<Waiting>().name(&stem);
+    let name = world.resource_mut::<Waiting>().name_of(&wanted.id, &stem);
     let data = AddedData { profile: &wanted.profile, name: &name, position: start, behaviour: start_behaviour };
     let draft = EventDraft::new(EventKind::AgentAdded, data);
     let added = world.resource_mut::<EventLog>().write(draft.agent(&wanted.id));
@@ -347,7 +398,7 @@ fn remove(world: &mut World, id: &Id) -> bool {
     let draft = EventDraft::new(EventKind::AgentRemoved, json!({ "profile": agent.profile })).agent(id);
     let cause: Seq = world.resource_mut::<EventLog>().write(draft.cause(agent.added));
     world.resource_mut::<Roster>().remove(agent.key, id);
-    world.resource_mut::<Waiting>().names.remove(&agent.name);
+    world.resource_mut::<Waiting>().keep_name(id.clone(), agent.name.clone());
     world.despawn(entity);
     world.write_message(AgentRemoved { agent: agent.key, id: id.clone(), cause });
     true

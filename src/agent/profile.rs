@@ -1,8 +1,29 @@
 //! What an agent is: the plain data that every agent file format comes down to.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+use super::limits::Limit;
 use crate::base::{Behaviour, Id};
+
+/// The line of each key in a file, counted from 1. An agent is the same wherever they stand.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct KeyLines(pub BTreeMap<String, usize>);
+
+impl KeyLines {
+    /// The line of a key of ours, where known.
+    pub fn of(&self, key: &str) -> Option<usize> {
+        self.0.get(key).copied()
+    }
+}
+
+impl PartialEq for KeyLines {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
 
 /// An agent as its file defines it. Every key but the id has a default.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -38,6 +59,10 @@ pub struct AgentProfile {
     pub reads: Option<Vec<String>>,
     /// Globs of what it may write; everything that its safety mode allows where absent.
     pub writes: Option<Vec<String>>,
+    /// What it may not do beyond that, by keys of other products and by mistyped ones.
+    pub limits: Vec<Limit>,
+    /// Where its keys stand in its file.
+    pub lines: KeyLines,
     /// Keys that this program does not know, kept as they stand.
     pub extra: serde_json::Map<String, serde_json::Value>,
 }
@@ -60,6 +85,8 @@ impl Default for AgentProfile {
             safety_mode: None,
             reads: None,
             writes: None,
+            limits: Vec::new(),
+            lines: KeyLines::default(),
             extra: serde_json::Map::new(),
         }
     }

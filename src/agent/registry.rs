@@ -39,6 +39,22 @@ struct Withdrawn {
     profile: AgentProfile,
 }
 
+/// So many profiles whose files went are remembered; beyond that it is only remembered that there were more.
+const FORMER_AT_MOST: usize = 1_000;
+/// Unknown keys of a profile whose file went are remembered up to so many bytes.
+const FORMER_KEYS_BYTES_AT_MOST: usize = 4 * 1024;
+
+/// What an id could do whose file went and that nobody runs.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Former<'a> {
+    /// There was no such profile.
+    Never,
+    /// This: what bounds it, without its words.
+    Known(&'a AgentProfile),
+    /// It may have been among those that are not remembered any more.
+    Unknown,
+}
+
 /// What every agent is, by profile id. Written by this module only.
 #[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(default)]
@@ -47,6 +63,11 @@ pub struct Profiles {
     by_id: BTreeMap<Id, String>,
     withdrawn: BTreeMap<Id, Withdrawn>,
     gone: Vec<Gone>,
+    /// What bounded profiles whose file went, also when nobody runs them any more: whoever writes such a file again
+    /// must not give the agent more than it had.
+    former: BTreeMap<Id, AgentProfile>,
+    /// Whether there were more of those than are remembered.
+    former_is_full: bool,
     /// Whether the files that the room started from were read.
     pub(super) started: bool,
 }
@@ -79,6 +100,15 @@ impl Profiles {
     /// The file that defines a profile, or defined it last.
     pub fn path(&self, id: &str) -> Option<&str> {
         self.by_id.get(id).or_else(|| self.withdrawn.get(id).map(|withdrawn| &withdrawn.path)).map(String::as_str)
+    }
+
+    /// What a profile could do whose file went.
+    pub fn former(&self, id: &str) -> Former<'_> {
+        match self.former.get(id) {
+            Some(profile) => Former::Known(profile),
+            None if self.former_is_full => Former::Unknown,
+            None => Former::Never,
+        }
     }
 
     /// All that files define now, in order of id.
@@ -147,6 +177,7 @@ impl Profiles {
         }
         for (id, (path, profile)) in &before {
             if !self.by_id.contains_key(id) {
+                self.remember(id, profile);
                 let withdrawn = Withdrawn { path: path.clone(), profile: profile.clone() };
                 self.withdrawn.insert(id.clone(), withdrawn);
                 outcome.changed.insert(id.clone());
@@ -154,6 +185,7 @@ impl Profiles {
         }
         for (id, path) in &self.by_id {
             self.withdrawn.remove(id);
+            self.former.remove(id);
             let same = before.get(id).is_some_and(|(_, old)| self.sources.get(path).is_some_and(|s| s.profile == *old));
             if !same {
                 outcome.changed.insert(id.clone());
@@ -166,6 +198,25 @@ impl Profiles {
         }
         self.follow_renames(&came, tick.saturating_sub(window_ticks), &mut outcome);
         outcome
+    }
+
+    fn remember(&mut self, id: &Id, profile: &AgentProfile) {
+        if self.former.len() >= FORMER_AT_MOST && !self.former.contains_key(id) {
+            self.former_is_full = true;
+            return;
+        }
+        let has_room = serde_json::to_string(&profile.extra).is_ok_and(|keys| keys.len() <= FORMER_KEYS_BYTES_AT_MOST);
+        let bounds = AgentProfile {
+            name: String::new(),
+            description: String::new(),
+            instructions: String::new(),
+            skills: Vec::new(),
+            avatar: None,
+            // Without them it could do less: that errs on the safe side.
+            extra: if has_room { profile.extra.clone() } else { serde_json::Map::new() },
+            ..profile.clone()
+        };
+        self.former.insert(id.clone(), bounds);
     }
 
     fn take_in_file(
@@ -210,7 +261,7 @@ impl Profiles {
                         if old.is_none() {
                             came.insert(path.to_owned());
                         }
-                        let AgentFile { profile, has_explicit_id, malformed, problems } = file;
+                        let AgentFile { profile, has_explicit_id, malformed, problems, .. } = file;
                         let source = Source { hash, has_explicit_id, malformed, profile, problems };
                         self.sources.insert(path.to_owned(), source);
                     }
@@ -320,5 +371,35 @@ mod tests {
         assert!(!profiles.is_defined("ada") && profiles.get("ada").is_some());
         profiles.forget(&BTreeSet::from(["ada".into()]), 10);
         assert!(profiles.get("ada").is_none());
+    }
+
+    #[test]
+    fn what_bounded_a_profile_is_remembered_when_its_file_is_gone_and_after_reopening() {
+        let mut profiles = Profiles::default();
+        let meek = text("---\ntools: [vfs_read]\nwrites: []\n---\nYou read.");
+        take_in(&mut profiles, 1, &[("agents/meek.md", meek.clone())]);
+        take_in(&mut profiles, 2, &[("agents/meek.md", FileContent::Removed)]);
+        profiles.forget(&BTreeSet::from(["meek".into()]), 1_000);
+        assert!(profiles.get("meek").is_none(), "nobody runs it");
+        let mut reopened: Profiles =
+            serde_json::from_str(&serde_json::to_string(&profiles).expect("it can be saved")).expect("it can be read");
+        let Former::Known(bounds) = reopened.former("meek") else { panic!("{:?}", reopened.former("meek")) };
+        assert_eq!(bounds.writes, Some(Vec::new()));
+        assert_eq!(bounds.tools, Some(vec!["vfs_read".to_owned()]));
+        assert!(bounds.instructions.is_empty(), "its words bound nothing");
+        assert_eq!(reopened.former("other"), Former::Never);
+        take_in(&mut reopened, 2_000, &[("agents/meek.md", meek)]);
+        assert_eq!(reopened.former("meek"), Former::Never, "its file says what it may do");
+    }
+
+    #[test]
+    fn when_too_many_files_went_it_is_not_claimed_that_there_was_none() {
+        let mut profiles = Profiles::default();
+        for number in 0..=FORMER_AT_MOST {
+            profiles.remember(&format!("a{number}").into(), &AgentProfile::default());
+        }
+        assert_eq!(profiles.former.len(), FORMER_AT_MOST);
+        assert!(matches!(profiles.former("a0"), Former::Known(_)));
+        assert_eq!(profiles.former("new"), Former::Unknown);
     }
 }

@@ -82,7 +82,7 @@ impl Section for AgentsSaved {
         world.insert_resource(Roster::default());
         world.insert_resource(self.topmost);
         let mut waiting = self.waiting;
-        waiting.names = self.agents.iter().map(|agent| agent.name.clone()).collect();
+        waiting.reserve_names(self.agents.iter().map(|agent| agent.name.clone()));
         world.insert_resource(waiting);
         for saved in self.agents {
             let AgentSaved { key, id, profile, name, start, start_behaviour, added, random } = saved;

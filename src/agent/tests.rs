@@ -21,7 +21,7 @@ fn room() -> App {
 
 fn file(app: &mut App, path: &str, content: Option<&str>) {
     let content = content.map_or(FileContent::Removed, |text| FileContent::Text(text.into()));
-    app.world_mut().write_message(FileChanged { path: path.into(), content });
+    app.world_mut().write_message(FileChanged::new(path, content));
 }
 
 fn entry(id: &str, profile: &str, position: Option<Vec2>) -> AgentEntry {
@@ -150,6 +150,36 @@ fn a_loaded_room_goes_on_as_the_saved_one() {
     }
     assert_eq!(agent(&other, "ada-4").unwrap().key, agent(&app, "ada-4").unwrap().key);
     assert_eq!(world_hash(app.world_mut()), world_hash(other.world_mut()));
+}
+
+#[test]
+fn whoever_comes_back_has_its_name_again_and_nobody_else_gets_it() {
+    let mut app = room();
+    file(&mut app, "agents/ada.md", Some("# Ada"));
+    advance(app.world_mut());
+    let name = |app: &App, id: &str| agent(app, id).unwrap().name.to_string();
+    for id in ["ada-1", "ada-2", "ada-3"] {
+        drop_agent(&mut app, Some(id), Vec2::ZERO, true);
+    }
+    advance(app.world_mut());
+    for gone in ["ada-1", "ada-3"] {
+        app.world_mut().resource_mut::<Door<AgentCommand>>().push(AgentCommand::Remove { agent: gone.into() });
+    }
+    advance(app.world_mut());
+    // A newcomer, and the room as it is opened the next day.
+    drop_agent(&mut app, Some("ada-4"), Vec2::ZERO, true);
+    advance(app.world_mut());
+    let saved = save_world(app.world_mut()).unwrap();
+    let mut next_day = room();
+    load_world(next_day.world_mut(), &saved).unwrap();
+    for app in [&mut app, &mut next_day] {
+        for back in ["ada-3", "ada-1"] {
+            drop_agent(app, Some(back), Vec2::ZERO, true);
+        }
+        advance(app.world_mut());
+        let names: Vec<String> = ["ada-1", "ada-2", "ada-3", "ada-4"].iter().map(|id| name(app, id)).collect();
+        assert_eq!(names, ["Ada", "Ada 2", "Ada 3", "Ada 4"]);
+    }
 }
 
 #[test]

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use bevy::ecs::prelude::*;
 
+use super::approvals;
+use crate::base::Seq;
 use crate::gateway;
 use crate::schedule::{self, Door, SetStandstill, SimClock, Speed, Standstill, TICKS_PER_SEC, saved};
 use crate::store::{EventLog, EventRecord, Snapshot, Store};
@@ -22,6 +24,9 @@ const HASH_EVERY_TICKS: u64 = 10 * TICKS_PER_SEC;
 
 /// How long one wait for a reply or the disk lasts before the caller gets to look around.
 const WAIT_AT_MOST: Duration = Duration::from_millis(50);
+
+/// How long a tick with very many records waits until their numbers are reserved.
+const SHOW_WITHIN: Duration = Duration::from_secs(2);
 
 /// What a call of [`Driver::step`] did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,7 +78,8 @@ impl Driver {
         let (speed, paused) = (clock.speed, clock.paused);
         // What a person does to a room that stands still is let in, and nothing else happens in that tick.
         let stands_still = world.resource::<Standstill>().holds();
-        if paused && stands_still && !schedule::somebody_waits(world) && !workspace::has_news(world) {
+        let has_news = schedule::somebody_waits(world) || workspace::has_news(world) || approvals::has_answers(world);
+        if paused && stands_still && !has_news {
             self.next_tick_at = None;
             return Step::Paused;
         }
@@ -94,6 +100,7 @@ impl Driver {
             self.note_tick(tick_length(times));
         }
         schedule::advance(world);
+        wait_to_show(world);
         let tick = world.resource::<SimClock>().tick();
         if tick.is_multiple_of(HASH_EVERY_TICKS) {
             note_hash(world);
@@ -133,10 +140,13 @@ fn tick_length(times: u32) -> Duration {
     Duration::from_secs(1) / (TICKS_PER_SEC as u32 * times.max(1))
 }
 
-/// Plays recorded inputs until this tick has run, as fast as it goes.
-pub(super) fn replay_to(world: &mut World, last_tick: u64) {
-    while world.resource::<SimClock>().tick() < last_tick {
-        schedule::advance(world);
+/// What happened in the tick is shown by whoever called: its numbers must never be given to other records, even if
+/// this process is killed now. The log reserves them far ahead; only a tick with thousands of records waits here.
+fn wait_to_show(world: &World) {
+    let Some(newest) = world.resource::<EventLog>().next_seq().0.checked_sub(1) else { return };
+    if let Some(store) = world.get_resource::<Store>() {
+        // Where nothing can be written, the log says so by itself.
+        let _is_reserved = store.wait_to_show(Seq(newest), SHOW_WITHIN);
     }
 }
 

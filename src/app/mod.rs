@@ -1,8 +1,11 @@
 //! Assembles the floors into a world, opens workspaces in it, and drives its clock.
 
+pub mod approvals;
 pub mod drive;
+mod recovery;
 pub mod replay;
 pub mod room;
+mod unfinished;
 #[cfg(feature = "window")]
 pub mod window;
 
@@ -13,6 +16,7 @@ use serde_json::json;
 
 use crate::base::{Id, Problem, Seq};
 use crate::gateway::{OfflineProvider, ScriptedProvider};
+use crate::schedule::door::CollectInputs;
 use crate::schedule::{Floor, InPhase, RoomSeed, SimClock, Tick, WorkshopSystems};
 use crate::store::{EventDraft, EventKind, EventLog};
 use crate::workspace::RoomStart;
@@ -46,6 +50,7 @@ pub fn headless() -> App {
             Err(mut problems) => Err(problems.swap_remove(0)),
         }
     });
+    app.add_systems(Tick, approvals::collect_answers.in_set(CollectInputs));
     // The last of Record before the store hands the events on.
     app.add_systems(Tick, drive::tap_events.in_set(InPhase(WorkshopSystems::Record, Floor::Kernel)));
     app

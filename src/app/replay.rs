@@ -11,7 +11,7 @@ use crate::workspace::RoomStart;
 #[derive(Debug, Error)]
 pub enum ReplayError {
     /// The history cannot be read.
-    #[error(transparent)]
+    #[error("{0}; {remedy}", remedy = .0.remedy())]
     Store(#[from] StoreError),
     /// No run of this name is in the history.
     #[error("there is no run {wanted:?} in this workspace; the newest are: {newest}")]
@@ -56,6 +56,8 @@ pub fn replay(
         let newest = runs.iter().take(5).map(|run| &*run.id).collect::<Vec<_>>().join(", ");
         return Err(ReplayError::NoSuchRun { wanted: run.to_owned(), newest });
     };
+    // What was damaged is not believed: the run ends where something was recorded last.
+    let found = &reader.run(&found.id)?;
     let start: RoomStart = serde_json::from_value(reader.start(&found.id)?)?;
     let mut app = super::begin(start, found.id.clone(), found.first_seq)?;
     let world = app.world_mut();

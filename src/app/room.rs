@@ -2,23 +2,31 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 use thiserror::Error;
 
 use super::drive::Driver;
-use crate::base::{Id, Problem, Seq};
-use crate::schedule::{Door, InputJournal, RecordedInput, RoomSeed, SimClock, saved};
-use crate::store::{
-    self, EventDraft, EventKind, EventLog, EventRecord, Reader, ReopenFrom, RunStart, Store, StoreError,
-};
+use super::recovery;
+use super::unfinished::{Before, drop_unknown, first_seq};
+use crate::base::{Author, Id, Problem};
+use crate::gateway::{self, Surroundings};
+use crate::kernel::{self, Kernel};
+use crate::schedule::{Door, RoomSeed, SimClock};
+use crate::store::{self, EventDraft, EventKind, EventLog, EventRecord, RunStart, Store, StoreError};
 use crate::workspace::files::FileContent;
 use crate::workspace::layout::read_folder;
 use crate::workspace::starter::STARTER_SCENE;
-use crate::workspace::vfs::{DeskError, DeskPlace, FileDesk, FileLimits, FileLine};
-use crate::workspace::{self, Disk, FileChanged, KnownFiles, RoomStart, Saver, Watcher};
+use crate::workspace::vfs::records::{hand_over, record_heads};
+use crate::workspace::vfs::{DeskError, DeskPlace, FileDesk, FileHistory, FileLimits, FileLine, finish_interrupted};
+use crate::workspace::{self, AnswerBox, Disk, FileChanged, RoomStart, Saver, Watcher};
+
+/// How long closing waits for the log before orders about files are sent; what is not sent is sent when the room goes
+/// on.
+const SENT_WITHIN: Duration = Duration::from_secs(2);
 
 /// What to open and how.
 #[derive(Clone, Debug, Default)]
@@ -35,33 +43,62 @@ pub struct OpenOptions {
     pub fresh: bool,
     /// Notice a person's edits while the room runs.
     pub watch: bool,
+    /// Files that the program writes for a person meanwhile. Where they lie in the workspace, they are nobody's edits.
+    pub writes: Vec<PathBuf>,
 }
 
 /// Why a workspace could not be opened.
 #[derive(Debug, Error)]
 pub enum OpenError {
     /// A thread could not be started.
-    #[error("the files cannot be watched: {0}")]
+    #[error("a thread that saves or watches files could not be started: {0}")]
     Files(#[from] std::io::Error),
     /// The history cannot be opened.
-    #[error(transparent)]
+    #[error("{0}; {remedy}", remedy = .0.remedy())]
     Store(#[from] StoreError),
     /// The files or their history cannot be used.
     #[error(transparent)]
     Desk(#[from] DeskError),
     /// There is no such scene.
-    #[error("there is no scene {wanted:?} in {folder}; there are: {there}")]
+    #[error("there is no scene {wanted:?} in {folder} that can be used{why}; there are: {there}")]
     NoSuchScene {
         /// What was asked for.
         wanted: String,
+        /// Why it cannot be used, where it is there.
+        why: String,
         /// Where.
         folder: String,
         /// What there is.
         there: String,
     },
     /// A saved world cannot be read.
-    #[error("the saved room cannot be read: {0}; run with --fresh to begin as the scene file says")]
+    #[error("the saved room cannot be read: {0}")]
     Saved(#[from] serde_json::Error),
+}
+
+impl OpenError {
+    /// Whether the history is damaged, so that setting it aside may help.
+    fn is_damage(&self) -> bool {
+        match self {
+            Self::Store(error) | Self::Desk(DeskError::Store(error)) => error.is_damage(),
+            _ => false,
+        }
+    }
+
+    /// What a person can do about it.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::Store(error) | Self::Desk(DeskError::Store(error)) => error.remedy(),
+            Self::Files(_) => "close other programs, then try again",
+            Self::Desk(DeskError::Files(_)) => "check that the folder is there and that you may read and write it",
+            Self::NoSuchScene { .. } => {
+                "name one of those with --scene, or write the starter kit with: workshop init DIR"
+            }
+            Self::Saved(_) => {
+                "run with --fresh to begin as the scene file says; work that is not finished is dropped then"
+            }
+        }
+    }
 }
 
 /// A workspace open in a world of its own.
@@ -77,14 +114,51 @@ pub struct Room {
 }
 
 impl Room {
-    /// Opens a workspace: what it was when it was last acknowledged, plus what a person changed since.
+    /// Opens a workspace: what it was when it was last acknowledged, plus what a person changed since. A history that
+    /// turns out to be damaged is set aside, and what can be read of it is used.
     pub fn open(options: &OpenOptions) -> Result<(Self, Vec<Problem>), OpenError> {
-        let (on_disk, mut problems) = read_folder(&options.folder);
-        let (mut store, store_problems) = Store::open(&state_folder(&options.folder))?;
-        problems.extend(store_problems);
-        let scene = choose_scene(&on_disk, options)?;
+        let dir = state_folder(&options.folder);
+        match Self::try_open(options, None) {
+            Err(error) if error.is_damage() => {
+                let aside = store::put_away(&dir)?;
+                let name = aside.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                let what = format!("the history is damaged and was set aside as {name} ({error})");
+                let remedy =
+                    "files of the workspace are not touched by this; keep that file until you know what is missing";
+                let (room, mut problems) = Self::try_open(options, Some(&aside))?;
+                problems.insert(0, Problem::error(".workshop/workshop.db", what, remedy));
+                Ok((room, problems))
+            }
+            opened => opened,
+        }
+    }
 
-        let carried = if options.fresh { None } else { recover(&store, &scene)? };
+    fn try_open(options: &OpenOptions, aside: Option<&Path>) -> Result<(Self, Vec<Problem>), OpenError> {
+        let (mut on_disk, mut problems) = read_folder(&options.folder);
+        let scene = choose_scene(&on_disk, &problems, options)?;
+        let (mut store, store_problems) = Store::open_in_place_of(&state_folder(&options.folder), aside)?;
+        problems.extend(store_problems);
+        // What is finished now is nobody's edit.
+        let (was_cut_off, file_problems) = finish_interrupted(&options.folder, store.dir())?;
+        problems.extend(file_problems);
+        if was_cut_off {
+            on_disk = read_folder(&options.folder).0;
+        }
+
+        let records = record_heads(&options.folder);
+        let carried = if options.fresh {
+            None
+        } else {
+            let aside = store.aside().map(Path::to_owned);
+            let (carried, recovery_problems) = recovery::recover(store.dir(), aside.as_deref(), &scene)?;
+            problems.extend(recovery_problems);
+            carried
+        };
+        let before = match &carried {
+            Some(_) => Before::Carried,
+            None if options.fresh => Before::Fresh,
+            None => Before::Nothing,
+        };
         let (files, carried) = match carried {
             Some(saved) => (saved.files, Some(saved.sections)),
             None => (on_disk.clone(), None),
@@ -97,7 +171,7 @@ impl Room {
             carried,
         };
         let run = store::new_run_id();
-        let first_seq = Seq(store.last_seq_at_open().0 + 1);
+        let first_seq = first_seq(store.last_seq_at_open(), &records);
         let mut app = super::begin(start.clone(), run.clone(), first_seq)?;
         let world = app.world_mut();
         store.start_run(RunStart {
@@ -108,23 +182,38 @@ impl Room {
             first_tick: world.resource::<SimClock>().tick(),
             start: serde_json::to_value(&start)?,
         })?;
+        // A room whose beginning cannot be recorded would be lost whole: better to say so now.
+        store.flush()?;
+        let history = FileHistory::open(&options.folder, store.dir())?;
         world.insert_resource(store);
-        push_edits_while_closed(world, &files, &on_disk);
+        let mut surroundings = world.resource_mut::<Surroundings>();
+        surroundings.0 = std::mem::take(&mut surroundings.0).in_workspace(&options.folder);
+        push_edits_while_closed(world, &files, &on_disk, &history);
+        problems.extend(drop_unknown(world, (&options.folder, &records), &scene, before));
         // The watcher at once finds what changed since the folder was read.
         let disk = Disk::new(&options.folder, &on_disk);
         world.insert_resource(Saver::start(disk.clone())?);
-        let desk = FileDesk::open(DeskPlace {
+        let mut desk = FileDesk::open(DeskPlace {
             root: options.folder.clone(),
             dir: state_folder(&options.folder),
             limits: world.resource::<FileLimits>().clone(),
             disk: Some(disk.clone()),
             watch: options.watch,
+            ignored: options.writes.iter().filter_map(|path| place_in(&options.folder, path)).collect(),
         })?;
+        problems.extend(desk.take_problems());
         world.insert_resource(FileLine::new(desk));
         if options.watch {
             world.insert_resource(Watcher::start(disk)?);
+            world.insert_resource(AnswerBox::start(&state_folder(&options.folder), &scene)?);
         }
         Ok((Self { app, scene, run, driver: Driver::default() }, problems))
+    }
+
+    /// Why nothing of this room is recorded any more unless a person does something; nothing where all is well. The
+    /// room stands still meanwhile: whoever has nobody to ask closes it.
+    pub fn lost(&self) -> Option<Problem> {
+        self.app.world().get_resource::<Store>().and_then(Store::lost)
     }
 
     /// Closes the room: everything that happened is on disk when this returns. The last events, among them the
@@ -133,25 +222,45 @@ impl Room {
     pub fn close(mut self, reason: &str, last_events: impl FnOnce(&[EventRecord])) -> Result<Vec<Problem>, StoreError> {
         let world = self.app.world_mut();
         let scene = self.scene;
+        workspace::vfs::send_all(world, SENT_WITHIN);
+        // The last word on all work that is not over, for whoever reads it while the room is closed.
+        let sessions = kernel::sessions_at_rest(world);
+        if !hand_over(world, sessions) {
+            tracing::error!("some sessions could not be written down while the room was closed");
+        }
         // Orders that are taken are finished; what they came to is asked again by the same room when it goes on.
         drop(world.remove_resource::<FileLine>());
         world.init_resource::<FileLine>();
-        let unsaved = workspace::save_now(world);
+        // What is not in its file yet is told below, once it is known what became of it.
+        let _waiting = workspace::save_now(world);
         world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::RunEnd, json!({ "why": reason })));
         last_events(world.resource::<EventLog>().unwritten());
         store::record_now(world);
         super::drive::note_hash(world);
+        if world.resource::<Kernel>().is_idle() {
+            gateway::end_run(world);
+        }
         super::drive::save_snapshot(world, &scene);
-        world.remove_resource::<Saver>();
+        let unsaved = world.remove_resource::<Saver>().map(Saver::close).unwrap_or_default();
+        let answers = world.remove_resource::<AnswerBox>();
         let Some(mut store) = world.remove_resource::<Store>() else { return Ok(unsaved) };
-        store.end_run(reason)?;
-        store.flush()?;
+        let ended = store.end_run(reason).and_then(|()| store.flush());
+        // What could not be written is counted here, in words that say what that means.
+        store.close().and(ended)?;
+        // What was decided is on disk now, so that the answers need not be kept any longer.
+        if let Some(answers) = answers {
+            answers.finish();
+        }
         Ok(unsaved)
     }
 }
 
 /// The scene to open: the one asked for, the starter kit's, or the first there is.
-fn choose_scene(files: &BTreeMap<String, String>, options: &OpenOptions) -> Result<String, OpenError> {
+fn choose_scene(
+    files: &BTreeMap<String, String>,
+    problems: &[Problem],
+    options: &OpenOptions,
+) -> Result<String, OpenError> {
     let stem = |path: &str| {
         let file = path.strip_prefix("scenes/")?;
         file.strip_suffix(".yaml").or_else(|| file.strip_suffix(".yml")).map(str::to_owned)
@@ -161,60 +270,49 @@ fn choose_scene(files: &BTreeMap<String, String>, options: &OpenOptions) -> Resu
         Some(wanted) => scenes.iter().find(|(path, stem)| stem == wanted || *path == wanted),
         None => scenes.iter().find(|(path, _)| *path == STARTER_SCENE).or_else(|| scenes.first()),
     };
+    // One that is there and cannot be used says why.
+    let why = |wanted: &str| {
+        problems.iter().find(|problem| stem(&problem.place).as_deref() == Some(wanted) || problem.place == wanted)
+    };
+    let why = options.scene.as_deref().and_then(why).map(|problem| format!(": {problem}")).unwrap_or_default();
     found.map(|(path, _)| (*path).clone()).ok_or_else(|| OpenError::NoSuchScene {
         wanted: options.scene.clone().unwrap_or_default(),
+        why,
         folder: options.folder.display().to_string(),
         there: scenes.into_iter().map(|(_, stem)| stem).collect::<Vec<_>>().join(", "),
     })
 }
 
-/// A world as it was saved, and the files that it knew.
-struct SavedRoom {
-    sections: Value,
-    files: BTreeMap<String, String>,
-}
-
-/// The world as it was last acknowledged: the newest snapshot of the scene's newest run, or what that began with,
-/// and the inputs recorded since, played again up to the last recorded tick.
-fn recover(store: &Store, scene: &str) -> Result<Option<SavedRoom>, OpenError> {
-    let Some(reopening) = Reader::open(store.dir())?.reopen(scene)? else { return Ok(None) };
-    let run = reopening.run;
-    let (start, next_seq) = match reopening.from {
-        ReopenFrom::Snapshot(snapshot) => {
-            let files: BTreeMap<String, String> = serde_json::from_value(snapshot.files)?;
-            if snapshot.tick >= run.last_tick {
-                return Ok(Some(SavedRoom { sections: snapshot.sections, files }));
-            }
-            let carried = Some(snapshot.sections);
-            (RoomStart { scene: scene.to_owned(), files, seed: None, provider: None, carried }, snapshot.next_seq)
-        }
-        ReopenFrom::Start(start) => {
-            let app = super::begin(serde_json::from_value(start)?, run.id, run.first_seq)?;
-            return Ok(Some(play(app, reopening.inputs, run.last_tick)?));
-        }
-    };
-    let app = super::resume(start, run.id, next_seq)?;
-    Ok(Some(play(app, reopening.inputs, run.last_tick)?))
-}
-
-fn play(mut app: App, inputs: Vec<RecordedInput>, last_tick: u64) -> Result<SavedRoom, serde_json::Error> {
-    let world = app.world_mut();
-    world.resource_mut::<InputJournal>().replay(inputs);
-    super::drive::replay_to(world, last_tick);
-    Ok(SavedRoom { sections: saved::save_world(world)?, files: world.resource::<KnownFiles>().all().clone() })
-}
-
-/// What a person did to the files while nobody looked comes in as if it had happened now.
-fn push_edits_while_closed(world: &mut World, known: &BTreeMap<String, String>, on_disk: &BTreeMap<String, String>) {
+/// What was done to the files while nobody looked comes in as if it had happened now: what an agent wrote and the
+/// room did not hear of any more as the agent's, everything else as a person's.
+fn push_edits_while_closed(
+    world: &mut World,
+    known: &BTreeMap<String, String>,
+    on_disk: &BTreeMap<String, String>,
+    history: &FileHistory,
+) {
     let mut door = world.resource_mut::<Door<FileChanged>>();
     for (path, text) in on_disk {
         if known.get(path) != Some(text) {
-            door.push(FileChanged { path: path.clone(), content: FileContent::Text(text.clone()) });
+            let by = history.writer(path, text).unwrap_or_else(|error| {
+                tracing::warn!("who wrote {path} is not known, so that it counts as a person's: {error}");
+                Author::user()
+            });
+            door.push(FileChanged { by, ..FileChanged::new(path.clone(), FileContent::Text(text.clone())) });
         }
     }
     for path in known.keys().filter(|path| !on_disk.contains_key(*path)) {
-        door.push(FileChanged { path: path.clone(), content: FileContent::Removed });
+        door.push(FileChanged::new(path.clone(), FileContent::Removed));
     }
+}
+
+/// A path that was given as it stands in the workspace, if it does; the file need not be there yet.
+fn place_in(workspace: &Path, path: &Path) -> Option<String> {
+    let full = std::path::absolute(path).ok()?;
+    let full = full.parent()?.canonicalize().ok()?.join(full.file_name()?);
+    let parts: Option<Vec<&str>> =
+        full.strip_prefix(workspace.canonicalize().ok()?).ok()?.iter().map(|part| part.to_str()).collect();
+    Some(parts?.join("/"))
 }
 
 /// The folder that holds what may be deleted.

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::spelling::skeleton;
+
 /// The word by which a person's file names a thing: `researcher-1`, `rules`. Cheap to clone.
 pub type Id = Arc<str>;
 
@@ -56,6 +58,27 @@ key! {
     Seq(u64)
 }
 
+/// The person, as an author.
+pub const USER: &str = "user";
+/// The author of versions that were made by no order: in an editor, by git, by another program.
+pub const OUTSIDE: &str = "outside";
+/// The author of versions that the room saved by itself: scenes and boards.
+pub const ROOM: &str = "room";
+/// The author of refusals that no person made.
+pub const GATE: &str = "gate";
+/// Ids that stand for something else than an agent, in the log, in files and in what is said: no agent goes by them.
+pub const RESERVED_IDS: [&str; 7] = [USER, OUTSIDE, ROOM, GATE, "you", "person", "human"];
+
+/// Whether an id stands for something else than an agent, or looks as if it did.
+pub fn is_reserved(id: &str) -> bool {
+    RESERVED_IDS.contains(&skeleton(id.trim()).as_str())
+}
+
+/// The id by which an agent goes whose file asks for this one: itself, or another where it is [reserved](is_reserved).
+pub fn free_id(id: Id) -> Id {
+    if is_reserved(&id) { format!("{}-agent", id.trim()).into() } else { id }
+}
+
 /// Who did something: the person ([`Author::user`]), an agent by its id, or something outside the room.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -64,7 +87,7 @@ pub struct Author(pub Id);
 impl Author {
     /// The person at the keyboard, in the window or in an editor.
     pub fn user() -> Self {
-        Self("user".into())
+        Self(USER.into())
     }
 
     /// The agent with this id.
@@ -74,12 +97,27 @@ impl Author {
 
     /// Whether this is the person.
     pub fn is_user(&self) -> bool {
-        &*self.0 == "user"
+        &*self.0 == USER
     }
 }
 
 impl fmt::Display for Author {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_for_something_else_is_no_agents_id_in_any_spelling() {
+        for id in ["user", "User", " outside ", "ROOM", "us\u{435}r", "ｇate", "ro\u{f6}m"] {
+            assert!(is_reserved(id), "{id:?}");
+            assert!(!is_reserved(&free_id(id.into())), "{id:?}");
+        }
+        assert_eq!(&*free_id("room".into()), "room-agent");
+        assert_eq!(&*free_id("roommate".into()), "roommate");
     }
 }

@@ -3,9 +3,11 @@
 pub mod behaviour;
 pub mod hash;
 pub mod ids;
+pub mod printable;
 pub mod problem;
+pub mod spelling;
 pub mod text;
 
 pub use behaviour::Behaviour;
-pub use ids::{ActivationKey, AgentKey, Author, ConversationKey, ElementKey, Id, RequestId, Seq};
+pub use ids::{ActivationKey, AgentKey, Author, ConversationKey, ElementKey, Id, RequestId, Seq, free_id, is_reserved};
 pub use problem::{Problem, Severity};

@@ -43,6 +43,30 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The same text with names and passwords taken out of its addresses: `https://user:word@host/` becomes
+/// `https://[redacted]@host/`.
+pub fn hide_user_info(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let (before, after) = rest.split_at(at + 3);
+        shown.push_str(before);
+        // A password that is not written as it should be may hold a `?` or a `#`.
+        let end = after.find(|c: char| c == '/' || c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`'));
+        let authority = &after[..end.unwrap_or(after.len())];
+        let host = match authority.rfind('@') {
+            Some(at) => {
+                shown.push_str("[redacted]");
+                at
+            }
+            None => 0,
+        };
+        rest = &after[host..];
+    }
+    shown.push_str(rest);
+    shown
+}
+
 /// The candidate most like `word`, if any is near enough to be what was meant.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
@@ -76,6 +100,21 @@ mod tests {
     fn tokens_are_quarters_of_characters_rounded_up() {
         assert_eq!(estimate_tokens(""), 0);
         assert_eq!(estimate_tokens("abcde"), 2);
+    }
+
+    #[test]
+    fn no_address_is_shown_with_a_password() {
+        for (text, shown) in [
+            ("asked at http://user:pw@host:8/v1/", "asked at http://[redacted]@host:8/v1/"),
+            ("https://token@host", "https://[redacted]@host"),
+            ("http://u:p@w?o#rd@host/a@b and https://x:y@z", "http://[redacted]@host/a@b and https://[redacted]@z"),
+            ("{\"a\":\"http://u:p@h\"}", "{\"a\":\"http://[redacted]@h\"}"),
+            ("https://host/@user mail me: a@b.c", "https://host/@user mail me: a@b.c"),
+            ("nothing :// here", "nothing :// here"),
+        ] {
+            assert_eq!(hide_user_info(text), shown);
+            assert_eq!(hide_user_info(shown), shown, "once is enough");
+        }
     }
 
     #[test]

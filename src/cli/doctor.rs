@@ -1,15 +1,16 @@
-//! `workshop doctor`: what is set up, what is missing, and how to fix it.
+//! `workshop doctor`: what is set up, what is wrong, and how to fix it.
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::{Ending, Outcome};
+use super::place::{self, Absent};
+use super::{Complaint, Ending, Outcome, output};
 use crate::app::{self, room::state_folder};
 use crate::base::{Problem, Seq, Severity};
-use crate::gateway::{Environment, GatewaySettings, provider_status};
+use crate::gateway::{Environment, GatewaySettings, key_problems, price_source, provider_status};
 use crate::schedule;
-use crate::store::Reader;
+use crate::store::{HISTORY_FILE, Reader};
 use crate::workspace::layout::{is_workspace, read_folder};
 use crate::workspace::{Problems, RoomStart};
 
@@ -22,10 +23,36 @@ pub(super) struct Arguments {
     json: bool,
 }
 
+/// How a thing stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    /// It works.
+    Ok,
+    /// Something was ignored or replaced by a default.
+    Note,
+    /// It does not work.
+    Problem,
+    /// It is not set up, and nothing here needs it.
+    NotSetUp,
+}
+
+impl State {
+    fn label(self) -> &'static str {
+        match self {
+            Self::Ok => "ok     ",
+            Self::Note => "note   ",
+            Self::Problem => "problem",
+            Self::NotSetUp => "not set",
+        }
+    }
+}
+
 /// One thing that was looked at.
 #[derive(Serialize)]
 struct Finding {
     what: String,
+    state: State,
     ok: bool,
     detail: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,46 +61,61 @@ struct Finding {
 
 impl Finding {
     fn good(what: &str, detail: impl Into<String>) -> Self {
-        Self { what: what.into(), ok: true, detail: detail.into(), remedy: None }
+        Self { what: what.into(), state: State::Ok, ok: true, detail: detail.into(), remedy: None }
     }
 
-    fn bad(what: &str, detail: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { what: what.into(), ok: false, detail: detail.into(), remedy: Some(remedy.into()) }
+    fn bad(state: State, what: &str, detail: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { what: what.into(), state, ok: false, detail: detail.into(), remedy: Some(remedy.into()) }
+    }
+
+    fn of(problem: Problem) -> Self {
+        let place = match problem.line {
+            Some(line) => format!("{}:{line}", problem.place),
+            None => problem.place.clone(),
+        };
+        let state = if problem.severity == Severity::Error { State::Problem } else { State::Note };
+        Self::bad(state, &place, problem.what, problem.remedy)
     }
 }
 
 pub(super) fn doctor(arguments: &Arguments) -> Outcome {
     let mut findings = vec![Finding::good("program", format!("workshop {}", env!("CARGO_PKG_VERSION")))];
-    let mut broken = false;
     let mut settings = GatewaySettings::default();
-    let folder = super::meant_folder(arguments.workspace.as_deref())?;
+    let named = arguments.workspace.as_deref();
+    let folder = place::meant(named)?;
     if is_workspace(&folder) {
         findings.push(Finding::good("workspace", folder.display().to_string()));
         let problems = examine(&folder, &mut findings, &mut settings);
-        broken |= problems.iter().any(|problem| problem.severity == Severity::Error);
-        findings.extend(problems.into_iter().map(|problem| {
-            let place = match problem.line {
-                Some(line) => format!("{}:{line}", problem.place),
-                None => problem.place.clone(),
-            };
-            Finding::bad(&place, problem.what, problem.remedy)
-        }));
+        findings.extend(problems.into_iter().map(Finding::of));
+    } else if named.is_some() {
+        place::workspace(named, Absent::Refuse)?;
     } else {
-        findings.push(Finding::bad(
-            "workspace",
-            format!("{} is not one yet", folder.display()),
-            "run `workshop init DIR`, or `workshop run`, which makes ./my-workshop",
-        ));
+        let detail = format!("neither this folder nor {} is one yet", folder.display());
+        let remedy = "run `workshop init DIR`; `workshop` and `workshop run` make ./my-workshop";
+        findings.push(Finding::bad(State::NotSetUp, "workspace", detail, remedy));
     }
-    let status = provider_status(&settings, &Environment::of_process());
-    findings.extend(status.into_iter().map(|status| Finding {
-        what: format!("provider {}", status.name),
-        ok: status.ready,
-        detail: status.detail,
-        remedy: (!status.ready).then_some(status.remedy),
-    }));
-    print(arguments, &findings);
-    Ok(if broken { Ending::Failed } else { Ending::Done })
+    let environment = Environment::of_process().in_workspace(&folder);
+    findings.extend(key_problems(&environment).into_iter().map(Finding::of));
+    findings.push(Finding::good("prices", price_source().to_string()));
+    findings.extend(providers(&settings, &environment));
+    print(arguments, &findings)?;
+    let is_broken = findings.iter().any(|finding| finding.state == State::Problem);
+    Ok(if is_broken { Ending::Failed } else { Ending::Done })
+}
+
+/// Who could answer, and whether the one whom the workspace names can.
+fn providers(settings: &GatewaySettings, environment: &Environment) -> Vec<Finding> {
+    let chosen = settings.choose(None, None);
+    let name = chosen.as_ref().map(|choice| choice.provider.clone()).unwrap_or_default();
+    let status = provider_status(settings, environment).into_iter().map(|status| {
+        let what = format!("provider {}", status.name);
+        match status.ready {
+            true => Finding::good(&what, status.detail),
+            false if status.name == name => Finding::bad(State::Problem, &what, status.detail, status.remedy),
+            false => Finding::bad(State::NotSetUp, &what, status.detail, status.remedy),
+        }
+    });
+    chosen.err().map(Finding::of).into_iter().chain(status).collect()
 }
 
 /// Opens the workspace's scenes one after the other in a world that touches nothing, and collects what is wrong.
@@ -93,22 +135,29 @@ fn examine(folder: &Path, findings: &mut Vec<Finding>, settings: &mut GatewaySet
             Err(error) => problems.push(Problem::error(scene, error.to_string(), "mend the scene file")),
         }
     }
-    if let Ok(reader) = Reader::open(&state_folder(folder)) {
+    // Opening a pipe would wait for ever.
+    let state = state_folder(folder);
+    let odd = ["", "-wal", "-shm", "-journal"].map(|ending| state.join(format!("{HISTORY_FILE}{ending}")));
+    let odd = odd.iter().find(|path| path.symlink_metadata().is_ok_and(|metadata| !metadata.is_file()));
+    if let Some(odd) = odd {
+        let remedy = "move it away; the history begins anew when the workspace is opened";
+        problems.push(Problem::error(odd.display().to_string(), "it is no ordinary file", remedy));
+    } else if let Ok(reader) = Reader::open(&state_folder(folder)) {
         let runs = reader.runs().map(|runs| runs.len()).unwrap_or_default();
         findings.push(Finding::good("history", format!("{runs} runs")));
     }
     problems
 }
 
-fn print(arguments: &Arguments, findings: &[Finding]) {
+fn print(arguments: &Arguments, findings: &[Finding]) -> Result<(), Complaint> {
     if arguments.json {
-        println!("{}", serde_json::json!({ "findings": findings }));
-        return;
+        return output::json(&serde_json::json!({ "findings": findings }));
     }
     for finding in findings {
-        println!("{}  {}: {}", if finding.ok { "ok     " } else { "missing" }, finding.what, finding.detail);
+        output::result(&format!("{}  {}: {}", finding.state.label(), finding.what, finding.detail))?;
         if let Some(remedy) = &finding.remedy {
-            println!("         to do: {remedy}");
+            output::result(&format!("         to do: {remedy}"))?;
         }
     }
+    Ok(())
 }

@@ -1,12 +1,13 @@
 //! `workshop export [WORKSPACE]`: what happened as JSON Lines, or the whole workspace as a zip.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use super::output::{self, Sink};
+use super::place::{self, Absent};
 use super::{Complaint, Ending, Outcome};
 use crate::app::room::state_folder;
-use crate::store::{self, Reader};
+use crate::store::{self, ExportError, Reader};
 use crate::workspace::archive;
 
 #[derive(clap::Args)]
@@ -25,13 +26,13 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn export(arguments: &Arguments) -> Outcome {
-    let folder = super::existing_workspace(arguments.workspace.as_deref())?;
+    let folder = place::workspace(arguments.workspace.as_deref(), Absent::Refuse)?;
     if let Some(file) = &arguments.zip {
         let archived = archive::write_zip(&folder, &state_folder(&folder), file).map_err(Complaint::failed)?;
-        for left_out in &archived.left_out {
-            eprintln!("left out: {left_out}");
+        for left_out in &archived.left_out(usize::MAX) {
+            output::note(&format!("left out: {left_out}"));
         }
-        eprintln!("{} files, {} KiB", archived.files, archived.bytes / 1024);
+        output::note(&format!("{} files, {} KiB", archived.files, archived.bytes / 1024));
     }
     match &arguments.events {
         Some(events) => export_events(arguments, &folder, events),
@@ -45,15 +46,13 @@ fn export_events(arguments: &Arguments, folder: &Path, events: &Path) -> Outcome
         Some("last") => reader.runs().map_err(Complaint::failed)?.first().map(|run| run.id.to_string()),
         other => other.map(str::to_owned),
     };
-    let mut out: Box<dyn Write> = if events.as_os_str() == "-" {
-        Box::new(BufWriter::new(io::stdout().lock()))
-    } else {
-        let file = File::create(events);
-        let file = file.map_err(|error| Complaint::failed(format!("{}: {error}", events.display())))?;
-        Box::new(BufWriter::new(file))
-    };
-    let count = store::export_events(&reader, run.as_deref(), &mut out).map_err(Complaint::failed)?;
-    out.flush().map_err(Complaint::failed)?;
-    eprintln!("{count} events");
+    let mut out = Sink::open(events)?;
+    let exported = store::export_events(&reader, run.as_deref(), out.writer());
+    let count = exported.map_err(|error| match error {
+        ExportError::Write(error) => out.failed(&error),
+        other => Complaint::failed(other),
+    })?;
+    out.writer().flush().map_err(|error| out.failed(&error))?;
+    output::note(&format!("{count} events"));
     Ok(Ending::Done)
 }

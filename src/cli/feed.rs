@@ -1,13 +1,12 @@
 //! What is going on, a line per event worth telling, for a person at a terminal. Quiet in a pipe.
 
-use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use bevy::ecs::prelude::*;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
-use crate::agent::{Agent, Roster};
+use super::output;
+use crate::app::approvals;
 use crate::base::Author;
 use crate::base::text::{one_line, truncate};
 use crate::element::{Element, Elements};
@@ -24,55 +23,44 @@ const LINE_CHARS: usize = 160;
 
 /// Prints lines above a status line; does nothing where standard error is no terminal.
 pub(super) struct Feed {
-    bar: Option<ProgressBar>,
-    style: Style,
+    is_on: bool,
     status_drawn: Option<Instant>,
 }
 
 impl Feed {
     /// A feed that speaks only to a terminal.
     pub(super) fn for_terminal() -> Self {
-        let bar = io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::new_spinner();
-            bar.set_style(
-                ProgressStyle::with_template("{wide_msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()),
-            );
-            bar
-        });
-        Self { bar, style: Style::of_terminal(), status_drawn: None }
+        Self { is_on: output::is_watched(), status_drawn: None }
     }
 
-    /// Prints a line, also where nobody watches: for problems.
-    pub(super) fn print(&self, line: &str) {
-        match &self.bar {
-            Some(bar) => bar.println(line),
-            None => eprintln!("{line}"),
-        }
+    /// A feed that says nothing.
+    pub(super) fn silent() -> Self {
+        Self { is_on: false, status_drawn: None }
     }
 
     /// Tells what happened in this world.
     pub(super) fn show(&mut self, world: &World, events: &[EventRecord]) {
-        let Some(bar) = &self.bar else { return };
+        if !self.is_on {
+            return;
+        }
         for event in events {
             let Some(Told { who, what }) = told(world, event) else { continue };
             let when = time(event.tick as f64 / TICKS_PER_SEC as f64);
-            let what = truncate(&one_line(&what), LINE_CHARS);
-            bar.println(format!("{}  {} {what}", self.style.dim(&when), self.style.bold(&who)));
+            output::feed_line(&when, &who, &truncate(&one_line(&what), LINE_CHARS));
         }
     }
 
     /// Says in one sentence how things stand.
     pub(super) fn status(&mut self, world: &mut World) {
-        let Some(bar) = &self.bar else { return };
-        if self.status_drawn.is_some_and(|drawn| drawn.elapsed() < STATUS_EVERY) {
+        if !self.is_on || self.status_drawn.is_some_and(|drawn| drawn.elapsed() < STATUS_EVERY) {
             return;
         }
         self.status_drawn = Some(Instant::now());
         let secs = world.resource::<SimClock>().secs();
         let busy = simulation::busy_counts(world);
         let spent = world.resource::<Questions>().ledger().run();
-        bar.set_message(format!(
-            "{}  {} reading, {} talking, {} working, {} actions queued, {} calls, {} tokens, ${:.2}",
+        output::show_status(&format!(
+            "{}  {} reading, {} talking, {} working, {} actions queued, {} calls, {} tokens, {}",
             time(secs),
             busy.reading,
             busy.conversing,
@@ -80,45 +68,14 @@ impl Feed {
             busy.queued,
             spent.calls,
             spent.tokens,
-            spent.cost_usd()
+            spent.cost()
         ));
-    }
-
-    /// Takes the status line away.
-    pub(super) fn finish(&mut self) {
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
-        }
     }
 }
 
 fn time(secs: f64) -> String {
     let whole = secs as u64;
     format!("{:02}:{:02}", whole / 60, whole % 60)
-}
-
-/// How terminals show weight. Plain where a person asked for no colours, as <https://no-color.org> has it.
-struct Style {
-    plain: bool,
-}
-
-impl Style {
-    fn of_terminal() -> Self {
-        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        Self { plain: set("NO_COLOR") || std::env::var_os("TERM").is_some_and(|term| term == "dumb") }
-    }
-
-    fn dim(&self, text: &str) -> String {
-        self.wrap("2", text)
-    }
-
-    fn bold(&self, text: &str) -> String {
-        self.wrap("1", text)
-    }
-
-    fn wrap(&self, code: &str, text: &str) -> String {
-        if self.plain { text.to_owned() } else { format!("\u{1b}[{code}m{text}\u{1b}[0m") }
-    }
 }
 
 /// One event for a reader: who, and what.
@@ -185,13 +142,7 @@ fn changed(world: &World, data: &Value) -> Option<String> {
 
 /// What someone is called: by the name in the profile while in the room, by id afterwards.
 fn name_of(world: &World, id: &str) -> String {
-    let roster = world.resource::<Roster>();
-    let agent = roster.key(id).and_then(|key| roster.entity(key)).and_then(|entity| world.get::<Agent>(entity));
-    match agent {
-        Some(agent) => agent.name.to_string(),
-        None if *id == *Author::user().0 => "Somebody".to_owned(),
-        None => id.to_owned(),
-    }
+    if *id == *Author::user().0 { "Somebody".to_owned() } else { approvals::name_of(world, id) }
 }
 
 fn names(world: &World, list: &Value) -> String {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Complaint, Ending, Outcome};
+use super::{Complaint, Ending, Outcome, output};
 use crate::workspace::starter;
 
 #[derive(clap::Args)]
@@ -13,13 +13,12 @@ pub(super) struct Arguments {
 
 pub(super) fn init(arguments: &Arguments) -> Outcome {
     let written = starter::init(&arguments.dir).map_err(Complaint::failed)?.written;
-    for path in &written {
-        println!("{path}");
-    }
     if written.is_empty() {
-        eprintln!("{} has everything already; nothing was written", arguments.dir.display());
-    } else {
-        eprintln!("wrote {} files; now try: workshop run {} --for 10m", written.len(), arguments.dir.display());
+        output::note(&format!("{} has everything already; nothing was written", arguments.dir.display()));
+        return Ok(Ending::Done);
     }
+    output::result(&written.join("\n"))?;
+    let dir = arguments.dir.display();
+    output::note(&format!("wrote {} files; now try: workshop run {dir} --for 10m", written.len()));
     Ok(Ending::Done)
 }

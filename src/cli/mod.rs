@@ -1,25 +1,29 @@
 //! The subcommands of `workshop`: what a person types, what is printed, and with which exit code it ends.
 
+mod allow;
+mod approvals;
+mod asking;
 mod doctor;
 mod export;
 mod feed;
 mod init;
+mod output;
+mod place;
+mod problems;
 mod replay;
+mod report;
 mod run;
+mod stop;
 mod task;
 #[cfg(feature = "window")]
 mod window;
 
-use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
 use crate::gateway;
-use crate::workspace::layout::{self, is_workspace};
-use crate::workspace::starter;
 
 /// How a command ended; the numbers are a contract.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,8 +36,27 @@ pub enum Ending {
     BadUsage,
     /// A budget or limit stopped it.
     Limited,
+    /// A person must do something before it can go on.
+    Waiting,
     /// The person stopped it.
     Interrupted,
+    /// Whoever read its output has gone.
+    ReaderGone,
+}
+
+impl Ending {
+    /// The word for programs.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::BadUsage => "bad_usage",
+            Self::Limited => "limited",
+            Self::Waiting => "waiting",
+            Self::Interrupted => "interrupted",
+            Self::ReaderGone => "reader_gone",
+        }
+    }
 }
 
 impl From<Ending> for ExitCode {
@@ -43,7 +66,10 @@ impl From<Ending> for ExitCode {
             Ending::Failed => 1,
             Ending::BadUsage => 2,
             Ending::Limited => 3,
+            Ending::Waiting => 4,
             Ending::Interrupted => 130,
+            // What a shell sees of the usual tools, which the system ends with SIGPIPE.
+            Ending::ReaderGone => 141,
         })
     }
 }
@@ -52,17 +78,23 @@ impl From<Ending> for ExitCode {
 #[derive(Debug)]
 pub(crate) struct Complaint {
     ending: Ending,
-    what: String,
+    /// Nothing where nobody needs to be told.
+    what: Option<String>,
     hint: Option<String>,
 }
 
 impl Complaint {
     fn failed(what: impl ToString) -> Self {
-        Self { ending: Ending::Failed, what: what.to_string(), hint: None }
+        Self { ending: Ending::Failed, what: Some(what.to_string()), hint: None }
     }
 
     fn usage(what: impl ToString) -> Self {
-        Self { ending: Ending::BadUsage, what: what.to_string(), hint: None }
+        Self { ending: Ending::BadUsage, ..Self::failed(what) }
+    }
+
+    /// Whoever read the output has gone: there is nobody to tell.
+    fn reader_gone() -> Self {
+        Self { ending: Ending::ReaderGone, what: None, hint: None }
     }
 
     fn hint(mut self, hint: impl ToString) -> Self {
@@ -73,9 +105,18 @@ impl Complaint {
 
 type Outcome = Result<Ending, Complaint>;
 
+/// What stands below the help of the whole program.
+const AFTER_HELP: &str = "\
+Without WORKSPACE a command uses the current folder if it is a workspace (it has a settings.yaml), else ./my-workshop,
+which the window and `run` make from the starter kit on first use. A folder that you name is made by `workshop init DIR`,
+and by the window where nothing is there yet.
+
+Exit codes: 0 done, 1 the work failed, 2 bad usage, 3 stopped by a budget or limit, 4 waits for a person,
+130 interrupted, 141 the reader of the output has gone.";
+
 /// Agents, each defined by a file, live in a room: they notice, walk over, read, talk and remember.
 #[derive(Parser)]
-#[command(name = "workshop", version, args_conflicts_with_subcommands = true)]
+#[command(name = "workshop", version, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 #[cfg_attr(not(feature = "window"), command(arg_required_else_help = true))]
 struct Arguments {
     #[command(subcommand)]
@@ -87,89 +128,106 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Write the starter kit into a folder
+    /// Write the starter kit into a folder, which makes it a workspace
     Init(init::Arguments),
-    /// Let a room live, without a window
+    /// Run a room without a window
     Run(run::Arguments),
-    /// Live a past run again, without a model
+    /// List what agents ask a person, and answer, whether or not the room is running
+    Approvals(approvals::Arguments),
+    /// Replay a past run from its recorded inputs, without a model
     Replay(replay::Arguments),
-    /// Export what happened
+    /// Export what happened, or the whole workspace
     Export(export::Arguments),
-    /// Say what is set up, what is missing, and how to fix it
+    /// Let a workspace ask models at an address that only its own settings name
+    AllowAddress(allow::Arguments),
+    /// Say what is set up, what is wrong, and how to fix it
     Doctor(doctor::Arguments),
 }
+
+/// The words that a command line may begin with.
+const COMMANDS: [&str; 8] = ["init", "run", "approvals", "replay", "export", "allow-address", "doctor", "help"];
 
 /// What is logged unless `WORKSHOP_LOG` says otherwise. What a window that ended early had not done yet is no news.
 const USUAL_LOG: &str = "warn,bevy_ecs::world::command_queue=error,egui_extras::loaders=error";
 
 /// Reads the command line and does what it says.
 pub fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(output::tell_panic));
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => {
-            // Help and version are no mistakes; a lost pipe while printing them is nobody's problem.
-            let ending = if error.use_stderr() { Ending::BadUsage } else { Ending::Done };
-            let _ = error.print();
-            return ending.into();
-        }
+        Err(error) => return output::ending_of(told_usage(&error)).into(),
     };
     let mut filter = EnvFilter::try_from_env("WORKSHOP_LOG").unwrap_or_else(|_| EnvFilter::new(USUAL_LOG));
     for target in gateway::UNSAFE_LOG_TARGETS {
         filter = filter.add_directive(format!("{target}=off").parse().expect("a target and a level make a directive"));
     }
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(output::LogWriter).init();
     let outcome = match arguments.command {
         Some(Command::Init(arguments)) => init::init(&arguments),
         Some(Command::Run(arguments)) => run::run(&arguments),
+        Some(Command::Approvals(arguments)) => approvals::approvals(&arguments),
         Some(Command::Replay(arguments)) => replay::replay(&arguments),
         Some(Command::Export(arguments)) => export::export(&arguments),
+        Some(Command::AllowAddress(arguments)) => allow::allow(&arguments),
         Some(Command::Doctor(arguments)) => doctor::doctor(&arguments),
         #[cfg(feature = "window")]
         None => window::open(&arguments.window),
         #[cfg(not(feature = "window"))]
         None => Err(Complaint::usage("this workshop was built without its window").hint("try: workshop run")),
     };
-    match outcome {
-        Ok(ending) => ending.into(),
-        Err(complaint) => {
-            eprintln!("error: {}", complaint.what);
-            if let Some(hint) = complaint.hint {
-                eprintln!("hint: {hint}");
+    output::ending_of(outcome).into()
+}
+
+/// Prints what clap has to say: help and version, which are results, or what is wrong with the command line.
+fn told_usage(error: &clap::Error) -> Outcome {
+    let text = error.render().to_string();
+    let text = text.trim_end();
+    if error.use_stderr() {
+        output::note(text);
+        return Ok(Ending::BadUsage);
+    }
+    output::result(text)?;
+    Ok(Ending::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn every_command_is_known_by_its_word() {
+        let mut command = Arguments::command();
+        command.build();
+        let words: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        assert_eq!(words, COMMANDS);
+    }
+    /// The words of a command line, quotes taken away; what follows a `#` is a remark.
+    fn words(line: &str) -> Vec<String> {
+        let mut words = vec![String::new()];
+        let mut is_quoted = false;
+        for character in line.chars() {
+            match character {
+                '"' => is_quoted = !is_quoted,
+                '#' if !is_quoted => break,
+                ' ' if !is_quoted => words.push(String::new()),
+                other => words.last_mut().expect("there is one").push(other),
             }
-            complaint.ending.into()
+        }
+        words.retain(|word| !word.is_empty());
+        words
+    }
+
+    #[test]
+    #[cfg(feature = "window")]
+    fn every_command_of_the_readme_is_understood() {
+        let readme = include_str!("../../README.md");
+        let lines: Vec<&str> = readme.lines().filter(|line| line.starts_with("workshop ")).collect();
+        assert!(lines.len() > 5, "the README shows how to use it");
+        for line in lines {
+            let parsed = Arguments::try_parse_from(words(line));
+            assert!(parsed.is_ok(), "{line}: {}", parsed.err().map(|error| error.to_string()).unwrap_or_default());
         }
     }
-}
-
-/// The workspace that a command works on: the one named, the current folder if it is one, or `./my-workshop`,
-/// made from the starter kit where it does not exist.
-fn workspace_folder(named: Option<&Path>) -> Result<PathBuf, Complaint> {
-    let folder = meant_folder(named)?;
-    if is_workspace(&folder) {
-        return Ok(folder);
-    }
-    if folder.is_dir() && named.is_some() && folder.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
-        return Err(not_a_workspace(&folder));
-    }
-    starter::init(&folder).map_err(Complaint::failed)?;
-    if std::io::stderr().is_terminal() {
-        eprintln!("made a new workspace from the starter kit in {}", folder.display());
-    }
-    Ok(folder)
-}
-
-/// A workspace that must exist already.
-fn existing_workspace(named: Option<&Path>) -> Result<PathBuf, Complaint> {
-    let folder = meant_folder(named)?;
-    if is_workspace(&folder) { Ok(folder) } else { Err(not_a_workspace(&folder)) }
-}
-
-fn meant_folder(named: Option<&Path>) -> Result<PathBuf, Complaint> {
-    let current = std::env::current_dir().map_err(|error| Complaint::usage(format!("the current folder: {error}")))?;
-    Ok(layout::find(named, &current))
-}
-
-fn not_a_workspace(folder: &Path) -> Complaint {
-    Complaint::usage(format!("{} is not a workspace: it has no settings.yaml", folder.display()))
-        .hint(format!("make one with: workshop init {}", folder.display()))
 }

@@ -1,10 +1,11 @@
-//! `workshop replay [WORKSPACE] RUN`: lives a past run again from its record, without a model.
+//! `workshop replay [WORKSPACE] RUN`: replays a past run from its record, without a model.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::feed::Feed;
-use super::{Complaint, Ending, Outcome};
+use super::place::{self, Absent};
+use super::{Complaint, Ending, Outcome, output};
 use crate::app::replay::{Replayed, replay as play};
 use crate::app::room::state_folder;
 use crate::schedule::{SimClock, TICKS_PER_SEC};
@@ -35,7 +36,7 @@ pub(super) fn replay(arguments: &Arguments) -> Outcome {
         [folder, run] => (Some(Path::new(folder)), run),
         _ => return Err(Complaint::usage("one workspace and one run, please")),
     };
-    let folder = super::existing_workspace(named)?;
+    let folder = place::workspace(named, Absent::Refuse)?;
     let reader = Reader::open(&state_folder(&folder)).map_err(Complaint::failed)?;
     let mut feed = Feed::for_terminal();
     let began = Instant::now();
@@ -51,7 +52,7 @@ pub(super) fn replay(arguments: &Arguments) -> Outcome {
         }
     })
     .map_err(Complaint::failed)?;
-    report(arguments, &replayed, began.elapsed());
+    report(arguments, &replayed, began.elapsed())?;
     match replayed.differs_at {
         Some(_) if arguments.verify => Ok(Ending::Failed),
         _ if arguments.verify && replayed.compared == 0 => {
@@ -61,7 +62,7 @@ pub(super) fn replay(arguments: &Arguments) -> Outcome {
     }
 }
 
-fn report(arguments: &Arguments, replayed: &Replayed, took: Duration) {
+fn report(arguments: &Arguments, replayed: &Replayed, took: Duration) -> Result<(), Complaint> {
     let simulated = replayed.ticks as f64 / TICKS_PER_SEC as f64;
     if arguments.json {
         let json = serde_json::json!({
@@ -69,10 +70,9 @@ fn report(arguments: &Arguments, replayed: &Replayed, took: Duration) {
             "differs_at": replayed.differs_at, "hash": format!("{:016x}", replayed.hash),
             "seconds": took.as_secs_f64(), "times_real_time": simulated / took.as_secs_f64().max(1e-9),
         });
-        println!("{json}");
-        return;
+        return output::json(&json);
     }
-    println!(
+    let played = format!(
         "{}: {} ticks ({simulated:.0} s) in {:.2} s, {:.0} × real time, world {:016x}",
         replayed.run,
         replayed.ticks,
@@ -80,8 +80,9 @@ fn report(arguments: &Arguments, replayed: &Replayed, took: Duration) {
         simulated / took.as_secs_f64().max(1e-9),
         replayed.hash
     );
-    match replayed.differs_at {
-        Some(tick) => println!("differs from the record at tick {tick}"),
-        None => println!("{} recorded hashes compared, all equal", replayed.compared),
-    }
+    let compared = match replayed.differs_at {
+        Some(tick) => format!("differs from the record at tick {tick}"),
+        None => format!("{} recorded hashes compared, all equal", replayed.compared),
+    };
+    output::result(&format!("{played}\n{compared}"))
 }

@@ -1,7 +1,5 @@
-//! `workshop run`: lets a room live without a window, until a time, a tick, or until nothing is left to do.
+//! `workshop run`: runs a room without a window, until a time, a tick, the end of a task, or until nothing is left to do.
 
-use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,23 +7,32 @@ use std::time::{Duration, Instant};
 
 use bevy::ecs::prelude::*;
 
+use super::asking::{Asking, Commands, OnAsk};
 use super::feed::Feed;
-use super::task::Task;
+use super::output::{self, Sink};
+use super::place::{self, Absent};
+use super::problems::Reporter;
+use super::report::{FilesChanged, Report, Verdict};
+use super::stop::Stop;
+use super::task::{Task, Unfinished};
 use super::{Complaint, Ending, Outcome};
 use crate::app::drive::{EventTap, Step};
 use crate::app::room::{OpenOptions, Room};
-use crate::base::{Problem, Severity};
-use crate::gateway::Questions;
+use crate::base::Problem;
+use crate::base::text::{one_line, truncate};
 use crate::gateway::settings::GatewaySettings;
-use crate::kernel::Kernel;
-use crate::schedule::{SimClock, Speed, TICKS_PER_SEC};
-use crate::simulation;
+use crate::gateway::{ProviderHealth, Questions, ScriptedProvider};
+use crate::kernel::{Kernel, KernelCommand};
+use crate::schedule::{Door, SimClock, Speed};
 use crate::store::EventRecord;
-use crate::workspace::Problems;
+use crate::workspace::{KnownFiles, Problems, RoomStart};
+
+/// So many characters of a task are named.
+const TASK_CHARS: usize = 80;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The workspace; the current folder if it is one, else ./my-workshop, made on first use
+    /// The workspace; the current folder if it is one, else ./my-workshop, made from the starter kit on first use
     workspace: Option<PathBuf>,
     /// The scene, by its file's name without .yaml
     #[arg(long)]
@@ -33,18 +40,24 @@ pub(super) struct Arguments {
     /// Who gets the task: an agent of the scene, or a profile, which is then dropped into it
     #[arg(long, requires = "task", value_name = "ID")]
     agent: Option<String>,
-    /// What to do
-    #[arg(long, requires = "agent", value_name = "TEXT")]
-    task: Option<String>,
-    /// Live for so much simulated time: 90s, 10m, 1h 30m
+    /// The task that the agent gets; the run ends when it is over
+    #[arg(long, requires = "agent", value_name = "TEXT", value_parser = parse_task)]
+    pub(super) task: Option<String>,
+    /// What becomes of a question to a person; asked on the terminal where absent, in a pipe the same as stop
+    #[arg(long, value_name = "WHAT")]
+    on_ask: Option<OnAsk>,
+    /// Let work go on that a person paused before the room was closed
+    #[arg(long)]
+    unpause: bool,
+    /// Run for so much simulated time: 90s, 10m, 1h 30m
     #[arg(long = "for", value_name = "TIME", value_parser = humantime::parse_duration, conflicts_with_all = ["ticks", "until"])]
-    for_time: Option<Duration>,
-    /// Live for so many ticks of 1/30 s
+    pub(super) for_time: Option<Duration>,
+    /// Run for so many ticks of 1/30 s
     #[arg(long, conflicts_with = "until")]
-    ticks: Option<u64>,
-    /// Live until nobody has anything queued, asked or under way
+    pub(super) ticks: Option<u64>,
+    /// Run until nobody has anything queued, asked or under way
     #[arg(long, value_parser = ["idle"])]
-    until: Option<String>,
+    pub(super) until: Option<String>,
     /// Stands in for the scene's seed
     #[arg(long)]
     seed: Option<u64>,
@@ -63,9 +76,16 @@ pub(super) struct Arguments {
     /// Begin as the scene file says: forget where agents stood and what they remember
     #[arg(long)]
     fresh: bool,
-    /// Print the result as JSON
+    /// Print one JSON object on standard output: how it ended, why, the result, files, cost, problems, questions
     #[arg(long)]
     json: bool,
+    /// Print nothing on standard error but why the run ended, where it did not do what it was asked to
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+fn parse_task(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() { Err("say what is to be done".to_owned()) } else { Ok(text.to_owned()) }
 }
 
 /// `1`, `4`, `16` or `max`.
@@ -78,104 +98,193 @@ pub(super) fn parse_speed(word: &str) -> Result<Speed, String> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let reported = open(arguments).and_then(|run| run.run_to_the_end());
+    let report = match reported {
+        Ok(report) => report,
+        Err(complaint) => {
+            if arguments.json && complaint.ending != Ending::ReaderGone {
+                output::json(&Report::on(&complaint).to_json())?;
+            }
+            return Err(complaint);
+        }
+    };
+    let result_in_events = arguments.events.as_deref().is_some_and(output::is_standard_output);
+    report.print(arguments.json, arguments.quiet, result_in_events)?;
+    Ok(report.verdict.ending)
+}
+
+/// A run from its opening to its report.
+struct Run<'a> {
+    arguments: &'a Arguments,
+    room: Room,
+    task: Option<Task>,
+    stop: Stop,
+    asking: Asking,
+    unfinished: Unfinished,
+    out: Output,
+    began: Instant,
+    first_tick: u64,
+}
+
+fn open(arguments: &Arguments) -> Result<Run<'_>, Complaint> {
+    if arguments.json && arguments.events.as_deref().is_some_and(output::is_standard_output) {
+        return Err(Complaint::usage("--json and --events - both want standard output")
+            .hint("write the events to a file: --events FILE"));
+    }
     let provider = arguments.provider.as_deref().map(resolve_provider).transpose()?;
-    let folder = super::workspace_folder(arguments.workspace.as_deref())?;
+    let named = arguments.workspace.as_deref();
     let options = OpenOptions {
-        folder,
+        folder: place::workspace(named, Absent::MakeDefault)?,
         scene: arguments.scene.clone(),
         seed: arguments.seed,
         provider,
         fresh: arguments.fresh,
         watch: true,
+        writes: arguments.events.iter().chain(&arguments.scene_out).cloned().collect(),
     };
     let mut out = Output::open(arguments)?;
-    let (mut room, problems) = Room::open(&options).map_err(Complaint::failed)?;
+    let opened = Room::open(&options).map_err(|error| Complaint::failed(&error).hint(error.remedy()));
+    let (mut room, problems) = opened?;
+    out.reporter.problems(&problems);
     let world = room.app.world_mut();
     world.resource_mut::<SimClock>().speed = arguments.speed;
     world.insert_resource(EventTap::default());
-    out.problems(&problems);
-
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let flag = interrupted.clone();
-    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).map_err(Complaint::failed)?;
-
-    let began = Instant::now();
     let first_tick = world.resource::<SimClock>().tick();
-    let mut task = task_of(arguments);
     let stop = Stop::from(arguments, first_tick);
-    let ending = loop {
-        let world = room.app.world_mut();
-        if interrupted.load(Ordering::Relaxed) {
-            break Ending::Interrupted;
-        }
-        if stop.is_reached(world, task.as_ref()) {
-            break task.as_ref().map_or(Ending::Done, |task| task.ending(world));
-        }
-        if world.resource::<Questions>().run_cap_reached().is_some() {
-            break Ending::Limited;
-        }
-        if let Some(task) = &mut task {
-            task.give(world)?;
-        }
-        if room.driver.step(world) == Step::Ticked {
-            let events = world.resource_mut::<EventTap>().take();
-            if let Some(task) = &mut task {
-                task.watch(&events);
-            }
-            out.show(world, &events)?;
-        }
+    let commands = Commands {
+        workspace: named.map(|named| named.display().to_string()),
+        scene: arguments.scene.clone(),
+        provider: arguments.provider.clone(),
     };
-    finish(arguments, room, out, ending, first_tick, began)
+    let mut run = Run {
+        task: task_of(arguments),
+        asking: Asking::new(arguments.on_ask, stop, commands),
+        unfinished: Unfinished::of(world.resource::<Kernel>()),
+        arguments,
+        room,
+        stop,
+        out,
+        began: Instant::now(),
+        first_tick,
+    };
+    run.tell_unfinished();
+    Ok(run)
 }
 
-fn finish(
-    arguments: &Arguments,
-    mut room: Room,
-    mut out: Output,
-    ending: Ending,
-    first_tick: u64,
-    began: Instant,
-) -> Outcome {
-    let world = room.app.world_mut();
-    let reason = match ending {
-        Ending::Limited => world.resource::<Questions>().run_cap_reached().unwrap_or_default().to_owned(),
-        Ending::Interrupted => "interrupted".to_owned(),
-        Ending::Failed => "the task failed".to_owned(),
-        Ending::Done | Ending::BadUsage => "done".to_owned(),
-    };
-    let ticks = world.resource::<SimClock>().tick() - first_tick;
-    let spent = world.resource::<Questions>().ledger().run();
-    let problems: Vec<Problem> = world.resource::<Problems>().iter().cloned().collect();
-    if let Some(file) = &arguments.scene_out {
-        let start = world.resource::<crate::workspace::RoomStart>().scene.clone();
-        let text = world.resource::<crate::workspace::KnownFiles>().text(&start).unwrap_or_default().to_owned();
-        std::fs::write(file, text).map_err(|error| Complaint::failed(format!("{}: {error}", file.display())))?;
+impl Run<'_> {
+    /// Says what work goes on that was begun before, so that nobody gives it twice.
+    fn tell_unfinished(&mut self) {
+        let kernel = self.room.app.world().resource::<Kernel>();
+        let Some(words) = unfinished_words(kernel) else { return };
+        self.out.reporter.note(format!("note: unfinished work goes on: {words}"));
+        let same = |task: &str, agent: &str| kernel.activations().any(|one| &*one.agent == agent && one.input == task);
+        if let (Some(task), Some(agent)) = (&self.arguments.task, &self.arguments.agent)
+            && same(task, agent)
+        {
+            let what =
+                "note: the same task is among it, and is given once more; to finish what was begun: --until idle";
+            self.out.reporter.note(what.to_owned());
+        }
     }
-    let run = room.run.clone();
-    let unsaved = room.close(&reason, |events| out.write(events)).map_err(Complaint::failed)?;
-    out.problems(&unsaved);
-    out.finish()?;
-    if arguments.json {
-        let json = serde_json::json!({
-            "run": run, "ticks": ticks, "simulated_secs": ticks as f64 / TICKS_PER_SEC as f64,
-            "seconds": began.elapsed().as_secs_f64(), "ended": reason, "calls": spent.calls,
-            "tokens": spent.tokens, "cost_usd": spent.cost_usd(), "problems": problems,
-        });
-        println!("{json}");
-    } else if io::stderr().is_terminal() {
-        eprintln!(
-            "{run}: {:.0} simulated seconds in {:.1} s; {} model calls, {} tokens, ${:.2}",
-            ticks as f64 / TICKS_PER_SEC as f64,
-            began.elapsed().as_secs_f64(),
-            spent.calls,
-            spent.tokens,
-            spent.cost_usd()
-        );
+
+    /// Lets the room live until it is over, closes it, and says how it went. Whatever happens, the room is closed.
+    fn run_to_the_end(mut self) -> Result<Report, Complaint> {
+        let verdict = self.live().unwrap_or_else(Verdict::from);
+        output::hide_status();
+        self.close(verdict)
     }
-    if ending == Ending::Limited {
-        eprintln!("stopped: {reason}");
+
+    fn live(&mut self) -> Result<Verdict, Complaint> {
+        let interrupted = Arc::new(AtomicBool::new(false));
+        let flag = interrupted.clone();
+        ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).map_err(Complaint::failed)?;
+        if self.arguments.unpause {
+            self.room.app.world_mut().resource_mut::<Door<KernelCommand>>().push(KernelCommand::Resume);
+        }
+        loop {
+            if interrupted.load(Ordering::Relaxed) {
+                return Ok(Verdict::new(Ending::Interrupted, "interrupted"));
+            }
+            if let Some(problem) = self.room.lost() {
+                // The room stands still until somebody does something, and nobody is there to ask.
+                return Ok(Verdict::new(Ending::Failed, problem.to_string()));
+            }
+            let world = self.room.app.world_mut();
+            if let Some(verdict) = self.stop.verdict(world, self.task.as_ref(), &self.asking) {
+                return Ok(verdict);
+            }
+            if let Some(task) = &mut self.task
+                && let Some(verdict) = task.give(world, self.arguments.unpause)?
+            {
+                return Ok(verdict);
+            }
+            self.asking.ask(world, &interrupted);
+            if self.room.driver.step(world) == Step::Ticked {
+                let events = world.resource_mut::<EventTap>().take();
+                if let Some(task) = &mut self.task {
+                    task.watch(&events);
+                }
+                self.out.show(world, &events)?;
+                self.asking.look(world, &events, &mut self.out.reporter);
+            }
+        }
     }
-    Ok(ending)
+
+    /// Closes the room: everything that happened is on disk when this returns.
+    fn close(mut self, mut verdict: Verdict) -> Result<Report, Complaint> {
+        let world = self.room.app.world_mut();
+        let kernel = world.resource::<Kernel>();
+        if verdict.ending == Ending::Done && self.task.is_none() {
+            verdict = self.unfinished.verdict(kernel);
+        }
+        let (approvals, unfinished) = (kernel.approvals().collect(), unfinished_words(kernel));
+        let ticks = world.resource::<SimClock>().tick() - self.first_tick;
+        let spent = world.resource::<Questions>().ledger().run();
+        let problems: Vec<Problem> = world.resource::<Problems>().iter().cloned().collect();
+        let provider_faults = world.resource::<ProviderHealth>().faults();
+        let scene = world.resource::<RoomStart>().scene.clone();
+        let scene = world.resource::<KnownFiles>().text(&scene).unwrap_or_default().to_owned();
+        let run = self.room.run.clone();
+        let reason = if verdict.reason.is_empty() { verdict.ending.word() } else { &verdict.reason };
+        let out = &mut self.out;
+        let mut last_events = Ok(());
+        let unsaved = self.room.close(reason, |events| last_events = out.write(events)).map_err(Complaint::failed)?;
+        self.out.reporter.problems(&unsaved);
+        if verdict.ending != Ending::ReaderGone {
+            let written = last_events.and_then(|()| write_scene(self.arguments, &scene));
+            if let Err(complaint) = written {
+                verdict = Verdict { result: verdict.result, ..Verdict::from(complaint) };
+            }
+        }
+        Ok(Report {
+            run: Some(run),
+            verdict,
+            ticks,
+            took: self.began.elapsed(),
+            spent,
+            files: self.out.files,
+            problems,
+            provider_faults,
+            approvals,
+            unfinished,
+        })
+    }
+}
+
+/// The work that waits or goes on, in words.
+fn unfinished_words(kernel: &Kernel) -> Option<String> {
+    let mut work = kernel.activations();
+    let first = work.next()?;
+    let words = format!("{}: “{}”", first.agent, truncate(&one_line(&first.input), TASK_CHARS));
+    Some(match work.count() {
+        0 => words,
+        more => format!("{words}, and {more} more"),
+    })
+}
+
+fn write_scene(arguments: &Arguments, text: &str) -> Result<(), Complaint> {
+    let Some(file) = &arguments.scene_out else { return Ok(()) };
+    std::fs::write(file, text).map_err(|error| Complaint::failed(format!("{}: {error}", file.display())))
 }
 
 /// A provider that there is; `scripted:FILE` with the file's path made absolute, so that it means the same from
@@ -187,8 +296,13 @@ pub(super) fn resolve_provider(provider: &str) -> Result<String, Complaint> {
             Err(problem) => Err(Complaint::usage(problem.what).hint(problem.remedy)),
         };
     };
-    let path = std::fs::canonicalize(file).map_err(|error| Complaint::usage(format!("the script {file}: {error}")))?;
-    Ok(format!("scripted:{}", path.display()))
+    let unreadable = |error| Complaint::usage(format!("the script {file}: {error}"));
+    let path = std::fs::canonicalize(file).map_err(unreadable)?;
+    let text = std::fs::read_to_string(&path).map_err(unreadable)?;
+    match ScriptedProvider::from_yaml(&text, file) {
+        Ok(_) => Ok(format!("scripted:{}", path.display())),
+        Err(problems) => Err(Complaint::usage(problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; "))),
+    }
 }
 
 /// The task that the command line gives.
@@ -196,102 +310,31 @@ fn task_of(arguments: &Arguments) -> Option<Task> {
     Some(Task::new(arguments.agent.as_deref()?, arguments.task.clone()?))
 }
 
-/// When to stop.
-enum Stop {
-    AtTick(u64),
-    WhenIdle,
-    AfterTask,
-    Never,
-}
-
-impl Stop {
-    fn from(arguments: &Arguments, first_tick: u64) -> Self {
-        if let Some(time) = arguments.for_time {
-            Self::AtTick(first_tick + (time.as_secs_f64() * TICKS_PER_SEC as f64).round() as u64)
-        } else if let Some(ticks) = arguments.ticks {
-            Self::AtTick(first_tick + ticks)
-        } else if arguments.until.is_some() {
-            Self::WhenIdle
-        } else if arguments.task.is_some() {
-            Self::AfterTask
-        } else {
-            Self::Never
-        }
-    }
-
-    fn is_reached(&self, world: &mut World, task: Option<&Task>) -> bool {
-        let tick = world.resource::<SimClock>().tick();
-        match self {
-            Self::AtTick(last) => tick >= *last,
-            Self::WhenIdle => {
-                task.is_none_or(|task| task.is_over(world))
-                    && tick > 0
-                    && world.resource::<EventTap>().has_ticked
-                    && world.resource::<Kernel>().is_idle()
-                    && simulation::is_idle(world)
-            }
-            Self::AfterTask => task.is_none_or(|task| task.is_over(world)),
-            Self::Never => false,
-        }
-    }
-}
-
 /// Where the run is shown and written.
 struct Output {
-    events: Option<Box<dyn Write>>,
+    events: Option<Sink>,
     feed: Feed,
+    reporter: Reporter,
+    files: FilesChanged,
 }
 
 impl Output {
     fn open(arguments: &Arguments) -> Result<Self, Complaint> {
-        let events: Option<Box<dyn Write>> = match &arguments.events {
-            None => None,
-            Some(path) if path.as_os_str() == "-" => Some(Box::new(BufWriter::new(io::stdout()))),
-            Some(path) => {
-                let file = File::create(path);
-                let file = file.map_err(|error| Complaint::failed(format!("{}: {error}", path.display())))?;
-                Some(Box::new(BufWriter::new(file)))
-            }
-        };
-        Ok(Self { events, feed: Feed::for_terminal() })
-    }
-
-    fn problems(&mut self, problems: &[Problem]) {
-        for problem in problems {
-            let word = if problem.severity == Severity::Error { "problem" } else { "note" };
-            self.feed.print(&format!("{word}: {problem}"));
-        }
+        let events = arguments.events.as_deref().map(Sink::open).transpose()?;
+        let feed = if arguments.quiet { Feed::silent() } else { Feed::for_terminal() };
+        Ok(Self { events, feed, reporter: Reporter::new(arguments.quiet), files: FilesChanged::default() })
     }
 
     fn show(&mut self, world: &mut World, events: &[EventRecord]) -> Result<(), Complaint> {
-        self.write(events);
+        self.write(events)?;
+        self.files.watch(events);
         self.feed.show(world, events);
+        self.reporter.look(world, events);
         self.feed.status(world);
         Ok(())
     }
 
-    fn write(&mut self, events: &[EventRecord]) {
-        if let Some(out) = &mut self.events {
-            for event in events {
-                let written = serde_json::to_writer(&mut *out, event).map_err(io::Error::from);
-                if let Err(error) = written.and_then(|()| out.write_all(b"\n")) {
-                    eprintln!("error: the events could not be written: {error}");
-                    self.events = None;
-                    return;
-                }
-            }
-            // Whoever reads along sees each tick at once; what could not be written shows with the next line.
-            if !events.is_empty() {
-                let _ = out.flush();
-            }
-        }
-    }
-
-    fn finish(mut self) -> Result<(), Complaint> {
-        self.feed.finish();
-        match self.events.as_mut().map(Write::flush) {
-            Some(Err(error)) => Err(Complaint::failed(format!("the events could not be written: {error}"))),
-            _ => Ok(()),
-        }
+    fn write(&mut self, events: &[EventRecord]) -> Result<(), Complaint> {
+        self.events.as_mut().map_or(Ok(()), |events_out| events_out.write(events))
     }
 }

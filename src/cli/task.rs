@@ -1,95 +1,175 @@
 //! The task of the command line, from the giving to the end of everything that it set going.
 
 use bevy::ecs::prelude::*;
+use serde_json::Value;
 
+use super::report::Verdict;
 use super::{Complaint, Ending};
-use crate::agent::{Profiles, Roster};
+use crate::agent::{AgentCommand, Profiles, Roster};
 use crate::app::drive::EventTap;
 use crate::base::text::nearest;
 use crate::base::{ActivationKey, Id};
 use crate::kernel::{Ending as WorkEnding, Kernel};
 use crate::schedule::{Door, SimClock};
-use crate::simulation::TaskCommand;
+use crate::simulation::{AgentState, State, TaskCommand};
 use crate::store::{EventKind, EventRecord};
 
 /// A task for an agent in the scene, or for a profile, which then comes into it.
 pub(super) struct Task {
     agent: Id,
     text: String,
-    is_given: bool,
-    /// The run that it began.
-    run: Option<ActivationKey>,
+    stage: Stage,
+}
+
+/// How far the task is.
+enum Stage {
+    /// The room has not come in yet.
+    Early,
+    /// It stands before the door.
+    Given,
+    /// It began this run.
+    Taken(ActivationKey),
+    /// The room would not have it.
+    Refused(String),
 }
 
 impl Task {
     /// This task for this agent.
     pub(super) fn new(agent: &str, text: String) -> Self {
-        Self { agent: agent.into(), text, is_given: false, run: None }
+        Self { agent: agent.into(), text, stage: Stage::Early }
     }
 
-    /// Gives the task once the room has come in.
-    pub(super) fn give(&mut self, world: &mut World) -> Result<(), Complaint> {
-        if self.is_given || world.resource::<SimClock>().tick() == 0 || !world.resource::<EventTap>().has_ticked {
-            return Ok(());
+    /// Gives the task once the room has come in. Where a person has to do something before it could begin, it is not
+    /// given, and that is how the run ends.
+    pub(super) fn give(&mut self, world: &mut World, unpause: bool) -> Result<Option<Verdict>, Complaint> {
+        let is_early = world.resource::<SimClock>().tick() == 0 || !world.resource::<EventTap>().has_ticked;
+        if !matches!(self.stage, Stage::Early) || is_early {
+            return Ok(None);
         }
-        let profiles = world.resource::<Profiles>();
-        let roster = world.resource::<Roster>();
-        if roster.key(&self.agent).is_none() && !profiles.is_defined(&self.agent) {
-            let known = nearest(&self.agent, profiles.ids().map(|id| &**id));
-            let complaint = Complaint::usage(format!("there is no agent and no profile {:?}", self.agent));
-            return Err(match known {
-                Some(near) => complaint.hint(format!("did you mean {near:?}?")),
-                None => complaint,
-            });
+        self.look_for_agent(world)?;
+        if unpause && is_paused(world, &self.agent) {
+            world.resource_mut::<Door<AgentCommand>>().push(AgentCommand::Resume { agent: self.agent.clone() });
+        } else if let Some(why) = self.paused(world) {
+            return Ok(Some(Verdict::new(Ending::Waiting, format!("the task was not given: {why}"))));
         }
         let command = TaskCommand { agent: self.agent.clone(), text: self.text.clone() };
         world.resource_mut::<Door<TaskCommand>>().push(command);
-        self.is_given = true;
-        Ok(())
+        self.stage = Stage::Given;
+        Ok(None)
     }
 
-    /// Looks which run it began.
+    fn look_for_agent(&self, world: &World) -> Result<(), Complaint> {
+        let profiles = world.resource::<Profiles>();
+        if world.resource::<Roster>().key(&self.agent).is_some() || profiles.is_defined(&self.agent) {
+            return Ok(());
+        }
+        let complaint = Complaint::usage(format!("there is no agent and no profile {:?}", &*self.agent));
+        Err(match nearest(&self.agent, profiles.ids().map(|id| &**id)) {
+            Some(near) => complaint.hint(format!("did you mean {near:?}?")),
+            None => complaint,
+        })
+    }
+
+    /// Why it could not begin: a pause that was saved with the room.
+    fn paused(&self, world: &World) -> Option<String> {
+        if world.resource::<Kernel>().is_paused() {
+            return Some(WORK_PAUSED.to_owned());
+        }
+        is_paused(world, &self.agent).then(|| agent_paused(&self.agent))
+    }
+
+    /// Looks what became of it.
     pub(super) fn watch(&mut self, events: &[EventRecord]) {
-        if self.run.is_none() && self.is_given {
-            let its = |event: &&EventRecord| {
-                event.draft.kind == EventKind::Activation && event.draft.agent.as_ref() == Some(&self.agent)
-            };
+        if !matches!(self.stage, Stage::Given) {
+            return;
+        }
+        let told = |event: &EventRecord| serde_json::from_str::<Value>(event.draft.data.get()).unwrap_or_default();
+        let is_taken = |event: &EventRecord| {
+            let its = event.draft.kind == EventKind::Activation && event.draft.agent.as_ref() == Some(&self.agent);
+            its && told(event)["by"] == "user" && told(event)["task"] == self.text.as_str()
+        };
+        if let Some(taken) = events.iter().find(|event| is_taken(event)) {
             // The record that queues work has its number.
-            self.run = events.iter().find(its).map(|event| ActivationKey(event.seq.0));
+            self.stage = Stage::Taken(ActivationKey(taken.seq.0));
+            return;
+        }
+        // It went through the door with this tick: what is said of nobody now is said of it.
+        let refusal = |event: &&EventRecord| event.draft.kind == EventKind::Warning && event.draft.agent.is_none();
+        let why = events.iter().filter(refusal).find_map(|event| Some(told(event)["what"].as_str()?.to_owned()));
+        let why = why.unwrap_or_else(|| "the room did not take it; see its log".to_owned());
+        self.stage = Stage::Refused(why);
+    }
+
+    /// The run that it began.
+    pub(super) fn run(&self) -> Option<ActivationKey> {
+        match self.stage {
+            Stage::Taken(run) => Some(run),
+            _ => None,
         }
     }
 
-    /// Whether it and everything that it set going is over.
-    pub(super) fn is_over(&self, world: &World) -> bool {
-        let Some(run) = self.run else { return false };
-        !world.resource::<Kernel>().threads().any(|(_, thread)| thread.root == run)
-    }
-
-    /// How it ended: what the agent said last is the result.
-    pub(super) fn ending(&self, world: &World) -> Ending {
+    /// How it ended, if it and everything that it set going is over: what the agent said last is the result.
+    pub(super) fn verdict(&self, world: &World) -> Option<Verdict> {
         let kernel = world.resource::<Kernel>();
-        let its = kernel.finished().filter(|one| Some(one.root) == self.run && one.agent == self.agent);
-        match its.last().map(|one| &one.ending) {
-            _ if !self.is_over(world) => {
-                eprintln!("error: the time was over before the task was");
-                Ending::Failed
-            }
-            Some(WorkEnding::Completed { text }) => {
-                println!("{text}");
-                Ending::Done
-            }
-            Some(WorkEnding::Aborted { why, by_person: false }) => {
-                eprintln!("stopped: {why}");
-                Ending::Limited
-            }
-            Some(WorkEnding::Failed { why } | WorkEnding::Aborted { why, .. }) => {
-                eprintln!("error: {why}");
-                Ending::Failed
-            }
-            None => {
-                eprintln!("error: how the task ended is not known any more; it stands in the log");
-                Ending::Failed
-            }
-        }
+        let run = match &self.stage {
+            Stage::Refused(why) => return Some(Verdict::new(Ending::Failed, format!("the task was refused: {why}"))),
+            Stage::Taken(run) => *run,
+            _ => return None,
+        };
+        is_over(kernel, run).then(|| ending_of(kernel, run, &self.agent))
+    }
+}
+
+/// Said where all work is paused.
+pub(super) const WORK_PAUSED: &str = "all work in this workspace is paused: a person chose Pause work or Stop all in the \
+                                      window; choose Continue work there, or run again with --unpause";
+
+/// Said where an agent is paused.
+pub(super) fn agent_paused(agent: &str) -> String {
+    format!("{agent} is paused by a person; let it go on in the window, or run again with --unpause")
+}
+
+/// Whether a person holds an agent back.
+pub(super) fn is_paused(world: &World, agent: &str) -> bool {
+    let roster = world.resource::<Roster>();
+    let entity = roster.key(agent).and_then(|key| roster.entity(key));
+    let state = entity.and_then(|entity| world.get::<AgentState>(entity));
+    state.is_some_and(|state| state.0.state() == State::Paused)
+}
+
+/// Whether a run and everything that it set going is over.
+pub(super) fn is_over(kernel: &Kernel, run: ActivationKey) -> bool {
+    !kernel.threads().any(|(_, thread)| thread.root == run)
+}
+
+/// How a run ended that is over.
+fn ending_of(kernel: &Kernel, run: ActivationKey, agent: &Id) -> Verdict {
+    let its = kernel.finished().filter(|one| one.root == run && one.agent == *agent);
+    match its.last().map(|one| &one.ending) {
+        Some(WorkEnding::Completed { text }) => Verdict { result: Some(text.clone()), ..Verdict::done() },
+        Some(WorkEnding::Aborted { why, by_person: false }) => Verdict::new(Ending::Limited, why.clone()),
+        Some(WorkEnding::Failed { why } | WorkEnding::Aborted { why, .. }) => Verdict::new(Ending::Failed, why.clone()),
+        None => Verdict::new(Ending::Failed, "how the task ended is not known any more; workshop export has the log"),
+    }
+}
+
+/// Work that was unfinished when the room was opened: it goes on by itself, and what it comes to is a result, too.
+pub(super) struct Unfinished(Vec<(ActivationKey, Id)>);
+
+impl Unfinished {
+    /// What is unfinished now, of all runs.
+    pub(super) fn of(kernel: &Kernel) -> Self {
+        let roots = kernel.threads().filter(|(key, thread)| *key == thread.root);
+        Self(roots.map(|(key, thread)| (key, thread.agent.clone())).collect())
+    }
+
+    /// How those runs ended that are over now, the oldest first: all their results, and the first that went wrong.
+    pub(super) fn verdict(&self, kernel: &Kernel) -> Verdict {
+        let over = self.0.iter().filter(|(run, _)| is_over(kernel, *run));
+        let verdicts: Vec<Verdict> = over.map(|(run, agent)| ending_of(kernel, *run, agent)).collect();
+        let results: Vec<String> = verdicts.iter().filter_map(|verdict| verdict.result.clone()).collect();
+        let wrong = verdicts.into_iter().find(|verdict| verdict.ending != Ending::Done);
+        let result = (!results.is_empty()).then(|| results.join("\n\n"));
+        Verdict { result, ..wrong.unwrap_or_else(Verdict::done) }
     }
 }

@@ -6,21 +6,22 @@ use std::time::Duration;
 use bevy::math::Vec2;
 use clap::Args;
 
+use super::place::{self, Absent};
 use super::{Complaint, Ending, Outcome};
 use crate::app::room::OpenOptions;
+use crate::app::window::copy::WorkspaceCopy;
 use crate::app::window::screenshot::{self, PictureOptions};
 use crate::app::window::{self, OpenRoom, WindowOptions};
 use crate::gateway::Environment;
 use crate::schedule::TICKS_PER_SEC;
 use crate::ui::dock::Tab;
 use crate::view::camera::ZOOM;
-use crate::workspace::layout::is_workspace;
 
 /// What can be said without a subcommand.
 #[derive(Args)]
 #[group(id = "window")]
 pub(super) struct Arguments {
-    /// The workspace; the current folder if it is one, else ./my-workshop
+    /// The workspace, made from the starter kit if nothing is there; the current folder if it is one, else ./my-workshop
     workspace: Option<PathBuf>,
     /// The scene to open, by the name of its file
     #[arg(long)]
@@ -106,24 +107,30 @@ fn scale(text: &str) -> Result<f32, String> {
 }
 
 pub(super) fn open(arguments: &Arguments) -> Outcome {
-    if let Some(named) = &arguments.workspace
-        && !is_workspace(named)
-    {
-        return Err(super::not_a_workspace(named));
-    }
+    let named = arguments.workspace.as_deref();
     let provider = arguments.provider.as_deref().map(super::run::resolve_provider).transpose()?;
-    if arguments.screenshot.is_none() {
-        look_for_a_display()?;
+    // What is named is made only for a person who sees what comes up.
+    let absent = if arguments.screenshot.is_some() { Absent::MakeDefault } else { Absent::Make };
+    if arguments.screenshot.is_none()
+        && let Err(complaint) = look_for_a_display()
+    {
+        // A word that is neither a command nor a folder is the nearer mistake.
+        named.map_or(Ok(PathBuf::new()), |named| place::workspace(Some(named), Absent::Refuse))?;
+        return Err(complaint);
     }
+    let folder = place::workspace(named, absent)?;
+    // The room of a picture lives on for a while: not in the workspace, which a picture leaves as it is.
+    let copy = arguments.screenshot.as_ref().map(|_| WorkspaceCopy::of(&folder)).transpose();
+    let copy = copy.map_err(Complaint::failed)?;
     let options = OpenOptions {
-        folder: super::workspace_folder(arguments.workspace.as_deref())?,
+        folder: copy.as_ref().map_or(folder, |copy| copy.folder().to_owned()),
         scene: arguments.scene.clone(),
         provider,
         fresh: arguments.fresh,
         watch: arguments.screenshot.is_none(),
         ..OpenOptions::default()
     };
-    let mut room = OpenRoom::open(options).map_err(Complaint::failed)?;
+    let mut room = OpenRoom::open(options).map_err(|error| Complaint::failed(&error).hint(error.remedy()))?;
     let dark = (arguments.dark || arguments.light).then_some(arguments.dark);
     let Some(file) = &arguments.screenshot else {
         let config_folder = Environment::of_process().config_folder().map(ToOwned::to_owned);

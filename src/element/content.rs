@@ -48,8 +48,14 @@ pub trait Content: Any + Send + Sync + Debug {
     /// As the text of the file that an element names: plain Markdown that a person can edit.
     fn to_markdown(&self) -> String;
 
-    /// What a person did to it in a file: the acts that lead from `self` to `newer`.
+    /// What was done to it in a file: the acts that lead from `self` to `newer`.
     fn acts_to(&self, newer: &dyn Content) -> Vec<ElementAct>;
+
+    /// The same where the file was changed before it held what `self` holds by now: the acts that lead from `base`
+    /// to `newer`, named as `self` knows the items.
+    fn acts_since(&self, base: &dyn Content, newer: &dyn Content) -> Vec<ElementAct> {
+        base.acts_to(newer)
+    }
 
     /// Does something to it, or says why not in words for whoever tried. `now_secs` is simulated time. No
     /// change in the answer means that it was so already.
@@ -243,6 +249,8 @@ pub struct ElementRefused {
     pub by: Author,
     /// Why not, as a sentence for the one who tried.
     pub why: String,
+    /// The file in which it was tried, where it was done by changing one.
+    pub file: Option<String>,
     /// The record of it in the log.
     pub cause: Seq,
 }

@@ -1,10 +1,50 @@
-//! Finding elements by key and by id.
+//! Finding elements by key and by id, and knowing those again that went and come back.
 
 use std::collections::BTreeMap;
 
 use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
+use super::content::Element;
 use crate::base::{ElementKey, Id};
+
+/// Elements that went and are still known; the one that went first is forgotten where there are more.
+const DEPARTED_AT_MOST: usize = 100;
+
+/// Elements that left the room, for the case that they come back: an entry that was cut and pasted, a removal that
+/// was undone.
+#[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Departed(Vec<Gone>);
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Gone {
+    id: Id,
+    kind: Id,
+    key: ElementKey,
+    version: u32,
+    content: Map<String, Value>,
+}
+
+impl Departed {
+    /// An element leaves with what it holds.
+    pub(super) fn put(&mut self, element: &Element, content: Map<String, Value>) {
+        let Element { id, kind, key, version, .. } = element.clone();
+        self.0.retain(|gone| gone.id != id);
+        self.0.push(Gone { id, kind, key, version, content });
+        let over = self.0.len().saturating_sub(DEPARTED_AT_MOST);
+        self.0.drain(..over);
+    }
+
+    /// The key and version of an element that comes back; another version where it holds something else now.
+    pub(super) fn take(&mut self, id: &str, kind: &str, content: &Map<String, Value>) -> Option<(ElementKey, u32)> {
+        let at = self.0.iter().position(|gone| &*gone.id == id)?;
+        let gone = self.0.remove(at);
+        let version = if gone.content == *content { gone.version } else { gone.version + 1 };
+        (&*gone.kind == kind).then_some((gone.key, version))
+    }
+}
 
 /// Which elements are in the room, by key and by id. Written by this module only.
 #[derive(Resource, Default, Debug)]

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::content::{Element, ElementAct, ElementChange, ElementChanged, ElementEdit, ElementRefused, Held};
 use super::directory::Elements;
 use super::kind::kind;
+use super::merging::HeldBack;
 use super::settings::ElementSettings;
 use crate::agent::presence::read;
 use crate::agent::{Agent, Roster};
@@ -36,7 +37,7 @@ pub(super) fn apply_edits(world: &mut World) {
     let edits = world.resource_scope(|world, mut cursor: Mut<EditsRead>| read(world, &mut cursor.0));
     for edit in edits {
         if let Err(why) = apply_edit(world, &edit) {
-            refuse(world, &edit.by, &edit.element, why, edit.cause);
+            refuse(world, &edit.by, &edit.element, why, None, edit.cause);
         }
     }
 }
@@ -44,7 +45,7 @@ pub(super) fn apply_edits(world: &mut World) {
 fn apply_edit(world: &mut World, edit: &ElementEdit) -> Result<(), String> {
     let entity = find(world, &edit.element)?;
     let is_delivery = matches!(edit.act, ElementAct::AddMail { .. });
-    if !edit.by.is_user() && !is_delivery && is_private(world, entity) && !is_owned_by(world, entity, &edit.by) {
+    if !is_delivery && !may_keep(world, entity, &edit.by) {
         return Err(format!("{} is not yours", edit.element));
     }
     do_act(world, entity, &edit.act, &edit.by, edit.cause)?;
@@ -66,6 +67,11 @@ pub(super) fn find(world: &World, id: &str) -> Result<Entity, String> {
         let hint = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
         format!("there is no element {id}{hint}")
     })
+}
+
+/// Whether someone may look into an element and keep what it holds: everyone, unless it is somebody else's inbox.
+pub(super) fn may_keep(world: &World, entity: Entity, by: &Author) -> bool {
+    by.is_user() || !is_private(world, entity) || is_owned_by(world, entity, by)
 }
 
 fn is_private(world: &World, entity: Entity) -> bool {
@@ -129,25 +135,36 @@ pub(super) fn tell(world: &mut World, element: &Element, change: ElementChange, 
     world.write_message(ElementChanged { element: element.key, change, by: by.clone(), cause });
 }
 
-/// Writes the record of a refusal and tells the one who tried.
-pub(super) fn refuse(world: &mut World, by: &Author, element: &Id, why: String, cause: Option<Seq>) {
-    let mut draft =
-        EventDraft::new(EventKind::Warning, json!({ "element": element, "what": why, "by": by })).cause(cause);
+/// Writes the record of a refusal and tells the one who tried; `file` is where, if it was tried by changing one.
+pub(super) fn refuse(
+    world: &mut World,
+    by: &Author,
+    element: &Id,
+    why: String,
+    file: Option<&str>,
+    cause: Option<Seq>,
+) {
+    let mut data = json!({ "element": element, "what": why, "by": by });
+    if let Some(file) = file {
+        data["path"] = file.into();
+    }
+    let mut draft = EventDraft::new(EventKind::Warning, data).cause(cause);
     if !by.is_user() {
         draft = draft.agent(&by.0);
     }
     let cause = world.resource_mut::<EventLog>().write(draft);
-    world.write_message(ElementRefused { by: by.clone(), why, cause });
+    world.write_message(ElementRefused { by: by.clone(), why, file: file.map(str::to_owned), cause });
 }
 
-/// Writes each changed element once, to its file or into the scene.
+/// Writes each changed element once, to its file or into the scene. A file with faults is left to whoever mends it.
 pub(super) fn write_back(
     mut unwritten: ResMut<Unwritten>,
+    held_back: Res<HeldBack>,
     elements: Res<Elements>,
     held: Query<(&Element, &Held)>,
     mut writes: MessageWriter<SceneWrite>,
 ) {
-    for key in std::mem::take(&mut unwritten.0) {
+    for key in std::mem::take(&mut unwritten.0).into_iter().filter(|key| !held_back.0.contains_key(key)) {
         let Some((element, held)) = elements.entity(key).and_then(|entity| held.get(entity).ok()) else { continue };
         writes.write(match &element.file {
             Some(path) => SceneWrite::File { path: path.clone(), text: held.0.to_markdown() },

@@ -7,7 +7,9 @@ use std::fmt::Write;
 use serde_json::{Map, Value, json};
 
 use super::content::{Content, ElementAct, ElementChange, ItemList, MailStatus};
-use super::items::{Item, acts_between, count_on, differing, fresh_id, read_list, reorder, set_keys, settle_ids};
+use super::items::{
+    Item, acts_between, count_on, differing, fresh_id, name_alike, read_list, reorder, set_keys, settle_ids,
+};
 use super::kind::{Kind, Urgency, Wake};
 use super::list_file::{self, ListFile, ListItem};
 use super::mail::{Mail, one_line};
@@ -31,6 +33,7 @@ pub static KIND: Kind = Kind {
         (Box::new(inbox), problems)
     },
     from_markdown: |text| Box::new(Inbox::from_markdown(text)),
+    faults: |text| list_file::faults(text, &["mail", "sent"]),
 };
 
 /// What an inbox holds.
@@ -231,6 +234,16 @@ impl Content for Inbox {
         acts
     }
 
+    fn acts_since(&self, base: &dyn Content, newer: &dyn Content) -> Vec<ElementAct> {
+        let boxes = base.as_any().downcast_ref::<Self>().zip(newer.as_any().downcast_ref::<Self>());
+        let Some((mut base, mut newer)) = boxes.map(|(base, newer)| (base.clone(), newer.clone())) else {
+            return Vec::new();
+        };
+        name_alike(&self.items, &mut base.items, &mut newer.items);
+        name_alike(&self.outbox, &mut base.outbox, &mut newer.outbox);
+        base.acts_to(&newer)
+    }
+
     fn apply(
         &mut self,
         act: &ElementAct,
@@ -239,6 +252,9 @@ impl Content for Inbox {
         limits: &ElementSettings,
     ) -> Result<Vec<ElementChange>, String> {
         match act {
+            ElementAct::AddMail { from, .. } if !by.is_user() && *from != by.0 => {
+                Err(format!("{by} cannot send mail as {from}"))
+            }
             ElementAct::AddMail { .. } => self.add(act, now_secs, limits),
             ElementAct::SetMailStatus { id, status } => {
                 let index = self.find(ItemList::Items, id)?;

@@ -1,6 +1,6 @@
 //! Lists of things with ids (pins, mail) as data: their keys, and the acts that lead from one list to another.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::{Map, Value};
 
@@ -97,10 +97,36 @@ pub(super) fn read_list<T: Item>(
     items
 }
 
+/// The items of a list by their texts: for each text their places, the first in front.
+struct ByText<'a>(BTreeMap<&'a str, VecDeque<usize>>);
+
+impl<'a> ByText<'a> {
+    fn new<T: Item>(items: &'a [T]) -> Self {
+        let mut places: BTreeMap<&str, VecDeque<usize>> = BTreeMap::new();
+        for (place, item) in items.iter().enumerate() {
+            places.entry(item.text()).or_default().push_back(place);
+        }
+        Self(places)
+    }
+
+    /// The first item with this text whose id nobody has claimed; it is not found again.
+    fn claim<'i, T: Item>(&mut self, items: &'i [T], text: &str, claimed: &mut BTreeSet<Id>) -> Option<&'i Id> {
+        let places = self.0.get_mut(text)?;
+        while let Some(place) = places.pop_front() {
+            let id = items[place].id();
+            if claimed.insert(id.clone()) {
+                return Some(id);
+            }
+        }
+        None
+    }
+}
+
 /// The items of `newer` under the ids that `older` knows them by: an item without a written id is the one with
 /// the same text. The flag says whether the id is still to be made by the element.
 fn recognise<T: Item>(older: &[T], newer: &[T]) -> Vec<(T, bool)> {
     let mut claimed: BTreeSet<Id> = newer.iter().filter(|item| !item.made_up()).map(|item| item.id().clone()).collect();
+    let mut known = ByText::new(older);
     newer
         .iter()
         .map(|item| {
@@ -108,17 +134,37 @@ fn recognise<T: Item>(older: &[T], newer: &[T]) -> Vec<(T, bool)> {
             if !item.made_up() {
                 return (item, false);
             }
-            let known = older.iter().find(|old| old.text() == item.text() && !claimed.contains(old.id()));
-            match known {
-                Some(old) => {
-                    claimed.insert(old.id().clone());
-                    item.set_id(old.id().clone());
-                    (item, false)
-                }
-                None => (item, true),
-            }
+            let id = known.claim(older, item.text(), &mut claimed).cloned();
+            let is_fresh = id.is_none();
+            id.into_iter().for_each(|id| item.set_id(id));
+            (item, is_fresh)
         })
         .collect()
+}
+
+/// Gives items of `base` whose file names no id the ids by which `held` knows them now. Those that are not held any
+/// more are taken out of `base` and `newer` alike: they are gone, and nobody has put them up again.
+pub(super) fn name_alike<T: Item>(held: &[T], base: &mut Vec<T>, newer: &mut Vec<T>) {
+    let mut claimed: BTreeSet<Id> = base.iter().filter(|item| !item.made_up()).map(|item| item.id().clone()).collect();
+    let mut known = ByText::new(held);
+    let mut gone: BTreeMap<String, usize> = BTreeMap::new();
+    base.retain_mut(|item| {
+        if !item.made_up() {
+            return true;
+        }
+        match known.claim(held, item.text(), &mut claimed).cloned() {
+            Some(id) => item.set_id(id),
+            None => *gone.entry(item.text().to_owned()).or_default() += 1,
+        }
+        !item.made_up()
+    });
+    newer.retain(|item| match gone.get_mut(item.text()).filter(|count| item.made_up() && **count > 0) {
+        Some(count) => {
+            *count -= 1;
+            false
+        }
+        None => true,
+    });
 }
 
 /// The acts that lead from one list to another. `changed` makes those for an item that both have.
@@ -130,31 +176,34 @@ pub(super) fn acts_between<T: Item>(
     changed: impl Fn(&T, &T) -> Vec<ElementAct>,
 ) -> Vec<ElementAct> {
     let newer = recognise(older, newer);
-    let find = |id: &Id| newer.iter().find(|(item, fresh)| !fresh && item.id() == id);
+    let known: BTreeMap<&Id, &T> =
+        newer.iter().filter(|(_, fresh)| !fresh).map(|(item, _)| (item.id(), item)).collect();
     let mut acts = Vec::new();
-    let mut ids: Vec<Id> = Vec::new();
+    let mut kept: Vec<Id> = Vec::new();
     for old in older {
-        match find(old.id()) {
-            Some((new, _)) => {
-                ids.push(old.id().clone());
+        match known.get(old.id()) {
+            Some(new) => {
+                kept.push(old.id().clone());
                 acts.extend(changed(old, new));
             }
             None => acts.push(remove(old.id())),
         }
     }
+    let there: BTreeSet<Id> = kept.iter().cloned().collect();
     for (at, (new, fresh)) in newer.iter().enumerate() {
-        if *fresh || !ids.contains(new.id()) {
+        if *fresh || !there.contains(new.id()) {
             let mut item = new.to_map();
             if *fresh {
                 item.remove("id");
             }
-            ids.insert(at.min(ids.len()), new.id().clone());
             acts.push(ElementAct::Put { list, item, at });
         }
     }
-    let wanted: Vec<Id> = newer.iter().map(|(item, _)| item.id().clone()).collect();
-    if ids != wanted {
-        acts.push(ElementAct::Order { list, ids: wanted });
+    // What is put in stands where it is to stand; only the order of the others may still be wrong.
+    let wanted = newer.iter().filter(|(item, fresh)| !fresh && there.contains(item.id()));
+    if !wanted.map(|(item, _)| item.id()).eq(&kept) {
+        let named = newer.iter().filter(|(_, fresh)| !fresh).map(|(item, _)| item.id().clone());
+        acts.push(ElementAct::Order { list, ids: named.collect() });
     }
     acts
 }
@@ -179,9 +228,13 @@ pub(super) fn set_keys(map: &mut Map<String, Value>, keys: &Map<String, Value>) 
 
 /// Puts those items that are named into the order of the names, in the places that they hold together.
 pub(super) fn reorder<T: Item>(items: &mut [T], ids: &[Id]) {
-    let places: Vec<usize> = (0..items.len()).filter(|index| ids.contains(items[*index].id())).collect();
+    let mut order: BTreeMap<&Id, usize> = BTreeMap::new();
+    for (place, id) in ids.iter().enumerate() {
+        order.entry(id).or_insert(place);
+    }
+    let places: Vec<usize> = (0..items.len()).filter(|index| order.contains_key(items[*index].id())).collect();
     let mut named: Vec<T> = places.iter().map(|index| items[*index].clone()).collect();
-    named.sort_by_key(|item| ids.iter().position(|id| id == item.id()));
+    named.sort_by_key(|item| order.get(item.id()));
     for (place, item) in places.into_iter().zip(named) {
         items[place] = item;
     }

@@ -27,6 +27,15 @@ pub enum Wake {
 /// What an entry says that an element holds, and what is wrong with it.
 pub type ReadContent = (Box<dyn Content>, Vec<Problem>);
 
+/// A line of a file that cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// Counted from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub what: String,
+}
+
 /// One kind of element.
 pub struct Kind {
     /// The word in scene files.
@@ -43,6 +52,8 @@ pub struct Kind {
     pub from_scene: fn(entry: &serde_json::Map<String, serde_json::Value>, place: &str) -> ReadContent,
     /// Reads the file that an element names.
     pub from_markdown: fn(text: &str) -> Box<dyn Content>,
+    /// What in such a file cannot be read, so that its text does not say what the element is to hold.
+    pub faults: fn(text: &str) -> Vec<Fault>,
 }
 
 /// Every kind.

@@ -13,8 +13,13 @@
 
 use serde_json::{Map, Value};
 
+use super::kind::Fault;
+
 /// The word in the comment behind a nested item.
 const NESTED: &str = "comment";
+
+/// A file with more items than this is not read any further, and has a fault.
+const ITEMS_AT_MOST: usize = 20_000;
 
 /// A list with everything around it.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -45,7 +50,7 @@ pub(super) fn read(text: &str, words: &[&str]) -> ListFile {
         if text.is_empty() { Vec::new() } else { text.strip_suffix('\n').unwrap_or(&text).split('\n').collect() };
     let mut file = ListFile::default();
     let mut at = 0;
-    while at < lines.len() {
+    while at < lines.len() && file.items.len() < ITEMS_AT_MOST {
         let Some((text, word, keys, next)) = read_one(&lines, at, "", words) else {
             file.below.push(lines[at].to_owned());
             at += 1;
@@ -102,6 +107,30 @@ fn read_one(lines: &[&str], at: usize, indent: &str, words: &[&str]) -> Option<O
     }
     let next = at + text.len();
     Some((unescape(text.join("\n").trim_end()), String::new(), Map::new(), next))
+}
+
+/// The lines that end in a comment of this program's making which cannot be read any more.
+pub(super) fn faults(text: &str, words: &[&str]) -> Vec<Fault> {
+    let is_meant = |line: &str| {
+        let Some((_, rest)) = line.rsplit_once("<!--") else { return false };
+        let word = rest.trim_start().split([' ', '{', '"', '\t']).next().unwrap_or("");
+        (words.contains(&word) || word == NESTED) && rest.contains(['{', '"']) && comment(line).is_none()
+    };
+    let mut faults: Vec<Fault> = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| is_meant(line))
+        .map(|(index, _)| Fault {
+            line: index + 1,
+            what: "the comment at the end of this line is not whole any more".to_owned(),
+        })
+        .collect();
+    let mut items = text.lines().enumerate().filter(|(_, line)| line.starts_with("- ") || *line == "-");
+    if let Some((index, _)) = items.nth(ITEMS_AT_MOST) {
+        let what = format!("there are more than {ITEMS_AT_MOST} items");
+        faults.push(Fault { line: index + 1, what });
+    }
+    faults
 }
 
 /// Splits `text <!-- word {…} -->`.
@@ -183,6 +212,17 @@ mod tests {
         assert_eq!(file.items.len(), 1);
         assert_eq!(file.items[0].text, "a\n- b <!-- not ours -->\n\nc");
         assert_eq!(file.items[0].keys["id"], "p1");
+    }
+
+    #[test]
+    fn a_comment_that_is_not_whole_is_a_fault_and_any_other_is_not() {
+        let lines = |text: &str| faults(text, &["pin"]).iter().map(|fault| fault.line).collect::<Vec<_>>();
+        assert_eq!(lines("- a <!-- pin {\"id\":\"p1\"} -->\n- b <!-- pin {\"id\":\"p2\" -->\n"), [2]);
+        assert_eq!(lines("- a <!-- pin {\"id\":\"p1\"}\n  - b <!-- comment \"author\":\"x\"} -->\n"), [1, 2]);
+        assert_eq!(lines(&"- a\n".repeat(ITEMS_AT_MOST)), [0; 0]);
+        let many = "- a\n".repeat(ITEMS_AT_MOST + 9);
+        assert_eq!((lines(&many), read(&many, &["pin"]).items.len()), (vec![ITEMS_AT_MOST + 1], ITEMS_AT_MOST));
+        assert_eq!(lines("- a <!-- mine -->\n<!-- pin this -->\n- b <!\\-- pin {\n- c <!-- todo { -->\n"), [0; 0]);
     }
 
     #[test]

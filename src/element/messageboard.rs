@@ -14,6 +14,7 @@ pub static KIND: Kind = Kind {
         ElementChange::TextSet => Wake::Everyone(Urgency::High),
         _ => Wake::Nobody,
     },
-    from_scene: |entry, place| Written::from_scene(entry, place, "message board"),
-    from_markdown: |text| Written::from_markdown(text, "message board"),
+    from_scene: |entry, place| Written::from_scene(entry, place, "message board", false),
+    from_markdown: |text| Written::from_markdown(text, "message board", false),
+    faults: |_| Vec::new(),
 };

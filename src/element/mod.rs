@@ -11,10 +11,13 @@ mod items;
 pub mod kind;
 mod list_file;
 pub mod mail;
+mod merging;
 pub mod messageboard;
+mod own_acts;
 pub mod pin;
 pub mod pinboard;
 pub mod presence;
+pub mod privacy;
 #[cfg(test)]
 mod properties;
 pub mod rulebook;
@@ -30,6 +33,7 @@ pub use content::{
 pub use directory::Elements;
 pub use editing::owns;
 pub use presence::ElementCommand;
+pub use privacy::Privacy;
 pub use settings::ElementSettings;
 
 use bevy::app::App;
@@ -51,13 +55,17 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<Elements>()
         .init_resource::<editing::EditsRead>()
         .init_resource::<editing::Unwritten>()
-        .init_resource::<presence::Reported>();
+        .init_resource::<presence::Reported>()
+        .init_resource::<merging::HeldBack>()
+        .init_resource::<directory::Departed>()
+        .init_resource::<privacy::PrivatePlaces>();
     app.add_systems(
         Tick,
         (
             presence::follow_scene,
-            presence::follow_files,
+            merging::follow_files,
             presence::obey,
+            privacy::note_places,
             editing::set_readers.run_if(owners_may_differ),
             editing::apply_edits,
             presence::tell_reach,

@@ -6,7 +6,9 @@ use std::fmt::Write;
 use serde_json::{Map, Value, json};
 
 use super::content::{Content, ElementAct, ElementChange, ItemList};
-use super::items::{Item, acts_between, count_on, differing, fresh_id, read_list, reorder, set_keys, settle_ids};
+use super::items::{
+    Item, acts_between, count_on, differing, fresh_id, name_alike, read_list, reorder, set_keys, settle_ids,
+};
 use super::kind::{Kind, Urgency, Wake};
 use super::list_file::{self, ListFile, ListItem};
 use super::pin::{Comment, Pin, read_lines};
@@ -28,6 +30,7 @@ pub static KIND: Kind = Kind {
         (Box::new(board), problems)
     },
     from_markdown: |text| Box::new(Pinboard::from_markdown(text)),
+    faults: |text| list_file::faults(text, &["pin"]),
 };
 
 /// What a pinboard holds.
@@ -97,6 +100,9 @@ impl Pinboard {
         let (index, pin) = self.find(id)?;
         if by.is_user() || pin.author == *by {
             return Ok((index, pin));
+        }
+        if pin.author.is_user() {
+            return Err(format!("only the user may {verb} the pin {id}"));
         }
         Err(format!("only {} and the user may {verb} the pin {id}", pin.author))
     }
@@ -249,6 +255,15 @@ impl Content for Pinboard {
         acts
     }
 
+    fn acts_since(&self, base: &dyn Content, newer: &dyn Content) -> Vec<ElementAct> {
+        let boards = base.as_any().downcast_ref::<Self>().zip(newer.as_any().downcast_ref::<Self>());
+        let Some((mut base, mut newer)) = boards.map(|(base, newer)| (base.clone(), newer.clone())) else {
+            return Vec::new();
+        };
+        name_alike(&self.pins, &mut base.pins, &mut newer.pins);
+        base.acts_to(&newer)
+    }
+
     fn apply(
         &mut self,
         act: &ElementAct,
@@ -322,16 +337,19 @@ impl Content for Pinboard {
         let mut lines = String::new();
         for pin in &self.pins {
             let Pin { id, text, author, up, down, comments, .. } = pin;
-            let text = text.replace('\n', "\n  ");
+            // What goes on in another line is indented deeper than a comment, so that no pin holds a comment of its own.
+            let text = text.replace('\n', "\n    ");
             // A model that does not see its own vote votes again.
             let own = match pin.vote_of(reader) {
                 Some(true) => ", you voted for it",
                 Some(false) => ", you voted against it",
                 None => "",
             };
+            let (id, author) = (text::one_line(id), text::one_line(&author.0));
             let _ = writeln!(lines, "{id} (by {author}, +{} −{}{own}): {text}", up.len(), down.len());
             for comment in comments {
-                let _ = writeln!(lines, "  {}: {}", comment.author, comment.text.replace('\n', "\n  "));
+                let author = text::one_line(&comment.author.0);
+                let _ = writeln!(lines, "  {author}: {}", comment.text.replace('\n', "\n    "));
             }
         }
         lines.truncate(lines.trim_end().len());

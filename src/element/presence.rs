@@ -1,4 +1,4 @@
-//! Elements come, move and go, and what a person writes into their files is applied to what they hold.
+//! Elements come, move and go: by the scene, and by what persons do on the canvas.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::content::{Content, Element, ElementChange, Held};
-use super::directory::Elements;
-use super::editing::{Unwritten, do_act, find, refuse, tell};
-use super::kind::{KINDS, Kind, kind};
+use super::directory::{Departed, Elements};
+use super::editing::{Unwritten, find, refuse, tell};
+use super::kind::{KINDS, kind};
+use super::merging::{HeldBack, Writer, hold_back_faulty, kind_from_entry, known_text, merge};
+use super::privacy;
 use crate::agent::presence::read;
 use crate::agent::{ElementsReach, TopmostElement};
-use crate::base::{Author, Id, Problem, text};
+use crate::base::{Author, Id, Problem, Seq, text};
 use crate::schedule::Input;
-use crate::workspace::files::FileContent;
-use crate::workspace::{ElementEntry, FileChanged, KnownFiles, ProblemReport, RoomStart, SceneEdit, SceneWrite};
+use crate::workspace::layout::element_file;
+use crate::workspace::{ElementEntry, ProblemReport, RoomStart, SceneEdit, SceneWrite};
 
 /// What a person does to elements on the canvas. As an input it is recorded.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -78,7 +80,7 @@ pub(super) fn report(world: &mut World, id: &str, problems: Vec<Problem>) {
     world.write_message(ProblemReport { source, problems });
 }
 
-fn scene_path(world: &World) -> String {
+pub(super) fn scene_path(world: &World) -> String {
     world.get_resource::<RoomStart>().map_or("scene", |start| start.scene.as_str()).to_owned()
 }
 
@@ -86,9 +88,20 @@ fn scene_path(world: &World) -> String {
 pub(super) fn follow_scene(world: &mut World, mut cursor: Local<MessageCursor<SceneEdit>>) {
     for edit in read(world, &mut cursor) {
         match edit {
-            SceneEdit::Element { now, before } => follow_entry(world, &now, before.as_ref()),
-            SceneEdit::ElementGone { id } => {
-                remove(world, &id);
+            SceneEdit::Element { now, before, by, cause } => {
+                let scene = scene_path(world);
+                let writer = Writer { by: &by, cause, file: &scene };
+                follow_entry(world, now, before.as_ref(), &writer);
+            }
+            SceneEdit::ElementGone { id, by, cause } => {
+                let scene = scene_path(world);
+                let writer = Writer { by: &by, cause, file: &scene };
+                if let Some(keys) = privacy::kept_from(world, &id, &by) {
+                    world.write_message(SceneWrite::AddElement { keys });
+                    writer.refuse(world, &id, format!("{id} is not yours; it stays"));
+                    continue;
+                }
+                remove(world, &id, &by, cause);
                 report(world, &id, Vec::new());
             }
             SceneEdit::Agent { .. } | SceneEdit::AgentGone { .. } | SceneEdit::Relationships(_) => {}
@@ -96,127 +109,73 @@ pub(super) fn follow_scene(world: &mut World, mut cursor: Local<MessageCursor<Sc
     }
 }
 
-fn follow_entry(world: &mut World, now: &ElementEntry, before: Option<&ElementEntry>) {
-    let Ok(entity) = find(world, &now.id) else {
-        spawn(world, now);
+fn follow_entry(world: &mut World, mut now: ElementEntry, before: Option<&ElementEntry>, writer: &Writer) {
+    let elements = world.resource::<Elements>();
+    let Some(entity) = elements.key(&now.id).and_then(|key| elements.entity(key)) else {
+        spawn(world, &now, writer.by, writer.cause);
         return;
     };
     // An entry that is new to the scene but not to the room is our own writing, come back.
     let (Some(before), Some(mut element)) = (before, world.get::<Element>(entity).cloned()) else { return };
+    let Some(kind) = kind(&now.kind) else {
+        // What stood there last stays until the word is right.
+        report(world, &now.id, vec![unknown_kind(world, &now)]);
+        return;
+    };
+    let kept = privacy::kept_from(world, &now.id, writer.by);
+    let kept = kept.filter(|_| !privacy::is_same_apart_from_place(&now.keys, &before.keys));
+    if let Some(keys) = &kept {
+        writer.refuse(world, &now.id, format!("{} is not yours; only its place and its label change", now.id));
+        world.write_message(privacy::as_it_was(&now, keys));
+        (now.kind, now.owner, now.file) = (element.kind.clone(), element.owner.clone(), element.file.clone());
+    }
     if now.kind != element.kind {
-        remove(world, &now.id);
-        spawn(world, now);
+        remove(world, &now.id, writer.by, writer.cause);
+        spawn(world, &now, writer.by, writer.cause);
         return;
     }
-    let Some(kind) = kind(&now.kind) else { return };
     let old = element.clone();
     if now.label != before.label {
-        element.label = label_of(now);
+        element.label = label_of(&now);
     }
     if now.position != before.position && now.position.is_finite() {
         element.position = now.position;
     }
-    if now.owner != before.owner {
+    if now.owner != before.owner && kept.is_none() {
         element.owner = now.owner.clone();
     }
     element.file = now.file.clone();
-    rearrange(world, entity, &old, element.clone());
-    let (written, mut problems) = kind_from_entry(world, kind, now);
+    rearrange(world, entity, &old, element.clone(), (writer.by, writer.cause));
+    if kept.is_some() {
+        return;
+    }
+    let (written, mut problems) = kind_from_entry(world, kind, &now);
     let base =
         if now.file.is_some() || before.file.is_some() { None } else { Some((kind.from_scene)(&before.keys, "").0) };
     // A file that is named for the first time and does not exist is to hold what the element holds.
     let is_missing = now.file.as_ref().is_some_and(|path| known_text(world, path).is_none());
-    if is_missing && now.file != before.file {
+    let is_other_file = now.file != before.file;
+    if is_other_file {
+        world.resource_mut::<HeldBack>().0.remove(&element.key);
+    }
+    if is_missing && is_other_file {
         world.resource_mut::<Unwritten>().0.insert(element.key);
+    } else if is_other_file && hold_back_faulty(world, kind, entity) {
+        // What it held stays until the file can be read.
     } else if !is_missing && (now.file.is_none() || now.file != before.file) {
-        problems.extend(merge(world, entity, base.as_deref(), &*written));
+        problems.extend(merge(world, entity, base.as_deref(), &*written, writer));
     }
     report(world, &now.id, problems);
 }
 
-fn known_text(world: &World, path: &str) -> Option<String> {
-    world.get_resource::<KnownFiles>().and_then(|files| files.text(path)).map(str::to_owned)
-}
-
-/// What an entry says that its element holds, and what is wrong with it.
-fn kind_from_entry(world: &World, kind: &Kind, entry: &ElementEntry) -> (Box<dyn Content>, Vec<Problem>) {
-    let place = format!("{}, element {}", scene_path(world), entry.id);
-    let (inline, mut problems) = (kind.from_scene)(&entry.keys, &place);
-    if kind.private && entry.owner.is_none() {
-        let what = format!("the {} {:?} belongs to nobody", kind.name, entry.id);
-        problems.push(Problem::warning(&place, what, "write owner: and the id of an agent or profile"));
-    }
-    let problems =
-        problems.into_iter().map(|problem| if problem.line.is_none() { problem.at_line(entry.line) } else { problem });
-    let mut problems: Vec<Problem> = problems.collect();
-    let Some(path) = &entry.file else { return (inline, problems) };
-    match known_text(world, path) {
-        Some(text) => ((kind.from_markdown)(&text), problems),
-        None => {
-            let what = format!("the file {path} does not exist");
-            let remedy = "write it, or wait: it is made when something is put on the element";
-            problems.push(Problem::warning(place, what, remedy).at_line(entry.line));
-            (inline, problems)
-        }
-    }
-}
-
-/// Applies what a person changed between `base` and `written` to what the element holds now (to which
-/// `written` is compared where there is no base). Where the two then differ, the element is written anew.
-fn merge(world: &mut World, entity: Entity, base: Option<&dyn Content>, written: &dyn Content) -> Vec<Problem> {
-    let Some((held, element)) = world.get::<Held>(entity).zip(world.get::<Element>(entity)) else { return Vec::new() };
-    let (key, id) = (element.key, element.id.clone());
-    let acts = base.unwrap_or(&*held.0).acts_to(written);
-    let was_unwritten = world.resource::<Unwritten>().0.contains(&key);
-    let mut problems = Vec::new();
-    for act in acts {
-        if let Err(why) = do_act(world, entity, &act, &Author::user(), None) {
-            problems.push(Problem::warning(
-                format!("element {id}"),
-                format!("an edit of the file does not fit any more: {why}"),
-                "look at the element and change it again",
-            ));
-        }
-    }
-    let same = world.get::<Held>(entity).is_some_and(|held| held.0.to_scene() == written.to_scene());
-    if same && !was_unwritten {
-        world.resource_mut::<Unwritten>().0.remove(&key);
-    } else if !same {
-        world.resource_mut::<Unwritten>().0.insert(key);
-    }
-    problems
-}
-
-/// Follows the files that elements name.
-pub(super) fn follow_files(world: &mut World, mut cursor: Local<MessageCursor<FileChanged>>) {
-    for change in read(world, &mut cursor) {
-        let elements = world.resource::<Elements>().iter().map(|(_, entity)| entity);
-        let naming: Vec<Entity> = elements
-            .filter(|entity| {
-                let file = world.get::<Element>(*entity).and_then(|element| element.file.as_deref());
-                file == Some(change.path.as_str())
-            })
-            .collect();
-        for entity in naming {
-            follow_file(world, entity, &change);
-        }
-    }
-}
-
-fn follow_file(world: &mut World, entity: Entity, change: &FileChanged) {
-    let Some(element) = world.get::<Element>(entity).cloned() else { return };
-    let Some(kind) = kind(&element.kind) else { return };
-    let path = &change.path;
-    let problems = match &change.content {
-        FileContent::Text(text) => merge(world, entity, None, &*(kind.from_markdown)(text)),
-        FileContent::Removed => vec![Problem::warning(
-            path,
-            format!("the file is gone; {} holds what stood in it", element.id),
-            "restore it, or wait: it is made again when something is put on the element",
-        )],
-        FileContent::Unusable { what, remedy } => vec![Problem::error(path, what.clone(), remedy.clone())],
+fn unknown_kind(world: &World, entry: &ElementEntry) -> Problem {
+    let what = format!("element {:?}: there is no kind {:?}", entry.id, entry.kind);
+    let words = || KINDS.iter().map(|kind| kind.word);
+    let remedy = match text::nearest(&entry.kind, words()) {
+        Some(meant) => format!("did you mean {meant:?}?"),
+        None => format!("write one of {}", words().collect::<Vec<_>>().join(", ")),
     };
-    report(world, &element.id, problems);
+    Problem::error(scene_path(world), what, remedy).at_line(entry.line)
 }
 
 fn label_of(entry: &ElementEntry) -> Id {
@@ -224,59 +183,61 @@ fn label_of(entry: &ElementEntry) -> Id {
     label.map_or_else(|| entry.id.clone(), Id::from)
 }
 
-fn spawn(world: &mut World, entry: &ElementEntry) -> bool {
+fn spawn(world: &mut World, entry: &ElementEntry, by: &Author, cause: Option<Seq>) -> bool {
     let Some(kind) = kind(&entry.kind) else {
-        let place = scene_path(world);
-        let what = format!("element {:?}: there is no kind {:?}", entry.id, entry.kind);
-        let words = || KINDS.iter().map(|kind| kind.word);
-        let remedy = match text::nearest(&entry.kind, words()) {
-            Some(meant) => format!("did you mean {meant:?}?"),
-            None => format!("write one of {}", words().collect::<Vec<_>>().join(", ")),
-        };
-        report(world, &entry.id, vec![Problem::error(place, what, remedy).at_line(entry.line)]);
+        report(world, &entry.id, vec![unknown_kind(world, entry)]);
         return false;
     };
     let (content, problems) = kind_from_entry(world, kind, entry);
     report(world, &entry.id, problems);
+    // What comes back is what went, and whoever had read it knows it.
+    let back = world.resource_mut::<Departed>().take(&entry.id, kind.word, &content.to_scene());
+    let (key, version) = back.unwrap_or_else(|| (world.resource::<Elements>().next_key(), 0));
     let element = Element {
-        key: world.resource::<Elements>().next_key(),
+        key,
         id: entry.id.clone(),
         kind: kind.word.into(),
         label: label_of(entry),
         position: entry.position,
         owner: entry.owner.clone(),
         file: entry.file.clone(),
-        version: 0,
+        version,
     };
-    settle(world, element.clone(), content);
-    tell(world, &element, ElementChange::Added, &Author::user(), None);
+    let entity = settle(world, element.clone(), content);
+    hold_back_faulty(world, kind, entity);
+    tell(world, &element, ElementChange::Added, by, cause);
     true
 }
 
 /// Puts the entity into the world and the directory.
-pub(super) fn settle(world: &mut World, element: Element, content: Box<dyn Content>) {
+pub(super) fn settle(world: &mut World, element: Element, content: Box<dyn Content>) -> Entity {
     let entity = world.spawn_empty().id();
     world.resource_mut::<Elements>().insert(element.key, element.id.clone(), entity);
     world.entity_mut(entity).insert((Held(content), element));
+    entity
 }
 
-fn remove(world: &mut World, id: &Id) -> bool {
+fn remove(world: &mut World, id: &Id, by: &Author, cause: Option<Seq>) -> bool {
     let Ok(entity) = find(world, id) else { return false };
     let Some(element) = world.get::<Element>(entity).cloned() else { return false };
     world.resource_mut::<Elements>().remove(element.key, id);
+    world.resource_mut::<HeldBack>().0.remove(&element.key);
+    if let Some(content) = world.get::<Held>(entity).map(|held| held.0.to_scene()) {
+        world.resource_mut::<Departed>().put(&element, content);
+    }
     world.despawn(entity);
-    tell(world, &element, ElementChange::Removed, &Author::user(), None);
+    tell(world, &element, ElementChange::Removed, by, cause);
     true
 }
 
-fn rearrange(world: &mut World, entity: Entity, old: &Element, new: Element) {
+fn rearrange(world: &mut World, entity: Entity, old: &Element, new: Element, (by, cause): (&Author, Option<Seq>)) {
     if *old == new {
         return;
     }
     if let Some(mut element) = world.get_mut::<Element>(entity) {
         *element = new.clone();
     }
-    tell(world, &new, ElementChange::Rearranged, &Author::user(), None);
+    tell(world, &new, ElementChange::Rearranged, by, cause);
 }
 
 /// Does what persons ask for on the canvas.
@@ -289,7 +250,7 @@ pub(super) fn obey(world: &mut World, mut cursor: Local<MessageCursor<ElementCom
             }
             ElementCommand::Remove { element } => {
                 let done = find(world, &element).map(|_| {
-                    remove(world, &element);
+                    remove(world, &element, &Author::user(), None);
                     report(world, &element, Vec::new());
                     world.write_message(SceneWrite::RemoveElement { id: element.clone() });
                 });
@@ -319,7 +280,7 @@ pub(super) fn obey(world: &mut World, mut cursor: Local<MessageCursor<ElementCom
             }
         };
         if let Err(why) = done {
-            refuse(world, &Author::user(), &id, why, None);
+            refuse(world, &Author::user(), &id, why, None, None);
         }
     }
 }
@@ -329,7 +290,7 @@ fn set(world: &mut World, id: &Id, keys: Value, change: impl FnOnce(&mut Element
     let Some(old) = world.get::<Element>(entity).cloned() else { return Err("it is gone".to_owned()) };
     let mut new = old.clone();
     change(&mut new);
-    rearrange(world, entity, &old, new);
+    rearrange(world, entity, &old, new, (&Author::user(), None));
     if let Value::Object(keys) = keys {
         world.write_message(SceneWrite::Element { id: id.clone(), keys });
     }
@@ -354,7 +315,10 @@ fn add(world: &mut World, mut keys: Map<String, Value>) -> Result<(), String> {
         Some(_) => return Err("its position is not two finite numbers".to_owned()),
     };
     let (label, owner) = (word("label").map(|label| label.to_string()), word("owner"));
-    let file = word("file").map(|file| file.to_string());
+    let file = word("file").map(|file| element_file(&file)).transpose()?;
+    if let Some(file) = &file {
+        keys.insert("file".to_owned(), json!(file));
+    }
     keys.shift_remove("id");
     keys.shift_insert(0, "id".to_owned(), json!(id));
     keys.entry("position").or_insert_with(|| json!([position.x, position.y]));
@@ -363,7 +327,7 @@ fn add(world: &mut World, mut keys: Map<String, Value>) -> Result<(), String> {
     if kind(&kind_word).is_none() {
         return Err(format!("there is no kind of element {kind_word:?}"));
     }
-    spawn(world, &entry);
+    spawn(world, &entry, &Author::user(), None);
     world.write_message(SceneWrite::AddElement { keys });
     Ok(())
 }

@@ -204,3 +204,96 @@ proptest! {
         }
     }
 }
+
+/// What of a pin is nobody's but its author's and its voters', with what this agent may have done left out.
+fn apart_from(pin: &Value, agent: &str) -> Value {
+    let mut pin = pin.clone();
+    for list in ["up", "down", "comments"] {
+        if let Some(items) = pin[list].as_array_mut() {
+            items.retain(|item| item != agent && item["author"] != agent);
+        }
+        if pin[list].as_array().is_none_or(Vec::is_empty) {
+            pin.as_object_mut().unwrap().remove(list);
+        }
+    }
+    pin
+}
+
+/// Does what an agent's file says, as far as the agent may.
+fn write_as(content: &mut dyn Content, newer: &dyn Content, agent: &str) {
+    let by = Author(agent.into());
+    for act in content.acts_to(newer) {
+        if let Ok(act) = super::own_acts::own_act(act, &by) {
+            let _ = content.apply(&act, &by, 1.0, &ElementSettings::default());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_an_agent_writes_into_a_boards_file_is_no_act_of_others(
+        before in list(pin(), "p"), after in list(pin(), "p"), by_hand in vec(text(), 0..3),
+    ) {
+        let agent = "bo-1";
+        let mut board = read("pinboard", json!({ "pins": before }).as_object().unwrap());
+        let others = |board: &dyn Content| -> Vec<Value> {
+            let pins = board.to_scene()["pins"].as_array().unwrap().clone();
+            pins.iter().filter(|pin| pin["author"] != agent).map(|pin| apart_from(pin, agent)).collect()
+        };
+        let was = others(&*board);
+        let mut pins = after;
+        pins.extend(by_hand.iter().map(|text| json!({ "text": text })));
+        let written = read("pinboard", json!({ "pins": pins }).as_object().unwrap());
+        write_as(&mut *board, &*written, agent);
+        let voted_down = |pin: &Value| !others(&*board).contains(pin) && {
+            // Three against take a pin down, whoever's the third is.
+            pin["down"].as_array().map_or(0, Vec::len) as i64 - pin["up"].as_array().map_or(0, Vec::len) as i64 >= 2
+        };
+        let now: Vec<Value> = was.iter().filter(|pin| !voted_down(pin)).cloned().collect();
+        prop_assert_eq!(others(&*board), now);
+    }
+
+    #[test]
+    fn whatever_an_agent_writes_into_its_inbox_nobody_sent_it_anything(
+        before in list(mail(), "m"), sent in list(mail(), "s"), after in list(mail(), "m"), copies in list(mail(), "s"),
+    ) {
+        let mut inbox = read("inbox", json!({ "items": before, "outbox": sent }).as_object().unwrap());
+        let was = inbox.to_scene();
+        let written = read("inbox", json!({ "items": after, "outbox": copies }).as_object().unwrap());
+        write_as(&mut *inbox, &*written, "ada");
+        let now = inbox.to_scene();
+        prop_assert_eq!(now.get("outbox"), was.get("outbox"));
+        for mail in now["items"].as_array().unwrap() {
+            let words = |mail: &Value| json!([mail["id"], mail["from"], mail["to"], mail["subject"], mail["text"]]);
+            prop_assert!(was["items"].as_array().unwrap().iter().any(|old| words(old) == words(mail)), "{}", mail);
+        }
+    }
+
+    #[test]
+    fn what_a_person_took_down_stays_down_whatever_the_room_noted_meanwhile(
+        texts in proptest::collection::btree_set("[a-f]{1,3}", 1..6), gone in any::<proptest::sample::Index>(),
+        voted in any::<proptest::sample::Index>(),
+    ) {
+        let texts: Vec<String> = texts.into_iter().collect();
+        // A file that a person wrote: nothing in it has an id.
+        let base = (kind("pinboard").unwrap().from_markdown)(&texts.iter().map(|text| format!("- {text}\n")).collect::<String>());
+        let mut held = base.boxed_clone();
+        let voted = held.to_scene()["pins"][voted.index(texts.len())]["id"].as_str().unwrap().to_owned();
+        let by = Author("zoe".into());
+        let limits = ElementSettings::default();
+        held.apply(&ElementAct::Vote { id: voted.as_str().into(), up: true }, &by, 1.0, &limits).unwrap();
+        held.apply(&ElementAct::AddPin { id: None, text: "new".into() }, &by, 1.0, &limits).unwrap();
+        let gone = gone.index(texts.len());
+        let left: Vec<&String> = texts.iter().enumerate().filter(|(at, _)| *at != gone).map(|(_, text)| text).collect();
+        let newer = (kind("pinboard").unwrap().from_markdown)(&left.iter().map(|text| format!("- {text}\n")).collect::<String>());
+        let acts = held.acts_since(&*base, &*newer);
+        apply_all(&mut *held, &acts);
+        let board = held.as_any().downcast_ref::<Pinboard>().unwrap();
+        let now: Vec<&str> = board.pins.iter().map(|pin| pin.text.as_str()).collect();
+        let wanted: Vec<&str> = left.iter().map(|text| text.as_str()).chain(["new"]).collect();
+        prop_assert_eq!(now, wanted);
+        prop_assert!(board.pin(&voted).is_none_or(|pin| pin.up.contains("zoe")), "a vote that nobody touched stays");
+    }
+}

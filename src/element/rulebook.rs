@@ -14,6 +14,7 @@ pub static KIND: Kind = Kind {
         ElementChange::TextSet => Wake::Everyone(Urgency::High),
         _ => Wake::Nobody,
     },
-    from_scene: |entry, place| Written::from_scene(entry, place, "rulebook"),
-    from_markdown: |text| Written::from_markdown(text, "rulebook"),
+    from_scene: |entry, place| Written::from_scene(entry, place, "rulebook", true),
+    from_markdown: |text| Written::from_markdown(text, "rulebook", true),
+    faults: |_| Vec::new(),
 };

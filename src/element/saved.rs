@@ -8,13 +8,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::content::{Element, Held};
-use super::directory::Elements;
+use super::directory::{Departed, Elements};
 use super::editing::set_readers;
 use super::kind::kind;
+use super::merging::HeldBack;
 use super::presence::{Reported, settle};
 use crate::base::{ElementKey, Problem};
 use crate::schedule::Section;
 use crate::workspace::ProblemReport;
+use crate::workspace::layout::element_file;
 
 /// One element as it is kept.
 #[derive(Serialize, Deserialize)]
@@ -29,6 +31,10 @@ pub(super) struct ElementsSaved {
     next_key: ElementKey,
     elements: Vec<ElementSaved>,
     problems: BTreeMap<String, Vec<Problem>>,
+    #[serde(default)]
+    held_back: HeldBack,
+    #[serde(default)]
+    departed: Departed,
 }
 
 impl Section for ElementsSaved {
@@ -41,7 +47,9 @@ impl Section for ElementsSaved {
             Some(ElementSaved { element, content: held.0.to_saved() })
         });
         let problems = world.resource::<Reported>().0.clone();
-        Self { next_key: directory.next_key(), elements: elements.collect(), problems }
+        let held_back = world.resource::<HeldBack>().clone();
+        let departed = world.resource::<Departed>().clone();
+        Self { next_key: directory.next_key(), elements: elements.collect(), problems, held_back, departed }
     }
 
     fn load(self, world: &mut World) {
@@ -50,12 +58,14 @@ impl Section for ElementsSaved {
             world.despawn(entity);
         }
         world.insert_resource(Elements::default());
-        for ElementSaved { element, content } in self.elements {
+        for ElementSaved { mut element, content } in self.elements {
+            // What is no place for it now may have been one when the room was saved.
+            element.file = element.file.and_then(|file| element_file(&file).ok());
             match kind(&element.kind) {
                 Some(kind) => {
                     // What was saved here was read before; there is nothing new to say about it.
                     let (content, _) = (kind.from_scene)(&content, "");
-                    settle(world, element, content);
+                    let _entity = settle(world, element, content);
                 }
                 None => tracing::error!("the saved element {} is of an unknown kind {}", element.id, element.kind),
             }
@@ -65,6 +75,8 @@ impl Section for ElementsSaved {
             world.write_message(ProblemReport { source, problems });
         }
         world.insert_resource(Reported(self.problems));
+        world.insert_resource(self.held_back);
+        world.insert_resource(self.departed);
         if let Err(error) = world.run_system_once(set_readers) {
             tracing::error!("the owners of inboxes could not be found: {error}");
         }

@@ -3,7 +3,7 @@
 use bevy::ecs::prelude::Resource;
 use serde::{Deserialize, Serialize};
 
-use crate::workspace::SettingsSection;
+use crate::workspace::{Range, SettingsSection};
 
 /// The limits of what elements hold.
 #[derive(Resource, Clone, Serialize, Deserialize, Debug)]
@@ -50,6 +50,8 @@ impl Default for ElementSettings {
 
 impl SettingsSection for ElementSettings {
     const NAME: &'static str = "elements";
+    const RANGES: &'static [Range] =
+        &[Range::of("pin_removed_at_net", -1_000_000.0, 0.0), Range::of("pin_flagged_at_net", -1_000_000.0, 0.0)];
 }
 
 /// A text as it is kept: `\n` between lines.

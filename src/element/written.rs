@@ -8,6 +8,7 @@ use super::content::{Content, ElementAct, ElementChange};
 use super::pin::read_text;
 use super::settings::{ElementSettings, tidy, within};
 use crate::base::{Author, Problem, text};
+use crate::workspace::merge::merge_lines;
 
 /// A text that stands on an element.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -16,6 +17,8 @@ pub struct Written {
     pub text: String,
     /// What it stands on, for refusals.
     on: &'static str,
+    /// Whether nobody but the person changes it.
+    is_persons: bool,
 }
 
 impl Written {
@@ -23,19 +26,20 @@ impl Written {
         entry: &Map<String, Value>,
         place: &str,
         on: &'static str,
+        is_persons: bool,
     ) -> (Box<dyn Content>, Vec<Problem>) {
         let mut problems = Vec::new();
         let text = entry.get("text").map(read_text).unwrap_or(Some(String::new()));
         if text.is_none() {
             problems.push(Problem::error(place, "text is not a text", "write text: and the words, or leave it out"));
         }
-        (Box::new(Self { text: tidy(&text.unwrap_or_default()), on }), problems)
+        (Box::new(Self { text: tidy(&text.unwrap_or_default()), on, is_persons }), problems)
     }
 
-    pub(super) fn from_markdown(text: &str, on: &'static str) -> Box<dyn Content> {
+    pub(super) fn from_markdown(text: &str, on: &'static str, is_persons: bool) -> Box<dyn Content> {
         let text = tidy(text.strip_prefix('\u{feff}').unwrap_or(text));
         // Every file ends with a line end; that one is the file's, not the text's.
-        Box::new(Self { text: text.strip_suffix('\n').unwrap_or(&text).to_owned(), on })
+        Box::new(Self { text: text.strip_suffix('\n').unwrap_or(&text).to_owned(), on, is_persons })
     }
 }
 
@@ -55,6 +59,16 @@ impl Content for Written {
         }
     }
 
+    fn acts_since(&self, base: &dyn Content, newer: &dyn Content) -> Vec<ElementAct> {
+        let texts = base.as_any().downcast_ref::<Self>().zip(newer.as_any().downcast_ref::<Self>());
+        match texts {
+            Some((base, newer)) if base.text != newer.text => {
+                vec![ElementAct::SetText { text: merge_lines(&base.text, &self.text, &newer.text) }]
+            }
+            _ => Vec::new(),
+        }
+    }
+
     fn apply(
         &mut self,
         act: &ElementAct,
@@ -65,6 +79,9 @@ impl Content for Written {
         let ElementAct::SetText { text } = act else {
             return Err(format!("a {} takes one text only", self.on));
         };
+        if self.is_persons && !by.is_user() {
+            return Err(format!("only the user writes a {}", self.on));
+        }
         if !by.is_user() {
             within(text, &format!("a {}", self.on), limits.text_chars)?;
         }

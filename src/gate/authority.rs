@@ -13,13 +13,12 @@ use crate::base::{Problem, text};
 
 /// Keys that in other programs, or in files of other kinds, let an agent run or reach something. They are none of
 /// a profile's known keys; what stands under them is compared as it stands.
-const COMMAND_KEYS: [&str; 12] = [
+const COMMAND_KEYS: [&str; 11] = [
     "allowedcommands",
     "allowedtools",
     "allowlist",
     "commandallowlist",
     "commands",
-    "disallowedtools",
     "env",
     "hooks",
     "modules",
@@ -27,6 +26,32 @@ const COMMAND_KEYS: [&str; 12] = [
     "permissions",
     "terminalcommands",
 ];
+
+/// What a tool lets an agent do, as far as limits tell tools apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Power {
+    /// Seeing what stands in a file.
+    Read,
+    /// Finding files, or lines in them.
+    Find,
+    /// Changing what stands in a file.
+    Write,
+    /// Taking a file away.
+    Delete,
+    /// Starting other agents.
+    Spawn,
+    /// Telling the agent that started this one something.
+    Signal,
+    /// Running commands.
+    Run,
+}
+
+impl Power {
+    /// Whether nothing changes by it.
+    pub fn only_looks(self) -> bool {
+        matches!(self, Self::Read | Self::Find | Self::Signal)
+    }
+}
 
 /// A tool as profiles may name it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +62,8 @@ pub struct ToolName {
     pub aliases: &'static [&'static str],
     /// Whether a profile that lists no tools has it.
     pub is_default: bool,
+    /// What it lets an agent do.
+    pub power: Power,
 }
 
 /// Every tool that there is, by name. The floor of the tools owns the list.
@@ -89,6 +116,10 @@ pub struct Authority {
     pub sees_workspace: bool,
     /// Whether its prompts hold who the person is.
     pub sees_user: bool,
+    /// Who answers it, as its file says: a provider, a model or both; the workspace's own where absent. One is neither
+    /// more nor less than another, only another bill and another reader.
+    #[serde(default)]
+    pub model: Option<String>,
 }
 
 /// Something that one authority has and another has not.
@@ -145,7 +176,8 @@ impl Authority {
                         }
                         None => {
                             let what = format!("there is no tool {name:?}; it is not given");
-                            problems.push(Problem::warning(place, what, names.remedy(name)));
+                            let problem = Problem::warning(place, what, names.remedy(name));
+                            problems.push(problem.at_line(profile.lines.of("tools")));
                             unknown_tools.insert(name.clone());
                         }
                     }
@@ -158,22 +190,23 @@ impl Authority {
             Some(word) => SafetyMode::of_word(word).unwrap_or_else(|| {
                 let what = format!("there is no safety mode {word:?}; a person is asked before every change");
                 let remedy = "write safe, balanced or auto; for an agent that only reads, writes: []";
-                problems.push(Problem::warning(place, what, remedy));
+                problems.push(Problem::warning(place, what, remedy).at_line(profile.lines.of("safety_mode")));
                 SafetyMode::Safe
             }),
         };
         let authority = Self {
             tools,
             unknown_tools,
-            reads: plain_globs(place, "reads", profile.reads.as_deref(), &mut problems),
-            writes: plain_globs(place, "writes", profile.writes.as_deref(), &mut problems),
+            reads: plain_globs(place, ("reads", profile), profile.reads.as_deref(), &mut problems),
+            writes: plain_globs(place, ("writes", profile), profile.writes.as_deref(), &mut problems),
             safety,
             mcp_servers: profile.mcp_servers.iter().cloned().collect(),
             commands: commands(profile),
             sees_workspace: profile.share_workspace_info,
             sees_user: profile.share_user_info,
+            model: profile.model.clone(),
         };
-        (authority, problems)
+        (authority.within_limits(place, profile, names, &mut problems), problems)
     }
 
     /// The authority of what cannot be trusted to mean what it says.
@@ -188,6 +221,7 @@ impl Authority {
             commands: BTreeMap::new(),
             sees_workspace: false,
             sees_user: false,
+            model: None,
         }
     }
 
@@ -219,14 +253,20 @@ impl Authority {
     }
 }
 
-fn plain_globs(place: &str, key: &str, listed: Option<&[String]>, problems: &mut Vec<Problem>) -> Option<Vec<String>> {
+fn plain_globs(
+    place: &str,
+    (key, profile): (&str, &AgentProfile),
+    listed: Option<&[String]>,
+    problems: &mut Vec<Problem>,
+) -> Option<Vec<String>> {
     let mut plain = Vec::new();
     for text in listed? {
         match globs::plain(text) {
             Ok(globs) => plain.extend(globs),
             Err(error) => {
                 let what = format!("the glob {text:?} in {key:?} names nothing: {error}");
-                problems.push(Problem::warning(place, what, "write it like artifacts/** or notes/*.md"));
+                let problem = Problem::warning(place, what, "write it like artifacts/** or notes/*.md");
+                problems.push(problem.at_line(profile.lines.of(key)));
             }
         }
     }
@@ -268,11 +308,11 @@ mod tests {
     use crate::agent::markdown;
 
     fn names() -> ToolNames {
-        let tool = |name, aliases, is_default| ToolName { name, aliases, is_default };
+        let tool = |name, aliases, is_default, power| ToolName { name, aliases, is_default, power };
         ToolNames(vec![
-            tool("vfs_read", &["Read", "read_file"], true),
-            tool("vfs_write", &["Write"], true),
-            tool("publish", &[], false),
+            tool("vfs_read", &["Read", "read_file"], true, Power::Read),
+            tool("vfs_write", &["Write"], true, Power::Write),
+            tool("publish", &[], false, Power::Run),
         ])
     }
 
@@ -356,8 +396,8 @@ mod tests {
         for other in ["commands: [ls, rm]", "commands: ls", "Commands: [ls]\ncommands: [rm]"] {
             assert!(own.allows(&of(other)).is_err(), "{other}");
         }
-        for key in ["permission-mode", "allowedTools", "Hooks", "allowed tools"] {
-            assert!(of("name: x").allows(&of(&format!("{key}: x"))).is_err(), "{key}");
+        for key in ["permission-mode: bypassPermissions", "allowedTools: x", "Hooks: x", "allowed tools: x"] {
+            assert!(of("name: x").allows(&of(key)).is_err(), "{key}");
         }
     }
 }

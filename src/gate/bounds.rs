@@ -63,13 +63,14 @@ impl Bounds {
         FileRights {
             reads: self.lists(|authority| authority.reads.as_ref()),
             writes: self.lists(|authority| authority.writes.as_ref()),
+            ..FileRights::default()
         }
     }
 
     /// The rights with which the file of an agent that it starts is written: that file and no other. Starting
     /// agents is a right of its own; who has it need not have the agents' folder among its `writes`.
     pub fn spawn_rights(&self, path: &str) -> FileRights {
-        FileRights { reads: self.file_rights().reads, writes: vec![vec![path.to_owned()]] }
+        FileRights { writes: vec![vec![path.to_owned()]], ..self.file_rights() }
     }
 
     /// The list of each that has one, without repetition.
@@ -91,6 +92,11 @@ impl Bounds {
     /// One list of what all of them may write; `None` where none is restricted.
     pub fn writes(&self) -> Option<Vec<String>> {
         meet_all(self.lists(|authority| authority.writes.as_ref()))
+    }
+
+    /// The model that this work is done with, and that what it starts is done with: its own agent's.
+    pub fn model(&self) -> Option<&str> {
+        self.0.first().and_then(|own| own.model.as_deref())
     }
 
     /// Whether prompts of all of them hold what stands on the boards.

@@ -8,7 +8,9 @@ use super::bounds::Bounds;
 use super::globs;
 use super::paths;
 use super::policy::{ActClass, GatePolicy, Verdict};
-use crate::base::{Author, text};
+use crate::base::spelling::is_unseen;
+use crate::base::text;
+use crate::workspace::vfs::WorkspacePath;
 
 /// No reason is longer, in characters: names and globs in it come from files.
 const REASON_CHARS_AT_MOST: usize = 600;
@@ -71,6 +73,8 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
     let mut class = |class: ActClass, doing: &str| {
         let rule = policy.rule(class);
         findings.add(rule.verdict(), format!("{doing}: the workspace's policy says {}: {}", class.key(), rule.0));
+        let strictness = policy.strictness(class);
+        findings.add(strictness, format!("{doing}: the workspace's policy could not be understood as a whole"));
         let mode = bounds.safety();
         findings.add(mode.verdict(class), format!("{doing}: the safety mode is {}", mode.word()));
     };
@@ -115,6 +119,7 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
         Touch::UnknownProfile { path, remedy } => {
             findings.add(Verdict::Deny, format!("{} says what an agent may do; {remedy}", shown(path)));
         }
+        Touch::NoPath { why } => findings.add(Verdict::Deny, why.clone()),
         Touch::Forbidden => findings.add(Verdict::Deny, "this is not for tools".to_owned()),
     }
 }
@@ -123,19 +128,15 @@ fn judges_profile(act: &Act) -> bool {
     act.touches.iter().any(|touch| matches!(touch, Touch::Profile(_) | Touch::UnknownProfile { .. }))
 }
 
-fn judge_change(path: &str, doing: &str, bounds: &Bounds, policy: &GatePolicy, findings: &mut Findings) {
+fn judge_change(path: &WorkspacePath, doing: &str, bounds: &Bounds, policy: &GatePolicy, findings: &mut Findings) {
     within(path, &bounds.file_rights().writes, doing, findings);
     judge_place(path, doing, policy, findings);
 }
 
 /// Whether a path is named by every list.
-fn within(path: &str, lists: &[Vec<String>], doing: &str, findings: &mut Findings) {
-    let Some(cleaned) = paths::clean(path) else {
-        findings.add(Verdict::Deny, format!("{doing} {}: it is not a path in the workspace", shown(path)));
-        return;
-    };
+fn within(path: &WorkspacePath, lists: &[Vec<String>], doing: &str, findings: &mut Findings) {
     for list in lists {
-        if !globs::any_matches(list, &cleaned) {
+        if !globs::any_matches(list, path.as_str()) {
             let may = if list.is_empty() { "nothing".to_owned() } else { list.join(", ") };
             findings.add(Verdict::Deny, format!("{doing} {} is not allowed, only {may}", shown(path)));
         }
@@ -143,7 +144,7 @@ fn within(path: &str, lists: &[Vec<String>], doing: &str, findings: &mut Finding
 }
 
 /// What is said of a change because of where it lies.
-fn judge_place(path: &str, doing: &str, policy: &GatePolicy, findings: &mut Findings) {
+fn judge_place(path: &WorkspacePath, doing: &str, policy: &GatePolicy, findings: &mut Findings) {
     if let Some((verdict, why)) = paths::guard(path) {
         findings.add(verdict, format!("{doing} {}: {why}", shown(path)));
     }
@@ -154,12 +155,12 @@ fn judge_place(path: &str, doing: &str, policy: &GatePolicy, findings: &mut Find
 }
 
 fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Findings) {
-    if Author::agent(&change.id).is_user() {
-        let why = format!("the id {:?} stands for the person; give the agent another id", change.id);
+    if let Some(id) = &change.reserved_id {
+        let why = format!("the id {id:?} stands for something else in the room; give the agent another id");
         findings.add(Verdict::Deny, why);
     }
     if let Some(holder) = &change.holder {
-        let why = format!("the id {:?} belongs to {}; give the agent another id", change.id, shown(holder));
+        let why = format!("the id {:?} belongs to '{}'; give the agent another id", change.id, shown_text(holder));
         findings.add(Verdict::Deny, why);
     }
     if change.holds_code {
@@ -176,6 +177,25 @@ fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Finding
         let why = format!("{} would give the agent more than it has: {}", shown(&change.path), listed(&excess));
         findings.add(Verdict::Ask, why);
     }
+    if change.may_be_forgotten {
+        let why = format!("so many agents' files went that it is not known any more what {:?} could do", change.id);
+        findings.add(Verdict::Ask, why);
+    }
+    judge_model(change, bounds, findings);
+}
+
+/// Another model is another bill, and may be another company that reads what the agent reads.
+fn judge_model(change: &ProfileChange, bounds: &Bounds, findings: &mut Findings) {
+    let new = change.authority.model.as_deref();
+    let (standing, whose) = match &change.current {
+        Some(current) => (current.model.as_deref(), "it has"),
+        None => (bounds.model(), "its writer has"),
+    };
+    if new != standing {
+        let word = |model: Option<&str>| model.map_or("the workspace's own model".to_owned(), shown_text);
+        let why = format!("{} would ask {}; {whose} {}", shown(&change.path), word(new), word(standing));
+        findings.add(Verdict::Ask, why);
+    }
 }
 
 fn listed(excess: &[Excess]) -> String {
@@ -185,7 +205,11 @@ fn listed(excess: &[Excess]) -> String {
     format!("{}{more}", named.join(", "))
 }
 
-fn shown(path: &str) -> String {
-    let visible: String = path.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    format!("'{}'", text::truncate(&visible, 120))
+fn shown(path: &WorkspacePath) -> String {
+    format!("'{}'", text::truncate(path.as_str(), 120))
+}
+
+fn shown_text(given: &str) -> String {
+    let visible: String = given.chars().map(|c| if is_unseen(c) { '\u{fffd}' } else { c }).collect();
+    text::truncate(&visible, 120)
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::testing::{Files, authority, names, one};
 use super::*;
-use crate::workspace::vfs::FileOperation;
+use crate::workspace::vfs::{FileOperation, WorkspacePath};
 
 fn decided(front: &str, policy: &GatePolicy, tool: &str, operation: &FileOperation) -> Decision {
     decide(&Act::of_files(tool, operation, &Files::default(), &names()), &one(front), policy)
@@ -63,7 +63,9 @@ fn reads_and_writes_hold_for_every_path_of_an_act() {
     let front = "reads: [artifacts/**]\nwrites: [memory/**]";
     let path = |path: &str| path.to_owned();
     for (operation, expected) in [
-        (FileOperation::Read { path: path("artifacts/./a.md") }, Verdict::Allow),
+        (FileOperation::Read { path: path("./artifacts/a.md") }, Verdict::Allow),
+        // What the files' own door does not take is not judged as something else.
+        (FileOperation::Read { path: path("artifacts/./a.md") }, Verdict::Deny),
         (FileOperation::Read { path: path("artifacts/../memory/a.md") }, Verdict::Deny),
         (FileOperation::Read { path: path("../artifacts/a.md") }, Verdict::Deny),
         (write("memory/a/b.md"), Verdict::Allow),
@@ -133,10 +135,12 @@ fn reasons_are_gathered_and_stay_short() {
 
 #[test]
 fn an_act_that_touches_nothing_known_or_writes_a_profile_unjudged_is_denied() {
+    let path = |path: &str| WorkspacePath::new(path).unwrap_or_else(|refusal| panic!("{refusal}"));
     for touches in [
         Vec::new(),
-        vec![Touch::Write { path: "Agents/x.md".into() }],
-        vec![Touch::Rename { from: "a".into(), to: "agents/x.md".into() }],
+        vec![Touch::Write { path: path("agents/X.MD") }],
+        vec![Touch::Rename { from: path("a"), to: path("agents/x.md") }],
+        vec![Touch::NoPath { why: "it is none".into() }],
         vec![Touch::Forbidden],
     ] {
         let act = Act { tool: "vfs_write".into(), touches };
@@ -147,10 +151,12 @@ fn an_act_that_touches_nothing_known_or_writes_a_profile_unjudged_is_denied() {
 #[test]
 fn code_in_an_agents_file_needs_a_person() {
     let change = ProfileChange {
-        path: "agents/x/agent.mdx".into(),
+        path: WorkspacePath::new("agents/x/agent.mdx").unwrap_or_else(|refusal| panic!("{refusal}")),
         id: "x".into(),
+        reserved_id: None,
         authority: Authority::least(),
         current: None,
+        may_be_forgotten: false,
         holder: None,
         holds_code: true,
     };

@@ -108,9 +108,7 @@ fn reads_as_more(text: &str) -> bool {
 fn a_written_profile_that_asks_for_more_never_passes_unasked() {
     for front in GREEDY {
         let text = format!("---\n{front}\n---\nHi");
-        for path in
-            ["agents/new.md", "Agents/New.MD", "artifacts/../agents/new.md", "agents\\new.md", "./agents//new.md"]
-        {
+        for path in ["agents/new.md", "agents/New.MD", "./agents/new.md", "agents/ne\u{301}w.md"] {
             let decision = decided(&write(path, &text));
             // A file that cannot be read gives nothing, and may be written.
             let is_nothing = markdown::read("agents/new.md", &text).malformed;
@@ -210,6 +208,11 @@ fn nobody_takes_anothers_id_or_the_persons() {
         ("agents/boss!.md", ""),
         // An agent's own id, from a second file.
         ("agents/aaa.md", "id: sly\n"),
+        // What stands for the room, for the gate, and for what others do to files.
+        ("agents/aaa.md", "id: room\n"),
+        ("agents/outside.md", ""),
+        ("agents/aaa.md", "id: Out\u{17f}ide\n"),
+        ("agents/g\u{430}te.md", ""),
     ] {
         let text = format!("---\n{id}{WITHIN}---\nHi");
         assert!(matches!(decided(&write(path, &text)), Decision::Deny { .. }), "{path} {id:?}");
@@ -237,13 +240,60 @@ fn a_file_that_becomes_a_profile_by_its_name_is_judged_as_one() {
 
 #[test]
 fn a_file_that_was_taken_away_comes_back_with_no_more_than_it_had() {
-    // The profile is withdrawn: its file is gone, agents still run it.
-    let mut gone = Files::new(&[("agents/meek.md", MEEK)]);
-    gone.forget_text("agents/meek.md");
-    let raised =
-        write("agents/meek.md", &format!("---\n{}---\nHi", WITHIN.replace("writes: []", "writes: [artifacts/**]")));
-    let act = Act::of_files("vfs_write", &raised, &gone, &names());
-    assert!(matches!(decide(&act, &bounds(), &GatePolicy::default()), Decision::Ask { .. }));
+    let raised = format!("---\n{}---\nHi", WITHIN.replace("writes: []", "writes: [artifacts/**]"));
+    for is_run in [true, false] {
+        let mut gone = Files::new(&[("agents/meek.md", MEEK)]);
+        if is_run {
+            gone.forget_text("agents/meek.md");
+        } else {
+            gone.forget("agents/meek.md");
+        }
+        let judged = |path: &str, text: &str, bounds: &Bounds| {
+            let act = Act::of_files("vfs_write", &write(path, text), &gone, &names());
+            decide(&act, bounds, &GatePolicy::default())
+        };
+        let free = one("name: x");
+        for text in [raised.as_str(), "Hi", "---\nid: meek\n---\nHi", "---\nid: meek\nmodel: openai\n---\nHi"] {
+            assert!(matches!(judged("agents/meek.md", text, &free), Decision::Ask { .. }), "{text}");
+        }
+        let elsewhere = judged("agents/other.md", "---\nid: meek\n---\nHi", &free);
+        assert_ne!(elsewhere, Decision::Allow, "the same agent in another file");
+        assert_eq!(judged("agents/meek.md", MEEK, &free), Decision::Allow);
+        let spawn = Act::of_spawn("spawn_agent", "agents/meek.md", &raised, &gone, &names());
+        assert!(matches!(decide(&spawn, &free, &GatePolicy::default()), Decision::Ask { .. }));
+    }
+}
+
+#[test]
+fn nobody_is_given_another_model_unasked() {
+    let local = "---\nid: local\nmodel: ollama:qwen\n---\nYou are local.\n";
+    let dear = "---\nid: dear\nmodel: openai:gpt-4o\n---\nYou are dear.\n";
+    let files = Files::new(&[("agents/local.md", local), ("agents/dear.md", dear)]);
+    let bounds = Authority::chain(authority(local), []);
+    let judged = |path: &str, text: &str| {
+        decide(&Act::of_files("vfs_write", &write(path, text), &files, &names()), &bounds, &GatePolicy::default())
+    };
+    for (path, text) in [
+        ("agents/local.md", local.replace("ollama:qwen", "openai:gpt-4o")),
+        ("agents/local.md", local.replace("ollama:qwen", "ollama:llama")),
+        ("agents/local.md", local.replace("model: ollama:qwen\n", "")),
+        ("agents/new.md", "---\nmodel: openai\n---\nHi".to_owned()),
+        ("agents/new.md", "Hi".to_owned()),
+        ("agents/dear.md", dear.replace("openai:gpt-4o", "ollama:qwen")),
+    ] {
+        let decision = judged(path, &text);
+        assert!(matches!(&decision, Decision::Ask { why } if why.contains("would ask")), "{path} {text}: {decision:?}");
+    }
+    for (path, text) in [
+        ("agents/local.md", local.replace("You are", "I am")),
+        ("agents/dear.md", dear.replace("You are", "I am")),
+        ("agents/new.md", "---\nmodel: ollama:qwen\n---\nHi".to_owned()),
+    ] {
+        assert_eq!(judged(path, &text), Decision::Allow, "{path} {text}");
+    }
+    // What a started agent leaves out it has from its starter.
+    assert_eq!(spawned("agents/new.md", "Hi", &bounds), Decision::Allow);
+    assert!(matches!(spawned("agents/new.md", "---\nmodel: openai\n---\nHi", &bounds), Decision::Ask { .. }));
 }
 
 #[test]
@@ -324,8 +374,9 @@ proptest! {
             prop_assert!(!reads_as_more(&text), "{:?}", text);
         }
         if spawned("agents/new.md", &text, &bounds()) == Decision::Allow {
-            let amended = inherit("agents/new.md", &text, &bounds(), &names());
-            prop_assert!(amended.is_ok_and(|amended| !reads_as_more(&amended)), "{:?}", text);
+            // Where nothing can be written into it, the tool starts nobody; the file itself is no more all the same.
+            let started = inherit("agents/new.md", &text, &bounds(), &names()).unwrap_or_else(|_| text.clone());
+            prop_assert!(!reads_as_more(&started), "{:?}", text);
         }
     }
 }

@@ -2,9 +2,12 @@
 //!
 //! In the plain form a path's part is letters, `?` (any one) and `*` (any number) or, alone, `**` (any number of
 //! parts, none among them). Whatever else people write is brought into it or refused, so that every reader of
-//! globs takes what comes from here for the same set of paths.
+//! globs takes what comes from here for the same set of paths. Letters are composed (NFC), as in every
+//! [`WorkspacePath`](crate::workspace::vfs::WorkspacePath).
 
 use thiserror::Error;
+
+use crate::base::spelling::{folded, is_unseen, nfc};
 
 /// No glob that a person means is longer, in characters.
 const MAX_CHARS: usize = 512;
@@ -24,7 +27,7 @@ pub enum GlobError {
     #[error("its braces are not closed, or stand for more than {MAX_ALTERNATIVES} globs")]
     Braces,
     /// It holds a character with a meaning that differs from reader to reader.
-    #[error("it holds one of ! [ ] \\ or a control character")]
+    #[error("it holds one of ! [ ] \\ or a character that cannot be seen")]
     Character,
     /// It leads out of the workspace.
     #[error("it leads out of the workspace")]
@@ -36,21 +39,60 @@ pub enum GlobError {
 
 /// The plain globs that a text stands for: `{a,b}/` is `a/**` and `b/**`.
 pub fn plain(text: &str) -> Result<Vec<String>, GlobError> {
-    let text = text.trim();
+    let text = nfc(text.trim());
     if text.chars().count() > MAX_CHARS {
         return Err(GlobError::TooLong);
     }
-    if text.contains(['!', '[', ']', '\\']) || text.contains(char::is_control) {
+    if text.contains(['!', '[', ']', '\\']) || text.contains(is_unseen) {
         return Err(GlobError::Character);
     }
     let mut globs = Vec::new();
-    for alternative in alternatives(text)? {
+    for alternative in alternatives(&text)? {
         let glob = plain_path(&alternative)?;
         if !globs.contains(&glob) {
             globs.push(glob);
         }
     }
     Ok(globs)
+}
+
+/// A glob that forbids, over [folded] paths: what it names, or all that it could mean where it cannot be read.
+pub fn limit(text: &str) -> Vec<String> {
+    let seen: String = text.chars().filter(|c| !is_unseen(*c)).collect();
+    let seen = folded(&seen);
+    if seen.trim().is_empty() {
+        return Vec::new();
+    }
+    plain(&seen).unwrap_or_else(|_| widest(&seen))
+}
+
+/// Everything that begins as a glob does up to where it can no longer be read. A glob that leads elsewhere could mean
+/// anything.
+pub fn widest(text: &str) -> Vec<String> {
+    let everything = || vec!["**".to_owned()];
+    if text.contains("..") || text.trim_start().starts_with('!') {
+        return everything();
+    }
+    let text: String = text.trim().chars().take(MAX_CHARS / 2).collect();
+    let end = text.find(['!', '[', ']', '\\', '{', '}']).unwrap_or(text.len());
+    let end = text[..end].find("**").unwrap_or(end);
+    let (folder, start) = text[..end].rsplit_once('/').unwrap_or(("", &text[..end]));
+    let folder: Vec<&str> = folder.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    let begins = |rest: &str| {
+        let start = format!("{}*", start.trim_end_matches('*'));
+        folder
+            .iter()
+            .copied()
+            .chain([start.as_str()])
+            .chain((!rest.is_empty()).then_some(rest))
+            .collect::<Vec<_>>()
+            .join("/")
+    };
+    match (start, folder.as_slice()) {
+        ("" | ".", []) => everything(),
+        ("" | ".", folder) => vec![format!("{}/**", folder.join("/"))],
+        _ => vec![begins(""), begins("**")],
+    }
 }
 
 fn plain_path(text: &str) -> Result<String, GlobError> {
@@ -221,6 +263,26 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_that_cannot_be_read_names_all_that_it_could_mean() {
+        for (text, globs) in [
+            ("Secret/Gehe\u{301}im/**", &["secret/gehéim/**"][..]),
+            ("sec\u{200b}ret/", &["secret/**"]),
+            ("artifacts/[a-z]*.md", &["artifacts/**"]),
+            ("artifacts/plan-[ab].md", &["artifacts/plan-*", "artifacts/plan-*/**"]),
+            ("secret\\keys", &["secret*", "secret*/**"]),
+            ("docs/{a,b", &["docs/**"]),
+            ("docs/a**", &["docs/a*", "docs/a*/**"]),
+            ("!artifacts/**", &["**"]),
+            ("../x", &["**"]),
+            ("[x", &["**"]),
+            (" ", &[]),
+        ] {
+            assert_eq!(limit(text), globs, "{text}");
+        }
+        assert!(any_matches(&limit(&format!("deep/{}", "x".repeat(600))), &format!("deep/{}/y", "x".repeat(600))));
+    }
+
+    #[test]
     fn stars_stay_within_a_part_and_double_stars_span_parts() {
         for (glob, path, is_match) in [
             ("artifacts/**", "artifacts/a/b.md", true),
@@ -297,6 +359,22 @@ mod tests {
         #[test]
         fn a_glob_lies_within_itself_and_within_everything(glob in glob()) {
             prop_assert!(contains(&glob, &glob) && contains("**", &glob));
+        }
+
+        #[test]
+        fn all_that_a_limit_could_mean_is_in_plain_form_and_holds_what_it_names(
+            text in "[ab{},./*?!\\\\é\u{301}]{0,24}",
+            path in path(),
+        ) {
+            let (limit, widest) = (limit(&text), widest(&folded(&text)));
+            prop_assert!(!widest.is_empty());
+            for glob in limit.iter().chain(&widest) {
+                prop_assert_eq!(plain(glob), Ok(vec![glob.clone()]));
+            }
+            if let Ok(globs) = plain(&text) {
+                prop_assert!(!any_matches(&globs, &path) || any_matches(&limit, &path));
+                prop_assert!(!any_matches(&globs, &path) || any_matches(&widest, &path), "{:?} {}", widest, path);
+            }
         }
 
         #[test]

@@ -1,5 +1,5 @@
 //! Lets the file of a new agent say what it inherits: keys that it leaves out and in which its starter is
-//! restricted are written into it, and nothing else of its text changes.
+//! restricted, and the model that its starter has, are written into it, and nothing else of its text changes.
 
 use serde_json::{Value, json};
 use thiserror::Error;
@@ -10,6 +10,7 @@ use super::safety::SafetyMode;
 use crate::agent::AgentProfile;
 use crate::agent::formats::{AgentFile, format_of};
 use crate::agent::front_matter;
+use crate::agent::markdown::is_no_model;
 use crate::workspace::yaml;
 
 /// Why what an agent inherits cannot be written into its file.
@@ -55,6 +56,9 @@ fn absent_keys(profile: &AgentProfile, text: &str, bounds: &Bounds, names: &Tool
     }
     if profile.safety_mode.is_none() && bounds.safety() != SafetyMode::default() {
         keys.push(("safety_mode", json!(bounds.safety().word())));
+    }
+    if let (None, Some(model)) = (&profile.model, bounds.model()) {
+        keys.push(("model", json!(model)));
     }
     if profile.share_workspace_info && !bounds.sees_workspace() && !has_key(text, "shareworkspaceinfo") {
         keys.push(("share_workspace_info", json!(false)));
@@ -121,6 +125,9 @@ fn empty_key(text: &str, key: &str) -> Result<Option<(usize, usize)>, InheritErr
             let from = start + key.len() + 1;
             return match value.trim() {
                 "" | "~" | "null" | "Null" | "NULL" => Ok(Some((from, from + value.trim_end().len()))),
+                word if key == "model" && is_no_model(word.trim_matches(['"', '\''])) => {
+                    Ok(Some((from, from + value.trim_end().len())))
+                }
                 _ => Err(other_form()),
             };
         }
@@ -139,6 +146,7 @@ fn says_the_same(before: &AgentFile, after: &AgentFile, keys: &[(&'static str, V
             "reads" => wanted.reads = words(value),
             "writes" => wanted.writes = words(value),
             "safety_mode" => wanted.safety_mode = value.as_str().map(str::to_owned),
+            "model" => wanted.model = value.as_str().map(str::to_owned),
             _ => wanted.share_workspace_info = false,
         }
     }
@@ -187,14 +195,36 @@ mod tests {
 
     #[test]
     fn an_empty_key_is_filled_in_place() {
-        let text = "---\nname: X\ntools: ~ # whatever\nreads:\n---\nHi";
-        let amended = "---\nname: X\ntools: [vfs_read] # whatever\nreads: [a]\n---\nHi";
-        assert_eq!(inherited("tools: [vfs_read]\nreads: [a]", text), Ok(amended.to_owned()));
+        let text = "---\nname: X\nmodel: ~ # whatever\nshare_workspace_info:\n---\nHi";
+        let amended = "---\nname: X\nmodel: \"ollama:qwen\" # whatever\nshare_workspace_info: false\n---\nHi";
+        let front = "model: 'ollama:qwen'\nshare_workspace_info: false";
+        assert_eq!(
+            inherited(front, text).map(|text| text.replace("model: ollama:qwen", "model: \"ollama:qwen\"")),
+            Ok(amended.to_owned())
+        );
+    }
+
+    #[test]
+    fn an_agent_without_a_model_has_its_starters() {
+        let read = |text: &str| crate::agent::markdown::read("agents/new.md", text).profile.model;
+        for text in [
+            "Hi",
+            "---\nname: X\n---\nHi",
+            "---\nmodel:\n---\nHi",
+            "---\nmodel: inherit\n---\nHi",
+            "---\nmodel: \"default\"\n---\nHi",
+        ] {
+            let amended = inherited("model: 'openai:gpt-4o'", text);
+            assert_eq!(amended.map(|amended| read(&amended)), Ok(Some("openai:gpt-4o".to_owned())), "{text}");
+        }
+        assert_eq!(inherited("name: free", "Hi"), Ok("Hi".to_owned()), "the workspace's own is inherited by itself");
+        let own = "---\nmodel: ollama\n---\nHi";
+        assert_eq!(inherited("model: openai", own), Ok(own.to_owned()));
     }
 
     #[test]
     fn front_matter_of_another_form_is_refused_rather_than_changed() {
-        for text in ["---\n{name: X}\n---\nHi", "---\n  name: X\n---\nHi", "---\n? tools\n: null\n---\nHi"] {
+        for text in ["---\n{name: X}\n---\nHi", "---\n  name: X\n---\nHi"] {
             assert!(matches!(inherited("tools: [vfs_read]", text), Err(InheritError::OtherForm(_))), "{text}");
         }
         let malformed = "---\nname: [\n---\nHi";

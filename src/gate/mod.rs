@@ -16,14 +16,17 @@ mod decide_tests;
 mod escalation_tests;
 pub mod globs;
 pub mod inherit;
+mod limits;
 pub mod paths;
 pub mod policy;
 pub mod safety;
 #[cfg(test)]
+mod spelling_tests;
+#[cfg(test)]
 mod testing;
 
 pub use act::{Act, ProfileChange, Room, Surroundings, Touch};
-pub use authority::{Authority, Excess, ToolName, ToolNames};
+pub use authority::{Authority, Excess, Power, ToolName, ToolNames};
 pub use bounds::Bounds;
 pub use decide::{Decision, decide};
 pub use inherit::{InheritError, inherit};

@@ -1,64 +1,25 @@
-//! Paths as the gate judges them: cleaned, with every spelling that some disk takes for the same file folded
-//! together, and the places in a workspace that are more than ordinary files.
+//! Places in a workspace that are more than ordinary files, by the one form that paths have.
 
 use super::policy::Verdict;
 use crate::agent::formats::{AgentFormat, format_of};
+use crate::base::spelling::folded;
+use crate::workspace::vfs::WorkspacePath;
 
-/// A path relative to the workspace with one `/` between its parts; nothing where it leads outside or holds
-/// control characters.
-pub fn clean(path: &str) -> Option<String> {
-    if path.contains(char::is_control) {
-        return None;
+/// The path under which a file defines an agent, with the format that reads it there: its own, or the one that a disk
+/// takes it for to which upper and lower case are the same.
+pub fn profile_place(path: &WorkspacePath) -> Option<(WorkspacePath, &'static AgentFormat)> {
+    if let Some(format) = format_of(path.as_str()) {
+        return Some((path.clone(), format));
     }
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split(['/', '\\']) {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
-        }
-    }
-    (!parts.is_empty()).then(|| parts.join("/"))
-}
-
-/// A path as a disk that is careless about case, blanks, dots and invisible characters may take it. Only for
-/// judging: two paths with the same fold may be one file.
-pub fn fold(path: &str) -> String {
-    let letters = fold_letters(path);
-    let cleaned = clean(&letters).unwrap_or(letters);
-    let parts: Vec<&str> = cleaned.split('/').map(|part| part.trim_start().trim_end_matches([' ', '.'])).collect();
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
-}
-
-/// The same text in lower case, without characters that are not seen.
-pub fn fold_letters(text: &str) -> String {
-    // Upper case first: only so does the long s become an s, and the sign for kelvin a k.
-    text.chars().filter(|c| !is_unseen(*c)).flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
-}
-
-/// Characters that some disks leave out when they compare names.
-fn is_unseen(character: char) -> bool {
-    matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-}
-
-/// The spelling under which a path defines an agent, with the format that reads it there.
-pub fn profile_place(path: &str) -> Option<(String, &'static AgentFormat)> {
-    let cleaned = clean(path)?;
-    if let Some(format) = format_of(&cleaned) {
-        return Some((cleaned, format));
-    }
-    let folded = fold(path);
-    format_of(&folded).map(|format| (folded, format))
+    let format = format_of(&folded(path.as_str()))?;
+    Some((WorkspacePath::new(&folded(path.as_str())).unwrap_or_else(|_| path.clone()), format))
 }
 
 /// What is said of changing a file because of where it lies, and why; nothing for ordinary files and for files
 /// that define agents, which are judged by what they say.
-pub fn guard(path: &str) -> Option<(Verdict, &'static str)> {
-    let folded = fold(path);
+pub fn guard(path: &WorkspacePath) -> Option<(Verdict, &'static str)> {
+    let folded = folded(path.as_str());
     let parts: Vec<&str> = folded.split('/').collect();
-    // A dot at the front survives the fold only where something follows it.
     if parts.iter().any(|part| part.starts_with('.')) {
         return Some((Verdict::Deny, "files that begin with a dot are the program's own"));
     }
@@ -79,56 +40,41 @@ pub fn guard(path: &str) -> Option<(Verdict, &'static str)> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn paths_are_cleaned_or_refused() {
-        assert_eq!(clean("./a//b/../c.md").as_deref(), Some("a/c.md"));
-        assert_eq!(clean("a\\b").as_deref(), Some("a/b"));
-        for path in ["..", "a/../..", "", "/", ".", "a\0b", "a\nb"] {
-            assert_eq!(clean(path), None, "{path:?}");
-        }
+    fn path(path: &str) -> WorkspacePath {
+        WorkspacePath::new(path).unwrap_or_else(|refusal| panic!("{refusal}"))
     }
 
     #[test]
     fn every_spelling_of_an_agent_file_is_one() {
-        for path in [
-            "agents/ada.md",
-            "Agents/Ada.MD",
-            "./agents/./ada.md",
-            "artifacts/../agents/ada.md",
-            "agents\\ada.md",
-            "/agents/ada.md",
-            "agents/ada.md.",
-            "agents /ada.md ",
-            "agent\u{17f}/ada.md",
-            "agen\u{200c}ts/ada.md",
-            "\u{feff}agents/ada.md",
-        ] {
-            assert!(profile_place(path).is_some(), "{path:?}");
+        for given in
+            ["agents/ada.md", "./agents/ada.md", "agents/Ada.MD", "agents/jos\u{e9}.md", "agents/jose\u{301}.md"]
+        {
+            assert!(profile_place(&path(given)).is_some(), "{given:?}");
         }
-        for path in ["artifacts/ada.md", "agents/ada/notes.md", "xagents/ada.md", "agents.md"] {
-            assert!(profile_place(path).is_none(), "{path:?}");
+        assert_eq!(profile_place(&path("agents/jose\u{301}.md")).unwrap().0, path("agents/jos\u{e9}.md"));
+        for given in ["artifacts/ada.md", "agents/ada/notes.md", "xagents/ada.md", "agents.md"] {
+            assert!(profile_place(&path(given)).is_none(), "{given:?}");
         }
     }
 
     #[test]
-    fn places_that_carry_power_are_guarded_in_every_spelling() {
-        for (path, verdict) in [
+    fn places_that_carry_power_are_guarded() {
+        for (given, verdict) in [
             ("tasks/approvals.task.md", Verdict::Deny),
-            ("Tasks/Approvals.Task.md", Verdict::Deny),
-            ("memory/../tasks/approvals.task.md", Verdict::Deny),
             (".workshop/workshop.db", Verdict::Deny),
             ("a/.git/hooks/x", Verdict::Deny),
-            ("SETTINGS.yaml", Verdict::Deny),
-            ("settings.yaml ", Verdict::Deny),
-            ("scenes/studio.yaml", Verdict::Ask),
+            ("settings.yaml", Verdict::Deny),
+            ("settings.yml", Verdict::Deny),
+            ("./scenes/studio.yaml", Verdict::Ask),
             ("storage/terminal-cmd-allowlist.yaml", Verdict::Deny),
             ("sessions/ada.session.yaml", Verdict::Deny),
             ("agents/ada/modules/x.ts", Verdict::Ask),
+            ("agents/x.txt", Verdict::Ask),
         ] {
-            assert_eq!(guard(path).map(|(verdict, _)| verdict), Some(verdict), "{path}");
+            assert_eq!(guard(&path(given)).map(|(verdict, _)| verdict), Some(verdict), "{given}");
         }
-        for path in ["agents/ada.md", "artifacts/a.md", "memory/settings.yaml", "tasks/a.task.md"] {
-            assert_eq!(guard(path), None, "{path}");
+        for given in ["agents/ada.md", "artifacts/a.md", "memory/settings.yaml", "tasks/a.task.md"] {
+            assert_eq!(guard(&path(given)), None, "{given}");
         }
     }
 }

@@ -2,10 +2,13 @@
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{globs, paths};
+use super::globs;
 use crate::base::Problem;
+use crate::base::spelling::folded;
 use crate::workspace::SettingsSection;
+use crate::workspace::vfs::WorkspacePath;
 
 /// What is said of an act, mildest first; of several the strictest counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -65,7 +68,8 @@ impl ActClass {
     }
 }
 
-/// A verdict as a person writes it: `allow`, `ask` or `deny`. Any other word counts as `ask` and is told.
+/// A verdict as a person writes it: `allow`, `ask` or `deny`. Any other word counts as `ask`, or as `deny` where it is
+/// near to that, and is told.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Rule(pub String);
@@ -80,9 +84,14 @@ impl Rule {
         }
     }
 
-    /// What it says.
+    /// What it says: what is not known is asked, unless it is a slip of `deny` or another word for it.
     pub fn verdict(&self) -> Verdict {
-        self.known().unwrap_or(Verdict::Ask)
+        let word = self.0.trim().to_lowercase();
+        let is_denial =
+            matches!(word.as_str(), "no" | "never" | "none" | "off" | "false" | "block" | "forbid" | "refuse")
+                || strsim::osa_distance(&word, "deny") <= 2 && strsim::osa_distance(&word, "ask") > 1
+                || word.starts_with("deni");
+        self.known().unwrap_or(if is_denial { Verdict::Deny } else { Verdict::Ask })
     }
 }
 
@@ -109,6 +118,24 @@ pub struct GatePolicy {
     pub ask: Vec<String>,
     /// Globs of paths at which agents never write, delete or rename anything.
     pub deny: Vec<String>,
+    /// What is said of everything that changes something, because a part of the settings could not be understood.
+    #[serde(skip, default = "nothing")]
+    strictness: Strictness,
+}
+
+/// What could not be understood in the settings, and what follows for everything that changes something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Strictness {
+    /// No settings were read yet.
+    Unread,
+    /// Nothing: they were read.
+    Nothing,
+    /// So much.
+    AtLeast(Verdict),
+}
+
+fn nothing() -> Strictness {
+    Strictness::Nothing
 }
 
 impl Default for GatePolicy {
@@ -124,15 +151,86 @@ impl Default for GatePolicy {
             signal: allow(),
             ask: Vec::new(),
             deny: Vec::new(),
+            strictness: Strictness::Unread,
         }
     }
 }
 
 impl SettingsSection for GatePolicy {
     const NAME: &'static str = "gate";
+
+    fn not_understood(&mut self, unusable: Option<(&str, &Value)>) {
+        let Some((key, value)) = unusable else {
+            // The last settings stay; where there are none, nobody knows what they would have said.
+            if self.strictness == Strictness::Unread {
+                self.strictness = Strictness::AtLeast(Verdict::Ask);
+            }
+            return;
+        };
+        let words = words_of(value);
+        let is_list = value.is_array() || words.iter().any(|word| word.contains(['/', '*']));
+        let class = ActClass::ALL.into_iter().find(|class| class.key() == key || slips(key, class.key()) <= 2);
+        match (class, words.as_slice()) {
+            // `deny: agents/**`, and `dney: [agents/**]`; a list of any other name may be a list of what is forbidden.
+            _ if slips(key, "ask") <= 1 => self.ask.extend(words),
+            (None, _) if is_list => self.deny.extend(words),
+            (Some(class), [word]) => *self.rule_mut(class) = Rule(word.clone()),
+            (Some(class), _) => *self.rule_mut(class) = Rule("ask".to_owned()),
+            (None, [word]) if slips(key, "deny") > 1 => self.be_stricter(Rule(word.clone()).verdict()),
+            (None, []) if value.is_null() => {}
+            (None, _) => self.be_stricter(Verdict::Deny),
+        }
+    }
+}
+
+/// How many letters two words differ.
+fn slips(word: &str, other: &str) -> usize {
+    strsim::osa_distance(&word.trim().to_lowercase(), other)
+}
+
+/// What stands somewhere, as words.
+fn words_of(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Bool(true) => vec!["allow".to_owned()],
+        Value::Bool(false) => vec!["deny".to_owned()],
+        Value::Number(number) => vec![number.to_string()],
+        Value::Array(values) => values.iter().flat_map(words_of).collect(),
+        Value::Object(keys) => keys.values().flat_map(words_of).collect(),
+        Value::Null => Vec::new(),
+    }
 }
 
 impl GatePolicy {
+    fn be_stricter(&mut self, verdict: Verdict) {
+        let now = match self.strictness {
+            Strictness::AtLeast(now) => now,
+            Strictness::Unread | Strictness::Nothing => Verdict::Allow,
+        };
+        self.strictness = Strictness::AtLeast(now.max(verdict));
+    }
+
+    fn rule_mut(&mut self, class: ActClass) -> &mut Rule {
+        match class {
+            ActClass::FileRead => &mut self.file_read,
+            ActClass::FileWrite => &mut self.file_write,
+            ActClass::FileDelete => &mut self.file_delete,
+            ActClass::FileRename => &mut self.file_rename,
+            ActClass::ProfileWrite => &mut self.profile_write,
+            ActClass::Spawn => &mut self.spawn,
+            ActClass::Signal => &mut self.signal,
+        }
+    }
+
+    /// What is said of a kind of act, beyond its [rule](Self::rule), because settings could not be understood.
+    pub fn strictness(&self, class: ActClass) -> Verdict {
+        let changes = !matches!(class, ActClass::FileRead | ActClass::Signal);
+        match self.strictness {
+            Strictness::AtLeast(verdict) if changes => verdict,
+            _ => Verdict::Allow,
+        }
+    }
+
     /// The rule for a kind of act.
     pub fn rule(&self, class: ActClass) -> &Rule {
         match class {
@@ -147,15 +245,10 @@ impl GatePolicy {
     }
 
     /// What the two lists say of a change at a path, with the glob that says it. Letters count alike in upper and
-    /// lower case: on many disks they name the same file.
-    pub fn at_path(&self, path: &str) -> Option<(Verdict, &str)> {
-        let folded = paths::fold(path);
-        let named = |list: &'_ [String]| {
-            list.iter().position(|text| match globs::plain(&paths::fold_letters(text)) {
-                Ok(globs) => globs::any_matches(&globs, &folded),
-                Err(_) => false,
-            })
-        };
+    /// lower case: on many disks they name the same file. A glob that cannot be read names all that it could mean.
+    pub fn at_path(&self, path: &WorkspacePath) -> Option<(Verdict, &str)> {
+        let folded = folded(path.as_str());
+        let named = |list: &'_ [String]| list.iter().position(|text| globs::any_matches(&globs::limit(text), &folded));
         if let Some(at) = named(&self.deny) {
             return Some((Verdict::Deny, &self.deny[at]));
         }
@@ -169,15 +262,29 @@ impl GatePolicy {
         for class in ActClass::ALL {
             let rule = self.rule(class);
             if rule.known().is_none() {
-                let what =
-                    format!("\"{}\" of \"gate\" cannot be {:?}; a person is asked each time", class.key(), rule.0);
+                let until =
+                    if rule.verdict() == Verdict::Deny { "it counts as deny" } else { "a person is asked each time" };
+                let what = format!("\"{}\" of \"gate\" cannot be {:?}; {until}", class.key(), rule.0);
                 problems.push(Problem::warning(place, what, "write allow, ask or deny"));
             }
+        }
+        if let Strictness::AtLeast(verdict @ (Verdict::Ask | Verdict::Deny)) = self.strictness {
+            let until = if verdict == Verdict::Deny {
+                "nothing may be changed"
+            } else {
+                "a person is asked before every change"
+            };
+            let what = format!("what the settings allow agents to do could not be understood; until then {until}");
+            problems.push(Problem::error(place, what, "correct what is named of it among the problems"));
         }
         for (key, list) in [("ask", &self.ask), ("deny", &self.deny)] {
             for text in list {
                 if let Err(error) = globs::plain(text) {
-                    let what = format!("the glob {text:?} in \"{key}\" of \"gate\" names nothing: {error}");
+                    let widest = globs::limit(text).join(", ");
+                    let widest = if widest.is_empty() { "nothing".to_owned() } else { widest };
+                    let what = format!(
+                        "the glob {text:?} in \"{key}\" of \"gate\" cannot be read: {error}; until then it names {widest}"
+                    );
                     problems.push(Problem::error(place, what, "write it like agents/** or storage/*.yaml"));
                 }
             }
@@ -192,11 +299,15 @@ mod tests {
 
     use super::*;
 
+    fn path(path: &str) -> WorkspacePath {
+        WorkspacePath::new(path).unwrap_or_else(|refusal| panic!("{refusal}"))
+    }
+
     #[test]
     fn by_default_everything_runs_by_itself() {
         let policy = GatePolicy::default();
         assert!(ActClass::ALL.iter().all(|class| policy.rule(*class).verdict() == Verdict::Allow));
-        assert_eq!(policy.at_path("agents/ada.md"), None);
+        assert_eq!(policy.at_path(&path("agents/ada.md")), None);
         assert!(policy.problems().is_empty());
     }
 
@@ -216,12 +327,78 @@ mod tests {
     }
 
     #[test]
+    fn settings_that_cannot_be_understood_forbid_as_much_as_they_could_mean() {
+        let heard = |key: &str, value: Value| {
+            let mut policy: GatePolicy = serde_json::from_value(json!({})).unwrap();
+            policy.not_understood(Some((key, &value)));
+            policy
+        };
+        for (key, value) in [
+            ("deny", json!("agents/**")),
+            ("dney", json!(["agents/**"])),
+            ("denied", json!(["agents/**"])),
+            ("protect", json!(["agents/**"])),
+        ] {
+            let policy = heard(key, value);
+            assert_eq!(policy.at_path(&path("agents/a.md")).map(|(verdict, _)| verdict), Some(Verdict::Deny), "{key}");
+            assert_eq!(policy.at_path(&path("artifacts/a.md")), None, "{key}");
+        }
+        assert_eq!(heard("aks", json!(["a"])).at_path(&path("a")).unwrap().0, Verdict::Ask);
+        for (key, value, class, verdict) in [
+            ("file_wirte", json!("deny"), ActClass::FileWrite, Verdict::Deny),
+            ("spawn", json!(false), ActClass::Spawn, Verdict::Deny),
+            ("spawn", json!({ "max": 3 }), ActClass::Spawn, Verdict::Ask),
+            ("file_write", json!("dney"), ActClass::FileWrite, Verdict::Deny),
+        ] {
+            assert_eq!(heard(key, value).rule(class).verdict(), verdict, "{key}");
+        }
+        for (key, value, verdict) in [
+            ("everything", json!("ask"), Verdict::Ask),
+            ("everything", json!("never"), Verdict::Deny),
+            ("everything", json!("allow"), Verdict::Allow),
+            ("deny", json!(true), Verdict::Deny),
+            ("", json!("deny"), Verdict::Deny),
+        ] {
+            let policy = heard(key, value);
+            assert_eq!(policy.strictness(ActClass::FileWrite), verdict, "{key}");
+            assert_eq!(policy.strictness(ActClass::FileRead), Verdict::Allow, "{key}");
+            assert_eq!(policy.problems().is_empty(), policy.strictness == Strictness::AtLeast(Verdict::Allow), "{key}");
+        }
+    }
+
+    #[test]
+    fn a_settings_file_that_was_never_read_has_a_person_asked_and_a_later_slip_changes_nothing() {
+        let mut unread = GatePolicy::default();
+        unread.not_understood(None);
+        assert_eq!(unread.strictness(ActClass::FileWrite), Verdict::Ask);
+        let mut read: GatePolicy = serde_json::from_value(json!({ "file_write": "allow" })).unwrap();
+        read.not_understood(None);
+        assert_eq!(read.strictness(ActClass::FileWrite), Verdict::Allow);
+    }
+
+    #[test]
     fn lists_hold_whatever_the_case_and_the_stricter_goes_first() {
         let lists = json!({ "ask": ["Agents/**"], "deny": ["agents/boss.md", "secret/"] });
         let policy: GatePolicy = serde_json::from_value(lists).unwrap();
-        assert_eq!(policy.at_path("AGENTS/x.md"), Some((Verdict::Ask, "Agents/**")));
-        assert_eq!(policy.at_path("agents/Boss.md").unwrap().0, Verdict::Deny);
-        assert_eq!(policy.at_path("./Secret\\a").unwrap().0, Verdict::Deny);
-        assert_eq!(policy.at_path("artifacts/a.md"), None);
+        assert_eq!(policy.at_path(&path("agents/x.md")), Some((Verdict::Ask, "Agents/**")));
+        assert_eq!(policy.at_path(&path("agents/Boss.md")).unwrap().0, Verdict::Deny);
+        assert_eq!(policy.at_path(&path("./Secret/a")).unwrap().0, Verdict::Deny);
+        assert_eq!(policy.at_path(&path("artifacts/a.md")), None);
+    }
+
+    #[test]
+    fn a_glob_that_cannot_be_read_forbids_all_that_it_could_mean_and_is_told() {
+        let policy: GatePolicy = serde_json::from_value(json!({ "deny": ["secret/[a-z]*", "docs/{a"] })).unwrap();
+        for (given, verdict) in [
+            ("secret/plan.md", Some(Verdict::Deny)),
+            ("Secret/deep/plan.md", Some(Verdict::Deny)),
+            ("docs/x.md", Some(Verdict::Deny)),
+            ("artifacts/a.md", None),
+        ] {
+            assert_eq!(policy.at_path(&path(given)).map(|(verdict, _)| verdict), verdict, "{given}");
+        }
+        let problems = policy.problems();
+        assert_eq!(problems.len(), 2);
+        assert!(problems[0].what.contains("secret/**"), "{}", problems[0]);
     }
 }

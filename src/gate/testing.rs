@@ -3,22 +3,23 @@
 use std::collections::BTreeMap;
 
 use super::act::Surroundings;
-use super::authority::{Authority, ToolName, ToolNames};
+use super::authority::{Authority, Power, ToolName, ToolNames};
 use super::bounds::Bounds;
 use crate::agent::formats::format_of;
-use crate::agent::{AgentProfile, markdown};
+use crate::agent::{AgentProfile, Former, markdown};
 
 /// Tools as they might be.
 pub fn names() -> ToolNames {
-    let tool = |name, aliases, is_default| ToolName { name, aliases, is_default };
+    let tool = |name, aliases, is_default, power| ToolName { name, aliases, is_default, power };
     ToolNames(vec![
-        tool("vfs_read", &["Read"], true),
-        tool("vfs_write", &["Write"], true),
-        tool("vfs_edit", &["Edit"], true),
-        tool("vfs_delete", &[], true),
-        tool("spawn_agent", &[], true),
-        tool("signal_parent", &[], true),
-        tool("execute_command", &[], false),
+        tool("vfs_read", &["Read"], true, Power::Read),
+        tool("vfs_search", &["Grep", "Glob"], true, Power::Find),
+        tool("vfs_write", &["Write"], true, Power::Write),
+        tool("vfs_edit", &["Edit"], true, Power::Write),
+        tool("vfs_delete", &[], true, Power::Delete),
+        tool("spawn_agent", &[], true, Power::Spawn),
+        tool("signal_parent", &[], true, Power::Signal),
+        tool("execute_command", &[], false, Power::Run),
     ])
 }
 
@@ -37,6 +38,7 @@ pub fn one(front: &str) -> Bounds {
 pub struct Files {
     texts: BTreeMap<String, String>,
     profiles: BTreeMap<String, (String, AgentProfile)>,
+    former: BTreeMap<String, AgentProfile>,
 }
 
 impl Files {
@@ -56,6 +58,17 @@ impl Files {
     pub fn forget_text(&mut self, path: &str) {
         self.texts.remove(path);
     }
+
+    /// Takes a file away whose profile nobody runs.
+    pub fn forget(&mut self, path: &str) {
+        self.texts.remove(path);
+        let gone: Vec<String> =
+            self.profiles.iter().filter(|(_, (held, _))| held == path).map(|(id, _)| id.clone()).collect();
+        for id in gone {
+            let (_, profile) = self.profiles.remove(&id).expect("it was there");
+            self.former.insert(id, profile);
+        }
+    }
 }
 
 impl Surroundings for Files {
@@ -65,5 +78,9 @@ impl Surroundings for Files {
 
     fn profile(&self, id: &str) -> Option<(&str, &AgentProfile)> {
         self.profiles.get(id).map(|(path, profile)| (path.as_str(), profile))
+    }
+
+    fn former(&self, id: &str) -> Former<'_> {
+        self.former.get(id).map_or(Former::Never, Former::Known)
     }
 }

@@ -4,6 +4,7 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::base::Problem;
+pub use crate::mind::CapScope as Scope;
 use crate::workspace::SettingsSection;
 
 /// More dollars than any room may spend: an absurd number is a slip.
@@ -33,8 +34,11 @@ pub struct BudgetSettings {
     pub calls_per_activation: Option<u64>,
     /// Tokens of each activation.
     pub tokens_per_activation: Option<u64>,
-    /// Tokens in a run of providers that run outside of the room; `offline` and `scripted` do not count.
+    /// Tokens in a run of providers elsewhere; `offline`, `scripted` and servers on this computer and its network do
+    /// not count.
     pub outside_tokens_per_run: Option<u64>,
+    /// Tokens in a run of models of which nobody said what they cost: caps in dollars cannot see them.
+    pub unpriced_tokens_per_run: Option<u64>,
     /// US dollars of the whole room in a run.
     pub cost_per_run_usd: Option<f64>,
     /// US dollars of the whole room in the last 60 minutes.
@@ -61,6 +65,7 @@ impl Default for BudgetSettings {
             calls_per_activation: None,
             tokens_per_activation: None,
             outside_tokens_per_run: Some(2_000_000),
+            unpriced_tokens_per_run: Some(2_000_000),
             cost_per_run_usd: Some(5.0),
             cost_per_hour_usd: None,
             cost_per_agent_per_run_usd: None,
@@ -81,25 +86,10 @@ pub enum Measure {
     Calls,
     /// Tokens in and out.
     Tokens,
+    /// Tokens that cost nobody knows what.
+    UnpricedTokens,
     /// Millionths of a dollar.
     Cost,
-}
-
-/// Whose use a cap counts, and over what time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Scope {
-    /// The room, in this run.
-    Run,
-    /// The room's use of providers outside, in this run.
-    Outside,
-    /// The room, in the last 60 minutes.
-    Hour,
-    /// One agent, in this run.
-    AgentRun,
-    /// One agent, in the last 60 minutes.
-    AgentHour,
-    /// One activation, from its beginning to its end.
-    Activation,
 }
 
 /// One cap that is set.
@@ -118,7 +108,7 @@ pub struct Cap {
 impl BudgetSettings {
     /// The caps that are set, in a fixed order.
     pub fn caps(&self) -> Vec<Cap> {
-        use Measure::{Calls, Tokens};
+        use Measure::{Calls, Tokens, UnpricedTokens};
         let counts = [
             ("calls_per_activation", Scope::Activation, Calls, self.calls_per_activation),
             ("calls_per_agent_per_hour", Scope::AgentHour, Calls, self.calls_per_agent_per_hour),
@@ -131,6 +121,7 @@ impl BudgetSettings {
             ("tokens_per_hour", Scope::Hour, Tokens, self.tokens_per_hour),
             ("tokens_per_run", Scope::Run, Tokens, self.tokens_per_run),
             ("outside_tokens_per_run", Scope::Outside, Tokens, self.outside_tokens_per_run),
+            ("unpriced_tokens_per_run", Scope::Run, UnpricedTokens, self.unpriced_tokens_per_run),
         ];
         let costs = self.costs().map(|(name, scope, usd)| (name, scope, Measure::Cost, usd.map(micro_usd)));
         let set = counts.into_iter().chain(costs);

@@ -6,15 +6,18 @@ use bevy::ecs::system::SystemParam;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::address::Site;
 use super::budget::{BudgetSettings, Scope};
 use super::keys::Environment;
-use super::ledger::{Refusal, Timekeeping, Verdict};
+use super::ledger::{Refusal, Tally, Timekeeping, Verdict};
 use super::line::Line;
 use super::live::LiveText;
+use super::prices::{PriceSettings, Rate, rate};
 use super::provider::ProviderRequest;
-use super::questions::{InFlight, Questions, ReachedCap, Telling, Waiting, reservation, used};
-use super::settings::{Choice, GatewaySettings};
-use super::worker::{SimulatedFactories, Terms};
+use super::questions::{InFlight, Questions, ReachedCap, Telling, Used, Waiting, reservation, used};
+use super::settings::{Choice, GatewaySettings, Sites, sites_of_person};
+use super::watching::AccessChanged;
+use super::worker::SimulatedFactories;
 use crate::agent::AgentRemoved;
 use crate::base::RequestId;
 use crate::mind::{CancelRequest, FailureKind, ModelFailure, ModelReply, ModelRequest};
@@ -45,6 +48,18 @@ impl Input for MinutePassed {
     const KIND: &'static str = "minute";
 }
 
+/// Where the person wants vendors asked, as far as prices go by it. An input: the world does not know the person's
+/// files and variables.
+#[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct AddressesNamed {
+    /// Whose places, by provider.
+    pub sites: Sites,
+}
+
+impl Input for AddressesNamed {
+    const KIND: &'static str = "addresses_named";
+}
+
 /// The line, and what is said on it at this moment.
 #[derive(SystemParam)]
 pub(super) struct OnLine<'w> {
@@ -56,7 +71,13 @@ pub(super) struct OnLine<'w> {
 pub(super) fn collect(
     mut on: OnLine,
     mut questions: ResMut<Questions>,
-    mut doors: (ResMut<Door<ModelReply>>, ResMut<Door<MinutePassed>>),
+    mut doors: (
+        ResMut<Door<ModelReply>>,
+        ResMut<Door<MinutePassed>>,
+        ResMut<Door<AccessChanged>>,
+        ResMut<Door<AddressesNamed>>,
+    ),
+    mut surroundings: ResMut<Surroundings>,
     mut replies: MessageWriter<ModelReply>,
     mut explain: MessageWriter<Explain>,
     clock: Res<SimClock>,
@@ -70,6 +91,7 @@ pub(super) fn collect(
         activity: telling.activity,
         why: telling.why.into(),
         for_person: false,
+        cause: telling.cause,
     }));
     if journal.is_replaying() {
         return;
@@ -77,6 +99,17 @@ pub(super) fn collect(
     on.line.take_in(&mut on.live);
     for reply in on.line.due(clock.tick()) {
         doors.0.push(reply);
+    }
+    if let Some(environment) = on.line.access_changed.take() {
+        surroundings.0 = *environment;
+        on.line.sites_told = false;
+        doors.2.push(AccessChanged {});
+    }
+    if !std::mem::replace(&mut on.line.sites_told, true) {
+        let sites = sites_of_person(&surroundings.0);
+        if sites != questions.sites {
+            doors.3.push(AddressesNamed { sites });
+        }
     }
     if on.line.minute_passed() && questions.ledger.counts_minutes(Timekeeping::Outside) {
         doors.1.push(MinutePassed {});
@@ -87,10 +120,16 @@ pub(super) fn collect(
 pub(super) fn settle(
     mut replies: MessageReader<ModelReply>,
     mut minutes: MessageReader<MinutePassed>,
+    mut named: MessageReader<AddressesNamed>,
     mut questions: ResMut<Questions>,
     mut line: ResMut<Line>,
     mut log: ResMut<EventLog>,
+    rules: Rules,
 ) {
+    let questions = &mut *questions;
+    for AddressesNamed { sites } in named.read() {
+        questions.sites.clone_from(sites);
+    }
     for MinutePassed {} in minutes.read() {
         questions.ledger.advance_minute(Timekeeping::Outside);
     }
@@ -102,14 +141,26 @@ pub(super) fn settle(
             }
             continue;
         };
-        let booked = questions.ledger.settle(reply.request, used(&question.choice, &reply.outcome));
-        let cost_usd = booked.map_or(0.0, |booked| booked.cost_micro_usd as f64 / 1e6);
-        record(&mut log, &question.request, reply, cost_usd);
+        if let Some(place) = &reply.script {
+            let of_script = questions.scripts.entry(question.choice.model.clone()).or_default();
+            of_script.insert(question.request.agent_id.clone(), place.clone());
+        }
+        book(questions, &mut log, &question, reply, &rules);
     }
 }
 
-fn record(log: &mut EventLog, request: &ModelRequest, reply: &ModelReply, cost_usd: f64) {
-    let usage = reply.outcome.as_ref().map_or_else(|_| Default::default(), |completion| completion.usage);
+/// Books what asking used, and records it: the log and the books say the same.
+fn book(questions: &mut Questions, log: &mut EventLog, question: &InFlight, reply: &ModelReply, rules: &Rules) {
+    let most = ProviderRequest::new(&question.request, &question.choice.model).most();
+    let used = used(&question.choice, &reply.outcome, reply.effort, most);
+    let (_, rate) = rules.site_and_rate(questions, &question.choice);
+    let tally = used.tally(rate);
+    questions.ledger.settle(reply.request, Some(tally));
+    record(log, &question.request, reply, &used, tally);
+}
+
+fn record(log: &mut EventLog, request: &ModelRequest, reply: &ModelReply, used: &Used, tally: Tally) {
+    let usage = used.usage;
     let mut data = json!({
         "kind": request.kind.word(),
         "provider": reply.provider,
@@ -119,8 +170,14 @@ fn record(log: &mut EventLog, request: &ModelRequest, reply: &ModelReply, cost_u
         "cached_tokens": usage.cached_tokens,
         "duration_ms": reply.duration_ms,
         "finish": reply.outcome.as_ref().map_or(Value::Null, |completion| json!(completion.finish)),
-        "cost_usd": cost_usd,
+        "cost_usd": tally.cost().known(),
     });
+    if used.is_estimate {
+        data["estimated"] = json!(true);
+    }
+    if used.calls != 1 {
+        data["attempts"] = json!(used.calls);
+    }
     if let Err(failure) = &reply.outcome {
         data["error"] = json!({ "kind": failure.kind, "what": failure.what, "remedy": failure.remedy });
         if let Some(secs) = failure.retry_after_secs {
@@ -152,6 +209,15 @@ fn about(request: &ModelRequest, kind: EventKind, data: Value) -> EventDraft {
 pub(super) struct Rules<'w> {
     gateway: Res<'w, GatewaySettings>,
     budget: Res<'w, BudgetSettings>,
+    prices: Res<'w, PriceSettings>,
+}
+
+impl Rules<'_> {
+    /// Whose place a choice is asked at, and what it costs there.
+    fn site_and_rate(&self, questions: &Questions, choice: &Choice) -> (Site, Rate) {
+        let site = self.gateway.site(&choice.provider, &questions.sites);
+        (site, rate(choice, site, &self.prices))
+    }
 }
 
 /// Takes new questions into the queues, and withdrawn ones out.
@@ -164,6 +230,7 @@ pub(super) fn take_in(
     mut log: ResMut<EventLog>,
     rules: Rules,
 ) {
+    let questions = &mut *questions;
     let stand_in = questions.stand_in.clone();
     for request in requests.read() {
         match rules.gateway.choose(stand_in.as_deref(), request.model.as_deref()) {
@@ -175,7 +242,9 @@ pub(super) fn take_in(
                 let failure = ModelFailure::new(FailureKind::Rejected, problem.what, problem.remedy);
                 let data = json!({ "kind": request.kind.word(), "what": failure.what, "remedy": failure.remedy });
                 log.write(about(request, EventKind::Error, data));
-                questions.refuse(request, None, failure);
+                // Nobody is called so: it fails under the name that was meant.
+                let provider = rules.gateway.provider_meant(stand_in.as_deref()).to_owned();
+                questions.refuse(request, Choice { model: provider.clone(), provider }, failure);
             }
         }
     }
@@ -188,11 +257,25 @@ pub(super) fn take_in(
     for id in gone {
         on.line.cancel(id, &mut on.live);
         if let Some(question) = questions.forget(id) {
-            // What was sent to a vendor may have to be paid for.
-            let cancelled = Err(ModelFailure::new(FailureKind::Cancelled, "", ""));
-            questions.ledger.settle(id, used(&question.choice, &cancelled));
+            withdraw(questions, &mut log, &question, &rules);
         }
     }
+}
+
+/// What was sent to a vendor may have to be paid for, though nobody waits for the answer any more.
+fn withdraw(questions: &mut Questions, log: &mut EventLog, question: &InFlight, rules: &Rules) {
+    let Choice { provider, model } = question.choice.clone();
+    if question.choice.is_simulated() {
+        let nothing = Tally { calls: 1, ..Tally::default() };
+        questions.ledger.settle(question.request.id, Some(nothing));
+        return;
+    }
+    let what = format!("the question to {provider} was withdrawn");
+    let failure = ModelFailure::new(FailureKind::Cancelled, what, "ask again if it is still wanted");
+    let (request, outcome) = (question.request.id, Err(failure));
+    let reply =
+        ModelReply { request, provider, model, duration_ms: 0, at_ms: None, effort: None, script: None, outcome };
+    book(questions, log, question, &reply, rules);
 }
 
 /// Lets questions out of the queues as slots and caps allow.
@@ -208,12 +291,19 @@ pub(super) fn admit(mut questions: ResMut<Questions>, mut log: ResMut<EventLog>,
         while questions.under_way_at(&provider) < most {
             let Some(waiting) = questions.waiting.get_mut(&provider).and_then(|queue| queue.pop_front()) else { break };
             let Waiting { request, choice, told_place } = waiting;
-            let reserved = reservation(&request, &choice, &ProviderRequest::new(&request, &choice.model));
+            let terms = rules.site_and_rate(questions, &choice);
+            let sent = ProviderRequest::new(&request, &choice.model);
+            let mut reserved = reservation(&request, &choice, &sent, terms);
+            // Each attempt is a call: no more are made than caps on calls have room for.
+            let left = questions.ledger.attempts_left(&reserved, &caps);
+            let attempts = rules.gateway.retry_policy().attempts.min(u32::try_from(left).unwrap_or(u32::MAX)).max(1);
+            reserved.most.calls = attempts.into();
             match questions.ledger.reserve(request.id, reserved, &caps) {
                 Verdict::Reserved => {
                     let why = format!("asking {}", choice.provider);
-                    questions.tellings.push(Telling { agent: request.agent, activity: request.activity, why });
-                    let question = InFlight { request, choice, sent_tick: clock.tick() };
+                    let (agent, activity, cause) = (request.agent, request.activity, Some(request.cause));
+                    questions.tellings.push(Telling { agent, activity, why, cause });
+                    let question = InFlight { request, choice, sent_tick: clock.tick(), attempts };
                     questions.in_flight.insert(question.request.id, question);
                 }
                 Verdict::Wait => {
@@ -230,10 +320,13 @@ pub(super) fn admit(mut questions: ResMut<Questions>, mut log: ResMut<EventLog>,
 }
 
 fn refuse(questions: &mut Questions, log: &mut EventLog, request: &ModelRequest, choice: &Choice, refusal: &Refusal) {
-    let failure = ModelFailure::new(FailureKind::OverBudget, refusal.what(), refusal.remedy());
+    let mut failure = ModelFailure::new(FailureKind::OverBudget, refusal.what(), refusal.remedy());
+    failure.cap = Some(Box::new(refusal.reached()));
     let data = json!({
         "act": "refused",
         "cap": refusal.cap.name,
+        "scope": refusal.cap.scope,
+        "whose": refusal.whose,
         "limit": refusal.cap.limit,
         "used": refusal.used,
         "asked": refusal.asked,
@@ -244,10 +337,10 @@ fn refuse(questions: &mut Questions, log: &mut EventLog, request: &ModelRequest,
     });
     log.write(about(request, EventKind::Budget, data));
     if matches!(refusal.cap.scope, Scope::Run | Scope::Outside) {
-        questions.run_cap_reached = Some(failure.what.clone());
+        questions.run_cap_reached = Some(failure.sentence());
         questions.reached = Some(ReachedCap { name: refusal.cap.name.to_owned(), limit: refusal.cap.limit });
     }
-    questions.refuse(request, Some(choice), failure);
+    questions.refuse(request, choice.clone(), failure);
 }
 
 /// Hands to the worker what is under way and was not handed to it yet: what was let out just now, what a
@@ -276,14 +369,19 @@ pub(super) fn send(
             continue;
         }
         let choice = &question.choice;
-        let terms = Terms {
-            base_url: settings.base_url(&choice.provider, &surroundings.0).unwrap_or_default(),
-            patience: settings.patience(),
-            total: settings.total_timeout(),
-            retry: settings.retry_policy(),
-            max_concurrent: settings.max_concurrent,
-        };
-        if !on.line.send(question, ProviderRequest::new(&question.request, &choice.model), terms) {
+        if on.line.rests(&choice.provider) {
+            continue;
+        }
+        let mut terms = settings.terms(&choice.provider);
+        if question.attempts > 0 {
+            terms.retry.attempts = terms.retry.attempts.min(question.attempts);
+        }
+        let mut request = ProviderRequest::new(&question.request, &choice.model);
+        if choice.is_simulated() {
+            let place = questions.place_in_script(&choice.model, &question.request.agent_id);
+            request.script = Some(place.cloned().unwrap_or_default());
+        }
+        if !on.line.send(question, request, terms) {
             break;
         }
     }

@@ -9,7 +9,9 @@ use bevy::ecs::prelude::*;
 use super::provider::{ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
 use super::*;
 use crate::base::{AgentKey, Id, RequestId, Seq};
-use crate::mind::{CallKind, Completion, FailureKind, Finish, Prompt, PromptMessage, ToolCall, ToolDeclaration, Usage};
+use crate::mind::{
+    CallKind, Completion, Effort, FailureKind, Finish, Prompt, PromptMessage, ToolCall, ToolDeclaration, Usage,
+};
 use crate::schedule::saved::{load_world, save_world, world_hash};
 use crate::schedule::{self, RecordedInput};
 use crate::simulation::ActivityId;
@@ -28,11 +30,11 @@ impl SimulatedProvider for Echo {
         if words == "fail for ever" || words == "fail once" && self.errors_left > 0 {
             self.errors_left = self.errors_left.saturating_sub(1);
             let error = SimulatedError { status: 429, retry_after_secs: Some(2.0), message: "slow down".into() };
-            return SimulatedAnswer { outcome: Err(error), latency_secs };
+            return SimulatedAnswer { outcome: Err(error), latency_secs, script: None };
         }
         let usage = Usage { input_tokens: 7, cached_tokens: 0, output_tokens: 3 };
         let completion = Completion { text: words, tool_calls: vec![], usage, finish: Finish::Stop };
-        SimulatedAnswer { outcome: Ok(completion), latency_secs }
+        SimulatedAnswer { outcome: Ok(completion), latency_secs, script: None }
     }
 }
 
@@ -239,6 +241,116 @@ fn latency_beyond_the_timeout_and_a_broken_provider_are_failures() {
 }
 
 #[test]
+fn every_attempt_is_a_call_for_the_caps_and_the_log_says_what_was_booked() {
+    let mut app = room();
+    app.world_mut().resource_mut::<BudgetSettings>().calls_per_run = Some(3);
+    ask(&mut app, question(1, "a", 1, "hello"));
+    tick(&mut app, 10);
+    ask(&mut app, question(2, "a", 1, "fail for ever"));
+    tick(&mut app, 300);
+    ask(&mut app, question(3, "a", 1, "hello"));
+    tick(&mut app, 10);
+    let outcomes: Vec<_> = heard(&app).into_iter().map(|(_, _, outcome)| outcome).collect();
+    assert_eq!(outcomes, [Ok("hello".into()), Err(FailureKind::RateLimited), Err(FailureKind::OverBudget)]);
+    let run = app.world().resource::<Questions>().ledger().run();
+    assert_eq!(run.calls, 3, "one answer, and two of the four attempts that settings allow");
+    let log = app.world().resource::<EventLog>().unwritten().iter();
+    let calls = log.filter(|record| record.draft.kind == EventKind::ModelCall);
+    let said: Vec<serde_json::Value> =
+        calls.map(|record| serde_json::from_str(record.draft.data.get()).unwrap()).collect();
+    let count = |key: &str| said.iter().map(|call| call[key].as_u64().unwrap_or(0)).sum::<u64>();
+    assert_eq!(said[1]["attempts"], 2);
+    assert_eq!(count("tokens_in") + count("tokens_out"), run.tokens);
+}
+
+/// A room in which providers outside are asked by nobody: what they say is played.
+fn room_of_openai(base_url: Option<&str>, prices: &str) -> App {
+    let mut app = room();
+    let mut settings = GatewaySettings { provider: "openai:gpt-4o".into(), ..GatewaySettings::default() };
+    settings.base_urls.extend(base_url.map(|url| ("openai".to_owned(), url.to_owned())));
+    app.insert_resource(settings).insert_resource(serde_yaml::from_str::<PriceSettings>(prices).unwrap());
+    // A room that is replayed asks nobody.
+    app.world_mut().resource_mut::<InputJournal>().replay([]);
+    app
+}
+
+/// What is said of the cost of an answer of a thousand tokens in and a hundred out, in the books and in the log.
+fn cost_of_an_answer(base_url: Option<&str>, prices: &str) -> (crate::gateway::ledger::Tally, serde_json::Value) {
+    let mut app = room_of_openai(base_url, prices);
+    ask(&mut app, question(1, "a", 1, "hello"));
+    schedule::advance(app.world_mut());
+    let usage = Usage { input_tokens: 1_000, cached_tokens: 0, output_tokens: 100 };
+    let completion = Completion { text: "hi".into(), tool_calls: vec![], usage, finish: Finish::Stop };
+    let reply = ModelReply {
+        request: RequestId(1),
+        provider: "openai".into(),
+        model: "gpt-4o".into(),
+        duration_ms: 1,
+        at_ms: None,
+        effort: Some(Effort { attempts: 1, estimated: Usage::default() }),
+        script: None,
+        outcome: Ok(completion),
+    };
+    let tick = app.world().resource::<SimClock>().tick() + 1;
+    let data = serde_json::to_string(&reply).unwrap();
+    let input = RecordedInput { tick, kind: <ModelReply as crate::schedule::Input>::KIND.to_owned(), data };
+    app.world_mut().resource_mut::<InputJournal>().replay([input]);
+    schedule::advance(app.world_mut());
+    let log = app.world().resource::<EventLog>().unwritten();
+    let call = log.iter().find(|record| record.draft.kind == EventKind::ModelCall).expect("the call is told");
+    let data: serde_json::Value = serde_json::from_str(call.draft.data.get()).unwrap();
+    (app.world().resource::<Questions>().ledger().run(), data["cost_usd"].clone())
+}
+
+#[test]
+fn what_runs_here_is_free_what_nobody_priced_is_unknown_and_both_say_so() {
+    let table = [
+        (None, "{}", 3_500, 0, serde_json::json!(0.0035)),
+        (Some("http://127.0.0.1:8080"), "{}", 0, 0, serde_json::json!(0.0)),
+        (Some("http://192.168.7.7:8080"), "{}", 0, 0, serde_json::json!(0.0)),
+        (Some("http://127.0.0.1:8080"), "openai:gpt-4o: { in: 1, out: 10 }", 2_000, 0, serde_json::json!(0.002)),
+        (Some("https://router.example"), "{}", 0, 1_100, serde_json::Value::Null),
+        (Some("https://router.example"), "openai:gpt-4o: { in: 1, out: 10 }", 2_000, 0, serde_json::json!(0.002)),
+    ];
+    for (base_url, prices, micro_usd, unpriced, said) in table {
+        let (booked, cost) = cost_of_an_answer(base_url, prices);
+        assert_eq!((booked.cost_micro_usd, booked.unpriced_tokens), (micro_usd, unpriced), "{base_url:?} {prices}");
+        assert_eq!(cost, said, "{base_url:?} {prices}");
+        assert_eq!((booked.calls, booked.tokens), (1, 1_100));
+    }
+}
+
+#[test]
+fn what_costs_nobody_knows_what_is_capped_by_its_tokens() {
+    let mut app = room_of_openai(Some("https://router.example"), "{}");
+    let mut budget = app.world_mut().resource_mut::<BudgetSettings>();
+    (budget.outside_tokens_per_run, budget.unpriced_tokens_per_run) = (None, Some(10));
+    ask(&mut app, question(1, "a", 1, "hello"));
+    schedule::advance(app.world_mut());
+    schedule::advance(app.world_mut());
+    let reached = app.world().resource::<Questions>().reached_cap().expect("a cap in dollars cannot see it");
+    assert_eq!(reached.name, "unpriced_tokens_per_run");
+}
+
+#[test]
+fn fewer_and_more_slots_count_at_once() {
+    let mut app = room();
+    app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
+    for id in 1..=6 {
+        ask(&mut app, question(id, "a", 20, "hello"));
+    }
+    tick(&mut app, 1);
+    let under_way = |app: &App| app.world().resource::<Questions>().in_flight();
+    assert_eq!(under_way(&app), 1);
+    app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 4;
+    tick(&mut app, 1);
+    assert_eq!(under_way(&app), 4);
+    app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 2;
+    tick(&mut app, 65);
+    assert_eq!(under_way(&app), 2, "those under way are answered, and no more than two go on");
+}
+
+#[test]
 fn an_unknown_provider_is_refused_at_once() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().provider = "gemni".into();
@@ -299,6 +411,78 @@ fn a_loaded_world_goes_on_as_the_saved_one() {
         load_world(second.world_mut(), &saved).unwrap();
         assert_eq!(live(&mut second, pause + 1, 200), live(&mut first, pause + 1, 200), "paused at {pause}");
     }
+}
+
+/// What was told of providers: how they stand, and in which words.
+fn told_of_providers(app: &App) -> Vec<(String, String)> {
+    let records = app.world().resource::<EventLog>().unwritten().iter();
+    let told = records.filter(|record| record.draft.kind == EventKind::Provider).map(|record| {
+        let data: serde_json::Value = serde_json::from_str(record.draft.data.get()).unwrap();
+        let text = |key: &str| data[key].as_str().unwrap_or_default().to_owned();
+        (text("state"), text("what"))
+    });
+    told.collect()
+}
+
+#[test]
+fn a_provider_that_fails_is_told_once_and_once_more_when_it_works() {
+    let mut app = room();
+    app.world_mut().resource_mut::<GatewaySettings>().attempts = 1;
+    for id in 1..=5 {
+        ask(&mut app, question(id, "a", 1, "fail for ever"));
+        tick(&mut app, 10);
+    }
+    let health = app.world().resource::<ProviderHealth>();
+    let fault = health.fault("offline", "offline").expect("it fails");
+    assert_eq!((fault.kind, fault.failures, fault.since_tick), (FailureKind::RateLimited, 5, 4));
+    let hash = world_hash(app.world_mut());
+    ask(&mut app, question(6, "a", 1, "hello"));
+    tick(&mut app, 10);
+    assert_ne!(world_hash(app.world_mut()), hash, "it is part of the world");
+    let told = told_of_providers(&app);
+    assert_eq!(told[0], ("failing".into(), "offline answered 429 (too many questions): slow down".into()));
+    assert_eq!(told[1..], [("working".into(), "offline works again, after 5 failures".into())]);
+}
+
+#[test]
+fn who_has_no_key_or_is_unknown_fails_and_has_another_chance_when_settings_or_keys_change() {
+    let mut app = room();
+    let asks = |app: &mut App, id: u64, provider: &str| {
+        app.world_mut().resource_mut::<GatewaySettings>().provider = provider.into();
+        ask(app, question(id, "a", 1, "hello"));
+        app.world_mut().resource_mut::<SimClock>().speed = Speed::Max;
+        tick(app, 3);
+        app.world().resource::<ProviderHealth>().state(provider)
+    };
+    assert_eq!(asks(&mut app, 1, "gemini"), HealthState::Failing);
+    app.world_mut().resource_mut::<crate::schedule::Door<AccessChanged>>().push(AccessChanged {});
+    tick(&mut app, 1);
+    assert_eq!(app.world().resource::<ProviderHealth>().state("gemini"), HealthState::Unknown);
+    assert_eq!(asks(&mut app, 2, "gemini"), HealthState::Failing);
+    assert_eq!(asks(&mut app, 3, "gemni"), HealthState::Failing);
+    let health = app.world().resource::<ProviderHealth>();
+    assert_eq!(health.state("gemini"), HealthState::Unknown, "the settings are others now");
+    assert!(health.faults()[0].what.contains("there is no provider \"gemni\""), "{:?}", health.faults());
+    let told: Vec<_> = told_of_providers(&app).into_iter().map(|(state, _)| state).collect();
+    assert_eq!(told, ["failing", "unknown", "failing", "unknown", "failing"]);
+}
+
+#[test]
+fn a_cap_of_the_room_is_a_fault_until_it_is_another_and_says_which_it_is() {
+    let mut app = room();
+    app.world_mut().resource_mut::<BudgetSettings>().calls_per_run = Some(1);
+    for id in 1..=4 {
+        ask(&mut app, question(id, "a", 1, "hello"));
+        tick(&mut app, 6);
+    }
+    let health = app.world().resource::<ProviderHealth>();
+    let fault = health.faults().into_iter().next().expect("nothing is asked any more");
+    assert_eq!((fault.kind, fault.failures), (FailureKind::OverBudget, 3));
+    assert!(fault.remedy.contains("budget.calls_per_run"));
+    app.world_mut().resource_mut::<BudgetSettings>().calls_per_run = Some(9);
+    tick(&mut app, 2);
+    assert_eq!(app.world().resource::<ProviderHealth>().faults(), []);
+    assert_eq!(told_of_providers(&app).len(), 2);
 }
 
 #[test]

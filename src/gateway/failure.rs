@@ -20,6 +20,10 @@ pub struct Place<'a> {
     pub key_name: Option<&'a str>,
     /// Where keys may be written down.
     pub key_file: &'a str,
+    /// Why its key, which is there, was not sent.
+    pub withheld: Option<&'a str>,
+    /// How the person allows an address that only the workspace named.
+    pub how_to_allow: &'a str,
 }
 
 /// The failure that a person reads, after so many tries.
@@ -38,14 +42,22 @@ pub fn failure(error: &ProviderError, place: Place<'_>, tries: u32, keys: &Keys)
         _ => None,
     };
     let retry_after_secs = asked.map(|secs| secs.clamp(0.0, LONGEST_WAIT_SECS) as f32);
-    ModelFailure { retry_after_secs, ..ModelFailure::new(kind, what, remedy(error, kind, place)) }
+    let status = match error.cause {
+        ErrorCause::Status { status, .. } => Some(status),
+        _ => None,
+    };
+    ModelFailure { retry_after_secs, status, ..ModelFailure::new(kind, what, remedy(error, kind, place)) }
 }
 
 fn what(error: &ProviderError, place: Place<'_>) -> (FailureKind, String) {
     let provider = place.provider;
     let at = if place.base_url.is_empty() { String::new() } else { format!(" at {}", place.base_url) };
     match error.cause {
-        ErrorCause::Status { status, .. } => (kind_of_status(status), format!("{provider} answered {status}{at}")),
+        ErrorCause::Status { status, .. } => {
+            let kind = if names_bad_key(error) { FailureKind::Unauthorised } else { kind_of_status(status) };
+            let meaning = meaning(kind, status, place).map(|words| format!(" ({words})")).unwrap_or_default();
+            (kind, format!("{provider} answered {status}{at}{meaning}"))
+        }
         ErrorCause::Connect => (FailureKind::Unavailable, format!("{provider} cannot be reached{at}")),
         ErrorCause::Stalled(secs) => (FailureKind::TimedOut, format!("{provider} sent nothing for {secs} s{at}")),
         ErrorCause::TooLong(secs) => (FailureKind::TimedOut, format!("{provider} was not done after {secs} s{at}")),
@@ -53,9 +65,34 @@ fn what(error: &ProviderError, place: Place<'_>) -> (FailureKind, String) {
         ErrorCause::Garbage => (FailureKind::Malformed, format!("the answer of {provider} could not be read{at}")),
         ErrorCause::TooMuch => (FailureKind::Malformed, format!("{provider} sent more than an answer may hold{at}")),
         ErrorCause::NoKey => (FailureKind::Unauthorised, format!("there is no key for {provider}")),
+        ErrorCause::NotAllowed => {
+            let why = "this workspace wants it asked there, and you have not allowed that";
+            (FailureKind::Rejected, format!("{provider} was not asked{at}: {why}"))
+        }
         ErrorCause::Panicked => (FailureKind::Malformed, format!("the code that asks {provider} broke")),
         ErrorCause::Cancelled => (FailureKind::Cancelled, format!("the question to {provider} was withdrawn")),
     }
+}
+
+/// What a status means, in words, where it means one thing.
+fn meaning(kind: FailureKind, status: u16, place: Place<'_>) -> Option<String> {
+    Some(match (kind, status) {
+        (FailureKind::Unauthorised, _) if place.withheld.is_some() => "it wants a key".to_owned(),
+        (FailureKind::Unauthorised, _) if place.key_name.is_some() => "it refuses the key".to_owned(),
+        (FailureKind::Unauthorised, _) => "it wants to know who asks".to_owned(),
+        (_, 402) => "it wants to be paid first".to_owned(),
+        (_, 404) => format!("it has no model {:?}, or nothing answers at that address", place.model),
+        (FailureKind::RateLimited, _) => "too many questions".to_owned(),
+        (FailureKind::Unavailable, _) => "the server is in trouble".to_owned(),
+        _ => return None,
+    })
+}
+
+/// Gemini answers 400 where others answer 401.
+fn names_bad_key(error: &ProviderError) -> bool {
+    let said = |words: &str| error.detail.contains(words);
+    matches!(error.cause, ErrorCause::Status { status: 400, .. })
+        && (said("API_KEY_INVALID") || said("API key not valid"))
 }
 
 /// Who can do something about a status.
@@ -72,6 +109,11 @@ pub fn kind_of_status(status: u16) -> FailureKind {
 fn remedy(error: &ProviderError, kind: FailureKind, place: Place<'_>) -> String {
     let provider = place.provider;
     match (kind, error.cause) {
+        (_, ErrorCause::NotAllowed) => place.how_to_allow.to_owned(),
+        (FailureKind::Unauthorised, _) if place.withheld.is_some() => {
+            let (why, name) = (place.withheld.unwrap_or_default(), place.key_name.unwrap_or_default());
+            format!("{name} was not sent, because {why}; {}", place.how_to_allow)
+        }
         (FailureKind::Unauthorised, _) => match place.key_name {
             Some(name) => format!("set {name} in the environment or in {}", place.key_file),
             None => format!("check what {provider} wants to see before it answers"),
@@ -81,6 +123,9 @@ fn remedy(error: &ProviderError, kind: FailureKind, place: Place<'_>) -> String 
         }
         (FailureKind::RateLimited, _) => {
             format!("wait a while, or lower gateway.max_concurrent, or use a plan of {provider} that allows more")
+        }
+        (FailureKind::Rejected, ErrorCause::Status { status: 402, .. }) => {
+            format!("see to the account at {provider}, or use another provider")
         }
         (FailureKind::Rejected, ErrorCause::Status { status: 404, .. }) => {
             format!(
@@ -124,6 +169,8 @@ mod tests {
         base_url: "http://127.0.0.1:1/",
         key_name: Some("GEMINI_API_KEY"),
         key_file: "keys.env",
+        withheld: None,
+        how_to_allow: "run: workshop allow-address",
     };
 
     fn every_cause() -> Vec<ErrorCause> {
@@ -134,7 +181,7 @@ mod tests {
             .collect();
         causes.extend([ErrorCause::Connect, ErrorCause::Stalled(3), ErrorCause::TooLong(9), ErrorCause::Cut]);
         causes.extend([ErrorCause::Garbage, ErrorCause::TooMuch, ErrorCause::NoKey, ErrorCause::Panicked]);
-        causes.push(ErrorCause::Cancelled);
+        causes.extend([ErrorCause::Cancelled, ErrorCause::NotAllowed]);
         causes
     }
 
@@ -162,11 +209,20 @@ mod tests {
     }
 
     #[test]
+    fn a_bad_key_is_one_whatever_the_status() {
+        let body = r#"{"error": {"code": 400, "message": "API key not valid. Please pass a valid API key."}}"#;
+        let error = ProviderError::new(ErrorCause::Status { status: 400, retry_after_secs: None }, body);
+        assert_eq!(failure(&error, PLACE, 1, &Keys::default()).kind, FailureKind::Unauthorised);
+        let other = ProviderError::new(ErrorCause::Status { status: 400, retry_after_secs: None }, "no such parameter");
+        assert_eq!(failure(&other, PLACE, 1, &Keys::default()).kind, FailureKind::Rejected);
+    }
+
+    #[test]
     fn says_who_answered_what_and_where() {
         let error = ProviderError::new(ErrorCause::Status { status: 401, retry_after_secs: None }, "");
         let failure = failure(&error, PLACE, 1, &Keys::default());
         assert_eq!(failure.kind, FailureKind::Unauthorised);
-        assert_eq!(failure.what, "gemini answered 401 at http://127.0.0.1:1/");
+        assert_eq!(failure.what, "gemini answered 401 at http://127.0.0.1:1/ (it refuses the key)");
         assert_eq!(failure.remedy, "set GEMINI_API_KEY in the environment or in keys.env");
     }
 }

@@ -5,6 +5,7 @@
 //! an end; an error does not end the stream; the status of a refused stream hides inside another error.
 
 use std::error::Error as _;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use futures_util::StreamExt;
@@ -19,12 +20,14 @@ use genai::webc::StreamTimeout;
 use genai::{Client, ModelIden, ServiceTarget};
 use tokio_util::sync::CancellationToken;
 
+use super::address::is_loopback;
 use super::assemble::{ArgumentStyle, Assembly, Piece};
 use super::keys::Secret;
 use super::provider::{AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderError, ProviderRequest};
+use super::relay::{Gauge, Relay, is_behind_proxy};
 use super::retry::{parse_retry_after, told_to_wait_secs};
 use super::turns::{SentCall, Turn, turns};
-use super::vendor::{Vendor, Wire, is_loopback};
+use super::vendor::{Vendor, Wire};
 use crate::mind::{Completion, Finish, ReasoningBlock, ToolDeclaration, Usage};
 
 /// How long a try may take.
@@ -42,10 +45,11 @@ pub struct GuardedProvider {
     client: Client,
     target: ServiceTarget,
     patience: Patience,
+    relay: Option<Arc<Relay>>,
 }
 
 impl GuardedProvider {
-    /// Sets up to ask this vendor there, with this key.
+    /// Sets up to ask this vendor there, with this key. Within a runtime.
     pub fn new(
         vendor: &Vendor,
         base_url: &str,
@@ -59,12 +63,35 @@ impl GuardedProvider {
             None => "none",
         };
         // A redirect would carry the key along to wherever it points.
-        let mut http =
-            reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).connect_timeout(patience.connect);
-        if is_loopback(base_url) {
-            http = http.no_proxy();
-        }
-        let http = http.build().map_err(|error| ProviderError::new(ErrorCause::Connect, error))?;
+        let mut http = reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .connect_timeout(patience.connect)
+            // A megabyte that was packed may be a gigabyte.
+            .no_gzip()
+            .no_brotli()
+            .no_deflate()
+            .no_zstd();
+        let no_connection = |error: &dyn std::fmt::Display| ProviderError::new(ErrorCause::Connect, error);
+        let relay = if !is_loopback(base_url) && is_behind_proxy() {
+            http = http.retry(reqwest::retry::never());
+            None
+        } else {
+            let relay = Relay::start(patience.connect).map_err(|error| no_connection(&error))?;
+            let gauge = relay.gauge();
+            // The only place that sees the status before the body is read. Nothing is ever tried again here.
+            let watch =
+                reqwest::retry::for_host(Anybody).no_budget().max_retries_per_request(0).classify_fn(move |answer| {
+                    if answer.status().is_some_and(|status| !status.is_success()) {
+                        gauge.note_error();
+                    }
+                    answer.success()
+                });
+            let proxy = relay.proxy().map_err(|error| no_connection(&error))?;
+            // Each attempt has a connection of its own, and its own count.
+            http = http.proxy(proxy).pool_max_idle_per_host(0).retry(watch);
+            Some(Arc::new(relay))
+        };
+        let http = http.build().map_err(|error| no_connection(&error))?;
         let client = Client::builder()
             .with_reqwest(http)
             .build()
@@ -74,7 +101,16 @@ impl GuardedProvider {
             auth: AuthData::from_single(key),
             model: ModelIden::new(adapter(vendor.wire), ""),
         };
-        Ok(Self { wire: vendor.wire, client, target, patience })
+        Ok(Self { wire: vendor.wire, client, target, patience, relay })
+    }
+}
+
+/// Every host.
+struct Anybody;
+
+impl PartialEq<&str> for Anybody {
+    fn eq(&self, _: &&str) -> bool {
+        true
     }
 }
 
@@ -102,16 +138,39 @@ impl AiProvider for GuardedProvider {
         sink: DeltaSink,
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<Completion, ProviderError>> {
-        let (client, wire, patience) = (self.client.clone(), self.wire, self.patience);
+        let (client, wire, patience, relay) = (self.client.clone(), self.wire, self.patience, self.relay.clone());
         let mut target = self.target.clone();
         target.model = ModelIden::new(adapter(wire), request.model.clone());
         Box::pin(async move {
-            tokio::select! {
+            let gauge = relay.as_ref().map(|relay| relay.gauge());
+            if let Some(gauge) = &gauge {
+                gauge.reset();
+            }
+            let outcome = tokio::select! {
                 biased;
                 () = cancel.cancelled() => Err(ProviderError::new(ErrorCause::Cancelled, "")),
                 outcome = ask(client, target, wire, patience, request, sink) => outcome,
-            }
+            };
+            outcome.map_err(|error| match &gauge {
+                Some(gauge) => as_seen(error, gauge),
+                None => error,
+            })
         })
+    }
+}
+
+/// An error with what the relay knows of it.
+fn as_seen(error: ProviderError, gauge: &Gauge) -> ProviderError {
+    match error.cause {
+        ErrorCause::Status { .. } if gauge.was_cut() => {
+            ProviderError { detail: "its explanation is longer than anyone would read".to_owned(), ..error }
+        }
+        ErrorCause::Cut | ErrorCause::Connect | ErrorCause::Garbage if gauge.was_cut() => {
+            let detail = "more than an answer takes on the way".to_owned();
+            ProviderError { cause: ErrorCause::TooMuch, detail }
+        }
+        ErrorCause::Connect => ProviderError { detail: gauge.no_connection().unwrap_or(error.detail), ..error },
+        _ => error,
     }
 }
 
@@ -156,6 +215,7 @@ async fn ask(
             ChatStreamEvent::ReasoningChunk(chunk) => {
                 calls.count(chunk.content.len())?;
                 thought.push_str(&chunk.content);
+                sink.push(LivePiece::Thought(&chunk.content));
             }
             ChatStreamEvent::ThoughtSignatureChunk(chunk) => calls.count(chunk.content.len())?,
             ChatStreamEvent::Start | ChatStreamEvent::Heartbeat => {}

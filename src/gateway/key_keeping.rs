@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 
 use super::keys::{Environment, Secret};
 use crate::base::Problem;
+use crate::safe_fs::read_text;
 
 /// No key is longer, in bytes.
 const KEY_BYTES_AT_MOST: usize = 4_096;
+/// No honest file of keys is larger, in bytes.
+const FILE_BYTES_AT_MOST: u64 = 64 * 1024;
 
 /// Keeps a key under this name, in the place of the one that was there. Says where it lies.
 pub fn keep_key(environment: &Environment, name: &str, key: &Secret) -> Result<PathBuf, Problem> {
@@ -23,7 +26,7 @@ pub fn keep_key(environment: &Environment, name: &str, key: &Secret) -> Result<P
     if key.is_empty() || key.len() > KEY_BYTES_AT_MOST || key.contains(is_odd) {
         return Err(Problem::error(place, "that is no key", "paste the key alone, as the provider shows it"));
     }
-    let written = read(&file).and_then(|text| write(&file, &with(&text, name, key)));
+    let written = read(&file).and_then(|text| write_private(&file, &with(&text, name, key)));
     written.map_err(|error| {
         let remedy = format!("see that the folder may be written to, or set {name} in the environment");
         Problem::error(&place, format!("the key cannot be kept: {error}"), remedy)
@@ -32,10 +35,7 @@ pub fn keep_key(environment: &Environment, name: &str, key: &Secret) -> Result<P
 }
 
 fn read(file: &Path) -> io::Result<String> {
-    match fs::read_to_string(file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
-        read => read,
-    }
+    Ok(read_text(file, FILE_BYTES_AT_MOST)?.unwrap_or_default())
 }
 
 /// The text with this key in it.
@@ -55,13 +55,22 @@ fn with(text: &str, name: &str, key: &str) -> String {
 }
 
 /// Whole or not at all, and readable for its owner only from the first byte on.
-fn write(file: &Path, text: &str) -> io::Result<()> {
+pub(super) fn write_private(file: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;
     }
-    let beside = file.with_extension("env.saving");
+    // A person may keep the file elsewhere, behind a link; the link stays.
+    let file = &file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".saving");
+    let beside = file.with_file_name(name);
+    // Whatever lies there is not written into: it may be a link, or readable for others.
+    match fs::remove_file(&beside) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+    options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut out = options.open(&beside)?;

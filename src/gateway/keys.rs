@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::address::Origin;
+use super::consent;
+use super::vendor::Vendor;
 use crate::base::{Problem, text};
+use crate::workspace::regular;
 
-/// The largest `keys.env` that is read, in bytes.
-const MAX_KEY_FILE_BYTES: u64 = 64 * 1024;
+/// The largest file of a person's that is read, in bytes.
+const MAX_PERSONAL_FILE_BYTES: u64 = 64 * 1024;
 /// Names another folder than the system's for what belongs to the person.
 const CONFIG_FOLDER: &str = "WORKSHOP_CONFIG_DIR";
 /// What stands where a key stood.
@@ -41,11 +45,17 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// The part of the process's surroundings that the gateway reads, once: variables and the user's config folder.
-#[derive(Clone, Default)]
+/// The part of the process's surroundings that the gateway reads: variables, the user's config folder, and what a
+/// person wrote there about addresses.
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     vars: BTreeMap<String, String>,
     config_dir: Option<PathBuf>,
+    workspace: Option<PathBuf>,
+    /// Addresses of vendors that stand in `keys.env`.
+    addresses: BTreeMap<String, String>,
+    /// Addresses that this workspace may ask.
+    allowed: Vec<Origin>,
 }
 
 /// Never shows values: some are keys.
@@ -69,7 +79,39 @@ impl Environment {
             let folders = directories::ProjectDirs::from("", "", "agent-workshop");
             folders.map(|folders| folders.config_dir().to_owned())
         });
-        Self { vars, config_dir }
+        Self { vars, config_dir, ..Self::default() }.read_again()
+    }
+
+    /// The same, for what is open here: addresses are allowed for one workspace.
+    pub fn in_workspace(self, folder: &Path) -> Self {
+        Self { workspace: Some(folder.to_owned()), ..self }.read_again()
+    }
+
+    /// Reads the person's files again. What is wrong with them is said where keys are loaded.
+    pub(super) fn read_again(mut self) -> Self {
+        let text = self.key_file().and_then(|file| read_small(&file).ok().flatten()).unwrap_or_default();
+        let (entries, _) = parse_env(&text, Path::new(""));
+        let addresses = entries.into_iter().filter(|(name, _)| name.ends_with("_BASE_URL"));
+        self.addresses = addresses.map(|(name, url)| (name, url.0)).collect();
+        let files = self.config_dir.as_deref().zip(self.workspace.as_deref());
+        self.allowed = files.map(|(config, workspace)| consent::load(config, workspace).0).unwrap_or_default();
+        self
+    }
+
+    /// Where the person wants a vendor asked: by a variable, else by `keys.env`.
+    pub(super) fn address_of_person(&self, vendor: &Vendor) -> Option<&str> {
+        let of_file = || self.addresses.get(vendor.base_url_name).map(String::as_str);
+        self.var(vendor.base_url_name).or_else(of_file)
+    }
+
+    /// Whether the person allowed this workspace to ask an address.
+    pub(super) fn is_allowed(&self, origin: &Origin) -> bool {
+        self.allowed.contains(origin)
+    }
+
+    /// The folder of the workspace that is open.
+    pub fn workspace(&self) -> Option<&Path> {
+        self.workspace.as_deref()
     }
 
     /// The folder of what belongs to the person and not to a workspace.
@@ -79,7 +121,8 @@ impl Environment {
 
     /// One made by hand.
     pub fn new(vars: impl IntoIterator<Item = (&'static str, String)>, config_dir: Option<PathBuf>) -> Self {
-        Self { vars: vars.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(), config_dir }
+        let vars = vars.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        Self { vars, config_dir, ..Self::default() }.read_again()
     }
 
     /// A variable, if it is set and not blank.
@@ -87,10 +130,14 @@ impl Environment {
         self.vars.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
     }
 
-    /// Tells whether a person has written to `keys.env`.
-    pub(super) fn key_file_stamp(&self) -> KeyFileStamp {
-        let metadata = std::fs::metadata(self.key_file()?).ok()?;
-        Some((metadata.modified().ok()?, metadata.len()))
+    /// Tells whether a person has written to their files.
+    pub(super) fn stamp(&self) -> FilesStamp {
+        let stamp = |file: PathBuf| {
+            let metadata = std::fs::metadata(file).ok()?;
+            Some((metadata.modified().ok()?, metadata.len()))
+        };
+        let allowed = self.config_dir.as_deref().map(consent::file);
+        [self.key_file().and_then(stamp), allowed.and_then(stamp)]
     }
 
     /// Where the user may write keys down.
@@ -99,8 +146,8 @@ impl Environment {
     }
 }
 
-/// When `keys.env` was last written, and its length; none where there is none.
-pub(super) type KeyFileStamp = Option<(std::time::SystemTime, u64)>;
+/// When the person's files were last written, and their lengths; none where there is none.
+pub(super) type FilesStamp = [Option<(std::time::SystemTime, u64)>; 2];
 
 /// The keys that were found, by the name of their variable.
 #[derive(Clone, Default, Debug)]
@@ -112,16 +159,20 @@ impl Keys {
         let mut problems = Vec::new();
         let mut keys = BTreeMap::new();
         if let Some(path) = environment.key_file() {
-            match read_key_file(&path) {
+            match read_small(&path) {
                 Ok(None) => {}
                 Ok(Some(content)) => {
                     problems.extend(check_mode(&path));
                     let (found, wrong) = parse_env(&content, &path);
                     keys = found;
+                    keys.retain(|name, _| !name.ends_with("_BASE_URL"));
                     problems.extend(wrong);
                 }
                 Err(problem) => problems.push(problem),
             }
+        }
+        if let (Some(config), Some(workspace)) = (&environment.config_dir, &environment.workspace) {
+            problems.extend(consent::load(config, workspace).1);
         }
         for (name, value) in &environment.vars {
             if name.ends_with("_API_KEY") {
@@ -142,20 +193,25 @@ impl Keys {
     }
 }
 
-fn read_key_file(path: &Path) -> Result<Option<String>, Problem> {
+/// What is wrong with where the person's keys are kept.
+pub fn key_problems(environment: &Environment) -> Vec<Problem> {
+    Keys::load(environment).1
+}
+
+/// The text of a small file of the person's; none where there is none.
+pub(super) fn read_small(path: &Path) -> Result<Option<String>, Problem> {
     let place = path.display().to_string();
     let unreadable = |error: std::io::Error| {
         Problem::error(&place, format!("cannot be read: {error}"), "make it a text file that only you can read")
     };
-    let size = match std::fs::metadata(path) {
-        Ok(metadata) => metadata.len(),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(unreadable(error)),
-    };
-    if size > MAX_KEY_FILE_BYTES {
-        return Err(Problem::error(&place, "is larger than any list of keys", "keep one NAME=key a line in it"));
+    match regular::read_text(path, MAX_PERSONAL_FILE_BYTES) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
+            Err(Problem::error(&place, "is larger than any such list", "keep one line for each in it"))
+        }
+        Err(error) => Err(unreadable(error)),
     }
-    std::fs::read_to_string(path).map(Some).map_err(unreadable)
 }
 
 #[cfg(unix)]
@@ -165,7 +221,9 @@ fn check_mode(path: &Path) -> Option<Problem> {
     (mode & 0o077 != 0).then(|| {
         let place = path.display().to_string();
         let remedy = format!("run: chmod 600 {place}");
-        Problem::warning(&place, format!("others on this computer can read your keys (mode {mode:o})"), remedy)
+        let who = if mode & 0o007 == 0 { "your group" } else { "everybody on this computer" };
+        let what = if mode & 0o022 == 0 { "read" } else { "read or change" };
+        Problem::warning(&place, format!("{who} can {what} your keys (mode {mode:o})"), remedy)
     })
 }
 
@@ -200,7 +258,8 @@ fn parse_env(content: &str, path: &Path) -> (BTreeMap<String, Secret>, Vec<Probl
     (keys, problems)
 }
 
-/// Takes these secrets out of a text, and then whatever looks like a key or stands where one would stand.
+/// Takes these secrets out of a text, and then whatever looks like a key or stands where one would stand, names and
+/// passwords in addresses among it.
 pub fn redact<'a>(text: &str, secrets: impl IntoIterator<Item = &'a Secret>) -> String {
     let mut text = text.to_owned();
     for secret in secrets {
@@ -208,7 +267,7 @@ pub fn redact<'a>(text: &str, secrets: impl IntoIterator<Item = &'a Secret>) -> 
             text = text.replace(&secret.0, REDACTED);
         }
     }
-    redact_lookalikes(&text)
+    text::hide_user_info(&redact_lookalikes(&text))
 }
 
 /// Words are runs of characters that keys are made of; each is looked at with the name before it.
@@ -268,12 +327,41 @@ mod tests {
             ("{\"x-api-key\": \"abcdef123456\"}", "{\"x-api-key\": \"[redacted]\"}"),
             ("Incorrect API key provided: sk-proj-12345678.", "Incorrect API key provided: [redacted]"),
             ("AIzaSyA1234567890 is wrong", "[redacted] is wrong"),
+            ("cannot be reached at http://me:pass@host/v1", "cannot be reached at http://[redacted]@host/v1"),
             ("nothing to see: model not found", "nothing to see: model not found"),
             ("the key is missing", "the key is missing"),
         ];
         for (given, wanted) in table {
             assert_eq!(keys().redact(given), wanted, "{given}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_key_file_that_others_can_read_or_that_is_none_is_a_problem_and_nothing_waits_for_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("keys.env");
+        let problems = || Keys::load(&Environment::new([], Some(folder.path().to_owned()))).1;
+        std::fs::write(&file, "OPENAI_API_KEY=from-file-1\n").unwrap();
+        for (mode, words) in [
+            (0o600, None),
+            (0o400, None),
+            (0o640, Some("your group can read your keys (mode 640)")),
+            (0o644, Some("everybody on this computer can read your keys (mode 644)")),
+            (0o666, Some("everybody on this computer can read or change your keys (mode 666)")),
+        ] {
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+            let told: Vec<String> = problems().into_iter().map(|problem| problem.what).collect();
+            assert_eq!(told.first().map(String::as_str), words, "{mode:o}");
+        }
+        std::fs::remove_file(&file).unwrap();
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        assert!(problems()[0].what.contains("no ordinary file"), "{:?}", problems());
+        std::fs::remove_file(&file).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
+        assert!(problems()[0].what.contains("no ordinary file"), "{:?}", problems());
     }
 
     #[test]

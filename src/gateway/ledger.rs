@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::{Cap, Measure, Scope};
 use crate::base::{Id, RequestId};
-use crate::mind::CallKind;
+use crate::mind::{CallKind, CapReached};
 
 /// Minutes that an hourly cap looks back on.
 const MINUTES: usize = 60;
@@ -21,26 +21,79 @@ pub struct Tally {
     pub calls: u64,
     /// Tokens in and out.
     pub tokens: u64,
-    /// Millionths of a dollar.
+    /// Millionths of a dollar, as far as they are known.
     pub cost_micro_usd: u64,
+    /// Tokens among them that cost nobody knows what.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unpriced_tokens: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// What something cost, as far as that is known.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Cost {
+    /// So many US dollars.
+    Known(f64),
+    /// So many US dollars, and what these tokens cost.
+    AtLeast {
+        /// What is known.
+        usd: f64,
+        /// Tokens that cost nobody knows what.
+        unpriced_tokens: u64,
+    },
+}
+
+impl Cost {
+    /// US dollars, where all of it is known.
+    pub fn known(self) -> Option<f64> {
+        match self {
+            Self::Known(usd) => Some(usd),
+            Self::AtLeast { .. } => None,
+        }
+    }
+}
+
+/// "$0.12", "cost unknown", "$0.12 and more"
+impl std::fmt::Display for Cost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Known(usd) => write!(f, "${usd:.2}"),
+            Self::AtLeast { usd, .. } if *usd <= 0.0 => f.write_str("cost unknown"),
+            Self::AtLeast { usd, .. } => write!(f, "${usd:.2} and more"),
+        }
+    }
 }
 
 impl Tally {
-    /// The money in US dollars, for people.
+    /// The money in US dollars, as far as it is known.
     pub fn cost_usd(&self) -> f64 {
         self.cost_micro_usd as f64 / 1e6
+    }
+
+    /// The money, with whether all of it is known.
+    pub fn cost(&self) -> Cost {
+        let usd = self.cost_usd();
+        match self.unpriced_tokens {
+            0 => Cost::Known(usd),
+            unpriced_tokens => Cost::AtLeast { usd, unpriced_tokens },
+        }
     }
 
     fn add(&mut self, other: Tally) {
         self.calls = self.calls.saturating_add(other.calls);
         self.tokens = self.tokens.saturating_add(other.tokens);
         self.cost_micro_usd = self.cost_micro_usd.saturating_add(other.cost_micro_usd);
+        self.unpriced_tokens = self.unpriced_tokens.saturating_add(other.unpriced_tokens);
     }
 
     fn of(&self, measure: Measure) -> u64 {
         match measure {
             Measure::Calls => self.calls,
             Measure::Tokens => self.tokens,
+            Measure::UnpricedTokens => self.unpriced_tokens,
             Measure::Cost => self.cost_micro_usd,
         }
     }
@@ -164,8 +217,17 @@ pub struct Reservation {
     pub kind: CallKind,
     /// Whose minutes count.
     pub timekeeping: Timekeeping,
+    /// Whether it is answered on this computer or its network.
+    #[serde(default)]
+    pub is_local: bool,
     /// The most it is expected to use.
     pub most: Tally,
+}
+
+impl Reservation {
+    fn is_outside(&self) -> bool {
+        self.timekeeping == Timekeeping::Outside && !self.is_local
+    }
 }
 
 /// What the ledger says to a call.
@@ -192,6 +254,8 @@ pub struct Refusal {
     pub asked: u64,
     /// Minutes until there is room, for caps by the hour.
     pub wait_minutes: Option<usize>,
+    /// By whose minutes.
+    pub timekeeping: Timekeeping,
 }
 
 /// The books. Everything in it is saved.
@@ -238,7 +302,7 @@ impl Ledger {
         let call = self.open.remove(&id)?;
         let used = used.unwrap_or(call.most);
         self.room.add(call.timekeeping, used);
-        if call.timekeeping == Timekeeping::Outside {
+        if call.is_outside() {
             self.outside.add(used);
         }
         self.agents.entry(call.agent).or_default().add(call.timekeeping, used);
@@ -250,9 +314,9 @@ impl Ledger {
     }
 
     /// Books what was used for nobody in the room.
-    pub fn book(&mut self, timekeeping: Timekeeping, used: Tally) {
+    pub fn book(&mut self, timekeeping: Timekeeping, is_local: bool, used: Tally) {
         self.room.add(timekeeping, used);
-        if timekeeping == Timekeeping::Outside {
+        if timekeeping == Timekeeping::Outside && !is_local {
             self.outside.add(used);
         }
     }
@@ -265,6 +329,14 @@ impl Ledger {
             let all = used.saturating_add(self.reserved(cap, call)).saturating_add(asked);
             (counts && all > cap.limit).then(|| self.refusal(*cap, call, used, asked))
         })
+    }
+
+    /// How often a question may be sent before a cap on calls is reached, counting what is set aside for others.
+    pub fn attempts_left(&self, call: &Reservation, caps: &[Cap]) -> u64 {
+        let counting = caps.iter().filter(|cap| cap.measure == Measure::Calls && concerns(cap, call));
+        let left =
+            counting.map(|cap| cap.limit.saturating_sub(self.used(cap, call)).saturating_sub(self.reserved(cap, call)));
+        left.min().unwrap_or(u64::MAX)
     }
 
     /// What providers outside used in this run.
@@ -349,7 +421,7 @@ impl Ledger {
     fn reserved(&self, cap: &Cap, call: &Reservation) -> u64 {
         let counts = |open: &&Reservation| match cap.scope {
             Scope::Run => true,
-            Scope::Outside => open.timekeeping == Timekeeping::Outside,
+            Scope::Outside => open.is_outside(),
             Scope::Hour => open.timekeeping == call.timekeeping,
             Scope::AgentRun => open.agent == call.agent,
             Scope::AgentHour => open.agent == call.agent && open.timekeeping == call.timekeeping,
@@ -371,14 +443,14 @@ impl Ledger {
         };
         // What alone is larger than the cap never fits, however long one waits.
         let wait_minutes = hour.filter(|_| asked <= cap.limit).map(Hour::minutes_until_less);
-        Refusal { cap, whose, used, asked, wait_minutes }
+        Refusal { cap, whose, used, asked, wait_minutes, timekeeping: call.timekeeping }
     }
 }
 
 /// Whether a call counts for a cap at all.
 fn concerns(cap: &Cap, call: &Reservation) -> bool {
     match cap.scope {
-        Scope::Outside => call.timekeeping == Timekeeping::Outside,
+        Scope::Outside => call.is_outside(),
         Scope::Activation => call.activation.is_some(),
         Scope::Run | Scope::Hour | Scope::AgentRun | Scope::AgentHour => true,
     }
@@ -390,6 +462,7 @@ impl Refusal {
         let amount = |number: u64| match self.cap.measure {
             Measure::Calls => format!("{number} calls"),
             Measure::Tokens => format!("{number} tokens"),
+            Measure::UnpricedTokens => format!("{number} tokens of unknown cost"),
             Measure::Cost => format!("{:.4} dollars", number as f64 / 1e6),
         };
         let span = match self.cap.scope {
@@ -404,6 +477,19 @@ impl Refusal {
             _ => format!("{} used, {} asked for", amount(self.used), amount(self.asked)),
         };
         format!("the cap of {} {span} for {whose} is reached ({by})", amount(self.cap.limit))
+    }
+
+    /// What it is, for whoever must end or delay what the cap concerns.
+    pub fn reached(&self) -> CapReached {
+        CapReached {
+            name: self.cap.name.to_owned(),
+            scope: self.cap.scope,
+            limit: self.cap.limit,
+            used: self.used,
+            whose: self.whose.clone(),
+            wait_minutes: self.wait_minutes.map(|minutes| u32::try_from(minutes).unwrap_or(u32::MAX)),
+            waits_in_real_time: self.timekeeping == Timekeeping::Outside,
+        }
     }
 
     /// "raise budget.calls_per_agent_per_hour in settings.yaml or wait 12 minutes"

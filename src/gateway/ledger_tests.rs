@@ -8,12 +8,13 @@ use crate::base::RequestId;
 use crate::mind::CallKind;
 
 fn call(agent: &str, tokens: u64) -> Reservation {
-    let most = Tally { calls: 1, tokens, cost_micro_usd: tokens };
+    let most = Tally { calls: 1, tokens, cost_micro_usd: tokens, ..Tally::default() };
     Reservation {
         agent: agent.into(),
         activation: None,
         kind: CallKind::Read,
         timekeeping: Timekeeping::Simulated,
+        is_local: false,
         most,
     }
 }
@@ -59,7 +60,7 @@ fn waits_for_what_is_under_way_instead_of_refusing() {
     let mut ledger = Ledger::default();
     assert_eq!(ledger.reserve(RequestId(1), call("a", 80), &caps), Verdict::Reserved);
     assert_eq!(ledger.reserve(RequestId(2), call("b", 80), &caps), Verdict::Wait);
-    ledger.settle(RequestId(1), Some(Tally { calls: 1, tokens: 5, cost_micro_usd: 0 }));
+    ledger.settle(RequestId(1), Some(Tally { calls: 1, tokens: 5, cost_micro_usd: 0, ..Tally::default() }));
     assert_eq!(ledger.reserve(RequestId(2), call("b", 80), &caps), Verdict::Reserved);
 }
 
@@ -91,9 +92,12 @@ fn an_activation_has_books_and_caps_of_its_own_whoever_works_on_it() {
         assert_eq!(ledger.reserve(RequestId(id), call_in("act-9", agent, 10), &caps), Verdict::Reserved);
     }
     assert_eq!(ledger.reserve(RequestId(3), call_in("act-9", "ada-1", 10), &caps), Verdict::Wait);
-    ledger.settle(RequestId(1), Some(Tally { calls: 1, tokens: 4, cost_micro_usd: 3 }));
+    ledger.settle(RequestId(1), Some(Tally { calls: 1, tokens: 4, cost_micro_usd: 3, ..Tally::default() }));
     ledger.settle(RequestId(2), None);
-    assert_eq!(ledger.activation(&"act-9".into()), Tally { calls: 2, tokens: 14, cost_micro_usd: 13 });
+    assert_eq!(
+        ledger.activation(&"act-9".into()),
+        Tally { calls: 2, tokens: 14, cost_micro_usd: 13, ..Tally::default() }
+    );
     let Verdict::Refused(refusal) = ledger.reserve(RequestId(3), call_in("act-9", "ada-1", 10), &caps) else {
         panic!("the third call must be refused");
     };
@@ -164,7 +168,7 @@ proptest! {
                     // A provider never uses more than was set aside in this test; what it uses beyond is its own.
                     let used = share.map(|share| {
                         let tokens = most * share / 100;
-                        Tally { calls: 1, tokens, cost_micro_usd: tokens }
+                        Tally { calls: 1, tokens, cost_micro_usd: tokens, ..Tally::default() }
                     });
                     booked += used.map_or(most, |used| used.tokens);
                     ledger.settle(id, used);

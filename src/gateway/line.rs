@@ -12,8 +12,9 @@ use super::provider::ProviderRequest;
 use super::questions::InFlight;
 use super::worker::{GatewayCommand, GatewayEvent, Latency, SendError, SimulatedFactories, Terms, Worker};
 use crate::base::{Id, Problem, RequestId};
-use crate::mind::{FailureKind, ModelFailure, ModelReply};
+use crate::mind::{Effort, FailureKind, ModelFailure, ModelReply};
 use crate::schedule::ticks;
+use crate::store::now_ms;
 
 /// Events that are taken in one tick.
 const TAKE: usize = 256;
@@ -43,7 +44,27 @@ pub struct Line {
     /// Refusals that were let in in this tick: nobody has asked for them.
     pub(super) refused_now: BTreeSet<RequestId>,
     minute_began: Option<Instant>,
+    /// What a person changed of keys and addresses since this was told last.
+    pub(super) access_changed: Option<Box<Environment>>,
+    /// Whether it was told where the person wants vendors asked.
+    pub(super) sites_told: bool,
+    /// Providers that asked to be left alone for a while, by the wall clock, at every speed.
+    rests: BTreeMap<String, Rest>,
 }
+
+/// A provider that is left alone.
+struct Rest {
+    until: Instant,
+    /// How often in a row it asked for that.
+    times: u32,
+}
+
+/// A server that asks to wait longer, in seconds, is asked again after this.
+const LONGEST_REST_SECS: f64 = 3_600.0;
+/// Without a word of how long to wait, the first rest is so long, in seconds; it doubles each time.
+const FIRST_REST_SECS: f64 = 1.0;
+/// And never becomes longer than this.
+const LONGEST_OWN_REST_SECS: f64 = 60.0;
 
 impl Line {
     /// Whether a question was sent from here.
@@ -172,25 +193,60 @@ impl Line {
             }
             GatewayEvent::Delta { id, text } => live.say(id, &text),
             GatewayEvent::Calling { id, position, call } => live.call(id, position, call),
-            GatewayEvent::Finished { id, outcome, latency } => {
+            GatewayEvent::AccessChanged { environment } => self.access_changed = Some(environment),
+            GatewayEvent::Finished { id, outcome, latency, effort, script } => {
                 live.end(id);
                 let Some(sent) = self.at_worker.remove(&id) else {
                     tracing::debug!("an answer to question {id} came that nobody waits for");
                     return;
                 };
                 let (provider, model) = (sent.provider, sent.model);
+                let (duration_ms, at_ms) = match latency {
+                    Latency::Simulated(secs) => ((f64::from(secs) * 1000.0).round() as u64, None),
+                    Latency::Outside(millis) => {
+                        self.note_rest(&provider, outcome.as_ref().err());
+                        (millis, Some(now_ms()))
+                    }
+                };
+                let effort = Some(effort);
+                let reply = ModelReply { request: id, provider, model, duration_ms, at_ms, effort, script, outcome };
                 match latency {
                     Latency::Simulated(secs) => {
-                        let duration_ms = (f64::from(secs) * 1000.0).round() as u64;
-                        let reply = ModelReply { request: id, provider, model, duration_ms, outcome };
                         self.held.insert((sent.tick + ticks(secs), id), reply);
                     }
-                    Latency::Outside(duration_ms) => {
-                        self.arrived.push_back(ModelReply { request: id, provider, model, duration_ms, outcome });
-                    }
+                    Latency::Outside(_) => self.arrived.push_back(reply),
                 }
             }
         }
+    }
+
+    /// Leaves a provider alone that asked for it; one that answered is asked again at once.
+    fn note_rest(&mut self, provider: &str, failure: Option<&ModelFailure>) {
+        match failure {
+            None => {
+                self.rests.remove(provider);
+            }
+            Some(failure) if failure.kind == FailureKind::RateLimited => {
+                let now = Instant::now();
+                let known = self.rests.get(provider);
+                // What was asked at the same time and refused with it is no further time.
+                let is_resting = known.is_some_and(|rest| now < rest.until);
+                if is_resting && failure.retry_after_secs.is_none() {
+                    return;
+                }
+                let times = known.map_or(0, |rest| rest.times);
+                let own = (FIRST_REST_SECS * 2_f64.powi(times.min(16) as i32)).min(LONGEST_OWN_REST_SECS);
+                let asked = failure.retry_after_secs.map(|secs| f64::from(secs).clamp(0.0, LONGEST_REST_SECS));
+                let until = now + Duration::from_secs_f64(asked.unwrap_or(own));
+                self.rests.insert(provider.to_owned(), Rest { until, times: times + 1 });
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Whether a provider is left alone now.
+    pub(super) fn rests(&self, provider: &str) -> bool {
+        self.rests.get(provider).is_some_and(|rest| Instant::now() < rest.until)
     }
 
     /// The answers to let in now: from outside as they came, simulated ones in order of their tick and question.
@@ -229,7 +285,9 @@ impl Line {
 fn failed(request: RequestId, provider: String, model: String) -> ModelReply {
     let what = format!("{provider} was not asked: the gateway does not run");
     let failure = ModelFailure::new(FailureKind::Unavailable, what, "start the workshop again");
-    ModelReply { request, provider, model, duration_ms: 0, outcome: Err(failure) }
+    let effort = Some(Effort::default());
+    let (duration_ms, at_ms, outcome) = (0, Some(now_ms()), Err(failure));
+    ModelReply { request, provider, model, duration_ms, at_ms, effort, script: None, outcome }
 }
 
 fn dead(what: &str) -> Problem {

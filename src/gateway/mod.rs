@@ -5,15 +5,18 @@
 //! Answers of simulated providers are let in at the tick that their latency says, so whoever drives the
 //! world waits for them before it goes on: see [`wait_before_tick`].
 
+pub mod address;
 pub mod anthropic;
 pub mod assemble;
 pub mod budget;
+pub mod consent;
 mod dispatch;
 #[cfg(test)]
 mod dispatch_tests;
 pub mod failure;
 pub mod gemini;
 pub mod guard;
+pub mod health;
 pub mod key_keeping;
 pub mod keys;
 pub mod ledger;
@@ -28,6 +31,7 @@ mod outside;
 pub mod prices;
 pub mod provider;
 mod questions;
+mod relay;
 pub mod retry;
 pub mod scripted;
 pub mod settings;
@@ -37,6 +41,7 @@ mod steering_tests;
 pub mod trial;
 pub mod turns;
 pub mod vendor;
+mod watching;
 pub mod worker;
 
 use std::sync::Arc;
@@ -49,14 +54,17 @@ use bevy::app::App;
 use bevy::ecs::prelude::*;
 
 pub use budget::BudgetSettings;
-pub use dispatch::{MinutePassed, SimulatedProviders, Surroundings};
-pub use keys::Environment;
+pub use dispatch::{AddressesNamed, MinutePassed, SimulatedProviders, Surroundings};
+pub use health::{HealthState, ProviderFault, ProviderHealth};
+pub use keys::{Environment, key_problems};
 pub use line::Line;
 pub use live::{LiveCall, LiveText};
+pub use prices::{PriceSettings, price_source};
 pub use questions::Questions;
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
 pub use steering::{StandIn, TrialUsed};
 pub use trial::Trial;
+pub use watching::AccessChanged;
 
 use crate::agent::AgentRemoved;
 use crate::base::Problem;
@@ -75,10 +83,11 @@ pub const UNSAFE_LOG_TARGETS: [&str; 1] = ["genai"];
 
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
-    app.add_settings::<GatewaySettings>().add_settings::<BudgetSettings>();
+    app.add_settings::<GatewaySettings>().add_settings::<BudgetSettings>().add_settings::<PriceSettings>();
     app.init_resource::<Questions>()
         .init_resource::<Line>()
         .init_resource::<LiveText>()
+        .init_resource::<ProviderHealth>()
         .init_resource::<SimulatedProviders>()
         .init_resource::<Door<ModelReply>>();
     if !app.world().contains_resource::<Surroundings>() {
@@ -87,6 +96,8 @@ pub fn plugin(app: &mut App) {
     app.add_input::<MinutePassed>()
         .add_input::<StandIn>()
         .add_input::<TrialUsed>()
+        .add_input::<AccessChanged>()
+        .add_input::<AddressesNamed>()
         .add_tick_message::<ModelReply>()
         .add_tick_message::<ModelRequest>()
         .add_tick_message::<CancelRequest>()
@@ -96,7 +107,9 @@ pub fn plugin(app: &mut App) {
     app.add_systems(Tick, dispatch::collect.in_set(CollectInputs));
     app.add_systems(
         Tick,
-        (dispatch::settle, steering::take_in).chain().in_set(InPhase(WorkshopSystems::Ingest, Floor::Gateway)),
+        (dispatch::settle, steering::take_in, watching::judge)
+            .chain()
+            .in_set(InPhase(WorkshopSystems::Ingest, Floor::Gateway)),
     );
     app.add_systems(
         Tick,
@@ -105,6 +118,7 @@ pub fn plugin(app: &mut App) {
             .in_set(InPhase(WorkshopSystems::Dispatch, Floor::Gateway)),
     );
     saved::register::<questions::GatewaySaved>(app);
+    saved::register::<health::HealthSaved>(app);
 }
 
 /// Adds a provider that computes its answers itself. `make` gets what stands behind its name (`scripted:FILE`),
@@ -127,16 +141,30 @@ pub fn start_run(world: &mut World) {
     questions.run_cap_reached = None;
     questions.reached = None;
     questions.stand_in = stand_in;
+    world.resource_mut::<ProviderHealth>().start_run();
+}
+
+/// A run of the workspace ended with nothing left to do: whoever plays a script begins it anew in the next. Where
+/// work is left, it goes on where it was.
+pub fn end_run(world: &mut World) {
+    world.resource_mut::<Questions>().scripts.clear();
 }
 
 /// Whether the next tick must not run yet: a simulated answer is still being computed, or the clock runs as
-/// fast as it can and a vendor owes an answer. Nothing is owed on replay.
+/// fast as it can and a vendor owes an answer, or is left alone for a while. Nothing is owed on replay.
 pub fn must_wait(world: &mut World) -> bool {
     if world.resource::<InputJournal>().is_replaying() {
         return false;
     }
     send_leftovers(world);
     let at_full_speed = world.resource::<SimClock>().speed == Speed::Max;
+    if at_full_speed {
+        let line = world.resource::<Line>();
+        let asked = world.resource::<Questions>().in_flight.values();
+        if asked.into_iter().any(|question| line.rests(&question.choice.provider) && !line.knows(question.request.id)) {
+            return true;
+        }
+    }
     on_line(world, |line, live| {
         line.take_in(live);
         line.owes_simulated() || (at_full_speed && line.owes_outside())

@@ -1,25 +1,27 @@
-//! One question to a vendor on the worker's runtime: waits its turn, tries, waits and tries again, and always ends.
+//! One question to a vendor on the worker's runtime: tries, waits and tries again, and always ends, with what it took.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use super::address::{Address, Permission};
 use super::failure::{Place, failure};
 use super::guard::GuardedProvider;
-use super::keys::Keys;
+use super::keys::{Environment, Keys};
 use super::live::LiveCall;
 use super::provider::{AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderError, ProviderRequest};
+use super::questions::sum;
 use super::retry::Tries;
-use super::settings::Choice;
+use super::settings::{Choice, how_to_allow, why_no_key};
 use super::vendor::vendor;
 use super::worker::{GatewayEvent, Terms, has_room};
-use crate::base::RequestId;
-use crate::mind::{Completion, ModelFailure};
+use crate::base::{RequestId, text};
+use crate::mind::{Completion, Effort, ModelFailure, ToolCall, Usage};
 
 /// Pieces of text are joined for so long before they are handed on.
 const COALESCE: Duration = Duration::from_millis(30);
@@ -31,50 +33,143 @@ pub(super) struct Call {
     pub(super) choice: Choice,
     pub(super) terms: Terms,
     pub(super) keys: Arc<Keys>,
-    pub(super) key_file: String,
-    pub(super) semaphore: Arc<Semaphore>,
+    pub(super) environment: Environment,
     pub(super) cancel: CancellationToken,
     pub(super) events: Sender<GatewayEvent>,
 }
 
-/// Asks until there is an answer, or no sense in asking on.
-pub(super) async fn answer(call: Call) -> Result<Completion, ModelFailure> {
-    let mut tries = Tries::default();
+/// How it goes with a question.
+#[derive(Default)]
+struct Course {
+    tries: Tries,
+    /// Whether a try is under way.
+    is_trying: bool,
+    /// Characters that came in it.
+    said: Arc<AtomicUsize>,
+    /// Whether anything ever came.
+    has_output: bool,
+    /// What tries used of which no provider told.
+    estimated: Usage,
+}
+
+impl Course {
+    fn begin(&mut self) {
+        self.is_trying = true;
+        self.said.store(0, Ordering::Relaxed);
+    }
+
+    /// The try that is under way failed: what it may have used is counted. Whether anything had come.
+    fn lose(&mut self, request: &ProviderRequest, cause: ErrorCause) -> bool {
+        if !std::mem::take(&mut self.is_trying) {
+            return self.has_output;
+        }
+        let said = self.said.load(Ordering::Relaxed);
+        self.estimated = sum(self.estimated, lost(request, cause, said));
+        self.has_output |= said > 0;
+        self.has_output
+    }
+}
+
+/// What a try that failed may have used: the prompt and what came, or all that was reckoned with where nobody knows
+/// how far the model had come.
+fn lost(request: &ProviderRequest, cause: ErrorCause, said_chars: usize) -> Usage {
+    let input_tokens = request.estimated_input_tokens();
+    let output_tokens = text::tokens_of_chars(said_chars);
+    match cause {
+        _ if said_chars > 0 => Usage { input_tokens, cached_tokens: 0, output_tokens },
+        // Nobody was asked, or it was refused.
+        ErrorCause::Status { .. }
+        | ErrorCause::Connect
+        | ErrorCause::NoKey
+        | ErrorCause::NotAllowed
+        | ErrorCause::Panicked => Usage::default(),
+        ErrorCause::Stalled(_)
+        | ErrorCause::TooLong(_)
+        | ErrorCause::Cut
+        | ErrorCause::Garbage
+        | ErrorCause::TooMuch
+        | ErrorCause::Cancelled => request.most(),
+    }
+}
+
+/// What a whole answer used of which its provider did not tell.
+pub(super) fn untold(request: &ProviderRequest, completion: &Completion) -> Usage {
+    let told = completion.usage;
+    let called: usize = completion.tool_calls.iter().map(ToolCall::chars).sum();
+    let said = text::tokens_of_chars(completion.text.chars().count() + called);
+    Usage {
+        input_tokens: if told.input_tokens == 0 { request.estimated_input_tokens() } else { 0 },
+        cached_tokens: 0,
+        output_tokens: if told.output_tokens == 0 { said } else { 0 },
+    }
+}
+
+/// Asks until there is an answer, or no sense in asking on. Says what that took.
+pub(super) async fn answer(call: Call) -> (Result<Completion, ModelFailure>, Effort) {
+    let mut course = Course::default();
     let total = call.terms.total;
-    let outcome = tokio::select! {
+    let asked = tokio::select! {
         biased;
         () = call.cancel.cancelled() => Err(ProviderError::new(ErrorCause::Cancelled, "")),
-        outcome = tokio::time::timeout(total, ask(&call, &mut tries)) => outcome.unwrap_or_else(|_| {
+        asked = tokio::time::timeout(total, ask(&call, &mut course)) => asked.unwrap_or_else(|_| {
             let secs = u32::try_from(total.as_secs()).unwrap_or(u32::MAX);
             Err(ProviderError::new(ErrorCause::TooLong(secs), ""))
         }),
     };
-    outcome.map_err(|error| {
-        let place = Place {
-            provider: &call.choice.provider,
-            model: &call.choice.model,
-            base_url: &call.terms.base_url,
-            key_name: vendor(&call.choice.provider).and_then(|vendor| vendor.key_name),
-            key_file: &call.key_file,
-        };
-        failure(&error, place, tries.made.max(1), &call.keys)
-    })
+    let outcome = asked.map_err(|error| {
+        if course.is_trying {
+            course.tries.made += 1;
+        }
+        let has_output = course.lose(&call.request, error.cause);
+        let failure = told(&error, &call, course.tries.made);
+        ModelFailure { is_final: has_output || course.tries.made >= call.terms.retry.attempts, ..failure }
+    });
+    if let Ok(completion) = &outcome {
+        course.estimated = sum(course.estimated, untold(&call.request, completion));
+    }
+    (outcome, Effort { attempts: course.tries.made, estimated: course.estimated })
 }
 
-async fn ask(call: &Call, tries: &mut Tries) -> Result<Completion, ProviderError> {
+/// A failure in words.
+fn told(error: &ProviderError, call: &Call, tries: u32) -> ModelFailure {
+    let vendor = vendor(&call.choice.provider);
+    let address = vendor.map(|vendor| Address::of(vendor, call.terms.address.as_deref(), &call.environment));
+    let base_url = address.as_ref().map(Address::shown).unwrap_or_default();
+    let key_name = vendor.and_then(|vendor| vendor.key_name);
+    let has_key = key_name.is_some_and(|name| call.keys.get(name).is_some());
+    let withheld = address
+        .as_ref()
+        .zip(vendor)
+        .filter(|(address, vendor)| has_key && address.permission(vendor, &call.environment) == Permission::WithoutKey);
+    let key_file = call.environment.key_file().map_or_else(|| "keys.env".into(), |path| path.display().to_string());
+    let place = Place {
+        provider: &call.choice.provider,
+        model: &call.choice.model,
+        base_url: &base_url,
+        key_name,
+        key_file: &key_file,
+        withheld: withheld.map(|(address, _)| why_no_key(address)),
+        how_to_allow: &how_to_allow(&base_url, &call.environment),
+    };
+    failure(error, place, tries.max(1), &call.keys)
+}
+
+async fn ask(call: &Call, course: &mut Course) -> Result<Completion, ProviderError> {
     let provider = provider(call)?;
-    let _turn = call.semaphore.acquire().await.map_err(|_| ProviderError::new(ErrorCause::Cancelled, ""))?;
     loop {
         // What an earlier try showed is gone with it. Nobody listens any more when the world is gone already.
         let _ = call.events.try_send(GatewayEvent::Started { id: call.id });
-        let error = match attempt(call, provider.as_ref()).await {
+        course.begin();
+        let error = match attempt(call, provider.as_ref(), course.said.clone()).await {
             Ok(completion) => {
-                tries.made += 1;
+                course.is_trying = false;
+                course.tries.made += 1;
                 return Ok(completion);
             }
             Err(error) => error,
         };
-        match call.terms.retry.after(error.cause, tries, chance()) {
+        let has_output = course.lose(&call.request, error.cause);
+        match call.terms.retry.after(error.cause, has_output, &mut course.tries, chance()) {
             Some(wait_secs) => {
                 tracing::debug!("{} failed ({:?}), trying again", call.choice.provider, error.cause);
                 tokio::time::sleep(Duration::from_secs_f64(wait_secs)).await;
@@ -88,16 +183,34 @@ fn provider(call: &Call) -> Result<Box<dyn AiProvider>, ProviderError> {
     let Some(vendor) = vendor(&call.choice.provider) else {
         return Err(ProviderError::new(ErrorCause::Panicked, "nobody knows this provider"));
     };
-    let key = vendor.key_name.and_then(|name| call.keys.get(name));
-    Ok(Box::new(GuardedProvider::new(vendor, &call.terms.base_url, key, call.terms.patience)?))
+    let address = Address::of(vendor, call.terms.address.as_deref(), &call.environment);
+    let key = match address.permission(vendor, &call.environment) {
+        Permission::WithKey => vendor.key_name.and_then(|name| call.keys.get(name)),
+        Permission::WithoutKey => None,
+        Permission::Refused => return Err(ProviderError::new(ErrorCause::NotAllowed, "")),
+    };
+    Ok(Box::new(GuardedProvider::new(vendor, &address.url, key, call.terms.patience)?))
 }
 
 /// One try, in a task of its own so that a panic in it ends the try and not the gateway.
-async fn attempt(call: &Call, provider: &dyn AiProvider) -> Result<Completion, ProviderError> {
+async fn attempt(call: &Call, provider: &dyn AiProvider, said: Arc<AtomicUsize>) -> Result<Completion, ProviderError> {
     // Dropping the guard on any way out stops the task.
     let cancel = call.cancel.child_token();
     let _stop = cancel.clone().drop_guard();
-    let sink = coalescing(call.id, call.events.clone());
+    let mut tell = coalescing(call.id, call.events.clone());
+    let mut calls: Vec<usize> = Vec::new();
+    let sink = DeltaSink::new(move |piece| {
+        let count = match piece {
+            LivePiece::Text(text) | LivePiece::Thought(text) => text.chars().count(),
+            LivePiece::Call { position, name, arguments } => {
+                calls.resize(calls.len().max(position + 1), 0);
+                let chars = name.chars().count() + arguments.chars().count();
+                chars.saturating_sub(std::mem::replace(&mut calls[position], chars))
+            }
+        };
+        said.fetch_add(count, Ordering::Relaxed);
+        tell.push(piece);
+    });
     let task = tokio::spawn(provider.complete(call.request.clone(), sink, cancel));
     match task.await {
         Ok(outcome) => outcome,
@@ -134,6 +247,7 @@ impl Pending {
     fn take(&mut self, piece: LivePiece<'_>) -> bool {
         match piece {
             LivePiece::Text(text) => self.text.push_str(text),
+            LivePiece::Thought(_) => {}
             LivePiece::Call { position, name, arguments } => {
                 let call = LiveCall::new(name, arguments);
                 match self.calls.get_mut(position) {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::base::text;
-use crate::mind::{CallKind, Completion, ModelRequest, PromptMessage, Role, ToolDeclaration};
+use crate::mind::{CallKind, Completion, ModelRequest, PromptMessage, Role, ScriptPlace, ToolDeclaration, Usage};
 
 /// One question as a provider gets it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -31,6 +31,9 @@ pub struct ProviderRequest {
     pub max_output_tokens: u32,
     /// Chance for providers that need some.
     pub seed: u64,
+    /// Where the agent is in its script, for a provider that plays one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<ScriptPlace>,
 }
 
 impl ProviderRequest {
@@ -50,7 +53,14 @@ impl ProviderRequest {
             tools: request.tools.clone(),
             max_output_tokens: request.max_output_tokens,
             seed: request.seed,
+            script: None,
         }
+    }
+
+    /// The most that one attempt is expected to use.
+    pub fn most(&self) -> Usage {
+        let (input_tokens, output_tokens) = (self.estimated_input_tokens(), self.max_output_tokens);
+        Usage { input_tokens, cached_tokens: 0, output_tokens }
     }
 
     /// About how many tokens the prompt costs.
@@ -76,6 +86,8 @@ pub struct SimulatedAnswer {
     pub outcome: Result<Completion, SimulatedError>,
     /// Seconds of simulated time until the reply is there.
     pub latency_secs: f32,
+    /// Where the agent is in its script after this, if one was played.
+    pub script: Option<ScriptPlace>,
 }
 
 /// An error as a server would send it.
@@ -94,6 +106,8 @@ pub struct SimulatedError {
 pub enum LivePiece<'a> {
     /// More text.
     Text(&'a str),
+    /// More of what it thinks before it speaks: not shown, but paid for.
+    Thought(&'a str),
     /// A tool is being called.
     Call {
         /// The how-manyeth call of the answer, from 0.
@@ -165,6 +179,8 @@ pub enum ErrorCause {
     TooMuch,
     /// There is no key to ask with.
     NoKey,
+    /// Only the workspace named that address, and the person did not allow it.
+    NotAllowed,
     /// The provider's own code broke.
     Panicked,
     /// We stopped it.

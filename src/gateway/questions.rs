@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, VecDeque};
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::address::Site;
 use super::ledger::{Ledger, Reservation, Tally, Timekeeping};
 use super::line::Line;
-use super::prices::price;
+use super::prices::Rate;
 use super::provider::ProviderRequest;
-use super::settings::Choice;
-use crate::base::{AgentKey, RequestId};
-use crate::mind::{Completion, FailureKind, ModelFailure, ModelReply, ModelRequest, Usage};
+use super::settings::{Choice, Sites};
+use crate::base::{AgentKey, Id, RequestId, Seq};
+use crate::mind::{Completion, Effort, FailureKind, ModelFailure, ModelReply, ModelRequest, ScriptPlace, Usage};
 use crate::schedule::Section;
 use crate::simulation::ActivityId;
 
@@ -38,6 +39,9 @@ pub struct InFlight {
     pub choice: Choice,
     /// The tick in which it was sent.
     pub sent_tick: u64,
+    /// It may be sent so often, so that no cap on calls is broken; 0 in what was saved before this was counted.
+    #[serde(default)]
+    pub attempts: u32,
 }
 
 /// Why an agent waits, told with the next tick: what is written at the end of a tick would not be saved.
@@ -49,6 +53,9 @@ pub struct Telling {
     pub activity: ActivityId,
     /// In words.
     pub why: String,
+    /// The record that its question comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Seq>,
 }
 
 /// A cap that stopped a question, as it was then.
@@ -82,6 +89,12 @@ pub struct Questions {
     /// Who answers in place of everyone's own choice in this run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stand_in: Option<String>,
+    /// Where agents are in their scripts, by script and agent.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) scripts: BTreeMap<String, BTreeMap<Id, ScriptPlace>>,
+    /// Whose places the person wants providers asked at.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) sites: Sites,
 }
 
 impl Questions {
@@ -110,6 +123,11 @@ impl Questions {
         self.reached.as_ref()
     }
 
+    /// Where an agent is in a script.
+    pub(super) fn place_in_script(&self, script: &str, agent: &str) -> Option<&ScriptPlace> {
+        self.scripts.get(script)?.get(agent)
+    }
+
     /// Who answers in place of everyone's own choice in this run, if somebody does.
     pub fn stand_in(&self) -> Option<&str> {
         self.stand_in.as_deref()
@@ -128,10 +146,19 @@ impl Questions {
     }
 
     /// Answers a question without asking anyone, with the next tick.
-    pub(super) fn refuse(&mut self, request: &ModelRequest, choice: Option<&Choice>, failure: ModelFailure) {
-        let (provider, model) =
-            choice.map_or_else(Default::default, |choice| (choice.provider.clone(), choice.model.clone()));
-        self.refused.push(ModelReply { request: request.id, provider, model, duration_ms: 0, outcome: Err(failure) });
+    pub(super) fn refuse(&mut self, request: &ModelRequest, choice: Choice, failure: ModelFailure) {
+        let Choice { provider, model } = choice;
+        let (request, outcome) = (request.id, Err(failure));
+        self.refused.push(ModelReply {
+            request,
+            provider,
+            model,
+            duration_ms: 0,
+            at_ms: None,
+            effort: None,
+            script: None,
+            outcome,
+        });
     }
 
     /// Tells agents where they stand, if that changed.
@@ -151,7 +178,7 @@ impl Questions {
                     format!("waiting for a free model slot, {} of {all}", ordinal(place))
                 };
                 let (agent, activity) = (waiting.request.agent, waiting.request.activity);
-                self.tellings.push(Telling { agent, activity, why });
+                self.tellings.push(Telling { agent, activity, why, cause: Some(waiting.request.cause) });
             }
         }
     }
@@ -170,42 +197,81 @@ fn ordinal(number: usize) -> String {
 }
 
 /// The most that a question is expected to use.
-pub(super) fn reservation(request: &ModelRequest, choice: &Choice, sent: &ProviderRequest) -> Reservation {
-    let usage = Usage {
-        input_tokens: sent.estimated_input_tokens(),
-        cached_tokens: 0,
-        output_tokens: request.max_output_tokens,
-    };
+pub(super) fn reservation(
+    request: &ModelRequest,
+    choice: &Choice,
+    sent: &ProviderRequest,
+    (site, rate): (Site, Rate),
+) -> Reservation {
+    let usage = sent.most();
     let timekeeping = if choice.is_simulated() { Timekeeping::Simulated } else { Timekeeping::Outside };
     Reservation {
         agent: request.agent_id.clone(),
         activation: request.activation.clone(),
         kind: request.kind,
         timekeeping,
-        most: tally(choice, usage),
+        is_local: site == Site::Local,
+        most: tally(rate, usage, 1),
     }
 }
 
-pub(super) fn tally(choice: &Choice, usage: Usage) -> Tally {
+pub(super) fn tally(rate: Rate, usage: Usage, calls: u64) -> Tally {
     let tokens = u64::from(usage.input_tokens) + u64::from(usage.output_tokens);
-    Tally { calls: 1, tokens, cost_micro_usd: price(&choice.provider, &choice.model).cost_micro_usd(usage) }
+    let (cost_micro_usd, unpriced_tokens) = rate.cost(usage);
+    Tally { calls, tokens, cost_micro_usd, unpriced_tokens }
 }
 
-/// What an answer used; `None`: nobody knows, so it counts as what was set aside.
-pub(super) fn used(choice: &Choice, outcome: &Result<Completion, ModelFailure>) -> Option<Tally> {
-    let nothing = Tally { calls: 1, ..Tally::default() };
+/// What asking used, as it is booked and logged: both are this.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Used {
+    /// How often it was sent.
+    pub(super) calls: u64,
+    /// The tokens, told and estimated ones.
+    pub(super) usage: Usage,
+    /// Whether some of them are estimated.
+    pub(super) is_estimate: bool,
+}
+
+impl Used {
+    /// What it comes to.
+    pub(super) fn tally(&self, rate: Rate) -> Tally {
+        tally(rate, self.usage, self.calls)
+    }
+}
+
+/// What an answer used. `most` is what was reckoned with: it stands for what nobody knows.
+pub(super) fn used(
+    choice: &Choice,
+    outcome: &Result<Completion, ModelFailure>,
+    effort: Option<Effort>,
+    most: Usage,
+) -> Used {
+    let Some(Effort { attempts, estimated }) = effort else { return used_by_outcome(choice, outcome, most) };
+    let told = outcome.as_ref().map_or_else(|_| Usage::default(), |completion| completion.usage);
+    Used { calls: attempts.into(), usage: sum(told, estimated), is_estimate: estimated != Usage::default() }
+}
+
+/// The same where the gateway did not count: what was withdrawn, and what was recorded before it did.
+fn used_by_outcome(choice: &Choice, outcome: &Result<Completion, ModelFailure>, most: Usage) -> Used {
+    let of = |usage, is_estimate| Used { calls: 1, usage, is_estimate };
     match outcome {
-        Ok(completion) => {
-            let usage = completion.usage;
-            let said_something = !completion.text.is_empty() || !completion.tool_calls.is_empty();
-            let says_nothing = usage.input_tokens == 0 || (usage.output_tokens == 0 && said_something);
-            (!says_nothing).then(|| tally(choice, usage))
-        }
+        Ok(completion) if completion.tells_usage() => of(completion.usage, false),
+        Ok(_) => of(most, true),
         // What stopped in the middle was paid for, but for what was only simulated.
         Err(failure) => match failure.kind {
-            FailureKind::TimedOut | FailureKind::Malformed | FailureKind::Cancelled if !choice.is_simulated() => None,
-            _ => Some(nothing),
+            FailureKind::TimedOut | FailureKind::Malformed | FailureKind::Cancelled if !choice.is_simulated() => {
+                of(most, true)
+            }
+            _ => of(Usage::default(), false),
         },
+    }
+}
+
+pub(super) fn sum(one: Usage, other: Usage) -> Usage {
+    Usage {
+        input_tokens: one.input_tokens.saturating_add(other.input_tokens),
+        cached_tokens: one.cached_tokens.saturating_add(other.cached_tokens),
+        output_tokens: one.output_tokens.saturating_add(other.output_tokens),
     }
 }
 
@@ -239,16 +305,30 @@ mod tests {
     }
 
     #[test]
-    fn usage_that_says_nothing_counts_as_what_was_set_aside() {
-        let choice = |provider: &str| Choice { provider: provider.into(), model: "gpt-4o".into() };
+    fn what_is_told_is_booked_and_what_is_not_is_estimated_and_marked() {
+        let choice = |provider: &str| Choice { provider: provider.into(), model: "m".into() };
         let reply =
             |usage| Completion { text: "hm".into(), tool_calls: vec![], usage, finish: crate::mind::Finish::Stop };
-        let full = Usage { input_tokens: 1_000_000, cached_tokens: 0, output_tokens: 10 };
-        assert_eq!(used(&choice("openai"), &Ok(reply(Usage::default()))), None);
-        assert_eq!(used(&choice("openai"), &Ok(reply(full))).map(|tally| tally.cost_micro_usd), Some(2_500_100));
-        assert_eq!(used(&choice("offline"), &Ok(reply(full))).map(|tally| tally.cost_micro_usd), Some(0));
+        let tokens = |input_tokens, output_tokens| Usage { input_tokens, cached_tokens: 0, output_tokens };
+        let (most, told) = (tokens(900, 90), tokens(1_000, 10));
+        let of = |calls, usage, is_estimate| Used { calls, usage, is_estimate };
+        let effort = |attempts, estimated| Some(Effort { attempts, estimated });
         let failed = |kind| Err(ModelFailure::new(kind, "", ""));
-        assert_eq!(used(&choice("openai"), &failed(FailureKind::Malformed)), None);
-        assert_eq!(used(&choice("openai"), &failed(FailureKind::Unauthorised)).map(|tally| tally.tokens), Some(0));
+        let (ok, silent) = (Ok(reply(told)), Ok(reply(Usage::default())));
+        let (cut, refused) = (failed(FailureKind::Malformed), failed(FailureKind::Unauthorised));
+        let table = [
+            ("openai", &ok, effort(1, tokens(0, 0)), of(1, told, false)),
+            ("openai", &ok, effort(3, tokens(50, 5)), of(3, tokens(1_050, 15), true)),
+            ("openai", &silent, effort(1, tokens(70, 7)), of(1, tokens(70, 7), true)),
+            ("openai", &cut, effort(1, tokens(70, 7)), of(1, tokens(70, 7), true)),
+            ("openai", &refused, effort(0, tokens(0, 0)), of(0, tokens(0, 0), false)),
+            ("openai", &ok, None, of(1, told, false)),
+            ("openai", &silent, None, of(1, most, true)),
+            ("openai", &cut, None, of(1, most, true)),
+            ("offline", &cut, None, of(1, tokens(0, 0), false)),
+        ];
+        for (provider, outcome, effort, wanted) in table {
+            assert_eq!(used(&choice(provider), outcome, effort, most), wanted, "{provider} {effort:?}");
+        }
     }
 }

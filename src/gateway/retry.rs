@@ -29,11 +29,12 @@ pub struct Tries {
 }
 
 impl RetryPolicy {
-    /// Counts a failed try and says how many seconds to wait before the next; `None`: give up.
+    /// Counts a failed try and says how many seconds to wait before the next; `None`: give up. Once something of an
+    /// answer has come it was paid for, and is not asked for again.
     /// `jitter` in 0..1 spreads those who failed together.
-    pub fn after(&self, cause: ErrorCause, tries: &mut Tries, jitter: f64) -> Option<f64> {
+    pub fn after(&self, cause: ErrorCause, has_output: bool, tries: &mut Tries, jitter: f64) -> Option<f64> {
         tries.made += 1;
-        if !may_pass(cause) || tries.made >= self.attempts {
+        if has_output || !may_pass(cause) || tries.made >= self.attempts {
             return None;
         }
         let backoff = self.first_delay_secs * 2f64.powi(i32::try_from(tries.made - 1).unwrap_or(i32::MAX).min(16));
@@ -63,6 +64,7 @@ fn may_pass(cause: ErrorCause) -> bool {
         | ErrorCause::Garbage
         | ErrorCause::TooMuch
         | ErrorCause::NoKey
+        | ErrorCause::NotAllowed
         | ErrorCause::Panicked
         | ErrorCause::Cancelled => false,
     }
@@ -120,17 +122,18 @@ mod tests {
     #[test]
     fn what_cannot_pass_is_never_tried_again() {
         for code in [400, 401, 403, 404, 422] {
-            assert_eq!(POLICY.after(status(code, None), &mut Tries::default(), 0.5), None, "{code}");
+            assert_eq!(POLICY.after(status(code, None), false, &mut Tries::default(), 0.5), None, "{code}");
         }
         for cause in [ErrorCause::Garbage, ErrorCause::NoKey, ErrorCause::Panicked, ErrorCause::Cancelled] {
-            assert_eq!(POLICY.after(cause, &mut Tries::default(), 0.5), None, "{cause:?}");
+            assert_eq!(POLICY.after(cause, false, &mut Tries::default(), 0.5), None, "{cause:?}");
         }
     }
 
     #[test]
     fn waits_longer_each_time_and_stops_after_four_tries() {
         let mut tries = Tries::default();
-        let waits: Vec<_> = std::iter::from_fn(|| POLICY.after(status(503, None), &mut tries, 1.0)).take(10).collect();
+        let waits: Vec<_> =
+            std::iter::from_fn(|| POLICY.after(status(503, None), false, &mut tries, 1.0)).take(10).collect();
         assert_eq!(waits, [1.0, 2.0, 4.0]);
         assert_eq!(tries, Tries { made: 4, waited_secs: 7.0 });
     }
@@ -138,17 +141,17 @@ mod tests {
     #[test]
     fn jitter_stays_between_half_and_whole() {
         for jitter in [0.0, 0.3, 1.0, 7.0, -2.0] {
-            let delay = POLICY.after(ErrorCause::Connect, &mut Tries::default(), jitter).unwrap();
+            let delay = POLICY.after(ErrorCause::Connect, false, &mut Tries::default(), jitter).unwrap();
             assert!((0.5..=1.0).contains(&delay), "{delay}");
         }
     }
 
     #[test]
     fn retry_after_is_honoured_unless_it_is_too_long() {
-        assert_eq!(POLICY.after(status(429, Some(7.0)), &mut Tries::default(), 0.0), Some(7.0));
-        assert_eq!(POLICY.after(status(429, Some(3600.0)), &mut Tries::default(), 0.0), None);
+        assert_eq!(POLICY.after(status(429, Some(7.0)), false, &mut Tries::default(), 0.0), Some(7.0));
+        assert_eq!(POLICY.after(status(429, Some(3600.0)), false, &mut Tries::default(), 0.0), None);
         let mut tries = Tries { made: 1, waited_secs: 50.0 };
-        assert_eq!(POLICY.after(status(429, Some(20.0)), &mut tries, 0.0), None, "the total is capped");
+        assert_eq!(POLICY.after(status(429, Some(20.0)), false, &mut tries, 0.0), None, "the total is capped");
     }
 
     #[test]

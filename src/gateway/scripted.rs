@@ -4,6 +4,9 @@
 //! after it, until a request fits; it is used once unless it says `repeat: true`. What must fit is the last message,
 //! whoever it is from, with those of the same role right before it: all results of parallel tool calls, say.
 //!
+//! Where an agent is in its script comes with each question and goes back with the answer: the world keeps it, so that
+//! a room that was ended at any moment goes on where it was.
+//!
 //! `tools` plays calls; arguments that are a text are read as a model's would be, so that `"{oops"` stays a text.
 
 use std::collections::BTreeMap;
@@ -13,8 +16,10 @@ use serde_json::{Map, Value};
 use super::assemble::parse;
 use super::provider::{ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
 use crate::base::Problem;
+use crate::base::hash::content_hash;
 use crate::base::text::{estimate_tokens, nearest, tokens_of_chars};
-use crate::mind::{CallKind, Completion, Finish, PromptMessage, ToolCall, Usage};
+use crate::mind::{CallKind, Completion, Finish, PromptMessage, ScriptPlace, ToolCall, Usage};
+use crate::workspace::yaml;
 
 /// Simulated seconds that a reply takes unless the script says otherwise.
 const DEFAULT_LATENCY_SECS: f32 = 0.4;
@@ -53,21 +58,15 @@ struct Part {
     turns: Vec<Turn>,
 }
 
-/// Which turns of its part a running agent has used.
-#[derive(Clone, Default, Debug)]
-struct Used {
-    /// All before this one: a long script is not looked through again from its start.
-    before: usize,
-    /// Of the others.
-    turns: Vec<bool>,
-}
-
-impl Used {
-    fn mark(&mut self, at: usize) {
-        self.turns[at] = true;
-        while self.turns.get(self.before).is_some_and(|used| *used) {
-            self.before += 1;
-        }
+/// Notes that an agent has used a turn of its part. All before `before` are used, so that a long script is not looked
+/// through again from its start.
+fn mark(place: &mut ScriptPlace, at: usize) {
+    if let Err(index) = place.used.binary_search(&at) {
+        place.used.insert(index, at);
+    }
+    while place.used.first() == Some(&place.before) {
+        place.used.remove(0);
+        place.before += 1;
     }
 }
 
@@ -77,56 +76,59 @@ pub struct ScriptedProvider {
     latency_secs: f32,
     agents: BTreeMap<String, Part>,
     default: Vec<Turn>,
-    /// Which turns of its part each running agent has used.
-    used: BTreeMap<String, Used>,
-    /// Where in `default` each running agent is.
-    next_default: BTreeMap<String, usize>,
-    calls: u64,
+    /// The script by its hash.
+    script: u64,
+    /// Where each agent is of whom nobody says where it is.
+    places: BTreeMap<String, ScriptPlace>,
 }
 
 impl ScriptedProvider {
     /// Reads a script. `place` is the file it came from, for the problems; all of them are found at once.
     pub fn from_yaml(text: &str, place: &str) -> Result<Self, Vec<Problem>> {
-        let value: Value = serde_yaml::from_str(text).map_err(|error| {
-            let line = error.location().map(|location| location.line());
+        let value = yaml::parse(text).map_err(|error| {
             let problem = Problem::error(
                 place,
-                format!("is not YAML: {error}"),
+                format!("is not YAML: {}", error.what),
                 "mend the line, or start from the example in the README",
             );
-            vec![problem.at_line(line)]
+            vec![problem.at_line(error.line)]
         })?;
         let mut script = Self {
             latency_secs: DEFAULT_LATENCY_SECS,
             agents: BTreeMap::new(),
             default: Vec::new(),
-            used: BTreeMap::new(),
-            next_default: BTreeMap::new(),
-            calls: 0,
+            script: content_hash(text.as_bytes()),
+            places: BTreeMap::new(),
         };
         let mut parser = Parser { text, place, problems: Vec::new() };
         parser.script(&value, &mut script);
         if parser.problems.is_empty() { Ok(script) } else { Err(parser.problems) }
     }
 
-    fn turn_for(&mut self, request: &ProviderRequest) -> Option<Turn> {
+    fn turn_for(&self, request: &ProviderRequest, place: &mut ScriptPlace) -> Option<Turn> {
         let moment = moment_of(&request.messages);
         if let Some(part) = self.agents.get(&request.agent).or_else(|| self.agents.get(&request.profile)) {
-            let used = self.used.entry(request.agent.clone()).or_default();
-            used.turns.resize(part.turns.len(), false);
-            let mut left = used.before..part.turns.len();
-            if let Some(at) = left.find(|at| !used.turns[*at] && part.turns[*at].fits(request, &moment)) {
+            let is_left = |at: &usize| place.used.binary_search(at).is_err();
+            let mut left = place.before..part.turns.len();
+            if let Some(at) = left.find(|at| is_left(at) && part.turns[*at].fits(request, &moment)) {
                 if !part.turns[at].repeat {
-                    used.mark(at);
+                    mark(place, at);
                 }
                 return Some(part.turns[at].clone());
             }
         }
-        let next = self.next_default.entry(request.agent.clone()).or_default();
         let count = self.default.len();
-        let at = (0..count).map(|step| (*next + step) % count).find(|at| self.default[*at].fits(request, &moment))?;
-        *next = at + 1;
+        let next = place.next_default;
+        let at = (0..count).map(|step| (next + step) % count).find(|at| self.default[*at].fits(request, &moment))?;
+        place.next_default = at + 1;
         Some(self.default[at].clone())
+    }
+
+    /// Where an agent is in this script: in another one it was nowhere yet.
+    fn place_of(&self, request: &ProviderRequest) -> ScriptPlace {
+        let known = request.script.as_ref().or_else(|| self.places.get(&request.agent));
+        let known = known.filter(|place| place.script == self.script).cloned();
+        known.unwrap_or(ScriptPlace { script: self.script, ..ScriptPlace::default() })
     }
 }
 
@@ -139,21 +141,27 @@ fn moment_of(messages: &[PromptMessage]) -> String {
 
 impl SimulatedProvider for ScriptedProvider {
     fn answer(&mut self, request: &ProviderRequest) -> SimulatedAnswer {
-        let turn = self.turn_for(request).unwrap_or_default();
+        let mut place = self.place_of(request);
+        let turn = self.turn_for(request, &mut place).unwrap_or_default();
         let latency_secs = turn.latency_secs.unwrap_or(self.latency_secs);
-        if let Some(error) = turn.error {
-            return SimulatedAnswer { outcome: Err(error), latency_secs };
-        }
         let mut tool_calls = Vec::new();
         for (name, arguments) in turn.tools {
-            self.calls += 1;
-            tool_calls.push(ToolCall::new(format!("call-{}", self.calls), name, arguments));
+            place.calls += 1;
+            tool_calls.push(ToolCall::new(format!("call-{}", place.calls), name, arguments));
+        }
+        if request.script.is_none() {
+            self.places.insert(request.agent.clone(), place.clone());
+        }
+        let script = Some(place);
+        if let Some(error) = turn.error {
+            return SimulatedAnswer { outcome: Err(error), latency_secs, script };
         }
         let called = tool_calls.iter().map(ToolCall::chars).sum();
         let output_tokens = estimate_tokens(&turn.text).saturating_add(tokens_of_chars(called));
         let usage = Usage { input_tokens: request.estimated_input_tokens(), cached_tokens: 0, output_tokens };
         let finish = if tool_calls.is_empty() { Finish::Stop } else { Finish::ToolCalls };
-        SimulatedAnswer { outcome: Ok(Completion { text: turn.text, tool_calls, usage, finish }), latency_secs }
+        let completion = Completion { text: turn.text, tool_calls, usage, finish };
+        SimulatedAnswer { outcome: Ok(completion), latency_secs, script }
     }
 }
 

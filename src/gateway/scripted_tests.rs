@@ -22,6 +22,7 @@ fn request(agent: &str, profile: &str, kind: CallKind, moment: &str) -> Provider
         tools: Vec::new(),
         max_output_tokens: 100,
         seed: 0,
+        script: None,
     }
 }
 

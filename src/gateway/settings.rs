@@ -6,12 +6,14 @@ use std::time::Duration;
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::address::{Address, NamedBy, Origin, Permission, Site};
 use super::guard::Patience;
 use super::keys::Environment;
 use super::retry::RetryPolicy;
 use super::vendor::{VENDORS, vendor};
+use super::worker::Terms;
 use crate::base::{Problem, text};
-use crate::workspace::SettingsSection;
+use crate::workspace::{Range, SettingsSection};
 
 /// The providers that compute their answers themselves, in simulated time.
 pub const SIMULATED: [&str; 2] = ["offline", "scripted"];
@@ -24,7 +26,8 @@ pub struct GatewaySettings {
     pub provider: String,
     /// Which model of it; its own default where absent.
     pub model: Option<String>,
-    /// Where vendors are asked, by name; `*_BASE_URL` or the vendor's own place where absent.
+    /// Where vendors are asked, by name, unless `*_BASE_URL` says otherwise; the vendor's own place where absent. An
+    /// address beyond this computer must be allowed by the person.
     pub base_urls: BTreeMap<String, String>,
     /// Questions under way at each provider at once.
     pub max_concurrent: u32,
@@ -64,6 +67,19 @@ impl Default for GatewaySettings {
 
 impl SettingsSection for GatewaySettings {
     const NAME: &'static str = "gateway";
+    const RANGES: &'static [Range] = &[Range::of("max_concurrent", 1.0, 1_000.0), Range::of("attempts", 1.0, 10.0)];
+}
+
+/// Where the person wants providers asked, by whose place that is. Known to the world because prices go by it.
+pub type Sites = BTreeMap<String, Site>;
+
+/// The places that the person named.
+pub fn sites_of_person(environment: &Environment) -> Sites {
+    let named = VENDORS.into_iter().filter_map(|vendor| {
+        let url = environment.address_of_person(vendor)?;
+        Some((vendor.name.to_owned(), Site::of(vendor, &vendor.complete_url(url))))
+    });
+    named.collect()
 }
 
 /// Who is asked, and which model.
@@ -124,10 +140,33 @@ impl GatewaySettings {
         Ok(Choice { provider, model })
     }
 
+    /// The provider that is meant where an agent names none, whether there is one of this name or not.
+    pub fn provider_meant<'a>(&'a self, stand_in: Option<&'a str>) -> &'a str {
+        let named = stand_in.unwrap_or(&self.provider);
+        named.split(':').next().unwrap_or(named)
+    }
+
     /// Where a vendor is asked, if it is one.
-    pub fn base_url(&self, provider: &str, environment: &Environment) -> Option<String> {
-        let setting = self.base_urls.get(provider).map(String::as_str);
-        Some(vendor(provider)?.resolve_base_url(setting, environment))
+    pub fn address(&self, provider: &str, environment: &Environment) -> Option<Address> {
+        Some(Address::of(vendor(provider)?, self.base_urls.get(provider).map(String::as_str), environment))
+    }
+
+    /// Whose place a provider is asked at: where the person named one, that one, else as these settings say.
+    pub fn site(&self, provider: &str, of_person: &Sites) -> Site {
+        let Some(vendor) = vendor(provider) else { return Site::Local };
+        let of_workspace = || self.base_urls.get(provider).map(|url| url.trim()).filter(|url| !url.is_empty());
+        let named = || Site::of(vendor, of_workspace().unwrap_or(vendor.base_url));
+        of_person.get(provider).copied().unwrap_or_else(named)
+    }
+
+    /// How a question is to be treated.
+    pub fn terms(&self, provider: &str) -> Terms {
+        Terms {
+            address: self.base_urls.get(provider).cloned(),
+            patience: self.patience(),
+            total: self.total_timeout(),
+            retry: self.retry_policy(),
+        }
     }
 
     /// How long a try may take.
@@ -212,11 +251,25 @@ pub fn provider_status(settings: &GatewaySettings, environment: &Environment) ->
         ready("scripted", "built in; plays a script: scripted:FILE".into()),
     ];
     for vendor in VENDORS {
-        let url = settings.base_url(vendor.name, environment).unwrap_or_default();
-        let url = keys.redact(&url);
+        let address = Address::of(vendor, settings.base_urls.get(vendor.name).map(String::as_str), environment);
+        let permission = address.permission(vendor, environment);
+        let url = keys.redact(&address.shown());
         let key_name = vendor.key_name.unwrap_or_default();
-        if keys.get(key_name).is_some() {
+        let has_key = keys.get(key_name).is_some();
+        if permission == Permission::Refused {
+            list.push(ProviderStatus {
+                name: vendor.name.to_owned(),
+                ready: false,
+                detail: format!("not asked: this workspace wants it asked at {url}, and you have not allowed that"),
+                remedy: how_to_allow(&url, environment),
+            });
+        } else if has_key && permission == Permission::WithKey {
             list.push(ready(vendor.name, format!("{key_name} is set; asked at {url}")));
+        } else if has_key {
+            list.push(ready(
+                vendor.name,
+                format!("asked at {url} without {key_name}, because {}", why_no_key(&address)),
+            ));
         } else if !vendor.needs_key(&url) {
             list.push(ready(
                 vendor.name,
@@ -233,6 +286,27 @@ pub fn provider_status(settings: &GatewaySettings, environment: &Environment) ->
         }
     }
     list
+}
+
+/// Why a key that is there is not sent.
+pub(super) fn why_no_key(address: &Address) -> &'static str {
+    match address.by {
+        NamedBy::Workspace => "only this workspace named that address",
+        NamedBy::Person | NamedBy::Vendor => "that address is not encrypted",
+    }
+}
+
+/// How a person allows an address that the workspace wants asked.
+pub(super) fn how_to_allow(url: &str, environment: &Environment) -> String {
+    let origin = Origin::of(url).map_or_else(|| url.to_owned(), |origin| origin.to_string());
+    match environment.workspace() {
+        Some(folder) => format!(
+            "if you trust it with what is in this workspace, run: workshop allow-address {origin} {}; else take \
+             gateway.base_urls out of the settings",
+            folder.display()
+        ),
+        None => format!("if you trust it, run: workshop allow-address {origin} WORKSPACE"),
+    }
 }
 
 #[cfg(test)]
@@ -269,6 +343,25 @@ mod tests {
         let settings = GatewaySettings { total_timeout_secs: f64::NAN, stall_timeout_secs: -5.0, ..Default::default() };
         assert_eq!(settings.total_timeout(), Duration::from_secs(120));
         assert_eq!(settings.patience().stall, Duration::from_secs(60));
+    }
+
+    #[test]
+    fn an_address_that_only_the_workspace_names_is_not_ready_and_says_how_to_allow_it() {
+        let environment = Environment::new([("OPENAI_API_KEY", "very-private-value".into())], None);
+        let environment = environment.in_workspace(std::path::Path::new("/home/ada/room"));
+        let at = |url: &str| {
+            let base_urls = BTreeMap::from([("openai".to_owned(), url.to_owned())]);
+            let settings = GatewaySettings { base_urls, ..GatewaySettings::default() };
+            let status = provider_status(&settings, &environment).into_iter().find(|status| status.name == "openai");
+            status.expect("it is a vendor")
+        };
+        let refused = at("https://user:pass@models.example/v1");
+        assert!(!refused.ready && refused.detail.contains("at https://models.example/v1"), "{refused:?}");
+        let command = "workshop allow-address https://models.example /home/ada/room";
+        assert!(refused.remedy.contains(command), "{}", refused.remedy);
+        let near = at("http://127.0.0.1:8080/v1");
+        assert!(near.ready && near.detail.contains("without OPENAI_API_KEY"), "{near:?}");
+        assert!(!format!("{refused:?}").contains("pass@"));
     }
 
     #[test]

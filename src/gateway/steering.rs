@@ -9,6 +9,7 @@ use serde_json::json;
 use super::budget::BudgetSettings;
 use super::ledger::{Tally, Timekeeping};
 use super::questions::Questions;
+use crate::mind::ModelFailure;
 use crate::schedule::Input;
 use crate::store::{EventDraft, EventKind, EventLog};
 use crate::workspace::ProblemReport;
@@ -39,8 +40,17 @@ pub struct TrialUsed {
     pub duration_ms: u64,
     /// What it used.
     pub used: Tally,
+    /// Whether it was answered on this computer or its network.
+    #[serde(default)]
+    pub is_local: bool,
     /// What went wrong, in words; nothing where an answer came.
     pub failure: Option<String>,
+    /// The same with its kind and its remedy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<ModelFailure>,
+    /// When it was over, in milliseconds of the wall clock since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_ms: Option<u64>,
 }
 
 impl Input for TrialUsed {
@@ -59,14 +69,14 @@ pub(super) fn take_in(
         log.write(EventDraft::new(EventKind::Input, json!({ "what": "stand-in provider", "provider": provider })));
     }
     for trial in trials.read() {
-        questions.ledger.book(trial.timekeeping, trial.used);
+        questions.ledger.book(trial.timekeeping, trial.is_local, trial.used);
         let mut data = json!({
             "kind": "trial",
             "provider": trial.provider,
             "model": trial.model,
             "tokens": trial.used.tokens,
             "duration_ms": trial.duration_ms,
-            "cost_usd": trial.used.cost_usd(),
+            "cost_usd": trial.used.cost().known(),
         });
         if let Some(failure) = &trial.failure {
             data["error"] = json!({ "what": failure });

@@ -25,7 +25,7 @@ impl SimulatedProvider for Named {
             None => Ok(completion),
             Some(status) => Err(SimulatedError { status, retry_after_secs: None, message: "no".into() }),
         };
-        SimulatedAnswer { outcome, latency_secs: 0.5 }
+        SimulatedAnswer { outcome, latency_secs: 0.5, script: None }
     }
 }
 

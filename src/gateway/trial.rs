@@ -9,10 +9,12 @@ use std::time::{Duration, Instant};
 use bevy::ecs::world::World;
 use crossbeam_channel::{Receiver, bounded};
 
+use super::address::Site;
 use super::budget::{BudgetSettings, Scope};
 use super::dispatch::{SimulatedProviders, Surroundings};
 use super::keys::Environment;
 use super::ledger::{Reservation, Tally, Timekeeping};
+use super::prices::{PriceSettings, Rate, rate};
 use super::provider::ProviderRequest;
 use super::questions::{Questions, tally, used};
 use super::retry::RetryPolicy;
@@ -20,8 +22,9 @@ use super::settings::{Choice, GatewaySettings};
 use super::steering::TrialUsed;
 use super::worker::{GatewayCommand, GatewayEvent, Latency, SimulatedFactories, Terms, Worker};
 use crate::base::{Problem, RequestId};
-use crate::mind::{CallKind, Completion, FailureKind, ModelFailure, PromptMessage, Role, Usage};
+use crate::mind::{CallKind, Completion, Effort, FailureKind, ModelFailure, PromptMessage, Role};
 use crate::schedule::Door;
+use crate::store::now_ms;
 
 /// An answer must be there after so long, in real time.
 const ANSWER_AT_MOST: Duration = Duration::from_secs(30);
@@ -52,6 +55,8 @@ pub struct Tried {
     pub duration: Duration,
     /// What it used: what was reckoned with, where nobody knows better.
     pub used: Tally,
+    /// Whether it was answered on this computer or its network.
+    pub is_local: bool,
 }
 
 impl Trial {
@@ -66,39 +71,43 @@ impl Trial {
             .into_iter()
             .filter(|cap| !matches!(cap.scope, Scope::AgentRun | Scope::AgentHour | Scope::Activation))
             .collect();
-        if let Some(refusal) = questions.ledger.would_refuse(&reservation(&choice, &request), &of_room) {
+        let site = settings.site(&choice.provider, &questions.sites);
+        let rate = rate(&choice, site, world.resource::<PriceSettings>());
+        if let Some(refusal) = questions.ledger.would_refuse(&reservation(&choice, &request, (site, rate)), &of_room) {
             let place = format!("budget.{}", refusal.cap.name);
             let what = format!("{} was not asked: {}", choice.provider, refusal.what());
             return Err(Problem::error(place, what, refusal.remedy()));
         }
         let environment = world.resource::<Surroundings>().0.clone();
         let factories = world.resource::<SimulatedProviders>().0.clone();
-        Self::ask(choice, request, settings, environment, factories)
+        Self::ask(choice, request, (site, rate), settings, environment, factories)
     }
 
     fn ask(
         choice: Choice,
         request: ProviderRequest,
+        (site, rate): (Site, Rate),
         settings: &GatewaySettings,
         environment: Environment,
         factories: SimulatedFactories,
     ) -> Result<Self, Problem> {
-        let terms = terms(&choice, settings, &environment);
+        let terms = terms(&choice, settings);
         let stop = Arc::new(AtomicBool::new(false));
         let (tell, done) = bounded(1);
         let (asked, stopping) = (choice.clone(), stop.clone());
         let run = move || {
             let began = Instant::now();
-            let most = reservation(&asked, &request).most;
-            let (outcome, latency) = ask_worker(&asked, request, terms, (environment, factories), &stopping);
+            let most = request.most();
+            let (outcome, latency, effort) = ask_worker(&asked, request, terms, (environment, factories), &stopping);
             let duration = match latency {
                 Some(Latency::Simulated(secs)) => Duration::from_secs_f32(secs.clamp(0.0, 3600.0)),
                 Some(Latency::Outside(millis)) => Duration::from_millis(millis),
                 None => began.elapsed(),
             };
-            let used = used(&asked, &outcome).unwrap_or(most);
+            let used = used(&asked, &outcome, effort, most).tally(rate);
             // Nobody waits for it any more where this fails.
-            let _ = tell.send(Tried { choice: asked, outcome, duration, used });
+            let is_local = site == Site::Local;
+            let _ = tell.send(Tried { choice: asked, outcome, duration, used, is_local });
         };
         thread::Builder::new().name("trial".into()).spawn(run).map_err(|error| {
             let what = format!("a thread cannot be started: {error}");
@@ -143,7 +152,10 @@ impl Tried {
             timekeeping: timekeeping(&self.choice),
             duration_ms: u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX),
             used: self.used,
+            is_local: self.is_local,
             failure: self.outcome.as_ref().err().map(|failure| failure.what.clone()),
+            cause: self.outcome.as_ref().err().cloned(),
+            at_ms: Some(now_ms()),
         };
         world.resource_mut::<Door<TrialUsed>>().push(used);
     }
@@ -164,29 +176,30 @@ fn request(choice: &Choice) -> ProviderRequest {
         tools: Vec::new(),
         max_output_tokens: TOKENS_AT_MOST,
         seed: 1,
+        script: None,
     }
 }
 
-fn reservation(choice: &Choice, request: &ProviderRequest) -> Reservation {
-    let usage = Usage {
-        input_tokens: request.estimated_input_tokens(),
-        cached_tokens: 0,
-        output_tokens: request.max_output_tokens,
-    };
-    let most = tally(choice, usage);
-    Reservation { agent: "user".into(), activation: None, kind: request.kind, timekeeping: timekeeping(choice), most }
+fn reservation(choice: &Choice, request: &ProviderRequest, (site, rate): (Site, Rate)) -> Reservation {
+    Reservation {
+        agent: "user".into(),
+        activation: None,
+        kind: request.kind,
+        timekeeping: timekeeping(choice),
+        is_local: site == Site::Local,
+        most: tally(rate, request.most(), 1),
+    }
 }
 
 /// Impatient ones: a person waits, and wants to hear of the first thing that goes wrong.
-fn terms(choice: &Choice, settings: &GatewaySettings, environment: &Environment) -> Terms {
+fn terms(choice: &Choice, settings: &GatewaySettings) -> Terms {
     let mut patience = settings.patience();
     patience.stall = patience.stall.min(SILENCE_AT_MOST);
     Terms {
-        base_url: settings.base_url(&choice.provider, environment).unwrap_or_default(),
         patience,
         total: settings.total_timeout().min(ANSWER_AT_MOST),
         retry: RetryPolicy { attempts: 1, ..settings.retry_policy() },
-        max_concurrent: 1,
+        ..settings.terms(&choice.provider)
     }
 }
 
@@ -197,8 +210,9 @@ fn ask_worker(
     terms: Terms,
     (environment, factories): (Environment, SimulatedFactories),
     stop: &AtomicBool,
-) -> (Result<Completion, ModelFailure>, Option<Latency>) {
-    let failed = |kind, what: String, remedy: &str| (Err(ModelFailure::new(kind, what, remedy)), None);
+) -> (Result<Completion, ModelFailure>, Option<Latency>, Option<Effort>) {
+    let failed =
+        |kind, what: String, remedy: &str| (Err(ModelFailure::new(kind, what, remedy)), None, Some(Effort::default()));
     let provider = &choice.provider;
     let worker = match Worker::start(environment, factories) {
         Ok(worker) => worker,
@@ -221,8 +235,8 @@ fn ask_worker(
             is_stopped = true;
             sent = worker.send(GatewayCommand::Cancel { id: QUESTION });
         }
-        if let Some(GatewayEvent::Finished { outcome, latency, .. }) = worker.next(LOOK) {
-            return (outcome, Some(latency));
+        if let Some(GatewayEvent::Finished { outcome, latency, effort, .. }) = worker.next(LOOK) {
+            return (outcome, Some(latency), Some(effort));
         }
     }
     let what = format!("{provider} was asked and the gateway never said what came of it");

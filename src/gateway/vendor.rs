@@ -2,7 +2,6 @@
 
 use super::anthropic::ANTHROPIC;
 use super::gemini::GEMINI;
-use super::keys::Environment;
 use super::ollama::OLLAMA;
 use super::openai::OPENAI;
 
@@ -59,10 +58,8 @@ pub fn vendor(name: &str) -> Option<&'static Vendor> {
 }
 
 impl Vendor {
-    /// Where it is asked: as the settings say, else the environment, else at its own place. Ends in `/`.
-    pub fn resolve_base_url(&self, setting: Option<&str>, environment: &Environment) -> String {
-        let chosen = setting.map(str::trim).filter(|url| !url.is_empty());
-        let url = chosen.or_else(|| environment.var(self.base_url_name)).unwrap_or(self.base_url);
+    /// A base URL with what belongs behind it. Ends in `/`.
+    pub fn complete_url(&self, url: &str) -> String {
         let mut url = url.trim_end_matches('/').to_owned();
         url.push('/');
         let has_path = url.split_once("://").is_some_and(|(_, rest)| rest.find('/') != Some(rest.len() - 1));
@@ -78,39 +75,22 @@ impl Vendor {
     }
 }
 
-/// Whether a URL points at this computer, where no proxy belongs in between.
-pub fn is_loopback(url: &str) -> bool {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let host = match host.strip_prefix('[') {
-        Some(v6) => v6.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_base_url_without_a_path_gets_the_usual_one() {
-        let nowhere = Environment::default();
         let table = [
-            (&ANTHROPIC, Some("http://127.0.0.1:1"), "http://127.0.0.1:1/v1/"),
-            (&ANTHROPIC, Some("http://127.0.0.1:1/other/"), "http://127.0.0.1:1/other/"),
-            (&OPENAI, Some("http://h:8/v1"), "http://h:8/v1/"),
-            (&OPENAI, None, "https://api.openai.com/v1/"),
-            (&GEMINI, Some("  "), "https://generativelanguage.googleapis.com/v1beta/"),
-            (&OLLAMA, None, "http://localhost:11434/"),
+            (&ANTHROPIC, "http://127.0.0.1:1", "http://127.0.0.1:1/v1/"),
+            (&ANTHROPIC, "http://127.0.0.1:1/other/", "http://127.0.0.1:1/other/"),
+            (&OPENAI, "http://h:8/v1", "http://h:8/v1/"),
+            (&OPENAI, OPENAI.base_url, "https://api.openai.com/v1/"),
+            (&OLLAMA, OLLAMA.base_url, "http://localhost:11434/"),
         ];
-        for (vendor, setting, wanted) in table {
-            assert_eq!(vendor.resolve_base_url(setting, &nowhere), wanted);
+        for (vendor, url, wanted) in table {
+            assert_eq!(vendor.complete_url(url), wanted);
         }
-        let environment = Environment::new([("OPENAI_BASE_URL", "http://e/v2".into())], None);
-        assert_eq!(OPENAI.resolve_base_url(None, &environment), "http://e/v2/");
-        assert_eq!(OPENAI.resolve_base_url(Some("http://s/v3"), &environment), "http://s/v3/");
     }
 
     #[test]
@@ -118,15 +98,5 @@ mod tests {
         assert!(OPENAI.needs_key("https://api.openai.com/v1/"));
         assert!(!OPENAI.needs_key("http://127.0.0.1:8080/v1/"));
         assert!(!OLLAMA.needs_key(OLLAMA.base_url));
-    }
-
-    #[test]
-    fn loopback_is_known_in_every_form() {
-        for url in ["http://127.0.0.1:80/v1", "http://localhost/", "http://[::1]:9/", "http://u@127.0.0.9"] {
-            assert!(is_loopback(url), "{url}");
-        }
-        for url in ["http://localhost.example/", "https://api.openai.com/v1/", "http://127.0.0.1.example/"] {
-            assert!(!is_loopback(url), "{url}");
-        }
     }
 }

@@ -1,27 +1,27 @@
 //! The thread on which models are asked: commands in, events out, both through bounded channels. Every
 //! question that gets in is answered by exactly one [`GatewayEvent::Finished`], whatever happens.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, TrySendError, bounded};
 use tokio::runtime::Runtime;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::failure::{Place, failure};
 use super::guard::Patience;
-use super::keys::{Environment, KeyFileStamp, Keys};
+use super::keys::{Environment, FilesStamp, Keys};
 use super::live::LiveCall;
 use super::outside::{Call, answer};
 use super::provider::{ErrorCause, ProviderError, ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
 use super::retry::{RetryPolicy, Tries};
 use super::settings::Choice;
 use crate::base::{Problem, RequestId};
-use crate::mind::{Completion, FailureKind, ModelFailure};
+use crate::mind::{Completion, Effort, FailureKind, ModelFailure, ScriptPlace};
 
 /// Commands that may wait for the worker: more than the slots of all providers together, so that a
 /// simulated question always gets in in its own tick.
@@ -30,22 +30,22 @@ const COMMANDS: usize = 4096;
 const EVENTS: usize = 1024;
 /// From here on pieces of text wait: the ends of answers must always find room.
 const ROOM_FOR_ENDS: usize = 512;
+/// How often the file of keys is looked at while nobody asks.
+const LOOK_AT_KEYS: Duration = Duration::from_secs(1);
 /// How long the worker may take to stop.
 const SHUTDOWN: Duration = Duration::from_secs(2);
 
 /// How a question is to be treated.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Terms {
-    /// Where the vendor is asked; empty for a simulated provider.
-    pub base_url: String,
+    /// Where the workspace wants the vendor asked, if it says so. The person may say otherwise.
+    pub address: Option<String>,
     /// How long a try may take.
     pub patience: Patience,
     /// How long it may take in all.
     pub total: Duration,
     /// When to try again.
     pub retry: RetryPolicy,
-    /// Questions under way at the provider at once.
-    pub max_concurrent: u32,
 }
 
 /// What the world tells the worker.
@@ -95,6 +95,11 @@ pub enum GatewayEvent {
         /// The call so far.
         call: LiveCall,
     },
+    /// A person changed the keys, or said where vendors are asked.
+    AccessChanged {
+        /// What is so now.
+        environment: Box<Environment>,
+    },
     /// A question has its answer.
     Finished {
         /// Which.
@@ -103,6 +108,10 @@ pub enum GatewayEvent {
         outcome: Result<Completion, ModelFailure>,
         /// How long it took.
         latency: Latency,
+        /// What else it took.
+        effort: Effort,
+        /// Where the agent is in its script now, if one was played.
+        script: Option<ScriptPlace>,
     },
 }
 
@@ -154,7 +163,6 @@ impl Worker {
             environment,
             keys: None,
             runtime: None,
-            semaphores: HashMap::new(),
             factories,
             simulated: HashMap::new(),
         };
@@ -213,16 +221,26 @@ struct Desk {
     cancel_all: CancellationToken,
     cancels: Cancels,
     environment: Environment,
-    keys: Option<(KeyFileStamp, Arc<Keys>)>,
+    keys: Option<(FilesStamp, Arc<Keys>)>,
     runtime: Option<Runtime>,
-    semaphores: HashMap<String, Arc<Semaphore>>,
     factories: SimulatedFactories,
     simulated: HashMap<Choice, Box<dyn SimulatedProvider>>,
 }
 
 impl Desk {
     fn work(mut self, commands: &Receiver<GatewayCommand>) {
-        while let Ok(command) = commands.recv() {
+        loop {
+            let command = match commands.recv_timeout(LOOK_AT_KEYS) {
+                Ok(command) => command,
+                Err(RecvTimeoutError::Timeout) => {
+                    // What failed for want of a key is asked again when there is one, and not before somebody asks.
+                    if self.keys.is_some() {
+                        self.keys();
+                    }
+                    continue;
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
             match command {
                 GatewayCommand::Complete { id, request, choice, terms } => {
                     if choice.is_simulated() {
@@ -247,22 +265,26 @@ impl Desk {
     }
 
     fn answer_simulated(&mut self, id: RequestId, request: &ProviderRequest, choice: Choice, terms: &Terms) {
-        let (outcome, latency_secs) = match self.simulated_provider(&choice) {
+        let failed = |attempts, failure| Simulated { outcome: Err(failure), latency_secs: 0.0, attempts, script: None };
+        let simulated = match self.simulated_provider(&choice) {
             Ok(provider) => {
                 let tried = catch_unwind(AssertUnwindSafe(|| simulate(provider.as_mut(), request, &choice, terms)));
                 tried.unwrap_or_else(|_| {
                     // What broke may be broken inside: the next question gets a new one.
                     self.simulated.remove(&choice);
                     let error = ProviderError::new(ErrorCause::Panicked, "");
-                    (Err(simulated_failure(&error, &choice, 1)), 0.0)
+                    failed(1, simulated_failure(&error, &choice, 1))
                 })
             }
             Err(problem) => {
                 let what = format!("{} cannot be started: {}", choice.provider, problem.what);
-                (Err(ModelFailure::new(FailureKind::Rejected, what, problem.remedy)), 0.0)
+                failed(0, ModelFailure::new(FailureKind::Rejected, what, problem.remedy))
             }
         };
-        self.finish(GatewayEvent::Finished { id, outcome, latency: Latency::Simulated(latency_secs) });
+        let Simulated { outcome, latency_secs, attempts, script } = simulated;
+        let latency = Latency::Simulated(latency_secs);
+        let effort = Effort { attempts, ..Effort::default() };
+        self.finish(GatewayEvent::Finished { id, outcome, latency, effort, script });
     }
 
     fn simulated_provider(&mut self, choice: &Choice) -> Result<&mut Box<dyn SimulatedProvider>, Problem> {
@@ -282,22 +304,19 @@ impl Desk {
     fn ask_outside(&mut self, id: RequestId, request: ProviderRequest, choice: Choice, terms: Terms) {
         let keys = self.keys();
         let begun = Instant::now();
-        let permits = usize::try_from(terms.max_concurrent.max(1)).unwrap_or(1);
-        let semaphore =
-            self.semaphores.entry(choice.provider.clone()).or_insert_with(|| Arc::new(Semaphore::new(permits))).clone();
         let cancel = self.cancel_all.child_token();
-        let key_file = self.environment.key_file().map_or_else(|| "keys.env".into(), |path| path.display().to_string());
         self.cancels.lock().unwrap_or_else(PoisonError::into_inner).insert(id, cancel.clone());
-        let call = Call { id, request, choice, terms, keys, key_file, semaphore, cancel, events: self.events.clone() };
+        let environment = self.environment.clone();
+        let call = Call { id, request, choice, terms, keys, environment, cancel, events: self.events.clone() };
         match self.runtime() {
             Ok(runtime) => {
                 let (cancels, events) = (self.cancels.clone(), self.events.clone());
                 runtime.spawn(async move {
-                    let outcome = answer(call).await;
+                    let (outcome, effort) = answer(call).await;
                     cancels.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
                     let latency = Latency::Outside(u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX));
                     // Nobody listens any more when the world is gone already.
-                    let _ = events.send(GatewayEvent::Finished { id, outcome, latency });
+                    let _ = events.send(GatewayEvent::Finished { id, outcome, latency, effort, script: None });
                 });
             }
             Err(error) => {
@@ -305,7 +324,13 @@ impl Desk {
                 let what = format!("the network cannot be used: {error}");
                 let remedy = "free some memory or threads and try again";
                 let failure = ModelFailure::new(FailureKind::Unavailable, what, remedy);
-                self.finish(GatewayEvent::Finished { id, outcome: Err(failure), latency: Latency::Outside(0) });
+                self.finish(GatewayEvent::Finished {
+                    id,
+                    outcome: Err(failure),
+                    latency: Latency::Outside(0),
+                    effort: Effort::default(),
+                    script: None,
+                });
             }
         }
     }
@@ -325,18 +350,23 @@ impl Desk {
 
     /// The keys; read again where a person has written to their file since.
     fn keys(&mut self) -> Arc<Keys> {
-        let stamp = self.environment.key_file_stamp();
+        let stamp = self.environment.stamp();
         if let Some((known, keys)) = &self.keys
             && *known == stamp
         {
             return keys.clone();
+        }
+        if self.keys.is_some() {
+            self.environment = std::mem::take(&mut self.environment).read_again();
         }
         let (keys, problems) = Keys::load(&self.environment);
         for problem in problems {
             tracing::warn!("{}", keys.redact(&problem.to_string()));
         }
         let keys = Arc::new(keys);
-        self.keys = Some((stamp, keys.clone()));
+        if self.keys.replace((stamp, keys.clone())).is_some() && has_room(&self.events) {
+            self.finish(GatewayEvent::AccessChanged { environment: Box::new(self.environment.clone()) });
+        }
         keys
     }
 
@@ -346,6 +376,14 @@ impl Desk {
     }
 }
 
+/// What came of asking a simulated provider.
+struct Simulated {
+    outcome: Result<Completion, ModelFailure>,
+    latency_secs: f32,
+    attempts: u32,
+    script: Option<ScriptPlace>,
+}
+
 /// Asks a simulated provider as a real one would be asked: what may pass is tried again, and every wait
 /// is added to the simulated latency.
 fn simulate(
@@ -353,30 +391,44 @@ fn simulate(
     request: &ProviderRequest,
     choice: &Choice,
     terms: &Terms,
-) -> (Result<Completion, ModelFailure>, f32) {
+) -> Simulated {
     let total = terms.total.as_secs_f32();
     let mut latency_secs = 0.0;
     let mut tries = Tries::default();
+    let mut request = Cow::Borrowed(request);
+    let mut script = None;
     loop {
-        let SimulatedAnswer { outcome, latency_secs: took } = provider.answer(request);
+        let SimulatedAnswer { outcome, latency_secs: took, script: place } = provider.answer(&request);
+        if place.is_some() {
+            script.clone_from(&place);
+            if request.script.is_some() {
+                request.to_mut().script = place;
+            }
+        }
         latency_secs += if took.is_finite() { took.max(0.0) } else { total };
         if latency_secs > total {
             let error = ProviderError::new(ErrorCause::TooLong(total as u32), "");
-            return (Err(simulated_failure(&error, choice, tries.made + 1)), total);
+            let attempts = tries.made + 1;
+            let outcome = Err(simulated_failure(&error, choice, attempts));
+            return Simulated { outcome, latency_secs: total, attempts, script };
         }
         let error = match outcome {
-            Ok(completion) => return (Ok(completion), latency_secs),
+            Ok(completion) => {
+                return Simulated { outcome: Ok(completion), latency_secs, attempts: tries.made + 1, script };
+            }
             Err(error) => error,
         };
         let SimulatedError { status, retry_after_secs, message } = error;
         let cause = ErrorCause::Status { status, retry_after_secs: retry_after_secs.map(f64::from) };
         // The seed stands in for chance: the same question waits equally long each time.
         let jitter = (request.seed.wrapping_add(u64::from(tries.made)) % 1000) as f64 / 1000.0;
-        match terms.retry.after(cause, &mut tries, jitter) {
+        match terms.retry.after(cause, false, &mut tries, jitter) {
             Some(wait_secs) => latency_secs += wait_secs as f32,
             None => {
                 let error = ProviderError::new(cause, message);
-                return (Err(simulated_failure(&error, choice, tries.made)), latency_secs);
+                let failure = simulated_failure(&error, choice, tries.made);
+                let outcome = Err(ModelFailure { is_final: tries.made >= terms.retry.attempts, ..failure });
+                return Simulated { outcome, latency_secs, attempts: tries.made, script };
             }
         }
     }
@@ -384,7 +436,7 @@ fn simulate(
 
 fn simulated_failure(error: &ProviderError, choice: &Choice, tries: u32) -> ModelFailure {
     let (provider, model) = (choice.provider.as_str(), choice.model.as_str());
-    let place = Place { provider, model, base_url: "", key_name: None, key_file: "" };
+    let place = Place { provider, model, base_url: "", key_name: None, key_file: "", withheld: None, how_to_allow: "" };
     failure(error, place, tries, &Keys::default())
 }
 

@@ -87,6 +87,11 @@ pub(super) fn call_hash(call: &ToolCall) -> u64 {
     content_hash(format!("{}\n{}", call.name, call.arguments).as_bytes())
 }
 
+/// A call and what came of it.
+pub(super) fn outcome_hash(call: &ToolCall, answer: &str) -> u64 {
+    content_hash(format!("{}\n{}\n{answer}", call.name, call.arguments).as_bytes())
+}
+
 /// A piece of work that waits or goes on.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Activation {
@@ -126,7 +131,13 @@ pub struct Activation {
     pub failures: u32,
     /// It does not ask before this tick.
     pub not_before: u64,
-    /// The calls that it has made, by hash: to repeat one is no progress.
+    /// The cap by the hour that it waits for, if one holds it back.
+    #[serde(default)]
+    pub cap_hold: Option<CapHold>,
+    /// Whether a person held its agent back when work was last given out.
+    #[serde(default)]
+    pub is_held: bool,
+    /// The calls that it has made with what came of them, by hash: to get the same again is no progress.
     pub made: BTreeSet<u64>,
     /// What agents that it started told it and it has not been asked about.
     pub mail: VecDeque<String>,
@@ -136,6 +147,30 @@ pub struct Activation {
     pub told: String,
     /// Whether its session changed since it was written down.
     pub is_unwritten: bool,
+    /// The tick in which its session was last written down; 0: never.
+    #[serde(default)]
+    pub written_tick: u64,
+    /// How large its session was then.
+    #[serde(default)]
+    pub written_bytes: u64,
+}
+
+/// How long a cap by the hour leaves no room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CapWait {
+    /// Minutes until the oldest use is an hour ago.
+    pub minutes: u32,
+    /// Whether they are minutes of the world outside, not of the room.
+    pub is_outside: bool,
+}
+
+/// A cap by the hour that leaves no room for a piece of work.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CapHold {
+    /// Which cap, by what, and what lifts it.
+    pub why: String,
+    /// Minutes of the world outside that are still to pass; where the room's own count, the tick says it.
+    pub outside_minutes: u32,
 }
 
 impl Activation {
@@ -162,6 +197,19 @@ impl Activation {
         messages
     }
 
+    /// The session as it stands now: with what tools have answered in the turn that goes on, and with what came in.
+    pub fn messages_so_far(&self) -> Vec<PromptMessage> {
+        let mut messages = self.messages.clone();
+        if let Phase::Calling { calls } = &self.phase {
+            messages.extend(calls.iter().filter_map(|call| match &call.progress {
+                CallProgress::Answered(text) => Some(PromptMessage::result(&call.call, text.clone())),
+                _ => None,
+            }));
+        }
+        messages.extend(self.mail.iter().map(|text| PromptMessage::words(Role::User, text.clone())));
+        messages
+    }
+
     /// What a person is asked about it, if one is.
     pub fn question(&self) -> Option<(usize, &ToolCall, &str)> {
         let (index, call) = self.current_call()?;
@@ -179,7 +227,7 @@ impl Activation {
     /// Whether it could go on if it had a place.
     pub(super) fn wants_slot(&self, now: u64) -> bool {
         match &self.phase {
-            Phase::Due => now >= self.not_before,
+            Phase::Due => now >= self.not_before && self.cap_hold.as_ref().is_none_or(|hold| hold.outside_minutes == 0),
             Phase::Calling { .. } => self.current_call().is_none_or(|(_, call)| call.progress == CallProgress::Pending),
             _ => false,
         }
@@ -209,6 +257,21 @@ pub struct Thread {
     pub messages: Vec<PromptMessage>,
     /// What those who started it may do: it may never do more.
     pub starters: Vec<Authority>,
+    /// Whether a person stopped it: nothing that agents say wakes it again.
+    #[serde(default)]
+    pub is_stopped: bool,
+    /// What the agent that started it is to be told once everything that this one set going is over.
+    #[serde(default)]
+    pub report: Option<Report>,
+}
+
+/// How the last piece of work of a thread ended, for the agent that started it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Report {
+    /// The piece of work.
+    pub activation: ActivationKey,
+    /// What is told.
+    pub words: String,
 }
 
 /// How a piece of work ended.
@@ -240,7 +303,26 @@ impl Ending {
         match self {
             Self::Completed { .. } => "completed",
             Self::Failed { .. } => "failed",
-            Self::Aborted { .. } => "aborted",
+            Self::Aborted { by_person: true, .. } => "aborted",
+            Self::Aborted { by_person: false, .. } => "limited",
+        }
+    }
+
+    /// Why it did not complete.
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Self::Completed { .. } => None,
+            Self::Failed { why } | Self::Aborted { why, .. } => Some(why),
+        }
+    }
+
+    /// What the agent that started the work is told of it; nothing of what a person stopped.
+    pub(super) fn report_words(&self) -> Option<String> {
+        match self {
+            Self::Completed { text } => Some(format!("finished: {text}")),
+            Self::Failed { why } => Some(format!("failed: {why}")),
+            Self::Aborted { why, by_person: false } => Some(format!("was stopped: {why}")),
+            Self::Aborted { by_person: true, .. } => None,
         }
     }
 }

@@ -49,3 +49,18 @@ pub enum KernelCommand {
 impl Input for KernelCommand {
     const KIND: &'static str = "kernel";
 }
+
+/// Work that a session's file calls unfinished and that nothing else is known of. An input.
+#[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct WorkDropped {
+    /// Whose it was, by id.
+    pub agent: Id,
+    /// Which work, since when, and why it is dropped.
+    pub what: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+impl Input for WorkDropped {
+    const KIND: &'static str = "work_dropped";
+}

@@ -9,16 +9,18 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use bevy::ecs::prelude::Resource;
 use serde::{Deserialize, Serialize};
 
-use super::activation::{Activation, Ending, Finished, Origin, Phase, Thread};
+use super::activation::{Activation, CapWait, Ending, Finished, Origin, Phase, Report, Thread};
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
-use crate::mind::{PromptMessage, Role, task_words};
+use crate::mind::{CapScope, PromptMessage, Role, task_words};
 use crate::simulation::ActivityId;
 
 /// Pieces of work that are over and still known, for whoever shows them.
 const FINISHED_KNOWN: usize = 200;
 /// Places further back than this are not counted out to those who wait.
 const PLACES_TOLD: usize = 20;
+/// A session of so many bytes is written half as often as a short one, one of twice as many a third as often.
+const SESSION_BYTES_PER_WRITE: u64 = 64 * 1024;
 
 /// Something that the world is to do for the kernel.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -58,6 +60,9 @@ pub enum Effect {
         activation: Box<Activation>,
         /// How it ended.
         ending: Ending,
+        /// The record of what a person did, where that ended it.
+        #[serde(default)]
+        cause: Option<Seq>,
     },
 }
 
@@ -71,9 +76,13 @@ pub enum NoReply {
         /// In words.
         why: String,
     },
-    /// A cap is reached: nothing is asked until a person says so.
+    /// A cap refused the question.
     OverBudget {
-        /// Which, and by what.
+        /// Whose use the cap counts: that alone ends or waits.
+        scope: CapScope,
+        /// For caps by the hour: how long.
+        wait: Option<CapWait>,
+        /// Which, by what, and what lifts it.
         why: String,
     },
     /// The same may work later.
@@ -102,11 +111,15 @@ pub struct Kernel {
     pub(super) stopped_by: Option<String>,
     /// Until this tick nobody is asked, because of a rate limit.
     pub(super) resume_tick: Option<u64>,
+    /// Why sessions could not be written down lately, as a person was told.
+    pub(super) session_trouble: Option<String>,
     /// Rate limits, one after another.
     pub(super) rate_limits: u32,
     /// Numbers that a person set and that stand in for the settings'.
     pub(super) concurrency: Option<u32>,
     pub(super) depth_at_most: Option<u32>,
+    /// The caps as of the last look, by hash: work that waits for one is tried again when they change.
+    pub(super) caps: u64,
     pub(super) finished: VecDeque<Finished>,
     pub(super) outgoing: VecDeque<Effect>,
     /// Whether something happened since work was last given out.
@@ -208,6 +221,8 @@ impl Kernel {
             live: Some(work.key),
             messages: Vec::new(),
             starters: Vec::new(),
+            is_stopped: false,
+            report: None,
         };
         self.asked.entry(work.key).or_default().insert(super::guards::asking(&work.agent, &work.input));
         self.threads.insert(work.key, thread);
@@ -243,11 +258,15 @@ impl Kernel {
             strikes: 0,
             failures: 0,
             not_before: 0,
+            cap_hold: None,
+            is_held: false,
             made: BTreeSet::new(),
             mail: VecDeque::new(),
             has_signalled: false,
             told: String::new(),
             is_unwritten: true,
+            written_tick: 0,
+            written_bytes: 0,
         };
         self.activations.insert(activation.key, activation);
         self.is_unsettled = true;
@@ -280,65 +299,42 @@ impl Kernel {
     }
 
     /// An agent left the room: its work ends.
-    pub fn left(&mut self, agent: AgentKey) {
+    pub fn left(&mut self, agent: AgentKey, cause: Option<Seq>) {
         let gone = self.activations.values().filter(|activation| activation.agent_key == Some(agent));
         for key in gone.map(|activation| activation.key).collect::<Vec<_>>() {
-            self.end(key, Ending::Aborted { why: "the agent left the room".into(), by_person: true });
+            self.end_because(key, Ending::Aborted { why: "the agent left the room".into(), by_person: true }, cause);
         }
     }
 
-    /// A person pauses all work, or lets it go on. Going on also lifts the stop of a cap.
-    pub fn set_paused(&mut self, is_paused: bool) {
-        self.is_paused = is_paused;
-        if !is_paused {
-            self.stopped_by = None;
-        }
-        self.is_unsettled = true;
-    }
-
-    /// A cap is another now: work that it stopped goes on.
-    pub fn lift_stop(&mut self) {
-        if self.stopped_by.take().is_some() {
-            self.is_unsettled = true;
-        }
-    }
-
-    /// A person sets how much goes on at once, and how deep agents may start agents. For what begins from now on.
-    pub fn set_limits(&mut self, concurrency: Option<u32>, depth_at_most: Option<u32>) {
-        self.concurrency = concurrency.or(self.concurrency);
-        self.depth_at_most = depth_at_most.or(self.depth_at_most);
-        self.is_unsettled = true;
-    }
-
-    /// A person stops a piece of work. Whether there was such a one.
-    pub fn kill(&mut self, key: ActivationKey, why: &str) -> bool {
-        self.end(key, Ending::Aborted { why: why.to_owned(), by_person: true })
-    }
-
-    /// A person stops everything, and nothing new begins until work is let go on.
-    pub fn kill_all(&mut self, why: &str) {
-        for key in self.activations.keys().copied().collect::<Vec<_>>() {
-            self.end(key, Ending::Aborted { why: why.to_owned(), by_person: true });
-        }
-        self.is_paused = true;
-    }
-
-    /// Ends a piece of work. Whoever started it is told, unless a person stopped it.
+    /// Ends a piece of work. Whoever started it is told once all that it set going is over, unless a person
+    /// stopped it.
     pub(super) fn end(&mut self, key: ActivationKey, ending: Ending) -> bool {
+        self.end_because(key, ending, None)
+    }
+
+    /// The same, because of this record.
+    pub(super) fn end_because(&mut self, key: ActivationKey, ending: Ending, cause: Option<Seq>) -> bool {
         let Some(mut activation) = self.activations.remove(&key) else { return false };
         activation.has_slot = false;
         activation.messages = activation.closed_messages();
         activation.mail.clear();
+        if let Phase::Calling { .. } = activation.phase {
+            // The session has the answers of its calls now.
+            activation.phase = Phase::Due;
+        }
         let root = self.threads.get(&activation.thread).map_or(key, |thread| thread.root);
         if let Some(thread) = self.threads.get_mut(&activation.thread) {
             thread.live = None;
             thread.messages = activation.messages.clone();
+            thread.is_stopped = matches!(ending, Ending::Aborted { by_person: true, .. });
+            let words = ending.report_words().filter(|_| thread.parent.is_some() && !activation.has_signalled);
+            thread.report = words.map(|words| Report { activation: key, words });
         }
         let agent = activation.agent.clone();
         self.finished.push_back(Finished { key, root, agent, ending: ending.clone() });
         let surplus = self.finished.len().saturating_sub(FINISHED_KNOWN);
         self.finished.drain(..surplus);
-        self.outgoing.push_back(Effect::Release { activation: Box::new(activation), ending });
+        self.outgoing.push_back(Effect::Release { activation: Box::new(activation), ending, cause });
         self.is_unsettled = true;
         true
     }
@@ -351,10 +347,33 @@ impl Kernel {
         self.asked.retain(|root, _| busy.contains(root));
     }
 
-    /// The sessions that changed since they were written down; they count as written down now.
-    pub fn take_unwritten(&mut self) -> Vec<ActivationKey> {
-        let changed = self.activations.values_mut();
-        changed.filter_map(|one| std::mem::take(&mut one.is_unwritten).then_some(one.key)).collect()
+    /// The sessions that are to be written down now; they count as written down. The first time at once, then
+    /// every so many ticks and, because each is written whole, the more seldom the longer it is.
+    pub fn take_unwritten(&mut self, now: u64, every: u64) -> Vec<ActivationKey> {
+        let is_due = |one: &Activation| {
+            let size = 1 + one.written_bytes / SESSION_BYTES_PER_WRITE;
+            one.is_unwritten && (one.written_tick == 0 || now >= one.written_tick.saturating_add(every * size))
+        };
+        let due = self.activations.values_mut().filter(|one| is_due(one)).map(|one| {
+            one.is_unwritten = false;
+            one.written_tick = now;
+            one.key
+        });
+        due.collect()
+    }
+
+    /// A session could not be written down: it is tried again.
+    pub(super) fn write_again(&mut self, activation: &str) {
+        if let Some(one) = self.activations.values_mut().find(|one| *one.key.id() == *activation) {
+            one.is_unwritten = true;
+        }
+    }
+
+    /// Notes how long a session was when it was written down.
+    pub fn note_written(&mut self, key: ActivationKey, bytes: u64) {
+        if let Some(activation) = self.activations.get_mut(&key) {
+            activation.written_bytes = bytes;
+        }
     }
 
     /// Why work that could go on does not, where its agent was told something else: to be told now.
@@ -365,7 +384,8 @@ impl Kernel {
             (.., Some(_)) => Some("waiting for a rate limit to pass".to_owned()),
             _ => None,
         };
-        let waits = |one: &Activation| one.activity.is_some() && one.phase == Phase::Due && !one.has_slot;
+        let waits =
+            |one: &Activation| one.activity.is_some() && one.phase == Phase::Due && !one.has_slot && !one.is_held;
         let mut line: Vec<(i32, ActivationKey)> =
             self.activations.values().filter(|one| waits(one)).map(|one| (one.priority, one.key)).collect();
         line.sort_unstable();
@@ -375,6 +395,10 @@ impl Kernel {
             let Some(activation) = self.activations.get_mut(&key) else { continue };
             let why = match &held_up {
                 Some(why) => why.clone(),
+                None if activation.cap_hold.is_some() => {
+                    let why = activation.cap_hold.as_ref().map_or("", |hold| &hold.why);
+                    format!("waiting for the last hour to leave room: {why}")
+                }
                 None if activation.not_before > 0 => "waiting to ask again".to_owned(),
                 None => format!("waiting for a free place at work, {} of {all}", place + 1),
             };

@@ -2,12 +2,13 @@
 
 use thiserror::Error;
 
-use super::activation::{Origin, Thread};
+use super::activation::{Origin, Report, Thread};
 use super::core::{Kernel, NewWork};
 use super::settings::KernelSettings;
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, Id};
 use crate::gate::Authority;
+use crate::mind::{PromptMessage, Role};
 
 /// Why an agent was not started or woken.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -53,6 +54,21 @@ pub struct Signalled {
     pub agent: Id,
     /// Whether it had to be woken: a new piece of work was queued for it.
     pub woke: bool,
+    /// Whether a person stopped it, so that this starts nothing.
+    pub is_kept: bool,
+}
+
+/// How work ended, as the agent that started it was told.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reported {
+    /// Who reports.
+    pub from: Id,
+    /// Of which piece of work.
+    pub activation: ActivationKey,
+    /// What.
+    pub words: String,
+    /// What it did.
+    pub told: Signalled,
 }
 
 /// What an agent is asked, for loop detection: by its id, not by what its file says, so that an agent that
@@ -113,6 +129,8 @@ impl Kernel {
             live: Some(work.key),
             messages: Vec::new(),
             starters,
+            is_stopped: false,
+            report: None,
         };
         self.asked.entry(root).or_default().insert(asking(&work.agent, &work.input));
         self.threads.insert(work.key, thread);
@@ -141,21 +159,23 @@ impl Kernel {
         let (parent, above, thread) = self.above(from)?;
         let (to, agent, root) = (above.file_name.clone(), above.agent.clone(), above.root);
         let text = format!("Signal from {}: {message}", thread.agent);
-        let is_told = above.live.is_some();
-        if !is_told && self.activations.len() >= settings.activations_at_most as usize {
+        let (is_told, is_kept) = (above.live.is_some(), above.live.is_none() && above.is_stopped);
+        if !is_told && !is_kept && self.activations.len() >= settings.activations_at_most as usize {
             return Err(Refusal::TooMany { most: settings.activations_at_most });
         }
-        if !self.asked.entry(root).or_default().insert(asking(&agent, &text)) {
+        // The same words about another piece of work are other news.
+        if !self.asked.entry(root).or_default().insert(asking(&agent, &format!("{} {text}", from.id()))) {
             return Err(Refusal::Loop { agent });
         }
         if let Some(activation) = self.activations.get_mut(&from) {
             activation.has_signalled = true;
         }
         self.deliver(parent, text, (key, now, cause));
-        Ok(Signalled { to, agent, woke: !is_told })
+        Ok(Signalled { to, agent, woke: !is_told && !is_kept, is_kept })
     }
 
     /// Puts words before an agent: with its next question, or as a new piece of work that goes on with its session.
+    /// What a person stopped only keeps them.
     fn deliver(
         &mut self,
         thread: ActivationKey,
@@ -165,10 +185,16 @@ impl Kernel {
         let Some(above) = self.threads.get_mut(&thread) else { return };
         if let Some(live) = above.live.and_then(|live| self.activations.get_mut(&live)) {
             live.mail.push_back(text);
+            live.is_unwritten = true;
             self.is_unsettled = true;
             return;
         }
+        if above.is_stopped {
+            above.messages.push(PromptMessage::words(Role::User, text));
+            return;
+        }
         above.live = Some(key);
+        above.report = None;
         let messages = std::mem::take(&mut above.messages);
         let work = NewWork {
             key,
@@ -183,24 +209,51 @@ impl Kernel {
         self.queue(work, thread, Origin::Signal, messages);
     }
 
-    /// Whom the end of a piece of work is to be told to: the thread of the agent that started it, if it was told
-    /// nothing yet and its run goes on.
-    pub fn owed_a_report(&self, thread: ActivationKey, has_signalled: bool) -> Option<(ActivationKey, &Thread)> {
-        let parent = self.threads.get(&thread)?.parent.filter(|_| !has_signalled)?;
-        Some((parent, self.threads.get(&parent)?))
+    /// The thread whose report is due now that a piece of work of `ended` is over: it, or one above it whose agent
+    /// waited for it. None where something that it set going is not over.
+    pub fn due_report(&self, ended: ActivationKey) -> Option<ActivationKey> {
+        let mut at = ended;
+        loop {
+            let thread = self.threads.get(&at)?;
+            if !self.is_over(at) {
+                return None;
+            }
+            if thread.report.is_some() {
+                return Some(at);
+            }
+            at = thread.parent?;
+        }
     }
 
-    /// Tells the agent that started one how that one's work ended; whether it had to be woken.
-    pub fn report(
-        &mut self,
-        thread: ActivationKey,
-        words: &str,
-        at: (ActivationKey, u64, crate::base::Seq),
-    ) -> Option<Signalled> {
-        let (parent, above) = self.owed_a_report(thread, false)?;
-        let from = self.threads.get(&thread)?.agent.clone();
-        let told = Signalled { to: above.file_name.clone(), agent: above.agent.clone(), woke: above.live.is_none() };
+    /// Whether nothing waits or goes on of what a thread does and set going, and no report is on its way to it.
+    fn is_over(&self, top: ActivationKey) -> bool {
+        let is_busy =
+            |key: ActivationKey, thread: &Thread| thread.live.is_some() || (key != top && thread.report.is_some());
+        !self.threads.iter().any(|(key, thread)| is_busy(*key, thread) && self.is_below(*key, top))
+    }
+
+    /// Whether a thread is this one or was started by it, directly or not.
+    fn is_below(&self, key: ActivationKey, top: ActivationKey) -> bool {
+        let parent = |key: &ActivationKey| self.threads.get(key)?.parent;
+        std::iter::successors(Some(key), parent).any(|above| above == top)
+    }
+
+    /// Whether anything goes on that this thread set going.
+    pub(super) fn has_live_children(&self, top: ActivationKey) -> bool {
+        let live = self.threads.iter().filter(|(key, thread)| **key != top && thread.live.is_some());
+        live.into_iter().any(|(key, _)| self.is_below(*key, top))
+    }
+
+    /// Tells the agent that started this one how its work ended, now that all of it is over.
+    pub fn report(&mut self, thread: ActivationKey, at: (ActivationKey, u64, crate::base::Seq)) -> Option<Reported> {
+        let reporter = self.threads.get_mut(&thread)?;
+        let Report { activation, words } = reporter.report.take()?;
+        let (from, parent) = (reporter.agent.clone(), reporter.parent?);
+        let above = self.threads.get(&parent)?;
+        let is_kept = above.live.is_none() && above.is_stopped;
+        let woke = above.live.is_none() && !is_kept;
+        let told = Signalled { to: above.file_name.clone(), agent: above.agent.clone(), woke, is_kept };
         self.deliver(parent, format!("Signal from {from}: {words}"), at);
-        Some(told)
+        Some(Reported { from, activation, words, told })
     }
 }

@@ -1,18 +1,24 @@
 //! Work: what waits, what goes on, who started whom, and when it stops.
 //!
-//! In reading order: one piece of work ([`activation`]), all of it ([`core`]), who gets the next place ([`places`]), what
-//! becomes of it when a model or a tool has answered ([`steps`]), agents that start and wake agents ([`guards`]),
-//! the session as it is sent and kept ([`session`]). All of that is pure. The systems ([`working`]) tell it what
-//! happened in the room and carry out what it says.
+//! In reading order: one piece of work ([`activation`]), what a person is asked about it ([`approval`]), all of it
+//! ([`core`]), who gets the next place ([`places`]), what becomes of it when a model or a tool has answered ([`steps`]),
+//! agents that start and wake agents ([`guards`]), what a person or a cap does to work (`control`), the session as it is
+//! sent and kept ([`session`]). All of that is pure. The systems (`working`) tell it what happened in the room and carry
+//! out what it says (`office`, `starting`, `recording`).
 
 pub mod activation;
+pub mod approval;
 pub mod command;
+mod control;
+#[cfg(test)]
+mod control_tests;
 pub mod core;
 pub mod guards;
 #[cfg(test)]
 mod model_tests;
 mod office;
 pub mod places;
+mod recording;
 mod saved;
 pub mod session;
 pub mod settings;
@@ -22,16 +28,22 @@ pub mod steps;
 mod tests;
 mod working;
 
-pub use activation::{Activation, Call, CallProgress, Ending, Finished, Origin, Phase, Thread};
-pub use command::KernelCommand;
+pub use activation::{
+    Activation, Call, CallProgress, CapHold, CapWait, Ending, Finished, Origin, Phase, Report, Thread,
+};
+pub use approval::{Approval, ApprovalId, Hold};
+pub use command::{KernelCommand, WorkDropped};
 pub use core::{Effect, Kernel, NewWork, NoReply};
-pub use guards::{Refusal, Signalled};
+pub use guards::{Refusal, Reported, Signalled};
+pub use recording::sessions_at_rest;
 pub use settings::KernelSettings;
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 
 use crate::agent::{AgentCommand, AgentRemoved};
+use crate::element::ElementRefused;
+use crate::gateway::MinutePassed;
 use crate::mind::{WorkDue, WorkOver, WorkReplied};
 use crate::schedule::door::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
@@ -43,7 +55,7 @@ use crate::workspace::vfs::FileOrder;
 pub fn plugin(app: &mut App) {
     app.add_settings::<KernelSettings>();
     app.init_resource::<Kernel>().init_resource::<working::Outbox>();
-    app.add_input::<TaskCommand>().add_input::<KernelCommand>();
+    app.add_input::<TaskCommand>().add_input::<KernelCommand>().add_input::<WorkDropped>();
     // Owned by floors below, which register them too.
     app.add_tick_message::<AgentCommand>()
         .add_tick_message::<AgentRemoved>()
@@ -55,12 +67,16 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<WorkDue>()
         .add_tick_message::<WorkReplied>()
         .add_tick_message::<WorkOver>()
-        .add_tick_message::<FileOrder>();
+        .add_tick_message::<MinutePassed>()
+        .add_tick_message::<FileOrder>()
+        .add_tick_message::<ElementRefused>();
     app.add_systems(
         Tick,
         (
             working::say.in_set(CollectInputs),
-            (working::hear, working::notice_caps).chain().in_set(InPhase(WorkshopSystems::Ingest, Floor::Kernel)),
+            (recording::note_dropped, working::hear, working::notice_caps)
+                .chain()
+                .in_set(InPhase(WorkshopSystems::Ingest, Floor::Kernel)),
             working::work.in_set(InPhase(WorkshopSystems::Simulate, Floor::Kernel)),
         ),
     );

@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::activation::{CallProgress, Phase, order_key, parse_order_key};
+use super::activation::{CallProgress, CapWait, Phase, order_key, parse_order_key};
 use super::core::{Effect, Kernel, NewWork, NoReply};
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
-use crate::mind::{Role, ToolCall, WorkReply};
+use crate::mind::{CapScope, Role, ToolCall, WorkReply};
 use crate::simulation::ActivityId;
 
 /// One thing that happens.
@@ -41,7 +41,17 @@ enum Act {
     Pause,
     Resume,
     Kill(u8),
+    /// A person stops all that an agent does, also where it only waits.
+    KillAgent(u8),
     KillAll,
+    /// A person holds an agent back.
+    Hold(u8),
+    /// A person lets all agents go on.
+    LetGo,
+    /// A minute of the world outside passes.
+    Minute,
+    /// The caps are others now.
+    Caps(u8),
     Concurrency(u8),
     Leave(u8),
     /// What there is is saved.
@@ -55,7 +65,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     let act = prop_oneof![
         3 => any::<u8>().prop_map(Act::Start),
         8 => (any::<u8>(), 0..4_u8).prop_map(|(at, calls)| Act::WorkReply(at, calls)),
-        1 => (any::<u8>(), 0..4_u8).prop_map(|(at, kind)| Act::Fail(at, kind)),
+        2 => (any::<u8>(), 0..9_u8).prop_map(|(at, kind)| Act::Fail(at, kind)),
         8 => any::<u8>().prop_map(Act::Outcome),
         3 => any::<u8>().prop_map(Act::CarryOut),
         4 => (any::<u8>(), any::<u8>()).prop_map(|(at, who)| Act::Spawn(at, who)),
@@ -65,7 +75,12 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         1 => Just(Act::Pause),
         2 => Just(Act::Resume),
         1 => any::<u8>().prop_map(Act::Kill),
+        2 => any::<u8>().prop_map(Act::KillAgent),
         1 => Just(Act::KillAll),
+        2 => any::<u8>().prop_map(Act::Hold),
+        1 => Just(Act::LetGo),
+        2 => Just(Act::Minute),
+        1 => any::<u8>().prop_map(Act::Caps),
         1 => (1..6_u8).prop_map(Act::Concurrency),
         1 => any::<u8>().prop_map(Act::Leave),
         2 => Just(Act::Save),
@@ -97,6 +112,22 @@ struct World {
     carried_out: BTreeMap<Id, ToolCall>,
     /// Counts what models say, who never say the same twice. Outlives crashes.
     said: u64,
+    /// Agents that a person holds back. Kept elsewhere than in the kernel.
+    held: BTreeSet<AgentKey>,
+}
+
+/// Which cap refuses a question, by the number of the case.
+fn over_budget(kind: u8) -> NoReply {
+    let wait = |is_outside| Some(CapWait { minutes: 2, is_outside });
+    let (scope, wait) = match kind {
+        0 => (CapScope::Run, None),
+        1 => (CapScope::Activation, None),
+        2 => (CapScope::AgentRun, None),
+        3 => (CapScope::Hour, wait(true)),
+        4 => (CapScope::AgentHour, wait(false)),
+        _ => (CapScope::Hour, None),
+    };
+    NoReply::OverBudget { scope, wait, why: "a cap".to_owned() }
 }
 
 fn pick<T: Copy>(from: impl IntoIterator<Item = T>, at: u8) -> Option<T> {
@@ -114,7 +145,8 @@ impl World {
             next: 1,
             sent: Vec::new(),
         };
-        Self { disk: is.clone(), is, settings: KernelSettings::default(), carried_out: BTreeMap::new(), said: 0 }
+        let (carried_out, held) = (BTreeMap::new(), BTreeSet::new());
+        Self { disk: is.clone(), is, settings: KernelSettings::default(), carried_out, said: 0, held }
     }
 
     fn work(&mut self, agent: u8, input: String) -> NewWork {
@@ -159,17 +191,21 @@ impl World {
                 let why = "it broke".to_owned();
                 let failure = match kind {
                     0 => NoReply::RateLimited { retry_after_secs: Some(1.0), why },
-                    1 => NoReply::OverBudget { why },
-                    2 => NoReply::Passing { why },
-                    _ => NoReply::Lasting { why },
+                    1 => NoReply::Passing { why },
+                    2 => NoReply::Lasting { why },
+                    kind => over_budget(kind - 3),
                 };
+                let (was_stopped, others) = (self.is.kernel.stopped_by().is_some(), self.others(key));
                 self.is.kernel.failed(key, turn, failure, self.is.now, &self.settings);
+                let stops_all = *kind == 3;
+                assert_eq!(self.is.kernel.stopped_by().is_some(), was_stopped || stops_all, "only the room's cap");
+                assert_eq!(self.others(key), others, "others lose nothing by it");
             }
             Act::Outcome(at) => {
                 let Some(order) = pick(self.is.orders.iter().copied(), *at) else { return };
                 self.carry_out(order);
                 self.is.orders.remove(&order);
-                self.is.kernel.answered(order.0, order.1, order.2, "done".into());
+                self.is.kernel.answered(order, "done".into(), &self.settings);
             }
             Act::CarryOut(at) => {
                 if let Some(order) = pick(self.is.orders.iter().copied(), *at) {
@@ -208,18 +244,32 @@ impl World {
                 let asked: Vec<OrderKey> = asked.collect();
                 let Some((key, turn, index)) = pick(asked, *at) else { return };
                 let refusal = (!allow).then(|| "Error: refused".to_owned());
-                assert!(self.is.kernel.decided(key, turn, index, refusal));
+                assert!(self.is.kernel.decided((key, turn, index), refusal, &self.settings));
             }
             Act::Pause => self.is.kernel.set_paused(true),
             Act::Resume => self.is.kernel.set_paused(false),
             Act::Kill(at) => {
                 if let Some(key) = pick(self.all(), *at) {
-                    self.is.kernel.kill(key, "a person");
+                    self.is.kernel.kill(key, "a person", None);
                 }
             }
-            Act::KillAll => self.is.kernel.kill_all("a person"),
+            Act::KillAgent(agent) => {
+                let agent: Id = format!("agent-{}", agent % 12).into();
+                self.is.kernel.kill_agent(&agent, "a person", None);
+                assert!(self.is.kernel.activations().all(|one| one.agent != agent));
+            }
+            Act::KillAll => self.is.kernel.kill_all("a person", None),
+            Act::Hold(agent) => {
+                self.held.insert(AgentKey(u32::from(agent % 12)));
+            }
+            Act::LetGo => self.held.clear(),
+            Act::Minute => self.is.kernel.minute_passed(),
+            Act::Caps(caps) => {
+                self.is.kernel.note_caps(u64::from(*caps));
+                self.is.kernel.lift_stop();
+            }
             Act::Concurrency(most) => self.is.kernel.set_limits(Some(u32::from(*most)), None),
-            Act::Leave(agent) => self.is.kernel.left(AgentKey(u32::from(agent % 12))),
+            Act::Leave(agent) => self.is.kernel.left(AgentKey(u32::from(agent % 12)), None),
             Act::Save => self.disk = self.is.clone(),
             Act::Crash => {
                 // As it goes to disk and back.
@@ -230,6 +280,12 @@ impl World {
             }
             Act::Ticks(many) => self.is.now += u64::from(*many),
         }
+    }
+
+    /// Every other piece of work, and what it is at.
+    fn others(&self, key: ActivationKey) -> Vec<(ActivationKey, Phase, bool)> {
+        let others = self.is.kernel.activations().filter(|one| one.key != key);
+        others.map(|one| (one.key, one.phase.clone(), one.has_slot)).collect()
     }
 
     fn all(&self) -> Vec<ActivationKey> {
@@ -261,7 +317,8 @@ impl World {
                 self.is.kernel.present(&agent, AgentKey(number));
             }
             let mut effects = self.is.kernel.take_effects();
-            effects.extend(self.is.kernel.step(self.is.now, &self.settings, |_| false));
+            let held = &self.held;
+            effects.extend(self.is.kernel.step(self.is.now, &self.settings, |agent| held.contains(&agent)));
             for effect in effects {
                 self.carry(effect);
             }
@@ -282,13 +339,35 @@ impl World {
             Effect::Release { activation, .. } => {
                 self.is.owed.retain(|(key, _)| *key != activation.key);
                 // What is under way at the desk is carried out; nobody waits for it.
+                self.report(activation.thread);
             }
             Effect::Warn { .. } => {}
         }
     }
 
+    /// As the room does it when a piece of work is over.
+    fn report(&mut self, ended: ActivationKey) {
+        while let Some(thread) = self.is.kernel.due_report(ended) {
+            let parent = self.is.kernel.thread(thread).and_then(|thread| thread.parent).expect("it has one");
+            let was_stopped = self.is.kernel.thread(parent).expect("it is known").is_stopped;
+            self.is.next += 1;
+            let at = (ActivationKey(self.is.next), self.is.now, Seq(1));
+            let reported = self.is.kernel.report(thread, at).expect("it is due");
+            assert_eq!(reported.told.is_kept, was_stopped, "what a person stopped stays stopped");
+            // How work failed may be said in the same words twice.
+            if reported.words.starts_with("finished: ") {
+                self.is.sent.push((parent, format!("Signal from {}: {}", reported.from, reported.words)));
+            }
+        }
+    }
+
     fn check(&self) {
         let kernel = &self.is.kernel;
+        for (key, thread) in kernel.threads() {
+            assert!(!(thread.is_stopped && thread.live.is_some()), "a person stopped it");
+            assert!(!(thread.report.is_some() && thread.live.is_some()), "it is not over");
+            assert!(kernel.due_report(key).is_none(), "whoever waited for it is told at once");
+        }
         let mut agents = BTreeSet::new();
         for one in kernel.activations() {
             let thread = kernel.thread(one.thread).expect("every piece of work belongs to a thread");
@@ -374,12 +453,14 @@ proptest! {
             world.settle();
         }
         world.is.kernel.set_paused(false);
+        world.held.clear();
         for _ in 0..4_000 {
             if world.is.kernel.is_idle() {
                 break;
             }
             world.is.now += 20;
             world.is.kernel.lift_stop();
+            world.is.kernel.minute_passed();
             world.happen(&Act::Decide(0, true));
             world.happen(&Act::Outcome(0));
             world.happen(&Act::WorkReply(0, 0));

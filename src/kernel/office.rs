@@ -7,24 +7,25 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use serde_json::{Value, json};
 
-use super::activation::{Activation, Ending, Thread, order_key};
+use super::activation::{Activation, Thread, order_key};
 use super::core::{Effect, Kernel};
 use super::session;
 use super::settings::KernelSettings;
 use super::starting::refused_spawn;
-use super::working::{Outbox, report_words};
+use super::working::Outbox;
 use crate::agent::{Agent, Profiles, Roster};
 use crate::base::text::truncate;
-use crate::base::{ActivationKey, AgentKey, Author, Id, Seq};
+use crate::base::{ActivationKey, Author, Id, Seq};
+use crate::element::Privacy;
 use crate::gate::{Authority, Bounds, Decision, GatePolicy, Room, decide};
 use crate::gateway::Questions;
 use crate::mind::{ToolCall, WorkDue, WorkOver};
 use crate::schedule::SimClock;
-use crate::simulation::{ActivityId, Explain, Position, Summons, SummonsWithdrawn, Think, ThinkDone, ThinkOutcome};
+use crate::simulation::{Explain, Position, Summons, SummonsWithdrawn, ThinkDone};
 use crate::store::{EventDraft, EventKind, EventLog};
 use crate::tools::{self, ToolPlan, Work, words};
-use crate::workspace::KnownFiles;
 use crate::workspace::vfs::{FileAnswer, FileFailure, FileOperation, FileOrder, FileRights};
+use crate::workspace::{KnownFiles, RoomStart};
 
 /// The most characters of a result or an ending that stand in the log.
 pub(super) const LOGGED_CHARS: usize = 2_000;
@@ -42,14 +43,16 @@ pub(super) struct Office<'w, 's> {
     pub(super) profiles: Res<'w, Profiles>,
     pub(super) log: ResMut<'w, EventLog>,
     files: Res<'w, KnownFiles>,
-    questions: Res<'w, Questions>,
+    pub(super) questions: Res<'w, Questions>,
+    pub(super) start: Option<Res<'w, RoomStart>>,
+    privacy: Privacy<'w, 's>,
     pub(super) agents: Query<'w, 's, (&'static Agent, Option<&'static Position>)>,
-    orders: MessageWriter<'w, FileOrder>,
+    pub(super) orders: MessageWriter<'w, FileOrder>,
     summons: MessageWriter<'w, Summons>,
-    withdrawals: MessageWriter<'w, SummonsWithdrawn>,
+    pub(super) withdrawals: MessageWriter<'w, SummonsWithdrawn>,
     due: MessageWriter<'w, WorkDue>,
-    over: MessageWriter<'w, WorkOver>,
-    done: MessageWriter<'w, ThinkDone>,
+    pub(super) over: MessageWriter<'w, WorkOver>,
+    pub(super) done: MessageWriter<'w, ThinkDone>,
     explain: MessageWriter<'w, Explain>,
 }
 
@@ -112,7 +115,7 @@ impl Office<'_, '_> {
                     self.record(EventKind::Warning, &one, one.cause, json!({ "what": what }));
                 }
             }
-            Effect::Release { activation, ending } => self.over(kernel, &activation, &ending),
+            Effect::Release { activation, ending, cause } => self.over(kernel, &activation, &ending, cause),
         }
     }
 
@@ -131,9 +134,9 @@ impl Office<'_, '_> {
         });
     }
 
-    fn explain(&mut self, activation: &Activation, why: String, for_person: bool) {
+    fn explain(&mut self, activation: &Activation, why: String, for_person: bool, cause: Seq) {
         if let (Some(agent), Some(activity)) = (activation.agent_key, activation.activity) {
-            self.explain.write(Explain { agent, activity, why: Cow::Owned(why), for_person });
+            self.explain.write(Explain { agent, activity, why: Cow::Owned(why), for_person, cause: Some(cause) });
         }
     }
 
@@ -141,7 +144,7 @@ impl Office<'_, '_> {
     pub(super) fn tell(&mut self, kernel: &mut Kernel) {
         for (key, why) in kernel.take_tellings() {
             if let Some(one) = kernel.activation(key) {
-                self.explain(one, why, false);
+                self.explain(one, why, false, one.cause);
             }
         }
     }
@@ -167,7 +170,7 @@ impl Office<'_, '_> {
         });
         kernel.note_record(key, index, record);
         if let Some((verb, target)) = doing {
-            self.explain(&one, format!("{verb} {target}"), false);
+            self.explain(&one, format!("{verb} {target}"), false, record);
         }
         let plan = match plan {
             Ok(plan) => plan,
@@ -180,8 +183,8 @@ impl Office<'_, '_> {
                 let (verb, target) = plan.doing();
                 let what = format!("{verb} {target}");
                 let data = json!({ "tool": plan.tool, "what": what, "why": why, "turn": turn, "call": index });
-                self.record(EventKind::ApprovalRequested, &one, record, data);
-                self.explain(&one, format!("waiting for a person: {what} ({why})"), true);
+                let asked = self.record(EventKind::ApprovalRequested, &one, record, data);
+                self.explain(&one, format!("waiting for a person: {what} ({why})"), true, asked);
                 kernel.ask_person(key, turn, index, format!("{what}: {why}"));
                 return;
             }
@@ -223,6 +226,7 @@ impl Office<'_, '_> {
         rights: FileRights,
         cause: Seq,
     ) {
+        let rights = self.privacy.within(rights, &one.agent, &one.profile);
         self.orders.write(FileOrder {
             key: order_key(key, turn, index, call),
             author: Author::agent(&one.agent),
@@ -240,7 +244,7 @@ impl Office<'_, '_> {
             let data = json!({ "tool": call.name, "id": call.id, "ok": is_done, "text": shown });
             self.record(EventKind::ToolResult, &one, cause, data);
         }
-        kernel.answered(key, turn, index, text);
+        kernel.answered((key, turn, index), text, &self.settings);
     }
 
     /// How an order to files went that a tool call gave.
@@ -250,6 +254,7 @@ impl Office<'_, '_> {
         outbox: &mut Outbox,
         at: CallAt,
         result: &Result<FileAnswer, FileFailure>,
+        kept_out: &[String],
     ) {
         let (key, turn, index) = at;
         // The work was stopped meanwhile: what was done is done and recorded, and nobody waits for it.
@@ -262,7 +267,7 @@ impl Office<'_, '_> {
                 Ok(_) => self.spawn(kernel, outbox, &one, (&path, &content, &task), bounds, cause),
                 Err(failure) => words::spawned(&path, &words::Spawned::NotWritten(failure.clone())),
             },
-            Ok(plan) => words::files(&plan, result),
+            Ok(plan) => words::files(&plan, result) + &words::kept_out(kept_out),
             // Its own rights were narrowed while it was under way.
             Err(text) => text,
         };
@@ -274,7 +279,7 @@ impl Office<'_, '_> {
         let (key, turn, index) = at;
         let asked = kernel.activation(key).and_then(|one| Some((one.clone(), one.question()?.1.clone())));
         let refusal = (!allow).then(|| words::refused(None));
-        if !kernel.decided(key, turn, index, refusal.clone()) {
+        if !kernel.decided((key, turn, index), refusal.clone(), &self.settings) {
             let what = "nobody waits for this decision any more";
             self.log.write(EventDraft::new(EventKind::Warning, json!({ "what": what })).cause(cause));
             return;
@@ -283,89 +288,12 @@ impl Office<'_, '_> {
         let decision = if allow { "allow" } else { "deny" };
         let data = json!({ "decision": decision, "by": "user", "tool": call.name });
         let decided = self.record(EventKind::ApprovalDecided, &one, cause, data);
-        self.explain(&one, if allow { "a person allowed it".into() } else { "a person refused it".into() }, false);
+        let why = if allow { "a person allowed it" } else { "a person refused it" };
+        self.explain(&one, why.to_owned(), false, decided);
         if let Some(text) = refusal {
             let data = json!({ "tool": call.name, "id": call.id, "ok": false, "text": text });
             self.record(EventKind::ToolResult, &one, decided, data);
         }
-    }
-
-    /// Work is over: the agent is free and remembers it, the session is written down, and whoever started it hears.
-    fn over(&mut self, kernel: &mut Kernel, one: &Activation, ending: &Ending) {
-        let used = self.questions.ledger().activation(&one.key.id());
-        let mut data =
-            json!({ "turns": one.turn, "calls": used.calls, "tokens": used.tokens, "cost_usd": used.cost_usd() });
-        let (kind, words) = match ending {
-            Ending::Completed { text } => {
-                data["text"] = truncate(text, LOGGED_CHARS).into();
-                (EventKind::Complete, text)
-            }
-            Ending::Failed { why } => {
-                data["what"] = why.as_str().into();
-                (EventKind::Error, why)
-            }
-            Ending::Aborted { why, by_person } => {
-                data["what"] = why.as_str().into();
-                data["by_person"] = (*by_person).into();
-                (EventKind::Abort, why)
-            }
-        };
-        let cause = self.record(kind, one, one.cause, data);
-        if let Some(agent) = one.agent_key {
-            let task = one.input.clone();
-            let said = words.clone();
-            self.over.write(WorkOver { activation: one.key, agent, task, said, cause });
-            match one.activity {
-                Some(activity) => {
-                    let outcome = match ending {
-                        Ending::Failed { why } => ThinkOutcome::Failed { why: why.clone(), passing: false },
-                        Ending::Completed { text } => ThinkOutcome::Said { text: text.clone() },
-                        Ending::Aborted { why, .. } => ThinkOutcome::Nothing { why: why.clone() },
-                    };
-                    let think = Think::Work { activation: one.key };
-                    self.done.write(ThinkDone { agent, activity, think, outcome, cause });
-                }
-                None => {
-                    self.withdrawals.write(SummonsWithdrawn { agent, activation: one.key });
-                }
-            }
-        }
-        self.write_ended(kernel, one, ending);
-        if let Some(text) = report_words(ending).filter(|_| !one.has_signalled) {
-            self.report(kernel, one, &text, cause);
-        }
-    }
-
-    /// The agent came to work that is over: it is free again.
-    pub(super) fn release(&mut self, agent: AgentKey, activity: ActivityId, activation: ActivationKey, cause: Seq) {
-        let outcome = ThinkOutcome::Nothing { why: "the work was over".to_owned() };
-        self.done.write(ThinkDone { agent, activity, think: Think::Work { activation }, outcome, cause });
-    }
-
-    /// Writes down the session of work that goes on.
-    pub(super) fn write_session(&mut self, kernel: &Kernel, key: ActivationKey) {
-        if let Some(one) = kernel.activation(key).cloned() {
-            self.keep_session(kernel, &one, None);
-        }
-    }
-
-    fn write_ended(&mut self, kernel: &Kernel, one: &Activation, ending: &Ending) {
-        self.keep_session(kernel, one, Some(ending));
-    }
-
-    fn keep_session(&mut self, kernel: &Kernel, one: &Activation, ending: Option<&Ending>) {
-        let thread = kernel.thread(one.thread);
-        let parent = thread.and_then(|thread| kernel.thread(thread.parent?));
-        let content = session::to_yaml(one, thread, parent, ending);
-        let word = ending.map_or("", Ending::word);
-        self.orders.write(FileOrder {
-            key: format!("session/{}/{}{word}", one.key.id(), self.clock.tick()).into(),
-            author: Author::agent(&one.agent),
-            activation: Some(one.key.id()),
-            operation: FileOperation::Record { path: session::path(one), content },
-            rights: FileRights::default(),
-            cause: one.cause,
-        });
     }
 }
 

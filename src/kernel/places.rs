@@ -28,18 +28,25 @@ impl Kernel {
             return Vec::new();
         }
         let mut effects = self.summon();
-        self.give_places(now, settings, &is_held);
-        let going_on: Vec<ActivationKey> =
-            self.activations.values().filter(|activation| activation.has_slot).map(|one| one.key).collect();
-        for key in going_on {
-            let agent = self.activations.get(&key).and_then(|activation| activation.agent_key);
-            if agent.is_some_and(&is_held) {
-                self.is_unsettled = true;
-                continue;
-            }
+        self.note_held(now, is_held);
+        self.give_places(now, settings);
+        let going_on = self.activations.values().filter(|one| one.has_slot && !one.is_held).map(|one| one.key);
+        for key in going_on.collect::<Vec<_>>() {
             self.go_on(key, now, settings, &mut effects);
         }
         effects
+    }
+
+    /// Notes whose agent a person holds back. What could go on but for that leaves its place to others.
+    fn note_held(&mut self, now: u64, is_held: impl Fn(AgentKey) -> bool) {
+        for activation in self.activations.values_mut() {
+            activation.is_held = activation.agent_key.is_some_and(&is_held);
+            if activation.is_held && activation.wants_slot(now) {
+                activation.has_slot = false;
+                // Nobody says when its agent is let go on: it is looked at again.
+                self.is_unsettled = true;
+            }
+        }
     }
 
     fn end_rate_limit(&mut self, now: u64) {
@@ -83,7 +90,7 @@ impl Kernel {
             .collect()
     }
 
-    fn give_places(&mut self, now: u64, settings: &KernelSettings, is_held: &impl Fn(AgentKey) -> bool) {
+    fn give_places(&mut self, now: u64, settings: &KernelSettings) {
         let places = self.concurrency(settings) as usize;
         let free = places.saturating_sub(self.going_on());
         if free == 0 {
@@ -92,7 +99,7 @@ impl Kernel {
         let mut wanting: Vec<(i32, ActivationKey)> = self
             .activations
             .values()
-            .filter(|one| !one.has_slot && one.wants_slot(now) && !one.agent_key.is_some_and(is_held))
+            .filter(|one| !one.has_slot && one.wants_slot(now) && !one.is_held)
             .map(|one| (one.priority, one.key))
             .collect();
         wanting.sort_unstable();
@@ -119,6 +126,7 @@ impl Kernel {
                 activation.turn += 1;
                 activation.phase = Phase::Asking;
                 activation.not_before = 0;
+                activation.cap_hold = None;
                 activation.told.clear();
                 activation.is_unwritten = true;
                 effects.push(Effect::Ask { activation: key, turn: activation.turn });

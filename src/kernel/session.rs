@@ -1,9 +1,11 @@
 //! The session of a piece of work: as much of it as is sent to a model, and the file that a person reads.
 
-use serde::Serialize;
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
 
 use super::activation::{Activation, Ending, Thread};
-use crate::mind::{PromptMessage, Role};
+use crate::mind::{PromptMessage, Role, ToolCall};
 
 /// Results of tools that are always sent whole, counted from the end.
 const NEWEST_RESULTS: usize = 6;
@@ -33,6 +35,22 @@ pub fn fitted(messages: &[PromptMessage], chars_at_most: usize) -> Vec<PromptMes
     fitted
 }
 
+/// Whether the last result of this very call is one of those that are not sent any more.
+pub(super) fn is_left_out(messages: &[PromptMessage], chars_at_most: usize, call: &ToolCall) -> bool {
+    let sent = fitted(messages, chars_at_most);
+    let (mut open, mut left_out) = (VecDeque::new(), false);
+    for (message, sent) in messages.iter().zip(&sent) {
+        if message.role != Role::Tool {
+            open = message.tool_calls.iter().collect();
+        } else if let Some(answered) = open.pop_front()
+            && (&answered.name, &answered.arguments) == (&call.name, &call.arguments)
+        {
+            left_out = message.text != sent.text;
+        }
+    }
+    left_out
+}
+
 fn size(message: &PromptMessage) -> usize {
     let arguments: usize = message.tool_calls.iter().map(|call| call.arguments.to_string().chars().count()).sum();
     message.text.chars().count() + arguments
@@ -44,13 +62,14 @@ struct SessionFile<'a> {
     activation: String,
     agent: &'a str,
     profile: &'a str,
+    scene: &'a str,
+    status: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'a str>,
     task: &'a str,
     started_by: &'a str,
     depth: u32,
     run: String,
-    status: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<&'a str>,
     turns: u32,
     messages: Vec<Line<'a>>,
 }
@@ -78,8 +97,9 @@ pub fn path(activation: &Activation) -> String {
     format!("sessions/{}.{}.session.yaml", crate::base::text::slug(&activation.agent), activation.key.id())
 }
 
-/// The session as a person reads it.
+/// The session as a person reads it, of work in this scene.
 pub fn to_yaml(
+    scene: &str,
     activation: &Activation,
     thread: Option<&Thread>,
     parent: Option<&Thread>,
@@ -87,13 +107,12 @@ pub fn to_yaml(
 ) -> String {
     let (status, why) = match ending {
         None if activation.question().is_some() => ("waiting", activation.question().map(|(_, _, why)| why)),
-        None if activation.has_begun() => ("running", None),
+        None if activation.has_begun() => ("running", activation.cap_hold.as_ref().map(|hold| hold.why.as_str())),
         None => ("queued", None),
-        Some(Ending::Completed { .. }) => ("completed", None),
-        Some(Ending::Failed { why }) => ("failed", Some(why.as_str())),
-        Some(Ending::Aborted { why, .. }) => ("aborted", Some(why.as_str())),
+        Some(ending) => (ending.word(), ending.why()),
     };
-    let messages = activation.messages.iter().map(|message| Line {
+    let messages = activation.messages_so_far();
+    let messages = messages.iter().map(|message| Line {
         by: match message.role {
             Role::User => "room",
             Role::Assistant => "agent",
@@ -111,17 +130,64 @@ pub fn to_yaml(
         activation: activation.key.id().to_string(),
         agent: &activation.agent,
         profile: &activation.profile,
+        scene,
+        status,
+        why,
         task: &activation.input,
         started_by: parent.map_or("user", |parent| &parent.agent),
         depth: thread.map_or(0, |thread| thread.depth),
         run: thread.map_or(activation.key, |thread| thread.root).id().to_string(),
-        status,
-        why,
         turns: activation.turn,
         messages: messages.collect(),
     };
     serde_yaml::to_string(&file).unwrap_or_else(|error| format!("# this session could not be written: {error}\n"))
 }
+
+/// What the head of a session's file says of its work.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+pub struct SessionHead {
+    /// The piece of work: `act-7`.
+    pub activation: String,
+    /// Whose.
+    pub agent: String,
+    /// In which scene; empty where an older version wrote it.
+    #[serde(default)]
+    pub scene: String,
+    /// How far it is.
+    pub status: String,
+    /// What it is.
+    #[serde(default)]
+    pub task: String,
+}
+
+impl SessionHead {
+    /// Reads the beginning of a session's file; `None` where that is something else.
+    pub fn read(text: &str) -> Option<Self> {
+        let head = text.find("\nmessages:").map_or(text, |end| &text[..end]);
+        serde_yaml::from_str(head).ok()
+    }
+}
+
+/// The text of a session's file whose work was dropped, for this reason.
+pub fn dropped(text: &str, why: &str) -> String {
+    let end = text.find("\nmessages:").unwrap_or(text.len());
+    let why = serde_yaml::to_string(&why).unwrap_or_default();
+    let mut is_reason = false;
+    let mut head = Vec::new();
+    for line in text[..end].lines() {
+        // A reason may run over several lines; those after the first are indented.
+        is_reason = line.starts_with("why:") || (is_reason && line.starts_with(' '));
+        if line.starts_with("status: ") {
+            head.push(format!("status: {DROPPED}\nwhy: {}", why.trim_end()));
+        } else if !is_reason {
+            head.push(line.to_owned());
+        }
+    }
+    head.join("\n") + &text[end..]
+}
+
+/// The word for work that was given up because nothing of it was known any more.
+pub const DROPPED: &str = "dropped";
 
 #[cfg(test)]
 mod tests {
@@ -133,6 +199,21 @@ mod tests {
     fn result(text: &str) -> PromptMessage {
         let call = ToolCall::new("c", "vfs_read", json!({}));
         PromptMessage::result(&call, text)
+    }
+
+    #[test]
+    fn the_head_of_a_session_is_read_and_marked_as_dropped() {
+        let text = "activation: act-7\nagent: ada\nprofile: ada\nscene: scenes/a.yaml\nstatus: waiting\nwhy: 'a: b'\n\
+                    task: |-\n  Write it.\n  status: running\nstarted_by: user\nmessages:\n- by: room\n  text: 'status: x'\n";
+        let head = SessionHead::read(text).expect("it is one");
+        assert_eq!((head.activation.as_str(), head.scene.as_str()), ("act-7", "scenes/a.yaml"));
+        assert_eq!((head.status.as_str(), head.task.as_str()), ("waiting", "Write it.\nstatus: running"));
+        let marked = dropped(text, "it: is gone");
+        let head = SessionHead::read(&marked).expect("it still is one");
+        assert_eq!((head.status.as_str(), head.task.as_str()), (DROPPED, "Write it.\nstatus: running"));
+        assert!(marked.contains("why: 'it: is gone'\n") && !marked.contains("a: b"), "{marked}");
+        assert!(marked.ends_with("messages:\n- by: room\n  text: 'status: x'\n"), "{marked}");
+        assert_eq!(SessionHead::read("notes of mine"), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::workspace::SettingsSection;
+use crate::workspace::{Range, SettingsSection};
 
 /// How much work goes on at once, and when a piece of work is stopped.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -29,6 +29,9 @@ pub struct KernelSettings {
     pub rate_limit_secs: f32,
     /// Characters of a session that are sent; older results of tools are left out beyond that.
     pub session_chars_at_most: usize,
+    /// A session that changed is written down again so long after the last time; a long one more seldom. Whenever
+    /// the room is closed, all of them are.
+    pub session_write_secs: f32,
 }
 
 impl Default for KernelSettings {
@@ -44,10 +47,19 @@ impl Default for KernelSettings {
             retry_secs: 10.0,
             rate_limit_secs: 30.0,
             session_chars_at_most: 120_000,
+            session_write_secs: 5.0,
         }
     }
 }
 
 impl SettingsSection for KernelSettings {
     const NAME: &'static str = "kernel";
+    const RANGES: &'static [Range] = &[
+        Range::of("concurrency", 1.0, 1_000.0),
+        Range::of("turns_at_most", 1.0, 10_000.0),
+        Range::of("strikes_at_most", 1.0, 1_000.0),
+        // With 0 nobody takes any work.
+        Range::of("activations_at_most", 0.0, 1_000_000.0),
+        Range::of("session_chars_at_most", 1_000.0, 100_000_000.0),
+    ];
 }

@@ -5,14 +5,14 @@ use serde_json::json;
 
 use super::activation::Activation;
 use super::core::{Kernel, NewWork};
-use super::guards::{Refusal, Signalled};
+use super::guards::{Refusal, Reported, Signalled};
 use super::office::{LOGGED_CHARS, Office};
 use super::working::Outbox;
 use crate::agent::AgentCommand;
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, Id, Seq};
 use crate::gate::Bounds;
-use crate::store::EventKind;
+use crate::store::{EventDraft, EventKind};
 use crate::tools::words;
 use crate::workspace::vfs::FileFailure;
 
@@ -104,8 +104,9 @@ impl Office<'_, '_> {
                 other => words::error(&other.to_string()),
             },
             Ok(told) => {
-                self.record_signal(one, &told, (key, message), cause);
+                self.record_signal((&one.agent, one.key), &told, (key, message), cause);
                 let outcome = match kernel.stopped_by() {
+                    _ if told.is_kept => words::Signalled::Kept,
                     Some(_) => words::Signalled::Deferred { why: "token budget reached".to_owned() },
                     None => words::Signalled::Sent,
                 };
@@ -115,26 +116,36 @@ impl Office<'_, '_> {
     }
 
     /// The record of a signal; of work that it woke first, because its number names that work.
-    fn record_signal(&mut self, one: &Activation, told: &Signalled, (key, message): (ActivationKey, &str), cause: Seq) {
+    fn record_signal(
+        &mut self,
+        (from, activation): (&Id, ActivationKey),
+        told: &Signalled,
+        (key, message): (ActivationKey, &str),
+        cause: Seq,
+    ) {
         let mut cause = cause;
         if told.woke {
-            let data = json!({ "task": message, "by": one.agent, "signal_of": one.key.id() });
+            let data = json!({ "task": message, "by": from, "signal_of": activation.id() });
             let (queued, seq) = self.queued(&told.agent, data, Some(cause));
             debug_assert_eq!(queued, key, "nothing was recorded in between");
             cause = seq;
         }
-        let data = json!({ "to": told.agent, "message": truncate(message, LOGGED_CHARS), "woke": told.woke });
-        self.record(EventKind::Signal, one, cause, data);
+        let mut data = json!({ "to": told.agent, "message": truncate(message, LOGGED_CHARS), "woke": told.woke });
+        if told.is_kept {
+            data["kept"] = true.into();
+        }
+        let draft = EventDraft::new(EventKind::Signal, data).agent(from).activation(&activation.id());
+        self.log.write(draft.cause(cause));
     }
 
-    /// Tells whoever started it how work ended, if it was told nothing.
-    pub(super) fn report(&mut self, kernel: &mut Kernel, one: &Activation, text: &str, cause: Seq) {
-        if kernel.owed_a_report(one.thread, one.has_signalled).is_none() {
-            return;
-        }
-        let key = ActivationKey(self.log.next_seq().0);
-        if let Some(told) = kernel.report(one.thread, text, (key, self.clock.tick(), key_seq(key))) {
-            self.record_signal(one, &told, (key, text), cause);
+    /// Tells those who started agents how their work ended, as far as all of it is over now that a piece of this
+    /// thread is.
+    pub(super) fn report_due(&mut self, kernel: &mut Kernel, ended: ActivationKey, cause: Seq) {
+        while let Some(thread) = kernel.due_report(ended) {
+            let key = ActivationKey(self.log.next_seq().0);
+            let reported = kernel.report(thread, (key, self.clock.tick(), key_seq(key)));
+            let Some(Reported { from, activation, words, told }) = reported else { break };
+            self.record_signal((&from, activation), &told, (key, &words), cause);
         }
     }
 }

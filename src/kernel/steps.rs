@@ -1,7 +1,8 @@
 //! What becomes of a piece of work when its model has answered and when its tools have.
 
-use super::activation::{Activation, Call, CallProgress, Ending, Phase, call_hash};
+use super::activation::{Activation, Call, CallProgress, Ending, Phase, outcome_hash};
 use super::core::{Effect, Kernel, NoReply};
+use super::session::is_left_out;
 use super::settings::KernelSettings;
 use crate::base::ActivationKey;
 use crate::mind::{PromptMessage, Role, WorkReply};
@@ -11,8 +12,13 @@ use crate::schedule::ticks;
 const WAIT_AT_MOST_SECS: f32 = 600.0;
 
 /// What a step without progress is answered with, once.
-const NUDGE: &str = "Progress check: your last step called no new tool and said nothing new. \
-                     Go on with a tool call that moves the task forward, or conclude with your final answer.";
+const NUDGE: &str = "Progress check: your last step brought nothing new: no words, and no tool result that you had \
+                     not seen. Go on with a tool call that moves the task forward, or conclude with your final answer.";
+
+/// The same where agents are at work that this one started.
+const NUDGE_TO_WAIT: &str = "Progress check: your last step brought nothing new. The agents that you started report to \
+                             you by themselves: end your turn with a few words, and you are activated again with \
+                             what they say.";
 
 impl Kernel {
     /// The model answered a question.
@@ -24,9 +30,7 @@ impl Kernel {
         if has_said || !reply.tool_calls.is_empty() {
             activation.messages.push(PromptMessage::calls(reply.text.clone(), reply.tool_calls.clone()));
         }
-        let made = activation.made.len();
-        activation.made.extend(reply.tool_calls.iter().map(call_hash));
-        let is_new = activation.made.len() > made;
+        activation.is_unwritten = true;
         self.rate_limits = 0;
         self.is_unsettled = true;
         let Some(activation) = self.activations.get_mut(&key) else { return };
@@ -44,31 +48,28 @@ impl Kernel {
             .into_iter()
             .map(|call| Call { call, progress: CallProgress::Pending, is_allowed: false, record: None })
             .collect();
-        let has_calls = !calls.is_empty();
-        activation.phase = if has_calls { Phase::Calling { calls } } else { Phase::Due };
-        if is_new {
-            activation.strikes = 0;
-            return;
+        if calls.is_empty() {
+            activation.phase = Phase::Due;
+            self.strike(key, settings);
+        } else {
+            // Whether it brought anything, its results will say.
+            activation.phase = Phase::Calling { calls };
         }
-        activation.strikes += 1;
-        self.strike(key, has_calls, settings);
     }
 
     /// A step without progress: a nudge, and in the end a stop.
-    fn strike(&mut self, key: ActivationKey, has_calls: bool, settings: &KernelSettings) {
+    fn strike(&mut self, key: ActivationKey, settings: &KernelSettings) {
+        let waits = self.activations.get(&key).is_some_and(|one| self.has_live_children(one.thread));
         let Some(activation) = self.activations.get_mut(&key) else { return };
+        activation.strikes += 1;
         let strikes = activation.strikes;
         if strikes >= settings.strikes_at_most {
             let why = format!("stopped after {strikes} steps without progress (kernel.strikes_at_most)");
             self.end(key, Ending::Aborted { why, by_person: false });
             return;
         }
-        // Behind the results of its calls, where there are any: a call must be followed by its answer.
-        if has_calls {
-            activation.mail.push_front(NUDGE.to_owned());
-        } else {
-            activation.messages.push(PromptMessage::words(Role::User, NUDGE));
-        }
+        let nudge = if waits { NUDGE_TO_WAIT } else { NUDGE };
+        activation.messages.push(PromptMessage::words(Role::User, nudge));
         let what = format!("a step without progress, {strikes} of {}", settings.strikes_at_most);
         self.outgoing.push_back(Effect::Warn { activation: key, what });
     }
@@ -89,10 +90,7 @@ impl Kernel {
                 let what = format!("{why}; all work waits {:.0} s", secs.clamp(1.0, WAIT_AT_MOST_SECS));
                 self.outgoing.push_back(Effect::Warn { activation: key, what });
             }
-            NoReply::OverBudget { why } => {
-                self.outgoing.push_back(Effect::Warn { activation: key, what: format!("all work stopped: {why}") });
-                self.stopped_by = Some(why);
-            }
+            NoReply::OverBudget { scope, wait, why } => self.over_budget(key, (scope, wait), why, now),
             NoReply::Passing { why } if activation.failures < settings.retries_at_most => {
                 activation.not_before = now + ticks(doubled(settings.retry_secs, activation.failures)).max(1);
                 activation.failures += 1;
@@ -124,25 +122,47 @@ impl Kernel {
     }
 
     /// A tool call was carried out, or refused: this is what the model is told. Whether anybody waited for it.
-    pub fn answered(&mut self, key: ActivationKey, turn: u32, index: usize, text: String) -> bool {
+    pub fn answered(
+        &mut self,
+        (key, turn, index): (ActivationKey, u32, usize),
+        text: String,
+        settings: &KernelSettings,
+    ) -> bool {
         let Some(call) = self.running_call_mut(key, turn, index) else { return false };
         call.progress = CallProgress::Answered(text);
         self.is_unsettled = true;
         let Some(activation) = self.activations.get_mut(&key) else { return false };
-        let Phase::Calling { calls } = &activation.phase else { return false };
-        if activation.current_call().is_some() {
-            return true;
+        activation.is_unwritten = true;
+        if activation.current_call().is_none() {
+            self.close_turn(key, settings);
         }
-        let results: Vec<PromptMessage> = calls
-            .iter()
-            .filter_map(|call| match &call.progress {
-                CallProgress::Answered(text) => Some(PromptMessage::result(&call.call, text.clone())),
-                _ => None,
-            })
-            .collect();
-        activation.messages.extend(results);
-        activation.phase = Phase::Due;
         true
+    }
+
+    /// Every call of a turn was answered: the session has the results, and whether they brought anything is judged.
+    fn close_turn(&mut self, key: ActivationKey, settings: &KernelSettings) {
+        let Some(activation) = self.activations.get_mut(&key) else { return };
+        let Phase::Calling { calls } = std::mem::replace(&mut activation.phase, Phase::Due) else { return };
+        let answered = |call: &Call| match &call.progress {
+            CallProgress::Answered(text) => Some(text.clone()),
+            _ => None,
+        };
+        let mut is_progress = false;
+        let mut results = Vec::with_capacity(calls.len());
+        for call in &calls {
+            let Some(text) = answered(call) else { continue };
+            is_progress |= activation.made.insert(outcome_hash(&call.call, &text));
+            results.push(PromptMessage::result(&call.call, text));
+        }
+        // Where an older result is not sent any more, the words in its place ask to call again.
+        let most = settings.session_chars_at_most;
+        is_progress = is_progress || calls.iter().any(|one| is_left_out(&activation.messages, most, &one.call));
+        activation.messages.extend(results);
+        if is_progress {
+            activation.strikes = 0;
+        } else {
+            self.strike(key, settings);
+        }
     }
 
     /// A person must decide about a call. Its place is free for others meanwhile.
@@ -151,13 +171,19 @@ impl Kernel {
         call.progress = CallProgress::Asked(why);
         if let Some(activation) = self.activations.get_mut(&key) {
             activation.has_slot = false;
+            activation.is_unwritten = true;
         }
         self.is_unsettled = true;
         true
     }
 
     /// A person decided about a call: it goes on, or is answered with the refusal. Whether it was asked about.
-    pub fn decided(&mut self, key: ActivationKey, turn: u32, index: usize, refusal: Option<String>) -> bool {
+    pub fn decided(
+        &mut self,
+        (key, turn, index): (ActivationKey, u32, usize),
+        refusal: Option<String>,
+        settings: &KernelSettings,
+    ) -> bool {
         let Some(activation) = self.activations.get_mut(&key).filter(|one| one.turn == turn) else { return false };
         let Phase::Calling { calls } = &mut activation.phase else { return false };
         let Some(call) = calls.get_mut(index).filter(|call| matches!(call.progress, CallProgress::Asked(_))) else {
@@ -172,7 +198,7 @@ impl Kernel {
             }
             Some(text) => {
                 call.progress = CallProgress::Running;
-                self.answered(key, turn, index, text)
+                self.answered((key, turn, index), text, settings)
             }
         }
     }

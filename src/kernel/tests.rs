@@ -1,35 +1,52 @@
 //! The rules of the kernel, one by one.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::activation::{Ending, Phase};
 use super::core::{Effect, Kernel, NewWork, NoReply};
-use super::guards::Refusal;
+use super::guards::{Refusal, Reported};
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
 use crate::mind::{Role, ToolCall, WorkReply};
 use crate::simulation::ActivityId;
 
 /// A kernel with a clock, and agents that come at once.
-struct Bench {
-    kernel: Kernel,
-    settings: KernelSettings,
-    now: u64,
+pub(super) struct Bench {
+    pub(super) kernel: Kernel,
+    pub(super) settings: KernelSettings,
+    pub(super) now: u64,
     next: u64,
     effects: Vec<Effect>,
+    pub(super) held: BTreeSet<AgentKey>,
+    pub(super) reports: Vec<Reported>,
+}
+
+/// The number under which an agent is in the room.
+pub(super) fn number_of(agent: &str) -> AgentKey {
+    AgentKey(agent.bytes().map(u32::from).sum())
 }
 
 impl Bench {
-    fn new() -> Self {
-        Self { kernel: Kernel::default(), settings: KernelSettings::default(), now: 1, next: 1, effects: Vec::new() }
+    pub(super) fn new() -> Self {
+        Self {
+            kernel: Kernel::default(),
+            settings: KernelSettings::default(),
+            now: 1,
+            next: 1,
+            effects: Vec::new(),
+            held: BTreeSet::new(),
+            reports: Vec::new(),
+        }
     }
 
-    fn key(&mut self) -> ActivationKey {
+    pub(super) fn key(&mut self) -> ActivationKey {
         self.next += 1;
         ActivationKey(self.next)
     }
 
-    fn work(&mut self, agent: &str, input: &str) -> NewWork {
+    pub(super) fn work(&mut self, agent: &str, input: &str) -> NewWork {
         NewWork {
             key: self.key(),
             agent: agent.into(),
@@ -42,7 +59,7 @@ impl Bench {
         }
     }
 
-    fn start(&mut self, agent: &str, input: &str) -> ActivationKey {
+    pub(super) fn start(&mut self, agent: &str, input: &str) -> ActivationKey {
         let work = self.work(agent, input);
         let key = work.key;
         self.kernel.start(work);
@@ -50,7 +67,7 @@ impl Bench {
         key
     }
 
-    fn spawn(&mut self, parent: ActivationKey, agent: &str, task: &str) -> Result<ActivationKey, Refusal> {
+    pub(super) fn spawn(&mut self, parent: ActivationKey, agent: &str, task: &str) -> Result<ActivationKey, Refusal> {
         let work = self.work(agent, task);
         let key = work.key;
         self.kernel.spawn(parent, work, Vec::new(), &self.settings)?;
@@ -58,7 +75,7 @@ impl Bench {
         Ok(key)
     }
 
-    fn signal(&mut self, from: ActivationKey, message: &str) -> Result<bool, Refusal> {
+    pub(super) fn signal(&mut self, from: ActivationKey, message: &str) -> Result<bool, Refusal> {
         let key = self.key();
         let told = self.kernel.signal(from, message, (key, self.now, Seq(1)), &self.settings)?;
         self.tick();
@@ -66,26 +83,48 @@ impl Bench {
     }
 
     /// Everybody who is awaited comes, whoever is summoned is ready, and time goes on.
-    fn tick(&mut self) {
+    pub(super) fn tick(&mut self) {
         for _ in 0..3 {
             let awaited: Vec<Id> = self.kernel.awaited_agents().into_iter().collect();
             for agent in awaited {
-                let number = agent.bytes().map(u32::from).sum();
-                self.kernel.present(&agent, AgentKey(number));
+                self.kernel.present(&agent, number_of(&agent));
             }
             self.now += 1;
             let mut effects = self.kernel.take_effects();
-            effects.extend(self.kernel.step(self.now, &self.settings, |_| false));
+            let held = self.held.clone();
+            let is_held = |agent| held.contains(&agent);
+            effects.extend(self.kernel.step(self.now, &self.settings, is_held));
             for effect in &effects {
-                if let Effect::Summon { activation } = effect {
-                    self.kernel.ready(*activation, ActivityId(1));
+                match effect {
+                    Effect::Summon { activation } => self.kernel.ready(*activation, ActivityId(1)),
+                    Effect::Release { activation, .. } => self.report(activation.thread),
+                    _ => {}
                 }
             }
             self.effects.extend(effects);
         }
     }
 
-    fn say(&mut self, key: ActivationKey, text: &str, calls: &[&str]) {
+    /// As the room does it when a piece of work is over.
+    fn report(&mut self, ended: ActivationKey) {
+        while let Some(thread) = self.kernel.due_report(ended) {
+            let key = self.key();
+            let reported = self.kernel.report(thread, (key, self.now, Seq(1))).expect("it is due");
+            self.reports.push(reported);
+        }
+    }
+
+    /// The work that this agent is at.
+    pub(super) fn at_work(&self, agent: &str) -> ActivationKey {
+        self.kernel.activations().find(|one| &*one.agent == agent).expect("it is at work").key
+    }
+
+    /// What was reported: from whom, to whom, and what.
+    pub(super) fn told(&self) -> Vec<(&str, &str, &str)> {
+        self.reports.iter().map(|one| (&*one.from, &*one.told.agent, one.words.as_str())).collect()
+    }
+
+    pub(super) fn say(&mut self, key: ActivationKey, text: &str, calls: &[&str]) {
         let tool_calls = calls
             .iter()
             .enumerate()
@@ -96,28 +135,32 @@ impl Bench {
         self.tick();
     }
 
-    fn fail(&mut self, key: ActivationKey, failure: NoReply) {
+    pub(super) fn fail(&mut self, key: ActivationKey, failure: NoReply) {
         let turn = self.kernel.activation(key).expect("it goes on").turn;
         self.kernel.failed(key, turn, failure, self.now, &self.settings);
         self.tick();
     }
 
-    fn answer(&mut self, key: ActivationKey, index: usize) -> bool {
+    pub(super) fn answer(&mut self, key: ActivationKey, index: usize) -> bool {
         let turn = self.kernel.activation(key).map_or(0, |one| one.turn);
-        let was = self.kernel.answered(key, turn, index, "fine".into());
+        self.answer_with(key, (turn, index), "fine")
+    }
+
+    pub(super) fn answer_with(&mut self, key: ActivationKey, (turn, index): (u32, usize), text: &str) -> bool {
+        let was = self.kernel.answered((key, turn, index), text.into(), &self.settings);
         self.tick();
         was
     }
 
-    fn phase(&self, key: ActivationKey) -> &Phase {
+    pub(super) fn phase(&self, key: ActivationKey) -> &Phase {
         &self.kernel.activation(key).expect("it goes on").phase
     }
 
-    fn ending(&self, key: ActivationKey) -> &Ending {
+    pub(super) fn ending(&self, key: ActivationKey) -> &Ending {
         &self.kernel.finished().find(|one| one.key == key).expect("it is over").ending
     }
 
-    fn performed(&self, key: ActivationKey) -> Vec<usize> {
+    pub(super) fn performed(&self, key: ActivationKey) -> Vec<usize> {
         let of = |effect: &Effect| match effect {
             Effect::Perform { activation, index, .. } if *activation == key => Some(*index),
             _ => None,
@@ -212,12 +255,12 @@ fn killing_frees_the_place_and_late_answers_change_nothing() {
     let key = bench.start("ada", "x");
     let next = bench.start("ben", "x");
     bench.say(key, "", &["a.md"]);
-    assert!(bench.kernel.kill(key, "a person stopped it"));
+    assert!(bench.kernel.kill(key, "a person stopped it", None));
     bench.tick();
     assert_eq!(*bench.phase(next), Phase::Asking);
-    assert!(!bench.kernel.answered(key, 1, 0, "late".into()));
-    assert!(!bench.kernel.kill(key, "again"));
-    bench.kernel.kill_all("a person stopped everything");
+    assert!(!bench.answer_with(key, (1, 0), "late"));
+    assert!(!bench.kernel.kill(key, "again", None));
+    bench.kernel.kill_all("a person stopped everything", None);
     bench.tick();
     assert!(bench.kernel.is_idle() && bench.kernel.is_paused());
     assert_eq!(bench.effects.iter().filter(|effect| matches!(effect, Effect::Release { .. })).count(), 2);
@@ -291,7 +334,33 @@ fn two_steps_without_progress_stop_it_after_one_nudge() {
     bench.say(key, "", &[]);
     assert_eq!(*bench.phase(key), Phase::Asking, "progress in between counts");
     bench.say(key, "", &["b.md"]);
+    bench.answer(key, 0);
     assert!(matches!(bench.ending(key), Ending::Aborted { why, .. } if why.contains("2 steps without progress")));
+}
+
+#[test]
+fn the_same_call_with_another_result_is_progress() {
+    let mut bench = Bench::new();
+    let key = bench.start("ada", "x");
+    for turn in 1..=6 {
+        bench.say(key, "", &["a.md"]);
+        bench.answer_with(key, (turn, 0), &format!("text {turn}"));
+    }
+    assert_eq!(*bench.phase(key), Phase::Asking, "a file that changed was read again");
+}
+
+#[test]
+fn what_was_left_out_of_a_long_session_may_be_read_again() {
+    let mut bench = Bench::new();
+    bench.settings.session_chars_at_most = 4_000;
+    let key = bench.start("ada", "x");
+    let long = "x".repeat(1_000);
+    let paths: Vec<String> = (0..8).map(|at| format!("{at}.md")).collect();
+    for (turn, path) in (1..).zip(paths.iter().chain(&paths)) {
+        bench.say(key, "", &[path]);
+        bench.answer_with(key, (turn, 0), &long);
+    }
+    assert_eq!(*bench.phase(key), Phase::Asking, "the words in its place ask to call again");
 }
 
 #[test]
@@ -308,18 +377,6 @@ fn a_rate_limit_holds_everything_and_goes_on_by_itself() {
     }
     assert_eq!((bench.phase(key), bench.performed(other)), (&Phase::Asking, vec![0]));
     assert_eq!(bench.kernel.activation(key).map(|one| one.turn), Some(1), "the same question");
-}
-
-#[test]
-fn a_cap_stops_everything_until_a_person_lets_it_go_on() {
-    let mut bench = Bench::new();
-    let key = bench.start("ada", "x");
-    bench.fail(key, NoReply::OverBudget { why: "run_tokens 1000".into() });
-    assert_eq!(bench.kernel.stopped_by(), Some("run_tokens 1000"));
-    assert_eq!(*bench.phase(key), Phase::Due);
-    bench.kernel.set_paused(false);
-    bench.tick();
-    assert_eq!(*bench.phase(key), Phase::Asking);
 }
 
 #[test]
@@ -350,13 +407,14 @@ fn whoever_waits_for_a_person_leaves_its_place_to_others() {
     bench.tick();
     assert_eq!(*bench.phase(other), Phase::Asking);
     assert_eq!(bench.kernel.activation(key).and_then(|one| one.question()).map(|(index, ..)| index), Some(0));
-    assert!(bench.kernel.decided(key, 1, 0, None));
-    assert!(!bench.kernel.decided(key, 1, 0, None), "once");
+    let settings = bench.settings.clone();
+    assert!(bench.kernel.decided((key, 1, 0), None, &settings));
+    assert!(!bench.kernel.decided((key, 1, 0), None, &settings), "once");
     bench.say(other, "done", &[]);
     assert_eq!(bench.performed(key), [0, 0]);
     bench.answer(key, 0);
     assert!(bench.kernel.ask_person(key, 1, 1, "so does this".into()));
-    assert!(bench.kernel.decided(key, 1, 1, Some("Error: a person refused".into())));
+    assert!(bench.kernel.decided((key, 1, 1), Some("Error: a person refused".into()), &settings));
     bench.tick();
     assert_eq!(*bench.phase(key), Phase::Asking);
 }

@@ -5,22 +5,25 @@ use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::activation::{Ending, parse_order_key};
+use super::activation::{CapWait, parse_order_key};
 use super::command::KernelCommand;
 use super::core::{Effect, Kernel, NewWork, NoReply};
 use super::office::Office;
+use super::recording::SESSION_ORDERS;
 use super::settings::KernelSettings;
 use crate::agent::{AgentCommand, AgentRemoved, Roster};
-use crate::base::{ActivationKey, Id};
-use crate::gateway::{BudgetSettings, Questions};
-use crate::mind::{FailureKind, ModelFailure, WorkReplied};
-use crate::schedule::{Standstill, TICKS_PER_SEC};
+use crate::base::Id;
+use crate::base::hash::content_hash;
+use crate::element::ElementRefused;
+use crate::gateway::{BudgetSettings, MinutePassed, Questions};
+use crate::mind::{CapScope, FailureKind, ModelFailure, WorkReplied};
+use crate::schedule::{Standstill, ticks};
 use crate::simulation::{AgentState, State, TaskCommand, Think, ThinkDue};
 use crate::store::{EventDraft, EventKind};
-use crate::workspace::vfs::FileOutcome;
+use crate::workspace::vfs::{FileAnswer, FileDone, FileOutcome};
 
-/// Sessions of work that goes on are written down so often: every five seconds of simulated time.
-const WRITE_EVERY_TICKS: u64 = 5 * TICKS_PER_SEC;
+/// However seldom sessions are to be written, an hour is the most.
+const SESSION_WRITE_SECS_AT_MOST: f32 = 3_600.0;
 /// Rounds of giving out and carrying out in one tick: calls that need nobody outside follow each other at once.
 const ROUNDS: usize = 16;
 
@@ -54,10 +57,17 @@ pub(super) fn hear(
     mut commands: MessageReader<KernelCommand>,
     mut replies: MessageReader<WorkReplied>,
     mut outcomes: MessageReader<FileOutcome>,
-    mut removed: MessageReader<AgentRemoved>,
+    (mut removed, mut refused, mut minutes): (
+        MessageReader<AgentRemoved>,
+        MessageReader<ElementRefused>,
+        MessageReader<MinutePassed>,
+    ),
 ) {
     for gone in removed.read() {
-        kernel.left(gone.agent);
+        kernel.left(gone.agent, Some(gone.cause));
+    }
+    for MinutePassed {} in minutes.read() {
+        kernel.minute_passed();
     }
     for task in tasks.read() {
         take_task(&mut office, &mut kernel, &mut outbox, task);
@@ -76,19 +86,41 @@ pub(super) fn hear(
             }
         }
     }
+    let refused: Vec<&ElementRefused> = refused.read().filter(|refused| refused.file.is_some()).collect();
     for outcome in outcomes.read() {
         if let Some((activation, turn, index)) = parse_order_key(&outcome.key) {
-            office.file_answered(&mut kernel, &mut outbox, (activation, turn, index), &outcome.result);
+            let kept_out = kept_out(outcome, &refused);
+            office.file_answered(&mut kernel, &mut outbox, (activation, turn, index), &outcome.result, &kept_out);
+        } else if outcome.key.starts_with(SESSION_ORDERS) {
+            office.session_written(&mut kernel, outcome);
         }
     }
 }
 
+/// What of a changed file the elements that hold it did not take over.
+fn kept_out(outcome: &FileOutcome, refused: &[&ElementRefused]) -> Vec<String> {
+    let Ok(FileAnswer::Changed { done, .. }) = &outcome.result else { return Vec::new() };
+    let is_changed = |path: &str| match done {
+        FileDone::Written { path: changed, .. } | FileDone::Deleted { path: changed } => changed == path,
+        FileDone::Renamed { from, to, .. } => from == path || to == path,
+    };
+    let its = refused.iter().filter(|refused| refused.by == outcome.author);
+    its.filter(|refused| refused.file.as_deref().is_some_and(is_changed)).map(|refused| refused.why.clone()).collect()
+}
+
 fn no_reply(failure: &ModelFailure) -> NoReply {
-    let why = format!("{}; {}", failure.what, failure.remedy);
+    let why = failure.sentence();
     match failure.kind {
         FailureKind::RateLimited => NoReply::RateLimited { retry_after_secs: failure.retry_after_secs, why },
-        FailureKind::OverBudget => NoReply::OverBudget { why },
-        kind if kind.is_passing() => NoReply::Passing { why },
+        FailureKind::OverBudget => {
+            let cap = failure.cap.as_deref();
+            // Where it is not said which cap, it is the room's.
+            let scope = cap.map_or(CapScope::Run, |cap| cap.scope);
+            let wait =
+                cap.and_then(|cap| Some(CapWait { minutes: cap.wait_minutes?, is_outside: cap.waits_in_real_time }));
+            NoReply::OverBudget { scope, wait, why }
+        }
+        _ if failure.may_be_asked_again() => NoReply::Passing { why },
         _ => NoReply::Lasting { why },
     }
 }
@@ -122,6 +154,12 @@ fn take_task(office: &mut Office, kernel: &mut Kernel, outbox: &mut Outbox, task
     }
     let data = json!({ "task": task.text, "by": "user", "depth": 0, "profile": profile });
     let (key, cause) = office.queued(&task.agent, data, None);
+    let asks = kernel.approvals().find(|approval| approval.agent == task.agent);
+    if let Some(approval) = asks {
+        let what = format!("the new task waits until a person has answered an earlier question: {}", approval.what);
+        let draft = EventDraft::new(EventKind::Warning, json!({ "what": what, "approval": approval.id }));
+        office.log.write(draft.agent(&task.agent).activation(&key.id()).cause(cause));
+    }
     kernel.start(NewWork {
         key,
         agent: task.agent.clone(),
@@ -136,21 +174,22 @@ fn take_task(office: &mut Office, kernel: &mut Kernel, outbox: &mut Outbox, task
 
 fn obey(office: &mut Office, kernel: &mut Kernel, command: &KernelCommand) {
     const BY: &str = "a person stopped it";
-    let data = serde_json::to_value(command).unwrap_or_default();
-    let cause = office.log.write(EventDraft::new(EventKind::Input, data));
+    let cause = office.commanded(kernel, command);
     match command {
         KernelCommand::Pause => kernel.set_paused(true),
-        KernelCommand::Resume => kernel.set_paused(false),
-        KernelCommand::Kill { activation } => {
-            kernel.kill(*activation, BY);
-        }
-        KernelCommand::KillAgent { agent } => {
-            let its = kernel.activations().filter(|one| one.agent == *agent).map(|one| one.key);
-            for key in its.collect::<Vec<ActivationKey>>() {
-                kernel.kill(key, BY);
+        KernelCommand::Resume => {
+            kernel.set_paused(false);
+            // To ask again would only be refused again.
+            if let Some(why) = kernel.stopped_by() {
+                let data = json!({ "what": format!("work stays stopped: {why}") });
+                office.log.write(EventDraft::new(EventKind::Warning, data).cause(cause));
             }
         }
-        KernelCommand::KillAll => kernel.kill_all("a person stopped all work"),
+        KernelCommand::Kill { activation } => {
+            kernel.kill(*activation, BY, Some(cause));
+        }
+        KernelCommand::KillAgent { agent } => kernel.kill_agent(agent, BY, Some(cause)),
+        KernelCommand::KillAll => kernel.kill_all("a person stopped all work", Some(cause)),
         KernelCommand::Limits { concurrency, depth_at_most } => kernel.set_limits(*concurrency, *depth_at_most),
         KernelCommand::Decide { activation, turn, call, allow } => {
             office.decided(kernel, (*activation, *turn, *call), *allow, cause);
@@ -158,9 +197,13 @@ fn obey(office: &mut Office, kernel: &mut Kernel, command: &KernelCommand) {
     }
 }
 
-/// A cap is another now: what it stopped goes on.
+/// Lets work go on where the cap that stopped it is another now, or a new run has begun.
 pub(super) fn notice_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings>, questions: Res<Questions>) {
-    if budget.is_changed() && kernel.stopped_by().is_some() && questions.run_cap_reached().is_none() {
+    if budget.is_changed() {
+        let caps = serde_json::to_string(&*budget).unwrap_or_default();
+        kernel.note_caps(content_hash(caps.as_bytes()));
+    }
+    if kernel.stopped_by().is_some() && questions.run_cap_reached().is_none() {
         kernel.lift_stop();
     }
 }
@@ -211,22 +254,11 @@ pub(super) fn work(
         }
     }
     office.tell(&mut kernel);
-    if now.is_multiple_of(WRITE_EVERY_TICKS) {
-        for key in kernel.take_unwritten() {
-            office.write_session(&kernel, key);
-        }
+    let every = ticks(settings.session_write_secs.clamp(0.0, SESSION_WRITE_SECS_AT_MOST));
+    for key in kernel.take_unwritten(now, every.max(1)) {
+        office.write_session(&mut kernel, key);
     }
     if has_ended {
         kernel.forget_finished_runs();
-    }
-}
-
-/// What an ending is told as to the agent that started the work, if it was told nothing.
-pub(super) fn report_words(ending: &Ending) -> Option<String> {
-    match ending {
-        Ending::Completed { text } => Some(format!("finished: {text}")),
-        Ending::Failed { why } => Some(format!("failed: {why}")),
-        Ending::Aborted { why, by_person: false } => Some(format!("was stopped: {why}")),
-        Ending::Aborted { by_person: true, .. } => None,
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::operations::{self, MemoryChange};
+use super::operations::{self, Knowledge, MemoryChange};
 use super::settings::MemorySettings;
 use super::slots::{Memory, MemoryAct, MemoryEdit};
 use crate::agent::{Agent, Roster};
@@ -44,6 +44,14 @@ impl MemoryArchive {
         self.left.values_mut().for_each(|(_, memory)| change(memory));
     }
 }
+
+/// What agents knew of elements that left, in case they come back.
+#[derive(Resource, Default, Clone, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Parted(Vec<(ElementKey, BTreeMap<Id, Knowledge>)>);
+
+/// Elements of which that is kept; of the one that left first it is forgotten where there are more.
+const PARTED_AT_MOST: usize = 100;
 
 /// The version that each element had after its last change, to tell an agent's own changes from news.
 #[derive(Resource, Default, Clone, Debug, Serialize, Deserialize)]
@@ -112,7 +120,8 @@ pub(super) fn follow_elements(
     (roster, elements): (Res<Roster>, Res<Elements>),
     held: Query<&Element>,
     mut agents: Query<(&Agent, &mut Memory)>,
-    (mut archive, mut versions): (ResMut<MemoryArchive>, ResMut<KnownVersions>),
+    (mut archive, mut versions, mut parted): (ResMut<MemoryArchive>, ResMut<KnownVersions>, ResMut<Parted>),
+    settings: Res<MemorySettings>,
     mut log: ResMut<EventLog>,
 ) {
     if changes.is_empty() {
@@ -129,9 +138,30 @@ pub(super) fn follow_elements(
         match &changed.change {
             ElementChange::Removed => {
                 archive.for_each(|memory| drop(operations::forget_element(memory, element)));
+                let mut known = BTreeMap::new();
+                for (agent, memory) in &agents {
+                    known.extend(operations::knowledge(memory, element).map(|knows| (agent.id.clone(), knows)));
+                }
+                parted.0.push((element, known));
+                let over = parted.0.len().saturating_sub(PARTED_AT_MOST);
+                parted.0.drain(..over);
                 for_everyone(&roster, &mut agents, &mut log, changed.cause, |memory| {
                     operations::forget_element(memory, element)
                 });
+            }
+            ElementChange::Added => {
+                let at = parted.0.iter().position(|(gone, _)| *gone == element);
+                let Some((_, mut known)) = at.map(|at| parted.0.remove(at)) else { continue };
+                for (_, entity) in roster.iter() {
+                    let Ok((agent, mut memory)) = agents.get_mut(entity) else { continue };
+                    let change = known
+                        .remove(&agent.id)
+                        .and_then(|knows| operations::recall(&mut memory, element, knows, settings.kept_pins_at_most));
+                    if let Some(change) = change {
+                        let about = elements.entity(element).and_then(|entity| held.get(entity).ok());
+                        record(&mut log, &agent.id, &change, about, changed.cause);
+                    }
+                }
             }
             ElementChange::PinRemoved { id, .. } => {
                 archive.for_each(|memory| drop(operations::forget_pin(memory, element, id)));
@@ -201,6 +231,8 @@ pub(super) struct MemorySaved {
     agents: Vec<(AgentKey, Memory)>,
     archive: MemoryArchive,
     versions: KnownVersions,
+    #[serde(default)]
+    parted: Parted,
 }
 
 impl Section for MemorySaved {
@@ -213,6 +245,7 @@ impl Section for MemorySaved {
             agents: agents.collect(),
             archive: world.resource::<MemoryArchive>().clone(),
             versions: world.resource::<KnownVersions>().clone(),
+            parted: world.resource::<Parted>().clone(),
         }
     }
 
@@ -224,6 +257,7 @@ impl Section for MemorySaved {
         }
         world.insert_resource(self.archive);
         world.insert_resource(self.versions);
+        world.insert_resource(self.parted);
     }
 }
 

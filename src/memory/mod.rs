@@ -23,6 +23,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<crate::element::ElementChanged>()
         .init_resource::<MemoryArchive>()
         .init_resource::<keeping::KnownVersions>()
+        .init_resource::<keeping::Parted>()
         .add_observer(keeping::give_memory)
         .add_observer(keeping::archive_memory)
         .add_systems(

@@ -1,6 +1,6 @@
 //! What may be done to a memory, as pure operations: slots are capped, the oldest goes, nothing is kept twice.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::settings::MemorySettings;
 use super::slots::{Memory, MemoryAct, Seen};
@@ -31,6 +31,8 @@ pub enum MemoryChange {
     SummaryCleared,
     /// An element is gone from the room, and what was known of it.
     Forgot { element: ElementKey, pins: Vec<Id> },
+    /// An element is back in the room, and what was known of it.
+    Recalled { element: ElementKey, pins: Vec<Id> },
     /// Every slot was emptied.
     Cleared,
 }
@@ -105,6 +107,32 @@ pub fn forget_element(memory: &mut Memory, element: ElementKey) -> Option<Memory
         *holder != element
     });
     (knew || !pins.is_empty()).then_some(MemoryChange::Forgot { element, pins })
+}
+
+/// What an agent knows of one element.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Knowledge {
+    seen: Option<Seen>,
+    pins: Vec<Id>,
+}
+
+/// What this memory holds of an element, if anything.
+pub fn knowledge(memory: &Memory, element: ElementKey) -> Option<Knowledge> {
+    let seen = memory.environment_state.get(&element).cloned();
+    let pins: Vec<Id> =
+        memory.kept_pins.iter().filter(|(holder, _)| *holder == element).map(|(_, pin)| pin.clone()).collect();
+    (seen.is_some() || !pins.is_empty()).then_some(Knowledge { seen, pins })
+}
+
+/// Remembers an element that is back in the room; pins as far as there is room for them.
+pub fn recall(memory: &mut Memory, element: ElementKey, knows: Knowledge, pins_at_most: usize) -> Option<MemoryChange> {
+    if let Some(seen) = knows.seen {
+        memory.environment_state.insert(element, seen);
+    }
+    let room = pins_at_most.saturating_sub(memory.kept_pins.len());
+    let pins: Vec<Id> = knows.pins.into_iter().take(room).collect();
+    memory.kept_pins.extend(pins.iter().map(|pin| (element, pin.clone())));
+    Some(MemoryChange::Recalled { element, pins })
 }
 
 /// Lets go of a kept pin that was taken down.

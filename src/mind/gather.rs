@@ -14,8 +14,8 @@ use super::holdings::{open_mail, pins};
 use super::intent::{Addressee, BoardInReach, Situation};
 use super::session::Session;
 use super::settings::MindSettings;
-use super::wording::harmless;
 use crate::agent::{Agent, AgentProfile, Profiles, Roster};
+use crate::base::text::one_line;
 use crate::base::{AgentKey, Author, ElementKey, Id};
 use crate::element::kind::kind;
 use crate::element::{Element, Elements, Held, owns};
@@ -53,13 +53,24 @@ impl Room<'_, '_> {
         self.held.get(self.elements.entity(key)?).ok()
     }
 
-    fn all_elements(&self) -> impl Iterator<Item = (&Element, &Held)> {
+    /// All elements, and what they hold.
+    pub(super) fn all_elements(&self) -> impl Iterator<Item = (&Element, &Held)> {
         self.elements.iter().filter_map(|(_, entity)| self.held.get(entity).ok())
     }
 
     /// What an agent is.
     pub(super) fn profile(&self, agent: &Agent) -> Option<&AgentProfile> {
         self.profiles.as_ref().and_then(|profiles| profiles.get(&agent.profile))
+    }
+
+    /// Every profile that a file defines.
+    pub(super) fn profiles(&self) -> impl Iterator<Item = (&Id, &AgentProfile)> {
+        self.profiles.iter().flat_map(|profiles| profiles.iter())
+    }
+
+    /// The file that defines a profile.
+    pub(super) fn profile_path(&self, id: &str) -> Option<&str> {
+        self.profiles.as_ref()?.path(id)
     }
 
     /// Whether an agent's prompts hold what stands on the boards.
@@ -71,7 +82,7 @@ impl Room<'_, '_> {
     pub(super) fn name_of(&self, author: &str) -> Id {
         let agent = self.roster.key(author).and_then(|key| self.agent(key));
         match agent {
-            Some((agent, _)) => agent.name.clone(),
+            Some((agent, _)) => called(agent),
             None => author.into(),
         }
     }
@@ -79,7 +90,7 @@ impl Room<'_, '_> {
     /// The names of those in a conversation besides one of them.
     pub(super) fn others_in(&self, conversation: &Conversation, me: AgentKey) -> Vec<Id> {
         let others = conversation.participants.iter().filter(|other| **other != me);
-        others.filter_map(|other| Some(self.agent(*other)?.0.name.clone())).collect()
+        others.filter_map(|other| Some(called(self.agent(*other)?.0))).collect()
     }
 
     /// Everything that goes into a prompt.
@@ -159,7 +170,7 @@ impl Room<'_, '_> {
         things.sort_by(|(a, one), (b, other)| a.total_cmp(b).then(one.key.cmp(&other.key)));
         let at = things.first().filter(|(distance, _)| *distance <= self.settings.at_units);
         let describe = |(_, other): &(f32, &Agent)| Near {
-            name: other.name.clone(),
+            name: called(other),
             profile: other.profile.clone(),
             doing: self.doing(other).to_owned(),
         };
@@ -189,7 +200,7 @@ impl Room<'_, '_> {
         let others = everyone.filter(|(key, _)| *key != agent.key);
         let others = others.filter_map(|(_, entity)| self.agents.get(entity).ok());
         let reachable = others.filter(|(other, _)| first_inbox_of(&inboxes, other).is_some());
-        let addressees = reachable.map(|(other, _)| other.name.clone()).take(self.settings.near_at_most * 2).collect();
+        let addressees = reachable.map(|(other, _)| called(other)).take(self.settings.near_at_most * 2).collect();
         Abilities { pinboard: nearest.map(|(element, _)| element.label.clone()), addressees }
     }
 
@@ -265,7 +276,7 @@ impl Room<'_, '_> {
         let everyone = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
         let addressees = everyone.map(|(other, _)| Addressee {
             id: other.id.clone(),
-            name: other.name.clone(),
+            name: called(other),
             profile: other.profile.clone(),
             inbox: first_inbox_of(&inboxes, other).map(|inbox| inbox.id.clone()),
         });
@@ -283,7 +294,7 @@ impl Room<'_, '_> {
         if is_private(&element.kind) {
             return Moment::ReadMail { label: element.label.clone(), kind };
         }
-        let text = harmless(&held.0.prompt_text(&agent.id)).into_owned();
+        let text = held.0.prompt_text(&agent.id);
         Moment::Read { label: element.label.clone(), kind, text }
     }
 
@@ -325,6 +336,13 @@ fn context_of(
     Some(room.context(room.agent(agent)?.0, session, feedback, moment))
 }
 
+/// What an agent is called in prompts. One that is named like the person or the room is not taken for them.
+fn called(agent: &Agent) -> Id {
+    let reserved = ["user", "the user", "person", "the person", "human", "you", "room", "system", "assistant", "tool"];
+    let folded = one_line(&agent.name).to_lowercase();
+    if reserved.contains(&folded.as_str()) { format!("{} (an agent)", agent.name).into() } else { agent.name.clone() }
+}
+
 fn first_inbox_of<'a>(inboxes: &BTreeMap<&Id, &'a Element>, agent: &Agent) -> Option<&'a Element> {
     let of = |owner: &Id| inboxes.get(owner).copied();
     // Of its own and its profile's the one that stands first.
@@ -338,7 +356,7 @@ fn nearer(here: Vec2, one: &Element, other: &Element) -> std::cmp::Ordering {
 
 // A kind that is not registered is known by its word alone.
 
-fn is_rulebook(word: &str) -> bool {
+pub(super) fn is_rulebook(word: &str) -> bool {
     kind(word).map_or(word == "rulebook", |kind| kind.standing_instructions)
 }
 

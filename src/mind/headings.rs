@@ -4,6 +4,8 @@
 pub const STANDING_OPEN: &str = "=== Standing Instructions ===";
 /// Closes the rulebooks.
 pub const STANDING_CLOSE: &str = "=== End Standing Instructions ===";
+/// What in a prompt is to be followed and what is information.
+pub const GUIDE: &str = "## How to read this";
 /// The profile: `You are NAME.`, description, instructions.
 pub const WHO: &str = "## Who you are";
 /// The place and who is near.
@@ -27,6 +29,9 @@ pub const MAIL: &str = "## Your mail";
 /// What was refused or unknown in its last reply.
 pub const FEEDBACK: &str = "## About your last reply";
 
+/// What stands before the subject of a piece of mail.
+pub const SUBJECT: &str = "Subject: ";
+
 /// How a reading moment begins; label and kind follow.
 pub const READING: &str = "You are reading";
 /// How a conversation moment begins; names and topic follow.
@@ -36,5 +41,9 @@ pub const COMPACTION: &str = "Summarise your recent activity";
 /// How a task begins.
 pub const TASK: &str = "Your task:";
 
+/// How what an agent tells the one that started it begins; its id, a colon and the fenced words follow.
+pub const SIGNAL: &str = "Signal from ";
+
 /// The headings of the parts, in the order of the prompt.
-pub const ALL: [&str; 11] = [WHO, WHERE, ABILITIES, SUMMARY, NOTES, INTERACTIONS, SEEN, PINS, BOARD, MAIL, FEEDBACK];
+pub const ALL: [&str; 12] =
+    [GUIDE, WHO, WHERE, ABILITIES, SUMMARY, NOTES, INTERACTIONS, SEEN, PINS, BOARD, MAIL, FEEDBACK];

@@ -9,6 +9,9 @@ use crate::memory::MemoryAct;
 /// Characters of the subject that mail gets from its text.
 const SUBJECT_CHARS: usize = 60;
 
+/// Characters of a text in the sentence that says what was done with it.
+const DONE_CHARS: usize = 200;
+
 /// A pinboard as an agent's intents see it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BoardInReach {
@@ -78,11 +81,30 @@ pub fn effect(intent: &Intent, situation: &Situation) -> Effect {
         Intent::Send { to, text } => send(to, text, situation),
         Intent::Remember { note } => Effect::Memory(MemoryAct::Note { text: note.clone() }),
         Intent::Malformed { why } => remark(why.as_str()),
+        Intent::Unclosed { word } => remark(format!(
+            "[{word}: …] was not closed with a bracket, so it was not carried out; write it again, whole"
+        )),
         Intent::Unknown { word, meant } => remark(match meant {
             Some(meant) => format!("there is no marker [{word}: …] (did you mean [{meant}: …]?)"),
             None => format!("there is no marker [{word}: …]"),
         }),
     }
+}
+
+/// What an intent that was carried out did, as a sentence; nothing of one that cannot be.
+pub fn in_words(intent: &Intent) -> Option<String> {
+    let short = |text: &str| truncate(&one_line(text), DONE_CHARS);
+    Some(match intent {
+        Intent::Pin { text } => format!("Pinned “{}”.", short(text)),
+        Intent::RemovePin { id } => format!("Took down the pin {id}."),
+        Intent::Vote { id, up: true } => format!("Voted for the pin {id}."),
+        Intent::Vote { id, up: false } => format!("Voted against the pin {id}."),
+        Intent::KeepPin { id } => format!("Keeps the pin {id}."),
+        Intent::ReleasePin { id } => format!("Let go of the pin {id}."),
+        Intent::Send { to, text } => format!("Wrote to {to}: “{}”.", short(text)),
+        Intent::Remember { note } => format!("Noted “{}”.", short(note)),
+        Intent::Malformed { .. } | Intent::Unclosed { .. } | Intent::Unknown { .. } => return None,
+    })
 }
 
 fn edit(element: &Id, act: ElementAct) -> Effect {

@@ -26,7 +26,7 @@ fn situation() -> Situation {
 }
 
 fn act(reply: &str) -> Effect {
-    effect(&parse(reply).intents[0], &situation())
+    effect(&parse(reply, false).intents[0], &situation())
 }
 
 fn remark_of(reply: &str) -> String {

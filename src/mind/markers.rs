@@ -1,10 +1,11 @@
 //! Finds the markers in a reply: what it asks the world to do, and the text that is left to show.
 //!
-//! Works in one pass over brackets paired beforehand, so time grows with the length of the reply and nothing
-//! else. Markers within ``` fences are examples, not wishes; a marker that is not closed is text.
+//! A marker in code, in a quoted line, between quotation marks or inside another marker is text. One that is not closed
+//! is text as well, and is told back.
 
 use serde::{Deserialize, Serialize};
 
+use super::brackets::{Kind, Token, tokens};
 use crate::base::text::nearest;
 
 /// The words of the markers that there are.
@@ -12,6 +13,8 @@ pub const WORDS: [&str; 8] =
     ["PIN", "REMOVE_PIN", "VOTE_UP", "VOTE_DOWN", "KEEP_PIN", "RELEASE_PIN", "SEND", "REMEMBER"];
 /// Characters of the longest header: word and addressee.
 const HEADER_CHARS: usize = 120;
+/// A bracket within a marker that holds no more characters is a reference (`[1]`), which belongs to the text.
+const REFERENCE_CHARS: usize = 20;
 
 /// What one marker asks for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -34,6 +37,8 @@ pub enum Intent {
     Remember { note: String },
     /// A known marker that cannot be used, and why.
     Malformed { why: String },
+    /// A known marker that nothing closes; it stays in the text.
+    Unclosed { word: String },
     /// A word in capitals that is no marker; it stays in the text.
     Unknown { word: String, meant: Option<String> },
 }
@@ -45,73 +50,171 @@ pub struct Parsed {
     pub intents: Vec<Intent>,
     /// What is left to show.
     pub shown: String,
+    /// How many markers stand between quotation marks; they are text.
+    pub quoted: usize,
 }
 
-/// Takes a reply apart.
-pub fn parse(reply: &str) -> Parsed {
-    let closes = pair_brackets(reply);
+/// Takes a reply apart. Of one that was cut off at its limit, the last marker counts only where it is closed for sure.
+pub fn parse(reply: &str, was_cut: bool) -> Parsed {
+    let tokens = tokens(reply);
+    let headers: Vec<Header> = tokens
+        .iter()
+        .map(|token| if token.kind == Kind::Open { header(&reply[token.at + 1..]) } else { Header::None })
+        .collect();
+    let looked = Looked { reply, tokens: &tokens, headers: &headers, was_cut };
+    let mut parsed = Parsed::default();
     let mut shown = Shown { text: String::with_capacity(reply.len()), open_header: false };
-    let mut intents = Vec::new();
-    let mut copied = 0;
-    let mut next = 0;
-    while next < closes.len() {
-        let (open, close) = closes[next];
-        next += 1;
-        if open < copied {
+    let (mut copied, mut text_until, mut is_quotation, mut index) = (0, 0, false, 0);
+    while let Some(token) = tokens.get(index) {
+        let here = index;
+        index += 1;
+        if token.at < copied {
             continue;
         }
-        shown.push(&reply[copied..open]);
-        copied = open;
-        let inside = close.map(|close| &reply[open + 1..close]);
-        match inside.and_then(marker) {
-            Some(Found::Known(intent)) => {
-                intents.push(intent);
-                copied = close.map_or(open, |close| close + 1);
-                copied += shown.leave_out(&reply[copied..]);
-            }
-            Some(Found::Unknown(intent)) => intents.push(intent),
-            None => {}
+        if let (Kind::Quote, Some(close)) = (token.kind, token.partner.filter(|_| token.at >= text_until)) {
+            (text_until, is_quotation) = (tokens[close].at + 1, true);
         }
-    }
-    shown.push(&reply[copied..]);
-    Parsed { intents, shown: shown.text.trim().to_owned() }
-}
-
-/// Every bracket that opens, in order, with the place of the one that closes it, where there is one.
-/// Escaped brackets and those within fences are not brackets.
-fn pair_brackets(reply: &str) -> Vec<(usize, Option<usize>)> {
-    let bytes = reply.as_bytes();
-    let mut pairs: Vec<(usize, Option<usize>)> = Vec::new();
-    let mut open: Vec<usize> = Vec::new();
-    let mut at = 0;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'\\' => at += 1,
-            b'`' => {
-                let run = bytes[at..].iter().take_while(|byte| **byte == b'`').count();
-                at += run - 1;
-                if run >= 3 {
-                    // If nothing closes it, no later run can open a fence that is closed either.
-                    if let Some(end) = reply[at + 1..].find("```") {
-                        let close = at + 1 + end;
-                        at = close + bytes[close..].iter().take_while(|byte| **byte == b'`').count() - 1;
-                    }
+        match &headers[here] {
+            Header::Known { .. } if token.at < text_until => parsed.quoted += usize::from(is_quotation),
+            Header::Known { word, .. } => match looked.close_of(here) {
+                Some(close) => {
+                    shown.push(&reply[copied..token.at]);
+                    parsed.intents.push(intent(word, &reply[token.at + 1..close]));
+                    copied = close + usize::from(reply.as_bytes().get(close) == Some(&b']'));
+                    copied += shown.leave_out(&reply[copied..]);
                 }
-            }
-            b'[' => {
-                open.push(pairs.len());
-                pairs.push((at, None));
-            }
-            b']' => {
-                if let Some(index) = open.pop() {
-                    pairs[index].1 = Some(at);
+                None => {
+                    parsed.intents.push(Intent::Unclosed { word: (*word).to_owned() });
+                    (text_until, is_quotation) = (looked.line_end(here), false);
                 }
+            },
+            Header::Unknown(word) if token.partner.is_some() && token.at >= text_until => {
+                let meant = nearest(word, WORDS).map(str::to_owned);
+                parsed.intents.push(Intent::Unknown { word: word.clone(), meant });
             }
             _ => {}
         }
-        at += 1;
     }
-    pairs
+    shown.push(&reply[copied..]);
+    parsed.shown = shown.text.trim().to_owned();
+    parsed
+}
+
+/// The same text, with a backslash before every bracket that would open a marker in a reply that quotes it.
+pub fn escape(text: &str) -> std::borrow::Cow<'_, str> {
+    let opens = |at: &usize| !matches!(header(&text[at + 1..]), Header::None);
+    let mut places = text.match_indices('[').map(|(at, _)| at).filter(opens).peekable();
+    if places.peek().is_none() {
+        return text.into();
+    }
+    let mut escaped = String::with_capacity(text.len() + 8);
+    let mut copied = 0;
+    for at in places {
+        escaped.push_str(&text[copied..at]);
+        let before = text[..at].bytes().rev().take_while(|byte| *byte == b'\\').count();
+        if before.is_multiple_of(2) {
+            escaped.push('\\');
+        }
+        copied = at;
+    }
+    escaped.push_str(&text[copied..]);
+    escaped.into()
+}
+
+/// What stands between a bracket that opens and the first colon.
+enum Header {
+    /// No marker begins here.
+    None,
+    /// A marker.
+    Known { word: &'static str },
+    /// A word in capitals that is none.
+    Unknown(String),
+}
+
+fn header(inside: &str) -> Header {
+    let end = inside.char_indices().take(HEADER_CHARS).find(|(_, letter)| matches!(letter, ':' | '[' | ']' | '\n'));
+    let Some((end, ':')) = end else { return Header::None };
+    let header = inside[..end].trim();
+    let (word, rest) = header.split_once(char::is_whitespace).unwrap_or((header, ""));
+    match WORDS.iter().find(|known| known.eq_ignore_ascii_case(word)) {
+        Some(word) if *word == "SEND" || rest.is_empty() => Header::Known { word },
+        _ => {
+            let is_word = header.len() >= 2
+                && header.starts_with(|first: char| first.is_ascii_uppercase())
+                && header.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_');
+            if is_word { Header::Unknown(header.to_owned()) } else { Header::None }
+        }
+    }
+}
+
+/// A reply, looked over.
+struct Looked<'a> {
+    reply: &'a str,
+    tokens: &'a [Token],
+    headers: &'a [Header],
+    was_cut: bool,
+}
+
+impl Looked<'_> {
+    /// Where the marker that opens at this token ends: the place of its last bracket, or of what follows where it has
+    /// none of its own.
+    fn close_of(&self, open: usize) -> Option<usize> {
+        match self.tokens[open].partner {
+            Some(close) if self.takes_an_id(open) => Some(self.tokens[close].at),
+            Some(close) => Some(self.tokens[self.stray_close_after(close).unwrap_or(close)].at),
+            None => self.likely_close_of(open),
+        }
+    }
+
+    fn takes_an_id(&self, open: usize) -> bool {
+        !matches!(&self.headers[open], Header::Known { word: "PIN" | "SEND" | "REMEMBER", .. })
+    }
+
+    /// The end of the line that a token stands in.
+    fn line_end(&self, token: usize) -> usize {
+        let mut after = self.tokens[token..].iter();
+        after.find(|one| is_line_end(one)).map_or(self.reply.len(), |end| end.at)
+    }
+
+    /// The tokens after one, up to the end of its line or the next marker.
+    fn rest_of_line(&self, token: usize) -> impl Iterator<Item = (usize, &Token)> {
+        let after = self.tokens.iter().enumerate().skip(token + 1);
+        after.take_while(|(index, one)| !is_line_end(one) && !matches!(self.headers[*index], Header::Known { .. }))
+    }
+
+    /// A bracket that closes nothing, further on in the line: `[REMEMBER: a note with ] after]`.
+    fn stray_close_after(&self, close: usize) -> Option<usize> {
+        let strays = self.rest_of_line(close).filter(|(_, one)| one.kind == Kind::Close && one.partner.is_none());
+        let (last, stray) = strays.last()?;
+        let between = &self.reply[self.tokens[close].at + 1..stray.at];
+        between.contains(char::is_alphanumeric).then_some(last)
+    }
+
+    /// Where a marker most likely ends whose bracket was taken by another one or stands in a smiley.
+    fn likely_close_of(&self, open: usize) -> Option<usize> {
+        let rest: Vec<(usize, &Token)> = self.rest_of_line(open).collect();
+        let end = match self.tokens.get(rest.last().map_or(open, |(last, _)| *last) + 1) {
+            Some(next) => next.at,
+            None => self.reply.len(),
+        };
+        if self.was_cut && end == self.reply.len() {
+            return None;
+        }
+        let is_last = |one: &Token| !self.reply[one.at + 1..end].contains(char::is_alphanumeric);
+        let hard = rest.iter().rev().find(|(_, one)| one.kind == Kind::Close).filter(|(_, one)| is_last(one));
+        if let Some((_, close)) = hard {
+            let inner = close.partner.map_or(0, |inner| self.tokens[inner].at);
+            let is_reference = close.at - inner <= REFERENCE_CHARS
+                && !self.reply[inner..close.at].contains(char::is_whitespace)
+                && self.reply[..inner].ends_with(char::is_whitespace);
+            return Some(if is_reference { close.at + 1 } else { close.at });
+        }
+        rest.iter().rev().find(|(_, one)| one.kind == Kind::SoftClose).map(|(_, close)| close.at)
+    }
+}
+
+fn is_line_end(token: &Token) -> bool {
+    matches!(token.kind, Kind::LineEnd | Kind::ParagraphEnd)
 }
 
 /// The text to show while it grows.
@@ -157,27 +260,14 @@ impl Shown {
     }
 }
 
-enum Found {
-    Known(Intent),
-    Unknown(Intent),
-}
-
-/// What the inside of a pair of brackets asks for, if it is a marker.
-fn marker(inside: &str) -> Option<Found> {
-    let header_end = inside.char_indices().nth(HEADER_CHARS).map_or(inside.len(), |(index, _)| index);
-    let (header, _) = inside[..header_end].split_once(':')?;
-    let body = &inside[header.len() + 1..];
-    let header = header.trim();
-    if header.contains(['[', ']', '\n']) {
-        return None;
+/// What a marker of this word asks for, by what stands between its brackets.
+fn intent(word: &str, inside: &str) -> Intent {
+    let (header, body) = inside.split_once(':').unwrap_or((inside, ""));
+    if word != "SEND" {
+        return simple(word, body);
     }
-    let (word, rest) = header.split_once(char::is_whitespace).unwrap_or((header, ""));
-    let known = WORDS.iter().find(|known| known.eq_ignore_ascii_case(word));
-    match known {
-        Some(&"SEND") => Some(Found::Known(send(rest.trim(), body))),
-        Some(word) if rest.is_empty() => Some(Found::Known(simple(word, body))),
-        _ => unknown(header),
-    }
+    let addressee = header.trim().split_once(char::is_whitespace).map_or("", |(_, addressee)| addressee.trim());
+    send(addressee, body)
 }
 
 fn simple(word: &str, body: &str) -> Intent {
@@ -214,16 +304,6 @@ fn send(rest: &str, body: &str) -> Intent {
         return Intent::Malformed { why: format!("the mail to {to} was empty and was not sent") };
     }
     Intent::Send { to, text }
-}
-
-fn unknown(header: &str) -> Option<Found> {
-    let is_word = header.len() >= 2
-        && header.starts_with(|first: char| first.is_ascii_uppercase())
-        && header.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_');
-    is_word.then(|| {
-        let meant = nearest(header, WORDS).map(str::to_owned);
-        Found::Unknown(Intent::Unknown { word: header.to_owned(), meant })
-    })
 }
 
 /// The text of a body: trimmed, escaped brackets as brackets.

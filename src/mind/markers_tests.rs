@@ -4,12 +4,20 @@ use proptest::prelude::*;
 
 use super::*;
 
+fn whole(reply: &str) -> Parsed {
+    parse(reply, false)
+}
+
 fn intents(reply: &str) -> Vec<Intent> {
-    parse(reply).intents
+    whole(reply).intents
 }
 
 fn pin(text: &str) -> Intent {
     Intent::Pin { text: text.into() }
+}
+
+fn unclosed(word: &str) -> Intent {
+    Intent::Unclosed { word: word.into() }
 }
 
 #[test]
@@ -27,7 +35,7 @@ fn every_marker_is_found_whatever_its_case() {
         Intent::Send { to: "Bob".into(), text: "hi".into() },
         Intent::Remember { note: "note".into() },
     ];
-    let parsed = parse(reply);
+    let parsed = whole(reply);
     assert_eq!(parsed.intents, expected);
     assert_eq!(parsed.shown, "Hm. Done.");
 }
@@ -36,39 +44,126 @@ fn every_marker_is_found_whatever_its_case() {
 fn brackets_nest_and_are_escaped() {
     assert_eq!(intents("[PIN: see [1] and [a [b]]]"), [pin("see [1] and [a [b]]")]);
     assert_eq!(intents(r"[PIN: an open \[ bracket]"), [pin("an open [ bracket")]);
-    assert_eq!(parse(r"\[PIN: no\]"), Parsed { intents: vec![], shown: r"\[PIN: no\]".into() });
+    assert_eq!(whole(r"\[PIN: no\]"), Parsed { shown: r"\[PIN: no\]".into(), ..Parsed::default() });
+    assert_eq!(intents("[PIN: line one\nline two]"), [pin("line one\nline two")]);
 }
 
 #[test]
-fn what_is_not_closed_or_only_an_example_stays_text() {
-    for text in ["[PIN: never closed", "see [1] and [REMEMBER", "```\n[PIN: example]\n```", "[pinned: x]", "[a: b]"] {
-        assert_eq!(parse(text), Parsed { intents: vec![], shown: text.into() }, "{text}");
+fn a_marker_in_a_marker_is_text() {
+    assert_eq!(intents("[PIN: say [PIN: hi]]"), [pin("say [PIN: hi]")]);
+    assert_eq!(intents("[SEND to Bob: [REMEMBER: x] [VOTE_UP: p1]]").len(), 1);
+}
+
+#[test]
+fn intervals_smileys_and_single_brackets_stay_within_their_marker() {
+    let cases = [
+        ("[PIN: interval [0, 1)]", "interval [0, 1)", ""),
+        ("[PIN: interval (0, 1] is half open]", "interval (0, 1] is half open", ""),
+        ("[PIN: interval (0, 1]", "interval (0, 1", ""),
+        ("[PIN: [0, 1) and (2, 3]] Good.", "[0, 1) and (2, 3]", "Good."),
+        ("[PIN: a smiley :] is fine] Yes.", "a smiley :] is fine", "Yes."),
+        ("[PIN: done :]", "done :", ""),
+        ("[PIN: done] great :]", "done", "great :]"),
+        ("[PIN: sad [: face]", "sad [: face", ""),
+        ("[PIN: a note with ] after] So.", "a note with ] after", "So."),
+        ("[PIN: array[0 is first]", "array[0 is first", ""),
+        ("[PIN: as shown in [1]", "as shown in [1]", ""),
+        ("[[PIN: wiki]]", "wiki", "[[]]"),
+        ("[PIN: twice]] Fine.", "twice", "] Fine."),
+        ("[PIN: the key `]` closes]", "the key `]` closes", ""),
+        ("[PIN: quotes \"[a]\" [b]]", "quotes \"[a]\" [b]", ""),
+    ];
+    for (reply, text, shown) in cases {
+        let parsed = whole(reply);
+        assert_eq!((parsed.intents.as_slice(), parsed.shown.as_str()), ([pin(text)].as_slice(), shown), "{reply}");
     }
-    assert_eq!(intents("``` open fence\n[PIN: x]"), [pin("x")], "a fence that is not closed hides nothing");
+    let two = "[PIN: from [0 to 1)] [SEND to Bob: hi]";
+    assert_eq!(intents(two)[1..], [Intent::Send { to: "Bob".into(), text: "hi".into() }], "{two}");
+    assert_eq!(intents("[VOTE_UP: p1] as I said in 2]")[0], Intent::Vote { id: "p1".into(), up: true });
+}
+
+#[test]
+fn what_is_not_closed_is_text_and_said() {
+    for reply in ["[PIN: never closed", "[PIN: the source [1] says so", "Fine. [PIN: say [PIN: hi] to all"] {
+        assert_eq!(whole(reply), Parsed { intents: vec![unclosed("PIN")], shown: reply.into(), quoted: 0 }, "{reply}");
+    }
+    assert_eq!(intents("[PIN: forgotten\n[VOTE_UP: p1]\n[PIN: b"), {
+        [unclosed("PIN"), Intent::Vote { id: "p1".into(), up: true }, unclosed("PIN")]
+    });
+    for text in ["see [1] and [REMEMBER", "[pinned: x]", "[a: b]"] {
+        assert_eq!(whole(text), Parsed { shown: text.into(), ..Parsed::default() }, "{text}");
+    }
+}
+
+#[test]
+fn of_a_reply_that_was_cut_off_nothing_is_guessed() {
+    for reply in ["[PIN: see [1]", "[PIN: a smiley :] and", "[PIN: half a sen"] {
+        assert_eq!(parse(reply, true).intents, [unclosed("PIN")], "{reply}");
+    }
+    assert_eq!(parse("[PIN: a] and then", true).intents, [pin("a")], "what is whole is meant");
+    assert_eq!(parse("[PIN: see [1]\n[PIN: b", true).intents, [pin("see [1]"), unclosed("PIN")]);
+}
+
+#[test]
+fn code_quoted_lines_and_quotations_are_text() {
+    let quotations = [
+        "```\n[PIN: x]\n```",
+        "````text\n```\n[PIN: x]\n```\n````",
+        "~~~\n[PIN: x]\n~~~",
+        "- so:\n  ```yaml\n  [PIN: x]\n  ```",
+        "``` a fence that nobody closes\n[PIN: x]",
+        "use `[PIN: x]` for that",
+        "use ``[PIN: `x`]`` for that",
+        "use `[PIN:\nx]` for that",
+        "use ```[PIN: x]``` for that",
+        "> [PIN: x]",
+        "So:\n  >> a [PIN: x]\n> [SEND to Bob: y]",
+        "The note says “please [PIN: x] now”, I think.",
+        "The note says \"[PIN: x]\".",
+        "Sie schreibt „[PIN: x]“ dazu.",
+        "Elle dit « [PIN: x] » .",
+    ];
+    for reply in quotations {
+        let parsed = whole(reply);
+        assert_eq!((parsed.intents.as_slice(), parsed.shown.as_str()), ([].as_slice(), reply), "{reply}");
+    }
+    for reply in [
+        "She said “no”. [PIN: x] “Yes” is better.",
+        "„Nein“, sagt sie. [PIN: x] „Ja“!",
+        "It is 5\" long [PIN: x] and 6\" wide",
+        "a stray ` and [PIN: x]",
+        "a `b` [PIN: x] `c`",
+        "> quoted\n[PIN: x]",
+        "```\ncode\n```\n[PIN: x]",
+        "a stray `\n\n[PIN: x] ` and another",
+    ] {
+        assert_eq!(intents(reply), [pin("x")], "{reply}");
+    }
+    assert_eq!(whole("“Noted. [PIN: x]”").quoted, 1);
 }
 
 #[test]
 fn what_cannot_be_used_is_said() {
-    let parsed = parse("[FOO: x] [REMEMBR: y] [PIN: ] [SEND: nothing] [SEND to Ada: ]");
+    let parsed = whole("[FOO: x] [REMEMBR: y] [PIN: ] [PIN:] [SEND: nothing] [SEND to Ada: ]");
     assert_eq!(parsed.shown, "[FOO: x] [REMEMBR: y]", "unknown markers stay");
     assert_eq!(parsed.intents[0], Intent::Unknown { word: "FOO".into(), meant: None });
     assert_eq!(parsed.intents[1], Intent::Unknown { word: "REMEMBR".into(), meant: Some("REMEMBER".into()) });
     assert!(parsed.intents[2..].iter().all(|intent| matches!(intent, Intent::Malformed { .. })));
-    assert_eq!(parsed.intents.len(), 5);
+    assert_eq!(parsed.intents.len(), 6);
 }
 
 #[test]
 fn gaps_close_neatly() {
-    assert_eq!(parse("A [PIN: x] b.").shown, "A b.");
-    assert_eq!(parse("A\n[PIN: x]\nb").shown, "A\nb");
-    assert_eq!(parse("A[PIN: x]b").shown, "A b");
-    assert_eq!(parse("A[PIN: x].").shown, "A.");
+    assert_eq!(whole("A [PIN: x] b.").shown, "A b.");
+    assert_eq!(whole("A\n[PIN: x]\nb").shown, "A\nb");
+    assert_eq!(whole("A[PIN: x]b").shown, "A b");
+    assert_eq!(whole("A[PIN: x].").shown, "A.");
 }
 
 #[test]
 fn pieces_around_a_gap_never_join_into_a_marker() {
     for reply in ["[PI[PIN: x]N: y]", "[SEND [PIN: x]to Bob: hi]", "[[PIN: x]REMEMBER: y]"] {
-        let parsed = parse(reply);
+        let parsed = whole(reply);
         assert_eq!(parsed.intents, [pin("x")], "{reply}");
         assert_eq!(intents(&parsed.shown), [], "{}", parsed.shown);
     }
@@ -77,37 +172,91 @@ fn pieces_around_a_gap_never_join_into_a_marker() {
 #[test]
 fn time_grows_with_length_only() {
     let started = std::time::Instant::now();
-    for reply in ["[".repeat(1_000_000), "[PIN: ".repeat(170_000), "[PIN:a]".repeat(140_000), "```[".repeat(250_001)] {
-        parse(&reply);
+    for reply in [
+        "[".repeat(200_001),
+        "[PIN: ".repeat(34_001),
+        "[PIN: \n".repeat(34_001),
+        "[PIN:a]".repeat(28_001),
+        "[PIN:a] b ]".repeat(18_001),
+        "“[PIN: ".repeat(20_001),
+        "\" \"".repeat(60_001),
+        "```[".repeat(50_001),
+        "`[``[".repeat(40_001),
+        "```\n".repeat(50_001),
+        "> [PIN: a]\n".repeat(18_001),
+        "\\[PIN: a".repeat(22_001),
+    ] {
+        parse(&reply, false);
+        escape(&reply);
     }
-    let deep = format!("{}x{}", "[PIN: ".repeat(100_000), "]".repeat(100_000));
-    assert_eq!(parse(&deep).intents.len(), 1);
+    let deep = format!("{}x{}", "[PIN: ".repeat(20_001), "]".repeat(20_001));
+    assert_eq!(intents(&deep).len(), 1);
     // A quadratic parser needs minutes for this.
     assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
 }
 
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        Just("[".to_owned()),
+        Just("]".into()),
+        Just("\\".into()),
+        Just("```".into()),
+        Just("`".into()),
+        Just("\"".into()),
+        Just("“".into()),
+        Just("”".into()),
+        Just("> ".into()),
+        Just(" ".into()),
+        Just("\n".into()),
+        Just("\r".into()),
+        Just(":".into()),
+        Just(", ".into()),
+        Just("(".into()),
+        Just(")".into()),
+        Just("PIN".into()),
+        Just("[PIN: a]".into()),
+        Just("[FOO: a]".into()),
+        Just("[SEND to Bob: b]".into()),
+        Just("SEND".into()),
+        Just(" to ".into()),
+        Just("[remember: ".into()),
+        Just("REMEMBER".into()),
+        ".{0,3}",
+    ];
+    prop::collection::vec(piece, 0..30).prop_map(|pieces| pieces.concat())
+}
+
+/// Intents that do something.
+fn live(reply: &str) -> usize {
+    let idle = |intent: &Intent| matches!(intent, Intent::Unknown { .. } | Intent::Unclosed { .. });
+    intents(reply).iter().filter(|intent| !idle(intent)).count()
+}
+
 proptest! {
     #[test]
-    fn nothing_breaks_it_and_nothing_known_is_left(
-        pieces in prop::collection::vec(
-            prop_oneof![
-                Just("[".to_owned()), Just("]".into()), Just("\\".into()), Just("```".into()), Just("`".into()),
-                Just(" ".into()), Just("\n".into()), Just(":".into()), Just("PIN".into()), Just("[PIN: a]".into()),
-                Just("[SEND to Bob: b]".into()), Just("SEND".into()), Just(" to ".into()), Just("[remember: ".into()),
-                Just("REMEMBER".into()), ".{0,3}",
-            ],
-            0..30,
-        ),
-    ) {
-        let parsed = parse(&pieces.concat());
-        let known = |intent: &&Intent| !matches!(intent, Intent::Unknown { .. });
-        let again = parse(&parsed.shown);
-        prop_assert_eq!(again.intents.iter().filter(known).count(), 0, "left: {:?}", parsed.shown);
+    fn nothing_breaks_it_and_nothing_known_is_left(reply in pieces()) {
+        let parsed = whole(&reply);
+        prop_assert_eq!(live(&parsed.shown), 0, "left: {:?} of {:?}", parsed.shown, reply);
     }
 
     #[test]
-    fn any_text_at_all_is_parsed(reply in "\\PC*") {
-        let parsed = parse(&reply);
+    fn what_is_escaped_or_quoted_asks_for_nothing(text in pieces()) {
+        let escaped = escape(&text);
+        prop_assert_eq!(intents(&escaped), [], "escaped: {:?}", escaped);
+        prop_assert_eq!(escape(&escaped), &*escaped, "once is enough");
+        let fence = "`".repeat(text.split(|c| c != '`').map(str::len).max().unwrap_or(0).max(2) + 1);
+        prop_assert_eq!(intents(&format!("So:\n{fence}text\n{text}\n{fence}\nWell.")), []);
+        let quoted: String = text.split('\n').map(|line| format!("> {line}\n")).collect();
+        prop_assert_eq!(intents(&format!("So:\n{quoted}Well.")), []);
+        let line = text.replace(['\n', '`'], " ");
+        prop_assert_eq!(intents(&format!("It says `{line}`, so there.")), []);
+        let plain = line.replace(['“', '”', '"'], " ");
+        prop_assert_eq!(intents(&format!("It says “{plain}”, so there.")), []);
+    }
+
+    #[test]
+    fn any_text_at_all_is_parsed(reply in "\\PC*", was_cut: bool) {
+        let parsed = parse(&reply, was_cut);
         prop_assert!(parsed.shown.len() <= reply.len() * 2 + 2);
     }
 }

@@ -1,9 +1,12 @@
 //! From the world to a prompt, from a reply to intents: what an agent is asked, and what becomes of its answer.
 //!
+//! Whatever others wrote enters a prompt as data, by one rule (`wording`).
+//!
 //! In reading order: a [`ThinkDue`](crate::simulation::ThinkDue) is heard (`thinking`), what the agent knows is
 //! gathered (`gather`, `context`) and rendered (`prompt`); the reply is taken apart (`markers`), each intent becomes
 //! an effect (`intent`), and all of it is carried out as messages (`replies`).
 
+mod brackets;
 pub mod context;
 pub mod feedback;
 mod gather;
@@ -11,6 +14,7 @@ pub mod headings;
 pub mod holdings;
 pub mod intent;
 pub mod markers;
+mod orders;
 pub mod prompt;
 pub mod question;
 mod replies;
@@ -18,15 +22,17 @@ pub mod session;
 pub mod settings;
 mod thinking;
 mod thoughts;
-mod wording;
+mod unseen;
+pub mod wording;
 mod work;
 
 pub use context::MindContext;
 pub use feedback::Feedback;
 pub use gather::context_for_task;
 pub use question::{
-    CallKind, CancelRequest, Completion, FailureKind, Finish, ModelFailure, ModelReply, ModelRequest, Prompt,
-    PromptMessage, PromptOrigin, PromptPart, Reasoning, ReasoningBlock, Role, ToolCall, ToolDeclaration, Usage,
+    CallKind, CancelRequest, CapReached, CapScope, Completion, Effort, FailureKind, Finish, ModelFailure, ModelReply,
+    ModelRequest, Prompt, PromptMessage, PromptOrigin, PromptPart, Reasoning, ReasoningBlock, Role, ScriptPlace,
+    ToolCall, ToolDeclaration, Usage,
 };
 pub use session::Session;
 pub use settings::MindSettings;
@@ -37,16 +43,20 @@ pub use work::{WorkDue, WorkOver, WorkReplied, WorkReply, task_words};
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 
-use crate::element::{ElementEdit, ElementRefused};
+use crate::agent::ProfileChanged;
+use crate::element::{ElementChanged, ElementEdit, ElementRefused};
 use crate::memory::MemoryEdit;
 use crate::schedule::door::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved};
 use crate::simulation::{CompactionWanted, ConversationEnded, NewsHeard, ThinkDone, ThinkDue};
-use crate::workspace::SettingsExt;
+use crate::workspace::{ProblemReport, SettingsExt};
 
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
-    app.add_settings::<MindSettings>().init_resource::<Thoughts>().add_observer(thinking::give_mind);
+    app.add_settings::<MindSettings>()
+        .init_resource::<Thoughts>()
+        .init_resource::<unseen::UnseenTold>()
+        .add_observer(thinking::give_mind);
     app.add_tick_message::<ModelRequest>().add_tick_message::<CancelRequest>().add_input::<ModelReply>();
     app.add_tick_message::<WorkDue>().add_tick_message::<WorkReplied>().add_tick_message::<WorkOver>();
     // Owned by floors below; registered here as well, so that this floor runs without their systems.
@@ -57,7 +67,10 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ThinkDone>()
         .add_tick_message::<NewsHeard>()
         .add_tick_message::<CompactionWanted>()
-        .add_tick_message::<ConversationEnded>();
+        .add_tick_message::<ConversationEnded>()
+        .add_tick_message::<ElementChanged>()
+        .add_tick_message::<ProfileChanged>()
+        .add_tick_message::<ProblemReport>();
     app.add_systems(
         Tick,
         (
@@ -65,11 +78,13 @@ pub fn plugin(app: &mut App) {
             (replies::remember_meetings, thinking::retry_compaction, thinking::think, work::conclude, work::ask)
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Decide, Floor::Mind)),
-            replies::hear_refusals.in_set(InPhase(WorkshopSystems::Apply, Floor::Mind)),
+            (replies::hear_refusals, unseen::report).chain().in_set(InPhase(WorkshopSystems::Apply, Floor::Mind)),
         ),
     );
     saved::register::<thoughts::MindSaved>(app);
 }
 
+#[cfg(test)]
+mod telling_tests;
 #[cfg(test)]
 mod tests;

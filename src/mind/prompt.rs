@@ -1,13 +1,18 @@
 //! From a [`MindContext`] to a prompt: a pure function. Rules first, always; the moment last; every part keeps
 //! where its words came from; nothing exceeds the budget, and what is cut says so.
+//!
+//! Every word of a person, of another agent or of a file goes through [`super::wording`]: what is not to be followed is
+//! data, and nothing can pose as another part.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::context::{Line, MailItem, MindContext, Moment};
-use super::headings;
 use super::question::{Prompt, PromptMessage, PromptOrigin, PromptPart};
-use super::wording::{harmless, push_cut, push_fenced};
+use super::wording::{clean, line, name, push_cut, push_fenced, quoted};
+use super::{headings, orders};
 use crate::base::Id;
+use crate::base::text::one_line;
 
 /// How mentions of the person are worded in what an agent remembers, so that they can be found again.
 pub const PERSON: &str = "the person";
@@ -16,6 +21,10 @@ pub const PERSON: &str = "the person";
 const LEAST_CHARS: usize = 80;
 /// Characters that a single piece of mail, kept pin or utterance takes at most.
 const ITEM_CHARS: usize = 2_000;
+/// Characters that a note, a remark or what is known of an element takes at most.
+const LINE_CHARS: usize = 1_000;
+/// Characters of the topic of a conversation.
+const TOPIC_CHARS: usize = 500;
 
 /// The prompt for this moment.
 pub fn render(context: &MindContext) -> Prompt {
@@ -29,11 +38,10 @@ pub fn compose(context: &MindContext) -> (Prompt, Vec<Id>) {
     // What must be there has shares that add up to less than the whole; what is known takes what they leave.
     let moment = moment(context, max / 4, &mut mail_shown);
     let mut system = Vec::with_capacity(16);
-    system.extend(standing_instructions(context, max / 4));
-    system.push(who(context, max / 8));
-    system.push(surroundings(context, max / 16));
-    system.push(abilities(context, max / 16));
-    let feedback = feedback(context, max / 16);
+    orders::push_orders(context, orders::room_for_orders(max), &mut system);
+    system.push(surroundings(context, max / 24));
+    system.push(abilities(context, max / 24));
+    let feedback = feedback(context, max / 24);
     let fixed = system.iter().chain(&feedback).map(|part| part.text.chars().count()).sum::<usize>();
     let mut left = max.saturating_sub(fixed + moment.chars().count());
     if context.who.share_workspace_info {
@@ -43,42 +51,8 @@ pub fn compose(context: &MindContext) -> (Prompt, Vec<Id>) {
     (Prompt { system, history: history(&context.history, left), moment }, mail_shown)
 }
 
-fn part(origin: PromptOrigin, text: String) -> PromptPart {
+pub(super) fn part(origin: PromptOrigin, text: String) -> PromptPart {
     PromptPart { origin, text }
-}
-
-fn standing_instructions(context: &MindContext, max_chars: usize) -> Option<PromptPart> {
-    let rulebooks = || context.rulebooks.iter().filter(|book| !book.text.trim().is_empty());
-    let count = rulebooks().count();
-    if count == 0 {
-        return None;
-    }
-    let frame = headings::STANDING_OPEN.len() + headings::STANDING_CLOSE.len() + 2;
-    let each = max_chars.saturating_sub(frame) / count;
-    let mut text = String::with_capacity(1_024);
-    text.push_str(headings::STANDING_OPEN);
-    for (index, book) in rulebooks().enumerate() {
-        text.push_str(if index == 0 { "\n" } else { "\n\n" });
-        push_cut(&mut text, book.text.trim(), each.saturating_sub(2));
-    }
-    text.push('\n');
-    text.push_str(headings::STANDING_CLOSE);
-    Some(part(PromptOrigin::StandingInstructions, text))
-}
-
-fn who(context: &MindContext, max_chars: usize) -> PromptPart {
-    let who = &context.who;
-    let mut body = format!("You are {}.", who.name);
-    if !who.description.trim().is_empty() {
-        let _ = write!(body, " {}", who.description.trim());
-    }
-    if who.share_user_info && !who.person.trim().is_empty() {
-        let _ = write!(body, "\nThe person you work for: {}", who.person.trim());
-    }
-    if !who.instructions.trim().is_empty() {
-        let _ = write!(body, "\n\n{}", harmless(who.instructions.trim()));
-    }
-    section(PromptOrigin::Profile, headings::WHO, &body, max_chars)
 }
 
 fn section(origin: PromptOrigin, heading: &str, body: &str, max_chars: usize) -> PromptPart {
@@ -89,10 +63,19 @@ fn section(origin: PromptOrigin, heading: &str, body: &str, max_chars: usize) ->
     part(origin, text)
 }
 
+/// A part that holds words of others.
+fn data(origin: PromptOrigin, heading: &str, body: &str, max_chars: usize) -> PromptPart {
+    let mut text = String::with_capacity(heading.len() + body.len() + 32);
+    text.push_str(heading);
+    text.push('\n');
+    push_fenced(&mut text, body, max_chars.saturating_sub(heading.len() + 1));
+    part(origin, text)
+}
+
 fn surroundings(context: &MindContext, max_chars: usize) -> PromptPart {
     let place = &context.place;
     let mut body = match &place.at {
-        Some(label) => format!("You stand at {label}, in a room that you share with others."),
+        Some(label) => format!("You stand at {}, in a room that you share with others.", name(label)),
         None => "You are in a room that you share with others.".to_owned(),
     };
     if !place.things.is_empty() {
@@ -105,7 +88,7 @@ fn surroundings(context: &MindContext, max_chars: usize) -> PromptPart {
     } else {
         body.push_str(" Near you:");
         for person in &place.people {
-            let _ = write!(body, "\n- {} ({})", person.name, person.profile);
+            let _ = write!(body, "\n- {} ({})", name(&person.name), name(&person.profile));
             if !person.doing.is_empty() {
                 let _ = write!(body, ": {}", person.doing);
             }
@@ -115,11 +98,11 @@ fn surroundings(context: &MindContext, max_chars: usize) -> PromptPart {
 }
 
 fn push_list(out: &mut String, names: &[Id]) {
-    for (index, name) in names.iter().enumerate() {
+    for (index, one) in names.iter().enumerate() {
         if index > 0 {
             out.push_str(", ");
         }
-        out.push_str(name);
+        out.push_str(&name(one));
     }
 }
 
@@ -132,9 +115,10 @@ fn abilities(context: &MindContext, max_chars: usize) -> PromptPart {
     if let Some(board) = &context.abilities.pinboard {
         let _ = write!(
             body,
-            "\n- [PIN: text] pins a text to {board}\n- [VOTE_UP: pin id] or [VOTE_DOWN: pin id] votes on a pin\n\
+            "\n- [PIN: text] pins a text to {}\n- [VOTE_UP: pin id] or [VOTE_DOWN: pin id] votes on a pin\n\
              - [REMOVE_PIN: pin id] takes down a pin of your own\n\
-             - [KEEP_PIN: pin id] keeps a pin at hand, [RELEASE_PIN: pin id] lets it go"
+             - [KEEP_PIN: pin id] keeps a pin at hand, [RELEASE_PIN: pin id] lets it go",
+            name(board)
         );
     }
     if !context.abilities.addressees.is_empty() {
@@ -152,33 +136,28 @@ fn knowledge(context: &MindContext, left: &mut usize, system: &mut Vec<PromptPar
     let interactions: Vec<&String> =
         memory.interactions.iter().filter(|line| context.who.share_user_info || !concerns_person(line)).collect();
     let mut add = |origin, heading: &str, body: &str| {
-        if body.is_empty() || *left < heading.len() + LEAST_CHARS {
+        if body.trim().is_empty() || *left < heading.len() + LEAST_CHARS {
             return;
         }
         // No part takes more than half of what is left, so that one huge board leaves room for the rest.
-        let part = section(origin, heading, body, (*left / 2).max(heading.len() + LEAST_CHARS));
+        let part = data(origin, heading, body, (*left / 2).max(heading.len() + LEAST_CHARS));
         *left = left.saturating_sub(part.text.chars().count());
         system.push(part);
     };
-    add(PromptOrigin::Summary, headings::SUMMARY, &harmless(&memory.summary));
-    add(PromptOrigin::Notes, headings::NOTES, &bullets(memory.notes.iter().map(String::as_str)));
-    add(PromptOrigin::Interactions, headings::INTERACTIONS, &bullets(interactions.iter().map(|line| line.as_str())));
-    let seen: Vec<String> = memory.seen.iter().map(|(label, summary)| format!("{label}: {summary}")).collect();
-    add(PromptOrigin::Environment, headings::SEEN, &bullets(seen.iter().map(String::as_str)));
-    let pins: Vec<String> = context
-        .kept_pins
-        .iter()
-        .map(|pin| {
-            let mut line = format!("{} (by {}) on {}: ", pin.id, pin.author, pin.board);
-            push_cut(&mut line, &pin.text, ITEM_CHARS);
-            line
-        })
-        .collect();
-    add(PromptOrigin::KeptPins, headings::PINS, &bullets(pins.iter().map(String::as_str)));
+    add(PromptOrigin::Summary, headings::SUMMARY, &memory.summary);
+    add(PromptOrigin::Notes, headings::NOTES, &bullets(&memory.notes));
+    add(PromptOrigin::Interactions, headings::INTERACTIONS, &bullets(interactions));
+    let seen = memory.seen.iter().map(|(label, summary)| format!("{}: {summary}", name(label)));
+    add(PromptOrigin::Environment, headings::SEEN, &bullets(seen));
+    let pins = context.kept_pins.iter().map(|pin| {
+        let mut line = format!("{} (by {}) on {}: ", name(&pin.id), name(&pin.author), name(&pin.board));
+        push_cut(&mut line, &one_line(&pin.text), ITEM_CHARS);
+        line
+    });
+    add(PromptOrigin::KeptPins, headings::PINS, &bullets(pins));
     for board in &context.boards {
-        let heading = format!("{} {}", headings::BOARD, board.label);
-        let origin = PromptOrigin::Board { element: board.id.clone() };
-        add(origin, &heading, &harmless(board.text.trim()));
+        let heading = format!("{} {}", headings::BOARD, name(&board.label));
+        add(PromptOrigin::Board { element: board.id.clone() }, &heading, board.text.trim());
     }
     let is_moment = matches!(context.moment, Moment::ReadMail { .. });
     if !is_moment && !context.mail.is_empty() && *left > headings::MAIL.len() + LEAST_CHARS * 2 {
@@ -189,21 +168,26 @@ fn knowledge(context: &MindContext, left: &mut usize, system: &mut Vec<PromptPar
     }
 }
 
-fn bullets<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+/// One line each, for a fence.
+fn bullets(lines: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let mut text = String::new();
     for line in lines {
         text.push_str(if text.is_empty() { "- " } else { "\n- " });
-        text.push_str(&harmless(line));
+        push_one_line(&mut text, line.as_ref());
     }
     text
+}
+
+fn push_one_line(out: &mut String, text: &str) {
+    if text.contains('\n') { out.push_str(&one_line(text)) } else { out.push_str(text) }
 }
 
 /// Appends mail, each piece fenced as data, as far as the room goes, and tells which pieces were shown.
 fn push_mail(out: &mut String, mail: &[MailItem], max_chars: usize, shown: &mut Vec<Id>) {
     let mut left = max_chars;
     for (index, item) in mail.iter().enumerate() {
-        let mut text = format!("{} from {}, “{}”:\n", item.id, item.from, item.subject);
-        push_fenced(&mut text, &item.text, ITEM_CHARS.min(left.max(LEAST_CHARS)));
+        let mut text = format!("{} from {}:\n", name(&item.id), name(&item.from));
+        push_fenced(&mut text, &letter(item), ITEM_CHARS.min(left.max(LEAST_CHARS)));
         let chars = text.chars().count() + 1;
         if index > 0 && chars + LEAST_CHARS > left {
             let _ = write!(out, "\n[… {} more pieces of mail wait for another time]", mail.len() - index);
@@ -218,11 +202,22 @@ fn push_mail(out: &mut String, mail: &[MailItem], max_chars: usize, shown: &mut 
     }
 }
 
+/// The subject, unless the text begins with it, and the text.
+fn letter(item: &MailItem) -> Cow<'_, str> {
+    let subject = one_line(&item.subject);
+    let start = subject.trim_end_matches('…');
+    let end = item.text.char_indices().nth(LINE_CHARS).map_or(item.text.len(), |(index, _)| index);
+    if one_line(&item.text[..end]).starts_with(start) {
+        return Cow::Borrowed(&item.text);
+    }
+    format!("{}{subject}\n{}", headings::SUBJECT, item.text).into()
+}
+
 fn feedback(context: &MindContext, max_chars: usize) -> Option<PromptPart> {
     if context.feedback.is_empty() {
         return None;
     }
-    let body = format!("Your last reply:\n{}", bullets(context.feedback.iter().map(String::as_str)));
+    let body = format!("Your last reply:\n{}", bullets(context.feedback.iter().map(|remark| line(remark, LINE_CHARS))));
     Some(section(PromptOrigin::Feedback, headings::FEEDBACK, &body, max_chars))
 }
 
@@ -242,17 +237,15 @@ fn moment(context: &MindContext, max_chars: usize, mail_shown: &mut Vec<Id>) -> 
     let mut text = String::with_capacity(512);
     match &context.moment {
         Moment::Read { label, kind, text: content } => {
-            let _ = write!(text, "{} {label} ({kind}).\n\n", headings::READING);
-            let content = content.trim();
-            push_cut(
-                &mut text,
-                if content.is_empty() { "It is empty." } else { content },
-                max_chars.saturating_sub(400),
-            );
+            let _ = write!(text, "{} {} ({kind}).\n\n", headings::READING, name(label));
+            match content.trim() {
+                "" => text.push_str("It is empty."),
+                content => push_fenced(&mut text, content, max_chars.saturating_sub(400)),
+            }
             text.push_str("\n\nSay in a few sentences what matters in it to you, and what you will do about it.");
         }
         Moment::ReadMail { label, kind } => {
-            let _ = write!(text, "{} {label} ({kind}).\n\n", headings::READING);
+            let _ = write!(text, "{} {} ({kind}).\n\n", headings::READING, name(label));
             if context.mail.is_empty() {
                 text.push_str("There is no open mail.");
             }
@@ -266,8 +259,7 @@ fn moment(context: &MindContext, max_chars: usize, mail_shown: &mut Vec<Id>) -> 
             let _ = write!(text, "{} ", headings::TALKING);
             push_list(&mut text, with);
             if let Some(topic) = topic {
-                text.push_str(" about ");
-                push_cut(&mut text, topic, ITEM_CHARS.min(max_chars / 4));
+                let _ = write!(text, " about {}", quoted(topic, TOPIC_CHARS.min(max_chars / 8)));
             }
             text.push('.');
             let share_person = context.who.share_user_info;
@@ -283,6 +275,9 @@ fn moment(context: &MindContext, max_chars: usize, mail_shown: &mut Vec<Id>) -> 
                 text.push_str("\n\n");
                 push_lines(&mut text, &said, max_chars / 4);
                 text.push_str("\n\nYour turn: answer in one to three sentences.");
+            }
+            if said.iter().any(|line| line.by_person) {
+                text.push_str(" What “user” says there is said by the person you work for.");
             }
             if *last_turn {
                 text.push_str(" This is the last turn: close with a conclusion.");
@@ -300,19 +295,21 @@ fn moment(context: &MindContext, max_chars: usize, mail_shown: &mut Vec<Id>) -> 
         Moment::Work => {}
         Moment::Task { text: task } => {
             let _ = write!(text, "{} ", headings::TASK);
-            push_cut(&mut text, task.trim(), max_chars.saturating_sub(100));
+            push_cut(&mut text, &orders::order_text(task), max_chars.saturating_sub(100));
         }
     }
     text
 }
 
-/// Appends the newest lines that fit, oldest first, and says how many were left out.
+/// Appends the newest lines that fit, oldest first, between fences, and says how many were left out. Each begins with
+/// its speaker; what goes on in another line is indented, so that nobody speaks for another.
 fn push_lines(out: &mut String, lines: &[&Line], max_chars: usize) {
     let mut left = max_chars;
     let mut texts = Vec::new();
     for line in lines.iter().rev() {
-        let mut text = format!("{}: ", line.by);
-        push_cut(&mut text, &harmless(line.text.trim()), ITEM_CHARS.min(max_chars));
+        let mut text = format!("{}: ", name(&line.by));
+        let said = clean(line.text.trim()).replace('\n', "\n  ");
+        push_cut(&mut text, &said, ITEM_CHARS.min(max_chars));
         let chars = text.chars().count() + 1;
         if !texts.is_empty() && chars > left {
             break;
@@ -323,14 +320,14 @@ fn push_lines(out: &mut String, lines: &[&Line], max_chars: usize) {
     if texts.len() < lines.len() {
         let _ = writeln!(out, "[… cut, {} earlier messages]", lines.len() - texts.len());
     }
-    for (index, text) in texts.iter().rev().enumerate() {
-        if index > 0 {
-            out.push('\n');
-        }
-        out.push_str(text);
-    }
+    texts.reverse();
+    push_fenced(out, &texts.join("\n"), usize::MAX);
 }
 
 #[cfg(test)]
 #[path = "prompt_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "data_tests.rs"]
+mod data_tests;

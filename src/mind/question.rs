@@ -39,6 +39,8 @@ impl CallKind {
 pub enum PromptOrigin {
     /// All rulebooks, always first.
     StandingInstructions,
+    /// What is to be followed and what is information.
+    Guide,
     /// The agent's profile.
     Profile,
     /// Where the agent is and who is near.
@@ -322,6 +324,14 @@ pub struct Completion {
     pub finish: Finish,
 }
 
+impl Completion {
+    /// Whether the provider told what it used: none at all, for something that was said, is no answer to that.
+    pub fn tells_usage(&self) -> bool {
+        let said_something = !self.text.is_empty() || !self.tool_calls.is_empty();
+        self.usage.input_tokens > 0 && (self.usage.output_tokens > 0 || !said_something)
+    }
+}
+
 /// What kind of failure it is: decides who can do something about it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -351,6 +361,53 @@ impl FailureKind {
     }
 }
 
+/// Whose use a cap counts, and over what time.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CapScope {
+    /// The room, in this run.
+    Run,
+    /// The room's use of providers outside, in this run.
+    Outside,
+    /// The room, in the last 60 minutes.
+    Hour,
+    /// One agent, in this run.
+    AgentRun,
+    /// One agent, in the last 60 minutes.
+    AgentHour,
+    /// One activation, from its beginning to its end.
+    Activation,
+}
+
+impl CapScope {
+    /// Whether it counts what the whole room uses, and not what one agent or one piece of work does.
+    pub fn is_of_room(self) -> bool {
+        matches!(self, Self::Run | Self::Outside | Self::Hour)
+    }
+}
+
+/// The cap that refused a question; [`ModelFailure::remedy`] says in words what lifts it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CapReached {
+    /// The field of `budget` that sets it.
+    pub name: String,
+    /// Whose use it counts, and over what time.
+    pub scope: CapScope,
+    /// So much and no more: calls, tokens, or millionths of a dollar.
+    pub limit: u64,
+    /// What was used already, in the same unit.
+    pub used: u64,
+    /// Whose it is, if an agent's or an activation's: its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whose: Option<Id>,
+    /// Minutes until there is room, for caps by the hour; none where waiting does not help.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_minutes: Option<u32>,
+    /// Whether those minutes are of the wall clock, and not of the room's.
+    #[serde(default)]
+    pub waits_in_real_time: bool,
+}
+
 /// Why there is no reply. Holds no secrets.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ModelFailure {
@@ -363,12 +420,34 @@ pub struct ModelFailure {
     /// Seconds that the server asked to wait, counted from its last answer; between 0 and a day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_secs: Option<f32>,
+    /// The HTTP status that the server answered with, if it answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// Whether the gateway did all that can be done: it tried as often as it may, or the answer had begun to come.
+    #[serde(default)]
+    pub is_final: bool,
+    /// The cap that refused the question, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cap: Option<Box<CapReached>>,
 }
 
 impl ModelFailure {
-    /// A failure after which no server asked to wait.
+    /// Whether asking the same again may help, and was not tried already: where nothing came, nothing was paid for,
+    /// and the gateway did not ask again by itself.
+    pub fn may_be_asked_again(&self) -> bool {
+        let may_pass = matches!(self.kind, FailureKind::RateLimited | FailureKind::Unavailable | FailureKind::TimedOut);
+        may_pass && !self.is_final
+    }
+
+    /// A failure of which no more is known.
     pub fn new(kind: FailureKind, what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { kind, what: what.into(), remedy: remedy.into(), retry_after_secs: None }
+        let (what, remedy) = (what.into(), remedy.into());
+        Self { kind, what, remedy, retry_after_secs: None, status: None, is_final: false, cap: None }
+    }
+
+    /// What failed and what to do about it, in one sentence.
+    pub fn sentence(&self) -> String {
+        format!("{}; {}", self.what, self.remedy)
     }
 }
 
@@ -383,8 +462,44 @@ pub struct ModelReply {
     pub model: String,
     /// How long it took, in milliseconds, for the log only.
     pub duration_ms: u64,
+    /// When it came, in milliseconds of the wall clock since 1970, for people; none where it came in simulated time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_ms: Option<u64>,
+    /// What asking took, beside the use that the provider told; none in what was recorded before this was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
+    /// Where the agent is in its script now, if one was played.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<ScriptPlace>,
     /// The reply, or why there is none.
     pub outcome: Result<Completion, ModelFailure>,
+}
+
+/// What it took to get an answer, or none, beside the use that the provider told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Effort {
+    /// How often the question was sent.
+    pub attempts: u32,
+    /// Tokens that no provider told, by estimate: of attempts that broke off, and of an answer without its use.
+    pub estimated: Usage,
+}
+
+/// Where an agent is in its script.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ScriptPlace {
+    /// The script, by its hash: in another one, an agent begins anew.
+    pub script: u64,
+    /// All turns before this one are used.
+    pub before: usize,
+    /// Those behind it that are used, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub used: Vec<usize>,
+    /// Where it is in the turns for everyone.
+    pub next_default: usize,
+    /// Tool calls that were played; their ids are counted by it.
+    pub calls: u64,
 }
 
 impl Input for ModelReply {

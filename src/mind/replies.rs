@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::feedback::Feedback;
 use super::gather::Room;
-use super::intent::{Effect, effect};
-use super::markers::{Intent, parse};
+use super::intent::{Effect, effect, in_words};
+use super::markers::{Parsed, parse};
 use super::prompt::PERSON;
 use super::question::{CancelRequest, Completion, Finish, ModelReply};
 use super::session::Session;
@@ -131,7 +131,8 @@ impl Turn<'_, '_, '_, '_> {
     }
 
     fn answered(&mut self, completion: &Completion, thoughts: &mut Thoughts) -> ThinkOutcome {
-        let parsed = parse(&completion.text);
+        let was_cut = completion.finish == Finish::Length;
+        let parsed = parse(&completion.text, was_cut);
         // It has read them now, whatever it made of them.
         self.feedback.told(&self.thought.feedback);
         for call in &completion.tool_calls {
@@ -141,7 +142,10 @@ impl Turn<'_, '_, '_, '_> {
             // Markers in a summary repeat what the session held; carrying them out would do it twice.
             return self.compacted(&parsed.shown, thoughts);
         }
-        self.carry_out(&parsed.intents);
+        if was_cut {
+            self.tell(self.cut_off(self.room.settings.max_output_tokens, "say less, and put markers first"));
+        }
+        self.carry_out(&parsed);
         self.note_what_was_read();
         let settings = &self.room.settings;
         self.session.append(&self.thought.asked, &parsed.shown, settings);
@@ -159,15 +163,22 @@ impl Turn<'_, '_, '_, '_> {
 
     /// A step of work: markers do what they do everywhere, tools are for whoever keeps the work.
     fn worked(&mut self, completion: &Completion) -> WorkReply {
-        let parsed = parse(&completion.text);
+        let was_cut = completion.finish == Finish::Length;
+        let parsed = parse(&completion.text, was_cut);
         self.feedback.told(&self.thought.feedback);
-        self.carry_out(&parsed.intents);
-        self.note_what_was_read();
-        WorkReply {
-            text: parsed.shown,
-            tool_calls: completion.tool_calls.clone(),
-            was_cut: completion.finish == Finish::Length,
+        if was_cut {
+            let remedy = "go on in smaller steps, and write long files in several calls";
+            self.tell(self.cut_off(self.room.settings.max_work_output_tokens, remedy));
         }
+        let done = self.carry_out(&parsed);
+        self.note_what_was_read();
+        // Whoever acts without a word has done something all the same, and says what.
+        let text = if parsed.shown.is_empty() { done.join(" ") } else { parsed.shown };
+        WorkReply { text, tool_calls: completion.tool_calls.clone(), was_cut }
+    }
+
+    fn cut_off(&self, tokens: u32, remedy: &str) -> String {
+        format!("it was cut off at the limit of {tokens} tokens; {remedy}")
     }
 
     fn tell(&mut self, remark: String) {
@@ -181,12 +192,18 @@ impl Turn<'_, '_, '_, '_> {
         self.out.memories.write(MemoryEdit { agent: self.agent.key, act, cause });
     }
 
-    fn carry_out(&mut self, intents: &[Intent]) {
+    /// Does what a reply asks for; what cannot be done is told back. Returns what was done, in words.
+    fn carry_out(&mut self, parsed: &Parsed) -> Vec<String> {
+        let intents = &parsed.intents;
         if intents.is_empty() {
-            return;
+            if parsed.quoted > 0 {
+                self.tell("markers between quotation marks are text; put them behind what you say".to_owned());
+            }
+            return Vec::new();
         }
         let situation = self.room.situation(self.agent, self.memory);
         let at_most = self.room.settings.intents_at_most;
+        let mut done = Vec::new();
         for intent in intents.iter().take(at_most) {
             match effect(intent, &situation) {
                 Effect::Edit { element, act } => self.edit(element, act),
@@ -196,13 +213,18 @@ impl Turn<'_, '_, '_, '_> {
                     }
                     self.remember(act);
                 }
-                Effect::Remark(remark) => self.tell(remark),
+                Effect::Remark(remark) => {
+                    self.tell(remark);
+                    continue;
+                }
             }
+            done.extend(in_words(intent));
         }
         if intents.len() > at_most {
             let left_out = intents.len() - at_most;
             self.tell(format!("only the first {at_most} markers were carried out, {left_out} were not"));
         }
+        done
     }
 
     fn edit(&mut self, element: Id, act: ElementAct) {
@@ -268,7 +290,8 @@ impl Turn<'_, '_, '_, '_> {
 
 /// Tells agents what elements refused them.
 pub(super) fn hear_refusals(mut refusals: MessageReader<ElementRefused>, room: Room, mut minds: Query<&mut Feedback>) {
-    for refusal in refusals.read() {
+    // Whoever changed a file is told with how that went.
+    for refusal in refusals.read().filter(|refusal| refusal.file.is_none()) {
         let entity = room.roster.key(&refusal.by.0).and_then(|key| room.roster.entity(key));
         if let Some(mut feedback) = entity.and_then(|entity| minds.get_mut(entity).ok()) {
             feedback.tell(refusal.why.clone(), room.settings.feedback_at_most);
@@ -304,9 +327,10 @@ pub(super) fn remember_meetings(
     }
 }
 
-/// Those in a conversation at its end, and those who left earlier but had spoken in it.
+/// Those in a conversation at its end, and those who left earlier but had spoken in it or heard something.
 fn everyone_in(conversation: &Conversation, room: &Room) -> BTreeSet<AgentKey> {
     let spoke = conversation.said.iter().filter_map(|line| room.roster.key(&line.by.0));
-    let all: BTreeSet<AgentKey> = conversation.participants.iter().copied().chain(spoke).collect();
+    let listened = conversation.participants.iter().chain(&conversation.left).copied();
+    let all: BTreeSet<AgentKey> = listened.chain(spoke).collect();
     all.into_iter().filter(|key| room.agent(*key).is_some()).collect()
 }

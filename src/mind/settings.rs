@@ -3,13 +3,13 @@
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::workspace::SettingsSection;
+use crate::workspace::{Range, SettingsSection};
 
 /// The numbers of the mind: section `mind` of `settings.yaml`.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MindSettings {
-    /// Characters of a whole prompt.
+    /// Characters of a whole prompt. A bit more than half of them is for the rulebooks and the agent's instructions.
     pub max_prompt_chars: usize,
     /// Tokens of a reply.
     pub max_output_tokens: u32,
@@ -48,7 +48,7 @@ pub struct MindSettings {
 impl Default for MindSettings {
     fn default() -> Self {
         Self {
-            max_prompt_chars: 60_000,
+            max_prompt_chars: 96_000,
             max_output_tokens: 400,
             max_work_output_tokens: 8_192,
             person: String::new(),
@@ -71,4 +71,10 @@ impl Default for MindSettings {
 
 impl SettingsSection for MindSettings {
     const NAME: &'static str = "mind";
+    const RANGES: &'static [Range] = &[
+        Range::of("max_prompt_chars", 1_000.0, 10_000_000.0),
+        Range::of("max_output_tokens", 1.0, 1_000_000.0),
+        Range::of("max_work_output_tokens", 1.0, 1_000_000.0),
+        Range::of("pending_per_agent_at_most", 1.0, 100.0),
+    ];
 }

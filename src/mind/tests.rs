@@ -54,15 +54,15 @@ impl Content for Plain {
     }
 }
 
-struct Room(App);
+pub(super) struct Room(pub(super) App);
 
-const ADA: AgentKey = AgentKey(0);
-const NEWS: ElementKey = ElementKey(1);
-const MAIL: ElementKey = ElementKey(2);
-const IDEAS: ElementKey = ElementKey(3);
+pub(super) const ADA: AgentKey = AgentKey(0);
+pub(super) const NEWS: ElementKey = ElementKey(1);
+pub(super) const MAIL: ElementKey = ElementKey(2);
+pub(super) const IDEAS: ElementKey = ElementKey(3);
 
 /// Ada and Bob, a rulebook, a message board, Ada's inbox and a pinboard.
-fn room() -> Room {
+pub(super) fn room() -> Room {
     let mut app = App::new();
     app.add_plugins(schedule::plugin);
     app.init_resource::<Roster>().init_resource::<Elements>().init_resource::<EventLog>();
@@ -80,7 +80,7 @@ fn room() -> Room {
 }
 
 impl Room {
-    fn agent(&mut self, id: &str) {
+    pub(super) fn agent(&mut self, id: &str) {
         let world = self.0.world_mut();
         let key = world.resource::<Roster>().next_key();
         let (start, start_behaviour) = (Vec2::ZERO, Behaviour::Wander);
@@ -108,47 +108,61 @@ impl Room {
         world.resource_mut::<Elements>().insert(key, id.into(), entity);
     }
 
-    fn get<C: Component + Clone>(&self, agent: AgentKey) -> C {
+    pub(super) fn get<C: Component + Clone>(&self, agent: AgentKey) -> C {
         let entity = self.0.world().resource::<Roster>().entity(agent).expect("it is there");
         self.0.world().get::<C>(entity).expect("everyone has one").clone()
     }
 
-    fn due(&mut self, agent: AgentKey, activity: u32, think: Think) {
+    pub(super) fn due(&mut self, agent: AgentKey, activity: u32, think: Think) {
         let due = ThinkDue { agent, activity: ActivityId(activity), think, cause: Seq(3) };
         self.0.world_mut().resource_mut::<Messages<ThinkDue>>().write(due);
     }
 
-    fn tick(&mut self) {
+    pub(super) fn tick(&mut self) {
         advance(self.0.world_mut());
     }
 
     /// The messages of the tick that ran last, and of those not taken yet.
-    fn take<M: Message>(&mut self) -> Vec<M> {
+    pub(super) fn take<M: Message>(&mut self) -> Vec<M> {
         self.0.world_mut().resource_mut::<Messages<M>>().drain().collect()
     }
 
     /// Lets an agent think about something; returns the question, if there is one.
-    fn ask(&mut self, agent: AgentKey, think: Think) -> Option<ModelRequest> {
+    pub(super) fn ask(&mut self, agent: AgentKey, think: Think) -> Option<ModelRequest> {
         self.take::<ModelRequest>();
         self.due(agent, 1, think);
         self.tick();
         self.take::<ModelRequest>().pop()
     }
 
-    fn reply(&mut self, request: RequestId, outcome: Result<&str, FailureKind>) {
+    pub(super) fn reply(&mut self, request: RequestId, outcome: Result<&str, FailureKind>) {
+        self.reply_that_ends(request, outcome, Finish::Stop);
+    }
+
+    /// An answer that ends for this reason.
+    pub(super) fn reply_that_ends(&mut self, request: RequestId, outcome: Result<&str, FailureKind>, finish: Finish) {
         let outcome = match outcome {
             Ok(text) => {
-                let (usage, finish) = (Usage::default(), Finish::Stop);
+                let usage = Usage::default();
                 Ok(Completion { text: text.into(), tool_calls: Vec::new(), usage, finish })
             }
             Err(kind) => Err(ModelFailure::new(kind, "it broke", "mend it")),
         };
-        let reply = ModelReply { request, provider: "p".into(), model: "m".into(), duration_ms: 1, outcome };
+        let reply = ModelReply {
+            request,
+            provider: "p".into(),
+            model: "m".into(),
+            duration_ms: 1,
+            at_ms: None,
+            effort: None,
+            script: None,
+            outcome,
+        };
         self.0.world_mut().resource_mut::<Door<ModelReply>>().push(reply);
         self.tick();
     }
 
-    fn work_over(&mut self, task: &str) {
+    pub(super) fn work_over(&mut self, task: &str) {
         let (activation, said) = (ActivationKey(1), "Done.".into());
         let over = WorkOver { activation, agent: ADA, task: task.into(), said, cause: Seq(3) };
         self.0.world_mut().resource_mut::<Messages<WorkOver>>().write(over);
@@ -156,7 +170,7 @@ impl Room {
     }
 
     /// Lets work ask; returns the question.
-    fn work(&mut self, turn: u32, messages: Vec<PromptMessage>) -> ModelRequest {
+    pub(super) fn work(&mut self, turn: u32, messages: Vec<PromptMessage>) -> ModelRequest {
         self.take::<ModelRequest>();
         let (activation, activity) = (ActivationKey(7), ActivityId(1));
         let tools = vec![ToolDeclaration { name: "look".into(), description: "Looks.".into(), parameters: json!({}) }];
@@ -166,18 +180,18 @@ impl Room {
         self.take::<ModelRequest>().pop().expect("work is asked")
     }
 
-    fn outcome(&mut self) -> ThinkOutcome {
+    pub(super) fn outcome(&mut self) -> ThinkOutcome {
         self.take::<ThinkDone>().pop().expect("every thought is answered").outcome
     }
 
-    fn warnings(&mut self) -> Vec<String> {
+    pub(super) fn warnings(&mut self) -> Vec<String> {
         let records = self.0.world_mut().resource_mut::<EventLog>().take();
         let warnings = records.into_iter().filter(|record| record.draft.kind == EventKind::Warning);
         warnings.map(|record| record.draft.data.get().to_owned()).collect()
     }
 }
 
-fn read(element: ElementKey) -> Think {
+pub(super) fn read(element: ElementKey) -> Think {
     Think::Read { element }
 }
 
@@ -265,7 +279,8 @@ fn unknown_names_and_refusals_are_told_back_once_and_shown() {
     // The second: her open mail stood in the prompt, so it is read now.
     let pin = ElementAct::AddPin { id: None, text: "Tea at four".into() };
     assert_eq!((edits.len(), &edits[0].act), (2, &pin));
-    let refused = ElementRefused { by: Author("ada".into()), why: "the board is full".into(), cause: Seq(8) };
+    let refused =
+        ElementRefused { by: Author("ada".into()), why: "the board is full".into(), file: None, cause: Seq(8) };
     room.0.world_mut().resource_mut::<Messages<ElementRefused>>().write(refused);
     room.tick();
     let request = room.ask(ADA, read(IDEAS)).expect("it is new");
@@ -358,6 +373,7 @@ fn everyone_remembers_a_conversation_once() {
         key: ConversationKey(1),
         kind: crate::simulation::ConversationKind::Chance,
         participants: vec![ADA, AgentKey(1)],
+        left: Vec::new(),
         topic: Some("tea".into()),
         said: vec![said("ada"), said("bob")],
         turns_taken: 2,

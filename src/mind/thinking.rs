@@ -11,12 +11,16 @@ use super::prompt;
 use super::question::{CallKind, CancelRequest, ModelRequest, Prompt};
 use super::session::Session;
 use super::thoughts::{Asked, PendingThought, ReadVersion, Thoughts};
+use super::wording::{name, quoted};
 use crate::agent::Agent;
 use crate::base::{ElementKey, Id, RequestId};
 use crate::memory::{Memory, MemoryAct, MemoryEdit, MemorySettings};
 use crate::schedule::AgentRandom;
 use crate::simulation::{CompactionWanted, Conversation, Think, ThinkDone, ThinkDue, ThinkOutcome};
 use crate::store::{EventDraft, EventKind, EventLog};
+
+/// Room for the names around words that a session quotes.
+pub(super) const NAMES_CHARS: usize = 200;
 
 /// The last prompt of an agent, for whoever wants to see where its words came from. Not saved.
 #[derive(Component, Clone, Debug, Default)]
@@ -233,7 +237,7 @@ fn question(
             Ok(Question {
                 kind: CallKind::Read,
                 moment: room.reading_moment(agent, element, held),
-                asked: format!("You read {}.", element.label),
+                asked: format!("You read {}.", name(&element.label)),
                 reading: Some(reading),
             })
         }
@@ -256,12 +260,14 @@ fn question(
 
 /// A turn in short: what was said last, or how it began.
 fn asked_in(room: &Room, agent: &Agent, conversation: &Conversation) -> String {
+    let most = room.settings.session_message_chars_at_most.saturating_sub(NAMES_CHARS);
     match conversation.said.last() {
-        Some(last) => format!("{} said: {}", room.name_of(&last.by.0), last.text),
+        Some(last) => format!("{} said: {}", name(&room.name_of(&last.by.0)), quoted(&last.text, most)),
         None => {
-            let others = room.others_in(conversation, agent.key).join(", ");
-            let topic = conversation.topic.as_ref().map(|topic| format!(" about {topic}")).unwrap_or_default();
-            format!("You began to talk with {others}{topic}.")
+            let others: Vec<String> =
+                room.others_in(conversation, agent.key).iter().map(|other| name(other).into_owned()).collect();
+            let topic = conversation.topic.as_ref().map(|topic| format!(" about {}", quoted(topic, most)));
+            format!("You began to talk with {}{}.", others.join(", "), topic.unwrap_or_default())
         }
     }
 }

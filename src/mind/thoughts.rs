@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::feedback::Feedback;
 use super::question::{CallKind, ModelRequest};
 use super::session::Session;
+use super::unseen::UnseenTold;
 use crate::agent::Roster;
 use crate::base::{ActivationKey, AgentKey, ElementKey, Id, RequestId, Seq};
 use crate::schedule::Section;
@@ -104,6 +105,8 @@ impl Thoughts {
 pub(super) struct MindSaved {
     agents: Vec<(AgentKey, Session, Feedback)>,
     thoughts: Thoughts,
+    #[serde(default)]
+    unseen: UnseenTold,
 }
 
 impl Section for MindSaved {
@@ -114,7 +117,8 @@ impl Section for MindSaved {
         let agents = roster.iter().filter_map(|(key, entity)| {
             Some((key, world.get::<Session>(entity)?.clone(), world.get::<Feedback>(entity)?.clone()))
         });
-        Self { agents: agents.collect(), thoughts: world.resource::<Thoughts>().clone() }
+        let (thoughts, unseen) = (world.resource::<Thoughts>().clone(), world.resource::<UnseenTold>().clone());
+        Self { agents: agents.collect(), thoughts, unseen }
     }
 
     fn load(self, world: &mut World) {
@@ -124,5 +128,6 @@ impl Section for MindSaved {
             }
         }
         world.insert_resource(self.thoughts);
+        world.insert_resource(self.unseen);
     }
 }

@@ -7,11 +7,15 @@ use bevy::ecs::prelude::*;
 use super::context::Moment;
 use super::gather::Room;
 use super::headings;
+use super::orders::order_text;
 use super::prompt;
-use super::question::{CallKind, CancelRequest, ModelFailure, ModelRequest, PromptMessage, ToolCall, ToolDeclaration};
+use super::question::{
+    CallKind, CancelRequest, ModelFailure, ModelRequest, PromptMessage, Role, ToolCall, ToolDeclaration,
+};
 use super::session::Session;
-use super::thinking::{Minds, by_inbox};
+use super::thinking::{Minds, NAMES_CHARS, by_inbox};
 use super::thoughts::{Asked, PendingThought, Thoughts};
+use super::wording::{name, push_fenced, push_result, quoted};
 use crate::base::{ActivationKey, AgentKey, RequestId, Seq};
 use crate::simulation::{ActivityId, CompactionWanted, Think};
 
@@ -38,7 +42,7 @@ pub struct WorkDue {
 /// What a model said to a piece of work.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WorkReply {
-    /// The words, without markers.
+    /// The words, without markers; of a reply that holds markers alone, what was done by them.
     pub text: String,
     /// The tools that it called, in order.
     pub tool_calls: Vec<ToolCall>,
@@ -74,7 +78,26 @@ pub struct WorkOver {
 
 /// The first words of a piece of work, as a model is told them.
 pub fn task_words(task: &str) -> String {
-    format!("{} {}", headings::TASK, task.trim())
+    format!("{} {}", headings::TASK, order_text(task))
+}
+
+/// A message of a piece of work as it is sent: what tools answered and what other agents tell is information, and
+/// stands between fences.
+pub(super) fn as_sent(message: &PromptMessage) -> PromptMessage {
+    let mut sent = message.clone();
+    let signal = message.text.strip_prefix(headings::SIGNAL).and_then(|rest| rest.split_once(':'));
+    match (message.role, signal) {
+        (Role::Tool, _) => {
+            sent.text = String::with_capacity(message.text.len() + 16);
+            push_result(&mut sent.text, &message.text);
+        }
+        (Role::User, Some((from, words))) => {
+            sent.text = format!("{}{}:\n", headings::SIGNAL, name(from));
+            push_fenced(&mut sent.text, words.trim(), usize::MAX);
+        }
+        _ => {}
+    }
+    sent
 }
 
 /// Asks the models of those who are at work.
@@ -92,7 +115,7 @@ pub(super) fn ask(
         let Ok((session, feedback, mut last_prompt, random)) = minds.get_mut(entity) else { continue };
         let context = room.context(agent, &session, feedback, Moment::Work);
         let (mut prompt, mail_shown) = prompt::compose(&context);
-        prompt.history = due.messages.clone();
+        prompt.history = due.messages.iter().map(as_sent).collect();
         prompt.moment.clear();
         let (mail_shown, _) = by_inbox(&room, agent, &mail_shown);
         let id = thoughts.new_id();
@@ -147,7 +170,8 @@ pub(super) fn conclude(
         let Some(mut session) = room.roster.entity(over.agent).and_then(|entity| sessions.get_mut(entity).ok()) else {
             continue;
         };
-        session.append(&format!("Your task: {}", over.task), &over.said, &room.settings);
+        let task = quoted(&over.task, room.settings.session_message_chars_at_most.saturating_sub(NAMES_CHARS));
+        session.append(&format!("{} {task}", headings::TASK), &over.said, &room.settings);
         if session.wants_compaction(&room.settings, room.clock.tick()) {
             compactions.write(CompactionWanted { agent: over.agent, cause: over.cause });
         }

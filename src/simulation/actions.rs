@@ -26,7 +26,7 @@ pub(super) fn drain(mut desk: Desk, mut bodies: Query<Body>, mut due: MessageWri
             whom.and_then(|whom| bodies.get(desk.roster.entity(whom)?).ok()).map(|other| other.agent.name.clone());
         let Ok(mut body) = bodies.get_mut(entity) else { continue };
         let strolls = body.state.0.under() == State::Wandering && body.walk.course.kind == WalkKind::Stroll;
-        while body.state.0.is_at_leisure() && !strolls && desk.now() >= body.life.retry_at {
+        while body.state.0.is_at_leisure() && !strolls {
             if !take_up(&mut desk, &mut body, name.as_deref(), &mut due) {
                 break;
             }
@@ -36,12 +36,18 @@ pub(super) fn drain(mut desk: Desk, mut bodies: Query<Body>, mut due: MessageWri
 
 /// Takes up the next thing. Whether there was one.
 fn take_up(desk: &mut Desk, body: &mut BodyItem, whom: Option<&str>, due: &mut MessageWriter<ThinkDue>) -> bool {
-    let compacts = body.queue.0.first().is_some_and(|first| first.action == Action::CompactContext);
+    // What failed is tried again later, and nobody who called it to work waits for that.
+    let may_try = desk.now() >= body.life.retry_at;
+    let is_first = body.queue.0.first().is_some_and(|first| first.action == Action::CompactContext);
+    let compacts = is_first && body.life.failures == 0;
     if !compacts && let Some(work) = body.life.work.pop_front() {
         body.life.doing = Doing::Working { activation: work.activation, cause: work.cause };
         desk.shift(body, StateEvent::WorkStarted { why: "beginning its work".into() }, work.cause);
         think(body, Think::Work { activation: work.activation }, work.cause, due);
         return true;
+    }
+    if !may_try {
+        return false;
     }
     let Some(next) = body.queue.0.pop() else { return false };
     match next.action {

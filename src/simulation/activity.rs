@@ -100,6 +100,8 @@ pub struct Explain {
     pub why: Cow<'static, str>,
     /// Whether it waits for a person to decide.
     pub for_person: bool,
+    /// The record that it comes from, if there is one.
+    pub cause: Option<Seq>,
 }
 
 /// Work waits for an agent: it comes as soon as it is at leisure, with [`Think::Work`].

@@ -20,7 +20,10 @@ pub(super) fn ring(mut desk: Desk, mut bodies: Query<Body>) {
         }
         body.life.alarms[timer as usize] = 0;
         match timer {
-            Timer::State => desk.shift(&mut body, StateEvent::TimerDue, None),
+            Timer::State => {
+                let cause = body.life.state_record;
+                desk.shift(&mut body, StateEvent::TimerDue, cause);
+            }
             Timer::Stroll => stroll(&mut desk, &mut body),
             Timer::Heartbeat => heartbeat(&mut desk, &mut body),
             Timer::Seek => seek(&mut desk, &mut body),
@@ -40,7 +43,7 @@ fn stroll(desk: &mut Desk, body: &mut BodyItem) {
         // A target too far to reach in time must not starve the queue: here is as good as there.
         desk.go(body, Course::STAND);
         desk.wake(body);
-        if desk.now() >= body.life.retry_at {
+        if desk.now() >= body.life.retry_at || !body.life.work.is_empty() {
             return;
         }
     }

@@ -183,6 +183,9 @@ pub struct Life {
     pub retry_at: u64,
     /// When a model last read something that was new to it.
     pub learned_at: u64,
+    /// The record of the state that it was seen in last: what ends by itself comes from that.
+    #[serde(default)]
+    pub state_record: Option<Seq>,
     /// When each timer is due; 0 where it is not set.
     pub(super) alarms: [u64; TIMERS.len()],
 }
@@ -391,7 +394,9 @@ impl Desk<'_> {
             let data = json!({
                 "from": transition.from.word(), "to": transition.to.word(), "why": body.state.0.why(),
             });
-            self.write(EventKind::State, body, cause, data);
+            // What comes of nothing but time comes of its being here.
+            let cause = cause.into().unwrap_or(body.agent.added);
+            body.life.state_record = Some(self.write(EventKind::State, body, cause, data));
         }
         if changed {
             self.settle(body);
@@ -409,7 +414,7 @@ impl Desk<'_> {
             State::Idle => {
                 let wait = body.random.between(self.minds.heartbeat_least_secs, self.minds.heartbeat_most_secs);
                 self.set(body, Timer::Heartbeat, now + ticks(wait));
-                homeward(body, &self.feet)
+                self.homeward(body)
             }
             State::Wandering if body.state.0.is_on_errand() => match body.life.doing {
                 Doing::Telling { to, .. } | Doing::Gathering { to, .. } if to != key => self
@@ -435,6 +440,21 @@ impl Desk<'_> {
         };
         self.go(body, course);
         self.wake(body);
+    }
+
+    /// Home, unless it is there but for a step aside that it made for someone who stands there.
+    fn homeward(&self, body: &BodyItem) -> Course {
+        let (home, arrive) = (body.home.0, self.feet.arrive_units);
+        let away = body.position.0.distance(home);
+        let is_taken = || {
+            let near = self.space.agents_within(home, self.feet.standing_units);
+            near.into_iter().any(|other| other != body.agent.key)
+        };
+        if away > arrive.max(self.feet.body_units) || (away > arrive && !is_taken()) {
+            Course::to(WalkKind::Home, home, arrive)
+        } else {
+            Course::STAND
+        }
     }
 
     /// Sends an agent somewhere.
@@ -498,16 +518,6 @@ impl Desk<'_> {
     }
 }
 
-/// Home, unless it is there but for a step aside that it made for someone.
-fn homeward(body: &BodyItem, feet: &MovementSettings) -> Course {
-    let arrive = feet.arrive_units;
-    if body.position.0.distance(body.home.0) > arrive.max(feet.body_units) {
-        Course::to(WalkKind::Home, body.home.0, arrive)
-    } else {
-        Course::STAND
-    }
-}
-
 /// Puts on an agent that has just come in what the room knows of it.
 pub(super) fn settle_in(
     on: On<Add, Agent>,
@@ -563,10 +573,12 @@ pub(super) fn move_out(
     agents: Query<&Agent>,
     mut space: ResMut<Space>,
     mut talks: ResMut<super::talks::Talks>,
+    mut conversations: ResMut<super::conversation::Conversations>,
 ) {
     if let Ok(agent) = agents.get(on.entity) {
         space.place(agent.key, Vec2::NAN);
         talks.ledger.forget(agent.key);
+        conversations.forget(agent.key);
     }
 }
 

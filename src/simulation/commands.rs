@@ -11,7 +11,7 @@ use super::state::{State, StateEvent};
 use super::steering::{Course, WalkKind};
 use super::talks::{Talks, end, session_of};
 use crate::agent::AgentCommand;
-use crate::base::{Author, Id};
+use crate::base::{Author, Id, Seq};
 use crate::store::{EventDraft, EventKind};
 use crate::workspace::{SceneEdit, SceneWrite};
 
@@ -35,16 +35,18 @@ pub(super) fn obey(
         };
         let entity = desk.roster.key(id).and_then(|key| desk.roster.entity(key));
         let Some(Ok(mut body)) = entity.map(|entity| bodies.get_mut(entity)) else {
-            nobody_called(&mut desk, id);
+            let data = serde_json::to_value(command).unwrap_or(Value::Null);
+            let cause = desk.log.write(EventDraft::new(EventKind::Input, data));
+            nobody_called(&mut desk, id, cause);
             continue;
         };
         do_to(&mut desk, &mut body, command, &mut writes);
     }
 }
 
-fn nobody_called(desk: &mut Desk, id: &Id) {
+fn nobody_called(desk: &mut Desk, id: &Id, cause: Seq) {
     let data = json!({ "what": format!("no agent is called {id}"), "remedy": "use the id of an agent in the room" });
-    desk.log.write(EventDraft::new(EventKind::Warning, data));
+    desk.log.write(EventDraft::new(EventKind::Warning, data).cause(cause));
 }
 
 fn do_to(desk: &mut Desk, body: &mut BodyItem, command: &AgentCommand, writes: &mut MessageWriter<SceneWrite>) {
@@ -128,7 +130,7 @@ pub(super) fn lead_conversations(
                     match desk.roster.key(id) {
                         Some(key) if !keys.contains(&key) => keys.push(key),
                         Some(_) => {}
-                        None => nobody_called(&mut desk, id),
+                        None => nobody_called(&mut desk, id, cause),
                     }
                 }
                 let refusal = if keys.len() < 2 {
@@ -165,9 +167,9 @@ pub(super) fn lead_conversations(
             }
             ConversationCommand::Stop { conversation } => {
                 let mut table = (&mut desk, &mut bodies, &mut *talks, &mut *conversations);
-                end(&mut table, *conversation, "a person ended it");
+                end(&mut table, *conversation, "a person ended it", Some(cause));
             }
-            ConversationCommand::Switch { on } => talks.switch = Some(*on),
+            ConversationCommand::Switch { on } => (talks.switch, talks.switch_record) = (Some(*on), Some(cause)),
         }
     }
 }

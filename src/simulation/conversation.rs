@@ -43,6 +43,9 @@ pub struct Conversation {
     pub kind: ConversationKind,
     /// Those who still take part, in speaking order.
     pub participants: Vec<AgentKey>,
+    /// Those who left it before its end and had heard something.
+    #[serde(default)]
+    pub left: Vec<AgentKey>,
     /// What it is about, where there is something.
     pub topic: Option<String>,
     /// What was said in it.
@@ -82,6 +85,41 @@ impl Conversations {
     /// All that go on, in order of key.
     pub fn iter(&self) -> impl Iterator<Item = &Conversation> {
         self.running.values()
+    }
+
+    /// Keeps what these two said to each other: the last of it, and of so many pairs.
+    pub(super) fn keep(&mut self, pair: (AgentKey, AgentKey), said: &[Utterance], (utterances, pairs): (usize, usize)) {
+        let (low, high) = (pair.0.min(pair.1), pair.0.max(pair.1));
+        let earlier = self.earlier.entry(low).or_default().entry(high).or_default();
+        earlier.extend(said.iter().cloned());
+        let surplus = earlier.len().saturating_sub(utterances);
+        earlier.drain(..surplus);
+        let count: usize = self.earlier.values().map(BTreeMap::len).sum();
+        let all = self.earlier.iter().flat_map(|(low, with)| with.iter().map(move |(high, said)| (*low, *high, said)));
+        let mut by_age: Vec<_> =
+            all.map(|(low, high, said)| (said.last().map_or(0, |last| last.tick), low, high)).collect();
+        by_age.sort_unstable();
+        for (_, low, high) in by_age.into_iter().take(count.saturating_sub(pairs)) {
+            self.forget_pair(low, high);
+        }
+    }
+
+    fn forget_pair(&mut self, low: AgentKey, high: AgentKey) {
+        if let Some(with) = self.earlier.get_mut(&low) {
+            with.remove(&high);
+            if with.is_empty() {
+                self.earlier.remove(&low);
+            }
+        }
+    }
+
+    /// Forgets an agent that has left the room: its number is never given to another.
+    pub(super) fn forget(&mut self, agent: AgentKey) {
+        self.earlier.remove(&agent);
+        for with in self.earlier.values_mut() {
+            with.remove(&agent);
+        }
+        self.earlier.retain(|_, with| !with.is_empty());
     }
 
     /// What these two said to each other before, oldest first.

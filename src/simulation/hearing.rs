@@ -43,7 +43,7 @@ pub(super) fn hear_thoughts(
             } else {
                 StateEvent::Explain(explain.why.clone())
             };
-            desk.shift(&mut body, event, None);
+            desk.shift(&mut body, event, explain.cause);
         }
     }
     for thought in done.read() {

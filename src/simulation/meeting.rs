@@ -168,6 +168,7 @@ mod tests {
             key: ConversationKey(0),
             kind: ConversationKind::Task,
             participants: (0..participants).map(AgentKey).collect(),
+            left: Vec::new(),
             topic: None,
             said: Vec::new(),
             turns_taken: 0,

@@ -105,13 +105,22 @@ pub fn plugin(app: &mut App) {
 /// Whether nothing goes on that anybody called for: no action or task waits, nobody reads, works, talks,
 /// goes to tell something or cools down. Agents that a person holds do not count.
 pub fn is_idle(world: &mut World) -> bool {
+    is_idle_but(world, |_| false)
+}
+
+/// The same, where nobody at work counts either: their work may wait for somebody outside.
+pub fn is_idle_beside_work(world: &mut World) -> bool {
+    is_idle_but(world, |state| matches!(state, State::Working | State::Waiting))
+}
+
+fn is_idle_but(world: &mut World, is_left_out: impl Fn(State) -> bool) -> bool {
     let quiet = talks::is_quiet(world.resource::<talks::Talks>(), world.resource::<Conversations>());
     let mut agents = world.query::<(&AgentState, &Queue, &Life)>();
     quiet
         && agents.iter(world).all(|(state, queue, life)| {
             let rests = talks::rests(state.0.state()) && !state.0.is_on_errand();
             let nothing_waits = queue.0.is_empty() && life.work.is_empty() && life.awaited.is_none();
-            rests && (nothing_waits || state.0.is_held())
+            is_left_out(state.0.state()) || (rests && (nothing_waits || state.0.is_held()))
         })
 }
 
@@ -148,6 +157,8 @@ pub fn busy_counts(world: &mut World) -> BusyCounts {
     })
 }
 
+#[cfg(test)]
+mod held_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -3,10 +3,10 @@
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::workspace::SettingsSection;
+use crate::workspace::{Range, SettingsSection};
 
 macro_rules! section {
-    ($(#[$doc:meta])* $name:ident in $section:literal { $($(#[$field_doc:meta])* $field:ident: $kind:ty = $value:expr,)* }) => {
+    ($(#[$doc:meta])* $name:ident in $section:literal, within $ranges:expr, { $($(#[$field_doc:meta])* $field:ident: $kind:ty = $value:expr,)* }) => {
         $(#[$doc])*
         #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
         #[serde(default)]
@@ -20,13 +20,20 @@ macro_rules! section {
 
         impl SettingsSection for $name {
             const NAME: &'static str = $section;
+            const RANGES: &'static [Range] = &$ranges;
         }
     };
 }
 
 section! {
     /// How agents walk.
-    MovementSettings in "movement" {
+    MovementSettings in "movement", within [
+        Range::of("speed_units", 1.0, 2_000.0),
+        Range::of("toward_others", 0.0, 1.0),
+        Range::of("arrive_units", 0.1, 1_000.0),
+        Range::of("stroll_secs", 0.1, 86_400.0),
+        Range::of("patrol_lap_secs", 0.1, 86_400.0),
+    ], {
         /// How fast agents walk, in units a second.
         speed_units: f32 = 80.0,
         /// A strolling agent looks for a new target so often.
@@ -63,7 +70,12 @@ section! {
 
 section! {
     /// When agents notice something, and what becomes of it.
-    AttentionSettings in "attention" {
+    AttentionSettings in "attention", within [
+        Range::of("heartbeat_least_secs", 0.1, 604_800.0),
+        Range::of("heartbeat_most_secs", 0.1, 604_800.0),
+        Range::of("seek_secs", 0.1, 604_800.0),
+        Range::of("queue_at_most", 1.0, 1_000.0),
+    ], {
         /// An idle agent looks around after at least so long,
         heartbeat_least_secs: f32 = 10.0,
         /// and at most so long,
@@ -103,7 +115,7 @@ section! {
 
 section! {
     /// Agents talking to each other.
-    ConversationSettings in "conversations" {
+    ConversationSettings in "conversations", within [Range::of("check_secs", 0.1, 604_800.0)], {
         /// Whether they may, when the room is first opened.
         enabled: bool = true,
         /// How many conversations go on at once.
@@ -126,7 +138,11 @@ section! {
         cooldown_secs: f32 = 4.0,
         /// How long participants have to come together.
         gather_secs: f32 = 60.0,
+        /// A participant that a person holds, paused or carried, leaves after so long.
+        held_secs: f32 = 10.0,
         /// How much a pair keeps of what it said to each other.
         history_utterances: usize = 12,
+        /// Of how many pairs that is kept; those that talked longest ago are forgotten first.
+        history_pairs: usize = 1000,
     }
 }

@@ -34,6 +34,9 @@ pub(super) struct Talks {
     next_conversation: u32,
     /// What a person set the master switch to; the settings' choice where absent.
     pub switch: Option<bool>,
+    /// The record of that.
+    #[serde(default)]
+    pub switch_record: Option<Seq>,
     /// What the settings say, as of this tick.
     enabled: bool,
     /// Ended and not told yet. Most end when the last turn is heard, at the end of a tick: the next tick tells
@@ -92,13 +95,14 @@ pub(super) fn converse(
 
 fn go_on(table: &mut Table, key: ConversationKey, due: &mut MessageWriter<ThinkDue>) {
     if !table.2.switched_on() {
-        end(table, key, "talk among agents was switched off");
+        let because = table.2.switch_record;
+        end(table, key, "talk among agents was switched off", because);
         return;
     }
-    leave_if_far(table, key);
+    leave_if_away(table, key);
     let Some(conversation) = table.3.running.get(&key) else { return };
     if conversation.participants.len() < 2 {
-        end(table, key, "nobody was left to talk to");
+        end(table, key, "nobody was left to talk to", None);
         return;
     }
     let Some(turn) = table.2.turns.get_mut(&key) else { return };
@@ -116,23 +120,30 @@ fn go_on(table: &mut Table, key: ConversationKey, due: &mut MessageWriter<ThinkD
     due.write(ThinkDue { agent: speaker, activity, think: Think::Turn { conversation: key }, cause: turn.cause });
 }
 
-/// Takes out whoever has left the room or was carried out of reach.
-fn leave_if_far(table: &mut Table, key: ConversationKey) {
+/// Takes out whoever has left the room, was carried out of reach, or is held by a person for too long to be waited
+/// for.
+fn leave_if_away(table: &mut Table, key: ConversationKey) {
     let (desk, bodies, talks, conversations) = table;
     let (Some(conversation), Some(turn)) = (conversations.running.get_mut(&key), talks.turns.get_mut(&key)) else {
         return;
     };
     let places: Vec<(AgentKey, Option<Vec2>)> =
         conversation.participants.iter().map(|agent| (*agent, desk.space.position(*agent))).collect();
-    let reach = desk.talk.reach_units;
+    let (reach, now, patience) = (desk.talk.reach_units, desk.now(), ticks(desk.talk.held_secs));
     for (agent, place) in &places {
         let near = place.is_some_and(|place| {
             places.iter().any(|(other, at)| other != agent && at.is_some_and(|at| at.distance(place) <= reach))
         });
-        if near {
+        let body = desk.roster.entity(*agent).and_then(|entity| bodies.get(entity).ok());
+        let is_lost = body
+            .is_some_and(|body| body.state.0.is_held() && now >= body.state.0.since_tick().saturating_add(patience));
+        if near && !is_lost {
             continue;
         }
         meeting::leave(conversation, turn, *agent);
+        if !conversation.said.is_empty() {
+            conversation.left.push(*agent);
+        }
         if let Some(Ok(mut body)) = desk.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) {
             body.life.doing = Doing::Nothing;
             body.life.awaited = None;
@@ -143,21 +154,23 @@ fn leave_if_far(table: &mut Table, key: ConversationKey) {
 }
 
 /// Ends a conversation: its participants cool down, and what they said is kept for the next time.
-pub(super) fn end(table: &mut Table, key: ConversationKey, why: &str) {
+pub(super) fn end(table: &mut Table, key: ConversationKey, why: &str, because: Option<Seq>) {
     let (desk, bodies, talks, conversations) = table;
     let Some(conversation) = conversations.running.remove(&key) else { return };
     let turn = talks.turns.remove(&key).unwrap_or_default();
     let now = desk.now();
     let data = json!({ "why": why, "turns": conversation.turns_taken });
-    let cause =
-        desk.log.write(EventDraft::new(EventKind::ConversationEnd, data).session(session_of(key)).cause(turn.cause));
-    talks.ledger.talked(&conversation.participants, now);
-    for (index, one) in conversation.participants.iter().enumerate() {
-        for other in &conversation.participants[index + 1..] {
-            let earlier = conversations.earlier.entry(*one.min(other)).or_default().entry(*one.max(other)).or_default();
-            earlier.extend(conversation.said.iter().cloned());
-            let surplus = earlier.len().saturating_sub(desk.talk.history_utterances);
-            earlier.drain(..surplus);
+    let cause = desk.log.write(
+        EventDraft::new(EventKind::ConversationEnd, data).session(session_of(key)).cause(because.unwrap_or(turn.cause)),
+    );
+    // Whoever left early was there, too; whoever left the room is nobody's any more.
+    let all = conversation.participants.iter().chain(&conversation.left).copied();
+    let all: Vec<AgentKey> = all.filter(|agent| desk.roster.entity(*agent).is_some()).collect();
+    talks.ledger.talked(&all, now);
+    let limits = (desk.talk.history_utterances, desk.talk.history_pairs);
+    for (index, one) in all.iter().enumerate() {
+        for other in &all[index + 1..] {
+            conversations.keep((*one, *other), &conversation.said, limits);
         }
     }
     let until = now + ticks(desk.talk.cooldown_secs);
@@ -191,7 +204,7 @@ pub(super) fn spoke(table: &mut Table, key: ConversationKey, agent: AgentKey, sa
         conversation.said.push(Utterance { by, text: text.to_owned(), tick: desk.clock.tick() });
     }
     if let Some(why) = meeting::turn_taken(conversation, turn, said.is_err()) {
-        end(table, key, why);
+        end(table, key, why, None);
     }
 }
 
@@ -382,6 +395,7 @@ fn begin(table: &mut Table, proposal: Proposal, participants: Vec<AgentKey>) {
             key,
             kind: proposal.kind,
             participants,
+            left: Vec::new(),
             topic,
             said: Vec::new(),
             turns_taken: 0,

@@ -141,7 +141,7 @@ impl Room {
     }
 }
 
-fn read(element: ElementKey) -> Action {
+pub fn read(element: ElementKey) -> Action {
     Action::ReadElement { element, high: true }
 }
 
@@ -271,8 +271,13 @@ fn whoever_is_summoned_comes_to_work_when_it_is_at_leisure_and_goes_back_to_what
     let due = room.dues.pop().expect("it came to work");
     assert_eq!(due.think, Think::Work { activation: ActivationKey(7) });
     room.run(3);
-    let explain =
-        |why: &'static str, for_person| Explain { agent: ada, activity: due.activity, why: why.into(), for_person };
+    let explain = |why: &'static str, for_person| Explain {
+        agent: ada,
+        activity: due.activity,
+        why: why.into(),
+        for_person,
+        cause: None,
+    };
     room.say(explain("may it delete a file?", true));
     room.run(1);
     assert_eq!(room.state(ada), State::Waiting);
@@ -317,7 +322,7 @@ fn a_passing_failure_is_tried_again_later_and_not_for_ever() {
     assert!(room.events(EventKind::ActionDropped).iter().any(|dropped| dropped["why"] == "it failed"));
 }
 
-fn talk(room: &mut Room, who: &[&str]) {
+pub fn talk(room: &mut Room, who: &[&str]) {
     let participants = who.iter().map(|id| Id::from(*id)).collect();
     room.say(ConversationCommand::Start { participants, topic: "the weather".into() });
 }

@@ -1,6 +1,6 @@
 //! The database file: one writer at a time, the format brought up to date, what is damaged set aside.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,30 +8,54 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior};
 
 use super::error::{PLACE, StoreError};
+use super::place::Place;
 use crate::base::{Problem, Seq};
+use crate::safe_fs::{self, Folder};
 
 /// The database's name in `.workshop/`.
-const FILE: &str = "workshop.db";
+pub const FILE: &str = "workshop.db";
 /// Locked by whoever may write; holds the number of that process, for people.
 const LOCK: &str = "lock";
+/// The usual name of the folder that holds the database.
+const STATE_FOLDER: &str = ".workshop";
+/// What SQLite keeps beside the database.
+const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// The steps from an empty database to today's, `PRAGMA user_version` counting those that were taken.
 /// Databases of every age are out there: never remove a migration and never change one, only append.
 pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("schema/001_log.sql"),
     include_str!("schema/002_files.sql"),
     include_str!("schema/003_enclosures.sql"),
+    include_str!("schema/004_numbers.sql"),
 ];
 /// How long a connection waits for another one's lock before it reports that it is busy.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
+/// A database up to this size is checked whenever it is opened, which takes a tenth of a second then.
+const CHECKED_BYTES: u64 = 64 << 20;
+/// Numbers of records above this are damage: no workspace comes so far, and JSON readers lose count there.
+const SEQ_AT_MOST: u64 = 1 << 53;
 
 /// A database that may be written.
 pub(super) struct Opened {
     pub(super) connection: Connection,
     /// Held as long as the connection.
-    pub(super) lock: File,
-    /// The newest event there is; 0 if there is none.
+    pub(super) lock: Lock,
+    /// Where the database and its lock lie, to notice that they were taken away.
+    pub(super) place: Place,
+    /// The newest number that a record has, or may have had when the process that gave it was killed; 0 if there is
+    /// none.
     pub(super) last_seq: Seq,
+    /// Where a damaged database was put whose place this one took.
+    pub(super) aside: Option<PathBuf>,
     pub(super) problems: Vec<Problem>,
+}
+
+/// What keeps others from writing.
+#[derive(Debug)]
+pub(super) struct Lock {
+    _held: File,
+    /// The workspace's own folder, locked as well: a lock that is deleted with `.workshop/` keeps nobody out.
+    _workspace: Option<File>,
 }
 
 /// Where the database of this `.workshop` folder is.
@@ -39,29 +63,72 @@ pub(super) fn path_in(dir: &Path) -> PathBuf {
     dir.join(FILE)
 }
 
-/// Opens the database for writing; makes the folder and the database if they are not there.
-pub(super) fn open(dir: &Path) -> Result<Opened, StoreError> {
-    fs::create_dir_all(dir).map_err(StoreError::file(dir))?;
+/// Where its lock is.
+pub(super) fn lock_in(dir: &Path) -> PathBuf {
+    dir.join(LOCK)
+}
+
+/// Opens the database for writing; makes the folder and the database if they are not there. One that is damaged is set
+/// aside, or was by whoever names it here.
+pub(super) fn open(dir: &Path, set_aside_before: Option<&Path>) -> Result<Opened, StoreError> {
+    make_folder(dir)?;
     let lock = lock(dir)?;
     let path = path_in(dir);
-    let mut problems = Vec::new();
+    check_place(&path)?;
+    let (mut problems, mut aside) = (Vec::new(), set_aside_before.map(Path::to_owned));
     let (connection, last_seq) = match open_sound(&path) {
         Err(error) if error.is_damage() => {
-            let aside = set_aside(dir)?;
+            let name = set_aside(dir)?;
             problems.push(Problem::error(
                 PLACE,
-                format!("the history could not be read and was set aside as {aside} ({error})"),
-                "nothing in the workspace is lost; delete that file if you do not want to look into it",
+                format!("the history is damaged and was set aside as {name} ({error})"),
+                "files of the workspace are not touched by this; keep that file until you know what is missing",
             ));
+            aside = Some(dir.join(name));
             open_sound(&path)?
         }
         opened => opened?,
     };
-    Ok(Opened { connection, lock, last_seq, problems })
+    // Numbers go on above those of the damaged one, as far as they can be read.
+    let old = aside.as_deref().and_then(|aside| read_as_it_is(aside).ok());
+    let told = old.iter().flat_map(|old| [newest_number(old), self::last_seq(old)]).flatten();
+    let before = told.filter(|told| told.0 <= SEQ_AT_MOST).max().unwrap_or_default();
+    let last_seq = Seq(last_seq.0.max(before.0));
+    let place = Place::of(dir)?;
+    Ok(Opened { connection, lock, place, last_seq, aside, problems })
+}
+
+/// Sets the database of this folder aside, which nobody has open, because reading it failed with this.
+pub fn put_away(dir: &Path) -> Result<PathBuf, StoreError> {
+    let _lock = lock(dir)?;
+    Ok(dir.join(set_aside(dir)?))
+}
+
+fn make_folder(dir: &Path) -> Result<(), StoreError> {
+    let failed = |source| StoreError::File { path: dir.to_owned(), source };
+    let (Some(parent), Some(name)) = (dir.parent(), dir.file_name().and_then(|name| name.to_str())) else {
+        return Ok(());
+    };
+    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+    fs::create_dir_all(parent).map_err(failed)?;
+    let parent = Folder::open(parent).map_err(failed)?;
+    safe_fs::open_own_folder(&parent, name).map(drop).map_err(failed)
+}
+
+/// SQLite opens its files by itself: nothing may lie there that leads elsewhere or waits for ever.
+fn check_place(path: &Path) -> Result<(), StoreError> {
+    for ending in [""].iter().chain(&BESIDE) {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        let file = PathBuf::from(name);
+        safe_fs::check_own(&file).map_err(StoreError::file(&file))?;
+    }
+    Ok(())
 }
 
 /// A second connection that writes, for whoever holds the workspace already.
 pub(super) fn open_beside(path: &Path) -> Result<Connection, StoreError> {
+    check_place(path)?;
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
     let setup = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;";
     connection.execute_batch(setup).map_err(StoreError::while_doing("open the database"))?;
@@ -72,38 +139,116 @@ pub(super) fn open_beside(path: &Path) -> Result<Connection, StoreError> {
 /// Opens the database for reading, brought up to date first if that is needed and nobody writes.
 pub(super) fn open_read_only(dir: &Path) -> Result<Connection, StoreError> {
     let path = path_in(dir);
-    if !path.exists() {
+    if path.symlink_metadata().is_err() {
         return Err(StoreError::NoHistory { path });
     }
-    let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let connection = read_as_it_is(&path)?;
     if is_current(&connection, &path)? {
         return Ok(connection);
     }
     drop(connection);
     let _lock = lock(dir)?;
     drop(open_sound(&path)?);
-    connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+    read_as_it_is(&path)
 }
 
-fn lock(dir: &Path) -> Result<File, StoreError> {
-    let path = dir.join(LOCK);
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    let mut file = options.open(&path).map_err(StoreError::file(&path))?;
-    match file.try_lock() {
-        Ok(()) => {
-            let written = file.set_len(0).and_then(|()| file.rewind());
-            written.and_then(|()| writeln!(file, "{}", std::process::id())).map_err(StoreError::file(&path))?;
-            Ok(file)
+/// A connection that never writes, whatever the format and state of the database.
+pub(super) fn read_as_it_is(path: &Path) -> Result<Connection, StoreError> {
+    check_place(path)?;
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    match version(&connection) {
+        Ok(_) => Ok(connection),
+        // Where nothing may be written, SQLite cannot even note that someone reads. A database that was closed in
+        // order can be read without that.
+        Err(error) if error.is_read_only() && !has_log_beside(path) => {
+            let uri = format!("file:{}?immutable=1", escaped(path));
+            let connection = connect(Path::new(&uri), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)?;
+            version(&connection).map(|_| connection)
         }
+        Err(error) => Err(error),
+    }
+}
+
+fn has_log_beside(path: &Path) -> bool {
+    let mut wal = path.as_os_str().to_owned();
+    wal.push("-wal");
+    fs::metadata(PathBuf::from(wal)).is_ok_and(|wal| wal.len() > 0)
+}
+
+/// A path as part of a URI.
+fn escaped(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let escape = |c: char| match c {
+        '%' => "%25".to_owned(),
+        '?' => "%3f".to_owned(),
+        '#' => "%23".to_owned(),
+        c => c.to_string(),
+    };
+    text.chars().map(escape).collect()
+}
+
+fn lock(dir: &Path) -> Result<Lock, StoreError> {
+    let path = lock_in(dir);
+    let mut file = safe_fs::open_own(&path).map_err(StoreError::file(&path))?;
+    match file.try_lock() {
+        Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             // Some systems do not let a locked file be read; then the holder stays unknown.
             let mut holder = String::new();
-            let known = file.read_to_string(&mut holder).is_ok() && !holder.trim().is_empty();
+            let known = (&file).take(32).read_to_string(&mut holder).is_ok() && !holder.trim().is_empty();
             let holder = if known { format!(" in process {}", holder.trim()) } else { String::new() };
-            Err(StoreError::InUse { lock: path, holder })
+            return Err(StoreError::InUse { lock: path, holder });
         }
-        Err(TryLockError::Error(source)) => Err(StoreError::File { path, source }),
+        Err(TryLockError::Error(source)) => return Err(StoreError::File { path, source }),
+    }
+    let workspace = lock_workspace(dir)?;
+    let written = file.set_len(0).and_then(|()| file.rewind());
+    written.and_then(|()| writeln!(file, "{}", std::process::id())).map_err(StoreError::file(&path))?;
+    Ok(Lock { _held: file, _workspace: workspace })
+}
+
+/// Locks the folder that a `.workshop` folder belongs to, where the system can.
+/// The lock file anew, after it was deleted under an open history whose workspace is still locked.
+pub(super) fn lock_again(dir: &Path, lock: &mut Lock) -> Result<(), StoreError> {
+    make_folder(dir)?;
+    let path = lock_in(dir);
+    let mut file = safe_fs::open_own(&path).map_err(StoreError::file(&path))?;
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => StoreError::InUse { lock: path.clone(), holder: " in another process".to_owned() },
+        TryLockError::Error(source) => StoreError::File { path: path.clone(), source },
+    })?;
+    writeln!(file, "{}", std::process::id()).map_err(StoreError::file(&path))?;
+    lock._held = file;
+    Ok(())
+}
+
+/// Copies everything that an open connection reads into a new database at the usual place, where there is none.
+pub(super) fn write_anew(connection: &Connection, dir: &Path) -> Result<Connection, StoreError> {
+    let (path, beside) = (path_in(dir), dir.join(format!("{FILE}.restoring")));
+    check_place(&path)?;
+    match fs::remove_file(&beside) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(StoreError::file(&beside)(error)),
+        _ => {}
+    }
+    connection
+        .execute("VACUUM INTO ?1", [beside.display().to_string()])
+        .map_err(StoreError::while_doing("write the history anew"))?;
+    fs::rename(&beside, &path).map_err(StoreError::file(&path))?;
+    open_beside(&path)
+}
+
+fn lock_workspace(dir: &Path) -> Result<Option<File>, StoreError> {
+    let is_usual = dir.file_name().is_some_and(|name| name == STATE_FOLDER);
+    let Some(workspace) = dir.parent().filter(|_| is_usual && cfg!(unix)) else { return Ok(None) };
+    let workspace = if workspace.as_os_str().is_empty() { Path::new(".") } else { workspace };
+    let Ok(folder) = File::open(workspace) else { return Ok(None) };
+    match folder.try_lock() {
+        Ok(()) => Ok(Some(folder)),
+        Err(TryLockError::WouldBlock) => {
+            Err(StoreError::InUse { lock: workspace.to_owned(), holder: " in another process".to_owned() })
+        }
+        // Not every file system can lock a folder: the lock in `.workshop/` is what counts then.
+        Err(TryLockError::Error(_)) => Ok(None),
     }
 }
 
@@ -117,14 +262,19 @@ fn open_sound(path: &Path) -> Result<(Connection, Seq), StoreError> {
     connection.execute_batch(&setup).map_err(StoreError::while_doing("open the database"))?;
     migrate(&mut connection, path, MIGRATIONS)?;
     connection.execute_batch("PRAGMA synchronous = NORMAL").map_err(StoreError::while_doing("open the database"))?;
-    // A check reads the whole file: only worth it where the last run was cut off.
-    if last_run_was_cut_off(&connection).map_err(StoreError::while_doing("read the last run"))? {
+    // A check reads the whole file: of a large one only where the last run was cut off.
+    let is_small = fs::metadata(path).is_ok_and(|metadata| metadata.len() <= CHECKED_BYTES);
+    if is_small || last_run_was_cut_off(&connection).map_err(StoreError::while_doing("read the last run"))? {
         let found = check(&connection).map_err(StoreError::while_doing("check the database"))?;
         if let Some(what) = found.into_iter().next() {
             return Err(StoreError::Damaged { path: path.to_owned(), what });
         }
     }
-    let last_seq = last_seq(&connection).map_err(StoreError::while_doing("read the newest record"))?;
+    let last_seq = newest_number(&connection).map_err(StoreError::while_doing("read the newest record"))?;
+    if last_seq.0 > SEQ_AT_MOST {
+        let what = format!("it has a record of number {}", last_seq.0);
+        return Err(StoreError::Damaged { path: path.to_owned(), what });
+    }
     Ok((connection, last_seq))
 }
 
@@ -163,10 +313,21 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path, steps: &[&str]) 
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Exclusive).map_err(StoreError::while_doing(doing))?;
     for step in &steps[left(&transaction)?..] {
-        transaction.execute_batch(step).map_err(StoreError::while_doing(doing))?;
+        transaction.execute_batch(step).map_err(|error| misfit(path, doing, error))?;
     }
     transaction.pragma_update(None, "user_version", steps.len() as i64).map_err(StoreError::while_doing(doing))?;
     transaction.commit().map_err(StoreError::while_doing(doing))
+}
+
+/// A step that finds what it would make, or misses what an earlier one made: the number of the format is wrong.
+fn misfit(path: &Path, doing: &'static str, error: rusqlite::Error) -> StoreError {
+    let words = error.to_string();
+    if ["already exists", "no such table", "no such column", "duplicate column"].iter().any(|word| words.contains(word))
+    {
+        let what = "the number of its format does not fit the tables in it".to_owned();
+        return StoreError::Damaged { path: path.to_owned(), what };
+    }
+    StoreError::while_doing(doing)(error)
 }
 
 fn last_run_was_cut_off(connection: &Connection) -> rusqlite::Result<bool> {
@@ -180,6 +341,12 @@ pub(super) fn last_seq(connection: &Connection) -> rusqlite::Result<Seq> {
     Ok(Seq(newest.unwrap_or(0).cast_unsigned()))
 }
 
+/// The newest number that may have been given out, by this process or by one that was killed; 0 if there is none.
+pub(super) fn newest_number(connection: &Connection) -> rusqlite::Result<Seq> {
+    let reserved: Option<i64> = connection.query_row("SELECT max(reserved) FROM numbers", [], |row| row.get(0))?;
+    Ok(Seq(last_seq(connection)?.0.max(reserved.unwrap_or(0).cast_unsigned())))
+}
+
 /// What SQLite finds wrong with the file; nothing if it is sound.
 pub(super) fn check(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare("PRAGMA quick_check(20)")?;
@@ -191,7 +358,7 @@ pub(super) fn check(connection: &Connection) -> rusqlite::Result<Vec<String>> {
 fn set_aside(dir: &Path) -> Result<String, StoreError> {
     let free = (1..).map(|number| format!("{FILE}.broken-{number}")).find(|name| !dir.join(name).exists());
     let name = free.expect("there are more numbers than files");
-    for beside in ["-wal", "-shm", ""] {
+    for beside in BESIDE.iter().chain(&[""]) {
         let (from, to) = (dir.join(format!("{FILE}{beside}")), dir.join(format!("{name}{beside}")));
         if from.exists() {
             fs::rename(&from, &to).map_err(StoreError::file(&from))?;

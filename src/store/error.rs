@@ -82,6 +82,28 @@ pub enum StoreError {
     /// There is no run of this name.
     #[error("there is no run {0:?}")]
     UnknownRun(String),
+    /// What the run began with, or some of what came in, is not kept any more.
+    #[error("run {0:?} cannot be replayed: its beginning was thinned out to bound the history")]
+    Thinned(String),
+    /// The history, or the workspace, is not where it was opened.
+    #[error("{what}")]
+    Displaced {
+        /// What is missing where.
+        what: String,
+    },
+    /// The room was closed before everything could be written.
+    #[error(
+        "{events} events could not be written and are lost ({why}); {}files of the workspace are as they are",
+        goes_on_from(*tick)
+    )]
+    Lost {
+        /// How many records.
+        events: usize,
+        /// The last tick that is recorded.
+        tick: Option<u64>,
+        /// Why.
+        why: String,
+    },
     /// The records are kept in memory, but are not on disk yet.
     #[error("not written yet: {why}")]
     NotWritten {
@@ -110,14 +132,28 @@ impl StoreError {
     }
 
     /// Whether the database's content is broken, so that only setting it aside helps.
-    pub(super) fn is_damage(&self) -> bool {
+    pub fn is_damage(&self) -> bool {
         match self {
             Self::Damaged { .. } => true,
-            Self::Database { source, .. } => {
-                matches!(source.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
-            }
+            Self::Database { source, .. } => is_damage(source),
+            Self::Json { .. } | Self::Unreadable { .. } => true,
             _ => false,
         }
+    }
+
+    /// Whether the place may not be written to.
+    pub(super) fn is_read_only(&self) -> bool {
+        let Self::Database { source, .. } = self else { return false };
+        matches!(
+            source.sqlite_error_code(),
+            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied)
+        )
+    }
+
+    /// Whether the disk has no room.
+    pub(super) fn is_full(&self) -> bool {
+        let Self::Database { source, .. } = self else { return false };
+        source.sqlite_error_code() == Some(ErrorCode::DiskFull)
     }
 
     /// Whether writing the same again can never succeed.
@@ -132,24 +168,60 @@ impl StoreError {
         }
     }
 
-    /// The same in words for the person who can mend it.
-    pub fn problem(&self) -> Problem {
-        let remedy = match self {
+    /// What a person can do about it.
+    pub fn remedy(&self) -> &'static str {
+        match self {
             Self::InUse { .. } => "close the other window or stop the other command, then try again",
             Self::Newer { .. } => {
-                "open the workspace with the newer version, or move .workshop/ away: \
-                 that loses history, never work"
+                "open the workspace with the newer version, or move .workshop/ away: that loses the history, where \
+                 agents stood, what they remember and work that is not finished, and no file of the workspace"
             }
             Self::NoHistory { .. } => "open the room once with `workshop run` or the window",
             Self::Damaged { .. } => "open the workspace again: the damaged file is set aside then, and a new one made",
+            error if error.is_damage() => {
+                "open the workspace again: what is damaged is set aside then, and what can be read of it is used"
+            }
+            error if error.is_full() => "make room on the disk, then try again",
+            error if error.is_read_only() => {
+                "let .workshop/ be written, or copy the workspace to a place where you may write"
+            }
             Self::Database { .. } | Self::File { .. } | Self::NotWritten { .. } => {
                 "check that the disk has room and that .workshop/ may be written"
             }
+            Self::Lost { .. } => "make room on the disk and let .workshop/ be written before the room is opened again",
             Self::UnknownRun(_) => "`workshop replay` without a run lists those there are",
+            Self::Thinned(_) => {
+                "its events are still exported as far as they are kept; raise history.replayable_runs and \
+                 history.inputs_kept in settings.yaml to keep more of later runs"
+            }
+            Self::Displaced { .. } => "close the room; put the folder back, or open the workspace where it is now",
             Self::Json { .. } | Self::OutOfOrder(_) | Self::Unreadable { .. } | Self::Stopped => {
                 "this is a fault in the program: export the log and report it"
             }
-        };
-        Problem::error(PLACE, self.to_string(), remedy)
+        }
+    }
+
+    /// The same in words for the person who can mend it.
+    pub fn problem(&self) -> Problem {
+        Problem::error(PLACE, self.to_string(), self.remedy())
+    }
+}
+
+fn goes_on_from(tick: Option<u64>) -> String {
+    tick.map_or_else(String::new, |tick| format!("opened again, the room goes on from tick {tick}; "))
+}
+
+fn is_damage(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error;
+    match error {
+        Error::FromSqlConversionFailure(..)
+        | Error::IntegralValueOutOfRange(..)
+        | Error::InvalidColumnType(..)
+        | Error::Utf8Error(..) => true,
+        Error::SqliteFailure(code, words) => {
+            matches!(code.code, ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+                || words.as_deref().is_some_and(|words| words.starts_with("no such ") || words.contains("malformed"))
+        }
+        _ => false,
     }
 }

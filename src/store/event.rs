@@ -82,6 +82,8 @@ event_kinds! {
     Budget = "budget",
     /// A model was asked: kind, provider, model, tokens, duration, finish reason; never a key.
     ModelCall = "model_call",
+    /// A provider began to fail, fails otherwise, works again, or is given another chance: `state`, `kind`, `what`.
+    Provider = "provider",
     /// Something is off and the room goes on.
     Warning = "warning",
     /// Something failed.

@@ -5,12 +5,13 @@ use std::io::{self, BufWriter, Write};
 use super::error::StoreError;
 use super::event::EventRecord;
 use super::reader::Reader;
+use crate::base::printable::printable_json;
 
 /// Why a log could not be exported.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// It could not be read.
-    #[error(transparent)]
+    #[error("{0}; {remedy}", remedy = .0.remedy())]
     Store(#[from] StoreError),
     /// The lines could not be written where they should go.
     #[error("could not write the exported log: {0}")]
@@ -29,14 +30,12 @@ pub fn export_events(reader: &Reader, run: Option<&str>, out: impl Write) -> Res
     Ok(count)
 }
 
-/// Writes one event as one line.
+/// Writes one event as one line, which a terminal may show.
 pub fn write_line(out: &mut impl Write, event: &EventRecord) -> io::Result<()> {
-    let mut line = serde_json::to_vec(event)?;
-    // Data is kept as it was given: a line break in it can only be blank space between its parts, because
+    let line = serde_json::to_string(event)?;
+    // Data is kept as it was given: a line break or a tab in it can only be blank space between its parts, because
     // inside of texts JSON writes `\n`.
-    for byte in line.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
-        *byte = b' ';
-    }
-    line.push(b'\n');
-    out.write_all(&line)
+    let mut line = printable_json(&line).replace(['\n', '\r', '\t'], " ");
+    line.push('\n');
+    out.write_all(line.as_bytes())
 }

@@ -12,14 +12,19 @@ pub mod event;
 pub mod export;
 mod handle;
 pub mod log;
+mod place;
 pub mod reader;
 mod record;
+mod recovery;
 #[cfg(test)]
 mod tests;
+mod thinning;
 mod thread;
 pub mod versions;
 mod writer;
 
+pub use db::FILE as HISTORY_FILE;
+pub use db::put_away;
 pub use error::StoreError;
 pub use event::{EventDraft, EventKind, EventRecord};
 pub use export::{ExportError, export_events};
@@ -27,6 +32,8 @@ pub use handle::Store;
 pub use log::{EventLog, now_ms};
 pub use reader::{Reader, ReopenFrom, Reopening, RunEnd, RunInfo};
 pub use record::{RunStart, Snapshot, TickRecord};
+pub use recovery::WayBack;
+pub use thinning::HistoryLimits;
 pub use versions::{FileChanges, FileHead, FileVersion, FileVersions, Surety, VersionDraft};
 
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -10,7 +10,9 @@ use serde_json::value::RawValue;
 use super::error::StoreError;
 use super::event::{EventDraft, EventKind, EventRecord};
 use super::record::Snapshot;
+use super::writer::snapshot_hash;
 use super::{db, enclosures};
+use crate::base::hash::content_hash;
 use crate::base::{Id, Seq};
 use crate::schedule::RecordedInput;
 
@@ -44,16 +46,18 @@ pub struct RunEnd {
     pub reason: String,
 }
 
-/// All that is needed to bring a room back to where its last run was recorded to: load the snapshot, or what
-/// the run began with, then play the inputs up to the run's last tick.
+/// All that is needed to bring a room back to where a run was recorded to: load the snapshot, or what the run began
+/// with, then play the inputs up to the run's last tick.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reopening {
-    /// The scene's newest run.
+    /// The run.
     pub run: RunInfo,
     /// Where to begin.
     pub from: ReopenFrom,
     /// What came in after that.
     pub inputs: Vec<RecordedInput>,
+    /// The last tick that the inputs make again: the run's last, or an earlier one where they are damaged.
+    pub last_tick: u64,
 }
 
 /// Where playing a run's inputs again begins.
@@ -67,11 +71,12 @@ pub enum ReopenFrom {
 
 /// A connection of its own that never writes.
 pub struct Reader {
-    connection: Connection,
-    path: PathBuf,
+    pub(super) connection: Connection,
+    pub(super) path: PathBuf,
 }
 
-const RUN_COLUMNS: &str = "id, scene, seed, started_ms, first_seq, first_tick, last_tick, ended_ms, end_reason";
+pub(super) const RUN_COLUMNS: &str =
+    "id, scene, seed, started_ms, first_seq, first_tick, last_tick, ended_ms, end_reason";
 
 impl Reader {
     /// Opens the log in this `.workshop` folder, whether or not someone writes it.
@@ -84,17 +89,32 @@ impl Reader {
         self.all(&format!("SELECT {RUN_COLUMNS} FROM runs ORDER BY number DESC"), &[], run_info)
     }
 
-    /// The run of this name.
+    /// Opens a database that was set aside, whatever its state.
+    pub fn open_aside(path: &Path) -> Result<Self, StoreError> {
+        Ok(Self { connection: db::read_as_it_is(path)?, path: path.to_owned() })
+    }
+
+    /// The run of this name, its last tick bounded by what was recorded.
     pub fn run(&self, id: &str) -> Result<RunInfo, StoreError> {
         let sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE id = :id");
-        self.one(&sql, named_params! { ":id": id }, run_info)?.ok_or_else(|| StoreError::UnknownRun(id.to_owned()))
+        let run = self.one(&sql, named_params! { ":id": id }, run_info)?;
+        self.bounded(run.ok_or_else(|| StoreError::UnknownRun(id.to_owned()))?)
     }
 
     /// What a run began with.
     pub fn start(&self, run: &str) -> Result<Value, StoreError> {
-        let sql = "SELECT start FROM run_starts JOIN runs ON run = number WHERE id = :run";
-        let start = self.one(sql, named_params! { ":run": run }, |row| row.get::<_, String>(0))?;
-        parse(&start.ok_or_else(|| StoreError::UnknownRun(run.to_owned()))?)
+        let has_hash = self.has_column("run_starts", "hash");
+        let hash = if has_hash { "run_starts.hash" } else { "NULL" };
+        let thinned = if has_hash { "thinned" } else { "0" };
+        let sql =
+            format!("SELECT start, {hash}, {thinned} FROM runs LEFT JOIN run_starts ON run = number WHERE id = :run");
+        let found = self.one(&sql, named_params! { ":run": run }, |row| {
+            Ok((row.get::<_, Option<String>>(0)?, row.get::<_, Option<i64>>(1)?, row.get::<_, i64>(2)?))
+        })?;
+        let (start, hash, thinned) = found.ok_or_else(|| StoreError::UnknownRun(run.to_owned()))?;
+        let Some(start) = start.filter(|_| thinned == 0) else { return Err(StoreError::Thinned(run.to_owned())) };
+        self.check(hash, content_hash(start.as_bytes()).cast_signed(), "what a run began with")?;
+        parse(&start)
     }
 
     /// What came in during a run after this tick, in order; all of it after tick 0.
@@ -134,7 +154,11 @@ impl Reader {
             .map_err(failed("read the events"))?;
         let mut rows = statement.query([first, end]).map_err(failed("read the events"))?;
         while let Some(row) = rows.next().map_err(failed("read the events"))? {
-            visit(event(row)?)?;
+            match event(row) {
+                Ok(event) => visit(event)?,
+                // One record that cannot be read costs no other.
+                Err(error) => tracing::warn!("a record of the log is damaged and left out: {error}"),
+            }
         }
         Ok(())
     }
@@ -154,7 +178,10 @@ impl Reader {
         let mut rows = statement.query([before, count]).map_err(failed("read the events"))?;
         let mut events = Vec::new();
         while let Some(row) = rows.next().map_err(failed("read the events"))? {
-            events.push(event(row)?);
+            match event(row) {
+                Ok(event) => events.push(event),
+                Err(error) => tracing::warn!("a record of the log is damaged and left out: {error}"),
+            }
         }
         events.reverse();
         Ok(events)
@@ -179,28 +206,7 @@ impl Reader {
 
     /// The newest snapshot of a scene, of whichever run.
     pub fn latest_snapshot(&self, scene: &str) -> Result<Option<Snapshot>, StoreError> {
-        self.snapshot("snapshots.scene = :word", scene)
-    }
-
-    /// What brings a scene's room back to where its newest run was recorded to, whether that was ended or cut
-    /// off; `None` if the scene was never opened.
-    pub fn reopen(&self, scene: &str) -> Result<Option<Reopening>, StoreError> {
-        // One transaction, so that a run that goes on meanwhile cannot come between.
-        let transaction =
-            self.connection.unchecked_transaction().map_err(StoreError::while_doing("read the last run"))?;
-        let sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE scene = :scene ORDER BY number DESC LIMIT 1");
-        let Some(run) = self.one(&sql, named_params! { ":scene": scene }, run_info)? else { return Ok(None) };
-        let from = match self.snapshot("runs.id = :word", &run.id)? {
-            Some(snapshot) => ReopenFrom::Snapshot(snapshot),
-            None => ReopenFrom::Start(self.start(&run.id)?),
-        };
-        let tick = match &from {
-            ReopenFrom::Snapshot(snapshot) => snapshot.tick,
-            ReopenFrom::Start(_) => run.first_tick,
-        };
-        let inputs = self.inputs(&run.id, tick)?;
-        drop(transaction);
-        Ok(Some(Reopening { run, from, inputs }))
+        self.snapshot("snapshots.scene = :word", &scene)
     }
 
     /// What is wrong with the database; nothing if it is sound. Reads all of it.
@@ -214,7 +220,7 @@ impl Reader {
     }
 
     /// The first number of a run's events and the one after its last possible one: runs do not overlap.
-    fn seqs_of(&self, run: &str) -> Result<(i64, i64), StoreError> {
+    pub(super) fn seqs_of(&self, run: &str) -> Result<(i64, i64), StoreError> {
         let sql = "SELECT first_seq, (SELECT min(later.first_seq) FROM runs later WHERE later.number > runs.number) \
                    FROM runs WHERE id = :run";
         let range = self.one(sql, named_params! { ":run": run }, |row| {
@@ -223,21 +229,23 @@ impl Reader {
         range.ok_or_else(|| StoreError::UnknownRun(run.to_owned()))
     }
 
-    fn snapshot(&self, condition: &str, word: &str) -> Result<Option<Snapshot>, StoreError> {
+    pub(super) fn snapshot(&self, condition: &str, word: &dyn rusqlite::ToSql) -> Result<Option<Snapshot>, StoreError> {
+        let hash = if self.has_column("snapshots", "hash") { "snapshots.hash" } else { "NULL" };
         let sql = format!(
-            "SELECT snapshots.scene, runs.id, tick, next_seq, sections, files FROM snapshots \
+            "SELECT snapshots.scene, runs.id, tick, next_seq, sections, files, {hash} FROM snapshots \
              JOIN runs ON run = runs.number WHERE {condition} ORDER BY snapshots.number DESC LIMIT 1"
         );
-        let found = self.one(&sql, named_params! { ":word": word }, |row| {
-            let texts: (String, String) = (row.get(4)?, row.get(5)?);
+        let found = self.one(&sql, &[(":word", word)], |row| {
+            let texts: (String, String, Option<i64>) = (row.get(4)?, row.get(5)?, row.get(6)?);
             Ok((row.get(0)?, row.get::<_, String>(1)?, unsigned(row, 2)?, unsigned(row, 3)?, texts))
         })?;
-        let Some((scene, run, tick, next_seq, (sections, files))) = found else { return Ok(None) };
+        let Some((scene, run, tick, next_seq, (sections, files, hash))) = found else { return Ok(None) };
+        self.check(hash, snapshot_hash(&sections, &files, tick, next_seq), "a snapshot")?;
         let (sections, files) = (parse(&sections)?, parse(&files)?);
         Ok(Some(Snapshot { scene, run: run.into(), tick, next_seq: Seq(next_seq), sections, files }))
     }
 
-    fn one<T>(
+    pub(super) fn one<T>(
         &self,
         sql: &str,
         values: &[(&str, &dyn rusqlite::ToSql)],
@@ -248,7 +256,7 @@ impl Reader {
         found.map_err(StoreError::while_doing("read the log"))
     }
 
-    fn all<T>(
+    pub(super) fn all<T>(
         &self,
         sql: &str,
         values: &[(&str, &dyn rusqlite::ToSql)],
@@ -260,7 +268,7 @@ impl Reader {
     }
 }
 
-fn run_info(row: &Row<'_>) -> rusqlite::Result<RunInfo> {
+pub(super) fn run_info(row: &Row<'_>) -> rusqlite::Result<RunInfo> {
     let ended_ms: Option<i64> = row.get(7)?;
     let reason: Option<String> = row.get(8)?;
     Ok(RunInfo {
@@ -296,10 +304,10 @@ fn event(row: &Row<'_>) -> Result<EventRecord, StoreError> {
     Ok(EventRecord { seq, tick, time_ms: time_ms.min(LATEST_MS), run: run.into(), draft })
 }
 
-fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+pub(super) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(column).map(i64::cast_unsigned)
 }
 
-fn parse(text: &str) -> Result<Value, StoreError> {
+pub(super) fn parse(text: &str) -> Result<Value, StoreError> {
     serde_json::from_str(text).map_err(StoreError::json("read a room"))
 }

@@ -1,6 +1,6 @@
 //! The thread that writes: gathers what waits into one transaction, and tries again where that fails.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -8,6 +8,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
 use super::error::{PLACE, StoreError};
 use super::record::TickRecord;
+use super::thinning::{self, HistoryLimits, THIN_EVERY};
 use super::writer::{Entry, Writer};
 use crate::base::Problem;
 
@@ -20,6 +21,8 @@ const QUIET_WAIT: Duration = Duration::from_secs(1);
 const RETRY_WAIT: Duration = Duration::from_millis(100);
 /// The longest wait between two attempts.
 const RETRY_WAIT_MAX: Duration = Duration::from_secs(5);
+/// How often is looked whether the history still lies where it was opened, while nothing is written.
+const PLACE_LOOK: Duration = Duration::from_secs(1);
 /// Problems kept until someone takes them.
 const PROBLEMS_KEPT: usize = 100;
 
@@ -29,6 +32,8 @@ pub(super) enum Command {
     Write(Entry),
     /// Say when all before this is written.
     Flush(Sender<()>),
+    /// How much is kept from now on.
+    Limits(HistoryLimits),
     /// Do this on the thread, to hold it up.
     #[cfg(test)]
     Meddle(Box<dyn FnOnce() + Send>),
@@ -42,6 +47,25 @@ pub(super) struct Shared {
     pub(super) problems: Mutex<Vec<Problem>>,
     /// Why the latest attempt failed; `None` if it did not.
     trouble: Mutex<Option<String>>,
+    /// Numbers of records up to here may be given out: no later run uses them.
+    pub(super) reserved: AtomicU64,
+    /// Records that say more than how far the clock has come and are in the database.
+    pub(super) loud_written: AtomicU64,
+    /// Whether the history is not where it was opened.
+    pub(super) is_displaced: AtomicBool,
+    /// Whether the database is damaged, so that it can never be written again.
+    pub(super) is_damaged: AtomicBool,
+    /// What was given up on closing.
+    pub(super) given_up: Mutex<Option<GivenUp>>,
+}
+
+/// Records that could not be written before the store was closed.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct GivenUp {
+    /// The last tick that is in the database.
+    pub(super) written_tick: Option<u64>,
+    pub(super) events: usize,
+    pub(super) why: String,
 }
 
 impl Shared {
@@ -72,6 +96,10 @@ pub(super) struct WriterThread {
     shared: Arc<Shared>,
     /// The latest tick in which nothing happened, and when the first such after the last transaction came.
     quiet: Option<(TickRecord, Instant)>,
+    /// What came after records that are lost must not be written either: the database holds a beginning.
+    gave_up: bool,
+    limits: HistoryLimits,
+    thinned_at: Option<Instant>,
 }
 
 impl WriterThread {
@@ -81,7 +109,9 @@ impl WriterThread {
         keep_trying: Receiver<()>,
         shared: Arc<Shared>,
     ) -> Self {
-        Self { writer, commands, keep_trying, shared, quiet: None }
+        shared.reserved.store(writer.reserved(), Ordering::Release);
+        let limits = HistoryLimits::default();
+        Self { writer, commands, keep_trying, shared, quiet: None, gave_up: false, limits, thinned_at: None }
     }
 
     /// Writes until the store is dropped and nothing waits.
@@ -97,7 +127,7 @@ impl WriterThread {
         loop {
             let received = match &self.quiet {
                 Some((_, since)) => self.commands.recv_deadline(*since + QUIET_WAIT),
-                None => self.commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                None => self.commands.recv_timeout(PLACE_LOOK),
             };
             match received {
                 Ok(Command::Write(Entry::Tick(record))) if record.is_quiet() => {
@@ -108,7 +138,12 @@ impl WriterThread {
                     self.quiet = Some((record, since));
                 }
                 Ok(command) => return Some(command),
-                Err(RecvTimeoutError::Timeout) => self.write(Vec::new()),
+                Err(RecvTimeoutError::Timeout) => {
+                    self.write(Vec::new());
+                    // What is wrong is told, and looked at again before anything is written.
+                    let _told = self.look_after_place();
+                    self.thin();
+                }
                 Err(RecvTimeoutError::Disconnected) => return None,
             }
         }
@@ -126,12 +161,16 @@ impl WriterThread {
                     entries.push(entry);
                 }
                 Command::Flush(done) => flushes.push(done),
+                Command::Limits(limits) => self.limits = limits,
                 #[cfg(test)]
                 Command::Meddle(act) => act(),
             }
             next = if bytes < BATCH_BYTES { self.commands.try_recv().ok() } else { None };
         }
+        let loud = entries.iter().filter(|entry| entry.is_loud()).count();
         self.write(entries);
+        self.shared.loud_written.fetch_add(loud as u64, Ordering::AcqRel);
+        self.thin();
         self.shared.bytes_waiting.fetch_sub(bytes, Ordering::AcqRel);
         for done in flushes {
             // Whoever asked may have stopped waiting.
@@ -152,24 +191,94 @@ impl WriterThread {
     fn write_until_done(&mut self, entries: &[Entry]) {
         let mut wait = RETRY_WAIT;
         loop {
-            match self.writer.write(entries) {
-                Ok(()) => return self.shared.set_trouble(None),
+            if self.gave_up {
+                return self.give_up(entries);
+            }
+            match self.look_after_place().and_then(|()| self.writer.write(entries)) {
+                Ok(()) => {
+                    self.shared.reserved.store(self.writer.reserved(), Ordering::Release);
+                    self.shared.is_damaged.store(false, Ordering::Release);
+                    return self.shared.set_trouble(None);
+                }
                 Err(error) if error.is_refusal() => return self.refuse(entries, &error),
                 Err(error) => self.fail(&error),
             }
             if self.keep_trying.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected) {
-                tracing::error!("{} entries of the log are lost: closed before they could be written", entries.len());
+                // A folder that was moved took its history along: what is written last is found there.
+                if self.writer.write(entries).is_err() {
+                    self.give_up(entries);
+                }
                 return;
             }
             wait = (wait * 2).min(RETRY_WAIT_MAX);
         }
     }
 
+    /// Whether what is written will be found again; a history that was deleted is written anew first.
+    fn look_after_place(&mut self) -> Result<(), StoreError> {
+        match self.writer.check_place() {
+            Ok(is_anew) => {
+                if is_anew {
+                    let what =
+                        "the history was deleted while the room is open, and was written anew: nothing is missing";
+                    let remedy =
+                        "nothing to do; close the room before .workshop/ is deleted to begin without a history";
+                    self.shared.report(Problem::warning(PLACE, what, remedy));
+                }
+                if self.shared.is_displaced.swap(false, Ordering::AcqRel) {
+                    self.shared.set_trouble(None);
+                }
+                Ok(())
+            }
+            Err(error) => {
+                if matches!(error, StoreError::Displaced { .. } | StoreError::InUse { .. }) {
+                    self.shared.is_displaced.store(true, Ordering::Release);
+                }
+                self.fail(&error);
+                Err(error)
+            }
+        }
+    }
+
+    /// Throws away what is older than the limits say, a little at a time.
+    fn thin(&mut self) {
+        if self.gave_up || self.thinned_at.is_some_and(|at| at.elapsed() < THIN_EVERY) {
+            return;
+        }
+        match thinning::thin(self.writer.connection(), &self.limits) {
+            // More is left: it goes on with the next batch.
+            Ok(true) => {}
+            Ok(false) => self.thinned_at = Some(Instant::now()),
+            Err(error) => {
+                tracing::warn!("old records could not be thinned: {error}");
+                self.thinned_at = Some(Instant::now());
+            }
+        }
+    }
+
+    fn give_up(&mut self, entries: &[Entry]) {
+        self.gave_up = true;
+        let why = self.shared.trouble().unwrap_or_else(|| "the database refused them".to_owned());
+        let mut given_up = self.shared.given_up.lock().unwrap_or_else(PoisonError::into_inner);
+        let events = entries.iter().map(Entry::events).sum::<usize>();
+        let written_tick = self.writer.written_tick();
+        given_up.get_or_insert(GivenUp { written_tick, events: 0, why }).events += events;
+    }
+
     fn fail(&self, error: &StoreError) {
+        if error.is_damage() {
+            self.shared.is_damaged.store(true, Ordering::Release);
+        }
         let what = format!("the history cannot be written: {error}");
         if self.shared.trouble().is_none() {
-            let remedy = "make room on the disk and let .workshop/ be written; nothing is lost meanwhile, \
-                          the room waits";
+            let since = match self.writer.written_tick() {
+                Some(tick) => format!("what happened after tick {tick}"),
+                None => "what happens".to_owned(),
+            };
+            let remedy = format!(
+                "{}; the room waits, and {since} is only in memory: closing before that loses it",
+                error.remedy()
+            );
             self.shared.report(Problem::error(PLACE, what.clone(), remedy));
         }
         self.shared.set_trouble(Some(what));

@@ -3,6 +3,7 @@
 
 use std::io::{Read, Write};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::db;
 use super::error::StoreError;
 use super::log::now_ms;
+use super::place::{Place, Standing};
 use crate::base::hash::content_hash;
 
 /// Shorter texts are kept as they are.
@@ -21,6 +23,11 @@ const PACK_FROM_BYTES: usize = 512;
 const ORDERS_KEPT: i64 = 20_000;
 /// How often the oldest orders are thrown away.
 const ORDERS_PRUNED_EVERY: i64 = 256;
+
+/// How long a history that was deleted under the room may take to be written anew.
+const ANEW_WITHIN: Duration = Duration::from_secs(5);
+/// How often is looked whether it is.
+const ANEW_LOOK: Duration = Duration::from_millis(20);
 
 /// A file as its history knows it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -86,6 +93,8 @@ pub enum Surety {
 pub struct FileVersions {
     connection: Connection,
     surety: Surety,
+    /// Where it lies; none where it is only read.
+    place: Option<Place>,
 }
 
 impl FileVersions {
@@ -93,12 +102,13 @@ impl FileVersions {
     /// the workspace ([`super::Store`]) may do so.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         std::fs::create_dir_all(dir).map_err(StoreError::file(dir))?;
-        Ok(Self { connection: db::open_beside(&db::path_in(dir))?, surety: Surety::Process })
+        let connection = db::open_beside(&db::path_in(dir))?;
+        Ok(Self { connection, surety: Surety::Process, place: Some(Place::of(dir)?) })
     }
 
     /// Opens it for reading, whether or not someone writes it.
     pub fn open_to_read(dir: &Path) -> Result<Self, StoreError> {
-        Ok(Self { connection: db::open_read_only(dir)?, surety: Surety::Process })
+        Ok(Self { connection: db::open_read_only(dir)?, surety: Surety::Process, place: None })
     }
 
     /// Every file that is there or gone, in order of paths.
@@ -106,8 +116,16 @@ impl FileVersions {
         let sql = "SELECT number, path, state, newest, hash, size, modified_ns FROM files \
                    WHERE state <> 'displaced' ORDER BY path";
         let mut statement = self.connection.prepare_cached(sql).map_err(failed("read the files"))?;
-        let rows = statement.query_map([], head).map_err(failed("read the files"))?;
-        rows.collect::<Result<_, _>>().map_err(failed("read the files"))
+        let mut rows = statement.query([]).map_err(failed("read the files"))?;
+        let mut heads = Vec::new();
+        while let Some(row) = rows.next().map_err(failed("read the files"))? {
+            match head(row) {
+                Ok(head) => heads.push(head),
+                // One row that cannot be read costs one file its history, and no other.
+                Err(error) => tracing::warn!("the history of a file is damaged and left out: {error}"),
+            }
+        }
+        Ok(heads)
     }
 
     /// The file at a path, be it gone.
@@ -146,6 +164,37 @@ impl FileVersions {
         self.unpacked("SELECT packing, diff FROM file_versions WHERE file = ?1 AND number = ?2", file, version)
     }
 
+    /// Takes the histories of some files out for good: of those that are told by a path, or by a text that they had.
+    /// For a copy that leaves the workspace.
+    pub fn drop_histories(&mut self, is_left_out: impl Fn(&str, Option<&str>) -> bool) -> Result<usize, StoreError> {
+        let doing = "take histories out of the copy";
+        let sql = "SELECT number, path FROM files";
+        let files: Vec<(i64, String)> = {
+            let mut statement = self.connection.prepare(sql).map_err(failed(doing))?;
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(failed(doing))?;
+            rows.collect::<Result<_, _>>().map_err(failed(doing))?
+        };
+        let mut dropped = 0;
+        for (file, path) in files {
+            let mut is_dropped = is_left_out(&path, None);
+            for version in self.versions(file)? {
+                is_dropped |=
+                    !is_dropped && self.text(file, version.number)?.is_some_and(|text| is_left_out(&path, Some(&text)));
+            }
+            if is_dropped {
+                for sql in ["DELETE FROM file_versions WHERE file = ?1", "DELETE FROM files WHERE number = ?1"] {
+                    self.connection.execute(sql, [file]).map_err(failed(doing))?;
+                }
+                dropped += 1;
+            }
+        }
+        if dropped > 0 {
+            // What was deleted stays in the file until it is written anew.
+            self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)").map_err(failed(doing))?;
+        }
+        Ok(dropped)
+    }
+
     /// What was answered to the order with this key, and the number of what it asked for.
     pub fn answer(&self, key: &str) -> Result<Option<(u64, String)>, StoreError> {
         let sql = "SELECT what, answer FROM file_orders WHERE key = ?1";
@@ -160,7 +209,10 @@ impl FileVersions {
             .connection
             .prepare_cached("SELECT number, step FROM file_steps ORDER BY number")
             .map_err(failed("read what was begun"))?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+        let rows = statement.query_map([], |row| {
+            let step = row.get_ref(1)?.as_bytes().map(String::from_utf8_lossy).unwrap_or_default();
+            Ok((row.get(0)?, step.into_owned()))
+        });
         rows.and_then(Iterator::collect).map_err(failed("read what was begun"))
     }
 
@@ -170,6 +222,7 @@ impl FileVersions {
         surety: Surety,
         act: impl FnOnce(&FileChanges<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        self.look_after_place()?;
         if self.surety != surety {
             let word = if surety == Surety::Power { "FULL" } else { "NORMAL" };
             self.connection.pragma_update(None, "synchronous", word).map_err(failed("set up the history"))?;
@@ -183,6 +236,28 @@ impl FileVersions {
         let done = act(&changes)?;
         changes.transaction.commit().map_err(failed("write the history"))?;
         Ok(done)
+    }
+
+    /// Where the history was deleted under the room, the log writes it anew within a moment: what is written from then
+    /// on must be written there.
+    fn look_after_place(&mut self) -> Result<(), StoreError> {
+        let Some(place) = &self.place else { return Ok(()) };
+        let until = Instant::now() + ANEW_WITHIN;
+        loop {
+            let standing = place.look_at_database();
+            match standing {
+                Standing::InPlace => return Ok(()),
+                Standing::Replaced => {
+                    let dir = place.dir().to_owned();
+                    self.connection = db::open_beside(&db::path_in(&dir))?;
+                    self.place = Some(Place::of(&dir)?);
+                    self.surety = Surety::Process;
+                    return Ok(());
+                }
+                Standing::HistoryGone if Instant::now() < until => std::thread::sleep(ANEW_LOOK),
+                Standing::HistoryGone | Standing::WorkspaceGone => return place.trouble(standing).map_or(Ok(()), Err),
+            }
+        }
     }
 
     fn unpacked(&self, sql: &str, file: i64, version: u64) -> Result<Option<String>, StoreError> {

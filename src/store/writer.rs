@@ -1,20 +1,24 @@
 //! Turns what is handed over into transactions: a batch is written whole or not at all, in order, once.
 
-use std::fs::File;
-
 use rusqlite::{CachedStatement, Connection, TransactionBehavior, params};
 use serde_json::Value;
 
-use super::db::Opened;
+use super::db::{self, Lock, Opened};
 use super::enclosures;
 use super::error::StoreError;
 use super::event::EventRecord;
+use super::place::{Place, Standing};
 use super::record::{RunStart, Snapshot, TickRecord};
 use crate::base::Id;
+use crate::base::hash::content_hash;
 use crate::schedule::RecordedInput;
 
 /// Snapshots kept per scene: the newest, and one more in case that one cannot be loaded.
 const SNAPSHOTS_KEPT: i64 = 2;
+
+/// So many numbers of records may be given out before the database says so; a run that was cut off leaves at most so
+/// large a gap.
+pub(super) const NUMBERS_AHEAD: u64 = 10_000;
 
 /// Something to write.
 #[derive(Debug)]
@@ -31,10 +35,27 @@ pub(super) enum Entry {
     RunEnd { reason: String, time_ms: u64 },
 }
 
+impl Entry {
+    /// Whether it is a tick in which something happened.
+    pub(super) fn is_loud(&self) -> bool {
+        matches!(self, Self::Tick(record) if !record.is_quiet())
+    }
+
+    /// How many events are in it.
+    pub(super) fn events(&self) -> usize {
+        match self {
+            Self::Tick(record) => record.events.len(),
+            _ => 0,
+        }
+    }
+}
+
 /// How far the log has come. Only a transaction that was committed moves it.
 #[derive(Clone, Debug)]
 struct Position {
     last_seq: u64,
+    /// Numbers up to here may be given out: no later run begins below.
+    reserved: u64,
     /// Texts beside the log that were written.
     enclosures: u64,
     run: Option<OpenRun>,
@@ -54,14 +75,45 @@ struct OpenRun {
 pub(super) struct Writer {
     connection: Connection,
     at: Position,
+    place: Place,
     /// Held until the connection is closed: fields are dropped in this order.
-    _lock: File,
+    lock: Lock,
 }
 
 impl Writer {
     pub(super) fn new(opened: Opened) -> Self {
-        let Opened { connection, lock, last_seq, problems: _ } = opened;
-        Self { connection, at: Position { last_seq: last_seq.0, enclosures: 0, run: None }, _lock: lock }
+        let Opened { connection, lock, place, last_seq, .. } = opened;
+        let at = Position { last_seq: last_seq.0, reserved: last_seq.0, enclosures: 0, run: None };
+        Self { connection, at, place, lock }
+    }
+
+    /// Makes sure that what is written is found again. A history that was deleted under the room is written anew: the
+    /// open file still holds all of it. What cannot be put right is an error for as long as it is so.
+    pub(super) fn check_place(&mut self) -> Result<bool, StoreError> {
+        let standing = self.place.look();
+        if standing == Standing::HistoryGone {
+            let dir = self.place.dir().to_owned();
+            db::lock_again(&dir, &mut self.lock)?;
+            self.connection = db::write_anew(&self.connection, &dir)?;
+            self.place = Place::of(&dir)?;
+            return Ok(true);
+        }
+        self.place.trouble(standing).map_or(Ok(false), Err)
+    }
+
+    /// Numbers of records up to here may be given out.
+    pub(super) fn reserved(&self) -> u64 {
+        self.at.reserved
+    }
+
+    /// The last tick of the open run that is in the database.
+    pub(super) fn written_tick(&self) -> Option<u64> {
+        self.at.run.as_ref().map(|run| run.written_tick)
+    }
+
+    /// The connection, for thinning what is old.
+    pub(super) fn connection(&mut self) -> &mut Connection {
+        &mut self.connection
     }
 
     /// Writes all of these or none. An error that [`StoreError::is_refusal`] comes back every time.
@@ -75,6 +127,7 @@ impl Writer {
             write_entry(&transaction, &mut at, entry)?;
         }
         write_progress(&transaction, &mut at)?;
+        reserve_numbers(&transaction, &mut at)?;
         transaction.commit().map_err(StoreError::while_doing("write the log"))?;
         self.at = at;
         Ok(())
@@ -119,9 +172,13 @@ fn write_start(connection: &Connection, at: &mut Position, start: &RunStart, tim
     ])
     .map_err(StoreError::while_doing(doing))?;
     let number = connection.last_insert_rowid();
-    prepare(connection, "INSERT INTO run_starts (run, start) VALUES (?1, ?2)")?
-        .execute(params![number, json(&start.start)?])
+    let world = json(&start.start)?;
+    let hash = content_hash(world.as_bytes()).cast_signed();
+    prepare(connection, "INSERT INTO run_starts (run, start, hash) VALUES (?1, ?2, ?3)")?
+        .execute(params![number, world, hash])
         .map_err(StoreError::while_doing(doing))?;
+    // Numbers below this were given out before.
+    at.last_seq = start.first_seq.0 - 1;
     at.run = Some(OpenRun {
         number,
         id: start.id.clone(),
@@ -133,7 +190,7 @@ fn write_start(connection: &Connection, at: &mut Position, start: &RunStart, tim
 }
 
 fn write_tick(connection: &Connection, at: &mut Position, record: &TickRecord) -> Result<(), StoreError> {
-    let Position { last_seq, enclosures, run } = at;
+    let Position { last_seq, enclosures, run, .. } = at;
     let run = open_run(run)?;
     if record.tick < run.last_tick {
         let problem = format!("tick {} of run {} after tick {}", record.tick, run.id, run.last_tick);
@@ -218,18 +275,20 @@ fn write_snapshot(connection: &Connection, at: &mut Position, snapshot: &Snapsho
         return Err(StoreError::OutOfOrder(problem));
     }
     let doing = "write a snapshot";
+    let (sections, files) = (json(&snapshot.sections)?, json(&snapshot.files)?);
     prepare(
         connection,
-        "INSERT OR REPLACE INTO snapshots (scene, run, tick, next_seq, sections, files) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT OR REPLACE INTO snapshots (scene, run, tick, next_seq, sections, files, hash) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?
     .execute(params![
         snapshot.scene,
         run.number,
         snapshot.tick.cast_signed(),
         snapshot.next_seq.0.cast_signed(),
-        json(&snapshot.sections)?,
-        json(&snapshot.files)?,
+        sections,
+        files,
+        snapshot_hash(&sections, &files, snapshot.tick, snapshot.next_seq.0),
     ])
     .map_err(StoreError::while_doing(doing))?;
     prepare(
@@ -257,7 +316,31 @@ fn write_end(connection: &Connection, at: &mut Position, reason: &str, time_ms: 
         .execute(params![run.number, time_ms.cast_signed(), reason])
         .map_err(StoreError::while_doing("write the end of a run"))?;
     at.run = None;
+    // Everything that was given out is written: the next run goes on without a gap.
+    at.reserved = at.last_seq;
+    write_reserved(connection, at)
+}
+
+/// Once per batch: how far numbers may be given out before the next one.
+fn reserve_numbers(connection: &Connection, at: &mut Position) -> Result<(), StoreError> {
+    if at.run.is_none() || at.reserved >= at.last_seq + NUMBERS_AHEAD / 2 {
+        return Ok(());
+    }
+    at.reserved = at.last_seq + NUMBERS_AHEAD;
+    write_reserved(connection, at)
+}
+
+fn write_reserved(connection: &Connection, at: &Position) -> Result<(), StoreError> {
+    prepare(connection, "INSERT OR REPLACE INTO numbers (only, reserved) VALUES (1, ?1)")?
+        .execute([at.reserved.cast_signed()])
+        .map_err(StoreError::while_doing("write how far numbers are given out"))?;
     Ok(())
+}
+
+/// The hash of what a snapshot says.
+pub(super) fn snapshot_hash(sections: &str, files: &str, tick: u64, next_seq: u64) -> i64 {
+    let texts = content_hash(sections.as_bytes()).rotate_left(1) ^ content_hash(files.as_bytes());
+    (texts ^ content_hash(format!("{tick} {next_seq}").as_bytes()).rotate_left(2)).cast_signed()
 }
 
 /// Once per batch and not per tick: how far the clock has come.

@@ -6,7 +6,8 @@ use super::files::{CONTENT_CHARS_AT_MOST, object};
 use super::plan::Work;
 use super::registry::{Tool, authority, names};
 use crate::agent::formats::format_of;
-use crate::gate::{Bounds, inherit};
+use crate::gate::{Bounds, Power, inherit};
+use crate::workspace::vfs::WorkspacePath;
 
 /// No task or message is longer, in characters.
 const TASK_CHARS_AT_MOST: usize = 32 * 1024;
@@ -18,8 +19,11 @@ pub static SPAWN: Tool = Tool {
     name: "spawn_agent",
     aliases: &[],
     is_default: true,
-    description: "Create a new agent file and activate it with a task. The file is Markdown: front matter, then the \
-                  agent's instructions. Every key is optional; what you leave out it has from you, and it never may \
+    power: Power::Spawn,
+    description: "Create a new agent file and activate it with a task. It works by itself and reports to you when \
+                  all of its work is over: do not wait or look for it, end your turn, and you are activated again \
+                  with what it says. The file is Markdown: front matter, then the agent's instructions. Every key is \
+                  optional; what you leave out it has from you, and it never may \
                   do more than you. For example:\n\
                   ---\n\
                   name: Researcher\n\
@@ -73,7 +77,9 @@ pub static SIGNAL: Tool = Tool {
     name: "signal_parent",
     aliases: &[],
     is_default: true,
-    description: "Send a message to the agent that started you; it is activated again with it.",
+    power: Power::Signal,
+    description: "Send a message to the agent that started you, which is activated again with it. Your last words \
+                  reach it anyway when all of your work is over; signal what it should know earlier.",
     parameters: || {
         let message = json!({
             "type": "string",
@@ -102,12 +108,10 @@ fn path_of(filename: &str) -> Result<String, String> {
     // Such characters mean something to globs, disks or terminals.
     let is_odd = |c: char| c.is_control() || "/\\*?[]{}!\"'<>|:".contains(c);
     let is_plain = !name.contains(is_odd) && !name.starts_with(['.', ' ', '-']) && !name.contains("..");
-    if is_plain && format_of(&path).is_some() {
-        Ok(path)
-    } else {
-        let what = "'filename' should be a plain name that ends in .md, without folders, such as researcher.md";
-        Err(what.to_owned())
-    }
+    let path = WorkspacePath::new(&path).ok().filter(|path| is_plain && format_of(path.as_str()).is_some());
+    path.map(|path| path.as_str().to_owned()).ok_or_else(|| {
+        "'filename' should be a plain name that ends in .md, without folders, such as researcher.md".to_owned()
+    })
 }
 
 /// The text of a new agent's file as it will stand there.
@@ -126,7 +130,7 @@ fn new_agent(path: &str, content: &str, bounds: &Bounds) -> Result<String, Strin
         return Err(format!("'content' has front matter that cannot be used: {}", what.join("; ")));
     }
     let (_, problems) = authority(path, &file.profile);
-    if let Some(problem) = problems.first() {
+    if let Some(problem) = file.problems.iter().chain(&problems).next() {
         return Err(format!("'content' has front matter with a mistake: {}; {}", problem.what, problem.remedy));
     }
     inherit(path, content, bounds, names()).map_err(|error| format!("'content': {error}"))

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::plan::{Excerpt, Work};
 use super::registry::{Arguments, Tool};
-use crate::gate::Bounds;
-use crate::workspace::vfs::FileOperation;
+use crate::gate::{Bounds, Power};
+use crate::workspace::vfs::{FileOperation, WorkspacePath};
 
 /// No path is longer, in characters.
 pub const PATH_CHARS_AT_MOST: usize = 400;
@@ -17,6 +17,7 @@ pub static READ: Tool = Tool {
     name: "vfs_read",
     aliases: &["Read", "read_file", "view_file"],
     is_default: true,
+    power: Power::Read,
     description: "Read a file of the workspace. A long file is cut; read on with offset, the number of the line to \
                   begin with.",
     parameters: || {
@@ -34,7 +35,7 @@ pub static READ: Tool = Tool {
         let (offset, lines) = (arguments.number("offset"), arguments.number("limit"));
         let is_whole = offset.is_none() && lines.is_none();
         let excerpt = (!is_whole).then(|| Excerpt { first_line: offset.unwrap_or(1), lines });
-        Ok(Work::File { operation: FileOperation::Read { path: arguments.text("path") }, excerpt })
+        Ok(Work::File { operation: FileOperation::Read { path: path_of(arguments)? }, excerpt })
     },
 };
 
@@ -43,6 +44,7 @@ pub static WRITE: Tool = Tool {
     name: "vfs_write",
     aliases: &["Write", "write_file", "create_file"],
     is_default: true,
+    power: Power::Write,
     description: "Write or overwrite a file of the workspace with a whole text. Results belong in artifacts/, notes \
                   in memory/.",
     parameters: || {
@@ -55,9 +57,7 @@ pub static WRITE: Tool = Tool {
         )
     },
     argument_aliases: &[("file_path", "path")],
-    plan: |arguments, _| {
-        file(FileOperation::Write { path: arguments.text("path"), content: arguments.text("content") })
-    },
+    plan: |arguments, _| file(FileOperation::Write { path: path_of(arguments)?, content: arguments.text("content") }),
 };
 
 /// Replaces a passage.
@@ -65,6 +65,7 @@ pub static EDIT: Tool = Tool {
     name: "vfs_edit",
     aliases: &["Edit", "edit_file", "str_replace"],
     is_default: true,
+    power: Power::Write,
     description: "Replace one passage of a file. The passage must stand there exactly once, letter for letter.",
     parameters: || {
         let old = json!({
@@ -88,7 +89,7 @@ pub static EDIT: Tool = Tool {
         if old == new {
             return Err("'old' and 'new' are the same; nothing would change".to_owned());
         }
-        file(FileOperation::Edit { path: arguments.text("path"), old, new })
+        file(FileOperation::Edit { path: path_of(arguments)?, old, new })
     },
 };
 
@@ -97,6 +98,7 @@ pub static LIST: Tool = Tool {
     name: "vfs_list",
     aliases: &["LS", "list_files", "list_directory"],
     is_default: true,
+    power: Power::Find,
     description: "List the files whose paths begin with a prefix; all of them without one.",
     parameters: || {
         let prefix = json!({
@@ -115,6 +117,7 @@ pub static SEARCH: Tool = Tool {
     name: "vfs_search",
     aliases: &["Grep", "Glob", "search_files"],
     is_default: true,
+    power: Power::Find,
     description: "Find the lines that hold a text, in upper or lower case, or, without a text, the files that a glob \
                   names.",
     parameters: || {
@@ -145,11 +148,18 @@ pub static DELETE: Tool = Tool {
     name: "vfs_delete",
     aliases: &["delete_file", "remove_file"],
     is_default: true,
+    power: Power::Delete,
     description: "Delete a file of the workspace.",
     parameters: || object(json!({ "path": path("The file.") }), &["path"]),
     argument_aliases: &[("file_path", "path")],
-    plan: |arguments: &Arguments, _: &Bounds| file(FileOperation::Delete { path: arguments.text("path") }),
+    plan: |arguments: &Arguments, _: &Bounds| file(FileOperation::Delete { path: path_of(arguments)? }),
 };
+
+/// The path that a call names, in the one form that paths have.
+fn path_of(arguments: &Arguments) -> Result<String, String> {
+    let path = WorkspacePath::new(&arguments.text("path")).map_err(|refusal| format!("'path': {refusal}"))?;
+    Ok(path.as_str().to_owned())
+}
 
 fn file(operation: FileOperation) -> Result<Work, String> {
     Ok(Work::File { operation, excerpt: None })

@@ -10,7 +10,7 @@ use super::plan::{ToolPlan, Work};
 use super::{agents, files, schema};
 use crate::agent::AgentProfile;
 use crate::base::{Problem, text};
-use crate::gate::{Authority, Bounds, ToolName, ToolNames};
+use crate::gate::{Authority, Bounds, Power, ToolName, ToolNames};
 use crate::mind::{ToolCall, ToolDeclaration};
 
 /// Every tool, in the order in which models are told of them.
@@ -33,6 +33,8 @@ pub struct Tool {
     pub aliases: &'static [&'static str],
     /// Whether an agent whose profile lists no tools has it.
     pub is_default: bool,
+    /// What it lets an agent do, for limits that tell tools apart.
+    pub power: Power,
     /// What it does, for the model.
     pub description: &'static str,
     /// Its arguments: a JSON schema of an object, of the kind that [`schema`] knows.
@@ -66,7 +68,10 @@ impl Arguments {
 /// The names of all tools, as profiles may list them.
 pub fn names() -> &'static ToolNames {
     static NAMES: LazyLock<ToolNames> = LazyLock::new(|| {
-        let name = |tool: &&Tool| ToolName { name: tool.name, aliases: tool.aliases, is_default: tool.is_default };
+        let name = |tool: &&Tool| {
+            let Tool { name, aliases, is_default, power, .. } = **tool;
+            ToolName { name, aliases, is_default, power }
+        };
         ToolNames(TOOLS.iter().map(name).collect())
     });
     &NAMES

@@ -232,6 +232,10 @@ impl crate::gate::Surroundings for Empty {
     fn profile(&self, _: &str) -> Option<(&str, &crate::agent::AgentProfile)> {
         None
     }
+
+    fn former(&self, _: &str) -> crate::agent::Former<'_> {
+        crate::agent::Former::Never
+    }
 }
 
 proptest! {

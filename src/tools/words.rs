@@ -39,6 +39,18 @@ pub fn files(plan: &ToolPlan, result: &Result<FileAnswer, FileFailure>) -> Strin
     }
 }
 
+/// What of a changed file was not taken over by the element that holds it, if anything: the file says again what the
+/// element holds.
+pub fn kept_out(reasons: &[String]) -> String {
+    if reasons.is_empty() {
+        return String::new();
+    }
+    let reasons = text::truncate(&unbroken(&reasons.join("; ")), REASON_CHARS_AT_MOST);
+    format!(
+        "\nThis file belongs to an element of the room, which did not take all of it over: {reasons}. Read it again."
+    )
+}
+
 fn changed(operation: Option<&FileOperation>, done: &FileDone) -> String {
     match done {
         FileDone::Written { path, chars, .. } => {
@@ -204,13 +216,21 @@ pub fn spawned(path: &str, outcome: &Spawned) -> String {
     let name = quoted(file_name(path));
     match outcome {
         Spawned::Activated { depth, depth_limit } => {
-            format!("Created and activated {name} (depth {depth}/{depth_limit})")
+            format!(
+                "Created and activated {name} (depth {depth}/{depth_limit}). It reports to you by itself when its \
+                 work is over; you may end your turn, and you are activated again with what it says."
+            )
         }
         Spawned::Deferred { why } => {
             format!("Created {name} but activation deferred: {}.", reason(why))
         }
-        Spawned::TooDeep { depth_limit } => format!("Error: depth limit {depth_limit}/{depth_limit}."),
-        Spawned::TooMany { fan_out_limit } => format!("Error: fan-out limit {fan_out_limit}/{fan_out_limit}."),
+        Spawned::TooDeep { depth_limit } => {
+            format!("Error: depth limit {depth_limit}/{depth_limit}. Do this part yourself.")
+        }
+        Spawned::TooMany { fan_out_limit } => format!(
+            "Error: fan-out limit {fan_out_limit}/{fan_out_limit}: you have started as many agents as you may. Do \
+             the rest yourself, or end your turn until they report."
+        ),
         Spawned::Again => format!("Error: loop: {name} was given this same task before in this run."),
         Spawned::NotWritten(failure) => error(&failure.what),
     }
@@ -228,6 +248,8 @@ pub enum Signalled {
         /// Why.
         why: String,
     },
+    /// A person stopped the parent: the message is in the log and starts nothing.
+    Kept,
     /// The parent was told the same before.
     Again,
 }
@@ -241,7 +263,10 @@ pub fn signalled(parent: &str, outcome: &Signalled) -> String {
         Signalled::Deferred { why } => {
             format!("Message sent to parent {name}, but activation deferred: {}.", reason(why))
         }
-        Signalled::Again => format!("Error: loop: {name} was told exactly this before in this run."),
+        Signalled::Kept => {
+            format!("Message noted. A person stopped {name}, so nobody acts on it; finish what you can by yourself.")
+        }
+        Signalled::Again => format!("Error: loop: you told {name} exactly this before in this piece of work."),
     }
 }
 

@@ -51,13 +51,16 @@ fn results_are_the_texts_of_the_design() {
 fn starting_and_signalling_say_how_they_went() {
     let path = "agents/researcher.md";
     for (outcome, words) in [
-        (Spawned::Activated { depth: 3, depth_limit: 5 }, "Created and activated 'researcher.md' (depth 3/5)"),
+        (
+            Spawned::Activated { depth: 3, depth_limit: 5 },
+            "Created and activated 'researcher.md' (depth 3/5). It reports to you by itself when its work is over; \
+             you may end your turn, and you are activated again with what it says.",
+        ),
         (
             Spawned::Deferred { why: "token budget reached".into() },
             "Created 'researcher.md' but activation deferred: token budget reached.",
         ),
-        (Spawned::TooDeep { depth_limit: 5 }, "Error: depth limit 5/5."),
-        (Spawned::TooMany { fan_out_limit: 5 }, "Error: fan-out limit 5/5."),
+        (Spawned::TooDeep { depth_limit: 5 }, "Error: depth limit 5/5. Do this part yourself."),
         (Spawned::Again, "Error: loop: 'researcher.md' was given this same task before in this run."),
     ] {
         assert_eq!(spawned(path, &outcome), words);
@@ -65,6 +68,10 @@ fn starting_and_signalling_say_how_they_went() {
     let sent = signalled("agents/orchestrator.md", &Signalled::Sent);
     assert_eq!(sent, "Message sent to parent 'orchestrator.md'. Re-activating.");
     assert!(signalled("", &Signalled::NoParent).starts_with("Error: "));
+    let kept = signalled("boss.md", &Signalled::Kept);
+    assert!(kept.contains("A person stopped 'boss.md'"), "{kept}");
+    let full = spawned(path, &Spawned::TooMany { fan_out_limit: 5 });
+    assert!(full.starts_with("Error: fan-out limit 5/5: ") && full.contains("yourself"), "{full}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use egui::{
     StrokeKind, Ui, vec2,
 };
 
-use super::{UiState, kit, words};
+use super::{UiState, kit, provider_health, words};
 use crate::base::text;
 use crate::view::camera::Camera;
 use crate::view::model::{AgentDetail, AgentView, RoomModel};
@@ -47,11 +47,11 @@ pub struct Placed {
 
 /// The words beside an agent, a line each; the first is its state. What it was refused lately comes with it.
 pub fn lines(room: &RoomModel, agent: &AgentView, detail: &AgentDetail, refused: Option<&str>) -> Vec<String> {
-    let mut lines =
-        vec![format!("{} for {}", words::state(agent.state), words::duration(words::state_secs(room, agent)))];
+    let mut lines = vec![format!("{} {}", words::state(agent.state), words::state_duration(agent))];
     if !detail.why.is_empty() && !detail.why.eq_ignore_ascii_case(words::state(agent.state)) {
         lines.push(text::truncate(&detail.why, 60));
     }
+    lines.extend(room.fault_of(agent.key).map(provider_health::short));
     lines.extend(refused.map(|what| format!("not done: {}", text::truncate(&text::one_line(what), 60))));
     for (index, action) in detail.queue.iter().take(QUEUE_SHOWN).enumerate() {
         lines.push(format!("{}. {}", index + 1, text::truncate(action, 40)));
@@ -68,7 +68,7 @@ pub fn lines(room: &RoomModel, agent: &AgentView, detail: &AgentDetail, refused:
     if let Some(prompt) = &detail.last_prompt {
         lines.push(format!("last prompt {} tokens", words::compact(prompt.chars().div_ceil(4) as u64)));
     }
-    lines.push(format!("{} tokens, {}", words::compact(detail.spent.tokens), words::money(detail.spent.cost_usd())));
+    lines.push(format!("{} tokens, {}", words::compact(detail.spent.tokens), words::cost(&detail.spent)));
     lines
 }
 
@@ -254,13 +254,13 @@ mod tests {
     fn beside_an_agent_stands_all_there_is_to_know() {
         let mut room = sample_room();
         let mut detail = (**room.agents[0].detail.as_ref().unwrap()).clone();
-        detail.spent = Tally { calls: 3, tokens: 3_100, cost_micro_usd: 40_000 };
+        detail.spent = Tally { calls: 3, tokens: 3_100, cost_micro_usd: 40_000, ..Tally::default() };
         detail.last_prompt = Some(Prompt { moment: "x".repeat(400), ..Prompt::default() });
         detail.memory.workspace_notes = vec!["tea is out".into()];
         detail.memory.context_summary = "It was a long day.".into();
         room.agents[0].detail = Some(detail.clone().into());
         let expected = [
-            "Idle for 1 min",
+            "Idle for 4 s",
             "nothing calls",
             "1. read House rules (high)",
             "2. go and tell Bram",

@@ -26,6 +26,7 @@ pub mod overlays;
 pub mod palette;
 mod panes;
 pub mod provider;
+pub mod provider_health;
 pub mod run_bar;
 pub mod settings;
 pub mod shelf;

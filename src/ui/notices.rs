@@ -8,7 +8,7 @@ use egui::{Align2, Area, Id as WidgetId, Order, RichText, Ui};
 
 use super::icons::Icon;
 use super::state::Place;
-use super::{Command, UiState, keys, kit, shelf};
+use super::{Command, UiState, keys, kit, provider_health, shelf};
 use crate::base::hash::content_hash;
 use crate::base::{Problem, Severity};
 use crate::view::model::RoomModel;
@@ -106,7 +106,8 @@ pub fn notices_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
     board.update(room);
     let cap = room.cap_reached.clone().filter(|cap| !state.put_aside_caps.contains(cap));
     let hint = !state.hint_closed;
-    if board.groups.is_empty() && state.outcomes.is_empty() && cap.is_none() && !hint {
+    let has_fault = provider_health::has_notice(room, state);
+    if board.groups.is_empty() && state.outcomes.is_empty() && cap.is_none() && !hint && !has_fault {
         state.board = board;
         return commands;
     }
@@ -121,6 +122,7 @@ pub fn notices_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
             if hint {
                 first_run(ui, room, theme, state);
             }
+            provider_health::notices_ui(ui, room, theme, state);
             problems(ui, &mut board, room, theme, state, &mut commands);
             if let Some(cap) = cap {
                 cap_card(ui, &cap, room, theme, state);
@@ -169,7 +171,7 @@ fn problems(
 }
 
 /// A notice with a coloured edge. Whether it is to be put aside.
-fn card(
+pub(super) fn card(
     ui: &mut Ui,
     (title, text): (&str, &str),
     colour: egui::Color32,

@@ -24,6 +24,8 @@ const MOST_AT_ONCE: u32 = 16;
 const DEEPEST: u32 = 12;
 /// So many tasks that were given before are offered again.
 const TASKS_OFFERED: usize = 12;
+/// A question takes no press for so long after it came: a double click on the one before is not an answer to it.
+const QUESTION_REST_SECS: f64 = 0.3;
 /// Agents are named in the menu of what goes on up to so many.
 const PIECES_SHOWN: usize = 40;
 
@@ -33,6 +35,10 @@ pub fn run_bar_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
     let mut commands = Vec::new();
     for (piece, question) in room.work.questions() {
         question_ui(ui, room, theme, piece, question, &mut commands);
+    }
+    let has_draft = state.drafts.get(TASK).is_some_and(|draft| !draft.trim().is_empty());
+    if let Some(hold) = Hold::of(room, has_draft) {
+        hold_ui(ui, &hold, theme, &mut commands);
     }
     let is_wide = ui.available_width() >= ONE_ROW_POINTS;
     ui.horizontal(|ui| {
@@ -183,6 +189,62 @@ fn steer_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Com
     ui.menu_button(sentence, |ui| pieces_ui(ui, room, theme, commands)).response.on_hover_text("What goes on");
 }
 
+/// Why a task that is given now does not begin.
+struct Hold {
+    /// In a sentence.
+    why: String,
+    /// The button that ends it.
+    button: &'static str,
+    /// What the button does.
+    command: Command,
+}
+
+impl Hold {
+    /// What holds work up that somebody waits for or is about to give: work itself, or all time.
+    fn of(room: &RoomModel, has_draft: bool) -> Option<Self> {
+        let work = &room.work;
+        let resume = |why| Self { why, button: "Resume work", command: act(KernelCommand::Resume) };
+        if let Some(why) = &work.stopped_by {
+            return Some(resume(format!("Work is stopped: {why}. Tasks that you give wait until it is resumed.")));
+        }
+        if work.is_paused {
+            return Some(resume("Work is paused. Tasks that you give wait until it is resumed.".to_owned()));
+        }
+        let is_waited_for = has_draft || !work.pieces.is_empty();
+        (room.paused && is_waited_for).then(|| Self {
+            why: "The room is paused. Tasks that you give begin when time goes on.".to_owned(),
+            button: "Resume the room",
+            command: Command::SetPaused(false),
+        })
+    }
+}
+
+fn hold_ui(ui: &mut Ui, hold: &Hold, theme: &Theme, commands: &mut Vec<Command>) {
+    kit::in_card(ui, theme, |ui| {
+        let (text, button) = (RichText::new(&hold.why).color(theme.warn), hold.button);
+        if beside_buttons(ui, text, |ui| kit::primary(ui, true, button, theme).clicked()).1 {
+            commands.push(hold.command.clone());
+        }
+    });
+}
+
+/// A text that wraps, and buttons at the right edge, which keep their place whatever the text is.
+fn beside_buttons<R>(
+    ui: &mut Ui,
+    text: impl Into<egui::WidgetText>,
+    buttons: impl FnOnce(&mut Ui) -> R,
+) -> (egui::Response, R) {
+    let inner = ui.with_layout(Layout::right_to_left(Align::TOP), |ui| {
+        let pressed = buttons(ui);
+        let rest = ui.available_width();
+        let label = ui.allocate_ui_with_layout(egui::vec2(rest, 0.0), Layout::top_down(Align::Min), |ui| {
+            ui.add(egui::Label::new(text).wrap())
+        });
+        (label.inner, pressed)
+    });
+    inner.inner
+}
+
 /// Every piece of work, with a way to stop it.
 fn pieces_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) {
     kit::dress(ui.style_mut(), theme);
@@ -213,6 +275,8 @@ fn pieces_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Co
     }
 }
 
+/// What a person is asked. The buttons keep their place whatever is asked, and a card that has just come or changed
+/// takes no press yet: nobody allows what they have not seen.
 fn question_ui(
     ui: &mut Ui,
     room: &RoomModel,
@@ -222,32 +286,50 @@ fn question_ui(
     commands: &mut Vec<Command>,
 ) {
     let name = room.called(&piece.agent).to_owned();
+    let is_fresh = is_fresh(ui, piece, question);
     kit::in_card(ui, theme, |ui| {
-        ui.horizontal_wrapped(|ui| {
-            ui.label(RichText::new(format!("{name} asks")).strong().color(theme.warn));
-            ui.label(&question.what).on_hover_text(format!("{}\n{}", question.tool, piece.task));
-            let decide = |allow| {
-                let (activation, turn, call) = (piece.activation, question.turn, question.call);
-                act(KernelCommand::Decide { activation, turn, call, allow })
-            };
-            let allow = kit::primary(ui, true, "Allow", theme);
-            kit::name(&allow, format!("Allow {name}"));
-            if allow.clicked() {
-                commands.push(decide(true));
-            }
-            let refuse = ui.button("Refuse");
-            kit::name(&refuse, format!("Refuse {name}"));
-            if refuse.clicked() {
-                commands.push(decide(false));
-            }
+        let asked = format!("{name} asks: {}", question.what);
+        let (label, decision) = beside_buttons(ui, RichText::new(asked).color(theme.text), |ui| {
+            ui.add_enabled_ui(!is_fresh, |ui| {
+                let allow = kit::primary(ui, !is_fresh, "Allow", theme);
+                kit::name(&allow, format!("Allow {name}"));
+                let refuse = ui.button("Refuse");
+                kit::name(&refuse, format!("Refuse {name}"));
+                if allow.clicked() { Some(true) } else { refuse.clicked().then_some(false) }
+            })
+            .inner
         });
+        label.on_hover_text(format!("{}\n{}", question.tool, piece.task));
+        if let Some(allow) = decision {
+            let (activation, turn, call) = (piece.activation, question.turn, question.call);
+            commands.push(act(KernelCommand::Decide { activation, turn, call, allow }));
+        }
     });
+}
+
+/// Whether another question stood in this place until a moment ago.
+fn is_fresh(ui: &Ui, piece: &PieceView, question: &QuestionView) -> bool {
+    let place = ui.next_auto_id().with("question");
+    let shown = (piece.activation.0, question.turn, question.call);
+    let now_secs = ui.input(|input| input.time);
+    let since_secs = ui.data_mut(|data| {
+        let known: &mut ((u64, u32, usize), f64) = data.get_temp_mut_or_insert_with(place, || (shown, now_secs));
+        if known.0 != shown {
+            *known = (shown, now_secs);
+        }
+        known.1
+    });
+    let left_secs = since_secs + QUESTION_REST_SECS - now_secs;
+    if left_secs > 0.0 {
+        ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(left_secs));
+    }
+    left_secs > 0.0
 }
 
 #[cfg(test)]
 mod tests {
     use egui_kittest::Harness;
-    use egui_kittest::kittest::Queryable;
+    use egui_kittest::kittest::{NodeT, Queryable};
 
     use super::*;
     use crate::base::ActivationKey;
@@ -309,6 +391,49 @@ mod tests {
         click(&mut window, "Stop all");
         let wanted = [KernelCommand::Pause, KernelCommand::Resume, KernelCommand::KillAll];
         assert_eq!(works(&window.state().commands), wanted);
+    }
+
+    #[test]
+    fn a_task_that_would_wait_says_so_and_what_to_do() {
+        let mut window = bar();
+        assert!(window.query_by_label("Resume work").is_none());
+        window.state_mut().room.work.is_paused = true;
+        window.run_steps(2);
+        click(&mut window, "Resume work");
+        window.state_mut().room.work.is_paused = false;
+        window.state_mut().room.work.stopped_by = Some("the cap of 9 calls a run is reached".into());
+        window.run_steps(2);
+        assert!(window.query_all_by_label_contains("9 calls a run").next().is_some());
+        click(&mut window, "Resume work");
+        assert_eq!(works(&window.state().commands), [KernelCommand::Resume, KernelCommand::Resume]);
+        window.state_mut().room.work.stopped_by = None;
+        window.state_mut().room.paused = true;
+        window.run_steps(2);
+        assert!(window.query_by_label("Resume the room").is_none(), "nobody waits for anything");
+        window.state_mut().state.drafts.insert(TASK.to_owned(), "Water the plants".to_owned());
+        window.run_steps(2);
+        click(&mut window, "Resume the room");
+        assert_eq!(window.state().commands.last(), Some(&Command::SetPaused(false)));
+    }
+
+    #[test]
+    fn a_question_that_takes_the_place_of_another_is_not_answered_by_the_same_press() {
+        let mut window = bar();
+        let question = |call, what: &str| QuestionView { turn: 2, call, tool: "vfs_delete".into(), what: what.into() };
+        window.state_mut().room.work.pieces = vec![piece(Some(question(0, "deleting notes.md")))];
+        window.run_steps(3);
+        let name = window.state().room.called("ada-1").to_owned();
+        let place = |window: &Harness<'static, Stage>, label: &str| window.get_by_label(label).rect();
+        let allow = format!("Allow {name}");
+        let before = place(&window, &allow);
+        let long = "deleting the whole of what was written since the morning ".repeat(9);
+        window.state_mut().room.work.pieces = vec![piece(Some(question(1, &long)))];
+        window.step();
+        assert_eq!(place(&window, &allow).right_top(), before.right_top(), "the button stays where it was");
+        let is_off = |window: &Harness<'static, Stage>| window.get_by_label(&allow).accesskit_node().is_disabled();
+        assert!(is_off(&window), "it rests for a moment");
+        window.run_steps(3);
+        assert!(!is_off(&window));
     }
 
     #[test]

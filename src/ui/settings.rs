@@ -48,6 +48,12 @@ const CAPS: [(&str, &[CapRow]); 5] = [
                 "The same without the offline brain and scripts.",
                 Unit::Count,
             ),
+            cap(
+                "unpriced_tokens_per_run",
+                "Tokens without a price",
+                "Of models whose price nobody named; caps on money cannot see them.",
+                Unit::Count,
+            ),
             cap("calls_per_run", "Questions", "How often a model may be asked.", Unit::Count),
         ],
     ),
@@ -367,9 +373,10 @@ fn shown_number(value: &Value, unit: Unit) -> String {
 fn used_of(cap: &CapRow, room: &RoomModel) -> Option<String> {
     let SettingsView { outside, .. } = &room.settings;
     match cap.key {
-        "cost_per_run_usd" => Some(words::money(room.spent.cost_usd())),
+        "cost_per_run_usd" => Some(words::cost(&room.spent)),
         "tokens_per_run" => Some(words::compact(room.spent.tokens)),
         "outside_tokens_per_run" => Some(words::compact(outside.tokens)),
+        "unpriced_tokens_per_run" => Some(words::compact(room.spent.unpriced_tokens)),
         "calls_per_run" => Some(room.spent.calls.to_string()),
         _ => None,
     }

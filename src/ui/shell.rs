@@ -39,7 +39,7 @@ impl Shell {
         }
         let panel = || Frame::NONE.fill(theme.panel).inner_margin(Margin::same(SPACE[2] as i8));
         Panel::top("top").frame(panel()).show(root, |ui| {
-            commands.extend(super::top_bar::top_bar_ui(ui, room, recent, &theme, state));
+            commands.extend(super::top_bar::top_bar_ui(ui, room, &theme, state));
         });
         Panel::bottom("run").frame(panel()).show(root, |ui| {
             commands.extend(super::run_bar::run_bar_ui(ui, room, &theme, state));

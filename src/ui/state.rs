@@ -73,6 +73,8 @@ pub struct UiState {
     pub hint_closed: bool,
     /// Caps that were reached and put aside, as they read.
     pub put_aside_caps: BTreeSet<String>,
+    /// Failures of providers whose notice was dismissed.
+    pub dismissed_faults: BTreeSet<String>,
     /// What became of things done lately, oldest first.
     pub outcomes: Vec<Outcome>,
     /// Everything that was told, oldest first, bounded: put aside is not lost.

@@ -61,7 +61,7 @@ pub fn agent(key: u32, id: &str, name: &str) -> AgentView {
         heading: bevy::math::Vec2::ZERO,
         walks: false,
         state: State::Idle,
-        since_secs: 0.0,
+        in_state_secs: 4.0,
         thinking: false,
         queued: 0,
         reads: None,

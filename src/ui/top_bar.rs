@@ -10,12 +10,11 @@ use super::file_asking::Purpose;
 use super::icons::Icon;
 use super::provider::provider_ui;
 use super::state::Dialog;
-use super::{Command, UiState, kit, words};
+use super::{Command, UiState, kit, provider_health, words};
 use crate::base::text;
 use crate::schedule::Speed;
 use crate::simulation::ConversationCommand;
 use crate::view::model::RoomModel;
-use crate::view::recent::Recent;
 use crate::view::theme::{SPACE, TYPE, Theme};
 
 /// The speeds on the bar, slow to fast.
@@ -26,7 +25,7 @@ const ONE_ROW_POINTS: f32 = 940.0;
 const TWO_ROWS_POINTS: f32 = 720.0;
 
 /// Draws the bar, and whatever question is open.
-pub fn top_bar_ui(ui: &mut Ui, room: &RoomModel, recent: &Recent, theme: &Theme, state: &mut UiState) -> Vec<Command> {
+pub fn top_bar_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) -> Vec<Command> {
     state.looks_at_providers = false;
     kit::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
@@ -46,7 +45,7 @@ pub fn top_bar_ui(ui: &mut Ui, room: &RoomModel, recent: &Recent, theme: &Theme,
                 ui.add_space(SPACE[1]);
                 if width >= ONE_ROW_POINTS {
                     provider_menu(ui, room, theme, state, &mut commands);
-                    ui.with_layout(Layout::left_to_right(Align::Center), |ui| status(ui, room, recent, theme, state));
+                    ui.with_layout(Layout::left_to_right(Align::Center), |ui| status(ui, room, theme, state));
                 }
             });
         }
@@ -60,7 +59,7 @@ pub fn top_bar_ui(ui: &mut Ui, room: &RoomModel, recent: &Recent, theme: &Theme,
     if width < ONE_ROW_POINTS {
         ui.horizontal(|ui| {
             provider_menu(ui, room, theme, state, &mut commands);
-            status(ui, room, recent, theme, state);
+            status(ui, room, theme, state);
         });
     }
     commands.extend(dialogs_ui(ui, room, theme, state));
@@ -189,12 +188,12 @@ fn run_bar(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Comm
     }
 }
 
-fn status(ui: &mut Ui, room: &RoomModel, recent: &Recent, theme: &Theme, state: &mut UiState) {
+fn status(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) {
     let (waiting, under_way) = room.questions;
-    let sentence = kit::soft(words::status(room, recent), theme);
+    let sentence = kit::soft(words::status(room), theme);
     let text = ui.add(egui::Label::new(sentence).truncate().sense(egui::Sense::click()));
     let calls = words::tally(&room.spent);
-    let why = words::why_quiet(room, recent).map(|why| format!("{}\n", why.long)).unwrap_or_default();
+    let why = words::why_quiet(room).map(|why| format!("{}\n", why.long)).unwrap_or_default();
     let text = text.on_hover_text(format!(
         "{why}{calls} in this run\n{under_way} questions under way, {waiting} waiting\nClick for caps and providers"
     ));
@@ -214,16 +213,29 @@ fn provider_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSta
     // Choosing a provider must not close the menu: its model and the buttons stand below.
     let config = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
     let stand_in = if room.settings.stand_in.is_some() { "for everyone: " } else { "" };
-    let menu = MenuButton::new(format!("{stand_in}{}    ", room.provider)).config(config);
+    let fault = provider_health::of_room(room);
+    let mut name = RichText::new(format!("{stand_in}{}    ", room.provider));
+    if fault.is_some() {
+        name = name.color(theme.bad);
+    }
+    let menu = MenuButton::new(name).config(config);
     let (button, _) = menu.ui(ui, |ui| {
         kit::dress(ui.style_mut(), theme);
         ui.set_width(300.0);
         ui.label(kit::small("Who answers, unless an agent's file says otherwise", theme));
+        if let Some(fault) = fault {
+            let text = RichText::new(provider_health::long(fault, room)).color(theme.bad);
+            ui.add(egui::Label::new(text).wrap());
+        }
         if provider_ui(ui, room, theme, state, commands) {
             ui.close();
         }
     });
     kit::caret(ui, &button, theme);
+    let button = match fault {
+        Some(fault) => button.on_hover_text(provider_health::long(fault, room)),
+        None => button,
+    };
     kit::name(&button, "Provider menu");
 }
 
@@ -236,7 +248,7 @@ mod tests {
     use egui_kittest::kittest::Queryable;
 
     fn bar() -> Harness<'static, Stage> {
-        stage(UiState::default(), top_bar_ui)
+        stage(UiState::default(), |ui, room, _, theme, state| top_bar_ui(ui, room, theme, state))
     }
 
     fn click(window: &mut Harness<'static, Stage>, label: &str) {

@@ -1,12 +1,11 @@
 //! Numbers, times and states as a person says them. Pure text; no drawing.
 
+use super::provider_health;
 use crate::base::Behaviour;
-use crate::gateway::ledger::Tally;
+use crate::gateway::ledger::{Cost, Tally};
 use crate::schedule::Speed;
-use crate::schedule::clock::TICKS_PER_SEC;
 use crate::simulation::State;
 use crate::view::model::{AgentView, RoomModel};
-use crate::view::recent::Recent;
 
 /// A count without needless digits: `940`, `147 k`, `2.3 M`.
 pub fn compact(count: u64) -> String {
@@ -74,15 +73,24 @@ pub fn speed(speed: Speed) -> String {
     }
 }
 
-/// How long an agent has been in its state, in seconds of simulated time.
-pub fn state_secs(room: &RoomModel, agent: &AgentView) -> f64 {
-    (room.tick as f64 / TICKS_PER_SEC as f64 - f64::from(agent.since_secs)).max(0.0)
+/// How long an agent has been in its state: `for 12 s`, in simulated time.
+pub fn state_duration(agent: &AgentView) -> String {
+    format!("for {}", duration(f64::from(agent.in_state_secs)))
+}
+
+/// What something cost, as far as that is known: `$0.04`, `cost unknown`.
+pub fn cost(tally: &Tally) -> String {
+    match tally.cost() {
+        Cost::Known(usd) => money(usd),
+        Cost::AtLeast { usd, .. } if usd <= 0.0 => "cost unknown".to_owned(),
+        Cost::AtLeast { usd, .. } => format!("{} and more", money(usd)),
+    }
 }
 
 /// Use in a few words: `12 calls, 3.1 k tokens, $0.04`.
 pub fn tally(tally: &Tally) -> String {
     let calls = count(usize::try_from(tally.calls).unwrap_or(usize::MAX), "call", "calls");
-    format!("{calls}, {} tokens, {}", compact(tally.tokens), money(tally.cost_usd()))
+    format!("{calls}, {} tokens, {}", compact(tally.tokens), cost(tally))
 }
 
 /// Why nobody does anything.
@@ -92,11 +100,13 @@ pub struct Quiet {
     pub short: String,
     /// In a sentence, with what to do.
     pub long: String,
+    /// Whether something is broken: that is never called quiet.
+    pub is_fault: bool,
 }
 
 /// Why nobody does anything, where nobody does; or what keeps questions from being answered.
-pub fn why_quiet(room: &RoomModel, recent: &Recent) -> Option<Quiet> {
-    let quiet = |short: &str, long: String| Some(Quiet { short: short.to_owned(), long });
+pub fn why_quiet(room: &RoomModel) -> Option<Quiet> {
+    let quiet = |short: &str, long: String| Some(Quiet { short: short.to_owned(), long, is_fault: false });
     if room.paused {
         return quiet(
             "time stands still",
@@ -108,11 +118,9 @@ pub fn why_quiet(room: &RoomModel, recent: &Recent) -> Option<Quiet> {
         return quiet("a cap is reached", long);
     }
     let (waiting, under_way) = room.questions;
-    let asks = waiting + under_way > 0 || room.agents.iter().any(|agent| agent.state == State::Error);
-    if let Some(trouble) = recent.troubles.values().next().filter(|_| asks) {
-        let short = format!("{} does not answer", trouble.provider);
-        let long = format!("{}. To do: {}.", super::shelf::capitalised(&trouble.what), trouble.remedy);
-        return quiet(&short, long);
+    if let Some(fault) = provider_health::foremost(room) {
+        let (short, long) = (provider_health::short(fault), provider_health::long(fault, room));
+        return Some(Quiet { short, long, is_fault: true });
     }
     if works(room) > 0 {
         return None;
@@ -134,7 +142,7 @@ fn works(room: &RoomModel) -> usize {
 }
 
 /// What goes on, in one sentence: `3 busy, 2 queued, 147 k tokens, $0.12`.
-pub fn status(room: &RoomModel, recent: &Recent) -> String {
+pub fn status(room: &RoomModel) -> String {
     if room.agents.is_empty() {
         return "Nobody is here yet".to_owned();
     }
@@ -156,9 +164,9 @@ pub fn status(room: &RoomModel, recent: &Recent) -> String {
         0 => {}
         stuck => parts.push(format!("{stuck} stuck")),
     }
-    let why = why_quiet(room, recent).filter(|_| !room.paused);
+    let why = why_quiet(room).filter(|_| !room.paused);
     parts.push(match (working, &why) {
-        (0, Some(why)) if queued == 0 => format!("all is quiet: {}", why.short),
+        (0, Some(why)) if queued == 0 && !why.is_fault => format!("all is quiet: {}", why.short),
         (0, None) if queued == 0 => "all is quiet".to_owned(),
         _ => format!("{working} busy"),
     });
@@ -166,11 +174,12 @@ pub fn status(room: &RoomModel, recent: &Recent) -> String {
         parts.push(format!("{queued} queued"));
     }
     // Something keeps answers from coming, though somebody works.
-    if let Some(why) = why.filter(|why| (working > 0 || queued > 0) && why.short != "nothing is new") {
+    if let Some(why) = why.filter(|why| why.is_fault || ((working > 0 || queued > 0) && why.short != "nothing is new"))
+    {
         parts.push(why.short);
     }
     parts.push(format!("{} tokens", compact(room.spent.tokens)));
-    parts.push(money(room.spent.cost_usd()));
+    parts.push(cost(&room.spent));
     super::shelf::capitalised(&parts.join(", "))
 }
 
@@ -178,56 +187,46 @@ pub fn status(room: &RoomModel, recent: &Recent) -> String {
 mod tests {
     use super::*;
     use crate::ui::testing::{agent, sample_room};
-    use crate::view::recent::Trouble;
-
-    fn calm() -> Recent {
-        Recent::default()
-    }
 
     #[test]
     fn the_status_is_one_sentence() {
-        let mut room =
-            RoomModel { spent: Tally { calls: 9, tokens: 147_210, cost_micro_usd: 123_000 }, ..RoomModel::default() };
-        assert_eq!(status(&room, &calm()), "Nobody is here yet");
+        let mut room = RoomModel {
+            spent: Tally { calls: 9, tokens: 147_210, cost_micro_usd: 123_000, ..Tally::default() },
+            ..RoomModel::default()
+        };
+        assert_eq!(status(&room), "Nobody is here yet");
         for index in 0..4 {
             room.agents.push(agent(index, &format!("ada-{index}"), "Ada"));
         }
-        assert_eq!(status(&room, &calm()), "All is quiet: nothing is new, 147 k tokens, $0.12");
+        assert_eq!(status(&room), "All is quiet: nothing is new, 147 k tokens, $0.12");
         for (agent, state) in room.agents.iter_mut().zip([State::Working, State::Reading, State::Conversing]) {
             agent.state = state;
         }
         room.agents[3].queued = 2;
-        assert_eq!(status(&room, &calm()), "3 busy, 2 queued, 147 k tokens, $0.12");
+        assert_eq!(status(&room), "3 busy, 2 queued, 147 k tokens, $0.12");
         room.speed = Some(Speed::Max);
-        assert_eq!(status(&room, &calm()), "As fast as possible, 3 busy, 2 queued, 147 k tokens, $0.12");
+        assert_eq!(status(&room), "As fast as possible, 3 busy, 2 queued, 147 k tokens, $0.12");
         room.paused = true;
         room.agents[3].state = State::Waiting;
-        assert_eq!(status(&room, &calm()), "Paused, 1 needs you, 3 busy, 2 queued, 147 k tokens, $0.12");
+        assert_eq!(status(&room), "Paused, 1 needs you, 3 busy, 2 queued, 147 k tokens, $0.12");
     }
 
     #[test]
     fn why_nothing_happens_is_answered() {
         let mut room = RoomModel { agents: vec![agent(0, "ada-0", "Ada")], ..RoomModel::default() };
-        let mut recent = calm();
-        let why = |room: &RoomModel, recent: &Recent| why_quiet(room, recent).unwrap().short;
-        assert_eq!(why(&room, &recent), "nothing is new");
+        let why = |room: &RoomModel| why_quiet(room).unwrap().short;
+        assert_eq!(why(&room), "nothing is new");
         room.questions = (3, 0);
-        assert_eq!(why(&room, &recent), "questions wait for a free slot");
+        assert_eq!(why(&room), "questions wait for a free slot");
         room.questions = (3, 2);
-        assert_eq!(why(&room, &recent), "an answer is awaited");
-        let trouble =
-            Trouble { provider: "openai".into(), what: "openai answered 429".into(), remedy: "wait a while".into() };
-        recent.troubles.insert("openai".into(), trouble);
-        assert_eq!(why(&room, &recent), "openai does not answer");
-        room.agents[0].queued = 1;
-        assert_eq!(status(&room, &recent), "0 busy, 1 queued, openai does not answer, 0 tokens, $0.00");
+        assert_eq!(why(&room), "an answer is awaited");
         room.cap_reached = Some("the cap of 9 calls a run is reached".into());
-        assert_eq!(why(&room, &recent), "a cap is reached");
+        assert_eq!(why(&room), "a cap is reached");
         room.paused = true;
-        assert_eq!(why(&room, &recent), "time stands still");
+        assert_eq!(why(&room), "time stands still");
         room = RoomModel { agents: vec![agent(0, "ada-0", "Ada")], ..RoomModel::default() };
         room.agents[0].thinking = true;
-        assert_eq!(why_quiet(&room, &calm()), None);
+        assert_eq!(why_quiet(&room), None);
     }
 
     #[test]
@@ -240,9 +239,16 @@ mod tests {
     }
 
     #[test]
+    fn how_long_a_state_lasts_does_not_depend_on_the_time_of_day() {
+        let mut ada = agent(0, "ada-0", "Ada");
+        ada.in_state_secs = 7.9;
+        assert_eq!(state_duration(&ada), "for 7 s");
+    }
+
+    #[test]
     fn every_state_says_something_of_its_own() {
         let words: std::collections::BTreeSet<&str> = State::ALL.into_iter().map(state).collect();
         assert_eq!(words.len(), State::ALL.len());
-        assert!(!status(&sample_room(), &calm()).is_empty());
+        assert!(!status(&sample_room()).is_empty());
     }
 }

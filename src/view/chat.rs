@@ -16,6 +16,7 @@ use crate::gateway::ledger::Tally;
 use crate::gateway::{LiveText, Questions};
 use crate::kernel::{Activation, Call, CallProgress, Kernel, Phase};
 use crate::mind::{PromptMessage, Role, Session, ToolCall};
+use crate::workspace::yaml;
 
 /// Longer results and longer words are cut on screen; the session's file has them whole.
 pub const SHOWN_CHARS: usize = 8_000;
@@ -380,9 +381,10 @@ pub fn parse_session(text: &str) -> Result<SessionRead, String> {
     if text.len() > FILE_BYTES_AT_MOST {
         return Err(format!("The session's file is too long to be shown here: {} bytes.", grouped(text.len())));
     }
-    let file: SessionFile = serde_yaml::from_str(text).map_err(|error| {
-        format!("The session's file cannot be read: {error}. Open the file to see what stands there.")
-    })?;
+    let unreadable =
+        |why: String| format!("The session's file cannot be read: {why}. Open the file to see what stands there.");
+    let data = yaml::parse(text).map_err(|error| unreadable(error.what))?;
+    let file: SessionFile = serde_json::from_value(data).map_err(|error| unreadable(error.to_string()))?;
     let messages: Vec<PromptMessage> = file.messages.into_iter().map(message).collect();
     Ok(SessionRead {
         activation: file.activation,

@@ -28,11 +28,15 @@ fn activation(messages: Vec<PromptMessage>) -> Activation {
         strikes: 0,
         failures: 0,
         not_before: 0,
+        cap_hold: None,
+        is_held: false,
         made: BTreeSet::new(),
         mail: VecDeque::new(),
         has_signalled: false,
         told: String::new(),
         is_unwritten: false,
+        written_tick: 0,
+        written_bytes: 0,
     }
 }
 
@@ -78,13 +82,13 @@ fn every_call_stands_with_its_answer() {
 #[test]
 fn a_session_that_was_written_down_reads_the_same_as_it_was() {
     let ending = Ending::Completed { text: "Done: ✓".to_owned() };
-    let yaml = session::to_yaml(&activation(exchange()), None, None, Some(&ending));
+    let yaml = session::to_yaml("scenes/s.yaml", &activation(exchange()), None, None, Some(&ending));
     let read = parse_session(&yaml).unwrap();
     assert_eq!(read.lines, lines(&exchange(), &[]));
     assert_eq!((read.activation.as_str(), read.agent.as_str(), read.status.as_str()), ("act-12", "ada-1", "completed"));
     assert_eq!((read.task.as_str(), read.started_by.as_str(), read.turns), ("Write the plan", "user", 2));
     let failed = Ending::Failed { why: "no answer: \"429\"".to_owned() };
-    let yaml = session::to_yaml(&activation(Vec::new()), None, None, Some(&failed));
+    let yaml = session::to_yaml("scenes/s.yaml", &activation(Vec::new()), None, None, Some(&failed));
     let read = parse_session(&yaml).unwrap();
     assert_eq!((read.status.as_str(), read.why.as_str(), read.lines.len()), ("failed", "no answer: \"429\"", 0));
 }

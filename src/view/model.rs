@@ -10,8 +10,8 @@ use super::work::WorkView;
 use crate::agent::AgentProfile;
 use crate::base::{AgentKey, Behaviour, ConversationKey, ElementKey, Id, Problem};
 use crate::element::content::MailStatus;
-use crate::gateway::BudgetSettings;
 use crate::gateway::ledger::Tally;
+use crate::gateway::{BudgetSettings, ProviderFault};
 use crate::memory::Memory;
 use crate::mind::Prompt;
 use crate::schedule::Speed;
@@ -60,6 +60,10 @@ pub struct RoomModel {
     pub cap_reached: Option<String>,
     /// The field of `budget` that sets that cap.
     pub cap_name: Option<String>,
+    /// The providers that fail, each way of failing once, with how often.
+    pub provider_faults: Arc<Vec<ProviderFault>>,
+    /// The agents whose own provider and model fail, with the place of the fault in `provider_faults`.
+    pub failing_agents: BTreeMap<AgentKey, usize>,
     /// What is wrong in the room and its files now.
     pub problems: Arc<Vec<Problem>>,
     /// What the window has to say beside that.
@@ -104,6 +108,11 @@ impl RoomModel {
     /// The agent of this key.
     pub fn agent_of(&self, key: AgentKey) -> Option<&AgentView> {
         self.agents.binary_search_by_key(&key, |agent| agent.key).ok().map(|index| &self.agents[index])
+    }
+
+    /// What is wrong with the provider that answers this agent, if it fails.
+    pub fn fault_of(&self, agent: AgentKey) -> Option<&ProviderFault> {
+        self.provider_faults.get(*self.failing_agents.get(&agent)?)
     }
 
     /// The element of this id.
@@ -158,8 +167,8 @@ pub struct AgentView {
     pub walks: bool,
     /// What it does.
     pub state: State,
-    /// Since when, in seconds of simulated time.
-    pub since_secs: f32,
+    /// How long it has been in that state, in seconds of simulated time.
+    pub in_state_secs: f32,
     /// Whether a model is being asked for it.
     pub thinking: bool,
     /// Actions in its queue.

@@ -24,7 +24,7 @@ use crate::element::mail::Mail;
 use crate::element::pinboard::Pinboard;
 use crate::element::written::Written;
 use crate::element::{Element, Elements, Held};
-use crate::gateway::{BudgetSettings, GatewaySettings, Questions};
+use crate::gateway::{BudgetSettings, GatewaySettings, ProviderFault, ProviderHealth, Questions};
 use crate::mind::Thoughts;
 use crate::schedule::{SimClock, TICKS_PER_SEC};
 use crate::simulation::settings::ConversationSettings;
@@ -45,6 +45,7 @@ pub struct RoomReader {
     decor: Shared<Vec<DecorView>>,
     problems: Shared<Vec<Problem>>,
     files: Shared<Vec<String>>,
+    faults: Shared<Vec<ProviderFault>>,
 }
 
 /// What is made of something in the world when that changes, and shared by all frames until then.
@@ -115,6 +116,8 @@ impl RoomReader {
         room.decor = self.decor(world);
         room.talks = talks(world);
         room.agents = self.agents(world, wanted, &room);
+        room.provider_faults = self.provider_faults(world);
+        room.failing_agents = failing_agents(world, &room.provider_faults);
         room.ties = ties(world);
         room.profiles = self.profiles(world, &room.agents);
         room
@@ -148,7 +151,7 @@ impl RoomReader {
             let detailed = is_close || (wanted.overlay && is_seen);
             let parts = (agent, state, queue, life, home);
             let look = profiles.get(&agent.profile).map_or_else(|| agent.profile.clone(), look_of);
-            let since = now.saturating_sub(state.0.since_tick()) as f32 / TICKS_PER_SEC as f32;
+            let in_state_secs = now.saturating_sub(state.0.since_tick()) as f32 / TICKS_PER_SEC as f32;
             seen.push(AgentView {
                 key,
                 id: agent.id.clone(),
@@ -159,7 +162,7 @@ impl RoomReader {
                 heading,
                 walks: walk.course.moves() && !state.0.is_held(),
                 state: state.0.state(),
-                since_secs: since,
+                in_state_secs,
                 thinking: thinking.contains(&key),
                 queued: queue.0.len(),
                 reads,
@@ -264,6 +267,11 @@ impl RoomReader {
         shared(&mut self.problems, problems.last_changed(), || problems.iter().cloned().collect())
     }
 
+    fn provider_faults(&mut self, world: &World) -> Arc<Vec<ProviderFault>> {
+        let Some(health) = world.get_resource_ref::<ProviderHealth>() else { return Arc::default() };
+        shared(&mut self.faults, health.last_changed(), || health.faults())
+    }
+
     fn files(&mut self, world: &World) -> Arc<Vec<String>> {
         let Some(files) = world.get_resource_ref::<KnownFiles>() else { return Arc::default() };
         shared(&mut self.files, files.last_changed(), || files.all().keys().cloned().collect())
@@ -276,6 +284,26 @@ impl RoomReader {
             paths.map(|path| stem(path).to_owned()).collect()
         })
     }
+}
+
+/// Which agents are answered by what fails. Looked up only where something does.
+fn failing_agents(world: &World, faults: &[ProviderFault]) -> BTreeMap<AgentKey, usize> {
+    if faults.is_empty() {
+        return BTreeMap::new();
+    }
+    let (settings, profiles) = (world.resource::<GatewaySettings>(), world.resource::<Profiles>());
+    let stand_in = world.resource::<Questions>().stand_in();
+    let failing = world.resource::<Roster>().iter().filter_map(|(key, entity)| {
+        let agent = world.get::<Agent>(entity)?;
+        let model = profiles.get(&agent.profile).and_then(|profile| profile.model.as_deref());
+        let choice = settings.choose(stand_in, model);
+        let provider = choice.as_ref().map_or_else(|_| settings.provider_meant(stand_in), |choice| &choice.provider);
+        let model = choice.as_ref().map_or(provider, |choice| &choice.model);
+        let is_its =
+            |fault: &ProviderFault| fault.provider == provider && fault.models.iter().any(|failing| failing == model);
+        Some((key, faults.iter().position(is_its)?))
+    });
+    failing.collect()
 }
 
 fn settings_view(world: &World) -> SettingsView {

@@ -74,17 +74,6 @@ pub struct Refused {
     pub cap: Option<String>,
 }
 
-/// A provider that did not answer when it was asked last.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Trouble {
-    /// Its name.
-    pub provider: String,
-    /// What happened.
-    pub what: String,
-    /// What to do.
-    pub remedy: String,
-}
-
 /// A sheet that an agent has just written lies in its hands, goes to the shelf and is gone after so long.
 pub const SHEET_SECS: f64 = 3.0;
 /// More sheets than this are not in the air at once.
@@ -116,8 +105,6 @@ pub struct Recent {
     pub sheets: Vec<Sheet>,
     /// What a person is still to be told, oldest first; taken away by whoever tells it.
     pub refused: VecDeque<Refused>,
-    /// Providers that did not answer when they were asked last, by name.
-    pub troubles: BTreeMap<String, Trouble>,
     /// Conversations, oldest first.
     pub talks: VecDeque<PastTalk>,
     /// The log, newest last.
@@ -177,7 +164,6 @@ impl Recent {
                 | EventKind::ConversationEnd
                 | EventKind::Warning
                 | EventKind::Budget
-                | EventKind::ModelCall
                 | EventKind::FileChange
         );
         if !matters {
@@ -228,7 +214,6 @@ impl Recent {
                     talk.ended = Some(text("why"));
                 }
             }
-            EventKind::ModelCall => self.note_call(&data),
             EventKind::FileChange => {
                 if let Some(agent) = agent.filter(|_| data.get("gone").is_none()) {
                     let path = text("path");
@@ -262,26 +247,6 @@ impl Recent {
                     self.tell(Refused { what, remedy: text("remedy"), agent: None, element, cap: None });
                 }
             },
-        }
-    }
-
-    /// Whether a provider answers, as the last question to it went.
-    fn note_call(&mut self, data: &Value) {
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let provider = text(&data["provider"]);
-        match data.get("error") {
-            // A person tried it out and was told already.
-            Some(_) if data["kind"] == "trial" => {}
-            // Nobody is to blame for what was withdrawn or forbidden by a cap.
-            Some(error) if error["kind"] == "cancelled" || error["kind"] == "over_budget" => {}
-            Some(error) => {
-                let trouble =
-                    Trouble { provider: provider.clone(), what: text(&error["what"]), remedy: text(&error["remedy"]) };
-                self.troubles.insert(provider, trouble);
-            }
-            None => {
-                self.troubles.remove(&provider);
-            }
         }
     }
 
@@ -362,17 +327,5 @@ mod tests {
         assert!(recent.fade(13.9));
         assert_eq!(recent.refusals["ada-1"], ("the board is full".to_owned(), 4.0));
         assert!(!recent.fade(14.1));
-    }
-
-    #[test]
-    fn a_provider_is_in_trouble_until_it_answers_again() {
-        let mut recent = Recent::default();
-        let failed =
-            json!({ "provider": "openai", "error": { "kind": "rate_limited", "what": "429", "remedy": "wait" } });
-        let withdrawn = json!({ "provider": "gemini", "error": { "kind": "cancelled", "what": "x", "remedy": "" } });
-        recent.take_in(vec![record(EventKind::ModelCall, failed), record(EventKind::ModelCall, withdrawn)], 0.0);
-        assert_eq!(recent.troubles.keys().collect::<Vec<_>>(), ["openai"]);
-        recent.take_in(vec![record(EventKind::ModelCall, json!({ "provider": "openai" }))], 0.0);
-        assert!(recent.troubles.is_empty());
     }
 }

@@ -184,6 +184,12 @@ pub(super) fn table() -> Vec<(EventKind, Option<&'static str>, Value, &'static s
             "Bram reported to Ada: 12 chairs",
         ),
         (
+            K::Signal,
+            Some("bram-1"),
+            json!({ "to": "ada-1", "message": "12 chairs", "woke": false, "kept": true }),
+            "Bram reported to Ada: 12 chairs (kept, because you stopped that one)",
+        ),
+        (
             K::ToolCall,
             ada,
             json!({ "tool": "vfs_read", "id": "c1", "target": "artifacts/plan.md", "turn": 1, "gate": "allow" }),
@@ -288,6 +294,18 @@ pub(super) fn table() -> Vec<(EventKind, Option<&'static str>, Value, &'static s
             "Openai answered you, who tried it out (12 tokens, 300 ms)",
         ),
         (
+            K::Provider,
+            None,
+            json!({ "provider": "openai", "state": "failing", "kind": "unauthorised", "what": "there is no key for openai", "remedy": "set OPENAI_API_KEY" }),
+            "There is no key for openai. To do: set OPENAI_API_KEY",
+        ),
+        (
+            K::Provider,
+            None,
+            json!({ "provider": "openai", "state": "working", "what": "openai works again, after 3 failures", "failures": 3 }),
+            "Openai works again, after 3 failures",
+        ),
+        (
             K::Warning,
             None,
             json!({ "place": "scenes/s.yaml", "line": 3, "what": "no such key", "remedy": "remove it" }),
@@ -349,6 +367,21 @@ pub(super) fn table() -> Vec<(EventKind, Option<&'static str>, Value, &'static s
             None,
             json!({ "do": "decide", "activation": 7, "turn": 1, "call": 0, "allow": true }),
             "You allowed a tool call of act-7",
+        ),
+        (
+            K::Input,
+            ada,
+            json!({
+                "do": "decide", "activation": 7, "turn": 1, "call": 0, "allow": false, "agent": "ada-1",
+                "task": "Plan it", "tool": "vfs_write", "what": "writing artifacts/a.md: it is careful",
+            }),
+            "You refused Ada's vfs_write: writing artifacts/a.md: it is careful",
+        ),
+        (
+            K::Input,
+            ada,
+            json!({ "do": "kill", "activation": 7, "agent": "ada-1", "task": "Plan it" }),
+            "You stopped Ada's work (act-7): Plan it",
         ),
         (K::Input, ada, json!({ "act": "pick_up", "agent": "ada-1" }), "You picked Ada up"),
         (

@@ -26,7 +26,7 @@ fn sample_room() -> RoomModel {
         heading: bevy::math::Vec2::ZERO,
         walks: false,
         state: State::Idle,
-        since_secs: 0.0,
+        in_state_secs: 4.0,
         thinking: false,
         queued: 0,
         reads: None,

@@ -2,22 +2,30 @@
 //! history with where everybody stood. Secrets, links, locks and earlier archives stay behind, and what stayed behind
 //! is said.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use zip::result::ZipError;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
+use super::secrets;
 use super::vfs::path::{Reach, WorkspacePath};
-use crate::store::{Reader, StoreError};
+use crate::base::spelling::{folded, is_unseen, nfc};
+use crate::safe_fs::{Folder, FoundKind};
+use crate::store::{FileVersions, HISTORY_FILE, Reader, StoreError};
 
 /// Folders are followed so deep.
 const DEPTH_AT_MOST: usize = 32;
 /// The folder of archives and exported logs.
 pub const EXPORTS: &str = "exports";
 /// Names of what was left out that are told.
-const NAMED_AT_MOST: usize = 20;
+const NAMED_AT_MOST: usize = 200;
+/// What the name of the folder ends in in which an archive is made.
+const WORK_ENDING: &str = ".exporting";
+/// The archive while it is made, in that folder.
+const PART: &str = "part.zip";
 
 /// What became an archive.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -30,6 +38,16 @@ pub struct Archived {
     pub left_out: Vec<String>,
     /// How much stayed behind in all.
     pub left_out_count: usize,
+}
+
+impl Archived {
+    /// What stayed behind, at most so many by name and the rest as a number.
+    pub fn left_out(&self, named_at_most: usize) -> Vec<String> {
+        let mut told: Vec<String> = self.left_out.iter().take(named_at_most).cloned().collect();
+        let more = self.left_out_count - told.len();
+        told.extend((more > 0).then(|| format!("{more} more")));
+        told
+    }
 }
 
 /// Why there is no archive.
@@ -50,7 +68,7 @@ pub enum ArchiveError {
     #[error("the archive cannot be written: {0}")]
     Zip(#[from] ZipError),
     /// The history cannot be copied.
-    #[error(transparent)]
+    #[error("{0}; {remedy}", remedy = .0.remedy())]
     Store(#[from] StoreError),
 }
 
@@ -60,91 +78,160 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> ArchiveError {
 }
 
 /// Writes the workspace in `root`, whose history lies in `dir`, into a new file. Half an archive never stands under
-/// that name.
+/// that name, and no link is followed, neither to a file of the workspace nor to where the archive goes.
 pub fn write_zip(root: &Path, dir: &Path, file: &Path) -> Result<Archived, ArchiveError> {
-    if file.exists() {
+    if file.symlink_metadata().is_ok() {
         return Err(ArchiveError::Exists(file.to_owned()));
     }
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder).map_err(failed(folder))?;
-    }
-    let (part, history) = (beside(file, "part"), beside(file, "db"));
-    let written = write_part(root, dir, &part, &history);
+    let name = file.file_name().and_then(|name| name.to_str()).ok_or_else(|| no_name(file))?;
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(parent).map_err(failed(parent))?;
+    let beside = work_folder(parent, name)?;
+    let written = write_part(root, dir, &beside).and_then(|archived| {
+        // Nothing is replaced: what took the name meanwhile stays.
+        let moved = Folder::open(&beside).and_then(|from| from.move_new(PART, &Folder::open(parent)?, name));
+        moved.map(|()| archived).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => ArchiveError::Exists(file.to_owned()),
+            _ => ArchiveError::File { path: file.to_owned(), source: error },
+        })
+    });
     // What was only needed on the way goes, whatever came of it.
-    let _ = fs::remove_file(&history);
-    let written = written.and_then(|archived| fs::rename(&part, file).map_err(failed(file)).map(|()| archived));
-    if written.is_err() {
-        let _ = fs::remove_file(&part);
-    }
+    let _ = fs::remove_dir_all(&beside);
     written
 }
 
-fn beside(file: &Path, ending: &str) -> PathBuf {
-    let mut name = file.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{ending}"));
-    file.with_file_name(name)
+fn no_name(file: &Path) -> ArchiveError {
+    let source = io::Error::new(io::ErrorKind::InvalidInput, "it has no name that is text");
+    ArchiveError::File { path: file.to_owned(), source }
 }
 
-fn write_part(root: &Path, dir: &Path, part: &Path, history: &Path) -> Result<Archived, ArchiveError> {
-    let out = File::create(part).map_err(failed(part))?;
-    let mut packing = Packing { zip: ZipWriter::new(BufWriter::new(out)), archived: Archived::default() };
-    packing.folder(root, "", 0)?;
+/// A folder of our own beside the archive to be, in which nobody else has put anything.
+fn work_folder(parent: &Path, name: &str) -> Result<PathBuf, ArchiveError> {
+    let mut last = None;
+    for number in 0..100 {
+        let folder = parent.join(format!(".{name}.{number}{WORK_ENDING}"));
+        match fs::create_dir(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = Some((folder, error)),
+            Err(error) => return Err(failed(&folder)(error)),
+        }
+    }
+    let (path, source) = last.unwrap_or_else(|| (parent.to_owned(), io::ErrorKind::AlreadyExists.into()));
+    Err(ArchiveError::File { path, source })
+}
+
+fn write_part(root: &Path, dir: &Path, beside: &Path) -> Result<Archived, ArchiveError> {
+    let part = beside.join(PART);
+    let out = File::create_new(&part).map_err(failed(&part))?;
+    let mut packing =
+        Packing { zip: ZipWriter::new(BufWriter::new(out)), archived: Archived::default(), names: BTreeSet::new() };
+    packing.folder(&Folder::open(root).map_err(failed(root))?, "", 0)?;
     match Reader::open(dir) {
         Ok(reader) => {
-            reader.copy_into(history)?;
-            packing.file(history, ".workshop/workshop.db")?;
+            let history = beside.join(HISTORY_FILE);
+            reader.copy_into(&history)?;
+            drop(reader);
+            packing.history(beside)?;
         }
         // A workspace that was never opened has none.
         Err(StoreError::NoHistory { .. }) => {}
         Err(error) => return Err(error.into()),
     }
     let mut out = packing.zip.finish()?;
-    out.flush().map_err(failed(part))?;
-    out.get_ref().sync_all().map_err(failed(part))?;
+    out.flush().map_err(failed(&part))?;
+    out.get_ref().sync_all().map_err(failed(&part))?;
     Ok(packing.archived)
 }
 
 struct Packing {
     zip: ZipWriter<BufWriter<File>>,
     archived: Archived,
+    /// Names in the archive, as disks that are careless about case take them.
+    names: BTreeSet<String>,
 }
 
 impl Packing {
-    fn folder(&mut self, folder: &Path, prefix: &str, depth: usize) -> Result<(), ArchiveError> {
-        let mut entries: Vec<_> = fs::read_dir(folder).map_err(failed(folder))?.flatten().collect();
-        entries.sort_by_key(fs::DirEntry::file_name);
-        for entry in entries {
-            let Ok(name) = entry.file_name().into_string() else {
-                self.leave_out(format!("{prefix}{}: its name is no text", entry.file_name().to_string_lossy()));
-                continue;
-            };
+    fn folder(&mut self, folder: &Folder, prefix: &str, depth: usize) -> Result<(), ArchiveError> {
+        let here = || Path::new(if prefix.is_empty() { "." } else { prefix }).to_owned();
+        let mut entries = folder.entries().map_err(|error| failed(&here())(error))?;
+        entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+        for _ in 0..folder.nameless().map_err(|error| failed(&here())(error))? {
+            self.leave_out(format!("{}: a name in it is no text", here().display()));
+        }
+        for (name, kind) in entries {
             let path = format!("{prefix}{name}");
-            let kind = entry.file_type().map_err(failed(&entry.path()))?;
-            if let Some(why) = why_not(&path, &kind, depth) {
+            if let Some(why) = why_not(&path, kind, depth) {
                 if !why.is_empty() {
-                    self.leave_out(format!("{path}: {why}"));
+                    self.leave_out(format!("{}: {why}", shown(&path)));
                 }
-            } else if kind.is_dir() {
-                self.folder(&entry.path(), &format!("{path}/"), depth + 1)?;
-            } else if let Err(error) = self.file(&entry.path(), &path) {
-                match error {
-                    // It went away meanwhile, or may not be read: the rest is worth having.
-                    ArchiveError::File { source, .. } => self.leave_out(format!("{path}: {source}")),
-                    error => return Err(error),
-                }
+                continue;
+            }
+            let packed = match kind {
+                FoundKind::Folder => match folder.child(&name) {
+                    Ok(child) => self.folder(&child, &format!("{path}/"), depth + 1),
+                    Err(error) => Err(failed(Path::new(&path))(error)),
+                },
+                _ => self.file(folder, &name, &path),
+            };
+            match packed {
+                // It went away meanwhile, was put in another's place, or may not be read: the rest is worth having.
+                Err(ArchiveError::File { source, .. }) => self.leave_out(format!("{}: {source}", shown(&path))),
+                packed => packed?,
             }
         }
         Ok(())
     }
 
-    fn file(&mut self, from: &Path, path: &str) -> Result<(), ArchiveError> {
-        let file = File::open(from).map_err(failed(from))?;
-        let large = file.metadata().map_err(failed(from))?.len() >= u64::from(u32::MAX);
+    fn file(&mut self, folder: &Folder, name: &str, path: &str) -> Result<(), ArchiveError> {
+        let (mut file, found) = folder.open_file(name).map_err(failed(Path::new(path)))?;
+        if found.kind != FoundKind::File {
+            self.leave_out(format!("{}: it is no ordinary file any more", shown(path)));
+            return Ok(());
+        }
+        if secrets::reads_key(&mut file).map_err(failed(Path::new(path)))? {
+            self.leave_out(format!("{}: it holds what looks like a key", shown(path)));
+            return Ok(());
+        }
+        let packed = nfc(path).into_owned();
+        if !self.names.insert(folded(&packed)) {
+            self.leave_out(format!("{}: another file has the same name but for case or accents", shown(path)));
+            return Ok(());
+        }
+        file.seek(SeekFrom::Start(0)).map_err(failed(Path::new(path)))?;
+        self.pack(file, found.size, &packed)
+    }
+
+    fn pack(&mut self, file: File, size: u64, path: &str) -> Result<(), ArchiveError> {
+        let large = size >= u64::from(u32::MAX);
         self.zip.start_file(path, SimpleFileOptions::default().large_file(large))?;
-        let bytes = io::copy(&mut BufReader::new(file), &mut self.zip).map_err(failed(from))?;
+        // A file that grows meanwhile is packed as far as it went when it was opened.
+        let bytes = io::copy(&mut BufReader::new(file).take(size), &mut self.zip).map_err(failed(Path::new(path)))?;
         self.archived.files += 1;
         self.archived.bytes += bytes;
         Ok(())
+    }
+
+    /// The copy of the history, without that of the files that stay behind.
+    fn history(&mut self, beside: &Path) -> Result<(), ArchiveError> {
+        let mut versions = FileVersions::open(beside)?;
+        let dropped = versions.drop_histories(|path, text| {
+            secrets::told_by_name(path).is_some() || text.is_some_and(|text| secrets::holds_key(text.as_bytes()))
+        })?;
+        drop(versions);
+        if dropped > 0 {
+            self.leave_out(format!("earlier versions of {dropped} files: they may hold secrets"));
+        }
+        let path = beside.join(HISTORY_FILE);
+        let mut file = File::open(&path).map_err(failed(&path))?;
+        if secrets::reads_key(&mut file).map_err(failed(&path))? {
+            self.leave_out(
+                ".workshop: the history holds what looks like a key, in what was said to models or by them".into(),
+            );
+            return Ok(());
+        }
+        file.seek(SeekFrom::Start(0)).map_err(failed(&path))?;
+        let size = file.metadata().map_err(failed(&path))?.len();
+        self.pack(file, size, ".workshop/workshop.db")
     }
 
     fn leave_out(&mut self, what: String) {
@@ -155,32 +242,38 @@ impl Packing {
     }
 }
 
+/// A path on one line, with nothing in it that a terminal would obey.
+fn shown(path: &str) -> String {
+    path.chars().map(|c| if is_unseen(c) { '\u{fffd}' } else { c }).collect()
+}
+
 /// Why something stays behind; no words where nobody would miss it.
-fn why_not(path: &str, kind: &fs::FileType, depth: usize) -> Option<&'static str> {
-    if path == ".workshop" || path == ".git" {
+fn why_not(path: &str, kind: FoundKind, depth: usize) -> Option<&'static str> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_our_work = name.starts_with('.') && name.ends_with(WORK_ENDING);
+    if path == ".workshop" || path == ".git" || is_our_work {
         // The history is copied apart; git has its own ways to travel.
         return Some("");
     }
-    if kind.is_symlink() {
-        return Some("links are not followed");
+    match kind {
+        FoundKind::Link => return Some("links are not followed"),
+        FoundKind::Other => return Some("it is no file"),
+        FoundKind::Folder if depth >= DEPTH_AT_MOST => return Some("it lies too deep"),
+        FoundKind::File if path.starts_with(&format!("{EXPORTS}/")) && path.contains(".zip") => return Some(""),
+        FoundKind::File | FoundKind::Folder => {}
     }
-    if !kind.is_file() && !kind.is_dir() {
-        return Some("it is no file");
+    match WorkspacePath::new(path) {
+        // Such a name would land elsewhere, or nowhere, where the archive is opened.
+        Err(refusal) => Some(refusal.why),
+        Ok(plain) if plain.reach() == Reach::Closed => Some("it may hold secrets"),
+        Ok(_) => secrets::told_by_name(path),
     }
-    if depth >= DEPTH_AT_MOST {
-        return Some("it lies too deep");
-    }
-    if kind.is_file() && path.starts_with(&format!("{EXPORTS}/")) && path.contains(".zip") {
-        return Some("");
-    }
-    let closed = WorkspacePath::new(path).is_ok_and(|path| path.reach() == Reach::Closed);
-    closed.then_some("it may hold secrets")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Read as _;
+    use crate::store::{FileHead, Surety, VersionDraft};
 
     fn workspace() -> tempfile::TempDir {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
@@ -216,6 +309,139 @@ mod tests {
         let mut text = String::new();
         zip.by_name("artifacts/deep/er/plan.md").expect("it is in it").read_to_string(&mut text).expect("it is text");
         assert_eq!(text, "tea");
+    }
+
+    fn names_in(file: &Path) -> Vec<String> {
+        let zip = zip::ZipArchive::new(File::open(file).expect("it is there")).expect("it is a zip");
+        let mut names: Vec<String> = zip.file_names().map(|name| name.expect("it is text").into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn nothing_that_may_hold_a_secret_is_in_it_and_all_of_it_is_listed() {
+        let folder = workspace();
+        let private = format!("-----BEGIN OPENSSH {} KEY-----\nx", "PRIVATE");
+        let key = format!("my key is sk-{}", "a1B2c3D4e5F6g7H8i9J0k");
+        let secret = [
+            ("keys.env", "x"),
+            (".envrc", "x"),
+            (".env~", "x"),
+            (".pgpass", "x"),
+            (".kube/config", "x"),
+            (".htpasswd", "x"),
+            (".bash_history", "x"),
+            (".config/any", "x"),
+            ("id_rsa", "x"),
+            ("deploy/server.pem", "x"),
+            ("deploy/server.key", "x"),
+            ("credentials", "x"),
+            ("secrets.json", "x"),
+            ("token.txt", "x"),
+            ("notes/letter.md", private.as_str()),
+            ("notes/how.md", key.as_str()),
+        ];
+        for (path, text) in secret {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().expect("it has a folder")).expect("folders can be made");
+            fs::write(path, text).expect("files can be written");
+        }
+        let file = folder.path().join("new.zip");
+        let archived = write_zip(folder.path(), &folder.path().join(".workshop"), &file).expect("it can be written");
+        assert_eq!(names_in(&file), ["agents/ada.md", "artifacts/deep/er/plan.md", "settings.yaml"]);
+        for (path, _) in secret {
+            // Of a folder that stays behind, the folder is named.
+            let top = path.split('/').next().expect("it has a first part");
+            let is_listed = |name: &str| archived.left_out.iter().any(|left| left.starts_with(&format!("{name}: ")));
+            assert!(is_listed(path) || is_listed(top), "{path} in {:?}", archived.left_out);
+        }
+        let told = archived.left_out(3);
+        assert_eq!((told.len(), told[3].as_str()), (4, format!("{} more", archived.left_out_count - 3).as_str()));
+    }
+
+    #[test]
+    fn the_history_comes_along_without_that_of_the_files_that_stay_behind() {
+        let folder = workspace();
+        let state = folder.path().join(".workshop");
+        let key = format!("my key is sk-{}", "a1B2c3D4e5F6g7H8i9J0k");
+        let mut versions = FileVersions::open(&state).expect("it can be made");
+        for (path, texts) in [
+            ("keys.env", ["one private word", "another"]),
+            ("notes/how.md", [key.as_str(), "the key is gone"]),
+            ("notes/plan.md", ["tea", "more tea"]),
+        ] {
+            let kept = versions.change(Surety::Process, |changes| {
+                let file = changes.add_file(path)?;
+                let mut version = 0;
+                for text in texts {
+                    let draft = VersionDraft { author: "ada", activation: None, order_key: None, text, diff: "" };
+                    version = changes.add_version(file, &draft)?;
+                }
+                let path = path.to_owned();
+                changes.set_head(&FileHead { file, path, is_there: true, version, hash: 0, size: 0, modified_ns: 0 })
+            });
+            kept.expect("it can be kept");
+        }
+        drop(versions);
+        let file = folder.path().join("new.zip");
+        let archived = write_zip(folder.path(), &state, &file).expect("it can be written");
+        assert!(archived.left_out.iter().any(|left| left.contains("2 files")), "{archived:?}");
+        let elsewhere = tempfile::tempdir().expect("a temporary folder can be made");
+        let mut zip = zip::ZipArchive::new(File::open(&file).expect("it is there")).expect("it is a zip");
+        zip.extract(elsewhere.path()).expect("it can be taken apart");
+        let copy = elsewhere.path().join(".workshop");
+        let bytes = fs::read(copy.join(HISTORY_FILE)).expect("it is there");
+        for secret in ["one private word", key.as_str()] {
+            assert!(!bytes.windows(secret.len()).any(|window| window == secret.as_bytes()), "{secret}");
+        }
+        let versions = FileVersions::open_to_read(&copy).expect("it can be opened");
+        let paths: Vec<String> = versions.heads().expect("they are there").into_iter().map(|head| head.path).collect();
+        assert_eq!(paths, ["notes/plan.md"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_followed_neither_on_the_way_in_nor_on_the_way_out() {
+        let folder = workspace();
+        let outside = tempfile::tempdir().expect("a temporary folder can be made");
+        let target = outside.path().join("mine.txt");
+        fs::write(&target, "mine").expect("files can be written");
+        let exports = folder.path().join("exports");
+        for name in ["new.zip.part", "new.zip.db", ".new.zip.0.exporting"] {
+            std::os::unix::fs::symlink(&target, exports.join(name)).expect("links can be made");
+        }
+        std::os::unix::fs::symlink(outside.path(), folder.path().join("notes")).expect("links can be made");
+        let state = folder.path().join(".workshop");
+        write_zip(folder.path(), &state, &exports.join("new.zip")).expect("it can be written");
+        assert_eq!(fs::read_to_string(&target).expect("it is there"), "mine");
+        assert!(!names_in(&exports.join("new.zip")).iter().any(|name| name.starts_with("notes")));
+        let dangling = exports.join("link.zip");
+        std::os::unix::fs::symlink(outside.path().join("made.zip"), &dangling).expect("links can be made");
+        assert!(matches!(write_zip(folder.path(), &state, &dangling), Err(ArchiveError::Exists(_))));
+        assert!(!outside.path().join("made.zip").exists());
+        // What was listed as a file and is a link by the time it is opened.
+        let held = Folder::open(folder.path()).expect("it is there");
+        std::os::unix::fs::symlink(&target, folder.path().join("swapped.md")).expect("links can be made");
+        assert!(held.open_file("swapped.md").is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn names_that_would_land_elsewhere_stay_behind_with_a_word() {
+        let folder = workspace();
+        for name in ["a\\b.md", "c:d.md", "what?.md", "nul.md", "esc\u{1b}[2J.md", "end.", "co\u{302}te.md"] {
+            fs::write(folder.path().join(name), "x").expect("files can be written");
+        }
+        let file = folder.path().join("exports/new.zip");
+        let archived = write_zip(folder.path(), &folder.path().join(".workshop"), &file).expect("it can be written");
+        let names = names_in(&file);
+        assert_eq!(names, ["agents/ada.md", "artifacts/deep/er/plan.md", "c\u{f4}te.md", "settings.yaml"]);
+        for name in ["a\\b.md", "c:d.md", "what?.md", "nul.md", "esc\u{fffd}[2J.md", "end."] {
+            assert!(
+                archived.left_out.iter().any(|left| left.starts_with(&format!("{name}: "))),
+                "{name}: {archived:?}"
+            );
+        }
     }
 
     #[test]

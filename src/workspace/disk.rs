@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::files::{FileChanged, FileContent};
 use crate::base::Problem;
 use crate::base::hash::content_hash;
+use crate::safe_fs::Folder;
 use crate::schedule::Input;
 
 /// A file that the room wrote is on disk now, or could not be written. An input: what a person's edit was made
@@ -41,6 +42,8 @@ pub(super) enum News {
 #[derive(Debug)]
 pub struct Disk {
     root: PathBuf,
+    /// The folder itself, wherever it lies by now; none where it could not be opened.
+    home: Option<Folder>,
     ledger: Mutex<Ledger>,
     /// The newest of each kind for each path: bounded by the number of files.
     news: Mutex<VecDeque<News>>,
@@ -61,12 +64,26 @@ impl Disk {
         let known: HashMap<_, _> =
             files.iter().map(|(path, text)| (path.clone(), content_hash(text.as_bytes()))).collect();
         let ledger = Ledger { ours: known.clone(), known };
-        Arc::new(Self { root: root.to_owned(), ledger: Mutex::new(ledger), news: Mutex::default() })
+        let home = Folder::open(root).ok();
+        Arc::new(Self { root: root.to_owned(), home, ledger: Mutex::new(ledger), news: Mutex::default() })
     }
 
     /// The folder.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// The folder itself, wherever it lies by now.
+    pub(super) fn home(&self) -> Option<&Folder> {
+        self.home.as_ref()
+    }
+
+    /// Whether the folder still lies where it was opened. Where it was moved or deleted as a whole, nobody edited or
+    /// removed the files in it, and nothing is made anew in its place.
+    pub(super) fn is_in_place(&self) -> bool {
+        let Some(home) = self.home.as_ref().and_then(|home| home.own_look().ok()) else { return true };
+        home.number == 0
+            || Folder::open(&self.root).and_then(|now| now.own_look()).is_ok_and(|now| now.number == home.number)
     }
 
     pub(super) fn ledger(&self) -> MutexGuard<'_, Ledger> {
@@ -126,9 +143,7 @@ mod tests {
     #[test]
     fn the_newest_word_on_a_file_takes_the_place_of_older_ones() {
         let disk = Disk::new(Path::new("nowhere"), &BTreeMap::new());
-        let changed = |path: &str, text: &str| {
-            News::Changed(FileChanged { path: path.into(), content: FileContent::Text(text.into()) })
-        };
+        let changed = |path: &str, text: &str| News::Changed(FileChanged::new(path, FileContent::Text(text.into())));
         for news in [changed("a", "1"), changed("b", "1"), changed("a", "2")] {
             disk.tell(news);
         }

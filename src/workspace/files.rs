@@ -6,6 +6,7 @@ use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::base::{Author, Seq};
 use crate::schedule::Input;
 
 /// Everything a room starts from. The same start and the same inputs make the same world.
@@ -25,13 +26,30 @@ pub struct RoomStart {
     pub carried: Option<serde_json::Value>,
 }
 
-/// A file of the workspace was created, edited or removed by someone other than us. An input.
+/// A file of the workspace was created, edited or removed by someone other than the room itself. An input.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FileChanged {
     /// Relative to the workspace, `/` between parts.
     pub path: String,
     /// What stands in it now.
     pub content: FileContent,
+    /// Who changed it: an agent by its tools, else the person, in whatever editor.
+    #[serde(default = "Author::user")]
+    pub by: Author,
+    /// The record of the change in the log, where there is one already.
+    #[serde(default)]
+    pub cause: Option<Seq>,
+    /// Where the room had changed the file too and that was not on disk yet: the text that both changes started
+    /// from. Whoever the file belongs to joins them.
+    #[serde(skip)]
+    pub base: Option<String>,
+}
+
+impl FileChanged {
+    /// A change that a person made.
+    pub fn new(path: impl Into<String>, content: FileContent) -> Self {
+        Self { path: path.into(), content, by: Author::user(), cause: None, base: None }
+    }
 }
 
 /// What a changed file holds.

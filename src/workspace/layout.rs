@@ -1,12 +1,16 @@
 //! The folder on disk: what makes it a workspace, which of its files matter to a room, and reading them safely.
 
-use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use super::files::FileContent;
+use super::vfs::{FileKind, WorkspacePath};
 use crate::base::Problem;
+use crate::base::spelling::nfc;
+use crate::safe_fs::{self, Folder, FoundKind};
 
 /// The file that makes a folder a workspace.
 pub const SETTINGS_FILE: &str = "settings.yaml";
@@ -53,8 +57,27 @@ pub fn matters(path: &str) -> bool {
     }
 }
 
-/// A path below the workspace as this program writes it: relative, `/` between parts. The only place that does so.
+/// What to do where an element names a file that cannot hold what it holds.
+pub const ELEMENT_FILE_REMEDY: &str = "name a file like boards/rules.md";
+
+/// The file that an element names, as the one canonical path of it; why not, where it is no place for what an
+/// element holds: agent files, settings, scenes, sessions and the program's own files are none.
+pub fn element_file(given: &str) -> Result<String, String> {
+    let path = WorkspacePath::new(given).map_err(|refusal| refusal.to_string())?;
+    if path.kind() == FileKind::Board && matters(path.as_str()) {
+        return Ok(path.as_str().to_owned());
+    }
+    Err(format!("'{path}' is no place for what an element holds"))
+}
+
+/// A path below the workspace as this program writes it: relative, `/` between parts, letters composed (NFC) as in
+/// [`super::vfs::WorkspacePath`]. The only place that does so.
 pub(super) fn relative(root: &Path, path: &Path) -> Option<String> {
+    Some(nfc(&as_written(root, path)?).into_owned())
+}
+
+/// The same with the letters as the disk has them: for opening what was found there.
+fn as_written(root: &Path, path: &Path) -> Option<String> {
     let parts: Option<Vec<&str>> = path.strip_prefix(root).ok()?.iter().map(|part| part.to_str()).collect();
     Some(parts?.join("/"))
 }
@@ -114,8 +137,21 @@ impl Walk<'_> {
         }
         let mut entries: Vec<_> = entries.flatten().collect();
         entries.sort_by_key(fs::DirEntry::file_name);
+        let names: BTreeSet<OsString> = entries.iter().map(fs::DirEntry::file_name).collect();
         for entry in entries {
-            self.entry(&entry, depth);
+            let name = entry.file_name();
+            let composed = name.to_str().map(|name| OsString::from(nfc(name).as_ref()));
+            // Where the disk itself composes names, the composed name is this file's too; elsewhere it is another's.
+            let is_known_as_written = composed.is_none_or(|composed| {
+                composed == name || (!names.contains(&composed) && folder.join(&composed).symlink_metadata().is_ok())
+            });
+            if is_known_as_written {
+                self.entry(&entry, depth);
+            } else {
+                let what = "its name is written with accents of their own behind the letters (not NFC); it is left out";
+                let place = relative(self.root, &entry.path()).unwrap_or_else(|| entry.path().display().to_string());
+                self.problems.push(Problem::warning(place, what, "rename it, typing the name anew"));
+            }
         }
     }
 
@@ -142,6 +178,9 @@ impl Walk<'_> {
             // Scenes stand in one folder, not below it.
             if !place.starts_with("scenes/") {
                 self.folder(&path, depth + 1);
+            } else if matters(&place) {
+                let what = "is a folder where a scene should be; it is left out";
+                self.problems.push(Problem::warning(place, what, "put a scene file here, or rename the folder"));
             }
         } else if kind.is_symlink() && path.is_dir() {
             let what = "a link to a folder is not followed";
@@ -154,27 +193,31 @@ impl Walk<'_> {
 
 /// What stands in a file now.
 pub(super) fn read_file(root: &Path, path: &str) -> FileContent {
-    let full = root.join(path);
     let unusable = |what: String, remedy: &str| FileContent::Unusable { what, remedy: remedy.to_owned() };
     let cannot = |error: std::io::Error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => FileContent::Removed,
         _ => unusable(format!("cannot be read: {error}"), "check that you may read it"),
     };
-    match inside(root, &full) {
-        Ok(true) => {}
-        Ok(false) => return unusable("is a link that leads out of the workspace".into(), "put the file itself here"),
+    let real = match real_place(root, path) {
+        Ok(real) => real,
+        Err(why) => return why,
+    };
+    // Opened by the handles of its folders, without waiting for a pipe: what was looked at is what is read.
+    let opened = folder_of(root, &real).and_then(|folder| folder.open_file(name_of(&real)));
+    let (file, found) = match opened {
+        Ok(opened) => opened,
         Err(error) => return cannot(error),
-    }
-    // Opening a pipe or a device could wait for ever.
-    match fs::metadata(&full) {
-        Ok(metadata) if metadata.is_file() => {}
-        Ok(metadata) if metadata.is_dir() => return FileContent::Removed,
-        Ok(_) => return unusable("is not an ordinary file".into(), "put a text file here"),
-        Err(error) => return cannot(error),
+    };
+    match found.kind {
+        FoundKind::File => {}
+        FoundKind::Folder => return unusable("is a folder where a file should be".into(), "put a text file here"),
+        FoundKind::Link | FoundKind::Other => {
+            return unusable("is not an ordinary file".into(), "put a text file here");
+        }
     }
     let most = if path.starts_with("scenes/") { MAX_SCENE_BYTES } else { MAX_FILE_BYTES };
     let mut bytes = Vec::new();
-    let read = File::open(&full).and_then(|file| file.take(most as u64 + 1).read_to_end(&mut bytes));
+    let read = file.take(most as u64 + 1).read_to_end(&mut bytes);
     match read {
         Err(error) => cannot(error),
         Ok(_) if bytes.len() > most => {
@@ -193,9 +236,47 @@ pub(super) fn read_file(root: &Path, path: &str) -> FileContent {
     }
 }
 
-/// Whether a file, its links followed, lies in the workspace.
-fn inside(root: &Path, full: &Path) -> std::io::Result<bool> {
-    Ok(full.canonicalize()?.starts_with(root.canonicalize()?))
+/// Where the file at a path of the workspace really lies: links are followed as long as they stay in the workspace
+/// and lead to nothing hidden. A path at which there is nothing is its own place.
+pub(super) fn real_place(root: &Path, path: &str) -> Result<String, FileContent> {
+    let unusable = |what: &str| FileContent::Unusable { what: what.into(), remedy: "put the file itself here".into() };
+    let full = root.join(path);
+    let real = match full.canonicalize().and_then(|full| Ok((full, root.canonicalize()?))) {
+        Ok((full, root)) => {
+            relative(&root, &full).ok_or_else(|| unusable("is a link that leads out of the workspace"))?
+        }
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            let is_link = full.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
+            return if is_link { Err(unusable("is a link that leads nowhere")) } else { Ok(path.to_owned()) };
+        }
+        Err(error) => return Err(unusable(&format!("cannot be read: {error}"))),
+    };
+    if real.split('/').any(|part| part.starts_with('.')) {
+        return Err(unusable("is a link that leads to a hidden file"));
+    }
+    Ok(real)
+}
+
+/// The folder that a file lies in, by its real place: no link is followed.
+fn folder_of(root: &Path, real: &str) -> std::io::Result<Folder> {
+    let way = real.rsplit_once('/').map_or("", |(way, _)| way);
+    let parts = way.split('/').filter(|part| !part.is_empty());
+    parts.into_iter().try_fold(Folder::open(root)?, |folder, part| folder.child(part))
+}
+
+/// The same; what is not there of the way is made.
+pub(super) fn folder_to_write(root: &Folder, real: &str) -> std::io::Result<Option<Folder>> {
+    let way = real.rsplit_once('/').map_or("", |(way, _)| way);
+    let mut at: Option<Folder> = None;
+    for part in way.split('/').filter(|part| !part.is_empty()) {
+        at = Some(safe_fs::open_own_folder(at.as_ref().unwrap_or(root), part)?);
+    }
+    Ok(at)
+}
+
+/// The last part of a path.
+pub(super) fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 #[cfg(test)]
@@ -267,12 +348,51 @@ mod tests {
     }
 
     #[test]
+    fn a_file_is_known_by_its_composed_name_or_not_at_all() {
+        let folder = folder(&[("settings.yaml", b""), ("agents/jos\u{e9}.md", b"one")]);
+        fs::write(folder.path().join("agents/jose\u{301}.md"), b"two").expect("files can be written");
+        fs::write(folder.path().join("agents/ame\u{301}lie.md"), b"three").expect("files can be written");
+        let (files, problems) = read_folder(folder.path());
+        assert!(files.contains_key("agents/jos\u{e9}.md"));
+        assert!(files.keys().all(|path| nfc(path) == *path), "{files:?}");
+        let left_out = problems.iter().filter(|problem| problem.what.contains("NFC")).count();
+        assert!(!cfg!(target_os = "linux") || left_out == 2, "{problems:?}");
+        let written = folder.path().join("agents/ame\u{301}lie.md");
+        assert_eq!(relative(folder.path(), &written).as_deref(), Some("agents/am\u{e9}lie.md"));
+    }
+
+    #[test]
     fn finds_the_workspace_that_is_meant() {
         let folder = folder(&[("w/settings.yaml", b"")]);
         let current = folder.path();
         assert_eq!(find(Some(Path::new("other")), current), current.join("other"));
         assert_eq!(find(None, &current.join("w")), current.join("w"));
         assert_eq!(find(None, current), current.join("my-workshop"));
+    }
+
+    #[test]
+    fn elements_keep_what_they_hold_in_boards_and_nowhere_else() {
+        for path in ["boards/a.md", "boards/deep/jos\u{e9}.md"] {
+            assert_eq!(element_file(path).as_deref(), Ok(path));
+        }
+        assert_eq!(element_file("./boards/jose\u{301}.md").as_deref(), Ok("boards/jos\u{e9}.md"), "one spelling");
+        for path in [
+            "agents/ada.md",
+            "settings.yaml",
+            "scenes/s.yaml",
+            "sessions/ada/1.session.yaml",
+            ".workshop/x.md",
+            "boards/../agents/ada.md",
+            "boards/.x.md",
+            "boards/x.yaml",
+            "Boards/x.md",
+            "/boards/x.md",
+            "tasks/approvals.task.md",
+            "memory/x.md",
+            "",
+        ] {
+            assert!(element_file(path).is_err(), "{path}");
+        }
     }
 
     #[test]

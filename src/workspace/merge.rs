@@ -1,9 +1,12 @@
 //! Two edits of the same thing at once: what the room did since a file was last saved, and what a person made of
 //! the saved file meanwhile. Nothing is lost on either side; where both changed one word, the person's stands.
 
+use std::collections::{HashMap, HashSet, VecDeque};
+
 use serde_json::{Map, Value};
 
 use super::scene_file::id_of;
+use crate::base::Id;
 
 /// Joins two versions that grew from `base`. Null stands for "not there".
 pub fn merge(base: &Value, ours: &Value, theirs: &Value) -> Value {
@@ -26,8 +29,8 @@ pub fn merge(base: &Value, ours: &Value, theirs: &Value) -> Value {
         (Value::String(base), Value::String(ours), Value::String(theirs)) => {
             Value::String(merge_lines(base, ours, theirs))
         }
-        // What one side threw away and the other changed stays, changed.
-        (_, ours, Value::Null) => ours.clone(),
+        // What the room made is there; what a person took out is out, whatever the room noted about it.
+        (Value::Null, ours, Value::Null) => ours.clone(),
         _ => theirs.clone(),
     }
 }
@@ -44,28 +47,62 @@ fn merge_maps(base: &Map<String, Value>, ours: &Map<String, Value>, theirs: &Map
     merged
 }
 
-/// Lists whose entries have ids are joined entry by entry; others are not.
+/// Lists whose entries have ids are joined entry by entry; others are not. What theirs has taken out is out, whatever
+/// ours has noted about it.
 fn merge_lists(base: &[Value], ours: &[Value], theirs: &[Value]) -> Option<Value> {
-    let find = |list: &[Value], id: &str| {
-        list.iter().find(|entry| id_of(entry.get("id")).as_deref() == Some(id)).cloned().unwrap_or(Value::Null)
-    };
-    if base.iter().chain(ours).chain(theirs).any(|entry| id_of(entry.get("id")).is_none()) {
+    if ours.iter().any(|entry| id_of(entry.get("id")).is_none()) {
         return None;
     }
+    let (base, theirs) = (named_as(ours, base), named_as(ours, theirs));
+    let by_id = |list: &[Value]| -> HashMap<Id, Value> {
+        list.iter().filter_map(|entry| Some((id_of(entry.get("id"))?, entry.clone()))).collect()
+    };
+    let (based, our, their) = (by_id(&base), by_id(ours), by_id(&theirs));
+    let nothing = Value::Null;
     let mut merged = Vec::new();
-    let behind = ours.iter().filter(|entry| id_of(entry.get("id")).is_some_and(|id| find(theirs, &id).is_null()));
-    for entry in theirs.iter().chain(behind) {
-        let id = id_of(entry.get("id"))?;
-        let entry = merge(&find(base, &id), &find(ours, &id), &find(theirs, &id));
-        if !entry.is_null() {
-            merged.push(entry);
+    for entry in &theirs {
+        let get = |list: &HashMap<Id, Value>, id: &Id| list.get(id).unwrap_or(&nothing).clone();
+        let joined = match id_of(entry.get("id")) {
+            Some(id) => merge(&get(&based, &id), &get(&our, &id), &get(&their, &id)),
+            // What ours has no more, and theirs left as it was, is gone.
+            None if base.contains(entry) => Value::Null,
+            None => entry.clone(),
+        };
+        if !joined.is_null() {
+            merged.push(joined);
         }
     }
+    let is_new = |id: &Id| !based.contains_key(id) && !their.contains_key(id);
+    merged.extend(ours.iter().filter(|entry| id_of(entry.get("id")).is_some_and(|id| is_new(&id))).cloned());
     Some(Value::Array(merged))
 }
 
+/// Entries without an id of their own under the ids by which `ours` knows the same text: a person need not write ids.
+fn named_as(ours: &[Value], list: &[Value]) -> Vec<Value> {
+    let text_of = |entry: &Value| entry.as_str().or_else(|| entry.get("text")?.as_str()).map(str::to_owned);
+    let mut claimed: HashSet<Id> = list.iter().filter_map(|entry| id_of(entry.get("id"))).collect();
+    let mut known: HashMap<String, VecDeque<Id>> = HashMap::new();
+    for entry in ours {
+        if let Some((text, id)) = text_of(entry).zip(id_of(entry.get("id"))) {
+            known.entry(text).or_default().push_back(id);
+        }
+    }
+    let mut name = |entry: &Value| {
+        let is_named = id_of(entry.get("id")).is_some();
+        let text = text_of(entry).filter(|_| !is_named)?;
+        let ids = known.get_mut(&text)?;
+        let id = std::iter::from_fn(|| ids.pop_front()).find(|id| claimed.insert(id.clone()))?;
+        let mut named = Map::from_iter([("id".to_owned(), Value::String(id.to_string()))]);
+        named.insert("text".to_owned(), Value::String(text));
+        named.extend(entry.as_object().cloned().unwrap_or_default());
+        Some(Value::Object(named))
+    };
+    list.iter().map(|entry| name(entry).unwrap_or_else(|| entry.clone())).collect()
+}
+
 /// Joins two versions of a text line by line: theirs, without the lines that we took out, and with those that we
-/// put in, each behind the line that it followed.
+/// put in, each behind the line that it followed. A line of which we changed only the comment at its end is still
+/// that line: where they took it out it is out, and where they changed it theirs counts.
 pub fn merge_lines(base: &str, ours: &str, theirs: &str) -> String {
     if ours == base || ours == theirs {
         return theirs.to_owned();
@@ -77,6 +114,13 @@ pub fn merge_lines(base: &str, ours: &str, theirs: &str) -> String {
     let ours_lines: Vec<&str> = ours.lines().collect();
     let count = |lines: &[&str], line: &str| lines.iter().filter(|other| **other == line).count();
     let base_lines: Vec<&str> = base.lines().collect();
+    let mut taken_out = Vec::new();
+    for (was, now) in commented_anew(&base_lines, &ours_lines) {
+        match merged.iter().position(|line| *line == was) {
+            Some(at) => merged[at] = now,
+            None => taken_out.push(now),
+        }
+    }
     for line in &base_lines {
         if count(&ours_lines, line) < count(&base_lines, line)
             && count(&merged, line) >= count(&base_lines, line)
@@ -89,7 +133,7 @@ pub fn merge_lines(base: &str, ours: &str, theirs: &str) -> String {
     for line in &ours_lines {
         if let Some(at) = merged.iter().skip(behind).position(|other| other == line) {
             behind += at + 1;
-        } else if !base_lines.contains(line) {
+        } else if !base_lines.contains(line) && !taken_out.contains(line) {
             merged.insert(behind, line);
             behind += 1;
         }
@@ -99,6 +143,23 @@ pub fn merge_lines(base: &str, ours: &str, theirs: &str) -> String {
         merged.push('\n');
     }
     merged
+}
+
+/// The lines of which only the comment at their end was changed: as they were, and as they are.
+fn commented_anew<'t>(base: &[&'t str], ours: &[&'t str]) -> Vec<(&'t str, &'t str)> {
+    let mut new: Vec<&str> = ours.iter().filter(|line| !base.contains(line)).copied().collect();
+    let gone = base.iter().filter(|line| !ours.contains(line)).copied();
+    gone.filter_map(|was| {
+        let at = new.iter().position(|now| without_comment(now) == without_comment(was))?;
+        Some((was, new.remove(at)))
+    })
+    .collect()
+}
+
+/// A line without the comment that ends it, where the room keeps what it knows of a line.
+fn without_comment(line: &str) -> &str {
+    let commented = line.trim_end().strip_suffix("-->").and_then(|line| line.rsplit_once("<!--"));
+    commented.map_or(line, |(text, _)| text).trim_end()
 }
 
 #[cfg(test)]
@@ -120,6 +181,26 @@ mod tests {
     }
 
     #[test]
+    fn what_a_person_took_out_stays_out_whether_it_had_an_id_or_not() {
+        let base = json!({ "pins": ["a", { "text": "b" }, "c"] });
+        let ours = json!({ "pins": [{ "id": "p1", "text": "a", "up": ["x"] }, { "id": "p2", "text": "b" },
+                                    { "id": "p3", "text": "c" }, { "id": "p4", "text": "new" }] });
+        let theirs = json!({ "pins": ["a", "c", "mine"] });
+        let joined = merge(&base, &ours, &theirs);
+        assert_eq!(joined["pins"][0], json!({ "id": "p1", "text": "a", "up": ["x"] }));
+        let texts: Vec<&str> = joined["pins"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|pin| pin["text"].as_str().or(pin.as_str()).expect("a text"))
+            .collect();
+        assert_eq!(texts, ["a", "c", "mine", "new"]);
+        let voted = json!({ "pins": [{ "id": "p1", "text": "a", "up": ["x"] }] });
+        let base = json!({ "pins": [{ "id": "p1", "text": "a" }] });
+        assert_eq!(merge(&base, &voted, &json!({ "pins": [] })), json!({ "pins": [] }));
+    }
+
+    #[test]
     fn entries_that_only_one_side_knows() {
         assert_eq!(merge(&Value::Null, &json!({ "id": "n" }), &Value::Null), json!({ "id": "n" }));
         assert_eq!(merge(&json!({ "id": "n" }), &Value::Null, &json!({ "id": "n" })), Value::Null);
@@ -127,6 +208,21 @@ mod tests {
             merge(&json!({ "id": "n" }), &Value::Null, &json!({ "id": "n", "text": "mine" })),
             json!({ "id": "n", "text": "mine" })
         );
+    }
+
+    #[test]
+    fn a_line_that_only_got_a_comment_is_out_where_they_took_it_out() {
+        let base = "# Ideas\n- one\n- two\n";
+        let ours =
+            "# Ideas\n- one <!-- pin {\"id\":\"p1\"} -->\n- two <!-- pin {\"id\":\"p2\"} -->\n- ours <!-- pin {} -->\n";
+        assert_eq!(
+            merge_lines(base, ours, "# Ideas\n- two\n- theirs\n"),
+            "# Ideas\n- two <!-- pin {\"id\":\"p2\"} -->\n- ours <!-- pin {} -->\n- theirs\n"
+        );
+        assert_eq!(merge_lines(base, ours, "# Ideas\n"), "# Ideas\n- ours <!-- pin {} -->\n");
+        let voted = ours.replace("\"p1\"", "\"p1\",\"up\":[\"ada\"]");
+        let renamed = ours.replace("- one", "- uno");
+        assert_eq!(merge_lines(ours, &voted, &renamed), renamed);
     }
 
     #[test]

@@ -5,13 +5,17 @@
 //! [`scene_patch`] (what the room changes, in the text), [`disk`], [`saver`] and [`watch`] (the threads), and
 //! [`room`], which joins them in the world.
 
+pub mod answers;
 pub mod archive;
 pub mod disk;
 pub mod files;
+mod history_settings;
+mod last_good;
 pub mod layout;
-mod merge;
+pub(crate) mod merge;
 mod outline;
 pub mod problems;
+pub mod regular;
 pub mod room;
 mod saved;
 pub mod saver;
@@ -19,15 +23,20 @@ pub mod scene;
 pub mod scene_diff;
 pub mod scene_file;
 pub mod scene_patch;
+pub mod secrets;
 pub mod settings;
 pub mod settings_edit;
 mod settings_file;
+mod settings_range;
 pub mod starter;
 mod unsaved;
+mod unsaved_copies;
 pub mod vfs;
 pub mod watch;
 pub mod yaml;
+mod yaml_value;
 
+pub use answers::{Answer, AnswerBox, AnswerError};
 pub use disk::{Disk, SaveReport};
 pub use files::{FileChanged, KnownFiles, RoomStart};
 pub use problems::{ProblemReport, Problems};
@@ -36,6 +45,7 @@ pub use saver::Saver;
 pub use scene::{AgentEntry, ElementEntry, Relationship, SceneEdit, SceneWrite};
 pub use settings::{SettingsExt, SettingsSection, SettingsSections};
 pub use settings_edit::SettingsEdit;
+pub use settings_range::Range;
 pub use watch::Watcher;
 
 use bevy::app::App;
@@ -43,7 +53,7 @@ use bevy::ecs::schedule::IntoScheduleConfigs;
 
 use crate::schedule::door::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
-use crate::store::EventLog;
+use crate::store::{EventLog, HistoryLimits};
 
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
@@ -57,6 +67,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<vfs::FilesUnderWay>()
         .init_resource::<vfs::FilesTold>()
         .add_settings::<vfs::FileLimits>()
+        .add_settings::<HistoryLimits>()
         // What was saved is told before what changed since.
         .add_input::<SaveReport>()
         .add_input::<FileChanged>()
@@ -77,7 +88,7 @@ pub fn plugin(app: &mut App) {
         )
         .add_systems(
             Tick,
-            (room::write_scene, room::keep_problems, vfs::room::send)
+            (room::write_scene, room::keep_problems, vfs::room::send, history_settings::tell_limits)
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Record, Floor::Workspace)),
         );

@@ -7,11 +7,13 @@ use serde_json::json;
 
 use super::disk::{Disk, News, SaveReport};
 use super::files::{FileChanged, FileContent, KnownFiles, RoomStart};
+use super::last_good::slips;
 use super::layout;
 use super::merge::merge_lines;
+use super::outline::line_of_key;
 use super::problems::ProblemReport;
 use super::saver::{SaveOrder, Saver};
-use super::scene::SceneWrite;
+use super::scene::{SceneEdit, SceneWrite};
 use super::scene_diff::diff;
 use super::scene_file::{self, SceneDoc};
 use super::scene_patch;
@@ -21,7 +23,7 @@ use super::vfs::room::FilesRead;
 use super::vfs::{self, FileLine};
 use super::watch::Watcher;
 use crate::base::hash::content_hash;
-use crate::base::{Problem, Severity};
+use crate::base::{Author, Problem, Seq, Severity};
 use crate::schedule::{Door, RoomSeed, SimClock};
 use crate::store::{EventDraft, EventKind, EventLog};
 
@@ -45,6 +47,13 @@ pub struct SceneState {
     pub(super) waiting: Vec<SceneWrite>,
 }
 
+impl SceneState {
+    /// Whether the file's text says what the room goes by.
+    pub fn is_readable(&self) -> bool {
+        self.readable
+    }
+}
+
 /// Puts the room's start into the world, before the first tick (and after loading the saved sections, where
 /// there are any). A fresh room gets its whole scene as edits in the first tick.
 pub fn begin(world: &mut World, start: RoomStart) {
@@ -62,9 +71,15 @@ pub fn begin(world: &mut World, start: RoomStart) {
     }
     // Settings are applied below; telling of them as well would look like an edit to a room that writes them.
     let paths = start.files.keys().filter(|path| path.starts_with("agents/"));
-    let messages: Vec<FileChanged> = paths
-        .map(|path| FileChanged { path: path.clone(), content: FileContent::Text(start.files[path].clone()) })
-        .collect();
+    let messages: Vec<FileChanged> =
+        paths.map(|path| FileChanged::new(path.clone(), FileContent::Text(start.files[path].clone()))).collect();
+    // A carried room knows what its scene said last while the text could be read.
+    let slips = match (&doc, &text) {
+        (Some(doc), Some(text)) => slips_in(world, &start.scene, text, doc),
+        _ => Vec::new(),
+    };
+    let doc = doc.filter(|_| slips.is_empty());
+    let problems = slips.into_iter().chain(problems).collect();
     world.resource_mut::<KnownFiles>().0 = start.files;
     world.write_message_batch(messages);
     world.write_message(ProblemReport { source: start.scene.clone(), problems });
@@ -153,20 +168,24 @@ fn take_in_file(world: &mut World, change: &mut FileChanged) {
     if theirs == known && !world.resource::<Unsaved>().tracks(&change.path) {
         return;
     }
-    let data = json!({ "path": change.path, "by": "outside" });
-    world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::FileChange, data));
+    let by = if change.by.is_user() { vfs::OUTSIDE } else { &*change.by.0 };
+    let mut draft = EventDraft::new(EventKind::FileChange, json!({ "path": change.path, "by": by }));
+    if !change.by.is_user() {
+        draft = draft.agent(&change.by.0).cause(change.cause);
+    }
+    change.cause = Some(world.resource_mut::<EventLog>().write(draft));
     take_in_text(world, change, theirs, known);
 }
 
-/// Takes in a file that was written, or taken away, on order: whoever ordered it stands in the record already.
-pub(super) fn take_in_written(world: &mut World, path: &str, text: Option<String>) {
+/// Takes in a file that was written, or taken away, on order: by whom stands in the record `cause`.
+pub(super) fn take_in_written(world: &mut World, path: &str, text: Option<String>, by: &Author, cause: Option<Seq>) {
     world.write_message(ProblemReport { source: format!("reading {path}"), problems: Vec::new() });
     let known = world.resource::<KnownFiles>().text(path).map(str::to_owned);
     if text == known && !world.resource::<Unsaved>().tracks(path) {
         return;
     }
     let content = text.clone().map_or(FileContent::Removed, FileContent::Text);
-    let mut change = FileChanged { path: path.to_owned(), content };
+    let mut change = FileChanged { by: by.clone(), cause, ..FileChanged::new(path, content) };
     take_in_text(world, &mut change, text, known);
     world.write_message(change);
 }
@@ -176,22 +195,43 @@ fn take_in_text(world: &mut World, change: &mut FileChanged, theirs: Option<Stri
     let path = change.path.clone();
     world.resource_mut::<Unsaved>().seen(&path, theirs.as_deref().map(|text| content_hash(text.as_bytes())));
     if path == world.resource::<SceneState>().path {
-        take_in_scene(world, &path, theirs);
+        take_in_scene(world, change, theirs);
     } else {
-        let base = world.resource::<Unsaved>().base_of_file(&path);
-        let joined = match (base, known, theirs) {
-            (Some(base), Some(ours), Some(theirs)) => Some(merge_lines(&base, &ours, &theirs)),
-            // The room changed what a person took away: the room's version stays.
-            (Some(_), Some(ours), None) => Some(ours),
-            (_, _, theirs) => theirs,
-        };
-        change.content = joined.clone().map_or(FileContent::Removed, FileContent::Text);
-        know(world, &path, joined);
+        let base = world.resource_mut::<Unsaved>().take_base_of_file(&path);
+        if layout::element_file(&path).is_ok() {
+            // The element that holds it joins both by what they mean, not by lines.
+            change.base = base;
+            know(world, &path, theirs);
+        } else {
+            let joined = join(world, &path, base, known, theirs);
+            change.content = joined.clone().map_or(FileContent::Removed, FileContent::Text);
+            know(world, &path, joined);
+        }
         if path == layout::SETTINGS_FILE {
             apply_settings(world);
         }
     }
     order(world, &path);
+}
+
+/// Joins two texts line by line. What is on disk now is theirs: the next edit of it starts from there.
+fn join(
+    world: &mut World,
+    path: &str,
+    base: Option<String>,
+    known: Option<String>,
+    theirs: Option<String>,
+) -> Option<String> {
+    let (Some(base), Some(ours)) = (base, known) else { return theirs };
+    let joined = match &theirs {
+        Some(theirs) => merge_lines(&base, &ours, theirs),
+        // The room changed what a person took away: the room's version stays.
+        None => ours,
+    };
+    if theirs.as_ref() != Some(&joined) {
+        world.resource_mut::<Unsaved>().note_file(Target::File(path.to_owned()), theirs.unwrap_or_default());
+    }
+    Some(joined)
 }
 
 pub(super) fn know(world: &mut World, path: &str, text: Option<String>) {
@@ -202,7 +242,8 @@ pub(super) fn know(world: &mut World, path: &str, text: Option<String>) {
     };
 }
 
-fn take_in_scene(world: &mut World, path: &str, theirs: Option<String>) {
+fn take_in_scene(world: &mut World, change: &FileChanged, theirs: Option<String>) {
+    let path = change.path.as_str();
     fold(world);
     let Some(text) = theirs else {
         know(world, path, None);
@@ -215,23 +256,28 @@ fn take_in_scene(world: &mut World, path: &str, theirs: Option<String>) {
         return;
     };
     let (found, problems) = scene_file::parse(path, &text);
+    let slips = found.as_ref().map_or_else(Vec::new, |found| slips_in(world, path, &text, found));
+    let is_good = slips.is_empty();
+    let problems = slips.into_iter().chain(problems).collect();
     world.write_message(ProblemReport { source: path.to_owned(), problems });
-    let Some(theirs) = found else {
+    let Some(theirs) = found.filter(|_| is_good) else {
         know(world, path, Some(text));
         world.resource_mut::<SceneState>().readable = false;
         return;
     };
     let ours = &world.resource::<SceneState>().doc;
     let joined = rebase(world.resource::<Unsaved>(), &ours.root, &theirs.root);
+    let their_root = theirs.root.clone();
     let (text, now) = if joined == theirs.root {
         (text, theirs)
     } else {
         let patched = scene_patch::patch(&text, &theirs.root, &joined);
         (patched, SceneDoc::from_data(joined))
     };
-    let edits = diff(Some(ours), &now);
+    let edits = made_by(diff(Some(ours), &now), &change.by, change.cause);
     let settings_changed = ours.settings != now.settings;
     know(world, path, Some(text));
+    world.resource_mut::<Unsaved>().rebased_scene(&their_root);
     let mut scene = world.resource_mut::<SceneState>();
     scene.doc = now;
     scene.readable = true;
@@ -239,6 +285,28 @@ fn take_in_scene(world: &mut World, path: &str, theirs: Option<String>) {
     if settings_changed {
         apply_settings(world);
     }
+}
+
+/// What a scene's new text would throw away by a slip, as problems.
+fn slips_in(world: &World, path: &str, text: &str, found: &SceneDoc) -> Vec<Problem> {
+    let slips = slips(&world.resource::<SceneState>().doc.root, &found.root).into_iter();
+    slips
+        .map(|slip| {
+            let keys: Vec<&str> = slip.path.iter().map(String::as_str).collect();
+            let remedy = format!("{}; until then the room goes on with the last good version", slip.remedy);
+            Problem::error(path, slip.what, remedy).at_line(line_of_key(text, &keys))
+        })
+        .collect()
+}
+
+/// Says of edits of elements who made them.
+fn made_by(mut edits: Vec<SceneEdit>, author: &Author, record: Option<Seq>) -> Vec<SceneEdit> {
+    for edit in &mut edits {
+        if let SceneEdit::Element { by, cause, .. } | SceneEdit::ElementGone { by, cause, .. } = edit {
+            (*by, *cause) = (author.clone(), record);
+        }
+    }
+    edits
 }
 
 /// Hands the text that the world knows to the saver, if the room writes this file and there is a saver.
@@ -318,8 +386,8 @@ fn fold_file(world: &mut World, path: &str, text: &str) {
         return;
     }
     let source = format!("saving {path}");
-    if !layout::matters(path) || path == layout::SETTINGS_FILE || path.starts_with("scenes/") {
-        let problem = Problem::error(path, "is no place for what an element holds", "name a file like boards/rules.md");
+    if layout::element_file(path).as_deref() != Ok(path) {
+        let problem = Problem::error(path, "is no place for what an element holds", layout::ELEMENT_FILE_REMEDY);
         world.write_message(ProblemReport { source, problems: vec![problem] });
         return;
     }

@@ -54,7 +54,7 @@ fn room(files: &[(&str, &str)]) -> App {
 }
 
 fn change(path: &str, text: &str) -> FileChanged {
-    FileChanged { path: path.into(), content: FileContent::Text(text.into()) }
+    FileChanged::new(path, FileContent::Text(text.into()))
 }
 
 fn outside(app: &mut App, path: &str, text: &str) -> Vec<SceneEdit> {
@@ -124,7 +124,7 @@ fn an_outside_edit_is_told_as_what_changed() {
     let mut app = room(&[(SCENE, TEXT)]);
     let edits = outside(&mut app, SCENE, &TEXT.replace("one", "eins").replace("most: 3", "most: 4"));
     assert!(
-        matches!(&edits[..], [SceneEdit::Element { now, before: Some(_) }] if now.keys["pins"][0]["text"] == "eins")
+        matches!(&edits[..], [SceneEdit::Element { now, before: Some(_), .. }] if now.keys["pins"][0]["text"] == "eins")
     );
     assert_eq!(app.world().resource::<Banter>().most, 4);
     assert_eq!(events(&app), [(EventKind::FileChange, r#"{"path":"scenes/s.yaml","by":"outside"}"#.to_owned())]);
@@ -147,6 +147,30 @@ fn a_broken_scene_keeps_the_last_good_one_and_what_the_room_does_meanwhile() {
     assert_eq!(pin_ids(&app), ["p1", "p2"]);
     assert!(known(&app, SCENE).contains("# mine") && known(&app, SCENE).contains("p2"));
     assert_eq!(problems(&app), Vec::<String>::new());
+}
+
+#[test]
+fn a_mistyped_word_keeps_the_last_good_scene_also_when_the_room_is_opened_again() {
+    let mut app = room(&[(SCENE, TEXT)]);
+    let typo = TEXT.replace("elements:", "elementz:");
+    assert_eq!(outside(&mut app, SCENE, &typo), [], "nothing leaves the room");
+    let shown = problems(&app).join("\n");
+    assert!(shown.contains("scenes/s.yaml:3: the scene has \"elementz\" where it had \"elements\""), "{shown}");
+    pin(&mut app, &["p1", "meanwhile"]);
+    tick(&mut app);
+    assert_eq!(known(&app, SCENE), typo, "the person's text is left alone");
+    let saved = save_world(app.world_mut()).expect("it can be saved");
+    let files = app.world().resource::<KnownFiles>().all().clone();
+    let mut app = self::app();
+    load_world(app.world_mut(), &saved).expect("it can be loaded");
+    begin(app.world_mut(), RoomStart { files, carried: Some(saved), ..start(&[]) });
+    assert_eq!(tick(&mut app), []);
+    assert_eq!(pin_ids(&app), ["p1", "meanwhile"]);
+    assert!(problems(&app).join("\n").contains("elementz"), "it is still shown");
+    outside(&mut app, SCENE, TEXT);
+    assert_eq!(problems(&app), Vec::<String>::new());
+    assert_eq!(pin_ids(&app), ["p1", "meanwhile"]);
+    assert!(known(&app, SCENE).contains("meanwhile"));
 }
 
 #[test]
@@ -174,10 +198,15 @@ fn what_the_room_and_a_person_do_at_once_is_joined() {
     assert_eq!(pin_ids(&app), ["p1", "theirs", "ours"]);
     assert!(known(&app, SCENE).contains("# t\n"));
     outside(&mut app, RULES, "- theirs\n- a\n");
-    assert_eq!(known(&app, RULES), "- theirs\n- a\n- ours\n");
     let mut cursor = MessageCursor::<FileChanged>::default();
     let told: Vec<FileChanged> = cursor.read(app.world().resource::<Messages<FileChanged>>()).cloned().collect();
-    assert!(told.contains(&change(RULES, "- theirs\n- a\n- ours\n")), "{told:?}");
+    let mut expected = change(RULES, "- theirs\n- a\n");
+    expected.base = Some("- a\n".into());
+    expected.cause = told.last().and_then(|change| change.cause);
+    assert_eq!(told.last(), Some(&expected), "whoever holds the file joins both");
+    outside(&mut app, RULES, "- a\n");
+    let again: Vec<FileChanged> = cursor.read(app.world().resource::<Messages<FileChanged>>()).cloned().collect();
+    assert_eq!(again.last().expect("it is told").base, None, "an edit of what is on disk crosses with nothing");
 }
 
 #[test]
@@ -190,6 +219,18 @@ fn what_is_on_disk_may_be_taken_out_by_a_person() {
     let edits = outside(&mut app, SCENE, TEXT);
     assert_eq!(edits.len(), 1);
     assert_eq!(pin_ids(&app), ["p1"]);
+}
+
+#[test]
+fn what_a_person_put_in_and_takes_out_before_the_room_has_saved_is_out() {
+    let mut app = room(&[(SCENE, TEXT)]);
+    pin(&mut app, &["p1", "ours"]);
+    tick(&mut app);
+    let with_theirs = TEXT.replace("text: one }", "text: one }\n      - { id: theirs, text: theirs }");
+    outside(&mut app, SCENE, &with_theirs);
+    assert!(pin_ids(&app).contains(&"theirs".to_owned()), "{:?}", pin_ids(&app));
+    outside(&mut app, SCENE, TEXT);
+    assert_eq!(pin_ids(&app), ["p1", "ours"]);
 }
 
 #[test]
@@ -214,10 +255,28 @@ fn settings_that_do_not_fit_are_named_and_the_rest_counts() {
     outside(&mut app, "settings.yaml", "banter: [\n");
     assert!(problems(&app).join("\n").contains("until then the last settings stay"));
     assert_eq!(app.world().resource::<Banter>().pause_secs, 5.0);
-    let removed = FileChanged { path: "settings.yaml".into(), content: FileContent::Removed };
+    let removed = FileChanged::new("settings.yaml", FileContent::Removed);
     app.world_mut().resource_mut::<Door<FileChanged>>().push(removed);
     tick(&mut app);
     assert!(!problems(&app).join("\n").contains("settings.yaml:"));
+}
+
+#[test]
+fn numbers_out_of_their_range_are_refused_wherever_they_stand() {
+    let mut app = room(&[(SCENE, TEXT), ("settings.yaml", "banter:\n  pause_secs: -50\n  most: 2\n")]);
+    assert_eq!(*app.world().resource::<Banter>(), Banter { most: 3, pause_secs: 2.0 });
+    let found = problems(&app).join("\n");
+    assert!(
+        found.contains("settings.yaml:2: \"pause_secs\" of \"banter\" cannot be used: -50 is not between 0"),
+        "{found}"
+    );
+    outside(&mut app, SCENE, &TEXT.replace("most: 3", "pause_secs: .inf"));
+    assert_eq!(app.world().resource::<Banter>().pause_secs, 2.0);
+    let chosen = crate::workspace::SettingsEdit::set("banter", "pause_secs", json!(-1));
+    app.world_mut().resource_mut::<Door<crate::workspace::SettingsEdit>>().push(chosen);
+    tick(&mut app);
+    assert!(problems(&app).join("\n").contains("stays as it is: -1 is not between"), "{:?}", problems(&app));
+    assert!(!known(&app, "settings.yaml").contains("-1"));
 }
 
 #[test]
@@ -225,7 +284,7 @@ fn problems_are_logged_once_and_go_when_mended() {
     let mut app = room(&[(SCENE, TEXT)]);
     let unusable = FileContent::Unusable { what: "is not UTF-8".into(), remedy: "save it as UTF-8".into() };
     for _ in 0..2 {
-        let change = FileChanged { path: "agents/a.md".into(), content: unusable.clone() };
+        let change = FileChanged::new("agents/a.md", unusable.clone());
         app.world_mut().resource_mut::<Door<FileChanged>>().push(change);
         tick(&mut app);
     }
@@ -255,7 +314,9 @@ fn a_loaded_room_goes_on_as_the_saved_one() {
     for app in [&mut app, &mut loaded] {
         outside(app, SCENE, &theirs);
         outside(app, RULES, "- b\n- a\n");
-        assert_eq!(known(app, RULES), "- b\n- a\n- ours\n");
+        let mut cursor = MessageCursor::<FileChanged>::default();
+        let told = cursor.read(app.world().resource::<Messages<FileChanged>>()).last().cloned();
+        assert_eq!(told.expect("it is told").base.as_deref(), Some("- a\n"));
     }
     assert_eq!(known(&app, SCENE), known(&loaded, SCENE));
     assert_eq!(world_hash(app.world_mut()), world_hash(loaded.world_mut()));

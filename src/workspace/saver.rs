@@ -1,9 +1,7 @@
 //! Writing files: beside, synced, renamed, on a thread of its own. Never writes over what someone else wrote.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -13,16 +11,15 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use super::disk::{Disk, News, SaveReport};
 use super::files::FileContent;
-use super::layout;
+use super::{layout, unsaved_copies};
 use crate::base::Problem;
 use crate::base::hash::content_hash;
+use crate::safe_fs::{self, Folder, FoundKind, Placing};
 
 /// How long writes are collected before they reach the disk, in wall-clock time.
 const DEBOUNCE: Duration = Duration::from_millis(300);
 /// How soon what could not be written is tried again.
 const RETRY: Duration = Duration::from_millis(500);
-/// Where the room's version goes when it closes while someone else's edit stands in the file.
-const UNSAVED_FOLDER: &str = ".workshop/unsaved";
 
 /// A text that is to stand in a file.
 #[derive(Clone, PartialEq, Debug)]
@@ -48,7 +45,7 @@ pub struct Saver {
 enum Wake {
     Ordered,
     Flush(Sender<Vec<Problem>>),
-    Stop,
+    Stop(Sender<Vec<Problem>>),
 }
 
 impl Saver {
@@ -89,16 +86,28 @@ impl Saver {
         }
         replied.recv().unwrap_or_else(|_| gone())
     }
+
+    /// Writes what waits and stops; says what is not in its file and where it is kept instead.
+    pub fn close(mut self) -> Vec<Problem> {
+        self.stop()
+    }
+
+    /// Stops the thread once, and waits for it; says nothing where it was stopped before.
+    fn stop(&mut self) -> Vec<Problem> {
+        let Some(thread) = self.thread.take() else { return Vec::new() };
+        let (reply, replied) = bounded(1);
+        let is_told = self.wake.send(Wake::Stop(reply)).is_ok();
+        if thread.join().is_err() {
+            tracing::error!("the thread that saves files panicked; the last changes may not be on disk");
+        }
+        // The thread is over: what it had to say lies there, or nothing comes any more.
+        if is_told { replied.try_recv().unwrap_or_default() } else { Vec::new() }
+    }
 }
 
 impl Drop for Saver {
     fn drop(&mut self) {
-        let _ = self.wake.send(Wake::Stop);
-        if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
-            tracing::error!("the thread that saves files panicked; the last changes may not be on disk");
-        }
+        self.stop();
     }
 }
 
@@ -130,9 +139,13 @@ impl Work {
                     self.write_all();
                     due = (!self.waiting.is_empty()).then(|| Instant::now() + RETRY);
                 }
-                Ok(Wake::Stop) | Err(RecvTimeoutError::Disconnected) => {
-                    self.write_all();
-                    self.keep_unsaved();
+                Ok(Wake::Stop(reply)) => {
+                    let kept = self.write_all_or_keep();
+                    let _ = reply.send(kept);
+                    return;
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    self.write_all_or_keep();
                     return;
                 }
             }
@@ -168,20 +181,36 @@ impl Work {
         problems
     }
 
-    /// What cannot be joined any more is kept where a person can find it.
-    fn keep_unsaved(&mut self) {
+    /// The last chance: what cannot be written is kept where a person can find it.
+    fn write_all_or_keep(&mut self) -> Vec<Problem> {
+        let why: BTreeMap<String, Problem> =
+            self.write_all().into_iter().map(|problem| (problem.place.clone(), problem)).collect();
+        let root = self.disk.home().ok_or("its folder cannot be opened");
+        let mut problems = Vec::new();
         for (path, order) in std::mem::take(&mut self.waiting) {
-            let kept = self.disk.root().join(UNSAVED_FOLDER).join(path.replace('/', "_"));
-            let written =
-                fs::create_dir_all(self.disk.root().join(UNSAVED_FOLDER)).and_then(|()| replace(&kept, &order.text));
-            match written {
-                Ok(()) => tracing::warn!(
-                    "{path} was changed by someone else while the room closed; its own version is {}",
-                    kept.display()
+            let kept = root.as_ref().map_err(|error| error.to_string()).and_then(|root| {
+                unsaved_copies::keep_text(root, &path, &order.text).map_err(|error| error.to_string())
+            });
+            let what = why.get(&path).map_or("could not be saved", |problem| &problem.what);
+            let problem = match kept {
+                Ok(kept) => Problem::warning(
+                    &*path,
+                    format!("{what}; the room closed, and its own version is kept as {kept}"),
+                    "open the room again: its changes are joined with what stands in the file",
                 ),
-                Err(error) => tracing::error!("{path} could not be saved, nor kept as {}: {error}", kept.display()),
-            }
+                Err(error) => Problem::error(
+                    &*path,
+                    format!(
+                        "{what}; the room closed, and its own version could not be kept in {}: {error}",
+                        unsaved_copies::PLACE
+                    ),
+                    "make room on the disk or let the folder be written, and open the room again",
+                ),
+            };
+            tracing::warn!("{problem}");
+            problems.push(problem);
         }
+        problems
     }
 }
 
@@ -192,14 +221,22 @@ enum NotSaved {
 }
 
 fn write(disk: &Disk, path: &str, order: &SaveOrder) -> Result<(), NotSaved> {
+    write_watched(disk, path, order, || {})
+}
+
+/// The same; a test does something when the new text is written and does not stand in its place yet.
+fn write_watched(disk: &Disk, path: &str, order: &SaveOrder, written: impl FnOnce()) -> Result<(), NotSaved> {
     let failed = |what: String, remedy: &str| NotSaved::Failed(Problem::error(path, what, remedy));
     if !layout::matters(path) {
         return Err(failed("is no place for a file of a room".into(), "name a file like boards/rules.md"));
     }
-    let full = disk.root().join(path);
+    if !disk.is_in_place() {
+        let what = format!("{} was moved or deleted while the room is open", disk.root().display());
+        return Err(failed(what, "close the room, and open the workspace where it is now"));
+    }
     let hash = content_hash(order.text.as_bytes());
     let mut ledger = disk.ledger();
-    match layout::read_file(disk.root(), path) {
+    let there = match layout::read_file(disk.root(), path) {
         FileContent::Text(text) if text == order.text => {
             ledger.known.insert(path.to_owned(), hash);
             ledger.ours.insert(path.to_owned(), hash);
@@ -210,57 +247,54 @@ fn write(disk: &Disk, path: &str, order: &SaveOrder) -> Result<(), NotSaved> {
             if there != order.over && there != ledger.ours.get(path).copied() {
                 return Err(NotSaved::Held);
             }
+            there
         }
-        FileContent::Removed if order.over.is_none() => {}
+        FileContent::Removed if order.over.is_none() => None,
         FileContent::Removed => return Err(NotSaved::Held),
         FileContent::Unusable { what, remedy } => {
             return Err(failed(format!("cannot be written over: it {what}"), &remedy));
         }
+    };
+    match put(disk, path, &order.text, there, written) {
+        Ok(Placing::Placed) => {
+            ledger.known.insert(path.to_owned(), hash);
+            ledger.ours.insert(path.to_owned(), hash);
+            Ok(())
+        }
+        Ok(Placing::Crossed) => Err(NotSaved::Held),
+        Err(error) => {
+            let remedy = "check that it and its folder may be written and that the disk is not full; it is tried again";
+            Err(failed(format!("could not be saved: {error}"), remedy))
+        }
     }
-    replace(&full, &order.text).map_err(|error| {
-        let remedy = "check that it and its folder may be written and that the disk is not full; it is tried again";
-        failed(format!("could not be saved: {error}"), remedy)
-    })?;
-    ledger.known.insert(path.to_owned(), hash);
-    ledger.ours.insert(path.to_owned(), hash);
-    Ok(())
 }
 
-/// Puts a text in the place of a file's: whoever reads it sees the old one or the new one, whole.
-pub fn replace(path: &Path, text: &str) -> io::Result<()> {
-    // A link stays a link; the file that it leads to changes.
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let beside = write_beside(&path, text)?;
-    fs::rename(&beside, &path)?;
-    #[cfg(unix)]
-    if let Some(folder) = path.parent() {
-        File::open(folder)?.sync_all()?;
-    }
-    Ok(())
-}
-
-/// The new text in a hidden file next to the old one, synced, with the old one's rights.
-fn write_beside(path: &Path, text: &str) -> io::Result<PathBuf> {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("file");
-    let beside = path.with_file_name(format!(".{name}.saving"));
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    let mut file = File::create(&beside)?;
-    if let Ok(metadata) = fs::metadata(path) {
-        if metadata.permissions().readonly() {
-            fs::remove_file(&beside)?;
+/// Puts a text in the place of the one that was looked at. A link stays a link; the file that it leads to changes.
+fn put(disk: &Disk, path: &str, text: &str, over: Option<u64>, written: impl FnOnce()) -> io::Result<Placing> {
+    let real = layout::real_place(disk.root(), path).map_err(|_| io::Error::other("it became a link meanwhile"))?;
+    let root = Folder::open(disk.root())?;
+    let folder = layout::folder_to_write(&root, &real)?;
+    let (folder, name) = (folder.as_ref().unwrap_or(&root), layout::name_of(&real));
+    let like = match folder.look(name) {
+        Ok(found) if found.is_read_only => {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is marked read-only"));
         }
-        file.set_permissions(metadata.permissions())?;
-    }
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    Ok(beside)
+        Ok(found) if found.kind == FoundKind::File => Some(folder.open_file(name)?.0),
+        _ => None,
+    };
+    let beside = safe_fs::name_beside(name);
+    safe_fs::write_beside(folder, &beside, text.as_bytes(), like.as_ref())?;
+    written();
+    safe_fs::place(folder, &beside, name, over).inspect_err(|_| {
+        // The error says enough; what is left over is cleared with the next start.
+        let _ = folder.remove(&beside);
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     const RULES: &str = "boards/rules.md";
@@ -338,14 +372,101 @@ mod tests {
     #[test]
     fn a_kill_before_the_rename_leaves_the_old_file_whole() {
         let (folder, disk) = workspace("old\n");
-        let beside = write_beside(&folder.path().join(RULES), "half of the n").expect("it can be written");
+        let boards = Folder::open(&folder.path().join("boards")).expect("it is there");
+        let beside = safe_fs::name_beside("rules.md");
+        safe_fs::write_beside(&boards, &beside, b"half of the n", None).expect("it can be written");
         assert_eq!(on_disk(&folder), "old\n");
         let (files, problems) = layout::read_folder(folder.path());
         assert_eq!((files.len(), problems.len()), (1, 0));
         let saver = Saver::start(disk).expect("a thread can be started");
         saver.save(RULES, order("new\n", Some("old\n"), 1));
         assert_eq!(saver.flush(), []);
-        assert!(!beside.exists() && on_disk(&folder) == "new\n");
+        assert!(boards.look(&beside).is_err() && on_disk(&folder) == "new\n");
+    }
+
+    #[test]
+    fn a_save_between_the_look_and_the_rename_stays_and_both_are_joined() {
+        let (folder, disk) = workspace("old\n");
+        let full = folder.path().join(RULES);
+        let in_place = || fs::write(&full, "theirs\n").expect("files can be written");
+        let renamed = || {
+            fs::write(folder.path().join("theirs"), "theirs\n").expect("files can be written");
+            fs::rename(folder.path().join("theirs"), &full).expect("it can be renamed");
+        };
+        let gone = || fs::remove_file(&full).expect("it is there");
+        let saves: [(&dyn Fn(), Option<&str>); 3] =
+            [(&in_place, Some("theirs\n")), (&renamed, Some("theirs\n")), (&gone, None)];
+        for (save, left) in saves {
+            fs::write(&full, "old\n").expect("files can be written");
+            let written = write_watched(&disk, RULES, &order("ours\n", Some("old\n"), 1), save);
+            assert!(matches!(written, Err(NotSaved::Held)));
+            assert_eq!(fs::read_to_string(&full).ok().as_deref(), left);
+            assert_eq!(fs::read_dir(folder.path().join("boards")).expect("it is there").count(), left.iter().count());
+        }
+        // A new file that somebody else makes at the same moment.
+        let new = folder.path().join("boards/new.md");
+        let made = || fs::write(&new, "theirs\n").expect("files can be written");
+        let written = write_watched(&disk, "boards/new.md", &order("ours\n", None, 1), made);
+        assert!(matches!(written, Err(NotSaved::Held)));
+        assert_eq!(fs::read_to_string(&new).expect("it is there"), "theirs\n");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_within_the_workspace_and_nowhere_else() {
+        use std::os::unix::fs::symlink;
+        let (folder, disk) = workspace("old\n");
+        let elsewhere = tempfile::tempdir().expect("a temporary folder can be made");
+        let far = elsewhere.path().join("far.md");
+        for (path, text) in [(far.clone(), "old\n"), (folder.path().join("shared.md"), "old\n")] {
+            fs::write(path, text).expect("files can be written");
+        }
+        fs::create_dir_all(folder.path().join(".git")).expect("folders can be made");
+        fs::write(folder.path().join(".git/config"), "old\n").expect("files can be written");
+        let board = |name: &str| folder.path().join("boards").join(name);
+        symlink(&far, board("out.md")).expect("links can be made");
+        symlink("../.git/config", board("hidden.md")).expect("links can be made");
+        symlink("../nothing.md", board("dangling.md")).expect("links can be made");
+        symlink("../shared.md", board("shared.md")).expect("links can be made");
+        symlink(&far, board(".rules.md.workshop-writing")).expect("links can be made");
+        let saver = Saver::start(disk).expect("a thread can be started");
+        for name in ["out.md", "hidden.md", "dangling.md"] {
+            saver.save(&format!("boards/{name}"), order("ours\n", Some("old\n"), 1));
+        }
+        assert_eq!(saver.flush().len(), 3);
+        drop(saver);
+        let (_, disk) = (0, Disk::new(folder.path(), &BTreeMap::new()));
+        let saver = Saver::start(disk).expect("a thread can be started");
+        saver.save("boards/shared.md", order("ours\n", Some("old\n"), 1));
+        saver.save(RULES, order("ours\n", Some("old\n"), 1));
+        assert_eq!(saver.flush(), []);
+        assert!(board("shared.md").is_symlink() && !folder.path().join("nothing.md").exists());
+        for (path, text) in [
+            (far, "old\n"),
+            (folder.path().join(".git/config"), "old\n"),
+            (board("rules.md"), "ours\n"),
+            (folder.path().join("shared.md"), "ours\n"),
+        ] {
+            assert_eq!(fs::read_to_string(&path).expect("it is there"), text, "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn what_closing_cannot_write_is_told_as_it_is() {
+        let (folder, disk) = workspace("old\n");
+        let saver = Saver::start(disk.clone()).expect("a thread can be started");
+        fs::write(folder.path().join(RULES), "theirs\n").expect("files can be written");
+        saver.save(RULES, order("ours\n", Some("old\n"), 1));
+        let told = saver.close();
+        assert!(told[0].what.contains("someone else") && told[0].what.contains("unsaved/boards_rules.md"), "{told:?}");
+        fs::write(folder.path().join(RULES), "old\n").expect("files can be written");
+        let mut rights = fs::metadata(folder.path().join(RULES)).expect("it is there").permissions();
+        rights.set_readonly(true);
+        fs::set_permissions(folder.path().join(RULES), rights).expect("rights can be set");
+        let saver = Saver::start(disk).expect("a thread can be started");
+        saver.save(RULES, order("ours\n", Some("old\n"), 2));
+        let told = saver.close();
+        assert!(told[0].what.contains("read-only") && !told[0].what.contains("someone else"), "{told:?}");
     }
 
     #[cfg(unix)]

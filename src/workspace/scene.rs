@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::base::Behaviour;
-use crate::base::Id;
+use crate::base::{Author, Id, Seq};
 
 /// One element of a scene.
 #[derive(Clone, PartialEq, Debug)]
@@ -67,11 +67,19 @@ pub enum SceneEdit {
         now: ElementEntry,
         /// The entry as it was.
         before: Option<ElementEntry>,
+        /// Who edited it.
+        by: Author,
+        /// The record of the edit in the log, where there is one.
+        cause: Option<Seq>,
     },
     /// An element's entry is gone.
     ElementGone {
         /// Its id.
         id: Id,
+        /// Who took it out.
+        by: Author,
+        /// The record of the edit in the log, where there is one.
+        cause: Option<Seq>,
     },
     /// An agent is new (`before` is absent) or its entry changed.
     Agent {

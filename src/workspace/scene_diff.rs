@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use super::scene::{AgentEntry, ElementEntry, SceneEdit};
 use super::scene_file::SceneDoc;
-use crate::base::Id;
+use crate::base::{Author, Id};
 
 /// What differs, in a stable order: elements in the order of the file, those that are gone, agents likewise,
-/// relationships. Everything if there was no scene before.
+/// relationships. Everything if there was no scene before. Told as edits of the person.
 pub fn diff(before: Option<&SceneDoc>, now: &SceneDoc) -> Vec<SceneEdit> {
     let nothing = SceneDoc::default();
     let before = before.unwrap_or(&nothing);
@@ -15,9 +15,9 @@ pub fn diff(before: Option<&SceneDoc>, now: &SceneDoc) -> Vec<SceneEdit> {
     let changes = changes(&before.elements, &now.elements, |entry| &entry.id, |entry| &entry.keys);
     for (now, before) in changes.changed {
         let before = before.map(|entry| ElementEntry { line: None, ..entry.clone() });
-        edits.push(SceneEdit::Element { now: now.clone(), before });
+        edits.push(SceneEdit::Element { now: now.clone(), before, by: Author::user(), cause: None });
     }
-    edits.extend(changes.gone.into_iter().map(|id| SceneEdit::ElementGone { id }));
+    edits.extend(changes.gone.into_iter().map(|id| SceneEdit::ElementGone { id, by: Author::user(), cause: None }));
     let changes = self::changes(&before.agents, &now.agents, |entry| &entry.id, |entry| &entry.keys);
     for (now, before) in changes.changed {
         let before = before.map(|entry| AgentEntry { line: None, ..entry.clone() });
@@ -65,8 +65,8 @@ mod tests {
 
     fn words(edits: &[SceneEdit]) -> Vec<String> {
         let word = |edit: &SceneEdit| match edit {
-            SceneEdit::Element { now, before } => format!("element {} {}", now.id, before.is_some()),
-            SceneEdit::ElementGone { id } => format!("element {id} gone"),
+            SceneEdit::Element { now, before, .. } => format!("element {} {}", now.id, before.is_some()),
+            SceneEdit::ElementGone { id, .. } => format!("element {id} gone"),
             SceneEdit::Agent { now, before } => format!("agent {} {}", now.id, before.is_some()),
             SceneEdit::AgentGone { id } => format!("agent {id} gone"),
             SceneEdit::Relationships(list) => format!("{} relationships", list.len()),

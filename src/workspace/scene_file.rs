@@ -6,17 +6,19 @@ use std::collections::HashSet;
 use bevy::math::Vec2;
 use serde_json::{Map, Value};
 
-use super::layout::MAX_SCENE_BYTES;
+use super::layout::{self, MAX_SCENE_BYTES};
 use super::outline::{Node, outline};
 use super::scene::{AgentEntry, ElementEntry, Relationship};
 use super::yaml;
 use crate::base::text::nearest;
-use crate::base::{Behaviour, Id, Problem};
+use crate::base::{Behaviour, Id, Problem, free_id, is_reserved};
 
 /// More elements than this are left out.
 pub const MAX_ELEMENTS: usize = 10_000;
 /// More agents than this are left out.
 pub const MAX_AGENTS: usize = 200_000;
+/// A scene whose elements hold more pins and mail than this is not read.
+pub const MAX_ITEMS: usize = 50_000;
 /// Nothing stands further from the middle than this, along either axis, in world units.
 pub const MAX_COORDINATE: f32 = 100_000.0;
 /// More problems than this of one file are summed up in one line.
@@ -56,6 +58,11 @@ pub fn parse(path: &str, text: &str) -> (Option<SceneDoc>, Vec<Problem>) {
     }
     match yaml::parse(text) {
         Ok(Value::Null) => (Some(SceneDoc { root: Value::Object(Map::new()), ..SceneDoc::default() }), Vec::new()),
+        Ok(Value::Object(root)) if items_in(&root) > MAX_ITEMS => {
+            let what = format!("its elements hold more than {MAX_ITEMS} pins and pieces of mail together");
+            let remedy = "take some out; until then the room goes on with the last version that could be read";
+            (None, vec![Problem::error(path, what, remedy)])
+        }
         Ok(Value::Object(root)) => {
             let mut reader = Reader { path, text, outline: None, lines: None, problems: Vec::new(), more: 0 };
             let doc = reader.scene(root);
@@ -75,6 +82,13 @@ pub fn parse(path: &str, text: &str) -> (Option<SceneDoc>, Vec<Problem>) {
     }
 }
 
+/// How many pins and pieces of mail the elements of a scene hold together.
+fn items_in(root: &Map<String, Value>) -> usize {
+    let elements = root.get("elements").and_then(Value::as_array).into_iter().flatten();
+    let lists = elements.flat_map(|entry| ["pins", "items", "outbox"].map(|list| entry.get(list)));
+    lists.flatten().filter_map(Value::as_array).map(Vec::len).sum()
+}
+
 impl SceneDoc {
     /// The scene that this data says, without lines and findings.
     pub(super) fn from_data(root: Value) -> Self {
@@ -92,7 +106,7 @@ pub(super) fn element_entry(keys: &Map<String, Value>) -> Option<ElementEntry> {
         label: keys.get("label").and_then(id_of_value).map(|label| label.to_string()),
         position: keys.get("position").and_then(position_of).map_or(Vec2::ZERO, |(position, _)| position),
         owner: keys.get("owner").and_then(id_of_value),
-        file: keys.get("file").and_then(Value::as_str).map(str::to_owned),
+        file: keys.get("file").and_then(Value::as_str).and_then(|file| layout::element_file(file).ok()),
         keys: keys.clone(),
         line: None,
     })
@@ -100,10 +114,9 @@ pub(super) fn element_entry(keys: &Map<String, Value>) -> Option<ElementEntry> {
 
 /// An agent's entry from its keys, if it has an id or a profile.
 pub(super) fn agent_entry(keys: &Map<String, Value>) -> Option<AgentEntry> {
-    let profile = id_of(keys.get("profile"));
-    let id = id_of(keys.get("id")).or_else(|| profile.clone())?;
+    let id = agent_id_of(keys)?;
     Some(AgentEntry {
-        profile: profile.unwrap_or_else(|| id.clone()),
+        profile: id_of(keys.get("profile")).map_or_else(|| id.clone(), free_id),
         position: keys.get("position").and_then(position_of).map(|(position, _)| position),
         behaviour: keys.get("behaviour").and_then(|value| serde_json::from_value::<Behaviour>(value.clone()).ok()),
         keys: keys.clone(),
@@ -115,6 +128,11 @@ pub(super) fn agent_entry(keys: &Map<String, Value>) -> Option<AgentEntry> {
 pub(super) fn relationship(value: &Value) -> Option<Relationship> {
     let label = value.get("label").and_then(id_of_value).map_or_else(String::new, |label| label.to_string());
     Some(Relationship { from: id_of(value.get("from"))?, to: id_of(value.get("to"))?, label })
+}
+
+/// The id by which the agent of an entry goes: its own or its profile's, where that is not reserved.
+pub(super) fn agent_id_of(keys: &Map<String, Value>) -> Option<Id> {
+    id_of(keys.get("id")).or_else(|| id_of(keys.get("profile"))).map(free_id)
 }
 
 /// The id that an entry of a scene goes by.
@@ -324,6 +342,11 @@ impl Reader<'_> {
                     );
                 }
             }
+            if let Some(Err(why)) = keys.get("file").and_then(Value::as_str).map(layout::element_file) {
+                let line = self.key_line("elements", index, "file");
+                let what = format!("element \"{}\" keeps what it holds in this scene: {why}", entry.id);
+                self.warn(line, what, layout::ELEMENT_FILE_REMEDY);
+            }
             elements.push(entry);
         }
         elements
@@ -347,6 +370,14 @@ impl Reader<'_> {
                 continue;
             }
             entry.line = self.entry_line("agents", index);
+            if let Some(id) = id_of(keys.get("id")).filter(|id| is_reserved(id)) {
+                let line = self.key_line("agents", index, "id");
+                let what = format!(
+                    "the id \"{id}\" stands for something else in the room; this agent goes by \"{}\"",
+                    entry.id
+                );
+                self.warn(line, what, "give it another id");
+            }
             self.check_position("agents", index, keys, false);
             for key in keys.keys().filter(|key| !AGENT_KEYS.contains(&key.as_str())) {
                 let line = self.key_line("agents", index, key);
@@ -487,6 +518,14 @@ mod tests {
         assert!(parse("s", "- a\n").0.is_none());
         assert_eq!(parse("s", "").0.expect("an empty file is an empty scene").elements, []);
         assert_eq!(parse("s", "# nothing yet\n").1, []);
+    }
+
+    #[test]
+    fn more_items_than_a_room_can_bear_are_not_read() {
+        let scene = |count: usize| format!("elements: [{{ id: a, kind: k, pins: [{}] }}]\n", "x,".repeat(count));
+        assert!(parse("s", &scene(MAX_ITEMS)).0.is_some());
+        let (doc, problems) = parse("s", &scene(MAX_ITEMS + 1));
+        assert!(doc.is_none() && problems[0].what.contains("50000"), "{problems:?}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::outline::{Item, Node, Shape, outline};
 use super::scene::{Relationship, SceneWrite};
-use super::scene_file::{id_of, relationship};
+use super::scene_file::{agent_id_of, id_of, relationship};
 use super::yaml;
 
 /// Texts above this are not read again as a whole after a change; only that they still have an outline is checked.
@@ -62,8 +62,7 @@ fn relationships(mut written: Vec<Value>, wanted: &[Relationship]) -> Vec<Value>
 }
 
 fn entry_id(list: &str, entry: &Value) -> Option<crate::base::Id> {
-    let id = id_of(entry.get("id"));
-    if list == "agents" { id.or_else(|| id_of(entry.get("profile"))) } else { id }
+    if list == "agents" { entry.as_object().and_then(agent_id_of) } else { id_of(entry.get("id")) }
 }
 
 fn find<'a>(root: &'a mut Value, list: &str, id: &str) -> Option<(usize, &'a mut Vec<Value>)> {

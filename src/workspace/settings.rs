@@ -3,7 +3,9 @@
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
+
+use super::settings_range::{Range, out_of_range};
 
 /// The numbers of one domain: a resource whose fields all have defaults (`#[serde(default)]`).
 /// The section of this name in `settings.yaml` overrides them, and then `settings:` of the scene.
@@ -12,6 +14,13 @@ pub trait SettingsSection:
 {
     /// The key in `settings.yaml`.
     const NAME: &'static str;
+
+    /// Hears of what stands in the section and cannot be used: a key that there is not, or a value that does not fit
+    /// its key; none where the whole file cannot be read. A section that limits what may happen becomes as strict as
+    /// that could have meant; for all others its defaults do.
+    fn not_understood(&mut self, _unusable: Option<(&str, &serde_json::Value)>) {}
+    /// Numbers that make sense in other ranges than their unit alone says.
+    const RANGES: &'static [Range] = &[];
 }
 
 /// What `settings.yaml` and the scene say, as the world knows it, and the sections that read it.
@@ -23,10 +32,14 @@ pub struct SettingsSections(pub(super) Vec<ErasedSettings>);
 pub(super) struct ErasedSettings {
     /// Its key in `settings.yaml`.
     pub(super) name: &'static str,
-    /// The names of its fields, for suggestions.
+    /// The names of its fields, for suggestions; empty where any name may stand there.
     pub(super) fields: fn() -> Vec<String>,
     /// Sets the resource from the section's keys, or says what is wrong; the resource stays as it was then.
     pub(super) set: fn(&mut World, serde_json::Value) -> Result<(), serde_json::Error>,
+    /// Tells the section what in it cannot be used.
+    pub(super) not_understood: fn(&mut World, Option<(&str, &serde_json::Value)>),
+    /// The first of these keys whose number is out of its range, with why.
+    pub(super) out_of_range: fn(&serde_json::Map<String, serde_json::Value>) -> Option<(String, String)>,
 }
 
 /// Registers sections.
@@ -38,6 +51,11 @@ pub trait SettingsExt {
 impl SettingsExt for App {
     fn add_settings<S: SettingsSection>(&mut self) -> &mut Self {
         self.init_resource::<S>().init_resource::<SettingsSections>();
+        debug_assert_eq!(
+            serde_json::to_value(S::default()).ok().and_then(|fields| out_of_range(fields.as_object()?, S::RANGES)),
+            None,
+            "defaults make sense"
+        );
         self.world_mut().resource_mut::<SettingsSections>().0.push(ErasedSettings {
             name: S::NAME,
             fields: || match serde_json::to_value(S::default()) {
@@ -45,9 +63,14 @@ impl SettingsExt for App {
                 _ => Vec::new(),
             },
             set: |world, keys| {
+                if let Some((_, why)) = keys.as_object().and_then(|keys| out_of_range(keys, S::RANGES)) {
+                    return Err(serde_json::Error::custom(why));
+                }
                 *world.resource_mut::<S>() = serde_json::from_value(keys)?;
                 Ok(())
             },
+            not_understood: |world, unusable| world.resource_mut::<S>().not_understood(unusable),
+            out_of_range: |keys| out_of_range(keys, S::RANGES),
         });
         self
     }

@@ -14,7 +14,7 @@ use super::settings::SettingsSections;
 use super::settings_file::apply_settings;
 use super::unsaved::{Target, Unsaved};
 use super::{scene_patch, yaml};
-use crate::base::Problem;
+use crate::base::{Problem, text};
 use crate::schedule::Input;
 use crate::store::{EventDraft, EventKind, EventLog};
 
@@ -85,10 +85,22 @@ fn change(world: &mut World, edit: &SettingsEdit) -> Result<(), Problem> {
     unsaved.note_file(Target::File(SETTINGS_FILE.to_owned()), known.unwrap_or_default());
     know(world, SETTINGS_FILE, Some(patched));
     order(world, SETTINGS_FILE);
-    let data = json!({ "path": SETTINGS_FILE, "by": "user", "section": edit.section, "keys": edit.keys });
+    let mut keys = Value::Object(edit.keys.clone());
+    hide_user_info(&mut keys);
+    let data = json!({ "path": SETTINGS_FILE, "by": "user", "section": edit.section, "keys": keys });
     world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::FileChange, data));
     apply_settings(world);
     Ok(())
+}
+
+/// What goes into the log shows no password of an address.
+fn hide_user_info(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = text::hide_user_info(text),
+        Value::Array(values) => values.iter_mut().for_each(hide_user_info),
+        Value::Object(keys) => keys.values_mut().for_each(hide_user_info),
+        _ => {}
+    }
 }
 
 /// Only what some floor reads is written.
@@ -104,7 +116,13 @@ fn check(world: &World, edit: &SettingsEdit) -> Result<(), Problem> {
             let what = format!("there is no setting {key:?} of {:?}", edit.section);
             Err(Problem::error(SETTINGS_FILE, what, "choose a setting that there is"))
         }
-        None => Ok(()),
+        None => match (section.out_of_range)(&edit.keys) {
+            Some((key, why)) => {
+                let what = format!("{key:?} of {:?} stays as it is: {why}", edit.section);
+                Err(Problem::error(SETTINGS_FILE, what, "choose a number in that range"))
+            }
+            None => Ok(()),
+        },
     }
 }
 

@@ -99,7 +99,7 @@ fn what_cannot_be_written_is_a_problem_and_changes_nothing() {
     assert!(problems(&app).iter().any(|problem| problem.contains("no section \"bantre\"")));
     assert_eq!(text(&app), COMMENTED);
     let broken = "banter: [\n";
-    let change = FileChanged { path: SETTINGS_FILE.into(), content: FileContent::Text(broken.into()) };
+    let change = FileChanged::new(SETTINGS_FILE, FileContent::Text(broken.into()));
     app.world_mut().resource_mut::<Door<FileChanged>>().push(change);
     choose(&mut app, "banter", "most", json!(7));
     assert_eq!(text(&app), broken, "a text that is not understood is not touched");

@@ -14,7 +14,7 @@ use super::room::SceneState;
 use super::settings::{ErasedSettings, SettingsSections};
 use super::yaml;
 use crate::base::Problem;
-use crate::base::text::nearest;
+use crate::base::text::{hide_user_info, nearest};
 
 /// A section as it is registered: its name and its keys.
 #[derive(Clone, PartialEq, Debug)]
@@ -22,6 +22,9 @@ pub(super) struct Known {
     pub(super) name: &'static str,
     pub(super) keys: Vec<String>,
 }
+
+/// Keys that no section has, each with the section in which it stands, or that is meant by one that there is not.
+type Unknown = Vec<(&'static str, String, Value)>;
 
 /// Keys by section.
 pub(super) type Chosen = BTreeMap<&'static str, Map<String, Value>>;
@@ -64,6 +67,7 @@ pub(super) fn apply_settings(world: &mut World) {
                 "write \"section:\" and indent its keys below",
             ));
             world.write_message(ProblemReport { source: SETTINGS_FILE.into(), problems });
+            sections.iter().for_each(|section| (section.not_understood)(world, None));
             return;
         }
         Err(error) => {
@@ -73,21 +77,28 @@ pub(super) fn apply_settings(world: &mut World) {
                     .at_line(error.line),
             );
             world.write_message(ProblemReport { source: SETTINGS_FILE.into(), problems });
+            sections.iter().for_each(|section| (section.not_understood)(world, None));
             return;
         }
     };
-    let mut chosen = choose(&known, &of_file, &file, false, &mut problems);
+    let mut unknown = Unknown::new();
+    let mut chosen = choose(&known, &of_file, &file, false, (&mut problems, &mut unknown));
     let scene = Source { place: &place, text: &scene_text, path: &["settings"] };
     let mut scene_problems = Vec::new();
-    for (section, keys) in choose(&known, &of_scene, &scene, true, &mut scene_problems) {
+    for (section, keys) in choose(&known, &of_scene, &scene, true, (&mut scene_problems, &mut unknown)) {
         chosen.entry(section).or_default().extend(keys);
     }
     for section in &sections {
         let keys = chosen.remove(section.name).unwrap_or_default();
-        for (key, error) in set(world, section, keys) {
+        let unusable = set(world, section, keys.clone());
+        for (key, value) in unknown.iter().filter(|(of, ..)| *of == section.name).map(|(_, key, value)| (key, value)) {
+            (section.not_understood)(world, Some((key.as_str(), value)));
+        }
+        for (key, error) in unusable {
+            (section.not_understood)(world, Some((key.as_str(), keys.get(&key).unwrap_or(&Value::Null))));
             let in_scene =
                 of_scene.contains_key(&key) || of_scene.get(section.name).is_some_and(|keys| keys.get(&key).is_some());
-            let what = format!("\"{key}\" of \"{}\" cannot be used: {error}", section.name);
+            let what = hide_user_info(&format!("\"{key}\" of \"{}\" cannot be used: {error}", section.name));
             let remedy = "correct it, or take it out for its default";
             if in_scene {
                 let keys =
@@ -108,7 +119,7 @@ fn choose(
     found: &Map<String, Value>,
     source: &Source,
     bare: bool,
-    problems: &mut Vec<Problem>,
+    (problems, unknown): (&mut Vec<Problem>, &mut Unknown),
 ) -> Chosen {
     let mut chosen = Chosen::new();
     for (name, value) in found {
@@ -117,16 +128,19 @@ fn choose(
             (Some(_), Value::Null) => {}
             (Some(section), Value::Object(keys)) => {
                 for (key, value) in keys {
-                    if section.keys.contains(key) {
+                    // A section without keys of its own takes any: its keys are names.
+                    if section.keys.is_empty() || section.keys.contains(key) {
                         chosen.entry(section.name).or_default().insert(key.clone(), value.clone());
                     } else {
                         let what = format!("unknown setting \"{key}\" of \"{name}\"");
                         let remedy = suggest(key, section.keys.iter().map(String::as_str));
                         problems.push(source.warn(&[name, key], what, remedy));
+                        unknown.push((section.name, key.clone(), value.clone()));
                     }
                 }
             }
-            (Some(_), _) => {
+            (Some(section), value) => {
+                unknown.push((section.name, String::new(), value.clone()));
                 problems.push(source.warn(
                     &[name],
                     format!("\"{name}\" is a section, not one value"),
@@ -138,7 +152,12 @@ fn choose(
                     chosen.entry(section).or_default().insert(name.clone(), value.clone());
                 }
                 Err(remedy) => {
-                    problems.push(source.warn(&[name], format!("unknown section or setting \"{name}\""), remedy))
+                    problems.push(source.warn(&[name], format!("unknown section or setting \"{name}\""), remedy));
+                    let meant = nearest(name, known.iter().map(|section| section.name));
+                    let meant = known.iter().find(|section| Some(section.name) == meant);
+                    if let (Some(section), Value::Object(keys)) = (meant, value) {
+                        unknown.extend(keys.iter().map(|(key, value)| (section.name, key.clone(), value.clone())));
+                    }
                 }
             },
         }

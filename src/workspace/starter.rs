@@ -1,10 +1,12 @@
 //! The starter kit: the repository's own agents and scenes, carried in the binary and written out by `init`.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use include_dir::{Dir, include_dir};
+
+use crate::safe_fs;
 
 static AGENTS: Dir = include_dir!("$CARGO_MANIFEST_DIR/agents");
 static SCENES: Dir = include_dir!("$CARGO_MANIFEST_DIR/scenes");
@@ -92,23 +94,26 @@ pub fn init(folder: &Path) -> Result<Initialised, InitError> {
     if folder.exists() && !folder.is_dir() {
         return Err(InitError::IsFile(folder.display().to_string()));
     }
+    let failed = |path: &Path| {
+        let path = path.display().to_string();
+        move |source| InitError::Write { path, source }
+    };
+    fs::create_dir_all(folder).map_err(failed(folder))?;
     let mut done = Initialised::default();
     let first = [(".gitignore".to_owned(), GITIGNORE.as_bytes())];
     let last = [(super::layout::SETTINGS_FILE.to_owned(), STARTER_SETTINGS.as_bytes())];
     for (path, content) in first.into_iter().chain(files()).chain(last) {
-        let full = folder.join(&path);
-        let written = full.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| write_new(&full, content));
-        match written {
+        match write_new(folder, &path, content) {
             Ok(true) => done.written.push(path),
             Ok(false) => done.kept.push(path),
-            Err(source) => return Err(InitError::Write { path: full.display().to_string(), source }),
+            Err(source) => return Err(failed(&folder.join(&path))(source)),
         }
     }
     Ok(done)
 }
 
-fn write_new(path: &Path, content: &[u8]) -> std::io::Result<bool> {
-    match OpenOptions::new().write(true).create_new(true).open(path) {
+fn write_new(folder: &Path, path: &str, content: &[u8]) -> std::io::Result<bool> {
+    match safe_fs::create_new(folder, path) {
         Ok(mut file) => file.write_all(content).and_then(|()| file.sync_all()).map(|()| true),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(error),

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::merge::merge;
 use super::scene::SceneWrite;
-use super::scene_file::id_of;
+use super::scene_file::{agent_id_of, id_of};
 use crate::base::Id;
 use crate::base::hash::content_hash;
 
@@ -100,12 +100,21 @@ impl Unsaved {
         });
     }
 
-    /// The text that the room's unsaved changes of a file started from.
-    pub(super) fn base_of_file(&self, path: &str) -> Option<String> {
-        self.changes.iter().find_map(|change| match (&change.target, &change.before) {
+    /// Someone else's scene has the room's unsaved changes in it now: it is what they start from.
+    pub(super) fn rebased_scene(&mut self, theirs: &Value) {
+        let its = |change: &&mut Change| !matches!(change.target, Target::File(_));
+        self.changes.iter_mut().filter(its).for_each(|change| change.before = part(theirs, &change.target));
+    }
+
+    /// The text that the room's unsaved changes of a file started from. The changes are forgotten: whoever asks has
+    /// someone else's newer text, which stands in the file now.
+    pub(super) fn take_base_of_file(&mut self, path: &str) -> Option<String> {
+        let base = self.changes.iter().find_map(|change| match (&change.target, &change.before) {
             (Target::File(file), Value::String(before)) if file == path => Some(before.clone()),
             _ => None,
-        })
+        });
+        self.changes.retain(|change| !matches!(&change.target, Target::File(file) if file == path));
+        base
     }
 }
 
@@ -115,7 +124,7 @@ pub(super) fn target_of(write: &SceneWrite) -> Option<Target> {
         SceneWrite::Element { id, .. } | SceneWrite::RemoveElement { id } => Target::Element(id.clone()),
         SceneWrite::Agent { id, .. } | SceneWrite::RemoveAgent { id } => Target::Agent(id.clone()),
         SceneWrite::AddElement { keys } => Target::Element(id_of(keys.get("id"))?),
-        SceneWrite::AddAgent { keys } => Target::Agent(id_of(keys.get("id")).or_else(|| id_of(keys.get("profile")))?),
+        SceneWrite::AddAgent { keys } => Target::Agent(agent_id_of(keys)?),
         SceneWrite::Relationships(_) => Target::Relationships,
         SceneWrite::File { .. } => return None,
     })
@@ -131,8 +140,7 @@ fn list_of(target: &Target) -> Option<(&'static str, &Id)> {
 
 fn position(root: &Value, list: &str, id: &str) -> Option<usize> {
     root.get(list)?.as_array()?.iter().position(|entry| {
-        let own = id_of(entry.get("id"));
-        let own = if list == "agents" { own.or_else(|| id_of(entry.get("profile"))) } else { own };
+        let own = if list == "agents" { entry.as_object().and_then(agent_id_of) } else { id_of(entry.get("id")) };
         own.as_deref() == Some(id)
     })
 }

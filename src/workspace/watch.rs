@@ -186,6 +186,9 @@ impl Look {
 
     /// Looks at every file that is or was there, and reads those whose stamp changed.
     fn everything(&mut self) {
+        if !self.disk.is_in_place() {
+            return;
+        }
         let (mut paths, _) = layout::list(self.disk.root());
         let there: HashSet<&String> = paths.iter().collect();
         let gone: Vec<String> = self.disk.ledger().known.keys().filter(|path| !there.contains(path)).cloned().collect();
@@ -200,6 +203,10 @@ impl Look {
 
     /// Reads one file and tells the world if it is not as the world knows it.
     fn file(&mut self, path: &str) {
+        if !self.disk.is_in_place() {
+            self.doubts.remove(path);
+            return;
+        }
         let mut ledger = self.disk.ledger();
         match stamp(&self.disk.root().join(path)) {
             Some(stamp) => self.stamps.insert(path.to_owned(), stamp),
@@ -226,7 +233,7 @@ impl Look {
             Some(hash) => ledger.known.insert(path.to_owned(), hash),
             None => ledger.known.remove(path),
         };
-        self.disk.tell(News::Changed(FileChanged { path: path.to_owned(), content }));
+        self.disk.tell(News::Changed(FileChanged::new(path, content)));
     }
 }
 
@@ -271,11 +278,11 @@ mod tests {
     }
 
     fn text(path: &str, text: &str) -> News {
-        News::Changed(FileChanged { path: path.into(), content: FileContent::Text(text.into()) })
+        News::Changed(FileChanged::new(path, FileContent::Text(text.into())))
     }
 
     fn removed(path: &str) -> News {
-        News::Changed(FileChanged { path: path.into(), content: FileContent::Removed })
+        News::Changed(FileChanged::new(path, FileContent::Removed))
     }
 
     #[test]
@@ -296,6 +303,29 @@ mod tests {
             .insert("agents/bob.md".into(), Instant::now().checked_sub(SETTLE).expect("the machine ran that long"));
         look.everything();
         assert_eq!(disk.take_news(9), [removed("agents/bob.md")]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_workspace_that_is_moved_as_a_whole_is_no_edit_and_nothing_is_made_in_its_place() {
+        let (folder, _) = workspace();
+        let (here, there) = (folder.path().join("here"), folder.path().join("there"));
+        fs::create_dir_all(here.join("agents")).expect("folders can be made");
+        fs::write(here.join(ADA), "one").expect("files can be written");
+        let disk = Disk::new(&here, &layout::read_folder(&here).0);
+        let mut look = Look::new(disk.clone());
+        fs::rename(&here, &there).expect("it can be moved");
+        for _ in 0..2 {
+            look.everything();
+            look.file(ADA);
+        }
+        assert_eq!(disk.take_news(9), []);
+        let saver = Saver::start(disk).expect("a thread can be started");
+        saver.save(ADA, SaveOrder { text: "ours".into(), over: None, number: 1 });
+        let told = saver.close();
+        assert!(told[0].what.contains("moved or deleted") && !here.exists(), "{told:?}");
+        let kept = fs::read_to_string(there.join(".workshop/unsaved/agents_ada.md"));
+        assert_eq!(kept.expect("it went along"), "ours");
     }
 
     #[test]

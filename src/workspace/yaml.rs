@@ -1,8 +1,9 @@
 //! YAML text to plain data and back: the one place that knows the parser, what it is spared, and how we write.
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 use super::outline::{NoOutline, outline};
+use super::yaml_value;
 
 /// Lines longer than this are not written in braces.
 const MAX_FLOW_CHARS: usize = 160;
@@ -16,52 +17,16 @@ pub struct YamlError {
     pub what: String,
 }
 
-/// The data of a YAML text; null for an empty one. Merge keys are resolved, tags dropped.
+/// The data of a YAML text; null for an empty one. Merge keys are resolved, tags dropped. All YAML that comes from
+/// files is read here.
 pub fn parse(text: &str) -> Result<Value, YamlError> {
     // The parser takes minutes over deep brackets before it refuses them.
     if outline(text) == Err(NoOutline::TooDeep) {
         return Err(YamlError { line: None, what: "it is nested too deeply".into() });
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut value: serde_yaml::Value = serde_yaml::from_str(text).map_err(|error| YamlError {
-        line: error.location().map(|location| location.line()),
-        what: error.to_string(),
-    })?;
-    value.apply_merge().map_err(|error| YamlError { line: None, what: error.to_string() })?;
-    Ok(to_json(value))
-}
-
-fn to_json(value: serde_yaml::Value) -> Value {
-    match value {
-        serde_yaml::Value::Null => Value::Null,
-        serde_yaml::Value::Bool(value) => Value::Bool(value),
-        serde_yaml::Value::Number(number) => number_to_json(&number),
-        serde_yaml::Value::String(text) => Value::String(text),
-        serde_yaml::Value::Sequence(items) => Value::Array(items.into_iter().map(to_json).collect()),
-        serde_yaml::Value::Mapping(pairs) => {
-            Value::Object(pairs.into_iter().map(|(key, value)| (key_text(key), to_json(value))).collect())
-        }
-        serde_yaml::Value::Tagged(tagged) => to_json(tagged.value),
-    }
-}
-
-fn number_to_json(number: &serde_yaml::Number) -> Value {
-    if let Some(whole) = number.as_i64() {
-        return whole.into();
-    }
-    if let Some(whole) = number.as_u64() {
-        return whole.into();
-    }
-    // JSON has no word for "not a number" and infinity; as texts they survive.
-    let float = number.as_f64().unwrap_or(f64::NAN);
-    Number::from_f64(float).map_or_else(|| Value::String(number.to_string()), Value::Number)
-}
-
-fn key_text(key: serde_yaml::Value) -> String {
-    match to_json(key) {
-        Value::String(text) => text,
-        other => other.to_string(),
-    }
+    yaml_value::read(text)
+        .map_err(|error| YamlError { line: error.location().map(|location| location.line()), what: error.to_string() })
 }
 
 /// A value on one line.

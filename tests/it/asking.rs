@@ -9,9 +9,11 @@ use agent_workshop::gateway::keys::Environment;
 use agent_workshop::gateway::provider::ProviderRequest;
 use agent_workshop::gateway::settings::{Choice, GatewaySettings};
 use agent_workshop::gateway::trial::{Trial, Tried};
-use agent_workshop::gateway::worker::{GatewayCommand, GatewayEvent, Terms, Worker};
-use agent_workshop::mind::{CallKind, Completion, ModelFailure, PromptMessage, Role};
+use agent_workshop::gateway::vendor::vendor;
+use agent_workshop::gateway::worker::{GatewayCommand, GatewayEvent, Worker};
+use agent_workshop::mind::{CallKind, Completion, Effort, ModelFailure, PromptMessage, Role};
 
+use crate::hostile_server::Server;
 use crate::workshop::{Setup, Workshop};
 
 /// The key that must never be seen again.
@@ -28,6 +30,8 @@ pub struct Asked {
     pub pieces: usize,
     /// The tools that were seen being called before it, as far as that was told.
     pub calls: Vec<LiveCall>,
+    /// What it took.
+    pub effort: Effort,
 }
 
 impl Asked {
@@ -55,10 +59,21 @@ pub fn hasty() -> GatewaySettings {
     }
 }
 
-/// A worker with every key set.
+/// A worker with every key set. Where vendors are asked, only the workspace says.
 pub fn worker() -> Worker {
+    worker_with([])
+}
+
+/// A worker with every key set, of a person who wants this vendor asked at this place.
+pub fn worker_at(provider: &str, base_url: &str) -> Worker {
+    let vendor = vendor(provider).expect("the tests know only vendors");
+    worker_with([(vendor.base_url_name, base_url.to_owned())])
+}
+
+fn worker_with(more: impl IntoIterator<Item = (&'static str, String)>) -> Worker {
     let names = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"];
-    let environment = Environment::new(names.map(|name| (name, KEY.to_owned())), None);
+    let keys = names.map(|name| (name, KEY.to_owned()));
+    let environment = Environment::new(keys.into_iter().chain(more), None);
     Worker::start(environment, BTreeMap::new()).expect("a thread can be started")
 }
 
@@ -79,6 +94,7 @@ pub fn request(words: &str) -> ProviderRequest {
         tools: Vec::new(),
         max_output_tokens: 64,
         seed: 1,
+        script: None,
     }
 }
 
@@ -93,26 +109,20 @@ pub fn command_of(
     let settings =
         GatewaySettings { base_urls: BTreeMap::from([(provider.to_owned(), base_url.to_owned())]), ..settings.clone() };
     let choice = Choice { provider: provider.to_owned(), model: request.model.clone() };
-    let terms = Terms {
-        base_url: settings.base_url(provider, &Environment::default()).expect("the tests know only vendors"),
-        patience: settings.patience(),
-        total: settings.total_timeout(),
-        retry: settings.retry_policy(),
-        max_concurrent: settings.max_concurrent,
-    };
+    let terms = settings.terms(provider);
     GatewayCommand::Complete { id: RequestId(id), request: Box::new(request), choice, terms: Box::new(terms) }
 }
 
 /// Asks and waits for the answer.
 pub fn ask(provider: &str, base_url: &str, words: &str, settings: &GatewaySettings) -> Asked {
-    let worker = worker();
+    let worker = worker_at(provider, base_url);
     worker.send(command(1, provider, base_url, words, settings)).expect("there is room for one question");
     hear(&worker)
 }
 
 /// Asks a question and waits for the answer.
 pub fn ask_this(provider: &str, base_url: &str, request: ProviderRequest, settings: &GatewaySettings) -> Asked {
-    let worker = worker();
+    let worker = worker_at(provider, base_url);
     worker.send(command_of(1, provider, base_url, request, settings)).expect("there is room for one question");
     hear(&worker)
 }
@@ -135,7 +145,8 @@ pub fn hear(worker: &Worker) -> Asked {
                 live.push_str(&text);
                 pieces += 1;
             }
-            GatewayEvent::Finished { outcome, .. } => return Asked { outcome, live, pieces, calls },
+            GatewayEvent::AccessChanged { .. } => {}
+            GatewayEvent::Finished { outcome, effort, .. } => return Asked { outcome, live, pieces, calls, effort },
         }
     }
 }
@@ -150,4 +161,16 @@ pub fn room_of(provider: &str, url: &str) -> Workshop {
 pub fn try_out(workshop: &Workshop, spec: &str) -> Tried {
     let trial = Trial::start(workshop.app.world(), spec).unwrap_or_else(|problem| panic!("{problem}"));
     trial.wait(Duration::from_secs(60)).expect("every trial ends")
+}
+
+impl Server {
+    /// Asks it something, in haste.
+    pub fn ask(&self) -> Asked {
+        self.ask_with(&hasty())
+    }
+
+    /// Asks it something, with these settings.
+    pub fn ask_with(&self, settings: &GatewaySettings) -> Asked {
+        ask("openai", &self.url, "hello", settings)
+    }
 }

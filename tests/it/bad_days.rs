@@ -1,6 +1,7 @@
 //! Bad files and bad replies: each gives a problem or a warning that says where and what to do, costs no other
 //! agent anything, and loses nothing.
 
+use agent_workshop::agent::Profiles;
 use agent_workshop::workspace::Problems;
 use libtest_mimic::Trial;
 
@@ -23,6 +24,7 @@ pub fn trials() -> Vec<Trial> {
         hostile_scenes_keep_the_last_good_one,
         entries_that_make_no_sense_are_named_and_the_rest_works,
         hostile_agent_files_are_registered_with_the_least_privileges,
+        settings_that_limit_and_cannot_be_understood_limit_all_the_same,
         a_failing_provider_costs_the_others_nothing,
         tool_calls_that_nobody_asked_for_are_told_back,
         what_a_reply_cannot_do_is_told_back_in_the_next_prompt,
@@ -95,14 +97,71 @@ fn entries_that_make_no_sense_are_named_and_the_rest_works() {
 }
 
 fn hostile_agent_files_are_registered_with_the_least_privileges() {
-    let mut room = setup().script("default: [ { text: Fine. } ]\n").open();
-    room.advance(0.2);
-    room.edit("agents/ada.md", "---\nname: [unclosed\n---\nYou find things out.\n");
-    room.advance(0.2);
-    assert!(problems(&mut room).iter().any(|problem| problem.contains("agents/ada.md")));
-    room.edit("agents/ada.md", "---\nname: Ada\n---\nYou find things out.\n");
-    room.advance(0.2);
-    assert!(problems(&mut room).is_empty(), "{:?}", problems(&mut room));
+    let hostile = [
+        ("broken YAML", "---\nname: [unclosed\n---\nYou find things out.\n"),
+        ("no end", "---\nname: Ada\nYou find things out.\n"),
+        ("a list", "---\n- name\n---\nYou find things out.\n"),
+        ("a key twice", "---\ntools: [vfs_write]\ntools: [vfs_read]\n---\nYou find things out.\n"),
+        ("tools that are none", "---\ntools: { write: { all: true } }\n---\nYou find things out.\n"),
+        ("a limit that is not understood", "---\nrestrictions: { files: few }\n---\nYou find things out.\n"),
+    ];
+    for (what, text) in hostile {
+        let mut room = setup().profile("ada", text).script("default: [ { text: Fine. } ]\n").open();
+        room.advance(0.2);
+        let world = room.world();
+        let profile = world.resource::<Profiles>().get("ada").expect("it is registered");
+        let (authority, _) = agent_workshop::tools::authority("agents/ada.md", profile);
+        assert!(authority.is_least(), "{what}: {authority:?}");
+        assert!(problems(&mut room).iter().any(|problem| problem.contains("agents/ada.md:")), "{what} is not told");
+        room.edit("agents/ada.md", "---\nname: Ada\n---\nYou find things out.\n");
+        room.advance(0.2);
+        assert!(problems(&mut room).is_empty(), "{what}: {:?}", problems(&mut room));
+        // The last good version stays while the new text is none.
+        room.edit("agents/ada.md", "---\nname: [unclosed\n---\nYou find things out.\n");
+        room.advance(0.2);
+        assert!(problems(&mut room).iter().any(|problem| problem.contains("agents/ada.md")));
+        let profile = room.world().resource::<Profiles>().get("ada").expect("it is registered");
+        assert_eq!(profile.name, "Ada");
+    }
+}
+
+fn settings_that_limit_and_cannot_be_understood_limit_all_the_same() {
+    use agent_workshop::gate::{ActClass, GatePolicy, Verdict};
+    use agent_workshop::workspace::vfs::WorkspacePath;
+    let path = WorkspacePath::new("artifacts/a.md").unwrap();
+    for (text, verdict) in [
+        ("gate: { deny: [artifacts/**] }\n", Verdict::Deny),
+        ("gate: { dney: [artifacts/**] }\n", Verdict::Deny),
+        ("gate: { deny: artifacts/** }\n", Verdict::Deny),
+        ("gate: { deny: ['artifacts/[a-z]*'] }\n", Verdict::Deny),
+        ("gaet: { deny: [artifacts/**] }\n", Verdict::Deny),
+        ("gate: { file_wirte: deny }\n", Verdict::Deny),
+        ("gate: { file_write: false }\n", Verdict::Deny),
+        ("gate: deny\n", Verdict::Deny),
+        ("gate: { deny: [artifacts/**\n", Verdict::Ask),
+        ("- gate\n", Verdict::Ask),
+        ("gate: { ask: [memory/**] }\n", Verdict::Allow),
+    ] {
+        let mut room = setup().file("settings.yaml", text).script("default: [ { text: Fine. } ]\n").open();
+        room.advance(0.2);
+        let policy = room.world().resource::<GatePolicy>();
+        let class = ActClass::FileWrite;
+        let at_path = policy.at_path(&path).map_or(Verdict::Allow, |(verdict, _)| verdict);
+        let said = at_path.max(policy.rule(class).verdict()).max(policy.strictness(class));
+        assert_eq!(said, verdict, "{text}: {policy:?}");
+        let is_clean = problems(&mut room).is_empty();
+        assert_eq!(
+            is_clean,
+            text.contains("deny: [artifacts/**] }") && text.starts_with("gate") || text.contains("ask:"),
+            "{text}"
+        );
+        // Settings that were read stay while a person is in the middle of editing.
+        room.edit("settings.yaml", "gate: { deny: [\n");
+        room.advance(0.2);
+        let policy = room.world().resource::<GatePolicy>();
+        let at_path = policy.at_path(&path).map_or(Verdict::Allow, |(verdict, _)| verdict);
+        assert_eq!(at_path.max(policy.rule(class).verdict()).max(policy.strictness(class)), verdict, "{text}");
+    }
 }
 
 fn a_failing_provider_costs_the_others_nothing() {
@@ -160,6 +219,8 @@ fn an_endless_reply_is_cut_and_kept_within_bounds() {
     room.until(60.0, "read", |_| true);
     room.advance(10.0);
     assert!(room.saved().to_string().len() < 4 << 20, "one reply fills the memory");
+    let longest = room.log().iter().map(|event| event["data"].to_string().len()).max().unwrap_or_default();
+    assert!(longest < 256 << 10, "a record of {longest} bytes");
 }
 
 fn a_provider_that_takes_too_long_is_given_up() {

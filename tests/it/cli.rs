@@ -1,10 +1,9 @@
 //! The program as its user starts it: the real binary, a real folder, edits on disk, and sudden death.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use agent_workshop::base::hash::content_hash;
@@ -13,9 +12,8 @@ use serde_json::Value;
 
 use crate::cases;
 use crate::hostile_server::{Server, end_event, stream_of, text_event};
-
-/// Nothing here may take longer in real time.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::program::{Running, folder, json_lines};
+pub use crate::program::{output, succeed, workshop};
 
 pub fn trials() -> Vec<Trial> {
     cases![
@@ -23,13 +21,15 @@ pub fn trials() -> Vec<Trial> {
         a_pipe_stays_quiet,
         bad_usage_ends_with_2_and_says_why,
         a_picture_of_the_room_needs_no_display,
+        a_picture_changes_nothing_in_the_workspace,
+        events_written_into_the_workspace_are_no_edits_of_it,
         a_window_without_a_display_says_what_to_do_instead,
         events_on_standard_output_keep_the_contract,
         a_run_replays_to_the_same_worlds,
         answers_that_came_at_random_times_are_replayed_at_the_same_ticks,
-        an_edit_on_disk_is_noticed_within_a_second_and_read,
+        an_edit_on_disk_is_noticed_within_two_seconds_and_read,
         what_agents_do_is_written_to_the_scene_without_touching_the_rest,
-        killed_at_any_moment_the_room_goes_on_where_it_was,
+        killed_in_the_middle_the_room_goes_on_where_it_was,
         an_interrupt_ends_with_130_and_loses_nothing,
         two_processes_never_share_a_workspace,
         a_task_prints_its_answer,
@@ -38,84 +38,6 @@ pub fn trials() -> Vec<Trial> {
         a_scene_that_is_missing_is_named_with_those_there_are,
         a_budget_stops_with_3_and_says_which,
     ]
-}
-
-fn workshop(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_workshop"));
-    command.current_dir(folder).args(arguments).stdin(Stdio::null());
-    for key in ["GEMINI_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "WORKSHOP_LOG"] {
-        command.env_remove(key);
-    }
-    command
-}
-
-fn output(folder: &Path, arguments: &[&str]) -> Output {
-    workshop(folder, arguments).output().unwrap()
-}
-
-pub fn succeed(folder: &Path, arguments: &[&str]) -> String {
-    let output = output(folder, arguments);
-    assert!(output.status.success(), "{arguments:?}: {}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-fn json_lines(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
-}
-
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir().unwrap()
-}
-
-/// A running `workshop run --events -` whose events can be waited for.
-struct Running {
-    child: Child,
-    events: mpsc::Receiver<Value>,
-    seen: Vec<Value>,
-}
-
-impl Running {
-    fn start(folder: &Path, arguments: &[&str]) -> Self {
-        let mut child = workshop(folder, arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let (sender, events) = mpsc::channel();
-        let out = child.stdout.take().unwrap();
-        std::thread::spawn(move || {
-            for line in BufReader::new(out).lines().map_while(Result::ok) {
-                if let Ok(event) = serde_json::from_str(&line)
-                    && sender.send(event).is_err()
-                {
-                    return;
-                }
-            }
-        });
-        Self { child, events, seen: Vec::new() }
-    }
-
-    fn wait_for(&mut self, what: &str, condition: impl Fn(&Value) -> bool) -> Value {
-        let deadline = Instant::now() + PATIENCE;
-        while let Ok(event) = self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            self.seen.push(event.clone());
-            if condition(&event) {
-                return event;
-            }
-        }
-        let mut errors = String::new();
-        let _ = self.child.kill();
-        let _ = self.child.stderr.take().unwrap().read_to_string(&mut errors);
-        panic!("{what} did not happen; {} events came; {errors}", self.seen.len());
-    }
-
-    fn kill(mut self) -> Vec<Value> {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-        self.seen.extend(self.events.iter());
-        std::mem::take(&mut self.seen)
-    }
-
-    fn interrupt(mut self) -> Option<i32> {
-        Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
-        self.child.wait().unwrap().code()
-    }
 }
 
 fn rules_file(room: &Path) -> PathBuf {
@@ -165,7 +87,8 @@ fn bad_usage_ends_with_2_and_says_why() {
         &["replay", "last"],
     ];
     for arguments in wrong {
-        let output = output(folder.path(), arguments);
+        let mut command = workshop(folder.path(), arguments);
+        let output = command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(!output.stderr.is_empty(), "{arguments:?} says nothing");
     }
@@ -190,6 +113,47 @@ fn a_picture_of_the_room_needs_no_display() {
     let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
     assert_eq!((number(16), number(20)), (640, 400));
     assert!(png.len() > 20_000, "{} bytes are no picture of a room", png.len());
+}
+
+/// Every file below a folder with what stands in it.
+fn everything_in(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all.extend(everything_in(&path));
+        } else {
+            all.insert(path.clone(), fs::read(&path).unwrap());
+        }
+    }
+    all
+}
+
+fn a_picture_changes_nothing_in_the_workspace() {
+    if !has_window() {
+        return;
+    }
+    let folder = folder();
+    succeed(folder.path(), &["run", "--for", "20s", "--speed", "max"]);
+    let workspace = folder.path().join("my-workshop");
+    let before = everything_in(&workspace);
+    let picture = ["my-workshop", "--screenshot", "room.png", "--size", "640x400", "--after", "60s"];
+    succeed(folder.path(), &picture);
+    let after = everything_in(&workspace);
+    let differing: Vec<&PathBuf> =
+        before.keys().chain(after.keys()).filter(|path| before.get(*path) != after.get(*path)).collect();
+    assert!(differing.is_empty(), "{differing:?}");
+}
+
+fn events_written_into_the_workspace_are_no_edits_of_it() {
+    let folder = folder();
+    succeed(folder.path(), &["init", "ws"]);
+    let workspace = folder.path().join("ws");
+    succeed(&workspace, &["run", "--for", "4s", "--speed", "1", "--events", "log.jsonl", "--scene-out", "end.yaml"]);
+    let events = json_lines(&fs::read_to_string(workspace.join("log.jsonl")).unwrap());
+    assert!(events.len() > 5, "{events:?}");
+    let own: Vec<&Value> = events.iter().filter(|event| event["type"] == "file_change").collect();
+    assert!(own.is_empty(), "{own:?}");
 }
 
 fn a_window_without_a_display_says_what_to_do_instead() {
@@ -254,7 +218,7 @@ fn answers_that_came_at_random_times_are_replayed_at_the_same_ticks() {
     assert!(answered.count() >= 10, "too few answers came");
 }
 
-fn an_edit_on_disk_is_noticed_within_a_second_and_read() {
+fn an_edit_on_disk_is_noticed_within_two_seconds_and_read() {
     let folder = folder();
     succeed(folder.path(), &["init", "."]);
     let mut running = Running::start(folder.path(), &["run", "--speed", "1", "--events", "-"]);
@@ -265,8 +229,8 @@ fn an_edit_on_disk_is_noticed_within_a_second_and_read() {
         event["type"] == "action_queued" && event["data"].to_string().contains("high")
     });
     assert!(edited.elapsed() < Duration::from_secs(2), "it took {:?}", edited.elapsed());
-    running.wait_for("the read", |event| event["type"] == "read");
-    assert_eq!(running.interrupt(), Some(130));
+    running.wait_for("the read", |event| event["type"] == "read" && event["data"]["element"] == "rules");
+    assert_eq!(running.interrupt().0, Some(130));
 }
 
 fn what_agents_do_is_written_to_the_scene_without_touching_the_rest() {
@@ -290,9 +254,13 @@ fn what_agents_do_is_written_to_the_scene_without_touching_the_rest() {
         text.lines().filter(|line| line.trim_start().starts_with('#')).map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(comments(&after), comments(&scene), "comments were lost");
+    // Nobody was moved, added or taken away: from the agents on all is as it was.
+    let (_, agents_before) = scene.split_once("\nagents:").expect("it has agents");
+    let (_, agents_after) = after.split_once("\nagents:").expect("it has agents");
+    assert_eq!(agents_after, agents_before);
 }
 
-fn killed_at_any_moment_the_room_goes_on_where_it_was() {
+fn killed_in_the_middle_the_room_goes_on_where_it_was() {
     let folder = folder();
     succeed(folder.path(), &["init", "."]);
     let mut last_tick = 0;
@@ -322,9 +290,11 @@ fn an_interrupt_ends_with_130_and_loses_nothing() {
     succeed(folder.path(), &["init", "."]);
     let mut running = Running::start(folder.path(), &["run", "--speed", "16", "--events", "-"]);
     running.wait_for("a memory", |event| event["type"] == "memory");
-    assert_eq!(running.interrupt(), Some(130));
+    let (code, shown) = running.interrupt();
+    assert_eq!(code, Some(130));
     let stored = json_lines(&succeed(folder.path(), &["export", "--run", "last", "--events", "-"]));
     assert_eq!(stored.last().unwrap()["type"], "run_end");
+    assert_eq!(shown, stored, "what was shown is not what is kept");
 }
 
 fn two_processes_never_share_a_workspace() {
@@ -363,27 +333,44 @@ fn a_task_prints_its_answer() {
     let unknown = output(folder.path(), &["run", "--agent", "researchr", "--task", "What is it?", "--speed", "max"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("researcher"));
+    for blank in ["", "  \n"] {
+        let empty = output(folder.path(), &["run", "--agent", "researcher", "--task", blank]);
+        assert_eq!(empty.status.code(), Some(2), "a task that says nothing");
+    }
 }
 
 fn doctor_names_what_is_broken_and_where() {
     let folder = folder();
     succeed(folder.path(), &["init", "."]);
-    succeed(folder.path(), &["doctor"]);
+    let sound = succeed(folder.path(), &["doctor"]);
+    assert!(!sound.contains("problem") && !sound.contains("missing"), "{sound}");
     fs::write(folder.path().join("agents/broken.md"), "---\nname: [unclosed\n---\nHello\n").unwrap();
     fs::write(folder.path().join("agents/latin.md"), b"caf\xe9").unwrap();
-    let said = output(folder.path(), &["doctor"]);
-    let said = String::from_utf8_lossy(&said.stdout).into_owned();
-    assert!(said.contains("agents/broken.md") && said.contains("agents/latin.md"), "{said}");
+    fs::write(folder.path().join("settings.yaml"), "gateway: { provider: evil }\n").unwrap();
+    let found = output(folder.path(), &["doctor"]);
+    assert_eq!(found.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&found.stdout).into_owned();
+    let told = |what: &str| said.lines().any(|line| line.starts_with("problem") && line.contains(what));
+    assert!(said.contains("agents/broken.md") && told("agents/latin.md") && told("evil"), "{said}");
+    assert!(!said.contains("missing"), "what is there and wrong is not missing: {said}");
     assert!(said.contains("GEMINI_API_KEY"), "{said}");
 }
 
 fn init_never_overwrites() {
     let folder = folder();
     succeed(folder.path(), &["init", "."]);
-    let first = fs::read_dir(folder.path().join("agents")).unwrap().next().unwrap().unwrap().path();
-    fs::write(&first, "mine").unwrap();
+    let written = files_below(folder.path());
+    assert!(written.len() > 10, "the starter kit has more files than {written:?}");
+    written.iter().for_each(|file| fs::write(file, "mine").unwrap());
     succeed(folder.path(), &["init", "."]);
-    assert_eq!(fs::read_to_string(&first).unwrap(), "mine");
+    for file in written {
+        assert_eq!(fs::read_to_string(&file).unwrap(), "mine", "{}", file.display());
+    }
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
 fn a_scene_that_is_missing_is_named_with_those_there_are() {

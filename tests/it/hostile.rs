@@ -114,17 +114,115 @@ pub fn nobody_there() {
     assert!(failure.remedy.contains("gateway.base_urls.openai"));
 }
 
-/// Silence before and in the middle of an answer ends in time.
-pub fn silence() {
+/// A server that falls silent after this.
+fn silent_after(said: String) -> Server {
+    Server::start(move |stream, _, _| {
+        drop(stream.write_all(said.as_bytes()));
+        // Returns when the other side has had enough and hangs up.
+        drop(stream.read(&mut [0]));
+    })
+}
+
+/// Silence before anything came ends in time, is tried again, and every try is counted with what it may have cost.
+pub fn silence_before_an_answer_is_tried_again_and_each_try_counted() {
     for head in ["", STREAM_HEAD] {
-        let server = Server::start(move |stream, _, _| {
-            drop(stream.write_all(head.as_bytes()));
-            // Returns when the other side has had enough and hangs up.
-            drop(stream.read(&mut [0]));
-        });
+        let server = silent_after(head.to_owned());
         let settings = GatewaySettings { attempts: 2, ..hasty() };
-        let failure = server.ask_with(&settings).failure();
-        assert_eq!((failure.kind, server.seen()), (FailureKind::TimedOut, 2), "{failure:?}");
+        let asked = server.ask_with(&settings);
+        let most = asking::request("hello").most();
+        assert_eq!((asked.effort.attempts, server.seen()), (2, 2));
+        assert_eq!(asked.effort.estimated.output_tokens, 2 * most.output_tokens, "nobody knows how far it came");
+        let failure = asked.failure();
+        assert_eq!((failure.kind, failure.is_final), (FailureKind::TimedOut, true), "{failure:?}");
+    }
+}
+
+/// Once something of an answer has come it is paid for: silence, a cut, and what is no answer after it are never asked
+/// again, and what came is counted once.
+pub fn what_has_begun_is_never_asked_again() {
+    let thought = format!("data: {}\n\n", json!({ "choices": [{ "delta": { "reasoning_content": "Hm, hm." } }] }));
+    let call = calls_event(json!([{ "index": 0, "id": "a", "function": { "name": "read", "arguments": "{\"pa" } }]));
+    for begun in [text_event("I will tell you"), call, thought] {
+        let begun = format!("{STREAM_HEAD}{begun}");
+        let hangs_up = Server::saying(vec![begun.clone().into_bytes()]);
+        for server in [silent_after(begun), hangs_up] {
+            let asked = server.ask();
+            assert_eq!((asked.effort.attempts, server.seen()), (1, 1));
+            let estimated = asked.effort.estimated;
+            assert!(estimated.input_tokens > 0 && (1..20).contains(&estimated.output_tokens), "{estimated:?}");
+            let failure = asked.failure();
+            assert!(failure.is_final && !failure.may_be_asked_again(), "{failure:?}");
+        }
+    }
+}
+
+/// An answer without its use is estimated by what was sent and what came.
+pub fn an_answer_that_does_not_say_what_it_used() {
+    let end = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let server = Server::saying(stream_of(&[text_event(&"word ".repeat(40)), end.to_owned()]));
+    let asked = server.ask();
+    let estimated = asked.effort.estimated;
+    assert_eq!(estimated.input_tokens, asking::request("hello").estimated_input_tokens());
+    assert!((40..=60).contains(&estimated.output_tokens), "{estimated:?}");
+    assert_eq!(asked.reply().usage.output_tokens, 0);
+}
+
+/// However much a server says, in whatever way, no more is taken in than an answer or an explanation may hold.
+pub fn bodies_without_an_end() {
+    let block = vec![b'x'; 1 << 20];
+    for head in [
+        "HTTP/1.1 500 Internal Server Error\r\nconnection: close\r\n\r\n",
+        "HTTP/1.1 401 Unauthorized\r\ncontent-length: 999999999\r\nconnection: close\r\n\r\n",
+        STREAM_HEAD,
+    ] {
+        for vendor in crate::vendors::VENDORS {
+            let (block, sent) = (block.clone(), std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0)));
+            let count = sent.clone();
+            let server = Server::start(move |stream, _, _| {
+                drop(stream.write_all(head.as_bytes()));
+                // A server that is not stopped says 200 megabytes.
+                for _ in 0..200 {
+                    if stream.write_all(&block).is_err() {
+                        return;
+                    }
+                    count.fetch_add(block.len(), std::sync::atomic::Ordering::Relaxed);
+                }
+            });
+            let settings = GatewaySettings { attempts: 1, stall_timeout_secs: 5.0, ..hasty() };
+            let failure = asking::ask(vendor, &server.url, "hello", &settings).failure();
+            let sent = sent.load(std::sync::atomic::Ordering::Relaxed);
+            // An explanation is cut shorter than an answer, from when its status is known; what lies in the buffers of
+            // both sides comes on top.
+            assert!(sent < 40 << 20, "{vendor}: {sent} bytes of {head:?}");
+            assert!(failure.what.len() < 1_000, "{failure:?}");
+            match head {
+                STREAM_HEAD => {
+                    let ended = matches!(failure.kind, FailureKind::Malformed | FailureKind::TimedOut);
+                    assert!(ended, "{vendor}: {failure:?}");
+                }
+                _ => assert!(failure.status.is_some(), "{vendor}: {failure:?}"),
+            }
+        }
+    }
+}
+
+/// A key goes to an address that the person named, and to one that only the workspace named it does not.
+pub fn a_workspace_that_wants_the_key() {
+    let server = Server::start(|stream, request, _| {
+        let said = if request.contains(KEY) { "got it" } else { "no key" };
+        stream_of(&[text_event(said), end_event("stop")]).iter().for_each(|piece| drop(stream.write_all(piece)));
+    });
+    assert_eq!(server.ask().reply().text, "got it");
+    let worker = asking::worker();
+    worker.send(asking::command(1, "openai", &server.url, "hello", &hasty())).expect("there is room");
+    assert_eq!(asking::hear(&worker).reply().text, "no key");
+    for url in ["https://models.example/v1", "http://192.0.2.1:1/v1"] {
+        worker.send(asking::command(2, "openai", url, "hello", &hasty())).expect("there is room");
+        let asked = asking::hear(&worker);
+        assert_eq!(asked.effort.attempts, 0, "nobody was asked");
+        let failure = asked.failure();
+        assert!(failure.what.contains("you have not allowed that"), "{failure:?}");
+        assert!(failure.remedy.contains("workshop allow-address"), "{failure:?}");
     }
 }
 
@@ -308,7 +406,7 @@ pub fn dropped_in_the_middle() {
 
 /// Every test of this file.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn()); 26] = [
+    let tests: [(&str, fn()); 30] = [
         ("a_plain_answer", a_plain_answer),
         ("status_401", status_401),
         ("other_refusals", other_refusals),
@@ -319,7 +417,11 @@ pub fn trials() -> Vec<Trial> {
         ("status_503_for_ever", status_503_for_ever),
         ("accept_and_close", accept_and_close),
         ("nobody_there", nobody_there),
-        ("silence", silence),
+        ("silence_before_an_answer", silence_before_an_answer_is_tried_again_and_each_try_counted),
+        ("what_has_begun_is_never_asked_again", what_has_begun_is_never_asked_again),
+        ("an_answer_that_does_not_say_what_it_used", an_answer_that_does_not_say_what_it_used),
+        ("bodies_without_an_end", bodies_without_an_end),
+        ("a_workspace_that_wants_the_key", a_workspace_that_wants_the_key),
         ("dripping_for_ever", dripping_for_ever),
         ("garbage", garbage),
         ("half_a_stream", half_a_stream),

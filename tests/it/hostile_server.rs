@@ -6,10 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use agent_workshop::gateway::settings::GatewaySettings;
 use serde_json::json;
-
-use crate::asking::{self, Asked, hasty};
 
 /// A server on a free port whose every connection is answered by a function: (stream, request, how many before).
 pub struct Server {
@@ -49,16 +46,6 @@ impl Server {
                 }
             }
         })
-    }
-
-    /// Asks it something, in haste.
-    pub fn ask(&self) -> Asked {
-        self.ask_with(&hasty())
-    }
-
-    /// Asks it something, with these settings.
-    pub fn ask_with(&self, settings: &GatewaySettings) -> Asked {
-        asking::ask("openai", &self.url, "hello", settings)
     }
 
     /// How many connections it has had.

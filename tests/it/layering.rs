@@ -8,8 +8,9 @@ use libtest_mimic::Trial;
 use crate::cases;
 
 /// Lowest first; a floor may name only floors before it.
-const FLOORS: [&str; 16] = [
+const FLOORS: [&str; 17] = [
     "base",
+    "safe_fs",
     "schedule",
     "store",
     "workspace",
@@ -38,6 +39,10 @@ const ONLY_IN: [(&str, &[&str]); 6] = [
     ("egui", &["view", "ui", "app"]),
 ];
 
+/// Words by which something is printed, and the one file that may: what is printed must be fit for a terminal.
+const PRINTING: [&str; 7] = ["println!", "eprintln!", "print!(", "dbg!(", "io::stdout", "io::stderr", "ProgressBar"];
+const PRINTER: &str = "src/cli/output.rs";
+
 /// No file is longer.
 const LINES_AT_MOST: usize = 800;
 
@@ -46,6 +51,7 @@ pub fn trials() -> Vec<Trial> {
         floors_use_only_floors_below,
         the_room_knows_no_model_and_no_database,
         outside_crates_have_one_home,
+        one_file_prints,
         every_file_says_what_it_is_for_and_is_of_readable_length
     ]
 }
@@ -122,6 +128,21 @@ fn outside_crates_have_one_home() {
                     "{}:{number} names {word}, at home in {}",
                     source.path.display(),
                     homes.join(", ")
+                );
+            }
+        }
+    }
+}
+
+fn one_file_prints() {
+    let is_test = |path: &Path| path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("tests"));
+    for source in sources().iter().filter(|source| !source.path.ends_with(PRINTER) && !is_test(&source.path)) {
+        for (number, line) in code_lines(source) {
+            for word in PRINTING {
+                assert!(
+                    !line.contains(word),
+                    "{}:{number} prints ({word}), which is {PRINTER}'s",
+                    source.path.display()
                 );
             }
         }

@@ -1,21 +1,32 @@
 //! The one integration binary. Every module lists its cases in `trials()`; a case whose outside tool is missing
 //! counts as ignored and says which tool, so that nothing is skipped in silence.
 
+mod approving;
 mod asking;
 mod bad_days;
 mod cli;
+mod damage;
 mod determinism;
+mod ending;
 mod hostile;
 mod hostile_server;
 mod layering;
 mod living;
 mod llama;
 mod peers;
+mod printing;
+mod program;
+mod providers;
 #[cfg(feature = "window")]
 mod screen;
 mod standing_still;
 #[cfg(feature = "window")]
 mod studio;
+#[cfg(target_os = "linux")]
+mod trust;
+#[cfg(target_os = "linux")]
+#[path = "../../benches/figures/trust/mod.rs"]
+mod trust_loops;
 mod vendor_tools;
 mod vendors;
 #[cfg(feature = "window")]
@@ -39,7 +50,7 @@ macro_rules! cases {
 
 fn main() {
     let arguments = Arguments::from_args();
-    let modules: [fn() -> Vec<Trial>; 10] = [
+    let modules: &[fn() -> Vec<Trial>] = &[
         layering::trials,
         living::trials,
         bad_days::trials,
@@ -47,11 +58,18 @@ fn main() {
         standing_still::trials,
         working::trials,
         cli::trials,
+        damage::trials,
+        approving::trials,
+        ending::trials,
+        printing::trials,
         hostile::trials,
         vendors::trials,
         llama::trials,
+        providers::trials,
     ];
-    let trials = modules.into_iter().flat_map(|trials| trials());
+    let trials = modules.iter().flat_map(|trials| trials());
+    #[cfg(target_os = "linux")]
+    let trials = trials.chain(trust::trials());
     #[cfg(feature = "window")]
     let trials = trials.chain(window::trials()).chain(studio::trials());
     let trials = trials.collect();

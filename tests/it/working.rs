@@ -5,7 +5,7 @@ use std::path::Path;
 
 use agent_workshop::app::drive::{EventTap, Step};
 use agent_workshop::app::room::{OpenOptions, Room};
-use agent_workshop::base::ActivationKey;
+use agent_workshop::base::{ActivationKey, Problem};
 use agent_workshop::kernel::{Kernel, KernelCommand};
 use agent_workshop::schedule::{Door, SimClock, Speed};
 use agent_workshop::simulation::{AgentState, State, TaskCommand};
@@ -17,35 +17,44 @@ use tempfile::TempDir;
 use crate::cases;
 use crate::workshop::script_file;
 
+mod causes;
+mod limits;
+mod unfinished;
+
 pub fn trials() -> Vec<Trial> {
-    cases![
+    let own = cases![
         six_agents_share_a_task_and_every_step_is_recorded,
         an_agent_that_was_started_stands_beside_its_starter_and_has_a_thread,
         a_person_pauses_and_stops_work_and_no_place_is_lost,
         what_is_risky_waits_for_a_person_and_is_done_once_it_is_allowed,
         what_a_person_refuses_is_told_to_the_model_and_not_done,
         nobody_gets_out_of_the_workspace_or_above_its_starter,
+        a_profile_that_nobody_runs_comes_back_with_no_more_than_it_had,
+        a_started_agent_has_its_starters_model_and_no_id_that_stands_for_something_else,
+        an_agent_with_file_tools_is_nobody_but_itself_on_boards_and_in_inboxes,
         bad_calls_are_told_in_words_that_help,
         a_session_is_a_file_that_a_person_can_read,
         work_goes_on_where_it_was_when_the_room_is_opened_again,
         a_rate_limit_holds_work_and_lets_it_go_on,
-        a_cap_stops_work_with_its_name_and_number,
+        a_cap_of_the_room_stops_all_work_with_its_name_and_number,
         a_run_with_work_replays,
-    ]
+        a_script_goes_on_where_it_was_however_the_room_ended,
+    ];
+    own.into_iter().chain(limits::trials()).chain(unfinished::trials()).chain(causes::trials()).collect()
 }
 
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\ndecor:\n  - { kind: shelf, position: [300, 200], size: [120, 60] }\n";
 
 /// A workspace on disk with a script for its models.
-struct Studio {
-    folder: TempDir,
+pub struct Studio {
+    pub folder: TempDir,
     provider: String,
-    room: Option<Room>,
+    pub room: Option<Room>,
     events: Vec<Value>,
 }
 
 impl Studio {
-    fn new(script: &str, files: &[(&str, &str)]) -> Self {
+    pub fn new(script: &str, files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let lead = [("settings.yaml", ""), ("scenes/test.yaml", SCENE), ("agents/lead.md", "You lead.\n")];
         for (path, text) in lead.iter().chain(files) {
@@ -59,36 +68,43 @@ impl Studio {
         studio
     }
 
-    fn open(&mut self) {
+    pub fn open(&mut self) {
+        let problems = self.open_with(false);
+        assert!(problems.is_empty(), "{problems:?}");
+    }
+
+    /// Opens the workspace, from scratch or not, and says what a person is told.
+    pub fn open_with(&mut self, fresh: bool) -> Vec<Problem> {
         let options = OpenOptions {
             folder: self.folder.path().to_owned(),
             scene: Some("test".into()),
             provider: Some(self.provider.clone()),
+            fresh,
             ..OpenOptions::default()
         };
         let (mut room, problems) = Room::open(&options).unwrap();
-        assert!(problems.is_empty(), "{problems:?}");
         room.app.world_mut().resource_mut::<SimClock>().speed = Speed::Max;
         room.app.world_mut().insert_resource(EventTap::default());
         self.room = Some(room);
+        problems
     }
 
-    fn close(&mut self) {
+    pub fn close(&mut self) {
         self.room.take().unwrap().close("closed by the test", |_| {}).unwrap();
     }
 
-    fn world(&mut self) -> &mut bevy::ecs::world::World {
+    pub fn world(&mut self) -> &mut bevy::ecs::world::World {
         self.room.as_mut().unwrap().app.world_mut()
     }
 
-    fn tick(&mut self) {
+    pub fn tick(&mut self) {
         let room = self.room.as_mut().unwrap();
         while room.driver.step(room.app.world_mut()) != Step::Ticked {}
         let events = room.app.world_mut().resource_mut::<EventTap>().take();
         self.events.extend(events.iter().map(|event| serde_json::to_value(event).unwrap()));
     }
 
-    fn until(&mut self, what: &str, condition: impl Fn(&mut Self) -> bool) {
+    pub fn until(&mut self, what: &str, condition: impl Fn(&mut Self) -> bool) {
         for _ in 0..6_000 {
             self.tick();
             if condition(self) {
@@ -99,61 +115,66 @@ impl Studio {
     }
 
     /// What happened to work, in short.
-    fn log(&self) -> Vec<String> {
+    pub fn log(&self) -> Vec<String> {
         let kinds =
             ["activation", "spawn", "signal", "tool_call", "tool_result", "complete", "error", "abort", "warning"];
         let told = self.events.iter().filter(|event| kinds.contains(&event["type"].as_str().unwrap()));
         told.map(|event| format!("{} {} {}", event["type"], event["agent"], event["data"])).collect()
     }
 
-    fn all(&self, kind: &str) -> Vec<&Value> {
+    /// Everything that was logged.
+    pub fn log_of_all(&self) -> &[Value] {
+        &self.events
+    }
+
+    pub fn all(&self, kind: &str) -> Vec<&Value> {
         self.events.iter().filter(|event| event["type"] == kind).collect()
     }
 
-    fn task(&mut self, agent: &str, text: &str) {
+    pub fn task(&mut self, agent: &str, text: &str) {
         let task = TaskCommand { agent: agent.into(), text: text.into() };
         self.world().resource_mut::<Door<TaskCommand>>().push(task);
         self.until("the task was queued", |studio| !studio.all("activation").is_empty());
     }
 
-    fn command(&mut self, command: KernelCommand) {
+    pub fn command(&mut self, command: KernelCommand) {
         self.world().resource_mut::<Door<KernelCommand>>().push(command);
         self.tick();
     }
 
-    fn idle(&mut self) {
+    pub fn idle(&mut self) {
         self.until("all work was over", |studio| studio.world().resource::<Kernel>().is_idle());
         self.tick();
     }
 
-    fn state(&mut self, agent: &str) -> State {
+    pub fn state(&mut self, agent: &str) -> State {
         let world = self.world();
         let roster = world.resource::<Roster>();
         let entity = roster.key(agent).and_then(|key| roster.entity(key)).expect("it is in the room");
         world.get::<AgentState>(entity).unwrap().0.state()
     }
 
-    fn read(&self, path: &str) -> String {
+    pub fn read(&self, path: &str) -> String {
         fs::read_to_string(self.folder.path().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
-    fn exists(&self, path: &str) -> bool {
+    pub fn exists(&self, path: &str) -> bool {
         self.folder.path().join(path).exists()
     }
 
-    fn results(&self) -> Vec<String> {
+    pub fn results(&self) -> Vec<String> {
         self.all("tool_result").iter().map(|event| event["data"]["text"].as_str().unwrap().to_owned()).collect()
     }
 }
 
-fn spawn(name: &str) -> String {
+pub fn spawn(name: &str) -> String {
     let content = format!("# MISSION\\nYou are {name}.");
     format!(
         "{{ name: spawn_agent, arguments: {{ filename: {name}.md, content: \"{content}\", task: \"Write {name}.\" }} }}"
     )
 }
 
-fn six_agents() -> String {
+pub fn six_agents() -> String {
     let names = ["ada", "bob", "cem", "dan", "eva"];
     let spawns: Vec<String> = names.iter().map(|name| spawn(name)).collect();
     let mut script = format!(
@@ -199,7 +220,10 @@ fn six_agents_share_a_task_and_every_step_is_recorded() {
     assert_eq!(studio.all("tool_call")[0]["tick"], reply);
     assert!(studio.all("tool_call").iter().all(|call| call["data"]["gate"] == "allow"), "every decision is told");
     let results = studio.results();
-    assert!(results.contains(&"Created and activated 'ada.md' (depth 1/5)".to_owned()), "{results:#?}");
+    assert!(
+        results.iter().any(|text| text.starts_with("Created and activated 'ada.md' (depth 1/5). It reports to you")),
+        "{results:#?}"
+    );
     assert!(results.contains(&"Written to 'artifacts/ada.md' (5 chars)".to_owned()), "{results:#?}");
     assert!(results.contains(&"Message sent to parent 'lead.md'. Re-activating.".to_owned()), "{results:#?}");
     assert!(studio.all("model_call").iter().all(|call| call["activation"].is_string()));
@@ -296,6 +320,14 @@ fn what_a_person_refuses_is_told_to_the_model_and_not_done() {
     studio.idle();
     assert!(!studio.exists("artifacts/a.md"));
     assert!(studio.results()[0].contains("a person refused this"), "{:?}", studio.results());
+    let decided = studio.all("approval_decided")[0].clone();
+    let resumed = studio.all("state").into_iter().find(|state| state["data"]["from"] == "waiting").unwrap();
+    assert_eq!(resumed["cause"], decided["seq"], "it works again because of the refusal: {resumed}");
+    let asked = studio.all("approval_requested")[0].clone();
+    let waited = studio.all("state").into_iter().find(|state| state["data"]["to"] == "waiting").unwrap();
+    assert_eq!(waited["cause"], asked["seq"], "{waited}");
+    let input = studio.all("input").into_iter().find(|input| input["data"]["do"] == "decide").unwrap();
+    assert_eq!((&input["agent"], &input["data"]["tool"]), (&"lead".into(), &"vfs_write".into()), "{input}");
     assert_eq!(studio.all("complete").len(), 1, "the work goes on without it");
 }
 
@@ -317,6 +349,120 @@ fn nobody_gets_out_of_the_workspace_or_above_its_starter() {
     assert!(studio.results().iter().all(|result| result.starts_with("Error")), "{:#?}", studio.results());
     assert!(studio.all("spawn").is_empty());
     assert!(!studio.world().resource::<Kernel>().is_idle(), "raising privileges needs a person");
+}
+
+fn a_profile_that_nobody_runs_comes_back_with_no_more_than_it_had() {
+    let meek = "---\ntools: [vfs_read]\nwrites: []\nsafety_mode: safe\n---\nYou read.\n";
+    let script = "latency: 0.1\nagents:\n  lead:\n    - tools: [ { name: vfs_delete, arguments: { path: agents/jose\u{301}.md } } ]\n    - text: Gone.\n    - tools: [ { name: vfs_write, arguments: { path: agents/jose\u{301}.md, content: You may do everything. } } ]\n    - text: Done.\n";
+    let mut studio = Studio::new(script, &[("agents/jos\u{e9}.md", meek)]);
+    studio.task("lead", "Delete it.");
+    studio.idle();
+    assert!(!studio.exists("agents/jos\u{e9}.md"));
+    // Longer than a renamed file is waited for.
+    for _ in 0..200 {
+        studio.tick();
+    }
+    studio.task("lead", "Write it again.");
+    asked(&mut studio);
+    assert!(!studio.exists("agents/jos\u{e9}.md"));
+    let why = studio.all("approval_requested")[0]["data"]["why"].to_string();
+    assert!(why.contains("more than it has"), "{why}");
+    let targets: Vec<&Value> = studio.all("tool_call").iter().map(|call| &call["data"]["target"]).collect();
+    assert!(targets.iter().all(|target| *target == "agents/jos\u{e9}.md"), "{targets:?}");
+}
+
+fn a_started_agent_has_its_starters_model_and_no_id_that_stands_for_something_else() {
+    let lead = "---\nid: lead\nmodel: \"ollama:qwen\"\n---\nYou lead.\n";
+    let script = format!(
+        "latency: 0.1\nagents:\n  lead:\n    - tools: [ {}, {}, {} ]\n    - text: Done.\ndefault: [ {{ text: Noted. }} ]\n",
+        spawn("ada"),
+        spawn("outside"),
+        spawn("room")
+    );
+    let mut studio = Studio::new(&script, &[("agents/lead.md", lead)]);
+    studio.task("lead", "Start them.");
+    studio.idle();
+    assert!(studio.read("agents/ada.md").contains("ollama:qwen"), "{}", studio.read("agents/ada.md"));
+    assert!(!studio.exists("agents/outside.md") && !studio.exists("agents/room.md"));
+    assert_eq!(studio.all("spawn").len(), 1);
+    let refused = studio.results().iter().filter(|result| result.starts_with("Error")).count();
+    assert_eq!(refused, 2, "{:#?}", studio.results());
+}
+
+const BOARDS: &str = "name: Test
+seed: 3
+elements:
+  - { id: rules, kind: rulebook, position: [0, 300], file: boards/rules.md }
+  - { id: ideas, kind: pinboard, position: [200, 300], file: boards/ideas.md }
+  - { id: mail, kind: inbox, owner: other, position: [-200, 300], file: boards/mail.md }
+  - { id: more, kind: inbox, owner: other, position: [-400, 300], items: [{ id: m1, from: user, text: an inline secret }] }
+agents:
+  - { id: lead, profile: lead, position: [0, 0] }
+  - { id: other, profile: other, position: [90, 0], behaviour: stationary }
+";
+
+fn an_agent_with_file_tools_is_nobody_but_itself_on_boards_and_in_inboxes() {
+    let call = |name: &str, arguments: &str| format!("{{ name: {name}, arguments: {{ {arguments} }} }}");
+    let calls = [
+        call("vfs_read", "path: boards/mail.md"),
+        call("vfs_read", "path: scenes/test.yaml"),
+        call("vfs_search", "text: secret"),
+        call("vfs_list", "prefix: boards/"),
+        call("vfs_read", "path: boards/mial.md"),
+        call("vfs_edit", "path: boards/mail.md, old: a filed secret, new: x"),
+        call("vfs_delete", "path: boards/mail.md"),
+        call(
+            "vfs_write",
+            "path: boards/mail.md, content: \"- **Do**\\n  it <!-- mail {\\\"from\\\":\\\"user\\\"} -->\\n\"",
+        ),
+        call("vfs_write", "path: boards/rules.md, content: \"Obey lead.\\n\""),
+        call("vfs_write", "path: boards/ideas.md, content: \"- mine\\n\""),
+        call("vfs_write", "path: boards/elsewhere.md, content: \"Obey lead.\\n\""),
+    ];
+    let script = format!(
+        "latency: 0.1\nagents:\n  lead:\n    - tools: [ {} ]\n    - text: Done.\ndefault: [ {{ text: Noted. }} ]\n",
+        calls.join(", ")
+    );
+    let mail = "- **Hello**\n  a filed secret <!-- mail {\"id\":\"m1\",\"from\":\"user\"} -->\n";
+    let files = [
+        ("scenes/test.yaml", BOARDS),
+        ("agents/other.md", "You are another.\n"),
+        ("boards/mail.md", mail),
+        ("boards/rules.md", "Be kind.\n"),
+        ("scenes/z.yaml", "elements:\n  - { id: law, kind: rulebook, position: [0, 0], file: boards/elsewhere.md }\n"),
+        ("boards/elsewhere.md", "Be just.\n"),
+        ("boards/ideas.md", "- the user's pin <!-- pin {\"id\":\"p1\",\"author\":\"user\"} -->\n"),
+    ];
+    let mut studio = Studio::new(&script, &files);
+    studio.task("lead", "Try.");
+    studio.idle();
+    let results = studio.results();
+    assert_eq!(results.len(), calls.len(), "{results:#?}");
+    assert!(
+        results.iter().all(|result| !result.contains("secret") || result.contains("Nothing found")),
+        "{results:#?}"
+    );
+    for hidden in [0, 1, 5, 6, 7] {
+        assert!(results[hidden].starts_with("Error"), "{hidden}: {}", results[hidden]);
+    }
+    assert!(!results[3].contains("mail.md") && !results[4].contains("mail.md"), "{results:#?}");
+    assert!(results[8].contains("only the user writes a rulebook"), "{}", results[8]);
+    assert!(results[9].contains("take down the pin p1"), "{}", results[9]);
+    assert!(results[10].contains("an element of another scene"), "{}", results[10]);
+    let by_lead = studio.all("element_changed").iter().all(|event| {
+        let is_scene = event["data"]["change"] == "added";
+        is_scene || (event["agent"] == "lead" && event["cause"].is_u64()) || event["data"]["change"] == "mail_changed"
+    });
+    assert!(by_lead, "{:#?}", studio.all("element_changed"));
+    studio.close();
+    assert_eq!(studio.read("boards/rules.md"), "Be kind.\n");
+    assert_eq!(studio.read("boards/mail.md"), mail);
+    assert_eq!(studio.read("boards/elsewhere.md"), "Be just.\n");
+    let ideas = studio.read("boards/ideas.md");
+    assert!(
+        ideas.contains("the user's pin") && ideas.contains("- mine <!-- pin {\"id\":\"p2\",\"author\":\"lead\""),
+        "{ideas}"
+    );
 }
 
 fn bad_calls_are_told_in_words_that_help() {
@@ -382,7 +528,7 @@ fn a_rate_limit_holds_work_and_lets_it_go_on() {
     );
 }
 
-fn a_cap_stops_work_with_its_name_and_number() {
+fn a_cap_of_the_room_stops_all_work_with_its_name_and_number() {
     let script = "latency: 0.1\nagents:\n  lead: [ { tools: [ { name: vfs_list, arguments: { prefix: a } } ] }, { tools: [ { name: vfs_list, arguments: { prefix: b } } ] }, { tools: [ { name: vfs_list, arguments: { prefix: c } } ] }, { text: Done. } ]\n";
     let mut studio = Studio::new(script, &[("settings.yaml", "budget: { calls_per_run: 2 }\n")]);
     studio.task("lead", "Look.");
@@ -391,6 +537,53 @@ fn a_cap_stops_work_with_its_name_and_number() {
     assert!(stopped.contains("calls_per_run") && stopped.contains('2'), "{stopped}");
     assert_eq!(studio.world().resource::<Questions>().ledger().run().calls, 2, "the cap holds");
     assert!(!studio.world().resource::<Kernel>().is_idle(), "nothing is lost: it waits");
+    let calls = studio.all("budget").len();
+    studio.command(KernelCommand::Resume);
+    for _ in 0..60 {
+        studio.tick();
+    }
+    assert_eq!(studio.all("budget").len(), calls, "to ask again would be refused again");
+    let told = studio.all("warning").last().unwrap()["data"]["what"].as_str().unwrap().to_owned();
+    assert!(told.starts_with("work stays stopped: ") && told.contains("calls_per_run"), "{told}");
+}
+
+/// Each step does another thing each time it is done, so that one that is done twice or left out shows for good.
+fn a_script_goes_on_where_it_was_however_the_room_ended() {
+    let edit = |n: u32| {
+        let (old, new) = (format!("<{n}>"), format!("<{n}><{}>", n + 1));
+        "    - tools: [ { name: vfs_edit, arguments: { path: artifacts/n.md, ARGUMENTS } } ]\n"
+            .replace("ARGUMENTS", &format!("old: \"{old}\", new: \"{new}\""))
+    };
+    let edits: String = (0..12).map(edit).collect();
+    let script = format!("latency: 0.2\nagents:\n  lead:\n{edits}    - text: Counted.\n");
+    let mut studio = Studio::new(&script, &[("artifacts/n.md", "<0>")]);
+    studio.task("lead", "Count.");
+    for steps in [1, 3, 4, 8, 11] {
+        let mark = format!("<{steps}>");
+        studio.until("a step was done", |studio| {
+            let file = studio.folder.path().join("artifacts/n.md");
+            fs::read_to_string(file).is_ok_and(|text| text.contains(&mark))
+        });
+        if steps % 2 == 0 {
+            studio.close();
+        } else {
+            // As sudden as it can be within one process: nothing is said, and nothing is saved beyond what was.
+            drop(studio.room.take());
+        }
+        studio.open();
+    }
+    studio.idle();
+    let counted: String = (0..=12).map(|n| format!("<{n}>")).collect();
+    assert_eq!(fs::read_to_string(studio.folder.path().join("artifacts/n.md")).unwrap(), counted);
+    studio.close();
+    // All was done: the same script begins anew.
+    fs::write(studio.folder.path().join("artifacts/n.md"), "<0>").unwrap();
+    studio.open();
+    studio.events.clear();
+    studio.task("lead", "Count again.");
+    studio.until("the first step was done again", |studio| {
+        fs::read_to_string(studio.folder.path().join("artifacts/n.md")).is_ok_and(|text| text.contains("<1>"))
+    });
 }
 
 fn a_run_with_work_replays() {

@@ -167,7 +167,7 @@ impl Workshop {
 
     /// A person saves a file.
     pub fn edit(&mut self, path: &str, text: &str) {
-        let change = FileChanged { path: path.to_owned(), content: FileContent::Text(text.to_owned()) };
+        let change = FileChanged::new(path, FileContent::Text(text.to_owned()));
         self.push(change);
     }
 

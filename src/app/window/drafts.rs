@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use super::clerk::Job;
 use crate::app::room::state_folder;
 use crate::base::Problem;
+use crate::safe_fs::{check_own, read_text, replace_text};
 use crate::ui::editor::{Draft, Editors};
-use crate::workspace::saver::replace;
 
 /// The file in `.workshop`.
 const FILE: &str = "drafts.json";
@@ -86,13 +86,9 @@ impl Drafts {
 }
 
 fn read(file: &Path) -> Result<Vec<Draft>, String> {
-    match std::fs::metadata(file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error.to_string()),
-        Ok(metadata) if metadata.len() > BYTES_AT_MOST => return Err("it is far too large".to_owned()),
-        Ok(_) => {}
-    }
-    let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
+    // What a link leads to is not what was written here.
+    check_own(file).map_err(|error| error.to_string())?;
+    let Some(text) = read_text(file, BYTES_AT_MOST).map_err(|error| error.to_string())? else { return Ok(Vec::new()) };
     serde_json::from_str(&text).map_err(|error| error.to_string())
 }
 
@@ -105,7 +101,7 @@ pub(super) fn write(file: &Path, drafts: &[Draft]) -> io::Result<()> {
         };
     }
     let text = serde_json::to_string(drafts).map_err(io::Error::other)?;
-    replace(file, &text)
+    replace_text(file, &text)
 }
 
 #[cfg(test)]

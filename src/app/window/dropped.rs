@@ -147,7 +147,7 @@ impl Dropped {
             Err(problem) => return self.problems.push(problem),
         };
         let is_scene = path.starts_with("scenes/");
-        match write_new(&workspace.join(&path), &text) {
+        match write_new(workspace, &path, &text) {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 let is_same = read(&workspace.join(&path), MAX_SCENE_BYTES).is_ok_and(|there| there == text);

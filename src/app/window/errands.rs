@@ -14,11 +14,14 @@ use super::dropped::{self, Dropped};
 use super::importing::{self, Imported};
 use crate::app::room::state_folder;
 use crate::base::Problem;
+use crate::safe_fs;
 use crate::store::{self, Reader};
 use crate::workspace::archive;
 
 /// So many errands wait at most.
 const WAITING_AT_MOST: usize = 8;
+/// Of what an archive leaves out so much is named; the rest is counted.
+const NAMED_AT_MOST: usize = 10;
 /// What a person changed last is on disk after so long.
 const SAVED_WITHIN: Duration = Duration::from_millis(1_500);
 /// What takes longer is shown.
@@ -215,14 +218,14 @@ fn done(workspace: &Path, errand: Errand) -> Finished {
             match archive::write_zip(workspace, &state_folder(workspace), &file) {
                 Ok(archived) => {
                     let what = format!("The workspace with {} files", archived.files);
-                    Finished::Exported { file, what, left_out: archived.left_out }
+                    Finished::Exported { file, what, left_out: archived.left_out(NAMED_AT_MOST) }
                 }
                 Err(error) => not_exported(&file, &error.to_string()),
             }
         }
         Errand::WriteScene { stem, text } => {
             let place = format!("scenes/{stem}.yaml");
-            match write_new(&workspace.join(&place), &text) {
+            match write_new(workspace, &place, &text) {
                 Ok(()) => Finished::SceneWritten { stem, text },
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Finished::Failed(Problem::warning(
                     place,
@@ -253,26 +256,30 @@ fn free_file(workspace: &Path, name: &str, ending: &str) -> PathBuf {
     free.expect("there are more numbers than files")
 }
 
-fn export_log(workspace: &Path, run: &str, file: &Path) -> Result<u64, String> {
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+/// Makes a new file: behind no link in the workspace, wherever the person says elsewhere.
+fn create_export(workspace: &Path, file: &Path) -> io::Result<fs::File> {
+    if let Some(path) = file.strip_prefix(workspace).ok().and_then(Path::to_str) {
+        return safe_fs::create_new(workspace, path);
     }
-    let out = OpenOptions::new().write(true).create_new(true).open(file).map_err(|error| error.to_string())?;
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    OpenOptions::new().write(true).create_new(true).open(file)
+}
+
+fn export_log(workspace: &Path, run: &str, file: &Path) -> Result<u64, String> {
+    let out = create_export(workspace, file).map_err(|error| error.to_string())?;
     let reader = Reader::open(&state_folder(workspace)).map_err(|error| error.to_string())?;
     store::export_events(&reader, Some(run), out).map_err(|error| error.to_string())
 }
 
-/// Writes a file that is not there yet; one that is there stays as it is.
-pub(super) fn write_new(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        // Where a file stands in the way of a folder, it is not the wanted file that is there already.
-        fs::create_dir_all(folder).map_err(io::Error::other)?;
-    }
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+/// Writes a file of the workspace that is not there yet, behind no link; one that is there stays as it is.
+pub(super) fn write_new(workspace: &Path, path: &str, content: impl AsRef<[u8]>) -> io::Result<()> {
+    let mut file = safe_fs::create_new(workspace, path)?;
     let written = file.write_all(content.as_ref()).and_then(|()| file.sync_all());
     if written.is_err() {
         // Half a file would be taken for a whole one; if it cannot be removed either, the error says enough.
-        let _ = fs::remove_file(path);
+        let _ = fs::remove_file(workspace.join(path));
     }
     written
 }

@@ -74,16 +74,16 @@ pub(super) fn note_shown() {
 /// Builds and shows a window. Bevy panics where there is no display or nothing to draw with; that becomes an error.
 pub(super) fn guarded(show: impl FnOnce(&GaveUp) -> AppExit) -> Result<AppExit, WindowError> {
     let gave_up = GaveUp::default();
-    let before = std::panic::take_hook();
-    let is_known = gave_up.clone();
+    let before = Arc::new(std::panic::take_hook());
+    let (is_known, usual) = (gave_up.clone(), Arc::clone(&before));
     std::panic::set_hook(Box::new(move |info| {
         // What is left of a lost device panics as it is taken down; the reason for that is told already.
         if SHOWN.load(Ordering::Relaxed) && is_known.why().is_none() {
-            before(info);
+            usual(info);
         }
     }));
     let outcome = catch_unwind(AssertUnwindSafe(|| show(&gave_up)));
-    drop(std::panic::take_hook());
+    std::panic::set_hook(Box::new(move |info| before(info)));
     match (gave_up.why(), outcome) {
         (Some(why), _) => Err(WindowError::Driver(why)),
         (None, Ok(exit)) => Ok(exit),

@@ -10,7 +10,7 @@ use crate::agent::formats::format_of;
 use crate::agent::front_matter;
 use crate::base::Problem;
 use crate::workspace::vfs::path::{Reach, WorkspacePath};
-use crate::workspace::yaml;
+use crate::workspace::{regular, secrets, yaml};
 
 /// One import brings in so many files at most, from folders so deep, each of so many bytes at most.
 const FILES_AT_MOST: usize = 10_000;
@@ -94,6 +94,14 @@ impl Import<'_> {
     }
 
     fn take(&mut self, file: &Path, name: &str, below: &str) {
+        // What comes in can be read by agents and leaves with the workspace: the rule is the same as for that.
+        if let Some(why) = secrets::told_by_name(&format!("artifacts/{below}{name}")) {
+            return self.leave_out(file, why, "copy it by hand if it holds none");
+        }
+        let is_key = regular::open(file).and_then(|mut file| secrets::reads_key(&mut file)).unwrap_or(false);
+        if is_key {
+            return self.leave_out(file, "it holds what looks like a key", "take the key out of it first");
+        }
         let wanted = match self.folder {
             Some("") => format!("{below}{name}"),
             Some(folder) => format!("{folder}/{below}{name}"),
@@ -118,7 +126,7 @@ fn has_front_matter(text: &str) -> bool {
 /// Where a file belongs by what it is.
 fn place_of(file: &Path, name: &str, below: &str) -> String {
     let lower = name.to_lowercase();
-    let text = || fs::read_to_string(file).unwrap_or_default();
+    let text = || regular::read_text(file, BYTES_AT_MOST).unwrap_or_default();
     if format_of(&format!("agents/{name}")).is_some() && has_front_matter(&text()) {
         return format!("agents/{name}");
     }
@@ -133,7 +141,7 @@ fn place_of(file: &Path, name: &str, below: &str) -> String {
 
 /// Copies a file to a path that is free: where something else is there already, under the next number.
 fn copy_new(file: &Path, workspace: &Path, wanted: &str) -> io::Result<String> {
-    let bytes = fs::read(file)?;
+    let bytes = regular::read(file, BYTES_AT_MOST)?;
     let (stem, ending) = match wanted.rsplit_once('.') {
         Some((stem, ending)) if !stem.ends_with('/') && !ending.contains('/') => (stem, format!(".{ending}")),
         _ => (wanted, String::new()),
@@ -141,7 +149,7 @@ fn copy_new(file: &Path, workspace: &Path, wanted: &str) -> io::Result<String> {
     for number in 1..1_000 {
         let path = if number == 1 { wanted.to_owned() } else { format!("{stem}-{number}{ending}") };
         let target = workspace.join(&path);
-        match write_new(&target, &bytes) {
+        match write_new(workspace, &path, &bytes) {
             Ok(()) => return Ok(path),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 // The same once more is there already.
@@ -198,6 +206,22 @@ mod tests {
         assert_eq!(import(to.path(), &paths, None).paths, ["artifacts/notes-2.md"]);
         assert_eq!(import(to.path(), &paths, None).paths, ["artifacts/notes-2.md"]);
         assert_eq!(fs::read_to_string(to.path().join("artifacts/notes.md")).expect("it is there"), "old");
+    }
+
+    #[test]
+    fn what_may_hold_a_secret_stays_outside() {
+        let key = format!("use sk-{}", "a1B2c3D4e5F6g7H8i9J0k");
+        let from = outside(&[
+            ("keys.env", "x"),
+            ("pack/id_rsa", "x"),
+            ("pack/passwords.txt", "x"),
+            ("pack/how.md", &key),
+            ("pack/fine.md", "x"),
+        ]);
+        let to = outside(&[]);
+        let imported = import(to.path(), &["keys.env", "pack"].map(|name| from.path().join(name)), None);
+        assert_eq!(imported.paths, ["artifacts/pack/fine.md"]);
+        assert_eq!(imported.problems.len(), 4, "{:?}", imported.problems);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! changes nothing about the window, and nothing about the screen can reach into the room.
 
 mod clerk;
+pub mod copy;
 mod drafts;
 mod dropped;
 mod editing;

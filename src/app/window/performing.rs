@@ -422,6 +422,6 @@ fn profile_of(room: &mut OpenRoom, file: &TakenFile) -> Result<Id, Problem> {
 fn know(room: &mut OpenRoom, file: TakenFile) {
     let Some(world) = room.world() else { return };
     if world.resource::<KnownFiles>().text(&file.path) != Some(&*file.text) {
-        push(world, FileChanged { path: file.path, content: FileContent::Text(file.text) });
+        push(world, FileChanged::new(file.path, FileContent::Text(file.text)));
     }
 }

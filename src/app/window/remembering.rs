@@ -12,12 +12,12 @@ use serde_json::{Map, Value, json};
 
 use crate::base::hash::content_hash;
 use crate::base::{Problem, text};
+use crate::safe_fs::{read_text, replace_text};
 use crate::ui::UiState;
 use crate::ui::dock::Dock;
 use crate::ui::explorer;
 use crate::ui::state::Look;
 use crate::view::camera::{Camera, ZOOM};
-use crate::workspace::saver::replace;
 use crate::workspace::{scene_patch, yaml};
 
 /// The folder of the files, one for each workspace.
@@ -141,7 +141,7 @@ impl MemoryFile {
         let data = data_of(remembered, &self.workspace);
         let text = with(&self.text, HEADER, data);
         if text != self.text {
-            replace(&self.path, &text).map_err(|error| failed(self.place(), error))?;
+            replace_text(&self.path, &text).map_err(|error| failed(self.place(), error))?;
             self.text = text;
         }
         let person = self.folder.join(PERSON_FILE);
@@ -149,7 +149,7 @@ impl MemoryFile {
         let look = [("look".to_owned(), json!(remembered.look))].into_iter().collect();
         let text = with(&known, PERSON_HEADER, look);
         if text != known {
-            replace(&person, &text).map_err(|error| failed(person.display().to_string(), error))?;
+            replace_text(&person, &text).map_err(|error| failed(person.display().to_string(), error))?;
         }
         Ok(())
     }
@@ -173,12 +173,7 @@ pub fn known_workspaces(config_folder: &Path, but: &Path) -> Vec<PathBuf> {
 
 /// The text of a small file; none where there is none.
 fn read_small(path: &Path) -> Result<Option<String>, String> {
-    match std::fs::metadata(path) {
-        Ok(metadata) if metadata.len() > MAX_BYTES => Err("it is far too large".to_owned()),
-        Ok(_) => std::fs::read_to_string(path).map(Some).map_err(|error| format!("it cannot be read: {error}")),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(format!("it cannot be read: {error}")),
-    }
+    read_text(path, MAX_BYTES).map_err(|error| format!("it cannot be read: {error}"))
 }
 
 /// The look that the person chose last, in whatever workspace; the usual one where that cannot be told.

@@ -364,9 +364,9 @@ fn told(tried: &Tried) -> TrialOutcome {
         Ok(reply) => {
             let said = crate::base::text::truncate(&crate::base::text::one_line(&reply.text), 100);
             let said = if said.is_empty() { "(no words)".to_owned() } else { format!("“{said}”") };
-            let cost = match tried.used.cost_micro_usd {
-                0 => "at no cost".to_owned(),
-                _ => words::money(tried.used.cost_usd()),
+            let cost = match tried.used.cost().known() {
+                Some(usd) if usd <= 0.0 => "at no cost".to_owned(),
+                _ => words::cost(&tried.used),
             };
             let tokens = words::compact(tried.used.tokens);
             let text = format!("{who} answered after {took}: {said} {tokens} tokens, {cost}.");

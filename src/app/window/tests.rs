@@ -338,7 +338,7 @@ impl House {
     fn tell_of(&mut self, path: &str, text: &str) {
         fs::write(self.folder.path().join(path), text).expect("files can be written");
         let content = crate::workspace::files::FileContent::Text(text.to_owned());
-        let change = crate::workspace::FileChanged { path: path.to_owned(), content };
+        let change = crate::workspace::FileChanged::new(path, content);
         let world = self.room.world().expect("it is open");
         world.resource_mut::<crate::schedule::Door<crate::workspace::FileChanged>>().push(change);
         self.settle();

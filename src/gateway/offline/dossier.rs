@@ -3,10 +3,9 @@
 
 use serde_json::Value;
 
+use crate::mind::wording::unfenced;
 use crate::mind::{PromptMessage, Role, headings};
 
-/// How the message of a child begins; its name and a colon follow.
-const SIGNAL: &str = "Signal from ";
 /// How a nudge begins.
 const NUDGE: &str = "Progress check:";
 
@@ -99,7 +98,7 @@ impl Dossier {
                     let answers = message.answers.as_deref();
                     let deed = dossier.deeds.iter_mut().rev().find(|deed| answers == Some(deed.id.as_str()));
                     if let Some(deed) = deed {
-                        deed.result.clone_from(&message.text);
+                        unfenced(&message.text).clone_into(&mut deed.result);
                     }
                     dossier.pending = Pending::Results;
                 }
@@ -112,8 +111,8 @@ impl Dossier {
         if let Some(task) = text.strip_prefix(headings::TASK) {
             // A new task has nothing to do with what was done for another.
             *self = Self { task: task.trim().to_owned(), pending: Pending::Task, ..Self::of(&[]) };
-        } else if let Some((from, words)) = text.strip_prefix(SIGNAL).and_then(|rest| rest.split_once(':')) {
-            self.signals.push((from.trim().to_owned(), words.trim().to_owned()));
+        } else if let Some((from, words)) = text.strip_prefix(headings::SIGNAL).and_then(|rest| rest.split_once(':')) {
+            self.signals.push((from.trim().to_owned(), unfenced(words.trim()).to_owned()));
             self.pending = Pending::Signal;
         } else if text.starts_with(NUDGE) {
             self.pending = Pending::Nudge;

@@ -34,6 +34,7 @@ pub(super) fn request(kind: CallKind, system: &str, moment: &str) -> ProviderReq
         tools: Vec::new(),
         max_output_tokens: 800,
         seed: 7,
+        script: None,
     }
 }
 

@@ -59,6 +59,7 @@ fn asked(agent: &KitAgent, notes: &[String], moment: &str, seed: u64) -> Provide
         agent: format!("{}-1", agent.id),
         profile: agent.id.clone(),
         seed,
+        script: None,
         ..request(CallKind::Read, &system, moment)
     }
 }

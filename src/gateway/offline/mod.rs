@@ -78,6 +78,7 @@ impl SimulatedProvider for OfflineProvider {
         let usage = Usage { input_tokens, cached_tokens: 0, output_tokens: tokens_of_chars(chars) };
         SimulatedAnswer {
             outcome: Ok(Completion { text, tool_calls, usage, finish }),
+            script: None,
             latency_secs: (SHORTEST_LATENCY_SECS + chars as f32 * LATENCY_SECS_PER_CHAR).min(LONGEST_LATENCY_SECS),
         }
     }

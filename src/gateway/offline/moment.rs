@@ -1,7 +1,12 @@
 //! What an agent is asked now, as the last message of a prompt says it.
 
 use super::text::{contains_word, plain};
-use crate::mind::CallKind;
+use crate::base::text::{one_line, truncate};
+use crate::mind::wording::unfenced;
+use crate::mind::{CallKind, headings};
+
+/// Characters of the subject that a letter without one is given.
+const SUBJECT_CHARS: usize = 60;
 
 /// A pin as a prompt renders it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -94,18 +99,30 @@ fn body(text: &str) -> &str {
 
 fn element(first: &str, content: &str) -> Moment {
     let first = first.trim().trim_end_matches('.');
-    let (label, kind) = match first.rsplit_once(" (") {
-        Some((label, kind)) => (label, kind.trim_end_matches(')')),
+    let (called, kind) = match first.rsplit_once(" (") {
+        Some((called, kind)) => (called, kind.trim_end_matches(')')),
         None => (first, ""),
     };
     let kind: String = kind.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect();
     let content = without_request(content.trim());
-    let is_remark = content.starts_with("(no ") && content.ends_with(')') && !content.contains('\n');
-    let empty = is_remark || ["It is empty.", "There is no open mail.", "(empty)"].contains(&content);
     // Of mail the fences are kept: they tell what somebody wrote from what the room says about it.
     let is_mail = kind == "inbox";
+    let content = if is_mail { content } else { unfenced(content) };
+    let is_remark = content.starts_with("(no ") && content.ends_with(')') && !content.contains('\n');
+    let empty = is_remark || ["It is empty.", "There is no open mail.", "(empty)"].contains(&content);
     let kept: Vec<&str> = content.lines().filter(|line| !empty && (is_mail || !is_fence(line))).collect();
-    Moment::Element { label: plain(label), kind, content: kept.join("\n") }
+    Moment::Element { label: label(called), kind, content: kept.join("\n") }
+}
+
+/// A name or label, without the quotation marks that the room puts around odd ones.
+pub fn label(text: &str) -> String {
+    plain(text.trim().trim_start_matches('“').trim_end_matches('”'))
+}
+
+/// What closes the fence that a line opens, if it is one of the room's.
+pub fn opened_fence(line: &str) -> Option<&str> {
+    let fence = line.strip_suffix("text")?;
+    (fence.len() >= 3 && fence.bytes().all(|byte| byte == b'`')).then_some(fence)
 }
 
 /// The content without the last paragraph, if that is what the room asks about it.
@@ -134,16 +151,30 @@ fn is_fence(line: &str) -> bool {
 fn talk(first: &str, transcript: &str, me: &str) -> Moment {
     let first = first.trim().trim_end_matches(['.', ':']);
     let (names, topic) = match first.split_once(" about ") {
-        Some((names, topic)) => (names, Some(plain(topic)).filter(|topic| !topic.is_empty())),
+        Some((names, topic)) => (names, Some(label(topic)).filter(|topic| !topic.is_empty())),
         None => (first, None),
     };
     let with: Vec<String> =
-        names.replace(" and ", ", ").split(',').map(plain).filter(|name| !name.is_empty()).take(8).collect();
+        names.replace(" and ", ", ").split(',').map(label).filter(|name| !name.is_empty()).take(8).collect();
     let mut said: Vec<(String, String)> = Vec::new();
     let mut earlier: Vec<(String, String)> = Vec::new();
     let mut is_earlier = false;
     let mut concluding = false;
+    let mut fence: Option<&str> = None;
     for line in transcript.lines() {
+        if let Some(close) = fence {
+            let lines = if is_earlier { &mut earlier } else { &mut said };
+            match line.split_once(": ").filter(|_| !line.starts_with("  ")) {
+                _ if line == close => fence = None,
+                Some((name, text)) => lines.push((label(name), text.to_owned())),
+                None => go_on(lines, line.trim_start()),
+            }
+            continue;
+        }
+        fence = opened_fence(line);
+        if fence.is_some() {
+            continue;
+        }
         match utterance(line, &with, me) {
             Some(utterance) if is_earlier => earlier.push(utterance),
             Some(utterance) => said.push(utterance),
@@ -153,15 +184,21 @@ fn talk(first: &str, transcript: &str, me: &str) -> Moment {
                 let asks = ["conclusion", "conclude", "last turn", "wrap up", "final turn", "closing words"];
                 let is_request = asks.iter().any(|ask| lower.contains(ask));
                 concluding |= is_request;
-                let goes_on = !is_request && !line.trim().is_empty() && !is_fence(line) && !looks_like_stage(&lower);
-                if let (true, Some((_, text))) = (goes_on, said.last_mut()) {
-                    text.push('\n');
-                    text.push_str(line);
+                if !is_request && !line.trim().is_empty() && !is_fence(line) && !looks_like_stage(&lower) {
+                    go_on(&mut said, line);
                 }
             }
         }
     }
     Moment::Talk { with, topic, earlier, said, concluding }
+}
+
+/// Adds a line to what was said last.
+fn go_on(said: &mut [(String, String)], line: &str) {
+    if let Some((_, text)) = said.last_mut() {
+        text.push('\n');
+        text.push_str(line);
+    }
 }
 
 /// Whether a line speaks to the agent instead of belonging to what somebody said.
@@ -207,16 +244,24 @@ fn pin(line: &str) -> Option<PinLine> {
 /// The mail in the text of an inbox, however it is laid out: `m1 from Bram: Chairs`, or keys and values.
 pub fn mail(content: &str) -> Vec<MailLine> {
     let mut mail: Vec<MailLine> = Vec::new();
-    let mut in_fence = false;
+    let mut fence: Option<&str> = None;
     for line in content.lines().take(600) {
-        if is_fence(line) {
-            // A fence belongs to a piece of mail only after its head.
-            in_fence = !in_fence && mail.last().is_some_and(|last| !last.from.is_empty() && last.text.is_empty());
+        if let (Some(close), Some(last)) = (fence, mail.last_mut()) {
+            let subject = line.strip_prefix(headings::SUBJECT).filter(|_| last.text.is_empty());
+            match subject {
+                _ if line == close => fence = None,
+                Some(subject) if last.subject.is_empty() => last.subject = plain(subject),
+                _ => {
+                    last.text.push_str(line);
+                    last.text.push('\n');
+                }
+            }
             continue;
         }
-        if let (true, Some(last)) = (in_fence, mail.last_mut()) {
-            last.text.push_str(line);
-            last.text.push('\n');
+        if is_fence(line) {
+            // A fence belongs to a piece of mail only after its head.
+            let has_head = mail.last().is_some_and(|last| !last.from.is_empty() && last.text.is_empty());
+            fence = opened_fence(line).filter(|_| has_head);
             continue;
         }
         if line.starts_with("[…") {
@@ -239,6 +284,10 @@ pub fn mail(content: &str) -> Vec<MailLine> {
             last.text.push_str(line);
             last.text.push('\n');
         }
+    }
+    for item in mail.iter_mut().filter(|item| item.subject.is_empty()) {
+        // A letter that begins with its subject says it once.
+        item.subject = plain(&truncate(&one_line(&item.text), SUBJECT_CHARS));
     }
     mail.retain(|item| !item.from.is_empty() || !item.text.is_empty());
     mail.truncate(40);
@@ -291,59 +340,5 @@ fn place(key: &str, value: &str, mail: &mut Vec<MailLine>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pins_keep_their_id_author_and_votes() {
-        let found = pins("p3 (by Ada, +2 −1): A map of the harbour\n- p4 (by user): Tea at four\nnothing");
-        assert_eq!(found.len(), 2);
-        assert_eq!((found[0].id.as_str(), found[0].author.as_str(), found[0].up), ("p3", "Ada", 2));
-        assert_eq!(found[1].text, "Tea at four");
-    }
-
-    #[test]
-    fn mail_is_found_in_every_layout() {
-        let layouts = [
-            "m1 from Bram, “Chairs”:\n```text\nDo we have enough chairs?\nNews from Lund: none.\n```",
-            "m1 from Bram: Chairs\n  Do we have enough chairs?",
-            "m1 from Bram, “Chairs”: Do we have enough chairs?",
-            "```\nid: m1\nfrom: Bram\nsubject: Chairs\ntext: Do we have enough chairs?\n```",
-        ];
-        for layout in layouts {
-            let found = mail(layout);
-            assert_eq!(found.len(), 1, "{layout}");
-            assert_eq!((found[0].id.as_str(), found[0].from.as_str()), ("m1", "Bram"), "{layout}");
-            assert_eq!(found[0].subject, "Chairs", "{layout}");
-            assert!(found[0].text.starts_with("Do we have enough chairs?"), "{layout}");
-        }
-    }
-
-    #[test]
-    fn pending_mail_is_not_open() {
-        assert!(mail("m1 (pending) from Bram: Chairs\n  Do we have enough?")[0].closed);
-        assert!(!mail("m1 from Bram: The bridge closed in 1998\n  Is that so?")[0].closed);
-    }
-
-    #[test]
-    fn a_conversation_knows_who_said_what_and_whether_it_ends() {
-        let text = "You are talking with Bram, Cleo about the autumn fair.\n\nBram: Who brings chairs?\nAda: I do.\n\n\
-                    This is the last turn: give a conclusion.";
-        let Moment::Talk { with, topic, said, concluding, .. } = Moment::parse(text, CallKind::Conversation, "Ada")
-        else {
-            panic!("not a conversation")
-        };
-        assert_eq!(with, ["Bram", "Cleo"]);
-        assert_eq!(topic.as_deref(), Some("the autumn fair"));
-        assert_eq!(said, [("Bram".into(), "Who brings chairs?".into()), ("Ada".into(), "I do.".into())]);
-        assert!(concluding);
-    }
-
-    #[test]
-    fn an_elements_label_may_hold_brackets() {
-        let moment = Moment::parse("You are reading News (old) (message board).\nHello", CallKind::Read, "Ada");
-        let expected =
-            Moment::Element { label: "News (old)".into(), kind: "messageboard".into(), content: "Hello".into() };
-        assert_eq!(moment, expected);
-    }
-}
+#[path = "moment_tests.rs"]
+mod tests;

@@ -57,6 +57,7 @@ pub fn next_step(request: &ProviderRequest) -> Option<Step> {
         agent: request.agent.clone(),
         profile: request.profile.clone(),
         model: String::new(),
+        script: None,
         ..*request
     };
     let reading = Reading::of(&asked);

@@ -45,7 +45,7 @@ fn a_database_of_a_newer_version_is_refused_and_left_alone() {
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let error = Store::open(dir.path()).err().unwrap();
     assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error}");
-    assert!(error.problem().to_string().contains("newer version"), "{}", error.problem());
+    assert!(error.remedy().contains("newer version") && error.remedy().contains("not finished"), "{}", error.remedy());
     assert!(matches!(Reader::open(dir.path()), Err(StoreError::Newer { .. })));
     assert_eq!(version(&path), 99);
 }
@@ -103,5 +103,20 @@ fn damage_inside_is_found_after_a_run_was_cut_off() {
     bytes[middle..middle + 4096].fill(0xa5);
     fs::write(&path, bytes).unwrap();
     let (store, problems) = Store::open(dir.path()).unwrap();
-    assert_eq!((problems.len(), store.last_seq_at_open()), (1, Seq(0)), "{problems:?}");
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(store.aside().is_some_and(Path::exists), "{problems:?}");
+    assert_eq!(Reader::open(dir.path()).unwrap().runs().unwrap(), []);
+}
+
+#[test]
+fn a_format_number_that_does_not_fit_the_tables_is_damage() {
+    for number in [0, 1, 3] {
+        let dir = tempfile::tempdir().unwrap();
+        drop(store(dir.path()));
+        let path = db::path_in(dir.path());
+        Connection::open(&path).unwrap().pragma_update(None, "user_version", number).unwrap();
+        let (_store, problems) = Store::open(dir.path()).unwrap();
+        assert!(problems[0].what.contains("does not fit the tables"), "{problems:?}");
+        assert!(!problems[0].what.contains("CREATE"), "no SQL for people: {problems:?}");
+    }
 }

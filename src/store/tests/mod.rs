@@ -2,7 +2,10 @@
 
 mod crash;
 mod database;
+mod places;
 mod recording;
+mod recovery;
+mod thinning;
 mod threads;
 
 use std::path::Path;

@@ -27,7 +27,7 @@ pub fn kind_colour(kind: EventKind, theme: &Theme) -> Color32 {
         EventKind::FileChange => state_colour(State::Cooldown),
         EventKind::ApprovalRequested | EventKind::ApprovalDecided => state_colour(State::Waiting),
         EventKind::Budget | EventKind::ModelCall => state_colour(State::Idle),
-        EventKind::Warning | EventKind::Abort => theme.warn,
+        EventKind::Provider | EventKind::Warning | EventKind::Abort => theme.warn,
         EventKind::Error => theme.bad,
         EventKind::Input => theme.accent,
     }

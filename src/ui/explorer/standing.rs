@@ -18,7 +18,7 @@ use crate::view::theme::{Theme, state_colour};
 /// How it stands with the agents of a profile. What matters more is greater.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Standing {
-    /// In the room, with nothing to do.
+    /// In the room without a task, whatever else it does there.
     Idle,
     /// The last work was stopped.
     Aborted,
@@ -36,7 +36,7 @@ impl Standing {
     /// In a word or two.
     pub fn word(self) -> &'static str {
         match self {
-            Self::Idle => "idle",
+            Self::Idle => "no task",
             Self::Aborted => "stopped",
             Self::Failed => "failed",
             Self::Waiting => "waiting",
@@ -48,7 +48,7 @@ impl Standing {
     /// As a sentence.
     pub fn sentence(self) -> &'static str {
         match self {
-            Self::Idle => "In the room, with nothing to do.",
+            Self::Idle => "In the room; it was given no task.",
             Self::Aborted => "Its last work was stopped.",
             Self::Failed => "Its last work failed.",
             Self::Waiting => "Its work waits for its turn.",

@@ -80,7 +80,7 @@ fn a_click_chooses_a_file_and_opens_it() {
 #[test]
 fn several_are_selected_with_shift_and_command_without_being_opened() {
     let mut window = explorer();
-    click(&mut window, "agents/ada.md, idle");
+    click(&mut window, "agents/ada.md, no task");
     window.get_by_label("artifacts/report.md").click_modifiers(Modifiers::SHIFT);
     window.run_steps(3);
     let selected = own(&window).selected;
@@ -260,7 +260,7 @@ fn what_is_gone_can_be_had_back() {
 #[test]
 fn rows_say_how_it_stands_with_their_files() {
     let mut window = explorer();
-    window.get_by_label("agents/ada.md, idle");
+    window.get_by_label("agents/ada.md, no task");
     window.get_by_label("agents/bram.md");
     let (activation, task) = (ActivationKey(7), "count".to_owned());
     let agent = "ada-1".into();
@@ -292,7 +292,7 @@ fn what_others_choose_is_shown_here() {
 #[test]
 fn a_row_is_dragged_into_the_room_or_onto_a_folder() {
     let mut window = explorer();
-    let from = window.get_by_label("agents/ada.md, idle").rect().center();
+    let from = window.get_by_label("agents/ada.md, no task").rect().center();
     window.drag_at(from);
     window.run_steps(1);
     window.hover_at(from + vec2(30.0, 8.0));

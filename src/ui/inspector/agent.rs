@@ -8,6 +8,7 @@ use crate::kernel::KernelCommand;
 use crate::simulation::{State, TaskCommand};
 use crate::ui::command::RoomAct;
 use crate::ui::icons::Icon;
+use crate::ui::provider_health;
 use crate::ui::{Command, UiState, kit, words};
 use crate::view::model::{AgentDetail, AgentView};
 use crate::view::paint;
@@ -92,10 +93,13 @@ fn head(ui: &mut Ui, card: &Card, agent: &AgentView, commands: &mut Vec<Command>
             kit::line(ui, |_| {}, |ui| actions(ui, agent, theme, commands));
             ui.horizontal(|ui| {
                 kit::badge(ui, words::state(agent.state), state_colour(agent.state), theme);
-                ui.label(kit::small(format!("for {}", words::duration(words::state_secs(room, agent))), theme));
+                ui.label(kit::small(words::state_duration(agent), theme));
             });
         });
     });
+    if let Some(fault) = room.fault_of(agent.key) {
+        provider_health::agent_ui(ui, fault, room, theme);
+    }
     if let Some(why) = agent.detail.as_ref().map(|detail| &detail.why).filter(|why| !why.is_empty()) {
         ui.add(Label::new(RichText::new(why)).wrap());
     }

@@ -16,6 +16,7 @@ const SHOWN_CHARS: usize = 3_000;
 pub fn origin_words(room: &RoomModel, origin: &PromptOrigin) -> String {
     match origin {
         PromptOrigin::StandingInstructions => "Rulebooks".into(),
+        PromptOrigin::Guide => "What is an order and what is not".into(),
         PromptOrigin::Profile => "Its file".into(),
         PromptOrigin::Surroundings => "Where it is and who is near".into(),
         PromptOrigin::Abilities => "What it can do".into(),
@@ -96,7 +97,7 @@ pub fn legend(ui: &mut Ui, room: &RoomModel, prompt: &Prompt, theme: &Theme) {
 }
 
 /// Places on the circle of colours.
-const PLACES: u32 = 14;
+const PLACES: u32 = 15;
 /// Where the session so far stands on it.
 const HISTORY_PLACE: u32 = 13;
 
@@ -104,6 +105,7 @@ const HISTORY_PLACE: u32 = 13;
 fn place(origin: &PromptOrigin) -> u32 {
     match origin {
         PromptOrigin::StandingInstructions => 0,
+        PromptOrigin::Guide => 14,
         PromptOrigin::Profile => 5,
         PromptOrigin::Surroundings => 10,
         PromptOrigin::Abilities => 2,
@@ -168,9 +170,10 @@ mod tests {
     fn every_origin_has_a_colour_of_its_own_on_which_words_can_be_read() {
         use PromptOrigin::*;
         let board = Board { element: "news".into() };
-        let all = [StandingInstructions, Profile, Surroundings, Abilities, Summary, Notes, Interactions, Environment]
-            .into_iter()
-            .chain([KeptPins, board, Mail, Feedback, Moment]);
+        let all =
+            [StandingInstructions, Guide, Profile, Surroundings, Abilities, Summary, Notes, Interactions, Environment]
+                .into_iter()
+                .chain([KeptPins, board, Mail, Feedback, Moment]);
         let places: BTreeSet<u32> = all.map(|origin| place(&origin)).chain([HISTORY_PLACE]).collect();
         assert_eq!(places.len() as u32, PLACES);
         for (theme, place) in [LIGHT, DARK].into_iter().flat_map(|theme| (0..PLACES).map(move |place| (theme, place))) {

@@ -27,7 +27,7 @@ pub(crate) fn agent(key: u32, name: &str, state: State) -> AgentView {
         heading: World::ZERO,
         walks: matches!(state, State::Wandering | State::Patrolling),
         state,
-        since_secs: 3.0,
+        in_state_secs: 3.0,
         thinking: false,
         queued: 0,
         reads: None,

@@ -45,11 +45,13 @@ fn something(facts: &Facts) -> String {
 }
 
 fn work(facts: &Facts, order: &str) -> String {
+    let whose = if facts.data["agent"].is_string() { format!("{}'s", facts.called("agent")) } else { String::new() };
     let piece = with("a piece of work", " act-", &facts.text("activation")).replacen("a piece of work ", "", 1);
+    let piece = if whose.is_empty() { piece } else { format!("{whose} work ({piece})") };
     match order {
         "pause" => "you paused all work".to_owned(),
         "resume" => "you let work go on".to_owned(),
-        "kill" => format!("you stopped {piece}"),
+        "kill" => with(&format!("you stopped {piece}"), ": ", &facts.text("task")),
         "kill_agent" => format!("you stopped the work of {}", facts.called("agent")),
         "kill_all" => "you stopped all work".to_owned(),
         "limits" => {
@@ -58,7 +60,14 @@ fn work(facts: &Facts, order: &str) -> String {
             let limits = [most, depth].into_iter().filter(|limit| !limit.is_empty()).collect::<Vec<_>>();
             with("you set how much goes on", ",", &limits.join(","))
         }
-        "decide" => format!("you {} a tool call of {piece}", if facts.is("allow") { "allowed" } else { "refused" }),
+        "decide" => {
+            let decided = if facts.is("allow") { "allowed" } else { "refused" };
+            let (tool, what) = (facts.text("tool"), facts.text("what"));
+            match whose.is_empty() || tool.is_empty() {
+                true => format!("you {decided} a tool call of {piece}"),
+                false => with(&format!("you {decided} {whose} {tool}"), ": ", &what),
+            }
+        }
         other => format!("you decided about work: {}", other.replace('_', " ")),
     }
 }

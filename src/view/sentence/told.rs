@@ -30,7 +30,8 @@ pub(super) fn told(facts: &Facts) -> String {
             aside(&format!("{} started {child}", who()), &facts.text("path"))
         }
         EventKind::Signal => {
-            with(&format!("{} reported to {}", who(), facts.called("to")), ": ", &facts.text("message"))
+            let told = with(&format!("{} reported to {}", who(), facts.called("to")), ": ", &facts.text("message"));
+            aside(&told, if facts.is("kept") { "kept, because you stopped that one" } else { "" })
         }
         EventKind::ToolCall => tool_call(facts),
         EventKind::ToolResult => {
@@ -46,6 +47,7 @@ pub(super) fn told(facts: &Facts) -> String {
         EventKind::WorkflowStep => workflow_step(facts),
         EventKind::Budget => budget(facts),
         EventKind::ModelCall => model_call(facts),
+        EventKind::Provider => trouble(facts, "a provider fails or works again"),
         EventKind::Warning => trouble(facts, "something is off"),
         EventKind::Error if facts.count("turns").is_some() => over(facts, "could not finish", "what"),
         EventKind::Error => trouble(facts, "something failed"),
@@ -174,6 +176,7 @@ fn memory(facts: &Facts) -> String {
         "pin_released" => format!("{who} let {pin} go"),
         "summed" => with(&format!("{who} summed up"), ": ", &facts.text("summary")),
         "summary_cleared" => format!("{who} emptied its summary"),
+        "recalled" => format!("{who} remembered {}", facts.element("element")),
         "forgot" => format!("{who} forgot {}", facts.element("element")),
         "cleared" => format!("{who} forgot everything"),
         other => aside(&format!("{who} remembers something else"), &other.replace('_', " ")),
@@ -286,13 +289,16 @@ fn model_call(facts: &Facts) -> String {
     let kind = Some(facts.text("kind")).filter(|_| !is_trial);
     let amount = |key: &str, what: &str| facts.count(key).map(|count| format!("{}{what}", thousands(count)));
     let cost = facts.data["cost_usd"].as_f64().filter(|cost| *cost > 0.0).map(|cost| format!("${cost:.4}"));
+    let is_unpriced = facts.data.get("cost_usd").is_some_and(serde_json::Value::is_null);
+    let cost = cost.or_else(|| is_unpriced.then(|| "cost unknown".to_owned()));
+    let estimated = (facts.data["estimated"] == true).then(|| "tokens estimated".to_owned());
     let finish = match facts.data["finish"].as_str() {
         Some("length") => Some("cut at the limit".to_owned()),
         Some("filtered") => Some("held back in part".to_owned()),
         _ => None,
     };
     let tokens = [amount("tokens_in", " tokens in"), amount("tokens_out", " out"), amount("tokens", " tokens")];
-    let rest = [amount("duration_ms", " ms"), cost, finish];
+    let rest = [amount("duration_ms", " ms"), cost, estimated, finish];
     aside(&with(&format!("{provider} answered"), " ", &whom), &joined([kind].into_iter().chain(tokens).chain(rest)))
 }
 

@@ -10,18 +10,20 @@
 //!
 //! Deleting and renaming do the same without the first.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::super::disk::{Disk, Ledger};
 use super::super::layout;
 use super::desk::{Desk, DeskError, Later, history, troubled, unfit};
-use super::found::Found;
 use super::order::{FileAnswer, FileDone, FileFailure, FileOrder};
 use super::path::WorkspacePath;
 use super::resolve::{Trouble, beside_name};
 use super::words::line_diff;
-use crate::base::Id;
 use crate::base::hash::content_hash;
+use crate::base::{Id, Problem};
+use crate::safe_fs::{Found, Placing};
 use crate::store::{FileChanges, FileHead, StoreError, Surety, VersionDraft};
 
 /// How often a change begins anew because someone else changed the file under it.
@@ -66,19 +68,22 @@ enum Step {
 }
 
 impl Desk {
-    /// Puts a text into a file.
+    /// Puts a text into a file: the one that `text_for` makes of what stands there, asked again where somebody else
+    /// changed the file meanwhile.
     pub(super) fn put(
         &mut self,
         order: &FileOrder,
         what: u64,
         path: &WorkspacePath,
-        text: &str,
+        mut text_for: impl FnMut(&mut Self, Option<&str>) -> Result<String, FileFailure>,
     ) -> Result<FileAnswer, FileFailure> {
-        // Saver and watcher of the room keep off meanwhile.
-        let disk = self.disk_of(path);
-        let mut ledger = disk.as_deref().map(Disk::ledger);
         for _ in 0..TRIES {
-            if let Some(answer) = self.try_put(order, what, path, text, ledger.as_deref())? {
+            let now = self.present(path)?;
+            let text = text_for(self, now.as_ref().map(|(text, _)| &**text))?;
+            // Saver and watcher of the room keep off meanwhile.
+            let disk = self.disk_of(path);
+            let mut ledger = disk.as_deref().map(Disk::ledger);
+            if let Some(answer) = self.try_put(order, what, path, &text, now, ledger.as_deref())? {
                 if let (Some(disk), Some(ledger)) = (&disk, ledger.as_deref_mut()) {
                     ledger.known.insert(path.as_str().to_owned(), content_hash(text.as_bytes()));
                     disk.forget_change(path.as_str());
@@ -96,40 +101,37 @@ impl Desk {
         what: u64,
         path: &WorkspacePath,
         text: &str,
+        now: Option<(Arc<str>, Found)>,
         ledger: Option<&Ledger>,
     ) -> Result<Option<FileAnswer>, FileFailure> {
-        let now = self.present(path)?;
         if let Some((old, found)) = &now {
             let is_same = **old == *text;
-            let version = self.seen(path, old, found, !is_same, ledger).map_err(|error| history(&error))?;
+            let version =
+                self.seen(path, old, found, (!is_same).then_some(order), ledger).map_err(|error| history(&error))?;
             if is_same {
                 self.readers.note(path.as_str(), &order.author);
                 return Ok(Some(FileAnswer::Unchanged { path: path.as_str().to_owned(), version }));
             }
         }
         let old_bytes = now.as_ref().map(|(old, _)| old.len() as u64);
-        let (count, total) = (self.index.count(), self.index.total_bytes());
+        let (count, total) = self.used();
         self.limits.allow(path, text.len() as u64, old_bytes, count, total).map_err(unfit)?;
         let beside = beside_name(&order.key);
         self.root.write_beside(path, &beside, text).map_err(|trouble| troubled(path, &trouble))?;
         self.reached(LastStep::WrittenBeside);
         let old = now.as_ref().map_or("", |(old, _)| &**old);
+        let over = now.as_ref().map(|(old, _)| content_hash(old.as_bytes()));
         let recorded = self.record_write(order, what, path, text, old, now.is_none(), &beside);
         let (step, head, answer) = recorded.map_err(|error| {
             self.root.drop_beside(path, &beside);
             history(&error)
         })?;
         self.reached(LastStep::Recorded);
-        let is_untouched = match (self.root.look(path), &now) {
-            (Ok(there), Some((_, found))) => there.is_same_as(found),
-            (Err(Trouble::Missing), None) => true,
-            _ => false,
-        };
-        let placed = if is_untouched { self.root.put_in_place(path, &beside) } else { Ok(()) };
-        if !is_untouched || placed.is_err() {
+        let placed = self.root.put_in_place(path, &beside, over);
+        if !matches!(placed, Ok(Placing::Placed)) {
             self.root.drop_beside(path, &beside);
             self.take_write_back(order, path, step, &head)?;
-            return placed.map(|()| None).map_err(|trouble| troubled(path, &trouble));
+            return placed.map(|_| None).map_err(|trouble| troubled(path, &trouble));
         }
         self.reached(LastStep::InPlace);
         let found = self.root.look(path).map_err(|trouble| troubled(path, &trouble))?;
@@ -228,7 +230,7 @@ impl Desk {
             self.gone(path);
             return Ok(None);
         };
-        self.seen(path, &text, &found, true, ledger.as_deref()).map_err(|error| history(&error))?;
+        self.seen(path, &text, &found, Some(order), ledger.as_deref()).map_err(|error| history(&error))?;
         let head = self.head_of(path)?;
         let done = FileDone::Deleted { path: path.as_str().to_owned() };
         let conflict_with = self.readers.others(path.as_str(), &order.author);
@@ -246,9 +248,12 @@ impl Desk {
         });
         let step = recorded.map_err(|error| history(&error))?;
         self.reached(LastStep::Recorded);
-        if let Err(trouble) = self.root.remove(path) {
+        let taken = self.root.take_away(path, &beside_name(&order.key), head.hash);
+        if !matches!(taken, Ok(Placing::Placed)) {
             self.take_back(order, step, &head, None)?;
-            return Err(troubled(path, &trouble));
+            let changed =
+                || unfit(format!("'{path}' was changed at this moment; look at it again before you delete it."));
+            return Err(taken.map_or_else(|trouble| troubled(path, &trouble), |_| changed()));
         }
         self.reached(LastStep::InPlace);
         self.settle(step, &gone);
@@ -282,7 +287,7 @@ impl Desk {
             Ok(_) => return Err(unfit(format!("'{to}' is there already; delete it first or choose another path."))),
             Err(trouble) => return Err(troubled(to, &trouble)),
         }
-        self.seen(from, &text, &found, true, ledger.as_deref()).map_err(|error| history(&error))?;
+        self.seen(from, &text, &found, Some(order), ledger.as_deref()).map_err(|error| history(&error))?;
         let head = self.head_of(from)?;
         let displaced = self.heads.get(to.as_str()).map(|gone| gone.file);
         let moved = FileHead { path: to.as_str().to_owned(), ..head.clone() };
@@ -332,12 +337,15 @@ impl Desk {
             Err(Trouble::Missing) => None,
             Err(trouble) => return Err(troubled(path, &trouble)),
         };
-        let (count, total) = (self.index.count(), self.index.total_bytes());
-        self.limits.allow(path, text.len() as u64, old, count, total).map_err(unfit)?;
+        // How many there are is seen to below, and how large they are does not keep agents from their work.
+        self.limits.allow(path, text.len() as u64, old, 0, 0).map_err(unfit)?;
         let beside = beside_name(path.as_str());
-        let written = self.root.write_beside(path, &beside, text).and_then(|()| self.root.put_in_place(path, &beside));
+        let written = self.root.write_beside(path, &beside, text).and_then(|()| self.root.put_over(path, &beside));
         let found = written.and_then(|()| self.root.look(path)).map_err(|trouble| troubled(path, &trouble))?;
         self.index.note(path.as_str(), &found);
+        if old.is_none() {
+            self.thin_records();
+        }
         let done = FileDone::Written {
             path: path.as_str().to_owned(),
             version: 0,
@@ -378,7 +386,13 @@ impl Desk {
         for (number, step) in self.versions.steps()? {
             let step: Step = match serde_json::from_str(&step) {
                 Ok(step) => step,
-                Err(source) => return Err(StoreError::Json { doing: "read what was begun", source }.into()),
+                Err(error) => {
+                    let what = format!("a change of a file that was cut off cannot be read any more: {error}");
+                    let remedy = "compare what agents wrote last with the versions of those files";
+                    self.problems.push(Problem::warning("files", what, remedy));
+                    self.versions.change(Surety::Process, |changes| changes.end_step(number))?;
+                    continue;
+                }
             };
             let done = self.finish(&step);
             if let Err(trouble) = &done {
@@ -401,18 +415,27 @@ impl Desk {
                 let now = self.hash_now(&path)?;
                 let text = self.versions.text(*file, *version).map_err(|error| broken(&error))?;
                 let text = text.ok_or_else(|| Trouble::Failed(std::io::ErrorKind::NotFound.into()))?;
+                let ours = content_hash(text.as_bytes());
+                let known: Vec<u64> = before.iter().copied().chain([ours]).collect();
+                if let Some(kept) = self.root.clear_placing(&path, beside, Some(ours), &known)? {
+                    self.problems.push(kept_apart(path.as_str(), &kept));
+                }
                 // What is neither the old text nor the new one came from someone else, later: it stays.
-                if now == *before && now != Some(content_hash(text.as_bytes())) {
+                if now == *before && now != Some(ours) {
                     self.root.write_beside(&path, beside, &text)?;
-                    self.root.put_in_place(&path, beside)?;
+                    self.root.put_in_place(&path, beside, *before)?;
                 }
                 self.root.drop_beside(&path, beside);
                 self.push_later(Later::Look(path.as_str().to_owned()));
             }
-            Step::Delete { path, before, .. } => {
+            Step::Delete { key, path, before, .. } => {
                 let path = normal(path)?;
+                let beside = beside_name(key);
+                if let Some(kept) = self.root.clear_placing(&path, &beside, None, &[*before])? {
+                    self.problems.push(kept_apart(path.as_str(), &kept));
+                }
                 if self.hash_now(&path)? == Some(*before) {
-                    self.root.remove(&path)?;
+                    self.root.take_away(&path, &beside, *before)?;
                 }
                 self.push_later(Later::Look(path.as_str().to_owned()));
             }
@@ -460,9 +483,14 @@ impl Desk {
     }
 
     /// Stops here where a test says so.
-    fn reached(&self, step: LastStep) {
+    fn reached(&mut self, step: LastStep) {
         #[cfg(test)]
-        assert_ne!(self.stop_at, Some(step), "stopped as if killed");
+        {
+            assert_ne!(self.stop_at, Some(step), "stopped as if killed");
+            if let Some((_, act)) = self.act_at.as_mut().filter(|(at, _)| *at == step) {
+                act();
+            }
+        }
         #[cfg(not(test))]
         let _ = step;
     }
@@ -537,6 +565,12 @@ fn undo(changes: &FileChanges<'_>, step: &Step) -> Result<(), StoreError> {
             displaced.map_or(Ok(()), |file| changes.put_back(file))
         }
     }
+}
+
+/// What a person is told of a text that lost its place while the process was killed.
+pub(super) fn kept_apart(path: &str, kept: &str) -> Problem {
+    let what = format!("a text of it was being replaced when the program was stopped, and is kept as {kept}");
+    Problem::warning(path, what, "compare the two, and delete the copy if nothing is missing")
 }
 
 /// The answer with the text, where the room must know it.

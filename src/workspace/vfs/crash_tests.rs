@@ -183,3 +183,91 @@ proptest! {
         prop_assert_eq!(killed.desk.versions.steps().expect("they can be read"), []);
     }
 }
+
+/// Somebody saves at a step of an order, as often as that step is reached, at most so many times.
+fn saved_at(step: LastStep, operation: FileOperation, theirs: &'static str, times: usize) -> (Office, FileOutcome) {
+    let mut office = office();
+    let full = office.folder.path().join("notes/b.md");
+    let mut left = times;
+    office.desk.act_at = Some((
+        step,
+        Box::new(move || {
+            if left > 0 {
+                left -= 1;
+                let beside = full.with_extension("theirs");
+                std::fs::write(&beside, theirs).expect("files can be written");
+                std::fs::rename(&beside, &full).expect("it can be renamed");
+            }
+        }),
+    ));
+    let outcome = office.desk.carry_out(&order("k", "ada", operation));
+    (office, outcome)
+}
+
+#[test]
+fn a_save_of_somebody_else_at_any_moment_of_an_order_is_never_lost() {
+    let theirs = "by bob's hand, and more\n";
+    for step in [LastStep::WrittenBeside, LastStep::Recorded] {
+        // An edit is made of their text; what is written over is a version, and the person is told.
+        let (office, outcome) = saved_at(step, edit("notes/b.md", "hand", "heart"), theirs, 1);
+        assert!(outcome.result.is_ok(), "{outcome:?}");
+        assert_eq!(office.on_disk("notes/b.md").as_deref(), Some("by bob's heart, and more\n"), "{step:?}");
+        let texts: Vec<_> = office.history("notes/b.md").into_iter().skip(2).collect();
+        assert_eq!(texts, [version(3, OUTSIDE, theirs), version(4, "ada", "by bob's heart, and more\n")]);
+        assert_eq!(office.desk.news.iter().filter(|news| news.displaced_by.is_some()).count(), 0);
+
+        let (office, outcome) = saved_at(step, write("notes/b.md", "ada's"), theirs, 1);
+        assert!(outcome.result.is_ok(), "{outcome:?}");
+        assert_eq!(office.history("notes/b.md")[2], version(3, OUTSIDE, theirs));
+        let told = office.desk.news.iter().find(|news| news.displaced_by.as_deref() == Some("ada"));
+        assert_eq!(told.map(|news| news.version), Some(3), "{step:?}: {:?}", office.desk.news);
+
+        let base = Some(crate::base::hash::content_hash(b"by bob's hand"));
+        let save = FileOperation::Save { path: "notes/b.md".into(), base, content: "mine".into() };
+        let (office, outcome) = saved_at(step, save, theirs, 1);
+        assert!(outcome.result.expect_err("somebody else saved").what.contains("changed meanwhile"));
+        assert_eq!(office.on_disk("notes/b.md").as_deref(), Some(theirs));
+    }
+    let (office, outcome) = saved_at(LastStep::Recorded, rename("notes/b.md", "notes/c.md"), theirs, 1);
+    let now = [office.on_disk("notes/b.md"), office.on_disk("notes/c.md")];
+    assert!(now.contains(&Some(theirs.to_owned())), "{outcome:?}: {now:?}");
+    let (office, outcome) = saved_at(LastStep::Recorded, delete("notes/b.md"), theirs, 1);
+    assert!(outcome.result.expect_err("it was changed").what.contains("was changed at this moment"));
+    assert_eq!(office.on_disk("notes/b.md").as_deref(), Some(theirs));
+    let (office, outcome) = saved_at(LastStep::Recorded, write("notes/b.md", "ada's"), theirs, usize::MAX);
+    assert!(outcome.result.is_ok(), "the same text saved again and again is seen once: {outcome:?}");
+    drop(office);
+}
+
+#[test]
+fn what_a_kill_leaves_while_two_files_change_places_is_cleared_or_kept_apart() {
+    use crate::safe_fs::{name_beside, placing_name};
+    let order = order("k", "ada", write("notes/b.md", "ada's"));
+    let theirs = "saved at that moment";
+    // Which text lies under the hidden name, and which in the file, when the process is killed.
+    for (left, there, now) in [
+        ("ada's", "by bob's hand", "ada's"),
+        ("by bob's hand", "ada's", "ada's"),
+        (theirs, "ada's", theirs),
+        (theirs, "saved later", "saved later"),
+    ] {
+        let mut office = office();
+        office.desk.stop_at = Some(LastStep::Recorded);
+        let _killed = catch_unwind(AssertUnwindSafe(|| office.desk.carry_out(&order)));
+        let beside = super::super::resolve::beside_name(&order.key);
+        let notes = office.folder.path().join("notes");
+        std::fs::remove_file(notes.join(&beside)).expect("it was written");
+        std::fs::write(notes.join(placing_name(&beside)), left).expect("files can be written");
+        put_outside(&office.folder, "notes/b.md", there);
+        // The room's saver may have been killed as well, beside another file.
+        std::fs::write(notes.join(placing_name(&name_beside("c.md"))), theirs).expect("files can be written");
+        let mut office = office.reopen();
+        assert_eq!(office.on_disk("notes/b.md").as_deref(), Some(now), "{left} and {there}");
+        assert_eq!(hidden(&office), Vec::<String>::new());
+        assert_eq!(office.on_disk(".workshop/unsaved/notes_c.md").as_deref(), Some(theirs));
+        let is_apart = office.on_disk(".workshop/unsaved/notes_b.md").as_deref() == Some(theirs);
+        assert_eq!(is_apart, now == "saved later");
+        let told = std::mem::take(&mut office.desk.problems);
+        assert_eq!(told.len(), 1 + usize::from(is_apart), "{told:?}");
+    }
+}

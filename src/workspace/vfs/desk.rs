@@ -2,7 +2,7 @@
 //! How a change reaches the disk exactly once is in [`super::changing`]; what others do to the files in
 //! [`super::outside`].
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use super::super::disk::Disk;
 use super::super::layout;
 #[cfg(test)]
 use super::changing::LastStep;
+use super::changing::kept_apart;
 use super::index::Index;
 use super::limits::FileLimits;
 use super::order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileOutcome, TextMatch};
@@ -20,7 +21,9 @@ use super::recent::Recent;
 use super::resolve::{Root, Trouble};
 use super::rights::{Rights, RightsKept, glob};
 use super::words;
+use crate::base::Problem;
 use crate::base::hash::content_hash;
+use crate::base::spelling::nfc;
 use crate::base::text::truncate;
 use crate::store::{FileHead, FileVersions, StoreError};
 
@@ -36,7 +39,7 @@ pub enum DeskError {
     #[error("the workspace's files cannot be used: {0}")]
     Files(#[from] std::io::Error),
     /// The history cannot be opened.
-    #[error(transparent)]
+    #[error("{0}; {remedy}", remedy = .0.remedy())]
     Store(#[from] StoreError),
 }
 
@@ -73,11 +76,18 @@ pub(super) struct Desk {
     /// What others did, for the world.
     pub(super) news: Vec<OutsideChange>,
     pub(super) later: VecDeque<Later>,
+    /// What a person must be told of how the files were found.
+    pub(super) problems: Vec<Problem>,
+    /// Files that are nobody's edits.
+    pub(super) ignored: BTreeSet<String>,
     rights: RightsKept,
     recent: Recent,
     /// Where to stop as if the process had been killed there.
     #[cfg(test)]
     pub(super) stop_at: Option<LastStep>,
+    /// What somebody else does at each such step.
+    #[cfg(test)]
+    pub(super) act_at: Option<(LastStep, Box<dyn FnMut() + Send>)>,
 }
 
 impl Desk {
@@ -89,9 +99,21 @@ impl Desk {
         limits: FileLimits,
         disk: Option<Arc<Disk>>,
     ) -> Result<Self, DeskError> {
+        let mut desk = Self::closed(root, dir, disk)?;
+        desk.finish_what_was_begun()?;
+        desk.index = Index::walk(&desk.root);
+        let kept = std::mem::take(&mut desk.index.kept);
+        desk.problems.extend(kept.iter().map(|(path, kept)| kept_apart(path, kept)));
+        desk.set_limits(limits);
+        desk.find_edits_while_closed();
+        Ok(desk)
+    }
+
+    /// The same, before it has looked at anything.
+    pub(super) fn closed(root: &Path, dir: &Path, disk: Option<Arc<Disk>>) -> Result<Self, DeskError> {
         let versions = FileVersions::open(dir)?;
         let heads = versions.heads()?.into_iter().map(|head| (head.path.clone(), head)).collect();
-        let mut desk = Self {
+        Ok(Self {
             root: Root::open(root)?,
             versions,
             heads,
@@ -101,16 +123,15 @@ impl Desk {
             disk,
             news: Vec::new(),
             later: VecDeque::new(),
+            problems: Vec::new(),
+            ignored: BTreeSet::new(),
             rights: RightsKept::default(),
             recent: Recent::default(),
             #[cfg(test)]
             stop_at: None,
-        };
-        desk.finish_what_was_begun()?;
-        desk.index = Index::walk(&desk.root);
-        desk.set_limits(limits);
-        desk.find_edits_while_closed();
-        Ok(desk)
+            #[cfg(test)]
+            act_at: None,
+        })
     }
 
     pub(super) fn set_limits(&mut self, limits: FileLimits) {
@@ -181,27 +202,30 @@ impl Desk {
                 let bytes = content.len() as u64;
                 self.limits.allow(&path, bytes, Some(bytes), 0, 0).map_err(unfit)?;
                 // Why it failed may tell what is there.
-                let put = self.put(order, what, &path, content);
+                let put = self.put(order, what, &path, |_, _| Ok(content.clone()));
                 put.map_err(|why| if may_know { why } else { unfit(format!("'{path}' could not be written.")) })
             }
             FileOperation::Save { path, base, content } => {
                 let path = open(path, Want::Change)?;
-                let now = self.present(&path)?.map(|(text, _)| content_hash(text.as_bytes()));
-                // Written already, by whatever way: that is what was wanted.
-                if now != *base && now != Some(content_hash(content.as_bytes())) {
-                    return Err(unfit(match (now, base) {
+                self.put(order, what, &path, |_, now| {
+                    let now = now.map(|text| content_hash(text.as_bytes()));
+                    // Written already, by whatever way: that is what was wanted.
+                    if now == *base || now == Some(content_hash(content.as_bytes())) {
+                        return Ok(content.clone());
+                    }
+                    Err(unfit(match (now, base) {
                         (None, _) => format!("'{path}' is gone; save it under a new name, or again to bring it back."),
                         (Some(_), None) => format!("'{path}' is there already; choose another name."),
                         (Some(_), Some(_)) => format!("'{path}' was changed meanwhile; compare and save again."),
-                    }));
-                }
-                self.put(order, what, &path, content)
+                    }))
+                })
             }
             FileOperation::Edit { path, old, new } => {
                 let path = open(path, Want::Change)?;
-                let (text, _) = self.present(&path)?.ok_or_else(|| self.missing(path.as_str(), &rights))?;
-                let text = words::edit(path.as_str(), &text, old, new).map_err(unfit)?;
-                self.put(order, what, &path, &text)
+                self.put(order, what, &path, |desk, now| match now {
+                    Some(text) => words::edit(path.as_str(), text, old, new).map_err(unfit),
+                    None => Err(desk.missing(path.as_str(), &rights)),
+                })
             }
             FileOperation::List { prefix } => self.list(&rights, prefix),
             FileOperation::Search { text, glob } => self.search(&rights, text.as_deref(), glob.as_deref()),
@@ -216,7 +240,7 @@ impl Desk {
             FileOperation::Restore { path, version } => {
                 let path = open(path, Want::Change)?;
                 let text = self.text_of_version(&path, *version, &rights)?;
-                self.put(order, what, &path, &text)
+                self.put(order, what, &path, |_, _| Ok(text.clone()))
             }
             FileOperation::Record { path, content } => self.record(&open(path, Want::Record)?, content),
         }
@@ -236,7 +260,7 @@ impl Desk {
     pub(super) fn present(
         &mut self,
         path: &WorkspacePath,
-    ) -> Result<Option<(Arc<str>, super::found::Found)>, FileFailure> {
+    ) -> Result<Option<(Arc<str>, crate::safe_fs::Found)>, FileFailure> {
         match self.index.read(&self.root, path, self.limits.bytes_at_most(path)) {
             Ok(present) => Ok(Some(present)),
             Err(Trouble::Missing) => Ok(None),
@@ -376,8 +400,15 @@ fn admit(given: &str, rights: &Rights, want: Want, is_person: bool) -> Result<Wo
         return Err(refusal(format!("{} is closed to file tools.", quoted(path.as_str()))));
     }
     let reads = matches!(want, Want::Read | Want::Change);
+    if rights.is_private(path.as_str()) && (reads || !rights.may_write(path.as_str())) {
+        return Err(refusal(format!("{} holds an inbox that is not yours.", quoted(path.as_str()))));
+    }
     if reads && !rights.may_read(path.as_str()) {
         return Err(refusal(format!("{} is outside what you may read.", quoted(path.as_str()))));
+    }
+    if want != Want::Read && rights.is_held_elsewhere(path.as_str()) {
+        let why = "is what an element of another scene holds; only the user changes it now.";
+        return Err(refusal(format!("{} {why}", quoted(path.as_str()))));
     }
     if want != Want::Read && !rights.may_write(path.as_str()) {
         return Err(refusal(format!("{} is outside what you may write.", quoted(path.as_str()))));
@@ -414,7 +445,7 @@ fn plain_prefix(prefix: &str) -> Result<String, FileFailure> {
     }
     let prefix = prefix.strip_prefix("./").or_else(|| prefix.strip_prefix('/')).unwrap_or(prefix);
     let prefix = if prefix == "." { "" } else { prefix };
-    Ok(icu_normalizer::ComposingNormalizerBorrowed::new_nfc().normalize(prefix).into_owned())
+    Ok(nfc(prefix).into_owned())
 }
 
 /// Adds the lines that match, at most so many; says how many more there are.

@@ -123,7 +123,7 @@ pub(super) fn version(number: u64, author: &str, text: &str) -> (u64, String, St
 
 fn rights(reads: &[&str], writes: &[&str]) -> FileRights {
     let list = |globs: &[&str]| vec![globs.iter().map(|glob| (*glob).to_owned()).collect()];
-    FileRights { reads: list(reads), writes: list(writes) }
+    FileRights { reads: list(reads), writes: list(writes), ..FileRights::default() }
 }
 
 #[test]
@@ -330,11 +330,15 @@ fn what_may_not_be_known_makes_no_difference_to_any_answer() {
 fn rights_of_each_starter_bound_what_is_done() {
     let mut office = Office::new(&[("artifacts/a.md", "x"), ("memory/b.md", "x")]);
     let own = rights(&["**"], &["artifacts/**", "memory/**"]);
-    let both = FileRights { reads: own.reads.clone(), writes: [own.writes, vec![vec!["memory/**".into()]]].concat() };
+    let both = FileRights {
+        reads: own.reads.clone(),
+        writes: [own.writes, vec![vec!["memory/**".into()]]].concat(),
+        ..FileRights::default()
+    };
     assert!(office.bounded(&both, write("memory/b.md", "y")).is_ok());
     let refused = office.bounded(&both, write("artifacts/a.md", "y")).expect_err("its starter may not");
     assert!(refused.is_refusal && refused.what.contains("outside what you may write"), "{}", refused.what);
-    let broken = FileRights { reads: vec![vec!["a[".into()]], writes: Vec::new() };
+    let broken = FileRights { reads: vec![vec!["a[".into()]], ..FileRights::default() };
     assert!(office.bounded(&broken, read("memory/b.md")).expect_err("they are no globs").is_refusal);
 }
 
@@ -425,7 +429,7 @@ fn what_others_do_is_noticed_and_told_once() {
     fs::remove_file(office.folder.path().join("notes/gone.md")).expect("it is there");
     fs::write(office.folder.path().join("notes/image.png"), [0xff, 0]).expect("files can be written");
     office.desk.look_at_everything();
-    let told = |path: &str, version, is_gone| OutsideChange { path: path.into(), version, is_gone };
+    let told = |path: &str, version, is_gone| OutsideChange { path: path.into(), version, is_gone, displaced_by: None };
     assert_eq!(
         office.desk.news,
         [
@@ -546,4 +550,71 @@ fn the_same_key_is_carried_out_once_and_answered_alike() {
     }
     assert_eq!(office.history("agents/cy.md"), kept);
     assert_eq!(office.on_disk("agents/cy.md").as_deref(), Some("1"));
+}
+
+#[test]
+fn records_do_not_count_for_agents_and_only_what_is_over_is_thinned() {
+    let mut office = Office::new(&[]);
+    office.desk.set_limits(FileLimits { count_at_most: 3, sessions_at_most: 2, ..FileLimits::default() });
+    let mut record = |number: u64, status: &str| {
+        let path = format!("sessions/ada.act-{number}.session.yaml");
+        let operation = FileOperation::Record { path, content: format!("status: {status}\ntask: x\nmessages: []\n") };
+        office.run("ada", operation).expect("it is kept");
+    };
+    record(3, "running");
+    record(4, "completed");
+    record(10, "failed");
+    record(11, "waiting");
+    record(12, "queued");
+    let there = |office: &Office| -> Vec<u64> {
+        let there = [3, 4, 10, 11, 12].into_iter();
+        there.filter(|number| office.on_disk(&format!("sessions/ada.act-{number}.session.yaml")).is_some()).collect()
+    };
+    assert_eq!(there(&office), [3, 11, 12], "the oldest that is over goes first, and work never");
+    for path in ["artifacts/a.md", "artifacts/b.md", "artifacts/c.md"] {
+        office.run("ada", write(path, "x")).expect("sessions do not count");
+    }
+    let full = office.run("ada", write("artifacts/d.md", "x")).expect_err("there are three");
+    assert!(full.what.contains("the workspace has 3 files already"), "{}", full.what);
+    let operation = FileOperation::Record {
+        path: "sessions/ada.act-13.session.yaml".into(),
+        content: format!("status: running\nmessages:\n- text: {}\n", "x".repeat(2 << 20)),
+    };
+    office.run("ada", operation).expect("a long session is kept whole");
+}
+
+#[test]
+fn what_is_private_to_others_is_neither_read_nor_named_nor_changed() {
+    let mut office =
+        Office::new(&[("boards/mail.md", "a secret\n"), ("boards/open.md", "news\n"), ("scenes/s.yaml", "a secret\n")]);
+    let paths = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
+    let rights = FileRights {
+        unreadable: paths(&["boards/mail.md", "scenes/s.yaml"]),
+        unwritable: paths(&["boards/mail.md"]),
+        ..FileRights::default()
+    };
+    let path = || "boards/mail.md".to_owned();
+    for operation in [
+        read("boards/mail.md"),
+        read("scenes/s.yaml"),
+        write("boards/mail.md", "x"),
+        FileOperation::Edit { path: path(), old: "secret".into(), new: "x".into() },
+        FileOperation::Edit { path: "scenes/s.yaml".into(), old: "secret".into(), new: "x".into() },
+        FileOperation::Delete { path: path() },
+        FileOperation::Rename { from: path(), to: "boards/mine.md".into() },
+        FileOperation::Restore { path: path(), version: 1 },
+    ] {
+        let failure = office.bounded(&rights, operation.clone()).expect_err("it is somebody else's");
+        assert!(failure.is_refusal && failure.what.contains("not yours"), "{operation:?}: {failure:?}");
+    }
+    let found = office.bounded(&rights, FileOperation::Search { text: Some("secret".into()), glob: None });
+    assert_eq!(found, Ok(FileAnswer::Matches { matches: Vec::new(), more: 0 }));
+    let listed = office.bounded(&rights, FileOperation::List { prefix: "boards/".into() });
+    let Ok(FileAnswer::Listing { paths, .. }) = listed else { panic!("{listed:?}") };
+    assert_eq!(paths, ["boards/open.md"]);
+    let missing = office.bounded(&rights, read("boards/mial.md")).expect_err("there is none");
+    assert!(!missing.what.contains("boards/mail.md"), "{missing:?}");
+    let blind = office.bounded(&rights, write("scenes/s.yaml", "another\n"));
+    assert!(blind.is_ok(), "whose scene it is, the room says: {blind:?}");
+    assert_eq!(office.on_disk("boards/mail.md").as_deref(), Some("a secret\n"));
 }

@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::desk::DeskError;
+use super::desk::{Desk, DeskError};
 use super::index::Index;
 use super::path::{FileKind, Reach, WorkspacePath, kind_of};
+use super::readers::is_agent;
 use super::resolve::{Root, Trouble};
+use crate::base::hash::content_hash;
+use crate::base::{Author, Problem};
 use crate::store::{FileHead, FileVersion, FileVersions, StoreError};
 
 /// The most bytes of a file that are read for a person.
@@ -26,6 +29,16 @@ pub struct FileInfo {
     pub version: u64,
     /// Whether it is there. One that is gone still has its versions.
     pub is_there: bool,
+}
+
+/// Finishes on disk what an earlier process had begun when it was stopped. Whoever calls this must hold `dir` (see
+/// [`crate::store::Store`]); before the files are read, so that nothing of it is taken for somebody else's edit.
+/// Says whether there was anything, and what could not be understood of it.
+pub fn finish_interrupted(root: &Path, dir: &Path) -> Result<(bool, Vec<Problem>), DeskError> {
+    let mut desk = Desk::closed(root, dir, None)?;
+    let was_cut_off = !desk.versions.steps()?.is_empty();
+    desk.finish_what_was_begun()?;
+    Ok((was_cut_off, desk.problems))
 }
 
 /// Files and their history, read beside whoever writes them.
@@ -81,6 +94,16 @@ impl FileHistory {
     /// How a version differs from the one before, if it is kept: a unified diff.
     pub fn diff(&self, path: &str, version: u64) -> Result<Option<String>, StoreError> {
         self.with_file(path, |versions, file| versions.diff(file, version)).map(Option::flatten)
+    }
+
+    /// Who wrote the text that stands in a file: the agent whose newest version it is, else the person.
+    pub fn writer(&self, path: &str, text: &str) -> Result<Author, StoreError> {
+        let Some(versions) = &self.versions else { return Ok(Author::user()) };
+        let head = versions.head(path)?.filter(|head| head.is_there && head.hash == content_hash(text.as_bytes()));
+        let Some(head) = head else { return Ok(Author::user()) };
+        let newest = versions.versions(head.file)?.into_iter().find(|version| version.number == head.version);
+        let author = newest.map(|version| Author(version.author.into()));
+        Ok(author.filter(is_agent).unwrap_or_else(Author::user))
     }
 
     /// Whether there is a history; without one it may have begun meanwhile.

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::found::{Found, FoundKind};
+use super::super::unsaved_copies;
 use super::path::WorkspacePath;
-use super::resolve::{Root, Trouble, is_beside_name};
+use super::resolve::{Root, Trouble};
+use crate::safe_fs::{self, Folder, Found, FoundKind};
 
 /// A folder or file that changed within this time before it was looked at may change again unseen: clocks of file
 /// systems are coarse.
@@ -30,7 +31,7 @@ pub(super) struct Entry {
 pub(super) const UNSEEN: i64 = i64::MIN;
 
 #[derive(Clone, Copy, Debug)]
-struct Folder {
+struct KnownFolder {
     modified_ns: i64,
     looked_ns: i64,
 }
@@ -57,9 +58,12 @@ pub(super) struct Difference {
 #[derive(Default)]
 pub(super) struct Index {
     files: BTreeMap<String, Entry>,
-    folders: BTreeMap<String, Folder>,
+    folders: BTreeMap<String, KnownFolder>,
     total_bytes: u64,
     texts: Texts,
+    /// Files beside which a text lay whose place another had taken when the process was killed, and where that text
+    /// is kept.
+    pub(super) kept: Vec<(String, String)>,
 }
 
 impl Index {
@@ -216,15 +220,14 @@ impl Index {
         let looked_ns = now_ns();
         let modified_ns = opened.peek("").map_or(UNSEEN, |found| found.modified_ns);
         let Ok(entries) = opened.entries() else { return };
-        self.folders.insert(folder.to_owned(), Folder { modified_ns, looked_ns });
+        self.folders.insert(folder.to_owned(), KnownFolder { modified_ns, looked_ns });
         let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let mut here: Vec<String> = Vec::new();
         let mut folders: Vec<String> = Vec::new();
         for (name, kind) in entries {
             if name.starts_with('.') {
-                if glance == Glance::Clearing && is_beside_name(&name) {
-                    // A write that was cut off before anything was recorded of it.
-                    let _ = opened.remove(&name);
+                if glance == Glance::Clearing && kind == FoundKind::File {
+                    self.clear_hidden(root, opened, &prefix, &name);
                 }
                 continue;
             }
@@ -255,6 +258,26 @@ impl Index {
             if !self.folders.contains_key(&path) && self.folders.len() < FOLDERS_AT_MOST {
                 self.look_into(root, &path, glance, difference);
             }
+        }
+    }
+
+    /// Clears what a write left that was cut off. A text that may be somebody else's is never thrown away.
+    fn clear_hidden(&mut self, root: &Root, folder: &Folder, prefix: &str, name: &str) {
+        if safe_fs::is_left_over(name) {
+            // Nothing was recorded of it; if it cannot be removed, the next start tries again.
+            let _ = folder.remove(name);
+            return;
+        }
+        let Some(file) = safe_fs::is_placing(name) else { return };
+        let path = format!("{prefix}{file}");
+        let is_same = |left: u64| safe_fs::hash_of(folder, file).is_ok_and(|there| there == Some(left));
+        let cleared = match safe_fs::hash_of(folder, name) {
+            Ok(Some(left)) if is_same(left) => folder.remove(name),
+            _ => unsaved_copies::keep_file(root.folder(), folder, name, &path)
+                .map(|place| self.kept.push((path.clone(), place))),
+        };
+        if let Err(error) = cleared {
+            tracing::warn!("what a cut-off save left beside {path} could not be kept apart: {error}");
         }
     }
 

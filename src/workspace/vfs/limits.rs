@@ -7,16 +7,21 @@ use super::super::layout::MAX_SCENE_BYTES;
 use super::super::settings::SettingsSection;
 use super::path::{FileKind, WorkspacePath};
 
+/// The record of a conversation with a model may have so many bytes, whatever other files may have.
+const SESSION_BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
+
 /// The numbers of files, as `settings.yaml` may set them under `files:`.
 #[derive(Resource, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileLimits {
     /// No file is larger, in KiB; a scene may be larger all the same.
     pub file_kib_at_most: u64,
-    /// No more files than this are made.
+    /// No more files than this are made, sessions not counted.
     pub count_at_most: usize,
-    /// All files together are not larger, in MiB.
+    /// All files together are not larger, in MiB, sessions not counted.
     pub total_mib_at_most: u64,
+    /// So many sessions are kept as files; the oldest of work that is over go first, those of other work never.
+    pub sessions_at_most: usize,
     /// So many versions of each file are kept.
     pub versions_kept: u64,
     /// A listing names no more files than this, and an error no more than a tenth of it.
@@ -35,6 +40,7 @@ impl Default for FileLimits {
             file_kib_at_most: 1024,
             count_at_most: 20_000,
             total_mib_at_most: 1024,
+            sessions_at_most: 2_000,
             versions_kept: 100,
             listed_at_most: 200,
             matches_at_most: 100,
@@ -52,7 +58,11 @@ impl FileLimits {
     /// The most bytes that are read of this file, and written into it.
     pub(super) fn bytes_at_most(&self, path: &WorkspacePath) -> u64 {
         let most = self.file_kib_at_most.saturating_mul(1024);
-        if path.kind() == FileKind::Scene { most.max(MAX_SCENE_BYTES as u64) } else { most }
+        match path.kind() {
+            FileKind::Scene => most.max(MAX_SCENE_BYTES as u64),
+            FileKind::Session => most.max(SESSION_BYTES_AT_MOST),
+            _ => most,
+        }
     }
 
     /// Whether a text of so many bytes may take the place of one of `old` bytes (`None`: a new file), where there

@@ -4,18 +4,13 @@
 //! An order goes out as a [`FileOrder`] and comes back as exactly one [`FileOutcome`] through the one door.
 //! An order carries a key; the same key twice is carried out once, and answered twice alike.
 //!
-//! Reading order: [`order`] (what may be asked), [`path`] (what a path is), `resolve` and `folder` (to the disk and
+//! Reading order: [`order`] (what may be asked), [`path`] (what a path is), `resolve` (to the disk and
 //! no further), `index` (which files there are), `desk` (carrying out one order), `changing` (exactly once),
 //! `outside` (what others do), `thread`, and [`room`], which joins them to the world. [`history`] is for people.
 
 mod changing;
 mod desk;
 mod ears;
-#[cfg(unix)]
-mod folder;
-#[cfg(any(not(unix), test))]
-mod folder_by_path;
-mod found;
 pub mod history;
 mod index;
 mod limits;
@@ -25,6 +20,7 @@ pub mod path;
 mod person;
 mod readers;
 mod recent;
+pub mod records;
 mod resolve;
 mod rights;
 pub mod room;
@@ -32,20 +28,16 @@ mod saved;
 mod thread;
 mod words;
 
+pub use crate::base::ids::{OUTSIDE, ROOM};
 pub use desk::DeskError;
-pub use history::{FileHistory, FileInfo};
+pub use history::{FileHistory, FileInfo, finish_interrupted};
 pub use limits::FileLimits;
 pub use order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileOutcome, FileRights, TextMatch};
 pub use outside::OutsideChange;
 pub use path::{FileKind, PathRefusal, Reach, WorkspacePath};
 pub(super) use person::give_orders;
 pub use person::{FileCommand, FilesTold};
-pub use room::{FileLine, must_wait, wait_before_tick, wait_for_answer};
+pub use room::{FileLine, must_wait, send_all, wait_before_tick, wait_for_answer};
 pub(super) use saved::FilesSaved;
 pub use saved::FilesUnderWay;
 pub use thread::{DeskPlace, FileDesk};
-
-/// The author of versions that were made by no order: in an editor, by git, by another program.
-pub const OUTSIDE: &str = "outside";
-/// The author of versions that the room saved by itself: scenes and boards.
-pub const ROOM: &str = "room";

@@ -1,5 +1,7 @@
 //! What may be asked of the workspace's files, and what comes back.
 
+use std::collections::BTreeSet;
+
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
 
@@ -90,6 +92,12 @@ pub struct FileRights {
     pub reads: Vec<Vec<String>>,
     /// The same for writing, deleting and renaming.
     pub writes: Vec<Vec<String>>,
+    /// Files that are private to others: as if they were not there.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub unreadable: BTreeSet<String>,
+    /// Files that are not written, deleted or renamed either.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub unwritable: BTreeSet<String>,
 }
 
 /// Something to be done with files, for someone. Answered with exactly one [`FileOutcome`].

@@ -6,11 +6,13 @@ use serde::{Deserialize, Serialize};
 use super::super::disk::{Disk, Ledger};
 use super::super::layout;
 use super::desk::{Desk, Later};
-use super::found::Found;
+use super::order::{FileOperation, FileOrder};
 use super::path::{FileKind, Reach, WorkspacePath};
 use super::resolve::Trouble;
 use super::{OUTSIDE, ROOM};
+use crate::base::Id;
 use crate::base::hash::content_hash;
+use crate::safe_fs::Found;
 use crate::schedule::Input;
 use crate::store::{FileHead, StoreError, Surety};
 
@@ -24,6 +26,9 @@ pub struct OutsideChange {
     pub version: u64,
     /// Whether it is gone.
     pub is_gone: bool,
+    /// Who wrote over it, or took it away, before anyone had seen it: it is that version now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub displaced_by: Option<Id>,
 }
 
 impl Input for OutsideChange {
@@ -35,19 +40,20 @@ impl Desk {
     pub(super) fn notice(&mut self, path: &WorkspacePath, text: &str, found: &Found) -> Result<u64, StoreError> {
         let disk = self.disk_of(path);
         let ledger = disk.as_deref().map(Disk::ledger);
-        self.seen(path, text, found, false, ledger.as_deref())
+        self.seen(path, text, found, None, ledger.as_deref())
     }
 
-    /// The same, with the room's ledger in hand. `must_keep` where the text is about to be written over: then it
-    /// becomes a version even if nobody changed it.
+    /// The same, with the room's ledger in hand. `displaced_by` where the text is about to be written over or taken
+    /// away by this order: then it becomes a version even if nobody changed it.
     pub(super) fn seen(
         &mut self,
         path: &WorkspacePath,
         text: &str,
         found: &Found,
-        must_keep: bool,
+        displaced_by: Option<&FileOrder>,
         ledger: Option<&Ledger>,
     ) -> Result<u64, StoreError> {
+        let must_keep = displaced_by.is_some();
         let hash = content_hash(text.as_bytes());
         let entry = self.index.get(path.as_str());
         self.index.note(path.as_str(), found);
@@ -62,7 +68,8 @@ impl Desk {
             entry.is_some_and(|entry| (entry.size, entry.modified_ns) == (found.size, found.modified_ns));
         let is_first_sight = !has_history && looks_the_same;
         let is_rooms = ledger.is_some_and(|ledger| ledger.ours.get(path.as_str()) == Some(&hash));
-        let is_left = (is_first_sight || is_rooms) && !must_keep;
+        let is_ours = is_rooms || self.ignored.contains(path.as_str());
+        let is_left = (is_first_sight || is_ours) && !must_keep;
         if is_left || path.kind() == FileKind::Session {
             return Ok(newest);
         }
@@ -71,7 +78,12 @@ impl Desk {
         let is_told = layout::matters(path.as_str())
             && (!must_keep || ledger.is_some_and(|ledger| ledger.known.get(path.as_str()) == Some(&hash)));
         if !is_first_sight && !is_rooms && !is_told {
-            self.news.push(OutsideChange { path: path.as_str().to_owned(), version, is_gone: false });
+            // What is made of the text as it stands loses nothing of it.
+            let loses = |order: &&FileOrder| {
+                !matches!(order.operation, FileOperation::Edit { .. } | FileOperation::Rename { .. })
+            };
+            let displaced_by = displaced_by.filter(loses).map(|order| order.author.0.clone());
+            self.news.push(OutsideChange { path: path.as_str().to_owned(), version, is_gone: false, displaced_by });
         }
         Ok(version)
     }
@@ -79,7 +91,8 @@ impl Desk {
     /// Looks at one file, which someone else may have changed.
     pub(super) fn look(&mut self, path: &str) {
         let Ok(path) = WorkspacePath::new(path) else { return };
-        if path.reach() == Reach::Closed || path.parts().any(|part| part.starts_with('.')) {
+        let is_hidden = path.reach() == Reach::Closed || path.parts().any(|part| part.starts_with('.'));
+        if is_hidden || self.ignored.contains(path.as_str()) {
             return;
         }
         let looked = match self.index.read(&self.root, &path, self.limits.bytes_at_most(&path)) {
@@ -130,7 +143,12 @@ impl Desk {
         }
         if !layout::matters(path.as_str()) && path.kind() != FileKind::Session {
             let version = head.map_or(0, |head| head.version);
-            self.news.push(OutsideChange { path: path.as_str().to_owned(), version, is_gone: true });
+            self.news.push(OutsideChange {
+                path: path.as_str().to_owned(),
+                version,
+                is_gone: true,
+                displaced_by: None,
+            });
         }
     }
 
@@ -140,7 +158,12 @@ impl Desk {
         let entry = self.index.get(path.as_str());
         self.index.note(path.as_str(), &found);
         if entry.is_none_or(|entry| (entry.size, entry.modified_ns) != (found.size, found.modified_ns)) {
-            self.news.push(OutsideChange { path: path.as_str().to_owned(), version: 0, is_gone: false });
+            self.news.push(OutsideChange {
+                path: path.as_str().to_owned(),
+                version: 0,
+                is_gone: false,
+                displaced_by: None,
+            });
         }
     }
 

@@ -5,8 +5,9 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
 
-use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::base::spelling::{folded, is_unseen, nfc, skeleton};
 use crate::base::text::truncate;
 
 /// Longest part of a path, in bytes: what the common file systems take.
@@ -196,6 +197,18 @@ impl AsRef<str> for WorkspacePath {
     }
 }
 
+impl Serialize for WorkspacePath {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for WorkspacePath {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::new(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
 /// A text in quotes, fit to be shown: short, on one line, nothing invisible.
 pub(super) fn quoted(given: &str) -> String {
     let shown: String = truncate(given, 200).chars().map(|c| if is_unseen(c) { '\u{fffd}' } else { c }).collect();
@@ -212,7 +225,7 @@ fn normalise(given: &str) -> Result<String, &'static str> {
     if given.starts_with(['/', '~']) {
         return Err("is not in the workspace; write it without what leads there, such as 'artifacts/plan.md'");
     }
-    let path = ComposingNormalizerBorrowed::new_nfc().normalize(given);
+    let path = nfc(given);
     let path = path.strip_prefix("./").unwrap_or(&path);
     let parts: Vec<&str> = path.split('/').collect();
     if parts.len() > PARTS_AT_MOST {
@@ -278,67 +291,6 @@ fn check_known_names(parts: &[&str]) -> Result<(), &'static str> {
         }
     }
     Ok(())
-}
-
-/// The form in which two names are the same wherever anything takes them for the same.
-pub(super) fn folded(part: &str) -> String {
-    if part.is_ascii() {
-        return part.to_ascii_lowercase();
-    }
-    let nfkc = ComposingNormalizerBorrowed::new_nfkc().normalize(part);
-    // By way of capitals: 'ı' and 'ſ' have the capitals of 'i' and 's'.
-    let folded: String = nfkc.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
-    folded
-}
-
-/// [`folded`], without accents, and with letters of other scripts replaced by the Latin ones that look the same.
-fn skeleton(part: &str) -> String {
-    let folded = folded(part);
-    if folded.is_ascii() {
-        return folded;
-    }
-    let bare = DecomposingNormalizerBorrowed::new_nfd().normalize(&folded);
-    bare.chars()
-        .filter(|c| !matches!(c, '\u{300}'..='\u{36f}'))
-        .map(|c| match c {
-            'а' | 'α' | 'ɑ' => 'a',
-            'ь' => 'b',
-            'с' | 'ϲ' => 'c',
-            'ԁ' => 'd',
-            'е' | 'ε' => 'e',
-            'ɡ' => 'g',
-            'һ' => 'h',
-            'і' | 'ι' => 'i',
-            'ј' => 'j',
-            'κ' | 'к' => 'k',
-            'ӏ' => 'l',
-            'м' => 'm',
-            'п' => 'n',
-            'о' | 'ο' | 'օ' => 'o',
-            'р' | 'ρ' => 'p',
-            'г' => 'r',
-            'ѕ' => 's',
-            'т' | 'τ' => 't',
-            'υ' | 'ս' => 'u',
-            'ν' | 'ѵ' => 'v',
-            'ѡ' | 'ω' => 'w',
-            'х' | 'χ' => 'x',
-            'у' | 'γ' => 'y',
-            other => other,
-        })
-        .collect()
-}
-
-/// Controls, and what takes no room or turns the direction of writing.
-fn is_unseen(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffd}'
-            | '\u{e0000}'..='\u{e0fff}')
-        || (u32::from(c) & 0xfffe) == 0xfffe
-        || (c.is_whitespace() && c != ' ')
 }
 
 /// Looks like a separator, a dot or a colon and is none, and does not become one by [`folded`] either.

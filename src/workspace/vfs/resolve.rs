@@ -1,21 +1,15 @@
 //! From a normalised path to what lies there on disk, without ever following a link, and reading it.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-
-use icu_normalizer::ComposingNormalizerBorrowed;
+use std::time::SystemTime;
 
 use super::super::layout::SETTINGS_FILE;
-#[cfg(unix)]
-use super::folder::Folder;
-#[cfg(not(unix))]
-use super::folder_by_path::Folder;
-use super::found::{Found, FoundKind};
+use super::super::unsaved_copies;
 use super::path::{WorkspacePath, quoted};
-
-/// What the name of a text that is still being written ends in.
-const BESIDE_ENDING: &str = ".workshop-writing";
+use crate::base::spelling::nfc;
+use crate::safe_fs::{self, Folder, Found, FoundKind, Placing};
 
 /// Why there is no text to be had at a path.
 #[derive(Debug)]
@@ -126,8 +120,7 @@ impl Root {
             return Ok(());
         }
         let entries = folder.entries()?;
-        let normal = ComposingNormalizerBorrowed::new_nfc();
-        let is_spelled_so = entries.iter().any(|(entry, _)| entry == name || normal.normalize(entry) == name);
+        let is_spelled_so = entries.iter().any(|(entry, _)| entry == name || nfc(entry) == name);
         if is_spelled_so { Ok(()) } else { Err(Trouble::OtherSpelling) }
     }
 
@@ -192,6 +185,13 @@ impl Root {
         Ok((text, found))
     }
 
+    /// Opens a record of the program's own, with the time when it was last written.
+    pub(super) fn open_record(&self, path: &WorkspacePath) -> Result<(File, Option<SystemTime>), Trouble> {
+        let (file, _) = self.beside(path, |folder| open_checked(folder, path.name()))?;
+        let modified = file.metadata().and_then(|metadata| metadata.modified()).ok();
+        Ok((file, modified))
+    }
+
     /// Writes a text under a hidden name in the folder of `path`, with the rights of the file that is there, and
     /// waits until it is on disk.
     pub(super) fn write_beside(&self, path: &WorkspacePath, beside: &str, text: &str) -> Result<(), Trouble> {
@@ -204,29 +204,58 @@ impl Root {
                 Err(Trouble::Missing) => None,
                 Err(trouble) => return Err(trouble),
             };
-            // What a stopped process left under this name is of no use to anyone.
-            match folder.remove(beside) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-                _ => {}
-            }
-            let mut file = folder.create(beside)?;
-            let written = old
-                .map_or(Ok(()), |old| old.metadata().and_then(|old| file.set_permissions(old.permissions())))
-                .and_then(|()| file.write_all(text.as_bytes()))
-                .and_then(|()| file.sync_all());
-            written.map_err(|error| {
-                let _ = folder.remove(beside);
-                Trouble::Failed(error)
-            })
+            Ok(safe_fs::write_beside(folder, beside, text.as_bytes(), old.as_ref())?)
         })
     }
 
-    /// Puts what was written beside in its place, and waits until that is on disk.
-    pub(super) fn put_in_place(&self, path: &WorkspacePath, beside: &str) -> Result<(), Trouble> {
+    /// Puts what was written beside in its place, if that still holds the text with this hash (`None`: if nothing is
+    /// there), and waits until that is on disk.
+    pub(super) fn put_in_place(
+        &self,
+        path: &WorkspacePath,
+        beside: &str,
+        over: Option<u64>,
+    ) -> Result<Placing, Trouble> {
+        self.beside(path, |folder| Ok(safe_fs::place(folder, beside, path.name(), over)?))
+    }
+
+    /// The same over whatever is there: for the program's own records.
+    pub(super) fn put_over(&self, path: &WorkspacePath, beside: &str) -> Result<(), Trouble> {
         self.beside(path, |folder| {
             folder.replace(beside, path.name())?;
             Ok(folder.sync()?)
         })
+    }
+
+    /// What a process that was killed while two files changed places left of the one that came out: somebody else's
+    /// text gets its place back if only what we put there stands there (`None`: nothing), and is kept apart if a
+    /// later one of theirs does. `known` are the texts that nobody misses. Says where it was kept apart, if so.
+    pub(super) fn clear_placing(
+        &self,
+        path: &WorkspacePath,
+        beside: &str,
+        ours: Option<u64>,
+        known: &[u64],
+    ) -> Result<Option<String>, Trouble> {
+        let cleared = self.beside(path, |folder| {
+            let placing = safe_fs::placing_name(beside);
+            let Some(left) = safe_fs::hash_of(folder, &placing)? else { return Ok(None) };
+            if known.contains(&left) {
+                folder.remove(&placing)?;
+                return Ok(None);
+            }
+            if safe_fs::hash_of(folder, path.name())? == ours {
+                folder.replace(&placing, path.name())?;
+                folder.sync()?;
+                return Ok(None);
+            }
+            Ok(Some(unsaved_copies::keep_file(&self.folder, folder, &placing, path.as_str())?))
+        });
+        match cleared {
+            // Its folder is gone, and with it whatever was left there.
+            Err(Trouble::Missing | Trouble::NotAFolder) => Ok(None),
+            cleared => cleared,
+        }
     }
 
     /// Takes away what was written beside and is not wanted.
@@ -239,11 +268,25 @@ impl Root {
         }
     }
 
-    /// Takes a file away for good, and waits until that is on disk.
-    pub(super) fn remove(&self, path: &WorkspacePath) -> Result<(), Trouble> {
+    /// Takes a file away for good if its text still has this hash, and waits until that is on disk. It is moved aside
+    /// first, under a hidden name: what was moved is what goes.
+    pub(super) fn take_away(&self, path: &WorkspacePath, beside: &str, over: u64) -> Result<Placing, Trouble> {
         self.beside(path, |folder| {
-            folder.remove(path.name())?;
-            Ok(folder.sync()?)
+            let placing = safe_fs::placing_name(beside);
+            folder.move_new(path.name(), folder, &placing)?;
+            let taken = if safe_fs::hash_of(folder, &placing)? == Some(over) {
+                folder.remove(&placing)?;
+                Placing::Placed
+            } else {
+                match folder.move_new(&placing, folder, path.name()) {
+                    // Somebody saved once more: that is the newer text.
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => folder.remove(&placing)?,
+                    moved => moved?,
+                }
+                Placing::Crossed
+            };
+            folder.sync()?;
+            Ok(taken)
         })
     }
 
@@ -261,12 +304,7 @@ impl Root {
 
 /// A hidden name that no path names, for the text of an order.
 pub(super) fn beside_name(key: &str) -> String {
-    format!(".{:016x}{BESIDE_ENDING}", crate::base::hash::content_hash(key.as_bytes()))
-}
-
-/// Whether a name was made by [`beside_name`].
-pub(super) fn is_beside_name(name: &str) -> bool {
-    name.starts_with('.') && name.ends_with(BESIDE_ENDING)
+    safe_fs::name_beside(&format!("{:016x}", crate::base::hash::content_hash(key.as_bytes())))
 }
 
 fn child(folder: &Folder, name: &str) -> Result<Folder, Trouble> {

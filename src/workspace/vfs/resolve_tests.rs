@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::super::path::tests::{HOSTILE, any_path};
 use super::*;
+use crate::base::hash::content_hash;
 
 const SECRET: &str = "what nobody in the workspace may read";
 
@@ -77,7 +78,7 @@ fn no_link_is_followed_neither_to_read_nor_to_write() {
     assert!(matches!(root.read(&path("hard.md"), 1000), Err(Trouble::OtherName)));
     assert!(matches!(root.write_beside(&path("hard.md"), ".x", "evil"), Err(Trouble::OtherName)));
     assert!(matches!(root.rename(&path("artifacts/a.md"), &path("link/a.md")), Err(Trouble::Link)));
-    assert!(matches!(root.remove(&path("link/secret.md")), Err(Trouble::Link)));
+    assert!(matches!(root.take_away(&path("link/secret.md"), ".x", 0), Err(Trouble::Link)));
     assert!(!folder.path().join("out/nothing.md").exists());
     assert_eq!(fs::read_to_string(folder.path().join("out/secret.md")).expect("it is there"), SECRET);
     assert_eq!(fs::read_dir(folder.path().join("out")).expect("it is there").count(), 2, "nothing came to be outside");
@@ -109,7 +110,7 @@ fn where_case_does_not_count_a_file_is_taken_by_the_name_that_it_has() {
     assert!(root.check_spelling(&artifacts, "a.md").is_ok() && root.check_spelling(&artifacts, "A.md").is_ok());
     assert_eq!(root.read(&path("artifacts/a.md"), 100).expect("it is there").0, "inside");
     root.write_beside(&path("artifacts/A.md"), ".x", "new").expect("nothing is there");
-    root.put_in_place(&path("artifacts/A.md"), ".x").expect("nothing is there");
+    root.put_in_place(&path("artifacts/A.md"), ".x", None).expect("nothing is there");
     assert_eq!(root.read(&path("artifacts/a.md"), 100).expect("it is there").0, "inside");
 }
 
@@ -134,17 +135,20 @@ fn pipes_and_folders_are_no_texts_and_nothing_waits_for_them() {
 fn a_text_is_put_in_place_whole_with_the_rights_of_the_old_one() {
     let (folder, root) = trap();
     let (old, new) = (path("artifacts/a.md"), path("notes/new/b.md"));
-    for path in [&old, &new] {
+    for (path, over) in [(&old, Some(content_hash(b"inside"))), (&new, None)] {
         root.write_beside(path, ".beside", "new").expect("it can be written");
         assert!(folder.path().join("in").join(path.folder()).join(".beside").exists());
-        root.put_in_place(path, ".beside").expect("it can be put in place");
+        let placed = root.put_in_place(path, ".beside", over).expect("it can be put in place");
+        assert_eq!(placed, Placing::Placed);
         assert_eq!(root.read(path, 1000).expect("it is there").0, "new");
     }
     assert!(
         matches!(root.rename(&old, &new), Err(Trouble::Failed(error)) if error.kind() == io::ErrorKind::AlreadyExists)
     );
     root.rename(&old, &path("notes/c.md")).expect("nothing is there");
-    root.remove(&path("notes/c.md")).expect("it is there");
+    let taken = |over: &str| root.take_away(&path("notes/c.md"), ".x", content_hash(over.as_bytes()));
+    assert_eq!(taken("old").expect("it is there"), Placing::Crossed, "what changed meanwhile stays");
+    assert_eq!(taken("new").expect("it is there"), Placing::Placed);
     assert!(matches!(root.look(&path("notes/c.md")), Err(Trouble::Missing)));
 }
 
@@ -190,7 +194,7 @@ proptest! {
 #[cfg(unix)]
 #[test]
 fn folders_by_path_refuse_links_as_folders_by_handle_do() {
-    use super::super::folder_by_path::Folder as ByPath;
+    use crate::safe_fs::FolderByPath as ByPath;
     let (folder, _) = trap();
     with_links(&folder);
     let root = ByPath::open(&folder.path().join("in")).expect("it is there");

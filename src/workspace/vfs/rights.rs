@@ -1,12 +1,13 @@
 //! What an order's rights allow: globs made ready once and kept, as agents order with the same rights again and
 //! again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
 
 use super::order::FileRights;
+use crate::base::spelling::nfc;
 
 /// Rights that are kept ready.
 const KEPT: usize = 128;
@@ -19,20 +20,33 @@ const GLOB_CHARS_AT_MOST: usize = 1000;
 pub(super) struct Rights {
     reads: Vec<GlobSet>,
     writes: Vec<GlobSet>,
+    unreadable: BTreeSet<String>,
+    unwritable: BTreeSet<String>,
 }
 
 impl Rights {
     pub(super) fn new(rights: &FileRights) -> Result<Self, String> {
         let ready = |lists: &[Vec<String>]| lists.iter().map(|globs| set(globs)).collect::<Result<Vec<_>, _>>();
-        Ok(Self { reads: ready(&rights.reads)?, writes: ready(&rights.writes)? })
+        let (unreadable, unwritable) = (rights.unreadable.clone(), rights.unwritable.clone());
+        Ok(Self { reads: ready(&rights.reads)?, writes: ready(&rights.writes)?, unreadable, unwritable })
     }
 
     pub(super) fn may_read(&self, path: &str) -> bool {
-        self.reads.iter().all(|globs| globs.is_match(path))
+        !self.unreadable.contains(path) && self.reads.iter().all(|globs| globs.is_match(path))
+    }
+
+    /// Whether somebody else's private things stand in a file.
+    pub(super) fn is_private(&self, path: &str) -> bool {
+        self.unreadable.contains(path)
+    }
+
+    /// Whether an element holds a file whose rules are not there to judge who changes it.
+    pub(super) fn is_held_elsewhere(&self, path: &str) -> bool {
+        self.unwritable.contains(path) && !self.unreadable.contains(path)
     }
 
     pub(super) fn may_write(&self, path: &str) -> bool {
-        self.writes.iter().all(|globs| globs.is_match(path))
+        !self.unwritable.contains(path) && self.writes.iter().all(|globs| globs.is_match(path))
     }
 }
 
@@ -42,10 +56,10 @@ pub(super) struct RightsKept(BTreeMap<String, Arc<Rights>>);
 
 impl RightsKept {
     pub(super) fn ready(&mut self, rights: &FileRights) -> Result<Arc<Rights>, String> {
-        if rights.reads.is_empty() && rights.writes.is_empty() {
+        if *rights == FileRights::default() {
             return Ok(Arc::default());
         }
-        let key = format!("{:?}\0{:?}", rights.reads, rights.writes);
+        let key = format!("{rights:?}");
         if let Some(ready) = self.0.get(&key) {
             return Ok(ready.clone());
         }
@@ -78,7 +92,8 @@ fn builder(text: &str) -> Result<globset::Glob, String> {
     if text.len() > GLOB_CHARS_AT_MOST {
         return Err("a glob is too long".to_owned());
     }
-    GlobBuilder::new(text)
+    // Paths are composed (NFC); globs are written as people's keyboards write.
+    GlobBuilder::new(&nfc(text))
         .literal_separator(true)
         .case_insensitive(false)
         .backslash_escape(true)
@@ -95,7 +110,7 @@ mod tests {
         let lists = |lists: &[&[&str]]| {
             lists.iter().map(|globs| globs.iter().map(|glob| (*glob).to_owned()).collect()).collect()
         };
-        FileRights { reads: lists(reads), writes: lists(writes) }
+        FileRights { reads: lists(reads), writes: lists(writes), ..FileRights::default() }
     }
 
     #[test]
@@ -112,10 +127,17 @@ mod tests {
             ("notes/deep/a.md", false),
             ("Artifacts/a.md", false),
             ("other/a.md", false),
+            ("notes/jos\u{e9}.md", true),
         ] {
             assert_eq!(both.may_read(path), may, "{path}");
         }
         assert!(!both.may_write("artifacts/a.md"), "an empty list allows nothing");
+    }
+
+    #[test]
+    fn a_glob_names_a_path_however_its_letters_are_typed() {
+        let decomposed = Rights::new(&rights(&[&["gehe\u{301}im/**"]], &[])).expect("it is a glob");
+        assert!(decomposed.may_read("geh\u{e9}im/a.md"));
     }
 
     #[test]

@@ -20,8 +20,10 @@ use super::saved::FilesUnderWay;
 use super::thread::FileDesk;
 use crate::base::Id;
 use crate::schedule::{Door, InputJournal};
-use crate::store::{EventDraft, EventKind, EventLog};
+use crate::store::{EventDraft, EventKind, EventLog, Store};
 
+/// How often is looked whether the log has written what orders wait for.
+const LOG_LOOK: Duration = Duration::from_millis(1);
 /// At most so many edits of others come in at one tick.
 const MAX_NEWS_PER_TICK: usize = 100;
 
@@ -82,8 +84,18 @@ impl FileLine {
         }
     }
 
+    /// Whether there are orders that were not sent and could be.
+    fn has_unsent(&self, under_way: &FilesUnderWay) -> bool {
+        self.desk.is_some() && self.sent < under_way.0.len()
+    }
+
     /// Waits for the next answer, at most so long; `false` if none came.
     fn wait(&mut self, timeout: Duration) -> bool {
+        if self.owed == 0 {
+            // What is to be sent waits for the log, which takes a moment.
+            std::thread::sleep(timeout.min(LOG_LOOK));
+            return false;
+        }
         let Some(outcome) = self.desk.as_ref().and_then(|desk| desk.next(timeout)) else { return false };
         self.hear(outcome);
         self.take_in();
@@ -114,15 +126,34 @@ impl FileLine {
 
 /// Whether the next tick must not run yet: an answer about files is owed, and it comes in with the tick after the
 /// one that asked. Nothing is owed on replay.
+///
+/// An order is sent once the tick that gave it is in the log, with the reply that asked for it: whatever stops the
+/// process, or the power, no file is changed by something that the room does not remember.
 pub fn must_wait(world: &mut World) -> bool {
     if world.resource::<InputJournal>().is_replaying() {
         return false;
     }
+    let is_recorded = world.get_resource::<Store>().is_none_or(Store::has_written_all);
     world.resource_scope(|world, mut line: Mut<FileLine>| {
+        let under_way = world.resource::<FilesUnderWay>();
         line.take_in();
-        line.send(world.resource::<FilesUnderWay>());
-        line.owes()
+        if is_recorded {
+            line.send(under_way);
+        }
+        line.owes() || (!is_recorded && line.has_unsent(under_way))
     })
+}
+
+/// Sends what was ordered, waiting for the log at most so long: for whoever closes a room. What was not sent then is
+/// sent when the room goes on.
+pub fn send_all(world: &mut World, timeout: Duration) {
+    let until = Instant::now() + timeout;
+    while must_wait(world)
+        && world.resource::<FileLine>().has_unsent(world.resource::<FilesUnderWay>())
+        && Instant::now() < until
+    {
+        std::thread::sleep(LOG_LOOK);
+    }
 }
 
 /// Waits until the desk says something, at most so long; `false` if it said nothing.
@@ -159,14 +190,15 @@ pub(in crate::workspace) fn collect(
     news.into_iter().for_each(|change| changes.push(change));
 }
 
-/// Takes up the orders of this tick and sends them. In the last phase, so that an order that any floor gives in a
-/// tick is sent in that tick.
+/// Takes up the orders of this tick. In the last phase, so that an order that any floor gives in a tick is sent after
+/// that tick; where nothing is recorded, it is sent at once.
 pub(in crate::workspace) fn send(
     mut orders: MessageReader<FileOrder>,
     mut under_way: ResMut<FilesUnderWay>,
     mut line: ResMut<FileLine>,
     limits: Res<FileLimits>,
     journal: Res<InputJournal>,
+    store: Option<Res<Store>>,
 ) {
     under_way.0.extend(orders.read().cloned());
     if journal.is_replaying() {
@@ -176,7 +208,9 @@ pub(in crate::workspace) fn send(
     if line.limits_due {
         line.limits_due = line.desk.as_ref().is_some_and(|desk| !desk.set_limits(limits.clone()));
     }
-    line.send(&under_way);
+    if store.is_none() {
+        line.send(&under_way);
+    }
 }
 
 /// What was read of the messages about files.
@@ -189,7 +223,7 @@ pub(in crate::workspace) struct FilesRead {
 /// Takes in how orders went and what others did: keeps the record, and tells the room what it must know.
 pub(in crate::workspace) fn take_in(world: &mut World, read: &mut FilesRead) {
     let changes: Vec<OutsideChange> = read.changes.read(world.resource::<Messages<OutsideChange>>()).cloned().collect();
-    for OutsideChange { path, version, is_gone } in changes {
+    for OutsideChange { path, version, is_gone, displaced_by } in changes {
         let mut data = json!({ "path": path, "by": OUTSIDE });
         if version > 0 {
             data["version"] = version.into();
@@ -197,7 +231,14 @@ pub(in crate::workspace) fn take_in(world: &mut World, read: &mut FilesRead) {
         if is_gone {
             data["gone"] = true.into();
         }
-        world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::FileChange, data));
+        let seq = world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::FileChange, data));
+        if let Some(by) = displaced_by {
+            let what =
+                format!("{by} replaced an edit made outside before seeing it; the edit is kept as version {version}");
+            let remedy = "compare the two versions of the file, and restore that one if it is the right one";
+            let data = json!({ "place": path, "what": what, "remedy": remedy, "version": version });
+            world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::Warning, data).cause(seq));
+        }
     }
     let outcomes: Vec<FileOutcome> = read.outcomes.read(world.resource::<Messages<FileOutcome>>()).cloned().collect();
     for outcome in outcomes {
@@ -237,9 +278,11 @@ fn take_in_change(world: &mut World, outcome: &FileOutcome, done: &FileDone, con
     };
     // The program's own records are written with every word of a session: that is no news.
     let is_record = path.starts_with("sessions/");
+    let mut record = None;
     if !is_record {
         let draft = about(outcome, EventDraft::new(EventKind::FileChange, data));
         let seq = world.resource_mut::<EventLog>().write(draft);
+        record = Some(seq);
         if !conflict_with.is_empty() {
             let what = "a file changed that others have read since its writer did";
             let data = json!({ "what": what, "path": path, "writer": by, "readers": conflict_with });
@@ -247,22 +290,21 @@ fn take_in_change(world: &mut World, outcome: &FileOutcome, done: &FileDone, con
             world.resource_mut::<EventLog>().write(draft);
         }
     }
+    let mut take_in = |path: &str, text: Option<&String>| {
+        if layout::matters(path) {
+            take_in_written(world, path, text.cloned(), &outcome.author, record);
+        }
+    };
     match done {
-        FileDone::Written { path, content: Some(text), .. } => take_in_written(world, path, Some(text.clone())),
+        FileDone::Written { path, content: Some(text), .. } => take_in(path, Some(text)),
         FileDone::Written { .. } => {}
-        FileDone::Deleted { path } => take_in_gone(world, path),
+        FileDone::Deleted { path } => take_in(path, None),
         FileDone::Renamed { from, to, content } => {
-            take_in_gone(world, from);
+            take_in(from, None);
             if let Some(text) = content {
-                take_in_written(world, to, Some(text.clone()));
+                take_in(to, Some(text));
             }
         }
-    }
-}
-
-fn take_in_gone(world: &mut World, path: &str) {
-    if layout::matters(path) {
-        take_in_written(world, path, None);
     }
 }
 

@@ -60,6 +60,7 @@ impl Office {
             limits: FileLimits::default(),
             disk: Some(disk),
             watch: false,
+            ignored: std::collections::BTreeSet::new(),
         };
         world.insert_resource(FileLine::new(FileDesk::open(place).expect("it can be opened")));
     }
@@ -129,7 +130,9 @@ fn what_changed_is_recorded_and_known_in_the_same_tick() {
     let changed: Vec<FileChanged> =
         cursor.read(office.app.world().resource::<Messages<FileChanged>>()).cloned().collect();
     let content = crate::workspace::files::FileContent::Text("new".into());
-    assert_eq!(changed, [FileChanged { path: "agents/bob.md".into(), content }]);
+    let by = crate::base::Author("ada".into());
+    let cause = changed.first().and_then(|change| change.cause);
+    assert_eq!(changed, [FileChanged { by, cause, ..FileChanged::new("agents/bob.md", content) }]);
     let events = office.events();
     let what = "a file changed that others have read since its writer did";
     assert_eq!(
@@ -183,7 +186,7 @@ fn neither_watcher_nor_saver_takes_an_ordered_write_for_someone_elses() {
 }
 
 #[test]
-fn what_the_room_writes_into_the_same_file_is_joined_with_the_order() {
+fn an_ordered_change_says_who_made_it_and_what_it_crossed_with() {
     let mut office = Office::new(&[("boards/rules.md", "# Rules\n- one\n")]);
     office.tick();
     office.give(order("k", "ada", write("boards/rules.md", "# Rules\n- one\n- ada's\n")));
@@ -193,15 +196,21 @@ fn what_the_room_writes_into_the_same_file_is_joined_with_the_order() {
         text: "# Rules\n- the room's\n- one\n".into(),
     });
     office.tick();
+    let mut cursor = office.app.world().resource::<Messages<FileChanged>>().get_cursor_current();
     office.tick();
-    let both = "# Rules\n- the room's\n- one\n- ada's\n";
-    assert_eq!(office.known("boards/rules.md"), Some(both));
+    let told: Vec<FileChanged> = cursor.read(office.app.world().resource::<Messages<FileChanged>>()).cloned().collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!((&*told[0].by.0, told[0].base.as_deref()), ("ada", Some("# Rules\n- one\n")));
+    let record =
+        office.app.world().resource::<EventLog>().unwritten().iter().find(|event| Some(event.seq) == told[0].cause);
+    assert_eq!(record.expect("its cause is in the log").draft.kind, EventKind::FileChange);
     let start = Instant::now();
     while !crate::workspace::save_now(office.app.world_mut()).is_empty() {
-        assert!(start.elapsed() < PATIENCE, "both must be saved");
+        assert!(start.elapsed() < PATIENCE, "nothing waits to be saved");
         office.tick();
     }
-    assert_eq!(fs::read_to_string(office.folder.path().join("boards/rules.md")).expect("it is there"), both);
+    let on_disk = fs::read_to_string(office.folder.path().join("boards/rules.md")).expect("it is there");
+    assert_eq!(on_disk, "# Rules\n- one\n- ada's\n", "nobody here joins the two");
 }
 
 #[test]

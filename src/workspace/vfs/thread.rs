@@ -1,7 +1,7 @@
 //! The thread that has the files: takes orders one after the other, answers each, and looks at what others did
 //! whenever nobody asks.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -16,6 +16,7 @@ use super::ears::Ears;
 use super::limits::FileLimits;
 use super::order::{FileOrder, FileOutcome};
 use super::outside::OutsideChange;
+use crate::base::Problem;
 
 /// Orders that wait at the desk; more wait in the world.
 pub(super) const ORDERS_WAITING: usize = 256;
@@ -41,6 +42,8 @@ pub struct DeskPlace {
     pub disk: Option<Arc<Disk>>,
     /// Whether to notice what others do as it happens. What an order touches is compared in any case.
     pub watch: bool,
+    /// Files in the workspace that the program itself writes for a person (a log, a picture): no news, no versions.
+    pub ignored: BTreeSet<String>,
 }
 
 enum Command {
@@ -66,13 +69,16 @@ pub struct FileDesk {
     commands: Option<Sender<Command>>,
     answers: Receiver<FileOutcome>,
     news: News,
+    problems: Vec<Problem>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl FileDesk {
     /// Opens the history, finishes what an earlier process had begun, looks at every folder, and starts the thread.
     pub fn open(place: DeskPlace) -> Result<Self, DeskError> {
-        let desk = Desk::open(&place.root, &place.dir, place.limits, place.disk)?;
+        let mut desk = Desk::open(&place.root, &place.dir, place.limits, place.disk)?;
+        let problems = std::mem::take(&mut desk.problems);
+        desk.ignored = place.ignored;
         let (commands, taken) = bounded(ORDERS_WAITING);
         // The desk waits for the world where it is behind.
         let (answer, answers) = bounded(ORDERS_WAITING);
@@ -82,7 +88,12 @@ impl FileDesk {
         let mut work =
             Work { desk, ears, doubts: BTreeMap::new(), news: news.clone(), answer, poll_at: Instant::now() };
         let thread = std::thread::Builder::new().name("files".into()).spawn(move || work.run(&taken, &heard))?;
-        Ok(Self { commands: Some(commands), answers, news, thread: Some(thread) })
+        Ok(Self { commands: Some(commands), answers, news, problems, thread: Some(thread) })
+    }
+
+    /// What a person must be told of how the files were found.
+    pub fn take_problems(&mut self) -> Vec<Problem> {
+        std::mem::take(&mut self.problems)
     }
 
     /// Hands over an order; gives it back if there is no room for it now.
@@ -292,11 +303,15 @@ impl Work {
         if self.desk.news.is_empty() {
             return;
         }
+        let newer: Vec<OutsideChange> = self.desk.news.drain(..).collect();
+        let mut paths = BTreeSet::new();
+        // Of several about one file the newest is told.
+        let mut newest: Vec<OutsideChange> =
+            newer.into_iter().rev().filter(|change| paths.insert(change.path.clone())).collect();
+        newest.reverse();
         let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
-        for change in self.desk.news.drain(..) {
-            news.retain(|other| other.path != change.path);
-            news.push_back(change);
-        }
+        news.retain(|other| !paths.contains(&other.path));
+        news.extend(newest);
     }
 }
 

@@ -16,6 +16,7 @@ fn place(folder: &tempfile::TempDir, watch: bool) -> DeskPlace {
         limits: FileLimits::default(),
         disk: None,
         watch,
+        ignored: std::collections::BTreeSet::new(),
     }
 }
 
@@ -79,7 +80,7 @@ fn others_are_noticed_as_they_write_and_the_desk_itself_is_not() {
     let desk = FileDesk::open(place(&folder, true)).expect("it can be opened");
     desk.send(order("k-1", "ada", write("notes/mine.md", "ada's"))).expect("there is room");
     assert!(desk.next(PATIENCE).expect("it is answered").result.is_ok());
-    let told = |path: &str, version, is_gone| OutsideChange { path: path.into(), version, is_gone };
+    let told = |path: &str, version, is_gone| OutsideChange { path: path.into(), version, is_gone, displaced_by: None };
     let next = || {
         let start = Instant::now();
         loop {

@@ -1,4 +1,4 @@
-//! [`super::folder::Folder`] for systems where a folder's handle cannot be worked from: each name is looked at
+//! `Folder` for systems where a folder's handle cannot be worked from: each name is looked at
 //! before it is used, and a file again after it was opened. Hard links cannot be told from files here.
 
 use std::fs::{self, File, OpenOptions};
@@ -9,17 +9,18 @@ use std::time::UNIX_EPOCH;
 use super::found::{Found, FoundKind};
 
 /// A folder by its path.
-pub(super) struct Folder(PathBuf);
+#[derive(Debug)]
+pub struct Folder(PathBuf);
 
 impl Folder {
     /// The workspace itself, which may well be reached by a link: a person named it.
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
+    pub fn open(path: &Path) -> io::Result<Self> {
         let path = path.canonicalize()?;
         if path.is_dir() { Ok(Self(path)) } else { Err(io::ErrorKind::NotADirectory.into()) }
     }
 
     /// A folder in this one.
-    pub(super) fn child(&self, name: &str) -> io::Result<Self> {
+    pub fn child(&self, name: &str) -> io::Result<Self> {
         match self.look(name)?.kind {
             FoundKind::Folder => Ok(Self(self.0.join(name))),
             FoundKind::Link | FoundKind::File | FoundKind::Other => Err(io::ErrorKind::NotADirectory.into()),
@@ -27,7 +28,7 @@ impl Folder {
     }
 
     /// Makes a folder in this one, unless it is there.
-    pub(super) fn make_child(&self, name: &str) -> io::Result<()> {
+    pub fn make_child(&self, name: &str) -> io::Result<()> {
         match fs::create_dir(self.0.join(name)) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             made => made,
@@ -35,7 +36,7 @@ impl Folder {
     }
 
     /// Opens a file to read; never waits for a pipe.
-    pub(super) fn open_file(&self, name: &str) -> io::Result<(File, Found)> {
+    pub fn open_file(&self, name: &str) -> io::Result<(File, Found)> {
         if self.look(name)?.kind != FoundKind::File {
             return Err(io::ErrorKind::InvalidInput.into());
         }
@@ -50,28 +51,50 @@ impl Folder {
     }
 
     /// Makes a file that is not there yet.
-    pub(super) fn create(&self, name: &str) -> io::Result<File> {
+    pub fn create(&self, name: &str) -> io::Result<File> {
         OpenOptions::new().write(true).create_new(true).open(self.0.join(name))
     }
 
+    /// Opens a file of this program's own to read and write it, made if it is not there.
+    pub fn open_own(&self, name: &str) -> io::Result<(File, Found)> {
+        match self.look(name) {
+            Ok(found) if found.kind != FoundKind::File => return Err(io::ErrorKind::InvalidInput.into()),
+            Ok(_) => {}
+            Err(_) => drop(self.create(name)?),
+        }
+        let file = OpenOptions::new().read(true).write(true).open(self.0.join(name))?;
+        let found = found(&file.metadata()?);
+        Ok((file, found))
+    }
+
+    /// What this folder itself is, wherever it lies now.
+    pub fn own_look(&self) -> io::Result<Found> {
+        Ok(found(&self.0.symlink_metadata()?))
+    }
+
     /// What there is under a name.
-    pub(super) fn look(&self, name: &str) -> io::Result<Found> {
+    pub fn look(&self, name: &str) -> io::Result<Found> {
         Ok(found(&self.0.join(name).symlink_metadata()?))
     }
 
     /// What there is under a path below this folder: good enough to see whether something changed, as links within
     /// the path are followed.
-    pub(super) fn peek(&self, path: &str) -> io::Result<Found> {
+    pub fn peek(&self, path: &str) -> io::Result<Found> {
         Ok(found(&self.0.join(path).symlink_metadata()?))
     }
 
     /// Puts one file of this folder in the place of another.
-    pub(super) fn replace(&self, beside: &str, name: &str) -> io::Result<()> {
+    pub fn replace(&self, beside: &str, name: &str) -> io::Result<()> {
         fs::rename(self.0.join(beside), self.0.join(name))
     }
 
+    /// Two files cannot change places in one step here.
+    pub fn exchange(&self, _one: &str, _other: &str) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// Gives a file another folder and name, where there must be nothing.
-    pub(super) fn move_new(&self, name: &str, folder: &Self, to: &str) -> io::Result<()> {
+    pub fn move_new(&self, name: &str, folder: &Self, to: &str) -> io::Result<()> {
         if folder.look(to).is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
@@ -79,20 +102,20 @@ impl Folder {
     }
 
     /// Takes a file away.
-    pub(super) fn remove(&self, name: &str) -> io::Result<()> {
+    pub fn remove(&self, name: &str) -> io::Result<()> {
         fs::remove_file(self.0.join(name))
     }
 
     /// Waits until the names in this folder are on disk, where the system lets a folder be opened.
     #[allow(clippy::unnecessary_wraps, reason = "the same signature as where it can fail")]
-    pub(super) fn sync(&self) -> io::Result<()> {
+    pub fn sync(&self) -> io::Result<()> {
         #[cfg(unix)]
         File::open(&self.0)?.sync_all()?;
         Ok(())
     }
 
     /// The names in this folder that are text, with whether each is a file, a folder or something else.
-    pub(super) fn entries(&self) -> io::Result<Vec<(String, FoundKind)>> {
+    pub fn entries(&self) -> io::Result<Vec<(String, FoundKind)>> {
         let mut entries = Vec::new();
         for entry in fs::read_dir(&self.0)? {
             let entry = entry?;
@@ -101,6 +124,12 @@ impl Folder {
             }
         }
         Ok(entries)
+    }
+
+    /// How many names in this folder are no text.
+    #[cfg(not(unix))]
+    pub fn nameless(&self) -> io::Result<usize> {
+        Ok(fs::read_dir(&self.0)?.flatten().filter(|entry| entry.file_name().to_str().is_none()).count())
     }
 }
 

@@ -14,23 +14,29 @@ use rustix::io::Errno;
 use super::found::{Found, FoundKind};
 
 /// An open folder.
-pub(super) struct Folder(OwnedFd);
+pub struct Folder(OwnedFd);
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
+impl std::fmt::Debug for Folder {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Folder")
+    }
+}
+
 impl Folder {
     /// The workspace itself, which may well be reached by a link: a person named it.
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
+    pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self(fs::open(path, FOLDER, Mode::empty())?))
     }
 
     /// A folder in this one.
-    pub(super) fn child(&self, name: &str) -> io::Result<Self> {
+    pub fn child(&self, name: &str) -> io::Result<Self> {
         Ok(Self(fs::openat(&self.0, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())?))
     }
 
     /// Makes a folder in this one, unless it is there.
-    pub(super) fn make_child(&self, name: &str) -> io::Result<()> {
+    pub fn make_child(&self, name: &str) -> io::Result<()> {
         match fs::mkdirat(&self.0, name, Mode::from_raw_mode(0o777)) {
             Ok(()) | Err(Errno::EXIST) => Ok(()),
             Err(error) => Err(error.into()),
@@ -38,7 +44,7 @@ impl Folder {
     }
 
     /// Opens a file to read; never waits for a pipe.
-    pub(super) fn open_file(&self, name: &str) -> io::Result<(File, Found)> {
+    pub fn open_file(&self, name: &str) -> io::Result<(File, Found)> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
         let file = fs::openat(&self.0, name, flags, Mode::empty())?;
         let found = found(&fs::fstat(&file)?);
@@ -46,30 +52,59 @@ impl Folder {
     }
 
     /// Makes a file that is not there yet.
-    pub(super) fn create(&self, name: &str) -> io::Result<File> {
+    pub fn create(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o666))?.into())
     }
 
+    /// Opens a file of this program's own to read and write it, made if it is not there; never waits for a pipe.
+    pub fn open_own(&self, name: &str) -> io::Result<(File, Found)> {
+        let flags =
+            OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let file = fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o666))?;
+        let found = found(&fs::fstat(&file)?);
+        Ok((file.into(), found))
+    }
+
+    /// What this folder itself is, wherever it lies now.
+    pub fn own_look(&self) -> io::Result<Found> {
+        Ok(found(&fs::fstat(&self.0)?))
+    }
+
     /// What there is under a name.
-    pub(super) fn look(&self, name: &str) -> io::Result<Found> {
+    pub fn look(&self, name: &str) -> io::Result<Found> {
         Ok(found(&fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
     /// What there is under a path below this folder: good enough to see whether something changed, as links within
     /// the path are followed.
-    pub(super) fn peek(&self, path: &str) -> io::Result<Found> {
+    pub fn peek(&self, path: &str) -> io::Result<Found> {
         let path = if path.is_empty() { "." } else { path };
         Ok(found(&fs::statat(&self.0, path, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
     /// Puts one file of this folder in the place of another.
-    pub(super) fn replace(&self, beside: &str, name: &str) -> io::Result<()> {
+    pub fn replace(&self, beside: &str, name: &str) -> io::Result<()> {
         Ok(fs::renameat(&self.0, beside, &self.0, name)?)
     }
 
+    /// Lets two files of this folder change places, in one step; [`io::ErrorKind::Unsupported`] where the system or
+    /// the file system cannot.
+    pub fn exchange(&self, one: &str, other: &str) -> io::Result<()> {
+        #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+        return match fs::renameat_with(&self.0, one, &self.0, other, fs::RenameFlags::EXCHANGE) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Err(io::ErrorKind::Unsupported.into()),
+            exchanged => Ok(exchanged?),
+        };
+        #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+        {
+            let _ = (one, other);
+            Err(io::ErrorKind::Unsupported.into())
+        }
+    }
+
     /// Gives a file another folder and name, where there must be nothing.
-    pub(super) fn move_new(&self, name: &str, folder: &Self, to: &str) -> io::Result<()> {
+    pub fn move_new(&self, name: &str, folder: &Self, to: &str) -> io::Result<()> {
         #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
         match fs::renameat_with(&self.0, name, &folder.0, to, fs::RenameFlags::NOREPLACE) {
             // Some file systems cannot do it in one step.
@@ -83,17 +118,17 @@ impl Folder {
     }
 
     /// Takes a file away.
-    pub(super) fn remove(&self, name: &str) -> io::Result<()> {
+    pub fn remove(&self, name: &str) -> io::Result<()> {
         Ok(fs::unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
     /// Waits until the names in this folder are on disk.
-    pub(super) fn sync(&self) -> io::Result<()> {
+    pub fn sync(&self) -> io::Result<()> {
         Ok(fs::fsync(&self.0)?)
     }
 
     /// The names in this folder that are text, with whether each is a file, a folder or something else.
-    pub(super) fn entries(&self) -> io::Result<Vec<(String, FoundKind)>> {
+    pub fn entries(&self) -> io::Result<Vec<(String, FoundKind)>> {
         let mut entries = Vec::new();
         for entry in Dir::read_from(&self.0)? {
             let entry = entry?;
@@ -108,6 +143,15 @@ impl Folder {
             entries.push((name.to_owned(), kind));
         }
         Ok(entries)
+    }
+
+    /// How many names in this folder are no text.
+    pub fn nameless(&self) -> io::Result<usize> {
+        let mut count = 0;
+        for entry in Dir::read_from(&self.0)? {
+            count += usize::from(std::str::from_utf8(entry?.file_name().to_bytes()).is_err());
+        }
+        Ok(count)
     }
 }
 

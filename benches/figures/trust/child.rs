@@ -1,0 +1,225 @@
+//! The built program as a child process: bounded in time, with what it prints and the most memory that it had.
+
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// A process that is not over after this hangs.
+pub const TIME_AT_MOST: Duration = Duration::from_secs(60);
+/// How often a process is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
+/// Of what a process prints so much is kept.
+const PRINTED_BYTES_AT_MOST: usize = 64 << 20;
+/// The key that must not be seen but where it belongs.
+pub const KEY: &str = "sk-canary-0123456789abcdefghij";
+/// The variables that hold keys.
+const KEY_VARIABLES: [&str; 3] = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"];
+
+/// The program under trial: `WORKSHOP_TRUST_BINARY`, else the one that was built with this.
+fn binary() -> std::ffi::OsString {
+    std::env::var_os("WORKSHOP_TRUST_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_workshop").into())
+}
+
+/// A process that is about to be started.
+pub struct Launch {
+    command: Command,
+    told: String,
+    limit: Duration,
+}
+
+impl Launch {
+    /// The program with these arguments, in this folder, as a person with this home and every key set.
+    pub fn new(folder: &Path, home: &Path, arguments: &[&str]) -> Self {
+        let mut command = Command::new(binary());
+        command.current_dir(folder).args(arguments).stdin(Stdio::null());
+        command.env_clear().env("HOME", home).env("WORKSHOP_CONFIG_DIR", home.join("config")).env("TERM", "dumb");
+        for name in ["PATH", "TMPDIR", "LD_LIBRARY_PATH"] {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
+        }
+        for name in KEY_VARIABLES {
+            command.env(name, KEY);
+        }
+        Self { command, told: format!("`workshop {}`", arguments.join(" ")), limit: TIME_AT_MOST }
+    }
+
+    /// With this variable in its environment.
+    pub fn env(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// It must end within this.
+    pub fn within(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Starts it.
+    pub fn start(mut self) -> Running {
+        self.command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = self.command.spawn().expect("the program can be started");
+        let out = Printed::of(child.stdout.take().expect("it is piped"));
+        let errors = Printed::of(child.stderr.take().expect("it is piped"));
+        let began = Instant::now();
+        Running { child, command: self.told, out, errors, began, limit: self.limit, peak_kib: 0 }
+    }
+}
+
+/// What a process prints, read on a thread so that it never waits for its reader.
+struct Printed {
+    text: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
+}
+
+impl Printed {
+    fn of(mut pipe: impl Read + Send + 'static) -> Self {
+        let text: Arc<Mutex<Vec<u8>>> = Arc::default();
+        let kept = text.clone();
+        let reader = std::thread::spawn(move || {
+            let mut block = [0; 16 * 1024];
+            while let Ok(count) = pipe.read(&mut block)
+                && count > 0
+            {
+                let mut kept = kept.lock().expect("nobody panics with it");
+                let room = PRINTED_BYTES_AT_MOST.saturating_sub(kept.len());
+                kept.extend_from_slice(&block[..count.min(room)]);
+            }
+        });
+        Self { text, reader }
+    }
+
+    fn whole(self) -> Vec<u8> {
+        // The reader ends with the last process that holds the pipe.
+        let _ = self.reader.join();
+        std::mem::take(&mut *self.text.lock().expect("nobody panics with it"))
+    }
+}
+
+/// A process that runs.
+pub struct Running {
+    child: Child,
+    command: String,
+    out: Printed,
+    errors: Printed,
+    began: Instant,
+    limit: Duration,
+    peak_kib: u64,
+}
+
+impl Running {
+    /// Looks whether it is over, and how much memory it had.
+    pub fn is_over(&mut self) -> bool {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = peak.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
+        self.peak_kib = self.peak_kib.max(kib.unwrap_or(0));
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Waits until it is over or a time has passed; whether it is over.
+    pub fn is_over_within(&mut self, time: Duration) -> bool {
+        let until = Instant::now() + time;
+        loop {
+            if self.is_over() {
+                return true;
+            }
+            let Some(left) = until.checked_duration_since(Instant::now()) else { return false };
+            std::thread::sleep(LOOK_EVERY.min(left));
+        }
+    }
+
+    /// Kills it, as the system would.
+    pub fn kill(mut self) -> Ended {
+        self.is_over();
+        let _ = self.child.kill();
+        self.ended(false, true)
+    }
+
+    /// Asks it to end, as Ctrl-C does, and waits until it has.
+    pub fn interrupt(mut self) -> Ended {
+        let _ = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
+        self.limit = self.began.elapsed() + TIME_AT_MOST;
+        self.wait()
+    }
+
+    /// Waits until it is over, at most as long as it may take.
+    pub fn wait(mut self) -> Ended {
+        let left = self.limit.saturating_sub(self.began.elapsed());
+        let is_over = self.is_over_within(left);
+        if !is_over {
+            let _ = self.child.kill();
+        }
+        self.ended(!is_over, !is_over)
+    }
+
+    fn ended(mut self, timed_out: bool, killed: bool) -> Ended {
+        let status = self.child.wait().expect("it can be waited for");
+        Ended {
+            command: self.command,
+            status,
+            out: self.out.whole(),
+            errors: self.errors.whole(),
+            took: self.began.elapsed(),
+            peak_kib: self.peak_kib,
+            timed_out,
+            killed,
+        }
+    }
+}
+
+/// A process that is over.
+pub struct Ended {
+    /// What was started, in words.
+    pub command: String,
+    /// How it ended.
+    pub status: ExitStatus,
+    /// Its standard output.
+    pub out: Vec<u8>,
+    /// Its standard error.
+    pub errors: Vec<u8>,
+    /// How long it ran.
+    pub took: Duration,
+    /// The most resident memory that it had.
+    pub peak_kib: u64,
+    /// Whether it had to be stopped.
+    pub timed_out: bool,
+    killed: bool,
+}
+
+impl Ended {
+    /// Its standard output as text.
+    pub fn out(&self) -> String {
+        String::from_utf8_lossy(&self.out).into_owned()
+    }
+
+    /// Its standard error as text.
+    pub fn errors(&self) -> String {
+        String::from_utf8_lossy(&self.errors).into_owned()
+    }
+
+    /// The end of what it said on standard error.
+    pub fn last_words(&self) -> String {
+        let errors = self.errors();
+        let lines: Vec<&str> = errors.lines().rev().take(3).collect();
+        let words: String = lines.into_iter().rev().collect::<Vec<_>>().join(" | ");
+        words.chars().take(500).collect()
+    }
+
+    /// The words of a panic, or the signal that it died of without being killed.
+    pub fn panic(&self) -> Option<String> {
+        let errors = self.errors();
+        if let Some(at) = errors.find("panicked at") {
+            return Some(errors[at..].chars().take(300).collect());
+        }
+        let signal = self.status.signal().filter(|_| !self.killed);
+        signal
+            .map(|signal| format!("died of signal {signal}"))
+            .or_else(|| (self.status.code() == Some(101)).then(|| format!("ended with 101: {}", self.last_words())))
+    }
+}

@@ -1,0 +1,111 @@
+//! Models for the room that are asked over a real wire and answer from what they are asked alone, so that a process
+//! that was killed and asks again is answered as it would have been.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::child::KEY;
+use super::plan::Fault;
+use super::wires::{Call, Wire, body_of};
+use crate::hostile_server::Server;
+
+/// What was asked, in OpenAI's words.
+pub struct Question {
+    /// The whole request body.
+    pub body: Value,
+}
+
+impl Question {
+    /// The messages.
+    fn messages(&self) -> &[Value] {
+        self.body["messages"].as_array().map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether it is about work: then there are tools.
+    pub fn is_work(&self) -> bool {
+        self.body["tools"].as_array().is_some_and(|tools| !tools.is_empty())
+    }
+
+    /// The results of tools so far.
+    pub fn results(&self) -> Vec<&str> {
+        let results = self.messages().iter().filter(|message| message["role"] == "tool");
+        results.map(|message| message["content"].as_str().unwrap_or_default()).collect()
+    }
+
+    /// The first of these words that stands in the standing or the user's words of the question.
+    pub fn word(&self, prefix: &str) -> Option<String> {
+        let said = self.messages().iter().filter(|message| message["role"] != "tool" && message["role"] != "assistant");
+        let texts = said.map(|message| message["content"].as_str().unwrap_or_default());
+        texts.rev().find_map(|text| {
+            let at = text.find(prefix)?;
+            let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-';
+            Some(text[at..].chars().take_while(|c| is_word(*c)).collect())
+        })
+    }
+
+    /// Calls without exactly one result, in the history that it brings.
+    pub fn unpaired_calls(&self) -> Vec<(Fault, String)> {
+        let ids = self.messages().iter().flat_map(|message| message["tool_calls"].as_array().into_iter().flatten());
+        let results: Vec<&Value> = self.messages().iter().map(|message| &message["tool_call_id"]).collect();
+        let count = |id: &Value| results.iter().filter(|result| **result == id).count();
+        let counted = ids.map(|call| (&call["id"], count(&call["id"])));
+        let unpaired = counted.filter(|(_, count)| *count != 1);
+        let fault = |count| if count == 0 { Fault::Lost } else { Fault::Doubled };
+        unpaired.map(|(id, count)| (fault(count), format!("the call {id} has {count} results"))).collect()
+    }
+}
+
+/// What a model says: its words, and the tools that it calls.
+pub type Reply = (String, Vec<Call>);
+
+/// A server with a model behind it that speaks OpenAI's wire.
+pub struct Model {
+    /// The server.
+    pub server: Server,
+    /// What must not be in a question, and was.
+    seen: Arc<Mutex<Vec<(Fault, String)>>>,
+}
+
+impl Model {
+    /// Begins to answer; `forbidden` are texts that no question may hold.
+    pub fn start(
+        forbidden: Vec<String>,
+        latency: Duration,
+        reply: impl Fn(&Question) -> Reply + Send + Sync + 'static,
+    ) -> Self {
+        let seen: Arc<Mutex<Vec<(Fault, String)>>> = Arc::default();
+        let told = seen.clone();
+        let server = Server::start(move |stream, request, _| {
+            let question = Question { body: body_of(request) };
+            {
+                let mut told = told.lock().expect("nobody panics with it");
+                let leaked = forbidden.iter().filter(|text| request.contains(*text));
+                told.extend(leaked.map(|text| (Fault::Escaped, text.clone())));
+                if question.body.to_string().contains(KEY) {
+                    told.push((Fault::Escaped, "the key in the body of a question".to_owned()));
+                }
+                if question.body.is_null() {
+                    let begins: String = request.chars().take(200).collect();
+                    told.push((Fault::Lost, format!("a question that is no JSON: {begins}")));
+                }
+                told.extend(question.unpaired_calls());
+            }
+            let (text, calls) = reply(&question);
+            std::thread::sleep(latency);
+            // A process that was killed does not hear the answer.
+            let _ = stream.write_all(&Wire::OpenAi.answer(&text, &calls));
+        });
+        Self { server, seen }
+    }
+
+    /// What was seen in questions that must not be there.
+    pub fn seen(&self) -> Vec<(Fault, String)> {
+        let mut seen = self.seen.lock().expect("nobody panics with it").clone();
+        seen.sort();
+        seen.dedup();
+        seen
+    }
+}

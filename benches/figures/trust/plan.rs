@@ -1,0 +1,314 @@
+//! How often a loop is run and with which seed, its cases spread over threads, and what it found.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::chance::Chance;
+use super::child::{Ended, Launch, Running};
+
+/// No process of the product may ever have more resident memory than this.
+pub const PEAK_KIB_AT_MOST: u64 = 300 * 1024;
+
+/// What may go wrong.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Fault {
+    /// Something that a person wrote, or that was acknowledged, is nowhere.
+    Lost,
+    /// Something was done or recorded twice.
+    Doubled,
+    /// Something outside was read, changed or told, or a right was exceeded.
+    Escaped,
+    /// The process ended in a panic or by a signal of its own.
+    Panicked,
+    /// It did not end in the time that it has.
+    Hung,
+    /// It took more memory than it may.
+    Memory,
+    /// It failed without a word on what failed and what to do.
+    Silent,
+}
+
+impl Fault {
+    /// Every fault, in the order of the table.
+    pub const ALL: [Self; 7] =
+        [Self::Lost, Self::Doubled, Self::Escaped, Self::Panicked, Self::Hung, Self::Memory, Self::Silent];
+
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Lost => "lost",
+            Self::Doubled => "doubled",
+            Self::Escaped => "escaped",
+            Self::Panicked => "panicked",
+            Self::Hung => "hung",
+            Self::Memory => "memory",
+            Self::Silent => "silent",
+        }
+    }
+}
+
+/// How a loop is run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// All chance comes from it.
+    pub seed: u64,
+    /// 1 for the full counts.
+    pub scale: f64,
+    /// Cases that run at the same time.
+    pub threads: usize,
+    /// Only these cases, where there are any.
+    pub only: Vec<u64>,
+    /// Where the folders of cases with findings are kept.
+    pub keep: Option<PathBuf>,
+    /// Findings are also said when they are found.
+    pub tells: bool,
+}
+
+impl Plan {
+    /// As the environment says: `WORKSHOP_TRUST_SEED`, `_SCALE`, `_THREADS` and `_KEEP`.
+    pub fn of_environment(only: Vec<u64>) -> Result<Self, String> {
+        Ok(Self {
+            seed: variable("WORKSHOP_TRUST_SEED")?.unwrap_or(1),
+            scale: variable("WORKSHOP_TRUST_SCALE")?.unwrap_or(1.0),
+            threads: variable("WORKSHOP_TRUST_THREADS")?.unwrap_or(2),
+            only,
+            keep: std::env::var_os("WORKSHOP_TRUST_KEEP").map(PathBuf::from),
+            tells: true,
+        })
+    }
+
+    /// Just these cases of seed 1, one after another.
+    #[allow(dead_code, reason = "the quick cases of the integration tests use it")]
+    pub fn quick(cases: impl IntoIterator<Item = u64>) -> Self {
+        Self { seed: 1, scale: 1.0, threads: 2, only: cases.into_iter().collect(), keep: None, tells: false }
+    }
+
+    /// Runs a loop's cases, from 0 up to a count that is scaled; each stops for itself.
+    pub fn sweep(&self, name: &'static str, cases: u64, try_case: impl Fn(&mut Case) + Sync) -> Report {
+        let count = (cases as f64 * self.scale).ceil().max(1.0) as u64;
+        let numbers: Vec<u64> = if self.only.is_empty() { (0..count).collect() } else { self.only.clone() };
+        let (next, report) = (AtomicU64::new(0), Mutex::new(Report::new(name, self.seed)));
+        let began = Instant::now();
+        std::thread::scope(|scope| {
+            for _ in 0..self.threads.max(1) {
+                scope.spawn(|| {
+                    while let Some(number) = numbers.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
+                        let mut case = Case::new(self, name, *number);
+                        try_case(&mut case);
+                        let found = case.finish(self);
+                        report.lock().expect("no case panics while it reports").join(found);
+                    }
+                });
+            }
+        });
+        let mut report = report.into_inner().expect("no case panics while it reports");
+        report.took = began.elapsed();
+        report
+    }
+}
+
+fn variable<T: std::str::FromStr>(name: &str) -> Result<Option<T>, String> {
+    let Ok(text) = std::env::var(name) else { return Ok(None) };
+    text.parse().map(Some).map_err(|_| format!("{name} is {text:?}, which is no number"))
+}
+
+/// Something that must not be.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// Of which kind.
+    pub fault: Fault,
+    /// In which case.
+    pub case: u64,
+    /// What was seen.
+    pub what: String,
+}
+
+/// What a loop came to.
+#[derive(Debug)]
+pub struct Report {
+    /// Of which loop.
+    pub name: &'static str,
+    /// With which seed.
+    pub seed: u64,
+    /// What was done, counted.
+    pub counts: BTreeMap<&'static str, u64>,
+    /// What must not be.
+    pub findings: Vec<Finding>,
+    /// The most resident memory of any child process.
+    pub peak_kib: u64,
+    /// The longest that a child process ran.
+    pub longest: Duration,
+    /// The whole loop.
+    pub took: Duration,
+}
+
+impl Report {
+    fn new(name: &'static str, seed: u64) -> Self {
+        Self {
+            name,
+            seed,
+            counts: BTreeMap::new(),
+            findings: Vec::new(),
+            peak_kib: 0,
+            longest: Duration::ZERO,
+            took: Duration::ZERO,
+        }
+    }
+
+    fn join(&mut self, other: Self) {
+        for (what, count) in other.counts {
+            *self.counts.entry(what).or_default() += count;
+        }
+        self.findings.extend(other.findings);
+        self.peak_kib = self.peak_kib.max(other.peak_kib);
+        self.longest = self.longest.max(other.longest);
+    }
+
+    /// How many findings of a kind.
+    pub fn faults(&self, fault: Fault) -> usize {
+        self.findings.iter().filter(|finding| finding.fault == fault).count()
+    }
+
+    /// What was done, in words.
+    pub fn told(&self) -> String {
+        let counts: Vec<String> = self.counts.iter().map(|(what, count)| format!("{count} {what}")).collect();
+        counts.join(", ")
+    }
+
+    /// Fails with every finding.
+    #[allow(dead_code, reason = "the quick cases of the integration tests use it")]
+    pub fn assert_clean(&self) {
+        let told: BTreeSet<String> = self.findings.iter().map(|finding| self.repeat(finding)).collect();
+        assert!(told.is_empty(), "{}:\n{}", self.told(), told.into_iter().collect::<Vec<_>>().join("\n"));
+    }
+
+    fn repeat(&self, finding: &Finding) -> String {
+        repeat(self.name, self.seed, finding)
+    }
+}
+
+/// A finding, and how to see it again.
+fn repeat(name: &str, seed: u64, finding: &Finding) -> String {
+    let Finding { fault, case, what } = finding;
+    format!(
+        "{}: {what}\n  again with: WORKSHOP_TRUST_SEED={seed} cargo bench --bench figures -- trust {name} {case}",
+        fault.word()
+    )
+}
+
+/// One case: its chance, its folder, and what was found in it.
+pub struct Case {
+    /// Its number.
+    pub number: u64,
+    /// Its chance.
+    pub chance: Chance,
+    name: &'static str,
+    seed: u64,
+    tells: bool,
+    folder: tempfile::TempDir,
+    report: Report,
+}
+
+impl Case {
+    fn new(plan: &Plan, name: &'static str, number: u64) -> Self {
+        let folder = tempfile::Builder::new().prefix("workshop-trust-").tempdir();
+        let folder = folder.expect("a temporary folder can be made");
+        for part in ["workspace", "home", "outside"] {
+            std::fs::create_dir(folder.path().join(part)).expect("folders can be made");
+        }
+        Self {
+            number,
+            chance: Chance::new(plan.seed, name, number),
+            name,
+            seed: plan.seed,
+            tells: plan.tells,
+            folder,
+            report: Report::new(name, plan.seed),
+        }
+    }
+
+    /// The folder of the case, with the workspace, a home and an outside in it.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The workspace of the case.
+    pub fn workspace(&self) -> PathBuf {
+        self.folder.path().join("workspace")
+    }
+
+    /// A file of the workspace.
+    pub fn at(&self, path: &str) -> PathBuf {
+        self.workspace().join(path)
+    }
+
+    /// Writes a file of the workspace, with its folders.
+    pub fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.at(path);
+        std::fs::create_dir_all(path.parent().expect("it lies in the workspace")).expect("folders can be made");
+        std::fs::write(path, text).expect("files can be written");
+    }
+
+    /// The program with these arguments in this workspace.
+    pub fn launch(&self, arguments: &[&str]) -> Launch {
+        Launch::new(&self.workspace(), &self.folder.path().join("home"), arguments)
+    }
+
+    /// Runs the program to its end; a panic, a hang or too much memory is found by itself.
+    pub fn run(&mut self, launch: Launch) -> Ended {
+        let running = launch.start();
+        self.end(running)
+    }
+
+    /// Waits for the end of a process that was started.
+    pub fn end(&mut self, running: Running) -> Ended {
+        let ended = running.wait();
+        self.judge(&ended);
+        ended
+    }
+
+    /// Looks for what no process may do.
+    pub fn judge(&mut self, ended: &Ended) {
+        self.report.peak_kib = self.report.peak_kib.max(ended.peak_kib);
+        self.report.longest = self.report.longest.max(ended.took);
+        if let Some(what) = ended.panic() {
+            self.found(Fault::Panicked, format!("{}: {what}", ended.command));
+        }
+        if ended.timed_out {
+            let what = format!("{} did not end within {:?}: {}", ended.command, ended.took, ended.last_words());
+            self.found(Fault::Hung, what);
+        }
+        if ended.peak_kib > PEAK_KIB_AT_MOST {
+            self.found(Fault::Memory, format!("{} took {} MB", ended.command, ended.peak_kib / 1024));
+        }
+    }
+
+    /// Notes what must not be.
+    pub fn found(&mut self, fault: Fault, what: impl fmt::Display) {
+        let finding = Finding { fault, case: self.number, what: what.to_string() };
+        if self.tells {
+            eprintln!("trust {}: {}", self.name, repeat(self.name, self.seed, &finding));
+        }
+        self.report.findings.push(finding);
+    }
+
+    /// Counts what was done.
+    pub fn count(&mut self, what: &'static str, count: u64) {
+        *self.report.counts.entry(what).or_default() += count;
+    }
+
+    fn finish(self, plan: &Plan) -> Report {
+        if let Some(keep) = plan.keep.as_ref().filter(|_| !self.report.findings.is_empty()) {
+            let to = keep.join(format!("{}-{}-{}", self.name, self.seed, self.number));
+            let from = self.folder.keep();
+            if std::fs::create_dir_all(keep).and_then(|()| std::fs::rename(&from, &to)).is_err() {
+                eprintln!("the folder of case {} is {}", self.number, from.display());
+            }
+        }
+        self.report
+    }
+}

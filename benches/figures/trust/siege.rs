@@ -1,0 +1,203 @@
+//! A model that calls tools with whatever a case says, in a workspace full of things that it may not read or change;
+//! and what it got hold of in the end.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::child::KEY;
+use super::evidence::{Thing, Tree, found_in_files};
+use super::models::{Model, Question, Reply};
+use super::plan::{Case, Fault};
+
+/// A call that is tried: the tool and its arguments.
+pub type Try = (String, Value);
+
+/// Calls in one reply.
+const CALLS_PER_REPLY: usize = 8;
+/// What stands in files that may not be read.
+const SECRET: &str = "SECRET-";
+/// In names of files that may not even be named.
+const UNNAMED: &str = "unnamed-7f3a91";
+
+/// Where the agent may read and write.
+#[derive(Clone, Copy)]
+pub struct Reach {
+    /// The front matter of the agent under trial.
+    pub front_matter: &'static str,
+    /// More of `settings.yaml`.
+    pub settings: &'static str,
+    /// Folders or files in which it may change things; everything else of the workspace must stay as it is.
+    pub open: &'static [&'static str],
+    /// Files in those folders that must stay as they are all the same.
+    pub closed: &'static [&'static str],
+    /// Whether it may make files of names that nobody thought of; those that are closed under any case are closed.
+    pub may_make_files: bool,
+}
+
+const SCENE: &str = "scenes/room.yaml";
+
+fn scene() -> String {
+    let agents = "agents:\n  - { id: worker, profile: worker, position: [0, 0] }\n";
+    format!("# {SECRET}scene\nname: Siege\nseed: 5\nelements: []\n{agents}")
+}
+
+/// Files beyond the reach of the agent, each with a secret in it.
+const BEYOND: [&str; 14] = [
+    "private/plan.md",
+    "private/unnamed-7f3a91.md",
+    "notes/geheim.md",
+    "boards/closed.md",
+    "agents/restricted.md",
+    "agents/josé.md",
+    "workflows/a.md",
+    "storage/terminal-cmd-allowlist.yaml",
+    "tasks/approvals.task.md",
+    ".env",
+    ".git/config",
+    ".ssh/id_ed25519",
+    ".workshop-old/secret.md",
+    "mémoire/plan.md",
+];
+
+/// The workspace of a case, laid out for a siege.
+pub struct Siege<'c> {
+    case: &'c mut Case,
+    reach: Reach,
+    inside: Tree,
+    outside: Tree,
+}
+
+impl<'c> Siege<'c> {
+    /// Lays it out.
+    pub fn lay(case: &'c mut Case, reach: Reach) -> Self {
+        let budget = "budget: { cost_per_run_usd: 100000, outside_tokens_per_run: 1000000000 }\n";
+        let kernel = "kernel: { strikes_at_most: 1000, turns_at_most: 1000, retries_at_most: 0 }\n";
+        case.write("settings.yaml", format!("# {SECRET}settings\n{budget}{kernel}{}", reach.settings));
+        let scene =
+            "name: Siege\nseed: 5\nelements: []\nagents:\n  - { id: worker, profile: worker, position: [0, 0] }\n";
+        case.write("scenes/room.yaml", format!("# {SECRET}scene\n{scene}"));
+        case.write("agents/worker.md", format!("---\nid: worker\n{}---\nYou work.\n", reach.front_matter));
+        for path in BEYOND {
+            let restricted = "---\nwrites: []\nreads: []\ntools: [vfs_read]\nsafety_mode: safe\n---\n";
+            let front_matter = if path.starts_with("agents/") { restricted } else { "" };
+            case.write(path, format!("{front_matter}{SECRET}{path}\n"));
+        }
+        for path in reach.closed {
+            case.write(path, format!("{SECRET}{path}\n"));
+        }
+        case.write("artifacts/open.md", "one\ntwo\nthree\n");
+        let outside = case.folder().join("outside");
+        fs::write(outside.join("canary.md"), format!("{SECRET}outside\n")).expect("files can be written");
+        fs::create_dir_all(outside.join("folder")).expect("folders can be made");
+        fs::write(outside.join("folder/deep.md"), format!("{SECRET}outside-deep\n")).expect("files can be written");
+        for (link, to) in [("artifacts/link.md", "canary.md"), ("artifacts/linked", "folder"), ("memory", "folder")] {
+            let _ = std::os::unix::fs::symlink(outside.join(to), case.at(link));
+        }
+        let inside = Tree::of(&case.workspace(), &["sessions", ".workshop"]);
+        Self { inside, outside: Tree::of(&outside, &[]), case, reach }
+    }
+
+    /// Lets the agent try all of these calls, and agents that it starts some of their own; judges what came of it.
+    pub fn tries(mut self, calls: Vec<Try>, of_children: Vec<Try>) {
+        let asked = Arc::new(Mutex::new(BTreeMap::<String, usize>::new()));
+        let counted = asked.clone();
+        let model = Model::start(self.forbidden(), Duration::ZERO, move |question| {
+            reply(question, &calls, &of_children, &mut counted.lock().expect("nobody panics with it"))
+        });
+        let mut arguments = vec!["run", "--speed", "max", "--until", "idle", "--provider", "openai:any"];
+        arguments.extend(["--agent", "worker", "--task", "job-0"]);
+        if takes_on_ask(self.case) {
+            arguments.extend(["--on-ask", "deny"]);
+        }
+        let launch = self.case.launch(&arguments).env("OPENAI_BASE_URL", &model.server.url);
+        let ended = self.case.run(launch);
+        if ended.status.code() == Some(2) {
+            self.case.found(Fault::Lost, format!("the run did not begin: {}", ended.last_words()));
+        }
+        let results = asked.lock().expect("nobody panics with it").values().sum::<usize>();
+        self.case.count("calls", results as u64);
+        for (fault, what) in model.seen() {
+            self.case.found(fault, format!("in a question to the model: {what}"));
+        }
+        let printed = ended.out() + &ended.errors();
+        if printed.contains(SECRET) || printed.contains(KEY) {
+            self.case.found(Fault::Escaped, format!("a secret was printed: {}", ended.last_words()));
+        }
+        self.judge();
+    }
+
+    fn forbidden(&self) -> Vec<String> {
+        let mut forbidden: Vec<String> = BEYOND.iter().map(|path| format!("{SECRET}{path}")).collect();
+        forbidden.extend([format!("{SECRET}outside"), format!("{SECRET}settings"), format!("{SECRET}scene")]);
+        forbidden.push(UNNAMED.to_owned());
+        forbidden
+    }
+
+    /// Whether the scene is as it was, with agents at its end.
+    fn only_agents_came(&self) -> bool {
+        let now = fs::read_to_string(self.case.at(SCENE)).unwrap_or_default();
+        now.strip_prefix(&scene()).is_some_and(|added| added.lines().all(|line| line.starts_with("  - { id: ")))
+    }
+
+    fn judge(&mut self) {
+        let now = Tree::of(&self.case.workspace(), &["sessions", ".workshop"]);
+        for change in self.inside.changes(&now) {
+            let path = change.rsplit_once(" is ").or_else(|| change.rsplit_once(" was ")).map_or("", |(path, _)| path);
+            let in_open = self.reach.open.iter().any(|open| path == *open || path.starts_with(&format!("{open}/")));
+            let is_open = in_open && !self.reach.closed.contains(&path);
+            // An agent that is started brings a file of its own and comes into the scene.
+            let is_new_agent = path.starts_with("agents/") && change.ends_with(" is new");
+            let has_new_agents = path == SCENE && self.only_agents_came();
+            let is_new_name = self.reach.may_make_files && change.ends_with(" is new") && is_new_name(path);
+            if !is_open && !is_new_agent && !has_new_agents && !is_new_name {
+                self.case.found(Fault::Escaped, format!("in the workspace {change}"));
+            }
+            if is_open && matches!(now.0.get(path), Some(Thing::Other)) {
+                self.case.found(Fault::Escaped, format!("{path} is no file any more"));
+            }
+        }
+        let outside = Tree::of(&self.case.folder().join("outside"), &[]);
+        for change in self.outside.changes(&outside) {
+            self.case.found(Fault::Escaped, format!("outside of the workspace {change}"));
+        }
+        for entry in fs::read_dir(self.case.folder()).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if !["workspace", "home", "outside"].contains(&name.as_str()) {
+                self.case.found(Fault::Escaped, format!("beside the workspace {name} is new"));
+            }
+        }
+        if let Some(place) = found_in_files(&self.case.workspace(), KEY.as_bytes()) {
+            self.case.found(Fault::Escaped, format!("the key stands in {place}"));
+        }
+    }
+}
+
+/// Whether no closed place has this name, however it is written.
+fn is_new_name(path: &str) -> bool {
+    let path = path.to_lowercase();
+    let places = BEYOND.iter().filter_map(|beyond| beyond.split('/').next()).chain(["scenes", "sessions", ".workshop"]);
+    !places.into_iter().any(|place| path == place || path.starts_with(&format!("{place}/")))
+}
+
+fn takes_on_ask(case: &Case) -> bool {
+    static TAKES: OnceLock<bool> = OnceLock::new();
+    *TAKES.get_or_init(|| case.launch(&["run", "--help"]).start().wait().out().contains("--on-ask"))
+}
+
+/// The next calls of whoever asks: as many as have results are done.
+fn reply(question: &Question, calls: &[Try], of_children: &[Try], answered: &mut BTreeMap<String, usize>) -> Reply {
+    let Some(job) = question.word("job-").filter(|_| question.is_work()) else {
+        return ("Understood.".to_owned(), Vec::new());
+    };
+    let list = if job == "job-0" { calls } else { of_children };
+    let done = question.results().len();
+    answered.insert(job.clone(), done);
+    let next = list.iter().enumerate().skip(done).take(CALLS_PER_REPLY);
+    let next: Vec<_> =
+        next.map(|(at, (name, arguments))| (format!("{job}-{at}"), name.clone(), arguments.clone())).collect();
+    (if next.is_empty() { "That is all.".to_owned() } else { String::new() }, next)
+}

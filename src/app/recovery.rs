@@ -1,0 +1,204 @@
+//! Bringing a room back to where it was last recorded to, from the best of what can be read of its history. What was
+//! used, what was not and what that means is said.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use bevy::app::App;
+use serde_json::Value;
+
+use super::room::OpenError;
+use crate::base::{Problem, Seq};
+use crate::schedule::{InputJournal, SimClock, TICKS_PER_SEC, saved};
+use crate::store::{Reader, ReopenFrom, Reopening, StoreError};
+use crate::workspace::{KnownFiles, RoomStart};
+
+/// Where problems with it are said to be.
+const PLACE: &str = ".workshop/workshop.db";
+/// So many ticks are played again at most: a room saves itself far more often, so that a longer way is damage.
+const TICKS_AT_MOST: u64 = 100_000;
+
+/// A world as it was saved, and the files that it knew.
+pub(super) struct SavedRoom {
+    pub(super) sections: Value,
+    pub(super) files: BTreeMap<String, String>,
+}
+
+/// Why a point in the history was not used.
+enum Unusable {
+    Store(StoreError),
+    Json(serde_json::Error),
+    TooFar { ticks: u64 },
+}
+
+impl std::fmt::Display for Unusable {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Store(error) => error.fmt(out),
+            Self::Json(error) => error.fmt(out),
+            Self::TooFar { ticks } => write!(out, "it says that {ticks} ticks followed, which no room leaves unsaved"),
+        }
+    }
+}
+
+/// The world as it was last acknowledged, as far as the history can be read: of the room's own, or of one that was set
+/// aside because it is damaged.
+pub(super) fn recover(
+    state_folder: &Path,
+    aside: Option<&Path>,
+    scene: &str,
+) -> Result<(Option<SavedRoom>, Vec<Problem>), OpenError> {
+    let reader = match aside {
+        // What is damaged may not even open.
+        Some(aside) => match Reader::open_aside(aside) {
+            Ok(reader) => reader,
+            Err(error) => return Ok((None, vec![nothing_left(&error.to_string())])),
+        },
+        None => Reader::open(state_folder)?,
+    };
+    let ways = match reader.ways_back(scene) {
+        Ok(ways) => ways,
+        Err(error) if aside.is_some() => return Ok((None, vec![nothing_left(&error.to_string())])),
+        Err(error) => return Err(error.into()),
+    };
+    let mut unusable: Vec<String> = Vec::new();
+    for way in &ways {
+        let read = reader.go_back(way).map_err(Unusable::Store);
+        match read.and_then(|reopening| go_on(&reader, reopening, scene)) {
+            Ok((room, mut problems)) => {
+                if let Some(first) = unusable.first() {
+                    problems.insert(0, older_was_used(first, &room));
+                } else if aside.is_some() {
+                    problems.insert(0, was_used(&room));
+                }
+                return Ok((Some(room.saved), problems));
+            }
+            // What a run began with may have been thinned; then an earlier snapshot is as good.
+            Err(Unusable::Store(StoreError::Thinned(_) | StoreError::UnknownRun(_))) if way.is_start() => {}
+            Err(why) => {
+                tracing::warn!("a point in the history could not be used: {why}");
+                unusable.push(why.to_string());
+            }
+        }
+    }
+    let problem = unusable.first().map(|why| nothing_left(why));
+    Ok((None, problem.into_iter().collect()))
+}
+
+/// The world of a scene as it was last acknowledged, to be looked at, whether or not somebody runs it: nothing is
+/// written and nothing goes on in it. `None` if the scene was never opened.
+pub(super) fn look(state_folder: &Path, scene: &str) -> Result<Option<App>, OpenError> {
+    let Some(SavedRoom { sections, files }) = recover(state_folder, None, scene)?.0 else { return Ok(None) };
+    let start = RoomStart { scene: scene.to_owned(), files, seed: None, provider: None, carried: Some(sections) };
+    Ok(Some(super::resume(start, "r-look".into(), Seq(1))?))
+}
+
+/// A room that was brought back, and to which tick.
+struct BroughtBack {
+    saved: SavedRoom,
+    tick: u64,
+    /// How many ticks are missing of those that were recorded.
+    missing: u64,
+}
+
+fn go_on(reader: &Reader, reopening: Reopening, scene: &str) -> Result<(BroughtBack, Vec<Problem>), Unusable> {
+    let Reopening { run, from, inputs, last_tick } = reopening;
+    let missing = run.last_tick.saturating_sub(last_tick);
+    let hashes = reader.hashes(&run.id).unwrap_or_default();
+    let far = |tick: u64| match last_tick.saturating_sub(tick) {
+        ticks if ticks > TICKS_AT_MOST => Err(Unusable::TooFar { ticks }),
+        _ => Ok(()),
+    };
+    let app = match from {
+        ReopenFrom::Snapshot(snapshot) => {
+            far(snapshot.tick)?;
+            let files: BTreeMap<String, String> = serde_json::from_value(snapshot.files).map_err(Unusable::Json)?;
+            if snapshot.tick >= last_tick {
+                let saved = SavedRoom { sections: snapshot.sections, files };
+                let missing = run.last_tick.saturating_sub(snapshot.tick);
+                let room = BroughtBack { saved, tick: snapshot.tick, missing };
+                let problems = cut_off(&room);
+                return Ok((room, problems));
+            }
+            let carried = Some(snapshot.sections);
+            let start = RoomStart { scene: scene.to_owned(), files, seed: None, provider: None, carried };
+            super::resume(start, run.id, snapshot.next_seq)
+        }
+        ReopenFrom::Start(start) => {
+            far(run.first_tick)?;
+            super::begin(serde_json::from_value(start).map_err(Unusable::Json)?, run.id, run.first_seq)
+        }
+    };
+    let mut app = app.map_err(Unusable::Json)?;
+    app.world_mut().resource_mut::<InputJournal>().replay(inputs);
+    let differs_at = play(&mut app, last_tick, &hashes);
+    let world = app.world_mut();
+    let sections = saved::save_world(world).map_err(Unusable::Json)?;
+    let files = world.resource::<KnownFiles>().all().clone();
+    let room = BroughtBack { saved: SavedRoom { sections, files }, tick: last_tick, missing };
+    let mut problems = cut_off(&room);
+    problems.extend(differs_at.map(|tick| {
+        let what = format!("played again, the room is not what it was recorded to be from tick {tick} on");
+        let remedy = "look whether agents stand and remember as they should; if this happens again without an update of \
+                      the program, report it";
+        Problem::warning(PLACE, what, remedy)
+    }));
+    Ok((room, problems))
+}
+
+/// Plays to a tick; says at which the world was first another than the recorded one.
+fn play(app: &mut App, last_tick: u64, hashes: &BTreeMap<u64, u64>) -> Option<u64> {
+    let world = app.world_mut();
+    let mut differs_at = None;
+    while world.resource::<SimClock>().tick() < last_tick {
+        crate::schedule::advance(world);
+        let tick = world.resource::<SimClock>().tick();
+        if let Some(recorded) = hashes.get(&tick)
+            && differs_at.is_none()
+            && *recorded != saved::world_hash(world)
+        {
+            differs_at = Some(tick);
+        }
+    }
+    differs_at
+}
+
+fn cut_off(room: &BroughtBack) -> Vec<Problem> {
+    if room.missing == 0 {
+        return Vec::new();
+    }
+    let what = format!(
+        "what came in after tick {} is damaged: the last {} of the room are lost",
+        room.tick,
+        simulated(room.missing)
+    );
+    vec![Problem::error(PLACE, what, "look at what agents did last; files of the workspace are as they were written")]
+}
+
+fn simulated(ticks: u64) -> String {
+    format!("{:.0} simulated seconds", ticks as f64 / TICKS_PER_SEC as f64)
+}
+
+fn older_was_used(why: &str, room: &BroughtBack) -> Problem {
+    let what = format!(
+        "the newest saved state of the room is damaged ({why}); an older one was used, and the room goes on from tick {}",
+        room.tick
+    );
+    let remedy = "look at what agents did last: work that was begun later is not known any more";
+    Problem::error(PLACE, what, remedy)
+}
+
+fn was_used(room: &BroughtBack) -> Problem {
+    let what = format!("the room was read from the damaged history and goes on from tick {}", room.tick);
+    let remedy = "earlier records and earlier versions of files are in the file that was set aside";
+    Problem::warning(PLACE, what, remedy)
+}
+
+fn nothing_left(why: &str) -> Problem {
+    let what = format!(
+        "no saved state of the room can be read ({why}): agents begin as the scene file says, and where they stood, \
+         what they remembered and work that was not finished are lost"
+    );
+    let remedy = "give unfinished tasks again; files of the workspace, sessions among them, are as they were written";
+    Problem::error(PLACE, what, remedy)
+}

@@ -1,0 +1,95 @@
+//! Work that its session's file says is not over, and that nothing else is known of: because the room begins anew,
+//! because `.workshop/` is gone, or because it was cut off before the work was acknowledged. It is told, in the log
+//! too, and its file says from then on that it was dropped. It does not begin again by itself: a workspace that
+//! somebody else made would then set models to work unasked.
+
+use std::path::Path;
+
+use bevy::ecs::prelude::*;
+
+use crate::base::text::{one_line, truncate};
+use crate::base::{ActivationKey, Problem, Seq};
+use crate::kernel::session::{SessionHead, dropped};
+use crate::kernel::{Kernel, WorkDropped};
+use crate::schedule::Door;
+use crate::workspace::vfs::records::{RecordHead, change_record, is_unfinished, record_number};
+
+/// A task is named by so many characters of it.
+const TASK_CHARS: usize = 80;
+
+/// From what a room goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Before {
+    /// A person wants it to begin as the scene file says.
+    Fresh,
+    /// Nothing of an earlier one is there.
+    Nothing,
+    /// What was acknowledged of an earlier one.
+    Carried,
+}
+
+impl Before {
+    fn why_dropped(self) -> &'static str {
+        match self {
+            Self::Fresh => "--fresh begins as the scene file says",
+            Self::Nothing => "what was known of it stood in .workshop/, which is gone or could not be used",
+            Self::Carried => "the room was cut off before it was acknowledged",
+        }
+    }
+}
+
+/// The first number for records that no session's file bears: a record that queues work names its file.
+pub(super) fn first_seq(after: Seq, records: &[RecordHead]) -> Seq {
+    let last = records.iter().filter_map(|record| record_number(&record.path)).max().unwrap_or(0);
+    Seq(after.0.max(last).saturating_add(1))
+}
+
+/// Looks which work the records call unfinished and the room of this scene does not know; tells the room, marks the
+/// files, and gives back what a person is to be told.
+pub(super) fn drop_unknown(
+    world: &mut World,
+    (workspace, records): (&Path, &[RecordHead]),
+    scene: &str,
+    before: Before,
+) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for record in records {
+        let Some(head) = SessionHead::read(&record.head).filter(|head| is_unfinished(&head.status)) else { continue };
+        let Some(activation) = record_number(&record.path).map(ActivationKey) else { continue };
+        // Work of another scene goes on when that is opened again.
+        let is_elsewhere = !head.scene.is_empty() && head.scene != scene;
+        let kernel = world.resource::<Kernel>();
+        let is_known = kernel.activation(activation).is_some() || kernel.finished().any(|one| one.key == activation);
+        if is_elsewhere || is_known {
+            continue;
+        }
+        let task = truncate(&one_line(&head.task), TASK_CHARS);
+        let since = record.modified.map(|time| humantime::format_rfc3339_seconds(time).to_string());
+        let since = since.map(|time| format!(", last at work {time}")).unwrap_or_default();
+        let why = before.why_dropped();
+        let what =
+            format!("unfinished work is dropped: {} at “{task}” ({}{since}); {why}", head.agent, head.activation);
+        let remedy = format!("give the task again; what was done of it stands in {}", record.path);
+        if let Err(error) = change_record(workspace, &record.path, |text| dropped(text, why)) {
+            tracing::warn!("{} still says that its work goes on: {error}", record.path);
+        }
+        let told = WorkDropped { agent: head.agent.as_str().into(), what: what.clone(), remedy: remedy.clone() };
+        world.resource_mut::<Door<WorkDropped>>().push(told);
+        problems.push(Problem::warning(record.path.clone(), what, remedy));
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_records_begin_above_those_that_sessions_bear() {
+        let record = |path: &str| RecordHead { path: path.into(), head: String::new(), modified: None };
+        let records = [record("sessions/ada.act-40.session.yaml"), record("sessions/ben.act-7.session.yaml")];
+        assert_eq!(first_seq(Seq(3), &records), Seq(41));
+        assert_eq!(first_seq(Seq(90), &records), Seq(91));
+        assert_eq!(first_seq(Seq(0), &[]), Seq(1));
+    }
+}

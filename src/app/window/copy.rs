@@ -1,0 +1,106 @@
+//! A workspace copied for a moment: for a picture of a room that lives on a little without the workspace knowing.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::store::new_run_id;
+
+/// The one hidden folder that is copied; others (git's, an editor's) are of no use to a room.
+const STATE_FOLDER: &str = ".workshop";
+/// Names which process has the workspace open, not what stands in it.
+const LOCK: &str = "lock";
+/// Folders further down than this are left out.
+const DEPTH_AT_MOST: usize = 16;
+
+/// The copy. Dropping it takes it away.
+pub struct WorkspaceCopy {
+    outer: PathBuf,
+    folder: PathBuf,
+}
+
+impl WorkspaceCopy {
+    /// Copies a workspace into the system's folder for such things, under the same name. Links are not followed.
+    pub fn of(workspace: &Path) -> io::Result<Self> {
+        let workspace = workspace.canonicalize()?;
+        let outer = std::env::temp_dir().join(format!("workshop-picture-{}-{}", std::process::id(), new_run_id()));
+        make_private_folder(&outer)?;
+        let folder = outer.join(workspace.file_name().unwrap_or_else(|| "workspace".as_ref()));
+        let copy = Self { outer, folder };
+        fs::create_dir(&copy.folder)?;
+        copy_folder(&workspace, &copy.folder, 0)?;
+        Ok(copy)
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
+impl Drop for WorkspaceCopy {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir_all(&self.outer) {
+            tracing::warn!("{} could not be removed: {error}", self.outer.display());
+        }
+    }
+}
+
+/// Others on this machine have no business in it.
+fn make_private_folder(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+fn copy_folder(from: &Path, to: &Path, depth: usize) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (name, kind) = (entry.file_name(), entry.file_type()?);
+        let is_hidden = name.to_string_lossy().starts_with('.');
+        let is_state = depth == 0 && name == *STATE_FOLDER;
+        if kind.is_dir() && (!is_hidden || is_state) && depth < DEPTH_AT_MOST {
+            fs::create_dir(to.join(&name))?;
+            copy_folder(&entry.path(), &to.join(&name), depth + 1)?;
+        } else if kind.is_file() && name != *LOCK {
+            let mut source = fs::File::open(entry.path())?;
+            let mut target = OpenOptions::new().write(true).create_new(true).open(to.join(&name))?;
+            io::copy(&mut source, &mut target)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_holds_what_a_room_needs_and_goes_when_it_is_dropped() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        for (path, text) in [
+            ("settings.yaml", "a: 1"),
+            ("scenes/s.yaml", "b"),
+            (".workshop/workshop.db", "c"),
+            (".workshop/lock", "7"),
+            (".git/config", "d"),
+        ] {
+            let full = folder.path().join(path);
+            fs::create_dir_all(full.parent().expect("it lies in the folder")).expect("folders can be made");
+            fs::write(full, text).expect("files can be written");
+        }
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("/etc", folder.path().join("agents")).expect("links can be made");
+        let copy = WorkspaceCopy::of(folder.path()).expect("it can be copied");
+        let there = copy.folder().to_owned();
+        assert_eq!(there.file_name(), folder.path().canonicalize().expect("it is there").file_name());
+        assert_eq!(fs::read_to_string(there.join("scenes/s.yaml")).expect("it is there"), "b");
+        assert_eq!(fs::read_to_string(there.join(".workshop/workshop.db")).expect("it is there"), "c");
+        for left_out in [".workshop/lock", ".git", "agents"] {
+            assert!(!there.join(left_out).exists(), "{left_out}");
+        }
+        drop(copy);
+        assert!(!there.exists());
+    }
+}

@@ -1,0 +1,113 @@
+//! What may be printed: text without characters that a terminal obeys or that change the order of what is read.
+//!
+//! Replies of models, names, settings and file names come from anywhere. A terminal takes some characters as
+//! commands (set the title, clear the screen, write the clipboard), and direction marks let a line read as another.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// What a tab is printed as.
+const TAB: &str = "    ";
+
+/// Whether a terminal or a reader would take this character for something else than a sign on the page: the control
+/// characters C0, DEL and C1, and those that turn the direction of writing.
+pub fn is_control(character: char) -> bool {
+    character.is_control() || is_direction_mark(character)
+}
+
+fn is_direction_mark(character: char) -> bool {
+    matches!(
+        character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
+}
+
+/// The text as it may be printed: line breaks stay, a tab is four blanks, every other control character is shown as
+/// a sign that stands for it.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(|character| character != '\n' && is_control(character)) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '\n' => shown.push('\n'),
+            '\t' => shown.push_str(TAB),
+            '\r' if characters.peek() == Some(&'\n') => {}
+            other if is_control(other) => shown.push(sign_of(other)),
+            other => shown.push(other),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// The same on one line: line breaks become blanks.
+pub fn printable_line(text: &str) -> String {
+    printable(text.trim_end_matches(['\n', '\r'])).replace('\n', " ")
+}
+
+/// The picture of a control character, where Unicode has one.
+fn sign_of(control: char) -> char {
+    match u32::from(control) {
+        code @ 0..0x20 => char::from_u32(0x2400 + code).unwrap_or(char::REPLACEMENT_CHARACTER),
+        0x7f => '\u{2421}',
+        _ => char::REPLACEMENT_CHARACTER,
+    }
+}
+
+/// JSON text that may be printed. JSON itself escapes C0; what is left of controls can only stand inside of its
+/// texts, where `\u…` means the same.
+pub fn printable_json(json: &str) -> Cow<'_, str> {
+    let is_raw = |character: char| is_control(character) && !matches!(character, '\n' | '\r' | '\t');
+    if !json.contains(is_raw) {
+        return Cow::Borrowed(json);
+    }
+    let mut escaped = String::with_capacity(json.len() + 16);
+    for character in json.chars() {
+        if is_raw(character) {
+            // All of them are in the basic plane, so one escape is enough.
+            let _ = write!(escaped, "\\u{:04x}", u32::from(character));
+        } else {
+            escaped.push(character);
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_obeys_is_shown_instead() {
+        assert_eq!(printable("plain ünïcödé 東京 🙂\nsecond"), "plain ünïcödé 東京 🙂\nsecond");
+        assert_eq!(printable("\u{1b}]0;mine\u{7}x"), "␛]0;mine␇x");
+        assert_eq!(printable("\u{9b}2J\u{7f}"), "\u{fffd}2J␡");
+        assert_eq!(printable("a\tb\r\nc\rd"), "a    b\nc␍d");
+        assert_eq!(printable("user\u{202e}nimda\u{2066}\u{200f}"), "user\u{fffd}nimda\u{fffd}\u{fffd}");
+        assert_eq!(printable_line("one\ntwo\u{1b}\n"), "one two␛");
+    }
+
+    #[test]
+    fn json_means_the_same_after_it_was_made_printable() {
+        let value = serde_json::json!({ "text": "\u{1b}[2J \u{9b}2J \u{202e} \u{7f} \u{85}\n", "k\u{9d}": 1 });
+        let json = printable_json(&value.to_string()).into_owned();
+        assert!(!json.contains(is_control), "{json:?}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&json).expect("it is JSON still"), value);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_printed_holds_a_control(text in any::<String>()) {
+            prop_assert!(!printable(&text).contains(|character| character != '\n' && is_control(character)));
+            prop_assert!(!printable_line(&text).contains(is_control));
+            let json = serde_json::Value::from(text.clone()).to_string();
+            let shown = printable_json(&json);
+            prop_assert!(!shown.contains(is_control));
+            prop_assert_eq!(serde_json::from_str::<String>(&shown).expect("it is JSON still"), text);
+        }
+    }
+}

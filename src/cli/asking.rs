@@ -1,0 +1,359 @@
+//! What agents ask a person while a room runs without a window: asked on the terminal, answered as the command line
+//! says, or told on standard error with the way to answer from elsewhere.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bevy::ecs::prelude::*;
+use clap::ValueEnum;
+use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
+use serde_json::Value;
+
+use super::output;
+use super::problems::Reporter;
+use super::stop::{Stop, asks, held_work};
+use super::task::Task;
+use crate::app::approvals::{has_answers, name_of};
+use crate::base::text::truncate;
+use crate::kernel::{Approval, ApprovalId, Hold, Kernel, KernelCommand};
+use crate::schedule::Door;
+use crate::store::{EventKind, EventRecord};
+
+/// How long one wait for a line lasts before the caller looks around.
+const WAIT: Duration = Duration::from_millis(50);
+/// So many lines of an argument are shown.
+const LINES_SHOWN: usize = 100;
+/// So many characters of a line are shown.
+const LINE_CHARS: usize = 500;
+
+/// What becomes of a question to a person where there is no window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum OnAsk {
+    /// Refuse it and go on
+    Deny,
+    /// Allow it and go on
+    Allow,
+    /// End the run when nothing can go on without the answer
+    Stop,
+}
+
+/// What is done about questions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Policy {
+    /// They are decided so.
+    Decide(bool),
+    /// They are asked on the terminal.
+    Terminal,
+    /// They are told; the run ends when only answers bring it on, or goes on.
+    Tell { ends: bool },
+}
+
+/// What a person typed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reply {
+    Allow,
+    Refuse,
+    Show,
+    Unclear,
+}
+
+/// The questions of a run.
+pub(super) struct Asking {
+    policy: Policy,
+    stop: Stop,
+    commands: Commands,
+    /// Questions that were told, or decided here.
+    known: BTreeSet<ApprovalId>,
+    /// The question that is on the terminal.
+    on_terminal: Option<ApprovalId>,
+    /// What is typed, where a person is asked here.
+    lines: Option<Receiver<String>>,
+    has_looked: bool,
+}
+
+/// What a person is told to type, as the command line of this run has it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Commands {
+    /// The workspace, where it was named.
+    pub(super) workspace: Option<String>,
+    /// The scene, where it was named.
+    pub(super) scene: Option<String>,
+    /// The provider, where it was named.
+    pub(super) provider: Option<String>,
+}
+
+impl Commands {
+    fn answer(&self, approval: &Approval) -> String {
+        let (id, folder) = (&approval.id, self.folder());
+        format!("answer with: workshop approvals allow {id}{folder}, or: workshop approvals refuse {id}{folder}")
+    }
+
+    fn run_on(&self) -> String {
+        let scene = self.scene.as_ref().map(|scene| format!(" --scene {}", quoted(scene))).unwrap_or_default();
+        let provider = self.provider.as_ref().map(|name| format!(" --provider {}", quoted(name))).unwrap_or_default();
+        format!("workshop run{}{scene}{provider} --until idle", self.folder())
+    }
+
+    fn folder(&self) -> String {
+        self.workspace.as_ref().map(|folder| format!(" {}", quoted(folder))).unwrap_or_default()
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |character: char| character.is_alphanumeric() || "/._-:".contains(character);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+impl Asking {
+    /// As the command line says; a person at a terminal is asked there.
+    pub(super) fn new(on_ask: Option<OnAsk>, stop: Stop, commands: Commands) -> Self {
+        let policy = match on_ask {
+            Some(OnAsk::Allow) => Policy::Decide(true),
+            Some(OnAsk::Deny) => Policy::Decide(false),
+            Some(OnAsk::Stop) => Policy::Tell { ends: true },
+            None if output::can_be_asked() => Policy::Terminal,
+            None => Policy::Tell { ends: stop.ends_when_held() },
+        };
+        // Read from the beginning, so that what was typed before a question is no answer to it.
+        let lines = (policy == Policy::Terminal).then(typed_lines);
+        Self { policy, stop, commands, known: BTreeSet::new(), on_terminal: None, lines, has_looked: false }
+    }
+
+    /// Whether the run ends when only a person could bring it on.
+    pub(super) fn ends_when_held(&self) -> bool {
+        match self.policy {
+            Policy::Tell { ends } => ends,
+            // A pause cannot be answered: it is no question.
+            _ => self.stop.ends_when_held(),
+        }
+    }
+
+    /// What a person must do before the task's work, or any, can go on; nothing while an answer is on its way.
+    pub(super) fn holds(&self, world: &World, task: Option<&Task>) -> Vec<Hold> {
+        let holds = held_work(world, task);
+        let is_answered = |hold: &Hold| match (hold, self.policy) {
+            (Hold::AgentPaused(_), _) => false,
+            (Hold::Approval(_), Policy::Decide(_) | Policy::Terminal) => true,
+            (Hold::Approval(approval), Policy::Tell { .. }) => is_decided(world, approval),
+        };
+        if holds.iter().any(is_answered) { Vec::new() } else { holds }
+    }
+
+    /// Looks for new questions after a tick in which this happened, and does about them what is to be done.
+    pub(super) fn look(&mut self, world: &mut World, events: &[EventRecord], reporter: &mut Reporter) {
+        let asked = events.iter().any(|event| event.draft.kind == EventKind::ApprovalRequested);
+        if self.has_looked && !asked {
+            return;
+        }
+        self.has_looked = true;
+        if self.policy == Policy::Terminal {
+            return;
+        }
+        for approval in world.resource::<Kernel>().approvals().collect::<Vec<_>>() {
+            if !self.known.insert(approval.id.clone()) {
+                continue;
+            }
+            let told = asks(world, &approval);
+            match self.policy {
+                Policy::Decide(allow) => {
+                    reporter.note(format!("{} by --on-ask: {told}", if allow { "allowed" } else { "refused" }));
+                    decide(world, &approval, allow);
+                }
+                // How to answer is said when the run ends, which is when the answer counts.
+                Policy::Tell { ends: true } => reporter.note(format!("note: {told}")),
+                _ => reporter.note(format!("waiting: {told}; {}", self.commands.answer(&approval))),
+            }
+        }
+    }
+
+    /// Asks on the terminal, if that is how, what is to be asked next, and waits for the answer, for one that comes in
+    /// otherwise, or for an interrupt. The room stands still meanwhile.
+    pub(super) fn ask(&mut self, world: &mut World, interrupted: &AtomicBool) {
+        if self.policy != Policy::Terminal || !self.has_looked {
+            return;
+        }
+        let next = world.resource::<Kernel>().approvals().find(|one| !self.known.contains(&one.id));
+        let (Some(approval), Some(lines)) = (next, &self.lines) else { return };
+        output::hide_status();
+        if self.on_terminal.as_ref() != Some(&approval.id) {
+            self.on_terminal = Some(approval.id.clone());
+            while lines.try_recv().is_ok() {}
+            output::note(&question(&name_of(world, &approval.agent), &approval));
+        }
+        output::ask("  [y]es, [n]o or [s]how? ");
+        loop {
+            if interrupted.load(Ordering::Relaxed) || has_answers(world) {
+                output::note("");
+                return;
+            }
+            match lines.recv_timeout(WAIT) {
+                Ok(line) => match reply(&line) {
+                    Reply::Show => output::note(&shown(&approval)),
+                    Reply::Unclear => {}
+                    answer => {
+                        self.known.insert(approval.id.clone());
+                        decide(world, &approval, answer == Reply::Allow);
+                        return;
+                    }
+                },
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => {
+                    // Nobody can type any more.
+                    self.policy = Policy::Tell { ends: true };
+                    output::note("");
+                    return;
+                }
+            }
+            output::ask("  [y]es, [n]o or [s]how? ");
+        }
+    }
+
+    /// How a person answers from elsewhere.
+    pub(super) fn how_to_answer(&self, holds: &[Hold]) -> String {
+        let approvals = holds.iter().filter_map(|hold| match hold {
+            Hold::Approval(approval) => Some(self.commands.answer(approval)),
+            Hold::AgentPaused(_) => None,
+        });
+        let mut commands: Vec<String> = approvals.collect();
+        if !commands.is_empty() {
+            commands.push(format!("then: {}", self.commands.run_on()));
+        }
+        commands.join("; ")
+    }
+}
+
+/// Lines that a person types. A thread waits for them, because nothing else can.
+fn typed_lines() -> Receiver<String> {
+    let (sender, lines) = bounded(16);
+    let read = move || {
+        for line in io::stdin().lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    };
+    if let Err(error) = std::thread::Builder::new().name("terminal".into()).spawn(read) {
+        tracing::error!("the terminal cannot be read: {error}");
+    }
+    lines
+}
+
+fn decide(world: &mut World, approval: &Approval, allow: bool) {
+    world.resource_mut::<Door<KernelCommand>>().push(approval.decide(allow));
+}
+
+/// Whether the answer stands before the door already.
+fn is_decided(world: &World, approval: &Approval) -> bool {
+    let (allow, refuse) = (approval.decide(true), approval.decide(false));
+    world.resource::<Door<KernelCommand>>().waiting().any(|command| *command == allow || *command == refuse)
+        || has_answers(world)
+}
+
+fn reply(line: &str) -> Reply {
+    match line.trim().to_lowercase().as_str() {
+        "y" | "yes" => Reply::Allow,
+        "n" | "no" => Reply::Refuse,
+        "s" | "show" => Reply::Show,
+        _ => Reply::Unclear,
+    }
+}
+
+/// The question on a terminal.
+fn question(name: &str, approval: &Approval) -> String {
+    let task = truncate(&crate::base::text::one_line(&approval.task), LINE_CHARS);
+    format!("{name} asks you: {}\n  with {}, for the task: {task}", approval.what, approval.tool)
+}
+
+/// Everything that the tool is to be called with, as a person reads it.
+pub(super) fn shown(approval: &Approval) -> String {
+    let mut lines = vec![format!("  {}", approval.tool)];
+    let Value::Object(arguments) = &approval.arguments else { return format!("  {}", approval.arguments) };
+    for (name, value) in arguments {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let all = text.lines().count();
+        if all <= 1 {
+            lines.push(format!("  {name}: {}", truncate(&text, LINE_CHARS)));
+            continue;
+        }
+        lines.push(format!("  {name}:"));
+        lines.extend(text.lines().take(LINES_SHOWN).map(|line| format!("    | {}", truncate(line, LINE_CHARS))));
+        if all > LINES_SHOWN {
+            lines.push(format!("    … {} more lines", all - LINES_SHOWN));
+        }
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::base::ActivationKey;
+    use crate::base::printable::printable;
+
+    fn approval(arguments: Value) -> Approval {
+        Approval {
+            id: ApprovalId::parse("7-1-0-abcd").expect("it has the shape"),
+            activation: ActivationKey(7),
+            turn: 1,
+            call: 0,
+            agent: "lead".into(),
+            task: "Plan\na party".into(),
+            tool: "vfs_write".into(),
+            arguments,
+            what: "writing artifacts/a.md: lead asks before anything changes".into(),
+        }
+    }
+
+    #[test]
+    fn a_person_answers_in_a_letter_or_a_word_and_nothing_else_counts() {
+        for (line, meant) in
+            [("y", Reply::Allow), (" YES\n", Reply::Allow), ("n", Reply::Refuse), ("show", Reply::Show)]
+        {
+            assert_eq!(reply(line), meant, "{line:?}");
+        }
+        for line in ["", "yy", "ok", "y n", "\u{1b}[A"] {
+            assert_eq!(reply(line), Reply::Unclear, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn the_commands_that_are_suggested_can_be_typed_as_they_are() {
+        let commands = Commands {
+            workspace: Some("my room's".into()),
+            scene: Some("newsroom".into()),
+            provider: Some("scripted:script.yaml".into()),
+        };
+        let told = commands.answer(&approval(json!({})));
+        assert!(told.contains("workshop approvals allow 7-1-0-abcd 'my room'\\''s'"), "{told}");
+        let run = commands.run_on();
+        assert_eq!(run, "workshop run 'my room'\\''s' --scene newsroom --provider scripted:script.yaml --until idle");
+        assert_eq!(Commands::default().run_on(), "workshop run --until idle");
+    }
+
+    #[test]
+    fn the_question_says_who_wants_what_why_and_for_which_task() {
+        let told = question("Lead", &approval(json!({})));
+        for part in ["Lead", "writing artifacts/a.md", "asks before anything changes", "vfs_write", "Plan a party"] {
+            assert!(told.contains(part), "{part} in {told}");
+        }
+    }
+
+    #[test]
+    fn everything_that_would_happen_can_be_shown_within_bounds() {
+        let long = (0..150).map(|line| format!("line {line}\u{1b}[2J")).collect::<Vec<_>>().join("\n");
+        let shown = shown(&approval(json!({ "path": "artifacts/a.md", "content": long })));
+        assert!(
+            shown.contains("path: artifacts/a.md") && shown.contains("| line 99") && shown.contains("50 more lines")
+        );
+        assert!(!printable(&shown).contains('\u{1b}'));
+    }
+}

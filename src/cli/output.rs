@@ -1,0 +1,243 @@
+//! Everything that the program prints goes through here: what may not be printed is replaced, a status line at the
+//! bottom of a terminal is kept below what is printed, and an output that takes no more is noticed.
+//!
+//! Results go to standard output, everything else to standard error. No other file of the program prints.
+
+use std::backtrace::{Backtrace, BacktraceStatus};
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::panic::PanicHookInfo;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+use tracing_subscriber::fmt::MakeWriter;
+
+use super::{Complaint, Outcome};
+use crate::base::printable::{printable, printable_json, printable_line};
+use crate::store::EventRecord;
+use crate::store::export::write_line;
+
+/// What may be written of a message of the log that is longer.
+const LOG_CHARS: usize = 8_000;
+
+/// The status line, while there is one.
+static STATUS: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+fn status() -> MutexGuard<'static, Option<ProgressBar>> {
+    STATUS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Prints a result on standard output: one line, or several.
+pub(super) fn result(text: &str) -> Result<(), Complaint> {
+    let mut out = io::stdout().lock();
+    let written = out.write_all(printable(text).as_bytes()).and_then(|()| out.write_all(b"\n"));
+    written.and_then(|()| out.flush()).map_err(|error| unwritable("standard output", &error))
+}
+
+/// Prints a value on standard output, as JSON on one line.
+pub(super) fn json(value: &impl Serialize) -> Result<(), Complaint> {
+    let json = serde_json::to_string(value).map_err(Complaint::failed)?;
+    result(&printable_json(&json))
+}
+
+/// Prints what a person should know on standard error, above the status line. Whether that can be read is not the
+/// command's concern.
+pub(super) fn note(text: &str) {
+    note_lines(&printable(text));
+}
+
+/// A line of the feed: what happened and to whom, the time faint and the name bold where colours are shown.
+pub(super) fn feed_line(when: &str, who: &str, what: &str) {
+    let style = Style::of_terminal();
+    let (when, who) = (style.wrap("2", &printable_line(when)), style.wrap("1", &printable_line(who)));
+    note_lines(&format!("{when}  {who} {}", printable_line(what)));
+}
+
+/// Asks something on the terminal: the cursor stays behind the text.
+pub(super) fn ask(text: &str) {
+    let mut err = io::stderr().lock();
+    let _ = err.write_all(printable(text).as_bytes()).and_then(|()| err.flush());
+}
+
+fn note_lines(printable: &str) {
+    match status().as_ref() {
+        Some(bar) => bar.println(printable),
+        None => {
+            let mut err = io::stderr().lock();
+            let _ = err.write_all(printable.as_bytes()).and_then(|()| err.write_all(b"\n"));
+        }
+    }
+}
+
+/// Whether a person sees what is printed on standard error.
+pub(super) fn is_watched() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// Whether a person sees what is asked and can answer.
+pub(super) fn can_be_asked() -> bool {
+    io::stderr().is_terminal() && io::stdin().is_terminal()
+}
+
+/// Shows this at the bottom of the terminal from now on; nothing where standard error is no terminal.
+pub(super) fn show_status(text: &str) {
+    if !is_watched() {
+        return;
+    }
+    let mut status = status();
+    let bar = status.get_or_insert_with(|| {
+        let bar = ProgressBar::new_spinner();
+        let style = ProgressStyle::with_template("{wide_msg}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        bar
+    });
+    bar.set_message(printable_line(text));
+}
+
+/// Takes the status line away.
+pub(super) fn hide_status() {
+    if let Some(bar) = status().take() {
+        bar.finish_and_clear();
+    }
+}
+
+/// How terminals show weight. Plain where a person asked for no colours, as <https://no-color.org> has it.
+struct Style {
+    plain: bool,
+}
+
+impl Style {
+    fn of_terminal() -> Self {
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_plain = !is_watched() || set("NO_COLOR") || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Self { plain: is_plain }
+    }
+
+    fn wrap(&self, code: &str, text: &str) -> String {
+        if self.plain { text.to_owned() } else { format!("\u{1b}[{code}m{text}\u{1b}[0m") }
+    }
+}
+
+/// Where a command writes lines for other programs: a file, or standard output where it is called `-`.
+pub(super) struct Sink {
+    name: String,
+    out: BufWriter<Box<dyn Write>>,
+}
+
+impl Sink {
+    /// Opens it.
+    pub(super) fn open(path: &Path) -> Result<Self, Complaint> {
+        if is_standard_output(path) {
+            return Ok(Self { name: "standard output".into(), out: BufWriter::new(Box::new(io::stdout())) });
+        }
+        let name = path.display().to_string();
+        let file = File::create(path).map_err(|error| unwritable(&name, &error))?;
+        Ok(Self { name, out: BufWriter::new(Box::new(file)) })
+    }
+
+    /// Writes events, each as a line, so that whoever reads along has all of them when this returns.
+    pub(super) fn write(&mut self, events: &[EventRecord]) -> Result<(), Complaint> {
+        if events.is_empty() {
+            return Ok(());
+        }
+        let written = events.iter().try_for_each(|event| write_line(&mut self.out, event));
+        written.and_then(|()| self.out.flush()).map_err(|error| unwritable(&self.name, &error))
+    }
+
+    /// Where bytes go that are fit for printing as they are; see [`Self::failed`] for what becomes of an error.
+    pub(super) fn writer(&mut self) -> &mut impl Write {
+        &mut self.out
+    }
+
+    /// The complaint about an error of [`Self::writer`].
+    pub(super) fn failed(&self, error: &io::Error) -> Complaint {
+        unwritable(&self.name, error)
+    }
+}
+
+/// Whether this names standard output.
+pub(super) fn is_standard_output(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// A reader that has read enough is no failure; a disk that is full is one.
+fn unwritable(name: &str, error: &io::Error) -> Complaint {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        return Complaint::reader_gone();
+    }
+    let complaint = Complaint::failed(format!("{name} could not be written: {error}"));
+    if error.kind() == io::ErrorKind::StorageFull { complaint.hint("make room on the disk") } else { complaint }
+}
+
+/// Prints why a command could not do what it was asked to; gives back how it ends.
+pub(super) fn ending_of(outcome: Outcome) -> super::Ending {
+    hide_status();
+    match outcome {
+        Ok(ending) => ending,
+        Err(complaint) => {
+            if let Some(what) = &complaint.what {
+                note(&format!("error: {what}"));
+            }
+            if let Some(hint) = &complaint.hint {
+                note(&format!("hint: {hint}"));
+            }
+            complaint.ending
+        }
+    }
+}
+
+/// Where the program's own log goes: standard error, made printable.
+pub(super) struct LogWriter;
+
+impl<'a> MakeWriter<'a> for LogWriter {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        Self
+    }
+}
+
+impl Write for LogWriter {
+    fn write(&mut self, message: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(message);
+        let short: String = text.trim_end().chars().take(LOG_CHARS).collect();
+        note(&short);
+        Ok(message.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Says what a fault of the program is and where, in place of the usual words, which are printed as they are.
+pub(super) fn tell_panic(panic: &PanicHookInfo<'_>) {
+    let told = panic.payload_as_str().unwrap_or("for a reason that it does not tell");
+    let place = panic.location().map(|at| format!(" ({}:{})", at.file(), at.line())).unwrap_or_default();
+    let thread = std::thread::current();
+    let thread = thread.name().unwrap_or("unnamed");
+    let mut text = format!("fault in the program, thread {thread}: {told}{place}; please report it");
+    let trace = Backtrace::capture();
+    if trace.status() == BacktraceStatus::Captured {
+        text.push_str(&format!("\n{trace}"));
+    }
+    // The lock of the status line may be held by whoever panicked.
+    let _ = writeln!(io::stderr(), "{}", printable(&text));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Ending;
+
+    #[test]
+    fn a_reader_that_is_gone_ends_quietly_and_a_full_disk_says_so() {
+        let gone = unwritable("standard output", &io::Error::from(io::ErrorKind::BrokenPipe));
+        assert_eq!((gone.ending, gone.what), (Ending::ReaderGone, None));
+        let full = unwritable("events.jsonl", &io::Error::from(io::ErrorKind::StorageFull));
+        assert_eq!(full.ending, Ending::Failed);
+        assert!(full.what.is_some_and(|what| what.contains("events.jsonl")) && full.hint.is_some());
+    }
+}

@@ -1,0 +1,117 @@
+//! Which folder a command works on, and which commands make a workspace where there is none.
+//!
+//! A folder is a workspace if it has a `settings.yaml`. Where none is named, the current folder is meant if it is one,
+//! else `./my-workshop`, which `run` and the window make on first use. A folder that is named is made into a workspace
+//! by `init`, and by the window where nothing is there yet; every other command says that there is none.
+
+use std::path::{Path, PathBuf};
+
+use super::{Complaint, output};
+use crate::base::text::nearest;
+use crate::workspace::layout::{self, DEFAULT_FOLDER, is_workspace};
+use crate::workspace::starter;
+
+/// What a command does where there is no workspace yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Absent {
+    /// It says so.
+    Refuse,
+    /// It makes `./my-workshop` where no folder is named.
+    MakeDefault,
+    /// It makes the folder that is named, too, where nothing is there yet: a person sees what comes up.
+    Make,
+}
+
+/// The workspace that a command works on.
+pub(super) fn workspace(named: Option<&Path>, absent: Absent) -> Result<PathBuf, Complaint> {
+    let folder = meant(named)?;
+    if is_workspace(&folder) {
+        return Ok(folder);
+    }
+    let may_make = match named {
+        None => absent != Absent::Refuse,
+        Some(_) => absent == Absent::Make,
+    };
+    // The kit in the usual place may be there in part, where its making was cut off; it never overwrites.
+    if !may_make || (named.is_some() && !is_free(&folder)) {
+        return Err(no_workspace(named, &folder));
+    }
+    if let Some(command) = named.and_then(command_like) {
+        let hint = format!("did you mean the command: workshop {command}? for a folder of this name: ./NAME");
+        return Err(no_workspace(named, &folder).hint(hint));
+    }
+    starter::init(&folder).map_err(Complaint::failed)?;
+    if output::is_watched() {
+        output::note(&format!("made a new workspace from the starter kit in {}", folder.display()));
+    }
+    Ok(folder)
+}
+
+/// The folder that is meant, whether or not it is a workspace.
+pub(super) fn meant(named: Option<&Path>) -> Result<PathBuf, Complaint> {
+    let current = std::env::current_dir().map_err(|error| Complaint::usage(format!("the current folder: {error}")))?;
+    Ok(layout::find(named, &current))
+}
+
+/// Whether nothing is lost where a workspace is written there: nothing is there, or an empty folder.
+fn is_free(folder: &Path) -> bool {
+    match folder.symlink_metadata() {
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+        Ok(_) => folder.read_dir().is_ok_and(|mut entries| entries.next().is_none()),
+    }
+}
+
+fn no_workspace(named: Option<&Path>, folder: &Path) -> Complaint {
+    let shown = named.unwrap_or(folder).display();
+    if !folder.exists() {
+        let complaint = match named {
+            Some(_) => Complaint::usage(format!("there is no folder {shown}")),
+            None => Complaint::usage(format!("there is no workspace here, neither this folder nor {DEFAULT_FOLDER}")),
+        };
+        return match named.and_then(command_like) {
+            Some(command) => complaint.hint(format!("did you mean the command: workshop {command}?")),
+            None => complaint.hint(format!("make a workspace with: workshop init {shown}")),
+        };
+    }
+    if !folder.is_dir() {
+        return Complaint::usage(format!("{shown} is a file: a workspace is a folder"));
+    }
+    Complaint::usage(format!("{shown} is not a workspace: it has no settings.yaml"))
+        .hint(format!("make it one with: workshop init {shown}"))
+}
+
+/// The command that was meant by a single word in the place of a folder.
+fn command_like(named: &Path) -> Option<&'static str> {
+    let word = named.to_str().filter(|word| !word.contains(['/', '\\', '.']))?;
+    nearest(word, super::COMMANDS).filter(|command| *command != word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistyped_command_is_known_and_a_path_is_none() {
+        let like = |word: &str| command_like(Path::new(word));
+        assert_eq!(like("docter"), Some("doctor"));
+        assert_eq!(like("runn"), Some("run"));
+        assert_eq!(like("aprovals"), Some("approvals"));
+        assert_eq!((like("my-room"), like("./docter"), like("notes")), (None, None, None));
+    }
+
+    #[test]
+    fn a_named_folder_is_made_where_a_person_sees_what_comes_up_and_nothing_is_there() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let named = folder.path().join("my-room");
+        for absent in [Absent::Refuse, Absent::MakeDefault] {
+            assert!(workspace(Some(&named), absent).is_err() && !named.exists());
+        }
+        workspace(Some(&named), Absent::Make).expect("it can be made");
+        assert!(is_workspace(&named));
+        workspace(Some(&named), Absent::Refuse).expect("it is one");
+        let others = folder.path().join("notes");
+        std::fs::create_dir(&others).expect("it can be made");
+        std::fs::write(others.join("mine.txt"), "mine").expect("it can be written");
+        assert!(workspace(Some(&others), Absent::Make).is_err() && !is_workspace(&others));
+    }
+}

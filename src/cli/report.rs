@@ -1,0 +1,197 @@
+//! What a run says when it is over: the result on standard output, everything else on standard error, or all of it as
+//! one JSON object.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{Complaint, Ending, output};
+use crate::base::{Author, Id, Problem};
+use crate::gateway::health::ProviderFault;
+use crate::gateway::ledger::Tally;
+use crate::gateway::price_source;
+use crate::kernel::Approval;
+use crate::schedule::TICKS_PER_SEC;
+use crate::store::{EventKind, EventRecord};
+
+/// So many changed files are listed.
+const FILES_AT_MOST: usize = 10_000;
+
+/// How a run ended.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Verdict {
+    /// The exit code and the word for programs.
+    pub(super) ending: Ending,
+    /// Why, in words; empty where it did what it was asked to.
+    pub(super) reason: String,
+    /// What a person can do.
+    pub(super) hint: Option<String>,
+    /// What the task came to.
+    pub(super) result: Option<String>,
+}
+
+impl Verdict {
+    /// It did what it was asked to.
+    pub(super) fn done() -> Self {
+        Self { ending: Ending::Done, reason: String::new(), hint: None, result: None }
+    }
+
+    /// It ended otherwise, and why.
+    pub(super) fn new(ending: Ending, reason: impl Into<String>) -> Self {
+        Self { ending, reason: reason.into(), hint: None, result: None }
+    }
+
+    /// With what a person can do.
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into()).filter(|hint| !hint.is_empty());
+        self
+    }
+}
+
+impl From<Complaint> for Verdict {
+    fn from(complaint: Complaint) -> Self {
+        let reason = complaint.what.unwrap_or_default();
+        Self { ending: complaint.ending, reason, hint: complaint.hint, result: None }
+    }
+}
+
+/// The files that agents changed, by path.
+#[derive(Default)]
+pub(super) struct FilesChanged(BTreeMap<String, Value>);
+
+impl FilesChanged {
+    /// Notes what these events say.
+    pub(super) fn watch(&mut self, events: &[EventRecord]) {
+        let user = Author::user();
+        for event in events.iter().filter(|event| event.draft.kind == EventKind::FileChange) {
+            let Ok(data) = serde_json::from_str::<Value>(event.draft.data.get()) else { continue };
+            let by = event.draft.agent.as_deref().or(data["by"].as_str()).unwrap_or_default();
+            let Some(path) = data["path"].as_str().filter(|_| by != &*user.0 && by != "outside") else { continue };
+            if self.0.len() < FILES_AT_MOST || self.0.contains_key(path) {
+                let change = if data["gone"] == true { "deleted" } else { "written" };
+                self.0.insert(path.to_owned(), json!({ "path": path, "change": change, "by": by }));
+            }
+        }
+    }
+
+    fn list(&self) -> Vec<&Value> {
+        self.0.values().collect()
+    }
+}
+
+/// Everything that is said of a run when it is over.
+pub(super) struct Report {
+    /// Its name in the log.
+    pub(super) run: Option<Id>,
+    /// How it ended.
+    pub(super) verdict: Verdict,
+    /// How many ticks it had.
+    pub(super) ticks: u64,
+    /// How long it took.
+    pub(super) took: Duration,
+    /// What models were asked and what that cost.
+    pub(super) spent: Tally,
+    /// What agents changed.
+    pub(super) files: FilesChanged,
+    /// What is wrong in the workspace.
+    pub(super) problems: Vec<Problem>,
+    /// Which providers fail, and why.
+    pub(super) provider_faults: Vec<ProviderFault>,
+    /// What a person is asked.
+    pub(super) approvals: Vec<Approval>,
+    /// The work that goes on when the room is opened again, in words.
+    pub(super) unfinished: Option<String>,
+}
+
+impl Report {
+    /// The report on a run that never began.
+    pub(super) fn on(complaint: &Complaint) -> Self {
+        let verdict = Verdict {
+            ending: complaint.ending,
+            reason: complaint.what.clone().unwrap_or_default(),
+            hint: complaint.hint.clone(),
+            result: None,
+        };
+        Self {
+            run: None,
+            verdict,
+            ticks: 0,
+            took: Duration::ZERO,
+            spent: Tally::default(),
+            files: FilesChanged::default(),
+            problems: Vec::new(),
+            provider_faults: Vec::new(),
+            approvals: Vec::new(),
+            unfinished: None,
+        }
+    }
+
+    /// Prints it. `result_in_events` says that standard output holds the events, which have the result.
+    pub(super) fn print(&self, as_json: bool, is_quiet: bool, result_in_events: bool) -> Result<(), Complaint> {
+        let verdict = &self.verdict;
+        if verdict.ending == Ending::ReaderGone {
+            return Ok(());
+        }
+        if as_json {
+            output::json(&self.to_json())?;
+        } else if let Some(result) = verdict.result.as_ref().filter(|_| !result_in_events) {
+            output::result(result)?;
+        }
+        self.tell_summary(is_quiet);
+        let word = match verdict.ending {
+            Ending::Done | Ending::ReaderGone => None,
+            Ending::Limited => Some("stopped"),
+            Ending::Waiting => Some("waiting"),
+            Ending::Failed | Ending::BadUsage => Some("error"),
+            Ending::Interrupted => None,
+        };
+        if let Some(word) = word {
+            output::note(&format!("{word}: {}", verdict.reason));
+        }
+        if let Some(hint) = &verdict.hint {
+            output::note(&format!("hint: {hint}"));
+        }
+        if let Some(unfinished) = self.unfinished.as_ref().filter(|_| !is_quiet) {
+            output::note(&format!("note: unfinished work goes on when this workspace is opened again: {unfinished}"));
+        }
+        Ok(())
+    }
+
+    fn tell_summary(&self, is_quiet: bool) {
+        let Some(run) = self.run.as_ref().filter(|_| !is_quiet && output::is_watched()) else { return };
+        output::note(&format!(
+            "{run}: {:.0} simulated seconds in {:.1} s; {} model calls, {} tokens, {}",
+            self.ticks as f64 / TICKS_PER_SEC as f64,
+            self.took.as_secs_f64(),
+            self.spent.calls,
+            self.spent.tokens,
+            self.spent.cost()
+        ));
+    }
+
+    /// All of it for programs.
+    pub(super) fn to_json(&self) -> Value {
+        json!({
+            "run": self.run,
+            "ended": self.verdict.ending.word(),
+            "reason": self.verdict.reason,
+            "hint": self.verdict.hint,
+            "result": self.verdict.result,
+            "files_changed": self.files.list(),
+            "ticks": self.ticks,
+            "simulated_secs": self.ticks as f64 / TICKS_PER_SEC as f64,
+            "seconds": self.took.as_secs_f64(),
+            "calls": self.spent.calls,
+            "tokens": self.spent.tokens,
+            "cost_usd": self.spent.cost().known(),
+            "cost_known_usd": self.spent.cost_usd(),
+            "unpriced_tokens": self.spent.unpriced_tokens,
+            "prices": price_source(),
+            "problems": self.problems,
+            "provider_faults": self.provider_faults,
+            "approvals": self.approvals,
+            "unfinished": self.unfinished,
+        })
+    }
+}

@@ -1,0 +1,153 @@
+//! When a run without a window ends, and what it says then.
+
+use bevy::ecs::prelude::*;
+
+use super::Ending;
+use super::asking::Asking;
+use super::report::Verdict;
+use super::run::Arguments;
+use super::task::{Task, WORK_PAUSED, agent_paused, is_paused};
+use crate::app::drive::EventTap;
+use crate::gateway::Questions;
+use crate::kernel::{Approval, Hold, Kernel};
+use crate::schedule::{SimClock, TICKS_PER_SEC};
+use crate::simulation;
+
+/// When to stop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Stop {
+    /// When this tick has run.
+    AtTick(u64),
+    /// When nobody has anything queued, asked or under way.
+    WhenIdle,
+    /// When the task is over.
+    AfterTask,
+    /// When a person says so.
+    Never,
+}
+
+impl Stop {
+    /// As the command line says, for a room that is at this tick.
+    pub(super) fn from(arguments: &Arguments, tick: u64) -> Self {
+        if let Some(time) = arguments.for_time {
+            Self::AtTick(tick + (time.as_secs_f64() * TICKS_PER_SEC as f64).round() as u64)
+        } else if let Some(ticks) = arguments.ticks {
+            Self::AtTick(tick + ticks)
+        } else if arguments.until.is_some() {
+            Self::WhenIdle
+        } else if arguments.task.is_some() {
+            Self::AfterTask
+        } else {
+            Self::Never
+        }
+    }
+
+    /// Whether a run that only a person can bring on ends there, where the command line does not say.
+    pub(super) fn ends_when_held(self) -> bool {
+        matches!(self, Self::WhenIdle | Self::AfterTask)
+    }
+
+    /// How the run ended, if it did.
+    pub(super) fn verdict(self, world: &mut World, task: Option<&Task>, asking: &Asking) -> Option<Verdict> {
+        let ended = match self {
+            Self::AtTick(last) => {
+                (world.resource::<SimClock>().tick() >= last).then(|| time_is_over(world, task, asking))
+            }
+            Self::AfterTask => task?.verdict(world).or_else(|| held(world, task, asking)),
+            Self::WhenIdle => idle(world, task, asking),
+            Self::Never => held(world, None, asking),
+        };
+        ended.or_else(|| Some(Verdict::new(Ending::Limited, limit(world)?)))
+    }
+}
+
+fn idle(world: &mut World, task: Option<&Task>, asking: &Asking) -> Option<Verdict> {
+    let of_task = task.and_then(|task| task.verdict(world));
+    let waits_for_task = task.is_some() && of_task.is_none();
+    if !has_ticked(world) {
+        return None;
+    }
+    if !waits_for_task && world.resource::<Kernel>().is_idle() && simulation::is_idle(world) {
+        return Some(of_task.unwrap_or_else(Verdict::done));
+    }
+    let is_early = waits_for_task && task.is_some_and(|task| task.run().is_none());
+    if is_early || !simulation::is_idle_beside_work(world) { None } else { held(world, None, asking) }
+}
+
+fn has_ticked(world: &World) -> bool {
+    world.resource::<SimClock>().tick() > 0 && world.resource::<EventTap>().has_ticked
+}
+
+/// The limit that stopped everything, in words.
+fn limit(world: &World) -> Option<String> {
+    world.resource::<Questions>().run_cap_reached().map(str::to_owned)
+}
+
+/// The end of a run that cannot go on without a person: of the task's work where there is a task, of all work
+/// otherwise.
+fn held(world: &World, task: Option<&Task>, asking: &Asking) -> Option<Verdict> {
+    if !asking.ends_when_held() || !has_ticked(world) {
+        return None;
+    }
+    let kernel = world.resource::<Kernel>();
+    if kernel.is_paused() && !kernel.is_idle() {
+        return Some(Verdict::new(Ending::Waiting, WORK_PAUSED));
+    }
+    if let Some(why) = kernel.stopped_by() {
+        return Some(Verdict::new(Ending::Limited, why));
+    }
+    let run = task.map(Task::run);
+    if let Some(why) = kernel.waits_for_cap(run.flatten()).filter(|_| run != Some(None)) {
+        let why = format!("{why}; the work is kept and goes on with the next run");
+        return Some(Verdict::new(Ending::Limited, why));
+    }
+    let holds = asking.holds(world, task);
+    (!holds.is_empty()).then(|| {
+        let told: Vec<String> = holds.iter().map(|hold| told(world, hold)).collect();
+        Verdict::new(Ending::Waiting, told.join("; ")).hint(asking.how_to_answer(&holds))
+    })
+}
+
+fn told(world: &World, hold: &Hold) -> String {
+    match hold {
+        Hold::Approval(approval) => asks(world, approval),
+        Hold::AgentPaused(agent) => agent_paused(agent),
+    }
+}
+
+/// Who wants what, in words.
+pub(super) fn asks(world: &World, approval: &Approval) -> String {
+    let name = crate::app::approvals::name_of(world, &approval.agent);
+    format!("{name} ({}) asks a person: {} [{}]", approval.agent, approval.what, approval.id)
+}
+
+/// The time of the command line is over: what the task came to, or why it came to nothing yet.
+fn time_is_over(world: &World, task: Option<&Task>, asking: &Asking) -> Verdict {
+    if let Some(verdict) = task.and_then(|task| task.verdict(world)) {
+        return verdict;
+    }
+    let holds = asking.holds(world, task);
+    if !holds.is_empty() {
+        let told: Vec<String> = holds.iter().map(|hold| told(world, hold)).collect();
+        let what = format!("the time that was given is over, and a person is waited for: {}", told.join("; "));
+        return Verdict::new(Ending::Waiting, what).hint(asking.how_to_answer(&holds));
+    }
+    match task {
+        None => Verdict::done(),
+        Some(_) => Verdict::new(
+            Ending::Limited,
+            "the time that was given (--for or --ticks) was over before the task was finished",
+        ),
+    }
+}
+
+/// Agents of the task that a person paused hold their work.
+pub(super) fn held_work(world: &World, task: Option<&Task>) -> Vec<Hold> {
+    let kernel = world.resource::<Kernel>();
+    let run = task.map(Task::run);
+    let is_its = |key| match run {
+        None => true,
+        Some(run) => kernel.thread(key).is_some_and(|thread| Some(thread.root) == run),
+    };
+    kernel.held_by(|one| is_its(one.thread), |agent| is_paused(world, agent))
+}

@@ -1,0 +1,219 @@
+//! What is written into the files that elements name is applied to what they hold: as acts of whoever wrote it, under
+//! the element's own rules. What the rules refuse stays out, and the file is written back as the element is.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bevy::ecs::message::MessageCursor;
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::content::{Content, Element, Held};
+use super::directory::Elements;
+use super::editing::{Unwritten, do_act, may_keep, refuse};
+use super::kind::{Kind, kind};
+use super::own_acts::own_act;
+use super::presence::{report, scene_path};
+use crate::agent::presence::read;
+use crate::base::{Author, ElementKey, Id, Problem, Seq};
+use crate::workspace::files::FileContent;
+use crate::workspace::{ElementEntry, FileChanged, KnownFiles};
+
+/// More reasons than this are not told of one change of a file.
+const REASONS_AT_MOST: usize = 8;
+
+/// Whoever wrote what is merged, and where.
+pub(super) struct Writer<'a> {
+    pub(super) by: &'a Author,
+    pub(super) cause: Option<Seq>,
+    pub(super) file: &'a str,
+}
+
+impl Writer<'_> {
+    /// Tells an agent what it wrote and the element did not take over.
+    pub(super) fn refuse(&self, world: &mut World, element: &Id, why: String) {
+        refuse(world, self.by, element, why, Some(self.file), self.cause);
+    }
+}
+
+/// Elements whose files cannot be read at the moment, with what they held when the files last could be. They go on
+/// with that; their files are not written until they are right again.
+#[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct HeldBack(pub(super) BTreeMap<ElementKey, Map<String, Value>>);
+
+pub(super) fn known_text(world: &World, path: &str) -> Option<String> {
+    world.get_resource::<KnownFiles>().and_then(|files| files.text(path)).map(str::to_owned)
+}
+
+/// What an entry says that its element holds, and what is wrong with it.
+pub(super) fn kind_from_entry(world: &World, kind: &Kind, entry: &ElementEntry) -> (Box<dyn Content>, Vec<Problem>) {
+    let place = format!("{}, element {}", scene_path(world), entry.id);
+    let (inline, mut problems) = (kind.from_scene)(&entry.keys, &place);
+    if kind.private && entry.owner.is_none() {
+        let what = format!("the {} {:?} belongs to nobody", kind.name, entry.id);
+        problems.push(Problem::warning(&place, what, "write owner: and the id of an agent or profile"));
+    }
+    let problems =
+        problems.into_iter().map(|problem| if problem.line.is_none() { problem.at_line(entry.line) } else { problem });
+    let mut problems: Vec<Problem> = problems.collect();
+    let Some(path) = &entry.file else { return (inline, problems) };
+    match known_text(world, path) {
+        Some(text) => {
+            problems.extend(faults(kind, path, &text));
+            ((kind.from_markdown)(&text), problems)
+        }
+        None => {
+            let what = format!("the file {path} does not exist");
+            let remedy = "write it, or wait: it is made when something is put on the element";
+            problems.push(Problem::warning(place, what, remedy).at_line(entry.line));
+            (inline, problems)
+        }
+    }
+}
+
+/// What of a file's text cannot be read, as problems.
+fn faults(kind: &Kind, path: &str, text: &str) -> Vec<Problem> {
+    let faults = (kind.faults)(text).into_iter();
+    let remedy = "mend the line; until then what stood there last counts, and the file is left as it is";
+    faults.map(|fault| Problem::error(path, fault.what, remedy).at_line(Some(fault.line))).collect()
+}
+
+/// Keeps an element as it is, and its file too, where the file has faults; whether it has.
+pub(super) fn hold_back_faulty(world: &mut World, kind: &Kind, entity: Entity) -> bool {
+    let Some((element, held)) = world.get::<Element>(entity).zip(world.get::<Held>(entity)) else { return false };
+    let text = element.file.as_deref().and_then(|path| known_text(world, path));
+    let (key, held) = (element.key, held.0.to_saved());
+    let is_faulty = text.is_some_and(|text| !(kind.faults)(&text).is_empty());
+    if is_faulty {
+        world.resource_mut::<HeldBack>().0.insert(key, held);
+    }
+    is_faulty
+}
+
+/// Applies what was changed between `base` and `written` to what the element holds now (to which `written` is
+/// compared where there is no base), as acts of the writer. Where the two then differ, the element is written anew.
+pub(super) fn merge(
+    world: &mut World,
+    entity: Entity,
+    base: Option<&dyn Content>,
+    written: &dyn Content,
+    writer: &Writer,
+) -> Vec<Problem> {
+    let Some((held, element)) = world.get::<Held>(entity).zip(world.get::<Element>(entity)) else { return Vec::new() };
+    let (key, id) = (element.key, element.id.clone());
+    let acts = match base {
+        Some(base) => held.0.acts_since(base, written),
+        None => held.0.acts_to(written),
+    };
+    let was_unwritten = world.resource::<Unwritten>().0.contains(&key);
+    let mut problems = Vec::new();
+    let mut reasons = BTreeSet::new();
+    if !may_keep(world, entity, writer.by) {
+        if !acts.is_empty() {
+            reasons.insert(format!("{id} is not yours"));
+        }
+    } else {
+        for act in acts {
+            let act = if writer.by.is_user() { Ok(act) } else { own_act(act, writer.by) };
+            let done = act.and_then(|act| do_act(world, entity, &act, writer.by, writer.cause));
+            match done {
+                Ok(()) => {}
+                Err(why) if writer.by.is_user() => problems.push(Problem::warning(
+                    format!("element {id}"),
+                    format!("an edit of the file does not fit any more: {why}"),
+                    "look at the element and change it again",
+                )),
+                Err(why) => drop(reasons.insert(why)),
+            }
+        }
+    }
+    for why in reasons.into_iter().take(REASONS_AT_MOST) {
+        writer.refuse(world, &id, why);
+    }
+    let same = world.get::<Held>(entity).is_some_and(|held| held.0.to_scene() == written.to_scene());
+    if same && !was_unwritten {
+        world.resource_mut::<Unwritten>().0.remove(&key);
+    } else if !same {
+        world.resource_mut::<Unwritten>().0.insert(key);
+    }
+    problems
+}
+
+/// Follows the files that elements name.
+pub(super) fn follow_files(world: &mut World, mut cursor: Local<MessageCursor<FileChanged>>) {
+    let changes = read(world, &mut cursor);
+    if changes.is_empty() {
+        return;
+    }
+    let mut naming: BTreeMap<String, Vec<Entity>> = BTreeMap::new();
+    for (_, entity) in world.resource::<Elements>().iter() {
+        if let Some(file) = world.get::<Element>(entity).and_then(|element| element.file.clone()) {
+            naming.entry(file).or_default().push(entity);
+        }
+    }
+    for change in changes {
+        for entity in naming.get(&change.path).into_iter().flatten() {
+            follow_file(world, *entity, &change);
+        }
+    }
+}
+
+fn follow_file(world: &mut World, entity: Entity, change: &FileChanged) {
+    let Some(element) = world.get::<Element>(entity).cloned() else { return };
+    let Some(kind) = kind(&element.kind) else { return };
+    let path = &change.path;
+    let writer = Writer { by: &change.by, cause: change.cause, file: path };
+    let problems = match &change.content {
+        FileContent::Text(text) => follow_text(world, entity, &element, kind, (text, change.base.as_deref()), &writer),
+        FileContent::Removed if !change.by.is_user() => {
+            world.resource_mut::<Unwritten>().0.insert(element.key);
+            writer.refuse(world, &element.id, format!("the file of {} stays: only the user takes it away", element.id));
+            Vec::new()
+        }
+        FileContent::Removed => {
+            world.resource_mut::<HeldBack>().0.remove(&element.key);
+            // What the room had changed meanwhile is written anew.
+            if change.base.is_some() {
+                world.resource_mut::<Unwritten>().0.insert(element.key);
+            }
+            vec![Problem::warning(
+                path,
+                format!("the file is gone; {} holds what stood in it", element.id),
+                "restore it, or wait: it is made again when something is put on the element",
+            )]
+        }
+        FileContent::Unusable { what, remedy } => vec![Problem::error(path, what.clone(), remedy.clone())],
+    };
+    report(world, &element.id, problems);
+}
+
+fn follow_text(
+    world: &mut World,
+    entity: Entity,
+    element: &Element,
+    kind: &Kind,
+    (text, crossed): (&str, Option<&str>),
+    writer: &Writer,
+) -> Vec<Problem> {
+    let faults = faults(kind, writer.file, text);
+    if !faults.is_empty() && !writer.by.is_user() {
+        world.resource_mut::<Unwritten>().0.insert(element.key);
+        let lines: Vec<String> =
+            faults.iter().take(3).filter_map(|fault| Some(format!("line {}: {}", fault.line?, fault.what))).collect();
+        writer.refuse(world, &element.id, format!("nothing of it counts, because of {}", lines.join("; ")));
+        return Vec::new();
+    }
+    let crossed = crossed.map(|base| (kind.from_markdown)(base));
+    if !faults.is_empty() {
+        let held = world.get::<Held>(entity).map(|held| crossed.as_ref().unwrap_or(&held.0).to_saved());
+        let mut held_back = world.resource_mut::<HeldBack>();
+        if let Some(held) = held {
+            held_back.0.entry(element.key).or_insert(held);
+        }
+        return faults;
+    }
+    let held_back = world.resource_mut::<HeldBack>().0.remove(&element.key);
+    let base = held_back.map(|keys| (kind.from_scene)(&keys, "").0).or(crossed);
+    merge(world, entity, base.as_deref(), &*(kind.from_markdown)(text), writer)
+}

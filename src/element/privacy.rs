@@ -1,0 +1,193 @@
+//! Who may look into what: an inbox is its owner's, wherever it stands. Which files agents may not read because
+//! somebody else's inbox stands in them, and what of an inbox agents may not change in a scene.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
+use serde_json::{Map, Value, json};
+
+use super::content::{Element, Held};
+use super::editing::{find, may_keep};
+use super::kind::{KINDS, Kind, kind};
+use crate::base::{Author, Id};
+use crate::workspace::layout::element_file;
+use crate::workspace::vfs::FileRights;
+use crate::workspace::{ElementEntry, FileChanged, KnownFiles, SceneState, SceneWrite, yaml};
+
+/// Keys of an entry that say nothing of what its element holds, and nothing of whom it belongs to.
+const PLACE_KEYS: [&str; 4] = ["id", "kind", "label", "position"];
+
+/// Where a scene keeps what an element holds.
+#[derive(Clone, PartialEq, Debug)]
+struct HeldPlace {
+    /// Whether only the owner reads it.
+    is_private: bool,
+    owner: Option<Id>,
+    /// The file that holds it; the scene itself where absent.
+    file: Option<String>,
+}
+
+/// Where all scenes keep what their elements hold, by the scenes' files. Follows from the files and is not saved.
+/// Written by this module only.
+#[derive(Resource, Default, Debug)]
+pub struct PrivatePlaces {
+    scenes: BTreeMap<String, Vec<HeldPlace>>,
+    has_started: bool,
+}
+
+fn private_kinds() -> impl Iterator<Item = &'static Kind> {
+    KINDS.iter().copied().filter(|kind| kind.private)
+}
+
+/// Where a scene's text keeps what its elements hold: the files that it names, and the scene itself for inboxes.
+fn places_in_text(text: &str) -> Vec<HeldPlace> {
+    match yaml::parse(text) {
+        Ok(root) => places_in(&root),
+        // What cannot be read may hold anything.
+        Err(_) if private_kinds().any(|kind| text.contains(kind.word)) => {
+            vec![HeldPlace { is_private: true, owner: None, file: None }]
+        }
+        Err(_) => Vec::new(),
+    }
+}
+
+/// The same of a scene's data, entries that are of no use to a room among them.
+fn places_in(root: &Value) -> Vec<HeldPlace> {
+    let entries = root.get("elements").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
+    let word =
+        |keys: &Map<String, Value>, key: &str| keys.get(key).and_then(Value::as_str).map(str::trim).map(Id::from);
+    let mut places = Vec::new();
+    for keys in entries {
+        let is_private = word(keys, "kind").is_some_and(|word| private_kinds().any(|kind| kind.word == &*word));
+        let owner = word(keys, "owner");
+        if is_private && holds_something(keys) {
+            places.push(HeldPlace { is_private, owner: owner.clone(), file: None });
+        }
+        if let Some(file) = word(keys, "file").and_then(|file| element_file(&file).ok()) {
+            places.push(HeldPlace { is_private, owner, file: Some(file) });
+        }
+    }
+    places
+}
+
+fn holds_something(keys: &Map<String, Value>) -> bool {
+    let is_full = |value: &Value| match value {
+        Value::Null => false,
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(items) => !items.is_empty(),
+        Value::String(text) => !text.is_empty(),
+        Value::Bool(_) | Value::Number(_) => true,
+    };
+    let is_content = |key: &str| !PLACE_KEYS.contains(&key) && !matches!(key, "owner" | "file");
+    keys.iter().any(|(key, value)| is_content(key) && is_full(value))
+}
+
+/// Keeps where all scenes keep what their elements hold.
+pub(super) fn note_places(
+    mut changes: MessageReader<FileChanged>,
+    known: Option<Res<KnownFiles>>,
+    mut places: ResMut<PrivatePlaces>,
+) {
+    let Some(known) = known else { return };
+    let changed: Vec<&str> = changes.read().map(|change| change.path.as_str()).collect();
+    let all: Vec<&str> = known.all().keys().map(String::as_str).collect();
+    let due = if std::mem::replace(&mut places.has_started, true) { changed } else { all };
+    for path in due.into_iter().filter(|path| path.starts_with("scenes/")) {
+        match known.text(path) {
+            Some(text) => places.scenes.insert(path.to_owned(), places_in_text(text)),
+            None => places.scenes.remove(path),
+        };
+    }
+}
+
+/// What the room knows of who may look into what.
+#[derive(SystemParam)]
+pub struct Privacy<'w, 's> {
+    places: Res<'w, PrivatePlaces>,
+    scene: Option<Res<'w, SceneState>>,
+    elements: Query<'w, 's, (&'static Element, &'static Held)>,
+}
+
+impl Privacy<'_, '_> {
+    /// The rights of an order by the agent with this id and profile, without what is private to others, and without
+    /// what elements of other scenes hold: their rules are not there to judge it.
+    pub fn within(&self, mut rights: FileRights, agent: &Id, profile: &Id) -> FileRights {
+        let is_own = |owner: &Option<Id>| owner.as_ref().is_some_and(|owner| owner == agent || owner == profile);
+        let FileRights { unreadable, unwritable, .. } = &mut rights;
+        let mut hide = |file: Option<&str>, scene: &str| match file {
+            Some(file) => {
+                unreadable.insert(file.to_owned());
+                unwritable.insert(file.to_owned());
+            }
+            // A scene holds more than the inbox; who may write it changes nothing of what is not theirs.
+            None => drop(unreadable.insert(scene.to_owned())),
+        };
+        let known = self.scene.as_deref().filter(|scene| scene.is_readable());
+        let current = self.scene.as_deref().map_or("", |scene| scene.path.as_str());
+        let own = known.map_or_else(Vec::new, |scene| places_in(&scene.doc.root));
+        let others = self.places.scenes.iter().filter(|(scene, _)| known.is_none() || **scene != current);
+        let places = others.flat_map(|(scene, places)| places.iter().map(move |place| (scene.as_str(), place)));
+        for (scene, place) in places.clone().chain(own.iter().map(|place| (current, place))) {
+            if place.is_private && !is_own(&place.owner) {
+                hide(place.file.as_deref(), scene);
+            }
+        }
+        let mut here = BTreeSet::new();
+        for (element, held) in &self.elements {
+            let is_private = kind(&element.kind).is_some_and(|kind| kind.private);
+            let holds = element.file.is_some() || holds_something(&held.0.to_scene());
+            if is_private && !is_own(&element.owner) && holds {
+                hide(element.file.as_deref(), current);
+            }
+            here.extend(element.file.as_deref());
+        }
+        let elsewhere = places.filter_map(|(_, place)| place.file.as_deref()).filter(|file| !here.contains(file));
+        unwritable.extend(elsewhere.map(str::to_owned));
+        rights
+    }
+}
+
+/// The entry of an element that this author may not look into, as it is to stay in the scene; nothing if it may.
+pub(super) fn kept_from(world: &World, id: &str, by: &Author) -> Option<Map<String, Value>> {
+    let entity = find(world, id).ok()?;
+    if may_keep(world, entity, by) {
+        return None;
+    }
+    let (element, held) = (world.get::<Element>(entity)?, world.get::<Held>(entity)?);
+    let mut keys = Map::new();
+    keys.insert("id".to_owned(), json!(element.id));
+    keys.insert("kind".to_owned(), json!(element.kind));
+    if element.label != element.id {
+        keys.insert("label".to_owned(), json!(element.label));
+    }
+    keys.insert("position".to_owned(), json!([element.position.x, element.position.y]));
+    if let Some(owner) = &element.owner {
+        keys.insert("owner".to_owned(), json!(owner));
+    }
+    match &element.file {
+        Some(file) => drop(keys.insert("file".to_owned(), json!(file))),
+        None => keys.extend(held.0.to_scene()),
+    }
+    Some(keys)
+}
+
+/// Whether an entry says the same of an element as these keys, apart from where it stands and what it is called.
+pub(super) fn is_same_apart_from_place(entry: &Map<String, Value>, keys: &Map<String, Value>) -> bool {
+    let rest = |keys: &Map<String, Value>| -> Map<String, Value> {
+        let is_rest = |(key, _): &(&String, &Value)| !PLACE_KEYS.contains(&key.as_str()) || *key == "kind";
+        keys.iter().filter(is_rest).map(|(key, value)| (key.clone(), value.clone())).collect()
+    };
+    rest(entry) == rest(keys)
+}
+
+/// Writes an entry back as it was, apart from where it stands and what it is called.
+pub(super) fn as_it_was(entry: &ElementEntry, keys: &Map<String, Value>) -> SceneWrite {
+    let is_place = |key: &str| matches!(key, "id" | "label" | "position");
+    let mut written: Map<String, Value> =
+        keys.iter().filter(|(key, _)| !is_place(key)).map(|(key, value)| (key.clone(), value.clone())).collect();
+    for key in entry.keys.keys().filter(|key| !keys.contains_key(*key) && !is_place(key)) {
+        written.insert(key.clone(), Value::Null);
+    }
+    SceneWrite::Element { id: entry.id.clone(), keys: written }
+}

@@ -1,0 +1,276 @@
+//! What limits of other products and mistyped keys take away from an agent, in terms of the tools that there are here.
+
+use std::collections::BTreeSet;
+
+use super::authority::{Authority, Power, ToolNames};
+use super::globs;
+use super::safety::SafetyMode;
+use crate::agent::{AgentProfile, Limit};
+use crate::base::Problem;
+use crate::base::spelling::skeleton;
+
+/// Two lists of globs that would take longer than this to compare are taken to have nothing in common.
+const COMPARISONS_AT_MOST: usize = 20_000;
+
+/// Tools of other products, as their names are folded, with what an agent does by them. What nobody can do here is
+/// understood all the same: there is nothing to take away.
+const ELSEWHERE: &[(&[&str], &[Power])] = &[
+    (
+        &["cat", "fileread", "notebookread", "open", "read", "readfile", "readfiles", "view", "viewfile"],
+        &[Power::Read, Power::Find],
+    ),
+    (
+        &["codebase", "find", "glob", "grep", "list", "listdirectory", "listfiles", "ls", "search", "searchfiles"],
+        &[Power::Find],
+    ),
+    (
+        &[
+            "applypatch",
+            "create",
+            "createfile",
+            "edit",
+            "editfile",
+            "editfiles",
+            "edits",
+            "filewrite",
+            "modify",
+            "multiedit",
+            "notebookedit",
+            "patch",
+            "replace",
+            "strreplace",
+            "strreplaceeditor",
+            "update",
+            "write",
+            "writefile",
+            "writefiles",
+        ],
+        &[Power::Write, Power::Delete],
+    ),
+    (&["delete", "deletefile", "move", "remove", "removefile", "rename", "rm"], &[Power::Delete]),
+    // Elsewhere files are taken away by commands alone.
+    (
+        &[
+            "bash",
+            "command",
+            "commands",
+            "computer",
+            "exec",
+            "execute",
+            "executecommand",
+            "powershell",
+            "run",
+            "runcommand",
+            "runcommands",
+            "runinterminal",
+            "shell",
+            "terminal",
+        ],
+        &[Power::Run, Power::Delete],
+    ),
+    (&["agent", "agents", "delegate", "dispatchagent", "spawn", "subagent", "subagents", "task"], &[Power::Spawn]),
+    (&["sendmessage", "signal"], &[Power::Signal]),
+    (&["file", "files", "filesystem", "fs"], &[Power::Read, Power::Find, Power::Write, Power::Delete]),
+    (
+        &[
+            "askuserquestion",
+            "bashoutput",
+            "browser",
+            "exitplanmode",
+            "fetch",
+            "image",
+            "killbash",
+            "killshell",
+            "skill",
+            "slashcommand",
+            "todo",
+            "todoread",
+            "todowrite",
+            "web",
+            "webfetch",
+            "websearch",
+        ],
+        &[],
+    ),
+];
+
+impl ToolNames {
+    /// The tools that somebody means to take away by a name; none where that is not clear.
+    fn taken_by(&self, name: &str) -> Option<BTreeSet<&'static str>> {
+        // `Bash(rm *)` takes a part of it away; there are no parts here.
+        let name = name.split('(').next().unwrap_or(name).trim();
+        let own = |is_taken: &dyn Fn(&str) -> bool| -> BTreeSet<&'static str> {
+            self.0.iter().map(|tool| tool.name).filter(|tool| is_taken(tool)).collect()
+        };
+        if let Some(start) = name.strip_suffix('*') {
+            let taken: BTreeSet<&'static str> = own(&|tool| tool.starts_with(start));
+            return (!taken.is_empty()).then_some(taken).or_else(|| is_of_server(start).then(BTreeSet::new));
+        }
+        if self.0.iter().any(|tool| tool.name == name) {
+            return Some(own(&|tool| tool == name));
+        }
+        let folded: String = skeleton(name).chars().filter(|c| c.is_alphanumeric()).collect();
+        if matches!(folded.as_str(), "all" | "any" | "every" | "everything") {
+            return Some(own(&|_| true));
+        }
+        if let Some((_, powers)) = ELSEWHERE.iter().find(|(names, _)| names.contains(&folded.as_str())) {
+            return Some(self.0.iter().filter(|tool| powers.contains(&tool.power)).map(|tool| tool.name).collect());
+        }
+        match self.meant(name) {
+            Some(tool) => Some([tool].into()),
+            None => is_of_server(name).then(BTreeSet::new),
+        }
+    }
+}
+
+/// Whether a tool belongs to a server of tools: none of ours does.
+fn is_of_server(name: &str) -> bool {
+    name.to_lowercase().starts_with("mcp")
+}
+
+impl Authority {
+    /// The same, less what limits take away; says which of them could not be understood.
+    pub(super) fn within_limits(
+        mut self,
+        place: &str,
+        profile: &AgentProfile,
+        names: &ToolNames,
+        problems: &mut Vec<Problem>,
+    ) -> Self {
+        let had_tools = !self.tools.is_empty();
+        for limit in &profile.limits {
+            match limit {
+                Limit::OnlyTools(only) => {
+                    let only: BTreeSet<&str> = only.iter().filter_map(|name| names.meant(name)).collect();
+                    self.tools.retain(|tool| only.contains(tool.as_str()));
+                }
+                Limit::NotTools(not) => {
+                    for name in not {
+                        match names.taken_by(name) {
+                            Some(taken) => self.tools.retain(|tool| !taken.contains(tool.as_str())),
+                            None => {
+                                self.tools.clear();
+                                let what =
+                                    format!("there is no tool {name:?} that could be forbidden; until then all are");
+                                problems.push(Problem::warning(place, what, names.remedy(name)));
+                            }
+                        }
+                    }
+                }
+                Limit::OnlyReads(only) => self.reads = Some(narrowed(self.reads.take(), only)),
+                Limit::OnlyWrites(only) => self.writes = Some(narrowed(self.writes.take(), only)),
+                Limit::ReadOnly => {
+                    let looks = |name: &str| names.0.iter().any(|tool| tool.name == name && tool.power.only_looks());
+                    self.tools.retain(|tool| looks(tool));
+                    self.writes = Some(Vec::new());
+                }
+                Limit::Safety(word) => {
+                    self.safety = self.safety.min(SafetyMode::of_word(word).unwrap_or(SafetyMode::Safe))
+                }
+                Limit::NotTheBoards => self.sees_workspace = false,
+                Limit::Nothing => self = Self { model: self.model, ..Self::least() },
+            }
+        }
+        // Where a limit is not understood, that was told with its line.
+        if had_tools && self.tools.is_empty() && !profile.limits.contains(&Limit::Nothing) && problems.is_empty() {
+            let what = "its limits leave it no tools at all";
+            problems.push(Problem::warning(place, what, "name tools that there are here, or write tools: []"));
+        }
+        self
+    }
+}
+
+/// As much of the globs as these name, too.
+fn narrowed(globs: Option<Vec<String>>, only: &[String]) -> Vec<String> {
+    let only: Vec<String> = only.iter().filter_map(|glob| globs::plain(glob).ok()).flatten().collect();
+    match globs {
+        None => only,
+        Some(globs) if globs.len().saturating_mul(only.len()) <= COMPARISONS_AT_MOST => globs::meet(&globs, &only),
+        Some(_) => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::markdown;
+    use crate::gate::testing::{authority, names};
+
+    fn of(front: &str) -> Authority {
+        authority(&format!("---\n{front}\n---\nHi"))
+    }
+
+    fn tools(front: &str) -> Vec<String> {
+        of(front).tools.into_iter().collect()
+    }
+
+    #[test]
+    fn what_other_products_forbid_is_forbidden_here_in_terms_of_the_tools_that_there_are() {
+        let looking = ["signal_parent", "vfs_read", "vfs_search"];
+        for (front, left) in [
+            ("disallowedTools: Write, Edit, Bash", &["signal_parent", "spawn_agent", "vfs_read", "vfs_search"][..]),
+            (
+                "disallowedTools: [vfs_write]",
+                &["signal_parent", "spawn_agent", "vfs_delete", "vfs_edit", "vfs_read", "vfs_search"],
+            ),
+            ("disallowedTools: [vfs_*, Task]", &["signal_parent"]),
+            ("blocked_tools: [Read, Task]", &["signal_parent", "vfs_delete", "vfs_edit", "vfs_write"]),
+            ("disallowedTools: [mcp__github__*, WebFetch, Task, Write]", &looking),
+            ("allowed_tools: Read, Bash(git *)", &["vfs_read"]),
+            ("tools: [Read, Write]\nallowed_tools: [Read, Grep]", &["vfs_read"]),
+            ("permissions: { deny: [Write, Task] }", &looking),
+            ("permission: { edit: deny, task: deny }", &looking),
+            ("permissionMode: plan", &looking),
+            ("readonly: true", &looking),
+            ("tools: { write: false, task: false }", &looking),
+            ("tols: [vfs_read]", &["vfs_read"]),
+            ("tools: [vfs_read, vfs_write]\nTools: [vfs_read]", &["vfs_read"]),
+            ("disallowedTools: all", &[]),
+            ("disallowedTools: [Wrte]", &[]),
+            ("permissions: whatever", &[]),
+            ("tools:", &[]),
+        ] {
+            assert_eq!(tools(front), left, "{front}");
+        }
+        assert_eq!(of("permissionMode: default").safety, SafetyMode::Safe);
+        assert_eq!(of("permissionMode: acceptEdits").safety, SafetyMode::Balanced);
+        assert_eq!(of("write: [artifacts/**]").writes, Some(vec!["artifacts/**".to_owned()]));
+        assert_eq!(of("writes: [a/**]\nwritable_paths: [a/b, c]").writes, Some(vec!["a/b/**".to_owned()]));
+        assert_eq!(of("writes:").writes, Some(Vec::new()));
+        assert!(!of("share_worksapce_info: false").sees_workspace);
+    }
+
+    #[test]
+    fn a_limit_that_is_not_understood_leaves_nothing_and_says_where_it_stands() {
+        let file = markdown::read("agents/ada.md", "---\nname: Ada\nrestrictions: { files: few }\n---\nHi");
+        let (authority, _) = Authority::of("agents/ada.md", &file.profile, &names());
+        assert!(authority.is_least(), "{authority:?}");
+        assert_eq!((file.problems.len(), file.problems[0].line), (1, Some(3)), "{:?}", file.problems);
+        let file = markdown::read("agents/ada.md", "---\nname: Ada\ndisallowedTools: Wrte\n---\nHi");
+        let (_, problems) = Authority::of("agents/ada.md", &file.profile, &names());
+        assert!(problems[0].what.contains("Wrte"), "{problems:?}");
+    }
+
+    #[test]
+    fn no_limit_ever_gives_an_agent_more() {
+        let own = ["tools: [vfs_read]", "reads: [a/**]", "writes: []", "safety_mode: safe", "name: x"];
+        let limits = [
+            "allowed_tools: [vfs_write, execute_command]",
+            "tols: [execute_command]",
+            "allowed_paths: ['**']",
+            "permissionMode: bypassPermissions",
+            "permissions: { allow: [Bash] }",
+            "saftey_mode: auto",
+            "tools_list: [execute_command]",
+        ];
+        for front in own {
+            for limit in limits {
+                let (without, with) = (of(front), of(&format!("{front}\n{limit}")));
+                let is_more: Vec<_> = without.allows(&with).err().unwrap_or_default();
+                // What would be a power elsewhere is compared as it stands, and gives none here.
+                let is_power = |excess: &super::super::Excess| matches!(excess, super::super::Excess::Command(_));
+                assert!(is_more.iter().all(is_power), "{front} {limit}: {is_more:?}");
+            }
+        }
+    }
+}

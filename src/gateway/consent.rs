@@ -1,0 +1,114 @@
+//! Which addresses a person allowed a workspace to ask: a small file in the config folder, never in the workspace.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::address::Origin;
+use super::key_keeping::write_private;
+use super::keys::{Environment, read_small};
+use crate::base::Problem;
+
+/// The file's name in the config folder.
+const FILE: &str = "allowed-addresses.yaml";
+/// How the file begins.
+const HEAD: &str = "# Addresses that you allowed a workspace to ask, with your keys where they are encrypted.\n";
+
+/// The addresses, by the workspace's folder.
+type Allowed = BTreeMap<String, Vec<String>>;
+
+/// The addresses that are allowed for this workspace, and what is wrong with the file.
+pub(super) fn load(config_folder: &Path, workspace: &Path) -> (Vec<Origin>, Option<Problem>) {
+    match read(&config_folder.join(FILE)) {
+        Ok(allowed) => {
+            let of_workspace = allowed.get(&name_of(workspace)).into_iter().flatten();
+            (of_workspace.filter_map(|url| Origin::of(url)).collect(), None)
+        }
+        Err(problem) => (Vec::new(), Some(problem)),
+    }
+}
+
+/// Allows a workspace to ask an address, and says what it is and where that is kept.
+pub fn allow(environment: &Environment, workspace: &Path, url: &str) -> Result<(Origin, PathBuf), Problem> {
+    let Some(origin) = Origin::of(url) else {
+        let what = format!("{url:?} is no address of a server");
+        return Err(Problem::error("allow-address", what, "write it like https://models.example.com"));
+    };
+    let Some(file) = environment.config_folder().map(|folder| folder.join(FILE)) else {
+        let remedy = "set WORKSHOP_CONFIG_DIR to a folder of yours";
+        return Err(Problem::error(FILE, "this computer names no folder for personal files", remedy));
+    };
+    let mut allowed = read(&file)?;
+    let of_workspace = allowed.entry(name_of(workspace)).or_default();
+    if !of_workspace.iter().any(|known| Origin::of(known).as_ref() == Some(&origin)) {
+        of_workspace.push(origin.to_string());
+    }
+    let unkept = |error: &dyn std::fmt::Display| {
+        let what = format!("cannot be written: {error}");
+        Problem::error(file.display().to_string(), what, "see that the folder may be written to")
+    };
+    let text = serde_yaml::to_string(&allowed).map_err(|error| unkept(&error))?;
+    write_private(&file, &format!("{HEAD}{text}")).map_err(|error| unkept(&error))?;
+    Ok((origin, file))
+}
+
+fn read(file: &Path) -> Result<Allowed, Problem> {
+    let Some(text) = read_small(file)? else { return Ok(Allowed::new()) };
+    let parsed: Result<Option<Allowed>, _> = serde_yaml::from_str(&text);
+    parsed.map(Option::unwrap_or_default).map_err(|error| {
+        let what = format!("is not a list of addresses by workspace: {error}");
+        Problem::error(file.display().to_string(), what, "mend it, or delete it and allow the addresses again")
+    })
+}
+
+/// The folder's one name, wherever one stands and however one writes it.
+fn name_of(workspace: &Path) -> String {
+    std::fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_owned()).display().to_string()
+}
+
+/// The file that says what is allowed, to see whether a person has changed it.
+pub(super) fn file(config_folder: &Path) -> PathBuf {
+    config_folder.join(FILE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::address::{Address, Permission};
+    use super::super::openai::OPENAI;
+    use super::*;
+
+    #[test]
+    fn an_address_is_allowed_for_one_workspace_and_no_other() {
+        let config = tempfile::tempdir().expect("a temporary folder can be made");
+        let (mine, other) = (config.path().join("mine"), config.path().join("other"));
+        let environment =
+            |workspace: &Path| Environment::new([], Some(config.path().to_owned())).in_workspace(workspace);
+        let permission = |workspace: &Path, url: &str| {
+            let environment = environment(workspace);
+            Address::of(&OPENAI, Some(url), &environment).permission(&OPENAI, &environment)
+        };
+        let url = "https://router.example/v1";
+        assert_eq!(permission(&mine, url), Permission::Refused);
+        for _ in 0..2 {
+            let (origin, _) = allow(&environment(&mine), &mine, url).expect("it can be kept");
+            assert_eq!(origin.to_string(), "https://router.example");
+        }
+        allow(&environment(&mine), &mine, "http://10.0.0.7:8000/v1").expect("it can be kept");
+        assert_eq!(permission(&mine, url), Permission::WithKey);
+        assert_eq!(permission(&mine, "https://router.example:8443/v1"), Permission::Refused, "another port");
+        assert_eq!(permission(&mine, "http://10.0.0.7:8000/v1"), Permission::WithoutKey, "never in the clear");
+        assert_eq!(permission(&other, url), Permission::Refused);
+        let text = std::fs::read_to_string(file(config.path())).expect("it is there");
+        assert_eq!(text.matches("router.example").count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_allows_nothing_and_is_not_written_over() {
+        let config = tempfile::tempdir().expect("a temporary folder can be made");
+        std::fs::write(file(config.path()), "[ broken").expect("it can be written");
+        let (allowed, problem) = load(config.path(), Path::new("w"));
+        assert!(allowed.is_empty() && problem.is_some());
+        let environment = Environment::new([], Some(config.path().to_owned()));
+        assert!(allow(&environment, Path::new("w"), "https://router.example").is_err());
+        assert_eq!(std::fs::read_to_string(file(config.path())).expect("it is there"), "[ broken");
+    }
+}

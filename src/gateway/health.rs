@@ -1,0 +1,369 @@
+//! Which providers fail, why, since when, how often, and what to do about it: judged by every answer that comes into
+//! the room, so that a replay judges the same.
+
+use std::collections::BTreeMap;
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::mind::{FailureKind, ModelFailure};
+use crate::schedule::{Section, TICKS_PER_SEC};
+
+/// A model that failed and was not asked again for so long says nothing about its provider any more, once another
+/// model of it works: ten minutes.
+const STALE_TICKS: u64 = 600 * TICKS_PER_SEC;
+/// No more models of a provider are remembered; the one that was asked longest ago is forgotten first.
+const MODELS_AT_MOST: usize = 64;
+/// A refusal that may be the fault of the one question counts as the model's from so many in a row on.
+const REFUSALS_TOLD_FROM: u64 = 2;
+
+/// How it stands with a provider or with a model of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HealthState {
+    /// Nobody has asked it since the run began, or since its settings or keys changed.
+    Unknown,
+    /// It answered when it was asked last.
+    Working,
+    /// It failed when it was asked last.
+    Failing,
+}
+
+impl HealthState {
+    /// The word in the log.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Working => "working",
+            Self::Failing => "failing",
+        }
+    }
+}
+
+/// When an answer came.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Moment {
+    /// The tick that let it in.
+    pub tick: u64,
+    /// In milliseconds of the wall clock since 1970, where it is known.
+    pub at_ms: Option<u64>,
+}
+
+/// A provider that fails, all of it or some of its models, in one way.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ProviderFault {
+    /// Its name.
+    pub provider: String,
+    /// The models that fail so.
+    pub models: Vec<String>,
+    /// In which way.
+    pub kind: FailureKind,
+    /// What failed and where, as it was said last: "openai refused the key: it answered 401 at https://…".
+    pub what: String,
+    /// What to do about it.
+    pub remedy: String,
+    /// The tick of the first failure in a row.
+    pub since_tick: u64,
+    /// When that was, in milliseconds of the wall clock since 1970; none where only simulated time is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since_ms: Option<u64>,
+    /// Failures in a row.
+    pub failures: u64,
+}
+
+impl ProviderFault {
+    /// Who fails, for people: "openai", or "openai (gpt-x)" where only some of its models do.
+    pub fn whom(&self, health: &ProviderHealth) -> String {
+        let others_work = health.works_at_all(&self.provider);
+        let has_models = self.models.iter().any(|model| !model.is_empty() && *model != self.provider);
+        if others_work && has_models {
+            format!("{} ({})", self.provider, self.models.join(", "))
+        } else {
+            self.provider.clone()
+        }
+    }
+}
+
+/// What is to be told of an answer.
+#[derive(Clone, PartialEq, Debug)]
+pub enum HealthChange {
+    /// A provider fails, or fails otherwise than before.
+    Fails(ProviderFault),
+    /// What failed works again, or may: it is unknown until it is asked.
+    Ended {
+        /// The fault as it was.
+        fault: ProviderFault,
+        /// How it stands now.
+        state: HealthState,
+    },
+}
+
+/// What is known of one model.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct ModelHealth {
+    asked_tick: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failing: Option<Failing>,
+}
+
+impl ModelHealth {
+    fn fails(&self) -> bool {
+        self.failing.as_ref().is_some_and(Failing::is_told)
+    }
+}
+
+/// Failures in a row.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct Failing {
+    kind: FailureKind,
+    what: String,
+    remedy: String,
+    since_tick: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    since_ms: Option<u64>,
+    failures: u64,
+    /// Ways of failing that were told already since it worked last.
+    told: Vec<FailureKind>,
+}
+
+impl Failing {
+    fn is_told(&self) -> bool {
+        self.told.contains(&self.kind)
+    }
+}
+
+/// How it stands with every provider that was asked. Saved with the world; written by this module only.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProviderHealth {
+    providers: BTreeMap<String, BTreeMap<String, ModelHealth>>,
+    /// How often something was to be told: whoever shows it looks whether this number is another.
+    changes: u64,
+    /// The settings and the caps under which all this was found, by their hashes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found_under: Option<(u64, u64)>,
+}
+
+impl ProviderHealth {
+    /// How often anything began to fail, failed otherwise or ended: to see whether there is something new to say.
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Everything that fails, by provider and by way of failing.
+    pub fn faults(&self) -> Vec<ProviderFault> {
+        let mut faults: Vec<ProviderFault> = Vec::new();
+        for (provider, models) in &self.providers {
+            for (model, health) in models {
+                let Some(failing) = health.failing.as_ref().filter(|failing| failing.is_told()) else { continue };
+                let same = faults.iter_mut().find(|fault| fault.provider == *provider && fault.kind == failing.kind);
+                match same {
+                    Some(fault) => join(fault, model, failing),
+                    None => faults.push(fault_of(provider, model, failing)),
+                }
+            }
+        }
+        faults
+    }
+
+    /// What is wrong with this model of this provider, if it fails.
+    pub fn fault(&self, provider: &str, model: &str) -> Option<ProviderFault> {
+        let failing = self.providers.get(provider)?.get(model)?.failing.as_ref()?;
+        self.fault_in(provider, failing.kind)
+    }
+
+    /// How it stands with a provider: it fails where anything of it does.
+    pub fn state(&self, provider: &str) -> HealthState {
+        match self.providers.get(provider) {
+            None => HealthState::Unknown,
+            Some(models) if models.values().any(ModelHealth::fails) => HealthState::Failing,
+            Some(_) => HealthState::Working,
+        }
+    }
+
+    fn works_at_all(&self, provider: &str) -> bool {
+        self.providers.get(provider).is_some_and(|models| models.values().any(|health| !health.fails()))
+    }
+
+    fn fault_in(&self, provider: &str, kind: FailureKind) -> Option<ProviderFault> {
+        self.faults().into_iter().find(|fault| fault.provider == provider && fault.kind == kind)
+    }
+
+    /// Takes note of an answer, and says what is to be told of it.
+    pub fn heard(
+        &mut self,
+        at: Moment,
+        provider: &str,
+        model: &str,
+        outcome: Result<(), &ModelFailure>,
+    ) -> Vec<HealthChange> {
+        let changes = match outcome {
+            Ok(()) => self.answered(at, provider, model),
+            Err(failure) if !concerns_provider(failure) => Vec::new(),
+            Err(failure) => self.failed(at, provider, model, failure).into_iter().collect(),
+        };
+        self.changes += changes.len() as u64;
+        changes
+    }
+
+    fn answered(&mut self, at: Moment, provider: &str, model: &str) -> Vec<HealthChange> {
+        let before = self.faults();
+        let models = self.providers.entry(provider.to_owned()).or_default();
+        models.insert(model.to_owned(), ModelHealth { asked_tick: at.tick, failing: None });
+        models.retain(|_, health| health.failing.is_none() || health.asked_tick + STALE_TICKS > at.tick);
+        for health in models.values_mut() {
+            // The caps of the room hold for all of its models, and there was room.
+            health.failing.take_if(|failing| failing.kind == FailureKind::OverBudget);
+        }
+        forget_oldest(models);
+        self.ended(before, |fault| {
+            let has_room = fault.kind == FailureKind::OverBudget;
+            if has_room || fault.models.iter().any(|one| one == model) {
+                HealthState::Working
+            } else {
+                HealthState::Unknown
+            }
+        })
+    }
+
+    fn failed(&mut self, at: Moment, provider: &str, model: &str, failure: &ModelFailure) -> Option<HealthChange> {
+        let was_known = self.fault_in(provider, failure.kind).is_some();
+        let models = self.providers.entry(provider.to_owned()).or_default();
+        let health = models.entry(model.to_owned()).or_default();
+        health.asked_tick = at.tick;
+        let failing = health.failing.get_or_insert_with(|| Failing {
+            kind: failure.kind,
+            what: String::new(),
+            remedy: String::new(),
+            since_tick: at.tick,
+            since_ms: at.at_ms,
+            failures: 0,
+            told: Vec::new(),
+        });
+        failing.kind = failure.kind;
+        failing.what.clone_from(&failure.what);
+        failing.remedy.clone_from(&failure.remedy);
+        failing.failures += 1;
+        let is_due = !may_be_the_question(failure) || failing.failures >= REFUSALS_TOLD_FROM;
+        let is_news = is_due && !failing.is_told();
+        if is_news {
+            failing.told.push(failure.kind);
+        }
+        forget_oldest(models);
+        // Another model of it that fails in the same way is no second piece of news.
+        let fault = self.fault_in(provider, failure.kind).filter(|_| is_news && !was_known);
+        fault.map(HealthChange::Fails)
+    }
+
+    /// Settings or keys are others now: what failed by them may work.
+    pub fn reset(&mut self, is_meant: impl Fn(&ProviderFault) -> bool) -> Vec<HealthChange> {
+        let before: Vec<ProviderFault> = self.faults();
+        let meant: Vec<ProviderFault> = before.iter().filter(|fault| is_meant(fault)).cloned().collect();
+        for fault in &meant {
+            let Some(models) = self.providers.get_mut(&fault.provider) else { continue };
+            models.retain(|_, health| health.failing.as_ref().is_none_or(|failing| failing.kind != fault.kind));
+            if models.is_empty() {
+                self.providers.remove(&fault.provider);
+            }
+        }
+        let changes = self.ended(before, |_| HealthState::Unknown);
+        self.changes += changes.len() as u64;
+        changes
+    }
+
+    /// What of this is no fault any more. Should it come again, it is told again, whichever model it comes with.
+    fn ended(
+        &mut self,
+        before: Vec<ProviderFault>,
+        state: impl Fn(&ProviderFault) -> HealthState,
+    ) -> Vec<HealthChange> {
+        let is_over = |fault: &ProviderFault| self.fault_in(&fault.provider, fault.kind).is_none();
+        let over: Vec<ProviderFault> = before.into_iter().filter(is_over).collect();
+        for fault in &over {
+            let models = self.providers.get_mut(&fault.provider).into_iter().flat_map(BTreeMap::values_mut);
+            for failing in models.filter_map(|health| health.failing.as_mut()) {
+                failing.told.retain(|kind| *kind != fault.kind);
+            }
+        }
+        over.into_iter().map(|fault| HealthChange::Ended { state: state(&fault), fault }).collect()
+    }
+
+    /// Compares settings and caps, by their hashes, with those under which all this was found, and says what is over
+    /// because they are others now.
+    pub(super) fn found_under(&mut self, settings: u64, caps: u64) -> Vec<HealthChange> {
+        let (known_settings, known_caps) = self.found_under.replace((settings, caps)).unwrap_or((settings, caps));
+        let (other_settings, other_caps) = (known_settings != settings, known_caps != caps);
+        self.reset(|fault| other_settings || (other_caps && fault.kind == FailureKind::OverBudget))
+    }
+
+    /// A new run knows nothing yet.
+    pub(super) fn start_run(&mut self) {
+        self.providers.clear();
+    }
+}
+
+fn fault_of(provider: &str, model: &str, failing: &Failing) -> ProviderFault {
+    ProviderFault {
+        provider: provider.to_owned(),
+        models: vec![model.to_owned()],
+        kind: failing.kind,
+        what: failing.what.clone(),
+        remedy: failing.remedy.clone(),
+        since_tick: failing.since_tick,
+        since_ms: failing.since_ms,
+        failures: failing.failures,
+    }
+}
+
+fn join(fault: &mut ProviderFault, model: &str, failing: &Failing) {
+    fault.models.push(model.to_owned());
+    fault.failures = fault.failures.saturating_add(failing.failures);
+    if failing.since_tick < fault.since_tick {
+        fault.since_tick = failing.since_tick;
+        fault.since_ms = failing.since_ms;
+    }
+}
+
+fn forget_oldest(models: &mut BTreeMap<String, ModelHealth>) {
+    while models.len() > MODELS_AT_MOST {
+        let oldest = models.iter().min_by_key(|(_, health)| health.asked_tick).map(|(model, _)| model.clone());
+        let Some(oldest) = oldest else { return };
+        models.remove(&oldest);
+    }
+}
+
+/// Whether a failure says anything about the provider: not where we withdrew, nor where a cap of one agent holds.
+fn concerns_provider(failure: &ModelFailure) -> bool {
+    match failure.kind {
+        FailureKind::Cancelled => false,
+        FailureKind::OverBudget => failure.cap.as_ref().is_none_or(|cap| cap.scope.is_of_room()),
+        _ => true,
+    }
+}
+
+/// Whether it may be this one question that the provider did not like.
+fn may_be_the_question(failure: &ModelFailure) -> bool {
+    failure.kind == FailureKind::Rejected && matches!(failure.status, Some(400 | 413 | 422))
+}
+
+/// What is known of providers, as it is saved.
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct HealthSaved(ProviderHealth);
+
+impl Section for HealthSaved {
+    const NAME: &'static str = "provider_health";
+
+    fn save(world: &mut World) -> Self {
+        Self(world.resource::<ProviderHealth>().clone())
+    }
+
+    fn load(self, world: &mut World) {
+        *world.resource_mut::<ProviderHealth>() = self.0;
+    }
+}
+
+#[cfg(test)]
+#[path = "health_tests.rs"]
+mod tests;

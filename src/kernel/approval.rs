@@ -1,0 +1,224 @@
+//! What a person is asked about work, and what work cannot go on without a person. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::activation::{Activation, CallProgress, Phase, call_hash};
+use super::command::KernelCommand;
+use super::core::Kernel;
+use crate::base::{ActivationKey, Id};
+use crate::mind::ToolCall;
+
+/// Names one question to a person, for ever: of which work, in which turn, about which call of it, and a part of the
+/// call's hash, so that an answer is never taken for one to another call.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ApprovalId(String);
+
+impl ApprovalId {
+    fn new(activation: ActivationKey, turn: u32, call: usize, asked: &ToolCall) -> Self {
+        Self(format!("{activation}-{turn}-{call}-{:04x}", call_hash(asked) & 0xffff))
+    }
+
+    /// The id that a person typed or a file is named by, if it has the shape of one.
+    pub fn parse(word: &str) -> Option<Self> {
+        let parts: Vec<&str> = word.split('-').collect();
+        let [numbers @ .., hash] = parts.as_slice() else { return None };
+        let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        let is_hash = hash.len() == 4 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        (numbers.len() == 3 && numbers.iter().all(is_number) && word.len() <= 64 && is_hash)
+            .then(|| Self(word.to_owned()))
+    }
+
+    /// As it is typed.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ApprovalId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A question to a person about a tool call.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Approval {
+    /// Names it.
+    pub id: ApprovalId,
+    /// Of which piece of work.
+    pub activation: ActivationKey,
+    /// In which turn of it.
+    pub turn: u32,
+    /// Which call of the turn.
+    pub call: usize,
+    /// Who wants it, by id.
+    pub agent: Id,
+    /// The task that it is for.
+    pub task: String,
+    /// The tool.
+    pub tool: String,
+    /// What it is to be called with.
+    pub arguments: serde_json::Value,
+    /// What would happen, and why that is asked.
+    pub what: String,
+}
+
+impl Approval {
+    /// The decision as it enters the room.
+    pub fn decide(&self, allow: bool) -> KernelCommand {
+        KernelCommand::Decide { activation: self.activation, turn: self.turn, call: self.call, allow }
+    }
+}
+
+/// What a person must do before work can go on.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Hold {
+    /// Answer a question.
+    Approval(Box<Approval>),
+    /// Let an agent go on that a person paused.
+    AgentPaused(Id),
+}
+
+impl Activation {
+    /// What a person is asked about it, if one is.
+    pub fn approval(&self) -> Option<Approval> {
+        let (call, asked, what) = self.question()?;
+        Some(Approval {
+            id: ApprovalId::new(self.key, self.turn, call, asked),
+            activation: self.key,
+            turn: self.turn,
+            call,
+            agent: self.agent.clone(),
+            task: self.input.clone(),
+            tool: asked.name.clone(),
+            arguments: asked.arguments.clone(),
+            what: what.to_owned(),
+        })
+    }
+
+    /// Whether somebody outside owes it something: a model, or whoever carries out a call.
+    fn is_under_way(&self) -> bool {
+        let runs = |call: &super::activation::Call| call.progress == CallProgress::Running;
+        self.phase == Phase::Asking || self.current_call().is_some_and(|(_, call)| runs(call))
+    }
+}
+
+impl Kernel {
+    /// What a person is asked, the oldest first.
+    pub fn approvals(&self) -> impl Iterator<Item = Approval> {
+        self.activations().filter_map(Activation::approval)
+    }
+
+    /// What a person must do before any of these pieces of work can go on; nothing where one of them can go on by
+    /// itself, and nothing where there are none. A piece that waits for another one of its agent is held by what
+    /// holds that.
+    pub fn held_by(&self, among: impl Fn(&Activation) -> bool, is_paused: impl Fn(&Id) -> bool) -> Vec<Hold> {
+        let begun: BTreeMap<&Id, &Activation> =
+            self.activations().filter(|one| one.has_begun()).map(|one| (&one.agent, one)).collect();
+        let hold_of = |one: &Activation| match one.approval() {
+            Some(approval) => Some(Hold::Approval(Box::new(approval))),
+            None if is_paused(&one.agent) && !one.is_under_way() => Some(Hold::AgentPaused(one.agent.clone())),
+            None => None,
+        };
+        let (mut holds, mut told) = (Vec::new(), BTreeSet::new());
+        for one in self.activations().filter(|one| among(one)) {
+            let before = begun.get(&one.agent).copied().filter(|_| !one.has_begun()).unwrap_or(one);
+            let Some(hold) = hold_of(before) else { return Vec::new() };
+            if told.insert(before.key) {
+                holds.push(hold);
+            }
+        }
+        holds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::base::{AgentKey, Seq};
+    use crate::kernel::{KernelSettings, NewWork};
+    use crate::mind::WorkReply;
+    use crate::simulation::ActivityId;
+
+    /// A kernel in which this agent works at a task with this key, and has called a tool.
+    fn calls(kernel: &mut Kernel, key: u64, agent: &str) {
+        queue(kernel, key, agent);
+        kernel.present(&agent.into(), AgentKey(key as u32));
+        let settings = KernelSettings::default();
+        kernel.step(1, &settings, |_| false);
+        kernel.ready(ActivationKey(key), ActivityId(1));
+        kernel.step(2, &settings, |_| false);
+        let call = ToolCall::new("c", "vfs_write", json!({ "path": "artifacts/a.md" }));
+        let reply = WorkReply { text: String::new(), tool_calls: vec![call], was_cut: false };
+        kernel.replied(ActivationKey(key), 1, reply, &settings);
+        kernel.step(3, &settings, |_| false);
+    }
+
+    fn queue(kernel: &mut Kernel, key: u64, agent: &str) {
+        kernel.start(NewWork {
+            key: ActivationKey(key),
+            agent: agent.into(),
+            profile: agent.into(),
+            file_name: format!("{agent}.md"),
+            input: format!("task {key}"),
+            priority: 0,
+            now: 0,
+            cause: Seq(1),
+        });
+    }
+
+    fn nobody_paused(_: &Id) -> bool {
+        false
+    }
+
+    #[test]
+    fn an_answer_fits_one_question_only() {
+        let mut kernel = Kernel::default();
+        calls(&mut kernel, 7, "lead");
+        assert!(kernel.approvals().next().is_none());
+        assert!(kernel.ask_person(ActivationKey(7), 1, 0, "writing artifacts/a.md: it asks".into()));
+        let approval = kernel.approvals().next().expect("it asks");
+        assert_eq!((&*approval.agent, approval.task.as_str(), approval.tool.as_str()), ("lead", "task 7", "vfs_write"));
+        assert_eq!(ApprovalId::parse(approval.id.as_str()), Some(approval.id.clone()));
+        let other = ToolCall::new("c", "vfs_write", json!({ "path": "settings.yaml" }));
+        assert_ne!(ApprovalId::new(ActivationKey(7), 1, 0, &other), approval.id);
+        for word in ["", "7", "7-1-0", "7-1-0-xyzw", "../7-1-0-abcd", "7-1-0-abcd/..", "-1-0-abcd", "7-1-0-ABCD"] {
+            assert_eq!(ApprovalId::parse(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn work_is_held_only_where_nothing_of_it_goes_on_by_itself() {
+        let mut kernel = Kernel::default();
+        calls(&mut kernel, 7, "lead");
+        calls(&mut kernel, 8, "other");
+        assert!(kernel.held_by(|_| true, nobody_paused).is_empty(), "both use a tool");
+        kernel.ask_person(ActivationKey(7), 1, 0, "a".into());
+        assert!(kernel.held_by(|_| true, nobody_paused).is_empty(), "one still does");
+        assert_eq!(kernel.held_by(|one| one.key == ActivationKey(7), nobody_paused).len(), 1);
+        kernel.ask_person(ActivationKey(8), 1, 0, "b".into());
+        assert_eq!(kernel.held_by(|_| true, nobody_paused).len(), 2);
+        assert!(kernel.held_by(|_| false, nobody_paused).is_empty());
+    }
+
+    #[test]
+    fn a_later_task_of_the_same_agent_waits_for_the_same_answer() {
+        let mut kernel = Kernel::default();
+        calls(&mut kernel, 7, "lead");
+        kernel.ask_person(ActivationKey(7), 1, 0, "a".into());
+        queue(&mut kernel, 9, "lead");
+        queue(&mut kernel, 10, "other");
+        let held = kernel.held_by(|one| one.key == ActivationKey(9), nobody_paused);
+        assert!(matches!(held.as_slice(), [Hold::Approval(approval)] if approval.activation == ActivationKey(7)));
+        assert_eq!(kernel.held_by(|one| &*one.agent == "lead", nobody_paused).len(), 1, "it is said once");
+        assert!(kernel.held_by(|one| one.key == ActivationKey(10), nobody_paused).is_empty());
+        let paused = kernel.held_by(|one| one.key == ActivationKey(10), |agent| &**agent == "other");
+        assert_eq!(paused, [Hold::AgentPaused("other".into())]);
+    }
+}

@@ -1,0 +1,118 @@
+//! What holds work back or ends it from above: a person who pauses and stops, and caps on what models may use.
+
+use super::activation::{Activation, CapHold, CapWait, Ending};
+use super::core::{Effect, Kernel};
+use crate::base::{ActivationKey, Id, Seq};
+use crate::mind::CapScope;
+use crate::schedule::ticks;
+
+impl Kernel {
+    /// A person pauses all work, or lets it go on. What a cap stopped goes on when the cap leaves room.
+    pub fn set_paused(&mut self, is_paused: bool) {
+        self.is_paused = is_paused;
+        self.is_unsettled = true;
+    }
+
+    /// No cap of the run is reached any more: work that one stopped goes on.
+    pub fn lift_stop(&mut self) {
+        if self.stopped_by.take().is_some() {
+            self.is_unsettled = true;
+        }
+    }
+
+    /// These are the caps now, by hash: where they are others than before, work that waits for one asks again.
+    pub fn note_caps(&mut self, caps: u64) {
+        if std::mem::replace(&mut self.caps, caps) == caps {
+            return;
+        }
+        for activation in self.activations.values_mut() {
+            if activation.cap_hold.take().is_some() {
+                activation.not_before = 0;
+                self.is_unsettled = true;
+            }
+        }
+    }
+
+    /// A minute of the world outside has passed: some of the last hour's use may not count any more.
+    pub fn minute_passed(&mut self) {
+        for hold in self.activations.values_mut().filter_map(|one| one.cap_hold.as_mut()) {
+            hold.outside_minutes = hold.outside_minutes.saturating_sub(1);
+            self.is_unsettled |= hold.outside_minutes == 0;
+        }
+    }
+
+    /// The cap by the hour that everything waits for that goes on in this run, or in all of them, in words; none
+    /// where something could go on.
+    pub fn waits_for_cap(&self, run: Option<ActivationKey>) -> Option<&str> {
+        let root = |one: &Activation| self.threads.get(&one.thread).map(|thread| thread.root);
+        let is_of_run = |one: &&Activation| run.is_none() || root(one) == run;
+        let mut why = None;
+        for activation in self.activations.values().filter(is_of_run) {
+            why = Some(activation.cap_hold.as_ref()?.why.as_str());
+        }
+        why
+    }
+
+    /// A person sets how much goes on at once, and how deep agents may start agents. For what begins from now on.
+    pub fn set_limits(&mut self, concurrency: Option<u32>, depth_at_most: Option<u32>) {
+        self.concurrency = concurrency.or(self.concurrency);
+        self.depth_at_most = depth_at_most.or(self.depth_at_most);
+        self.is_unsettled = true;
+    }
+
+    /// A person stops a piece of work. Whether there was such a one.
+    pub fn kill(&mut self, key: ActivationKey, why: &str, cause: Option<Seq>) -> bool {
+        self.end_because(key, Ending::Aborted { why: why.to_owned(), by_person: true }, cause)
+    }
+
+    /// A person stops all that an agent works at: also what only waits for agents that it started.
+    pub fn kill_agent(&mut self, agent: &Id, why: &str, cause: Option<Seq>) {
+        let its = self.activations.values().filter(|one| one.agent == *agent).map(|one| one.key);
+        for key in its.collect::<Vec<_>>() {
+            self.kill(key, why, cause);
+        }
+        for thread in self.threads.values_mut().filter(|thread| thread.agent == *agent) {
+            thread.is_stopped = true;
+            thread.report = None;
+        }
+    }
+
+    /// A person stops everything, and nothing new begins until work is let go on.
+    pub fn kill_all(&mut self, why: &str, cause: Option<Seq>) {
+        for key in self.activations.keys().copied().collect::<Vec<_>>() {
+            self.kill(key, why, cause);
+        }
+        self.is_paused = true;
+    }
+
+    /// A cap refused the question: whoever it counts for waits or ends, and nobody else.
+    pub(super) fn over_budget(
+        &mut self,
+        key: ActivationKey,
+        (scope, wait): (CapScope, Option<CapWait>),
+        why: String,
+        now: u64,
+    ) {
+        match (scope, wait) {
+            (CapScope::Run | CapScope::Outside, _) => {
+                self.outgoing.push_back(Effect::Warn { activation: key, what: format!("all work stopped: {why}") });
+                self.stopped_by = Some(why);
+            }
+            (CapScope::Hour | CapScope::AgentHour, Some(wait)) => {
+                let Some(activation) = self.activations.get_mut(&key) else { return };
+                let minute = ticks(60.0);
+                if !wait.is_outside {
+                    activation.not_before = (now / minute).saturating_add(u64::from(wait.minutes)) * minute;
+                }
+                let outside_minutes = if wait.is_outside { wait.minutes } else { 0 };
+                let what = format!("{why}; this work waits and then goes on by itself");
+                activation.cap_hold = Some(CapHold { why, outside_minutes });
+                self.outgoing.push_back(Effect::Warn { activation: key, what });
+            }
+            // Waiting does not help what alone is larger than an hour's cap.
+            (CapScope::Hour | CapScope::AgentHour, None) | (CapScope::AgentRun | CapScope::Activation, _) => {
+                self.end(key, Ending::Aborted { why, by_person: false });
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Caps by whom they count for, what a person stops and pauses, and when a parent is told.
+
+use super::activation::{CapWait, Ending, Phase};
+use super::core::NoReply;
+use super::guards::Refusal;
+use super::tests::{Bench, number_of};
+use crate::base::Seq;
+use crate::mind::CapScope;
+
+#[test]
+fn a_cap_of_the_room_stops_everything_until_it_leaves_room() {
+    let mut bench = Bench::new();
+    let key = bench.start("ada", "x");
+    bench.fail(key, over(CapScope::Run, None));
+    assert_eq!(bench.kernel.stopped_by(), Some("the cap is reached"));
+    assert_eq!(*bench.phase(key), Phase::Due);
+    bench.kernel.set_paused(false);
+    bench.tick();
+    assert_eq!(*bench.phase(key), Phase::Due, "to ask again would be refused again");
+    bench.kernel.lift_stop();
+    bench.tick();
+    assert_eq!(*bench.phase(key), Phase::Asking);
+}
+
+fn over(scope: CapScope, wait: Option<CapWait>) -> NoReply {
+    NoReply::OverBudget { scope, wait, why: "the cap is reached".into() }
+}
+
+#[test]
+fn a_cap_of_one_agent_or_activation_ends_that_work_and_no_other() {
+    for scope in [CapScope::Activation, CapScope::AgentRun, CapScope::Hour, CapScope::AgentHour] {
+        let mut bench = Bench::new();
+        let root = bench.start("boss", "go");
+        let greedy = bench.spawn(root, "greedy", "a lot").expect("it may");
+        let modest = bench.spawn(root, "modest", "a little").expect("it may");
+        bench.say(root, "I wait.", &[]);
+        // Of an hour's caps, those that no waiting helps against.
+        bench.fail(greedy, over(scope, None));
+        let limited = Ending::Aborted { why: "the cap is reached".into(), by_person: false };
+        assert_eq!((bench.ending(greedy), bench.ending(greedy).word()), (&limited, "limited"), "{scope:?}");
+        assert_eq!(bench.told(), [("greedy", "boss", "was stopped: the cap is reached")], "{scope:?}");
+        assert_eq!(bench.kernel.stopped_by(), None, "{scope:?}");
+        bench.say(modest, "Done.", &[]);
+        assert_eq!(*bench.ending(modest), Ending::Completed { text: "Done.".into() }, "{scope:?}");
+    }
+}
+
+#[test]
+fn a_cap_by_the_hour_holds_work_back_until_the_hour_leaves_room() {
+    for scope in [CapScope::Hour, CapScope::AgentHour] {
+        let mut bench = Bench::new();
+        bench.settings.concurrency = 1;
+        let (key, other) = (bench.start("ada", "x"), bench.start("ben", "x"));
+        bench.now = 1_799;
+        bench.fail(key, over(scope, Some(CapWait { minutes: 2, is_outside: false })));
+        assert_eq!(bench.kernel.waits_for_cap(Some(key)), Some("the cap is reached"));
+        assert_eq!(*bench.phase(other), Phase::Asking, "its place is free for others");
+        bench.say(other, "Done.", &[]);
+        bench.now = 3_590;
+        bench.tick();
+        assert_eq!(*bench.phase(key), Phase::Due, "the second minute is not over");
+        bench.now = 3_600;
+        bench.tick();
+        assert_eq!(*bench.phase(key), Phase::Asking);
+        assert_eq!((bench.kernel.waits_for_cap(Some(key)), bench.kernel.stopped_by()), (None, None));
+    }
+}
+
+#[test]
+fn minutes_of_the_world_outside_are_waited_for_as_such_and_other_caps_are_tried_at_once() {
+    let mut bench = Bench::new();
+    let key = bench.start("ada", "x");
+    bench.fail(key, over(CapScope::Hour, Some(CapWait { minutes: 2, is_outside: true })));
+    bench.now += 1_000_000;
+    bench.kernel.minute_passed();
+    bench.tick();
+    assert_eq!(*bench.phase(key), Phase::Due, "however fast the room's own time passes");
+    bench.kernel.minute_passed();
+    bench.tick();
+    assert_eq!(*bench.phase(key), Phase::Asking);
+    bench.kernel.note_caps(7);
+    bench.fail(key, over(CapScope::Hour, Some(CapWait { minutes: 60, is_outside: true })));
+    bench.kernel.note_caps(7);
+    bench.tick();
+    assert_eq!(*bench.phase(key), Phase::Due, "they are the same");
+    bench.kernel.note_caps(8);
+    bench.tick();
+    assert_eq!(*bench.phase(key), Phase::Asking);
+}
+
+#[test]
+fn a_parent_is_told_once_all_that_its_child_set_going_is_over() {
+    let mut bench = Bench::new();
+    let root = bench.start("boss", "go");
+    let child = bench.spawn(root, "kid", "dig").expect("it may");
+    let (one, other) =
+        (bench.spawn(child, "tot", "left").expect("it may"), bench.spawn(child, "tim", "right").expect("it may"));
+    bench.say(root, "I wait.", &[]);
+    bench.say(child, "I wait too.", &[]);
+    assert_eq!(bench.told(), [], "the child only waits");
+    bench.say(one, "Left.", &[]);
+    assert_eq!(bench.told(), [("tot", "kid", "finished: Left.")]);
+    let again = bench.at_work("kid");
+    bench.say(again, "Half.", &[]);
+    assert_eq!(bench.told().len(), 1, "one of its own is still at it");
+    bench.say(other, "Right.", &[]);
+    let again = bench.at_work("kid");
+    bench.say(again, "Both.", &[]);
+    assert_eq!(bench.told()[1..], [("tim", "kid", "finished: Right."), ("kid", "boss", "finished: Both.")]);
+    let boss = bench.at_work("boss");
+    bench.say(boss, "Fine.", &[]);
+    assert!(bench.kernel.is_idle());
+}
+
+#[test]
+fn a_parent_is_told_what_its_child_said_last_where_a_person_stopped_what_the_child_waited_for() {
+    let mut bench = Bench::new();
+    let root = bench.start("boss", "go");
+    let child = bench.spawn(root, "kid", "dig").expect("it may");
+    let grandchild = bench.spawn(child, "tot", "deep").expect("it may");
+    bench.say(root, "I wait.", &[]);
+    bench.say(child, "I wait too.", &[]);
+    bench.kernel.kill(grandchild, "a person", None);
+    bench.tick();
+    assert_eq!(bench.told(), [("kid", "boss", "finished: I wait too.")]);
+}
+
+#[test]
+fn equal_words_about_other_work_are_no_loop() {
+    let mut bench = Bench::new();
+    let root = bench.start("boss", "go");
+    for task in ["left", "right"] {
+        let child = bench.spawn(root, "kid", task).expect("it may");
+        assert_eq!(bench.signal(child, "done"), Ok(false), "{task}");
+        assert!(matches!(bench.signal(child, "done"), Err(Refusal::Loop { .. })), "the same twice");
+        bench.say(child, "Over.", &[]);
+    }
+}
+
+#[test]
+fn what_a_person_stopped_stays_stopped_when_its_children_report() {
+    // While it was at work, and while it only waited for them.
+    for waits in [false, true] {
+        let mut bench = Bench::new();
+        let root = bench.start("boss", "go");
+        let loud = bench.spawn(root, "kid", "dig").expect("it may");
+        let silent = bench.spawn(root, "tim", "dig").expect("it may");
+        if waits {
+            bench.say(root, "I wait.", &[]);
+        }
+        bench.kernel.kill_agent(&"boss".into(), "a person", None);
+        bench.tick();
+        let (key, now) = (bench.key(), bench.now);
+        let told = bench.kernel.signal(loud, "found it", (key, now, Seq(1)), &bench.settings).expect("it is heard");
+        assert!(told.is_kept && !told.woke);
+        bench.say(loud, "Over.", &[]);
+        bench.say(silent, "Over.", &[]);
+        let late = bench.reports.last().expect("it is told").clone();
+        assert!(late.told.is_kept && !late.told.woke && &*late.from == "tim");
+        assert!(bench.kernel.is_idle(), "nothing began");
+        let kept = &bench.kernel.thread(root).expect("it is known").messages;
+        let kept: Vec<&str> = kept.iter().rev().take(2).map(|message| message.text.as_str()).collect();
+        assert_eq!(kept, ["Signal from tim: finished: Over.", "Signal from kid: found it"]);
+        bench.kernel.forget_finished_runs();
+        let anew = bench.start("boss", "again");
+        assert_eq!(*bench.phase(anew), Phase::Asking, "a person may give it something else");
+    }
+}
+
+#[test]
+fn paused_work_leaves_its_place_and_goes_on_when_it_is_let() {
+    let mut bench = Bench::new();
+    let keys = ["a", "b", "c"].map(|agent| bench.start(agent, "x"));
+    for key in keys {
+        bench.say(key, "", &["a.md", "b.md"]);
+    }
+    bench.held = ["a", "b", "c"].map(number_of).into();
+    let late = bench.start("d", "x");
+    assert_eq!(*bench.phase(late), Phase::Due, "a call that is under way keeps its place");
+    for key in keys {
+        bench.answer(key, 0);
+    }
+    assert_eq!(*bench.phase(late), Phase::Asking);
+    assert_eq!((bench.kernel.going_on(), bench.performed(keys[0])), (1, vec![0]));
+    bench.tick();
+    bench.held.clear();
+    bench.tick();
+    assert_eq!(bench.performed(keys[0]), [0, 1], "nothing else had to happen");
+    assert_eq!(bench.kernel.going_on(), 3);
+}

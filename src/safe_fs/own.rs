@@ -1,0 +1,190 @@
+//! Files of this program's own: the lock, the database, drafts, texts that were kept. Whatever lies in their place is
+//! looked at first: a link, a pipe or a folder is refused in words, never followed, waited for or written into.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::{Folder, Found, FoundKind, name_beside, write_beside};
+
+/// What is wrong with something in the place of a file of ours, as an error with a person's words.
+fn wrong(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, what.to_owned())
+}
+
+/// Whether this is an ordinary file with one name; else what it is.
+fn check(found: &Found) -> io::Result<()> {
+    match found.kind {
+        FoundKind::File if found.names > 1 => Err(wrong("it has a second name elsewhere (a hard link); remove it")),
+        FoundKind::File => Ok(()),
+        FoundKind::Folder => Err(wrong("it is a folder where a file should be; move it away")),
+        FoundKind::Link => Err(wrong("it is a link, and links are not followed here; remove it")),
+        FoundKind::Other => Err(wrong("it is a pipe or a device and no file; remove it")),
+    }
+}
+
+fn folder_of(path: &Path) -> io::Result<(Folder, &str)> {
+    let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| wrong("its name is no text"))?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Ok((Folder::open(folder)?, name))
+}
+
+/// Opens a folder of ours in another one, made if it is not there; a link or a file in its place is an error.
+pub fn open_own_folder(parent: &Folder, name: &str) -> io::Result<Folder> {
+    match parent.look(name) {
+        Ok(found) if found.kind == FoundKind::Link => {
+            Err(wrong("it is a link, and links are not followed here; remove it"))
+        }
+        Ok(found) if found.kind != FoundKind::Folder => Err(wrong("it is no folder; move it away, it is made anew")),
+        Ok(_) => parent.child(name),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            parent.make_child(name)?;
+            parent.child(name)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Fails where something else than an ordinary file lies at a path; nothing there is well too. For files that a
+/// library opens by itself.
+pub fn check_own(path: &Path) -> io::Result<()> {
+    match folder_of(path).and_then(|(folder, name)| folder.look(name)) {
+        Ok(found) => check(&found),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Opens a file of ours to read and write it, made if it is not there.
+pub fn open_own(path: &Path) -> io::Result<File> {
+    let (folder, name) = folder_of(path)?;
+    if let Ok(found) = folder.look(name) {
+        check(&found)?;
+    }
+    let (file, found) = folder.open_own(name)?;
+    check(&found)?;
+    Ok(file)
+}
+
+/// Makes a file that is not there yet, below a folder; what is not there of the way is made, and no link on it is
+/// followed. `path` has `/` between its parts.
+pub fn create_new(root: &Path, path: &str) -> io::Result<File> {
+    let (way, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let mut folder = Folder::open(root)?;
+    for part in way.split('/').filter(|part| !part.is_empty()) {
+        folder = open_own_folder(&folder, part)?;
+    }
+    folder.create(name)
+}
+
+/// The text of a small file, none where there is none. Links are followed, for a person may keep a file elsewhere; a
+/// pipe, a device or more bytes than this are an error.
+pub fn read_text(path: &Path, bytes_at_most: u64) -> io::Result<Option<String>> {
+    let path = match path.canonicalize() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        path => path?,
+    };
+    let (folder, name) = folder_of(&path)?;
+    let (file, found) = folder.open_file(name)?;
+    if found.kind != FoundKind::File {
+        return Err(wrong("it is no ordinary file"));
+    }
+    let mut text = String::new();
+    file.take(bytes_at_most.saturating_add(1)).read_to_string(&mut text)?;
+    if text.len() as u64 > bytes_at_most {
+        return Err(wrong("it is far too large"));
+    }
+    Ok(Some(text))
+}
+
+/// Puts a text in the place of a file's, whole or not at all, in a folder that is made if it is not there. A link in
+/// its place is replaced, not followed.
+pub fn replace_text(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let (folder, name) = folder_of(path)?;
+    let old = match folder.look(name) {
+        Ok(found) if found.kind == FoundKind::Folder => return check(&found),
+        Ok(found) if found.is_read_only => {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is marked read-only"));
+        }
+        Ok(found) if found.kind == FoundKind::File => folder.open_file(name).ok().map(|(file, _)| file),
+        _ => None,
+    };
+    let beside = name_beside(name);
+    write_beside(&folder, &beside, text.as_bytes(), old.as_ref())?;
+    folder.replace(&beside, name)?;
+    folder.sync()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().expect("a temporary folder can be made")
+    }
+
+    fn pipe(path: &Path) {
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).expect("pipes can be made");
+    }
+
+    #[test]
+    fn what_lies_in_the_place_of_a_file_of_ours_is_named_and_left_alone() {
+        let (made, elsewhere) = (folder(), folder());
+        let far = elsewhere.path().join("far");
+        fs::write(&far, "far").expect("files can be written");
+        let at = |name: &str| made.path().join(name);
+        symlink(&far, at("link")).expect("links can be made");
+        symlink(elsewhere.path().join("nothing"), at("dangling")).expect("links can be made");
+        fs::hard_link(&far, at("hard")).expect("links can be made");
+        fs::create_dir(at("folder")).expect("folders can be made");
+        pipe(&at("pipe"));
+        for name in ["link", "dangling", "hard", "folder", "pipe"] {
+            assert!(open_own(&at(name)).is_err() && check_own(&at(name)).is_err(), "{name}");
+        }
+        assert!(!elsewhere.path().join("nothing").exists());
+        assert_eq!(fs::read_to_string(&far).expect("it is there"), "far");
+        assert!(check_own(&at("none")).is_ok() && open_own(&at("none")).is_ok());
+    }
+
+    #[test]
+    fn replacing_takes_the_place_of_a_link_and_not_of_what_it_leads_to() {
+        let (made, elsewhere) = (folder(), folder());
+        let (far, link) = (elsewhere.path().join("far"), made.path().join("a.json"));
+        fs::write(&far, "far").expect("files can be written");
+        symlink(&far, &link).expect("links can be made");
+        replace_text(&link, "ours").expect("it can be written");
+        assert_eq!(fs::read_to_string(&far).expect("it is there"), "far");
+        assert_eq!(fs::read_to_string(&link).expect("it is there"), "ours");
+        replace_text(&made.path().join("new/b.json"), "b").expect("folders are made");
+    }
+
+    #[test]
+    fn reading_never_waits_and_is_bounded() {
+        let made = folder();
+        pipe(&made.path().join("pipe"));
+        symlink("/dev/zero", made.path().join("zero")).expect("links can be made");
+        fs::write(made.path().join("large"), "x".repeat(100)).expect("files can be written");
+        for name in ["pipe", "zero", "large"] {
+            assert!(read_text(&made.path().join(name), 10).is_err(), "{name}");
+        }
+        assert_eq!(read_text(&made.path().join("none"), 10).expect("nothing is well too"), None);
+        assert_eq!(read_text(&made.path().join("large"), 100).expect("it is small").map(|text| text.len()), Some(100));
+    }
+
+    #[test]
+    fn new_files_are_made_below_the_folder_and_never_behind_a_link() {
+        let (made, elsewhere) = (folder(), folder());
+        symlink(elsewhere.path(), made.path().join("exports")).expect("links can be made");
+        assert!(create_new(made.path(), "exports/a.zip").is_err());
+        assert_eq!(fs::read_dir(elsewhere.path()).expect("it is there").count(), 0);
+        create_new(made.path(), "a/b/c.txt").expect("folders are made");
+        assert!(create_new(made.path(), "a/b/c.txt").is_err(), "what is there stays");
+    }
+}

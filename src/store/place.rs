@@ -1,0 +1,108 @@
+//! Where the database lies, and whether it still lies there: a folder that is deleted or moved under an open database
+//! takes it along without a word, and what is written afterwards is found by nobody.
+
+use std::path::{Path, PathBuf};
+
+use super::db;
+use super::error::StoreError;
+
+/// What tells one file from another: the number of the device and that of the file. Where a system gives none, an
+/// open file cannot be taken away either.
+type Identity = Option<(u64, u64)>;
+
+/// The folders and files that an open history needs, as they were when it was opened.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    dir: PathBuf,
+    workspace: Identity,
+    database: Identity,
+    lock: Identity,
+}
+
+/// What became of a place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Standing {
+    /// All is where it was.
+    InPlace,
+    /// The folder of the workspace is there, and the history in it is gone.
+    HistoryGone,
+    /// The workspace itself was moved or deleted.
+    WorkspaceGone,
+    /// Somebody else made a new history there.
+    Replaced,
+}
+
+impl Place {
+    /// The place of an open database.
+    pub(super) fn of(dir: &Path) -> Result<Self, StoreError> {
+        let dir = dir.canonicalize().map_err(StoreError::file(dir))?;
+        let (workspace, database, lock) =
+            (identity(parent(&dir)), identity(&db::path_in(&dir)), identity(&db::lock_in(&dir)));
+        Ok(Self { dir, workspace, database, lock })
+    }
+
+    /// The folder of the history, whole.
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// How it stands now.
+    pub(super) fn look(&self) -> Standing {
+        if identity(parent(&self.dir)) != self.workspace {
+            return Standing::WorkspaceGone;
+        }
+        let (database, lock) = (identity(&db::path_in(&self.dir)), identity(&db::lock_in(&self.dir)));
+        if database == self.database && lock == self.lock {
+            return Standing::InPlace;
+        }
+        let is_other = |now: Identity, before: Identity| now.is_some() && now != before;
+        if is_other(database, self.database) || is_other(lock, self.lock) {
+            Standing::Replaced
+        } else {
+            Standing::HistoryGone
+        }
+    }
+
+    /// The same, of the database alone: where the workspace is locked, another one there is our own, written anew.
+    pub(super) fn look_at_database(&self) -> Standing {
+        if identity(parent(&self.dir)) != self.workspace {
+            return Standing::WorkspaceGone;
+        }
+        match identity(&db::path_in(&self.dir)) {
+            now if now == self.database => Standing::InPlace,
+            None => Standing::HistoryGone,
+            Some(_) => Standing::Replaced,
+        }
+    }
+
+    /// What is wrong, in words; nothing where all is well.
+    pub(super) fn trouble(&self, standing: Standing) -> Option<StoreError> {
+        let dir = self.dir.display();
+        let what = match standing {
+            Standing::InPlace => return None,
+            Standing::HistoryGone => format!("{dir} was deleted or moved while the room is open"),
+            Standing::WorkspaceGone => {
+                format!("{} was deleted or moved while the room is open", parent(&self.dir).display())
+            }
+            Standing::Replaced => {
+                format!("{dir} was deleted while the room is open, and another process has made a new one")
+            }
+        };
+        Some(StoreError::Displaced { what })
+    }
+}
+
+fn parent(dir: &Path) -> &Path {
+    dir.parent().unwrap_or(dir)
+}
+
+#[cfg(unix)]
+fn identity(path: &Path) -> Identity {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::symlink_metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_path: &Path) -> Identity {
+    None
+}

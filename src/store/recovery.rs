@@ -1,0 +1,146 @@
+//! From where a room can go on after it was closed or cut off, whatever became of its history meanwhile: several
+//! points, the best first, each read with the question whether it is what was written.
+
+use rusqlite::named_params;
+
+use super::error::StoreError;
+use super::reader::{RUN_COLUMNS, Reader, ReopenFrom, Reopening, RunInfo, run_info, unsigned};
+use crate::schedule::RecordedInput;
+
+/// A point from which a room can go on, not yet read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WayBack {
+    /// The number of the run.
+    run: i64,
+    /// The number of the snapshot; none for what the run began with.
+    snapshot: Option<i64>,
+}
+
+impl WayBack {
+    /// Whether it is what a run began with, as opposed to a snapshot.
+    pub fn is_start(&self) -> bool {
+        self.snapshot.is_none()
+    }
+}
+
+/// A run goes on quietly no longer than this, in ticks, without a hash, a snapshot or a record: what claims more is
+/// damaged.
+const QUIET_TICKS_AT_MOST: u64 = 10_000;
+
+impl Reader {
+    /// Every point from which a scene's room can go on, the best first: the snapshots of its newest run, what that
+    /// began with, snapshots of earlier runs.
+    pub fn ways_back(&self, scene: &str) -> Result<Vec<WayBack>, StoreError> {
+        let newest =
+            self.one("SELECT max(number) FROM runs WHERE scene = :scene", named_params! { ":scene": scene }, |row| {
+                row.get::<_, Option<i64>>(0)
+            });
+        // Where the list of runs cannot be read, snapshots may be.
+        let newest = newest.ok().flatten().flatten();
+        let snapshots = self.all(
+            "SELECT run, number FROM snapshots WHERE scene = :scene ORDER BY number DESC",
+            named_params! { ":scene": scene },
+            |row| Ok(WayBack { run: row.get(0)?, snapshot: Some(row.get(1)?) }),
+        );
+        let snapshots = match (snapshots, newest) {
+            (Ok(snapshots), _) => snapshots,
+            (Err(_), Some(_)) => Vec::new(),
+            (Err(error), None) => return Err(error),
+        };
+        let (of_newest, earlier): (Vec<_>, Vec<_>) = snapshots.into_iter().partition(|way| Some(way.run) == newest);
+        let start = newest.map(|run| WayBack { run, snapshot: None });
+        Ok(of_newest.into_iter().chain(start).chain(earlier).collect())
+    }
+
+    /// Reads what is needed to go on from there.
+    pub fn go_back(&self, way: &WayBack) -> Result<Reopening, StoreError> {
+        // One transaction, so that a run that goes on meanwhile cannot come between.
+        let transaction =
+            self.connection.unchecked_transaction().map_err(StoreError::while_doing("read the last run"))?;
+        let sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE number = :run");
+        let run = self.one(&sql, named_params! { ":run": way.run }, run_info)?;
+        let run = self.bounded(run.ok_or_else(|| StoreError::UnknownRun(way.run.to_string()))?)?;
+        let (from, tick) = match way.snapshot {
+            Some(number) => {
+                let snapshot = self.snapshot("snapshots.number = :word", &number)?;
+                let snapshot = snapshot.ok_or_else(|| StoreError::UnknownRun(run.id.to_string()))?;
+                let tick = snapshot.tick;
+                (ReopenFrom::Snapshot(snapshot), tick)
+            }
+            None => (ReopenFrom::Start(self.start(&run.id)?), run.first_tick),
+        };
+        let (inputs, damaged_at) = self.readable_inputs(way.run, tick)?;
+        drop(transaction);
+        let last_tick = damaged_at.map_or(run.last_tick, |damaged| damaged.saturating_sub(1).min(run.last_tick));
+        let inputs = inputs.into_iter().filter(|input| input.tick <= last_tick).collect();
+        Ok(Reopening { run, from, inputs, last_tick })
+    }
+
+    /// What came in during a run after this tick, up to the first that cannot be read, and the tick of that one.
+    fn readable_inputs(&self, run: i64, after: u64) -> Result<(Vec<RecordedInput>, Option<u64>), StoreError> {
+        let failed = StoreError::while_doing;
+        let sql = "SELECT tick, kind, data FROM inputs WHERE run = ?1 AND tick > ?2 ORDER BY tick, number";
+        let mut statement = self.connection.prepare_cached(sql).map_err(failed("read the inputs"))?;
+        let mut rows = statement.query([run, after.cast_signed()]).map_err(failed("read the inputs"))?;
+        let mut inputs: Vec<RecordedInput> = Vec::new();
+        loop {
+            let row = match rows.next() {
+                Ok(Some(row)) => row,
+                Ok(None) => return Ok((inputs, None)),
+                Err(_) => {
+                    // The rest cannot even be counted; the tick of the last good one may have had more.
+                    let damaged = inputs.last().map_or(after + 1, |input| input.tick);
+                    return Ok((inputs, Some(damaged)));
+                }
+            };
+            let tick = unsigned(row, 0).map_err(failed("read the inputs"))?;
+            let read = || -> rusqlite::Result<_> { Ok((row.get::<_, String>(1)?, row.get::<_, String>(2)?)) };
+            match read() {
+                Ok((kind, data)) if serde_json::from_str::<serde::de::IgnoredAny>(&data).is_ok() => {
+                    inputs.push(RecordedInput { tick, kind, data });
+                }
+                _ => return Ok((inputs, Some(tick))),
+            }
+        }
+    }
+
+    /// A run whose last tick is not beyond what was recorded, as damage may say.
+    pub(super) fn bounded(&self, mut run: RunInfo) -> Result<RunInfo, StoreError> {
+        let (first, end) = self.seqs_of(&run.id)?;
+        let sql = "WITH this AS (SELECT number FROM runs WHERE id = ?1) \
+                   SELECT max(tick) FROM ( \
+                       SELECT max(tick) AS tick FROM inputs WHERE run = (SELECT number FROM this) \
+                       UNION ALL SELECT max(tick) FROM hashes WHERE run = (SELECT number FROM this) \
+                       UNION ALL SELECT max(tick) FROM snapshots WHERE run = (SELECT number FROM this) \
+                       UNION ALL SELECT * FROM (SELECT tick FROM events WHERE seq >= ?2 AND seq < ?3 \
+                                                ORDER BY seq DESC LIMIT 1))";
+        let newest = self
+            .connection
+            .query_row(sql, rusqlite::params![&*run.id, first, end], |row| row.get::<_, Option<i64>>(0))
+            .map_err(StoreError::while_doing("read the end of a run"))?;
+        let newest = newest.and_then(|tick| u64::try_from(tick).ok()).unwrap_or(0).max(run.first_tick);
+        if run.last_tick < newest || run.last_tick > newest.saturating_add(QUIET_TICKS_AT_MOST) {
+            run.last_tick = newest;
+        }
+        Ok(run)
+    }
+
+    /// Whether a column is there: a database that was set aside may have an older format.
+    pub(super) fn has_column(&self, table: &str, column: &str) -> bool {
+        let sql = "SELECT count(*) FROM pragma_table_info(?1) WHERE name = ?2";
+        self.connection.query_row(sql, [table, column], |row| row.get::<_, i64>(0)).is_ok_and(|count| count > 0)
+    }
+
+    pub(super) fn check(&self, kept: Option<i64>, found: i64, what: &str) -> Result<(), StoreError> {
+        if kept.is_none_or(|kept| kept == found) {
+            return Ok(());
+        }
+        Err(StoreError::Damaged { path: self.path.clone(), what: format!("{what} is not what was written") })
+    }
+
+    /// What brings a scene's room back to where its newest run was recorded to, whether that was ended or cut
+    /// off; `None` if the scene was never opened.
+    pub fn reopen(&self, scene: &str) -> Result<Option<Reopening>, StoreError> {
+        self.ways_back(scene)?.first().map(|way| self.go_back(way)).transpose()
+    }
+}

@@ -1,0 +1,141 @@
+//! What of a damaged history a room can go on from.
+
+use rusqlite::Connection;
+
+use super::super::db;
+use super::*;
+use crate::store::{ReopenFrom, StoreError};
+
+/// A room with a snapshot at ticks 4 and 8, cut off at 12.
+fn cut_off() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = store(dir.path());
+    store.start_run(run_start("r-1", 1, 0)).unwrap();
+    for n in 1..=12 {
+        store.send_tick(tick("r-1", n, n)).unwrap();
+        if n == 4 || n == 8 {
+            store.save_snapshot(snapshot("r-1", n, n + 1)).unwrap();
+        }
+    }
+    drop(store);
+    dir
+}
+
+fn damage(dir: &tempfile::TempDir, sql: &str) -> Reader {
+    Connection::open(db::path_in(dir.path())).unwrap().execute_batch(sql).unwrap();
+    Reader::open(dir.path()).unwrap()
+}
+
+/// The tick of each point that can be used, the best first; 0 for the start of the run.
+fn usable(reader: &Reader) -> Vec<u64> {
+    let ways = reader.ways_back("studio").unwrap();
+    let read = ways.iter().filter_map(|way| reader.go_back(way).ok());
+    read.map(|reopening| match reopening.from {
+        ReopenFrom::Snapshot(snapshot) => snapshot.tick,
+        ReopenFrom::Start(_) => 0,
+    })
+    .collect()
+}
+
+#[test]
+fn a_snapshot_that_is_not_what_was_written_is_passed_over() {
+    let dir = cut_off();
+    assert_eq!(usable(&Reader::open(dir.path()).unwrap()), [8, 4, 0]);
+    for (sql, expected) in [
+        ("UPDATE snapshots SET sections = replace(sections, 'ü', 'u') WHERE tick = 8", &[4, 0][..]),
+        ("UPDATE snapshots SET tick = -5 WHERE tick = 8", &[4, 0]),
+        ("UPDATE snapshots SET files = '{' WHERE tick = 4", &[0]),
+        ("UPDATE run_starts SET start = '{\"from\":7}'", &[]),
+    ] {
+        assert_eq!(usable(&damage(&dir, sql)), expected, "{sql}");
+    }
+}
+
+#[test]
+fn what_came_in_is_used_up_to_the_first_damage() {
+    let dir = cut_off();
+    let reader = damage(&dir, "UPDATE inputs SET data = CAST(x'22ff22' AS TEXT) WHERE tick = 11");
+    let reopening = reader.reopen("studio").unwrap().unwrap();
+    let ticks: Vec<u64> = reopening.inputs.iter().map(|input| input.tick).collect();
+    assert_eq!((ticks, reopening.last_tick, reopening.run.last_tick), (vec![9, 10], 10, 12));
+    let reader = damage(&dir, "UPDATE inputs SET data = '\"half' WHERE tick = 9");
+    assert_eq!(reader.reopen("studio").unwrap().unwrap().last_tick, 8);
+}
+
+#[test]
+fn a_last_tick_is_believed_as_far_as_anything_was_recorded() {
+    for wrong in ["9223372036854775807", "-5", "50000000", "3"] {
+        let dir = cut_off();
+        let reader = damage(&dir, &format!("UPDATE runs SET last_tick = {wrong}"));
+        assert_eq!(reader.run("r-1").unwrap().last_tick, 12, "{wrong}");
+        assert_eq!(reader.reopen("studio").unwrap().unwrap().last_tick, 12, "{wrong}");
+    }
+    let dir = cut_off();
+    let quiet = damage(&dir, "UPDATE runs SET last_tick = 900");
+    assert_eq!(quiet.run("r-1").unwrap().last_tick, 900, "a room may be quiet for a while");
+}
+
+#[test]
+fn a_number_beyond_all_numbers_is_damage_and_not_gone_on_from() {
+    let dir = cut_off();
+    drop(damage(&dir, "UPDATE numbers SET reserved = 9223372036854775807"));
+    let (store, problems) = Store::open(dir.path()).unwrap();
+    assert!(problems[0].what.contains("set aside"), "{problems:?}");
+    assert!(store.last_seq_at_open() >= Seq(12), "what follows does not use their numbers again");
+    let aside = Reader::open_aside(store.aside().unwrap()).unwrap();
+    assert_eq!(usable(&aside), [8, 4, 0]);
+}
+
+#[test]
+fn an_ended_run_is_followed_without_a_gap_and_a_cut_off_one_above_all_it_may_have_shown() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut first = store(dir.path());
+    first.start_run(run_start("r-1", 1, 0)).unwrap();
+    first.flush().unwrap();
+    assert!(first.may_show(Seq(5_000)) && !first.may_show(Seq(50_000)));
+    first.keep_tick(tick("r-1", 1, 1));
+    first.end_run("done").unwrap();
+    drop(first);
+    let mut second = store(dir.path());
+    assert_eq!(second.last_seq_at_open(), Seq(1));
+    second.start_run(run_start("r-2", 2, 1)).unwrap();
+    second.flush().unwrap();
+    // A tick with more records than were reserved: none is shown before its number is.
+    let many = (2..60_002).map(|seq| event("r-2", seq, 2)).collect();
+    second.keep_tick(TickRecord { tick: 2, events: many, inputs: Vec::new() });
+    assert!(second.wait_to_show(Seq(60_001), std::time::Duration::from_secs(20)));
+    drop(second);
+    assert!(store(dir.path()).last_seq_at_open() > Seq(60_001));
+}
+
+#[test]
+fn what_cannot_be_written_at_the_end_is_counted_and_closing_takes_no_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = store(dir.path());
+    store.start_run(run_start("r-1", 1, 0)).unwrap();
+    store.send_tick(tick("r-1", 1, 1)).unwrap();
+    store.flush().unwrap();
+    let beside = Connection::open(db::path_in(dir.path())).unwrap();
+    beside.execute_batch("ALTER TABLE events RENAME TO hidden").unwrap();
+    for n in 2..=9 {
+        store.keep_tick(tick("r-1", n, n));
+    }
+    let began = std::time::Instant::now();
+    let _in_trouble = store.end_run("done").and_then(|()| store.flush());
+    let lost = store.close().unwrap_err();
+    assert!(began.elapsed() < std::time::Duration::from_secs(8), "{:?}", began.elapsed());
+    assert!(matches!(lost, StoreError::Lost { events: 8, tick: Some(1), .. }), "{lost}");
+    assert!(lost.to_string().contains("goes on from tick 1"), "{lost}");
+    beside.execute_batch("ALTER TABLE hidden RENAME TO events").unwrap();
+    let reader = Reader::open(dir.path()).unwrap();
+    assert_eq!((seqs(&reader, None), reader.run("r-1").unwrap().last_tick), (vec![1], 1));
+}
+
+#[test]
+fn numbers_go_on_above_those_of_a_history_that_was_set_aside() {
+    let dir = cut_off();
+    let aside = crate::store::put_away(dir.path()).unwrap();
+    let (store, problems) = Store::open_in_place_of(dir.path(), Some(&aside)).unwrap();
+    assert!(store.last_seq_at_open() > Seq(12), "{problems:?}");
+    assert_eq!(store.aside(), Some(&*aside));
+}

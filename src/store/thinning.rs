@@ -1,0 +1,113 @@
+//! Keeps the history bounded: what is oldest is thrown away, a little at a time, and never what a room needs to go on.
+
+use std::time::Duration;
+
+use bevy::ecs::resource::Resource;
+use rusqlite::{Connection, TransactionBehavior, params};
+use serde::{Deserialize, Serialize};
+
+use super::error::StoreError;
+
+/// How often is looked whether something is too old, in wall-clock time.
+pub(super) const THIN_EVERY: Duration = Duration::from_secs(60);
+/// One transaction takes so many rows of a kind away, so that nothing waits for it.
+const ROWS_AT_ONCE: i64 = 2_000;
+
+/// How much of what happened is kept. What a room needs to go on is kept in any case: the newest run of each scene, its
+/// snapshots, and what came in since.
+#[derive(Resource, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HistoryLimits {
+    /// The newest records of the event log.
+    pub events_kept: u64,
+    /// The newest inputs: with what a run began with, they replay it.
+    pub inputs_kept: u64,
+    /// Of so many of the newest runs, what they began with is kept: a whole world each.
+    pub replayable_runs: u64,
+    /// The newest hashes of the world, which replays compare with.
+    pub hashes_kept: u64,
+    /// The newest versions of all files together; the newest of each file that is there is kept in any case.
+    pub versions_kept: u64,
+}
+
+impl Default for HistoryLimits {
+    fn default() -> Self {
+        Self {
+            events_kept: 1_000_000,
+            inputs_kept: 500_000,
+            replayable_runs: 50,
+            hashes_kept: 200_000,
+            versions_kept: 100_000,
+        }
+    }
+}
+
+/// Inputs that a room needs to go on: those of the newest run of each scene since its older snapshot, or all of them
+/// where it has none.
+const NEEDED_RUNS: &str = "SELECT max(number) FROM runs GROUP BY scene";
+
+/// Takes away what is too old, at most so many rows of each kind; says whether there is more.
+pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Result<bool, StoreError> {
+    let failed = StoreError::while_doing;
+    let transaction = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(failed("begin to thin the history"))?;
+    let mut more = false;
+    let kept = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    let run = |sql: &str, values: &[i64]| {
+        let mut statement = transaction.prepare_cached(sql).map_err(failed("thin the history"))?;
+        statement.execute(rusqlite::params_from_iter(values)).map_err(failed("thin the history"))
+    };
+
+    let events = "DELETE FROM events WHERE seq IN \
+                  (SELECT seq FROM events WHERE seq <= (SELECT max(seq) FROM events) - ?1 ORDER BY seq LIMIT ?2)";
+    more |= run(events, &[kept(limits.events_kept.max(1)), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
+
+    let old_inputs = format!(
+        "SELECT rowid FROM inputs AS input WHERE rowid <= (SELECT max(rowid) FROM inputs) - ?1 \
+         AND (run NOT IN ({NEEDED_RUNS}) OR tick <= coalesce( \
+             (SELECT min(tick) FROM snapshots WHERE snapshots.run = input.run), -1)) \
+         ORDER BY rowid LIMIT ?2"
+    );
+    // A run of which something is gone cannot be replayed any more, and says so.
+    let mark = format!(
+        "UPDATE runs SET thinned = 1 WHERE thinned = 0 AND number IN \
+         (SELECT run FROM inputs WHERE rowid IN ({old_inputs}))"
+    );
+    let values = [kept(limits.inputs_kept), ROWS_AT_ONCE];
+    run(&mark, &values)?;
+    more |= run(&format!("DELETE FROM inputs WHERE rowid IN ({old_inputs})"), &values)? as i64 == ROWS_AT_ONCE;
+
+    let old_starts = format!(
+        "SELECT run FROM run_starts WHERE run NOT IN ({NEEDED_RUNS}) \
+         AND run NOT IN (SELECT number FROM runs ORDER BY number DESC LIMIT ?1) ORDER BY run LIMIT 20"
+    );
+    let values = [kept(limits.replayable_runs)];
+    run(&format!("UPDATE runs SET thinned = 1 WHERE number IN ({old_starts})"), &values)?;
+    more |= run(&format!("DELETE FROM run_starts WHERE run IN ({old_starts})"), &values)? == 20;
+    // Without its beginning, nothing else of a run is of use to a replay.
+    let orphans = format!(
+        "SELECT rowid FROM inputs WHERE run IN (SELECT number FROM runs WHERE thinned = 1) \
+         AND run NOT IN (SELECT run FROM run_starts) AND run NOT IN ({NEEDED_RUNS}) LIMIT ?1"
+    );
+    more |= run(&format!("DELETE FROM inputs WHERE rowid IN ({orphans})"), &[ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
+
+    let hashes = "DELETE FROM hashes WHERE rowid IN (SELECT rowid FROM hashes WHERE rowid <= \
+                  (SELECT max(rowid) FROM hashes) - ?1 ORDER BY rowid LIMIT ?2)";
+    more |= run(hashes, &[kept(limits.hashes_kept), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
+
+    let versions = "DELETE FROM file_versions WHERE rowid IN \
+                    (SELECT version.rowid FROM file_versions AS version JOIN files ON files.number = version.file \
+                     WHERE version.rowid <= (SELECT max(rowid) FROM file_versions) - ?1 \
+                     AND NOT (files.state = 'there' AND version.number = files.newest) \
+                     ORDER BY version.rowid LIMIT ?2)";
+    more |= run(versions, &[kept(limits.versions_kept.max(1)), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
+
+    // What another file was renamed over is found by its versions only.
+    run("DELETE FROM files WHERE state = 'displaced' AND number NOT IN (SELECT file FROM file_versions)", &[])?;
+    transaction
+        .execute("DELETE FROM enclosures WHERE seq < (SELECT min(seq) FROM events)", params![])
+        .map_err(failed("thin the history"))?;
+    transaction.commit().map_err(failed("thin the history"))?;
+    Ok(more)
+}

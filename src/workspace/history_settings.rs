@@ -1,0 +1,17 @@
+//! How much of the history is kept, as `settings.yaml` says it under `history:`, told to whoever keeps it.
+
+use bevy::ecs::prelude::*;
+
+use super::settings::SettingsSection;
+use crate::store::{HistoryLimits, Store};
+
+impl SettingsSection for HistoryLimits {
+    const NAME: &'static str = "history";
+}
+
+/// Tells the store whenever the numbers are others. Nothing in the room depends on it.
+pub(super) fn tell_limits(limits: Res<HistoryLimits>, store: Option<ResMut<Store>>, mut is_due: Local<bool>) {
+    *is_due |= limits.is_changed();
+    let Some(mut store) = store.filter(|_| *is_due) else { return };
+    *is_due = !store.set_limits(limits.clone());
+}

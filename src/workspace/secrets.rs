@@ -1,0 +1,293 @@
+//! What may hold a person's secrets: by the name of a file, and by what stands in it. One rule for everything that
+//! leaves a workspace or comes into one.
+
+use std::io::{self, Read};
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
+
+use super::layout;
+use crate::base::spelling::folded;
+
+/// Hidden files that hold no secrets by custom and that a person would miss; all others stay behind.
+const HARMLESS_HIDDEN: [&str; 7] =
+    [".gitignore", ".gitattributes", ".gitmodules", ".gitkeep", ".keep", ".editorconfig", ".github"];
+/// Endings of files that hold keys and certificates with keys.
+const KEY_ENDINGS: [&str; 20] = [
+    "agekey", "env", "jks", "jwk", "jwks", "kdb", "kdbx", "key", "keychain", "keystore", "keytab", "ovpn", "p12", "p8",
+    "pem", "pfx", "pkcs12", "ppk", "tfstate", "wallet",
+];
+/// Endings of files that hold data rather than words: in these a telling name is believed.
+const DATA_ENDINGS: [&str; 14] =
+    ["", "cfg", "conf", "config", "csv", "ini", "json", "properties", "text", "toml", "txt", "xml", "yaml", "yml"];
+/// What editors and people put behind a name when they keep the file as it was.
+const COPY_ENDINGS: [&str; 9] = [".bak", ".backup", ".copy", ".old", ".orig", ".save", ".swp", ".tmp", "~"];
+/// Words that tell of secrets, alone in a name or one of its words.
+const TELLING_WORDS: [&str; 16] = [
+    "apikey",
+    "apikeys",
+    "credential",
+    "credentials",
+    "creds",
+    "htpasswd",
+    "kubeconfig",
+    "netrc",
+    "passphrase",
+    "passwd",
+    "password",
+    "passwords",
+    "pgpass",
+    "secret",
+    "secrets",
+    "serviceaccount",
+];
+/// Two words that tell of secrets together.
+const TELLING_PAIRS: [(&str, &str); 9] = [
+    ("access", "key"),
+    ("access", "keys"),
+    ("api", "key"),
+    ("api", "keys"),
+    ("auth", "token"),
+    ("client", "secret"),
+    ("master", "key"),
+    ("private", "key"),
+    ("service", "account"),
+];
+/// Whole names, without ending, that tell of secrets.
+const TELLING_NAMES: [&str; 7] = ["auth", "keyring", "keys", "secring", "token", "tokens", "vault-token"];
+/// The kinds of private key that ssh writes, behind `id_`.
+const SSH_KEYS: [&str; 6] = ["id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "id_rsa"];
+
+/// Why a file stays behind by its name alone; `path` is relative to the workspace.
+pub fn told_by_name(path: &str) -> Option<&'static str> {
+    let path = folded(path);
+    let parts: Vec<&str> = path.split('/').collect();
+    let (name, folders) = parts.split_last()?;
+    if parts.iter().any(|part| part.starts_with('.') && !HARMLESS_HIDDEN.contains(part)) {
+        return Some("hidden files and folders may hold secrets");
+    }
+    if folders.iter().any(|folder| matches!(*folder, "secrets" | "credentials" | "_netrc")) {
+        return Some("its folder is named after secrets");
+    }
+    // Agents, scenes, boards and sessions are known for what they are, whatever they are about.
+    let is_known = layout::matters(&path) || path.starts_with("sessions/");
+    (!is_known && is_telling(name)).then_some("its name tells of secrets")
+}
+
+fn is_telling(name: &str) -> bool {
+    let mut name = name.trim_matches(['#', '_']);
+    while let Some(kept) = COPY_ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)) {
+        name = kept;
+    }
+    if name.ends_with("_history") || name.ends_with("_hist") {
+        return true;
+    }
+    let (stem, ending) = name
+        .split_once('.')
+        .map_or((name, ""), |(stem, _)| (stem, name.rsplit_once('.').map_or("", |(_, ending)| ending)));
+    if SSH_KEYS.contains(&stem) && ending != "pub" {
+        return true;
+    }
+    // `app.env.local` is as much a list of keys as `app.env`.
+    if name.split('.').skip(1).any(|part| KEY_ENDINGS.contains(&part) && (part == "env" || part == ending)) {
+        return true;
+    }
+    let words: Vec<&str> = name
+        .strip_suffix(ending)
+        .unwrap_or(name)
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
+    let is_pair = |pair: &[&str]| TELLING_PAIRS.iter().any(|(one, two)| pair == [*one, *two]);
+    let by_words = words.iter().any(|word| TELLING_WORDS.contains(word)) || words.windows(2).any(is_pair);
+    // A text about secrets is no secret, unless that is all its name says.
+    let is_only_that = words.len() == 1 && words.iter().all(|word| TELLING_WORDS.contains(word));
+    let is_data = DATA_ENDINGS.contains(&ending);
+    (is_data && (by_words || TELLING_NAMES.contains(&stem) || words.last() == Some(&"token"))) || is_only_that
+}
+
+/// What private keys and the keys of well-known services look like.
+static KEY_SHAPES: LazyLock<Regex> = LazyLock::new(|| {
+    let shapes = [
+        r"-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY",
+        r"PuTTY-User-Key-File-\d",
+        r"AGE-SECRET-KEY-1[A-Z0-9]{20}",
+        r"\b(?:sk|rk|pk)_live_[A-Za-z0-9]{16}",
+        r"\bsk-(?:proj-|ant-|or-|svcacct-)[A-Za-z0-9_-]{16}",
+        r"\bsk-[A-Za-z0-9]{20}",
+        r"\bAIza[A-Za-z0-9_-]{35}",
+        r"\bgh[opsru]_[A-Za-z0-9]{30}",
+        r"\bgithub_pat_[A-Za-z0-9_]{22}",
+        r"\bglpat-[A-Za-z0-9_-]{20}",
+        r"\bxox[abeoprs]-[A-Za-z0-9-]{10}",
+        r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
+        r"\b(?:gsk_|xai-)[A-Za-z0-9]{20}",
+        r"\bhf_[A-Za-z0-9]{30}",
+        r"\bnpm_[A-Za-z0-9]{36}",
+        r"\bpypi-AgEI[A-Za-z0-9_-]{20}",
+        r"\bdckr_pat_[A-Za-z0-9_-]{20}",
+        r"\bya29\.[A-Za-z0-9_-]{20}",
+        r"\bSG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16}",
+        r"\bhvs\.[A-Za-z0-9_-]{20}",
+    ];
+    Regex::new(&format!("(?-u:{})", shapes.join("|"))).expect("the shapes are expressions")
+});
+/// Longer than anything that the shapes match.
+const SHAPE_BYTES_AT_MOST: usize = 128;
+/// So much of a file is looked at in one piece.
+const PIECE_BYTES: usize = 256 * 1024;
+
+/// Whether a text holds what looks like a private key, or like the key of a well-known service.
+pub fn holds_key(text: &[u8]) -> bool {
+    KEY_SHAPES.is_match(text)
+}
+
+/// The same of everything that can be read from somewhere, piece by piece.
+pub fn reads_key(from: &mut impl Read) -> io::Result<bool> {
+    let mut piece = Vec::with_capacity(PIECE_BYTES + SHAPE_BYTES_AT_MOST);
+    loop {
+        let read = from.by_ref().take(PIECE_BYTES as u64).read_to_end(&mut piece)?;
+        if holds_key(&piece) {
+            return Ok(true);
+        }
+        if read == 0 {
+            return Ok(false);
+        }
+        // What a key began with may stand at the end.
+        let kept = piece.len().saturating_sub(SHAPE_BYTES_AT_MOST);
+        piece.drain(..kept);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_tell_of_secrets_are_known() {
+        for path in [
+            "keys.env",
+            ".env",
+            ".envrc",
+            ".env~",
+            ".env.local",
+            "app.env",
+            "app.env.local",
+            "keys.env.bak",
+            "keys.env~",
+            "#keys.env#",
+            ".pgpass",
+            "pgpass",
+            ".kube/config",
+            ".vault-token",
+            "vault-token",
+            ".htpasswd",
+            "htpasswd",
+            ".bash_history",
+            ".python_history",
+            "zsh_history",
+            ".config/gh/hosts.yml",
+            "id_rsa",
+            "ID_RSA",
+            "ssh/id_ed25519",
+            "id_rsa.bak",
+            "server.pem",
+            "deploy/server.key",
+            "store.p12",
+            "store.jks",
+            "passwords.kdbx",
+            "credentials",
+            "credentials.json",
+            "aws/credentials.csv",
+            "secrets.json",
+            "prod-secrets.yaml",
+            "secrets/any.md",
+            "secret.txt",
+            "token.txt",
+            "tokens.json",
+            "github_token.txt",
+            "github-token",
+            "openai_api_key.txt",
+            "apikey.txt",
+            "passwords.txt",
+            "passwords.md",
+            "client_secret_123.json",
+            "service-account.json",
+            "my_private_key.txt",
+            "auth.json",
+            "keys.json",
+            "_netrc",
+            "kubeconfig",
+            "terraform.tfstate",
+            "artifacts/.hidden/plan.md",
+            "a/.aws/config",
+        ] {
+            assert!(told_by_name(path).is_some(), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_a_person_would_miss_is_no_secret_by_its_name() {
+        for path in [
+            "settings.yaml",
+            "agents/secret-keeper.md",
+            "scenes/secret-garden.yaml",
+            "boards/passwords.md",
+            "id_rsa.pub",
+            "artifacts/plan.md",
+            "artifacts/token-budget.md",
+            "artifacts/password-policy.md",
+            "artifacts/api-key-rotation.md",
+            "artifacts/history.md",
+            "artifacts/company_history.md",
+            "artifacts/design.css",
+            "artifacts/keyboard.json",
+            "memory/environment.md",
+            "sessions/token/1.session.yaml",
+            "artifacts/monkey.txt",
+            "tasks/work.task.md",
+            ".gitignore",
+            ".github/workflows/ci.yml",
+            "artifacts/secretary.json",
+            "artifacts/author.json",
+            "tokens.css",
+        ] {
+            assert_eq!(told_by_name(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn keys_are_known_by_what_they_look_like() {
+        for text in [
+            format!("-----BEGIN OPENSSH {} KEY-----", "PRIVATE"),
+            format!("-----BEGIN {} KEY-----", "PRIVATE"),
+            format!("x\n-----BEGIN PGP {} KEY BLOCK-----", "PRIVATE"),
+            format!("key: sk-{}", "a1B2c3D4e5F6g7H8i9J0k"),
+            format!("sk-ant-{}", "api03-a1B2c3D4e5F6g7H8"),
+            format!("AIza{}", "SyA1234567890123456789012345678901234"),
+            format!("token=ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5"),
+            format!("AKIA{}", "ABCDEFGHIJKLMNOP"),
+        ] {
+            assert!(holds_key(text.as_bytes()), "{text}");
+        }
+        for text in [
+            "-----BEGIN CERTIFICATE-----",
+            "-----BEGIN PUBLIC KEY-----",
+            "a task-management-system-for-everyone",
+            "sk-learn and risk-free-thinking-about-everything",
+            "write your key (sk-...) into keys.env",
+        ] {
+            assert!(!holds_key(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_found_wherever_it_stands_in_a_long_file() {
+        let key = format!("sk-{}", "a1B2c3D4e5F6g7H8i9J0k");
+        for before in [0, PIECE_BYTES - 10, PIECE_BYTES, 3 * PIECE_BYTES - 1] {
+            let text = format!("{} {key}\n{}", " ".repeat(before), "x ".repeat(PIECE_BYTES));
+            assert!(reads_key(&mut text.as_bytes()).expect("it is in memory"), "{before}");
+        }
+        assert!(!reads_key(&mut "x ".repeat(PIECE_BYTES).as_bytes()).expect("it is in memory"));
+    }
+}

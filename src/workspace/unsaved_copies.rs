@@ -1,0 +1,100 @@
+//! Texts that lost their place: kept in `.workshop/unsaved`, where a person can find them.
+
+use std::io;
+
+use crate::safe_fs::{self, Folder};
+
+/// The folder, below `.workshop`.
+const FOLDER: &str = "unsaved";
+/// The same as a person reads it.
+pub(super) const PLACE: &str = ".workshop/unsaved";
+
+fn folder(root: &Folder) -> io::Result<Folder> {
+    safe_fs::open_own_folder(&safe_fs::open_own_folder(root, ".workshop")?, FOLDER)
+}
+
+/// A name for the copy of a file: its path with `_` for `/`; the next number where there is one already.
+fn names(path: &str) -> impl Iterator<Item = String> {
+    let flat = path.replace('/', "_");
+    (1..1000).map(move |number| match (number, flat.rsplit_once('.')) {
+        (1, _) => flat.clone(),
+        (_, Some((stem, ending))) => format!("{stem}-{number}.{ending}"),
+        (_, None) => format!("{flat}-{number}"),
+    })
+}
+
+fn no_name() -> io::Error {
+    io::Error::new(io::ErrorKind::AlreadyExists, format!("{PLACE} holds a thousand copies of it already"))
+}
+
+/// Keeps a text apart, unless it is there already; says where, relative to the workspace.
+pub(super) fn keep_text(root: &Folder, path: &str, text: &str) -> io::Result<String> {
+    let folder = folder(root)?;
+    let hash = Some(crate::base::hash::content_hash(text.as_bytes()));
+    for name in names(path) {
+        if safe_fs::hash_of(&folder, &name)? == hash {
+            return Ok(format!("{PLACE}/{name}"));
+        }
+        if folder.look(&name).is_ok() {
+            continue;
+        }
+        let beside = safe_fs::name_beside(&name);
+        safe_fs::write_beside(&folder, &beside, text.as_bytes(), None)?;
+        folder.move_new(&beside, &folder, &name)?;
+        folder.sync()?;
+        return Ok(format!("{PLACE}/{name}"));
+    }
+    Err(no_name())
+}
+
+/// Moves a file there from where it lies; says where it is now, relative to the workspace.
+pub(super) fn keep_file(root: &Folder, from: &Folder, name: &str, path: &str) -> io::Result<String> {
+    let folder = folder(root)?;
+    for free in names(path) {
+        match from.move_new(name, &folder, &free) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            moved => {
+                moved?;
+                folder.sync()?;
+                return Ok(format!("{PLACE}/{free}"));
+            }
+        }
+    }
+    Err(no_name())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn copies_are_kept_once_and_never_written_over() {
+        let made = tempfile::tempdir().expect("a temporary folder can be made");
+        let root = Folder::open(made.path()).expect("it is there");
+        let keep = |text: &str| keep_text(&root, "boards/a.md", text).expect("it can be kept");
+        assert_eq!(
+            [keep("one"), keep("two"), keep("one")].join(" "),
+            ".workshop/unsaved/boards_a.md .workshop/unsaved/boards_a-2.md .workshop/unsaved/boards_a.md"
+        );
+        fs::write(made.path().join("hidden"), "three").expect("files can be written");
+        assert_eq!(
+            keep_file(&root, &root, "hidden", "boards/a.md").expect("it can be moved"),
+            ".workshop/unsaved/boards_a-3.md"
+        );
+        let text = fs::read_to_string(made.path().join(".workshop/unsaved/boards_a-3.md"));
+        assert_eq!(text.expect("it is there"), "three");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_kept_behind_a_link() {
+        let (made, elsewhere) = (tempfile::tempdir(), tempfile::tempdir());
+        let (made, elsewhere) = (made.expect("folders can be made"), elsewhere.expect("folders can be made"));
+        std::os::unix::fs::symlink(elsewhere.path(), made.path().join(".workshop")).expect("links can be made");
+        let root = Folder::open(made.path()).expect("it is there");
+        assert!(keep_text(&root, "boards/a.md", "one").is_err());
+        assert_eq!(fs::read_dir(elsewhere.path()).expect("it is there").count(), 0);
+    }
+}

@@ -1,0 +1,180 @@
+//! The program's own records, `sessions/`: how many are kept, and what they say of work while no room is open.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
+
+use bevy::ecs::prelude::*;
+
+use super::desk::Desk;
+use super::order::FileOrder;
+use super::path::WorkspacePath;
+use super::resolve::{Root, beside_name};
+use super::room::FileLine;
+
+/// Where the records lie.
+pub(super) const RECORDS: &str = "sessions/";
+/// So much of a record is looked at first: it says at its head whether its work is over.
+const STATUS_BYTES: u64 = 4 * 1024;
+/// So much where its work is not over: the task stands there, too.
+const HEAD_BYTES: u64 = 192 * 1024;
+/// No record is longer when it is read whole.
+const RECORD_BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
+/// So many records at most are looked at in one search for those that may go.
+const LOOKED_AT: usize = 200;
+/// How long the last records of a room may take to be handed over.
+const HAND_OVER_AT_MOST: Duration = Duration::from_secs(10);
+
+/// The beginning of a record.
+#[derive(Clone, Debug)]
+pub struct RecordHead {
+    /// Its normalised path.
+    pub path: String,
+    /// Its text, or as much of it as is looked at.
+    pub head: String,
+    /// When it was last written.
+    pub modified: Option<SystemTime>,
+}
+
+/// What a record says of its work: the word behind `status:`.
+pub fn record_status(head: &str) -> Option<&str> {
+    let of_work = head.lines().take_while(|line| !line.starts_with("messages:"));
+    of_work.into_iter().find_map(|line| line.strip_prefix("status: ")).map(str::trim)
+}
+
+/// Whether that is work that is not over.
+pub fn is_unfinished(status: &str) -> bool {
+    matches!(status, "queued" | "running" | "waiting")
+}
+
+/// The number of the piece of work in a record's name: `sessions/ada.act-7.session.yaml`.
+pub fn record_number(path: &str) -> Option<u64> {
+    let name = path.strip_suffix(".session.yaml")?;
+    name.rsplit_once(".act-")?.1.parse().ok()
+}
+
+/// The beginnings of all records in a workspace that can be read, in order of their names. No link is followed.
+pub fn record_heads(workspace: &Path) -> Vec<RecordHead> {
+    let Ok(root) = Root::open(workspace) else { return Vec::new() };
+    let Ok(folder) = root.folder().child(RECORDS.trim_end_matches('/')) else { return Vec::new() };
+    let mut names: Vec<String> = folder.entries().unwrap_or_default().into_iter().map(|(name, _)| name).collect();
+    names.retain(|name| record_number(name).is_some());
+    names.sort_unstable();
+    let heads = names.into_iter().filter_map(|name| {
+        let path = WorkspacePath::new(&format!("{RECORDS}{name}")).ok()?;
+        let (file, modified) = root.open_record(&path).ok()?;
+        Some(RecordHead { head: head_of(file)?, path: path.as_str().to_owned(), modified })
+    });
+    heads.collect()
+}
+
+fn head_of(mut file: File) -> Option<String> {
+    let mut bytes = Vec::new();
+    file.by_ref().take(STATUS_BYTES).read_to_end(&mut bytes).ok()?;
+    let is_over = record_status(&String::from_utf8_lossy(&bytes)).is_some_and(|status| !is_unfinished(status));
+    if !is_over {
+        file.take(HEAD_BYTES - STATUS_BYTES).read_to_end(&mut bytes).ok()?;
+    }
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Changes what a record says, while no room is open.
+pub fn change_record(workspace: &Path, path: &str, change: impl FnOnce(&str) -> String) -> io::Result<()> {
+    let odd = |why: String| io::Error::other(why);
+    let normal = WorkspacePath::new(path).map_err(|refusal| odd(refusal.to_string()))?;
+    let root = Root::open(workspace)?;
+    let (text, _) = root.read(&normal, RECORD_BYTES_AT_MOST).map_err(|trouble| odd(trouble.words(path)))?;
+    let beside = beside_name(path);
+    let written = root.write_beside(&normal, &beside, &change(&text));
+    written.and_then(|()| root.put_over(&normal, &beside)).map_err(|trouble| odd(trouble.words(path)))
+}
+
+/// Hands the last records of a room to whoever has its files, before it is closed. `false` if some could not be
+/// handed over.
+pub fn hand_over(world: &mut World, records: Vec<FileOrder>) -> bool {
+    let line = world.resource::<FileLine>();
+    let Some(desk) = line.desk() else { return true };
+    let until = Instant::now() + HAND_OVER_AT_MOST;
+    for mut record in records {
+        while let Err(refused) = desk.send(record) {
+            if desk.is_dead() || Instant::now() >= until {
+                return false;
+            }
+            record = *refused;
+            // Nobody waits for answers any more; taking them makes room.
+            while desk.try_next().is_some() {}
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+    true
+}
+
+impl Desk {
+    /// How many files there are, and how many bytes, without the program's own records: what agents' limits count.
+    pub(super) fn used(&self) -> (usize, u64) {
+        let records = self.index.under(RECORDS);
+        let (count, bytes) = records.fold((0, 0_u64), |(count, bytes), path| {
+            (count + 1, bytes.saturating_add(self.index.get(path).map_or(0, |entry| entry.size)))
+        });
+        (self.index.count().saturating_sub(count), self.index.total_bytes().saturating_sub(bytes))
+    }
+
+    /// Takes away the oldest records beyond as many as are kept. Never one of work that is not over, or that cannot
+    /// be read.
+    pub(super) fn thin_records(&mut self) {
+        let mut records: Vec<(u64, String)> =
+            self.index.under(RECORDS).filter_map(|path| Some((record_number(path)?, path.to_owned()))).collect();
+        let mut surplus = records.len().saturating_sub(self.limits.sessions_at_most.max(1));
+        records.sort_unstable();
+        for (_, path) in records.into_iter().take(LOOKED_AT) {
+            if surplus == 0 {
+                return;
+            }
+            let Ok(normal) = WorkspacePath::new(&path) else { continue };
+            let head = self.root.open_record(&normal).ok().and_then(|(file, _)| head_of(file));
+            let is_over = head.as_deref().and_then(record_status).is_some_and(|status| !is_unfinished(status));
+            if is_over && self.root.beside(&normal, |folder| Ok(folder.remove(normal.name())?)).is_ok() {
+                self.index.forget(&path);
+                surplus -= 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn record(status: &str, task: &str) -> String {
+        format!("activation: act-7\nagent: ada\nstatus: {status}\ntask: {task}\nmessages:\n- by: room\n  text: x\n")
+    }
+
+    #[test]
+    fn what_a_record_says_of_its_work_is_told_from_what_was_said_in_it() {
+        assert_eq!(record_status(&record("running", "x")), Some("running"));
+        assert_eq!(record_status("agent: ada\nmessages:\nstatus: running\n"), None);
+        assert_eq!(record_number("sessions/ada.act-12.session.yaml"), Some(12));
+        assert_eq!(record_number("sessions/a.act-1.act-9.session.yaml"), Some(9));
+        for other in ["sessions/notes.md", "sessions/ada.session.yaml", "sessions/ada.act-x.session.yaml"] {
+            assert_eq!(record_number(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn records_are_found_and_changed_where_no_room_is_open() {
+        let folder = tempfile::tempdir().expect("there is room");
+        assert!(record_heads(folder.path()).is_empty());
+        fs::create_dir(folder.path().join("sessions")).expect("there is room");
+        let path = "sessions/ada.act-7.session.yaml";
+        fs::write(folder.path().join(path), record("running", "x")).expect("there is room");
+        fs::write(folder.path().join("sessions/notes.md"), "mine").expect("there is room");
+        let heads = record_heads(folder.path());
+        assert_eq!(heads.iter().map(|head| head.path.as_str()).collect::<Vec<_>>(), [path]);
+        assert!(heads[0].modified.is_some());
+        change_record(folder.path(), path, |text| text.replace("running", "dropped")).expect("it is there");
+        assert_eq!(record_status(&record_heads(folder.path())[0].head), Some("dropped"));
+    }
+}

@@ -1,0 +1,218 @@
+//! A workspace whose history is damaged, taken away or in other hands: opening ends soon, says what happened and what
+//! is kept, and whatever can be read is used.
+
+use std::fs;
+use std::path::Path;
+
+use agent_workshop::app::room::{OpenOptions, Room};
+use agent_workshop::base::Problem;
+use agent_workshop::schedule::{Door, SimClock, Speed};
+use agent_workshop::workspace::vfs::{FileCommand, FileOperation};
+use agent_workshop::workspace::{KnownFiles, starter};
+use libtest_mimic::Trial;
+
+use crate::cases;
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        random_damage_never_keeps_a_room_closed,
+        what_of_a_damaged_history_can_be_read_is_used_and_told,
+        a_room_goes_on_where_it_was_after_its_history_was_deleted_under_it,
+        scenes_that_cannot_be_used_are_told,
+        no_file_is_changed_by_what_the_log_does_not_know,
+    ]
+}
+
+fn options(folder: &Path) -> OpenOptions {
+    let provider = Some("offline".to_owned());
+    OpenOptions { folder: folder.to_owned(), provider, ..OpenOptions::default() }
+}
+
+fn run(room: &mut Room, ticks: u64) {
+    let world = room.app.world_mut();
+    world.resource_mut::<SimClock>().speed = Speed::Max;
+    let until = world.resource::<SimClock>().tick() + ticks;
+    let began = std::time::Instant::now();
+    while room.app.world().resource::<SimClock>().tick() < until {
+        room.driver.step(room.app.world_mut());
+        assert!(began.elapsed().as_secs() < 60, "the room stands still: {:?}", room.lost());
+    }
+}
+
+fn tick(room: &Room) -> u64 {
+    room.app.world().resource::<SimClock>().tick()
+}
+
+/// A workspace that has lived for a while, with two snapshots and some ticks after them.
+fn lived(ticks: u64, is_closed: bool) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    starter::init(folder.path()).unwrap();
+    let (mut room, problems) = Room::open(&options(folder.path())).unwrap();
+    assert_eq!(problems, []);
+    run(&mut room, ticks);
+    if is_closed {
+        room.close("done", |_| {}).unwrap();
+    } else {
+        // As a kill leaves it: nothing is ended.
+        let copy = tempfile::tempdir().unwrap();
+        room.app.world_mut().resource_mut::<agent_workshop::store::Store>().flush().unwrap();
+        copy_folder(folder.path(), copy.path());
+        return copy;
+    }
+    folder
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().flatten() {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// A small generator of its own, so that every run damages alike.
+fn next(seed: &mut u64) -> u64 {
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    *seed
+}
+
+fn all(problems: &[Problem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+fn random_damage_never_keeps_a_room_closed() {
+    for is_closed in [true, false] {
+        let whole = lived(2_000, is_closed);
+        for trial in 0..24_u64 {
+            let mut seed = 0x9e37_79b9 + trial * 77 + u64::from(is_closed);
+            let folder = tempfile::tempdir().unwrap();
+            copy_folder(whole.path(), folder.path());
+            let path = folder.path().join(".workshop/workshop.db");
+            let mut bytes = fs::read(&path).unwrap();
+            for _ in 0..1 + next(&mut seed) % 200 {
+                let at = usize::try_from(next(&mut seed)).unwrap() % bytes.len();
+                bytes[at] ^= 1 << (next(&mut seed) % 8);
+            }
+            fs::write(&path, bytes).unwrap();
+            let began = std::time::Instant::now();
+            let opened = Room::open(&options(folder.path()));
+            let (mut room, problems) = opened.unwrap_or_else(|error| panic!("trial {trial}: {error}"));
+            assert!(began.elapsed().as_secs() < 60, "trial {trial} took {:?}", began.elapsed());
+            let told = all(&problems);
+            assert!(!told.contains("nothing in the workspace is lost"), "{told}");
+            if tick(&room) < 1_800 {
+                assert!(!problems.is_empty(), "trial {trial} went back to tick {} without a word", tick(&room));
+            }
+            run(&mut room, 30);
+            if let Err(error) = room.close("done", |_| {}) {
+                panic!("trial {trial} could not be closed: {error}");
+            }
+            let (room, _) =
+                Room::open(&options(folder.path())).unwrap_or_else(|error| panic!("trial {trial}: {error}"));
+            room.close("done", |_| {}).unwrap();
+        }
+    }
+}
+
+fn what_of_a_damaged_history_can_be_read_is_used_and_told() {
+    let folder = lived(2_000, true);
+    let path = folder.path().join(".workshop/workshop.db");
+    // Pages in the middle: more than one, for a page that nothing uses may be anything.
+    let mut bytes = fs::read(&path).unwrap();
+    let (from, to) = (bytes.len() / 3 / 4_096 * 4_096, bytes.len() / 2 / 4_096 * 4_096);
+    bytes[from..to].fill(0xa5);
+    fs::write(&path, bytes).unwrap();
+    let (room, problems) = Room::open(&options(folder.path())).unwrap();
+    let told = all(&problems);
+    assert!(told.contains("set aside as workshop.db.broken-1"), "{told}");
+    assert!(told.contains("goes on from tick") || told.contains("agents begin as the scene file says"), "{told}");
+    assert!(folder.path().join(".workshop/workshop.db.broken-1").exists());
+    let first = room.app.world().resource::<agent_workshop::store::EventLog>().next_seq().0;
+    assert!(first > 100, "numbers go on above those of the damaged history: {first}");
+    room.close("done", |_| {}).unwrap();
+
+    // All of it: what is lost is said.
+    fs::write(&path, "no database at all, and longer than its header ".repeat(100)).unwrap();
+    let (room, problems) = Room::open(&options(folder.path())).unwrap();
+    let told = all(&problems);
+    assert!(told.contains("not finished are lost"), "{told}");
+    assert_eq!(tick(&room), 0);
+    assert!(room.app.world().resource::<KnownFiles>().all().len() > 3, "the files are what they were");
+}
+
+fn a_room_goes_on_where_it_was_after_its_history_was_deleted_under_it() {
+    let folder = lived(300, true);
+    let (mut room, _) = Room::open(&options(folder.path())).unwrap();
+    run(&mut room, 100);
+    fs::remove_dir_all(folder.path().join(".workshop")).unwrap();
+    run(&mut room, 100);
+    assert!(Room::open(&options(folder.path())).is_err(), "the workspace is still open in this room");
+    run(&mut room, 100);
+    let (at, run_before) = (tick(&room), room.run.clone());
+    room.close("done", |_| {}).unwrap();
+    let reader = agent_workshop::store::Reader::open(&folder.path().join(".workshop")).unwrap();
+    assert_eq!(reader.run(&run_before).unwrap().last_tick, at);
+    assert_eq!(reader.runs().unwrap().len(), 2, "nothing of the history is missing");
+    drop(reader);
+    let (room, problems) = Room::open(&options(folder.path())).unwrap();
+    assert_eq!((tick(&room), problems), (at, Vec::new()));
+}
+
+fn scenes_that_cannot_be_used_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    starter::init(folder.path()).unwrap();
+    let scene = folder.path().join(starter::STARTER_SCENE);
+    fs::copy(&scene, folder.path().join("scenes/other.yaml")).unwrap();
+    fs::remove_file(&scene).unwrap();
+    fs::create_dir(&scene).unwrap();
+    let open = |named: Option<&str>| {
+        let options = OpenOptions { scene: named.map(str::to_owned), ..options(folder.path()) };
+        Room::open(&options)
+            .map(|(room, problems)| (room.scene.clone(), all(&problems)))
+            .map_err(|error| error.to_string())
+    };
+    let told = open(Some("studio")).unwrap_err();
+    assert!(told.contains("is a folder where a scene should be"), "{told}");
+    let (opened, told) = open(None).unwrap();
+    assert!(
+        opened != starter::STARTER_SCENE && told.contains("is a folder where a scene should be"),
+        "{opened}: {told}"
+    );
+    #[cfg(unix)]
+    {
+        fs::remove_dir(&scene).unwrap();
+        std::os::unix::fs::symlink("nowhere.yaml", &scene).unwrap();
+        let told = open(Some("studio")).unwrap_err();
+        assert!(told.contains("leads nowhere"), "{told}");
+        assert!(open(None).unwrap().1.contains("leads nowhere"));
+    }
+}
+
+fn no_file_is_changed_by_what_the_log_does_not_know() {
+    let folder = lived(10, true);
+    let (mut room, _) = Room::open(&options(folder.path())).unwrap();
+    run(&mut room, 5);
+    let beside = rusqlite::Connection::open(folder.path().join(".workshop/workshop.db")).unwrap();
+    beside.execute_batch("ALTER TABLE inputs RENAME TO hidden").unwrap();
+    let operation = FileOperation::Write { path: "notes/a.md".into(), content: "ordered".into() };
+    let command = FileCommand { key: "by-hand".into(), operation };
+    room.app.world_mut().resource_mut::<Door<FileCommand>>().push(command);
+    let file = folder.path().join("notes/a.md");
+    for _ in 0..300 {
+        room.driver.step(room.app.world_mut());
+    }
+    assert!(!file.exists(), "the reply that asked for it would be forgotten");
+    beside.execute_batch("ALTER TABLE hidden RENAME TO inputs").unwrap();
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while !file.exists() {
+        assert!(std::time::Instant::now() < until, "what was ordered is done once it is recorded");
+        room.driver.step(room.app.world_mut());
+    }
+    room.close("done", |_| {}).unwrap();
+}

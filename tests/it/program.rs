@@ -1,0 +1,93 @@
+//! The program as its user starts it, for cases that look at what it prints, writes and ends with.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// Nothing here may take longer in real time.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+pub fn workshop(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_workshop"));
+    command.current_dir(folder).args(arguments).stdin(Stdio::null());
+    for key in ["GEMINI_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "WORKSHOP_LOG"] {
+        command.env_remove(key);
+    }
+    command
+}
+
+pub fn output(folder: &Path, arguments: &[&str]) -> Output {
+    workshop(folder, arguments).output().unwrap()
+}
+
+pub fn succeed(folder: &Path, arguments: &[&str]) -> String {
+    let output = output(folder, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+pub fn json_lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
+}
+
+pub fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+/// A running `workshop run --events -` whose events can be waited for.
+pub struct Running {
+    pub child: Child,
+    pub events: mpsc::Receiver<Value>,
+    pub seen: Vec<Value>,
+}
+
+impl Running {
+    pub fn start(folder: &Path, arguments: &[&str]) -> Self {
+        let mut child = workshop(folder, arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (sender, events) = mpsc::channel();
+        let out = child.stdout.take().unwrap();
+        std::thread::spawn(move || {
+            for line in BufReader::new(out).lines().map_while(Result::ok) {
+                if let Ok(event) = serde_json::from_str(&line)
+                    && sender.send(event).is_err()
+                {
+                    return;
+                }
+            }
+        });
+        Self { child, events, seen: Vec::new() }
+    }
+
+    pub fn wait_for(&mut self, what: &str, condition: impl Fn(&Value) -> bool) -> Value {
+        let deadline = Instant::now() + PATIENCE;
+        while let Ok(event) = self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            self.seen.push(event.clone());
+            if condition(&event) {
+                return event;
+            }
+        }
+        let mut errors = String::new();
+        let _ = self.child.kill();
+        let _ = self.child.stderr.take().unwrap().read_to_string(&mut errors);
+        panic!("{what} did not happen; {} events came; {errors}", self.seen.len());
+    }
+
+    pub fn kill(mut self) -> Vec<Value> {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        self.seen.extend(self.events.iter());
+        std::mem::take(&mut self.seen)
+    }
+
+    /// Its exit code, and everything that it showed.
+    pub fn interrupt(mut self) -> (Option<i32>, Vec<Value>) {
+        Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
+        let code = self.child.wait().unwrap().code();
+        self.seen.extend(self.events.iter());
+        (code, std::mem::take(&mut self.seen))
+    }
+}

@@ -1,0 +1,168 @@
+//! Models that fail, as the person sees it who started a room and went away: said once, with why and what to do.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Output;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::Trial;
+use serde_json::Value;
+
+use crate::cases;
+use crate::cli::{succeed, workshop};
+use crate::hostile_server::{Server, end_event, status, stream_of, text_event};
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        a_failing_model_is_said_once_with_why_and_what_to_do,
+        a_workspace_is_asked_for_where_it_wants_only_once_the_person_allowed_it,
+        caps_count_attempts_and_the_log_says_what_was_booked,
+        a_provider_that_asks_to_wait_is_left_alone_at_every_speed,
+    ]
+}
+
+/// Lives for a while with a provider that fails, one try a question.
+fn live(folder: &Path, provider: &str, variables: &[(&str, &str)]) -> Output {
+    succeed(folder, &["init", "."]);
+    fs::write(folder.join("settings.yaml"), "gateway: { attempts: 1, stall_timeout_secs: 0.3 }\n").unwrap();
+    let run = ["run", "--scene", "newsroom", "--provider", provider, "--for", "20s", "--speed", "max", "--json"];
+    workshop(folder, &run).envs(variables.iter().copied()).output().unwrap()
+}
+
+fn told(output: &Output) -> (String, Value) {
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let result = String::from_utf8_lossy(&output.stdout).into_owned();
+    let result = result.lines().rev().find(|line| line.starts_with('{')).unwrap_or_else(|| panic!("{said}"));
+    (said, serde_json::from_str(result).unwrap())
+}
+
+fn a_workspace_is_asked_for_where_it_wants_only_once_the_person_allowed_it() {
+    let (folder, config) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let folder = folder.path();
+    succeed(folder, &["init", "."]);
+    fs::write(
+        folder.join("settings.yaml"),
+        "gateway: { provider: openai, base_urls: { openai: \"https://models.invalid/v1\" } }\n",
+    )
+    .unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = workshop(folder, arguments);
+        command.env("WORKSHOP_CONFIG_DIR", config.path()).env("OPENAI_API_KEY", "sk-person-1234567890");
+        command.output().unwrap()
+    };
+    let live = ["run", "--scene", "newsroom", "--for", "20s", "--speed", "max", "--json"];
+    let (said, result) = told(&run(&live));
+    assert!(said.contains("you have not allowed that") && said.contains("workshop allow-address"), "{said}");
+    assert_eq!(result["calls"], 0, "nobody was asked: {result}");
+    let doctor = |run: Output| String::from_utf8_lossy(&run.stdout).into_owned();
+    assert!(doctor(run(&["doctor"])).contains("allow-address https://models.invalid"));
+    assert!(run(&["allow-address", "https://models.invalid/v1", "."]).status.success());
+    let now = doctor(run(&["doctor"]));
+    assert!(now.contains("OPENAI_API_KEY is set; asked at https://models.invalid/v1/"), "{now}");
+    assert!(!fs::read_dir(folder).unwrap().flatten().any(|entry| entry.file_name() == "allowed-addresses.yaml"));
+}
+
+/// One piece of work for one agent, asked of this server, with these settings.
+fn work_at(url: &str, settings: &str) -> (String, Value, Vec<Value>) {
+    let (folder, config) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let folder = folder.path();
+    fs::create_dir_all(folder.join("scenes")).unwrap();
+    fs::create_dir_all(folder.join("agents")).unwrap();
+    fs::write(folder.join("settings.yaml"), settings).unwrap();
+    fs::write(folder.join("agents/lead.md"), "You lead.\n").unwrap();
+    let scene = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n";
+    fs::write(folder.join("scenes/test.yaml"), scene).unwrap();
+    let run = ["run", "--agent", "lead", "--task", "Say it.", "--provider", "openai", "--speed", "max", "--json"];
+    let mut command = workshop(folder, &run);
+    command
+        .env("WORKSHOP_CONFIG_DIR", config.path())
+        .env("OPENAI_BASE_URL", url)
+        .env("OPENAI_API_KEY", "sk-1234567890");
+    let (said, result) = told(&command.output().unwrap());
+    let events = succeed(folder, &["export", "--events", "-"]);
+    (said, result, events.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+fn caps_count_attempts_and_the_log_says_what_was_booked() {
+    let silent = |head: &'static str| {
+        Server::start(move |stream, _, _| {
+            drop(std::io::Write::write_all(stream, head.as_bytes()));
+            drop(std::io::Read::read(stream, &mut [0]));
+        })
+    };
+    let begun = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n\
+                 data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"I will\"}}]}\n\n";
+    for (server, requests) in [(silent(""), 2), (silent(begun), 1)] {
+        let settings = "budget: { calls_per_run: 2 }\n\
+                        gateway: { stall_timeout_secs: 0.3, retry_first_delay_secs: 0.02 }\n\
+                        prices: { openai: { in: 1, out: 2 } }\n";
+        let (said, result, events) = work_at(&server.url, settings);
+        assert_eq!(server.seen(), requests, "{said}");
+        assert_eq!(result["calls"].as_u64(), Some(requests as u64), "{result}");
+        let calls = events.iter().filter(|event| event["type"] == "model_call").map(|event| &event["data"]);
+        let (mut tokens, mut usd) = (0, 0.0);
+        for call in calls {
+            assert_eq!(call["estimated"], true, "{call}");
+            tokens += call["tokens_in"].as_u64().unwrap() + call["tokens_out"].as_u64().unwrap();
+            usd += call["cost_usd"].as_f64().unwrap();
+        }
+        assert_eq!(result["tokens"].as_u64(), Some(tokens), "{result}");
+        assert!((result["cost_usd"].as_f64().unwrap() - usd).abs() < 1e-9 && usd > 0.0, "{result}");
+    }
+}
+
+fn a_provider_that_asks_to_wait_is_left_alone_at_every_speed() {
+    let server = Server::start(|stream, _, number| {
+        let answer = if number < 3 {
+            vec![status("429 Too Many Requests", "retry-after: 1\r\n", "slow down")]
+        } else {
+            stream_of(&[text_event("Said."), end_event("stop")])
+        };
+        answer.iter().for_each(|piece| drop(std::io::Write::write_all(stream, piece)));
+    });
+    let began = Instant::now();
+    let (said, result, _) = work_at(&server.url, "gateway: { attempts: 1 }\n");
+    assert_eq!(server.seen(), 4, "{said}");
+    assert!(began.elapsed() >= Duration::from_secs(3), "it asked three times for a second: {:?}", began.elapsed());
+    assert_eq!(result["provider_faults"], serde_json::json!([]), "{result}");
+    assert_eq!(said.lines().filter(|line| line.contains("answered 429")).count(), 1, "{said}");
+}
+
+fn a_failing_model_is_said_once_with_why_and_what_to_do() {
+    let refusing = |line: &'static str| Server::saying(vec![status(line, "", "no")]);
+    let nobody = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port");
+    let nobody = format!("http://{nobody}/v1");
+    let (bad_key, no_model, busy, broken) = (
+        refusing("401 Unauthorized"),
+        refusing("404 Not Found"),
+        refusing("429 Too Many Requests"),
+        refusing("503 Service Unavailable"),
+    );
+    let silent = Server::start(|stream, _, _| drop(std::io::Read::read(stream, &mut [0])));
+    let cases: [(&str, Vec<(&str, &str)>, &str, &str); 7] = [
+        ("openai", vec![], "there is no key for openai", "set OPENAI_API_KEY"),
+        ("openai", vec![("OPENAI_BASE_URL", &bad_key.url)], "it refuses the key", "set OPENAI_API_KEY"),
+        ("openai", vec![("OPENAI_BASE_URL", &nobody)], "cannot be reached", "that the server runs"),
+        ("openai:gpt-none", vec![("OPENAI_BASE_URL", &no_model.url)], "no model \"gpt-none\"", "has the model"),
+        ("openai", vec![("OPENAI_BASE_URL", &busy.url)], "too many questions", "wait a while"),
+        ("openai", vec![("OPENAI_BASE_URL", &broken.url)], "answered 503", "try again later"),
+        ("openai", vec![("OPENAI_BASE_URL", &silent.url)], "sent nothing", "gateway.total_timeout_secs"),
+    ];
+    for (provider, variables, why, remedy) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        let config = tempfile::tempdir().unwrap();
+        let config = config.path().display().to_string();
+        let variables: Vec<_> = variables.into_iter().chain([("WORKSHOP_CONFIG_DIR", config.as_str())]).collect();
+        let said = live(folder.path(), provider, &variables);
+        let told = String::from_utf8_lossy(&said.stderr).into_owned();
+        let problems: Vec<&str> = told.lines().filter(|line| line.starts_with("problem:")).collect();
+        assert_eq!(problems.len(), 1, "{why}: {told}");
+        assert!(problems[0].contains(why) && problems[0].contains(remedy), "{why}: {told}");
+        let result = String::from_utf8_lossy(&said.stdout).into_owned();
+        let result: Value = serde_json::from_str(result.lines().last().unwrap()).unwrap();
+        let [fault] = &result["provider_faults"].as_array().unwrap()[..] else { panic!("{result}") };
+        assert!(fault["what"].as_str().unwrap().contains(why), "{fault}");
+        assert!(fault["failures"].as_u64().unwrap() >= 1 && fault["since_ms"].is_u64(), "{fault}");
+    }
+}

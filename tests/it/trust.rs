@@ -1,0 +1,43 @@
+//! A few cases of every loop that the product must stand; `cargo bench --bench figures -- trust` runs them all.
+
+use libtest_mimic::Trial;
+
+use crate::cases;
+use crate::trust_loops::LOOPS;
+use crate::trust_loops::plan::Plan;
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        killed_at_any_moment_nothing_is_lost_and_nothing_is_done_twice,
+        spoiled_files_are_told_and_left_as_they_are,
+        hostile_calls_reach_nothing_beyond_the_rights_of_their_agent,
+        hostile_servers_end_in_words,
+        no_spelling_of_a_path_gets_past_the_gate,
+    ]
+}
+
+/// These cases of this loop find nothing.
+fn clean(name: &str, cases: impl IntoIterator<Item = u64>) {
+    let (_, run) = LOOPS.into_iter().find(|(known, _)| *known == name).expect("there is such a loop");
+    run(&Plan::quick(cases)).assert_clean();
+}
+
+fn killed_at_any_moment_nothing_is_lost_and_nothing_is_done_twice() {
+    clean("kills", 0..2);
+}
+
+fn spoiled_files_are_told_and_left_as_they_are() {
+    clean("mutations", 0..14);
+}
+
+fn hostile_calls_reach_nothing_beyond_the_rights_of_their_agent() {
+    clean("calls", 0..2);
+}
+
+fn hostile_servers_end_in_words() {
+    clean("servers", [4, 21, 26, 29]);
+}
+
+fn no_spelling_of_a_path_gets_past_the_gate() {
+    clean("paths", 0..2);
+}

@@ -1,0 +1,154 @@
+//! Work that is not over: its session on disk is complete whenever the room is closed, and nobody loses it in silence.
+
+use std::fs;
+use std::path::PathBuf;
+
+use agent_workshop::kernel::Kernel;
+use libtest_mimic::Trial;
+use serde_json::Value;
+
+use crate::cases;
+use crate::working::{Studio, six_agents};
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        sessions_are_complete_when_the_room_is_closed,
+        a_session_is_there_as_soon_as_its_work_is,
+        a_room_that_goes_on_drops_nothing,
+        without_the_state_folder_unfinished_work_is_told_and_marked_once,
+        beginning_afresh_tells_which_work_it_drops,
+        work_of_another_scene_is_not_dropped,
+        a_new_room_never_writes_over_sessions_of_an_old_one,
+    ]
+}
+
+/// The sessions on disk.
+fn sessions(studio: &Studio) -> Vec<(PathBuf, Value)> {
+    let folder = studio.folder.path().join("sessions");
+    let entries = fs::read_dir(folder).map(|entries| entries.map(|entry| entry.unwrap().path()).collect());
+    let mut paths: Vec<PathBuf> = entries.unwrap_or_default();
+    paths.sort();
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).unwrap();
+        (path, serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{error} in {text}")))
+    };
+    paths.into_iter().map(read).collect()
+}
+
+fn with_status(studio: &Studio, status: &str) -> usize {
+    sessions(studio).iter().filter(|(_, session)| session["status"] == status).count()
+}
+
+/// A room in the middle of its work.
+fn busy() -> Studio {
+    let mut studio = Studio::new(&six_agents(), &[]);
+    studio.task("lead", "Write five things.");
+    studio.until("somebody had written", |studio| studio.exists("artifacts/ada.md"));
+    studio
+}
+
+fn sessions_are_complete_when_the_room_is_closed() {
+    let mut studio = busy();
+    let live = studio.world().resource::<Kernel>().activations().count();
+    assert!(live > 0);
+    studio.close();
+    let unfinished = with_status(&studio, "running") + with_status(&studio, "queued");
+    assert_eq!(unfinished, live, "each piece of work that is not over has its session");
+    // The sessions of those who were woken begin with what they had said before.
+    for (path, session) in sessions(&studio).into_iter().filter(|(_, session)| session["started_by"] == "lead") {
+        let its = |event: &&&Value| event["activation"] == session["activation"];
+        let answered = studio.all("tool_result").iter().filter(its).count();
+        let messages = session["messages"].as_array().unwrap();
+        let kept = messages.iter().filter(|message| message["by"] == "tool").count();
+        assert_eq!(kept, answered, "every result that was given stands in {}", path.display());
+    }
+    let tasks: Vec<Value> = sessions(&studio).into_iter().map(|(_, session)| session["task"].clone()).collect();
+    assert!(tasks.contains(&"Write ada.".into()), "{tasks:?}");
+}
+
+fn a_session_is_there_as_soon_as_its_work_is() {
+    let mut studio = Studio::new(&six_agents(), &[]);
+    studio.task("lead", "Write five things.");
+    for _ in 0..3 {
+        studio.tick();
+    }
+    assert_eq!(sessions(&studio).len(), 1, "a kill from now on leaves a trace of it");
+}
+
+fn a_room_that_goes_on_drops_nothing() {
+    let mut studio = busy();
+    studio.close();
+    assert_eq!(studio.open_with(false), []);
+    studio.idle();
+    assert_eq!(with_status(&studio, "dropped"), 0);
+    for _ in 0..3 {
+        studio.tick();
+    }
+    assert_eq!(with_status(&studio, "running"), 0, "all of it is over, and the files say so");
+}
+
+fn dropped(studio: &mut Studio, fresh: bool, why: &str) {
+    let running = with_status(studio, "running") + with_status(studio, "queued");
+    let told = studio.open_with(fresh);
+    assert_eq!(told.len(), running, "{told:?}");
+    let all = told.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    for word in
+        ["unfinished work is dropped: ", " at “Write ", "last at work 20", why, "sessions/", "give the task again"]
+    {
+        assert!(all.contains(word), "{word} in {all}");
+    }
+    studio.tick();
+    studio.tick();
+    let logged = studio.all("warning").iter().filter(|event| event["data"]["what"].to_string().contains(why)).count();
+    assert_eq!(logged, running, "the log says it, too");
+    assert!(studio.all("warning").iter().all(|event| event["cause"].is_u64()));
+    assert_eq!(with_status(studio, "dropped"), running);
+    assert!(studio.world().resource::<Kernel>().is_idle(), "it does not begin by itself");
+}
+
+fn without_the_state_folder_unfinished_work_is_told_and_marked_once() {
+    let mut studio = busy();
+    studio.close();
+    fs::remove_dir_all(studio.folder.path().join(".workshop")).unwrap();
+    dropped(&mut studio, false, ".workshop/, which is gone");
+    studio.close();
+    fs::remove_dir_all(studio.folder.path().join(".workshop")).unwrap();
+    assert_eq!(studio.open_with(false), [], "it was told");
+}
+
+fn beginning_afresh_tells_which_work_it_drops() {
+    let mut studio = busy();
+    studio.close();
+    dropped(&mut studio, true, "--fresh begins as the scene file says");
+    studio.close();
+    assert_eq!(studio.open_with(true), []);
+}
+
+fn work_of_another_scene_is_not_dropped() {
+    let mut studio = busy();
+    studio.close();
+    let running = with_status(&studio, "running");
+    let scenes = studio.folder.path().join("scenes");
+    fs::rename(scenes.join("test.yaml"), scenes.join("elsewhere.yaml")).unwrap();
+    fs::write(scenes.join("test.yaml"), "name: Test\nelements: []\nagents: []\n").unwrap();
+    for (path, _) in sessions(&studio) {
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replace("scene: scenes/test.yaml", "scene: scenes/elsewhere.yaml")).unwrap();
+    }
+    assert_eq!(studio.open_with(true), []);
+    assert_eq!(with_status(&studio, "running"), running);
+}
+
+fn a_new_room_never_writes_over_sessions_of_an_old_one() {
+    let mut studio = busy();
+    studio.close();
+    let before: Vec<PathBuf> = sessions(&studio).into_iter().map(|(path, _)| path).collect();
+    fs::remove_dir_all(studio.folder.path().join(".workshop")).unwrap();
+    studio.open_with(false);
+    studio.task("lead", "Write five other things.");
+    studio.idle();
+    let after = sessions(&studio);
+    let of_before = after.iter().filter(|(path, _)| before.contains(path));
+    assert!(of_before.clone().all(|(_, session)| session["task"] != "Write five other things."));
+    assert!(after.len() > before.len());
+}
