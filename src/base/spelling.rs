@@ -14,10 +14,11 @@ pub fn folded(part: &str) -> String {
     if part.is_ascii() {
         return part.to_ascii_lowercase();
     }
-    let nfkc = ComposingNormalizerBorrowed::new_nfkc().normalize(part);
-    // By way of capitals: 'ı' and 'ſ' have the capitals of 'i' and 's'.
-    let folded: String = nfkc.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
-    folded
+    let nfkc = ComposingNormalizerBorrowed::new_nfkc();
+    // By way of capitals: 'ı' and 'ſ' have the capitals of 'i' and 's'. Some capitals come apart ('ΐ').
+    let folded: String =
+        nfkc.normalize(part).chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
+    nfkc.normalize(&folded).into_owned()
 }
 
 /// [`folded`], without accents, and with letters of other scripts replaced by the Latin ones that look the same: two
@@ -84,5 +85,15 @@ mod tests {
             assert_eq!(skeleton(word), "user", "{word:?}");
         }
         assert!(is_unseen('\u{200b}') && is_unseen('\n') && !is_unseen(' ') && !is_unseen('é'));
+    }
+
+    #[test]
+    fn the_folded_form_of_every_letter_is_composed_and_the_same_in_capitals() {
+        for letter in '\u{80}'..=char::MAX {
+            let folded_once = folded(&letter.to_string());
+            assert_eq!(folded(&folded_once), folded_once, "{letter:?}");
+            assert_eq!(nfc(&folded_once), folded_once, "{letter:?}");
+            assert_eq!(folded(&letter.to_uppercase().to_string()), folded_once, "{letter:?}");
+        }
     }
 }
