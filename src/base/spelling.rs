@@ -15,9 +15,10 @@ pub fn folded(part: &str) -> String {
         return part.to_ascii_lowercase();
     }
     let nfkc = ComposingNormalizerBorrowed::new_nfkc();
-    // By way of capitals: 'ı' and 'ſ' have the capitals of 'i' and 's'. Some capitals come apart ('ΐ').
-    let folded: String =
-        nfkc.normalize(part).chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
+    // By way of capitals: 'ı' and 'ſ' have the capitals of 'i' and 's', and 'ẞ' is the capital of 'ß', whose own is
+    // 'SS'. Some capitals come apart ('ΐ').
+    let small = nfkc.normalize(part).chars().flat_map(char::to_lowercase).collect::<String>();
+    let folded: String = small.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
     nfkc.normalize(&folded).into_owned()
 }
 

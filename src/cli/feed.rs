@@ -110,7 +110,7 @@ fn told(world: &World, event: &EventRecord) -> Option<Told> {
         EventKind::Spawn => format!("starts {}", text("child")),
         EventKind::Signal => format!("tells {}: {}", text("to"), text("message")),
         EventKind::ToolResult if data["ok"] == false => format!("could not use {}: {}", text("tool"), text("text")),
-        EventKind::ApprovalRequested => format!("asks a person: {} ({})", text("what"), text("why")),
+        EventKind::ApprovalRequested => format!("asks a person before {} ({})", text("what"), text("why")),
         EventKind::Abort => format!("is stopped: {}", text("what")),
         EventKind::FileChange if agent.is_some() && data["gone"] == true => format!("deletes {}", text("path")),
         EventKind::FileChange if agent.is_some() => format!("writes {}", text("path")),

@@ -118,7 +118,7 @@ fn told(world: &World, hold: &Hold) -> String {
 /// Who wants what, in words.
 pub(super) fn asks(world: &World, approval: &Approval) -> String {
     let name = crate::app::approvals::name_of(world, &approval.agent);
-    format!("{name} ({}) asks a person: {} [{}]", approval.agent, approval.what, approval.id)
+    format!("{name} ({}) asks a person before {} [{}]", approval.agent, approval.what, approval.id)
 }
 
 /// The time of the command line is over: what the task came to, or why it came to nothing yet.

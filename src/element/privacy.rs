@@ -1,5 +1,5 @@
 //! Who may look into what: an inbox is its owner's, wherever it stands. Which files agents may not read because
-//! somebody else's inbox stands in them, and what of an inbox agents may not change in a scene.
+//! somebody else's inbox or work stands in them, and what of an inbox agents may not change in a scene.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,6 +13,7 @@ use super::kind::{KINDS, Kind, kind};
 use crate::base::{Author, Id};
 use crate::workspace::layout::element_file;
 use crate::workspace::vfs::FileRights;
+use crate::workspace::vfs::records::records_of;
 use crate::workspace::{ElementEntry, FileChanged, KnownFiles, SceneState, SceneWrite, yaml};
 
 /// Keys of an entry that say nothing of what its element holds, and nothing of whom it belongs to.
@@ -114,6 +115,8 @@ impl Privacy<'_, '_> {
     /// what elements of other scenes hold: their rules are not there to judge it.
     pub fn within(&self, mut rights: FileRights, agent: &Id, profile: &Id) -> FileRights {
         let is_own = |owner: &Option<Id>| owner.as_ref().is_some_and(|owner| owner == agent || owner == profile);
+        // A session holds all that its agent was shown, its mail among it.
+        rights.records_of = Some(records_of(agent));
         let FileRights { unreadable, unwritable, .. } = &mut rights;
         let mut hide = |file: Option<&str>, scene: &str| match file {
             Some(file) => {

@@ -51,19 +51,44 @@ pub fn decide(act: &Act, bounds: &Bounds, policy: &GatePolicy) -> Decision {
 
 /// Verdicts with their reasons.
 #[derive(Default)]
-struct Findings(Vec<(Verdict, String)>);
+struct Findings(Vec<(Verdict, Reason)>);
+
+/// A reason, and which part of the act it is about where that is not said in it.
+#[derive(PartialEq)]
+struct Reason {
+    doing: Option<String>,
+    why: String,
+}
 
 impl Findings {
     fn add(&mut self, verdict: Verdict, why: String) {
-        if verdict != Verdict::Allow && !self.0.iter().any(|(_, there)| *there == why) {
-            self.0.push((verdict, why));
+        self.put(verdict, Reason { doing: None, why });
+    }
+
+    fn add_about(&mut self, verdict: Verdict, doing: String, why: String) {
+        self.put(verdict, Reason { doing: Some(doing), why });
+    }
+
+    fn put(&mut self, verdict: Verdict, reason: Reason) {
+        if verdict != Verdict::Allow && !self.0.iter().any(|(_, there)| *there == reason) {
+            self.0.push((verdict, reason));
         }
     }
 
     fn decision(self) -> Decision {
         let Some(strictest) = self.0.iter().map(|(verdict, _)| *verdict).max() else { return Decision::Allow };
-        let whys: Vec<String> =
-            self.0.into_iter().filter(|(verdict, _)| *verdict == strictest).map(|(_, why)| why).collect();
+        let reasons: Vec<Reason> =
+            self.0.into_iter().filter(|(verdict, _)| *verdict == strictest).map(|(_, reason)| reason).collect();
+        // Whoever asks a person names the act: what is done is said again only where it is more than one thing.
+        let is_one_thing = reasons.iter().all(|reason| reason.doing == reasons[0].doing);
+        let is_said = strictest == Verdict::Deny || !is_one_thing;
+        let whys: Vec<String> = reasons
+            .into_iter()
+            .map(|Reason { doing, why }| match doing {
+                Some(doing) if is_said => format!("{doing}: {why}"),
+                _ => why,
+            })
+            .collect();
         let why = text::truncate(&whys.join("; "), REASON_CHARS_AT_MOST);
         if strictest == Verdict::Deny { Decision::Deny { why } } else { Decision::Ask { why } }
     }
@@ -72,11 +97,11 @@ impl Findings {
 fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, findings: &mut Findings) {
     let mut class = |class: ActClass, doing: &str| {
         let rule = policy.rule(class);
-        findings.add(rule.verdict(), format!("{doing}: the workspace's policy says {}: {}", class.key(), rule.0));
-        let strictness = policy.strictness(class);
-        findings.add(strictness, format!("{doing}: the workspace's policy could not be understood as a whole"));
+        let mut add = |verdict, why| findings.add_about(verdict, doing.to_owned(), why);
+        add(rule.verdict(), format!("the workspace's policy says {}: {}", class.key(), rule.0));
+        add(policy.strictness(class), "the workspace's policy could not be understood as a whole".to_owned());
         let mode = bounds.safety();
-        findings.add(mode.verdict(class), format!("{doing}: the safety mode is {}", mode.word()));
+        add(mode.verdict(class), format!("the safety mode is {}", mode.word()));
     };
     match touch {
         Touch::Look => class(ActClass::FileRead, "looking through files"),
@@ -146,11 +171,12 @@ fn within(path: &WorkspacePath, lists: &[Vec<String>], doing: &str, findings: &m
 /// What is said of a change because of where it lies.
 fn judge_place(path: &WorkspacePath, doing: &str, policy: &GatePolicy, findings: &mut Findings) {
     if let Some((verdict, why)) = paths::guard(path) {
-        findings.add(verdict, format!("{doing} {}: {why}", shown(path)));
+        findings.add_about(verdict, format!("{doing} {}", shown(path)), why.to_owned());
     }
     if let Some((verdict, glob)) = policy.at_path(path) {
         let key = if verdict == Verdict::Deny { "deny" } else { "ask" };
-        findings.add(verdict, format!("{doing} {}: the workspace's policy lists {glob} under {key}", shown(path)));
+        let why = format!("the workspace's policy lists {glob} under {key}");
+        findings.add_about(verdict, format!("{doing} {}", shown(path)), why);
     }
 }
 

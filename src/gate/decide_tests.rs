@@ -163,3 +163,20 @@ fn code_in_an_agents_file_needs_a_person() {
     let act = Act { tool: "vfs_write".into(), touches: vec![Touch::Profile(Box::new(change))] };
     assert_eq!(verdict(&decide(&act, &one("name: x"), &GatePolicy::default())), Verdict::Ask);
 }
+
+#[test]
+fn a_person_is_told_the_reason_once_and_what_is_done_only_where_it_is_more_than_one_thing() {
+    let asked = why(decided("safety_mode: safe", &GatePolicy::default(), "vfs_write", &write("artifacts/a.md")));
+    assert_eq!(asked, "the safety mode is safe");
+    let rename = FileOperation::Rename { from: "scenes/a.yaml".into(), to: "scenes/b.yaml".into() };
+    let asked = why(decided("safety_mode: safe", &GatePolicy::default(), "vfs_write", &rename));
+    let parts: Vec<&str> = asked.split("; ").collect();
+    assert_eq!(
+        parts,
+        [
+            "renaming 'scenes/a.yaml': the safety mode is safe",
+            "renaming 'scenes/a.yaml': a scene says which agents there are and carries settings",
+            "renaming to 'scenes/b.yaml': a scene says which agents there are and carries settings",
+        ]
+    );
+}

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::activation::{Activation, Ending, Thread};
 use crate::mind::{PromptMessage, Role, ToolCall};
+use crate::workspace::vfs::records::records_of;
 
 /// Results of tools that are always sent whole, counted from the end.
 const NEWEST_RESULTS: usize = 6;
@@ -94,7 +95,7 @@ struct CallLine<'a> {
 
 /// Where a session is kept.
 pub fn path(activation: &Activation) -> String {
-    format!("sessions/{}.{}.session.yaml", crate::base::text::slug(&activation.agent), activation.key.id())
+    format!("{}{}.session.yaml", records_of(&activation.agent), activation.key.id())
 }
 
 /// The session as a person reads it, of work in this scene.

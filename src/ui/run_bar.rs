@@ -288,7 +288,7 @@ fn question_ui(
     let name = room.called(&piece.agent).to_owned();
     let is_fresh = is_fresh(ui, piece, question);
     kit::in_card(ui, theme, |ui| {
-        let asked = format!("{name} asks: {}", question.what);
+        let asked = format!("{name} asks before {}", question.what);
         let (label, decision) = beside_buttons(ui, RichText::new(asked).color(theme.text), |ui| {
             ui.add_enabled_ui(!is_fresh, |ui| {
                 let allow = kit::primary(ui, !is_fresh, "Allow", theme);

@@ -12,6 +12,7 @@ use super::provider::provider_ui;
 use super::state::Dialog;
 use super::{Command, UiState, kit, provider_health, words};
 use crate::base::text;
+use crate::gateway::price_source;
 use crate::schedule::Speed;
 use crate::simulation::ConversationCommand;
 use crate::view::model::RoomModel;
@@ -193,9 +194,11 @@ fn status(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) {
     let sentence = kit::soft(words::status(room), theme);
     let text = ui.add(egui::Label::new(sentence).truncate().sense(egui::Sense::click()));
     let calls = words::tally(&room.spent);
+    let prices = price_source();
     let why = words::why_quiet(room).map(|why| format!("{}\n", why.long)).unwrap_or_default();
     let text = text.on_hover_text(format!(
-        "{why}{calls} in this run\n{under_way} questions under way, {waiting} waiting\nClick for caps and providers"
+        "{why}{calls} in this run\n{under_way} questions under way, {waiting} waiting\nCost by {prices}\n\
+         Click for caps and providers"
     ));
     let setting = room.cap_name.as_ref().map(|name| format!("budget.{name}"));
     if text.clicked() {

@@ -1,5 +1,7 @@
 //! Work as a screen sees it at one moment: what waits, what goes on, who started whom, what a person is asked.
 
+use std::collections::BTreeSet;
+
 use bevy::ecs::prelude::*;
 
 use crate::agent::Roster;
@@ -10,6 +12,8 @@ use crate::schedule::{SimClock, TICKS_PER_SEC};
 
 /// Pieces of work that are shown one by one.
 const SHOWN: usize = 200;
+/// What a later task of an agent is at that asks a person about an earlier one.
+const WAITS_FOR_ANSWER: &str = "waits for your answer to its earlier task";
 
 /// All work.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -78,6 +82,11 @@ impl WorkView {
         let now = world.resource::<SimClock>().tick();
         let going_on = kernel.going_on();
         let all = kernel.activations().count();
+        let asking: BTreeSet<&Id> = kernel
+            .approvals()
+            .map(|approval| approval.activation)
+            .filter_map(|key| Some(&kernel.activation(key)?.agent))
+            .collect();
         let piece = |one: &Activation| {
             let ledger = world.resource::<Questions>().ledger();
             let question = one.question().map(|(call, asked, what)| QuestionView {
@@ -90,7 +99,7 @@ impl WorkView {
                 activation: one.key,
                 agent: one.agent.clone(),
                 task: one.input.clone(),
-                stage: stage(one),
+                stage: if !one.has_begun() && asking.contains(&one.agent) { WAITS_FOR_ANSWER } else { stage(one) },
                 turn: one.turn,
                 depth: kernel.thread(one.thread).map_or(0, |thread| thread.depth),
                 tokens: ledger.activation(&one.key.id()).tokens,
@@ -160,4 +169,53 @@ fn threads(kernel: &Kernel, roster: &Roster) -> Vec<(AgentKey, AgentKey)> {
     pairs.sort_unstable();
     pairs.dedup();
     pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::base::Seq;
+    use crate::kernel::NewWork;
+    use crate::mind::{ToolCall, WorkReply};
+    use crate::simulation::ActivityId;
+
+    fn queue(kernel: &mut Kernel, key: u64, agent: &str) {
+        kernel.start(NewWork {
+            key: ActivationKey(key),
+            agent: agent.into(),
+            profile: agent.into(),
+            file_name: format!("{agent}.md"),
+            input: "a task".into(),
+            priority: 0,
+            now: 0,
+            cause: Seq(1),
+        });
+    }
+
+    #[test]
+    fn a_task_that_waits_for_the_answer_to_an_earlier_one_says_so() {
+        let (mut kernel, settings) = (Kernel::default(), KernelSettings::default());
+        queue(&mut kernel, 1, "lead");
+        kernel.present(&"lead".into(), AgentKey(1));
+        kernel.step(1, &settings, |_| false);
+        kernel.ready(ActivationKey(1), ActivityId(1));
+        kernel.step(2, &settings, |_| false);
+        let call = ToolCall::new("c", "vfs_write", json!({ "path": "a.md" }));
+        let reply = WorkReply { text: String::new(), tool_calls: vec![call], was_cut: false };
+        kernel.replied(ActivationKey(1), 1, reply, &settings);
+        kernel.step(3, &settings, |_| false);
+        assert!(kernel.ask_person(ActivationKey(1), 1, 0, "writing a.md: the safety mode is safe".into()));
+        queue(&mut kernel, 2, "lead");
+        queue(&mut kernel, 3, "other");
+        let mut world = World::new();
+        world.insert_resource(kernel);
+        world.insert_resource(settings);
+        world.init_resource::<SimClock>();
+        world.init_resource::<Questions>();
+        world.init_resource::<Roster>();
+        let stages: Vec<&str> = WorkView::read(&world).pieces.iter().map(|piece| piece.stage).collect();
+        assert_eq!(stages, ["asks you", WAITS_FOR_ANSWER, "queued"]);
+    }
 }

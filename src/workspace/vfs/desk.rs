@@ -401,7 +401,12 @@ fn admit(given: &str, rights: &Rights, want: Want, is_person: bool) -> Result<Wo
     }
     let reads = matches!(want, Want::Read | Want::Change);
     if rights.is_private(path.as_str()) && (reads || !rights.may_write(path.as_str())) {
-        return Err(refusal(format!("{} holds an inbox that is not yours.", quoted(path.as_str()))));
+        let what = if rights.is_record_of_another(path.as_str()) {
+            "is the record of another agent's work, and not yours."
+        } else {
+            "holds an inbox that is not yours."
+        };
+        return Err(refusal(format!("{} {what}", quoted(path.as_str()))));
     }
     if reads && !rights.may_read(path.as_str()) {
         return Err(refusal(format!("{} is outside what you may read.", quoted(path.as_str()))));

@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::super::order::FileRights;
+use super::super::records::records_of;
 use super::super::{OUTSIDE, ROOM};
 use super::*;
 use crate::base::{Author, Id, Seq};
@@ -581,6 +582,21 @@ fn records_do_not_count_for_agents_and_only_what_is_over_is_thinned() {
         content: format!("status: running\nmessages:\n- text: {}\n", "x".repeat(2 << 20)),
     };
     office.run("ada", operation).expect("a long session is kept whole");
+}
+
+#[test]
+fn the_records_of_others_work_are_neither_read_nor_named() {
+    let mut office = Office::new(&[
+        ("sessions/ada.act-1.session.yaml", "a secret of hers\n"),
+        ("sessions/ada-b.act-2.session.yaml", "a secret of another\n"),
+    ]);
+    let rights = FileRights { records_of: Some(records_of("ada")), ..FileRights::default() };
+    assert!(office.bounded(&rights, read("sessions/ada.act-1.session.yaml")).is_ok());
+    let failure = office.bounded(&rights, read("sessions/ada-b.act-2.session.yaml")).expect_err("it is another's");
+    assert!(failure.is_refusal && failure.what.contains("not yours"), "{failure:?}");
+    let found = office.bounded(&rights, FileOperation::Search { text: Some("secret".into()), glob: None });
+    let Ok(FileAnswer::Matches { matches, .. }) = found else { panic!("{found:?}") };
+    assert_eq!(matches.len(), 1, "{matches:?}");
 }
 
 #[test]

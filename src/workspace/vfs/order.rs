@@ -98,6 +98,9 @@ pub struct FileRights {
     /// Files that are not written, deleted or renamed either.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub unwritable: BTreeSet<String>,
+    /// Of the program's records in `sessions/`, only those whose paths begin so can be read; `None` is all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub records_of: Option<String>,
 }
 
 /// Something to be done with files, for someone. Answered with exactly one [`FileOutcome`].

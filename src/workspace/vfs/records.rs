@@ -12,6 +12,7 @@ use super::order::FileOrder;
 use super::path::WorkspacePath;
 use super::resolve::{Root, beside_name};
 use super::room::FileLine;
+use crate::base::text::slug;
 
 /// Where the records lie.
 pub(super) const RECORDS: &str = "sessions/";
@@ -35,6 +36,11 @@ pub struct RecordHead {
     pub head: String,
     /// When it was last written.
     pub modified: Option<SystemTime>,
+}
+
+/// How the paths of an agent's records begin, by the agent's id.
+pub fn records_of(agent: &str) -> String {
+    format!("{RECORDS}{}.", slug(agent))
 }
 
 /// What a record says of its work: the word behind `status:`.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
 
 use super::order::FileRights;
+use super::records::RECORDS;
 use crate::base::spelling::nfc;
 
 /// Rights that are kept ready.
@@ -22,22 +23,30 @@ pub(super) struct Rights {
     writes: Vec<GlobSet>,
     unreadable: BTreeSet<String>,
     unwritable: BTreeSet<String>,
+    records_of: Option<String>,
 }
 
 impl Rights {
     pub(super) fn new(rights: &FileRights) -> Result<Self, String> {
         let ready = |lists: &[Vec<String>]| lists.iter().map(|globs| set(globs)).collect::<Result<Vec<_>, _>>();
         let (unreadable, unwritable) = (rights.unreadable.clone(), rights.unwritable.clone());
-        Ok(Self { reads: ready(&rights.reads)?, writes: ready(&rights.writes)?, unreadable, unwritable })
+        let records_of = rights.records_of.clone();
+        Ok(Self { reads: ready(&rights.reads)?, writes: ready(&rights.writes)?, unreadable, unwritable, records_of })
     }
 
     pub(super) fn may_read(&self, path: &str) -> bool {
-        !self.unreadable.contains(path) && self.reads.iter().all(|globs| globs.is_match(path))
+        !self.is_private(path) && self.reads.iter().all(|globs| globs.is_match(path))
     }
 
     /// Whether somebody else's private things stand in a file.
     pub(super) fn is_private(&self, path: &str) -> bool {
-        self.unreadable.contains(path)
+        self.unreadable.contains(path) || self.is_record_of_another(path)
+    }
+
+    /// Whether a file says what another agent was asked, read and did.
+    pub(super) fn is_record_of_another(&self, path: &str) -> bool {
+        let is_own = |own: &String| path.starts_with(own.as_str());
+        path.starts_with(RECORDS) && self.records_of.as_ref().is_some_and(|own| !is_own(own))
     }
 
     /// Whether an element holds a file whose rules are not there to judge who changes it.
