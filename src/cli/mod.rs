@@ -13,6 +13,7 @@ mod problems;
 mod replay;
 mod report;
 mod run;
+mod shell;
 mod stop;
 mod task;
 #[cfg(feature = "window")]
@@ -142,10 +143,15 @@ enum Command {
     AllowAddress(allow::Arguments),
     /// Say what is set up, what is wrong, and how to fix it
     Doctor(doctor::Arguments),
+    /// Print a script with which a shell completes this command line
+    Completions(shell::CompletionArguments),
+    /// Print the manual, or write its pages into a folder
+    Man(shell::ManArguments),
 }
 
 /// The words that a command line may begin with.
-const COMMANDS: [&str; 8] = ["init", "run", "approvals", "replay", "export", "allow-address", "doctor", "help"];
+const COMMANDS: [&str; 10] =
+    ["init", "run", "approvals", "replay", "export", "allow-address", "doctor", "completions", "man", "help"];
 
 /// What is logged unless `WORKSHOP_LOG` says otherwise. What a window that ended early had not done yet is no news.
 const USUAL_LOG: &str = "warn,bevy_ecs::world::command_queue=error,egui_extras::loaders=error";
@@ -170,6 +176,8 @@ pub fn main() -> ExitCode {
         Some(Command::Export(arguments)) => export::export(&arguments),
         Some(Command::AllowAddress(arguments)) => allow::allow(&arguments),
         Some(Command::Doctor(arguments)) => doctor::doctor(&arguments),
+        Some(Command::Completions(arguments)) => shell::completions(&arguments),
+        Some(Command::Man(arguments)) => shell::man(&arguments),
         #[cfg(feature = "window")]
         None => window::open(&arguments.window),
         #[cfg(not(feature = "window"))]
@@ -203,14 +211,14 @@ mod tests {
         let words: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
         assert_eq!(words, COMMANDS);
     }
-    /// The words of a command line, quotes taken away; what follows a `#` is a remark.
+    /// The words of a command line, quotes taken away; what follows a `#` is a remark, and what follows a `>` the shell's.
     fn words(line: &str) -> Vec<String> {
         let mut words = vec![String::new()];
         let mut is_quoted = false;
         for character in line.chars() {
             match character {
                 '"' => is_quoted = !is_quoted,
-                '#' if !is_quoted => break,
+                '#' | '>' if !is_quoted => break,
                 ' ' if !is_quoted => words.push(String::new()),
                 other => words.last_mut().expect("there is one").push(other),
             }
@@ -221,13 +229,39 @@ mod tests {
 
     #[test]
     #[cfg(feature = "window")]
-    fn every_command_of_the_readme_is_understood() {
-        let readme = include_str!("../../README.md");
-        let lines: Vec<&str> = readme.lines().filter(|line| line.starts_with("workshop ")).collect();
-        assert!(lines.len() > 5, "the README shows how to use it");
-        for line in lines {
-            let parsed = Arguments::try_parse_from(words(line));
-            assert!(parsed.is_ok(), "{line}: {}", parsed.err().map(|error| error.to_string()).unwrap_or_default());
+    fn every_command_that_is_shown_to_readers_is_understood() {
+        let texts = [
+            ("README.md", include_str!("../../README.md")),
+            ("docs/use.md", include_str!("../../docs/use.md")),
+            ("docs/trust.md", include_str!("../../docs/trust.md")),
+            ("docs/agents.md", include_str!("../../docs/agents.md")),
+        ];
+        let shown = |text: &'static str| text.lines().filter(|line| line.starts_with("workshop"));
+        assert!(texts.iter().flat_map(|(_, text)| shown(text)).count() > 15, "the documents show how to use it");
+        for (place, text) in texts {
+            for line in shown(text) {
+                let parsed = Arguments::try_parse_from(words(line));
+                assert!(
+                    parsed.is_ok(),
+                    "{place}: {line}: {}",
+                    parsed.err().map(|error| error.to_string()).unwrap_or_default()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_readme_stays_short_and_its_links_lead_somewhere() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let texts = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/use.md", "docs/agents.md", "docs/trust.md"];
+        for place in texts.into_iter().chain(["docs/figures.md", "docs/extending.md", "docs/settings.md"]) {
+            let text = std::fs::read_to_string(root.join(place)).expect("every document is there");
+            let folder = root.join(place).parent().expect("it lies in a folder").to_owned();
+            for link in text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
+                let is_ours = !link.is_empty() && !link.contains("://");
+                assert!(!is_ours || folder.join(link).exists(), "{place}: {link}");
+            }
+            assert!(place != "README.md" || text.split_whitespace().count() < 1200, "the README is too long");
         }
     }
 }

@@ -89,7 +89,7 @@ impl ScriptedProvider {
             let problem = Problem::error(
                 place,
                 format!("is not YAML: {}", error.what),
-                "mend the line, or start from the example in the README",
+                "mend the line, or start from the example in docs/agents.md",
             );
             vec![problem.at_line(error.line)]
         })?;

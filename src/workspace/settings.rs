@@ -27,19 +27,38 @@ pub trait SettingsSection:
 #[derive(Resource, Default, Clone)]
 pub struct SettingsSections(pub(super) Vec<ErasedSettings>);
 
+impl SettingsSections {
+    /// Every section with what holds where nobody says otherwise, in the order of their names.
+    pub fn defaults(&self) -> Vec<(&'static str, serde_json::Value)> {
+        let mut sections: Vec<_> = self.0.iter().map(|section| (section.name, (section.defaults)())).collect();
+        sections.sort_by_key(|(name, _)| *name);
+        sections
+    }
+}
+
 /// A registered section.
 #[derive(Clone, Copy)]
 pub(super) struct ErasedSettings {
     /// Its key in `settings.yaml`.
     pub(super) name: &'static str,
-    /// The names of its fields, for suggestions; empty where any name may stand there.
-    pub(super) fields: fn() -> Vec<String>,
+    /// Its keys as they are by default; none where any name may stand there.
+    pub(super) defaults: fn() -> serde_json::Value,
     /// Sets the resource from the section's keys, or says what is wrong; the resource stays as it was then.
     pub(super) set: fn(&mut World, serde_json::Value) -> Result<(), serde_json::Error>,
     /// Tells the section what in it cannot be used.
     pub(super) not_understood: fn(&mut World, Option<(&str, &serde_json::Value)>),
     /// The first of these keys whose number is out of its range, with why.
     pub(super) out_of_range: fn(&serde_json::Map<String, serde_json::Value>) -> Option<(String, String)>,
+}
+
+impl ErasedSettings {
+    /// The names of its fields, for suggestions; empty where any name may stand there.
+    pub(super) fn fields(&self) -> Vec<String> {
+        match (self.defaults)() {
+            serde_json::Value::Object(fields) => fields.into_iter().map(|(name, _)| name).collect(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// Registers sections.
@@ -58,10 +77,7 @@ impl SettingsExt for App {
         );
         self.world_mut().resource_mut::<SettingsSections>().0.push(ErasedSettings {
             name: S::NAME,
-            fields: || match serde_json::to_value(S::default()) {
-                Ok(serde_json::Value::Object(fields)) => fields.into_iter().map(|(name, _)| name).collect(),
-                _ => Vec::new(),
-            },
+            defaults: || serde_json::to_value(S::default()).unwrap_or_default(),
             set: |world, keys| {
                 if let Some((_, why)) = keys.as_object().and_then(|keys| out_of_range(keys, S::RANGES)) {
                     return Err(serde_json::Error::custom(why));

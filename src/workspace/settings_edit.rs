@@ -110,7 +110,7 @@ fn check(world: &World, edit: &SettingsEdit) -> Result<(), Problem> {
         let what = format!("there is no section {:?}", edit.section);
         return Err(Problem::error(SETTINGS_FILE, what, "choose a setting that there is"));
     };
-    let fields = (section.fields)();
+    let fields = section.fields();
     match edit.keys.keys().chain(&edit.defaults).find(|key| !fields.contains(key)) {
         Some(key) => {
             let what = format!("there is no setting {key:?} of {:?}", edit.section);

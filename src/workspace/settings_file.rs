@@ -48,7 +48,7 @@ impl Source<'_> {
 pub(super) fn apply_settings(world: &mut World) {
     let Some(sections) = world.get_resource::<SettingsSections>().map(|sections| sections.0.clone()) else { return };
     let known: Vec<Known> =
-        sections.iter().map(|section| Known { name: section.name, keys: (section.fields)() }).collect();
+        sections.iter().map(|section| Known { name: section.name, keys: section.fields() }).collect();
     let files = world.resource::<KnownFiles>();
     let text = files.text(SETTINGS_FILE).unwrap_or("").to_owned();
     let scene = world.resource::<SceneState>();

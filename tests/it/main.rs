@@ -19,6 +19,7 @@ mod program;
 mod providers;
 #[cfg(feature = "window")]
 mod screen;
+mod settings_reference;
 mod standing_still;
 #[cfg(feature = "window")]
 mod studio;
@@ -52,6 +53,7 @@ fn main() {
     let arguments = Arguments::from_args();
     let modules: &[fn() -> Vec<Trial>] = &[
         layering::trials,
+        settings_reference::trials,
         living::trials,
         bad_days::trials,
         determinism::trials,

@@ -1,0 +1,105 @@
+//! `workshop completions` and `workshop man`: the command line as shells and manuals want it told.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+use clap_mangen::Man;
+
+use super::{Complaint, Ending, Outcome, output};
+
+/// What `completions` is told.
+#[derive(Args)]
+pub(super) struct CompletionArguments {
+    /// For which shell
+    shell: Shell,
+}
+
+/// What `man` is told.
+#[derive(Args)]
+pub(super) struct ManArguments {
+    /// The folder for a page of each command; without it, the first page is printed
+    #[arg(value_name = "DIR")]
+    folder: Option<PathBuf>,
+}
+
+/// Prints a script that completes the command line.
+pub(super) fn completions(arguments: &CompletionArguments) -> Outcome {
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut super::Arguments::command(), "workshop", &mut script);
+    output::result(String::from_utf8_lossy(&script).trim_end())?;
+    Ok(Ending::Done)
+}
+
+/// Prints the manual's first page, or writes all of them.
+pub(super) fn man(arguments: &ManArguments) -> Outcome {
+    let pages = pages().map_err(Complaint::failed)?;
+    let Some(folder) = &arguments.folder else {
+        let (_, first) = pages.first().ok_or_else(|| Complaint::failed("there is no page"))?;
+        output::result(first.trim_end())?;
+        return Ok(Ending::Done);
+    };
+    write_pages(folder, &pages)?;
+    output::result(&format!("wrote {} pages into {}", pages.len(), folder.display()))?;
+    Ok(Ending::Done)
+}
+
+fn write_pages(folder: &Path, pages: &[(String, String)]) -> Result<(), Complaint> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Complaint::failed(format!("cannot make {}: {error}", folder.display())))?;
+    for (name, text) in pages {
+        let place = folder.join(name);
+        std::fs::write(&place, text)
+            .map_err(|error| Complaint::failed(format!("cannot write {}: {error}", place.display())))?;
+    }
+    Ok(())
+}
+
+/// The pages with their file names: that of the program, and one of each command.
+fn pages() -> std::io::Result<Vec<(String, String)>> {
+    let mut program = super::Arguments::command();
+    program.build();
+    let mut pages = vec![page("workshop", &program)?];
+    for command in program.get_subcommands().filter(|command| command.get_name() != "help") {
+        let name = format!("workshop-{}", command.get_name());
+        pages.push(page(&name, command)?);
+    }
+    Ok(pages)
+}
+
+fn page(name: &str, command: &clap::Command) -> std::io::Result<(String, String)> {
+    let mut text = Vec::new();
+    Man::new(command.clone()).render(&mut text)?;
+    Ok((format!("{name}.1"), String::from_utf8_lossy(&text).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum;
+
+    use super::*;
+    use crate::base::printable::printable;
+
+    #[test]
+    fn every_command_has_a_page_that_tells_its_options() {
+        let pages = pages().expect("pages are made in memory");
+        let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(pages.len(), super::super::COMMANDS.len(), "the program's in place of that of help: {names:?}");
+        let (_, run) = pages.iter().find(|(name, _)| name == "workshop-run.1").expect("there is one of run");
+        for word in ["on\\-ask", "speed", "events", ".SH"] {
+            assert!(run.contains(word), "{word}: {run}");
+        }
+        assert!(pages[0].1.contains("Exit codes"), "{}", pages[0].1);
+    }
+
+    #[test]
+    fn scripts_of_every_shell_are_printed_as_they_are() {
+        for shell in Shell::value_variants() {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut super::super::Arguments::command(), "workshop", &mut script);
+            let script = String::from_utf8(script).expect("it is text");
+            assert!(script.contains("approvals"), "{shell}");
+            assert_eq!(printable(&script), script, "{shell}");
+        }
+    }
+}

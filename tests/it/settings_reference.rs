@@ -1,0 +1,137 @@
+//! `docs/settings.md` is made from the code: every section, every key with its default, and what the code says of it.
+//! `WORKSHOP_WRITE_DOCS=1 cargo test --test it settings_reference` writes it anew.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use agent_workshop::app::headless;
+use agent_workshop::workspace::SettingsSections;
+use libtest_mimic::Trial;
+use serde_json::Value;
+
+use crate::cases;
+
+const HEAD: &str = "# Settings
+
+Every section and key of `settings.yaml`, with its default. A scene may say the same under `settings:`, which counts in
+that scene. Changes count while the room runs. A key that there is not, or a value that does not fit, is told with its
+line; the last good value stays, and where a key limits something, the limit stays as strict as it could have been meant.
+
+```yaml
+gateway: { provider: openai, model: gpt-4o-mini }
+budget: { cost_per_run_usd: 2 }
+gate: { deny: ['secret/**'], file_delete: ask }
+```
+
+This page is made from the code: `WORKSHOP_WRITE_DOCS=1 cargo test --test it settings_reference`.
+";
+
+pub fn trials() -> Vec<Trial> {
+    cases![the_settings_reference_says_what_the_code_says]
+}
+
+fn the_settings_reference_says_what_the_code_says() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let made = reference(&structs(&sources(&root.join("src"))));
+    let place = root.join("docs/settings.md");
+    if std::env::var_os("WORKSHOP_WRITE_DOCS").is_some() {
+        fs::write(&place, &made).expect("the folder of the documents can be written");
+    }
+    let written = fs::read_to_string(&place).unwrap_or_default();
+    assert!(
+        written == made,
+        "docs/settings.md is behind the code: WORKSHOP_WRITE_DOCS=1 cargo test --test it settings_reference"
+    );
+}
+
+/// A struct of the source: what is said of it, and of its fields.
+struct Described {
+    doc: String,
+    fields: Vec<(String, String)>,
+}
+
+fn reference(structs: &[Described]) -> String {
+    let app = headless();
+    let mut page = HEAD.to_owned();
+    for (section, defaults) in app.world().resource::<SettingsSections>().defaults() {
+        let _ = write!(page, "\n## `{section}`\n");
+        let Value::Object(defaults) = defaults else { panic!("{section} is no mapping") };
+        if defaults.is_empty() {
+            page.push_str("\nAny name may stand here; see [what it costs](trust.md#what-it-costs).\n");
+            continue;
+        }
+        let described = structs
+            .iter()
+            .find(|one| defaults.keys().all(|key| one.fields.iter().any(|(field, _)| field == key)))
+            .unwrap_or_else(|| panic!("no struct of the source has all keys of {section}: {:?}", defaults.keys()));
+        let _ = write!(page, "\n{}\n\n| key | default | what it says |\n|---|---|---|\n", described.doc);
+        for (key, default) in &defaults {
+            let (_, doc) = described.fields.iter().find(|(field, _)| field == key).expect("it was found above");
+            assert!(!doc.is_empty(), "{section}.{key} has no description");
+            let _ = writeln!(page, "| `{key}` | {} | {} |", shown(default), doc.replace('|', "\\|"));
+        }
+    }
+    page
+}
+
+fn shown(default: &Value) -> String {
+    match default {
+        Value::Null => "none".to_owned(),
+        Value::String(text) => format!("`{text}`"),
+        // Of f32: 0.6 and not 0.6000000238418579.
+        Value::Number(number) if number.is_f64() => {
+            let number = number.as_f64().expect("it is one");
+            let short = (number as f32).to_string();
+            if short.parse::<f32>().is_ok_and(|same| f64::from(same) == number) { short } else { number.to_string() }
+        }
+        Value::Number(number) => number.to_string(),
+        other => format!("`{other}`"),
+    }
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut entries: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("the source can be read")
+        .map(|entry| entry.expect("the source can be read").path())
+        .collect();
+    entries.sort();
+    let (folders, files): (Vec<_>, Vec<_>) = entries.into_iter().partition(|path| path.is_dir());
+    files
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .chain(folders.iter().flat_map(|folder| sources(folder)))
+        .collect()
+}
+
+/// All structs whose fields are documented, among them those in the macro of the simulation's settings.
+fn structs(files: &[PathBuf]) -> Vec<Described> {
+    let mut found: Vec<Described> = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(file).expect("the source can be read");
+        let mut doc = Vec::new();
+        for line in text.lines().map(str::trim) {
+            let is_head = line.ends_with('{') && (line.starts_with("pub struct ") || line.contains(" in \""))
+                || line.contains(" in \"") && line.contains("within");
+            if let Some(words) = line.strip_prefix("///") {
+                doc.push(words.trim().to_owned());
+            } else if line.starts_with("#[") {
+            } else if is_head {
+                found.push(Described { doc: doc.join(" "), fields: Vec::new() });
+                doc.clear();
+            } else {
+                let field = line.strip_prefix("pub ").unwrap_or(line).split_once(": ").map(|(name, _)| name);
+                let is_name = |name: &str| {
+                    !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+                };
+                if let (Some(name), Some(last)) = (field.filter(|name| is_name(name)), found.last_mut())
+                    && !doc.is_empty()
+                {
+                    last.fields.push((name.to_owned(), doc.join(" ")));
+                }
+                doc.clear();
+            }
+        }
+    }
+    found
+}
