@@ -14,7 +14,7 @@ use crate::mind::{
 };
 use crate::schedule::saved::{load_world, save_world, world_hash};
 use crate::schedule::{self, RecordedInput};
-use crate::simulation::ActivityId;
+use crate::simulation::{ActivityId, Urgency};
 use crate::store::{EventKind, EventLog};
 
 /// Says the last message back after as many tenths of a second as its seed; plays an error where told to.
@@ -76,8 +76,9 @@ fn question(id: u64, agent: &str, seed: u64, words: &str) -> ModelRequest {
         profile: "tester".into(),
         activity: ActivityId(1),
         kind: CallKind::Task,
+        urgency: Urgency::Read,
         model: None,
-        prompt: Prompt { system: vec![], history: vec![], moment: words.into() },
+        prompt: Prompt { moment: words.into(), ..Prompt::default() },
         tools: Vec::new(),
         activation: None,
         max_output_tokens: 100,

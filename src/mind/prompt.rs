@@ -48,7 +48,9 @@ pub fn compose(context: &MindContext) -> (Prompt, Vec<Id>) {
         knowledge(context, &mut left, &mut system, &mut mail_shown);
     }
     system.extend(feedback);
-    (Prompt { system, history: history(&context.history, left), moment }, mail_shown)
+    let mut prompt = Prompt { system, history: history(&context.history, left), moment, stable_parts: 0 };
+    prompt.mark_stable();
+    (prompt, mail_shown)
 }
 
 pub(super) fn part(origin: PromptOrigin, text: String) -> PromptPart {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{AgentKey, Id, RequestId, Seq};
 use crate::schedule::Input;
-use crate::simulation::ActivityId;
+use crate::simulation::{ActivityId, Urgency};
 
 /// Why a model is called; calls, tokens and cost are counted per kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -156,9 +156,31 @@ pub struct Prompt {
     pub history: Vec<PromptMessage>,
     /// What the agent is asked now: the last user message. Empty where the history ends with what is to be answered.
     pub moment: String,
+    /// So many of the first parts of the system text come again as they are with this agent's next question, unless
+    /// what they tell of changes. Providers keep that much at hand, and the history behind it as far as it comes again.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stable_parts: usize,
+}
+
+fn is_zero(parts: &usize) -> bool {
+    *parts == 0
+}
+
+impl PromptOrigin {
+    /// Whether it tells of what is otherwise with each question, and not of what somebody must change first.
+    pub fn is_fleeting(&self) -> bool {
+        matches!(self, Self::Surroundings | Self::Feedback | Self::Moment)
+    }
 }
 
 impl Prompt {
+    /// Marks where the part of the system text ends that comes again with the next question: before the first
+    /// fleeting one.
+    pub fn mark_stable(&mut self) {
+        let fleeting = self.system.iter().position(|part| part.origin.is_fleeting());
+        self.stable_parts = fleeting.unwrap_or(self.system.len());
+    }
+
     /// The system text.
     pub fn system_text(&self) -> String {
         self.system.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n\n")
@@ -186,6 +208,9 @@ pub struct ModelRequest {
     pub activity: ActivityId,
     /// Why.
     pub kind: CallKind,
+    /// How soon, where many wait for a free slot.
+    #[serde(default)]
+    pub urgency: Urgency,
     /// `provider:model`, `provider` or `model` from the profile; the workspace's default where absent.
     pub model: Option<String>,
     /// What is asked.

@@ -14,7 +14,7 @@ use crate::base::{ActivationKey, AgentKey, Author, Behaviour, ConversationKey, E
 use crate::element::{Content, Element, ElementAct, ElementChange, Elements, Held};
 use crate::memory::Memory;
 use crate::schedule::{self, Door, advance, saved, ticks};
-use crate::simulation::{ActivityId, Conversations, Think, ThinkOutcome};
+use crate::simulation::{ActivityId, Conversations, Think, ThinkOutcome, Urgency};
 use crate::store::{EventKind, EventLog};
 
 /// What any element holds here: scene keys and a text.
@@ -114,7 +114,7 @@ impl Room {
     }
 
     pub(super) fn due(&mut self, agent: AgentKey, activity: u32, think: Think) {
-        let due = ThinkDue { agent, activity: ActivityId(activity), think, cause: Seq(3) };
+        let due = ThinkDue { agent, activity: ActivityId(activity), think, urgency: Urgency::Read, cause: Seq(3) };
         self.0.world_mut().resource_mut::<Messages<ThinkDue>>().write(due);
     }
 

@@ -121,6 +121,7 @@ pub(super) fn think(
             profile: agent.profile.clone(),
             activity: due.activity,
             kind: question.kind,
+            urgency: due.urgency,
             model: room.profile(agent).and_then(|profile| profile.model.clone()),
             prompt: prompt.clone(),
             tools: Vec::new(),

@@ -17,7 +17,7 @@ use super::thinking::{Minds, NAMES_CHARS, by_inbox};
 use super::thoughts::{Asked, PendingThought, Thoughts};
 use super::wording::{name, push_fenced, push_result, quoted};
 use crate::base::{ActivationKey, AgentKey, RequestId, Seq};
-use crate::simulation::{ActivityId, CompactionWanted, Think};
+use crate::simulation::{ActivityId, CompactionWanted, Think, Urgency};
 
 /// A piece of work has come to a question. Answered with exactly one [`WorkReplied`], unless it is withdrawn or its
 /// agent leaves the room.
@@ -126,6 +126,7 @@ pub(super) fn ask(
             profile: agent.profile.clone(),
             activity: due.activity,
             kind: CallKind::Task,
+            urgency: Urgency::Task,
             model: room.profile(agent).and_then(|profile| profile.model.clone()),
             prompt: prompt.clone(),
             tools: due.tools.clone(),

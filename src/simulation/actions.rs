@@ -2,7 +2,7 @@
 
 use bevy::ecs::prelude::*;
 
-use super::activity::{Think, ThinkDue};
+use super::activity::{Think, ThinkDue, Urgency};
 use super::body::{Body, BodyItem, Desk, Doing, Timer};
 use super::conversation::ConversationKind;
 use super::meeting::{self, Proposal};
@@ -43,7 +43,7 @@ fn take_up(desk: &mut Desk, body: &mut BodyItem, whom: Option<&str>, due: &mut M
     if !compacts && let Some(work) = body.life.work.pop_front() {
         body.life.doing = Doing::Working { activation: work.activation, cause: work.cause };
         desk.shift(body, StateEvent::WorkStarted { why: "beginning its work".into() }, work.cause);
-        think(body, Think::Work { activation: work.activation }, work.cause, due);
+        think(body, Think::Work { activation: work.activation }, Urgency::Task, work.cause, due);
         return true;
     }
     if !may_try {
@@ -54,7 +54,7 @@ fn take_up(desk: &mut Desk, body: &mut BodyItem, whom: Option<&str>, due: &mut M
         Action::CompactContext => {
             body.life.doing = Doing::Compacting { cause: next.cause };
             desk.shift(body, StateEvent::WorkStarted { why: "summing up what it knows".into() }, next.cause);
-            think(body, Think::Compact, next.cause, due);
+            think(body, Think::Compact, Urgency::Read, next.cause, due);
         }
         Action::ReadElement { element, .. } => set_out_to_read(desk, body, next, element, false),
         Action::SeekInfo { element } => set_out_to_read(desk, body, next, element, true),
@@ -104,10 +104,10 @@ fn set_out_to_tell(desk: &mut Desk, body: &mut BodyItem, next: QueuedAction, to:
     desk.shift(body, StateEvent::SetOut { why }, next.cause);
 }
 
-fn think(body: &mut BodyItem, think: Think, cause: Seq, due: &mut MessageWriter<ThinkDue>) {
+fn think(body: &mut BodyItem, think: Think, urgency: Urgency, cause: Seq, due: &mut MessageWriter<ThinkDue>) {
     let activity = body.life.next_activity();
     body.life.awaited = Some(activity);
-    due.write(ThinkDue { agent: body.agent.key, activity, think, cause });
+    due.write(ThinkDue { agent: body.agent.key, activity, think, urgency, cause });
 }
 
 /// Whoever has arrived somewhere does what it came for.
@@ -154,7 +154,13 @@ fn arrive_at_element(desk: &mut Desk, body: &mut BodyItem, due: &mut MessageWrit
     }
     *version = sight.version;
     let why = format!("reading {}", sight.label).into();
-    think(body, Think::Read { element }, cause, due);
+    let urgency = match action {
+        Action::ReadElement { .. } if sight.is_private() => Urgency::Mail,
+        Action::ReadElement { high: true, .. } => Urgency::Rule,
+        Action::SeekInfo { .. } => Urgency::Seek,
+        _ => Urgency::Read,
+    };
+    think(body, Think::Read { element }, urgency, cause, due);
     desk.shift(body, StateEvent::Explain(why), cause);
 }
 

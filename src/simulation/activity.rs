@@ -36,6 +36,27 @@ pub enum Think {
     },
 }
 
+/// How soon a model is to be asked, where many wait for one: smaller goes first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Urgency {
+    /// For work: a person's task, and what it set going.
+    Task,
+    /// To read what a person wants read by everyone: a rulebook, a message board.
+    Rule,
+    /// To read its mail.
+    Mail,
+    /// To speak where somebody wants to be told or asked something.
+    Talk,
+    /// To read what changed, or to sum up.
+    #[default]
+    Read,
+    /// To look at something for want of anything else.
+    Seek,
+    /// To chat.
+    Banter,
+}
+
 /// An agent is ready to think about something: `mind` answers each with exactly one [`ThinkDone`],
 /// at once or many ticks later.
 #[derive(Message, Clone, Debug)]
@@ -46,6 +67,8 @@ pub struct ThinkDue {
     pub activity: ActivityId,
     /// About what.
     pub think: Think,
+    /// How soon.
+    pub urgency: Urgency,
     /// The record that this came from.
     pub cause: Seq,
 }

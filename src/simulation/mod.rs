@@ -25,7 +25,7 @@ mod talks;
 
 pub use activity::{
     ActivityId, CompactionWanted, Explain, NewsHeard, Summons, SummonsWithdrawn, TaskCommand, Think, ThinkDone,
-    ThinkDue, ThinkOutcome,
+    ThinkDue, ThinkOutcome, Urgency,
 };
 pub use body::{AgentState, Doing, Home, Life, Position, Queue, Space, Walk};
 pub use conversation::{

@@ -7,7 +7,7 @@ use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::activity::{Think, ThinkDue};
+use super::activity::{Think, ThinkDue, Urgency};
 use super::body::{Body, Desk, Doing};
 use super::conversation::{Conversation, ConversationEnded, ConversationKind, Conversations, Utterance};
 use super::meeting::{self, Proposal, TalkLedger, TurnState};
@@ -117,7 +117,12 @@ fn go_on(table: &mut Table, key: ConversationKey, due: &mut MessageWriter<ThinkD
     let activity = body.life.next_activity();
     body.life.awaited = Some(activity);
     turn.awaited = Some((speaker, activity));
-    due.write(ThinkDue { agent: speaker, activity, think: Think::Turn { conversation: key }, cause: turn.cause });
+    let urgency = match conversation.kind {
+        ConversationKind::Task | ConversationKind::Tell => Urgency::Talk,
+        ConversationKind::Relationship | ConversationKind::Chance => Urgency::Banter,
+    };
+    let think = Think::Turn { conversation: key };
+    due.write(ThinkDue { agent: speaker, activity, think, urgency, cause: turn.cause });
 }
 
 /// Takes out whoever has left the room, was carried out of reach, or is held by a person for too long to be waited

@@ -103,7 +103,7 @@ impl Room {
     }
 
     pub fn answer_to(&mut self, due: &ThinkDue, outcome: ThinkOutcome) {
-        let ThinkDue { agent, activity, think, cause } = due.clone();
+        let ThinkDue { agent, activity, think, cause, .. } = due.clone();
         self.say(ThinkDone { agent, activity, think, outcome, cause });
     }
 

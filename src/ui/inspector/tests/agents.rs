@@ -159,7 +159,7 @@ fn the_prompt_of_a_call_says_where_its_words_came_from_or_that_it_is_gone() {
     give(&mut window, Err("the log is locked".to_owned()));
     assert!(is_shown(&window, "the log is locked"));
     let part = PromptPart { origin: PromptOrigin::Notes, text: "tea at four!".to_owned() };
-    let prompt = Prompt { system: vec![part], history: exchange(), moment: String::new() };
+    let prompt = Prompt { system: vec![part], history: exchange(), ..Prompt::default() };
     give(&mut window, Ok(Some(prompt.into())));
     for shown in ["Its notes, 3 tokens", "Its notes, 17 %", "task · offline"] {
         assert!(is_shown(&window, shown), "{shown}");
