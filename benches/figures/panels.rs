@@ -213,6 +213,7 @@ fn room() -> RoomModel {
         id: "writer".into(),
         name: "Writer".into(),
         description: "Writes".into(),
+        file: "agents/writer.md".into(),
         look: "writer".into(),
         agents: AGENTS as usize,
     };

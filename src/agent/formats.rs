@@ -35,15 +35,69 @@ pub fn format_of(path: &str) -> Option<&'static AgentFormat> {
     FORMATS.iter().copied().find(|format| (format.matches)(path))
 }
 
-/// The last part of a path without its ending: `ada` for `agents/ada.md`.
+/// What a file is called in every collection that only tells of the others; such a file is no agent.
+const DOCUMENTS: &[&str] =
+    &["readme", "changelog", "changes", "contributing", "contributors", "license", "licence", "code_of_conduct"];
+
+/// The same, where it is written in capitals: in small letters it may be an agent's name.
+const DOCUMENTS_IN_CAPITALS: &[&str] = &[
+    "AGENT",
+    "AGENTS",
+    "AGENT_TEMPLATE",
+    "ARCHITECTURE",
+    "AUTHORS",
+    "CLAUDE",
+    "CODEX",
+    "COPYING",
+    "GEMINI",
+    "INDEX",
+    "INSTALL",
+    "INSTRUCTIONS",
+    "MEMORY",
+    "NOTICE",
+    "QUICKSTART",
+    "ROADMAP",
+    "SECURITY",
+    "SKILL",
+    "SUPPORT",
+    "TEMPLATE",
+    "TODO",
+    "USAGE",
+];
+
+/// Folders whose files belong to something else: the skills, commands and records of agents.
+const OTHER_FOLDERS: &[&str] =
+    &["commands", "hooks", "modules", "references", "scripts", "sessions", "skills", "state"];
+
+/// Whether a file of this stem only tells of others, such as `README` or `LICENSE`.
+pub fn is_document(stem: &str) -> bool {
+    let folded = stem.to_lowercase().replace('-', "_");
+    let is_it = |name: &str| folded.strip_prefix(name).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
+    DOCUMENTS_IN_CAPITALS.contains(&stem) || DOCUMENTS.iter().any(|name| is_it(name))
+}
+
+/// The folders and the name of a file that may define an agent, by its path: it lies in `agents/` at any depth, and
+/// neither it nor a folder above it is something else.
+pub fn place_of_agent(path: &str) -> Option<(&str, &str)> {
+    let below = path.strip_prefix("agents/")?;
+    let (folders, name) = below.rsplit_once('/').unwrap_or(("", below));
+    let is_odd = |part: &str| part.is_empty() || part.starts_with('.') || OTHER_FOLDERS.contains(&part);
+    let is_elsewhere = below.contains('/') && folders.split('/').any(is_odd);
+    (!is_elsewhere && !name.starts_with('.') && !is_document(stem(name))).then_some((folders, name))
+}
+
+/// The name of a file without its ending: `ada` for `agents/ada.md`, `powershell-5.1` for `powershell-5.1.md`.
 pub fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
-    name.split_once('.').map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem })
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let stem = [".agent", ".task", ".session"].iter().find_map(|kind| stem.strip_suffix(kind)).unwrap_or(stem);
+    if stem.is_empty() { name } else { stem }
 }
 
 /// A stem as a name: `data-analyst` becomes `Data Analyst`.
 pub fn title(stem: &str) -> String {
-    let words = stem.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words = stem.split(|character: char| !character.is_alphanumeric() && character != '.');
+    let words = words.map(|word| word.trim_matches('.')).filter(|word| !word.is_empty());
     let words: Vec<String> = words
         .map(|word| {
             let mut characters = word.chars();
@@ -55,8 +109,40 @@ pub fn title(stem: &str) -> String {
 
 /// The id that a path stands for where the file gives none; never empty.
 pub fn id_of_path(path: &str) -> String {
-    let id = text::slug(stem(path));
+    let id = id_of_name(stem(path));
     if id.is_empty() { "agent".to_owned() } else { id }
+}
+
+/// The ids that a file may go by where another file has the one that its path stands for, best first: `team-two` for
+/// `agents/team/two.md`, then `all-team-two`.
+pub fn longer_ids_of_path(path: &str) -> Vec<String> {
+    let folders =
+        path.strip_prefix("agents/").and_then(|below| below.rsplit_once('/')).map_or("", |(folders, _)| folders);
+    let mut ids: Vec<String> = Vec::new();
+    for folder in folders.rsplit('/').map(id_of_name).filter(|folder| !folder.is_empty()) {
+        let shorter = ids.last().cloned().unwrap_or_else(|| id_of_path(path));
+        ids.push(format!("{folder}-{shorter}"));
+    }
+    ids
+}
+
+/// A name as an id: small letters and digits with single dashes between them, and with dots where a number has one.
+pub fn id_of_name(name: &str) -> String {
+    let characters: Vec<char> = name.chars().collect();
+    let is_inner_dot = |at: usize| {
+        characters[at] == '.'
+            && at > 0
+            && characters[at - 1].is_ascii_digit()
+            && characters.get(at + 1).is_some_and(char::is_ascii_digit)
+    };
+    let mut parts = vec![String::new()];
+    for (at, character) in characters.iter().enumerate() {
+        match is_inner_dot(at) {
+            true => parts.push(String::new()),
+            false => parts.last_mut().expect("there is always one").push(*character),
+        }
+    }
+    parts.iter().map(|part| text::slug(part)).collect::<Vec<_>>().join(".")
 }
 
 /// The id that a file's agent goes by, with the one that it cannot have, if that is another, and what is wrong then.
@@ -81,6 +167,53 @@ mod tests {
         assert!(format_of("agents/ada/skills/cook/SKILL.md").is_none());
         assert!(format_of("boards/rules.md").is_none());
         assert!(format_of("agents/.md").is_none());
+    }
+
+    #[test]
+    fn folders_and_other_endings_count_and_documents_do_not() {
+        for path in [
+            "agents/team/two.md",
+            "agents/categories/02-language/powershell-5.1-expert.md",
+            "agents/plugins/web/agents/reviewer.MD",
+            "agents/old.markdown",
+            "agents/security.md",
+            "agents/claude.md",
+            "agents/readmes.md",
+            "agents/licensed.md",
+        ] {
+            assert!(format_of(path).is_some(), "{path}");
+        }
+        for path in [
+            "agents/README.md",
+            "agents/team/readme.md",
+            "agents/README.zh.md",
+            "agents/readme-cn.md",
+            "agents/AGENTS.md",
+            "agents/CLAUDE.md",
+            "agents/x/CONTRIBUTING.md",
+            "agents/LICENSE.md",
+            "agents/CHANGELOG.md",
+            "agents/x/SKILL.md",
+            "agents/x/skills/pdf/forms.md",
+            "agents/plugins/web/commands/deploy.md",
+            "agents/.git/x.md",
+            "agents//x.md",
+            "agents/x.txt",
+            "agents/LICENSE.txt",
+            "agents/x",
+        ] {
+            assert!(format_of(path).is_none(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_number_keeps_its_dot_and_folders_make_an_id_longer() {
+        assert_eq!(id_of_path("agents/powershell-5.1-expert.md"), "powershell-5.1-expert");
+        assert_eq!(id_of_path("agents/dotnet.framework.4.8.md"), "dotnet-framework-4.8");
+        assert_eq!(title(stem("agents/powershell-5.1-expert.md")), "Powershell 5.1 Expert");
+        assert_eq!(id_of_path("agents/ada.agent.yaml"), "ada");
+        assert_eq!(longer_ids_of_path("agents/all/My Team/two.md"), ["my-team-two", "all-my-team-two"]);
+        assert_eq!(longer_ids_of_path("agents/two.md"), [] as [&str; 0]);
     }
 
     #[test]

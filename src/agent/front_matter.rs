@@ -52,37 +52,47 @@ impl FrontMatter<'_> {
 
 /// Takes a [normalised](normalise) file apart. A file that does not begin with a line `---` has no front matter.
 pub fn split(text: &str) -> Result<FrontMatter<'_>, FrontMatterError> {
+    let Some((yaml, body)) = fenced(text)? else { return Ok(FrontMatter { body: text, ..FrontMatter::default() }) };
+    Ok(FrontMatter { keys: read_keys(yaml)?, yaml, body })
+}
+
+/// What stands below the front matter of a [normalised](normalise) file, whatever that says.
+pub fn below(text: &str) -> &str {
+    fenced(text).ok().flatten().map_or(text, |(_, body)| body)
+}
+
+/// What stands between the fences, and what stands below them; nothing where the text has no front matter.
+pub(super) fn fenced(text: &str) -> Result<Option<(&str, &str)>, FrontMatterError> {
     let is_fence = |line: &str| line.trim_end() == "---";
-    let Some(first) = text.lines().next().filter(|line| is_fence(line)) else {
-        return Ok(FrontMatter { body: text, ..FrontMatter::default() });
-    };
+    let Some(first) = text.lines().next().filter(|line| is_fence(line)) else { return Ok(None) };
     let start = (first.len() + 1).min(text.len());
     let mut end = start;
-    let mut found = None;
     for line in text[start..].split_inclusive('\n') {
         if is_fence(line) {
-            found = Some(end + line.len());
-            break;
+            return Ok(Some((&text[start..end], text[end + line.len()..].trim_start_matches('\n'))));
         }
         end += line.len();
     }
-    let Some(below) = found else {
-        return Err(FrontMatterError::new("the front matter that begins with --- never ends", 1));
-    };
-    let yaml = &text[start..end];
-    let keys = read_keys(yaml)?;
-    Ok(FrontMatter { keys, yaml, body: text[below..].trim_start_matches('\n') })
+    Err(FrontMatterError::new("the front matter that begins with --- never ends", 1))
 }
 
-fn read_keys(yaml: &str) -> Result<Map<String, Value>, FrontMatterError> {
+/// Why front matter cannot be read at all, however it is written.
+pub(super) fn refused(yaml: &str) -> Result<(), FrontMatterError> {
     if yaml.len() > MAX_BYTES {
         return Err(FrontMatterError::new(format!("the front matter is longer than {} KiB", MAX_BYTES / 1024), 1));
     }
     // YAML takes such a mark for nothing at its beginning and for a letter of a key elsewhere: the same line would
     // say something else once a line is written above it.
-    if let Some(line) = yaml.lines().position(|line| line.contains('\u{feff}')) {
-        return Err(FrontMatterError::new("the front matter holds an invisible byte order mark (U+FEFF)", line + 2));
+    match yaml.lines().position(|line| line.contains('\u{feff}')) {
+        Some(line) => {
+            Err(FrontMatterError::new("the front matter holds an invisible byte order mark (U+FEFF)", line + 2))
+        }
+        None => Ok(()),
     }
+}
+
+fn read_keys(yaml: &str) -> Result<Map<String, Value>, FrontMatterError> {
+    refused(yaml)?;
     let value = yaml::parse(yaml).map_err(|error| FrontMatterError {
         what: format!("the front matter is not valid YAML: {}", error.what),
         line: error.line.map(|line| line + 1),

@@ -93,6 +93,13 @@ fn words(key: &str) -> Vec<String> {
     words.into_iter().filter(|word| !word.is_empty()).map(|word| skeleton(&word)).collect()
 }
 
+/// Whether a key looks by its name as if it limited something.
+pub(super) fn limits_by_its_name(key: &str) -> bool {
+    let words = words(key);
+    let whole = words.concat();
+    limits_by_name(&words, &whole)
+}
+
 fn limits_by_name(words: &[String], whole: &str) -> bool {
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     has(DENYING) || has(ALLOWING) || mistyped(whole).is_some() || WHOLE.contains(&whole)
@@ -377,24 +384,31 @@ fn only_paths(value: &Value, reads: bool, writes: bool) -> Option<Vec<Limit>> {
 fn names(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::Null => Some(Vec::new()),
-        Value::String(text) => {
-            let mut depth = 0_u32;
-            let parts = text.split(|c: char| {
-                match c {
-                    '(' => depth += 1,
-                    ')' => depth = depth.saturating_sub(1),
-                    _ => {}
-                }
-                depth == 0 && (c == ',' || c.is_whitespace())
-            });
-            Some(parts.map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect())
-        }
+        Value::String(text) => Some(split_names(text, |c| c == ',' || c.is_whitespace())),
         Value::Array(values) => {
             let names: Option<Vec<String>> = values.iter().map(plain).collect();
             Some(names?.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect())
         }
         _ => None,
     }
+}
+
+/// Names in a text with commas between them.
+pub(super) fn names_between_commas(text: &str) -> Vec<String> {
+    split_names(text, |c| c == ',')
+}
+
+fn split_names(text: &str, is_between: impl Fn(char) -> bool) -> Vec<String> {
+    let mut depth = 0_u32;
+    let parts = text.split(|c: char| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && is_between(c)
+    });
+    parts.map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
 fn plain(value: &Value) -> Option<String> {

@@ -2,10 +2,13 @@
 //!
 //! A file format is one file with a reader and one line in [`formats::FORMATS`].
 
+mod claims;
 pub mod formats;
 pub mod front_matter;
+mod keys;
 mod limit_words;
 pub mod limits;
+mod loose_front;
 pub mod markdown;
 pub mod presence;
 pub mod profile;
@@ -19,7 +22,7 @@ pub use limits::Limit;
 pub use presence::{ElementsReach, TopmostElement};
 pub use profile::AgentProfile;
 pub use registry::{Former, Profiles};
-pub use roster::{Agent, AgentAdded, AgentCommand, AgentRemoved, ProfileChanged, Roster};
+pub use roster::{Agent, AgentAdded, AgentCommand, AgentRemoved, BehaviourFollows, ProfileChanged, Roster};
 
 use std::collections::BTreeSet;
 
@@ -77,6 +80,7 @@ pub fn plugin(app: &mut App) {
     app.add_tick_message::<AgentAdded>()
         .add_tick_message::<AgentRemoved>()
         .add_tick_message::<ProfileChanged>()
+        .add_tick_message::<BehaviourFollows>()
         .add_tick_message::<ProfileRenamed>()
         .add_tick_message::<ElementsReach>()
         // Owned by the floor below, which registers them too.
@@ -110,12 +114,18 @@ fn register_profiles(
     mut changed: MessageWriter<ProfileChanged>,
     mut renamed: MessageWriter<ProfileRenamed>,
 ) {
+    if profiles.started && changes.is_empty() {
+        return;
+    }
     let window = ticks(settings.rename_window_secs);
     let mut take_in = |news: Vec<(&str, &FileContent)>| {
         let outcome = profiles.take_in(news, clock.tick(), window);
         for path in outcome.touched {
             let problems = profiles.problems(&path);
             reports.write(ProblemReport { source: path, problems });
+        }
+        if outcome.is_another_list {
+            reports.write(longer_ids(profiles.with_longer_ids()));
         }
         renamed.write_batch(outcome.renamed.into_iter().map(|(from, to)| ProfileRenamed { from, to }));
         changed.write_batch(outcome.changed.into_iter().map(|profile| ProfileChanged { profile }));
@@ -127,6 +137,30 @@ fn register_profiles(
         let all: Vec<_> = known.all().iter().map(|(path, text)| (path, FileContent::Text(text.clone()))).collect();
         take_in(all.iter().map(|(path, content)| (path.as_str(), content)).collect());
     }
+}
+
+/// Tells in one note which files go by a longer id than their name, because another file has that one.
+fn longer_ids<'a>(files: impl Iterator<Item = (&'a str, &'a Id, &'a Id)>) -> ProblemReport {
+    let files: Vec<_> = files.collect();
+    let remedy = "to choose another id, write it into the file: id: NAME between its two lines of ---";
+    let problems = match files.as_slice() {
+        [] => Vec::new(),
+        [(path, id, wanted)] => {
+            let what = format!("another file has the id {wanted:?}; this agent goes by {id:?}");
+            vec![Problem::warning(*path, what, remedy)]
+        }
+        files => {
+            let named: Vec<String> = files.iter().take(5).map(|(path, id, _)| format!("{id} ({path})")).collect();
+            let more = if files.len() > 5 { format!(" and {} more", files.len() - 5) } else { String::new() };
+            let what = format!(
+                "{} agents go by their folder's name as well, because another file has their id: {}{more}",
+                files.len(),
+                named.join(", ")
+            );
+            vec![Problem::warning("agents", what, remedy)]
+        }
+    };
+    ProblemReport { source: "agents with a longer id".to_owned(), problems }
 }
 
 /// Tells which agents run a profile whose file is gone; forgets such profiles once nobody does.

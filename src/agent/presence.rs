@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::registry::Profiles;
-use super::roster::{Agent, AgentAdded, AgentCommand, AgentRemoved, ProfileChanged, Roster};
+use super::roster::{Agent, AgentAdded, AgentCommand, AgentRemoved, BehaviourFollows, ProfileChanged, Roster};
 use super::{AgentSettings, ProfileRenamed};
 use crate::base::{Behaviour, Id, Problem, Seq, free_id, text};
 use crate::schedule::{AgentRandom, RoomSeed};
 use crate::store::{EventDraft, EventKind, EventLog};
-use crate::workspace::{AgentEntry, ProblemReport, RoomStart, SceneEdit, SceneWrite};
+use crate::workspace::{AgentEntry, ProblemReport, RoomStart, SceneEdit, SceneState, SceneWrite};
 
 /// An agent that is to be in the room.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -180,11 +180,17 @@ fn follow_entry(world: &mut World, now: &AgentEntry, before: Option<&AgentEntry>
     if let Some(position) = now.position.filter(|_| now.position != before.position) {
         world.write_message(AgentCommand::SetHome { agent: now.id.clone(), position });
     }
-    if now.behaviour != before.behaviour {
-        let own = world.resource::<Profiles>().get(&now.profile).and_then(|profile| profile.behaviour);
-        let behaviour = now.behaviour.or(own).unwrap_or_default();
-        world.write_message(AgentCommand::SetBehaviour { agent: now.id.clone(), behaviour });
+    if now.behaviour != before.behaviour
+        && let Some(agent) = world.resource::<Roster>().key(&now.id)
+    {
+        let behaviour = now.behaviour.unwrap_or_else(|| own_behaviour(world, &now.profile));
+        world.write_message(BehaviourFollows { agent, behaviour });
     }
+}
+
+/// What agents of a profile do when nothing calls and the scene says nothing of it.
+fn own_behaviour(world: &World, profile: &str) -> Behaviour {
+    world.resource::<Profiles>().get(profile).and_then(|profile| profile.behaviour).unwrap_or_default()
 }
 
 /// Does what persons ask for about coming and going; the rest of [`AgentCommand`] is the room's affair.
@@ -215,6 +221,7 @@ fn drop_in(
     exactly: bool,
 ) {
     let id = id.map(free_id);
+    let profile = world.resource::<Profiles>().meant(&profile);
     let told = id.clone().unwrap_or_else(|| profile.clone());
     if !position.is_finite() {
         refuse(world, &told, "its position is not a finite number", "drop it somewhere on the canvas");
@@ -255,7 +262,8 @@ fn drop_in(
 }
 
 /// Puts an agent of the scene into the room, or on the list of those who wait for their profile.
-fn welcome(world: &mut World, wanted: Wanted) {
+fn welcome(world: &mut World, mut wanted: Wanted) {
+    wanted.profile = world.resource::<Profiles>().meant(&wanted.profile);
     if wanted.position.is_some_and(|position| !position.is_finite()) {
         refuse(world, &wanted.id, "its position is not a finite number", "write two numbers: [x, y]");
     } else if world.resource::<Profiles>().is_defined(&wanted.profile) {
@@ -272,7 +280,8 @@ fn wait(world: &mut World, wanted: Wanted) {
     world.resource_mut::<Waiting>().pending.insert(wanted.id.clone(), wanted);
 }
 
-fn reprofile(world: &mut World, wanted: Wanted) {
+fn reprofile(world: &mut World, mut wanted: Wanted) {
+    wanted.profile = world.resource::<Profiles>().meant(&wanted.profile);
     let Some(name) = world.resource::<Profiles>().get(&wanted.profile).map(|profile| profile.name.clone()) else {
         wait(world, wanted);
         return;
@@ -298,6 +307,10 @@ pub(super) fn follow_profiles(
     if changed.is_empty() {
         return;
     }
+    let told = world.get_resource::<SceneState>().map(|scene| {
+        let entries = scene.doc.agents.iter().filter(|entry| entry.behaviour.is_some());
+        entries.map(|entry| entry.id.clone()).collect::<BTreeSet<Id>>()
+    });
     let agents: Vec<_> = world.resource::<Roster>().iter().map(|(_, entity)| entity).collect();
     for entity in agents {
         let Some(mut agent) = world.get_mut::<Agent>(entity) else { continue };
@@ -313,10 +326,16 @@ pub(super) fn follow_profiles(
         if let Some(name) = world.resource::<Profiles>().get(&profile).map(|profile| profile.name.clone()) {
             rename(world, entity, &name);
         }
+        let Some(agent) = world.get::<Agent>(entity).map(|agent| (agent.key, agent.id.clone())) else { continue };
+        if told.as_ref().is_none_or(|told| !told.contains(&agent.1)) {
+            let behaviour = own_behaviour(world, &profile);
+            world.write_message(BehaviourFollows { agent: agent.0, behaviour });
+        }
     }
     let pending: Vec<Wanted> = world.resource::<Waiting>().pending.values().cloned().collect();
     for wanted in pending {
-        if !world.resource::<Profiles>().is_defined(&wanted.profile) {
+        let profiles = world.resource::<Profiles>();
+        if !profiles.is_defined(&profiles.meant(&wanted.profile)) {
             continue;
         }
         if world.resource::<Roster>().key(&wanted.id).is_some() {

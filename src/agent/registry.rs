@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bevy::ecs::prelude::Resource;
 use serde::{Deserialize, Serialize};
 
+use super::claims::{self, Claim};
 use super::formats::{AgentFile, format_of};
 use super::profile::AgentProfile;
 use crate::base::hash::content_hash;
@@ -16,6 +17,9 @@ use crate::workspace::files::FileContent;
 struct Source {
     hash: u64,
     has_explicit_id: bool,
+    /// The id that the file asks for; that of `profile` is the one it goes by.
+    #[serde(default)]
+    wanted: Option<Id>,
     /// The last text could not be used; `profile` is the last good one, or the least that could be made of it.
     malformed: bool,
     /// From its newest usable text.
@@ -61,8 +65,14 @@ pub enum Former<'a> {
 pub struct Profiles {
     sources: BTreeMap<String, Source>,
     by_id: BTreeMap<Id, String>,
+    /// Longer ids that mean a file as well, with the one that it goes by: `team-two` for `two`.
+    #[serde(default)]
+    longer: BTreeMap<Id, Id>,
     withdrawn: BTreeMap<Id, Withdrawn>,
     gone: Vec<Gone>,
+    /// Files that came, with when, remembered for a while in case the one that each was before goes.
+    #[serde(default)]
+    came: BTreeMap<String, u64>,
     /// What bounded profiles whose file went, also when nobody runs them any more: whoever writes such a file again
     /// must not give the agent more than it had.
     former: BTreeMap<Id, AgentProfile>,
@@ -81,6 +91,8 @@ pub(super) struct Outcome {
     pub(super) renamed: Vec<(Id, Id)>,
     /// The paths whose problems are to be told anew.
     pub(super) touched: BTreeSet<String>,
+    /// Whether ids came, went or passed to another file.
+    pub(super) is_another_list: bool,
 }
 
 impl Profiles {
@@ -90,6 +102,29 @@ impl Profiles {
             Some(path) => self.sources.get(path).map(|source| &source.profile),
             None => self.withdrawn.get(id).map(|withdrawn| &withdrawn.profile),
         }
+    }
+
+    /// The id by which a file's profile goes that is named so: `two` where `team-two` means agents/team/two.md and no
+    /// other file has its name. Any other id means itself.
+    pub fn meant(&self, id: &Id) -> Id {
+        match self.longer.get(id).filter(|_| !self.by_id.contains_key(id) && !self.withdrawn.contains_key(id)) {
+            Some(meant) => meant.clone(),
+            None => id.clone(),
+        }
+    }
+
+    /// The id by which the profile of a file goes.
+    pub fn id_at(&self, path: &str) -> Option<&Id> {
+        let id = &self.sources.get(path)?.profile.id;
+        (self.by_id.get(id)? == path).then_some(id)
+    }
+
+    /// Files that go by a longer id than they ask for, because another file has that one.
+    pub fn with_longer_ids(&self) -> impl Iterator<Item = (&str, &Id, &Id)> {
+        self.sources.iter().filter_map(|(path, source)| {
+            let wanted = source.wanted.as_ref().filter(|wanted| **wanted != source.profile.id)?;
+            Some((path.as_str(), &source.profile.id, wanted))
+        })
     }
 
     /// Whether a file defines this profile now.
@@ -129,6 +164,7 @@ impl Profiles {
     /// Forgets a withdrawn profile that nobody runs, and files that went long ago.
     pub(super) fn forget(&mut self, unused: &BTreeSet<Id>, gone_before: u64) {
         self.gone.retain(|gone| gone.tick >= gone_before);
+        self.came.retain(|_, tick| *tick >= gone_before);
         let gone = &self.gone;
         self.withdrawn.retain(|id, _| !unused.contains(id) || gone.iter().any(|gone| gone.id == *id));
     }
@@ -150,54 +186,87 @@ impl Profiles {
         problems
     }
 
-    /// Takes in what changed on disk. A file that comes within `window_ticks` after one with the same content
-    /// went is that file, renamed.
+    /// Takes in what changed on disk. A file that comes within `window_ticks` before or after one with the same content,
+    /// or the same id of its own, went is that file, renamed.
     pub(super) fn take_in<'a>(
         &mut self,
         changes: impl IntoIterator<Item = (&'a str, &'a FileContent)>,
         tick: u64,
         window_ticks: u64,
     ) -> Outcome {
-        let before: BTreeMap<Id, (String, AgentProfile)> = self
-            .by_id
-            .iter()
-            .filter_map(|(id, path)| Some((id.clone(), (path.clone(), self.sources.get(path)?.profile.clone()))))
-            .collect();
+        let before = self.by_id.clone();
         let mut outcome = Outcome::default();
-        let mut came = BTreeSet::new();
+        let mut replaced = BTreeMap::new();
         for (path, content) in changes {
-            self.take_in_file(path, content, tick, &mut came, &mut outcome);
+            self.take_in_file(path, content, tick, &mut replaced, &mut outcome);
         }
         if outcome.touched.is_empty() {
             return outcome;
         }
-        self.by_id.clear();
-        for (path, source) in &self.sources {
-            self.by_id.entry(source.profile.id.clone()).or_insert_with(|| path.clone());
-        }
-        for (id, (path, profile)) in &before {
-            if !self.by_id.contains_key(id) {
-                self.remember(id, profile);
-                let withdrawn = Withdrawn { path: path.clone(), profile: profile.clone() };
-                self.withdrawn.insert(id.clone(), withdrawn);
+        let renames = self.follow_renames(tick.saturating_sub(window_ticks), &mut outcome);
+        self.assign(&before, &mut outcome);
+        for (id, path) in &before {
+            if !self.by_id.contains_key(id)
+                && let Some(profile) = replaced.get(path).or_else(|| Some(&self.sources.get(path)?.profile)).cloned()
+            {
+                self.remember(id, &profile);
+                self.withdrawn.insert(id.clone(), Withdrawn { path: path.clone(), profile });
                 outcome.changed.insert(id.clone());
             }
         }
         for (id, path) in &self.by_id {
             self.withdrawn.remove(id);
             self.former.remove(id);
-            let same = before.get(id).is_some_and(|(_, old)| self.sources.get(path).is_some_and(|s| s.profile == *old));
-            if !same {
+            let old =
+                before.get(id).and_then(|old| replaced.get(old).or_else(|| Some(&self.sources.get(old)?.profile)));
+            if old.is_none() || old != self.sources.get(path).map(|source| &source.profile) {
                 outcome.changed.insert(id.clone());
             }
-            // Who was second may be first now, and the other way round.
-            if before.get(id).is_none_or(|(old, _)| old != path) {
-                let of_id = self.sources.iter().filter(|(_, source)| source.profile.id == *id);
-                outcome.touched.extend(of_id.map(|(path, _)| path.clone()));
+        }
+        for (from, path) in renames {
+            let Some(to) = self.sources.get(&path).map(|source| source.profile.id.clone()) else { continue };
+            if from != to && !self.by_id.contains_key(&from) {
+                self.withdrawn.remove(&from);
+                outcome.renamed.push((from, to));
             }
         }
-        self.follow_renames(&came, tick.saturating_sub(window_ticks), &mut outcome);
         outcome
+    }
+
+    /// Says anew which file goes by which id, and which files are told something else because of it.
+    fn assign(&mut self, before: &BTreeMap<Id, String>, outcome: &mut Outcome) {
+        let claims = self.sources.iter().map(|(path, source)| {
+            let id = &source.profile.id;
+            let wanted = source.wanted.as_ref().unwrap_or(id);
+            let held = before.get(id).is_some_and(|holder| holder == path).then_some(id);
+            Claim { path, wanted, is_own: source.has_explicit_id, held }
+        });
+        let claimed = claims::assign(claims.collect());
+        let mut asking: BTreeMap<&Id, Vec<&String>> = BTreeMap::new();
+        for (path, source) in &self.sources {
+            asking.entry(source.wanted.as_ref().unwrap_or(&source.profile.id)).or_default().push(path);
+        }
+        let ids: BTreeSet<&Id> = before.keys().chain(claimed.by_id.keys()).collect();
+        // Who was second may be first now, and the other way round.
+        for id in ids.into_iter().filter(|id| before.get(*id) != claimed.by_id.get(*id)) {
+            outcome.touched.extend(asking.get(id).into_iter().flatten().map(|path| (*path).clone()));
+        }
+        for (id, path) in &claimed.by_id {
+            let Some(source) = self.sources.get_mut(path).filter(|source| source.profile.id != *id) else { continue };
+            let old = std::mem::replace(&mut source.profile.id, id.clone());
+            if before.get(&old).is_some_and(|holder| holder == path) {
+                // Another file has its id now: whoever runs it goes on with the same file.
+                outcome.renamed.push((old, id.clone()));
+            }
+        }
+        outcome.is_another_list = *before != claimed.by_id;
+        (self.by_id, self.longer) = (claimed.by_id, claimed.longer);
+    }
+
+    /// Takes in files as they are found, for tests of other floors.
+    #[cfg(test)]
+    pub(crate) fn take_in_for_tests<'a>(&mut self, files: impl IntoIterator<Item = (&'a str, &'a FileContent)>) {
+        self.take_in(files, 1, 60);
     }
 
     fn remember(&mut self, id: &Id, profile: &AgentProfile) {
@@ -224,15 +293,17 @@ impl Profiles {
         path: &str,
         content: &FileContent,
         tick: u64,
-        came: &mut BTreeSet<String>,
+        replaced: &mut BTreeMap<String, AgentProfile>,
         outcome: &mut Outcome,
     ) {
         let Some(format) = format_of(path) else { return };
         match content {
             FileContent::Removed => {
-                came.remove(path);
+                self.came.remove(path);
                 let Some(source) = self.sources.remove(path) else { return };
-                self.gone.push(Gone { path: path.into(), id: source.profile.id, hash: source.hash, tick });
+                let id = source.profile.id.clone();
+                self.gone.push(Gone { path: path.into(), id, hash: source.hash, tick });
+                replaced.entry(path.to_owned()).or_insert(source.profile);
             }
             FileContent::Unusable { what, remedy } => {
                 // Without a good version there is nothing to register, only something to tell.
@@ -240,7 +311,8 @@ impl Profiles {
                 let source = self.sources.entry(path.to_owned()).or_insert_with(|| {
                     let AgentFile { profile, .. } = (format.read)(path, "---");
                     let profile = AgentProfile { instructions: String::new(), ..profile };
-                    Source { hash: 0, has_explicit_id: false, malformed: true, profile, problems: Vec::new() }
+                    let wanted = Some(profile.id.clone());
+                    Source { hash: 0, has_explicit_id: false, wanted, malformed: true, profile, problems: Vec::new() }
                 });
                 source.problems = vec![problem];
             }
@@ -258,12 +330,20 @@ impl Profiles {
                         old.problems = file.problems;
                     }
                     old => {
-                        if old.is_none() {
-                            came.insert(path.to_owned());
+                        let AgentFile { mut profile, has_explicit_id, malformed, problems, .. } = file;
+                        let wanted = Some(profile.id.clone());
+                        match old {
+                            // It keeps the id that it was given, as long as it asks for the same one.
+                            Some(old) if old.wanted == wanted => profile.id = old.profile.id.clone(),
+                            Some(_) => {}
+                            None => {
+                                self.came.insert(path.to_owned(), tick);
+                            }
                         }
-                        let AgentFile { profile, has_explicit_id, malformed, problems, .. } = file;
-                        let source = Source { hash, has_explicit_id, malformed, profile, problems };
-                        self.sources.insert(path.to_owned(), source);
+                        let source = Source { hash, has_explicit_id, wanted, malformed, profile, problems };
+                        if let Some(old) = self.sources.insert(path.to_owned(), source) {
+                            replaced.entry(path.to_owned()).or_insert(old.profile);
+                        }
                     }
                 }
             }
@@ -271,135 +351,44 @@ impl Profiles {
         outcome.touched.insert(path.to_owned());
     }
 
-    fn follow_renames(&mut self, came: &BTreeSet<String>, since: u64, outcome: &mut Outcome) {
-        for path in came {
-            let Some(source) = self.sources.get(path) else { continue };
-            let same = |gone: &Gone| {
-                gone.tick >= since
-                    && (gone.hash == source.hash || (source.has_explicit_id && gone.id == source.profile.id))
-            };
-            let Some(index) = self.gone.iter().position(same) else { continue };
-            let gone = self.gone.remove(index);
-            outcome.touched.insert(gone.path);
-            let (from, to) = (gone.id, source.profile.id.clone());
-            if from != to && !self.by_id.contains_key(&from) {
-                self.withdrawn.remove(&from);
-                outcome.renamed.push((from, to));
-            }
+    /// Finds the files that came in place of one that went; in which order the two were seen is chance. What came asks
+    /// for its id anew, now that the other does not have it any more. Gives back the ids of those that went, each with
+    /// the path of what came.
+    fn follow_renames(&mut self, since: u64, outcome: &mut Outcome) -> Vec<(Id, String)> {
+        self.gone.retain(|gone| gone.tick >= since);
+        self.came.retain(|_, tick| *tick >= since);
+        let (mut by_hash, mut by_id) = (BTreeMap::<u64, Vec<usize>>::new(), BTreeMap::<Id, usize>::new());
+        for (index, gone) in self.gone.iter().enumerate().rev() {
+            by_hash.entry(gone.hash).or_default().push(index);
+            by_id.insert(gone.id.clone(), index);
         }
+        let mut followed = BTreeSet::new();
+        let mut renames = Vec::new();
+        for path in self.came.keys() {
+            let Some(source) = self.sources.get_mut(path) else { continue };
+            let wanted = source.wanted.as_ref().unwrap_or(&source.profile.id);
+            let of_id = by_id.get(wanted).copied().filter(|_| source.has_explicit_id);
+            let of_hash = by_hash.get(&source.hash).into_iter().flatten().rev().copied();
+            let Some(index) = of_id.into_iter().chain(of_hash).find(|index| !followed.contains(index)) else {
+                continue;
+            };
+            followed.insert(index);
+            outcome.touched.insert(self.gone[index].path.clone());
+            if source.profile.id != *wanted {
+                renames.push((source.profile.id.clone(), path.clone()));
+                source.profile.id = wanted.clone();
+            }
+            renames.push((self.gone[index].id.clone(), path.clone()));
+        }
+        for (_, path) in &renames {
+            self.came.remove(path);
+        }
+        let mut index = 0..;
+        self.gone.retain(|_| index.next().is_none_or(|index| !followed.contains(&index)));
+        renames
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn text(text: &str) -> FileContent {
-        FileContent::Text(text.into())
-    }
-
-    fn take_in(profiles: &mut Profiles, tick: u64, changes: &[(&str, FileContent)]) -> Outcome {
-        profiles.take_in(changes.iter().map(|(path, content)| (*path, content)), tick, 60)
-    }
-
-    #[test]
-    fn files_come_and_change() {
-        let mut profiles = Profiles::default();
-        let outcome = take_in(&mut profiles, 1, &[("agents/ada.md", text("# Ada")), ("boards/x.md", text("x"))]);
-        assert_eq!(outcome.changed, BTreeSet::from(["ada".into()]));
-        assert_eq!(profiles.path("ada"), Some("agents/ada.md"));
-        assert!(take_in(&mut profiles, 2, &[("agents/ada.md", text("# Ada"))]).changed.is_empty());
-        take_in(&mut profiles, 3, &[("agents/ada.md", text("# Bea"))]);
-        assert_eq!(profiles.get("ada").unwrap().name, "Bea");
-    }
-
-    #[test]
-    fn the_last_good_version_stays_while_the_new_text_is_unusable() {
-        let mut profiles = Profiles::default();
-        take_in(&mut profiles, 1, &[("agents/ada.md", text("# Ada"))]);
-        for bad in
-            [text("---\nname: [\n"), FileContent::Unusable { what: "not UTF-8".into(), remedy: "save it so".into() }]
-        {
-            let outcome = take_in(&mut profiles, 2, &[("agents/ada.md", bad)]);
-            assert!(outcome.changed.is_empty());
-            assert_eq!(profiles.get("ada").unwrap().name, "Ada");
-            assert_eq!(profiles.problems("agents/ada.md").len(), 1);
-        }
-        take_in(&mut profiles, 3, &[("agents/ada.md", text("# Ada"))]);
-        assert_eq!(profiles.problems("agents/ada.md"), []);
-    }
-
-    #[test]
-    fn the_first_of_two_files_with_one_id_wins_and_the_problem_names_both() {
-        let mut profiles = Profiles::default();
-        let second = text("---\nid: ada\nname: Second\n---\n");
-        take_in(&mut profiles, 1, &[("agents/zoe.md", second), ("agents/ada.md", text("# First"))]);
-        assert_eq!(profiles.get("ada").unwrap().name, "First");
-        let what = &profiles.problems("agents/zoe.md")[0].what;
-        assert!(what.contains("agents/ada.md") && what.contains("agents/zoe.md"), "{what}");
-        let outcome = take_in(&mut profiles, 2, &[("agents/ada.md", FileContent::Removed)]);
-        assert_eq!(profiles.get("ada").unwrap().name, "Second");
-        assert!(outcome.touched.contains("agents/zoe.md") && profiles.problems("agents/zoe.md").is_empty());
-    }
-
-    #[test]
-    fn a_renamed_file_is_followed() {
-        for later in [0, 60] {
-            let mut profiles = Profiles::default();
-            take_in(&mut profiles, 1, &[("agents/ada.md", text("# Ada"))]);
-            let mut renamed = Vec::new();
-            if later == 0 {
-                let both = [("agents/bea.md", text("# Ada")), ("agents/ada.md", FileContent::Removed)];
-                renamed.extend(take_in(&mut profiles, 2, &both).renamed);
-            } else {
-                renamed.extend(take_in(&mut profiles, 2, &[("agents/ada.md", FileContent::Removed)]).renamed);
-                assert!(profiles.get("ada").is_some());
-                let outcome = take_in(&mut profiles, 2 + later, &[("agents/bea.md", text("# Ada"))]);
-                renamed.extend(outcome.renamed);
-            }
-            assert_eq!(renamed, [("ada".into(), "bea".into())]);
-            assert!(profiles.get("ada").is_none());
-        }
-    }
-
-    #[test]
-    fn a_late_or_different_file_is_another() {
-        let mut profiles = Profiles::default();
-        take_in(&mut profiles, 1, &[("agents/ada.md", text("# Ada"))]);
-        take_in(&mut profiles, 2, &[("agents/ada.md", FileContent::Removed), ("agents/bea.md", text("# B"))]);
-        assert!(take_in(&mut profiles, 63, &[("agents/cy.md", text("# Ada"))]).renamed.is_empty());
-        assert!(!profiles.is_defined("ada") && profiles.get("ada").is_some());
-        profiles.forget(&BTreeSet::from(["ada".into()]), 10);
-        assert!(profiles.get("ada").is_none());
-    }
-
-    #[test]
-    fn what_bounded_a_profile_is_remembered_when_its_file_is_gone_and_after_reopening() {
-        let mut profiles = Profiles::default();
-        let meek = text("---\ntools: [vfs_read]\nwrites: []\n---\nYou read.");
-        take_in(&mut profiles, 1, &[("agents/meek.md", meek.clone())]);
-        take_in(&mut profiles, 2, &[("agents/meek.md", FileContent::Removed)]);
-        profiles.forget(&BTreeSet::from(["meek".into()]), 1_000);
-        assert!(profiles.get("meek").is_none(), "nobody runs it");
-        let mut reopened: Profiles =
-            serde_json::from_str(&serde_json::to_string(&profiles).expect("it can be saved")).expect("it can be read");
-        let Former::Known(bounds) = reopened.former("meek") else { panic!("{:?}", reopened.former("meek")) };
-        assert_eq!(bounds.writes, Some(Vec::new()));
-        assert_eq!(bounds.tools, Some(vec!["vfs_read".to_owned()]));
-        assert!(bounds.instructions.is_empty(), "its words bound nothing");
-        assert_eq!(reopened.former("other"), Former::Never);
-        take_in(&mut reopened, 2_000, &[("agents/meek.md", meek)]);
-        assert_eq!(reopened.former("meek"), Former::Never, "its file says what it may do");
-    }
-
-    #[test]
-    fn when_too_many_files_went_it_is_not_claimed_that_there_was_none() {
-        let mut profiles = Profiles::default();
-        for number in 0..=FORMER_AT_MOST {
-            profiles.remember(&format!("a{number}").into(), &AgentProfile::default());
-        }
-        assert_eq!(profiles.former.len(), FORMER_AT_MOST);
-        assert!(matches!(profiles.former("a0"), Former::Known(_)));
-        assert_eq!(profiles.former("new"), Former::Unknown);
-    }
-}
+#[path = "registry_tests.rs"]
+mod tests;

@@ -136,6 +136,15 @@ pub struct AgentRemoved {
     pub cause: Seq,
 }
 
+/// What an agent does when nothing calls follows from its file or the scene, and is this now. The scene is not told.
+#[derive(Message, Clone, Debug)]
+pub struct BehaviourFollows {
+    /// Which agent.
+    pub agent: AgentKey,
+    /// What it does.
+    pub behaviour: Behaviour,
+}
+
 /// A profile was registered, changed, renamed or withdrawn.
 #[derive(Message, Clone, Debug)]
 pub struct ProfileChanged {

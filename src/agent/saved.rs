@@ -25,6 +25,8 @@ impl Section for ProfilesSaved {
     fn load(self, world: &mut World) {
         let paths: Vec<String> = self.0.paths().cloned().collect();
         world.insert_resource(self.0);
+        let longer = super::longer_ids(world.resource::<Profiles>().with_longer_ids());
+        report(world, longer.source, longer.problems);
         for path in paths {
             let problems = world.resource::<Profiles>().problems(&path);
             if !problems.is_empty() {

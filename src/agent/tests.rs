@@ -100,7 +100,9 @@ fn a_changed_entry_moves_and_reprofiles_the_same_agent() {
     assert_eq!((after.key, &*after.profile, &*after.name), (key, "bea", "Bea"));
     let commands = told::<AgentCommand>(&app);
     assert!(commands.contains(&AgentCommand::SetHome { agent: "x".into(), position: Vec2::ONE }));
-    assert_eq!(commands.len(), 2);
+    assert_eq!(commands.len(), 1);
+    let follows = told::<BehaviourFollows>(&app);
+    assert!(follows.iter().any(|follows| follows.agent == key && follows.behaviour == crate::base::Behaviour::Patrol));
     app.world_mut().write_message(SceneEdit::AgentGone { id: "x".into() });
     advance(app.world_mut());
     assert!(app.world().resource::<Roster>().is_empty());
@@ -198,4 +200,42 @@ fn a_hundred_thousand_agents_come_in_at_once() {
     // A busy machine takes several times as long as a free one; work that grows with the square takes minutes.
     assert!(took.as_secs() < 10, "{took:?}");
     println!("100,000 agents in {took:?}");
+}
+
+#[test]
+fn a_behaviour_written_into_an_agents_file_counts_at_once_unless_the_scene_says_another() {
+    let mut app = room();
+    file(&mut app, "agents/ada.md", Some("---\nbehaviour: wander\n---\nYou are Ada."));
+    app.init_resource::<crate::workspace::SceneState>();
+    let told = AgentEntry { behaviour: Some(crate::base::Behaviour::Stationary), ..entry("told", "ada", None) };
+    app.world_mut().resource_mut::<crate::workspace::SceneState>().doc.agents = vec![told.clone()];
+    scene(&mut app, entry("free", "ada", None), None);
+    scene(&mut app, told, None);
+    advance(app.world_mut());
+    file(&mut app, "agents/ada.md", Some("---\nbehaviour: patrol\n---\nYou are Ada."));
+    advance(app.world_mut());
+    let follows = self::told::<BehaviourFollows>(&app);
+    let free = agent(&app, "free").unwrap().key;
+    let last: Vec<_> = follows.iter().map(|follows| (follows.agent, follows.behaviour)).collect();
+    assert_eq!(last.last(), Some(&(free, crate::base::Behaviour::Patrol)));
+    assert!(last.iter().all(|(agent, _)| *agent == free), "{last:?}");
+    assert!(self::told::<SceneWrite>(&app).is_empty(), "the scene did not say it and is not told");
+}
+
+#[test]
+fn an_agent_of_a_folder_is_named_by_either_id_and_makes_way_without_changing() {
+    let mut app = room();
+    file(&mut app, "agents/team/two.md", Some("You are of the team."));
+    scene(&mut app, entry("x", "team-two", None), None);
+    advance(app.world_mut());
+    assert_eq!(&*agent(&app, "x").unwrap().profile, "two");
+    file(&mut app, "agents/two.md", Some("You are alone."));
+    advance(app.world_mut());
+    assert_eq!(&*agent(&app, "x").unwrap().profile, "team-two");
+    let profiles = app.world().resource::<Profiles>();
+    assert_eq!(profiles.get("team-two").unwrap().instructions, "You are of the team.");
+    let reports = told::<ProblemReport>(&app);
+    let notes: Vec<_> = reports.iter().flat_map(|report| &report.problems).collect();
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert!(notes[0].place == "agents/team/two.md" && notes[0].what.contains("\"team-two\""), "{notes:?}");
 }

@@ -52,7 +52,9 @@ mod tests {
             assert!(profile_place(&path(given)).is_some(), "{given:?}");
         }
         assert_eq!(profile_place(&path("agents/jose\u{301}.md")).unwrap().0, path("agents/jos\u{e9}.md"));
-        for given in ["artifacts/ada.md", "agents/ada/notes.md", "xagents/ada.md", "agents.md"] {
+        for given in
+            ["artifacts/ada.md", "agents/ada/skills/notes.md", "agents/README.md", "xagents/ada.md", "agents.md"]
+        {
             assert!(profile_place(&path(given)).is_none(), "{given:?}");
         }
     }

@@ -10,7 +10,7 @@ use super::meeting::{self, Proposal};
 use super::state::{State, StateEvent};
 use super::steering::{Course, WalkKind};
 use super::talks::{Talks, end, session_of};
-use crate::agent::AgentCommand;
+use crate::agent::{AgentCommand, BehaviourFollows};
 use crate::base::{Author, Id, Seq};
 use crate::store::{EventDraft, EventKind};
 use crate::workspace::{SceneEdit, SceneWrite};
@@ -41,6 +41,17 @@ pub(super) fn obey(
             continue;
         };
         do_to(&mut desk, &mut body, command, &mut writes);
+    }
+}
+
+/// Lets agents do what follows for them from their files and the scene.
+pub(super) fn behave(mut desk: Desk, mut bodies: Query<Body>, mut follows: MessageReader<BehaviourFollows>) {
+    for BehaviourFollows { agent, behaviour } in follows.read() {
+        let Some(Ok(mut body)) = desk.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
+        if body.life.behaviour != *behaviour {
+            body.life.behaviour = *behaviour;
+            desk.shift(&mut body, StateEvent::Behave(*behaviour), None);
+        }
     }
 }
 

@@ -40,7 +40,7 @@ pub use state::{Fsm, State};
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 
-use crate::agent::AgentCommand;
+use crate::agent::{AgentCommand, BehaviourFollows};
 use crate::element::{ElementChanged, Elements};
 use crate::schedule::door::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, room_goes_on, saved as sections};
@@ -60,6 +60,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ConversationEnded>()
         .add_tick_message::<Reacted>()
         .add_tick_message::<AgentCommand>()
+        .add_tick_message::<BehaviourFollows>()
         .add_tick_message::<ElementChanged>()
         .add_tick_message::<SceneEdit>()
         .add_tick_message::<SceneWrite>();
@@ -75,7 +76,7 @@ pub fn plugin(app: &mut App) {
     let during = |phase| InPhase(phase, Floor::Simulation);
     app.add_systems(
         Tick,
-        (commands::obey, commands::lead_conversations, relating::relate)
+        (commands::behave, commands::obey, commands::lead_conversations, relating::relate)
             .chain()
             .in_set(during(WorkshopSystems::Ingest)),
     );

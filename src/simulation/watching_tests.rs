@@ -6,7 +6,7 @@ use super::body::Attention;
 use super::tests::Room;
 use super::*;
 use crate::base::{AgentKey, Author, Behaviour, ConversationKey, ElementKey, Id, Seq};
-use crate::element::{ElementAct, ElementCommand, ElementEdit};
+use crate::element::{ElementAct, ElementCommand, ElementEdit, ItemList};
 use crate::schedule::{saved as saving, ticks};
 use crate::store::EventKind;
 use bevy::ecs::message::{MessageCursor, Messages};
@@ -81,6 +81,47 @@ fn each_kind_of_change_wakes_those_whom_it_concerns() {
         let records = room.events(EventKind::ActionQueued).len();
         assert_eq!(records, usize::from(adas.is_some()) + usize::from(bens.is_some()));
     }
+}
+
+#[test]
+fn trap_an_edited_letter_is_read_again_by_its_owner() {
+    let (mut room, ada, ben) = furnished();
+    let letter =
+        json!({ "id": "m1", "from": "ben", "text": "The meeting is on Monday", "read": 1.0, "status": "closed" });
+    let element = place(&mut room, "it", "inbox", json!({ "owner": "ada", "items": [letter] }));
+    room.run(1);
+    let keys = |value: Value| value.as_object().unwrap().clone();
+    let correct = |value| ElementAct::Correct { list: ItemList::Items, id: "m1".into(), keys: keys(value) };
+    edit(&mut room, "it", "user", correct(json!({ "status": "pending" })));
+    room.run(1);
+    assert_eq!(queued(&room, ada), [], "where it stands is no news");
+    edit(&mut room, "it", "user", correct(json!({ "text": "The meeting is on Tuesday" })));
+    room.run(1);
+    assert_eq!(queued(&room, ada), [Action::ReadElement { element, high: true }]);
+    assert_eq!(queued(&room, ben), []);
+    let held = room.app.world().resource::<Elements>().entity(element).unwrap();
+    let held = room.app.world().get::<crate::element::Held>(held).unwrap();
+    let inbox = held.0.as_any().downcast_ref::<crate::element::inbox::Inbox>().unwrap();
+    assert_eq!((inbox.items[0].read, inbox.items[0].text.as_str()), (None, "The meeting is on Tuesday"));
+}
+
+#[test]
+fn what_an_agent_walks_to_is_read_as_it_is_when_it_arrives() {
+    let (mut room, ada, _) = furnished();
+    let board = place(&mut room, "news", "messageboard", json!({}));
+    edit(&mut room, "news", "user", text("Closed."));
+    room.run(ticks(2.0));
+    assert!(matches!(room.get::<Life>(ada).doing, Doing::Reading { .. }) && room.get::<Life>(ada).awaited.is_none());
+    edit(&mut room, "news", "user", text("Open again."));
+    room.run(1);
+    let version = element(&room, board).version;
+    let mut walked = 0;
+    while room.get::<Life>(ada).awaited.is_none() && walked < ticks(120.0) {
+        room.run(1);
+        walked += 1;
+    }
+    let Doing::Reading { version: read, .. } = room.get::<Life>(ada).doing else { panic!("it reads") };
+    assert_eq!(read, version);
 }
 
 #[test]

@@ -119,6 +119,7 @@ pub fn sample_room() -> RoomModel {
         id: id.into(),
         name: name.into(),
         description: format!("{name} looks after things"),
+        file: format!("agents/{id}.md"),
         look: id.into(),
         agents: 1,
     };

@@ -162,9 +162,8 @@ fn readers(version: u32, agents: impl IntoIterator<Item = (Id, Id, Option<(u32, 
 fn detail(world: &World, entity: EntityRef, parts: Parts, room: &RoomModel) -> AgentDetail {
     let (agent, state, queue, life, home) = parts;
     let profile = world.resource::<Profiles>().get(&agent.profile);
-    let stand_in = world.resource::<Questions>().stand_in();
     let model = profile.and_then(|profile| profile.model.as_deref());
-    let answered_by = world.resource::<GatewaySettings>().choose(stand_in, model);
+    let answered_by = world.resource::<Questions>().choose(world.resource::<GatewaySettings>(), model);
     let session = entity.get::<Session>();
     let live = world.resource::<LiveText>();
     AgentDetail {

@@ -407,6 +407,8 @@ pub struct ProfileView {
     pub name: String,
     /// What it is for.
     pub description: String,
+    /// The file that defines it.
+    pub file: String,
     /// What its figure is drawn from.
     pub look: Id,
     /// Agents of it in the room.

@@ -255,6 +255,7 @@ impl RoomReader {
                 id: id.clone(),
                 name: profile.name.clone(),
                 description: profile.description.clone(),
+                file: profiles.path(id).unwrap_or_default().to_owned(),
                 look: look_of(profile),
                 agents: count(id),
             });
@@ -292,11 +293,12 @@ fn failing_agents(world: &World, faults: &[ProviderFault]) -> BTreeMap<AgentKey,
         return BTreeMap::new();
     }
     let (settings, profiles) = (world.resource::<GatewaySettings>(), world.resource::<Profiles>());
-    let stand_in = world.resource::<Questions>().stand_in();
+    let questions = world.resource::<Questions>();
+    let stand_in = questions.stand_in();
     let failing = world.resource::<Roster>().iter().filter_map(|(key, entity)| {
         let agent = world.get::<Agent>(entity)?;
         let model = profiles.get(&agent.profile).and_then(|profile| profile.model.as_deref());
-        let choice = settings.choose(stand_in, model);
+        let choice = questions.choose(settings, model);
         let provider = choice.as_ref().map_or_else(|_| settings.provider_meant(stand_in), |choice| &choice.provider);
         let model = choice.as_ref().map_or(provider, |choice| &choice.model);
         let is_its =

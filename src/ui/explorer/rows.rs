@@ -7,6 +7,7 @@ use egui::{EventFilter, Popup, Rect, Response, ScrollArea, Sense, Ui, WidgetInfo
 
 use super::acts::Ask;
 use super::row::{ROW_POINTS, RowLook, Sign, paint_row};
+use super::signs::kind_of_file;
 use super::tree::{Row, RowWhat, Spot, name_of};
 use super::{Explorer, filter_id, tree_id};
 use crate::ui::icons::Icon;
@@ -183,7 +184,7 @@ impl Explorer {
             RowWhat::Bin => RowLook { is_gone: true, ..plain(Sign::Bin(self.tree.is_bin_open()), "Bin") },
             RowWhat::Gone(file) => {
                 let file = self.tree.file(file);
-                RowLook { is_gone: true, ..plain(Sign::File(file.kind), &file.path) }
+                RowLook { is_gone: true, ..plain(Sign::File(kind_of_file(&file.path, file.kind)), &file.path) }
             }
             RowWhat::File(file) => {
                 let file = self.tree.file(file);
@@ -193,7 +194,7 @@ impl Explorer {
                     is_unsaved: state.studio.editors.is_unsaved(&file.path),
                     standing: self.standing(&file.path),
                     wrong: self.watch.wrong(&file.path).map(|wrong| wrong.severity),
-                    ..plain(Sign::File(file.kind), name_of(&file.path))
+                    ..plain(Sign::File(kind_of_file(&file.path, file.kind)), name_of(&file.path))
                 }
             }
         }

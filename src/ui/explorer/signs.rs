@@ -2,10 +2,16 @@
 
 use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, vec2};
 
+use crate::agent::formats::format_of;
 use crate::ui::icons::Icon;
 use crate::ui::kit;
 use crate::view::theme::{Theme, element_colour};
 use crate::workspace::vfs::FileKind;
+
+/// What a file is to a person who looks for it: among agents only what defines one is an agent.
+pub fn kind_of_file(path: &str, kind: FileKind) -> FileKind {
+    if kind == FileKind::Agent && format_of(path).is_none() { FileKind::Unknown } else { kind }
+}
 
 /// What a kind of file is called.
 pub fn kind_name(kind: FileKind) -> &'static str {
@@ -81,4 +87,23 @@ pub fn paint_twist(painter: &Painter, rect: Rect, is_open: bool, colour: Color32
         if is_open { [(-0.8, -0.45), (0.8, -0.45), (0.0, 0.6)] } else { [(-0.45, -0.8), (0.6, 0.0), (-0.45, 0.8)] };
     let points = points.iter().map(|(x, y)| rect.center() + vec2(*x, *y) * unit).collect();
     painter.add(Shape::convex_polygon(points, colour, Stroke::NONE));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_defines_an_agent_has_the_sign_of_one() {
+        for (path, kind) in [
+            ("agents/ada.md", FileKind::Agent),
+            ("agents/team/ada.MD", FileKind::Agent),
+            ("agents/brand/LICENSE.txt", FileKind::Unknown),
+            ("agents/README.md", FileKind::Unknown),
+            ("agents/ada/SKILL.md", FileKind::Unknown),
+        ] {
+            assert_eq!(kind_of_file(path, FileKind::Agent), kind, "{path}");
+        }
+        assert_eq!(kind_of_file("artifacts/README.md", FileKind::Artifact), FileKind::Artifact);
+    }
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use egui::Color32;
 
-use crate::agent::formats;
 use crate::base::{Id, Problem, Severity};
 use crate::store::EventKind;
 use crate::ui::icons::Icon;
@@ -116,6 +115,8 @@ pub struct Watch {
     profile_of: BTreeMap<Id, Id>,
     /// Agents of each profile.
     here: BTreeMap<Id, usize>,
+    /// The profile that each file defines.
+    profile_at: BTreeMap<String, Id>,
     problems: Arc<Vec<Problem>>,
     wrong: BTreeMap<String, Wrong>,
     generation: u64,
@@ -173,9 +174,7 @@ impl Watch {
 
     /// The profile that a file defines, if the room knows it.
     pub fn profile_of_file(&self, path: &str) -> Option<&Id> {
-        formats::format_of(path)?;
-        let known = |id: &str| self.here.get_key_value(id).map(|(id, _)| id);
-        known(&formats::id_of_path(path)).or_else(|| known(formats::stem(path)))
+        self.profile_at.get(path)
     }
 
     /// An agent in the room of this profile.
@@ -201,6 +200,7 @@ impl Watch {
         (self.profiles, self.agents) = (room.profiles.clone(), room.agents.len());
         self.profile_of = room.agents.iter().map(|agent| (agent.id.clone(), agent.profile.clone())).collect();
         self.here = room.profiles.iter().map(|profile| (profile.id.clone(), 0)).collect();
+        self.profile_at = room.profiles.iter().map(|profile| (profile.file.clone(), profile.id.clone())).collect();
         for agent in &room.agents {
             *self.here.entry(agent.profile.clone()).or_default() += 1;
         }
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_profiles_by_their_names() {
+    fn files_are_profiles_as_the_room_knows_them() {
         let (room, recent, mut watch) = (sample_room(), Recent::default(), Watch::default());
         watch.follow(&room, &recent);
         assert_eq!(watch.profile_of_file("agents/ada.md").map(|id| &**id), Some("ada"));

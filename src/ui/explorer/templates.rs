@@ -1,7 +1,6 @@
 //! What a new file begins with.
 
 use crate::agent::formats;
-use crate::base::text;
 use crate::workspace::starter;
 
 /// A kind of new file.
@@ -169,7 +168,7 @@ pub fn with_id(file: &str, path: &str) -> String {
     }
     let Some(end) = lines.iter().skip(1).position(|line| is_rule(line)) else { return file.to_owned() };
     let Some(at) = lines.iter().take(end + 1).position(|line| line.starts_with("id:")) else { return file.to_owned() };
-    let line = format!("id: {}\n", serde_json::Value::from(text::slug(&formats::id_of_path(path))));
+    let line = format!("id: {}\n", serde_json::Value::from(formats::id_of_path(path)));
     lines[at] = &line;
     lines.concat()
 }

@@ -1,7 +1,7 @@
 //! What there is to say about a file in words: for tooltips, for screen readers, and about who took it away.
 
 use super::Explorer;
-use super::signs::kind_name;
+use super::signs::{kind_name, kind_of_file};
 use super::standing::Standing;
 use crate::base::Severity;
 use crate::ui::{UiState, words};
@@ -65,7 +65,11 @@ impl Explorer {
         let mut lines = vec![path.clone()];
         let version = if file.version > 0 { format!(", version {}", file.version) } else { String::new() };
         let written = state.when(file.modified_ms);
-        lines.push(format!("{}, {}{version}, written {written}", kind_name(file.kind), size(file.size)));
+        lines.push(format!(
+            "{}, {}{version}, written {written}",
+            kind_name(kind_of_file(path, file.kind)),
+            size(file.size)
+        ));
         if let Some(profile) = self.watch.profile_of_file(path) {
             let why = self.watch.why_ended(profile).filter(|why| !why.is_empty());
             match self.watch.standing(profile) {

@@ -329,7 +329,9 @@ impl GraphPane {
             let name = path.strip_prefix("agents/").and_then(|name| name.strip_prefix(&*profile));
             name.is_some_and(|rest| rest.starts_with('.') && !rest.contains('/'))
         };
-        let known = room.files.iter().find(named).cloned();
+        let defined = room.profiles.iter().find(|known| *known.id == *profile && !known.file.is_empty());
+        let defined = defined.map(|known| known.file.clone());
+        let known = defined.or_else(|| room.files.iter().find(named).cloned());
         known.or_else(|| node.path.as_deref().map(str::to_owned)).unwrap_or_else(|| format!("agents/{profile}.md"))
     }
 }

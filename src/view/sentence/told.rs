@@ -119,6 +119,7 @@ fn element_changed(facts: &Facts) -> String {
         "pin_flagged" => format!("{by} flagged {pin} on {element}"),
         "pin_commented" => format!("{by} commented on {pin} on {element}"),
         "mail_added" => format!("{by} sent {mail} to {element}"),
+        "mail_edited" => format!("{by} edited {mail} in {element}"),
         "mail_changed" => format!("{by} changed {mail} in {element}"),
         "mail_removed" => format!("{by} took {mail} out of {element}"),
         other => aside(&format!("{by} changed {element}"), &other.replace('_', " ")),

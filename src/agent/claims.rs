@@ -1,0 +1,152 @@
+//! Which agent file goes by which id: pure bookkeeping over what they ask for.
+//!
+//! A file that says its id, or lies in `agents/` itself, has that id or none. One further down asks for the id of its
+//! name and yields: where another has it, it goes by its folder's name as well (`team-two`). What it goes by stays.
+
+use std::collections::BTreeMap;
+
+use super::formats::longer_ids_of_path;
+use crate::base::{Id, is_reserved};
+
+/// What a file asks for.
+pub(super) struct Claim<'a> {
+    pub(super) path: &'a str,
+    pub(super) wanted: &'a Id,
+    /// Whether the file itself says which id it has.
+    pub(super) is_own: bool,
+    /// The id that it went by until now.
+    pub(super) held: Option<&'a Id>,
+}
+
+impl Claim<'_> {
+    fn depth(&self) -> usize {
+        self.path.matches('/').count()
+    }
+
+    fn yields(&self) -> bool {
+        !self.is_own && self.depth() > 1
+    }
+}
+
+/// Who goes by what.
+#[derive(Debug, PartialEq)]
+pub(super) struct Claimed {
+    /// The file of each id.
+    pub(super) by_id: BTreeMap<Id, String>,
+    /// Longer ids that mean a file as well, with the one that it goes by.
+    pub(super) longer: BTreeMap<Id, Id>,
+}
+
+/// Gives each file an id, if there is one for it: the file that lies highest goes first, then the first by name.
+pub(super) fn assign(mut claims: Vec<Claim<'_>>) -> Claimed {
+    claims.sort_by_key(|claim| (claim.yields(), claim.held.is_none(), claim.depth(), claim.path));
+    // Among those that cannot yield, what was there first makes no difference: the folder alone says who has an id.
+    let firm = claims.iter().take_while(|claim| !claim.yields()).count();
+    claims[..firm].sort_by_key(|claim| (claim.depth(), claim.path));
+    let mut claimed = Claimed { by_id: BTreeMap::new(), longer: BTreeMap::new() };
+    for claim in &claims {
+        let longer: Vec<Id> = if claim.yields() {
+            longer_ids_of_path(claim.path).into_iter().map(Id::from).filter(|id| !is_reserved(id)).collect()
+        } else {
+            Vec::new()
+        };
+        let wishes = claim.held.filter(|_| claim.yields()).into_iter().chain([claim.wanted]).chain(&longer);
+        let free = wishes.into_iter().find(|id| !claimed.by_id.contains_key(*id)).cloned();
+        let id = free.or_else(|| numbered(longer.last()?, &claimed.by_id));
+        let Some(id) = id else { continue };
+        claimed.longer.extend(longer.into_iter().filter(|longer| *longer != id).map(|longer| (longer, id.clone())));
+        claimed.by_id.insert(id, claim.path.to_owned());
+    }
+    claimed
+}
+
+/// The first of `id-2`, `id-3`, … that nobody has.
+fn numbered(id: &Id, taken: &BTreeMap<Id, String>) -> Option<Id> {
+    (2..=taken.len() + 2).map(|number| Id::from(format!("{id}-{number}"))).find(|id| !taken.contains_key(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Files with the ids that they have of their own; what each goes by.
+    fn ids(files: &[(&str, Option<&str>)], held: &[(&str, &str)]) -> Vec<(String, String)> {
+        let wanted: Vec<Id> = files
+            .iter()
+            .map(|(path, own)| own.map_or_else(|| super::super::formats::id_of_path(path).into(), Id::from))
+            .collect();
+        let held: BTreeMap<&str, Id> = held.iter().map(|(path, id)| (*path, Id::from(*id))).collect();
+        let claims = files.iter().zip(&wanted).map(|((path, own), wanted)| Claim {
+            path,
+            wanted,
+            is_own: own.is_some(),
+            held: held.get(path),
+        });
+        assign(claims.collect()).by_id.into_iter().map(|(id, path)| (id.to_string(), path)).collect()
+    }
+
+    fn check(files: &[(&str, Option<&str>)], held: &[(&str, &str)], expected: &[(&str, &str)]) {
+        let expected: Vec<(String, String)> =
+            expected.iter().map(|(id, path)| ((*id).to_owned(), (*path).to_owned())).collect();
+        assert_eq!(ids(files, held), expected);
+    }
+
+    const TWO: &str = "agents/two.md";
+    const TEAM: &str = "agents/team/two.md";
+
+    #[test]
+    fn a_file_further_down_has_its_name_or_its_folders_as_well() {
+        check(&[(TEAM, None)], &[], &[("two", TEAM)]);
+        check(&[(TEAM, None), (TWO, None)], &[], &[("team-two", TEAM), ("two", TWO)]);
+        check(&[(TEAM, None), ("agents/x.md", Some("two"))], &[], &[("team-two", TEAM), ("two", "agents/x.md")]);
+        check(
+            &[(TEAM, None), ("agents/all/x.md", Some("two"))],
+            &[],
+            &[("team-two", TEAM), ("two", "agents/all/x.md")],
+        );
+        check(
+            &[("agents/b/two.md", None), ("agents/a/two.md", None)],
+            &[],
+            &[("b-two", "agents/b/two.md"), ("two", "agents/a/two.md")],
+        );
+        check(
+            &[("agents/a/b/two.md", None), ("agents/b/two.md", None), ("agents/c/b/two.md", None), (TWO, None)],
+            &[],
+            &[
+                ("a-b-two", "agents/a/b/two.md"),
+                ("b-two", "agents/b/two.md"),
+                ("c-b-two", "agents/c/b/two.md"),
+                ("two", TWO),
+            ],
+        );
+    }
+
+    #[test]
+    fn what_a_file_goes_by_stays_unless_one_that_cannot_yield_asks_for_it() {
+        let (a, b) = ("agents/a/two.md", "agents/b/two.md");
+        check(&[(a, None), (b, None)], &[(b, "two")], &[("a-two", a), ("two", b)]);
+        check(&[(b, None)], &[(b, "b-two")], &[("b-two", b)]);
+        check(&[(a, None), (TWO, None)], &[(a, "two")], &[("a-two", a), ("two", TWO)]);
+    }
+
+    #[test]
+    fn a_longer_id_always_means_its_file() {
+        let wanted: Id = "two".into();
+        let claim = Claim { path: TEAM, wanted: &wanted, is_own: false, held: None };
+        assert_eq!(assign(vec![claim]).longer, BTreeMap::from([("team-two".into(), "two".into())]));
+    }
+
+    #[test]
+    fn files_without_a_folder_or_with_an_id_of_their_own_do_not_share_it() {
+        check(&[("agents/ada.md", None), ("agents/zoe.md", Some("ada"))], &[], &[("ada", "agents/ada.md")]);
+    }
+
+    #[test]
+    fn when_all_longer_ids_are_taken_they_are_counted() {
+        check(
+            &[("agents/a/two.md", None), ("agents/x.md", Some("two")), ("agents/y.md", Some("a-two"))],
+            &[],
+            &[("a-two", "agents/y.md"), ("a-two-2", "agents/a/two.md"), ("two", "agents/x.md")],
+        );
+    }
+}

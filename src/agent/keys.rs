@@ -1,0 +1,138 @@
+//! The keys of an agent's file, each read as what it should hold.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::limits::{self, Limit};
+use super::loose_front::Entry;
+use super::markdown::{LEAST_SAFETY_MODE, LIMITING_KEYS};
+use crate::base::{Behaviour, Problem};
+
+/// The known keys, read as what they should be. One that holds something else is told, and counts as absent, or, where
+/// it limits the agent, as the strictest that it could mean.
+pub(super) struct Keys<'a> {
+    pub(super) path: &'a str,
+    pub(super) known: BTreeMap<String, &'a Entry>,
+    pub(super) limits: Vec<Limit>,
+    pub(super) problems: Vec<Problem>,
+}
+
+impl Keys<'_> {
+    pub(super) fn line(&self, key: &str) -> Option<usize> {
+        self.known.get(key)?.line
+    }
+
+    fn tell(&mut self, key: &str, what: String, remedy: &str) {
+        let problem = Problem::warning(self.path, what, remedy).at_line(self.line(key));
+        self.problems.push(problem);
+    }
+
+    /// What stands behind a key, if anything does.
+    fn value(&self, key: &str) -> Option<&Value> {
+        self.known.get(key).map(|entry| &entry.value).filter(|value| !value.is_null())
+    }
+
+    pub(super) fn text(&mut self, key: &str) -> Option<String> {
+        let found = plain(self.value(key)?);
+        if found.is_none() {
+            self.tell(key, format!("the key {key:?} should hold a text; it is ignored"), "write a text behind it");
+        }
+        found
+    }
+
+    /// A list, or a text with commas in it, as other programs write it.
+    pub(super) fn list(&mut self, key: &str) -> Option<Vec<String>> {
+        let limits = LIMITING_KEYS.contains(&key);
+        let entry = *self.known.get(key)?;
+        let mut bad = 0;
+        let words: Vec<String> = match &entry.value {
+            Value::Null if limits => {
+                self.tell_empty(key, "none");
+                Vec::new()
+            }
+            Value::Null => return None,
+            Value::Array(values) => {
+                let words: Vec<String> = values.iter().filter_map(plain).collect();
+                bad = values.len() - words.len();
+                words
+            }
+            Value::String(words) if !(limits && entry.is_bare) => limits::names_between_commas(words),
+            _ => {
+                let counts = if limits { "until then it counts as none" } else { "it is ignored" };
+                self.tell(key, format!("the key {key:?} should hold a list of names; {counts}"), "write [one, two]");
+                Vec::new()
+            }
+        };
+        if bad > 0 {
+            let what = format!("{bad} of the entries of {key:?} cannot be read and do not count");
+            self.tell(key, what, "write names, one behind each dash");
+        }
+        Some(words.iter().map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect())
+    }
+
+    /// The tools that are listed: `*` stands for the usual ones, and `{ write: false }` takes away from them.
+    pub(super) fn tools(&mut self) -> Option<Vec<String>> {
+        match self.known.get("tools").map(|entry| &entry.value) {
+            Some(Value::Object(switches)) if !switches.is_empty() && switches.values().all(Value::is_boolean) => {
+                self.limits.extend(limits::switched(switches));
+                return None;
+            }
+            Some(Value::String(all)) if all == "*" => return None,
+            _ => {}
+        }
+        self.list("tools").filter(|tools| tools.as_slice() != ["*"])
+    }
+
+    pub(super) fn safety_mode(&mut self) -> Option<String> {
+        let mode = match &self.known.get("safety_mode")?.value {
+            Value::Null => {
+                self.tell_empty("safety_mode", LEAST_SAFETY_MODE);
+                None
+            }
+            _ => self.text("safety_mode"),
+        };
+        Some(mode.map_or_else(|| LEAST_SAFETY_MODE.to_owned(), |mode| mode.trim().to_owned()))
+    }
+
+    fn tell_empty(&mut self, key: &str, meant: &str) {
+        let what = format!("nothing stands behind {key:?}; it counts as {meant}");
+        let remedy = format!("write what it allows behind it, or remove {key:?}");
+        self.tell(key, what, &remedy);
+    }
+
+    pub(super) fn flag(&mut self, key: &str) -> Option<bool> {
+        match plain(self.value(key)?).unwrap_or_default().trim().to_lowercase().as_str() {
+            "true" | "yes" | "on" => Some(true),
+            "false" | "no" | "off" => Some(false),
+            _ => {
+                self.tell(key, format!("the key {key:?} should hold true or false; it counts as false"), "write one");
+                Some(false)
+            }
+        }
+    }
+
+    pub(super) fn behaviour(&mut self) -> Option<Behaviour> {
+        let word = self.text("behaviour")?;
+        let behaviour = match word.trim().to_lowercase().as_str() {
+            "stationary" => Some(Behaviour::Stationary),
+            "wander" => Some(Behaviour::Wander),
+            "patrol" => Some(Behaviour::Patrol),
+            _ => None,
+        };
+        if behaviour.is_none() {
+            self.tell("behaviour", format!("there is no behaviour {word:?}"), "write stationary, wander or patrol");
+        }
+        behaviour
+    }
+}
+
+/// A text, number or flag as text: YAML makes a number of `name: 42` without being asked.
+fn plain(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        _ => None,
+    }
+}

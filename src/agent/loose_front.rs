@@ -1,0 +1,160 @@
+//! Front matter that is not valid YAML, read line by line: many published agents have a description with a colon in it
+//! (`description: Use this agent when … Examples: …`), which YAML refuses and their own programs read.
+
+use serde_json::Value;
+
+use super::front_matter::{fenced, refused};
+use crate::workspace::yaml;
+
+/// A key of front matter with what stands behind it.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Entry {
+    pub(super) key: String,
+    /// What it says; its bare text where YAML cannot read it.
+    pub(super) value: Value,
+    /// Whether YAML cannot read it even by itself.
+    pub(super) is_bare: bool,
+    /// Its line in the file, counted from 1.
+    pub(super) line: Option<usize>,
+}
+
+/// The keys of a [normalised](super::front_matter::normalise) file and what stands below them; nothing where its lines
+/// are not those of a list of keys, one of which is known.
+pub(super) fn split<'a>(text: &'a str, is_known: &dyn Fn(&str) -> bool) -> Option<(Vec<Entry>, &'a str)> {
+    let (yaml, body) = fenced(text).ok()??;
+    refused(yaml).ok()?;
+    let blocks = blocks(yaml)?;
+    let entries: Vec<Entry> = blocks.iter().map(Block::entry).collect();
+    entries.iter().any(|entry| is_known(&entry.key)).then_some((entries, body))
+}
+
+/// The lines that belong to one key.
+struct Block<'a> {
+    key: &'a str,
+    line: usize,
+    /// What stands behind the colon, and the lines below.
+    rest: &'a str,
+    below: Vec<&'a str>,
+}
+
+impl Block<'_> {
+    fn entry(&self) -> Entry {
+        let (key, line) = (self.key.to_owned(), Some(self.line + 1));
+        // By itself most of it is valid.
+        let alone = format!("value: {}\n{}", self.rest, self.below.join("\n"));
+        match yaml::parse(&alone) {
+            Ok(Value::Object(mut read)) if read.len() == 1 && read.contains_key("value") => {
+                Entry { key, value: read.remove("value").unwrap_or_default(), is_bare: false, line }
+            }
+            _ => Entry { key, value: Value::String(self.bare()), is_bare: true, line },
+        }
+    }
+
+    /// The text as it stands, without quotes around it.
+    fn bare(&self) -> String {
+        let text = format!("{}\n{}", self.rest, self.below.join("\n")).replace("\\n", "\n").replace("\\\"", "\"");
+        let text = text.trim();
+        let unquoted = ['"', '\''].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
+        unquoted.unwrap_or(text).trim().to_owned()
+    }
+}
+
+/// The lines in blocks, each begun by a key; nothing where they cannot be told apart for certain.
+fn blocks(yaml: &str) -> Option<Vec<Block<'_>>> {
+    let mut blocks: Vec<Block<'_>> = Vec::new();
+    let mut margin = None;
+    for (number, line) in (1..).zip(yaml.lines()) {
+        let is_blank = line.trim().is_empty();
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        if margin.is_none() && (is_blank || line.trim_start().starts_with('#')) {
+            continue;
+        }
+        let margin = *margin.get_or_insert(indent);
+        let is_at_margin = !is_blank && indent <= margin;
+        // Forms of a key that are no line of their own.
+        if is_at_margin && (line.trim_start().starts_with("? ") || line.trim() == "?" || line.starts_with('%')) {
+            return None;
+        }
+        match key_of(line).filter(|_| is_at_margin) {
+            Some((key, _)) if key.contains('\\') => return None,
+            Some((key, rest)) => blocks.push(Block { key, line: number, rest, below: Vec::new() }),
+            None => blocks.last_mut()?.below.push(line),
+        }
+    }
+    Some(blocks)
+}
+
+/// The key that a line begins with, and what stands behind its colon. Words with a blank between them are a sentence,
+/// unless they limit something.
+fn key_of(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim_start();
+    let at = line.match_indices(':').map(|(at, _)| at).find(|at| {
+        let next = line[at + 1..].chars().next();
+        next.is_none_or(char::is_whitespace)
+    })?;
+    let key = line[..at].trim_end();
+    let key = ['"', '\''].iter().find_map(|quote| key.strip_prefix(*quote)?.strip_suffix(*quote)).unwrap_or(key);
+    let is_odd = key.is_empty() || key.starts_with(['-', '<', '[', '{', '!', '&', '*', '#', '|', '>', '@', '`']);
+    let is_sentence = key.contains(char::is_whitespace) && !super::limits::limits_by_its_name(key);
+    (!is_odd && !is_sentence).then(|| (key, line[at + 1..].trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(yaml: &str) -> Option<Vec<(String, Value)>> {
+        let text = format!("---\n{yaml}\n---\nBody");
+        let (entries, body) = split(&text, &|key| key == "name" || key == "tools")?;
+        assert_eq!(body, "Body");
+        Some(entries.into_iter().map(|entry| (entry.key, entry.value)).collect())
+    }
+
+    fn pairs(pairs: &[(&str, Value)]) -> Option<Vec<(String, Value)>> {
+        Some(pairs.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect())
+    }
+
+    #[test]
+    fn a_colon_in_a_text_does_not_spoil_the_other_keys() {
+        let read =
+            read("name: rapid\ndescription: Use it when: now\\n\\nExamples: <a>x: y</a>\ntools: [Read]\ncolor: red");
+        let description = "Use it when: now\n\nExamples: <a>x: y</a>";
+        assert_eq!(
+            read,
+            pairs(&[
+                ("name", json!("rapid")),
+                ("description", json!(description)),
+                ("tools", json!(["Read"])),
+                ("color", json!("red")),
+            ])
+        );
+    }
+
+    #[test]
+    fn lines_without_a_key_belong_to_the_key_above() {
+        let read =
+            read("name: x\ndescription: Helps: a lot.\n\n<example>\nmore words\n</example>\ntools:\n  - Read\n- Edit")
+                .unwrap();
+        assert_eq!(read[1].1, json!("Helps: a lot.\n\n<example>\nmore words\n</example>"));
+        assert_eq!(read[2].1, json!("- Read\n- Edit"), "a list that YAML refuses is bare text");
+        let nested = self::read("name: a: b\npermissions:\n  deny: [Write]").unwrap();
+        assert_eq!(nested[1].1, json!({ "deny": ["Write"] }));
+    }
+
+    #[test]
+    fn forms_that_cannot_be_told_apart_are_refused() {
+        for yaml in [
+            "words: only: here",
+            "{ name: x, tools: [",
+            "? tools\n: []\nname: a: b",
+            "name: a: b\n? tools",
+            "\"to\\u006fls\": a: b\nname: x",
+            "- name: x: y",
+            "words\nname: x: y",
+        ] {
+            assert_eq!(read(yaml), None, "{yaml:?}");
+        }
+    }
+}
