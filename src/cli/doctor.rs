@@ -8,6 +8,7 @@ use super::place::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::{self, room::state_folder};
 use crate::base::{Problem, Seq, Severity};
+use crate::gateway::aliases::unknown_models;
 use crate::gateway::{Environment, GatewaySettings, key_problems, price_source, provider_status};
 use crate::schedule;
 use crate::store::{HISTORY_FILE, Reader};
@@ -129,7 +130,8 @@ fn examine(folder: &Path, findings: &mut Vec<Finding>, settings: &mut GatewaySet
             Ok(mut app) => {
                 schedule::advance(app.world_mut());
                 *settings = app.world().resource::<GatewaySettings>().clone();
-                let found = app.world().resource::<Problems>().iter().cloned().collect::<Vec<_>>();
+                let found = app.world().resource::<Problems>().iter().cloned();
+                let found = found.chain(unknown_models(app.world())).collect::<Vec<_>>();
                 problems.extend(found.into_iter().filter(|problem| !problems.contains(problem)).collect::<Vec<_>>());
             }
             Err(error) => problems.push(Problem::error(scene, error.to_string(), "mend the scene file")),

@@ -204,6 +204,11 @@ pub enum ElementChange {
     MailAdded {
         id: Id,
     },
+    /// It says something else now.
+    MailEdited {
+        id: Id,
+    },
+    /// Where it stands, or that it was read.
     MailChanged {
         id: Id,
     },

@@ -25,7 +25,7 @@ pub static KIND: Kind = Kind {
     standing_instructions: false,
     private: true,
     wakes: |change| match change {
-        ElementChange::MailAdded { .. } => Wake::Owner(Urgency::High),
+        ElementChange::MailAdded { .. } | ElementChange::MailEdited { .. } => Wake::Owner(Urgency::High),
         _ => Wake::Nobody,
     },
     from_scene: |entry, place| {
@@ -164,8 +164,19 @@ impl Inbox {
         let mail = &mut self.list(list)[index];
         let mut map = mail.to_map();
         set_keys(&mut map, keys);
-        *mail = Mail { id: id.clone(), ..Mail::from_map(&map, &mut Vec::new()) };
-        Ok(vec![ElementChange::MailChanged { id: id.clone() }])
+        let old = std::mem::replace(mail, Mail { id: id.clone(), ..Mail::from_map(&map, &mut Vec::new()) });
+        let says = |mail: &Mail| (mail.subject.clone(), mail.text.clone(), mail.attachments.clone());
+        if list != ItemList::Items || says(&old) == says(mail) {
+            return Ok(vec![ElementChange::MailChanged { id: id.clone() }]);
+        }
+        // What it says now nobody has read or dealt with, unless the edit says so.
+        if mail.read == old.read {
+            mail.read = None;
+        }
+        if mail.status == old.status {
+            mail.status = MailStatus::Open;
+        }
+        Ok(vec![ElementChange::MailEdited { id: id.clone() }])
     }
 }
 

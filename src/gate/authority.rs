@@ -83,9 +83,29 @@ impl ToolNames {
         self.0.iter().filter(|tool| tool.is_default).map(|tool| tool.name.to_owned()).collect()
     }
 
+    /// The tool that a name is like which no tool has.
+    fn nearest(&self, name: &str) -> Option<&'static str> {
+        text::nearest(name, self.0.iter().map(|tool| tool.name))
+    }
+
+    /// The tools of other products that a profile lists and that there are not, by the names that they have there:
+    /// `Bash` for `Bash(git:*)`.
+    pub fn missing(&self, profile: &AgentProfile) -> BTreeSet<String> {
+        let listed = profile.tools.iter().flatten();
+        let missing = listed.filter(|name| self.meant(name).is_none() && self.nearest(name).is_none());
+        missing.map(|name| self.told(name)).collect()
+    }
+
+    /// A name that no tool has, as it is told: a tool with conditions is none that there is here.
+    fn told(&self, name: &str) -> String {
+        let plain = name.split('(').next().unwrap_or(name).trim();
+        let told = if self.meant(plain).is_some() { format!("{plain}(…)") } else { plain.to_owned() };
+        text::truncate(&text::one_line(&told), 60)
+    }
+
     /// What to do about a name that no tool has.
     pub fn remedy(&self, name: &str) -> String {
-        match text::nearest(name, self.0.iter().map(|tool| tool.name)) {
+        match self.nearest(name) {
             Some(near) => format!("did you mean {near:?}?"),
             None => {
                 let names: Vec<&str> = self.0.iter().map(|tool| tool.name).collect();
@@ -175,9 +195,12 @@ impl Authority {
                             tools.insert(known.to_owned());
                         }
                         None => {
-                            let what = format!("there is no tool {name:?}; it is not given");
-                            let problem = Problem::warning(place, what, names.remedy(name));
-                            problems.push(problem.at_line(profile.lines.of("tools")));
+                            // A slip of the pen is told by its line, what other products have in one note for all.
+                            if names.nearest(name).is_some() {
+                                let what = format!("there is no tool {name:?}; it is not given");
+                                let problem = Problem::warning(place, what, names.remedy(name));
+                                problems.push(problem.at_line(profile.lines.of("tools")));
+                            }
                             unknown_tools.insert(name.clone());
                         }
                     }
@@ -336,8 +359,18 @@ mod tests {
     fn tools_of_other_products_are_understood_and_the_rest_is_told_and_not_given() {
         let (authority, problems) = authority("---\ntools: READ, vfs-write, Bash, vfs_raed, 'Read(docs/**)'\n---\n");
         assert_eq!(authority.tools, ["vfs_read", "vfs_write"].map(String::from).into());
-        assert_eq!(problems.len(), 3, "{problems:?}");
-        assert!(problems[1].remedy.contains("\"vfs_read\""), "{}", problems[1]);
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].remedy.contains("\"vfs_read\""), "{}", problems[0]);
+        assert_eq!(authority.unknown_tools.len(), 3);
+    }
+
+    #[test]
+    fn what_is_missing_is_named_as_its_own_product_names_it() {
+        let profile =
+            markdown::read("agents/a.md", "---\ntools: Read, Bash(git:*), Bash, mcp__x__y, Read(docs/**)\n---\n")
+                .profile;
+        let missing: Vec<String> = names().missing(&profile).into_iter().collect();
+        assert_eq!(missing, ["Bash", "Read(…)", "mcp__x__y"]);
     }
 
     #[test]

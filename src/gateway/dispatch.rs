@@ -1,5 +1,7 @@
 //! The gateway in the world: takes questions in order, sends what may be sent, and settles answers.
 
+use std::collections::BTreeSet;
+
 use bevy::ecs::message::{Message, MessageReader, MessageWriter};
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
@@ -7,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::address::Site;
+use super::aliases::vendors_with_key;
 use super::budget::{BudgetSettings, Scope};
 use super::keys::Environment;
 use super::ledger::{Refusal, Tally, Timekeeping, Verdict};
@@ -48,12 +51,15 @@ impl Input for MinutePassed {
     const KIND: &'static str = "minute";
 }
 
-/// Where the person wants vendors asked, as far as prices go by it. An input: the world does not know the person's
-/// files and variables.
+/// Where the person wants vendors asked, as far as prices go by it, and for which there is a key. An input: the world
+/// does not know the person's files and variables.
 #[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct AddressesNamed {
     /// Whose places, by provider.
     pub sites: Sites,
+    /// The vendors for which the person has a key.
+    #[serde(default)]
+    pub keyed: BTreeSet<String>,
 }
 
 impl Input for AddressesNamed {
@@ -107,8 +113,9 @@ pub(super) fn collect(
     }
     if !std::mem::replace(&mut on.line.sites_told, true) {
         let sites = sites_of_person(&surroundings.0);
-        if sites != questions.sites {
-            doors.3.push(AddressesNamed { sites });
+        let keyed = vendors_with_key(&surroundings.0);
+        if sites != questions.sites || keyed != questions.keyed {
+            doors.3.push(AddressesNamed { sites, keyed });
         }
     }
     if on.line.minute_passed() && questions.ledger.counts_minutes(Timekeeping::Outside) {
@@ -127,8 +134,9 @@ pub(super) fn settle(
     rules: Rules,
 ) {
     let questions = &mut *questions;
-    for AddressesNamed { sites } in named.read() {
+    for AddressesNamed { sites, keyed } in named.read() {
         questions.sites.clone_from(sites);
+        questions.keyed.clone_from(keyed);
     }
     for MinutePassed {} in minutes.read() {
         questions.ledger.advance_minute(Timekeeping::Outside);
@@ -233,7 +241,7 @@ pub(super) fn take_in(
     let questions = &mut *questions;
     let stand_in = questions.stand_in.clone();
     for request in requests.read() {
-        match rules.gateway.choose(stand_in.as_deref(), request.model.as_deref()) {
+        match questions.choose(&rules.gateway, request.model.as_deref()) {
             Ok(choice) => {
                 let queue = questions.waiting.entry(choice.provider.clone()).or_default();
                 queue.push_back(Waiting { request: request.clone(), choice, told_place: 0 });

@@ -1,6 +1,6 @@
 //! Keys to providers: from the environment first, then from the user's `keys.env`; and taking them out of every text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -54,6 +54,8 @@ pub struct Environment {
     workspace: Option<PathBuf>,
     /// Addresses of vendors that stand in `keys.env`.
     addresses: BTreeMap<String, String>,
+    /// The names of the keys that stand there.
+    kept: BTreeSet<String>,
     /// Addresses that this workspace may ask.
     allowed: Vec<Origin>,
 }
@@ -91,6 +93,7 @@ impl Environment {
     pub(super) fn read_again(mut self) -> Self {
         let text = self.key_file().and_then(|file| read_small(&file).ok().flatten()).unwrap_or_default();
         let (entries, _) = parse_env(&text, Path::new(""));
+        self.kept = entries.keys().filter(|name| name.ends_with("_API_KEY")).cloned().collect();
         let addresses = entries.into_iter().filter(|(name, _)| name.ends_with("_BASE_URL"));
         self.addresses = addresses.map(|(name, url)| (name, url.0)).collect();
         let files = self.config_dir.as_deref().zip(self.workspace.as_deref());
@@ -102,6 +105,11 @@ impl Environment {
     pub(super) fn address_of_person(&self, vendor: &Vendor) -> Option<&str> {
         let of_file = || self.addresses.get(vendor.base_url_name).map(String::as_str);
         self.var(vendor.base_url_name).or_else(of_file)
+    }
+
+    /// Whether the person has a key of this name, in a variable or in `keys.env`.
+    pub(super) fn has_key(&self, name: &str) -> bool {
+        self.vars.contains_key(name) || self.kept.contains(name)
     }
 
     /// Whether the person allowed this workspace to ask an address.

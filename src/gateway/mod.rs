@@ -6,6 +6,7 @@
 //! world waits for them before it goes on: see [`wait_before_tick`].
 
 pub mod address;
+pub mod aliases;
 pub mod anthropic;
 pub mod assemble;
 pub mod budget;
@@ -66,7 +67,7 @@ pub use steering::{StandIn, TrialUsed};
 pub use trial::Trial;
 pub use watching::AccessChanged;
 
-use crate::agent::AgentRemoved;
+use crate::agent::{AgentRemoved, ProfileChanged};
 use crate::base::Problem;
 use crate::mind::{CancelRequest, ModelReply, ModelRequest};
 use crate::schedule::door::{CollectInputs, InputExt};
@@ -102,6 +103,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ModelRequest>()
         .add_tick_message::<CancelRequest>()
         .add_tick_message::<AgentRemoved>()
+        .add_tick_message::<ProfileChanged>()
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<Explain>();
     app.add_systems(Tick, dispatch::collect.in_set(CollectInputs));
@@ -113,7 +115,7 @@ pub fn plugin(app: &mut App) {
     );
     app.add_systems(
         Tick,
-        (dispatch::take_in, dispatch::admit, dispatch::send, steering::check_budget)
+        (aliases::tell_without_key, dispatch::take_in, dispatch::admit, dispatch::send, steering::check_budget)
             .chain()
             .in_set(InPhase(WorkshopSystems::Dispatch, Floor::Gateway)),
     );

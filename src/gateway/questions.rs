@@ -1,6 +1,6 @@
 //! The questions that the gateway has taken on: those that wait, those under way, and the books. All of it is saved.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -95,6 +95,9 @@ pub struct Questions {
     /// Whose places the person wants providers asked at.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) sites: Sites,
+    /// The vendors for which the person has a key.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) keyed: BTreeSet<String>,
 }
 
 impl Questions {

@@ -26,6 +26,9 @@ pub struct GatewaySettings {
     pub provider: String,
     /// Which model of it; its own default where absent.
     pub model: Option<String>,
+    /// What the names of models in agents' files stand for: `sonnet: anthropic:claude-sonnet-4-5`. What is not listed
+    /// here means what is [usual](super::aliases::USUAL_NAMES), or itself.
+    pub models: BTreeMap<String, String>,
     /// Where vendors are asked, by name, unless `*_BASE_URL` says otherwise; the vendor's own place where absent. An
     /// address beyond this computer must be allowed by the person.
     pub base_urls: BTreeMap<String, String>,
@@ -52,6 +55,7 @@ impl Default for GatewaySettings {
         Self {
             provider: "offline".into(),
             model: None,
+            models: BTreeMap::new(),
             base_urls: BTreeMap::new(),
             max_concurrent: 4,
             connect_timeout_secs: 10.0,
@@ -197,7 +201,7 @@ impl GatewaySettings {
 
 /// `provider:model`, `provider` or `model`: the provider, if it is named, and the model, if it is.
 /// A colon in a model's own name (`llama3:8b`) is part of it.
-fn split(name: &str) -> (Option<&str>, Option<&str>) {
+pub(super) fn split(name: &str) -> (Option<&str>, Option<&str>) {
     let is_provider = |word: &str| SIMULATED.contains(&word) || vendor(word).is_some();
     let filled = |model: &'_ str| !model.trim().is_empty();
     match name.split_once(':') {

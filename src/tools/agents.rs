@@ -17,7 +17,7 @@ const FILENAME_CHARS_AT_MOST: usize = 80;
 /// Starts another agent.
 pub static SPAWN: Tool = Tool {
     name: "spawn_agent",
-    aliases: &[],
+    aliases: &["Task", "Agent"],
     is_default: true,
     power: Power::Spawn,
     description: "Create a new agent file and activate it with a task. It works by itself and reports to you when \
@@ -107,7 +107,8 @@ fn path_of(filename: &str) -> Result<String, String> {
     let path = if name.contains('.') { format!("agents/{name}") } else { format!("agents/{name}.md") };
     // Such characters mean something to globs, disks or terminals.
     let is_odd = |c: char| c.is_control() || "/\\*?[]{}!\"'<>|:".contains(c);
-    let is_plain = !name.contains(is_odd) && !name.starts_with(['.', ' ', '-']) && !name.contains("..");
+    let is_plain =
+        !name.contains(is_odd) && !name.starts_with(['.', ' ', '-']) && !name.contains("..") && path.ends_with(".md");
     let path = WorkspacePath::new(&path).ok().filter(|path| is_plain && format_of(path.as_str()).is_some());
     path.map(|path| path.as_str().to_owned()).ok_or_else(|| {
         "'filename' should be a plain name that ends in .md, without folders, such as researcher.md".to_owned()
@@ -129,9 +130,13 @@ fn new_agent(path: &str, content: &str, bounds: &Bounds) -> Result<String, Strin
             .collect();
         return Err(format!("'content' has front matter that cannot be used: {}", what.join("; ")));
     }
-    let (_, problems) = authority(path, &file.profile);
+    let (asked, problems) = authority(path, &file.profile);
     if let Some(problem) = file.problems.iter().chain(&problems).next() {
         return Err(format!("'content' has front matter with a mistake: {}; {}", problem.what, problem.remedy));
+    }
+    if let Some(tool) = asked.unknown_tools.first() {
+        let remedy = names().remedy(tool);
+        return Err(format!("'content' has front matter with a mistake: there is no tool {tool:?}; {remedy}"));
     }
     inherit(path, content, bounds, names()).map_err(|error| format!("'content': {error}"))
 }

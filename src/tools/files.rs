@@ -15,7 +15,7 @@ pub const CONTENT_CHARS_AT_MOST: usize = 256 * 1024;
 /// Reads a file.
 pub static READ: Tool = Tool {
     name: "vfs_read",
-    aliases: &["Read", "read_file", "view_file"],
+    aliases: &["Read", "NotebookRead", "read_file", "view_file"],
     is_default: true,
     power: Power::Read,
     description: "Read a file of the workspace. A long file is cut; read on with offset, the number of the line to \
@@ -63,7 +63,7 @@ pub static WRITE: Tool = Tool {
 /// Replaces a passage.
 pub static EDIT: Tool = Tool {
     name: "vfs_edit",
-    aliases: &["Edit", "edit_file", "str_replace"],
+    aliases: &["Edit", "MultiEdit", "NotebookEdit", "edit_file", "str_replace"],
     is_default: true,
     power: Power::Write,
     description: "Replace one passage of a file. The passage must stand there exactly once, letter for letter.",
