@@ -2,6 +2,7 @@
 
 pub mod approvals;
 pub mod drive;
+pub mod importing;
 mod recovery;
 pub mod replay;
 pub mod room;

@@ -9,10 +9,14 @@ use crate::workspace::starter;
 pub(super) struct Arguments {
     /// The folder; it may exist
     dir: PathBuf,
+    /// Write settings and one scene only, for a folder with files of its own, such as a repository
+    #[arg(long)]
+    bare: bool,
 }
 
 pub(super) fn init(arguments: &Arguments) -> Outcome {
-    let written = starter::init(&arguments.dir).map_err(Complaint::failed)?.written;
+    let make = if arguments.bare { starter::adopt } else { starter::init };
+    let written = make(&arguments.dir).map_err(Complaint::failed)?.written;
     if written.is_empty() {
         output::note(&format!("{} has everything already; nothing was written", arguments.dir.display()));
         return Ok(Ending::Done);

@@ -6,6 +6,7 @@ mod asking;
 mod doctor;
 mod export;
 mod feed;
+mod import;
 mod init;
 mod output;
 mod place;
@@ -137,6 +138,8 @@ enum Command {
     Approvals(approvals::Arguments),
     /// Replay a past run from its recorded inputs, without a model
     Replay(replay::Arguments),
+    /// Import agents, skills and rules that you have already, from files, folders or a repository
+    Import(import::Arguments),
     /// Export what happened, or the whole workspace
     Export(export::Arguments),
     /// Let a workspace ask models at an address that only its own settings name
@@ -150,8 +153,8 @@ enum Command {
 }
 
 /// The words that a command line may begin with.
-const COMMANDS: [&str; 10] =
-    ["init", "run", "approvals", "replay", "export", "allow-address", "doctor", "completions", "man", "help"];
+const COMMANDS: [&str; 11] =
+    ["init", "run", "approvals", "replay", "import", "export", "allow-address", "doctor", "completions", "man", "help"];
 
 /// What is logged unless `WORKSHOP_LOG` says otherwise. What a window that ended early had not done yet is no news.
 const USUAL_LOG: &str = "warn,bevy_ecs::world::command_queue=error,egui_extras::loaders=error";
@@ -173,6 +176,7 @@ pub fn main() -> ExitCode {
         Some(Command::Run(arguments)) => run::run(&arguments),
         Some(Command::Approvals(arguments)) => approvals::approvals(&arguments),
         Some(Command::Replay(arguments)) => replay::replay(&arguments),
+        Some(Command::Import(arguments)) => import::import(&arguments),
         Some(Command::Export(arguments)) => export::export(&arguments),
         Some(Command::AllowAddress(arguments)) => allow::allow(&arguments),
         Some(Command::Doctor(arguments)) => doctor::doctor(&arguments),

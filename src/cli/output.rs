@@ -81,6 +81,14 @@ pub(super) fn can_be_asked() -> bool {
     io::stderr().is_terminal() && io::stdin().is_terminal()
 }
 
+/// Asks a question on the terminal that is answered with yes or no; anything but yes is no.
+pub(super) fn confirm(question: &str) -> Result<bool, Complaint> {
+    ask(question);
+    let mut line = String::new();
+    io::stdin().read_line(&mut line).map_err(Complaint::failed)?;
+    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
 /// Shows this at the bottom of the terminal from now on; nothing where standard error is no terminal.
 pub(super) fn show_status(text: &str) {
     if !is_watched() {

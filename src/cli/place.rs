@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use super::{Complaint, output};
 use crate::base::text::nearest;
-use crate::workspace::layout::{self, DEFAULT_FOLDER, is_workspace};
-use crate::workspace::starter;
+use crate::workspace::layout::{self, DEFAULT_FOLDER, SETTINGS_FILE, is_workspace};
+use crate::workspace::starter::{self, ADOPTED_SCENE};
 
 /// What a command does where there is no workspace yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,8 +33,11 @@ pub(super) fn workspace(named: Option<&Path>, absent: Absent) -> Result<PathBuf,
         Some(_) => absent == Absent::Make,
     };
     // The kit in the usual place may be there in part, where its making was cut off; it never overwrites.
-    if !may_make || (named.is_some() && !is_free(&folder)) {
+    if !may_make {
         return Err(no_workspace(named, &folder));
+    }
+    if named.is_some() && !is_free(&folder) {
+        return adopted(folder.clone())?.ok_or_else(|| no_workspace(named, &folder));
     }
     if let Some(command) = named.and_then(command_like) {
         let hint = format!("did you mean the command: workshop {command}? for a folder of this name: ./NAME");
@@ -45,6 +48,25 @@ pub(super) fn workspace(named: Option<&Path>, absent: Absent) -> Result<PathBuf,
         output::note(&format!("made a new workspace from the starter kit in {}", folder.display()));
     }
     Ok(folder)
+}
+
+/// Makes a folder that has files of its own a workspace, if the person at the terminal says so: it gets its settings
+/// and one scene, and everything else stays as it is.
+fn adopted(folder: PathBuf) -> Result<Option<PathBuf>, Complaint> {
+    if !folder.is_dir() || !output::can_be_asked() {
+        return Ok(None);
+    }
+    let shown = folder.display();
+    let question = format!(
+        "{shown} is not a workspace yet. Make it one? Only {SETTINGS_FILE} and {ADOPTED_SCENE} are written; all other \
+         files stay as they are. [y/N] "
+    );
+    if !output::confirm(&question)? {
+        return Ok(None);
+    }
+    starter::adopt(&folder).map_err(Complaint::failed)?;
+    output::note(&format!("agents that lie in it can come in with: workshop import --workspace {shown} {shown}"));
+    Ok(Some(folder))
 }
 
 /// The folder that is meant, whether or not it is a workspace.
@@ -77,7 +99,7 @@ fn no_workspace(named: Option<&Path>, folder: &Path) -> Complaint {
         return Complaint::usage(format!("{shown} is a file: a workspace is a folder"));
     }
     Complaint::usage(format!("{shown} is not a workspace: it has no settings.yaml"))
-        .hint(format!("make it one with: workshop init {shown}"))
+        .hint(format!("make it one with: workshop init {shown}; with settings and one scene only: init --bare {shown}"))
 }
 
 /// The command that was meant by a single word in the place of a folder.

@@ -49,13 +49,18 @@ pub fn matters(path: &str) -> bool {
     }
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
     match parts.as_slice() {
-        [name] => *name == SETTINGS_FILE,
+        [name] => *name == SETTINGS_FILE || INSTRUCTIONS.contains(name),
         ["scenes", _] => matches!(extension, "yaml" | "yml"),
-        ["agents", ..] => matches!(extension, "md" | "mdx" | "yaml" | "yml"),
+        ["agents", ..] => {
+            matches!(extension.to_ascii_lowercase().as_str(), "md" | "markdown" | "mdx" | "yaml" | "yml")
+        }
         ["boards", ..] => extension == "md",
         _ => false,
     }
 }
+
+/// Instructions for agents that lie in the workspace itself, as in many repositories: a rulebook may show them.
+pub const INSTRUCTIONS: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 
 /// What to do where an element names a file that cannot hold what it holds.
 pub const ELEMENT_FILE_REMEDY: &str = "name a file like boards/rules.md";
@@ -64,7 +69,7 @@ pub const ELEMENT_FILE_REMEDY: &str = "name a file like boards/rules.md";
 /// element holds: agent files, settings, scenes, sessions and the program's own files are none.
 pub fn element_file(given: &str) -> Result<String, String> {
     let path = WorkspacePath::new(given).map_err(|refusal| refusal.to_string())?;
-    if path.kind() == FileKind::Board && matters(path.as_str()) {
+    if INSTRUCTIONS.contains(&path.as_str()) || (path.kind() == FileKind::Board && matters(path.as_str())) {
         return Ok(path.as_str().to_owned());
     }
     Err(format!("'{path}' is no place for what an element holds"))
@@ -101,8 +106,10 @@ pub fn read_folder(root: &Path) -> (BTreeMap<String, String>, Vec<Problem>) {
 /// The paths of every file that matters, in order.
 pub(super) fn list(root: &Path) -> (Vec<String>, Vec<Problem>) {
     let mut walk = Walk { root, paths: Vec::new(), problems: Vec::new(), seen: 0 };
-    if root.join(SETTINGS_FILE).symlink_metadata().is_ok() {
-        walk.paths.push(SETTINGS_FILE.to_owned());
+    for name in [SETTINGS_FILE].into_iter().chain(INSTRUCTIONS) {
+        if root.join(name).symlink_metadata().is_ok() {
+            walk.paths.push(name.to_owned());
+        }
     }
     for folder in ["scenes", "agents", "boards"] {
         walk.folder(&root.join(folder), 1);
@@ -371,8 +378,8 @@ mod tests {
     }
 
     #[test]
-    fn elements_keep_what_they_hold_in_boards_and_nowhere_else() {
-        for path in ["boards/a.md", "boards/deep/jos\u{e9}.md"] {
+    fn elements_keep_what_they_hold_in_boards_or_instructions_and_nowhere_else() {
+        for path in ["boards/a.md", "boards/deep/jos\u{e9}.md", "AGENTS.md", "CLAUDE.md"] {
             assert_eq!(element_file(path).as_deref(), Ok(path));
         }
         assert_eq!(element_file("./boards/jose\u{301}.md").as_deref(), Ok("boards/jos\u{e9}.md"), "one spelling");
@@ -385,6 +392,9 @@ mod tests {
             "boards/../agents/ada.md",
             "boards/.x.md",
             "boards/x.yaml",
+            "README.md",
+            "agents.md",
+            "boards/AGENTS.md/../x.md",
             "Boards/x.md",
             "/boards/x.md",
             "tasks/approvals.task.md",

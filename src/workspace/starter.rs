@@ -112,6 +112,37 @@ pub fn init(folder: &Path) -> Result<Initialised, InitError> {
     Ok(done)
 }
 
+/// The scene of a folder that was made a workspace as it is.
+pub const ADOPTED_SCENE: &str = "scenes/room.yaml";
+
+/// Makes a folder a workspace that has files of its own: with settings and one scene, and nothing else. Instructions
+/// for agents that lie in it are shown by a rulebook of that scene.
+pub fn adopt(folder: &Path) -> Result<Initialised, InitError> {
+    let name = folder.canonicalize().ok().and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
+    let instructions =
+        super::layout::INSTRUCTIONS.into_iter().find(|name| super::regular::open(&folder.join(name)).is_ok());
+    let scene = adopted_scene(name.as_deref().unwrap_or("Room"), instructions);
+    let mut done = Initialised::default();
+    for (path, content) in [(ADOPTED_SCENE, scene.as_str()), (super::layout::SETTINGS_FILE, STARTER_SETTINGS)] {
+        let failed = |source| InitError::Write { path: folder.join(path).display().to_string(), source };
+        let written = write_new(folder, path, content.as_bytes()).map_err(failed)?;
+        if written { done.written.push(path.to_owned()) } else { done.kept.push(path.to_owned()) }
+    }
+    Ok(done)
+}
+
+fn adopted_scene(name: &str, instructions: Option<&str>) -> String {
+    let name = serde_json::Value::from(name);
+    let rulebook = instructions.map(|file| {
+        format!("  - {{ id: instructions, kind: rulebook, label: Instructions, position: [0, 260], file: {file} }}\n")
+    });
+    format!(
+        "name: {name}\nseed: 1\nelements:\n{}  - {{ id: ideas, kind: pinboard, label: Ideas, position: [0, 0] }}\nagents: \
+         []\nrelationships: []\n",
+        rulebook.unwrap_or_default()
+    )
+}
+
 fn write_new(folder: &Path, path: &str, content: &[u8]) -> std::io::Result<bool> {
     match safe_fs::create_new(folder, path) {
         Ok(mut file) => file.write_all(content).and_then(|()| file.sync_all()).map(|()| true),
@@ -138,6 +169,28 @@ mod tests {
         assert!(doc.is_some_and(|doc| !doc.elements.is_empty() || !doc.agents.is_empty()));
         assert_eq!(problems, []);
         assert_eq!(yaml::parse(STARTER_SETTINGS), Ok(serde_json::Value::Null));
+    }
+
+    #[test]
+    fn a_folder_with_files_of_its_own_gets_settings_and_one_scene_and_nothing_else() {
+        for instructions in [Some("AGENTS.md"), None] {
+            let folder = tempfile::tempdir().expect("a temporary folder can be made");
+            fs::write(folder.path().join("README.md"), "mine").expect("it can be written");
+            if let Some(name) = instructions {
+                fs::write(folder.path().join(name), "# How we work\n").expect("it can be written");
+            }
+            let done = adopt(folder.path()).expect("it can be written");
+            assert_eq!(done.written, [ADOPTED_SCENE, "settings.yaml"]);
+            let (files, problems) = layout::read_folder(folder.path());
+            assert_eq!(problems, []);
+            let (doc, problems) = scene_file::parse(ADOPTED_SCENE, &files[ADOPTED_SCENE]);
+            assert_eq!(problems, []);
+            let shown: Vec<_> =
+                doc.expect("it is one").elements.into_iter().filter_map(|element| element.file).collect();
+            assert_eq!(shown, instructions.into_iter().map(str::to_owned).collect::<Vec<_>>());
+            assert_eq!(files.get("AGENTS.md").map(String::as_str), instructions.map(|_| "# How we work\n"));
+            assert_eq!(adopt(folder.path()).expect("it can be read").written, [] as [&str; 0]);
+        }
     }
 
     #[test]

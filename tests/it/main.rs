@@ -10,6 +10,7 @@ mod determinism;
 mod ending;
 mod hostile;
 mod hostile_server;
+mod importing;
 mod layering;
 mod living;
 mod llama;
@@ -30,6 +31,7 @@ mod trust;
 mod trust_loops;
 mod vendor_tools;
 mod vendors;
+mod wild;
 #[cfg(feature = "window")]
 mod window;
 mod working;
@@ -62,6 +64,7 @@ fn main() {
         cli::trials,
         damage::trials,
         approving::trials,
+        importing::trials,
         ending::trials,
         printing::trials,
         hostile::trials,

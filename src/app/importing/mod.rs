@@ -1,16 +1,23 @@
-//! Files and folders from elsewhere that are copied into the workspace: agents among agents, scenes among scenes,
-//! everything else among artifacts, or all into one folder. Nothing is written over.
+//! What people have already comes into a workspace: agents of other products, skills, rules, scenes and files. First
+//! a [`Plan`] says what would come in and what not, then it is carried out. Nothing is written over, no link followed.
+
+mod found;
+mod plan;
+#[cfg(test)]
+mod tests;
+mod told;
 
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use super::errands::write_new;
-use crate::agent::formats::format_of;
-use crate::agent::front_matter;
+use serde::Serialize;
+
 use crate::base::Problem;
-use crate::workspace::vfs::path::{Reach, WorkspacePath};
-use crate::workspace::{regular, secrets, yaml};
+use crate::safe_fs;
+use crate::workspace::regular;
+
+pub use plan::plan;
 
 /// One import brings in so many files at most, from folders so deep, each of so many bytes at most.
 const FILES_AT_MOST: usize = 10_000;
@@ -19,141 +26,90 @@ const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
 /// So many files that cannot be used are named; the rest is counted.
 const NAMED_AT_MOST: usize = 5;
 
+/// What a file is to the workspace.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// It defines an agent.
+    Agent,
+    /// It is part of a skill.
+    Skill,
+    /// It says how to work: the text of a rulebook.
+    Rules,
+    /// A room.
+    Scene,
+    /// Anything else.
+    File,
+}
+
+/// One file that would come in.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Item {
+    /// Where it is.
+    pub from: PathBuf,
+    /// Where it goes, in the workspace.
+    pub to: String,
+    /// What it is.
+    pub kind: Kind,
+    /// Whether exactly this stands there already.
+    pub is_there: bool,
+    /// The agent's name, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What its text becomes on the way in, where it is not copied as it is.
+    #[serde(skip)]
+    text: Option<String>,
+}
+
+/// What an import would bring, and what it would leave out.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Plan {
+    /// What would come in, in order of place.
+    pub items: Vec<Item>,
+    /// What would not, and why.
+    pub left_out: Vec<Problem>,
+    /// Files that lie beside what comes in and are none of it.
+    pub beside: usize,
+    /// What there is to know about what comes in.
+    pub notes: Vec<String>,
+}
+
 /// What an import brought.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Imported {
     /// Files that are in the workspace now, by path.
     pub paths: Vec<String>,
-    /// What was left out, and why.
+    /// What was left out, and why, as far as it is named.
     pub problems: Vec<Problem>,
 }
 
-/// Copies files and folders into the workspace: into this folder of it, or by what each is.
-pub(super) fn import(workspace: &Path, paths: &[PathBuf], folder: Option<&str>) -> Imported {
-    let mut import = Import { workspace, folder, imported: Imported::default(), left_out: Vec::new() };
-    for path in paths {
-        import.visit(path, "", 0);
-    }
-    let Import { mut imported, left_out, .. } = import;
-    let more = left_out.len().saturating_sub(NAMED_AT_MOST);
-    imported.problems.extend(left_out.into_iter().take(NAMED_AT_MOST));
-    if more > 0 {
-        let what = format!("{more} more files were left out");
-        imported.problems.push(Problem::warning("files", what, "import them by themselves to see why"));
+/// Copies what a plan says into the workspace.
+pub fn carry_out(workspace: &Path, plan: &Plan) -> Imported {
+    let mut imported = Imported { problems: plan.left_out_named(), ..Imported::default() };
+    for item in &plan.items {
+        match copy(workspace, item) {
+            Ok(path) => imported.paths.push(path),
+            Err(error) => {
+                let what = format!("it cannot be copied: {error}");
+                let place = item.from.display().to_string();
+                imported.problems.push(Problem::warning(place, what, "check that the disk has room"));
+            }
+        }
     }
     imported
 }
 
-struct Import<'a> {
-    workspace: &'a Path,
-    folder: Option<&'a str>,
-    imported: Imported,
-    left_out: Vec<Problem>,
-}
-
-impl Import<'_> {
-    fn leave_out(&mut self, path: &Path, what: impl Into<String>, remedy: &str) {
-        self.left_out.push(Problem::warning(path.display().to_string(), what, remedy));
-    }
-
-    /// Takes in a file or a folder; `below` is where it lies in what was chosen, with a slash at its end.
-    fn visit(&mut self, path: &Path, below: &str, depth: usize) {
-        let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
-            return self.leave_out(path, "its name is no text", "rename it");
-        };
-        if depth > 0 && name.starts_with('.') {
-            return;
-        }
-        let metadata = match fs::symlink_metadata(path) {
-            Ok(metadata) => metadata,
-            Err(error) => return self.leave_out(path, format!("it cannot be read: {error}"), "see that it is there"),
-        };
-        if metadata.is_symlink() {
-            return self.leave_out(path, "links are not followed", "import what it leads to");
-        }
-        if metadata.is_dir() {
-            if depth >= DEPTH_AT_MOST {
-                return self.leave_out(path, "it lies too deep", "import this folder by itself");
-            }
-            let mut entries: Vec<PathBuf> =
-                fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-            entries.sort();
-            let below = format!("{below}{name}/");
-            return entries.iter().for_each(|entry| self.visit(entry, &below, depth + 1));
-        }
-        if !metadata.is_file() {
-            return self.leave_out(path, "it is no file", "import files and folders");
-        }
-        if metadata.len() > BYTES_AT_MOST {
-            return self.leave_out(path, format!("it has {} MB", metadata.len() >> 20), "copy it by hand");
-        }
-        if self.imported.paths.len() >= FILES_AT_MOST {
-            return self.leave_out(path, "there are too many files", "import the others after these");
-        }
-        self.take(path, name, below);
-    }
-
-    fn take(&mut self, file: &Path, name: &str, below: &str) {
-        // What comes in can be read by agents and leaves with the workspace: the rule is the same as for that.
-        if let Some(why) = secrets::told_by_name(&format!("artifacts/{below}{name}")) {
-            return self.leave_out(file, why, "copy it by hand if it holds none");
-        }
-        let is_key = regular::open(file).and_then(|mut file| secrets::reads_key(&mut file)).unwrap_or(false);
-        if is_key {
-            return self.leave_out(file, "it holds what looks like a key", "take the key out of it first");
-        }
-        let wanted = match self.folder {
-            Some("") => format!("{below}{name}"),
-            Some(folder) => format!("{folder}/{below}{name}"),
-            None => place_of(file, name, below),
-        };
-        let wanted = match WorkspacePath::new(&wanted) {
-            Ok(path) if path.reach() == Reach::Open => path,
-            Ok(path) => return self.leave_out(file, format!("'{path}' is not for imported files"), "choose a folder"),
-            Err(refusal) => return self.leave_out(file, refusal.to_string(), "rename it"),
-        };
-        match copy_new(file, self.workspace, wanted.as_str()) {
-            Ok(path) => self.imported.paths.push(path),
-            Err(error) => self.leave_out(file, format!("it cannot be copied: {error}"), "see that the disk has room"),
-        }
-    }
-}
-
-fn has_front_matter(text: &str) -> bool {
-    front_matter::split(&front_matter::normalise(text)).is_ok_and(|parts| !parts.keys.is_empty())
-}
-
-/// Where a file belongs by what it is.
-fn place_of(file: &Path, name: &str, below: &str) -> String {
-    let lower = name.to_lowercase();
-    let text = || regular::read_text(file, BYTES_AT_MOST).unwrap_or_default();
-    if format_of(&format!("agents/{name}")).is_some() && has_front_matter(&text()) {
-        return format!("agents/{name}");
-    }
-    if lower.ends_with(".yaml") || lower.ends_with(".yml") {
-        let data = yaml::parse(&text()).unwrap_or_default();
-        if ["elements", "agents"].iter().any(|list| data.get(list).is_some_and(serde_json::Value::is_array)) {
-            return format!("scenes/{name}");
-        }
-    }
-    format!("artifacts/{below}{name}")
-}
-
-/// Copies a file to a path that is free: where something else is there already, under the next number.
-fn copy_new(file: &Path, workspace: &Path, wanted: &str) -> io::Result<String> {
-    let bytes = regular::read(file, BYTES_AT_MOST)?;
-    let (stem, ending) = match wanted.rsplit_once('.') {
-        Some((stem, ending)) if !stem.ends_with('/') && !ending.contains('/') => (stem, format!(".{ending}")),
-        _ => (wanted, String::new()),
+fn copy(workspace: &Path, item: &Item) -> io::Result<String> {
+    let bytes = match &item.text {
+        Some(text) => text.clone().into_bytes(),
+        None => regular::read(&item.from, BYTES_AT_MOST)?,
     };
-    for number in 1..1_000 {
-        let path = if number == 1 { wanted.to_owned() } else { format!("{stem}-{number}{ending}") };
-        let target = workspace.join(&path);
+    for path in numbered(&item.to) {
         match write_new(workspace, &path, &bytes) {
             Ok(()) => return Ok(path),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 // The same once more is there already.
-                if fs::read(&target).is_ok_and(|there| there == bytes) {
+                if regular::read(&workspace.join(&path), BYTES_AT_MOST).is_ok_and(|there| there == bytes) {
                     return Ok(path);
                 }
             }
@@ -163,78 +119,27 @@ fn copy_new(file: &Path, workspace: &Path, wanted: &str) -> io::Result<String> {
     Err(io::Error::new(ErrorKind::AlreadyExists, "there are a thousand files of that name"))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn outside(files: &[(&str, &str)]) -> tempfile::TempDir {
-        let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        for (path, text) in files {
-            let path = folder.path().join(path);
-            fs::create_dir_all(path.parent().expect("it has a folder")).expect("folders can be made");
-            fs::write(path, text).expect("files can be written");
+/// A path, and those that stand for it where it is taken: `plan.md`, `plan-2.md`, …
+fn numbered(wanted: &str) -> impl Iterator<Item = String> + '_ {
+    let (stem, ending) = match wanted.rsplit_once('.') {
+        Some((stem, ending)) if !stem.is_empty() && !stem.ends_with('/') && !ending.contains('/') => {
+            (stem, format!(".{ending}"))
         }
-        folder
-    }
+        _ => (wanted, String::new()),
+    };
+    (1..1_000).map(move |number| match number {
+        1 => wanted.to_owned(),
+        number => format!("{stem}-{number}{ending}"),
+    })
+}
 
-    #[test]
-    fn files_go_where_they_belong_and_folders_keep_their_shape() {
-        let from = outside(&[
-            ("zoe.md", "---\nname: Zoe\n---\nYou are Zoe."),
-            ("notes.md", "# Notes"),
-            ("night.yaml", "agents: []\n"),
-            ("pack/a/b.txt", "b"),
-            ("pack/.hidden", "x"),
-        ]);
-        let to = outside(&[]);
-        let paths = ["zoe.md", "notes.md", "night.yaml", "pack"].map(|name| from.path().join(name));
-        let imported = import(to.path(), &paths, None);
-        assert_eq!(imported.problems, []);
-        assert_eq!(
-            imported.paths,
-            ["agents/zoe.md", "artifacts/notes.md", "scenes/night.yaml", "artifacts/pack/a/b.txt"]
-        );
-        let into = import(to.path(), &paths[..1], Some("memory"));
-        assert_eq!(into.paths, ["memory/zoe.md"]);
+/// Writes a file of the workspace that is not there yet, behind no link; one that is there stays as it is.
+pub(super) fn write_new(workspace: &Path, path: &str, content: impl AsRef<[u8]>) -> io::Result<()> {
+    let mut file = safe_fs::create_new(workspace, path)?;
+    let written = file.write_all(content.as_ref()).and_then(|()| file.sync_all());
+    if written.is_err() {
+        // Half a file would be taken for a whole one; if it cannot be removed either, the error says enough.
+        let _ = fs::remove_file(workspace.join(path));
     }
-
-    #[test]
-    fn nothing_is_written_over_and_the_same_is_not_copied_twice() {
-        let from = outside(&[("notes.md", "new")]);
-        let to = outside(&[("artifacts/notes.md", "old")]);
-        let paths = [from.path().join("notes.md")];
-        assert_eq!(import(to.path(), &paths, None).paths, ["artifacts/notes-2.md"]);
-        assert_eq!(import(to.path(), &paths, None).paths, ["artifacts/notes-2.md"]);
-        assert_eq!(fs::read_to_string(to.path().join("artifacts/notes.md")).expect("it is there"), "old");
-    }
-
-    #[test]
-    fn what_may_hold_a_secret_stays_outside() {
-        let key = format!("use sk-{}", "a1B2c3D4e5F6g7H8i9J0k");
-        let from = outside(&[
-            ("keys.env", "x"),
-            ("pack/id_rsa", "x"),
-            ("pack/passwords.txt", "x"),
-            ("pack/how.md", &key),
-            ("pack/fine.md", "x"),
-        ]);
-        let to = outside(&[]);
-        let imported = import(to.path(), &["keys.env", "pack"].map(|name| from.path().join(name)), None);
-        assert_eq!(imported.paths, ["artifacts/pack/fine.md"]);
-        assert_eq!(imported.problems.len(), 4, "{:?}", imported.problems);
-    }
-
-    #[test]
-    fn what_cannot_be_used_is_told_and_nothing_leaves_the_workspace() {
-        let from = outside(&[("x.md", "x")]);
-        let to = outside(&[]);
-        let gone = from.path().join("gone.md");
-        let imported = import(to.path(), &[gone], None);
-        assert!(imported.paths.is_empty() && imported.problems.len() == 1);
-        for folder in ["../elsewhere", ".workshop", "sessions"] {
-            let imported = import(to.path(), &[from.path().join("x.md")], Some(folder));
-            assert!(imported.paths.is_empty(), "{folder}");
-            assert_eq!(imported.problems.len(), 1, "{folder}");
-        }
-    }
+    written
 }

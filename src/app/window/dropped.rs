@@ -4,8 +4,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::errands::write_new;
 use crate::agent::formats::format_of;
+use crate::app::importing::write_new;
 use crate::base::{Problem, text::slug};
 use crate::workspace::layout::{MAX_FILE_BYTES, MAX_SCENE_BYTES};
 use crate::workspace::yaml;

@@ -2,7 +2,7 @@
 //! came of it is taken in by a later frame.
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use bevy::math::Vec2;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::dropped::{self, Dropped};
-use super::importing::{self, Imported};
+use crate::app::importing::{self, Imported, write_new};
 use crate::app::room::state_folder;
 use crate::base::Problem;
 use crate::safe_fs;
@@ -201,7 +201,10 @@ fn done(workspace: &Path, errand: Errand) -> Finished {
         Errand::TakeIn { paths, position } => {
             Finished::TakenIn { dropped: dropped::take_in(workspace, &paths), position }
         }
-        Errand::Import { paths, folder } => Finished::Imported(importing::import(workspace, &paths, folder.as_deref())),
+        Errand::Import { paths, folder } => {
+            let plan = importing::plan(workspace, &paths, folder.as_deref());
+            Finished::Imported(importing::carry_out(workspace, &plan))
+        }
         Errand::ExportLog { run, file, name } => {
             let file = file.unwrap_or_else(|| free_file(workspace, &name, "events.jsonl"));
             match export_log(workspace, &run, &file) {
@@ -271,17 +274,6 @@ fn export_log(workspace: &Path, run: &str, file: &Path) -> Result<u64, String> {
     let out = create_export(workspace, file).map_err(|error| error.to_string())?;
     let reader = Reader::open(&state_folder(workspace)).map_err(|error| error.to_string())?;
     store::export_events(&reader, Some(run), out).map_err(|error| error.to_string())
-}
-
-/// Writes a file of the workspace that is not there yet, behind no link; one that is there stays as it is.
-pub(super) fn write_new(workspace: &Path, path: &str, content: impl AsRef<[u8]>) -> io::Result<()> {
-    let mut file = safe_fs::create_new(workspace, path)?;
-    let written = file.write_all(content.as_ref()).and_then(|()| file.sync_all());
-    if written.is_err() {
-        // Half a file would be taken for a whole one; if it cannot be removed either, the error says enough.
-        let _ = fs::remove_file(workspace.join(path));
-    }
-    written
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ mod errands;
 mod failing;
 mod frame;
 mod hidden;
-mod importing;
 mod librarian;
 mod open_room;
 mod performing;

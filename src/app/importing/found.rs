@@ -1,0 +1,110 @@
+//! What lies at the places that a person chose: files with where each lies in what was chosen. Looks, and reads nothing.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{BYTES_AT_MOST, DEPTH_AT_MOST, FILES_AT_MOST};
+use crate::base::Problem;
+
+/// Hidden folders in which other products keep agents, skills and rules.
+const LOOKED_INTO: [&str; 2] = [".claude", ".cursor"];
+/// Folders that hold what a program made and nobody wrote.
+const MADE: [&str; 6] = ["node_modules", "target", "dist", "build", "venv", "__pycache__"];
+
+/// A file that was found.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Found {
+    pub(super) path: PathBuf,
+    /// Where it lies in the folder that was chosen, part by part; its name alone where it was itself chosen.
+    pub(super) below: Vec<String>,
+}
+
+/// Everything at one place.
+#[derive(Debug, Default)]
+pub(super) struct Place {
+    /// The name of the folder that was chosen; none where a file was.
+    pub(super) folder: Option<String>,
+    pub(super) files: Vec<Found>,
+    /// Whether the folder is under version control.
+    pub(super) is_repository: bool,
+    pub(super) left_out: Vec<Problem>,
+}
+
+/// Goes through one of the places that a person chose.
+pub(super) fn look(path: &Path) -> Place {
+    let mut place = Place::default();
+    // `.` and `..` are folders with a name, too.
+    let real = if path.file_name().is_none() { path.canonicalize().unwrap_or_default() } else { path.to_owned() };
+    let Some(name) = real.file_name().and_then(|name| name.to_str()).map(str::to_owned) else {
+        place.leave_out(path, "its name is no text", "rename it");
+        return place;
+    };
+    if fs::symlink_metadata(&real).is_ok_and(|metadata| metadata.is_dir()) {
+        place.folder = Some(name);
+        place.is_repository = real.join(".git").exists();
+        place.folder(&real, &[], 1);
+    } else {
+        place.visit(&real, &[], name, 0);
+    }
+    place
+}
+
+impl Place {
+    fn leave_out(&mut self, path: &Path, what: impl Into<String>, remedy: &str) {
+        self.left_out.push(Problem::warning(path.display().to_string(), what, remedy));
+    }
+
+    fn folder(&mut self, path: &Path, below: &[String], depth: usize) {
+        if depth > DEPTH_AT_MOST {
+            return self.leave_out(path, "it lies too deep", "import this folder by itself");
+        }
+        let entries = match fs::read_dir(path) {
+            Ok(entries) => entries,
+            Err(error) => {
+                return self.leave_out(path, format!("it cannot be read: {error}"), "check that you may read it");
+            }
+        };
+        let names: BTreeSet<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+        for name in names {
+            let path = path.join(&name);
+            match name.to_str() {
+                Some(name) => self.visit(&path, below, name.to_owned(), depth),
+                None => self.leave_out(&path, "its name is no text", "rename it"),
+            }
+        }
+    }
+
+    fn visit(&mut self, path: &Path, below: &[String], name: String, depth: usize) {
+        if depth > 0 && name.starts_with('.') && !(LOOKED_INTO.contains(&name.as_str()) && below.is_empty()) {
+            return;
+        }
+        let metadata = match fs::symlink_metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) => {
+                return self.leave_out(path, format!("it cannot be read: {error}"), "check that it is there");
+            }
+        };
+        if metadata.is_symlink() {
+            return self.leave_out(path, "links are not followed", "import what it leads to");
+        }
+        let below: Vec<String> = below.iter().cloned().chain([name.clone()]).collect();
+        if metadata.is_dir() {
+            if !MADE.contains(&name.as_str()) {
+                self.folder(path, &below, depth + 1);
+            }
+        } else if !metadata.is_file() {
+            self.leave_out(path, "it is no file", "import files and folders");
+        } else if metadata.len() > BYTES_AT_MOST {
+            self.leave_out(path, format!("it has {} MB", metadata.len() >> 20), "copy it by hand");
+        } else if self.files.len() >= FILES_AT_MOST {
+            // One of them says it for all.
+            if self.files.len() == FILES_AT_MOST && self.left_out.last().is_none_or(|last| last.place != "files") {
+                let what = format!("there are more than {FILES_AT_MOST} files; the rest is left out");
+                self.left_out.push(Problem::warning("files", what, "import a folder of them by itself"));
+            }
+        } else {
+            self.files.push(Found { path: path.to_owned(), below });
+        }
+    }
+}

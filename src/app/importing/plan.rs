@@ -1,0 +1,305 @@
+//! What an import would bring: what each file is to the workspace, and where it goes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::found::{Found, Place, look};
+use super::{BYTES_AT_MOST, Item, Kind, Plan, numbered};
+use crate::agent::formats::{AgentFile, format_of, stem};
+use crate::agent::markdown::says_who_it_is;
+use crate::base::Problem;
+use crate::tools;
+use crate::workspace::layout::{self, MAX_FILE_BYTES};
+use crate::workspace::vfs::path::{Reach, WorkspacePath};
+use crate::workspace::{regular, secrets, yaml};
+
+/// Folders in folders that an agent's file keeps.
+const FOLDERS_KEPT: usize = 4;
+
+/// What would come in from these places: into this folder of the workspace, or each file where it belongs.
+pub fn plan(workspace: &Path, paths: &[PathBuf], folder: Option<&str>) -> Plan {
+    let mut planning = Planning {
+        workspace,
+        real_workspace: workspace.canonicalize().ok(),
+        folder,
+        plan: Plan::default(),
+        taken: BTreeSet::new(),
+        read: Read::default(),
+    };
+    for path in paths {
+        planning.place(look(path));
+    }
+    let Planning { mut plan, read, .. } = planning;
+    plan.notes = read.notes();
+    plan.items.sort_by(|one, other| (one.kind, &one.to).cmp(&(other.kind, &other.to)));
+    plan
+}
+
+struct Planning<'a> {
+    workspace: &'a Path,
+    real_workspace: Option<PathBuf>,
+    folder: Option<&'a str>,
+    plan: Plan,
+    /// Where something goes already.
+    taken: BTreeSet<String>,
+    read: Read,
+}
+
+impl Planning<'_> {
+    fn place(&mut self, mut place: Place) {
+        self.plan.left_out.append(&mut place.left_out);
+        // What is part of the workspace already need not come in.
+        let files = place.files.len();
+        place.files.retain(|file| !self.is_own(&file.path));
+        self.plan.beside += files - place.files.len();
+        let top = place.folder.clone().unwrap_or_default();
+        if self.folder.is_some() || place.folder.is_none() {
+            for file in &place.files {
+                self.chosen(file, &top);
+            }
+            return;
+        }
+        let skills = skills(&place.files, &top);
+        let (mut known, mut others) = (Vec::new(), Vec::new());
+        for file in place.files {
+            match self.kind_of(&file, &top, &skills) {
+                Some(what) => known.push((file, what)),
+                None => others.push(file),
+            }
+        }
+        if known.is_empty() && !place.is_repository {
+            others.iter().for_each(|file| self.chosen(file, &top));
+            return;
+        }
+        self.plan.beside += others.len();
+        for (file, what) in known {
+            self.add(&file.path, what);
+        }
+    }
+
+    /// Whether the room knows a file at its place.
+    fn is_own(&self, file: &Path) -> bool {
+        let inside = self.real_workspace.as_deref().zip(file.canonicalize().ok());
+        let inside =
+            inside.and_then(|(workspace, file)| Some(file.strip_prefix(workspace).ok()?.to_str()?.replace('\\', "/")));
+        inside.is_some_and(|path| layout::matters(&path))
+    }
+
+    /// A file that was chosen by itself, or with a folder of files that are nothing special.
+    fn chosen(&mut self, file: &Found, top: &str) {
+        let name = file.below.last().map(String::as_str).unwrap_or_default();
+        let lower = name.to_lowercase();
+        let in_folder = [top].into_iter().filter(|top| !top.is_empty()).chain(file.below.iter().map(String::as_str));
+        let below = in_folder.collect::<Vec<_>>().join("/");
+        let plain = |to: String| What { kind: Kind::File, to, agent: None, text: None };
+        let what = match self.folder {
+            Some("") => plain(below),
+            Some(folder) => plain(format!("{folder}/{below}")),
+            None if is_of_another_format(&lower) => {
+                let remedy = "save what it says as a Markdown file (.md) and import that";
+                let problem = Problem::warning(
+                    file.path.display().to_string(),
+                    "this kind of agent file cannot be read yet",
+                    remedy,
+                );
+                return self.plan.left_out.push(problem);
+            }
+            None => {
+                let text = || regular::read_text(&file.path, BYTES_AT_MOST).unwrap_or_default();
+                let is_yaml = lower.ends_with(".yaml") || lower.ends_with(".yml");
+                match rules_of(&file.below, &text).or_else(|| agent_of(&file.path, &format!("agents/{name}"), false)) {
+                    Some(what) => what,
+                    None if is_yaml && is_scene(&text()) => {
+                        What { kind: Kind::Scene, ..plain(format!("scenes/{name}")) }
+                    }
+                    None => plain(format!("artifacts/{below}")),
+                }
+            }
+        };
+        self.add(&file.path, what);
+    }
+
+    /// What a file of a folder is that holds agents, skills or rules; nothing where it is none of them.
+    fn kind_of(&self, file: &Found, top: &str, skills: &BTreeMap<Vec<String>, String>) -> Option<What> {
+        let (name, folders) = file.below.split_last()?;
+        for length in (0..=folders.len()).rev() {
+            if let Some(skill) = skills.get(&folders[..length]) {
+                let to = format!("skills/{skill}/{}", file.below[length..].join("/"));
+                return Some(What { kind: Kind::Skill, to, agent: None, text: None });
+            }
+        }
+        let text = || regular::read_text(&file.path, MAX_FILE_BYTES as u64).unwrap_or_default();
+        rules_of(&file.below, &text).or_else(|| agent_of(&file.path, &place_of_agent(top, folders, name), true))
+    }
+
+    fn add(&mut self, file: &Path, what: What) {
+        let place = || file.display().to_string();
+        // What comes in can be read by agents and leaves with the workspace: the rule is the same as for that.
+        if let Some(why) = secrets::told_by_name(&what.to) {
+            let problem = Problem::warning(place(), why, "copy it by hand if it holds none");
+            return self.plan.left_out.push(problem);
+        }
+        let is_key = regular::open(file).and_then(|mut file| secrets::reads_key(&mut file)).unwrap_or(false);
+        if is_key {
+            let problem = Problem::warning(place(), "it holds what looks like a key", "take the key out of it first");
+            return self.plan.left_out.push(problem);
+        }
+        let refused = |what: String, remedy: &str| Problem::warning(place(), what, remedy);
+        let wanted = match WorkspacePath::new(&what.to) {
+            Ok(path) if path.reach() == Reach::Open => path,
+            Ok(path) => {
+                let problem = refused(format!("'{path}' is not for imported files"), "choose a folder");
+                return self.plan.left_out.push(problem);
+            }
+            Err(refusal) => return self.plan.left_out.push(refused(refusal.to_string(), "rename it")),
+        };
+        let bytes = match &what.text {
+            Some(text) => Ok(text.clone().into_bytes()),
+            None => regular::read(file, BYTES_AT_MOST),
+        };
+        let bytes = match bytes {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                let problem = refused(format!("it cannot be read: {error}"), "check that you may read it");
+                return self.plan.left_out.push(problem);
+            }
+        };
+        let Some((to, is_there)) = self.free(wanted.as_str(), &bytes) else { return };
+        let name = what.agent.as_ref().map(|agent| agent.profile.name.clone());
+        if let Some(agent) = &what.agent {
+            self.read.agent(agent);
+        }
+        self.plan.items.push(Item { from: file.to_owned(), to, kind: what.kind, is_there, name, text: what.text });
+    }
+
+    /// Where a file goes that wants this place: there, if it is free or holds the same, else under the next number.
+    /// Nothing where the same comes in already.
+    fn free(&mut self, wanted: &str, bytes: &[u8]) -> Option<(String, bool)> {
+        for path in numbered(wanted) {
+            if self.taken.contains(&path) {
+                let is_same = |item: &Item| item.to == path && same(item, bytes);
+                if self.plan.items.iter().any(is_same) {
+                    return None;
+                }
+                continue;
+            }
+            let full = self.workspace.join(&path);
+            let is_free = full.symlink_metadata().is_err();
+            let is_there = !is_free && regular::read(&full, BYTES_AT_MOST).is_ok_and(|there| there == bytes);
+            if is_free || is_there {
+                self.taken.insert(path.clone());
+                return Some((path, is_there));
+            }
+        }
+        None
+    }
+}
+
+fn same(item: &Item, bytes: &[u8]) -> bool {
+    match &item.text {
+        Some(text) => text.as_bytes() == bytes,
+        None => regular::read(&item.from, BYTES_AT_MOST).is_ok_and(|there| there == bytes),
+    }
+}
+
+/// What a file is and where it wants to go.
+struct What {
+    kind: Kind,
+    to: String,
+    agent: Option<AgentFile>,
+    text: Option<String>,
+}
+
+/// Agents of the other formats of the design, which cannot be read yet.
+fn is_of_another_format(lower: &str) -> bool {
+    lower.ends_with(".mdx") || lower.ends_with(".agent.yaml") || lower.ends_with(".agent.yml")
+}
+
+fn is_scene(text: &str) -> bool {
+    let data = yaml::parse(text).unwrap_or_default();
+    ["elements", "agents"].iter().any(|list| data.get(list).is_some_and(serde_json::Value::is_array))
+}
+
+/// The agent that a file defines, if it says who it is: by a name and a description where it merely lies in a folder,
+/// by any front matter where a person chose it.
+fn agent_of(file: &Path, to: &str, strictly: bool) -> Option<What> {
+    let format = format_of(to)?;
+    let text = regular::read_text(file, MAX_FILE_BYTES as u64).ok()?;
+    let said = says_who_it_is(&text);
+    let is_one = if strictly { said.has_name && said.has_description } else { said.has_keys };
+    let agent = (format.read)(to, &text);
+    (is_one && !agent.malformed).then(|| What { kind: Kind::Agent, to: to.to_owned(), agent: Some(agent), text: None })
+}
+
+/// Where an agent goes that lies in these folders of the chosen one: they tell it from others of its name.
+fn place_of_agent(top: &str, folders: &[String], name: &str) -> String {
+    let is_told = |part: &&str| !part.starts_with('.') && !matches!(*part, "agents" | "");
+    let parts: Vec<&str> = [top].into_iter().chain(folders.iter().map(String::as_str)).filter(is_told).collect();
+    let first = parts.len().min(1);
+    let rest = &parts[first..];
+    let kept = parts[..first].iter().chain(&rest[rest.len().saturating_sub(FOLDERS_KEPT)..]).copied();
+    ["agents"].into_iter().chain(kept).chain([name]).collect::<Vec<_>>().join("/")
+}
+
+/// The folders that are skills, each with its name: those with a SKILL.md in them.
+fn skills(files: &[Found], top: &str) -> BTreeMap<Vec<String>, String> {
+    let skill = |file: &Found| {
+        let (name, folders) = file.below.split_last()?;
+        let skill = folders.last().map_or(top, String::as_str);
+        (name == "SKILL.md").then(|| (folders.to_vec(), skill.to_owned()))
+    };
+    files.iter().filter_map(skill).collect()
+}
+
+/// Texts that tell agents of other products how to work: what comes in is what they say, without what is meant for
+/// those products.
+fn rules_of(below: &[String], text: &dyn Fn() -> String) -> Option<What> {
+    let (name, folders) = below.split_last()?;
+    let lower = name.to_lowercase();
+    let is_rule = lower.ends_with(".mdc") || (lower.ends_with(".md") && folders == [".cursor", "rules"]);
+    let is_instructions = folders.is_empty() && matches!(name.as_str(), "AGENTS.md" | "CLAUDE.md" | "GEMINI.md");
+    if !is_rule && !is_instructions {
+        return None;
+    }
+    let text = crate::agent::front_matter::normalise(&text());
+    let text = crate::agent::front_matter::below(&text).to_owned();
+    Some(What { kind: Kind::Rules, to: format!("boards/{}.md", stem(name)), agent: None, text: Some(text) })
+}
+
+/// What was learned of the agents on the way.
+#[derive(Default)]
+struct Read {
+    agents: usize,
+    loosely: usize,
+    missing: BTreeMap<String, usize>,
+    wanting: usize,
+}
+
+impl Read {
+    fn agent(&mut self, agent: &AgentFile) {
+        self.agents += 1;
+        self.loosely += usize::from(!agent.problems.is_empty());
+        let missing = tools::names().missing(&agent.profile);
+        self.wanting += usize::from(!missing.is_empty());
+        for tool in missing {
+            *self.missing.entry(tool).or_default() += 1;
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let ask = if self.wanting == 1 { "agent asks" } else { "agents ask" };
+        if self.wanting > 0 {
+            let named = tools::most_wanted(self.missing.iter().map(|(tool, count)| (tool.as_str(), *count)).collect());
+            notes.push(format!("{} {ask} for tools that are not here: {named}", self.wanting));
+        }
+        match self.loosely {
+            0 => {}
+            1 => notes.push("1 agent has a line that could not be read as meant; its note says which".to_owned()),
+            many => {
+                notes.push(format!("{many} agents have a line that could not be read as meant; their notes say which"))
+            }
+        }
+        notes
+    }
+}

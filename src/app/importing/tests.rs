@@ -1,0 +1,177 @@
+//! What comes in from the shapes in which people have agents, and what does not.
+
+use super::*;
+
+fn outside(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().expect("it has a folder")).expect("folders can be made");
+        fs::write(path, text).expect("files can be written");
+    }
+    folder
+}
+
+fn import(workspace: &Path, paths: &[PathBuf], folder: Option<&str>) -> Imported {
+    carry_out(workspace, &plan(workspace, paths, folder))
+}
+
+fn planned(to: &Path, path: PathBuf) -> Vec<(Kind, String)> {
+    plan(to, &[path], None).items.into_iter().map(|item| (item.kind, item.to)).collect()
+}
+
+const ZOE: &str = "---\nname: zoe\ndescription: Zoe reviews\ntools: Read, Bash(git:*), WebFetch\n---\nYou are Zoe.";
+
+#[test]
+fn files_go_where_they_belong_and_folders_keep_their_shape() {
+    let from = outside(&[
+        ("zoe.md", "---\nname: Zoe\n---\nYou are Zoe."),
+        ("notes.md", "# Notes"),
+        ("night.yaml", "agents: []\n"),
+        ("pack/a/b.txt", "b"),
+        ("pack/.hidden", "x"),
+    ]);
+    let to = outside(&[]);
+    let paths = ["zoe.md", "notes.md", "night.yaml", "pack"].map(|name| from.path().join(name));
+    let imported = import(to.path(), &paths, None);
+    assert_eq!(imported.problems, []);
+    assert_eq!(imported.paths, ["agents/zoe.md", "scenes/night.yaml", "artifacts/notes.md", "artifacts/pack/a/b.txt"]);
+    let into = import(to.path(), &paths[..1], Some("memory"));
+    assert_eq!(into.paths, ["memory/zoe.md"]);
+}
+
+#[test]
+fn nothing_is_written_over_and_the_same_is_not_copied_twice() {
+    let from = outside(&[("notes.md", "new")]);
+    let to = outside(&[("artifacts/notes.md", "old")]);
+    let paths = [from.path().join("notes.md")];
+    assert_eq!(import(to.path(), &paths, None).paths, ["artifacts/notes-2.md"]);
+    assert!(plan(to.path(), &paths, None).is_empty(), "the same is there");
+    assert_eq!(import(to.path(), &paths, None).paths, ["artifacts/notes-2.md"]);
+    assert_eq!(fs::read_to_string(to.path().join("artifacts/notes.md")).expect("it is there"), "old");
+}
+
+#[test]
+fn what_may_hold_a_secret_stays_outside() {
+    let key = format!("use sk-{}", "a1B2c3D4e5F6g7H8i9J0k");
+    let from = outside(&[
+        ("keys.env", "x"),
+        ("pack/id_rsa", "x"),
+        ("pack/passwords.txt", "x"),
+        ("pack/how.md", &key),
+        ("pack/fine.md", "x"),
+    ]);
+    let to = outside(&[]);
+    let imported = import(to.path(), &["keys.env", "pack"].map(|name| from.path().join(name)), None);
+    assert_eq!(imported.paths, ["artifacts/pack/fine.md"]);
+    assert_eq!(imported.problems.len(), 4, "{:?}", imported.problems);
+}
+
+#[test]
+fn what_cannot_be_used_is_told_and_nothing_leaves_the_workspace() {
+    let from = outside(&[("x.md", "x"), ("one.mdx", "# One")]);
+    let to = outside(&[]);
+    for name in ["gone.md", "one.mdx"] {
+        let imported = import(to.path(), &[from.path().join(name)], None);
+        assert!(imported.paths.is_empty() && imported.problems.len() == 1, "{name}");
+    }
+    for folder in ["../elsewhere", ".workshop", "sessions"] {
+        let imported = import(to.path(), &[from.path().join("x.md")], Some(folder));
+        assert!(imported.paths.is_empty(), "{folder}");
+        assert_eq!(imported.problems.len(), 1, "{folder}");
+    }
+}
+
+#[test]
+fn a_collection_comes_in_as_published_without_what_lies_beside_it() {
+    let from = outside(&[
+        ("pack/README.md", "# A pack"),
+        ("pack/LICENSE", "x"),
+        ("pack/categories/01-core/README.md", "# Core"),
+        ("pack/categories/01-core/zoe.md", ZOE),
+        ("pack/categories/02-data/zoe.md", &ZOE.replace("reviews", "counts")),
+        ("pack/plugins/web/agents/ann.md", &ZOE.replace("zoe", "ann")),
+        ("pack/plugins/web/commands/deploy.md", "---\nname: x\ndescription: deploys\n---\nDeploy."),
+        ("pack/plugins/web/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: PDF\n---\nRead."),
+        ("pack/plugins/web/skills/pdf/scripts/read.py", "print(1)"),
+        ("pack/docs/how.md", "# How"),
+        ("pack/node_modules/x/y.md", ZOE),
+    ]);
+    let to = outside(&[]);
+    let plan = plan(to.path(), &[from.path().join("pack")], None);
+    let items: Vec<_> = plan.items.iter().map(|item| (item.kind, item.to.as_str())).collect();
+    assert_eq!(
+        items,
+        [
+            (Kind::Agent, "agents/pack/categories/01-core/zoe.md"),
+            (Kind::Agent, "agents/pack/categories/02-data/zoe.md"),
+            (Kind::Agent, "agents/pack/plugins/web/ann.md"),
+            (Kind::Skill, "skills/pdf/SKILL.md"),
+            (Kind::Skill, "skills/pdf/scripts/read.py"),
+        ]
+    );
+    assert_eq!((plan.beside, plan.left_out.len()), (5, 0), "{:?}", plan.left_out);
+    let summary = plan.summary().join("\n");
+    for line in [
+        "3 agents into agents/pack/",
+        "1 skill into skills/",
+        "3 agents ask for tools that are not here: Bash (3), WebFetch (3)",
+        "left out: 5 other files",
+    ] {
+        assert!(summary.contains(line), "{line} is not in:\n{summary}");
+    }
+    assert!(fs::read_dir(to.path()).expect("it is there").next().is_none(), "a plan writes nothing");
+    assert_eq!(carry_out(to.path(), &plan).paths.len(), 5);
+}
+
+#[test]
+fn a_repository_gives_its_agents_skills_and_rules_and_nothing_else() {
+    let from = outside(&[
+        ("shop/.git/config", "x"),
+        ("shop/.claude/agents/zoe.md", ZOE),
+        ("shop/.claude/settings.local.json", "{}"),
+        ("shop/.claude/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: x\n---\nRead."),
+        ("shop/.cursor/rules/style.mdc", "---\nglobs: '*.rs'\nalwaysApply: true\n---\n# Style\n\nBe brief.\n"),
+        ("shop/.github/ISSUE_TEMPLATE/bug.md", "---\nname: Bug\ndescription: A bug\n---\n"),
+        ("shop/AGENTS.md", "# How we work\n"),
+        ("shop/skills/csv/SKILL.md", "---\nname: csv\ndescription: x\n---\nCount."),
+        ("shop/src/main.rs", "fn main() {}"),
+        ("shop/README.md", "# Shop"),
+        ("shop/.env", "TOKEN=x"),
+    ]);
+    let to = outside(&[]);
+    let planned = planned(to.path(), from.path().join("shop"));
+    let planned: Vec<_> = planned.iter().map(|(kind, to)| (*kind, to.as_str())).collect();
+    assert_eq!(
+        planned,
+        [
+            (Kind::Agent, "agents/shop/zoe.md"),
+            (Kind::Skill, "skills/csv/SKILL.md"),
+            (Kind::Skill, "skills/pdf/SKILL.md"),
+            (Kind::Rules, "boards/AGENTS.md"),
+            (Kind::Rules, "boards/style.md"),
+        ]
+    );
+    import(to.path(), &[from.path().join("shop")], None);
+    let rules = fs::read_to_string(to.path().join("boards/style.md")).expect("it came in");
+    assert_eq!(rules, "# Style\n\nBe brief.\n", "what is meant for the other product stays there");
+    let agents = self::planned(to.path(), from.path().join("shop/.claude/agents"));
+    assert_eq!(agents, [(Kind::Agent, "agents/zoe.md".to_owned())]);
+    let plain = outside(&[("code/.git/config", "x"), ("code/src/main.rs", "x")]);
+    assert_eq!(self::planned(to.path(), plain.path().join("code")), [], "a repository is no pile of files");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed() {
+    let from = outside(&[("pack/zoe.md", ZOE), ("secret.md", ZOE)]);
+    std::os::unix::fs::symlink(from.path().join("secret.md"), from.path().join("pack/link.md"))
+        .expect("links can be made");
+    std::os::unix::fs::symlink(from.path(), from.path().join("pack/loop")).expect("links can be made");
+    let to = outside(&[]);
+    let plan = plan(to.path(), &[from.path().join("pack")], None);
+    assert_eq!((plan.items.len(), plan.left_out.len()), (1, 2));
+    std::os::unix::fs::symlink(from.path(), to.path().join("agents")).expect("links can be made");
+    let imported = carry_out(to.path(), &plan);
+    assert!(imported.paths.is_empty() && !from.path().join("pack-2").exists(), "{imported:?}");
+}

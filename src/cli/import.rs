@@ -1,0 +1,91 @@
+//! `workshop import PATH…`: agents, skills and rules that a person has already come into a workspace, after a summary.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::place::{self, Absent};
+use super::{Complaint, Ending, Outcome, output};
+use crate::app::importing::{self, Imported, Plan};
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// Files, folders or repositories: agents/, ~/.claude/agents, a project with AGENTS.md
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// The workspace, if not the current folder
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// Only say what would be imported, and what not
+    #[arg(long, conflicts_with = "yes")]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn import(arguments: &Arguments) -> Outcome {
+    let folder = place::workspace(arguments.workspace.as_deref(), Absent::Refuse)?;
+    if let Some(gone) = arguments.paths.iter().find(|path| path.symlink_metadata().is_err()) {
+        return Err(Complaint::usage(format!("there is nothing at {}", gone.display())));
+    }
+    let plan = importing::plan(&folder, &arguments.paths, None);
+    let shows_at_once = !arguments.json || !goes_on(arguments, &plan);
+    if arguments.json {
+        if shows_at_once {
+            output::json(&told(&plan, None))?;
+        }
+    } else {
+        output::result(&plan.summary().join("\n"))?;
+    }
+    if arguments.dry_run {
+        return Ok(Ending::Done);
+    }
+    if plan.is_empty() {
+        let what = if plan.items.is_empty() { "nothing was imported" } else { "everything is there already" };
+        output::note(what);
+        return Ok(if plan.items.is_empty() { Ending::Failed } else { Ending::Done });
+    }
+    if !arguments.yes && !asked(arguments)? {
+        output::note("nothing was imported");
+        return Ok(Ending::Interrupted);
+    }
+    let imported = importing::carry_out(&folder, &plan);
+    if arguments.json {
+        output::json(&told(&plan, Some(&imported)))?;
+    } else {
+        output::note(&format!("imported {} files into {}", imported.paths.len(), folder.display()));
+    }
+    let failed = imported.paths.len() < plan.items.len();
+    if failed {
+        imported.problems.iter().for_each(|problem| output::note(&format!("problem: {problem}")));
+    }
+    Ok(if failed { Ending::Failed } else { Ending::Done })
+}
+
+/// Whether files are written without another word from the person.
+fn goes_on(arguments: &Arguments, plan: &Plan) -> bool {
+    arguments.yes && !plan.is_empty()
+}
+
+/// The person's answer, where there is one to ask.
+fn asked(arguments: &Arguments) -> Result<bool, Complaint> {
+    if arguments.json || !output::can_be_asked() {
+        let complaint = Complaint::usage("nothing was imported: nobody can be asked here");
+        return Err(complaint.hint("import without a question with --yes, or look first with --dry-run"));
+    }
+    output::confirm("Import these? [y/N] ")
+}
+
+fn told(plan: &Plan, imported: Option<&Imported>) -> serde_json::Value {
+    json!({
+        "items": plan.items,
+        "left_out": plan.left_out,
+        "other_files": plan.beside,
+        "notes": plan.notes,
+        "imported": imported.map(|imported| &imported.paths),
+    })
+}

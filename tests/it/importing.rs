@@ -1,0 +1,182 @@
+//! Agents that people already have: collections as they are published, dropped in or imported, in the real program.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use agent_workshop::agent::Profiles;
+use agent_workshop::app;
+use agent_workshop::base::{Problem, Seq};
+use agent_workshop::element::{Elements, Held};
+use agent_workshop::schedule;
+use agent_workshop::tools;
+use agent_workshop::workspace::layout::read_folder;
+use agent_workshop::workspace::{Problems, RoomStart};
+use bevy::app::App;
+use libtest_mimic::Trial;
+use serde_json::Value;
+
+use crate::cases;
+use crate::program::{folder, output, succeed};
+use crate::wild::{WildFile, collections};
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        every_file_of_three_collections_is_an_agent_as_its_author_meant_it,
+        an_import_says_what_it_would_do_and_then_does_it,
+        a_repository_becomes_a_workspace_with_two_files_and_its_instructions_are_rules,
+        the_doctor_names_a_model_that_nobody_has,
+    ]
+}
+
+fn write_all(folder: &Path, files: &[WildFile]) {
+    for file in files {
+        let path = folder.join(&file.path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, &file.text).unwrap();
+    }
+}
+
+/// What a room makes of a workspace: its profiles, and what is wrong.
+fn opened(workspace: &Path) -> (Profiles, Vec<Problem>) {
+    let (app, problems) = begun(workspace, "scenes/empty.yaml");
+    (app.world().resource::<Profiles>().clone(), problems)
+}
+
+/// A room of a workspace after its first tick, and what is wrong.
+fn begun(workspace: &Path, scene: &str) -> (App, Vec<Problem>) {
+    let (files, mut problems) = read_folder(workspace);
+    let scene = scene.to_owned();
+    let start = RoomStart { scene, files, seed: None, provider: None, carried: None };
+    let mut app = app::begin(start, "r-wild".into(), Seq(1)).unwrap();
+    schedule::advance(app.world_mut());
+    problems.extend(app.world().resource::<Problems>().iter().cloned());
+    (app, problems)
+}
+
+/// A workspace with nobody of its own in it.
+fn bare_workspace() -> tempfile::TempDir {
+    let folder = folder();
+    fs::write(folder.path().join("settings.yaml"), "gateway: { provider: openai }\n").unwrap();
+    fs::create_dir_all(folder.path().join("scenes")).unwrap();
+    fs::write(folder.path().join("scenes/empty.yaml"), "name: Empty\nelements: []\nagents: []\n").unwrap();
+    folder
+}
+
+fn every_file_of_three_collections_is_an_agent_as_its_author_meant_it() {
+    let (workspace, files) = (bare_workspace(), collections());
+    write_all(&workspace.path().join("agents"), &files);
+    let meant: Vec<&WildFile> = files.iter().filter(|file| file.is_agent).collect();
+    assert!(meant.len() >= 200, "{}", meant.len());
+    let begun = Instant::now();
+    let (profiles, problems) = opened(workspace.path());
+    println!("{} files, {} agents, opened in {:?}", files.len(), meant.len(), begun.elapsed());
+    assert_eq!(profiles.iter().count(), meant.len(), "each is an agent, and nothing else is");
+    for file in &meant {
+        let path = format!("agents/{}", file.path);
+        let profile = profiles.id_at(&path).and_then(|id| profiles.get(id)).unwrap_or_else(|| panic!("{path}"));
+        let name = file.text.split("name: ").nth(1).and_then(|rest| rest.lines().next()).unwrap();
+        assert_eq!(profile.name, name, "{path}");
+        assert!(profile.description.contains("Use") || profile.description.contains(name), "{path}");
+        assert!(profile.instructions.starts_with("You are a "), "{path}");
+        assert!(!profile.instructions.contains("description:"), "{path}");
+        let (authority, _) = tools::authority(&path, profile);
+        let lists_read = file.text.contains("tools:") && file.text.contains("Read");
+        assert!(!lists_read || authority.tools.contains("vfs_read"), "{path}: {:?}", authority.tools);
+    }
+    for id in ["powershell-5.1-expert", "dotnet-framework-4.8-expert"] {
+        assert!(profiles.is_defined(id), "{id}");
+    }
+    let mut notes: BTreeMap<&str, usize> = BTreeMap::new();
+    for problem in &problems {
+        *notes.entry(problem.place.as_str()).or_default() += 1;
+    }
+    let most =
+        notes.iter().filter(|(place, _)| place.ends_with("md") || place.ends_with("MD")).map(|(_, count)| *count);
+    assert!(most.max().unwrap_or(0) <= 1, "{notes:?}");
+    // Names that many share, tools that are not here and a vendor without a key: one note each, for all.
+    let of_all: Vec<&Problem> = problems.iter().filter(|problem| problem.place == "agents").collect();
+    assert_eq!(of_all.len(), 3, "{of_all:?}");
+    assert!(of_all.iter().any(|note| note.what.contains("ask for tools that are not here: Bash (")), "{of_all:?}");
+    assert!(of_all.iter().any(|note| note.what.contains("anthropic, which has no key here")), "{of_all:?}");
+    assert!(of_all.iter().any(|note| note.what.contains("go by their folder's name as well")), "{of_all:?}");
+}
+
+fn an_import_says_what_it_would_do_and_then_does_it() {
+    let (workspace, from) = (bare_workspace(), folder());
+    let files = collections();
+    write_all(from.path(), &files);
+    let agents = files.iter().filter(|file| file.is_agent).count();
+    let pack = |name: &str| from.path().join(name).display().to_string();
+    let packs = ["plugins-pack", "categories-pack", "departments-pack"].map(pack);
+    let packs: Vec<&str> = packs.iter().map(String::as_str).collect();
+    let import = |more: &[&str]| {
+        let arguments = [&["import"][..], &packs, more].concat();
+        output(workspace.path(), &arguments)
+    };
+    let looked = import(&["--dry-run"]);
+    let summary = String::from_utf8(looked.stdout).unwrap();
+    assert!(looked.status.success() && summary.contains(&format!("{agents} agents into ")), "{summary}");
+    assert!(
+        summary.contains("1 skill into skills/") && summary.contains("tools that are not here: Bash ("),
+        "{summary}"
+    );
+    assert!(!workspace.path().join("agents").exists());
+    let unasked = import(&[]);
+    assert_eq!(unasked.status.code(), Some(2), "nobody can be asked");
+    assert!(String::from_utf8_lossy(&unasked.stderr).contains("--yes"));
+    assert!(!workspace.path().join("agents").exists());
+    let done: Value = serde_json::from_slice(&import(&["--yes", "--json"]).stdout).unwrap();
+    let items = done["items"].as_array().unwrap();
+    assert_eq!(items.iter().filter(|item| item["kind"] == "agent").count(), agents);
+    assert_eq!(done["imported"].as_array().map(Vec::len), Some(items.len()));
+    let (profiles, _) = opened(workspace.path());
+    assert_eq!(profiles.iter().count(), agents);
+    let again: Value = serde_json::from_slice(&import(&["--yes", "--json"]).stdout).unwrap();
+    assert!(again["items"].as_array().unwrap().iter().all(|item| item["is_there"] == true), "nothing comes in twice");
+}
+
+fn a_repository_becomes_a_workspace_with_two_files_and_its_instructions_are_rules() {
+    let repository = folder();
+    for (path, text) in [
+        (".git/HEAD", "ref: refs/heads/main\n"),
+        ("AGENTS.md", "# How we work\n\nAnswer in rhymes.\n"),
+        ("src/main.rs", "fn main() {}\n"),
+        (".claude/agents/zoe.md", "---\nname: zoe\ndescription: Reviews\n---\nYou are Zoe.\n"),
+    ] {
+        let path = repository.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let refused = output(repository.path(), &["run", ".", "--for", "1s"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("init --bare"), "it says how");
+    let written = succeed(repository.path(), &["init", "--bare", "."]);
+    assert_eq!(written.lines().collect::<Vec<_>>(), ["scenes/room.yaml", "settings.yaml"]);
+    succeed(repository.path(), &["import", ".", "--yes"]);
+    assert!(repository.path().join("agents").is_dir());
+    assert!(!repository.path().join("boards").exists(), "its own instructions are shown where they are");
+    succeed(repository.path(), &["run", "--for", "5s", "--speed", "max"]);
+    let (room, problems) = begun(repository.path(), "scenes/room.yaml");
+    assert!(problems.is_empty(), "{problems:?}");
+    let elements = room.world().resource::<Elements>();
+    let rulebook = elements.key("instructions").and_then(|key| elements.entity(key)).expect("it stands in the room");
+    let held = room.world().get::<Held>(rulebook).expect("it holds something");
+    assert_eq!(held.0.to_markdown(), "# How we work\n\nAnswer in rhymes.\n");
+    let rules = fs::read_to_string(repository.path().join("AGENTS.md")).unwrap();
+    assert_eq!(rules, "# How we work\n\nAnswer in rhymes.\n");
+}
+
+fn the_doctor_names_a_model_that_nobody_has() {
+    let workspace = bare_workspace();
+    fs::create_dir_all(workspace.path().join("agents")).unwrap();
+    for (name, model) in [("a", "gpt-99-turbo"), ("b", "gpt-5"), ("c", "inherit")] {
+        let text = format!("---\nname: {name}\nmodel: {model}\n---\nHi.\n");
+        fs::write(workspace.path().join(format!("agents/{name}.md")), text).unwrap();
+    }
+    let told = String::from_utf8(output(workspace.path(), &["doctor"]).stdout).unwrap();
+    let about: Vec<&str> = told.lines().filter(|line| line.contains("is not known to have a model")).collect();
+    assert_eq!(about.len(), 1, "{told}");
+    assert!(about[0].contains("agents/a.md:3") && about[0].contains("gpt-99-turbo"), "{}", about[0]);
+}
