@@ -24,6 +24,8 @@ mod screen;
 mod ticks;
 #[cfg(target_os = "linux")]
 mod trust;
+#[path = "../../tests/it/wild.rs"]
+mod wild;
 #[cfg(feature = "window")]
 mod window;
 mod work;
@@ -46,6 +48,7 @@ const GROUPS: &[Group] = &[
     ("six agents", work::six_agents),
     ("thousand pieces", work::thousand_pieces),
     ("profiles", work::ten_thousand_profiles),
+    ("wild agents", work::wild_collections),
     #[cfg(feature = "window")]
     ("frames", frames::crowds),
     #[cfg(feature = "window")]

@@ -13,6 +13,7 @@ use agent_workshop::simulation::TaskCommand;
 use agent_workshop::store::EventKind;
 
 use super::measure::{Figure, Times, digits};
+use crate::wild;
 
 const SPECIALISTS: [&str; 5] = ["ada", "bob", "cem", "dan", "eva"];
 const PIECES: usize = 1_000;
@@ -181,9 +182,23 @@ pub fn ten_thousand_profiles() -> Vec<Figure> {
         let text = format!("---\nname: Agent {number}\ndescription: One of many.\n---\nYou are number {number}.\n");
         (format!("agents/agent-{number}.md"), text)
     }));
+    vec![opened("10,000 agent files, opened until registered", 2_000.0, &files, PROFILES)]
+}
+
+/// Agent files of other products in the three layouts in which they are published, dropped in as they are.
+pub fn wild_collections() -> Vec<Figure> {
+    let wild = wild::collections();
+    let agents = wild.iter().filter(|file| file.is_agent).count();
+    let mut files = vec![file("settings.yaml", ""), file("scenes/test.yaml", "name: Test\n")];
+    files.extend(wild.into_iter().map(|file| (format!("agents/{}", file.path), file.text)));
+    vec![opened(&format!("{agents} published agent files, opened until registered"), 1_000.0, &files, agents)]
+}
+
+/// How long a workspace of these files takes from its opening until all its profiles are known.
+fn opened(what: &str, limit_ms: f64, files: &[(String, String)], agents: usize) -> Figure {
     let mut known = 0;
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    for (path, text) in &files {
+    for (path, text) in files {
         write(folder.path(), path, text);
     }
     let times = Times::from_each((0..3).map(|_| {
@@ -196,8 +211,8 @@ pub fn ten_thousand_profiles() -> Vec<Figure> {
         known = room.app.world().resource::<Profiles>().iter().count();
         took
     }));
-    let mut figure = Figure::at_most_ms("10,000 agent files, opened until registered", 2_000.0, &times);
+    let mut figure = Figure::at_most_ms(what, limit_ms, &times);
     figure.against = format!("{known} registered");
-    figure.holds = figure.holds.map(|holds| holds && known == PROFILES);
-    vec![figure]
+    figure.holds = figure.holds.map(|holds| holds && known == agents);
+    figure
 }

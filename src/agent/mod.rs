@@ -47,7 +47,7 @@ pub struct AgentSettings {
     pub spawn_margin_units: f32,
     /// How far apart agents stand that were given a place.
     pub side_by_side_units: f32,
-    /// A file that comes so soon after an equal one went is that file, renamed.
+    /// A file that comes so soon before or after an equal one goes is that file, renamed.
     pub rename_window_secs: f32,
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::authority::{Authority, ToolNames};
 use super::paths;
+use crate::agent::formats::longer_ids_of_path;
 use crate::agent::{AgentProfile, Former, Profiles};
 use crate::base::Id;
 use crate::workspace::KnownFiles;
@@ -102,6 +103,10 @@ pub trait Surroundings {
     fn profile(&self, id: &str) -> Option<(&str, &AgentProfile)>;
     /// What an id could do whose file went and that nobody runs any more.
     fn former(&self, id: &str) -> Former<'_>;
+    /// The longer id by which the agent of this file goes, where another file has the one of its name.
+    fn longer_id_at(&self, _path: &str) -> Option<Id> {
+        None
+    }
 }
 
 /// The world's files and profiles.
@@ -124,6 +129,11 @@ impl Surroundings for Room<'_> {
 
     fn former(&self, id: &str) -> Former<'_> {
         self.profiles.former(id)
+    }
+
+    fn longer_id_at(&self, path: &str) -> Option<Id> {
+        let id = self.profiles.id_at(path)?;
+        longer_ids_of_path(path).iter().any(|longer| **longer == **id).then(|| id.clone())
     }
 }
 
@@ -216,7 +226,12 @@ impl Judge<'_> {
             return Some(Touch::UnknownProfile { path: path.clone(), remedy });
         };
         let file = (format.read)(place.as_str(), &text);
-        let profile = file.profile;
+        let mut profile = file.profile;
+        if !file.has_explicit_id
+            && let Some(id) = self.there.longer_id_at(place.as_str())
+        {
+            profile.id = id;
+        }
         let authority = |path: &str, profile: &AgentProfile| Authority::of(path, profile, self.names).0;
         let there = self.there.profile(&profile.id);
         let is_own = |held: &str| held == place.as_str() || from.is_some_and(|from| held == from.as_str());

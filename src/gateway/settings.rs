@@ -26,8 +26,8 @@ pub struct GatewaySettings {
     pub provider: String,
     /// Which model of it; its own default where absent.
     pub model: Option<String>,
-    /// What the names of models in agents' files stand for: `sonnet: anthropic:claude-sonnet-4-5`. What is not listed
-    /// here means what is [usual](super::aliases::USUAL_NAMES), or itself.
+    /// What names of models in agents' files stand for: `{ sonnet: "openai:gpt-5" }`. `sonnet`, `opus` and `haiku` stand
+    /// for models of Anthropic where they are not listed.
     pub models: BTreeMap<String, String>,
     /// Where vendors are asked, by name, unless `*_BASE_URL` says otherwise; the vendor's own place where absent. An
     /// address beyond this computer must be allowed by the person.

@@ -12,6 +12,7 @@ use crate::kernel::KernelCommand;
 use crate::schedule::Speed;
 use crate::simulation::{ConversationCommand, RelationshipCommand, TaskCommand};
 use crate::ui::dock::Tab;
+use crate::ui::state::ImportQuestion;
 use crate::view::pick::Thing;
 use crate::workspace::SettingsEdit;
 use crate::workspace::vfs::FileCommand;
@@ -105,6 +106,8 @@ pub enum Command {
         /// Into which folder of the workspace; by what each is where absent.
         folder: Option<String>,
     },
+    /// Imports what the person has seen a summary of.
+    ImportSeen(ImportQuestion),
     /// Writes the log of this run as JSON into this file, or into the workspace's exports where none is named.
     ExportLog(Option<PathBuf>),
     /// Writes the workspace as a zip into this file, or beside the workspace where none is named.

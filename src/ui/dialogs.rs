@@ -3,7 +3,7 @@
 use egui::{Id, Modal, RichText, Ui};
 
 use super::dock::Tab;
-use super::state::Dialog;
+use super::state::{Dialog, ImportQuestion};
 use super::{Command, UiState, kit, words};
 use crate::base::text;
 use crate::view::model::RoomModel;
@@ -29,6 +29,7 @@ pub fn dialogs_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
             Dialog::ResetScene => reset(ui, room, theme, &mut commands),
             Dialog::OpenLink(url) => open_link(ui, url, theme),
             Dialog::CloseFile(path) => close_file(ui, path, theme, state),
+            Dialog::Import(question) => import(ui, question, theme, &mut commands),
             Dialog::Close => close(ui, room, theme, state, &mut commands),
         };
     });
@@ -115,6 +116,29 @@ fn reset(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Comman
             done = true;
         }
         done |= ui.button("Keep it as it is").clicked();
+    });
+    done
+}
+
+/// What would come in is shown before it does.
+fn import(ui: &mut Ui, question: &ImportQuestion, theme: &Theme, commands: &mut Vec<Command>) -> bool {
+    title(ui, "Import this?", theme);
+    kit::in_card(ui, theme, |ui| {
+        egui::ScrollArea::vertical().max_height(320.0).show(ui, |ui| {
+            for line in &question.summary {
+                ui.add(egui::Label::new(line).wrap());
+            }
+        });
+    });
+    ui.label(kit::soft("Files that are there already stay as they are.", theme));
+    ui.add_space(SPACE[2]);
+    let mut done = false;
+    ui.horizontal(|ui| {
+        if kit::primary(ui, true, "Import", theme).clicked() {
+            commands.push(Command::ImportSeen(question.clone()));
+            done = true;
+        }
+        done |= ui.button("Cancel").clicked();
     });
     done
 }

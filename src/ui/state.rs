@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 
+use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 
 use super::dock::{Dock, Tab};
@@ -169,7 +170,7 @@ pub enum SpaceBar {
 }
 
 /// A question that stands in front of everything until it is answered.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Dialog {
     /// What is a new scene to be called?
     NewScene,
@@ -183,6 +184,21 @@ pub enum Dialog {
     Close,
     /// Really open this address in the browser?
     OpenLink(String),
+    /// Import what was found there?
+    Import(ImportQuestion),
+}
+
+/// What would be imported, for the person who decides.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ImportQuestion {
+    /// From where.
+    pub paths: Vec<PathBuf>,
+    /// Into which folder of the workspace; by what each is where absent.
+    pub folder: Option<String>,
+    /// Where it was dropped in the room, if it was.
+    pub position: Option<Vec2>,
+    /// What would come in and what not, a line each.
+    pub summary: Vec<String>,
 }
 
 /// How something went that the person asked for.

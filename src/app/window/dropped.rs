@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::agent::formats::format_of;
-use crate::app::importing::write_new;
+use crate::app::importing::{self, write_new};
 use crate::base::{Problem, text::slug};
 use crate::workspace::layout::{MAX_FILE_BYTES, MAX_SCENE_BYTES};
 use crate::workspace::yaml;
@@ -41,10 +41,14 @@ pub struct Dropped {
 /// Looks through what was dropped and copies agents and scenes into the workspace, never over what is there.
 pub(super) fn take_in(workspace: &Path, paths: &[PathBuf]) -> Dropped {
     let mut walk = Walk::default();
+    let mut collected = Dropped::default();
     for path in paths {
-        walk.visit(path, 0);
+        if !collected.take_collection(workspace, path) {
+            walk.visit(path, 0);
+        }
     }
-    let mut dropped = Dropped { problems: walk.problems, ..Dropped::default() };
+    let mut dropped = collected;
+    dropped.problems.append(&mut walk.problems);
     if walk.files.len() > FILES_AT_MOST {
         dropped.problems.push(Problem::warning(
             "files",
@@ -132,6 +136,32 @@ fn read(file: &Path, most: usize) -> Result<String, Problem> {
 }
 
 impl Dropped {
+    /// Imports a folder that holds agents which say who they are, with its skills and rules; whether it is such a one.
+    /// The first of them come into the room.
+    fn take_collection(&mut self, workspace: &Path, path: &Path) -> bool {
+        if !path.is_dir() {
+            return false;
+        }
+        let plan = importing::plan(workspace, &[path.to_owned()], None);
+        if !plan.items.iter().any(|item| item.kind == importing::Kind::Agent) {
+            return false;
+        }
+        let importing::Imported { paths, problems } = importing::carry_out(workspace, &plan);
+        self.problems.extend(problems);
+        let agents: Vec<String> = paths.into_iter().filter(|path| format_of(path).is_some()).collect();
+        if agents.len() > FILES_AT_MOST {
+            let what = format!("{} agents were imported; the first {FILES_AT_MOST} come into the room", agents.len());
+            self.problems.push(Problem::warning("agents", what, "drag the others from the shelf"));
+        }
+        for path in agents.into_iter().take(FILES_AT_MOST) {
+            match read(&workspace.join(&path), MAX_FILE_BYTES) {
+                Ok(text) => self.agents.push(TakenFile { path, text }),
+                Err(problem) => self.problems.push(problem),
+            }
+        }
+        true
+    }
+
     fn take(&mut self, workspace: &Path, file: &Path, kind: Kind) {
         let name = name_of(file);
         let (path, text) = match kind {
@@ -254,6 +284,18 @@ mod tests {
         assert_eq!(dropped.problems, [], "what lies beside agents in a folder is left alone");
         let copied = fs::read_to_string(workspace.path().join("agents/Zoe.md")).expect("it was copied");
         assert_eq!(copied, "You are Zoe.");
+    }
+
+    #[test]
+    fn a_collection_keeps_its_folders_so_that_agents_of_one_name_both_come_in() {
+        let (workspace, desktop) = (folder(), folder());
+        for part in ["web", "data"] {
+            let text = format!("---\nname: zoe\ndescription: Reviews {part}\n---\nYou are Zoe of {part}.");
+            put(desktop.path(), &format!("pack/{part}/zoe.md"), &text);
+        }
+        let dropped = take_in(workspace.path(), &[desktop.path().join("pack")]);
+        assert_eq!(paths(&dropped.agents), ["agents/pack/data/zoe.md", "agents/pack/web/zoe.md"]);
+        assert_eq!(dropped.problems, []);
     }
 
     #[test]

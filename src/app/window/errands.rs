@@ -16,6 +16,7 @@ use crate::app::room::state_folder;
 use crate::base::Problem;
 use crate::safe_fs;
 use crate::store::{self, Reader};
+use crate::ui::state::ImportQuestion;
 use crate::workspace::archive;
 
 /// So many errands wait at most.
@@ -36,6 +37,8 @@ pub enum Errand {
         paths: Vec<PathBuf>,
         /// Where in the room.
         position: Vec2,
+        /// Whether the person has seen what is in the folders among them.
+        is_seen: bool,
     },
     /// Writes a scene, unless one of that name is there.
     WriteScene {
@@ -50,6 +53,8 @@ pub enum Errand {
         paths: Vec<PathBuf>,
         /// Into which folder of the workspace; by what each is where absent.
         folder: Option<String>,
+        /// Whether the person has seen what is in the folders among them.
+        is_seen: bool,
     },
     /// Writes the log of a run.
     ExportLog {
@@ -100,6 +105,8 @@ pub enum Finished {
         /// Its text.
         text: String,
     },
+    /// A folder is to be imported: the person sees first what would come in.
+    ImportFound(ImportQuestion),
     /// Files were copied into the workspace.
     Imported(Imported),
     /// A log or a workspace was exported.
@@ -198,10 +205,16 @@ impl Drop for Errands {
 
 fn done(workspace: &Path, errand: Errand) -> Finished {
     match errand {
-        Errand::TakeIn { paths, position } => {
+        Errand::TakeIn { paths, position, is_seen: false } if has_folder(&paths) => {
+            Finished::ImportFound(question(workspace, paths, None, Some(position)))
+        }
+        Errand::Import { paths, folder, is_seen: false } if has_folder(&paths) => {
+            Finished::ImportFound(question(workspace, paths, folder, None))
+        }
+        Errand::TakeIn { paths, position, .. } => {
             Finished::TakenIn { dropped: dropped::take_in(workspace, &paths), position }
         }
-        Errand::Import { paths, folder } => {
+        Errand::Import { paths, folder, .. } => {
             let plan = importing::plan(workspace, &paths, folder.as_deref());
             Finished::Imported(importing::carry_out(workspace, &plan))
         }
@@ -243,6 +256,16 @@ fn done(workspace: &Path, errand: Errand) -> Finished {
             }
         }
     }
+}
+
+fn has_folder(paths: &[PathBuf]) -> bool {
+    paths.iter().any(|path| path.is_dir())
+}
+
+/// What the person is asked before files come in.
+fn question(workspace: &Path, paths: Vec<PathBuf>, folder: Option<String>, position: Option<Vec2>) -> ImportQuestion {
+    let summary = importing::plan(workspace, &paths, folder.as_deref()).summary();
+    ImportQuestion { paths, folder, position, summary }
 }
 
 fn not_exported(file: &Path, why: &str) -> Finished {
@@ -298,6 +321,23 @@ mod tests {
         let finished = errands.wait();
         assert!(matches!(&finished[..], [Finished::Failed(problem)] if problem.what.contains("of that name")));
         assert_eq!(fs::read_to_string(folder.path().join("scenes/new.yaml")).expect("it is there"), "mine");
+    }
+
+    #[test]
+    fn a_folder_comes_in_only_after_the_person_has_seen_what_is_in_it() {
+        let (workspace, from) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let pack = from.path().join("pack");
+        fs::create_dir(&pack).expect("folders can be made");
+        let text = "---\nname: zoe\ndescription: Reviews\n---\nYou are Zoe.";
+        fs::write(pack.join("zoe.md"), text).expect("files can be written");
+        let import = |is_seen| Errand::Import { paths: vec![pack.clone()], folder: None, is_seen };
+        let Finished::ImportFound(question) = done(workspace.path(), import(false)) else { panic!("it is asked") };
+        assert!(question.summary[0].starts_with("1 agent into agents/"), "{:?}", question.summary);
+        assert!(!workspace.path().join("agents").exists());
+        let Finished::Imported(imported) = done(workspace.path(), import(true)) else { panic!("it comes in") };
+        assert_eq!(imported.paths, ["agents/pack/zoe.md"]);
+        let drop = Errand::TakeIn { paths: vec![pack], position: Vec2::ZERO, is_seen: false };
+        assert!(matches!(done(workspace.path(), drop), Finished::ImportFound(_)));
     }
 
     #[test]

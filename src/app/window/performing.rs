@@ -10,7 +10,8 @@ use super::editing;
 use super::errands::{Errand, Finished};
 use super::open_room::{OpenRoom, Opening};
 use super::settling::Draft;
-use crate::agent::{AgentCommand, Profiles, formats::format_of};
+use crate::agent::formats::{format_of, longer_ids_of_path};
+use crate::agent::{AgentCommand, Profiles};
 use crate::base::{Id, Problem, Severity, text};
 use crate::schedule::{Door, Input, SimClock};
 use crate::store::EventLog;
@@ -18,7 +19,7 @@ use crate::ui::command::RoomAct;
 use crate::ui::dialogs::LONGEST_STEM_BYTES;
 use crate::ui::dock::Tab;
 use crate::ui::notices::sentence;
-use crate::ui::state::{Dialog, Place};
+use crate::ui::state::{Dialog, ImportQuestion, Place};
 use crate::ui::undo::Step;
 use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
@@ -87,7 +88,7 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
             new_scene(room, &name, text);
         }
         Command::ResetScene => open_soon(room, state, None, true),
-        Command::Import { paths, position } => order(room, Errand::TakeIn { paths, position }),
+        Command::Import { paths, position } => order(room, Errand::TakeIn { paths, position, is_seen: false }),
         Command::OpenFile(path, line) => {
             if let Some(line) = line {
                 state.studio.editors.lead_to(&path, line);
@@ -95,7 +96,16 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
             show(state, &Tab::File(path));
         }
         Command::Show(tab) => show(state, &tab),
-        Command::ImportFiles { paths, folder } => order(room, Errand::Import { paths, folder }),
+        Command::ImportFiles { paths, folder } => order(room, Errand::Import { paths, folder, is_seen: false }),
+        Command::ImportSeen(ImportQuestion { paths, folder, position, .. }) => {
+            order(
+                room,
+                match position {
+                    Some(position) => Errand::TakeIn { paths, position, is_seen: true },
+                    None => Errand::Import { paths, folder, is_seen: true },
+                },
+            );
+        }
         Command::ExportLog(file) => {
             let run = state.studio.shown_run.as_ref().map(|(run, _)| run.to_string());
             let run = run.or_else(|| room.world().map(|world| world.resource::<EventLog>().run().to_string()));
@@ -352,6 +362,7 @@ fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: Finished) {
             know(room, TakenFile { path, text });
             open_soon(room, state, Some(stem), false);
         }
+        Finished::ImportFound(question) => state.dialog = Some(Dialog::Import(question)),
         Finished::Imported(imported) => {
             room.notices.extend(imported.problems);
             match imported.paths.as_slice() {
@@ -410,7 +421,12 @@ fn welcome(room: &mut OpenRoom, state: &mut UiState, dropped: Dropped, position:
 fn profile_of(room: &mut OpenRoom, file: &TakenFile) -> Result<Id, Problem> {
     let refused = |what: String| Problem::warning(&*file.path, what, "give it another id in its front matter");
     let format = format_of(&file.path).ok_or_else(|| refused("it is no agent file".to_owned()))?;
-    let id = (format.read)(&file.path, &file.text).profile.id;
+    let read = (format.read)(&file.path, &file.text);
+    // A file in a folder may have to go by a longer id; the longest always means it.
+    if let Some(longest) = longer_ids_of_path(&file.path).pop().filter(|_| !read.has_explicit_id) {
+        return Ok(longest.into());
+    }
+    let id = read.profile.id;
     let defined = room.world().and_then(|world| {
         let profiles = world.resource::<Profiles>();
         profiles.path(&id).filter(|path| profiles.is_defined(&id) && *path != file.path).map(str::to_owned)
