@@ -51,7 +51,7 @@ pub(super) fn import(arguments: &Arguments) -> Outcome {
     }
     if !arguments.yes && !asked(arguments)? {
         output::note("nothing was imported");
-        return Ok(Ending::Interrupted);
+        return Ok(Ending::Done);
     }
     let imported = importing::carry_out(&folder, &plan);
     if arguments.json {

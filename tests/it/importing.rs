@@ -26,6 +26,7 @@ pub fn trials() -> Vec<Trial> {
         every_file_of_three_collections_is_an_agent_as_its_author_meant_it,
         an_import_says_what_it_would_do_and_then_does_it,
         a_repository_becomes_a_workspace_with_two_files_and_its_instructions_are_rules,
+        instructions_that_no_rulebook_shows_are_offered_as_one,
         the_doctor_names_a_model_that_nobody_has,
     ]
 }
@@ -166,6 +167,16 @@ fn a_repository_becomes_a_workspace_with_two_files_and_its_instructions_are_rule
     assert_eq!(held.0.to_markdown(), "# How we work\n\nAnswer in rhymes.\n");
     let rules = fs::read_to_string(repository.path().join("AGENTS.md")).unwrap();
     assert_eq!(rules, "# How we work\n\nAnswer in rhymes.\n");
+}
+
+fn instructions_that_no_rulebook_shows_are_offered_as_one() {
+    let workspace = bare_workspace();
+    fs::write(workspace.path().join("AGENTS.md"), "# How we work\n").unwrap();
+    let doctor = || String::from_utf8(output(workspace.path(), &["doctor"]).stdout).unwrap();
+    assert!(doctor().contains("kind: rulebook, position: [0, 260], file: AGENTS.md"), "{}", doctor());
+    let scene = "elements:\n  - { id: instructions, kind: rulebook, position: [0, 260], file: AGENTS.md }\n";
+    fs::write(workspace.path().join("scenes/empty.yaml"), scene).unwrap();
+    assert!(!doctor().contains("no rulebook shows it"), "{}", doctor());
 }
 
 fn the_doctor_names_a_model_that_nobody_has() {
