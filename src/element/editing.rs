@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bevy::ecs::message::MessageCursor;
 use bevy::ecs::prelude::*;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::content::{Element, ElementAct, ElementChange, ElementChanged, ElementEdit, ElementRefused, Held};
 use super::directory::Elements;
@@ -94,6 +94,13 @@ fn inbox_of(world: &World, agent: &Id) -> Option<Entity> {
         .find(|entity| is_private(world, *entity) && is_owned_by(world, *entity, &who))
 }
 
+/// What follows from an edited letter: nobody has read what it says now, unless the edit itself says so.
+fn unread_again(act: &ElementAct, change: &ElementChange) -> Option<ElementAct> {
+    let (ElementAct::Correct { list, keys, .. }, ElementChange::MailEdited { id }) = (act, change) else { return None };
+    let keys = (!keys.contains_key("read")).then(|| Map::from_iter([("read".to_owned(), Value::Null)]))?;
+    Some(ElementAct::Correct { list: *list, id: id.clone(), keys })
+}
+
 /// Does one act and tells each change.
 pub(super) fn do_act(
     world: &mut World,
@@ -106,6 +113,9 @@ pub(super) fn do_act(
     let limits = world.resource::<ElementSettings>().clone();
     let Some(mut held) = world.get_mut::<Held>(entity) else { return Err("it is gone".to_owned()) };
     let changes = held.0.apply(act, by, now_secs, &limits)?;
+    for unread in changes.iter().filter_map(|change| unread_again(act, change)) {
+        held.0.apply(&unread, &Author::user(), now_secs, &limits)?;
+    }
     if changes.is_empty() {
         return Ok(());
     }

@@ -166,15 +166,9 @@ impl Inbox {
         set_keys(&mut map, keys);
         let old = std::mem::replace(mail, Mail { id: id.clone(), ..Mail::from_map(&map, &mut Vec::new()) });
         let says = |mail: &Mail| (mail.subject.clone(), mail.text.clone(), mail.attachments.clone());
-        if list != ItemList::Items || says(&old) == says(mail) {
+        // A letter that its owner is done with calls nobody any more, and copies of sent ones never did.
+        if list != ItemList::Items || says(&old) == says(mail) || mail.status == MailStatus::Closed {
             return Ok(vec![ElementChange::MailChanged { id: id.clone() }]);
-        }
-        // What it says now nobody has read or dealt with, unless the edit says so.
-        if mail.read == old.read {
-            mail.read = None;
-        }
-        if mail.status == old.status {
-            mail.status = MailStatus::Open;
         }
         Ok(vec![ElementChange::MailEdited { id: id.clone() }])
     }

@@ -384,7 +384,7 @@ mod tests {
 
     #[test]
     fn a_malformed_file_has_the_least_authority() {
-        let malformed = markdown::read("agents/ada.md", "---\ntools: [\n---\n");
+        let malformed = markdown::read("agents/ada.md", "---\ntools: [\n");
         assert!(malformed.malformed);
         assert!(Authority::of("agents/ada.md", &malformed.profile, &names()).0.is_least());
         assert!(!of("name: x").is_least());

@@ -128,11 +128,15 @@ fn the_same_within_ones_own_authority_passes() {
         format!("--- \n{WITHIN}---\t\nHi\n---\ntools: [execute_command]\n---\n"),
         // Front matter that is none: it begins too late, or ends too late, or is cut by a second document.
         "---\ntools: [execute_command]\n".to_owned(),
+        // Read line by line, it is less by the second key.
         format!("---\n{WITHIN}tools: [execute_command]\n---\nHi"),
-        "---\n\ttools: [execute_command]\n---\nHi".to_owned(),
-        "---\nname: x\n...\ntools: [execute_command]\n---\nHi".to_owned(),
     ] {
         assert_eq!(decided(&write("agents/new.md", &text)), Decision::Allow, "{text:?}");
+    }
+    // Front matter that YAML refuses is read line by line: for what it asks.
+    for text in ["---\n\ttools: [execute_command]\n---\nHi", "---\nname: x\n...\ntools: [execute_command]\n---\nHi"] {
+        assert!(reads_as_more(text), "{text:?}");
+        assert_ne!(decided(&write("agents/new.md", text)), Decision::Allow, "{text:?}");
     }
 }
 
@@ -203,7 +207,7 @@ fn nobody_takes_anothers_id_or_the_persons() {
         ("agents/User.md", ""),
         // The stem gives the id where the file does not.
         ("agents/Boss.md", ""),
-        ("agents/boss.old.md", ""),
+        ("agents/team/boss.md", ""),
         ("agents/ boss.md", ""),
         ("agents/boss!.md", ""),
         // An agent's own id, from a second file.

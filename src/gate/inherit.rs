@@ -227,7 +227,7 @@ mod tests {
         for text in ["---\n{name: X}\n---\nHi", "---\n  name: X\n---\nHi"] {
             assert!(matches!(inherited("tools: [vfs_read]", text), Err(InheritError::OtherForm(_))), "{text}");
         }
-        let malformed = "---\nname: [\n---\nHi";
+        let malformed = "---\nname: [\nHi";
         assert_eq!(inherited("tools: []", malformed), Ok(malformed.to_owned()));
         let nowhere = inherit("artifacts/x.md", "Hi", &one("tools: []"), &names());
         assert!(matches!(nowhere, Err(InheritError::NotAnAgent(_))));

@@ -167,7 +167,7 @@ fn a_wrong_argument_is_named_with_what_was_expected() {
             json!({ "filename": "../x.md", "content": "Hi", "task": "Go." }),
             &["'filename'", "researcher.md"],
         ),
-        ("spawn_agent", spawn("---\nname: [\n---\n"), &["front matter that cannot be used", "line"]),
+        ("spawn_agent", spawn("---\nname: [\n---\n"), &["front matter with a mistake", "not valid YAML"]),
         ("spawn_agent", spawn("---\ntools: [vfs_raed]\n---\n"), &["\"vfs_raed\"", "did you mean \"vfs_read\"?"]),
         ("spawn_agent", spawn("---\nsafety_mode: yolo\n---\n"), &["\"yolo\"", "safe, balanced or auto"]),
         ("spawn_agent", spawn("---\nreads: ['[a]']\n---\n"), &["\"[a]\"", "notes/*.md"]),
