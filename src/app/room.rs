@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
@@ -15,7 +15,7 @@ use super::unfinished::{Before, drop_unknown, first_seq};
 use crate::base::{Author, Id, Problem};
 use crate::gateway::{self, Surroundings};
 use crate::kernel::{self, Kernel};
-use crate::schedule::{Door, RoomSeed, SimClock};
+use crate::schedule::{Door, RoomOpened, RoomSeed, SimClock};
 use crate::store::{self, EventDraft, EventKind, EventLog, EventRecord, RunStart, Store, StoreError};
 use crate::workspace::files::FileContent;
 use crate::workspace::layout::read_folder;
@@ -189,6 +189,7 @@ impl Room {
         let mut surroundings = world.resource_mut::<Surroundings>();
         surroundings.0 = std::mem::take(&mut surroundings.0).in_workspace(&options.folder);
         push_edits_while_closed(world, &files, &on_disk, &history);
+        world.resource_mut::<Door<RoomOpened>>().push(RoomOpened { local_secs: local_secs() });
         problems.extend(drop_unknown(world, (&options.folder, &records), &scene, before));
         // The watcher at once finds what changed since the folder was read.
         let disk = Disk::new(&options.folder, &on_disk);
@@ -318,4 +319,13 @@ fn place_in(workspace: &Path, path: &Path) -> Option<String> {
 /// The folder that holds what may be deleted.
 pub fn state_folder(workspace: &Path) -> PathBuf {
     workspace.join(".workshop")
+}
+
+/// What the clock of the person shows, in seconds as if it were UTC. Without the window nothing knows their time zone.
+fn local_secs() -> i64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let utc = i64::try_from(since_1970.as_secs()).unwrap_or(i64::MAX);
+    #[cfg(feature = "window")]
+    let utc = utc.saturating_add(i64::from(jiff::Zoned::now().offset().seconds()));
+    utc
 }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::settings::ElementSettings;
+use crate::base::text::one_line;
 use crate::base::{Author, ElementKey, Id, Seq};
 use crate::schedule::Input;
 
@@ -31,8 +32,8 @@ pub struct Element {
     pub owner: Option<Id>,
     /// The file that holds its content, relative to the workspace; the scene file where absent.
     pub file: Option<String>,
-    /// Counts the changes of its content; equal versions of one element read the same. Mail that becomes read
-    /// is no such change: its owner has just seen it.
+    /// Counts the changes of its content; equal versions of one element read the same. Mail that becomes read,
+    /// or is closed by its owner, is no such change: its owner knows.
     pub version: u32,
 }
 
@@ -77,17 +78,37 @@ pub trait Content: Any + Send + Sync + Debug {
     fn set_readers(&mut self, _readers: &BTreeSet<Id>) {}
 
     /// What a reader sees: the text that goes into a prompt; nothing for those whom it is not meant for.
-    /// `reader` is the agent's id.
-    fn prompt_text(&self, reader: &str) -> String;
+    fn prompt_text(&self, reader: &Reader) -> String;
 
-    /// At most `max_chars` of what stands there, for labels and memory.
-    fn summary(&self, max_chars: usize) -> String;
+    /// At most `max_chars` of what stands there, for what a reader remembers.
+    fn summary(&self, reader: &Reader, max_chars: usize) -> String;
 
     /// Itself, for the code that knows the kind.
     fn as_any(&self) -> &dyn Any;
 
     /// Itself, copied.
     fn boxed_clone(&self) -> Box<dyn Content>;
+}
+
+/// Who reads an element.
+#[derive(Clone, Copy)]
+pub struct Reader<'a> {
+    /// The agent's id; empty where nobody reads for itself.
+    pub id: &'a str,
+    /// What the reader calls an author.
+    pub called: &'a dyn Fn(&str) -> Id,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader of this id who calls everyone by id.
+    pub fn of_id(id: &'a str) -> Self {
+        Self { id, called: &|author| author.into() }
+    }
+
+    /// An author as this reader calls it, on one line.
+    pub fn called(&self, author: &str) -> String {
+        one_line(&(self.called)(author))
+    }
 }
 
 /// Something that can be done to an element's content. A kind refuses what does not fit it.

@@ -120,7 +120,9 @@ pub(super) fn do_act(
         return Ok(());
     }
     let Some(mut element) = world.get_mut::<Element>(entity) else { return Err("it is gone".to_owned()) };
-    if !matches!(act, ElementAct::MarkMailRead { .. } | ElementAct::KeepSent { .. }) {
+    // What an agent does with mail of its own is no news to it.
+    let is_own = matches!(act, ElementAct::SetMailStatus { .. }) && !by.is_user();
+    if !is_own && !matches!(act, ElementAct::MarkMailRead { .. } | ElementAct::KeepSent { .. }) {
         element.version += 1;
     }
     let element = element.clone();

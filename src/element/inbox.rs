@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::content::{Content, ElementAct, ElementChange, ItemList, MailStatus};
+use super::content::{Content, ElementAct, ElementChange, ItemList, MailStatus, Reader};
 use super::items::{
     Item, acts_between, count_on, differing, fresh_id, name_alike, read_list, reorder, set_keys, settle_ids,
 };
@@ -337,14 +337,14 @@ impl Content for Inbox {
         self.readers.clone_from(readers);
     }
 
-    fn prompt_text(&self, reader: &str) -> String {
-        if !self.readers.contains(reader) {
+    fn prompt_text(&self, reader: &Reader) -> String {
+        if !self.readers.contains(reader.id) {
             return String::new();
         }
         let mut lines = String::new();
         for Mail { id, from, subject, text, status, attachments, .. } in self.open() {
             let pending = if *status == MailStatus::Pending { " (pending)" } else { "" };
-            let _ = writeln!(lines, "{id}{pending} from {from}: {subject}");
+            let _ = writeln!(lines, "{id}{pending} from {}: {subject}", reader.called(from));
             for line in text.lines() {
                 let _ = writeln!(lines, "  {line}");
             }
@@ -356,11 +356,11 @@ impl Content for Inbox {
         if lines.is_empty() { "(no open mail)".to_owned() } else { lines }
     }
 
-    fn summary(&self, max_chars: usize) -> String {
+    fn summary(&self, reader: &Reader, max_chars: usize) -> String {
         let open: Vec<&Mail> = self.open().collect();
         let words = open.iter().rev().map(|mail| {
             let about = if mail.subject.is_empty() { &mail.text } else { &mail.subject };
-            format!("{}: {}", mail.from, text::one_line(about))
+            format!("{}: {}", reader.called(&mail.from), text::one_line(about))
         });
         text::truncate(&format!("{} open: {}", open.len(), words.collect::<Vec<_>>().join(" · ")), max_chars)
     }

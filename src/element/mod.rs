@@ -28,7 +28,7 @@ mod tests;
 pub mod written;
 
 pub use content::{
-    Content, Element, ElementAct, ElementChange, ElementChanged, ElementEdit, ElementRefused, Held, ItemList,
+    Content, Element, ElementAct, ElementChange, ElementChanged, ElementEdit, ElementRefused, Held, ItemList, Reader,
 };
 pub use directory::Elements;
 pub use editing::owns;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::content::{Content, ElementAct, ElementChange, ItemList};
+use super::content::{Content, ElementAct, ElementChange, ItemList, Reader};
 use super::items::{
     Item, acts_between, count_on, differing, fresh_id, name_alike, read_list, reorder, set_keys, settle_ids,
 };
@@ -330,7 +330,7 @@ impl Content for Pinboard {
         }
     }
 
-    fn prompt_text(&self, reader: &str) -> String {
+    fn prompt_text(&self, reader: &Reader) -> String {
         if self.pins.is_empty() {
             return "(no pins)".to_owned();
         }
@@ -340,15 +340,17 @@ impl Content for Pinboard {
             // What goes on in another line is indented deeper than a comment, so that no pin holds a comment of its own.
             let text = text.replace('\n', "\n    ");
             // A model that does not see its own vote votes again.
-            let own = match pin.vote_of(reader) {
+            let own = match pin.vote_of(reader.id) {
                 Some(true) => ", you voted for it",
                 Some(false) => ", you voted against it",
                 None => "",
             };
-            let (id, author) = (text::one_line(id), text::one_line(&author.0));
-            let _ = writeln!(lines, "{id} (by {author}, +{} −{}{own}): {text}", up.len(), down.len());
+            let id = text::one_line(id);
+            let by =
+                if *author.0 == *reader.id { "yours".to_owned() } else { format!("by {}", reader.called(&author.0)) };
+            let _ = writeln!(lines, "{id} ({by}, +{} −{}{own}): {text}", up.len(), down.len());
             for comment in comments {
-                let author = text::one_line(&comment.author.0);
+                let author = reader.called(&comment.author.0);
                 let _ = writeln!(lines, "  {author}: {}", comment.text.replace('\n', "\n    "));
             }
         }
@@ -356,7 +358,7 @@ impl Content for Pinboard {
         lines
     }
 
-    fn summary(&self, max_chars: usize) -> String {
+    fn summary(&self, _reader: &Reader, max_chars: usize) -> String {
         let newest: Vec<String> = self.pins.iter().rev().map(|pin| text::one_line(&pin.text)).collect();
         let pins = if self.pins.len() == 1 { "pin" } else { "pins" };
         text::truncate(&format!("{} {pins}: {}", self.pins.len(), newest.join(" · ")), max_chars)

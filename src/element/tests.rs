@@ -186,9 +186,9 @@ fn mail_reaches_its_owner_only_and_the_sender_keeps_a_copy() {
     };
     edit(&mut app, "theirs", "ada-1", mail.clone());
     let (_, theirs) = element(&app, "theirs");
-    assert_eq!(theirs.prompt_text("ada-2"), "m1 from ada-1: Hello\n  You?");
-    assert_eq!(theirs.prompt_text("bo-1"), "");
-    assert_eq!(element(&app, "hers").1.prompt_text("ada-2"), "");
+    assert_eq!(theirs.prompt_text(&Reader::of_id("ada-2")), "m1 from ada-1: Hello\n  You?");
+    assert_eq!(theirs.prompt_text(&Reader::of_id("bo-1")), "");
+    assert_eq!(element(&app, "hers").1.prompt_text(&Reader::of_id("ada-2")), "");
     assert_eq!(element(&app, "hers").1.to_scene()["outbox"][0]["subject"], "Hello");
     let version = element(&app, "theirs").0.version;
     edit(&mut app, "theirs", "bo-1", ElementAct::RemoveMail { id: "m1".into() });
@@ -247,11 +247,14 @@ fn a_loaded_room_goes_on_as_the_saved_one() {
     let mut other = room();
     load_world(other.world_mut(), &saved).unwrap();
     assert_eq!(world_hash(app.world_mut()), world_hash(other.world_mut()));
-    assert!(element(&other, "mail").1.prompt_text("ada-1").contains("hi"));
+    assert!(element(&other, "mail").1.prompt_text(&Reader::of_id("ada-1")).contains("hi"));
     for app in [&mut app, &mut other] {
         edit(app, "ideas", "ada-1", pin("c"));
     }
-    assert_eq!(element(&other, "ideas").1.prompt_text(""), "p1 (by user, +0 −0): a\np3 (by ada-1, +0 −0): c");
+    assert_eq!(
+        element(&other, "ideas").1.prompt_text(&Reader::of_id("")),
+        "p1 (by user, +0 −0): a\np3 (by ada-1, +0 −0): c"
+    );
     assert_eq!(world_hash(app.world_mut()), world_hash(other.world_mut()));
 }
 

@@ -4,7 +4,7 @@ use std::any::Any;
 
 use serde_json::{Map, Value, json};
 
-use super::content::{Content, ElementAct, ElementChange};
+use super::content::{Content, ElementAct, ElementChange, Reader};
 use super::pin::read_text;
 use super::settings::{ElementSettings, tidy, within};
 use crate::base::{Author, Problem, text};
@@ -93,11 +93,11 @@ impl Content for Written {
         Ok(vec![ElementChange::TextSet])
     }
 
-    fn prompt_text(&self, _reader: &str) -> String {
+    fn prompt_text(&self, _reader: &Reader) -> String {
         if self.text.trim().is_empty() { "(empty)".to_owned() } else { self.text.clone() }
     }
 
-    fn summary(&self, max_chars: usize) -> String {
+    fn summary(&self, _reader: &Reader, max_chars: usize) -> String {
         text::truncate(&text::one_line(&self.text), max_chars)
     }
 

@@ -82,6 +82,7 @@ fn question(id: u64, agent: &str, seed: u64, words: &str) -> ModelRequest {
         tools: Vec::new(),
         activation: None,
         max_output_tokens: 100,
+        stops: Vec::new(),
         seed,
         cause: Seq(1),
     }

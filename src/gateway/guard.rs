@@ -12,8 +12,8 @@ use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use genai::adapter::AdapterKind;
 use genai::chat::{
-    ChatMessage, ChatOptions, ChatRequest, ChatStreamEvent, ContentPart, CustomPart, MessageContent, StopReason,
-    StreamEnd, Tool, ToolCall, ToolName, ToolResponse,
+    ChatMessage, ChatOptions, ChatRequest, ChatStreamEvent, ContentPart, CustomPart, MessageContent, ReasoningEffort,
+    StopReason, StreamEnd, Tool, ToolCall, ToolName, ToolResponse,
 };
 use genai::resolver::{AuthData, Endpoint};
 use genai::webc::StreamTimeout;
@@ -26,9 +26,10 @@ use super::keys::Secret;
 use super::provider::{AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderError, ProviderRequest};
 use super::relay::{Gauge, Relay, is_behind_proxy};
 use super::retry::{parse_retry_after, told_to_wait_secs};
+use super::thinking_models::{takes_effort, takes_stops};
 use super::turns::{SentCall, Turn, turns};
 use super::vendor::{Vendor, Wire};
-use crate::mind::{Completion, Finish, ReasoningBlock, ToolDeclaration, Usage};
+use crate::mind::{CallKind, Completion, Finish, ReasoningBlock, ToolDeclaration, Usage};
 
 /// How long a try may take.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -182,7 +183,7 @@ async fn ask(
     request: ProviderRequest,
     mut sink: DeltaSink,
 ) -> Result<Completion, ProviderError> {
-    let options = ChatOptions::default()
+    let mut options = ChatOptions::default()
         .with_max_tokens(request.max_output_tokens)
         .with_capture_usage(true)
         .with_capture_content(false)
@@ -191,6 +192,13 @@ async fn ask(
         .with_capture_reasoning_content(wire == Wire::Anthropic)
         .with_stream_header_timeout(patience.stall)
         .with_stream_read_timeout(patience.stall);
+    if !request.stops.is_empty() && takes_stops(wire, &request.model) {
+        options = options.with_stop_sequences(request.stops.clone());
+    }
+    // What is said in the room is short; whoever works may think as hard as its vendor lets it.
+    if request.kind != CallKind::Task && takes_effort(wire, &request.model) {
+        options = options.with_reasoning_effort(ReasoningEffort::Low);
+    }
     let chat = chat_request(request, wire);
     let classify = |error| classify(error, patience);
     let response = client.exec_chat_stream(target, chat, Some(&options)).await.map_err(classify)?;

@@ -39,8 +39,9 @@ pub mod settings;
 pub mod steering;
 #[cfg(test)]
 mod steering_tests;
+mod thinking_models;
 pub mod trial;
-pub mod turns;
+mod turns;
 pub mod vendor;
 mod watching;
 pub mod worker;

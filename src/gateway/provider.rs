@@ -6,8 +6,9 @@ use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
+use super::thinking_models::with_room_to_think;
 use crate::base::text;
-use crate::mind::{CallKind, Completion, ModelRequest, PromptMessage, Role, ScriptPlace, ToolDeclaration, Usage};
+use crate::mind::{CallKind, Completion, ModelRequest, PromptMessage, ScriptPlace, ToolDeclaration, Usage};
 
 /// One question as a provider gets it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -22,13 +23,16 @@ pub struct ProviderRequest {
     pub model: String,
     /// The system text.
     pub system: String,
-    /// The history, and the moment as the last message of the user.
+    /// What is known, the session so far, and what is asked now.
     pub messages: Vec<PromptMessage>,
     /// The tools that may be called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolDeclaration>,
     /// At most so many tokens are to come back.
     pub max_output_tokens: u32,
+    /// Where an answer ends in which the model goes on as somebody else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stops: Vec<String>,
     /// Chance for providers that need some.
     pub seed: u64,
     /// Where the agent is in its script, for a provider that plays one.
@@ -39,19 +43,16 @@ pub struct ProviderRequest {
 impl ProviderRequest {
     /// The question of an agent, for this model.
     pub fn new(request: &ModelRequest, model: &str) -> Self {
-        let mut messages = request.prompt.history.clone();
-        if !request.prompt.moment.is_empty() {
-            messages.push(PromptMessage::words(Role::User, request.prompt.moment.clone()));
-        }
         Self {
             agent: request.agent_id.to_string(),
             profile: request.profile.to_string(),
             kind: request.kind,
             model: model.to_owned(),
             system: request.prompt.system_text(),
-            messages,
+            messages: request.prompt.messages(),
             tools: request.tools.clone(),
-            max_output_tokens: request.max_output_tokens,
+            max_output_tokens: with_room_to_think(model, request.max_output_tokens),
+            stops: request.stops.clone(),
             seed: request.seed,
             script: None,
         }

@@ -18,7 +18,8 @@ use super::provider::{ProviderRequest, SimulatedAnswer, SimulatedError, Simulate
 use crate::base::Problem;
 use crate::base::hash::content_hash;
 use crate::base::text::{estimate_tokens, nearest, tokens_of_chars};
-use crate::mind::{CallKind, Completion, Finish, PromptMessage, ScriptPlace, ToolCall, Usage};
+use crate::mind::headings::parts_and_moment;
+use crate::mind::{CallKind, Completion, Finish, PromptMessage, Role, ScriptPlace, ToolCall, Usage};
 use crate::workspace::yaml;
 
 /// Simulated seconds that a reply takes unless the script says otherwise.
@@ -132,11 +133,18 @@ impl ScriptedProvider {
     }
 }
 
-/// The last message, and those of the same role right before it, in lower case.
+/// What is asked in the last message, and in those of the same role right before it, in lower case: not what the room
+/// tells along with it.
 fn moment_of(messages: &[PromptMessage]) -> String {
+    let is_told = |message: &PromptMessage| message.role == Role::User && parts_and_moment(&message.text).1.is_empty();
+    let messages: Vec<&PromptMessage> = messages.iter().filter(|message| !is_told(message)).collect();
     let last_role = messages.last().map(|message| message.role);
     let first = messages.iter().rposition(|message| Some(message.role) != last_role).map_or(0, |before| before + 1);
-    messages[first..].iter().map(|message| message.text.to_lowercase()).collect::<Vec<_>>().join("\n")
+    let asked = |message: &PromptMessage| match message.role {
+        Role::User => parts_and_moment(&message.text).1.to_lowercase(),
+        _ => message.text.to_lowercase(),
+    };
+    messages[first..].iter().map(|message| asked(message)).collect::<Vec<_>>().join("\n")
 }
 
 impl SimulatedProvider for ScriptedProvider {

@@ -21,6 +21,7 @@ fn request(agent: &str, profile: &str, kind: CallKind, moment: &str) -> Provider
         messages: vec![PromptMessage::words(Role::User, moment)],
         tools: Vec::new(),
         max_output_tokens: 100,
+        stops: Vec::new(),
         seed: 0,
         script: None,
     }

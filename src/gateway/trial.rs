@@ -175,6 +175,7 @@ fn request(choice: &Choice) -> ProviderRequest {
         messages: vec![PromptMessage::words(Role::User, "Hello, are you there?")],
         tools: Vec::new(),
         max_output_tokens: TOKENS_AT_MOST,
+        stops: Vec::new(),
         seed: 1,
         script: None,
     }

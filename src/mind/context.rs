@@ -17,13 +17,15 @@ pub struct MindContext {
     pub place: Surroundings,
     /// What it can do.
     pub abilities: Abilities,
+    /// What it works with, where it is at work.
+    pub desk: Desk,
     /// What it remembers.
     pub memory: Remembered,
     /// The pins that it keeps at hand.
     pub kept_pins: Vec<KeptPin>,
     /// The message boards.
     pub boards: Vec<LabelledText>,
-    /// Its own open mail, what is unread first.
+    /// Its own open mail, what is unread first, the newest of the rest behind it.
     pub mail: Vec<MailItem>,
     /// What was refused or unknown in its last reply.
     pub feedback: Vec<String>,
@@ -74,6 +76,8 @@ pub struct Surroundings {
     pub people: Vec<Near>,
     /// What is near, by label.
     pub things: Vec<Id>,
+    /// The room's date and time, in words; empty where the room knows none.
+    pub time: String,
 }
 
 /// Somebody near.
@@ -90,10 +94,33 @@ pub struct Near {
 /// What an agent can do besides speaking.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Abilities {
-    /// The pinboard that a new pin would go to.
-    pub pinboard: Option<Id>,
+    /// The pinboards, by label: a new pin goes to the nearest.
+    pub pinboards: Vec<Id>,
     /// Who can be sent mail, by name.
     pub addressees: Vec<Id>,
+    /// Whether it has an inbox of its own.
+    pub has_inbox: bool,
+}
+
+/// What an agent at work has at hand.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Desk {
+    /// The tools that it may call, by name.
+    pub tools: Vec<String>,
+    /// Who else is in the room.
+    pub people: Vec<Colleague>,
+}
+
+/// Somebody else in the room, as one at work sees it.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Colleague {
+    /// Its name.
+    pub name: Id,
+    /// The profile it runs.
+    pub profile: Id,
+    /// What it is for.
+    pub description: String,
 }
 
 /// The memory slots.
@@ -160,6 +187,9 @@ pub enum Moment {
         kind: String,
         /// What stands there.
         text: String,
+        /// What of it is new since this agent read it last; all of it where it never did.
+        #[serde(default)]
+        new: Option<String>,
     },
     /// To read its own mail, which stands in [`MindContext::mail`].
     ReadMail {
@@ -178,8 +208,10 @@ pub enum Moment {
         earlier: Vec<Line>,
         /// What was said in it, oldest first.
         said: Vec<Line>,
-        /// Whether this turn is the last.
-        last_turn: bool,
+        /// Which turn this is, from 1.
+        turn: u32,
+        /// How many turns there are at most.
+        turns: u32,
     },
     /// To sum up its session.
     #[default]

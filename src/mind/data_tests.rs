@@ -3,10 +3,13 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::mind::context::{Abilities, KeptPin, LabelledText, MindContext, Near, Remembered, Surroundings, Who};
+use crate::mind::context::{
+    Abilities, Colleague, Desk, KeptPin, LabelledText, Line, MailItem, MindContext, Near, Remembered, Surroundings, Who,
+};
 use crate::mind::markers::parse;
+use crate::mind::moments::TOPIC_CHARS;
 use crate::mind::question::Role;
-use crate::mind::wording::unfenced;
+use crate::mind::wording::{quoted, unfenced};
 
 /// What an attack on a prompt is made of.
 fn hostile() -> impl Strategy<Value = String> {
@@ -65,14 +68,19 @@ fn filled(with: &str, moment: Moment) -> MindContext {
             instructions: format!("Look.\n{with}\nEnd."),
             share_workspace_info: true,
             share_user_info: true,
-            person: format!("Grace {with}"),
+            person: format!("Grace, {with}"),
         },
         place: Surroundings {
             at: Some(id()),
             people: vec![Near { name: id(), profile: id(), doing: "reading".into() }],
             things: vec![id(), id()],
+            time: "noon".into(),
         },
-        abilities: Abilities { pinboard: Some(id()), addressees: vec![id(), id()] },
+        abilities: Abilities { pinboards: vec![id(), id()], addressees: vec![id(), id()], has_inbox: true },
+        desk: Desk {
+            tools: vec!["vfs_list".into()],
+            people: vec![Colleague { name: id(), profile: id(), description: format!("x{with}") }],
+        },
         memory: Remembered {
             summary: format!("So: {with}"),
             notes: vec![format!("a {with}"), format!("b {with}")],
@@ -93,15 +101,23 @@ fn filled(with: &str, moment: Moment) -> MindContext {
 fn moments(with: &str) -> Vec<Moment> {
     let line = |by: &str, by_person| Line { by: by.into(), text: format!("Well: {with}"), by_person };
     vec![
-        Moment::Read { label: with.into(), kind: "message board".into(), text: format!("On it: {with}") },
+        Moment::Read { label: with.into(), kind: "message board".into(), text: format!("On it: {with}"), new: None },
+        Moment::Read {
+            label: with.into(),
+            kind: "message board".into(),
+            text: format!("On it: {with}, and more than that"),
+            new: Some(format!("On it: {with}")),
+        },
         Moment::ReadMail { label: with.into(), kind: "inbox".into() },
         Moment::Talk {
             with: vec![with.into(), "Bob".into()],
             topic: Some(with.into()),
             earlier: vec![line("Ada", false)],
             said: vec![line(with, false), line("Bob", false), line("user", true)],
-            last_turn: false,
+            turn: 3,
+            turns: 6,
         },
+        Moment::Task { text: "Look.".into() },
     ]
 }
 
@@ -112,7 +128,12 @@ fn taken_apart(text: &str, with: &str) -> (Vec<String>, Vec<Vec<String>>) {
     let mut lines = text.split('\n');
     let values = [quoted(with, TOPIC_CHARS), name(with).into_owned()];
     let remark = format!("- {}", line(with, LINE_CHARS));
+    let description = line(&format!("x{with}"), LINE_CHARS / 4);
     while let Some(line) = lines.next() {
+        let line = match line.split_once("): ") {
+            Some((who, said)) if line.starts_with("- ") && said == description => &*format!("{who}): X"),
+            _ => line,
+        };
         if line == remark {
             frame.push("- X".to_owned());
             continue;
@@ -141,9 +162,9 @@ proptest! {
     fn no_words_change_the_structure_of_a_prompt(with in hostile()) {
         for (hostile, plain) in moments(&with).into_iter().zip(moments("plain")) {
             let (is, ought) = (render(&filled(&with, hostile)), render(&filled("plain", plain)));
-            let origins = |prompt: &Prompt| prompt.system.iter().map(|part| part.origin.clone()).collect::<Vec<_>>();
+            let origins = |prompt: &Prompt| prompt.parts().map(|part| part.origin.clone()).collect::<Vec<_>>();
             prop_assert_eq!(origins(&is), origins(&ought));
-            let texts = |prompt: &Prompt| prompt.system.iter().map(|part| part.text.clone()).collect::<Vec<_>>();
+            let texts = |prompt: &Prompt| prompt.parts().map(|part| part.text.clone()).collect::<Vec<_>>();
             for ((is, ought), origin) in texts(&is).iter().zip(texts(&ought)).zip(origins(&is)) {
                 if matches!(origin, PromptOrigin::StandingInstructions | PromptOrigin::Profile) {
                     continue;
@@ -168,13 +189,13 @@ proptest! {
 
     #[test]
     fn rules_and_instructions_stay_within_their_bounds(with in hostile()) {
-        let prompt = render(&filled(&with, Moment::Compact));
+        let prompt = render(&filled(&with, Moment::Task { text: "Look.".into() }));
         let frames = |line: &&str| line.trim_start().starts_with("===") && line.contains("Standing");
         let rules = &prompt.system[0].text;
         let found: Vec<&str> = rules.split('\n').filter(frames).collect();
         prop_assert_eq!(found, [headings::STANDING_OPEN, headings::STANDING_CLOSE]);
         prop_assert!(rules.ends_with("End.\n=== End Standing Instructions ==="));
-        let who = &prompt.system[2].text;
+        let who = &prompt.system[3].text;
         prop_assert_eq!(who.split('\n').filter(frames).count(), 0);
         let is_heading = |line: &&str| headings::ALL.iter().any(|heading| line.to_lowercase().starts_with(&heading.to_lowercase()));
         prop_assert_eq!(who.split('\n').filter(is_heading).count(), 1);
@@ -187,10 +208,8 @@ proptest! {
     fn quoting_anything_that_others_wrote_asks_for_nothing(with in hostile()) {
         for moment in moments(&with) {
             let prompt = render(&filled(&with, moment));
-            let parts = prompt.system.iter().filter(|part| quotable(part)).map(|part| part.text.clone());
-            // What the room itself explains about answering mail.
-            let moment = prompt.moment.replace("[SEND to Name: text]", "");
-            for text in parts.chain([moment]) {
+            let parts = prompt.parts().filter(|part| quotable(part)).map(|part| part.text.clone());
+            for text in parts.chain([prompt.moment.clone()]) {
                 prop_assert_eq!(parse(&text, false).intents, [], "{}", text);
                 for line in text.split('\n') {
                     prop_assert_eq!(parse(line, false).intents, [], "{}", line);

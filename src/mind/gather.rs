@@ -7,21 +7,24 @@ use bevy::ecs::system::SystemParam;
 use bevy::math::Vec2;
 
 use super::context::{
-    Abilities, KeptPin, LabelledText, Line, MailItem, MindContext, Moment, Near, Remembered, Surroundings, Who,
+    Abilities, Colleague, Desk, KeptPin, LabelledText, Line, MailItem, MindContext, Moment, Near, Remembered,
+    Surroundings, Who,
 };
 use super::feedback::Feedback;
 use super::holdings::{open_mail, pins};
-use super::intent::{Addressee, BoardInReach, Situation};
+use super::intent::{Addressee, BoardInReach, OwnMail, Situation};
+use super::prompt::PERSON;
 use super::session::Session;
 use super::settings::MindSettings;
+use super::wording::name;
 use crate::agent::{Agent, AgentProfile, Profiles, Roster};
 use crate::base::text::one_line;
 use crate::base::{AgentKey, Author, ElementKey, Id};
 use crate::element::kind::kind;
-use crate::element::{Element, Elements, Held, owns};
+use crate::element::{Element, Elements, Held, Reader, owns};
 use crate::memory::{Memory, MemorySettings};
-use crate::schedule::SimClock;
-use crate::simulation::{AgentState, Conversation, Conversations, Position, Space, Utterance};
+use crate::schedule::{RoomDate, SimClock};
+use crate::simulation::{AgentState, Conversation, Conversations, Position, Space, State, Utterance};
 
 /// Where others are is known as of the beginning of a tick; they do not walk farther than this in one.
 const A_STEP_UNITS: f32 = 30.0;
@@ -34,6 +37,7 @@ pub(super) struct Room<'w, 's> {
     profiles: Option<Res<'w, Profiles>>,
     pub(super) conversations: Res<'w, Conversations>,
     pub(super) clock: Res<'w, SimClock>,
+    date: Res<'w, RoomDate>,
     pub(super) settings: Res<'w, MindSettings>,
     memory_settings: Res<'w, MemorySettings>,
     agents: Query<'w, 's, (&'static Agent, &'static Memory)>,
@@ -83,14 +87,36 @@ impl Room<'_, '_> {
         let agent = self.roster.key(author).and_then(|key| self.agent(key));
         match agent {
             Some((agent, _)) => called(agent),
+            None if Author(author.into()).is_user() => PERSON.into(),
             None => author.into(),
         }
+    }
+
+    /// What an agent sees of an element.
+    pub(super) fn text_for(&self, agent: &Agent, held: &Held) -> String {
+        held.0.prompt_text(&Reader { id: &agent.id, called: &|author| self.plain_name_of(author) })
+    }
+
+    /// What an agent keeps in mind of an element.
+    pub(super) fn summary_for(&self, agent: &Agent, held: &Held, max_chars: usize) -> String {
+        held.0.summary(&Reader { id: &agent.id, called: &|author| self.plain_name_of(author) }, max_chars)
+    }
+
+    /// A name that stands within a line: nothing in it ends the name or the line.
+    fn plain_name_of(&self, author: &str) -> Id {
+        name(&self.name_of(author)).as_ref().into()
     }
 
     /// The names of those in a conversation besides one of them.
     pub(super) fn others_in(&self, conversation: &Conversation, me: AgentKey) -> Vec<Id> {
         let others = conversation.participants.iter().filter(|other| **other != me);
         others.filter_map(|other| Some(called(self.agent(*other)?.0))).collect()
+    }
+
+    /// What everyone else in the room is called.
+    pub(super) fn names_beside(&self, agent: &Agent) -> Vec<Id> {
+        let others = self.roster.iter().filter(|(key, _)| *key != agent.key);
+        others.filter_map(|(_, entity)| Some(called(self.agents.get(entity).ok()?.0))).collect()
     }
 
     /// Everything that goes into a prompt.
@@ -105,18 +131,18 @@ impl Room<'_, '_> {
             self.all_elements().filter(move |(element, _)| wanted(&element.kind)).map(|(element, held)| LabelledText {
                 id: element.id.clone(),
                 label: element.label.clone(),
-                text: held.0.prompt_text(&agent.id),
+                text: self.text_for(agent, held),
             })
         };
-        let boards = |word: &str| word == "messageboard";
         MindContext {
             rulebooks: texts(is_rulebook).collect(),
             who: self.who(agent),
             place: self.surroundings(agent, here),
-            abilities: self.abilities(agent, here),
-            memory: memory.map(|memory| self.remembered(memory)).unwrap_or_default(),
+            abilities: self.abilities(agent),
+            desk: Desk::default(),
+            memory: memory.map(|memory| self.remembered(memory, reading.as_ref())).unwrap_or_default(),
             kept_pins: memory.map(|memory| self.kept_pins(memory)).unwrap_or_default(),
-            boards: texts(boards).filter(|board| Some(&board.label) != reading.as_ref()).collect(),
+            boards: texts(is_board).filter(|board| Some(&board.label) != reading.as_ref()).collect(),
             mail: self.mail(agent),
             feedback: feedback.lines().to_vec(),
             history: session.messages.clone(),
@@ -136,8 +162,40 @@ impl Room<'_, '_> {
     }
 
     /// What an agent does, as others see it.
-    fn doing(&self, agent: &Agent) -> &'static str {
-        self.body(agent).and_then(|(_, state)| state).map_or("", |state| state.0.state().word())
+    fn doing(&self, agent: &Agent) -> String {
+        let Some(state) = self.body(agent).and_then(|(_, state)| state) else { return String::new() };
+        let words = match state.0.state() {
+            State::Idle | State::Cooldown => "resting",
+            State::Wandering => "walking about",
+            State::Patrolling => "on a round",
+            State::Conversing => return self.talking(agent),
+            State::Dragged => "being carried",
+            State::Heartbeat => "looking around",
+            State::Reading => "reading",
+            State::Working => "busy with a task",
+            State::Waiting => "waiting for a decision",
+            State::Paused => "paused",
+            State::Error => "stuck",
+        };
+        words.to_owned()
+    }
+
+    fn talking(&self, agent: &Agent) -> String {
+        let with = self.conversations.iter().find(|one| one.participants.contains(&agent.key));
+        let others = with.map(|conversation| self.others_in(conversation, agent.key)).unwrap_or_default();
+        let names: Vec<_> = others.iter().map(|other| name(other)).collect();
+        if names.is_empty() { "talking".to_owned() } else { format!("talking with {}", names.join(", ")) }
+    }
+
+    /// What one at work has at hand.
+    pub(super) fn desk(&self, agent: &Agent, tools: Vec<String>) -> Desk {
+        let others = self.roster.iter().filter(|(key, _)| *key != agent.key).take(self.settings.near_at_most * 2);
+        let colleague = |(_, entity)| {
+            let (other, _) = self.agents.get(entity).ok()?;
+            let description = self.profile(other).map(|profile| profile.description.clone()).unwrap_or_default();
+            Some(Colleague { name: called(other), profile: other.profile.clone(), description })
+        };
+        Desk { tools, people: others.filter_map(colleague).collect() }
     }
 
     fn who(&self, agent: &Agent) -> Who {
@@ -178,6 +236,7 @@ impl Room<'_, '_> {
             at: at.map(|(_, element)| element.label.clone()),
             people: people.iter().take(at_most).map(describe).collect(),
             things: things.iter().take(at_most).map(|(_, element)| element.label.clone()).collect(),
+            time: self.date.in_words(&self.clock).unwrap_or_default(),
         }
     }
 
@@ -191,9 +250,10 @@ impl Room<'_, '_> {
         others
     }
 
-    fn abilities(&self, agent: &Agent, here: Vec2) -> Abilities {
+    /// The same wherever the agent stands, so that this part of its prompts seldom changes.
+    fn abilities(&self, agent: &Agent) -> Abilities {
         let pinboards = self.all_elements().filter(|(element, _)| is_pinboard(&element.kind));
-        let nearest = pinboards.min_by(|(one, _), (other, _)| nearer(here, one, other));
+        let pinboards = pinboards.map(|(element, _)| element.label.clone()).take(self.settings.near_at_most);
         let inboxes = self.first_inboxes();
         // Where nobody gets mail, nobody is asked.
         let everyone = self.roster.iter().take(if inboxes.is_empty() { 0 } else { usize::MAX });
@@ -201,7 +261,7 @@ impl Room<'_, '_> {
         let others = others.filter_map(|(_, entity)| self.agents.get(entity).ok());
         let reachable = others.filter(|(other, _)| first_inbox_of(&inboxes, other).is_some());
         let addressees = reachable.map(|(other, _)| called(other)).take(self.settings.near_at_most * 2).collect();
-        Abilities { pinboard: nearest.map(|(element, _)| element.label.clone()), addressees }
+        Abilities { pinboards: pinboards.collect(), addressees, has_inbox: first_inbox_of(&inboxes, agent).is_some() }
     }
 
     /// The first inbox of every owner, whether an agent or a profile.
@@ -230,14 +290,19 @@ impl Room<'_, '_> {
         for item in &mut mail {
             item.from = self.name_of(&item.from);
         }
-        mail
+        // What is unread, the oldest first, and then what is newest.
+        let (mut unread, read): (Vec<_>, Vec<_>) = mail.into_iter().partition(|item| !item.read);
+        unread.extend(read.into_iter().rev());
+        unread
     }
 
-    fn remembered(&self, memory: &Memory) -> Remembered {
+    /// What an agent remembers while it reads what has this label.
+    fn remembered(&self, memory: &Memory, reading: Option<&Id>) -> Remembered {
         let seen = memory.environment_state.iter().filter_map(|(key, seen)| {
             let (element, _) = self.element(*key)?;
-            // Rules stand at the head of every prompt already.
-            (!is_rulebook(&element.kind)).then(|| (element.label.clone(), seen.summary.clone()))
+            // Rules, message boards and mail have parts of their own, and what is read now stands there as it is.
+            let is_told = is_rulebook(&element.kind) || is_private(&element.kind) || is_board(&element.kind);
+            (!is_told && Some(&element.label) != reading).then(|| (element.label.clone(), seen.summary.clone()))
         });
         Remembered {
             summary: memory.context_summary.clone(),
@@ -261,8 +326,8 @@ impl Room<'_, '_> {
         kept.collect()
     }
 
-    /// What an agent's intents meet.
-    pub(super) fn situation(&self, agent: &Agent, memory: &Memory) -> Situation {
+    /// What an agent's intents meet; of its unread mail it has seen only what it was shown now, by inbox.
+    pub(super) fn situation(&self, agent: &Agent, memory: &Memory, shown: &[(Id, Vec<Id>)]) -> Situation {
         let here = self.position(agent);
         let mut boards: Vec<(&Element, &Held)> =
             self.all_elements().filter(|(element, _)| is_pinboard(&element.kind)).collect();
@@ -285,7 +350,18 @@ impl Room<'_, '_> {
             boards: boards.collect(),
             addressees: addressees.collect(),
             kept: memory.kept_pins.clone(),
+            mail: self.mail_seen(agent, shown),
         }
+    }
+
+    fn mail_seen(&self, agent: &Agent, shown: &[(Id, Vec<Id>)]) -> Vec<OwnMail> {
+        let mut seen = Vec::new();
+        for (element, held) in self.inboxes_of(agent) {
+            let now = shown.iter().find(|(inbox, _)| *inbox == element.id).map_or(&[][..], |(_, ids)| ids);
+            let mail = open_mail(&*held.0).into_iter().filter(|item| item.read || now.contains(&item.id));
+            seen.extend(mail.map(|item| OwnMail { inbox: element.id.clone(), id: item.id, from: item.from }));
+        }
+        seen
     }
 
     /// What an agent is asked when it reads.
@@ -294,8 +370,8 @@ impl Room<'_, '_> {
         if is_private(&element.kind) {
             return Moment::ReadMail { label: element.label.clone(), kind };
         }
-        let text = held.0.prompt_text(&agent.id);
-        Moment::Read { label: element.label.clone(), kind, text }
+        let text = self.text_for(agent, held);
+        Moment::Read { label: element.label.clone(), kind, text, new: None }
     }
 
     /// What an agent is asked when it is its turn to speak.
@@ -310,7 +386,8 @@ impl Room<'_, '_> {
             topic: conversation.topic.clone(),
             earlier: lines(earlier),
             said: lines(&conversation.said),
-            last_turn: conversation.is_last_turn(),
+            turn: conversation.turns_taken + 1,
+            turns: conversation.turns_at_most,
         }
     }
 
@@ -362,6 +439,10 @@ pub(super) fn is_rulebook(word: &str) -> bool {
 
 pub(super) fn is_private(word: &str) -> bool {
     kind(word).map_or(word == "inbox", |kind| kind.private)
+}
+
+fn is_board(word: &str) -> bool {
+    word == "messageboard"
 }
 
 fn is_pinboard(word: &str) -> bool {

@@ -3,7 +3,7 @@
 use super::markers::Intent;
 use crate::base::text::{nearest, one_line, truncate};
 use crate::base::{ElementKey, Id};
-use crate::element::ElementAct;
+use crate::element::{ElementAct, content::MailStatus};
 use crate::memory::MemoryAct;
 
 /// Characters of the subject that mail gets from its text.
@@ -11,6 +11,9 @@ const SUBJECT_CHARS: usize = 60;
 
 /// Characters of a text in the sentence that says what was done with it.
 const DONE_CHARS: usize = 200;
+
+/// Characters of a text in what a session keeps of it.
+const IN_SESSION_CHARS: usize = 80;
 
 /// A pinboard as an agent's intents see it.
 #[derive(Clone, PartialEq, Debug)]
@@ -36,6 +39,17 @@ pub struct Addressee {
     pub inbox: Option<Id>,
 }
 
+/// A piece of the agent's own open mail that it has seen.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OwnMail {
+    /// The inbox it lies in, by id.
+    pub inbox: Id,
+    /// Its id.
+    pub id: Id,
+    /// Who sent it, by id.
+    pub from: Id,
+}
+
 /// Where an agent acts from.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Situation {
@@ -47,6 +61,8 @@ pub struct Situation {
     pub addressees: Vec<Addressee>,
     /// The pins that it keeps.
     pub kept: Vec<(ElementKey, Id)>,
+    /// Its open mail, as far as it has seen it.
+    pub mail: Vec<OwnMail>,
 }
 
 /// What is to be done.
@@ -79,6 +95,7 @@ pub fn effect(intent: &Intent, situation: &Situation) -> Effect {
         }
         Intent::ReleasePin { id } => release(id, situation),
         Intent::Send { to, text } => send(to, text, situation),
+        Intent::Done { id } => done(id, situation),
         Intent::Remember { note } => Effect::Memory(MemoryAct::Note { text: note.clone() }),
         Intent::Malformed { why } => remark(why.as_str()),
         Intent::Unclosed { word } => remark(format!(
@@ -102,9 +119,47 @@ pub fn in_words(intent: &Intent) -> Option<String> {
         Intent::KeepPin { id } => format!("Keeps the pin {id}."),
         Intent::ReleasePin { id } => format!("Let go of the pin {id}."),
         Intent::Send { to, text } => format!("Wrote to {to}: “{}”.", short(text)),
+        Intent::Done { id } => format!("Closed the mail {id}."),
         Intent::Remember { note } => format!("Noted “{}”.", short(note)),
         Intent::Malformed { .. } | Intent::Unclosed { .. } | Intent::Unknown { .. } => return None,
     })
+}
+
+/// The same for the agent itself, as its session keeps it: “you pinned “Tea””.
+pub fn in_session(intent: &Intent) -> Option<String> {
+    let short = |text: &str| truncate(&one_line(text), IN_SESSION_CHARS);
+    Some(match intent {
+        Intent::Pin { text } => format!("you pinned “{}”", short(text)),
+        Intent::RemovePin { id } => format!("you took down {id}"),
+        Intent::Vote { id, up: true } => format!("you voted for {id}"),
+        Intent::Vote { id, up: false } => format!("you voted against {id}"),
+        Intent::KeepPin { id } => format!("you keep {id}"),
+        Intent::ReleasePin { id } => format!("you let go of {id}"),
+        Intent::Send { to, text } => format!("you wrote to {to}: “{}”", short(text)),
+        Intent::Done { id } => format!("you closed {id}"),
+        Intent::Remember { note } => format!("you noted “{}”", short(note)),
+        Intent::Malformed { .. } | Intent::Unclosed { .. } | Intent::Unknown { .. } => return None,
+    })
+}
+
+/// What an effect brings along: mail to somebody closes what it answers.
+pub fn closed_by(effect: &Effect, situation: &Situation) -> Vec<Effect> {
+    let Effect::Edit { act: ElementAct::AddMail { to, .. }, .. } = effect else { return Vec::new() };
+    situation.mail.iter().filter(|mail| mail.from == *to).map(close).collect()
+}
+
+fn close(mail: &OwnMail) -> Effect {
+    edit(&mail.inbox, ElementAct::SetMailStatus { id: mail.id.clone(), status: MailStatus::Closed })
+}
+
+fn done(id: &str, situation: &Situation) -> Effect {
+    match situation.mail.iter().find(|mail| mail.id.eq_ignore_ascii_case(id)) {
+        Some(mail) => close(mail),
+        None => {
+            let meant = suggestion(id, situation.mail.iter().map(|mail| mail.id.clone()));
+            remark(format!("you have no open mail “{id}”{meant}"))
+        }
+    }
 }
 
 fn edit(element: &Id, act: ElementAct) -> Effect {

@@ -7,6 +7,25 @@ fn someone(id: &str, name: &str, profile: &str, inbox: Option<&str>) -> Addresse
     Addressee { id: id.into(), name: name.into(), profile: profile.into(), inbox: inbox.map(Into::into) }
 }
 
+fn own_mail(id: &str, from: &str) -> OwnMail {
+    OwnMail { inbox: "mail-ada".into(), id: id.into(), from: from.into() }
+}
+
+fn closes(id: &str) -> Effect {
+    let act = ElementAct::SetMailStatus { id: id.into(), status: MailStatus::Closed };
+    Effect::Edit { element: "mail-ada".into(), act }
+}
+
+#[test]
+fn mail_is_closed_by_its_id_and_by_an_answer_to_its_sender() {
+    assert_eq!(act("[DONE: M2]"), closes("m2"));
+    assert_eq!(remark_of("[DONE: m9]"), "you have no open mail “m9”");
+    let closed = |reply: &str| closed_by(&act(reply), &situation());
+    assert_eq!(closed("[SEND to Robert: Yes.]"), [closes("m1"), closes("m3")]);
+    assert_eq!(closed("[SEND to Zoe: Yes.]"), []);
+    assert_eq!(closed("[PIN: Yes.]"), []);
+}
+
 fn situation() -> Situation {
     let board = |key: u32, id: &str, pins: &[&str]| BoardInReach {
         key: ElementKey(key),
@@ -22,6 +41,7 @@ fn situation() -> Situation {
             someone("bob-2", "Robert", "writer", Some("mail-bob")),
         ],
         kept: vec![(ElementKey(2), "p9".into())],
+        mail: vec![own_mail("m1", "bob-2"), own_mail("m2", "user"), own_mail("m3", "bob-2")],
     }
 }
 

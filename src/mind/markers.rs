@@ -9,8 +9,8 @@ use super::brackets::{Kind, Token, tokens};
 use crate::base::text::nearest;
 
 /// The words of the markers that there are.
-pub const WORDS: [&str; 8] =
-    ["PIN", "REMOVE_PIN", "VOTE_UP", "VOTE_DOWN", "KEEP_PIN", "RELEASE_PIN", "SEND", "REMEMBER"];
+pub const WORDS: [&str; 9] =
+    ["PIN", "REMOVE_PIN", "VOTE_UP", "VOTE_DOWN", "KEEP_PIN", "RELEASE_PIN", "SEND", "DONE", "REMEMBER"];
 /// Characters of the longest header: word and addressee.
 const HEADER_CHARS: usize = 120;
 /// A bracket within a marker that holds no more characters is a reference (`[1]`), which belongs to the text.
@@ -33,6 +33,8 @@ pub enum Intent {
     ReleasePin { id: String },
     /// `[SEND to Name: text]`, `[SEND: Name: text]`
     Send { to: String, text: String },
+    /// `[DONE: id]`
+    Done { id: String },
     /// `[REMEMBER: note]`
     Remember { note: String },
     /// A known marker that cannot be used, and why.
@@ -283,6 +285,7 @@ fn simple(word: &str, body: &str) -> Intent {
         "VOTE_DOWN" => Intent::Vote { id: id(), up: false },
         "KEEP_PIN" => Intent::KeepPin { id: id() },
         "RELEASE_PIN" => Intent::ReleasePin { id: id() },
+        "DONE" => Intent::Done { id: id() },
         _ => Intent::Remember { note: body },
     }
 }

@@ -23,7 +23,7 @@ fn unclosed(word: &str) -> Intent {
 #[test]
 fn every_marker_is_found_whatever_its_case() {
     let reply = "Hm. [pin: a] [Remove_Pin: p1] [VOTE_UP: #p2] [vote_down: p3] [KEEP_PIN: p4] [RELEASE_PIN: p5] \
-                 [SEND to Ada Lovelace: hello: you] [send: Bob: hi] [REMEMBER: note] Done.";
+                 [SEND to Ada Lovelace: hello: you] [send: Bob: hi] [done: m1] [REMEMBER: note] Done.";
     let expected = [
         pin("a"),
         Intent::RemovePin { id: "p1".into() },
@@ -33,6 +33,7 @@ fn every_marker_is_found_whatever_its_case() {
         Intent::ReleasePin { id: "p5".into() },
         Intent::Send { to: "Ada Lovelace".into(), text: "hello: you".into() },
         Intent::Send { to: "Bob".into(), text: "hi".into() },
+        Intent::Done { id: "m1".into() },
         Intent::Remember { note: "note".into() },
     ];
     let parsed = whole(reply);

@@ -1,8 +1,11 @@
 //! The question to a model and its answer. `mind` owns both; `gateway` reads the one and writes the other.
 
+use std::fmt::Write;
+
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
 
+use super::headings;
 use crate::base::{AgentKey, Id, RequestId, Seq};
 use crate::schedule::Input;
 use crate::simulation::{ActivityId, Urgency};
@@ -64,6 +67,8 @@ pub enum PromptOrigin {
     },
     /// The agent's own open mail.
     Mail,
+    /// What one at work has at hand: files, and who else is there.
+    Desk,
     /// What was refused or unknown in its last reply.
     Feedback,
     /// The moment: the element to read, the conversation so far, the task.
@@ -147,14 +152,20 @@ impl ToolDeclaration {
     }
 }
 
-/// All that is sent: parts that make the system text, the history, and the moment as the last user message.
+/// All that is sent, what changes least first, so that providers find the beginning in their caches.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Prompt {
-    /// Every part but the moment, in order; joined by blank lines they are the system text.
+    /// The rules, what the agent can do and who it is; joined by blank lines they are the system text.
     pub system: Vec<PromptPart>,
+    /// What it knows that seldom changes: a message of the room, before the session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<PromptPart>,
     /// The session so far, oldest first.
     pub history: Vec<PromptMessage>,
-    /// What the agent is asked now: the last user message. Empty where the history ends with what is to be answered.
+    /// What it knows that changes from one call to the next; stands before the moment in the last message.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub now: Vec<PromptPart>,
+    /// What the agent is asked now. Empty where the history ends with what is to be answered.
     pub moment: String,
     /// So many of the first parts of the system text come again as they are with this agent's next question, unless
     /// what they tell of changes. Providers keep that much at hand, and the history behind it as far as it comes again.
@@ -183,14 +194,61 @@ impl Prompt {
 
     /// The system text.
     pub fn system_text(&self) -> String {
-        self.system.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n\n")
+        joined(&self.system)
+    }
+
+    /// The messages as they are sent: what is known, the session, and what is asked now.
+    pub fn messages(&self) -> Vec<PromptMessage> {
+        let mut messages = Vec::with_capacity(self.history.len() + 2);
+        if !self.known.is_empty() {
+            messages.push(PromptMessage::words(Role::User, joined(&self.known)));
+        }
+        messages.extend(self.history.iter().cloned());
+        let mut last = joined(&self.now);
+        if !self.moment.is_empty() {
+            if !last.is_empty() {
+                let _ = write!(last, "\n\n{}\n", headings::NOW);
+            }
+            last.push_str(&self.moment);
+        }
+        if !last.is_empty() {
+            messages.push(PromptMessage::words(Role::User, last));
+        }
+        messages
+    }
+
+    /// How many messages, counted from the first, stay as they are from one call of an agent to the next.
+    pub fn stable_messages(&self) -> usize {
+        usize::from(!self.known.is_empty()) + self.history.len()
+    }
+
+    /// Every part but the session and the moment, in the order of the prompt.
+    pub fn parts(&self) -> impl Iterator<Item = &PromptPart> {
+        self.system.iter().chain(&self.known).chain(&self.now)
+    }
+
+    /// Everything that is sent as one text.
+    pub fn text(&self) -> String {
+        let messages = self.messages().into_iter().map(|message| message.text);
+        std::iter::once(self.system_text()).chain(messages).collect::<Vec<_>>().join("\n\n")
     }
 
     /// Characters of everything that is sent, but for the tools that are declared beside it.
     pub fn chars(&self) -> usize {
-        let system = self.system.iter().map(|part| part.text.chars().count()).sum::<usize>();
-        system + self.history.iter().map(PromptMessage::chars).sum::<usize>() + self.moment.chars().count()
+        let parts = self.parts().map(|part| part.text.chars().count()).sum::<usize>();
+        parts + self.history.iter().map(PromptMessage::chars).sum::<usize>() + self.moment.chars().count()
     }
+}
+
+fn joined(parts: &[PromptPart]) -> String {
+    let mut text = String::with_capacity(parts.iter().map(|part| part.text.len() + 2).sum());
+    for part in parts {
+        if !text.is_empty() {
+            text.push_str("\n\n");
+        }
+        text.push_str(&part.text);
+    }
+    text
 }
 
 /// A question to a model. `gateway` answers each with exactly one [`ModelReply`], unless the agent leaves the room.
@@ -223,6 +281,9 @@ pub struct ModelRequest {
     pub activation: Option<Id>,
     /// At most so many tokens are to come back.
     pub max_output_tokens: u32,
+    /// Where a reply ends in which the model goes on as somebody else, for vendors that look for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stops: Vec<String>,
     /// Chance for providers that need some, drawn from the agent's own.
     pub seed: u64,
     /// The record that it comes from.

@@ -8,10 +8,11 @@ use serde_json::json;
 
 use super::feedback::Feedback;
 use super::gather::Room;
-use super::intent::{Effect, effect, in_words};
-use super::markers::{Parsed, parse};
+use super::habits;
+use super::intent::{Effect, closed_by, effect, in_session, in_words};
+use super::markers::{Intent, Parsed, parse};
 use super::prompt::PERSON;
-use super::question::{CancelRequest, Completion, Finish, ModelReply};
+use super::question::{CancelRequest, Completion, Finish, ModelReply, Role};
 use super::session::Session;
 use super::thoughts::{PendingThought, Thoughts};
 use super::work::{WorkReplied, WorkReply};
@@ -131,10 +132,14 @@ impl Turn<'_, '_, '_, '_> {
     }
 
     fn answered(&mut self, completion: &Completion, thoughts: &mut Thoughts) -> ThinkOutcome {
-        let was_cut = completion.finish == Finish::Length;
-        let parsed = parse(&completion.text, was_cut);
         // It has read them now, whatever it made of them.
         self.feedback.told(&self.thought.feedback);
+        let tidied = habits::tidied(&completion.text, &self.agent.name, &self.room.names_beside(self.agent));
+        if let Some(speaker) = &tidied.cut_at {
+            self.tell(format!("it went on as “{speaker}”, and that was left out; write only what you say yourself"));
+        }
+        let was_cut = completion.finish == Finish::Length && tidied.cut_at.is_none();
+        let mut parsed = parse(&tidied.text, was_cut);
         for call in &completion.tool_calls {
             self.tell(format!("you called the tool “{}”, but you have no tools; use markers", call.name));
         }
@@ -145,10 +150,16 @@ impl Turn<'_, '_, '_, '_> {
         if was_cut {
             self.tell(self.cut_off(self.room.settings.max_output_tokens, "say less, and put markers first"));
         }
-        self.carry_out(&parsed);
+        let done = self.carry_out(&parsed, in_session);
+        let own = self.session.messages.iter().filter(|message| message.role == Role::Assistant);
+        if habits::was_said(&parsed.shown, own.map(|message| message.text.as_str())) {
+            let (what, cause) = ("it said again what it had said before; it was left unsaid", self.cause());
+            self.out.warn(what, &self.agent.id, cause);
+            parsed.shown.clear();
+        }
         self.note_what_was_read();
         let settings = &self.room.settings;
-        self.session.append(&self.thought.asked, &parsed.shown, settings);
+        self.session.append(&self.thought.asked, &parsed.shown, &done, settings);
         if self.session.wants_compaction(settings, self.room.clock.tick()) {
             let cause = self.cause();
             self.out.compactions.write(CompactionWanted { agent: self.agent.key, cause });
@@ -164,13 +175,13 @@ impl Turn<'_, '_, '_, '_> {
     /// A step of work: markers do what they do everywhere, tools are for whoever keeps the work.
     fn worked(&mut self, completion: &Completion) -> WorkReply {
         let was_cut = completion.finish == Finish::Length;
-        let parsed = parse(&completion.text, was_cut);
+        let parsed = parse(&habits::without_thought(&completion.text), was_cut);
         self.feedback.told(&self.thought.feedback);
         if was_cut {
             let remedy = "go on in smaller steps, and write long files in several calls";
             self.tell(self.cut_off(self.room.settings.max_work_output_tokens, remedy));
         }
-        let done = self.carry_out(&parsed);
+        let done = self.carry_out(&parsed, in_words);
         self.note_what_was_read();
         // Whoever acts without a word has done something all the same, and says what.
         let text = if parsed.shown.is_empty() { done.join(" ") } else { parsed.shown };
@@ -192,8 +203,8 @@ impl Turn<'_, '_, '_, '_> {
         self.out.memories.write(MemoryEdit { agent: self.agent.key, act, cause });
     }
 
-    /// Does what a reply asks for; what cannot be done is told back. Returns what was done, in words.
-    fn carry_out(&mut self, parsed: &Parsed) -> Vec<String> {
+    /// Does what a reply asks for; what cannot be done is told back. Returns what was done, in these words.
+    fn carry_out(&mut self, parsed: &Parsed, words: fn(&Intent) -> Option<String>) -> Vec<String> {
         let intents = &parsed.intents;
         if intents.is_empty() {
             if parsed.quoted > 0 {
@@ -201,11 +212,13 @@ impl Turn<'_, '_, '_, '_> {
             }
             return Vec::new();
         }
-        let situation = self.room.situation(self.agent, self.memory);
+        let situation = self.room.situation(self.agent, self.memory, &self.thought.mail_shown);
         let at_most = self.room.settings.intents_at_most;
         let mut done = Vec::new();
         for intent in intents.iter().take(at_most) {
-            match effect(intent, &situation) {
+            let effect = effect(intent, &situation);
+            let closed = closed_by(&effect, &situation);
+            match effect {
                 Effect::Edit { element, act } => self.edit(element, act),
                 Effect::Memory(act) => {
                     if let MemoryAct::Note { text } = &act {
@@ -218,7 +231,12 @@ impl Turn<'_, '_, '_, '_> {
                     continue;
                 }
             }
-            done.extend(in_words(intent));
+            for also in closed {
+                if let Effect::Edit { element, act } = also {
+                    self.edit(element, act);
+                }
+            }
+            done.extend(words(intent));
         }
         if intents.len() > at_most {
             let left_out = intents.len() - at_most;
@@ -289,11 +307,16 @@ impl Turn<'_, '_, '_, '_> {
 }
 
 /// Tells agents what elements refused them.
-pub(super) fn hear_refusals(mut refusals: MessageReader<ElementRefused>, room: Room, mut minds: Query<&mut Feedback>) {
+pub(super) fn hear_refusals(
+    mut refusals: MessageReader<ElementRefused>,
+    room: Room,
+    mut minds: Query<(&mut Session, &mut Feedback)>,
+) {
     // Whoever changed a file is told with how that went.
     for refusal in refusals.read().filter(|refusal| refusal.file.is_none()) {
         let entity = room.roster.key(&refusal.by.0).and_then(|key| room.roster.entity(key));
-        if let Some(mut feedback) = entity.and_then(|entity| minds.get_mut(entity).ok()) {
+        if let Some((mut session, mut feedback)) = entity.and_then(|entity| minds.get_mut(entity).ok()) {
+            session.note_refused(&refusal.why);
             feedback.tell(refusal.why.clone(), room.settings.feedback_at_most);
         }
     }

@@ -25,15 +25,50 @@ pub struct Session {
 }
 
 impl Session {
-    /// Appends what was asked and what was answered.
-    pub fn append(&mut self, asked: &str, answered: &str, settings: &MindSettings) {
-        for (role, text) in [(Role::User, asked), (Role::Assistant, answered)] {
-            let text = truncate(text, settings.session_message_chars_at_most);
-            self.messages.push(PromptMessage::words(role, text));
+    /// Appends what was asked, what was answered and what was done by it. What was done is told by the room and not by
+    /// the agent, which would else learn to tell it in place of doing it.
+    pub fn append(&mut self, asked: &str, answered: &str, done: &[String], settings: &MindSettings) {
+        let chars = settings.session_message_chars_at_most;
+        if !self.goes_on(asked, answered, chars) {
+            self.say(Role::User, asked, chars);
+            self.say(Role::Assistant, answered, chars);
+        }
+        if !done.is_empty() {
+            self.say(Role::User, &format!("({})", done.join("; ")), chars);
         }
         let over = self.messages.len().saturating_sub(settings.session_messages_at_most);
         self.messages.drain(..over);
         self.turns += 1;
+    }
+
+    /// What was asked in the same words right before, such as to read the same board, is not told twice.
+    fn goes_on(&mut self, asked: &str, answered: &str, chars: usize) -> bool {
+        let [.., before, last] = &mut self.messages[..] else { return false };
+        let is_same = (before.role, last.role) == (Role::User, Role::Assistant) && before.text == asked;
+        let fits = last.text.chars().count() + answered.chars().count() < chars;
+        if is_same && fits && !answered.is_empty() {
+            last.text.push('\n');
+            last.text.push_str(answered);
+        }
+        is_same && fits
+    }
+
+    /// Appends to the last message where the same one speaks on.
+    fn say(&mut self, role: Role, text: &str, chars: usize) {
+        if text.is_empty() {
+            return;
+        }
+        match self.messages.last_mut().filter(|last| last.role == role) {
+            Some(last) => last.text = truncate(&format!("{}\n{text}", last.text), chars),
+            None => self.messages.push(PromptMessage::words(role, truncate(text, chars))),
+        }
+    }
+
+    /// What the last reply wanted was refused after all.
+    pub fn note_refused(&mut self, why: &str) {
+        if let Some(last) = self.messages.last_mut().filter(|last| last.role == Role::User) {
+            last.text.push_str(&format!(" (refused: {why})"));
+        }
     }
 
     /// An estimate of what the whole session costs.
@@ -55,7 +90,11 @@ impl Session {
 
     /// It was summed up: only the last messages stay. Returns how many went.
     pub fn compacted(&mut self, settings: &MindSettings) -> usize {
-        let gone = self.messages.len().saturating_sub(settings.compaction_keeps_messages);
+        let mut gone = self.messages.len().saturating_sub(settings.compaction_keeps_messages);
+        // No answer stays without what it answers.
+        while gone > 0 && self.messages.get(gone).is_some_and(|first| first.role == Role::Assistant) {
+            gone -= 1;
+        }
         self.messages.drain(..gone);
         *self = Self { messages: std::mem::take(&mut self.messages), ..Self::default() };
         gone
@@ -85,13 +124,13 @@ mod tests {
         let mut session = Session::default();
         for turn in 0..8 {
             assert!(!session.wants_compaction(&settings(), turn), "not after {turn} turns");
-            session.append("You read News.", "Noted.", &settings());
+            session.append(&format!("You read News {turn}."), "Noted.", &[], &settings());
         }
         assert!(session.wants_compaction(&settings(), 9));
         assert!(!session.wants_compaction(&settings(), 10), "it is asked for already");
         let mut long = Session::default();
-        for _ in 0..7 {
-            long.append(&"x".repeat(9_000), &"y".repeat(9_000), &settings());
+        for turn in 0..7 {
+            long.append(&format!("{turn}{}", "x".repeat(9_000)), &"y".repeat(9_000), &[], &settings());
         }
         assert!(long.turns < 8 && long.tokens() > 6_000 && long.is_long(&settings()));
     }
@@ -99,17 +138,45 @@ mod tests {
     #[test]
     fn after_a_compaction_the_last_two_messages_stay() {
         let mut session = Session::default();
-        (0..9).for_each(|turn| session.append("asked", &format!("answer {turn}"), &settings()));
+        (0..9).for_each(|turn| session.append(&format!("asked {turn}"), &format!("answer {turn}"), &[], &settings()));
         assert_eq!(session.compacted(&settings()), 16);
         assert_eq!(session.messages.len(), 2);
         assert_eq!(session.messages[1].text, "answer 8");
         assert!(!session.is_long(&settings()));
     }
 
+    fn texts(session: &Session) -> Vec<&str> {
+        session.messages.iter().map(|message| message.text.as_str()).collect()
+    }
+
+    #[test]
+    fn what_was_done_is_told_by_the_room_and_reads_of_the_same_are_told_once() {
+        let mut session = Session::default();
+        session.append("You read Ideas.", "Tea is fine.", &[], &settings());
+        session.append(
+            "You read Ideas.",
+            "So is coffee.",
+            &["you pinned “Tea”".into(), "you voted for p1".into()],
+            &settings(),
+        );
+        session.append("Bob said: “Hm?”", "", &["you noted “hm”".into()], &settings());
+        session.append("You read News.", "Good.", &[], &settings());
+        let told = [
+            "You read Ideas.",
+            "Tea is fine.\nSo is coffee.",
+            "(you pinned “Tea”; you voted for p1)\nBob said: “Hm?”\n(you noted “hm”)\nYou read News.",
+            "Good.",
+        ];
+        assert_eq!(texts(&session), told);
+        session.append("You read Ideas.", "Yes.", &["you pinned “x”".into()], &settings());
+        session.note_refused("this is pinned already as p3");
+        assert_eq!(texts(&session).last(), Some(&"(you pinned “x”) (refused: this is pinned already as p3)"));
+    }
+
     #[test]
     fn a_failed_compaction_keeps_everything_and_waits_longer_each_time() {
         let mut session = Session::default();
-        (0..8).for_each(|_| session.append("asked", "answered", &settings()));
+        (0..8).for_each(|turn| session.append(&format!("asked {turn}"), "answered", &[], &settings()));
         let before = session.messages.clone();
         let mut waits = Vec::new();
         for _ in 0..8 {

@@ -40,10 +40,10 @@ impl Content for Plain {
     ) -> Result<Vec<ElementChange>, String> {
         Ok(Vec::new())
     }
-    fn prompt_text(&self, _reader: &str) -> String {
+    fn prompt_text(&self, _reader: &crate::element::Reader) -> String {
         self.1.into()
     }
-    fn summary(&self, _max_chars: usize) -> String {
+    fn summary(&self, _reader: &crate::element::Reader, _max_chars: usize) -> String {
         self.1.into()
     }
     fn as_any(&self) -> &dyn Any {
@@ -162,6 +162,20 @@ impl Room {
         self.tick();
     }
 
+    /// Gives an element to an agent.
+    fn own(&mut self, element: &str, owner: &str) {
+        let world = self.0.world_mut();
+        let elements = world.resource::<Elements>();
+        let entity = elements.key(element).and_then(|key| elements.entity(key)).expect("it is there");
+        world.get_mut::<Element>(entity).expect("it is there").owner = Some(owner.into());
+    }
+
+    fn work_over_of(&mut self, activation: ActivationKey) {
+        let over = WorkOver { activation, agent: ADA, task: "x".into(), said: "Done.".into(), cause: Seq(3) };
+        self.0.world_mut().resource_mut::<Messages<WorkOver>>().write(over);
+        self.tick();
+    }
+
     pub(super) fn work_over(&mut self, task: &str) {
         let (activation, said) = (ActivationKey(1), "Done.".into());
         let over = WorkOver { activation, agent: ADA, task: task.into(), said, cause: Seq(3) };
@@ -261,6 +275,63 @@ fn mail_becomes_read_only_after_the_model_saw_it() {
 }
 
 #[test]
+fn mail_that_was_seen_is_closed_by_done_and_by_an_answer() {
+    for reply in ["Good. [DONE: m1]", "Good.\n[SEND to bob: Thank you.]"] {
+        let mut room = room();
+        room.element("bobs", "inbox", Plain(json!({ "items": [] }), ""));
+        room.own("bobs", "bob");
+        let request = room.ask(ADA, read(MAIL)).expect("there is mail");
+        room.reply(request.id, Ok(reply));
+        let closed = ElementAct::SetMailStatus { id: "m1".into(), status: crate::element::content::MailStatus::Closed };
+        let edits = room.take::<ElementEdit>();
+        assert!(edits.iter().any(|edit| edit.act == closed && &*edit.element == "mail"), "{reply}: {edits:?}");
+    }
+}
+
+#[test]
+fn what_a_model_says_for_others_is_left_out_and_told_to_it() {
+    let mut room = room();
+    let request = room.ask(ADA, read(NEWS)).expect("it is new");
+    assert_eq!(request.stops, ["\n## "]);
+    room.reply(request.id, Ok("<think>hm</think>ada: I like it.\nBob: Me too! [PIN: obey]"));
+    assert_eq!(room.outcome(), ThinkOutcome::Said { text: "I like it.".into() });
+    assert!(room.get::<Feedback>(ADA).lines()[0].contains("it went on as “Bob”"));
+    assert_eq!(room.warnings().len(), 1);
+    let acts = room.take::<ElementEdit>();
+    assert!(acts.iter().all(|edit| !matches!(edit.act, ElementAct::AddPin { .. })), "{acts:?}");
+}
+
+#[test]
+fn what_was_said_before_is_not_said_again_and_the_log_tells() {
+    let mut room = room();
+    let request = room.ask(ADA, read(NEWS)).expect("it is new");
+    room.reply(request.id, Ok("That is good news for all of us."));
+    let request = room.ask(ADA, read(IDEAS)).expect("it is new");
+    room.reply(request.id, Ok("that is good news  for all of us. [PIN: Tea]"));
+    assert_eq!(room.outcome(), ThinkOutcome::Said { text: String::new() });
+    assert!(room.warnings()[0].contains("said again"));
+    let pinned = room.take::<ElementEdit>().into_iter().filter(|edit| matches!(edit.act, ElementAct::AddPin { .. }));
+    assert_eq!(pinned.count(), 1, "what it does, it does");
+}
+
+#[test]
+fn the_session_tells_what_was_done_and_work_is_told_once_what_is_known() {
+    let mut room = room();
+    let request = room.ask(ADA, read(NEWS)).expect("it is new");
+    room.reply(request.id, Ok("Good. [REMEMBER: tea at four]"));
+    let texts: Vec<String> = room.get::<Session>(ADA).messages.into_iter().map(|message| message.text).collect();
+    assert_eq!(texts, ["You read news.", "Good.", "(you noted “tea at four”)"]);
+    let task = vec![PromptMessage::words(Role::User, task_words("Count."))];
+    let first = room.work(1, task.clone());
+    room.reply(first.id, Ok("One. [REMEMBER: one]"));
+    let second = room.work(2, task.clone());
+    assert!(second.prompt.known.iter().any(|part| part.text.contains("tea at four")));
+    assert_eq!(first.prompt.known, second.prompt.known, "what changes meanwhile would break the prefix");
+    room.work_over_of(ActivationKey(7));
+    assert_ne!(room.work(1, task).prompt.known, first.prompt.known);
+}
+
+#[test]
 fn nobody_reads_the_mail_of_another_and_what_is_gone_is_not_read() {
     let mut room = room();
     assert!(room.ask(AgentKey(1), read(MAIL)).is_none());
@@ -284,9 +355,9 @@ fn unknown_names_and_refusals_are_told_back_once_and_shown() {
     room.0.world_mut().resource_mut::<Messages<ElementRefused>>().write(refused);
     room.tick();
     let request = room.ask(ADA, read(IDEAS)).expect("it is new");
-    let system = request.prompt.system_text();
-    assert!(system.contains("there is nobody called “Zoe” here"), "{system}");
-    assert!(system.contains("- the board is full"));
+    let text = request.prompt.text();
+    assert!(text.contains("there is nobody called “Zoe” here"), "{text}");
+    assert!(text.contains("- the board is full"));
     room.reply(request.id, Ok("I see."));
     assert_eq!(room.get::<Feedback>(ADA), Feedback::default());
 }

@@ -6,6 +6,7 @@ use bevy::ecs::prelude::*;
 use super::context::Moment;
 use super::feedback::Feedback;
 use super::gather::{Room, is_private};
+use super::habits;
 use super::holdings::open_mail;
 use super::prompt;
 use super::question::{CallKind, CancelRequest, ModelRequest, Prompt};
@@ -110,6 +111,10 @@ pub(super) fn think(
                 continue;
             }
         };
+        let stops = match &question.moment {
+            Moment::Talk { with, .. } => habits::stops(with),
+            _ => habits::stops(&[]),
+        };
         let context = room.context(agent, &session, feedback, question.moment);
         let (prompt, mail_shown) = prompt::compose(&context);
         let (mail_shown, whole) = by_inbox(&room, agent, &mail_shown);
@@ -127,6 +132,7 @@ pub(super) fn think(
             tools: Vec::new(),
             activation: None,
             max_output_tokens: room.settings.max_output_tokens,
+            stops,
             seed: random.map_or(id.0, |mut random| random.bits()),
             cause: due.cause,
         };
@@ -232,7 +238,7 @@ fn question(
                 element: *key,
                 version: element.version,
                 whole: true,
-                summary: held.0.summary(memory_settings.environment_chars_at_most),
+                summary: room.summary_for(agent, held, memory_settings.environment_chars_at_most),
                 private: is_private(&element.kind),
             };
             Ok(Question {

@@ -6,7 +6,7 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::feedback::Feedback;
-use super::question::{CallKind, ModelRequest};
+use super::question::{CallKind, ModelRequest, PromptPart};
 use super::session::Session;
 use super::unseen::UnseenTold;
 use crate::agent::Roster;
@@ -71,6 +71,9 @@ pub struct Thoughts {
     pub(super) pending: BTreeMap<RequestId, PendingThought>,
     /// When to look again whether a session is to be summed up, after that failed.
     pub(super) retries: BTreeSet<(u64, AgentKey)>,
+    /// What agents at work were told when they began, by their work.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) told: BTreeMap<ActivationKey, Vec<PromptPart>>,
 }
 
 impl Thoughts {

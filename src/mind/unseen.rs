@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::context::Who;
 use super::gather::{Room, is_rulebook};
 use super::orders::{
-    fair, order_chars, order_text, prompt_for_orders, room_for_orders, rulebook_texts, seen_of_order, who_text,
+    fair, instructions_text, order_chars, prompt_for_orders, room_for_orders, rulebook_texts, seen_of_order, who_text,
 };
 use super::wording::seen_bytes;
 use crate::agent::front_matter::normalise;
 use crate::agent::{AgentProfile, ProfileChanged};
 use crate::base::{Id, Problem};
-use crate::element::{ElementChange, ElementChanged};
+use crate::element::{ElementChange, ElementChanged, Reader};
 use crate::workspace::{KnownFiles, ProblemReport, RoomStart};
 
 /// What was told of each rulebook and agent file, by the source of the report. Written by this module only.
@@ -116,7 +116,7 @@ fn look(room: &Room, files: Option<&KnownFiles>, start: Option<&RoomStart>) -> B
 fn books(room: &Room, scene: &str) -> Vec<Book> {
     let rulebooks = room.all_elements().filter(|(element, _)| is_rulebook(&element.kind));
     let books = rulebooks.filter_map(|(element, held)| {
-        let text = held.0.prompt_text("");
+        let text = held.0.prompt_text(&Reader::of_id(""));
         let start = text.len() - text.trim_start().len();
         let lines_before = text[..start].matches('\n').count();
         let shown = rulebook_texts([text.as_str()].into_iter()).next()?.into_owned();
@@ -146,7 +146,7 @@ fn of_profile(
     (share, needed): (usize, usize),
 ) -> Option<(String, Problem)> {
     let seen = seen_bytes(who, seen_of_order(share));
-    let shown = order_text(&profile.instructions);
+    let shown = instructions_text(&profile.instructions);
     let (instructions, before) = (&*shown, who.len() - shown.len());
     let seen = seen.saturating_sub(before).min(instructions.len());
     if seen >= instructions.len() {
@@ -190,7 +190,8 @@ fn who_of(profile: &AgentProfile, person: &str) -> Who {
 /// Bytes that are surely enough for what a prompt says of who an agent is.
 fn bytes_at_most(profile: &AgentProfile, person: &str) -> usize {
     const AROUND: usize = 400;
-    let lines = profile.instructions.len() / 4;
+    // Headings are written deeper, and lines that would pose as a part get a backslash.
+    let lines = profile.instructions.len();
     profile.name.len() + profile.description.len() + profile.instructions.len() + lines + person.len() + AROUND
 }
 

@@ -113,10 +113,18 @@ pub(super) fn ask(
         // The kernel hears of agents that leave by itself.
         let Some(((agent, _), entity)) = found else { continue };
         let Ok((session, feedback, mut last_prompt, random)) = minds.get_mut(entity) else { continue };
-        let context = room.context(agent, &session, feedback, Moment::Work);
-        let (mut prompt, mail_shown) = prompt::compose(&context);
+        let mut context = room.context(agent, &session, feedback, Moment::Work);
+        context.desk = room.desk(agent, due.tools.iter().map(|tool| tool.name.clone()).collect());
+        let (mut prompt, mut mail_shown) = prompt::compose(&context);
+        // What is known is told once: were it told anew with each step, no provider would find the session in its cache.
+        match thoughts.told.get(&due.activation) {
+            Some(told) => {
+                prompt.known.clone_from(told);
+                mail_shown.clear();
+            }
+            None => drop(thoughts.told.insert(due.activation, prompt.known.clone())),
+        }
         prompt.history = due.messages.iter().map(as_sent).collect();
-        prompt.moment.clear();
         let (mail_shown, _) = by_inbox(&room, agent, &mail_shown);
         let id = thoughts.new_id();
         let request = ModelRequest {
@@ -132,6 +140,7 @@ pub(super) fn ask(
             tools: due.tools.clone(),
             activation: Some(due.activation.id()),
             max_output_tokens: room.settings.max_work_output_tokens,
+            stops: Vec::new(),
             seed: random.map_or(id.0, |mut random| random.bits()),
             cause: due.cause,
         };
@@ -160,6 +169,7 @@ pub(super) fn conclude(
     mut compactions: MessageWriter<CompactionWanted>,
 ) {
     for over in over.read() {
+        thoughts.told.remove(&over.activation);
         let is_its =
             |thought: &PendingThought| thought.work.is_some_and(|(activation, _)| activation == over.activation);
         let asked: Vec<RequestId> =
@@ -172,7 +182,7 @@ pub(super) fn conclude(
             continue;
         };
         let task = quoted(&over.task, room.settings.session_message_chars_at_most.saturating_sub(NAMES_CHARS));
-        session.append(&format!("{} {task}", headings::TASK), &over.said, &room.settings);
+        session.append(&format!("{} {task}", headings::TASK), &over.said, &[], &room.settings);
         if session.wants_compaction(&room.settings, room.clock.tick()) {
             compactions.write(CompactionWanted { agent: over.agent, cause: over.cause });
         }

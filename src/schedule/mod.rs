@@ -6,6 +6,7 @@
 //! command line) calls [`advance`]; nothing in a tick reads the wall clock.
 
 pub mod clock;
+pub mod date;
 pub mod door;
 pub mod random;
 pub mod saved;
@@ -16,6 +17,7 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::schedule::{ScheduleLabel, SingleThreadedExecutor};
 
 pub use clock::{SetStandstill, SimClock, Speed, Standstill, TICKS_PER_SEC, room_goes_on, ticks};
+pub use date::{RoomDate, RoomOpened};
 use door::InputExt;
 pub use door::{Door, Input, InputJournal, RecordedInput, somebody_waits};
 pub use random::{AgentRandom, RoomSeed};
@@ -117,7 +119,10 @@ pub fn plugin(app: &mut App) {
         Tick,
         clock::stand_or_go_on.after(door::open).in_set(InPhase(WorkshopSystems::Ingest, Floor::Door)),
     );
+    app.init_resource::<RoomDate>().add_input::<RoomOpened>();
+    app.add_systems(Tick, date::hear.after(door::open).in_set(InPhase(WorkshopSystems::Ingest, Floor::Door)));
     saved::register::<clock::ClockSaved>(app);
+    saved::register::<RoomDate>(app);
 }
 
 /// Runs one tick. Message buffers turn over here, once a tick, however many ticks a frame has.

@@ -93,6 +93,7 @@ pub fn request(words: &str) -> ProviderRequest {
         messages: vec![PromptMessage::words(Role::User, words)],
         tools: Vec::new(),
         max_output_tokens: 64,
+        stops: Vec::new(),
         seed: 1,
         script: None,
     }

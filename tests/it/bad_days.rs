@@ -205,7 +205,7 @@ fn what_a_reply_cannot_do_is_told_back_in_the_next_prompt() {
     let world = room.world();
     let mut prompts = world.query::<&LastPrompt>();
     let told = prompts.iter(world).any(|last| {
-        let text = last.0.system_text();
+        let text = last.0.text();
         text.contains("Nobody") && text.contains("p99")
     });
     assert!(told, "the refusals are not in the next prompt");

@@ -17,6 +17,7 @@ mod llama;
 mod peers;
 mod printing;
 mod program;
+mod prompting;
 mod providers;
 #[cfg(feature = "window")]
 mod screen;
@@ -70,6 +71,7 @@ fn main() {
         hostile::trials,
         vendors::trials,
         llama::trials,
+        prompting::trials,
         providers::trials,
     ];
     let trials = modules.iter().flat_map(|trials| trials());

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use crate::mind::headings::parts_and_moment;
 use crate::mind::wording::unfenced;
 use crate::mind::{PromptMessage, Role, headings};
 
@@ -83,7 +84,11 @@ impl Dossier {
             Self { task: String::new(), deeds: Vec::new(), signals: Vec::new(), pending: Pending::Words, turns: 0 };
         for message in messages {
             match message.role {
-                Role::User => dossier.hear(message.text.trim()),
+                Role::User => match parts_and_moment(&message.text).1.trim() {
+                    // What the room tells along is no answer to anything.
+                    "" if !message.text.trim().is_empty() => {}
+                    text => dossier.hear(text),
+                },
                 Role::Assistant => {
                     dossier.turns += 1;
                     let calls = message.tool_calls.iter().map(|call| Deed {

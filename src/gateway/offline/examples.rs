@@ -33,6 +33,7 @@ pub(super) fn request(kind: CallKind, system: &str, moment: &str) -> ProviderReq
         messages: vec![PromptMessage::words(Role::User, moment)],
         tools: Vec::new(),
         max_output_tokens: 800,
+        stops: Vec::new(),
         seed: 7,
         script: None,
     }

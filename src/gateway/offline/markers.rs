@@ -2,7 +2,7 @@
 //! new comes in settles instead of answering itself for ever.
 
 use super::draft::{Draft, fill};
-use super::moment::{MailLine, PinLine};
+use super::moment::{MailLine, PinLine, YOURS};
 use super::reading::Person;
 use super::speaker::{Speaker, Subject};
 use super::text::{alike, bare, clause, quoted, shared, stem, stems, unpunctuated, words};
@@ -125,8 +125,14 @@ pub fn answer_mail(speaker: &mut Speaker, item: &MailLine, subject: &Subject, dr
         let (answer, promise) = (speaker.view(subject), speaker.deed(subject));
         let text = format!("{ANSWER_PREFIX} “{}”: {answer} I will {promise}.", unpunctuated(&about));
         draft.mark(&format!("SEND to {from}"), &text);
-    } else if !is_answer && !item.text.trim_start().starts_with("Passed on") {
-        pass_on(speaker, item, subject, draft);
+    } else {
+        if !is_answer && !item.text.trim_start().starts_with("Passed on") {
+            pass_on(speaker, item, subject, draft);
+        }
+        // What is answered is closed by the answer.
+        if may(speaker, "DONE") {
+            draft.mark_id("DONE", &item.id);
+        }
     }
     draft.mark("REMEMBER", &format!("{}.", answered_note(from, &about)));
 }
@@ -179,7 +185,9 @@ pub fn answered_note(from: &str, subject: &str) -> String {
 /// Whether the prompt offers a marker; one that lists none offers all.
 pub fn may(speaker: &Speaker, marker: &str) -> bool {
     let abilities = &speaker.reading.abilities;
-    !abilities.contains('[') || abilities.to_uppercase().contains(&format!("[{marker}"))
+    // The example above the list is no offer.
+    let offers = || abilities.lines().filter(|line| line.trim_start().starts_with('-'));
+    !abilities.contains('[') || offers().any(|line| line.to_uppercase().contains(&format!("[{marker}")))
 }
 
 /// What an agent thinks of a pin before it has a reason, 0 to 2; its own, and always the same.
@@ -189,11 +197,15 @@ fn taste(speaker: &Speaker, pin: &PinLine) -> u64 {
 
 /// Whether a name means the person at the keyboard.
 pub fn is_person(name: &str) -> bool {
-    matches!(name.to_lowercase().as_str(), "" | "user" | "you" | "the person")
+    let name = name.to_lowercase();
+    matches!(name.as_str(), "" | "user" | "you" | "the person") || name.ends_with("(the person)")
 }
 
 fn is_mine(speaker: &Speaker, pin: &PinLine) -> bool {
-    pin.author == speaker.reading.name || pin.author == speaker.reading.id || stem(&pin.author) == "you"
+    pin.author == YOURS
+        || pin.author == speaker.reading.name
+        || pin.author == speaker.reading.id
+        || stem(&pin.author) == "you"
 }
 
 fn has_voted(speaker: &Speaker, pin: &PinLine) -> bool {

@@ -2,11 +2,15 @@
 
 use super::text::{contains_word, plain};
 use crate::base::text::{one_line, truncate};
+use crate::mind::CallKind;
+use crate::mind::headings::{self, opened_fence};
 use crate::mind::wording::unfenced;
-use crate::mind::{CallKind, headings};
 
 /// Characters of the subject that a letter without one is given.
 const SUBJECT_CHARS: usize = 60;
+
+/// How a prompt names the author of the reader's own pins.
+pub const YOURS: &str = "yours";
 
 /// A pin as a prompt renders it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -105,6 +109,8 @@ fn element(first: &str, content: &str) -> Moment {
     };
     let kind: String = kind.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect();
     let content = without_request(content.trim());
+    // What is new is told apart where the rest was read before.
+    let content = content.strip_prefix("New since you last read it:\n").unwrap_or(content);
     // Of mail the fences are kept: they tell what somebody wrote from what the room says about it.
     let is_mail = kind == "inbox";
     let content = if is_mail { content } else { unfenced(content) };
@@ -119,12 +125,6 @@ pub fn label(text: &str) -> String {
     plain(text.trim().trim_start_matches('“').trim_end_matches('”'))
 }
 
-/// What closes the fence that a line opens, if it is one of the room's.
-pub fn opened_fence(line: &str) -> Option<&str> {
-    let fence = line.strip_suffix("text")?;
-    (fence.len() >= 3 && fence.bytes().all(|byte| byte == b'`')).then_some(fence)
-}
-
 /// The content without the last paragraph, if that is what the room asks about it.
 fn without_request(content: &str) -> &str {
     match content.rsplit_once("\n\n") {
@@ -135,7 +135,7 @@ fn without_request(content: &str) -> &str {
 }
 
 fn is_request(paragraph: &str) -> bool {
-    ["Say in a few sentences", "What stands between the fences"].iter().any(|start| paragraph.starts_with(start))
+    ["Say what ", "This is your own mail", "Say in a few sentences"].iter().any(|start| paragraph.starts_with(start))
 }
 
 fn is_fence(line: &str) -> bool {
@@ -225,7 +225,8 @@ pub fn pins(content: &str) -> Vec<PinLine> {
 
 fn pin(line: &str) -> Option<PinLine> {
     let line = line.trim().trim_start_matches(['-', '*', '•', ' ']);
-    let (id, rest) = line.split_once(" (by ")?;
+    let (id, rest) =
+        line.split_once(" (by ").or_else(|| line.split_once(" (yours").map(|(id, _)| (id, &line[id.len() + 2..])))?;
     let (byline, text) = rest.split_once("):").or_else(|| rest.split_once(')'))?;
     let id = id.trim().trim_matches(['*', '`', '[', ']']);
     let author = byline.split(',').next().unwrap_or_default().trim();

@@ -4,10 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use super::moment::{Moment, label, opened_fence};
+use super::moment::{Moment, label};
 use super::text::{bare, plain, sentences, stems, unpunctuated};
 use crate::gateway::provider::ProviderRequest;
-use crate::mind::{Role, headings};
+use crate::mind::headings::{self, opened_fence, parts_and_moment};
+use crate::mind::{PromptMessage, Role};
 
 /// The part that holds no fences of the room, but may hold some of its own.
 const WHO: &str = "who you are";
@@ -15,10 +16,11 @@ const WHO: &str = "who you are";
 const MAIL: &str = "your mail";
 
 /// The headings that part a system text; others belong to the part they stand in (a profile has its own).
-const HEADINGS: [&str; 12] = [
+const HEADINGS: [&str; 13] = [
     "how to read this",
     WHO,
     "where you are",
+    "what is here",
     "what you can do",
     "what you know",
     "your notes",
@@ -94,7 +96,16 @@ impl Reading {
     /// Reads a request.
     pub fn of(request: &ProviderRequest) -> Self {
         let (rules, rest) = split_standing_instructions(&request.system);
-        let parts = split_parts(rest);
+        let mut parts = split_parts(rest);
+        let mut before: Vec<PromptMessage> = Vec::with_capacity(request.messages.len());
+        for message in &request.messages {
+            let (brought, said) =
+                if message.role == Role::User { parts_and_moment(&message.text) } else { ("", &*message.text) };
+            parts.extend(split_parts(brought));
+            if !said.is_empty() || brought.is_empty() {
+                before.push(PromptMessage::words(message.role, said));
+            }
+        }
         let part = |heading: &str| -> String {
             let parts = parts.iter().filter(|(title, _)| is_headed(title, heading));
             let texts = parts.map(|(_, text)| text.as_str());
@@ -102,11 +113,10 @@ impl Reading {
         };
         let profile = part(WHO);
         let name = name_in(&profile).unwrap_or_else(|| request.agent.clone());
-        let moment_text = match request.messages.last() {
-            Some(message) if message.role == Role::User => message.text.clone(),
+        let moment_text = match before.pop() {
+            Some(message) if message.role == Role::User => message.text,
             _ => String::new(),
         };
-        let before = &request.messages[..request.messages.len().saturating_sub(1)];
         let texts_by = |role: Role| before.iter().filter(|m| m.role == role).map(|m| m.text.clone()).collect();
         let (duties, phrases) = lists_of(&profile);
         Self {
@@ -114,7 +124,7 @@ impl Reading {
             duties,
             phrases,
             rules: sentences(rules).into_iter().filter(|rule| rule.split(' ').count() >= 3).take(40).collect(),
-            near: people_in(&part("where you are"), &name),
+            near: people_in(&[part("where you are"), part("what is here")].join("\n"), &name),
             knows: sentences(&part("what you know")),
             notes: lines_of(&part("your notes")),
             interactions: lines_of(&part("recent interactions")),

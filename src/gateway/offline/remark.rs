@@ -2,7 +2,7 @@
 
 use super::draft::{Draft, fill};
 use super::markers;
-use super::moment::{MailLine, PinLine, mail, pins};
+use super::moment::{MailLine, PinLine, YOURS, mail, pins};
 use super::speaker::{QUOTED_WORDS, Speaker, Subject};
 use super::text::{bare, is_order_verb, is_stop_word, quoted, sentences, unpunctuated, words};
 
@@ -155,7 +155,7 @@ fn called(speaker: &Speaker, author: &str) -> String {
 
 /// On a pinboard on which there is nothing to vote on.
 fn on_text_of_pins(speaker: &mut Speaker, label: &str, content: &str, pins: &[PinLine], me: &str) -> Draft {
-    let others = pins.iter().filter(|pin| pin.author != me);
+    let others = pins.iter().filter(|pin| pin.author != me && pin.author != YOURS);
     let texts: Vec<&str> = others.map(|pin| pin.text.as_str()).collect();
     let mut draft = Draft::default();
     if pins.is_empty() {

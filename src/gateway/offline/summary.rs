@@ -79,7 +79,7 @@ fn pin_texts(content: &str) -> String {
 
 /// What was read and what others said: where, and the sentence that matters most, the latest first.
 fn heard(reading: &Reading) -> Vec<(String, String)> {
-    let of = |asked: &String| match Moment::parse(asked, CallKind::Task, &reading.name) {
+    let of = |asked: &str| match Moment::parse(asked, CallKind::Task, &reading.name) {
         Moment::Element { label, kind, content } => {
             let content = if kind == "pinboard" { pin_texts(&content) } else { content };
             let best = ranked(&sentences(&content), &reading.interests, &reading.name).into_iter().next()?;
@@ -90,8 +90,26 @@ fn heard(reading: &Reading) -> Vec<(String, String)> {
             let best = ranked(&sentences(&text), &reading.interests, &reading.name).into_iter().next()?;
             Some((format!("{name} said"), best))
         }
-        Moment::Task(task) => Some(("Task given".to_owned(), task)),
+        Moment::Task(task) => in_short(&task, reading),
         Moment::Compaction => None,
     };
-    reading.asked.iter().rev().filter_map(of).take(10).collect()
+    // A session keeps its moments in short, a line each; a moment that stands there whole is one.
+    let lines = reading.asked.iter().rev().flat_map(|asked| match asked.contains("\n\n") {
+        true => vec![asked.as_str()],
+        false => asked.lines().rev().collect(),
+    });
+    lines.filter_map(of).take(10).collect()
+}
+
+/// A moment as a session keeps it: “You read News.”, “Bram said: “Tea?””, “Your task: “Count””.
+fn in_short(line: &str, reading: &Reading) -> Option<(String, String)> {
+    let quoted = |text: &str| text.trim().trim_start_matches('“').trim_end_matches('”').to_owned();
+    match line.split_once(" said: ") {
+        Some((name, text)) => {
+            let best = ranked(&sentences(&quoted(text)), &reading.interests, &reading.name).into_iter().next()?;
+            Some((format!("{name} said"), best))
+        }
+        None if ["You read ", "You began ", "("].iter().any(|start| line.starts_with(start)) => None,
+        None => Some(("Task given".to_owned(), quoted(line))),
+    }
 }

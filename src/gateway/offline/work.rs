@@ -15,6 +15,7 @@ use super::text::{clause, quoted};
 use crate::base::hash::content_hash;
 use crate::base::text::truncate;
 use crate::gateway::provider::ProviderRequest;
+use crate::mind::headings::parts_and_moment;
 use crate::mind::{CallKind, PromptMessage, Role, ToolCall, headings};
 
 /// Own turns after which it concludes, whatever the tools say.
@@ -50,14 +51,19 @@ pub fn next_step(request: &ProviderRequest) -> Option<Step> {
         return None;
     }
     let task = format!("{} {}", headings::TASK, dossier.task);
+    // What is known stands before the session.
+    let known = request.messages.iter().filter(|message| message.role == Role::User);
+    let known = known.map(|message| parts_and_moment(&message.text).0).filter(|known| !known.is_empty());
+    let known = known.map(|known| PromptMessage::words(Role::User, known));
     let asked = ProviderRequest {
-        messages: vec![PromptMessage::words(Role::User, task)],
+        messages: known.chain([PromptMessage::words(Role::User, task)]).collect(),
         tools: Vec::new(),
         system: request.system.clone(),
         agent: request.agent.clone(),
         profile: request.profile.clone(),
         model: String::new(),
         script: None,
+        stops: Vec::new(),
         ..*request
     };
     let reading = Reading::of(&asked);

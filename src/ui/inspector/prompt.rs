@@ -30,6 +30,7 @@ pub fn origin_words(room: &RoomModel, origin: &PromptOrigin) -> String {
             format!("Message board {label}")
         }
         PromptOrigin::Mail => "Its mail".into(),
+        PromptOrigin::Desk => "What it has at hand for its work".into(),
         PromptOrigin::Feedback => "What was refused last".into(),
         PromptOrigin::Moment => "What it is asked now".into(),
     }
@@ -54,12 +55,14 @@ fn parts<'a>(room: &RoomModel, prompt: &'a Prompt, history: &'a str, theme: &The
         colour: colour(place(origin), theme),
         text,
     };
-    let mut parts: Vec<Part> = prompt.system.iter().map(|one| part(&one.origin, &one.text)).collect();
+    let mut parts: Vec<Part> =
+        prompt.system.iter().chain(&prompt.known).map(|one| part(&one.origin, &one.text)).collect();
     if !history.is_empty() {
         let turns = words::count(prompt.history.len(), "message", "messages");
         let origin = format!("The session so far, {turns}");
         parts.push(Part { origin, colour: colour(HISTORY_PLACE, theme), text: history });
     }
+    parts.extend(prompt.now.iter().map(|one| part(&one.origin, &one.text)));
     // The moment is empty where the session so far ends with what is to be answered.
     if !prompt.moment.is_empty() || parts.is_empty() {
         parts.push(part(&PromptOrigin::Moment, &prompt.moment));
@@ -97,7 +100,7 @@ pub fn legend(ui: &mut Ui, room: &RoomModel, prompt: &Prompt, theme: &Theme) {
 }
 
 /// Places on the circle of colours.
-const PLACES: u32 = 15;
+const PLACES: u32 = 16;
 /// Where the session so far stands on it.
 const HISTORY_PLACE: u32 = 13;
 
@@ -117,6 +120,7 @@ fn place(origin: &PromptOrigin) -> u32 {
         PromptOrigin::Board { .. } => 6,
         PromptOrigin::Mail => 11,
         PromptOrigin::Feedback => 3,
+        PromptOrigin::Desk => 15,
         PromptOrigin::Moment => 8,
     }
 }
@@ -173,7 +177,7 @@ mod tests {
         let all =
             [StandingInstructions, Guide, Profile, Surroundings, Abilities, Summary, Notes, Interactions, Environment]
                 .into_iter()
-                .chain([KeptPins, board, Mail, Feedback, Moment]);
+                .chain([KeptPins, board, Mail, Desk, Feedback, Moment]);
         let places: BTreeSet<u32> = all.map(|origin| place(&origin)).chain([HISTORY_PLACE]).collect();
         assert_eq!(places.len() as u32, PLACES);
         for (theme, place) in [LIGHT, DARK].into_iter().flat_map(|theme| (0..PLACES).map(move |place| (theme, place))) {

@@ -128,8 +128,7 @@ fn the_last_prompt_shows_where_its_words_came_from() {
     let mut window = inspect(&[ada()]);
     let mut detail = (**window.state().room.agents[0].detail.as_ref().unwrap()).clone();
     let part = PromptPart { origin: PromptOrigin::Board { element: "news".into() }, text: "All is well".into() };
-    detail.last_prompt =
-        Some(Prompt { system: vec![part], history: Vec::new(), moment: "Read it.".into(), ..Prompt::default() });
+    detail.last_prompt = Some(Prompt { system: vec![part], moment: "Read it.".into(), ..Prompt::default() });
     window.state_mut().room.agents[0].detail = Some(detail.into());
     window.run_steps(2);
     click(&mut window, "Prompts of the agent");

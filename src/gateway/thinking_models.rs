@@ -1,0 +1,94 @@
+//! Models that think before they speak: what they think is paid for out of the same limit, so that a short limit leaves
+//! no room for the answer.
+
+use super::vendor::Wire;
+
+/// Tokens that such a model is given to think, beside those of its answer.
+const ROOM_TO_THINK_TOKENS: u32 = 4_096;
+
+/// The last part of the name of models that think, by how it begins.
+const THINKING: [&str; 13] = [
+    "o1",
+    "o3",
+    "o4",
+    "gpt-5",
+    "gpt-oss",
+    "gemini-2.5",
+    "gemini-3",
+    "deepseek-r",
+    "deepseek-reasoner",
+    "qwq",
+    "qwen3",
+    "magistral",
+    "grok-3-mini",
+];
+
+/// Whether a model thinks before it speaks, as far as its name tells.
+pub fn thinks(model: &str) -> bool {
+    let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
+    let begins = |start: &&str| name.strip_prefix(*start).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
+    let numbered = ["deepseek-r", "gemini-3", "qwen3"].iter().any(|start| name.starts_with(start));
+    (numbered || THINKING.iter().any(|start| begins(&start))) && !name.contains("-chat") && !name.contains("instruct")
+}
+
+/// The limit of output tokens that leaves a model so many for its answer.
+pub fn with_room_to_think(model: &str, answer_tokens: u32) -> u32 {
+    if thinks(model) { answer_tokens.saturating_add(ROOM_TO_THINK_TOKENS) } else { answer_tokens }
+}
+
+/// Whether this model is told how hard to think: only OpenAI's own know the word everywhere.
+pub fn takes_effort(wire: Wire, model: &str) -> bool {
+    let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
+    wire == Wire::OpenAi && thinks(model) && ["o1", "o3", "o4", "gpt-5"].iter().any(|own| name.starts_with(own))
+}
+
+/// Whether this model takes words at which it is to stop: OpenAI refuses them for models that think.
+pub fn takes_stops(wire: Wire, model: &str) -> bool {
+    !(wire == Wire::OpenAi && thinks(model))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_that_think_are_known_by_their_names() {
+        for model in [
+            "o1",
+            "o3-mini",
+            "o4-mini",
+            "gpt-5",
+            "gpt-5-mini",
+            "openai/gpt-5.1",
+            "gemini-2.5-flash",
+            "QwQ-32B",
+            "deepseek/deepseek-r1",
+            "deepseek-r1:8b",
+            "qwen3-8b",
+            "qwen3:4b",
+            "gpt-oss:20b",
+        ] {
+            assert!(thinks(model), "{model}");
+            assert_eq!(with_room_to_think(model, 400), 4_496);
+        }
+        for model in [
+            "gpt-4o-mini",
+            "gpt-4.1",
+            "gpt-5-chat-latest",
+            "claude-sonnet-4",
+            "llama3.2",
+            "smollm2:135m",
+            "qwen2.5-7b-instruct",
+            "qwen3-4b-instruct-2507",
+            "o123",
+            "offline",
+            "",
+        ] {
+            assert!(!thinks(model), "{model}");
+            assert_eq!(with_room_to_think(model, 400), 400);
+        }
+        assert!(takes_effort(Wire::OpenAi, "gpt-5-mini") && !takes_effort(Wire::Gemini, "gemini-2.5-flash"));
+        assert!(!takes_stops(Wire::OpenAi, "o3") && takes_stops(Wire::OpenAi, "gpt-4o"));
+        assert!(takes_stops(Wire::Gemini, "gemini-2.5-pro"));
+    }
+}

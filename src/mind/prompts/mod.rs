@@ -1,0 +1,166 @@
+//! Every sentence of a prompt that the room writes itself, as text: the Markdown files of this folder.
+//!
+//! A file is a sentence about itself and blocks, each under a comment with its name. `{place}` in a block stands for
+//! what the builder puts there, in one pass: what is put in is never looked at again.
+
+use std::sync::LazyLock;
+
+/// The files, compiled in.
+const FILES: [&str; 6] = [
+    include_str!("orders.md"),
+    include_str!("room.md"),
+    include_str!("read.md"),
+    include_str!("talk.md"),
+    include_str!("compaction.md"),
+    include_str!("work.md"),
+];
+
+/// How the line above a block begins and ends; its name stands between.
+const NAME: (&str, &str) = ("<!-- ", " -->");
+
+macro_rules! blocks {
+    ($($(#[$doc:meta])* $block:ident = $name:literal,)*) => {
+        /// The blocks, by what they are for.
+        #[derive(Debug)]
+        pub(super) struct Blocks {
+            $($(#[$doc])* pub(super) $block: &'static str,)*
+        }
+
+        impl Blocks {
+            fn of(found: &[(&str, &'static str)]) -> Self {
+                Self { $($block: block(found, $name),)* }
+            }
+
+            /// The names that the code knows.
+            #[cfg(test)]
+            fn names() -> Vec<&'static str> {
+                vec![$($name),*]
+            }
+        }
+    };
+}
+
+blocks! {
+    /// What in a prompt is to be followed and what is information.
+    guide = "guide",
+    who = "who",
+    person = "who.person",
+    manners = "manners",
+    markers_pins = "markers.pins",
+    markers_mail = "markers.mail",
+    markers_inbox = "markers.inbox",
+    markers_talk = "markers.talk",
+    markers_once = "markers.once",
+    place = "where",
+    place_at = "where.at",
+    things = "where.things",
+    nobody = "where.nobody",
+    near = "where.near",
+    time = "where.time",
+    nearest = "board.nearest",
+    read = "read",
+    read_empty = "read.empty",
+    read_new = "read.new",
+    read_ask = "read.ask",
+    mail_none = "mail.none",
+    mail_ask = "mail.ask",
+    mail_more = "mail.more",
+    talk = "talk",
+    talk_about = "talk.about",
+    talk_earlier = "talk.earlier",
+    talk_begin = "talk.begin",
+    talk_turn = "talk.turn",
+    talk_last = "talk.last",
+    talk_person = "talk.person",
+    compaction_system = "compaction.system",
+    compaction = "compaction",
+    compaction_again = "compaction.again",
+    work = "work",
+    work_files = "work.files",
+    work_no_tools = "work.no_tools",
+    work_spawn = "work.spawn",
+    work_parent = "work.parent",
+    work_markers = "work.markers",
+    work_finish = "work.finish",
+    here = "work.here",
+    folders = "work.folders",
+    people = "work.people",
+    alone = "work.alone",
+    task = "task",
+}
+
+/// The blocks of all files.
+pub(super) static TEXTS: LazyLock<Blocks> = LazyLock::new(|| Blocks::of(&found()));
+
+/// Every block of every file, by name. What stands above the first is for whoever reads the file.
+fn found() -> Vec<(&'static str, &'static str)> {
+    let mut found = Vec::new();
+    for file in FILES {
+        for piece in file.split("\n<!-- ").skip(1) {
+            if let Some((name, text)) = piece.split_once(NAME.1) {
+                found.push((name, text.trim_matches('\n')));
+            }
+        }
+    }
+    found
+}
+
+fn block(found: &[(&str, &'static str)], name: &str) -> &'static str {
+    // A block that is missing is found by the test below, not by whoever runs the program.
+    found.iter().find(|(of, _)| *of == name).map_or("", |(_, text)| text)
+}
+
+/// Appends a block with its places filled. A place without a value stays as it is.
+pub(super) fn push(out: &mut String, block: &str, values: &[(&str, &str)]) {
+    let mut rest = block;
+    while let Some((before, after)) = rest.split_once('{') {
+        out.push_str(before);
+        let value = after.split_once('}').and_then(|(place, behind)| {
+            let (_, value) = values.iter().find(|(name, _)| *name == place)?;
+            Some((*value, behind))
+        });
+        rest = match value {
+            Some((value, behind)) => {
+                out.push_str(value);
+                behind
+            }
+            None => {
+                out.push('{');
+                after
+            }
+        };
+    }
+    out.push_str(rest);
+}
+
+/// A block with its places filled.
+pub(super) fn filled(block: &str, values: &[(&str, &str)]) -> String {
+    let mut text = String::with_capacity(block.len() + values.iter().map(|(_, value)| value.len()).sum::<usize>());
+    push(&mut text, block, values);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_block_that_the_code_names_is_there_once_and_every_other_is_a_mistake() {
+        let found = found();
+        let mut names: Vec<&str> = found.iter().map(|(name, _)| *name).collect();
+        let mut known = Blocks::names();
+        names.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(names, known);
+        for (name, text) in found {
+            assert!(!text.trim().is_empty(), "{name} says nothing");
+            assert!(!text.contains(NAME.0) && !text.contains('\r'), "{name}");
+        }
+    }
+
+    #[test]
+    fn places_are_filled_in_one_pass() {
+        assert_eq!(filled("{a} and {b}, {c}", &[("a", "{b}"), ("b", "x{a}")]), "{b} and x{a}, {c}");
+        assert_eq!(filled("{ no {a", &[("a", "x")]), "{ no {a");
+    }
+}
