@@ -8,8 +8,8 @@ use std::path::Path;
 use bevy::ecs::prelude::*;
 
 use crate::base::text::{one_line, truncate};
-use crate::base::{ActivationKey, Problem, Seq};
-use crate::kernel::session::{SessionHead, dropped};
+use crate::base::{Problem, Seq};
+use crate::kernel::session::{SessionHead, continued, dropped, path};
 use crate::kernel::{Kernel, WorkDropped};
 use crate::schedule::Door;
 use crate::workspace::vfs::records::{RecordHead, change_record, is_unfinished, record_number};
@@ -40,7 +40,9 @@ impl Before {
 
 /// The first number for records that no session's file bears: a record that queues work names its file.
 pub(super) fn first_seq(after: Seq, records: &[RecordHead]) -> Seq {
-    let last = records.iter().filter_map(|record| record_number(&record.path)).max().unwrap_or(0);
+    let named = records.iter().filter_map(|record| record_number(&record.path));
+    let held = records.iter().filter_map(|record| Some(SessionHead::read(&record.head)?.key()?.0));
+    let last = named.chain(held).max().unwrap_or(0);
     Seq(after.0.max(last).saturating_add(1))
 }
 
@@ -55,11 +57,16 @@ pub(super) fn drop_unknown(
     let mut problems = Vec::new();
     for record in records {
         let Some(head) = SessionHead::read(&record.head).filter(|head| is_unfinished(&head.status)) else { continue };
-        let Some(activation) = record_number(&record.path).map(ActivationKey) else { continue };
+        let Some(activation) = head.key() else { continue };
         // Work of another scene goes on when that is opened again.
         let is_elsewhere = !head.scene.is_empty() && head.scene != scene;
         let kernel = world.resource::<Kernel>();
         let is_known = kernel.activation(activation).is_some() || kernel.finished().any(|one| one.key == activation);
+        if let Some(place) = kernel.activation(activation).map(path).filter(|place| *place != record.path) {
+            // An older version gave it a file of its own; it goes on in that of its thread.
+            change(workspace, record, |text| continued(text, &place));
+            continue;
+        }
         if is_elsewhere || is_known {
             continue;
         }
@@ -70,14 +77,18 @@ pub(super) fn drop_unknown(
         let what =
             format!("unfinished work is dropped: {} at “{task}” ({}{since}); {why}", head.agent, head.activation);
         let remedy = format!("give the task again; what was done of it stands in {}", record.path);
-        if let Err(error) = change_record(workspace, &record.path, |text| dropped(text, why)) {
-            tracing::warn!("{} still says that its work goes on: {error}", record.path);
-        }
+        change(workspace, record, |text| dropped(text, why));
         let told = WorkDropped { agent: head.agent.as_str().into(), what: what.clone(), remedy: remedy.clone() };
         world.resource_mut::<Door<WorkDropped>>().push(told);
         problems.push(Problem::warning(record.path.clone(), what, remedy));
     }
     problems
+}
+
+fn change(workspace: &Path, record: &RecordHead, change: impl FnOnce(&str) -> String) {
+    if let Err(error) = change_record(workspace, &record.path, change) {
+        tracing::warn!("{} still says that its work goes on: {error}", record.path);
+    }
 }
 
 #[cfg(test)]
@@ -90,6 +101,11 @@ mod tests {
         let records = [record("sessions/ada.act-40.session.yaml"), record("sessions/ben.act-7.session.yaml")];
         assert_eq!(first_seq(Seq(3), &records), Seq(41));
         assert_eq!(first_seq(Seq(90), &records), Seq(91));
+        let woken = RecordHead {
+            head: "activation: act-99\nagent: ada\nstatus: completed\n".into(),
+            ..record("sessions/ada.act-40.session.yaml")
+        };
+        assert_eq!(first_seq(Seq(90), &[woken]), Seq(100), "later work of a thread has no file of its own");
         assert_eq!(first_seq(Seq(0), &[]), Seq(1));
     }
 }

@@ -63,6 +63,15 @@ pub enum Touch {
         /// Whether a file with another text is there already.
         is_taken: bool,
     },
+    /// An agent that is there is started.
+    Start {
+        /// Its file.
+        path: WorkspacePath,
+        /// Its id.
+        id: Id,
+        /// What it may do by itself.
+        authority: Box<Authority>,
+    },
     /// The agent that started this one is told something.
     Signal,
     /// Something that is no path of the workspace, and why.
@@ -158,6 +167,21 @@ impl Act {
         Self { tool: tool.to_owned(), touches }
     }
 
+    /// The start of an agent that is there, by its id. Its file stays as it is.
+    pub fn of_start(tool: &str, id: &str, there: &dyn Surroundings, names: &ToolNames) -> Self {
+        let touch = match there.profile(id) {
+            None => Touch::Forbidden,
+            Some((path, profile)) => match place(path) {
+                Err(no_path) => no_path,
+                Ok(path) => {
+                    let authority = Box::new(Authority::of(path.as_str(), profile, names).0);
+                    Touch::Start { path, id: id.into(), authority }
+                }
+            },
+        };
+        Self { tool: tool.to_owned(), touches: vec![touch] }
+    }
+
     /// A word to the agent that started this one.
     pub fn of_signal(tool: &str) -> Self {
         Self { tool: tool.to_owned(), touches: vec![Touch::Signal] }
@@ -172,7 +196,9 @@ fn place(given: &str) -> Result<WorkspacePath, Touch> {
 fn touches(operation: &FileOperation, judge: &Judge<'_>) -> Result<Vec<Touch>, Touch> {
     let there = judge.there;
     let (touch, change) = match operation {
-        FileOperation::Read { path } => (vec![Touch::Read { path: place(path)? }], None),
+        FileOperation::Read { path } | FileOperation::ReadLines { path, .. } => {
+            (vec![Touch::Read { path: place(path)? }], None)
+        }
         FileOperation::List { .. } | FileOperation::Search { .. } => (vec![Touch::Look], None),
         FileOperation::Write { path, content } => {
             let path = place(path)?;
@@ -187,6 +213,13 @@ fn touches(operation: &FileOperation, judge: &Judge<'_>) -> Result<Vec<Touch>, T
                 Some(text.replacen(old.as_str(), new, 1))
             });
             // Replacing a passage tells whether it stands there.
+            (vec![Touch::Read { path: path.clone() }, Touch::Write { path }], change)
+        }
+        FileOperation::Append { path, .. } => {
+            let path = place(path)?;
+            // What stands there may be newer than what is known, and what comes behind it says what it means.
+            let change = judge.profile(&path, None, |_| None);
+            // How long it is now tells how long it was.
             (vec![Touch::Read { path: path.clone() }, Touch::Write { path }], change)
         }
         FileOperation::Delete { path } => (vec![Touch::Delete { path: place(path)? }], None),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::act::{Act, ProfileChange, Touch};
-use super::authority::Excess;
+use super::authority::{Authority, Excess};
 use super::bounds::Bounds;
 use super::globs;
 use super::paths;
@@ -136,6 +136,11 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
                 findings.add(Verdict::Deny, why);
             }
         }
+        Touch::Start { path, id, authority } => {
+            class(ActClass::Spawn, &format!("starting {}", shown(path)));
+            judge_place(path, "starting", policy, findings);
+            judge_start(id, authority, bounds, findings);
+        }
         Touch::Signal => class(ActClass::Signal, "telling its starter"),
         Touch::Profile(change) => {
             class(ActClass::ProfileWrite, &format!("changing what the agent {:?} is", change.id));
@@ -146,6 +151,20 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
         }
         Touch::NoPath { why } => findings.add(Verdict::Deny, why.clone()),
         Touch::Forbidden => findings.add(Verdict::Deny, "this is not for tools".to_owned()),
+    }
+}
+
+/// Whoever is started does no more than those who start it, whatever its file says. What it is told in its prompts,
+/// and what it reaches beside the tools, is its own.
+fn judge_start(id: &str, authority: &Authority, bounds: &Bounds, findings: &mut Findings) {
+    let Err(excess) = bounds.allows(authority) else { return };
+    let is_bounded = |excess: &Excess| match excess {
+        Excess::Tool(_) | Excess::Reads(_) | Excess::Writes(_) | Excess::Safety(_) => true,
+        Excess::McpServer(_) | Excess::Command(_) | Excess::SeesWorkspace | Excess::SeesUser => false,
+    };
+    let excess: Vec<Excess> = excess.into_iter().filter(|excess| !is_bounded(excess)).collect();
+    if !excess.is_empty() {
+        findings.add(Verdict::Ask, format!("{} has what its starter has not: {}", shown_text(id), listed(&excess)));
     }
 }
 

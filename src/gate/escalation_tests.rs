@@ -317,6 +317,7 @@ fn places_from_which_power_comes_are_not_written_unasked() {
     ] {
         for operation in [
             write(path, "x"),
+            FileOperation::Append { path: path.into(), text: "x".into() },
             FileOperation::Delete { path: path.into() },
             FileOperation::Rename { from: "artifacts/a".into(), to: path.into() },
             FileOperation::Rename { from: path.into(), to: "artifacts/a".into() },
@@ -324,6 +325,35 @@ fn places_from_which_power_comes_are_not_written_unasked() {
             let act = Act::of_files("vfs_write", &operation, &files(), &names());
             assert_ne!(decide(&act, &free, &GatePolicy::default()), Decision::Allow, "{operation:?}");
         }
+    }
+}
+
+#[test]
+fn an_agent_that_is_there_may_be_started_by_whoever_may_start_and_knows_no_less() {
+    let start = |id: &str, front: &str| {
+        decide(&Act::of_start("spawn_agent", id, &files(), &names()), &one(front), &GatePolicy::default())
+    };
+    for front in ["name: x", "tools: [spawn_agent]\nwrites: []", "mcp_servers: [git]"] {
+        assert_eq!(start("meek", front), Decision::Allow, "{front}");
+        assert_eq!(start("sly", front), Decision::Allow, "{front}: it does no more than its starter");
+    }
+    assert_eq!(start("boss", "mcp_servers: [git]"), Decision::Allow);
+    assert!(matches!(start("boss", "name: x"), Decision::Ask { why } if why.contains("the MCP server")));
+    assert!(matches!(start("meek", "tools: [vfs_read]"), Decision::Deny { .. }));
+    assert!(matches!(start("nobody", "name: x"), Decision::Deny { .. }));
+    assert!(matches!(start("meek", "safety_mode: safe"), Decision::Ask { .. }));
+    let blind = start("boss", "share_workspace_info: false\nmcp_servers: [git]");
+    assert!(matches!(&blind, Decision::Ask { why } if why.contains("boards")), "{blind:?}");
+}
+
+#[test]
+fn nothing_is_put_behind_what_says_what_an_agent_may_do() {
+    let free = one("name: x");
+    for path in ["agents/new.md", "agents/boss.md", "./agents/boss.md", "agents/Boss.MD"] {
+        let operation = FileOperation::Append { path: path.into(), text: "---\ntools: [vfs_read]\n---\n".into() };
+        let decision =
+            decide(&Act::of_files("vfs_edit", &operation, &files(), &names()), &free, &GatePolicy::default());
+        assert!(matches!(&decision, Decision::Deny { why } if why.contains("write its whole text")), "{decision:?}");
     }
 }
 

@@ -24,6 +24,8 @@ fn operations(path: &str) -> Vec<FileOperation> {
     let path = || path.to_owned();
     vec![
         FileOperation::Read { path: path() },
+        FileOperation::ReadLines { path: path(), from_line: 1, lines: None },
+        FileOperation::Append { path: path(), text: "You may do everything.".into() },
         FileOperation::Write { path: path(), content: "---\nname: Jos\u{e9}\n---\nYou may do everything.".into() },
         FileOperation::Edit { path: path(), old: "safety_mode: safe\n".into(), new: String::new() },
         FileOperation::Delete { path: path() },

@@ -46,7 +46,29 @@ pub fn failure(error: &ProviderError, place: Place<'_>, tries: u32, keys: &Keys)
         ErrorCause::Status { status, .. } => Some(status),
         _ => None,
     };
-    ModelFailure { retry_after_secs, status, ..ModelFailure::new(kind, what, remedy(error, kind, place)) }
+    let is_too_long = kind == FailureKind::Rejected && names_length(error);
+    ModelFailure { retry_after_secs, status, is_too_long, ..ModelFailure::new(kind, what, remedy(error, kind, place)) }
+}
+
+/// Whether a server says that the question is longer than its model takes: in words of its own each.
+fn names_length(error: &ProviderError) -> bool {
+    const WORDS: [&str; 10] = [
+        "context_length_exceeded",
+        "maximum context length",
+        "context length exceeded",
+        "available context size",
+        "exceeds the context",
+        "context window",
+        "prompt is too long",
+        "input is too long",
+        "maximum number of tokens",
+        "too many tokens",
+    ];
+    let is_refusal = matches!(error.cause, ErrorCause::Status { status: 400 | 413 | 422, .. });
+    let detail = error.detail.to_lowercase();
+    let is_named = matches!(error.cause, ErrorCause::Status { status: 413, .. })
+        || WORDS.iter().any(|words| detail.contains(words));
+    is_refusal && is_named
 }
 
 fn what(error: &ProviderError, place: Place<'_>) -> (FailureKind, String) {
@@ -136,6 +158,11 @@ fn remedy(error: &ProviderError, kind: FailureKind, place: Place<'_>) -> String 
         (FailureKind::Rejected, ErrorCause::Status { status: 300..400, .. }) => {
             format!("set gateway.base_urls.{provider} to where it redirects to; redirects are not followed with a key")
         }
+        (FailureKind::Rejected, _) if names_length(error) => format!(
+            "give the task in smaller parts, or lower kernel.session_chars_at_most, or say how much {:?} takes under \
+             gateway.context_tokens",
+            place.model
+        ),
         (FailureKind::Rejected, _) => format!("check the model {:?} and its limits for {provider}", place.model),
         (FailureKind::Unavailable, ErrorCause::Connect) => {
             format!("check the network and gateway.base_urls.{provider}, and that the server runs")
@@ -215,6 +242,29 @@ mod tests {
         assert_eq!(failure(&error, PLACE, 1, &Keys::default()).kind, FailureKind::Unauthorised);
         let other = ProviderError::new(ErrorCause::Status { status: 400, retry_after_secs: None }, "no such parameter");
         assert_eq!(failure(&other, PLACE, 1, &Keys::default()).kind, FailureKind::Rejected);
+    }
+
+    #[test]
+    fn a_question_that_is_too_long_is_known_by_the_words_of_each_vendor() {
+        let said = |status, body: &str| {
+            let error = ProviderError::new(ErrorCause::Status { status, retry_after_secs: None }, body);
+            failure(&error, PLACE, 1, &Keys::default())
+        };
+        for body in [
+            "This model's maximum context length is 8192 tokens. However, your messages resulted in 10000 tokens.",
+            r#"{"error":{"code":"context_length_exceeded"}}"#,
+            "prompt is too long: 210000 tokens > 200000 maximum",
+            "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+            "the request exceeds the available context size (4096 tokens). try increasing the context size",
+        ] {
+            let failure = said(400, body);
+            assert!(failure.is_too_long && failure.kind == FailureKind::Rejected, "{body}");
+            assert!(failure.remedy.contains("kernel.session_chars_at_most"), "{}", failure.remedy);
+        }
+        assert!(said(413, "").is_too_long);
+        for (status, body) in [(400, "no such parameter"), (429, "too many tokens a minute"), (500, "context window")] {
+            assert!(!said(status, body).is_too_long, "{status} {body}");
+        }
     }
 
     #[test]

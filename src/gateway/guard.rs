@@ -352,8 +352,9 @@ fn completion(
         return Err(ProviderError::new(ErrorCause::Garbage, "tool calls were announced and none could be read"));
     }
     let finish = match reason {
-        _ if !tool_calls.is_empty() => Finish::ToolCalls,
+        // Of the calls of a reply that was cut off, the last may be half a one.
         Some(StopReason::MaxTokens(_)) => Finish::Length,
+        _ if !tool_calls.is_empty() => Finish::ToolCalls,
         Some(StopReason::ContentFilter(_)) => Finish::Filtered,
         _ => Finish::Stop,
     };

@@ -44,6 +44,7 @@ pub mod trial;
 mod turns;
 pub mod vendor;
 mod watching;
+mod windows;
 pub mod worker;
 
 use std::sync::Arc;

@@ -139,7 +139,7 @@ fn listed(provider: &str, model: &str) -> Option<Price> {
 }
 
 /// Whether what follows a name is a version of it, and not another model's name: `-2024-08-06`, `-latest`.
-fn is_version(rest: &str) -> bool {
+pub(super) fn is_version(rest: &str) -> bool {
     let Some(words) = rest.strip_prefix(['-', '@']) else { return rest.is_empty() };
     words.split('-').all(|word| matches!(word, "latest" | "preview") || word.bytes().all(|byte| byte.is_ascii_digit()))
 }

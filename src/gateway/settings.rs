@@ -32,6 +32,9 @@ pub struct GatewaySettings {
     /// Where vendors are asked, by name, unless `*_BASE_URL` says otherwise; the vendor's own place where absent. An
     /// address beyond this computer must be allowed by the person.
     pub base_urls: BTreeMap<String, String>,
+    /// Tokens that a model takes and gives at once, by `provider:model`, or `provider:*` for all of a provider's; as
+    /// listed where absent.
+    pub context_tokens: BTreeMap<String, u32>,
     /// Questions under way at each provider at once.
     pub max_concurrent: u32,
     /// Seconds until there must be a connection.
@@ -57,6 +60,7 @@ impl Default for GatewaySettings {
             model: None,
             models: BTreeMap::new(),
             base_urls: BTreeMap::new(),
+            context_tokens: BTreeMap::new(),
             max_concurrent: 4,
             connect_timeout_secs: 10.0,
             stall_timeout_secs: 60.0,

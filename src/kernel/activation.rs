@@ -1,9 +1,10 @@
 //! One piece of work for one agent, from the queue to its end: plain data.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use super::session::{MessageNote, ReplyNote};
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
 use crate::gate::Authority;
@@ -35,6 +36,16 @@ pub struct Call {
     /// The record of it, once it was begun.
     #[serde(default)]
     pub record: Option<Seq>,
+    /// Whether a file is another since it was carried out.
+    #[serde(default)]
+    pub has_changed: bool,
+}
+
+impl Call {
+    /// A call whose turn has not come.
+    pub(super) fn new(call: ToolCall) -> Self {
+        Self { call, progress: CallProgress::Pending, is_allowed: false, record: None, has_changed: false }
+    }
 }
 
 /// How far a tool call is.
@@ -87,9 +98,19 @@ pub(super) fn call_hash(call: &ToolCall) -> u64 {
     content_hash(format!("{}\n{}", call.name, call.arguments).as_bytes())
 }
 
-/// A call and what came of it.
-pub(super) fn outcome_hash(call: &ToolCall, answer: &str) -> u64 {
-    content_hash(format!("{}\n{}\n{answer}", call.name, call.arguments).as_bytes())
+/// So often one call may come to the same in a session and still be news, in turn with other results: a file that goes
+/// back and forth is no work.
+const SAME_RESULTS_AT_MOST: u32 = 3;
+
+/// What a call has come to in a session, and how often.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CallOutcome {
+    /// The call, by hash.
+    call: u64,
+    /// What it came to, by hash.
+    answer: u64,
+    /// How often it came to that.
+    times: u32,
 }
 
 /// A piece of work that waits or goes on.
@@ -137,8 +158,27 @@ pub struct Activation {
     /// Whether a person held its agent back when work was last given out.
     #[serde(default)]
     pub is_held: bool,
-    /// The calls that it has made with what came of them, by hash: to get the same again is no progress.
-    pub made: BTreeSet<u64>,
+    /// What its calls came to, the newest last: to get the same again and again is no progress.
+    #[serde(default)]
+    pub outcomes: Vec<CallOutcome>,
+    /// How many of its replies were cut off at their limit, one after another.
+    #[serde(default)]
+    pub cuts: u32,
+    /// What it said in them, for the last one to go on with.
+    #[serde(default)]
+    pub unfinished: String,
+    /// Characters of its session that are sent, where its model refused more.
+    #[serde(default)]
+    pub session_chars_at_most: Option<usize>,
+    /// Characters of its session that might be sent with its last question; 0 before the first.
+    #[serde(default)]
+    pub sent_chars_at_most: usize,
+    /// What was booked for it when its model answered last, in millionths of a dollar and in tokens without a price.
+    #[serde(default)]
+    pub booked: (u64, u64),
+    /// How often its model refused a question for its length, one after another.
+    #[serde(default)]
+    pub refused_lengths: u32,
     /// What agents that it started told it and it has not been asked about.
     pub mail: VecDeque<String>,
     /// Whether it told the agent that started it anything.
@@ -174,6 +214,19 @@ pub struct CapHold {
 }
 
 impl Activation {
+    /// Notes what a call came to; whether that is progress: another result than the last time, or a file that changed
+    /// by it, unless that was so again and again.
+    pub(super) fn note_outcome(&mut self, call: &Call, answer: &str) -> bool {
+        let (call_hash, answer_hash) = (call_hash(&call.call), content_hash(answer.as_bytes()));
+        let last = self.outcomes.iter().rfind(|one| one.call == call_hash).map(|one| one.answer);
+        let known = self.outcomes.iter().position(|one| (one.call, one.answer) == (call_hash, answer_hash));
+        let before = known.map_or(0, |at| self.outcomes.remove(at).times);
+        let times = before.saturating_add(1);
+        self.outcomes.push(CallOutcome { call: call_hash, answer: answer_hash, times });
+        let is_news = before == 0 || call.has_changed || last != Some(answer_hash);
+        is_news && times <= SAME_RESULTS_AT_MOST
+    }
+
     /// The tool call that is next or under way.
     pub fn current_call(&self) -> Option<(usize, &Call)> {
         let Phase::Calling { calls } = &self.phase else { return None };
@@ -255,6 +308,15 @@ pub struct Thread {
     pub live: Option<ActivationKey>,
     /// The session so far, while nothing waits or goes on.
     pub messages: Vec<PromptMessage>,
+    /// What is known of the session's messages beside their words, in the same order.
+    #[serde(default)]
+    pub notes: Vec<MessageNote>,
+    /// What the model took for what it said last, until that is among the messages.
+    #[serde(default)]
+    pub unnoted: Option<ReplyNote>,
+    /// The pieces of work of it that are over, the oldest first.
+    #[serde(default)]
+    pub earlier: Vec<ActivationKey>,
     /// What those who started it may do: it may never do more.
     pub starters: Vec<Authority>,
     /// Whether a person stopped it: nothing that agents say wakes it again.

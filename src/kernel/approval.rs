@@ -155,7 +155,7 @@ mod tests {
         kernel.ready(ActivationKey(key), ActivityId(1));
         kernel.step(2, &settings, |_| false);
         let call = ToolCall::new("c", "vfs_write", json!({ "path": "artifacts/a.md" }));
-        let reply = WorkReply { text: String::new(), tool_calls: vec![call], was_cut: false };
+        let reply = WorkReply { tool_calls: vec![call], ..WorkReply::default() };
         kernel.replied(ActivationKey(key), 1, reply, &settings);
         kernel.step(3, &settings, |_| false);
     }

@@ -10,6 +10,7 @@ use bevy::ecs::prelude::Resource;
 use serde::{Deserialize, Serialize};
 
 use super::activation::{Activation, CapWait, Ending, Finished, Origin, Phase, Report, Thread};
+use super::session::{MessageNote, ReplyNote};
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
 use crate::mind::{CapScope, PromptMessage, Role, task_words};
@@ -83,6 +84,13 @@ pub enum NoReply {
         /// For caps by the hour: how long.
         wait: Option<CapWait>,
         /// Which, by what, and what lifts it.
+        why: String,
+    },
+    /// The question is longer than the model takes.
+    TooLong {
+        /// Characters of the session that were sent.
+        sent_chars: usize,
+        /// In words, and what to do.
         why: String,
     },
     /// The same may work later.
@@ -220,6 +228,9 @@ impl Kernel {
             children: 0,
             live: Some(work.key),
             messages: Vec::new(),
+            notes: Vec::new(),
+            unnoted: None,
+            earlier: Vec::new(),
             starters: Vec::new(),
             is_stopped: false,
             report: None,
@@ -260,7 +271,13 @@ impl Kernel {
             not_before: 0,
             cap_hold: None,
             is_held: false,
-            made: BTreeSet::new(),
+            outcomes: Vec::new(),
+            cuts: 0,
+            unfinished: String::new(),
+            session_chars_at_most: None,
+            sent_chars_at_most: 0,
+            booked: (0, 0),
+            refused_lengths: 0,
             mail: VecDeque::new(),
             has_signalled: false,
             told: String::new(),
@@ -325,6 +342,7 @@ impl Kernel {
         let root = self.threads.get(&activation.thread).map_or(key, |thread| thread.root);
         if let Some(thread) = self.threads.get_mut(&activation.thread) {
             thread.live = None;
+            thread.earlier.push(key);
             thread.messages = activation.messages.clone();
             thread.is_stopped = matches!(ending, Ending::Aborted { by_person: true, .. });
             let words = ending.report_words().filter(|_| thread.parent.is_some() && !activation.has_signalled);
@@ -345,6 +363,31 @@ impl Kernel {
             self.threads.values().filter(|thread| thread.live.is_some()).map(|thread| thread.root).collect();
         self.threads.retain(|_, thread| busy.contains(&thread.root));
         self.asked.retain(|root, _| busy.contains(root));
+    }
+
+    /// Notes when messages came that came since the last look, and what the model took for its own.
+    pub fn note_messages(&mut self, now: u64) {
+        for thread in self.threads.values_mut() {
+            let live = thread.live.and_then(|live| self.activations.get(&live));
+            let messages = live.map_or(&thread.messages, |one| &one.messages);
+            for message in messages.iter().skip(thread.notes.len()) {
+                let reply = if message.role == Role::Assistant { thread.unnoted.take() } else { None };
+                thread.notes.push(MessageNote { tick: now, reply });
+            }
+        }
+    }
+
+    /// Notes what a model took for its answer to a piece of work. `booked` is all that was booked for that so far.
+    pub(super) fn note_reply(&mut self, key: ActivationKey, reply: ReplyNote, booked: (u64, u64)) {
+        let Some(activation) = self.activations.get_mut(&key) else { return };
+        let before = std::mem::replace(&mut activation.booked, booked);
+        let Some(thread) = self.threads.get_mut(&activation.thread) else { return };
+        let reply = ReplyNote {
+            cost_micro_usd: booked.0.saturating_sub(before.0),
+            unpriced_tokens: booked.1.saturating_sub(before.1),
+            ..reply
+        };
+        thread.unnoted = Some(thread.unnoted.take().map_or(reply.clone(), |earlier| earlier.plus(&reply)));
     }
 
     /// The sessions that are to be written down now; they count as written down. The first time at once, then

@@ -17,12 +17,15 @@ pub mod guards;
 #[cfg(test)]
 mod model_tests;
 mod office;
+pub mod overview;
 pub mod places;
 mod recording;
 mod saved;
 pub mod session;
 pub mod settings;
 mod starting;
+#[cfg(test)]
+mod step_tests;
 pub mod steps;
 #[cfg(test)]
 mod tests;
@@ -35,6 +38,7 @@ pub use approval::{Approval, ApprovalId, Hold};
 pub use command::{KernelCommand, WorkDropped};
 pub use core::{Effect, Kernel, NewWork, NoReply};
 pub use guards::{Refusal, Reported, Signalled};
+pub use overview::{UnfinishedPiece, UnfinishedRun};
 pub use recording::sessions_at_rest;
 pub use settings::KernelSettings;
 

@@ -182,7 +182,7 @@ impl World {
                         ToolCall::new(format!("c{call}"), "vfs_write", arguments)
                     })
                     .collect();
-                let reply = WorkReply { text: format!("turn {said}"), tool_calls, was_cut: false };
+                let reply = WorkReply { text: format!("turn {said}"), tool_calls, ..WorkReply::default() };
                 self.is.kernel.replied(key, turn, reply, &self.settings);
             }
             Act::Fail(at, kind) => {

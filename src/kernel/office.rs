@@ -11,15 +11,15 @@ use super::activation::{Activation, Thread, order_key};
 use super::core::{Effect, Kernel};
 use super::session;
 use super::settings::KernelSettings;
-use super::starting::refused_spawn;
+use super::starting::{Child, refused_spawn};
 use super::working::Outbox;
 use crate::agent::{Agent, Profiles, Roster};
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, Author, Id, Seq};
 use crate::element::Privacy;
 use crate::gate::{Authority, Bounds, Decision, GatePolicy, Room, decide};
-use crate::gateway::Questions;
-use crate::mind::{ToolCall, WorkDue, WorkOver};
+use crate::gateway::{GatewaySettings, Questions};
+use crate::mind::{SessionRoom, ToolCall, WorkDue, WorkOver};
 use crate::schedule::SimClock;
 use crate::simulation::{Explain, Position, Summons, SummonsWithdrawn, ThinkDone};
 use crate::store::{EventDraft, EventKind, EventLog};
@@ -38,6 +38,7 @@ pub(super) type CallAt = (ActivationKey, u32, usize);
 pub(super) struct Office<'w, 's> {
     pub(super) clock: Res<'w, SimClock>,
     pub(super) settings: Res<'w, KernelSettings>,
+    gateway: Res<'w, GatewaySettings>,
     pub(super) policy: Res<'w, GatePolicy>,
     pub(super) roster: Res<'w, Roster>,
     pub(super) profiles: Res<'w, Profiles>,
@@ -99,8 +100,13 @@ impl Office<'_, '_> {
         self.bounds(&activation.profile, kernel.thread(activation.thread))
     }
 
+    /// What there is, for the gate to judge by.
+    pub(super) fn surroundings(&self) -> Room<'_> {
+        Room { files: &self.files, profiles: &self.profiles }
+    }
+
     /// Does what the kernel says.
-    pub(super) fn carry_out(&mut self, kernel: &mut Kernel, effect: Effect) {
+    pub(super) fn carry_out(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, effect: Effect) {
         match effect {
             Effect::Summon { activation } => {
                 let Some(one) = kernel.activation(activation) else { return };
@@ -109,7 +115,7 @@ impl Office<'_, '_> {
                 }
             }
             Effect::Ask { activation, turn } => self.ask(kernel, activation, turn),
-            Effect::Perform { activation, turn, index } => self.perform(kernel, (activation, turn, index)),
+            Effect::Perform { activation, turn, index } => self.perform(kernel, outbox, (activation, turn, index)),
             Effect::Warn { activation, what } => {
                 if let Some(one) = kernel.activation(activation).cloned() {
                     self.record(EventKind::Warning, &one, one.cause, json!({ "what": what }));
@@ -123,12 +129,20 @@ impl Office<'_, '_> {
         let Some(one) = kernel.activation(key) else { return };
         let (Some(agent), Some(activity)) = (one.agent_key, one.activity) else { return };
         let bounds = self.bounds_of(kernel, one);
+        let wanted = self.profiles.get(&one.profile).and_then(|profile| profile.model.as_deref());
+        let most = self.settings.session_chars_at_most;
+        let room = SessionRoom {
+            chars_at_most: one.session_chars_at_most.map_or(most, |shorter| shorter.min(most)),
+            window_tokens: self.gateway.window_tokens(self.questions.stand_in(), wanted),
+            place: session::path(one),
+        };
         self.due.write(WorkDue {
             activation: key,
             turn,
             agent,
             activity,
-            messages: session::fitted(&one.messages, self.settings.session_chars_at_most),
+            messages: one.messages.clone(),
+            room,
             tools: tools::declarations(&bounds),
             cause: one.cause,
         });
@@ -150,15 +164,15 @@ impl Office<'_, '_> {
     }
 
     /// Carries out a tool call, or says why not.
-    fn perform(&mut self, kernel: &mut Kernel, at: CallAt) {
+    fn perform(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, at: CallAt) {
         let (key, turn, index) = at;
         let Some(call) = kernel.running_call(key, turn, index).cloned() else { return };
         let Some(one) = kernel.activation(key).cloned() else { return };
         let bounds = self.bounds_of(kernel, &one);
-        let plan = tools::parse(&call.call, &bounds);
+        let (plan, agent) = self.with_agent(&one, tools::parse(&call.call, &bounds));
         let doing = plan.as_ref().ok().map(ToolPlan::doing);
         let decision = plan.as_ref().ok().map(|plan| {
-            let act = plan.act(&Room { files: &self.files, profiles: &self.profiles });
+            let act = plan.act(&self.surroundings());
             decide(&act, &bounds, &self.policy)
         });
         let record = call.record.unwrap_or_else(|| {
@@ -209,10 +223,33 @@ impl Office<'_, '_> {
                     }
                 }
             }
+            Work::Start { name, task } => {
+                // Its name is its profile's now.
+                let path = self.profiles.path(&name).unwrap_or_default().to_owned();
+                let child = Child { path: &path, agent, profile: name.as_str().into(), task: &task, is_new: false };
+                let text = self.spawn(kernel, outbox, &one, child, bounds, record);
+                let is_done = !text.starts_with("Error");
+                self.answer(kernel, at, &call.call, record, text, is_done);
+            }
             Work::Signal { message } => {
                 let text = self.signal(kernel, &one, &message, record);
                 let is_done = !text.starts_with("Error");
                 self.answer(kernel, at, &call.call, record, text, is_done);
+            }
+        }
+    }
+
+    /// A plan in which an agent that is to be started is named by its profile, and the agent's own id. The error is
+    /// the result for the model.
+    fn with_agent(&self, one: &Activation, plan: Result<ToolPlan, String>) -> (Result<ToolPlan, String>, Id) {
+        let Ok(ToolPlan { tool, work: Work::Start { name, task } }) = plan else { return (plan, one.agent.clone()) };
+        match self.startable(one, &name) {
+            None => (Err(self.no_such_agent(one, &name)), one.agent.clone()),
+            Some((agent, _)) if agent == one.agent => {
+                (Err(words::spawned(&name, &words::Spawned::Itself)), one.agent.clone())
+            }
+            Some((agent, profile)) => {
+                (Ok(ToolPlan { tool, work: Work::Start { name: profile.to_string(), task } }), agent)
             }
         }
     }
@@ -262,9 +299,16 @@ impl Office<'_, '_> {
         let Some(one) = kernel.activation(key).cloned() else { return };
         let bounds = self.bounds_of(kernel, &one);
         let cause = call.record.unwrap_or(one.cause);
+        if matches!(result, Ok(FileAnswer::Changed { .. })) {
+            kernel.note_change(at);
+        }
         let text = match tools::parse(&call.call, &bounds) {
             Ok(ToolPlan { work: Work::Spawn { path, content, task }, .. }) => match result {
-                Ok(_) => self.spawn(kernel, outbox, &one, (&path, &content, &task), bounds, cause),
+                Ok(_) => {
+                    let agent = self.child_of(&path, &content);
+                    let child = Child { path: &path, profile: agent.clone(), agent, task: &task, is_new: true };
+                    self.spawn(kernel, outbox, &one, child, bounds, cause)
+                }
                 Err(failure) => words::spawned(&path, &words::Spawned::NotWritten(failure.clone())),
             },
             Ok(plan) => words::files(&plan, result) + &words::kept_out(kept_out),

@@ -1,66 +1,75 @@
-//! The session of a piece of work: as much of it as is sent to a model, and the file that a person reads.
+//! The session of a piece of work as a file that a person reads.
 
-use std::collections::VecDeque;
+use std::time::{Duration, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
 use super::activation::{Activation, Ending, Thread};
-use crate::mind::{PromptMessage, Role, ToolCall};
+use crate::base::ActivationKey;
+use crate::mind::{PromptMessage, Role};
+use crate::schedule::TICKS_PER_SEC;
 use crate::workspace::vfs::records::records_of;
 
-/// Results of tools that are always sent whole, counted from the end.
-const NEWEST_RESULTS: usize = 6;
-/// Shorter results are not worth leaving out.
-const SHORT_CHARS: usize = 300;
+/// What is known of a message beside its words: when it came, and what it took.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MessageNote {
+    /// The tick in which it came.
+    pub tick: u64,
+    /// What the model took for it, where it is a model's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply: Option<ReplyNote>,
+}
 
-/// The messages as they are sent: beyond so many characters, older results of tools are left out, with a word that
-/// says so. Nothing that anybody said is left out, and every call keeps its answer.
-pub fn fitted(messages: &[PromptMessage], chars_at_most: usize) -> Vec<PromptMessage> {
-    let mut fitted = messages.to_vec();
-    let mut chars: usize = fitted.iter().map(size).sum();
-    let results: Vec<usize> =
-        fitted.iter().enumerate().filter(|(_, message)| message.role == Role::Tool).map(|(at, _)| at).collect();
-    let older = results.len().saturating_sub(NEWEST_RESULTS);
-    for at in results.into_iter().take(older) {
-        if chars <= chars_at_most {
-            break;
+/// What a model took for its replies.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReplyNote {
+    /// Provider and model that answered: `openai:gpt-x`.
+    pub model: String,
+    /// When the answer came, in milliseconds of the wall clock since 1970; none where it came in simulated time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_ms: Option<u64>,
+    /// Tokens of the question.
+    pub tokens_in: u64,
+    /// Those of them that the provider had kept.
+    pub cached_tokens: u64,
+    /// Tokens of the answer.
+    pub tokens_out: u64,
+    /// What it cost, with every try, in millionths of a dollar.
+    pub cost_micro_usd: u64,
+    /// Tokens of which nobody knows what they cost.
+    pub unpriced_tokens: u64,
+}
+
+impl ReplyNote {
+    /// Both together; the later one says who answered and when.
+    pub(super) fn plus(&self, later: &Self) -> Self {
+        Self {
+            model: later.model.clone(),
+            at_ms: later.at_ms,
+            tokens_in: self.tokens_in.saturating_add(later.tokens_in),
+            cached_tokens: self.cached_tokens.saturating_add(later.cached_tokens),
+            tokens_out: self.tokens_out.saturating_add(later.tokens_out),
+            cost_micro_usd: self.cost_micro_usd.saturating_add(later.cost_micro_usd),
+            unpriced_tokens: self.unpriced_tokens.saturating_add(later.unpriced_tokens),
         }
-        let Some(message) = fitted.get_mut(at) else { break };
-        let long = message.text.chars().count();
-        if long <= SHORT_CHARS {
-            continue;
-        }
-        message.text = format!("[… left out, {long} characters; call the tool again if you need it]");
-        chars = chars.saturating_sub(long) + size(message);
     }
-    fitted
-}
 
-/// Whether the last result of this very call is one of those that are not sent any more.
-pub(super) fn is_left_out(messages: &[PromptMessage], chars_at_most: usize, call: &ToolCall) -> bool {
-    let sent = fitted(messages, chars_at_most);
-    let (mut open, mut left_out) = (VecDeque::new(), false);
-    for (message, sent) in messages.iter().zip(&sent) {
-        if message.role != Role::Tool {
-            open = message.tool_calls.iter().collect();
-        } else if let Some(answered) = open.pop_front()
-            && (&answered.name, &answered.arguments) == (&call.name, &call.arguments)
-        {
-            left_out = message.text != sent.text;
-        }
+    /// The money, where all of it is known.
+    fn cost_usd(&self) -> Option<f64> {
+        (self.unpriced_tokens == 0).then(|| self.cost_micro_usd as f64 / 1e6)
     }
-    left_out
 }
 
-fn size(message: &PromptMessage) -> usize {
-    let arguments: usize = message.tool_calls.iter().map(|call| call.arguments.to_string().chars().count()).sum();
-    message.text.chars().count() + arguments
-}
-
-/// What stands in `sessions/<agent>.<activation>.session.yaml`.
+/// What stands in `sessions/<agent>.<thread>.session.yaml`: everything that one agent did in a run, in however many
+/// pieces of work.
 #[derive(Serialize)]
 struct SessionFile<'a> {
     activation: String,
+    thread: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    earlier: Vec<String>,
     agent: &'a str,
     profile: &'a str,
     scene: &'a str,
@@ -72,12 +81,30 @@ struct SessionFile<'a> {
     depth: u32,
     run: String,
     turns: u32,
+    #[serde(skip_serializing_if = "is_zero")]
+    tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_usd: Option<f64>,
     messages: Vec<Line<'a>>,
 }
 
 #[derive(Serialize)]
 struct Line<'a> {
     by: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secs: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens_in: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cached_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens_out: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_usd: Option<f64>,
     #[serde(skip_serializing_if = "str::is_empty")]
     text: &'a str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -93,9 +120,13 @@ struct CallLine<'a> {
     arguments: &'a serde_json::Value,
 }
 
-/// Where a session is kept.
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// Where the session of a thread is kept.
 pub fn path(activation: &Activation) -> String {
-    format!("{}{}.session.yaml", records_of(&activation.agent), activation.key.id())
+    format!("{}{}.session.yaml", records_of(&activation.agent), activation.thread.id())
 }
 
 /// The session as a person reads it, of work in this scene.
@@ -113,22 +144,13 @@ pub fn to_yaml(
         Some(ending) => (ending.word(), ending.why()),
     };
     let messages = activation.messages_so_far();
-    let messages = messages.iter().map(|message| Line {
-        by: match message.role {
-            Role::User => "room",
-            Role::Assistant => "agent",
-            Role::Tool => "tool",
-        },
-        text: &message.text,
-        calls: message
-            .tool_calls
-            .iter()
-            .map(|call| CallLine { id: &call.id, tool: &call.name, arguments: &call.arguments })
-            .collect(),
-        answers: message.answers.as_deref(),
-    });
+    let notes: &[MessageNote] = thread.map_or(&[], |thread| &thread.notes);
+    let used = notes.iter().filter_map(|note| note.reply.as_ref());
+    let used = used.fold(ReplyNote::default(), |sum, reply| sum.plus(reply));
     let file = SessionFile {
         activation: activation.key.id().to_string(),
+        thread: activation.thread.id().to_string(),
+        earlier: thread.map_or(&[][..], |thread| &thread.earlier).iter().map(|key| key.id().to_string()).collect(),
         agent: &activation.agent,
         profile: &activation.profile,
         scene,
@@ -139,16 +161,44 @@ pub fn to_yaml(
         depth: thread.map_or(0, |thread| thread.depth),
         run: thread.map_or(activation.key, |thread| thread.root).id().to_string(),
         turns: activation.turn,
-        messages: messages.collect(),
+        tokens: used.tokens_in + used.tokens_out,
+        cost_usd: used.cost_usd().filter(|_| notes.iter().any(|note| note.reply.is_some())),
+        messages: messages.iter().enumerate().map(|(at, message)| line(message, notes.get(at))).collect(),
     };
     serde_yaml::to_string(&file).unwrap_or_else(|error| format!("# this session could not be written: {error}\n"))
+}
+
+fn line<'a>(message: &'a PromptMessage, note: Option<&'a MessageNote>) -> Line<'a> {
+    let reply = note.and_then(|note| note.reply.as_ref());
+    let time = reply.and_then(|reply| reply.at_ms).map(|ms| UNIX_EPOCH + Duration::from_millis(ms));
+    let calls = message.tool_calls.iter();
+    Line {
+        by: match message.role {
+            Role::User => "room",
+            Role::Assistant => "agent",
+            Role::Tool => "tool",
+        },
+        secs: note.map(|note| (note.tick as f64 / TICKS_PER_SEC as f64 * 10.0).round() / 10.0),
+        time: time.map(|time| humantime::format_rfc3339_millis(time).to_string()),
+        model: reply.map(|reply| reply.model.as_str()),
+        tokens_in: reply.map(|reply| reply.tokens_in),
+        cached_tokens: reply.map(|reply| reply.cached_tokens).filter(|tokens| *tokens > 0),
+        tokens_out: reply.map(|reply| reply.tokens_out),
+        cost_usd: reply.and_then(ReplyNote::cost_usd),
+        text: &message.text,
+        calls: calls.map(|call| CallLine { id: &call.id, tool: &call.name, arguments: &call.arguments }).collect(),
+        answers: message.answers.as_deref(),
+    }
 }
 
 /// What the head of a session's file says of its work.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 pub struct SessionHead {
-    /// The piece of work: `act-7`.
+    /// The piece of work that the agent is at, or was at last: `act-7`.
     pub activation: String,
+    /// Those before it in the same thread; older versions gave each a file of its own.
+    #[serde(default)]
+    pub earlier: Vec<String>,
     /// Whose.
     pub agent: String,
     /// In which scene; empty where an older version wrote it.
@@ -162,6 +212,16 @@ pub struct SessionHead {
 }
 
 impl SessionHead {
+    /// The piece of work that the agent is at, or was at last.
+    pub fn key(&self) -> Option<ActivationKey> {
+        Some(ActivationKey(self.activation.strip_prefix("act-")?.parse().ok()?))
+    }
+
+    /// Whether the file holds this piece of work.
+    pub fn holds(&self, activation: &str) -> bool {
+        self.activation == activation || self.earlier.iter().any(|one| one == activation)
+    }
+
     /// Reads the beginning of a session's file; `None` where that is something else.
     pub fn read(text: &str) -> Option<Self> {
         let head = text.find("\nmessages:").map_or(text, |end| &text[..end]);
@@ -171,6 +231,15 @@ impl SessionHead {
 
 /// The text of a session's file whose work was dropped, for this reason.
 pub fn dropped(text: &str, why: &str) -> String {
+    with_status(text, DROPPED, why)
+}
+
+/// The text of a session's file that an older version began, and that goes on in another.
+pub fn continued(text: &str, place: &str) -> String {
+    with_status(text, "continued", &format!("it goes on in {place}"))
+}
+
+fn with_status(text: &str, status: &str, why: &str) -> String {
     let end = text.find("\nmessages:").unwrap_or(text.len());
     let why = serde_yaml::to_string(&why).unwrap_or_default();
     let mut is_reason = false;
@@ -179,7 +248,7 @@ pub fn dropped(text: &str, why: &str) -> String {
         // A reason may run over several lines; those after the first are indented.
         is_reason = line.starts_with("why:") || (is_reason && line.starts_with(' '));
         if line.starts_with("status: ") {
-            head.push(format!("status: {DROPPED}\nwhy: {}", why.trim_end()));
+            head.push(format!("status: {status}\nwhy: {}", why.trim_end()));
         } else if !is_reason {
             head.push(line.to_owned());
         }
@@ -192,14 +261,21 @@ pub const DROPPED: &str = "dropped";
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
-    use crate::mind::ToolCall;
 
-    fn result(text: &str) -> PromptMessage {
-        let call = ToolCall::new("c", "vfs_read", json!({}));
-        PromptMessage::result(&call, text)
+    #[test]
+    fn a_file_of_an_older_version_is_read_and_may_go_on_in_another() {
+        let text =
+            "activation: act-12\nagent: ada\nscene: scenes/a.yaml\nstatus: running\ntask: Write it.\nmessages: []\n";
+        let head = SessionHead::read(text).expect("it is one");
+        assert_eq!(head.key(), Some(ActivationKey(12)));
+        assert!(head.holds("act-12") && !head.holds("act-1"));
+        let continued = continued(text, "sessions/ada.act-7.session.yaml");
+        let head = SessionHead::read(&continued).expect("it still is one");
+        assert_eq!(head.status, "continued");
+        assert!(continued.contains("why: it goes on in sessions/ada.act-7.session.yaml\n"), "{continued}");
+        let newer = SessionHead::read("activation: act-12\nearlier: [act-7]\nagent: ada\nstatus: running\n");
+        assert!(newer.is_some_and(|head| head.holds("act-7") && head.holds("act-12")));
     }
 
     #[test]
@@ -215,19 +291,5 @@ mod tests {
         assert!(marked.contains("why: 'it: is gone'\n") && !marked.contains("a: b"), "{marked}");
         assert!(marked.ends_with("messages:\n- by: room\n  text: 'status: x'\n"), "{marked}");
         assert_eq!(SessionHead::read("notes of mine"), None);
-    }
-
-    #[test]
-    fn older_results_are_left_out_when_a_session_grows_long_and_nothing_else() {
-        let mut messages = vec![PromptMessage::words(Role::User, "x".repeat(5_000))];
-        messages.extend((0..10).map(|_| result(&"y".repeat(1_000))));
-        let whole = fitted(&messages, 100_000);
-        assert_eq!(whole, messages);
-        let cut = fitted(&messages, 12_000);
-        assert_eq!(cut.len(), messages.len());
-        assert_eq!(cut[0], messages[0]);
-        let left_out = cut.iter().filter(|message| message.text.starts_with("[… left out, 1000 characters")).count();
-        assert_eq!(left_out, 4, "as many as needed, the oldest, never one of the newest six");
-        assert!(cut[1].text.starts_with("[…") && cut[10].text.starts_with('y'));
     }
 }

@@ -19,6 +19,9 @@ pub struct KernelSettings {
     pub turns_at_most: u32,
     /// Steps without progress after which work is stopped; after each but the last it is nudged.
     pub strikes_at_most: u32,
+    /// Replies of one piece of work that may be cut off at the limit of their output, one after another; it goes on
+    /// after each, and ends after one more.
+    pub cut_replies_at_most: u32,
     /// Pieces of work that may wait or go on in all.
     pub activations_at_most: u32,
     /// A failure that may pass is tried again so often.
@@ -27,7 +30,8 @@ pub struct KernelSettings {
     pub retry_secs: f32,
     /// How long everything waits after a rate limit that does not say how long.
     pub rate_limit_secs: f32,
-    /// Characters of a session that are sent; older results of tools are left out beyond that.
+    /// Characters of a session that are sent; what is oldest is left out beyond that, and sooner where the model takes
+    /// less (`gateway.context_tokens`).
     pub session_chars_at_most: usize,
     /// A session that changed is written down again so long after the last time; a long one more seldom. Whenever
     /// the room is closed, all of them are.
@@ -42,6 +46,7 @@ impl Default for KernelSettings {
             fan_out_at_most: 5,
             turns_at_most: 50,
             strikes_at_most: 2,
+            cut_replies_at_most: 4,
             activations_at_most: 10_000,
             retries_at_most: 3,
             retry_secs: 10.0,

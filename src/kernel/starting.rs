@@ -9,17 +9,33 @@ use super::guards::{Refusal, Reported, Signalled};
 use super::office::{LOGGED_CHARS, Office};
 use super::working::Outbox;
 use crate::agent::AgentCommand;
-use crate::base::text::truncate;
+use crate::base::text::{nearest, truncate};
 use crate::base::{ActivationKey, Id, Seq};
 use crate::gate::Bounds;
 use crate::store::{EventDraft, EventKind};
-use crate::tools::words;
+use crate::tools::{self, words};
 use crate::workspace::vfs::FileFailure;
 
 /// How far beside its starter an agent appears.
 const BESIDE_UNITS: f32 = 50.0;
 /// How far from its starter an agent has its place.
 const PLACE_UNITS: f32 = 150.0;
+/// So many agents are named where one is not there.
+const AGENTS_NAMED: usize = 20;
+
+/// An agent that is to be started.
+pub(super) struct Child<'a> {
+    /// The file that defines it.
+    pub(super) path: &'a str,
+    /// Its id in the room.
+    pub(super) agent: Id,
+    /// What it runs.
+    pub(super) profile: Id,
+    /// What it is to do.
+    pub(super) task: &'a str,
+    /// Whether its file was written for it.
+    pub(super) is_new: bool,
+}
 
 impl Office<'_, '_> {
     /// The id of the agent that a file with this text starts.
@@ -28,31 +44,32 @@ impl Office<'_, '_> {
         read.unwrap_or_else(|| path.into())
     }
 
+    /// Queues work for an agent that this work starts, and brings it in where it is not in the room.
     pub(super) fn spawn(
         &mut self,
         kernel: &mut Kernel,
         outbox: &mut Outbox,
         one: &Activation,
-        (path, content, task): (&str, &str, &str),
+        child: Child<'_>,
         bounds: Bounds,
         cause: Seq,
     ) -> String {
-        let child = self.child_of(path, content);
+        let Child { path, agent, profile, task, is_new } = child;
         let depth_limit = kernel.depth_at_most(&self.settings);
         let input = task.to_owned();
-        if let Err(refusal) = kernel.may_spawn(one.key, &child, &input, &self.settings) {
+        if let Err(refusal) = kernel.may_spawn(one.key, &agent, &input, &self.settings) {
             return words::spawned(path, &refused_spawn(&refusal));
         }
         let parent = kernel.thread(one.thread);
         let (number, depth) = parent.map_or((0, 1), |thread| (thread.children, thread.depth + 1));
-        let data = json!({ "task": task, "by": one.agent, "parent": one.key.id(), "depth": depth, "profile": child });
-        let (key, queued) = self.queued(&child, data, Some(cause));
-        let data = json!({ "child": child, "path": path, "depth": depth, "activation": key.id() });
+        let data = json!({ "task": task, "by": one.agent, "parent": one.key.id(), "depth": depth, "profile": profile });
+        let (key, queued) = self.queued(&agent, data, Some(cause));
+        let data = json!({ "child": agent, "path": path, "depth": depth, "activation": key.id() });
         self.record(EventKind::Spawn, one, queued, data);
         let work = NewWork {
             key,
-            agent: child.clone(),
-            profile: child.clone(),
+            agent: agent.clone(),
+            profile: profile.clone(),
             file_name: words::file_name(path).to_owned(),
             input,
             priority: 0,
@@ -62,18 +79,44 @@ impl Office<'_, '_> {
         let outcome = match kernel.spawn(one.key, work, bounds.all().to_vec(), &self.settings) {
             Err(refusal) => refused_spawn(&refusal),
             Ok(depth) => {
-                self.bring_in(outbox, one, &child, number);
+                self.bring_in(outbox, one, (&agent, &profile), number);
                 match kernel.stopped_by() {
                     Some(_) => words::Spawned::Deferred { why: "token budget reached".to_owned() },
-                    None => words::Spawned::Activated { depth, depth_limit },
+                    None => words::Spawned::Activated { depth, depth_limit, is_new },
                 }
             }
         };
         words::spawned(path, &outcome)
     }
 
+    /// The agent that is meant by a name, and the profile that it runs: one in the room, by its id or its profile's, else
+    /// a profile that comes into the room for it. Never the one that starts it, unless that is named.
+    pub(super) fn startable(&self, one: &Activation, name: &str) -> Option<(Id, Id)> {
+        if let Some(agent) = self.agent(name.trim()) {
+            return Some((agent.id.clone(), agent.profile.clone()));
+        }
+        let profile: Id = tools::started(name, &self.surroundings())?.into();
+        if self.roster.key(&profile).is_some() {
+            return Some((profile.clone(), profile));
+        }
+        let others = self.roster.iter().filter_map(|(key, entity)| Some((key, self.agents.get(entity).ok()?.0)));
+        let running = others.filter(|(_, agent)| agent.profile == profile && agent.id != one.agent);
+        let first = running.min_by_key(|(key, _)| *key).map(|(_, agent)| agent.id.clone());
+        Some((first.unwrap_or_else(|| profile.clone()), profile))
+    }
+
+    /// What is said where no agent is meant by a name.
+    pub(super) fn no_such_agent(&self, one: &Activation, name: &str) -> String {
+        let mut there: Vec<String> = self.profiles.ids().map(ToString::to_string).collect();
+        let near = nearest(name, there.iter().map(String::as_str)).map(str::to_owned);
+        there.retain(|id| Some(id) != near.as_ref() && **id != *one.profile);
+        there.truncate(AGENTS_NAMED);
+        there.splice(0..0, near);
+        words::spawned(name, &words::Spawned::Unknown { there })
+    }
+
     /// A started agent appears beside its starter and has its place nearby.
-    fn bring_in(&self, outbox: &mut Outbox, one: &Activation, child: &Id, number: u32) {
+    fn bring_in(&self, outbox: &mut Outbox, one: &Activation, (child, profile): (&Id, &Id), number: u32) {
         if self.roster.key(child).is_some() {
             return;
         }
@@ -86,7 +129,7 @@ impl Office<'_, '_> {
         let towards = Vec2::from_angle(angle);
         outbox.agents.push(AgentCommand::Add {
             id: Some(child.clone()),
-            profile: child.clone(),
+            profile: profile.clone(),
             position: here + towards * BESIDE_UNITS,
             behaviour: None,
             exactly: true,

@@ -1,11 +1,11 @@
 //! What becomes of a piece of work when its model has answered and when its tools have.
 
-use super::activation::{Activation, Call, CallProgress, Ending, Phase, outcome_hash};
+use super::activation::{Activation, Call, CallProgress, Ending, Phase};
 use super::core::{Effect, Kernel, NoReply};
-use super::session::is_left_out;
 use super::settings::KernelSettings;
 use crate::base::ActivationKey;
-use crate::mind::{PromptMessage, Role, WorkReply};
+use crate::mind::fitting::is_left_out;
+use crate::mind::{PromptMessage, Role, ToolCall, WorkReply};
 use crate::schedule::ticks;
 
 /// No wait after a failure is longer than this.
@@ -20,55 +20,114 @@ const NUDGE_TO_WAIT: &str = "Progress check: your last step brought nothing new.
                              you by themselves: end your turn with a few words, and you are activated again with \
                              what they say.";
 
+/// What a reply without a word is answered with where its provider held the words back.
+const FILTERED: &str = "Your provider's filter held your last reply back, so that nobody has it. Say it in other words, \
+                        or go on with another part of the task.";
+
+/// The last words of work that only looked after the agents that it started, and said nothing.
+const WAITS: &str = "Waiting for the agents that were started.";
+
+/// So often a question is made shorter because its model refused it for its length, each time by half.
+const SHORTER_AT_MOST: u32 = 3;
+/// No session is made shorter than this.
+const SESSION_CHARS_AT_LEAST: usize = 1_000;
+
 impl Kernel {
     /// The model answered a question.
     pub fn replied(&mut self, key: ActivationKey, turn: u32, reply: WorkReply, settings: &KernelSettings) {
         let Some(activation) = self.asked_now(key, turn) else { return };
-        activation.failures = 0;
+        (activation.failures, activation.refused_lengths) = (0, 0);
         let has_said = !reply.text.trim().is_empty();
-        let concludes = reply.tool_calls.is_empty() && has_said && !reply.was_cut;
         if has_said || !reply.tool_calls.is_empty() {
             activation.messages.push(PromptMessage::calls(reply.text.clone(), reply.tool_calls.clone()));
         }
         activation.is_unwritten = true;
+        activation.cuts = if reply.cut_at_tokens.is_some() { activation.cuts.saturating_add(1) } else { 0 };
         self.rate_limits = 0;
         self.is_unsettled = true;
-        let Some(activation) = self.activations.get_mut(&key) else { return };
-        if concludes {
-            // What came in while it was asked may change its mind.
-            if activation.mail.is_empty() {
-                self.end(key, Ending::Completed { text: reply.text });
-            } else {
-                activation.phase = Phase::Due;
-            }
-            return;
-        }
-        let calls: Vec<Call> = reply
-            .tool_calls
-            .into_iter()
-            .map(|call| Call { call, progress: CallProgress::Pending, is_allowed: false, record: None })
-            .collect();
-        if calls.is_empty() {
-            activation.phase = Phase::Due;
-            self.strike(key, settings);
-        } else {
-            // Whether it brought anything, its results will say.
-            activation.phase = Phase::Calling { calls };
+        match reply.cut_at_tokens {
+            Some(tokens) => self.replied_in_part(key, reply, tokens, settings),
+            None => self.replied_in_full(key, reply, settings),
         }
     }
 
-    /// A step without progress: a nudge, and in the end a stop.
-    fn strike(&mut self, key: ActivationKey, settings: &KernelSettings) {
+    fn replied_in_full(&mut self, key: ActivationKey, reply: WorkReply, settings: &KernelSettings) {
+        let Some(activation) = self.activations.get_mut(&key) else { return };
+        let begun = std::mem::take(&mut activation.unfinished);
+        if !reply.tool_calls.is_empty() {
+            // Whether it brought anything, its results will say.
+            activation.phase = Phase::Calling { calls: reply.tool_calls.into_iter().map(Call::new).collect() };
+        } else if reply.text.trim().is_empty() {
+            activation.phase = Phase::Due;
+            self.strike(key, reply.was_filtered.then_some(FILTERED), settings);
+        } else if !activation.mail.is_empty() {
+            // What came in while it was asked may change its mind.
+            activation.phase = Phase::Due;
+        } else {
+            let text = if begun.is_empty() { reply.text } else { begun + &reply.leading + &reply.text };
+            self.end(key, Ending::Completed { text });
+        }
+    }
+
+    /// The reply was cut off at the limit of its output: calls that are whole are carried out, half a one is answered
+    /// with that, and words go on where they ended.
+    fn replied_in_part(&mut self, key: ActivationKey, reply: WorkReply, tokens: u32, settings: &KernelSettings) {
+        let Some(activation) = self.activations.get_mut(&key) else { return };
+        activation.phase = Phase::Due;
+        if activation.cuts > settings.cut_replies_at_most {
+            let why = format!(
+                "stopped after {} replies in a row that were cut off at the limit of {tokens} tokens \
+                 (mind.max_work_output_tokens, kernel.cut_replies_at_most)",
+                activation.cuts
+            );
+            self.end(key, Ending::Aborted { why, by_person: false });
+            return;
+        }
+        let mut calls: Vec<Call> = reply.tool_calls.into_iter().map(Call::new).collect();
+        if let Some(last) = calls.last_mut() {
+            activation.unfinished.clear();
+            if is_half(&last.call) {
+                last.progress = CallProgress::Answered(half_a_call(tokens));
+            } else {
+                activation.mail.push_back(cut_after_calls(tokens));
+            }
+            activation.phase = Phase::Calling { calls };
+            if activation.current_call().is_none() {
+                self.close_turn(key, settings);
+            }
+        } else if reply.text.trim().is_empty() {
+            self.strike(key, Some(&cut_before_words(tokens)), settings);
+        } else {
+            if !activation.unfinished.is_empty() {
+                activation.unfinished.push_str(&reply.leading);
+            }
+            activation.unfinished.push_str(&reply.text);
+            activation.messages.push(PromptMessage::words(Role::User, cut_in_words(tokens)));
+        }
+    }
+
+    /// A step without progress: a nudge, and in the end a stop. Work whose agents are still at theirs only waits: they
+    /// wake it. What came in meanwhile is news, so that there is nothing to nudge about.
+    fn strike(&mut self, key: ActivationKey, nudge: Option<&str>, settings: &KernelSettings) {
         let waits = self.activations.get(&key).is_some_and(|one| self.has_live_children(one.thread));
         let Some(activation) = self.activations.get_mut(&key) else { return };
+        if !activation.mail.is_empty() {
+            return;
+        }
         activation.strikes += 1;
         let strikes = activation.strikes;
         if strikes >= settings.strikes_at_most {
             let why = format!("stopped after {strikes} steps without progress (kernel.strikes_at_most)");
-            self.end(key, Ending::Aborted { why, by_person: false });
+            let last = activation.messages.iter().rev().find(|one| one.role == Role::Assistant && !one.text.is_empty());
+            let words = last.map_or_else(|| WAITS.to_owned(), |last| last.text.clone());
+            let ending = match waits {
+                true => Ending::Completed { text: words },
+                false => Ending::Aborted { why, by_person: false },
+            };
+            self.end(key, ending);
             return;
         }
-        let nudge = if waits { NUDGE_TO_WAIT } else { NUDGE };
+        let nudge = nudge.unwrap_or(if waits { NUDGE_TO_WAIT } else { NUDGE });
         activation.messages.push(PromptMessage::words(Role::User, nudge));
         let what = format!("a step without progress, {strikes} of {}", settings.strikes_at_most);
         self.outgoing.push_back(Effect::Warn { activation: key, what });
@@ -91,6 +150,17 @@ impl Kernel {
                 self.outgoing.push_back(Effect::Warn { activation: key, what });
             }
             NoReply::OverBudget { scope, wait, why } => self.over_budget(key, (scope, wait), why, now),
+            NoReply::TooLong { sent_chars, why } => {
+                let shorter = (sent_chars / 2).max(SESSION_CHARS_AT_LEAST);
+                activation.refused_lengths += 1;
+                if activation.refused_lengths > SHORTER_AT_MOST || sent_chars <= SESSION_CHARS_AT_LEAST {
+                    self.end(key, Ending::Failed { why });
+                } else {
+                    activation.session_chars_at_most = Some(shorter);
+                    let what = format!("{why}; it is asked again with {shorter} characters of its session");
+                    self.outgoing.push_back(Effect::Warn { activation: key, what });
+                }
+            }
             NoReply::Passing { why } if activation.failures < settings.retries_at_most => {
                 activation.not_before = now + ticks(doubled(settings.retry_secs, activation.failures)).max(1);
                 activation.failures += 1;
@@ -101,6 +171,20 @@ impl Kernel {
             }
         }
         self.is_unsettled = true;
+    }
+
+    /// So many characters of a session might be sent with a question.
+    pub(super) fn note_sent(&mut self, key: ActivationKey, turn: u32, chars_at_most: usize) {
+        if let Some(activation) = self.asked_now(key, turn) {
+            activation.sent_chars_at_most = chars_at_most;
+        }
+    }
+
+    /// A call that is being carried out changed a file.
+    pub(super) fn note_change(&mut self, (key, turn, index): (ActivationKey, u32, usize)) {
+        if let Some(call) = self.running_call_mut(key, turn, index) {
+            call.has_changed = true;
+        }
     }
 
     /// The activation, if this is the question that it waits for an answer to.
@@ -151,17 +235,20 @@ impl Kernel {
         let mut results = Vec::with_capacity(calls.len());
         for call in &calls {
             let Some(text) = answered(call) else { continue };
-            is_progress |= activation.made.insert(outcome_hash(&call.call, &text));
+            is_progress |= activation.note_outcome(call, &text);
             results.push(PromptMessage::result(&call.call, text));
         }
         // Where an older result is not sent any more, the words in its place ask to call again.
-        let most = settings.session_chars_at_most;
+        let most = match activation.sent_chars_at_most {
+            0 => settings.session_chars_at_most,
+            sent => sent,
+        };
         is_progress = is_progress || calls.iter().any(|one| is_left_out(&activation.messages, most, &one.call));
         activation.messages.extend(results);
         if is_progress {
             activation.strikes = 0;
         } else {
-            self.strike(key, settings);
+            self.strike(key, None, settings);
         }
     }
 
@@ -202,6 +289,40 @@ impl Kernel {
             }
         }
     }
+}
+
+/// Whether a call that a reply ends with was cut off with it: its arguments never came to an end, or never came.
+fn is_half(call: &ToolCall) -> bool {
+    call.arguments.as_object().is_none_or(serde_json::Map::is_empty)
+}
+
+fn half_a_call(tokens: u32) -> String {
+    format!(
+        "Error: your reply was cut off at the limit of {tokens} tokens in the middle of this call, so that it was not \
+         carried out. Make it again in smaller parts: begin a long file with vfs_write and go on with vfs_append."
+    )
+}
+
+fn cut_after_calls(tokens: u32) -> String {
+    format!(
+        "Your last reply was cut off at the limit of {tokens} tokens. The calls that you see were carried out; if you \
+         wanted more, call it now."
+    )
+}
+
+fn cut_in_words(tokens: u32) -> String {
+    format!(
+        "Your reply was cut off at the limit of {tokens} tokens. Go on exactly where it ended, without repeating \
+         anything and without a word about it; what you say now is joined to it. What is long belongs into a file: \
+         begin it with vfs_write and go on with vfs_append."
+    )
+}
+
+fn cut_before_words(tokens: u32) -> String {
+    format!(
+        "Your reply was cut off at the limit of {tokens} tokens before it said anything. Think less, and take one \
+         small step: one tool call, or a short answer."
+    )
 }
 
 fn doubled(secs: f32, times: u32) -> f32 {

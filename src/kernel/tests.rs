@@ -131,7 +131,12 @@ impl Bench {
             .map(|(at, path)| ToolCall::new(format!("c{at}"), "vfs_read", json!({ "path": path })))
             .collect();
         let turn = self.kernel.activation(key).expect("it goes on").turn;
-        self.kernel.replied(key, turn, WorkReply { text: text.into(), tool_calls, was_cut: false }, &self.settings);
+        self.kernel.replied(
+            key,
+            turn,
+            WorkReply { text: text.into(), tool_calls, ..WorkReply::default() },
+            &self.settings,
+        );
         self.tick();
     }
 

@@ -10,13 +10,14 @@ use super::command::KernelCommand;
 use super::core::{Effect, Kernel, NewWork, NoReply};
 use super::office::Office;
 use super::recording::SESSION_ORDERS;
+use super::session::ReplyNote;
 use super::settings::KernelSettings;
 use crate::agent::{AgentCommand, AgentRemoved, Roster};
 use crate::base::Id;
 use crate::base::hash::content_hash;
 use crate::element::ElementRefused;
 use crate::gateway::{BudgetSettings, MinutePassed, Questions};
-use crate::mind::{CapScope, FailureKind, ModelFailure, WorkReplied};
+use crate::mind::{CapScope, FailureKind, ModelFailure, WorkReplied, WorkTaken};
 use crate::schedule::{Standstill, ticks};
 use crate::simulation::{AgentState, State, TaskCommand, Think, ThinkDue};
 use crate::store::{EventDraft, EventKind};
@@ -77,12 +78,18 @@ pub(super) fn hear(
     }
     let now = office.clock.tick();
     for reply in replies.read() {
+        kernel.note_sent(reply.activation, reply.turn, reply.sent_chars_at_most);
+        if let Some(taken) = &reply.taken {
+            let used = office.questions.ledger().activation(&reply.activation.id());
+            kernel.note_reply(reply.activation, note_of(taken), (used.cost_micro_usd, used.unpriced_tokens));
+        }
         match &reply.outcome {
             Ok(said) => {
                 kernel.replied(reply.activation, reply.turn, said.clone(), &office.settings);
             }
             Err(failure) => {
-                kernel.failed(reply.activation, reply.turn, no_reply(failure), now, &office.settings);
+                let failure = no_reply(failure, reply.sent_chars);
+                kernel.failed(reply.activation, reply.turn, failure, now, &office.settings);
             }
         }
     }
@@ -94,6 +101,18 @@ pub(super) fn hear(
         } else if outcome.key.starts_with(SESSION_ORDERS) {
             office.session_written(&mut kernel, outcome);
         }
+    }
+    kernel.note_messages(now);
+}
+
+fn note_of(taken: &WorkTaken) -> ReplyNote {
+    ReplyNote {
+        model: format!("{}:{}", taken.provider, taken.model),
+        at_ms: taken.at_ms,
+        tokens_in: taken.usage.input_tokens.into(),
+        cached_tokens: taken.usage.cached_tokens.into(),
+        tokens_out: taken.usage.output_tokens.into(),
+        ..ReplyNote::default()
     }
 }
 
@@ -108,9 +127,10 @@ fn kept_out(outcome: &FileOutcome, refused: &[&ElementRefused]) -> Vec<String> {
     its.filter(|refused| refused.file.as_deref().is_some_and(is_changed)).map(|refused| refused.why.clone()).collect()
 }
 
-fn no_reply(failure: &ModelFailure) -> NoReply {
+fn no_reply(failure: &ModelFailure, sent_chars: usize) -> NoReply {
     let why = failure.sentence();
     match failure.kind {
+        _ if failure.is_too_long => NoReply::TooLong { sent_chars, why },
         FailureKind::RateLimited => NoReply::RateLimited { retry_after_secs: failure.retry_after_secs, why },
         FailureKind::OverBudget => {
             let cap = failure.cap.as_deref();
@@ -211,7 +231,7 @@ pub(super) fn notice_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings
 /// Gives out work and carries out what it comes to.
 pub(super) fn work(
     mut office: Office,
-    mut kernel: ResMut<Kernel>,
+    (mut kernel, mut outbox): (ResMut<Kernel>, ResMut<Outbox>),
     mut due: MessageReader<ThinkDue>,
     states: Query<&AgentState>,
     standstill: Option<Res<Standstill>>,
@@ -248,11 +268,14 @@ pub(super) fn work(
         if effects.is_empty() {
             break;
         }
+        // Sessions are written below as they are now.
+        kernel.note_messages(now);
         for effect in effects {
             has_ended |= matches!(effect, Effect::Release { .. });
-            office.carry_out(&mut kernel, effect);
+            office.carry_out(&mut kernel, &mut outbox, effect);
         }
     }
+    kernel.note_messages(now);
     office.tell(&mut kernel);
     let every = ticks(settings.session_write_secs.clamp(0.0, SESSION_WRITE_SECS_AT_MOST));
     for key in kernel.take_unwritten(now, every.max(1)) {

@@ -9,6 +9,7 @@
 mod brackets;
 pub mod context;
 pub mod feedback;
+pub mod fitting;
 mod gather;
 mod habits;
 pub mod headings;
@@ -43,7 +44,7 @@ pub use session::Session;
 pub use settings::MindSettings;
 pub use thinking::LastPrompt;
 pub use thoughts::Thoughts;
-pub use work::{WorkDue, WorkOver, WorkReplied, WorkReply, task_words};
+pub use work::{SessionRoom, WorkDue, WorkOver, WorkReplied, WorkReply, WorkTaken, task_words};
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;

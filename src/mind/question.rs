@@ -515,6 +515,9 @@ pub struct ModelFailure {
     /// The cap that refused the question, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<Box<CapReached>>,
+    /// Whether the question was refused because it is longer than the model takes: a shorter one may be answered.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_too_long: bool,
 }
 
 impl ModelFailure {
@@ -528,7 +531,16 @@ impl ModelFailure {
     /// A failure of which no more is known.
     pub fn new(kind: FailureKind, what: impl Into<String>, remedy: impl Into<String>) -> Self {
         let (what, remedy) = (what.into(), remedy.into());
-        Self { kind, what, remedy, retry_after_secs: None, status: None, is_final: false, cap: None }
+        Self {
+            kind,
+            what,
+            remedy,
+            retry_after_secs: None,
+            status: None,
+            is_final: false,
+            cap: None,
+            is_too_long: false,
+        }
     }
 
     /// What failed and what to do about it, in one sentence.

@@ -14,8 +14,8 @@ use super::markers::{Intent, Parsed, parse};
 use super::prompt::PERSON;
 use super::question::{CancelRequest, Completion, Finish, ModelReply, Role};
 use super::session::Session;
-use super::thoughts::{PendingThought, Thoughts};
-use super::work::{WorkReplied, WorkReply};
+use super::thoughts::{PendingThought, Sent, Thoughts};
+use super::work::{WorkReplied, WorkReply, WorkTaken};
 use crate::agent::Agent;
 use crate::base::text::{one_line, truncate};
 use crate::base::{AgentKey, Author, Id, RequestId, Seq};
@@ -95,7 +95,15 @@ pub(super) fn receive(
                 Ok(completion) => Ok(turn.worked(completion)),
                 Err(failure) => Err(failure.clone()),
             };
-            out.worked.write(WorkReplied { activation, turn: number, outcome });
+            let Sent { chars: sent_chars, chars_at_most: sent_chars_at_most } = thought.sent;
+            let taken = reply.outcome.as_ref().ok().map(|completion| WorkTaken {
+                provider: reply.provider.clone(),
+                model: reply.model.clone(),
+                at_ms: reply.at_ms,
+                usage: completion.usage,
+            });
+            let turn = number;
+            out.worked.write(WorkReplied { activation, turn, sent_chars, sent_chars_at_most, taken, outcome });
             continue;
         }
         let outcome = match &reply.outcome {
@@ -175,17 +183,29 @@ impl Turn<'_, '_, '_, '_> {
     /// A step of work: markers do what they do everywhere, tools are for whoever keeps the work.
     fn worked(&mut self, completion: &Completion) -> WorkReply {
         let was_cut = completion.finish == Finish::Length;
-        let parsed = parse(&habits::without_thought(&completion.text), was_cut);
+        let limit = self.room.settings.max_work_output_tokens;
+        let said = habits::without_thought(&completion.text);
+        let parsed = parse(&said, was_cut);
         self.feedback.told(&self.thought.feedback);
         if was_cut {
-            let remedy = "go on in smaller steps, and write long files in several calls";
-            self.tell(self.cut_off(self.room.settings.max_work_output_tokens, remedy));
+            // Whoever keeps the work tells the model, who is to go on with it.
+            let what = format!("a reply was cut off at the limit of {limit} tokens");
+            self.out.warn(&what, &self.agent.id, self.thought.request.cause);
         }
         let done = self.carry_out(&parsed, in_words);
         self.note_what_was_read();
         // Whoever acts without a word has done something all the same, and says what.
-        let text = if parsed.shown.is_empty() { done.join(" ") } else { parsed.shown };
-        WorkReply { text, tool_calls: completion.tool_calls.clone(), was_cut }
+        let mut text = if parsed.shown.is_empty() { done.join(" ") } else { parsed.shown };
+        if was_cut && !text.is_empty() {
+            text.push_str(&said[said.trim_end().len()..]);
+        }
+        WorkReply {
+            text,
+            leading: said[..said.len() - said.trim_start().len()].to_owned(),
+            tool_calls: completion.tool_calls.clone(),
+            cut_at_tokens: was_cut.then_some(limit),
+            was_filtered: completion.finish == Finish::Filtered,
+        }
     }
 
     fn cut_off(&self, tokens: u32, remedy: &str) -> String {

@@ -80,14 +80,36 @@ fn work_that_acts_without_a_word_has_said_what_it_did() {
 }
 
 #[test]
-fn work_that_was_cut_off_is_told_so_with_its_next_question() {
+fn whoever_keeps_the_work_knows_that_a_reply_was_cut_off_and_where() {
     let mut room = room();
     let messages = vec![PromptMessage::words(Role::User, task_words("Write."))];
     let request = room.work(1, messages.clone());
-    assert!(worked(&mut room, request.id, "I begin with", Finish::Length).was_cut);
+    let reply = worked(&mut room, request.id, " I begin with ", Finish::Length);
+    assert_eq!((reply.cut_at_tokens, reply.leading.as_str(), reply.text.as_str()), (Some(8_192), " ", "I begin with "));
+    assert!(room.warnings().iter().any(|warning| warning.contains("limit of 8192 tokens")), "{:?}", room.warnings());
     let request = room.work(2, messages);
-    let told = &request.prompt.messages().pop().expect("something is sent").text;
-    assert!(told.contains("limit of 8192 tokens"), "{told}");
+    let reply = worked(&mut room, request.id, "all.", Finish::Stop);
+    assert_eq!((reply.cut_at_tokens, reply.text.as_str()), (None, "all."));
+}
+
+#[test]
+fn no_more_of_a_session_is_sent_than_the_model_takes() {
+    let mut room = room();
+    let mut messages = vec![PromptMessage::words(Role::User, task_words("Write."))];
+    for at in 0..20 {
+        let call = ToolCall::new(format!("c{at}"), "vfs_read", json!({ "path": format!("{at}.md") }));
+        messages.push(PromptMessage::calls("", vec![call.clone()]));
+        messages.push(PromptMessage::result(&call, "字".repeat(2_000)));
+    }
+    let wide = room.work(1, messages.clone());
+    assert_eq!(wide.prompt.history.len(), messages.len());
+    let narrow = room.work_in(2, messages.clone(), Some(20_000));
+    let bytes: usize = narrow.prompt.history.iter().map(|message| message.text.len()).sum();
+    assert!(bytes / 3 < 20_000 - 8_192, "{bytes} bytes are about {} tokens", bytes / 3);
+    assert!(narrow.prompt.history.len() == messages.len() && bytes > 6_000, "{bytes}");
+    room.reply_that_ends(narrow.id, Ok("Done."), Finish::Stop);
+    let told = room.take::<WorkReplied>().pop().expect("work hears back");
+    assert!(told.sent_chars <= told.sent_chars_at_most && told.sent_chars_at_most < 40_000, "{told:?}");
 }
 
 #[test]

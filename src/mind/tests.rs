@@ -185,10 +185,21 @@ impl Room {
 
     /// Lets work ask; returns the question.
     pub(super) fn work(&mut self, turn: u32, messages: Vec<PromptMessage>) -> ModelRequest {
+        self.work_in(turn, messages, None)
+    }
+
+    /// The same, for a model that takes and gives so many tokens at once.
+    pub(super) fn work_in(
+        &mut self,
+        turn: u32,
+        messages: Vec<PromptMessage>,
+        window_tokens: Option<u32>,
+    ) -> ModelRequest {
         self.take::<ModelRequest>();
         let (activation, activity) = (ActivationKey(7), ActivityId(1));
         let tools = vec![ToolDeclaration { name: "look".into(), description: "Looks.".into(), parameters: json!({}) }];
-        let due = WorkDue { activation, turn, agent: ADA, activity, messages, tools, cause: Seq(3) };
+        let room = SessionRoom { chars_at_most: 100_000, window_tokens, ..SessionRoom::default() };
+        let due = WorkDue { activation, turn, agent: ADA, activity, messages, room, tools, cause: Seq(3) };
         self.0.world_mut().resource_mut::<Messages<WorkDue>>().write(due);
         self.tick();
         self.take::<ModelRequest>().pop().expect("work is asked")

@@ -11,7 +11,7 @@ use super::holdings::open_mail;
 use super::prompt;
 use super::question::{CallKind, CancelRequest, ModelRequest, Prompt};
 use super::session::Session;
-use super::thoughts::{Asked, PendingThought, ReadVersion, Thoughts};
+use super::thoughts::{Asked, PendingThought, ReadVersion, Sent, Thoughts};
 use super::wording::{name, quoted};
 use crate::agent::Agent;
 use crate::base::{ElementKey, Id, RequestId};
@@ -164,6 +164,7 @@ pub(super) fn think(
                 mail_shown,
                 feedback: context.feedback,
                 work: None,
+                sent: Sent::default(),
             },
         );
     }

@@ -32,6 +32,17 @@ pub(super) struct PendingThought {
     /// The piece of work that asked, and which of its questions this is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) work: Option<(ActivationKey, u32)>,
+    /// How much of a session was sent.
+    #[serde(default)]
+    pub(super) sent: Sent,
+}
+
+/// How much of a session was sent, and might have been, in characters.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Sent {
+    pub(super) chars: usize,
+    pub(super) chars_at_most: usize,
 }
 
 /// A question without its words.

@@ -1,20 +1,23 @@
 //! Work asks a model: the kernel keeps the session and the tools, the mind puts who the agent is and what it knows
 //! before them, and hands back what was said, with its markers carried out.
 
+use std::borrow::Cow;
+
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
 
 use super::context::Moment;
+use super::fitting::fitted;
 use super::gather::Room;
 use super::headings;
 use super::orders::order_text;
 use super::prompt;
 use super::question::{
-    CallKind, CancelRequest, ModelFailure, ModelRequest, PromptMessage, Role, ToolCall, ToolDeclaration,
+    CallKind, CancelRequest, ModelFailure, ModelRequest, PromptMessage, Role, ToolCall, ToolDeclaration, Usage,
 };
 use super::session::Session;
 use super::thinking::{Minds, NAMES_CHARS, by_inbox};
-use super::thoughts::{Asked, PendingThought, Thoughts};
+use super::thoughts::{Asked, PendingThought, Sent, Thoughts};
 use super::wording::{name, push_fenced, push_result, quoted};
 use crate::base::{ActivationKey, AgentKey, RequestId, Seq};
 use crate::simulation::{ActivityId, CompactionWanted, Think, Urgency};
@@ -33,21 +36,62 @@ pub struct WorkDue {
     pub activity: ActivityId,
     /// The session so far; ends with what is to be answered.
     pub messages: Vec<PromptMessage>,
+    /// How much of it may be sent.
+    pub room: SessionRoom,
     /// The tools that may be called.
     pub tools: Vec<ToolDeclaration>,
     /// The record that it comes from.
     pub cause: Seq,
 }
 
+/// How much of a session may be sent.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SessionRoom {
+    /// Characters of the session.
+    pub chars_at_most: usize,
+    /// Tokens of everything that the model takes and gives at once, where that is known.
+    pub window_tokens: Option<u32>,
+    /// The file that has the whole session.
+    pub place: String,
+}
+
+/// Characters that a token has at least, in most texts: a window that is counted so is not exceeded.
+const CHARS_PER_TOKEN_AT_LEAST: usize = 3;
+/// Characters that are sent around each message: fences, names of roles.
+const CHARS_AROUND_MESSAGE: usize = 24;
+
+impl SessionRoom {
+    /// Characters of these messages that may be sent beside so many others, where so many tokens are to come back.
+    fn chars(&self, messages: &[PromptMessage], others: usize, output_tokens: u32) -> usize {
+        let Some(window) = self.window_tokens else { return self.chars_at_most };
+        let arguments = messages.iter().flat_map(|message| &message.tool_calls).map(|call| call.arguments.to_string());
+        let texts = messages.iter().map(|message| Cow::from(&message.text)).chain(arguments.map(Cow::from));
+        let (chars, bytes) =
+            texts.fold((0, 0), |(chars, bytes), text| (chars + text.chars().count(), bytes + text.len()));
+        // Letters beyond the English ones take more tokens, and more bytes.
+        let per_token = |tokens: usize| (tokens * CHARS_PER_TOKEN_AT_LEAST).saturating_mul(chars.max(1)) / bytes.max(1);
+        let window = usize::try_from(window).unwrap_or(usize::MAX).min(usize::MAX / 8);
+        // A model that gives much may use up its window by that alone.
+        let output = usize::try_from(output_tokens).unwrap_or(usize::MAX).min(window / 2);
+        let taken = others + messages.len() * CHARS_AROUND_MESSAGE;
+        self.chars_at_most.min(per_token(window - output).saturating_sub(taken))
+    }
+}
+
 /// What a model said to a piece of work.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct WorkReply {
-    /// The words, without markers; of a reply that holds markers alone, what was done by them.
+    /// The words, without markers; of a reply that holds markers alone, what was done by them. Those of a reply that
+    /// was cut off end in white space where it did.
     pub text: String,
+    /// The white space that it begins with, for whoever joins it to one that was cut off.
+    pub leading: String,
     /// The tools that it called, in order.
     pub tool_calls: Vec<ToolCall>,
-    /// Whether it was cut off at the limit of its output.
-    pub was_cut: bool,
+    /// The limit of its output, in tokens, where it was cut off at it.
+    pub cut_at_tokens: Option<u32>,
+    /// Whether its provider held words of it back.
+    pub was_filtered: bool,
 }
 
 /// The answer to a [`WorkDue`].
@@ -57,8 +101,27 @@ pub struct WorkReplied {
     pub activation: ActivationKey,
     /// To which question of it.
     pub turn: u32,
+    /// Characters of the session that were sent.
+    pub sent_chars: usize,
+    /// Characters of the session that might have been sent.
+    pub sent_chars_at_most: usize,
+    /// Who answered, when, and what that took; none where nobody did.
+    pub taken: Option<WorkTaken>,
     /// The reply, or why there is none.
     pub outcome: Result<WorkReply, ModelFailure>,
+}
+
+/// What a model took for an answer.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WorkTaken {
+    /// Who answered.
+    pub provider: String,
+    /// Which model.
+    pub model: String,
+    /// When, in milliseconds of the wall clock since 1970; none where it came in simulated time.
+    pub at_ms: Option<u64>,
+    /// Tokens, as the provider says.
+    pub usage: Usage,
 }
 
 /// A piece of work is over: nobody waits for an answer any more, and its agent remembers how it went.
@@ -124,7 +187,11 @@ pub(super) fn ask(
             }
             None => drop(thoughts.told.insert(due.activation, prompt.known.clone())),
         }
-        prompt.history = due.messages.iter().map(as_sent).collect();
+        prompt.history.clear();
+        let others = prompt.chars() + due.tools.iter().map(ToolDeclaration::chars).sum::<usize>();
+        let chars_at_most = due.room.chars(&due.messages, others, room.settings.max_work_output_tokens);
+        let fitted = fitted(&due.messages, chars_at_most, &due.room.place);
+        prompt.history = fitted.messages.iter().map(as_sent).collect();
         let (mail_shown, _) = by_inbox(&room, agent, &mail_shown);
         let id = thoughts.new_id();
         let request = ModelRequest {
@@ -153,6 +220,7 @@ pub(super) fn ask(
             mail_shown,
             feedback: context.feedback,
             work: Some((due.activation, due.turn)),
+            sent: Sent { chars: fitted.chars(), chars_at_most },
         };
         thoughts.pending.insert(id, thought);
         requests.write(request);

@@ -20,9 +20,10 @@ pub static SPAWN: Tool = Tool {
     aliases: &["Task", "Agent"],
     is_default: true,
     power: Power::Spawn,
-    description: "Create a new agent file and activate it with a task. It works by itself and reports to you when \
+    description: "Start an agent with a task: one that is there, by its name alone, or a new one, with the text of its \
+                  file. It works by itself and reports to you when \
                   all of its work is over: do not wait or look for it, end your turn, and you are activated again \
-                  with what it says. The file is Markdown: front matter, then the agent's instructions. Every key is \
+                  with what it says. A new agent's file is Markdown: front matter, then the agent's instructions. Every key is \
                   optional; what you leave out it has from you, and it never may \
                   do more than you. For example:\n\
                   ---\n\
@@ -42,13 +43,14 @@ pub static SPAWN: Tool = Tool {
                     "type": "string",
                     "minLength": 1,
                     "maxLength": FILENAME_CHARS_AT_MOST,
-                    "description": "The new file's name in agents/, such as researcher.md.",
+                    "description": "The agent's name; of a new one, its file's name in agents/, such as researcher.md.",
                 },
                 "content": {
                     "type": "string",
                     "minLength": 1,
                     "maxLength": CONTENT_CHARS_AT_MOST,
-                    "description": "The whole text of the file: front matter and instructions.",
+                    "description": "Of a new agent, the whole text of its file: front matter and instructions. Leave \
+                                    it out for an agent that is there.",
                 },
                 "task": {
                     "type": "string",
@@ -57,18 +59,27 @@ pub static SPAWN: Tool = Tool {
                     "description": "What it is to do now.",
                 },
             }),
-            &["filename", "content", "task"],
+            &["filename", "task"],
         )
     },
-    argument_aliases: &[],
+    argument_aliases: &[("name", "filename"), ("agent", "filename"), ("prompt", "task")],
     plan: |arguments, bounds| {
-        let path = path_of(&arguments.text("filename"))?;
-        let content = new_agent(&path, &arguments.text("content"), bounds)?;
-        let task = arguments.text("task");
-        if task.trim().is_empty() {
+        let (name, task) = (arguments.text("filename"), arguments.text("task"));
+        let content = arguments.some_text("content");
+        let work = match content {
+            None => Work::Start { name, task },
+            Some(content) => {
+                let path = path_of(&name)?;
+                let content = new_agent(&path, &content, bounds)?;
+                Work::Spawn { path, content, task }
+            }
+        };
+        let says_nothing =
+            matches!(&work, Work::Start { task, .. } | Work::Spawn { task, .. } if task.trim().is_empty());
+        if says_nothing {
             return Err("'task' says nothing; write what the agent is to do".to_owned());
         }
-        Ok(Work::Spawn { path, content, task })
+        Ok(work)
     },
 };
 

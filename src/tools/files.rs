@@ -1,4 +1,4 @@
-//! The tools for files: reading, writing, editing, listing, searching, deleting.
+//! The tools for files: reading, writing, appending, editing, listing, searching, renaming, deleting.
 
 use serde_json::{Value, json};
 
@@ -18,24 +18,28 @@ pub static READ: Tool = Tool {
     aliases: &["Read", "NotebookRead", "read_file", "view_file"],
     is_default: true,
     power: Power::Read,
-    description: "Read a file of the workspace. A long file is cut; read on with offset, the number of the line to \
+    description: "Read a file of the workspace. A long file is cut; read on with from_line, the number of the line to \
                   begin with.",
     parameters: || {
         object(
             json!({
                 "path": path("The file, such as artifacts/spec.md."),
-                "offset": { "type": "integer", "minimum": 1, "description": "First line to show, counted from 1." },
-                "limit": { "type": "integer", "minimum": 1, "description": "How many lines to show." },
+                "from_line": { "type": "integer", "minimum": 1, "description": "First line to show, counted from 1." },
+                "lines": { "type": "integer", "minimum": 1, "description": "How many lines to show." },
             }),
             &["path"],
         )
     },
-    argument_aliases: &[("file_path", "path")],
+    argument_aliases: &[("file_path", "path"), ("offset", "from_line"), ("limit", "lines")],
     plan: |arguments, _| {
-        let (offset, lines) = (arguments.number("offset"), arguments.number("limit"));
-        let is_whole = offset.is_none() && lines.is_none();
-        let excerpt = (!is_whole).then(|| Excerpt { first_line: offset.unwrap_or(1), lines });
-        Ok(Work::File { operation: FileOperation::Read { path: path_of(arguments)? }, excerpt })
+        let (from_line, lines) = (arguments.number("from_line"), arguments.number("lines"));
+        let path = path_of(arguments)?;
+        if from_line.is_none() && lines.is_none() {
+            return file(FileOperation::Read { path });
+        }
+        let from_line = from_line.unwrap_or(1);
+        let excerpt = Some(Excerpt { first_line: from_line, lines });
+        Ok(Work::File { operation: FileOperation::ReadLines { path, from_line, lines }, excerpt })
     },
 };
 
@@ -58,6 +62,27 @@ pub static WRITE: Tool = Tool {
     },
     argument_aliases: &[("file_path", "path")],
     plan: |arguments, _| file(FileOperation::Write { path: path_of(arguments)?, content: arguments.text("content") }),
+};
+
+/// Puts a text behind a file.
+pub static APPEND: Tool = Tool {
+    name: "vfs_append",
+    aliases: &["append_file", "append_to_file"],
+    is_default: true,
+    power: Power::Write,
+    description: "Add a text at the end of a file, or begin the file with it. Nothing is put between the two: begin \
+                  with a line break where the text is to stand on a line of its own. Write what is long in parts.",
+    parameters: || {
+        let text = json!({
+            "type": "string",
+            "minLength": 1,
+            "maxLength": CONTENT_CHARS_AT_MOST,
+            "description": "What is added, letter for letter.",
+        });
+        object(json!({ "path": path("The file, such as artifacts/report.md."), "text": text }), &["path", "text"])
+    },
+    argument_aliases: &[("file_path", "path"), ("content", "text")],
+    plan: |arguments, _| file(FileOperation::Append { path: path_of(arguments)?, text: arguments.text("text") }),
 };
 
 /// Replaces a passage.
@@ -155,9 +180,47 @@ pub static DELETE: Tool = Tool {
     plan: |arguments: &Arguments, _: &Bounds| file(FileOperation::Delete { path: path_of(arguments)? }),
 };
 
+/// Gives a file another path.
+pub static RENAME: Tool = Tool {
+    name: "vfs_rename",
+    aliases: &["move_file", "rename_file"],
+    is_default: true,
+    // Whoever may not take files away may not take them from their place either.
+    power: Power::Delete,
+    description: "Give a file of the workspace another name or folder. Its versions go with it. Nothing may be there \
+                  yet.",
+    parameters: || {
+        object(
+            json!({
+                "from": path("The file as it is called now."),
+                "to": path("What it is to be called, such as artifacts/final.md."),
+            }),
+            &["from", "to"],
+        )
+    },
+    argument_aliases: &[
+        ("path", "from"),
+        ("old_path", "from"),
+        ("new_path", "to"),
+        ("source", "from"),
+        ("destination", "to"),
+    ],
+    plan: |arguments, _| {
+        let (from, to) = (normal(arguments, "from")?, normal(arguments, "to")?);
+        if from == to {
+            return Err("'from' and 'to' are the same; nothing would change".to_owned());
+        }
+        file(FileOperation::Rename { from, to })
+    },
+};
+
 /// The path that a call names, in the one form that paths have.
 fn path_of(arguments: &Arguments) -> Result<String, String> {
-    let path = WorkspacePath::new(&arguments.text("path")).map_err(|refusal| format!("'path': {refusal}"))?;
+    normal(arguments, "path")
+}
+
+fn normal(arguments: &Arguments, name: &str) -> Result<String, String> {
+    let path = WorkspacePath::new(&arguments.text(name)).map_err(|refusal| format!("'{name}': {refusal}"))?;
     Ok(path.as_str().to_owned())
 }
 

@@ -13,7 +13,7 @@ pub mod schema;
 mod tests;
 pub mod words;
 
-pub use plan::{Excerpt, ToolPlan, Work};
+pub use plan::{Excerpt, ToolPlan, Work, started};
 pub use registry::{TOOLS, Tool, authority, declarations, names, parse};
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -39,6 +39,13 @@ pub enum Work {
         /// What it is to do.
         task: String,
     },
+    /// An agent that is there is started.
+    Start {
+        /// Its name as it was given: the id of an agent, or the name of its file.
+        name: String,
+        /// What it is to do.
+        task: String,
+    },
     /// The agent that started this one is told something.
     Signal {
         /// What.
@@ -61,6 +68,10 @@ impl ToolPlan {
         match &self.work {
             Work::File { operation, .. } => Act::of_files(&self.tool, operation, there, super::names()),
             Work::Spawn { path, content, .. } => Act::of_spawn(&self.tool, path, content, there, super::names()),
+            Work::Start { name, .. } => {
+                let id = started(name, there).unwrap_or_default();
+                Act::of_start(&self.tool, &id, there, super::names())
+            }
             Work::Signal { .. } => Act::of_signal(&self.tool),
         }
     }
@@ -70,6 +81,7 @@ impl ToolPlan {
         let (verb, target) = match &self.work {
             Work::File { operation, .. } => doing_files(operation),
             Work::Spawn { path, .. } => ("starting", words::file_name(path)),
+            Work::Start { name, .. } => ("starting", name.as_str()),
             Work::Signal { message } => ("reporting", message.as_str()),
         };
         let start: String = target.chars().take(TARGET_CHARS * 4).collect();
@@ -77,10 +89,24 @@ impl ToolPlan {
     }
 }
 
+/// The id of the agent that is meant by a name: an id, or the name of its file, with or without what it ends in.
+pub fn started(name: &str, there: &dyn Surroundings) -> Option<String> {
+    let name = name.trim();
+    let stem = name.strip_prefix("./").unwrap_or(name);
+    let stem = stem.strip_prefix("agents/").unwrap_or(stem);
+    let endings = [".agent.yaml", ".agent.yml", ".md", ".mdx"];
+    let stem = endings.iter().find_map(|ending| stem.strip_suffix(ending)).unwrap_or(stem);
+    let stem = stem.strip_suffix("/agent").unwrap_or(stem);
+    let last = stem.rsplit('/').next().unwrap_or(stem);
+    let ids = [name.to_owned(), stem.to_owned(), last.to_owned(), text::slug(stem), text::slug(last)];
+    ids.into_iter().find(|id| there.profile(id).is_some())
+}
+
 fn doing_files(operation: &FileOperation) -> (&'static str, &str) {
     match operation {
-        FileOperation::Read { path } => ("reading", path),
+        FileOperation::Read { path } | FileOperation::ReadLines { path, .. } => ("reading", path),
         FileOperation::Write { path, .. } | FileOperation::Save { path, .. } => ("writing", path),
+        FileOperation::Append { path, .. } => ("adding to", path),
         FileOperation::Edit { path, .. } => ("editing", path),
         FileOperation::List { prefix } if prefix.is_empty() => ("listing", "all files"),
         FileOperation::List { prefix } => ("listing", prefix),

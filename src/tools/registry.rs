@@ -17,9 +17,11 @@ use crate::mind::{ToolCall, ToolDeclaration};
 pub static TOOLS: &[&Tool] = &[
     &files::READ,
     &files::WRITE,
+    &files::APPEND,
     &files::EDIT,
     &files::LIST,
     &files::SEARCH,
+    &files::RENAME,
     &files::DELETE,
     &agents::SPAWN,
     &agents::SIGNAL,

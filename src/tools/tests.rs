@@ -39,8 +39,8 @@ fn a_model_is_told_of_what_its_profile_lists_in_one_order() {
         declarations(&bounds(front)).into_iter().map(|declaration| declaration.name).collect()
     };
     let all =
-        ["vfs_read", "vfs_write", "vfs_edit", "vfs_list", "vfs_search", "vfs_delete", "spawn_agent", "signal_parent"];
-    assert_eq!(told("name: Ada"), all);
+        "vfs_read vfs_write vfs_append vfs_edit vfs_list vfs_search vfs_rename vfs_delete spawn_agent signal_parent";
+    assert_eq!(told("name: Ada").join(" "), all);
     assert_eq!(told("tools: [vfs_write, Read, vfs_write, Bash]"), ["vfs_read", "vfs_write"]);
     assert!(told("tools: []").is_empty() && told("tools: [nothing]").is_empty());
     let spawn = declarations(&free()).into_iter().find(|tool| tool.name == "spawn_agent").unwrap();
@@ -93,9 +93,19 @@ fn calls_become_orders() {
             "vfs_read",
             json!({ "path": "a.md", "offset": "3", "limit": 2.0 }),
             Ok(Work::File {
-                operation: FileOperation::Read { path: path() },
+                operation: FileOperation::ReadLines { path: path(), from_line: 3, lines: Some(2) },
                 excerpt: Some(Excerpt { first_line: 3, lines: Some(2) }),
             }),
+        ),
+        (
+            "vfs_append",
+            json!({ "path": "a.md", "content": "\nx" }),
+            file(FileOperation::Append { path: path(), text: "\nx".into() }),
+        ),
+        (
+            "vfs_rename",
+            json!({ "old_path": "a.md", "to": "./b.md" }),
+            file(FileOperation::Rename { from: path(), to: "b.md".into() }),
         ),
         (
             "vfs_write",
@@ -127,6 +137,11 @@ fn calls_become_orders() {
             json!({ "filename": "bea", "content": "Hi", "task": "Go." }),
             Ok(Work::Spawn { path: "agents/bea.md".into(), content: "Hi".into(), task: "Go.".into() }),
         ),
+        (
+            "spawn_agent",
+            json!({ "name": "bea", "task": "Go." }),
+            Ok(Work::Start { name: "bea".into(), task: "Go.".into() }),
+        ),
     ] {
         assert_eq!(planned(name, arguments.clone()), work, "{name} {arguments}");
     }
@@ -140,8 +155,8 @@ fn a_wrong_argument_is_named_with_what_was_expected() {
         ("vfs_read", json!({}), &["'path' is missing", "such as artifacts/spec.md"][..]),
         ("vfs_read", json!({ "path": "" }), &["'path'", "not empty"]),
         ("vfs_read", json!({ "path": ["a"] }), &["'path'", "a list of 1"]),
-        ("vfs_read", json!({ "path": "a", "offset": 0 }), &["'offset'", "at least 1"]),
-        ("vfs_read", json!({ "path": "a", "limit": "all" }), &["'limit'", "a whole number"]),
+        ("vfs_read", json!({ "path": "a", "offset": 0 }), &["'from_line'", "at least 1"]),
+        ("vfs_read", json!({ "path": "a", "limit": "all" }), &["'lines'", "a whole number"]),
         ("vfs_read", json!({ "path": "a", "line": 3 }), &["no argument 'line'"]),
         ("vfs_read", json!({ "path": "x".repeat(5_000) }), &["5000 characters; at most 400"]),
         ("vfs_read", json!("path=a"), &["not a JSON object", "path=a"]),
@@ -154,6 +169,10 @@ fn a_wrong_argument_is_named_with_what_was_expected() {
         ("vfs_edit", json!({ "path": "a", "old": "", "new": "x" }), &["'old'", "not empty"]),
         ("vfs_edit", json!({ "path": "a", "old": "x" }), &["'new' is missing"]),
         ("vfs_edit", json!({ "path": "a", "old": "x", "new": "x" }), &["the same"]),
+        ("vfs_append", json!({ "path": "a", "text": "" }), &["'text'", "not empty"]),
+        ("vfs_rename", json!({ "from": "a" }), &["'to' is missing"]),
+        ("vfs_rename", json!({ "from": "a", "to": "./a" }), &["the same"]),
+        ("vfs_rename", json!({ "from": "a", "to": "../a" }), &["'to'", "must not go up"]),
         ("vfs_list", json!({ "prefix": {} }), &["'prefix'", "an object"]),
         ("vfs_search", json!({}), &["a text to find, a glob, or both"]),
         ("vfs_search", json!({ "pattern": "x" }), &["no argument 'pattern'", "text, glob"]),
@@ -215,7 +234,7 @@ fn a_started_agent_has_from_its_starter_what_its_file_leaves_out() {
 
 #[test]
 fn plans_are_kept_as_they_are() {
-    let arguments = json!({ "path": "a.md", "offset": 2 });
+    let arguments = json!({ "path": "a.md", "from_line": 2 });
     let plan = parse(&call("vfs_read", arguments), &free()).unwrap();
     let kept: ToolPlan = serde_json::from_str(&serde_json::to_string(&plan).unwrap()).unwrap();
     assert_eq!(kept, plan);

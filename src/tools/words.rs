@@ -3,7 +3,7 @@
 
 use super::plan::{Excerpt, ToolPlan, Work};
 use crate::base::text;
-use crate::workspace::vfs::{FileAnswer, FileDone, FileFailure, FileOperation, TextMatch};
+use crate::workspace::vfs::{FileAnswer, FileDone, FileFailure, FileOperation, TextMatch, Unsearched};
 
 /// Of a file so many characters are shown at once, some ten thousand tokens.
 pub const READ_CHARS_AT_MOST: usize = 40_000;
@@ -33,7 +33,12 @@ pub fn files(plan: &ToolPlan, result: &Result<FileAnswer, FileFailure>) -> Strin
             };
             listing(prefix, paths, *more, prefixes)
         }
-        FileAnswer::Matches { matches, more } => found(operation, matches, *more),
+        FileAnswer::Lines { content, next_line, count, .. } => {
+            part(content, (*next_line, *count), excerpt.map_or(1, |excerpt| excerpt.first_line))
+        }
+        FileAnswer::Matches { matches, more, unsearched } => {
+            found(operation, matches, *more) + &not_searched(unsearched)
+        }
         FileAnswer::Changed { done, .. } => changed(operation, done),
         FileAnswer::Unchanged { path, .. } => format!("Unchanged: {} says exactly this already", quoted(path)),
     }
@@ -56,6 +61,7 @@ fn changed(operation: Option<&FileOperation>, done: &FileDone) -> String {
         FileDone::Written { path, chars, .. } => {
             let verb = match operation {
                 Some(FileOperation::Edit { .. }) => "Edited",
+                Some(FileOperation::Append { .. }) => return format!("Added to {} ({chars} chars now)", quoted(path)),
                 Some(FileOperation::Restore { .. }) => "Restored",
                 _ => "Written to",
             };
@@ -129,6 +135,48 @@ fn found(operation: Option<&FileOperation>, matches: &[TextMatch], more: usize) 
     lines
 }
 
+/// What a search did not look into, in a line of its own; nothing where it looked into everything.
+fn not_searched(unsearched: &Unsearched) -> String {
+    if unsearched.is_nothing() {
+        return String::new();
+    }
+    let reasons = [
+        (unsearched.too_large, "too large; read in parts with from_line"),
+        (unsearched.not_text, "not text"),
+        (unsearched.unreadable, "cannot be read"),
+    ];
+    let reasons: Vec<String> =
+        reasons.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}")).collect();
+    let mut words = String::new();
+    if unsearched.count() > 0 {
+        let (named, _) = list(&unsearched.named);
+        let more = match unsearched.count().saturating_sub(unsearched.named.len()) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let (count, reasons) = (unsearched.count(), reasons.join(", "));
+        words += &format!("\n[not searched: {count} files ({reasons}): {named}{more}]");
+    }
+    if unsearched.has_unknown_folders {
+        words += "\n[not searched: folders beyond those that the workspace keeps track of]";
+    }
+    words
+}
+
+/// Some lines of a large file, with how to see the rest.
+fn part(content: &str, (next_line, count): (Option<usize>, Option<usize>), first_line: usize) -> String {
+    match (next_line, count) {
+        (None, Some(count)) if first_line > count => {
+            format!("[the file has {count} lines; there is no line {first_line}]")
+        }
+        (None, _) => content.to_owned(),
+        (Some(next), _) => {
+            let line_break = if content.ends_with('\n') { "" } else { "\n" };
+            format!("{content}{line_break}[… a large file; read on with from_line {next}]")
+        }
+    }
+}
+
 /// A text, or the lines of it that are wanted, as far as there is room, with how to see the rest.
 fn shown(content: &str, excerpt: Option<Excerpt>) -> String {
     if content.is_empty() {
@@ -175,7 +223,7 @@ fn shown(content: &str, excerpt: Option<Excerpt>) -> String {
         if !shown.ends_with('\n') {
             shown.push('\n');
         }
-        shown += &format!("[… cut, {rest} more characters; read with offset {next}]");
+        shown += &format!("[… cut, {rest} more characters; read on with from_line {next}]");
     }
     shown
 }
@@ -189,7 +237,16 @@ pub enum Spawned {
         depth: u32,
         /// So many may.
         depth_limit: u32,
+        /// Whether there was no such agent before.
+        is_new: bool,
     },
+    /// There is no such agent; the names that are like it, if any.
+    Unknown {
+        /// Agents that there are, the likeliest first.
+        there: Vec<String>,
+    },
+    /// It is the one that starts it.
+    Itself,
     /// It has its file and waits: why ("token budget reached").
     Deferred {
         /// Why.
@@ -215,15 +272,24 @@ pub enum Spawned {
 pub fn spawned(path: &str, outcome: &Spawned) -> String {
     let name = quoted(file_name(path));
     match outcome {
-        Spawned::Activated { depth, depth_limit } => {
+        Spawned::Activated { depth, depth_limit, is_new } => {
+            let done = if *is_new { "Created and activated" } else { "Activated" };
             format!(
-                "Created and activated {name} (depth {depth}/{depth_limit}). It reports to you by itself when its \
+                "{done} {name} (depth {depth}/{depth_limit}). It reports to you by itself when its \
                  work is over; you may end your turn, and you are activated again with what it says."
             )
         }
         Spawned::Deferred { why } => {
             format!("Created {name} but activation deferred: {}.", reason(why))
         }
+        Spawned::Unknown { there } => {
+            let there = match list(there) {
+                _ if there.is_empty() => String::new(),
+                (listed, _) => format!(" There are {listed}."),
+            };
+            format!("Error: there is no agent {name}.{there} Give 'content' to make a new one.")
+        }
+        Spawned::Itself => format!("Error: {name} is you; do it yourself, or start another agent."),
         Spawned::TooDeep { depth_limit } => {
             format!("Error: depth limit {depth_limit}/{depth_limit}. Do this part yourself.")
         }

@@ -52,7 +52,7 @@ fn starting_and_signalling_say_how_they_went() {
     let path = "agents/researcher.md";
     for (outcome, words) in [
         (
-            Spawned::Activated { depth: 3, depth_limit: 5 },
+            Spawned::Activated { depth: 3, depth_limit: 5, is_new: true },
             "Created and activated 'researcher.md' (depth 3/5). It reports to you by itself when its work is over; \
              you may end your turn, and you are activated again with what it says.",
         ),
@@ -91,7 +91,7 @@ fn a_file_is_shown_as_it_stands_and_cut_where_it_is_long() {
     assert_eq!(reading("", None), "[the file is empty]");
     let lines: String = (1..=10_000).map(|number| format!("line {number}\n")).collect();
     let first = reading(&lines, None);
-    let next: usize = first.rsplit("offset ").next().unwrap().trim_end_matches(']').parse().unwrap();
+    let next: usize = first.rsplit("from_line ").next().unwrap().trim_end_matches(']').parse().unwrap();
     assert!(first.chars().count() <= READ_CHARS_AT_MOST + 100);
     // Reading on from there shows what is left, and nothing twice.
     let mut whole = String::new();
@@ -100,7 +100,7 @@ fn a_file_is_shown_as_it_stands_and_cut_where_it_is_long() {
         let shown = reading(&lines, Some((from, None)));
         let (text, note) = shown.split_once("[… cut").map_or((shown.as_str(), None), |(text, note)| (text, Some(note)));
         whole += text;
-        offset = note.map(|note| note.rsplit("offset ").next().unwrap().trim_end_matches(']').parse().unwrap());
+        offset = note.map(|note| note.rsplit("from_line ").next().unwrap().trim_end_matches(']').parse().unwrap());
     }
     assert_eq!(whole, lines);
     assert!(first.contains(&format!("line {}\n[… cut, ", next - 1)));
@@ -110,7 +110,7 @@ fn a_file_is_shown_as_it_stands_and_cut_where_it_is_long() {
 fn lines_can_be_asked_for() {
     let text = "a\nb\nc\nd";
     assert_eq!(reading(text, Some((3, None))), "c\nd");
-    assert_eq!(reading(text, Some((2, Some(2)))), "b\nc\n[… cut, 1 more characters; read with offset 4]");
+    assert_eq!(reading(text, Some((2, Some(2)))), "b\nc\n[… cut, 1 more characters; read on with from_line 4]");
     assert_eq!(reading(text, Some((4, Some(9)))), "d");
     assert_eq!(reading(text, Some((5, None))), "[the file has 4 lines; there is no line 5]");
     assert_eq!(
@@ -124,7 +124,7 @@ fn a_line_without_end_is_cut_and_the_rest_can_still_be_read() {
     let text = format!("{}\nlast", "ä".repeat(READ_CHARS_AT_MOST + 7));
     let shown = reading(&text, None);
     assert!(shown.contains("[… cut, 8 more characters in this line]"), "{}", &shown[shown.len() - 200..]);
-    assert!(shown.ends_with("[… cut, 4 more characters; read with offset 2]"));
+    assert!(shown.ends_with("[… cut, 4 more characters; read on with from_line 2]"));
     assert_eq!(reading(&text, Some((2, None))), "last");
 }
 
@@ -138,13 +138,15 @@ fn lists_and_finds_are_bounded_and_a_name_is_one_line() {
     assert!(listed.chars().count() < LIST_CHARS_AT_MOST + 100);
 
     let search = file(FileOperation::Search { text: Some("it's".into()), glob: None });
-    let none = FileAnswer::Matches { matches: Vec::new(), more: 0 };
+    let none = FileAnswer::Matches { matches: Vec::new(), more: 0, unsearched: Unsearched::default() };
     assert_eq!(files(&search, &Ok(none)), "Nothing found for 'it\\'s'");
     let found = |line, text: &str| TextMatch { path: "a\nb.md".into(), line, text: text.into() };
-    let answer = FileAnswer::Matches { matches: vec![found(3, "x\u{2028}y"), found(0, "")], more: 2 };
+    let unsearched = Unsearched::default;
+    let matches = vec![found(3, "x\u{2028}y"), found(0, "")];
+    let answer = FileAnswer::Matches { matches, more: 2, unsearched: unsearched() };
     assert_eq!(files(&search, &Ok(answer)), "a b.md:3: x y\na b.md\n[… cut, 2 more; search for something narrower]");
     let long: Vec<_> = (1..2_000).map(|line| found(line, "some text that was found")).collect();
-    let answer = files(&search, &Ok(FileAnswer::Matches { matches: long, more: 1 }));
+    let answer = files(&search, &Ok(FileAnswer::Matches { matches: long, more: 1, unsearched: unsearched() }));
     let shown = answer.lines().count() - 1;
     assert!(answer.ends_with(&format!("[… cut, {} more; search for something narrower]", 2_000 - shown)));
 }
@@ -153,4 +155,44 @@ fn lists_and_finds_are_bounded_and_a_name_is_one_line() {
 fn what_is_the_same_already_is_said_so() {
     let same = FileAnswer::Unchanged { path: "a.md".into(), version: 3 };
     assert_eq!(files(&write(), &Ok(same)), "Unchanged: 'a.md' says exactly this already");
+}
+
+#[test]
+fn a_search_says_what_it_did_not_look_into_also_where_it_found_nothing() {
+    let search = file(FileOperation::Search { text: Some("x".into()), glob: None });
+    let unsearched = Unsearched {
+        too_large: 1,
+        not_text: 7,
+        unreadable: 0,
+        named: paths(&["data/log.txt", "a.png"]),
+        has_unknown_folders: true,
+    };
+    let answer = FileAnswer::Matches { matches: Vec::new(), more: 0, unsearched };
+    assert_eq!(
+        files(&search, &Ok(answer)),
+        "Nothing found for 'x'\n[not searched: 8 files (1 too large; read in parts with from_line, 7 not text): \
+         ['data/log.txt', 'a.png'] and 6 more]\n[not searched: folders beyond those that the workspace keeps track of]"
+    );
+}
+
+#[test]
+fn a_part_of_a_large_file_says_how_to_read_on() {
+    let lines = |content: &str, next_line, count, first_line| {
+        let operation = FileOperation::ReadLines { path: "a".into(), from_line: first_line, lines: None };
+        let excerpt = Some(Excerpt { first_line, lines: None });
+        let plan = ToolPlan { tool: "vfs_read".into(), work: Work::File { operation, excerpt } };
+        files(&plan, &Ok(FileAnswer::Lines { path: "a".into(), content: content.into(), next_line, count }))
+    };
+    assert_eq!(lines("x\n", Some(8), None, 7), "x\n[… a large file; read on with from_line 8]");
+    assert_eq!(lines("x", None, Some(7), 7), "x");
+    assert_eq!(lines("", None, Some(7), 9), "[the file has 7 lines; there is no line 9]");
+}
+
+#[test]
+fn starting_an_agent_that_is_not_there_names_those_that_are() {
+    let told = spawned("reseacher", &Spawned::Unknown { there: paths(&["researcher", "writer"]) });
+    let words =
+        "Error: there is no agent 'reseacher'. There are ['researcher', 'writer']. Give 'content' to make a new one.";
+    assert_eq!(told, words);
+    assert!(spawned("x", &Spawned::Unknown { there: Vec::new() }).starts_with("Error: there is no agent 'x'. Give"));
 }

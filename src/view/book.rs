@@ -80,7 +80,10 @@ impl EventRow {
 
 /// Whether what a call of a tool is about is a file, and its whole path stands there.
 fn names_file(kind: EventKind, tool: Option<Id>, target: &str) -> bool {
-    let is_of_files = matches!(tool.as_deref(), Some("vfs_read" | "vfs_write" | "vfs_edit" | "vfs_delete"));
+    let is_of_files = matches!(
+        tool.as_deref(),
+        Some("vfs_read" | "vfs_write" | "vfs_append" | "vfs_edit" | "vfs_rename" | "vfs_delete")
+    );
     kind == EventKind::ToolCall && is_of_files && !target.ends_with('…')
 }
 

@@ -323,6 +323,8 @@ fn live_answer(live: &LiveText, agent: &Id, known: &mut Arc<str>) -> Option<Live
 pub struct SessionRead {
     /// The piece of work: `act-12`.
     pub activation: String,
+    /// The thread that it belongs to, whose file this is; empty in those that older versions wrote.
+    pub thread: String,
     /// Whose.
     pub agent: String,
     /// What it was asked.
@@ -342,6 +344,8 @@ pub struct SessionRead {
 #[derive(Deserialize)]
 struct SessionFile {
     activation: String,
+    #[serde(default)]
+    thread: String,
     agent: String,
     #[serde(default)]
     task: String,
@@ -388,6 +392,7 @@ pub fn parse_session(text: &str) -> Result<SessionRead, String> {
     let messages: Vec<PromptMessage> = file.messages.into_iter().map(message).collect();
     Ok(SessionRead {
         activation: file.activation,
+        thread: file.thread,
         agent: file.agent,
         task: file.task,
         started_by: file.started_by,

@@ -30,7 +30,13 @@ fn activation(messages: Vec<PromptMessage>) -> Activation {
         not_before: 0,
         cap_hold: None,
         is_held: false,
-        made: BTreeSet::new(),
+        outcomes: Vec::new(),
+        cuts: 0,
+        unfinished: String::new(),
+        session_chars_at_most: None,
+        sent_chars_at_most: 0,
+        booked: (0, 0),
+        refused_lengths: 0,
         mail: VecDeque::new(),
         has_signalled: false,
         told: String::new(),
@@ -114,7 +120,7 @@ fn calls_without_answers_and_answers_without_calls_are_shown() {
 
 #[test]
 fn calls_that_are_under_way_say_how_far_they_are() {
-    let call = |call: ToolCall, progress| Call { call, progress, is_allowed: false, record: None };
+    let call = |call: ToolCall, progress| Call { call, progress, is_allowed: false, record: None, has_changed: false };
     let messages = vec![PromptMessage::calls("", vec![read_call(), write_call(), read_call()])];
     let calls = [
         call(read_call(), CallProgress::Answered("ä".to_owned())),

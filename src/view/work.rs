@@ -203,7 +203,7 @@ mod tests {
         kernel.ready(ActivationKey(1), ActivityId(1));
         kernel.step(2, &settings, |_| false);
         let call = ToolCall::new("c", "vfs_write", json!({ "path": "a.md" }));
-        let reply = WorkReply { text: String::new(), tool_calls: vec![call], was_cut: false };
+        let reply = WorkReply { tool_calls: vec![call], ..WorkReply::default() };
         kernel.replied(ActivationKey(1), 1, reply, &settings);
         kernel.step(3, &settings, |_| false);
         assert!(kernel.ask_person(ActivationKey(1), 1, 0, "writing a.md: the safety mode is safe".into()));

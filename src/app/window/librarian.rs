@@ -12,10 +12,12 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::app::room::state_folder;
 use crate::base::{Id, Seq};
+use crate::kernel::session::SessionHead;
 use crate::mind::Prompt;
 use crate::store::{EventKind, FileVersion, Reader, RunInfo, StoreError};
 use crate::ui::library::{Library, Read, TextRead, Want};
 use crate::view::book::{EventBook, EventRow};
+use crate::workspace::vfs::records::record_heads;
 use crate::workspace::vfs::{FileHistory, FileInfo};
 
 /// Things to read that wait at most; what does not fit is asked for again in a later frame.
@@ -362,12 +364,15 @@ impl Shelves {
     }
 }
 
-/// The path of the session file of a piece of work, if there is one.
+/// The path of the session file of a piece of work, if there is one: that of its thread, or, where an older version
+/// wrote it, its own.
 fn session_file(workspace: &Path, activation: &str) -> Option<String> {
     let ending = format!(".{activation}.session.yaml");
-    let entries = std::fs::read_dir(workspace.join("sessions")).ok()?;
-    let mut names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    names.find(|name| name.ends_with(&ending)).map(|name| format!("sessions/{name}"))
+    let heads = record_heads(workspace);
+    let is_its = |head: &str| SessionHead::read(head).is_some_and(|head| head.holds(activation));
+    let own = heads.iter().find(|record| record.path.ends_with(&ending));
+    let record = own.or_else(|| heads.iter().find(|record| is_its(&record.head)));
+    record.map(|record| record.path.clone())
 }
 
 #[cfg(test)]

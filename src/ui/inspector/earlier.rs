@@ -121,7 +121,11 @@ pub(super) fn session_ui(
         Some(Ok(Some(text))) => text.clone(),
     };
     let read = pane.session(&text);
-    let path = format!("sessions/{}.{activation}.session.yaml", text::slug(&agent.id));
+    // The file is that of its thread, where it says so.
+    let of_thread =
+        read.as_ref().as_ref().ok().map(|session| session.thread.as_str()).filter(|thread| !thread.is_empty());
+    let name = of_thread.unwrap_or(activation);
+    let path = format!("sessions/{}.{name}.session.yaml", text::slug(&agent.id));
     let session = match &*read {
         Err(why) => {
             trouble(ui, "The session cannot be read", why, theme);

@@ -12,8 +12,9 @@ use super::super::layout;
 use super::changing::LastStep;
 use super::changing::kept_apart;
 use super::index::Index;
+use super::large;
 use super::limits::FileLimits;
-use super::order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileOutcome, TextMatch};
+use super::order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileOutcome, TextMatch, Unsearched};
 use super::outside::OutsideChange;
 use super::path::{Reach, WorkspacePath, quoted};
 use super::readers::Readers;
@@ -29,6 +30,8 @@ use crate::store::{FileHead, FileVersions, StoreError};
 
 /// A prefix or a text to search for is not longer, in bytes.
 const WANTED_BYTES_AT_MOST: usize = 4096;
+/// So many of the files that a search did not look into are named.
+const UNSEARCHED_NAMED: usize = 5;
 /// Work for idle moments that waits; beyond that, the oldest is left out.
 const LATER_AT_MOST: usize = 20_000;
 
@@ -195,7 +198,13 @@ impl Desk {
         let is_person = order.author.is_user();
         let open = |given: &str, want| admit(given, &rights, want, is_person);
         match &order.operation {
-            FileOperation::Read { path } => self.read(order, &rights, &open(path, Want::Read)?),
+            // What is too large to be edited can still be read by agents, part by part.
+            FileOperation::Read { path } => {
+                self.read(order, &rights, &open(path, Want::Read)?, (!is_person).then_some((1, None)))
+            }
+            FileOperation::ReadLines { path, from_line, lines } => {
+                self.read(order, &rights, &open(path, Want::Read)?, Some((*from_line, *lines)))
+            }
             FileOperation::Write { path, content } => {
                 let path = open(path, Want::Write)?;
                 let may_know = rights.may_read(path.as_str());
@@ -227,6 +236,10 @@ impl Desk {
                     None => Err(desk.missing(path.as_str(), &rights)),
                 })
             }
+            FileOperation::Append { path, text } => {
+                let path = open(path, Want::Change)?;
+                self.put(order, what, &path, |_, now| Ok([now.unwrap_or_default(), text].concat()))
+            }
             FileOperation::List { prefix } => self.list(&rights, prefix),
             FileOperation::Search { text, glob } => self.search(&rights, text.as_deref(), glob.as_deref()),
             FileOperation::Delete { path } => {
@@ -246,10 +259,28 @@ impl Desk {
         }
     }
 
-    fn read(&mut self, order: &FileOrder, rights: &Rights, path: &WorkspacePath) -> Result<FileAnswer, FileFailure> {
-        let Some((text, found)) = self.present(path)? else {
-            self.gone(path);
-            return Err(self.missing(path.as_str(), rights));
+    /// The text of a file, or, where it is too large for that and `part` says which, some lines of it.
+    fn read(
+        &mut self,
+        order: &FileOrder,
+        rights: &Rights,
+        path: &WorkspacePath,
+        part: Option<(usize, Option<usize>)>,
+    ) -> Result<FileAnswer, FileFailure> {
+        let present = self.index.read(&self.root, path, self.limits.bytes_at_most(path));
+        let (text, found) = match (present, part) {
+            (Ok(present), _) => present,
+            (Err(Trouble::Missing), _) => {
+                self.gone(path);
+                return Err(self.missing(path.as_str(), rights));
+            }
+            (Err(Trouble::TooLarge { .. }), Some((from_line, lines))) => {
+                let (file, _) = self.root.open_record(path).map_err(|trouble| troubled(path, &trouble))?;
+                let answer = large::lines(path.as_str(), file, from_line, lines).map_err(unfit)?;
+                self.readers.note(path.as_str(), &order.author);
+                return Ok(answer);
+            }
+            (Err(trouble), _) => return Err(troubled(path, &trouble)),
         };
         let version = self.notice(path, &text, &found).map_err(|error| history(&error))?;
         self.readers.note(path.as_str(), &order.author);
@@ -319,15 +350,20 @@ impl Desk {
         let is_wanted = |path: &&str| wanted.as_ref().is_none_or(|glob| glob.is_match(path)) && rights.may_read(path);
         let paths: Vec<String> = self.index.under("").filter(is_wanted).map(str::to_owned).collect();
         let (mut matches, mut more) = (Vec::new(), 0);
+        let mut unsearched =
+            Unsearched { has_unknown_folders: self.index.has_unknown_folders(), ..Unsearched::default() };
         for path in paths {
             let Some(line) = &line else {
                 matches.push(TextMatch { path, line: 0, text: String::new() });
                 continue;
             };
             let Ok(normal) = WorkspacePath::new(&path) else { continue };
-            // What cannot be read holds nothing that can be found.
-            let Ok((text, _)) = self.index.read(&self.root, &normal, self.limits.bytes_at_most(&normal)) else {
-                continue;
+            let text = match self.index.read(&self.root, &normal, self.limits.bytes_at_most(&normal)) {
+                Ok((text, _)) => text,
+                Err(trouble) => {
+                    note_unsearched(&mut unsearched, path, &trouble);
+                    continue;
+                }
             };
             let room = self.limits.matches_at_most.saturating_sub(matches.len());
             more += find_lines(&path, &text, line, room, self.limits.line_chars_at_most, &mut matches);
@@ -336,7 +372,7 @@ impl Desk {
             more = matches.len() - self.limits.matches_at_most;
             matches.truncate(self.limits.matches_at_most);
         }
-        Ok(FileAnswer::Matches { matches, more })
+        Ok(FileAnswer::Matches { matches, more, unsearched })
     }
 
     fn text_of_version(&mut self, path: &WorkspacePath, version: u64, rights: &Rights) -> Result<String, FileFailure> {
@@ -451,6 +487,24 @@ fn plain_prefix(prefix: &str) -> Result<String, FileFailure> {
     let prefix = prefix.strip_prefix("./").or_else(|| prefix.strip_prefix('/')).unwrap_or(prefix);
     let prefix = if prefix == "." { "" } else { prefix };
     Ok(nfc(prefix).into_owned())
+}
+
+/// Notes a file that was not looked into. One that went meanwhile holds nothing.
+fn note_unsearched(unsearched: &mut Unsearched, path: String, trouble: &Trouble) {
+    let count = match trouble {
+        Trouble::Missing => return,
+        Trouble::TooLarge { .. } => &mut unsearched.too_large,
+        Trouble::NotText { .. } => &mut unsearched.not_text,
+        _ => &mut unsearched.unreadable,
+    };
+    *count += 1;
+    if unsearched.named.len() < UNSEARCHED_NAMED {
+        unsearched.named.push(path);
+    } else if matches!(trouble, Trouble::TooLarge { .. }) && unsearched.too_large <= UNSEARCHED_NAMED {
+        // Those can be read in parts: they are what whoever searches wants to know of.
+        unsearched.named.insert(unsearched.too_large - 1, path);
+        unsearched.named.truncate(UNSEARCHED_NAMED);
+    }
 }
 
 /// Adds the lines that match, at most so many; says how many more there are.

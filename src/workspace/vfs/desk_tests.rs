@@ -46,6 +46,14 @@ pub(super) fn edit(path: &str, old: &str, new: &str) -> FileOperation {
     FileOperation::Edit { path: path.into(), old: old.into(), new: new.into() }
 }
 
+pub(super) fn append(path: &str, text: &str) -> FileOperation {
+    FileOperation::Append { path: path.into(), text: text.into() }
+}
+
+fn lines(path: &str, from_line: usize, lines: usize) -> FileOperation {
+    FileOperation::ReadLines { path: path.into(), from_line, lines: Some(lines) }
+}
+
 fn list(prefix: &str) -> FileOperation {
     FileOperation::List { prefix: prefix.into() }
 }
@@ -187,7 +195,7 @@ fn listing_and_searching_are_bounded_and_name_lines() {
         (".workshop/x.md", "hello"),
     ]);
     let matches = |answer| match answer {
-        Ok(FileAnswer::Matches { matches, more }) => {
+        Ok(FileAnswer::Matches { matches, more, .. }) => {
             let lines: Vec<String> =
                 matches.into_iter().map(|found| format!("{}:{}:{}", found.path, found.line, found.text)).collect();
             (lines, more)
@@ -217,6 +225,48 @@ fn listing_and_searching_are_bounded_and_name_lines() {
     office.desk.limits.line_chars_at_most = 40;
     let (lines, _) = matches(office.run("ada", search(Some("needle"), Some("notes/*"))));
     assert!(lines[0].contains("needle") && lines[0].chars().count() < 70, "{}", lines[0]);
+}
+
+#[test]
+fn a_text_is_put_behind_what_stands_there_once_whatever_stops_the_process() {
+    let mut office = Office::new(&[("artifacts/a.md", "one\n")]);
+    let order = order("append", "ada", append("artifacts/a.md", "two\n"));
+    let first = office.desk.carry_out(&order).result;
+    assert!(matches!(&first, Ok(FileAnswer::Changed { done: FileDone::Written { chars: 8, .. }, .. })), "{first:?}");
+    assert_eq!(office.desk.carry_out(&order).result, first, "the same order is carried out once");
+    let mut office = office.reopen();
+    assert_eq!(office.desk.carry_out(&order).result.is_ok(), true);
+    assert_eq!(office.on_disk("artifacts/a.md").as_deref(), Some("one\ntwo\n"));
+    office.run("ada", append("artifacts/new.md", "first")).expect("it is made");
+    assert_eq!(office.on_disk("artifacts/new.md").as_deref(), Some("first"));
+    office.desk.limits.file_kib_at_most = 1;
+    let full = office.says(append("artifacts/new.md", &"x".repeat(1020)));
+    assert!(full.contains("at most 1") && office.on_disk("artifacts/new.md").as_deref() == Some("first"), "{full}");
+}
+
+#[test]
+fn a_file_that_is_too_large_is_read_in_parts_and_a_search_says_that_it_was_not_searched() {
+    let text: String = (1..=200).map(|number| format!("the needle of line {number}\n")).collect();
+    let mut office = Office::new(&[("artifacts/large.txt", &text), ("artifacts/small.md", "a needle\n")]);
+    office.desk.limits.file_kib_at_most = 1;
+    let part = office.run("ada", lines("artifacts/large.txt", 150, 2));
+    let content = "the needle of line 150\nthe needle of line 151\n".to_owned();
+    let path = || "artifacts/large.txt".to_owned();
+    assert_eq!(part, Ok(FileAnswer::Lines { path: path(), content, next_line: Some(152), count: None }));
+    let whole = office.run("ada", read("artifacts/large.txt"));
+    assert!(matches!(&whole, Ok(FileAnswer::Lines { content, next_line: None, .. }) if *content == text), "{whole:?}");
+    assert!(office.run("user", read("artifacts/large.txt")).is_err(), "a person is not shown a part as the whole");
+    let small = office.run("ada", lines("artifacts/small.md", 1, 1));
+    assert!(matches!(small, Ok(FileAnswer::Text { .. })), "{small:?}");
+    fs::write(office.folder.path().join("artifacts/picture.png"), b"\xff\xd8needle").expect("it can be written");
+    let found = office.run("ada", search(Some("needle"), None));
+    let Ok(FileAnswer::Matches { matches, unsearched, .. }) = found else { panic!("{found:?}") };
+    assert_eq!(matches.len(), 1);
+    assert_eq!((unsearched.too_large, unsearched.not_text, unsearched.unreadable), (1, 1, 0));
+    assert_eq!(unsearched.named, ["artifacts/large.txt", "artifacts/picture.png"]);
+    for operation in [delete("artifacts/large.txt"), append("artifacts/large.txt", "x")] {
+        assert!(office.says(operation).contains("files.file_kib_at_most"));
+    }
 }
 
 #[test]
@@ -250,6 +300,8 @@ fn what_no_file_tool_may_touch_is_refused() {
         rename("settings.yaml", "notes/s.yaml"),
         rename("sessions/ada/1.yaml", "notes/s.yaml"),
         edit("settings.yaml", "1", "2"),
+        append("settings.yaml", "b: 2\n"),
+        append("sessions/ada/1.yaml", "x"),
         FileOperation::Record { path: "artifacts/a.md".into(), content: "x".into() },
         FileOperation::Record { path: "sessions/../a.md".into(), content: "x".into() },
     ] {
@@ -616,6 +668,8 @@ fn what_is_private_to_others_is_neither_read_nor_named_nor_changed() {
         write("boards/mail.md", "x"),
         FileOperation::Edit { path: path(), old: "secret".into(), new: "x".into() },
         FileOperation::Edit { path: "scenes/s.yaml".into(), old: "secret".into(), new: "x".into() },
+        FileOperation::ReadLines { path: path(), from_line: 1, lines: None },
+        FileOperation::Append { path: path(), text: "x".into() },
         FileOperation::Delete { path: path() },
         FileOperation::Rename { from: path(), to: "boards/mine.md".into() },
         FileOperation::Restore { path: path(), version: 1 },
@@ -624,7 +678,8 @@ fn what_is_private_to_others_is_neither_read_nor_named_nor_changed() {
         assert!(failure.is_refusal && failure.what.contains("not yours"), "{operation:?}: {failure:?}");
     }
     let found = office.bounded(&rights, FileOperation::Search { text: Some("secret".into()), glob: None });
-    assert_eq!(found, Ok(FileAnswer::Matches { matches: Vec::new(), more: 0 }));
+    let nothing = FileAnswer::Matches { matches: Vec::new(), more: 0, unsearched: Unsearched::default() };
+    assert_eq!(found, Ok(nothing), "it is not even said that it was not searched");
     let listed = office.bounded(&rights, FileOperation::List { prefix: "boards/".into() });
     let Ok(FileAnswer::Listing { paths, .. }) = listed else { panic!("{listed:?}") };
     assert_eq!(paths, ["boards/open.md"]);

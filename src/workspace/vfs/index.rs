@@ -84,6 +84,11 @@ impl Index {
         index
     }
 
+    /// Whether there may be folders that nobody looked into, because there are too many.
+    pub(super) fn has_unknown_folders(&self) -> bool {
+        self.folders.len() >= FOLDERS_AT_MOST
+    }
+
     pub(super) fn count(&self) -> usize {
         self.files.len()
     }

@@ -13,6 +13,7 @@ mod desk;
 mod ears;
 pub mod history;
 mod index;
+mod large;
 mod limits;
 pub mod order;
 mod outside;
@@ -32,7 +33,9 @@ pub use crate::base::ids::{OUTSIDE, ROOM};
 pub use desk::DeskError;
 pub use history::{FileHistory, FileInfo, finish_interrupted};
 pub use limits::FileLimits;
-pub use order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileOutcome, FileRights, TextMatch};
+pub use order::{
+    FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileOutcome, FileRights, TextMatch, Unsearched,
+};
 pub use outside::OutsideChange;
 pub use path::{FileKind, PathRefusal, Reach, WorkspacePath};
 pub(super) use person::give_orders;

@@ -17,6 +17,16 @@ pub enum FileOperation {
         /// Which.
         path: String,
     },
+    /// Read some lines of a text, which may be larger than what is read as a whole.
+    ReadLines {
+        /// Of which.
+        path: String,
+        /// The first, counted from 1.
+        from_line: usize,
+        /// How many; as many as are shown at once where absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lines: Option<usize>,
+    },
     /// Write a whole text, over what is there or anew.
     Write {
         /// Where.
@@ -41,6 +51,13 @@ pub enum FileOperation {
         old: String,
         /// What takes its place.
         new: String,
+    },
+    /// Put a text behind what stands there, or write it anew.
+    Append {
+        /// Behind which text.
+        path: String,
+        /// What comes behind it, letter for letter.
+        text: String,
     },
     /// Name the files under a prefix.
     List {
@@ -132,6 +149,34 @@ pub struct TextMatch {
     pub text: String,
 }
 
+/// Files that a search did not look into, though they were meant, and why.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Unsearched {
+    /// So many are larger than what is read as a whole.
+    pub too_large: usize,
+    /// So many are no text.
+    pub not_text: usize,
+    /// So many cannot be read.
+    pub unreadable: usize,
+    /// Some of them, those that are too large first.
+    pub named: Vec<String>,
+    /// Whether there are more folders than are known.
+    pub has_unknown_folders: bool,
+}
+
+impl Unsearched {
+    /// Whether everything was looked into.
+    pub fn is_nothing(&self) -> bool {
+        self == &Self::default()
+    }
+
+    /// How many files it is.
+    pub fn count(&self) -> usize {
+        self.too_large + self.not_text + self.unreadable
+    }
+}
+
 /// What was asked for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
@@ -144,6 +189,19 @@ pub enum FileAnswer {
         content: String,
         /// Its newest version.
         version: u64,
+    },
+    /// Some lines of a file that is too large to be read as a whole.
+    Lines {
+        /// Its normalised path.
+        path: String,
+        /// The lines, as far as they are shown at once; empty where the file ends before them.
+        content: String,
+        /// The line to go on with; absent where the file ends.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next_line: Option<usize>,
+        /// How many lines the file has, where its end was reached.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        count: Option<usize>,
     },
     /// The paths under a prefix, in order; where there are none, the folders that there are.
     Listing {
@@ -160,6 +218,9 @@ pub enum FileAnswer {
         matches: Vec<TextMatch>,
         /// How many more there are than are named.
         more: usize,
+        /// What was not looked into.
+        #[serde(default, skip_serializing_if = "Unsearched::is_nothing")]
+        unsearched: Unsearched,
     },
     /// A file changed.
     Changed {

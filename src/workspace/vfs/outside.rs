@@ -80,7 +80,8 @@ impl Desk {
         if !is_first_sight && !is_rooms && !is_told {
             // What is made of the text as it stands loses nothing of it.
             let loses = |order: &&FileOrder| {
-                !matches!(order.operation, FileOperation::Edit { .. } | FileOperation::Rename { .. })
+                use FileOperation::{Append, Edit, Rename};
+                !matches!(order.operation, Edit { .. } | Append { .. } | Rename { .. })
             };
             let displaced_by = displaced_by.filter(loses).map(|order| order.author.0.clone());
             self.news.push(OutsideChange { path: path.as_str().to_owned(), version, is_gone: false, displaced_by });

@@ -53,7 +53,8 @@ impl Trouble {
             Self::NotAFolder => format!("{path} cannot be: a part of it is a file."),
             Self::NotAFile => format!("{path} is not an ordinary file."),
             Self::TooLarge { most } => format!(
-                "{path} is larger than {} KiB; split it, or raise files.file_kib_at_most in settings.yaml.",
+                "{path} is larger than {} KiB: read it in parts; file tools change, rename and delete it once \
+                 files.file_kib_at_most in settings.yaml is raised.",
                 most / 1024
             ),
             Self::NotText { line } => format!("{path} is not UTF-8 text (line {line}); file tools leave it alone."),

@@ -7,8 +7,8 @@ use crate::base::text::truncate;
 
 /// Names of files that are offered instead of one that is not there.
 const SIMILAR_AT_MOST: usize = 3;
-/// Files that are compared letter by letter; more would take too long.
-const COMPARED_AT_MOST: usize = 2000;
+/// Names that are compared letter by letter; more would take too long.
+const COMPARED_AT_MOST: usize = 100_000;
 /// Lines that are offered instead of a passage that is not there.
 const LINES_AT_MOST: usize = 3;
 /// Lines of a text that are compared.
@@ -152,6 +152,18 @@ mod tests {
             "'zzz' not found. Available: ['agents/ada.md', 'artifacts/plan.md'] and 2 more"
         );
         assert_eq!(not_found("x\n", &[], 2), "'x\u{fffd}' not found. There are no files.");
+    }
+
+    #[test]
+    fn a_slip_of_one_letter_is_found_among_ten_thousand_names() {
+        let all: Vec<String> = (0..10_000).map(|number| format!("memory/d{}/f{number}.md", number / 100)).collect();
+        let paths: Vec<&str> = all.iter().map(String::as_str).collect();
+        for (wanted, meant) in
+            [("memory/d42/f4242x.md", "memory/d42/f4242.md"), ("memory/d99/f999.md", "memory/d9/f999.md")]
+        {
+            let told = not_found(wanted, &paths, 3);
+            assert!(told.contains(&format!("Similar: '{meant}'")), "{told}");
+        }
     }
 
     #[test]

@@ -1,0 +1,131 @@
+//! What of work is unfinished, run by run: for whoever asks while nothing goes on. Pure.
+
+use serde::Serialize;
+
+use super::activation::{Activation, Phase};
+use super::core::Kernel;
+use crate::base::{ActivationKey, Id};
+use crate::mind::{headings, task_words};
+
+/// A task of a person that is not over, with everything that it set going.
+#[derive(Clone, PartialEq, Debug)]
+pub struct UnfinishedRun {
+    /// The piece of work that it began with.
+    pub root: ActivationKey,
+    /// Who got the task, by id.
+    pub agent: Id,
+    /// The task.
+    pub task: String,
+    /// What waits or goes on of it, the oldest first.
+    pub pieces: Vec<UnfinishedPiece>,
+    /// Every piece of work that it had, as far as that is known: what it cost is the sum of them.
+    pub activations: Vec<ActivationKey>,
+}
+
+/// A piece of work that waits or goes on.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct UnfinishedPiece {
+    /// Which.
+    pub activation: Id,
+    /// Whose, by id.
+    pub agent: Id,
+    /// What it is at, or what it waits for.
+    pub state: String,
+    /// The question to a person that it waits for, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval: Option<String>,
+}
+
+impl Kernel {
+    /// What is unfinished, the oldest first.
+    pub fn unfinished_runs(&self) -> Vec<UnfinishedRun> {
+        let roots = self.threads().filter(|(key, thread)| *key == thread.root);
+        let runs = roots.filter_map(|(root, thread)| {
+            let is_its = |one: &&Activation| self.thread(one.thread).is_some_and(|thread| thread.root == root);
+            let live: Vec<&Activation> = self.activations().filter(is_its).collect();
+            let over = self.finished().filter(|one| one.root == root).map(|one| one.key);
+            let activations = over.chain(live.iter().map(|one| one.key)).collect();
+            let pieces: Vec<UnfinishedPiece> = live.into_iter().map(|one| self.piece(one)).collect();
+            let task = self.task_of(root).unwrap_or_default();
+            let run = UnfinishedRun { root, agent: thread.agent.clone(), task, pieces, activations };
+            (!run.pieces.is_empty()).then_some(run)
+        });
+        runs.collect()
+    }
+
+    /// The run in which this agent is at this very task, or waits for those that it started for it.
+    pub fn under_way(&self, agent: &str, task: &str) -> Option<ActivationKey> {
+        let words = task_words(task);
+        let runs = self.unfinished_runs().into_iter().map(|run| run.root);
+        let mut its = runs.filter(|root| self.thread(*root).is_some_and(|thread| *thread.agent == *agent));
+        its.find(|root| self.first_words(*root) == Some(words.as_str()))
+    }
+
+    /// What was said first in a thread.
+    fn first_words(&self, thread: ActivationKey) -> Option<&str> {
+        let thread = self.thread(thread)?;
+        let live = thread.live.and_then(|live| self.activation(live));
+        let messages = live.map_or(&thread.messages, |one| &one.messages);
+        messages.first().map(|message| message.text.as_str())
+    }
+
+    fn task_of(&self, root: ActivationKey) -> Option<String> {
+        if let Some(one) = self.activation(root) {
+            return Some(one.input.clone());
+        }
+        let words = self.first_words(root)?;
+        Some(words.strip_prefix(headings::TASK).unwrap_or(words).trim().to_owned())
+    }
+
+    fn piece(&self, one: &Activation) -> UnfinishedPiece {
+        let approval = one.approval();
+        let held_up = match (self.is_paused(), self.stopped_by(), self.resume_tick()) {
+            (true, ..) => Some("paused with all work".to_owned()),
+            (_, Some(why), _) => Some(format!("stopped with all work: {why}")),
+            (.., Some(_)) => Some("waits for a rate limit to pass".to_owned()),
+            _ => None,
+        };
+        let state = match (&approval, &one.cap_hold, &one.phase) {
+            (Some(approval), ..) => format!("waits for a person: {}", approval.what),
+            (_, Some(hold), _) => format!("waits: {}", hold.why),
+            _ if held_up.is_some() => held_up.unwrap_or_default(),
+            (.., Phase::Queued | Phase::Summoned) => "queued".to_owned(),
+            (.., Phase::Due) if one.not_before > 0 => "waits to ask its model again".to_owned(),
+            (.., Phase::Due | Phase::Asking | Phase::Calling { .. }) => format!("at work, turn {}", one.turn.max(1)),
+        };
+        let approval = approval.map(|approval| approval.id.to_string());
+        UnfinishedPiece { activation: one.key.id(), agent: one.agent.clone(), state, approval }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Bench;
+
+    #[test]
+    fn what_is_unfinished_is_told_run_by_run_with_what_it_waits_for() {
+        let mut bench = Bench::new();
+        let key = bench.start("boss", "Plan\nit");
+        let other = bench.start("ada", "Write");
+        let child = bench.spawn(key, "kid", "dig").expect("it may");
+        bench.say(key, "I wait.", &[]);
+        bench.say(child, "", &["a.md"]);
+        bench.kernel.ask_person(child, 1, 0, "reading a.md: it asks".into());
+        let runs = bench.kernel.unfinished_runs();
+        let told: Vec<(&str, &str, usize)> =
+            runs.iter().map(|run| (&*run.agent, run.task.as_str(), run.activations.len())).collect();
+        assert_eq!(told, [("boss", "Plan\nit", 2), ("ada", "Write", 1)]);
+        assert_eq!(runs[0].pieces.len(), 1, "the boss waits for the kid");
+        assert!(runs[0].pieces[0].state.contains("waits for a person: reading a.md"), "{runs:?}");
+        assert!(runs[0].pieces[0].approval.is_some());
+        assert_eq!(bench.kernel.under_way("boss", "Plan\nit"), Some(key));
+        assert_eq!(bench.kernel.under_way("ada", "Write"), Some(other));
+        assert_eq!(bench.kernel.under_way("boss", "Plan"), None);
+        bench.say(other, "Written.", &[]);
+        bench.kernel.forget_finished_runs();
+        assert_eq!(bench.kernel.under_way("ada", "Write"), None, "it is over");
+        bench.kernel.set_paused(true);
+        bench.kernel.decided((child, 1, 0), Some("no".into()), &bench.settings.clone());
+        assert_eq!(bench.kernel.unfinished_runs()[0].pieces[0].state, "paused with all work");
+    }
+}

@@ -1,0 +1,202 @@
+//! What counts as progress, and replies and questions that are too long.
+
+use serde_json::json;
+
+use super::activation::{CallProgress, Ending, Phase};
+use super::core::NoReply;
+use super::tests::Bench;
+use crate::base::ActivationKey;
+use crate::mind::{Role, ToolCall, WorkReply};
+
+/// One step: calls, each with what it comes to and whether a file is another for it.
+fn step(bench: &mut Bench, key: ActivationKey, calls: &[(&str, &str, bool)]) {
+    let paths: Vec<&str> = calls.iter().map(|(path, ..)| *path).collect();
+    bench.say(key, "", &paths);
+    for (index, (_, text, has_changed)) in calls.iter().enumerate() {
+        let turn = bench.kernel.activation(key).expect("it goes on").turn;
+        if *has_changed {
+            bench.kernel.note_change((key, turn, index));
+        }
+        bench.answer_with(key, (turn, index), text);
+    }
+}
+
+fn is_over(bench: &Bench, key: ActivationKey) -> bool {
+    bench.kernel.activation(key).is_none()
+}
+
+fn last_told(bench: &Bench, key: ActivationKey) -> String {
+    let messages = &bench.kernel.activation(key).expect("it goes on").messages;
+    messages.iter().rev().find(|one| one.role == Role::User).expect("somebody spoke").text.clone()
+}
+
+#[test]
+fn what_was_changed_may_be_looked_at_again() {
+    let mut bench = Bench::new();
+    let key = bench.start("ada", "x");
+    for (read, edit) in [("one", "Edited 1"), ("two", "Edited 2"), ("one", "Edited 3"), ("two", "Edited 4")] {
+        step(&mut bench, key, &[("read a", read, false)]);
+        step(&mut bench, key, &[(edit, "Edited 'a' (3 chars)", true)]);
+    }
+    assert_eq!(*bench.phase(key), Phase::Asking);
+}
+
+#[test]
+fn the_same_write_over_what_somebody_else_wrote_is_progress() {
+    let mut bench = Bench::new();
+    let key = bench.start("ada", "x");
+    for _ in 0..3 {
+        step(&mut bench, key, &[("write a", "Written to 'a' (1 chars)", true)]);
+    }
+    assert_eq!(*bench.phase(key), Phase::Asking);
+    assert_eq!(bench.kernel.activation(key).map(|one| one.strikes), Some(0));
+}
+
+#[test]
+fn to_go_back_and_forth_for_ever_is_none() {
+    let mut bench = Bench::new();
+    let key = bench.start("ada", "x");
+    for _ in 0..20 {
+        for text in ["one", "two"] {
+            if !is_over(&bench, key) {
+                step(&mut bench, key, &[("read a", text, false)]);
+            }
+        }
+    }
+    assert!(matches!(bench.ending(key), Ending::Aborted { why, .. } if why.contains("without progress")));
+}
+
+#[test]
+fn whoever_looks_after_agents_that_are_at_work_is_sent_to_wait_and_woken() {
+    let mut bench = Bench::new();
+    let key = bench.start("boss", "x");
+    let child = bench.spawn(key, "kid", "dig").expect("it may");
+    for text in ["nothing", "a.md", "a.md"] {
+        step(&mut bench, key, &[("list", text, false)]);
+    }
+    assert!(last_told(&bench, key).contains("report to you by themselves"), "{}", last_told(&bench, key));
+    step(&mut bench, key, &[("list", "a.md", false)]);
+    assert!(matches!(bench.ending(key), Ending::Completed { .. }), "{:?}", bench.ending(key));
+    bench.say(child, "Dug.", &[]);
+    let woken = bench.at_work("boss");
+    assert_eq!(last_told(&bench, woken), "Signal from kid: finished: Dug.");
+}
+
+#[test]
+fn a_poll_in_which_news_came_in_is_no_strike() {
+    let mut bench = Bench::new();
+    let key = bench.start("boss", "x");
+    let child = bench.spawn(key, "kid", "dig").expect("it may");
+    step(&mut bench, key, &[("list", "a.md", false)]);
+    bench.say(key, "", &["list"]);
+    assert_eq!(bench.signal(child, "halfway"), Ok(false));
+    let turn = bench.kernel.activation(key).expect("it goes on").turn;
+    bench.answer_with(key, (turn, 0), "a.md");
+    assert_eq!(bench.kernel.activation(key).map(|one| one.strikes), Some(0));
+    assert_eq!(last_told(&bench, key), "Signal from kid: halfway");
+}
+
+fn reply(bench: &mut Bench, key: ActivationKey, reply: WorkReply) {
+    let turn = bench.kernel.activation(key).expect("it goes on").turn;
+    bench.kernel.replied(key, turn, reply, &bench.settings);
+    bench.tick();
+}
+
+fn cut(bench: &mut Bench, key: ActivationKey, leading: &str, text: &str, tool_calls: Vec<ToolCall>) {
+    let (leading, text) = (leading.to_owned(), text.to_owned());
+    reply(bench, key, WorkReply { text, leading, tool_calls, cut_at_tokens: Some(100), was_filtered: false });
+}
+
+#[test]
+fn words_that_were_cut_off_go_on_and_the_result_is_all_of_them() {
+    let mut bench = Bench::new();
+    let key = bench.start("ada", "x");
+    cut(&mut bench, key, "", "One sen", Vec::new());
+    assert_eq!(*bench.phase(key), Phase::Asking);
+    let told = last_told(&bench, key);
+    assert!(told.contains("cut off at the limit of 100 tokens") && told.contains("Go on exactly"), "{told}");
+    cut(&mut bench, key, "", "tence. And", Vec::new());
+    assert_eq!(bench.kernel.activation(key).map(|one| one.strikes), Some(0), "it is not called a standstill");
+    reply(&mut bench, key, WorkReply { text: "more.".into(), leading: " ".into(), ..WorkReply::default() });
+    assert_eq!(*bench.ending(key), Ending::Completed { text: "One sentence. And more.".into() });
+}
+
+#[test]
+fn of_calls_that_were_cut_off_the_whole_ones_are_carried_out_and_half_a_one_is_told() {
+    let mut bench = Bench::new();
+    let key = bench.start("ada", "x");
+    let whole = ToolCall::new("c0", "vfs_write", json!({ "path": "a.md", "content": "a" }));
+    for half in [json!("{\"path\": \"b.md\", \"content\": \"b and"), json!({})] {
+        let half = ToolCall::new("c1", "vfs_write", half);
+        cut(&mut bench, key, "", "I write.", vec![whole.clone(), half]);
+        let Phase::Calling { calls } = bench.phase(key) else { panic!("it calls") };
+        assert_eq!(calls[0].progress, CallProgress::Running);
+        let CallProgress::Answered(told) = &calls[1].progress else { panic!("{calls:?}") };
+        assert!(told.contains("was not carried out") && told.contains("100 tokens") && told.contains("vfs_append"));
+        bench.answer(key, 0);
+        assert_eq!(*bench.phase(key), Phase::Asking);
+    }
+    cut(&mut bench, key, "", "", vec![whole]);
+    bench.answer(key, 0);
+    let told = last_told(&bench, key);
+    assert!(told.contains("The calls that you see were carried out"), "{told}");
+}
+
+#[test]
+fn replies_that_are_cut_off_again_and_again_end_it_with_the_settings_that_say_so() {
+    let mut bench = Bench::new();
+    let key = bench.start("ada", "x");
+    for _ in 0..4 {
+        cut(&mut bench, key, "", "and so on", Vec::new());
+        assert_eq!(*bench.phase(key), Phase::Asking);
+    }
+    cut(&mut bench, key, "", "and so on", Vec::new());
+    let why = bench.ending(key).why().unwrap_or_default().to_owned();
+    assert!(why.contains("5 replies") && why.contains("mind.max_work_output_tokens"), "{why}");
+    let key = bench.start("ben", "x");
+    for n in 0..9 {
+        cut(&mut bench, key, "", "a part", Vec::new());
+        reply(
+            &mut bench,
+            key,
+            WorkReply { tool_calls: vec![ToolCall::new("c", "t", json!({ "n": n }))], ..Default::default() },
+        );
+        bench.answer(key, 0);
+    }
+    assert!(!is_over(&bench, key), "a whole reply in between begins the count anew");
+}
+
+#[test]
+fn a_reply_without_a_word_is_told_why() {
+    let mut bench = Bench::new();
+    let key = bench.start("ada", "x");
+    reply(&mut bench, key, WorkReply { was_filtered: true, ..WorkReply::default() });
+    assert!(last_told(&bench, key).contains("filter held your last reply back"));
+    let key = bench.start("ben", "x");
+    cut(&mut bench, key, "", "", Vec::new());
+    assert!(last_told(&bench, key).contains("before it said anything"));
+}
+
+#[test]
+fn a_question_that_is_too_long_is_asked_again_with_less_of_the_session() {
+    let mut bench = Bench::new();
+    let key = bench.start("ada", "x");
+    let too_long = |sent_chars| NoReply::TooLong { sent_chars, why: "maximum context length".into() };
+    for (sent, shorter) in [(40_000, 20_000), (20_000, 10_000), (9_000, 4_500)] {
+        bench.fail(key, too_long(sent));
+        assert_eq!(*bench.phase(key), Phase::Asking);
+        let activation = bench.kernel.activation(key).expect("it goes on");
+        assert_eq!((activation.session_chars_at_most, activation.turn), (Some(shorter), 1), "the same question");
+    }
+    bench.fail(key, too_long(4_000));
+    assert_eq!(*bench.ending(key), Ending::Failed { why: "maximum context length".into() });
+    let key = bench.start("ben", "x");
+    bench.fail(key, too_long(40_000));
+    bench.say(key, "", &["a.md"]);
+    bench.answer(key, 0);
+    assert_eq!(bench.kernel.activation(key).map(|one| one.refused_lengths), Some(0), "an answer begins the count anew");
+    assert_eq!(bench.kernel.activation(key).and_then(|one| one.session_chars_at_most), Some(20_000), "it stays short");
+    let key = bench.start("cem", "x");
+    bench.fail(key, too_long(300));
+    assert!(matches!(bench.ending(key), Ending::Failed { .. }), "the session is not what is too long");
+}

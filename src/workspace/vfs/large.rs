@@ -1,0 +1,159 @@
+//! Some lines of a file that is too large to be read as a whole: they are looked for from its beginning, within a bound.
+
+use std::io::{BufRead, BufReader, Read};
+
+use super::order::FileAnswer;
+use super::path::quoted;
+
+/// So many bytes of a file are gone through at most.
+const SCANNED_BYTES_AT_MOST: u64 = 256 * 1024 * 1024;
+/// So many bytes are shown at once.
+const SHOWN_BYTES_AT_MOST: usize = 40_000;
+
+/// The lines of `file` from `from_line` on, at most so many. The error is a sentence.
+pub(super) fn lines(
+    path: &str,
+    file: impl Read,
+    from_line: usize,
+    lines_at_most: Option<usize>,
+) -> Result<FileAnswer, String> {
+    let mut scan = Scan::new(from_line.max(1), lines_at_most.unwrap_or(usize::MAX).max(1));
+    let mut reader = BufReader::with_capacity(64 * 1024, file.take(SCANNED_BYTES_AT_MOST + 1));
+    let mut scanned = 0;
+    while scan.next_line.is_none() {
+        let chunk = reader.fill_buf().map_err(|error| format!("{} cannot be read: {error}.", quoted(path)))?;
+        let length = chunk.len();
+        if length == 0 {
+            break;
+        }
+        scan.take(chunk);
+        reader.consume(length);
+        scanned += length as u64;
+        if scanned > SCANNED_BYTES_AT_MOST && scan.next_line.is_none() {
+            let most = SCANNED_BYTES_AT_MOST / (1024 * 1024);
+            return Err(format!("line {from_line} of {} lies beyond its first {most} MiB.", quoted(path)));
+        }
+    }
+    scan.answer(path)
+}
+
+/// What of a file was gone through.
+struct Scan {
+    from_line: usize,
+    lines_at_most: usize,
+    /// The line that is being gone through, counted from 1.
+    line: usize,
+    shown: Vec<u8>,
+    /// Where in what is shown the line begins.
+    line_start: usize,
+    /// Bytes of the line that are not shown.
+    hidden: usize,
+    /// Whether the line has begun.
+    has_begun: bool,
+    next_line: Option<usize>,
+}
+
+impl Scan {
+    fn new(from_line: usize, lines_at_most: usize) -> Self {
+        let (shown, line_start, hidden, has_begun, next_line) = (Vec::new(), 0, 0, false, None);
+        Self { from_line, lines_at_most, line: 1, shown, line_start, hidden, has_begun, next_line }
+    }
+
+    fn take(&mut self, chunk: &[u8]) {
+        for part in chunk.split_inclusive(|byte| *byte == b'\n') {
+            if self.line >= self.from_line && !self.show(part) {
+                self.next_line = Some(self.line);
+                return;
+            }
+            self.has_begun = !part.ends_with(b"\n");
+            if !self.has_begun {
+                self.line += 1;
+                self.line_start = self.shown.len();
+                if self.hidden > 0 {
+                    self.next_line = Some(self.line);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Shows a part of the line that is being gone through. `false` if the line is left for the next time.
+    fn show(&mut self, part: &[u8]) -> bool {
+        if self.line - self.from_line >= self.lines_at_most {
+            return false;
+        }
+        let room = SHOWN_BYTES_AT_MOST - self.shown.len();
+        if part.len() > room && self.line_start > 0 {
+            self.shown.truncate(self.line_start);
+            return false;
+        }
+        self.shown.extend_from_slice(&part[..part.len().min(room)]);
+        let letters = part.strip_suffix(b"\n").unwrap_or(part).len();
+        self.hidden += letters.saturating_sub(room);
+        true
+    }
+
+    fn answer(mut self, path: &str) -> Result<FileAnswer, String> {
+        let end = match std::str::from_utf8(&self.shown) {
+            Ok(_) => self.shown.len(),
+            // A letter that is cut in two at the end of what is shown.
+            Err(error) if error.error_len().is_none() && self.hidden > 0 => error.valid_up_to(),
+            Err(_) => return Err(format!("{} is not UTF-8 text; file tools leave it alone.", quoted(path))),
+        };
+        self.hidden += self.shown.len() - end;
+        self.shown.truncate(end);
+        let mut content = String::from_utf8(self.shown).unwrap_or_default();
+        if content.contains('\0') {
+            return Err(format!("{} is not text; file tools leave it alone.", quoted(path)));
+        }
+        if self.hidden > 0 {
+            content.push_str(&format!("\n[… cut, {} more bytes in this line]\n", self.hidden));
+        }
+        let count = self.next_line.is_none().then(|| self.line - usize::from(!self.has_begun));
+        Ok(FileAnswer::Lines { path: path.to_owned(), content, next_line: self.next_line, count })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, from_line: usize, lines_at_most: Option<usize>) -> (String, Option<usize>, Option<usize>) {
+        match lines("a.md", text.as_bytes(), from_line, lines_at_most) {
+            Ok(FileAnswer::Lines { content, next_line, count, .. }) => (content, next_line, count),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn lines_are_found_wherever_they_are() {
+        let text: String = (1..=300_000).map(|number| format!("line {number}\n")).collect();
+        assert_eq!(read(&text, 250_000, Some(2)), ("line 250000\nline 250001\n".into(), Some(250_002), None));
+        assert_eq!(read(&text, 300_000, None), ("line 300000\n".into(), None, Some(300_000)));
+        assert_eq!(read(&text, 300_001, None), (String::new(), None, Some(300_000)));
+        assert_eq!(read("a\nb", 2, Some(9)), ("b".into(), None, Some(2)));
+    }
+
+    #[test]
+    fn reading_on_shows_everything_and_nothing_twice() {
+        let text: String = (0..20_000).map(|number| format!("zeile {number} ü\n")).collect();
+        let (mut whole, mut from) = (String::new(), Some(1));
+        while let Some(line) = from {
+            let (shown, next, _) = read(&text, line, None);
+            assert!(shown.len() <= SHOWN_BYTES_AT_MOST);
+            whole += &shown;
+            from = next;
+        }
+        assert_eq!(whole, text);
+    }
+
+    #[test]
+    fn a_line_without_end_is_cut_and_what_is_no_text_is_refused() {
+        let text = format!("{}\nlast", "ü".repeat(100_000));
+        let (shown, next, _) = read(&text, 1, None);
+        assert!(shown.contains("[… cut, 160000 more bytes in this line]"));
+        assert_eq!(next, Some(2));
+        assert_eq!(read(&text, 2, None).0, "last");
+        assert!(lines("a", &b"\xff\xfe"[..], 1, None).is_err() && lines("a", &b"a\0b"[..], 1, None).is_err());
+    }
+}
