@@ -6,6 +6,7 @@ pub mod importing;
 mod recovery;
 pub mod replay;
 pub mod room;
+pub mod status;
 mod unfinished;
 #[cfg(feature = "window")]
 pub mod window;
@@ -64,6 +65,7 @@ pub fn begin(start: RoomStart, run: Id, first_seq: Seq) -> Result<App, serde_jso
     let mut app = resume(start, run, first_seq)?;
     let world = app.world_mut();
     gateway::start_run(world);
+    simulation::begin_run(world);
     let began = json!({ "scene": scene, "seed": world.resource::<RoomSeed>().0, "provider": provider });
     world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::RunStart, began));
     Ok(app)

@@ -90,10 +90,20 @@ impl Commands {
         format!("answer with: workshop approvals allow {id}{folder}, or: workshop approvals refuse {id}{folder}")
     }
 
-    fn run_on(&self) -> String {
+    pub(super) fn run_on(&self) -> String {
+        format!("workshop run{}{} --until idle", self.folder(), self.options())
+    }
+
+    /// How a piece of work that is unfinished goes on.
+    pub(super) fn resume(&self, id: &str) -> String {
+        let options = self.options();
+        format!("workshop run{}{options} --resume {id}", self.folder())
+    }
+
+    fn options(&self) -> String {
         let scene = self.scene.as_ref().map(|scene| format!(" --scene {}", quoted(scene))).unwrap_or_default();
         let provider = self.provider.as_ref().map(|name| format!(" --provider {}", quoted(name))).unwrap_or_default();
-        format!("workshop run{}{scene}{provider} --until idle", self.folder())
+        scene + &provider
     }
 
     fn folder(&self) -> String {

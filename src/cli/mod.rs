@@ -6,6 +6,7 @@ mod asking;
 mod doctor;
 mod export;
 mod feed;
+mod given;
 mod import;
 mod init;
 mod output;
@@ -15,6 +16,7 @@ mod replay;
 mod report;
 mod run;
 mod shell;
+mod status;
 mod stop;
 mod task;
 #[cfg(feature = "window")]
@@ -134,6 +136,8 @@ enum Command {
     Init(init::Arguments),
     /// Run a room without a window
     Run(run::Arguments),
+    /// Say which work is unfinished, what it cost so far and what it waits for
+    Status(status::Arguments),
     /// List what agents ask a person, and answer, whether or not the room is running
     Approvals(approvals::Arguments),
     /// Replay a past run from its recorded inputs, without a model
@@ -153,8 +157,20 @@ enum Command {
 }
 
 /// The words that a command line may begin with.
-const COMMANDS: [&str; 11] =
-    ["init", "run", "approvals", "replay", "import", "export", "allow-address", "doctor", "completions", "man", "help"];
+const COMMANDS: [&str; 12] = [
+    "init",
+    "run",
+    "status",
+    "approvals",
+    "replay",
+    "import",
+    "export",
+    "allow-address",
+    "doctor",
+    "completions",
+    "man",
+    "help",
+];
 
 /// What is logged unless `WORKSHOP_LOG` says otherwise. What a window that ended early had not done yet is no news.
 const USUAL_LOG: &str = "warn,bevy_ecs::world::command_queue=error,egui_extras::loaders=error";
@@ -174,6 +190,7 @@ pub fn main() -> ExitCode {
     let outcome = match arguments.command {
         Some(Command::Init(arguments)) => init::init(&arguments),
         Some(Command::Run(arguments)) => run::run(&arguments),
+        Some(Command::Status(arguments)) => status::status(&arguments),
         Some(Command::Approvals(arguments)) => approvals::approvals(&arguments),
         Some(Command::Replay(arguments)) => replay::replay(&arguments),
         Some(Command::Import(arguments)) => import::import(&arguments),

@@ -1,6 +1,6 @@
 //! `workshop run`: runs a room without a window, until a time, a tick, the end of a task, or until nothing is left to do.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -14,18 +14,20 @@ use super::place::{self, Absent};
 use super::problems::Reporter;
 use super::report::{FilesChanged, Report, Verdict};
 use super::stop::Stop;
-use super::task::{Task, Unfinished};
-use super::{Complaint, Ending, Outcome};
+use super::task::{Task, Unfinished, is_over};
+use super::{Complaint, Ending, Outcome, given, status};
 use crate::app::drive::{EventTap, Step};
 use crate::app::room::{OpenOptions, Room};
+use crate::app::status::unfinished_tasks;
 use crate::base::Problem;
 use crate::base::text::{one_line, truncate};
 use crate::gateway::settings::GatewaySettings;
 use crate::gateway::{ProviderHealth, Questions, ScriptedProvider};
 use crate::kernel::{Kernel, KernelCommand};
 use crate::schedule::{Door, SimClock, Speed};
+use crate::simulation::SetRest;
 use crate::store::EventRecord;
-use crate::workspace::{KnownFiles, Problems, RoomStart};
+use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
 
 /// So many characters of a task are named.
 const TASK_CHARS: usize = 80;
@@ -40,9 +42,18 @@ pub(super) struct Arguments {
     /// Who gets the task: an agent of the scene, or a profile, which is then dropped into it
     #[arg(long, requires = "task", value_name = "ID")]
     agent: Option<String>,
-    /// The task that the agent gets; the run ends when it is over
-    #[arg(long, requires = "agent", value_name = "TEXT", value_parser = parse_task)]
+    /// The same as --agent, while everybody else rests: nobody else reads, talks or asks a model but for this task
+    #[arg(long, requires = "task", conflicts_with = "agent", value_name = "ID")]
+    only: Option<String>,
+    /// The task that the agent gets, - for standard input, @FILE for a file; the run ends when it is over
+    #[arg(long, value_name = "TEXT", value_parser = parse_task)]
     pub(super) task: Option<String>,
+    /// Go on with unfinished work, by its id; `workshop status` lists it. The run ends when it is over
+    #[arg(long, value_name = "ID", conflicts_with_all = ["task", "fresh"])]
+    pub(super) resume: Option<String>,
+    /// Write the result into a file instead of printing it
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
     /// What becomes of a question to a person; asked on the terminal where absent, in a pipe the same as stop
     #[arg(long, value_name = "WHAT")]
     on_ask: Option<OnAsk>,
@@ -67,6 +78,9 @@ pub(super) struct Arguments {
     /// Stands in for every agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
     #[arg(long)]
     provider: Option<String>,
+    /// Stands in for every agent's model: a model of the provider, or PROVIDER:MODEL
+    #[arg(long)]
+    model: Option<String>,
     /// Write every event as it happens, as JSON Lines: a file, or - for standard output
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
@@ -108,7 +122,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             return Err(complaint);
         }
     };
-    let result_in_events = arguments.events.as_deref().is_some_and(output::is_standard_output);
+    let result_in_events =
+        arguments.out.is_some() || arguments.events.as_deref().is_some_and(output::is_standard_output);
     report.print(arguments.json, arguments.quiet, result_in_events)?;
     Ok(report.verdict.ending)
 }
@@ -120,6 +135,7 @@ struct Run<'a> {
     task: Option<Task>,
     stop: Stop,
     asking: Asking,
+    commands: Commands,
     unfinished: Unfinished,
     out: Output,
     began: Instant,
@@ -131,34 +147,43 @@ fn open(arguments: &Arguments) -> Result<Run<'_>, Complaint> {
         return Err(Complaint::usage("--json and --events - both want standard output")
             .hint("write the events to a file: --events FILE"));
     }
-    let provider = arguments.provider.as_deref().map(resolve_provider).transpose()?;
+    // Before a folder is made for it.
+    arguments.provider.as_deref().map(resolve_provider).transpose()?;
     let named = arguments.workspace.as_deref();
+    let folder = place::workspace(named, Absent::MakeDefault)?;
+    let provider = given::stand_in(arguments.provider.as_deref(), arguments.model.as_deref(), &folder)?;
+    let given = given_task(arguments, &folder)?;
+    let out_file = arguments.out.as_deref().map(ResultFile::new).transpose()?;
     let options = OpenOptions {
-        folder: place::workspace(named, Absent::MakeDefault)?,
-        scene: arguments.scene.clone(),
+        folder,
+        scene: given.scene.clone().or_else(|| arguments.scene.clone()),
         seed: arguments.seed,
-        provider,
+        provider: provider.clone(),
         fresh: arguments.fresh,
         watch: true,
-        writes: arguments.events.iter().chain(&arguments.scene_out).cloned().collect(),
+        writes: arguments.events.iter().chain(&arguments.scene_out).chain(&arguments.out).cloned().collect(),
     };
-    let mut out = Output::open(arguments)?;
+    let mut out = Output::open(arguments, out_file)?;
     let opened = Room::open(&options).map_err(|error| Complaint::failed(&error).hint(error.remedy()));
     let (mut room, problems) = opened?;
     out.reporter.problems(&problems);
     let world = room.app.world_mut();
     world.resource_mut::<SimClock>().speed = arguments.speed;
     world.insert_resource(EventTap::default());
+    if arguments.only.is_some() {
+        world.resource_mut::<Door<SetRest>>().push(SetRest { on: true });
+    }
     let first_tick = world.resource::<SimClock>().tick();
     let stop = Stop::from(arguments, first_tick);
     let commands = Commands {
         workspace: named.map(|named| named.display().to_string()),
-        scene: arguments.scene.clone(),
-        provider: arguments.provider.clone(),
+        scene: options.scene.clone().map(|scene| status::stem(&scene).to_owned()),
+        provider: arguments.provider.as_ref().or(arguments.model.as_ref()).and(provider),
     };
     let mut run = Run {
-        task: task_of(arguments),
-        asking: Asking::new(arguments.on_ask, stop, commands),
+        task: given.task,
+        asking: Asking::new(arguments.on_ask, stop, commands.clone()),
+        commands,
         unfinished: Unfinished::of(world.resource::<Kernel>()),
         arguments,
         room,
@@ -168,23 +193,53 @@ fn open(arguments: &Arguments) -> Result<Run<'_>, Complaint> {
         first_tick,
     };
     run.tell_unfinished();
+    run.tell_others();
     Ok(run)
+}
+
+/// The task that the command line gives or goes on with, and the scene that it belongs to, if that is known.
+struct GivenTask {
+    task: Option<Task>,
+    scene: Option<String>,
+}
+
+fn given_task(arguments: &Arguments, folder: &Path) -> Result<GivenTask, Complaint> {
+    if let Some(id) = &arguments.resume {
+        let tasks = unfinished_tasks(folder).map_err(|error| Complaint::failed(&error).hint(error.remedy()))?;
+        let chosen = status::choose(&tasks, id)?;
+        let task = Task::resumed(&chosen.agent, chosen.task.clone(), chosen.root);
+        return Ok(GivenTask { task: Some(task), scene: Some(chosen.scene.clone()) });
+    }
+    let Some(given) = &arguments.task else { return Ok(GivenTask { task: None, scene: None }) };
+    let Some(agent) = arguments.agent.as_ref().or(arguments.only.as_ref()) else {
+        let complaint = Complaint::usage("nobody is named who gets the task");
+        return Err(complaint.hint("name an agent with --agent ID, or with --only ID, while everybody else rests"));
+    };
+    Ok(GivenTask { task: Some(Task::new(agent, given::task_words(given)?)), scene: None })
 }
 
 impl Run<'_> {
     /// Says what work goes on that was begun before, so that nobody gives it twice.
     fn tell_unfinished(&mut self) {
         let kernel = self.room.app.world().resource::<Kernel>();
-        let Some(words) = unfinished_words(kernel) else { return };
-        self.out.reporter.note(format!("note: unfinished work goes on: {words}"));
-        let same = |task: &str, agent: &str| kernel.activations().any(|one| &*one.agent == agent && one.input == task);
-        if let (Some(task), Some(agent)) = (&self.arguments.task, &self.arguments.agent)
-            && same(task, agent)
-        {
-            let what =
-                "note: the same task is among it, and is given once more; to finish what was begun: --until idle";
-            self.out.reporter.note(what.to_owned());
+        if let Some(words) = unfinished_words(kernel) {
+            self.out.reporter.note(format!("note: unfinished work goes on: {words}"));
         }
+    }
+
+    /// Says that others ask models, too, where that costs something and a task is what this run is about.
+    fn tell_others(&mut self) {
+        let Some(task) = self.task.as_ref().filter(|_| self.arguments.only.is_none()) else { return };
+        let world = self.room.app.world();
+        let choice = world.resource::<GatewaySettings>().choose(world.resource::<Questions>().stand_in(), None);
+        let scene = &world.resource::<SceneState>().doc;
+        let others = scene.agents.iter().filter(|other| *other.id != *task.agent()).count();
+        if others == 0 || choice.is_ok_and(|choice| choice.is_simulated()) {
+            return;
+        }
+        let live = if others == 1 { "1 other agent lives".to_owned() } else { format!("{others} other agents live") };
+        let rest = format!("let them rest with --only {}", task.agent());
+        self.out.reporter.note(format!("note: {live} on meanwhile and may ask models, too; {rest}"));
     }
 
     /// Lets the room live until it is over, closes it, and says how it went. Whatever happens, the room is closed.
@@ -214,7 +269,7 @@ impl Run<'_> {
                 return Ok(verdict);
             }
             if let Some(task) = &mut self.task
-                && let Some(verdict) = task.give(world, self.arguments.unpause)?
+                && let Some(verdict) = task.give(world, self.arguments.unpause, &self.commands)?
             {
                 return Ok(verdict);
             }
@@ -232,10 +287,14 @@ impl Run<'_> {
 
     /// Closes the room: everything that happened is on disk when this returns.
     fn close(mut self, mut verdict: Verdict) -> Result<Report, Complaint> {
+        let go_on = self.how_to_go_on();
         let world = self.room.app.world_mut();
         let kernel = world.resource::<Kernel>();
         if verdict.ending == Ending::Done && self.task.is_none() {
             verdict = self.unfinished.verdict(kernel);
+        }
+        if verdict.ending == Ending::Interrupted {
+            verdict = verdict.hint(go_on);
         }
         let (approvals, unfinished) = (kernel.approvals().collect(), unfinished_words(kernel));
         let ticks = world.resource::<SimClock>().tick() - self.first_tick;
@@ -256,6 +315,11 @@ impl Run<'_> {
                 verdict = Verdict { result: verdict.result, ..Verdict::from(complaint) };
             }
         }
+        if let (Some(file), Some(result)) = (&self.out.result_file, &verdict.result)
+            && let Err(complaint) = file.write(result)
+        {
+            verdict = Verdict { result: verdict.result, ..Verdict::from(complaint) };
+        }
         Ok(Report {
             run: Some(run),
             verdict,
@@ -268,6 +332,19 @@ impl Run<'_> {
             approvals,
             unfinished,
         })
+    }
+}
+
+impl Run<'_> {
+    /// How a person goes on with what was interrupted; empty where nothing is unfinished.
+    fn how_to_go_on(&self) -> String {
+        let kernel = self.room.app.world().resource::<Kernel>();
+        let run = self.task.as_ref().and_then(Task::run).filter(|run| !is_over(kernel, *run));
+        match run {
+            Some(run) => format!("go on with: {}", self.commands.resume(&run.id())),
+            None if kernel.is_idle() => String::new(),
+            None => format!("go on with: {}", self.commands.run_on()),
+        }
     }
 }
 
@@ -305,24 +382,41 @@ pub(super) fn resolve_provider(provider: &str) -> Result<String, Complaint> {
     }
 }
 
-/// The task that the command line gives.
-fn task_of(arguments: &Arguments) -> Option<Task> {
-    Some(Task::new(arguments.agent.as_deref()?, arguments.task.clone()?))
-}
-
 /// Where the run is shown and written.
 struct Output {
     events: Option<Sink>,
     feed: Feed,
     reporter: Reporter,
     files: FilesChanged,
+    result_file: Option<ResultFile>,
+}
+
+/// Where the result goes instead of standard output.
+struct ResultFile(PathBuf);
+
+impl ResultFile {
+    /// A file that can be written, as far as that is known before there is anything to write.
+    fn new(path: &Path) -> Result<Self, Complaint> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if path.is_dir() || folder.is_some_and(|folder| !folder.is_dir()) {
+            let complaint = Complaint::usage(format!("--out {}: no file can be written there", path.display()));
+            return Err(complaint.hint("name a file in a folder that is there"));
+        }
+        Ok(Self(path.to_owned()))
+    }
+
+    fn write(&self, result: &str) -> Result<(), Complaint> {
+        let text = if result.ends_with('\n') { result.to_owned() } else { format!("{result}\n") };
+        std::fs::write(&self.0, text).map_err(|error| Complaint::failed(format!("{}: {error}", self.0.display())))
+    }
 }
 
 impl Output {
-    fn open(arguments: &Arguments) -> Result<Self, Complaint> {
+    fn open(arguments: &Arguments, result_file: Option<ResultFile>) -> Result<Self, Complaint> {
         let events = arguments.events.as_deref().map(Sink::open).transpose()?;
         let feed = if arguments.quiet { Feed::silent() } else { Feed::for_terminal() };
-        Ok(Self { events, feed, reporter: Reporter::new(arguments.quiet), files: FilesChanged::default() })
+        let (reporter, files) = (Reporter::new(arguments.quiet), FilesChanged::default());
+        Ok(Self { events, feed, reporter, files, result_file })
     }
 
     fn show(&mut self, world: &mut World, events: &[EventRecord]) -> Result<(), Complaint> {

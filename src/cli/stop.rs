@@ -35,7 +35,7 @@ impl Stop {
             Self::AtTick(tick + ticks)
         } else if arguments.until.is_some() {
             Self::WhenIdle
-        } else if arguments.task.is_some() {
+        } else if arguments.task.is_some() || arguments.resume.is_some() {
             Self::AfterTask
         } else {
             Self::Never

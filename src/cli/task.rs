@@ -3,6 +3,7 @@
 use bevy::ecs::prelude::*;
 use serde_json::Value;
 
+use super::asking::Commands;
 use super::report::Verdict;
 use super::{Complaint, Ending};
 use crate::agent::{AgentCommand, Profiles, Roster};
@@ -39,14 +40,35 @@ impl Task {
         Self { agent: agent.into(), text, stage: Stage::Early }
     }
 
-    /// Gives the task once the room has come in. Where a person has to do something before it could begin, it is not
-    /// given, and that is how the run ends.
-    pub(super) fn give(&mut self, world: &mut World, unpause: bool) -> Result<Option<Verdict>, Complaint> {
+    /// This one, which began this run and is unfinished.
+    pub(super) fn resumed(agent: &str, text: String, run: ActivationKey) -> Self {
+        Self { agent: agent.into(), text, stage: Stage::Taken(run) }
+    }
+
+    /// Who has it, by id.
+    pub(super) fn agent(&self) -> &str {
+        &self.agent
+    }
+
+    /// Gives the task once the room has come in. Where a person has to do something before it could begin, or where the
+    /// same is under way already, it is not given, and that is how the run ends.
+    pub(super) fn give(
+        &mut self,
+        world: &mut World,
+        unpause: bool,
+        commands: &Commands,
+    ) -> Result<Option<Verdict>, Complaint> {
         let is_early = world.resource::<SimClock>().tick() == 0 || !world.resource::<EventTap>().has_ticked;
         if !matches!(self.stage, Stage::Early) || is_early {
             return Ok(None);
         }
         self.look_for_agent(world)?;
+        if let Some(run) = world.resource::<Kernel>().under_way(&self.agent, &self.text) {
+            let what = format!("{} has this very task already, and it is unfinished ({})", self.agent, run.id());
+            let hint =
+                format!("go on with: {}; to have it done once more, say it in other words", commands.resume(&run.id()));
+            return Ok(Some(Verdict::new(Ending::BadUsage, what).hint(hint)));
+        }
         if unpause && is_paused(world, &self.agent) {
             world.resource_mut::<Door<AgentCommand>>().push(AgentCommand::Resume { agent: self.agent.clone() });
         } else if let Some(why) = self.paused(world) {

@@ -82,6 +82,13 @@ impl Tally {
         }
     }
 
+    /// Both together.
+    #[must_use]
+    pub fn plus(mut self, other: Tally) -> Tally {
+        self.add(other);
+        self
+    }
+
     fn add(&mut self, other: Tally) {
         self.calls = self.calls.saturating_add(other.calls);
         self.tokens = self.tokens.saturating_add(other.tokens);

@@ -39,14 +39,14 @@ fn take_up(desk: &mut Desk, body: &mut BodyItem, whom: Option<&str>, due: &mut M
     // What failed is tried again later, and nobody who called it to work waits for that.
     let may_try = desk.now() >= body.life.retry_at;
     let is_first = body.queue.0.first().is_some_and(|first| first.action == Action::CompactContext);
-    let compacts = is_first && body.life.failures == 0;
+    let compacts = is_first && body.life.failures == 0 && !desk.rest.holds();
     if !compacts && let Some(work) = body.life.work.pop_front() {
         body.life.doing = Doing::Working { activation: work.activation, cause: work.cause };
         desk.shift(body, StateEvent::WorkStarted { why: "beginning its work".into() }, work.cause);
         think(body, Think::Work { activation: work.activation }, Urgency::Task, work.cause, due);
         return true;
     }
-    if !may_try {
+    if !may_try || desk.rest.holds() {
         return false;
     }
     let Some(next) = body.queue.0.pop() else { return false };

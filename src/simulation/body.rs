@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::activity::ActivityId;
 use super::queue::{Action, ActionQueue, Queued, QueuedAction};
+use super::rest::Rest;
 use super::settings::{AttentionSettings, ConversationSettings, MovementSettings};
 use super::space::{Entry, Grid};
 use super::state::{Fsm, State, StateEvent};
@@ -361,6 +362,7 @@ pub(super) struct Desk<'w> {
     pub minds: Res<'w, AttentionSettings>,
     pub feet: Res<'w, MovementSettings>,
     pub talk: Res<'w, ConversationSettings>,
+    pub rest: Res<'w, Rest>,
 }
 
 impl Desk<'_> {

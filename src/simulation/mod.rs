@@ -16,6 +16,7 @@ pub mod meeting;
 mod motion;
 pub mod queue;
 pub mod relating;
+mod rest;
 mod saved;
 pub mod settings;
 pub mod space;
@@ -34,6 +35,7 @@ pub use conversation::{
 pub use motion::{Passed, Reacted};
 pub use queue::{Action, ActionQueue, QueuedAction};
 pub use relating::{RelationshipCommand, relationships};
+pub use rest::{Rest, SetRest, begin_run};
 pub use settings::{AttentionSettings, ConversationSettings, MovementSettings};
 pub use state::{Fsm, State};
 
@@ -49,7 +51,7 @@ use crate::workspace::{SceneEdit, SceneWrite, SettingsExt};
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
     app.add_settings::<MovementSettings>().add_settings::<AttentionSettings>().add_settings::<ConversationSettings>();
-    app.add_input::<ConversationCommand>().add_input::<RelationshipCommand>();
+    app.add_input::<ConversationCommand>().add_input::<RelationshipCommand>().add_input::<SetRest>();
     app.add_tick_message::<ThinkDue>()
         .add_tick_message::<ThinkDone>()
         .add_tick_message::<Explain>()
@@ -68,6 +70,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<Space>()
         .init_resource::<motion::Reactions>()
         .init_resource::<talks::Talks>()
+        .init_resource::<Rest>()
         .init_resource::<Conversations>()
         .init_resource::<crate::agent::Roster>()
         .init_resource::<Elements>()
@@ -76,7 +79,7 @@ pub fn plugin(app: &mut App) {
     let during = |phase| InPhase(phase, Floor::Simulation);
     app.add_systems(
         Tick,
-        (commands::behave, commands::obey, commands::lead_conversations, relating::relate)
+        (rest::rest_or_live_on, commands::behave, commands::obey, commands::lead_conversations, relating::relate)
             .chain()
             .in_set(during(WorkshopSystems::Ingest)),
     );
@@ -116,11 +119,12 @@ pub fn is_idle_beside_work(world: &mut World) -> bool {
 
 fn is_idle_but(world: &mut World, is_left_out: impl Fn(State) -> bool) -> bool {
     let quiet = talks::is_quiet(world.resource::<talks::Talks>(), world.resource::<Conversations>());
+    let nobody_reads = world.resource::<Rest>().holds();
     let mut agents = world.query::<(&AgentState, &Queue, &Life)>();
     quiet
         && agents.iter(world).all(|(state, queue, life)| {
             let rests = talks::rests(state.0.state()) && !state.0.is_on_errand();
-            let nothing_waits = queue.0.is_empty() && life.work.is_empty() && life.awaited.is_none();
+            let nothing_waits = (nobody_reads || queue.0.is_empty()) && life.work.is_empty() && life.awaited.is_none();
             is_left_out(state.0.state()) || (rests && (nothing_waits || state.0.is_held()))
         })
 }

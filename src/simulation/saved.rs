@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::body::{AgentState, Attention, Home, Life, Position, Queue, Space, Walk};
 use super::conversation::Conversations;
 use super::motion::{LastReactions, Reactions};
+use super::rest::Rest;
 use super::steering::Course;
 use super::talks::Talks;
 use crate::agent::{Agent, Roster};
@@ -32,6 +33,8 @@ pub(super) struct SimulationSaved {
     awake: Vec<AgentKey>,
     talks: Talks,
     conversations: Conversations,
+    #[serde(default)]
+    rest: Rest,
 }
 
 impl Section for SimulationSaved {
@@ -52,10 +55,12 @@ impl Section for SimulationSaved {
                 running: conversations.running.clone(),
                 earlier: conversations.earlier.clone(),
             },
+            rest: *world.resource::<Rest>(),
         }
     }
 
     fn load(self, world: &mut World) {
+        world.insert_resource(self.rest);
         let mut space = Space::default();
         let mut reactions = Reactions::default();
         for saved in self.agents {

@@ -39,6 +39,9 @@ pub(super) struct Talks {
     pub switch_record: Option<Seq>,
     /// What the settings say, as of this tick.
     enabled: bool,
+    /// Whether everybody rests who is not at work.
+    #[serde(default)]
+    resting: bool,
     /// Ended and not told yet. Most end when the last turn is heard, at the end of a tick: the next tick tells
     /// it, and a world saved in between must not lose it.
     #[serde(default)]
@@ -52,7 +55,11 @@ impl Talks {
     }
 
     pub fn switched_on(&self) -> bool {
-        self.switch.unwrap_or(self.enabled)
+        self.switch.unwrap_or(self.enabled) && !self.resting
+    }
+
+    pub(super) fn set_resting(&mut self, resting: bool) {
+        self.resting = resting;
     }
 }
 

@@ -8,6 +8,7 @@ mod cli;
 mod damage;
 mod determinism;
 mod ending;
+mod going_on;
 mod hostile;
 mod hostile_server;
 mod importing;
@@ -67,6 +68,7 @@ fn main() {
         approving::trials,
         importing::trials,
         ending::trials,
+        going_on::trials,
         printing::trials,
         hostile::trials,
         vendors::trials,

@@ -19,6 +19,8 @@ use crate::workshop::script_file;
 
 mod causes;
 mod limits;
+mod long;
+mod tools;
 mod unfinished;
 
 pub fn trials() -> Vec<Trial> {
@@ -40,7 +42,8 @@ pub fn trials() -> Vec<Trial> {
         a_run_with_work_replays,
         a_script_goes_on_where_it_was_however_the_room_ended,
     ];
-    own.into_iter().chain(limits::trials()).chain(unfinished::trials()).chain(causes::trials()).collect()
+    let own = own.into_iter().chain(tools::trials()).chain(long::trials());
+    own.chain(limits::trials()).chain(unfinished::trials()).chain(causes::trials()).collect()
 }
 
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\ndecor:\n  - { kind: shelf, position: [300, 200], size: [120, 60] }\n";

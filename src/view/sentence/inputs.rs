@@ -29,6 +29,8 @@ pub(super) fn told(facts: &Facts) -> String {
         Some("stop") => with("you ended conversation", " ", &facts.text("conversation")),
         Some("switch") if facts.is("on") => "you let agents talk to each other".to_owned(),
         Some("switch") => "you let nobody talk to each other".to_owned(),
+        Some("rest") if facts.is("on") => "you let everybody rest who is not at work".to_owned(),
+        Some("rest") => "you let everybody live on".to_owned(),
         Some(other) => format!("you did something: {}", other.replace('_', " ")),
         None => something(facts),
     }

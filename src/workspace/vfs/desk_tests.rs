@@ -235,7 +235,7 @@ fn a_text_is_put_behind_what_stands_there_once_whatever_stops_the_process() {
     assert!(matches!(&first, Ok(FileAnswer::Changed { done: FileDone::Written { chars: 8, .. }, .. })), "{first:?}");
     assert_eq!(office.desk.carry_out(&order).result, first, "the same order is carried out once");
     let mut office = office.reopen();
-    assert_eq!(office.desk.carry_out(&order).result.is_ok(), true);
+    assert!(office.desk.carry_out(&order).result.is_ok());
     assert_eq!(office.on_disk("artifacts/a.md").as_deref(), Some("one\ntwo\n"));
     office.run("ada", append("artifacts/new.md", "first")).expect("it is made");
     assert_eq!(office.on_disk("artifacts/new.md").as_deref(), Some("first"));

@@ -1,0 +1,127 @@
+//! What a command line gives in more than one way: a task as words, from a file or from standard input, and who answers,
+//! as a provider, a model or both.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::Complaint;
+use super::run::resolve_provider;
+use crate::gateway::GatewaySettings;
+use crate::workspace::SettingsSection;
+use crate::workspace::layout::SETTINGS_FILE;
+
+/// No task is longer, in bytes.
+const TASK_BYTES_AT_MOST: u64 = 1024 * 1024;
+
+/// The words of a task: as they are, of standard input for `-`, of a file for `@FILE`.
+pub(super) fn task_words(given: &str) -> Result<String, Complaint> {
+    let (text, place) = match (given, given.strip_prefix('@')) {
+        ("-", _) => (read(std::io::stdin().lock(), "standard input")?, "standard input".to_owned()),
+        (_, Some(path)) => {
+            let open = std::fs::File::open(path).map_err(|error| {
+                let complaint = Complaint::usage(format!("the task in {path}: {error}"));
+                complaint.hint("--task @FILE reads a file; begin the words of a task with something else than @")
+            });
+            (read(open?, path)?, path.to_owned())
+        }
+        _ => (given.to_owned(), String::new()),
+    };
+    if text.trim().is_empty() {
+        let what = if place.is_empty() { "the task says nothing".to_owned() } else { format!("{place} says nothing") };
+        return Err(Complaint::usage(what).hint("say what is to be done"));
+    }
+    Ok(if place.is_empty() { text } else { text.trim_end().to_owned() })
+}
+
+fn read(source: impl Read, place: &str) -> Result<String, Complaint> {
+    let mut bytes = Vec::new();
+    let unreadable = |error| Complaint::usage(format!("the task in {place}: {error}"));
+    source.take(TASK_BYTES_AT_MOST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > TASK_BYTES_AT_MOST {
+        let complaint = Complaint::usage(format!("the task in {place} is longer than {TASK_BYTES_AT_MOST} bytes"));
+        return Err(complaint.hint("put what is long into a file of the workspace, and name it in the task"));
+    }
+    String::from_utf8(bytes).map_err(|_| Complaint::usage(format!("the task in {place} is not UTF-8 text")))
+}
+
+/// Who answers in place of everyone's own choice: a provider, one of its models, or, where only a model is given, that
+/// model of the workspace's provider.
+pub(super) fn stand_in(
+    provider: Option<&str>,
+    model: Option<&str>,
+    workspace: &Path,
+) -> Result<Option<String>, Complaint> {
+    let Some(model) = model.map(str::trim) else { return provider.map(resolve_provider).transpose() };
+    let named = match provider {
+        Some(provider) => provider.to_owned(),
+        // `--model openai:gpt-x` says both.
+        None if is_spec(model) => return resolve_provider(model).map(Some),
+        None => settings(workspace).provider_meant(None).to_owned(),
+    };
+    if named.contains(':') || matches!(named.as_str(), "offline" | "scripted") {
+        let what = format!("--model {model} does not go with {named}");
+        return Err(
+            Complaint::usage(what).hint("name one of a provider that has models, as --model openai:gpt-4o-mini")
+        );
+    }
+    let model = model.strip_prefix(&format!("{named}:")).unwrap_or(model);
+    resolve_provider(&format!("{named}:{model}")).map(Some)
+}
+
+/// What the workspace says about models; what cannot be read is told when it is opened.
+fn settings(workspace: &Path) -> GatewaySettings {
+    let text = std::fs::read_to_string(workspace.join(SETTINGS_FILE)).unwrap_or_default();
+    let all: serde_yaml::Value = serde_yaml::from_str(&text).unwrap_or_default();
+    let section = all.get(GatewaySettings::NAME).cloned().unwrap_or_default();
+    serde_yaml::from_value(section).unwrap_or_default()
+}
+
+/// Whether it names a provider and a model.
+fn is_spec(model: &str) -> bool {
+    model.split_once(':').is_some_and(|(provider, _)| GatewaySettings::default().choose(Some(provider), None).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Ending;
+
+    #[test]
+    fn a_task_is_words_or_what_a_file_says() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("task.md");
+        std::fs::write(&path, "Write it.\nAll of it.\n\n").expect("there is room");
+        let of_file = |path: &Path| task_words(&format!("@{}", path.display()));
+        assert_eq!(of_file(&path).ok().as_deref(), Some("Write it.\nAll of it."));
+        assert_eq!(task_words("Write it.").ok().as_deref(), Some("Write it."));
+        std::fs::write(&path, " \n").expect("there is room");
+        for wrong in [of_file(&path), of_file(&folder.path().join("none")), of_file(folder.path()), task_words("  ")] {
+            assert_eq!(wrong.expect_err("there is nothing to do").ending, Ending::BadUsage);
+        }
+        std::fs::write(&path, b"\xff\xfe").expect("there is room");
+        assert!(of_file(&path).expect_err("it is no text").what.is_some_and(|what| what.contains("UTF-8")));
+        std::fs::write(&path, "x".repeat(1024 * 1024 + 1)).expect("there is room");
+        assert!(of_file(&path).expect_err("it is too long").what.is_some_and(|what| what.contains("longer than")));
+    }
+
+    #[test]
+    fn a_model_stands_for_one_of_the_provider_that_is_meant() {
+        let folder = tempfile::tempdir().expect("there is room");
+        std::fs::write(folder.path().join("settings.yaml"), "gateway: { provider: gemini }\n").expect("there is room");
+        let of = |provider, model| stand_in(provider, model, folder.path());
+        for (provider, model, meant) in [
+            (None, None, None),
+            (Some("openai"), None, Some("openai")),
+            (Some("openai"), Some("gpt-x"), Some("openai:gpt-x")),
+            (Some("openai"), Some("openai:gpt-x"), Some("openai:gpt-x")),
+            (None, Some("anthropic:claude-x"), Some("anthropic:claude-x")),
+            (None, Some("gemini-x"), Some("gemini:gemini-x")),
+            (Some("ollama"), Some("llama3:8b"), Some("ollama:llama3:8b")),
+        ] {
+            assert_eq!(of(provider, model).ok().flatten().as_deref(), meant, "{provider:?} {model:?}");
+        }
+        for (provider, model) in [(Some("offline"), "x"), (Some("openai:gpt-x"), "gpt-y"), (Some("nobody"), "x")] {
+            assert!(of(provider, Some(model)).is_err(), "{provider} {model}", provider = provider.unwrap_or_default());
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! `workshop status`: which work is unfinished, what it cost so far, what it waits for, and how it goes on.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::asking::Commands;
+use super::place::{self, Absent};
+use super::{Complaint, Ending, Outcome, output};
+use crate::app::status::{UnfinishedTask, unfinished_tasks};
+use crate::base::text::{one_line, truncate};
+
+/// So many characters of a task are shown.
+const TASK_CHARS: usize = 100;
+
+#[derive(Args)]
+pub(super) struct Arguments {
+    /// The workspace, if not the current folder
+    workspace: Option<PathBuf>,
+    /// Print the work as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn status(arguments: &Arguments) -> Outcome {
+    let named = arguments.workspace.as_deref();
+    let folder = place::workspace(named, Absent::Refuse)?;
+    let tasks = unfinished_tasks(&folder).map_err(|error| Complaint::failed(&error).hint(error.remedy()))?;
+    let commands = |task: &UnfinishedTask| Commands {
+        workspace: named.map(|named| named.display().to_string()),
+        scene: Some(stem(&task.scene).to_owned()),
+        provider: None,
+    };
+    if arguments.json {
+        let tasks: Vec<Value> = tasks.iter().map(|task| to_json(task, &commands(task))).collect();
+        output::json(&json!({ "unfinished": tasks }))?;
+    } else if tasks.is_empty() {
+        output::note("no work is unfinished");
+    } else {
+        let tasks: Vec<String> = tasks.iter().map(|task| shown(task, &commands(task))).collect();
+        output::result(&tasks.join("\n\n"))?;
+    }
+    Ok(Ending::Done)
+}
+
+/// The name of a scene as it is typed.
+pub(super) fn stem(scene: &str) -> &str {
+    let file = scene.strip_prefix("scenes/").unwrap_or(scene);
+    file.strip_suffix(".yaml").or_else(|| file.strip_suffix(".yml")).unwrap_or(file)
+}
+
+fn shown(task: &UnfinishedTask, commands: &Commands) -> String {
+    let mut lines = vec![
+        format!(
+            "{}  {} ({}), {}: {}",
+            task.root.id(),
+            task.name,
+            task.agent,
+            stem(&task.scene),
+            truncate(&one_line(&task.task), TASK_CHARS)
+        ),
+        format!("  so far: {} model calls, {} tokens, {}", task.used.calls, task.used.tokens, task.used.cost()),
+    ];
+    lines.extend(task.pieces.iter().map(|piece| {
+        let answer = piece.approval.as_ref().map(|id| format!("; answer with: workshop approvals allow {id}"));
+        format!("  {}: {}{}", piece.agent, piece.state, answer.unwrap_or_default())
+    }));
+    lines.push(format!("  go on with: {}", commands.resume(&task.root.id())));
+    lines.join("\n")
+}
+
+fn to_json(task: &UnfinishedTask, commands: &Commands) -> Value {
+    json!({
+        "id": task.root.id(),
+        "scene": task.scene,
+        "agent": task.agent,
+        "name": task.name,
+        "task": task.task,
+        "pieces": task.pieces,
+        "calls": task.used.calls,
+        "tokens": task.used.tokens,
+        "cost_usd": task.used.cost().known(),
+        "cost_known_usd": task.used.cost_usd(),
+        "unpriced_tokens": task.used.unpriced_tokens,
+        "resume": commands.resume(&task.root.id()),
+    })
+}
+
+/// The task that is meant by an id: `act-7`, or its number.
+pub(super) fn choose<'a>(tasks: &'a [UnfinishedTask], word: &str) -> Result<&'a UnfinishedTask, Complaint> {
+    let number = word.trim().strip_prefix("act-").unwrap_or(word.trim());
+    let found = tasks.iter().find(|task| task.root.0.to_string() == number);
+    found.ok_or_else(|| {
+        let there: Vec<String> = tasks.iter().map(|task| task.root.id().to_string()).collect();
+        let hint = match there.as_slice() {
+            [] => "no work is unfinished".to_owned(),
+            there => format!("unfinished are: {}; see them with: workshop status", there.join(", ")),
+        };
+        Complaint::usage(format!("no unfinished work is called {word:?}")).hint(hint)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::ActivationKey;
+    use crate::gateway::ledger::Tally;
+    use crate::kernel::UnfinishedPiece;
+
+    fn task(root: u64) -> UnfinishedTask {
+        UnfinishedTask {
+            scene: "scenes/studio.yaml".into(),
+            root: ActivationKey(root),
+            agent: "lead".into(),
+            name: "Lead".into(),
+            task: "Plan\na party".into(),
+            pieces: vec![UnfinishedPiece {
+                activation: "act-7".into(),
+                agent: "kid".into(),
+                state: "waits for a person: writing a.md".into(),
+                approval: Some("7-1-0-abcd".into()),
+            }],
+            used: Tally { calls: 3, tokens: 1_234, ..Tally::default() },
+        }
+    }
+
+    #[test]
+    fn unfinished_work_is_told_with_its_cost_what_it_waits_for_and_how_it_goes_on() {
+        let commands = Commands { workspace: Some("room".into()), scene: Some("studio".into()), provider: None };
+        let told = shown(&task(7), &commands);
+        for part in [
+            "act-7  Lead (lead), studio: Plan a party",
+            "3 model calls, 1234 tokens",
+            "kid: waits for a person: writing a.md; answer with: workshop approvals allow 7-1-0-abcd",
+            "go on with: workshop run room --scene studio --resume act-7",
+        ] {
+            assert!(told.contains(part), "{part} in {told}");
+        }
+    }
+
+    #[test]
+    fn work_is_chosen_by_its_id_or_number() {
+        let tasks = [task(7), task(70)];
+        for (word, root) in [("act-7", Some(7)), ("70", Some(70)), ("act-8", None), ("", None)] {
+            assert_eq!(choose(&tasks, word).map(|task| task.root.0).ok(), root, "{word:?}");
+        }
+    }
+}

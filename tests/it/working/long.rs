@@ -1,0 +1,170 @@
+//! Replies and questions that are too long, over a real connection, and what stays of a session on disk.
+
+use std::fs;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+
+use crate::cases;
+use crate::hostile_server::{Server, calls_event, end_event, status, stream_of, text_event};
+use crate::program::workshop;
+use crate::working::{Studio, six_agents};
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        a_reply_that_was_cut_off_goes_on_and_is_one_result,
+        of_a_reply_that_was_cut_off_in_a_call_only_whole_calls_are_carried_out,
+        a_question_that_is_longer_than_the_model_takes_is_asked_again_with_less,
+        everything_that_one_agent_did_in_a_run_is_one_file_with_times_models_tokens_and_costs,
+        a_file_of_an_older_version_goes_on_in_that_of_its_thread,
+    ]
+}
+
+/// A server that gives these answers in order, and what it was asked.
+fn server(answers: Vec<Vec<Vec<u8>>>) -> (Server, Arc<Mutex<Vec<String>>>) {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let requests = asked.clone();
+    let server = Server::start(move |stream, request, number| {
+        requests.lock().unwrap().push(request.to_owned());
+        for piece in answers.get(number).or(answers.last()).into_iter().flatten() {
+            let _ = stream.write_all(piece);
+        }
+    });
+    (server, asked)
+}
+
+/// Gives the lead a task in a workspace whose models are asked there.
+fn task(server: &Server, words: &str) -> (tempfile::TempDir, Option<i32>, String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in [
+        ("settings.yaml", "kernel: { strikes_at_most: 2 }\n"),
+        ("scenes/test.yaml", super::SCENE),
+        ("agents/lead.md", "---\nbehaviour: stationary\n---\nYou lead.\n"),
+    ] {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let arguments = ["run", ".", "--only", "lead", "--task", words, "--speed", "max", "--provider", "openai"];
+    let ended = workshop(folder.path(), &arguments).env("OPENAI_BASE_URL", &server.url).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (folder, ended.status.code(), text(&ended.stdout), text(&ended.stderr))
+}
+
+fn a_reply_that_was_cut_off_goes_on_and_is_one_result() {
+    let (server, asked) = server(vec![
+        stream_of(&[text_event("One sen"), end_event("length")]),
+        stream_of(&[text_event("tence. And "), end_event("length")]),
+        stream_of(&[text_event("more."), end_event("stop")]),
+    ]);
+    let (_folder, code, result, told) = task(&server, "Say it.");
+    assert_eq!((code, result.as_str()), (Some(0), "One sentence. And more.\n"), "{told}");
+    let asked = asked.lock().unwrap();
+    assert_eq!(asked.len(), 3);
+    assert!(asked[1].contains("cut off at the limit of 8192 tokens") && !asked[1].contains("Progress check"));
+}
+
+fn of_a_reply_that_was_cut_off_in_a_call_only_whole_calls_are_carried_out() {
+    let call = |index: u32, arguments: &str| {
+        let function = json!({ "name": "vfs_write", "arguments": arguments });
+        calls_event(json!([{ "index": index, "id": format!("c{index}"), "type": "function", "function": function }]))
+    };
+    let whole = call(0, "{\"path\":\"artifacts/a.md\",\"content\":\"whole\"}");
+    let half = call(1, "{\"path\":\"artifacts/b.md\",\"content\":\"half");
+    let (server, asked) = server(vec![
+        stream_of(&[whole, half, end_event("length")]),
+        stream_of(&[text_event("I see."), end_event("stop")]),
+    ]);
+    let (folder, code, result, told) = task(&server, "Write both.");
+    assert_eq!((code, result.as_str()), (Some(0), "I see.\n"), "{told}");
+    assert_eq!(fs::read_to_string(folder.path().join("artifacts/a.md")).unwrap(), "whole");
+    assert!(!folder.path().join("artifacts/b.md").exists());
+    let asked = asked.lock().unwrap();
+    assert!(asked[1].contains("in the middle of this call") && asked[1].contains("vfs_append"), "{}", asked[1]);
+}
+
+fn a_question_that_is_longer_than_the_model_takes_is_asked_again_with_less() {
+    let refusal = json!({ "error": { "message": "This model's maximum context length is 2048 tokens.",
+        "type": "invalid_request_error", "code": "context_length_exceeded" } });
+    let refuse = || vec![status("400 Bad Request", "content-type: application/json\r\n", &refusal.to_string())];
+    let (server, asked) =
+        server(vec![refuse(), refuse(), stream_of(&[text_event("Short enough."), end_event("stop")])]);
+    let words = format!("Read this: {}", "many words, ".repeat(2_000));
+    let (_folder, code, result, told) = task(&server, &words);
+    assert_eq!((code, result.as_str()), (Some(0), "Short enough.\n"), "{told}");
+    let lengths: Vec<usize> = asked.lock().unwrap().iter().map(String::len).collect();
+    assert!(lengths[0] > lengths[1] + 8_000 && lengths[1] > lengths[2] + 4_000, "{lengths:?}");
+    assert!(asked.lock().unwrap()[2].contains("characters are shown"), "what is missing is said");
+}
+
+fn sessions(studio: &Studio) -> Vec<(String, Value)> {
+    let entries = fs::read_dir(studio.folder.path().join("sessions")).unwrap().map(|entry| entry.unwrap().path());
+    let mut all: Vec<(String, Value)> = entries
+        .map(|path| {
+            let text = fs::read_to_string(&path).unwrap();
+            (path.file_name().unwrap().to_str().unwrap().to_owned(), serde_yaml::from_str(&text).unwrap())
+        })
+        .collect();
+    all.sort_by(|one, other| one.0.cmp(&other.0));
+    all
+}
+
+fn everything_that_one_agent_did_in_a_run_is_one_file_with_times_models_tokens_and_costs() {
+    let mut studio = Studio::new(&six_agents(), &[]);
+    studio.task("lead", "Write five things.");
+    studio.idle();
+    for _ in 0..3 {
+        studio.tick();
+    }
+    let sessions = sessions(&studio);
+    assert_eq!(sessions.len(), 6, "one for each agent: {:?}", sessions.iter().map(|one| &one.0).collect::<Vec<_>>());
+    let (name, lead) = sessions.iter().find(|(_, session)| session["agent"] == "lead").unwrap();
+    let thread = lead["thread"].as_str().unwrap();
+    assert_eq!(*name, format!("lead.{thread}.session.yaml"));
+    assert!(!lead["earlier"].as_array().unwrap().is_empty(), "it was woken: {lead}");
+    assert_eq!(lead["status"], "completed");
+    let messages = lead["messages"].as_array().unwrap();
+    let signals = messages.iter().filter(|one| one["text"].to_string().contains("Signal from")).count();
+    assert_eq!(signals, 5, "each stands there once");
+    let times: Vec<f64> = messages.iter().map(|one| one["secs"].as_f64().expect("each has its time")).collect();
+    assert!(times.windows(2).all(|pair| pair[0] <= pair[1]) && times.last() > times.first(), "{times:?}");
+    let replies: Vec<&Value> = messages.iter().filter(|one| one["by"] == "agent").collect();
+    assert!(replies.len() >= 2);
+    for reply in &replies {
+        assert!(reply["model"].as_str().is_some_and(|model| model.starts_with("scripted:")), "{reply}");
+        assert!(reply["tokens_in"].as_u64() > Some(0) && reply["tokens_out"].is_u64(), "{reply}");
+        assert_eq!(reply["cost_usd"], 0.0, "{reply}");
+    }
+    let told: u64 =
+        replies.iter().map(|one| one["tokens_in"].as_u64().unwrap() + one["tokens_out"].as_u64().unwrap()).sum();
+    assert_eq!(lead["tokens"].as_u64(), Some(told));
+}
+
+fn a_file_of_an_older_version_goes_on_in_that_of_its_thread() {
+    let mut studio = Studio::new(&six_agents(), &[]);
+    studio.task("lead", "Write five things.");
+    studio.until("the lead was woken", |studio| {
+        let kernel = studio.world().resource::<agent_workshop::kernel::Kernel>();
+        kernel.activations().any(|one| &*one.agent == "lead" && one.key != one.thread)
+    });
+    studio.close();
+    let folder = studio.folder.path().join("sessions");
+    let (name, lead) = sessions(&studio).into_iter().find(|(_, session)| session["agent"] == "lead").unwrap();
+    let activation = lead["activation"].as_str().unwrap().to_owned();
+    assert_ne!(lead["thread"], lead["activation"], "{lead}");
+    // As an older version left it: every piece of work in a file of its own.
+    let old = folder.join(format!("lead.{activation}.session.yaml"));
+    let text = fs::read_to_string(folder.join(&name)).unwrap();
+    let is_new =
+        |line: &&str| !line.starts_with("thread:") && !line.starts_with("earlier:") && !line.starts_with("- act-");
+    fs::write(&old, text.lines().filter(is_new).collect::<Vec<_>>().join("\n") + "\n").unwrap();
+    assert_eq!(studio.open_with(false), [], "nothing is dropped");
+    let head = fs::read_to_string(&old).unwrap();
+    assert!(head.contains("status: continued\n") && head.contains(&name), "{}", &head[..300.min(head.len())]);
+    studio.idle();
+    studio.close();
+    fs::remove_dir_all(studio.folder.path().join(".workshop")).unwrap();
+    assert_eq!(studio.open_with(false), [], "it is not called unfinished later either");
+}

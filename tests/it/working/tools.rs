@@ -1,0 +1,120 @@
+//! What agents do with their tools in a room on disk: starting those that are there, adding to files, renaming them, and
+//! files that are too large to be read as a whole.
+
+use agent_workshop::kernel::Kernel;
+use libtest_mimic::Trial;
+
+use crate::cases;
+use crate::working::Studio;
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        an_agent_that_is_there_is_started_by_its_name_alone_and_does_no_more_than_its_starter,
+        a_name_that_nobody_has_is_answered_with_those_there_are,
+        files_are_added_to_and_renamed_within_the_rights_of_the_agent,
+        a_large_file_is_read_in_parts_and_searches_say_that_they_left_it_out,
+    ]
+}
+
+fn call(name: &str, arguments: &str) -> String {
+    format!("{{ name: {name}, arguments: {{ {arguments} }} }}")
+}
+
+const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n  - { id: helper-1, profile: helper, position: [90, 0], behaviour: stationary }\n";
+const HELPER: &str = "---\nname: Helper\n---\nYou help.\n";
+const MEEK: &str = "---\nid: lead\ntools: [vfs_read, spawn_agent]\nwrites: [\"artifacts/**\"]\n---\nYou lead.\n";
+
+fn an_agent_that_is_there_is_started_by_its_name_alone_and_does_no_more_than_its_starter() {
+    for name in ["helper-1", "helper", "helper.md", "agents/helper.md"] {
+        let write = call("vfs_write", "path: artifacts/a.md, content: x");
+        let script = format!(
+            "latency: 0.1\nagents:\n  lead:\n    - tools: [ {} ]\n    - text: I wait.\n    - text: Done.\n  helper:\n    - tools: [ {write} ]\n    - text: I may not.\ndefault: [ {{ text: Noted. }} ]\n",
+            call("spawn_agent", &format!("filename: {name}, task: Write it."))
+        );
+        let mut studio = Studio::new(
+            &script,
+            &[("scenes/test.yaml", SCENE), ("agents/helper.md", HELPER), ("agents/lead.md", MEEK)],
+        );
+        studio.task("lead", "Let it be written.");
+        studio.idle();
+        let spawned = studio.all("spawn");
+        assert_eq!(spawned.len(), 1, "{name}: {:#?}", studio.log());
+        assert_eq!(spawned[0]["data"]["child"], "helper-1", "{name}: whoever is in the room does it");
+        let results = studio.results();
+        assert!(results[0].starts_with("Activated 'helper.md' (depth 1/5)."), "{name}: {results:#?}");
+        assert!(results[1].contains("'vfs_write' is not among yours"), "{name}: {results:#?}");
+        assert!(!studio.exists("artifacts/a.md"));
+        assert_eq!(studio.read("agents/helper.md"), HELPER);
+        let told = studio.all("signal").iter().any(|event| event["data"]["message"] == "finished: I may not.");
+        assert!(told, "{name}: {:#?}", studio.log());
+    }
+}
+
+fn a_name_that_nobody_has_is_answered_with_those_there_are() {
+    let script = format!(
+        "latency: 0.1\nagents:\n  lead:\n    - tools: [ {}, {} ]\n    - text: Done.\n",
+        call("spawn_agent", "filename: halper, task: Go."),
+        call("spawn_agent", "filename: lead, task: Go."),
+    );
+    let mut studio = Studio::new(&script, &[("agents/helper.md", HELPER)]);
+    studio.task("lead", "Try.");
+    studio.idle();
+    let results = studio.results();
+    assert!(results[0].starts_with("Error: there is no agent 'halper'. There are ['helper'"), "{results:#?}");
+    assert!(results[1].contains("'lead' is you"), "{results:#?}");
+    assert!(studio.all("spawn").is_empty() && studio.all("approval_requested").is_empty());
+}
+
+fn files_are_added_to_and_renamed_within_the_rights_of_the_agent() {
+    let lead = "---\nid: lead\nreads: [\"artifacts/**\", \"memory/**\"]\nwrites: [\"artifacts/**\"]\n---\nYou lead.\n";
+    let calls = [
+        call("vfs_append", "path: artifacts/log.md, text: \"one\\n\""),
+        call("vfs_append", "path: artifacts/log.md, text: \"two\\n\""),
+        call("vfs_rename", "from: artifacts/log.md, to: artifacts/done/log.md"),
+        call("vfs_append", "path: memory/a.md, text: x"),
+        call("vfs_rename", "from: memory/a.md, to: artifacts/a.md"),
+        call("vfs_rename", "from: artifacts/done/log.md, to: memory/log.md"),
+        call("vfs_append", "path: agents/lead.md, text: \"---\\nwrites: ['**']\\n---\\n\""),
+        call("vfs_append", "path: settings.yaml, text: \"gate: {}\\n\""),
+    ];
+    let script = format!("latency: 0.1\nagents:\n  lead:\n    - tools: [ {} ]\n    - text: Done.\n", calls.join(", "));
+    let mut studio = Studio::new(&script, &[("agents/lead.md", lead), ("memory/a.md", "mine\n")]);
+    studio.task("lead", "Try.");
+    studio.idle();
+    let results = studio.results();
+    assert_eq!(results[0], "Added to 'artifacts/log.md' (4 chars now)");
+    assert_eq!(results[1], "Added to 'artifacts/log.md' (8 chars now)");
+    assert_eq!(results[2], "Renamed 'artifacts/log.md' to 'artifacts/done/log.md'");
+    assert_eq!(studio.read("artifacts/done/log.md"), "one\ntwo\n");
+    assert!(results[3..].iter().all(|result| result.starts_with("Error: not allowed")), "{results:#?}");
+    assert_eq!((studio.read("memory/a.md").as_str(), studio.read("agents/lead.md").as_str()), ("mine\n", lead));
+    assert!(studio.world().resource::<Kernel>().is_idle(), "nobody is asked about what is never allowed");
+    let changes = studio.all("file_change").len();
+    assert_eq!(changes, 3, "every change is a record: {:#?}", studio.all("file_change"));
+}
+
+fn a_large_file_is_read_in_parts_and_searches_say_that_they_left_it_out() {
+    let text: String = (1..=3_000).map(|number| format!("the needle of line {number}\n")).collect();
+    let calls = [
+        call("vfs_read", "path: artifacts/large.txt"),
+        call("vfs_read", "path: artifacts/large.txt, from_line: 2999"),
+        call("vfs_read", "path: artifacts/large.txt, offset: 5, limit: 1"),
+        call("vfs_search", "text: needle"),
+    ];
+    let script = format!("latency: 0.1\nagents:\n  lead:\n    - tools: [ {} ]\n    - text: Done.\n", calls.join(", "));
+    let settings = ("settings.yaml", "files: { file_kib_at_most: 16 }\n");
+    let mut studio = Studio::new(&script, &[settings, ("artifacts/large.txt", &text)]);
+    studio.task("lead", "Look.");
+    studio.idle();
+    let results = studio.results();
+    assert!(results[0].starts_with("the needle of line 1\n") && results[0].contains("read on with from_line "));
+    assert_eq!(results[1], "the needle of line 2999\nthe needle of line 3000\n");
+    assert!(
+        results[2].starts_with("the needle of line 5\n[… a large file; read on with from_line 6]"),
+        "{}",
+        results[2]
+    );
+    let said = "Nothing found for 'needle'\n[not searched: 1 files (1 too large; read in parts with from_line): \
+                ['artifacts/large.txt']]";
+    assert_eq!(results[3], said);
+}
