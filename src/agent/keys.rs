@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::limits::{self, Limit};
+use super::limits::{self, Limit, plain};
 use super::loose_front::Entry;
 use super::markdown::{LEAST_SAFETY_MODE, LIMITING_KEYS};
 use crate::base::{Behaviour, Problem};
@@ -124,15 +124,5 @@ impl Keys<'_> {
             self.tell("behaviour", format!("there is no behaviour {word:?}"), "write stationary, wander or patrol");
         }
         behaviour
-    }
-}
-
-/// A text, number or flag as text: YAML makes a number of `name: 42` without being asked.
-fn plain(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Bool(flag) => Some(flag.to_string()),
-        _ => None,
     }
 }

@@ -411,7 +411,8 @@ fn split_names(text: &str, is_between: impl Fn(char) -> bool) -> Vec<String> {
     parts.map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-fn plain(value: &Value) -> Option<String> {
+/// A text, number or flag as text: YAML makes a number of `name: 42` without being asked.
+pub(super) fn plain(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),

@@ -205,8 +205,9 @@ impl Room {
         problems.extend(desk.take_problems());
         world.insert_resource(FileLine::new(desk));
         if options.watch {
-            world.insert_resource(Watcher::start(disk)?);
-            world.insert_resource(AnswerBox::start(&state_folder(&options.folder), &scene)?);
+            let (answers, look) = AnswerBox::open(&state_folder(&options.folder), &scene);
+            world.insert_resource(answers);
+            world.insert_resource(Watcher::start(disk, Some(look))?);
         }
         Ok((Self { app, scene, run, driver: Driver::default() }, problems))
     }

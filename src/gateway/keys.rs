@@ -8,7 +8,7 @@ use super::address::Origin;
 use super::consent;
 use super::vendor::Vendor;
 use crate::base::{Problem, text};
-use crate::workspace::regular;
+use crate::safe_fs;
 
 /// The largest file of a person's that is read, in bytes.
 const MAX_PERSONAL_FILE_BYTES: u64 = 64 * 1024;
@@ -212,9 +212,8 @@ pub(super) fn read_small(path: &Path) -> Result<Option<String>, Problem> {
     let unreadable = |error: std::io::Error| {
         Problem::error(&place, format!("cannot be read: {error}"), "make it a text file that only you can read")
     };
-    match regular::read_text(path, MAX_PERSONAL_FILE_BYTES) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+    match safe_fs::read_text(path, MAX_PERSONAL_FILE_BYTES) {
+        Ok(text) => Ok(text),
         Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
             Err(Problem::error(&place, "is larger than any such list", "keep one line for each in it"))
         }

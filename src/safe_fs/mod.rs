@@ -17,5 +17,5 @@ pub use folder_by_path::Folder;
 #[cfg(test)]
 pub use folder_by_path::Folder as FolderByPath;
 pub use found::{Found, FoundKind};
-pub use own::{check_own, create_new, open_own, open_own_folder, read_text, replace_text};
+pub use own::{check_own, create_new, open_ordinary, open_own, open_own_folder, read_bytes, read_text, replace_text};
 pub use place::{Placing, hash_of, is_left_over, is_placing, name_beside, place, placing_name, write_beside};

@@ -77,24 +77,33 @@ pub fn create_new(root: &Path, path: &str) -> io::Result<File> {
     folder.create(name)
 }
 
-/// The text of a small file, none where there is none. Links are followed, for a person may keep a file elsewhere; a
-/// pipe, a device or more bytes than this are an error.
-pub fn read_text(path: &Path, bytes_at_most: u64) -> io::Result<Option<String>> {
-    let path = match path.canonicalize() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        path => path?,
-    };
+/// Opens an ordinary file that anybody may have put there, to read it. Links are followed, for a person may keep a file
+/// elsewhere; a pipe is never waited for, and it or a device is an error.
+pub fn open_ordinary(path: &Path) -> io::Result<File> {
+    let path = path.canonicalize()?;
     let (folder, name) = folder_of(&path)?;
     let (file, found) = folder.open_file(name)?;
-    if found.kind != FoundKind::File {
-        return Err(wrong("it is no ordinary file"));
+    if found.kind == FoundKind::File { Ok(file) } else { Err(wrong("it is no ordinary file")) }
+}
+
+/// What stands in an ordinary file, if it has at most so many bytes.
+pub fn read_bytes(path: &Path, bytes_at_most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_ordinary(path)?.take(bytes_at_most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > bytes_at_most {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {bytes_at_most} bytes")));
     }
-    let mut text = String::new();
-    file.take(bytes_at_most.saturating_add(1)).read_to_string(&mut text)?;
-    if text.len() as u64 > bytes_at_most {
-        return Err(wrong("it is far too large"));
-    }
-    Ok(Some(text))
+    Ok(bytes)
+}
+
+/// The same as text; none where there is no such file.
+pub fn read_text(path: &Path, bytes_at_most: u64) -> io::Result<Option<String>> {
+    let bytes = match read_bytes(path, bytes_at_most) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        bytes => bytes?,
+    };
+    let text = String::from_utf8(bytes);
+    text.map(Some).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
 /// Puts a text in the place of a file's, whole or not at all, in a folder that is made if it is not there. A link in
@@ -171,9 +180,14 @@ mod tests {
         pipe(&made.path().join("pipe"));
         symlink("/dev/zero", made.path().join("zero")).expect("links can be made");
         fs::write(made.path().join("large"), "x".repeat(100)).expect("files can be written");
-        for name in ["pipe", "zero", "large"] {
-            assert!(read_text(&made.path().join(name), 10).is_err(), "{name}");
+        for (name, kind) in [
+            ("pipe", io::ErrorKind::InvalidInput),
+            ("zero", io::ErrorKind::InvalidInput),
+            ("large", io::ErrorKind::FileTooLarge),
+        ] {
+            assert_eq!(read_text(&made.path().join(name), 10).expect_err("it is bounded").kind(), kind, "{name}");
         }
+        assert!(open_ordinary(made.path()).is_err(), "a folder");
         assert_eq!(read_text(&made.path().join("none"), 10).expect("nothing is well too"), None);
         assert_eq!(read_text(&made.path().join("large"), 100).expect("it is small").map(|text| text.len()), Some(100));
     }

@@ -1,5 +1,6 @@
 //! Answers of a person to what agents ask, left as files in `.workshop/answers/` by whoever has no window: a room that
-//! is running takes them in within a moment, one that is at rest when it is opened next. Agents may not write there.
+//! is running takes them in within a moment, for the workspace's watcher looks there too, and one that is at rest when it
+//! is opened next. Agents may not write there.
 //!
 //! A file stays until what it did is on disk, so that a kill in between does not lose the answer.
 
@@ -8,18 +9,13 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
-use std::time::Duration;
 
 use bevy::ecs::resource::Resource;
-use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// The folder in `.workshop/`.
 const FOLDER: &str = "answers";
-/// How often the folder is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// So many answers may lie there.
 const FILES_AT_MOST: usize = 1_000;
 /// No answer is longer.
@@ -113,38 +109,28 @@ fn read(file: &Path, name: &str) -> Option<Answer> {
     serde_json::from_str(&text).ok().filter(|answer: &Answer| answer.id == name)
 }
 
-/// The answers as a running room sees them: a thread looks, the room takes. Dropping it stops the thread.
+/// The answers as a running room sees them: the watcher looks, the room takes.
 #[derive(Resource)]
 pub struct AnswerBox {
     folder: PathBuf,
     waiting: Arc<Mutex<VecDeque<Answer>>>,
     /// Taken in: their files go once what they did is on disk.
     taken: Vec<String>,
-    stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
 }
 
 impl AnswerBox {
-    /// Starts to look, for the room of this scene.
-    pub fn start(state_folder: &Path, scene: &str) -> io::Result<Self> {
+    /// The box of the room of this scene, and what looks for it. What lies there already is taken in with the first
+    /// tick.
+    pub fn open(state_folder: &Path, scene: &str) -> (Self, AnswerLook) {
         let folder = state_folder.join(FOLDER);
         let waiting = Arc::new(Mutex::new(VecDeque::new()));
-        let (stop, stopped) = bounded(1);
-        let mut look = Look {
+        let look = AnswerLook {
             folder: folder.clone(),
             scene: scene.to_owned(),
             seen: HashSet::new(),
             waiting: Arc::clone(&waiting),
         };
-        // What lies there already is taken in with the first tick.
-        look.once();
-        let run = move || {
-            while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-                look.once();
-            }
-        };
-        let thread = std::thread::Builder::new().name("answers".into()).spawn(run)?;
-        Ok(Self { folder, waiting, taken: Vec::new(), stop: Some(stop), thread: Some(thread) })
+        (Self { folder, waiting, taken: Vec::new() }, look)
     }
 
     /// Whether an answer waits.
@@ -160,9 +146,8 @@ impl AnswerBox {
     }
 
     /// Everything that was taken in is on disk: its files are not needed any more.
-    pub fn finish(mut self) {
-        self.end();
-        for id in std::mem::take(&mut self.taken) {
+    pub fn finish(self) {
+        for id in self.taken {
             if let Err(error) = fs::remove_file(self.folder.join(&id))
                 && error.kind() != ErrorKind::NotFound
             {
@@ -170,38 +155,37 @@ impl AnswerBox {
             }
         }
     }
-
-    fn end(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
-            tracing::error!("the thread that looks for answers panicked");
-        }
-    }
-}
-
-impl Drop for AnswerBox {
-    fn drop(&mut self) {
-        self.end();
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the thread knows.
-struct Look {
+/// Looks for answers: the watcher's side of an [`AnswerBox`].
+pub struct AnswerLook {
     folder: PathBuf,
     scene: String,
     seen: HashSet<String>,
     waiting: Arc<Mutex<VecDeque<Answer>>>,
 }
 
-impl Look {
+impl AnswerLook {
+    /// The folder in which answers lie, once one does; none where something else is in its place.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        is_folder(&self.folder).then_some(&self.folder)
+    }
+
+    /// Whether something happened in the folder; then it was looked at.
+    pub(super) fn is_about(&mut self, path: &Path) -> bool {
+        let is_here = path.starts_with(&self.folder);
+        if is_here {
+            self.once();
+        }
+        is_here
+    }
+
     /// Hands on the answers that were not there at the last look. One that cannot be read yet is looked at again.
-    fn once(&mut self) {
+    pub(super) fn once(&mut self) {
         let there = list(&self.folder);
         self.seen.retain(|id| there.contains_key(id));
         for (id, answer) in there {
@@ -231,12 +215,10 @@ mod tests {
         let elsewhere = Answer { scene: "scenes/other.yaml".into(), ..answer("8-1-0-abcd", true) };
         keep(folder.path(), &elsewhere).expect("it can be kept");
 
-        let waiting = Arc::new(Mutex::new(VecDeque::new()));
-        let (path, scene) = (folder.path().join(FOLDER), "scenes/studio.yaml".to_owned());
-        let mut look = Look { folder: path, scene, seen: HashSet::new(), waiting: Arc::clone(&waiting) };
+        let (mut answers, mut look) = AnswerBox::open(folder.path(), "scenes/studio.yaml");
         look.once();
         look.once();
-        assert_eq!(*lock(&waiting), [answer("7-1-0-abcd", true)]);
+        assert_eq!(answers.take(), [answer("7-1-0-abcd", true)]);
         assert_eq!(kept(folder.path()).len(), 2);
     }
 
@@ -245,8 +227,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         keep(folder.path(), &answer("7-1-0-abcd", false)).expect("it can be kept");
         let taken = |finish: bool| {
-            let mut answers = AnswerBox::start(folder.path(), "scenes/studio.yaml").expect("a thread can be started");
-            answers.end();
+            let (mut answers, mut look) = AnswerBox::open(folder.path(), "scenes/studio.yaml");
+            look.once();
             assert_eq!(answers.take(), [answer("7-1-0-abcd", false)]);
             if finish {
                 answers.finish();

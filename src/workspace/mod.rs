@@ -15,7 +15,6 @@ pub mod layout;
 pub(crate) mod merge;
 mod outline;
 pub mod problems;
-pub mod regular;
 pub mod room;
 mod saved;
 pub mod saver;
@@ -36,7 +35,7 @@ pub mod watch;
 pub mod yaml;
 mod yaml_value;
 
-pub use answers::{Answer, AnswerBox, AnswerError};
+pub use answers::{Answer, AnswerBox, AnswerError, AnswerLook};
 pub use disk::{Disk, SaveReport};
 pub use files::{FileChanged, KnownFiles, RoomStart};
 pub use problems::{ProblemReport, Problems};

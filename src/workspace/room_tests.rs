@@ -347,7 +347,7 @@ fn with_threads_a_conflict_on_disk_loses_nothing() {
     pin(&mut app, &["p1", "ours"]);
     tick(&mut app);
     assert_eq!(save_now(app.world_mut()).len(), 1, "what the person wrote is not written over");
-    app.insert_resource(Watcher::start(disk).expect("a thread can be started"));
+    app.insert_resource(Watcher::start(disk, None).expect("a thread can be started"));
     let began = std::time::Instant::now();
     while !save_now(app.world_mut()).is_empty() || pin_ids(&app).len() < 3 {
         tick(&mut app);

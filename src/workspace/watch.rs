@@ -14,6 +14,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use notify_debouncer_full::notify::{RecommendedWatcher, RecursiveMode};
 use notify_debouncer_full::{DebounceEventResult, Debouncer, RecommendedCache, new_debouncer};
 
+use super::answers::AnswerLook;
 use super::disk::{Disk, News, fingerprint};
 use super::files::{FileChanged, FileContent};
 use super::layout;
@@ -26,6 +27,8 @@ const POLL: Duration = Duration::from_secs(2);
 const POLL_ALONE: Duration = Duration::from_millis(500);
 /// How long a file must be empty or gone before it is believed: others truncate, or remove, and then write.
 const SETTLE: Duration = Duration::from_millis(300);
+/// How soon the first answer of a person is found, whose folder is not there yet to be listened to.
+const ANSWERS_LOOK: Duration = Duration::from_millis(250);
 /// Words that wait; beyond that, everything is looked at.
 const MAX_WORDS: usize = 256;
 
@@ -46,11 +49,15 @@ enum Word {
 }
 
 impl Watcher {
-    /// Starts the thread, which at once finds what differs from the texts that `disk` was made with.
-    pub fn start(disk: Arc<Disk>) -> io::Result<Self> {
+    /// Starts the thread, which at once finds what differs from the texts that `disk` was made with, and the answers of
+    /// persons that lie there where it is to look for them.
+    pub fn start(disk: Arc<Disk>, mut answers: Option<AnswerLook>) -> io::Result<Self> {
         let (words, heard) = bounded(MAX_WORDS);
         let debouncer = listen(words.clone());
-        let mut look = Look::new(disk.clone());
+        if let Some(answers) = &mut answers {
+            answers.once();
+        }
+        let mut look = Look { answers, ..Look::new(disk.clone()) };
         let run = move || look.run(&heard, debouncer);
         let thread = std::thread::Builder::new().name("watcher".into()).spawn(run)?;
         Ok(Self { disk, words, thread: Some(thread) })
@@ -99,11 +106,12 @@ struct Look {
     /// Since when a file has been empty or gone.
     doubts: HashMap<String, Instant>,
     listening: HashSet<PathBuf>,
+    answers: Option<AnswerLook>,
 }
 
 impl Look {
     fn new(disk: Arc<Disk>) -> Self {
-        Self { disk, stamps: HashMap::new(), doubts: HashMap::new(), listening: HashSet::new() }
+        Self { disk, stamps: HashMap::new(), doubts: HashMap::new(), listening: HashSet::new(), answers: None }
     }
 
     fn run(&mut self, heard: &Receiver<Word>, mut ears: Option<Ears>) {
@@ -115,10 +123,13 @@ impl Look {
             next_poll = next_poll.max(Instant::now()).min(Instant::now() + poll);
             let deadline =
                 self.doubts.values().map(|since| *since + SETTLE).min().map_or(next_poll, |at| at.min(next_poll));
+            let looks_for_answers = self.looks_for_answers();
+            let deadline = if looks_for_answers { deadline.min(Instant::now() + ANSWERS_LOOK) } else { deadline };
             match heard.recv_deadline(deadline) {
                 Ok(Word::Paths(paths)) => self.at_paths(&paths, &mut ears),
                 Ok(Word::Anything) => self.everything(),
                 Ok(Word::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) if looks_for_answers => self.look_for_answers(&mut ears),
                 Err(RecvTimeoutError::Timeout) => {}
             }
             let settled: Vec<_> = self
@@ -144,7 +155,8 @@ impl Look {
         let root = self.disk.root().to_owned();
         let folders = [(root.clone(), RecursiveMode::NonRecursive)]
             .into_iter()
-            .chain(["scenes", "agents", "boards"].map(|folder| (root.join(folder), RecursiveMode::Recursive)));
+            .chain(["scenes", "agents", "boards"].map(|folder| (root.join(folder), RecursiveMode::Recursive)))
+            .chain(self.answers_folder().map(|folder| (folder, RecursiveMode::NonRecursive)));
         for (folder, mode) in folders {
             if !folder.is_dir() {
                 self.listening.remove(&folder);
@@ -163,9 +175,31 @@ impl Look {
         }
     }
 
+    /// Where answers lie, once one does.
+    fn answers_folder(&self) -> Option<PathBuf> {
+        self.answers.as_ref()?.folder().map(Path::to_owned)
+    }
+
+    /// Whether answers may come in a folder that nobody listens to.
+    fn looks_for_answers(&self) -> bool {
+        self.answers.is_some() && self.answers_folder().is_none_or(|folder| !self.listening.contains(&folder))
+    }
+
+    fn look_for_answers(&mut self, ears: &mut Option<Ears>) {
+        if let Some(answers) = &mut self.answers {
+            answers.once();
+        }
+        if self.answers_folder().is_some() {
+            self.turn_ears(ears);
+        }
+    }
+
     fn at_paths(&mut self, paths: &[PathBuf], ears: &mut Option<Ears>) {
         let mut unclear = false;
         for path in paths {
+            if self.answers.as_mut().is_some_and(|answers| answers.is_about(path)) {
+                continue;
+            }
             match self.place(path) {
                 Some(place) if layout::matters(&place) => self.file(&place),
                 // Hidden files are ours or an editor's; anything else may be a folder that came or went.
@@ -188,6 +222,9 @@ impl Look {
     fn everything(&mut self) {
         if !self.disk.is_in_place() {
             return;
+        }
+        if let Some(answers) = &mut self.answers {
+            answers.once();
         }
         let (mut paths, _) = layout::list(self.disk.root());
         let there: HashSet<&String> = paths.iter().collect();
@@ -359,7 +396,7 @@ mod tests {
     #[test]
     fn the_thread_hears_of_renames_bursts_and_folders() {
         let (folder, disk) = workspace();
-        let watcher = Watcher::start(disk.clone()).expect("a thread can be started");
+        let watcher = Watcher::start(disk.clone(), None).expect("a thread can be started");
         // As editors save: beside, then renamed over.
         write(&folder, "agents/.ada.md.tmp", "renamed");
         fs::rename(folder.path().join("agents/.ada.md.tmp"), folder.path().join(ADA)).expect("it can be renamed");

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -109,10 +109,7 @@ impl<'c> Siege<'c> {
             reply(question, &calls, &of_children, &mut counted.lock().expect("nobody panics with it"))
         });
         let mut arguments = vec!["run", "--speed", "max", "--until", "idle", "--provider", "openai:any"];
-        arguments.extend(["--agent", "worker", "--task", "job-0"]);
-        if takes_on_ask(self.case) {
-            arguments.extend(["--on-ask", "deny"]);
-        }
+        arguments.extend(["--agent", "worker", "--task", "job-0", "--on-ask", "deny"]);
         let launch = self.case.launch(&arguments).env("OPENAI_BASE_URL", &model.server.url);
         let ended = self.case.run(launch);
         if ended.status.code() == Some(2) {
@@ -181,11 +178,6 @@ fn is_new_name(path: &str) -> bool {
     let path = path.to_lowercase();
     let places = BEYOND.iter().filter_map(|beyond| beyond.split('/').next()).chain(["scenes", "sessions", ".workshop"]);
     !places.into_iter().any(|place| path == place || path.starts_with(&format!("{place}/")))
-}
-
-fn takes_on_ask(case: &Case) -> bool {
-    static TAKES: OnceLock<bool> = OnceLock::new();
-    *TAKES.get_or_init(|| case.launch(&["run", "--help"]).start().wait().out().contains("--on-ask"))
 }
 
 /// The next calls of whoever asks: as many as have results are done.

@@ -15,7 +15,6 @@ use serde::Serialize;
 
 use crate::base::Problem;
 use crate::safe_fs;
-use crate::workspace::regular;
 
 pub use plan::plan;
 
@@ -102,14 +101,14 @@ pub fn carry_out(workspace: &Path, plan: &Plan) -> Imported {
 fn copy(workspace: &Path, item: &Item) -> io::Result<String> {
     let bytes = match &item.text {
         Some(text) => text.clone().into_bytes(),
-        None => regular::read(&item.from, BYTES_AT_MOST)?,
+        None => safe_fs::read_bytes(&item.from, BYTES_AT_MOST)?,
     };
     for path in numbered(&item.to) {
         match write_new(workspace, &path, &bytes) {
             Ok(()) => return Ok(path),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 // The same once more is there already.
-                if regular::read(&workspace.join(&path), BYTES_AT_MOST).is_ok_and(|there| there == bytes) {
+                if safe_fs::read_bytes(&workspace.join(&path), BYTES_AT_MOST).is_ok_and(|there| there == bytes) {
                     return Ok(path);
                 }
             }

@@ -8,10 +8,11 @@ use super::{BYTES_AT_MOST, Item, Kind, Plan, numbered};
 use crate::agent::formats::{AgentFile, format_of, stem};
 use crate::agent::markdown::says_who_it_is;
 use crate::base::Problem;
+use crate::safe_fs;
 use crate::tools;
 use crate::workspace::layout::{self, MAX_FILE_BYTES};
 use crate::workspace::vfs::path::{Reach, WorkspacePath};
-use crate::workspace::{regular, secrets, yaml};
+use crate::workspace::{secrets, yaml};
 
 /// Folders in folders that an agent's file keeps.
 const FOLDERS_KEPT: usize = 4;
@@ -105,7 +106,7 @@ impl Planning<'_> {
                 return self.plan.left_out.push(problem);
             }
             None => {
-                let text = || regular::read_text(&file.path, BYTES_AT_MOST).unwrap_or_default();
+                let text = || safe_fs::read_text(&file.path, BYTES_AT_MOST).ok().flatten().unwrap_or_default();
                 let is_yaml = lower.ends_with(".yaml") || lower.ends_with(".yml");
                 match rules_of(&file.below, &text).or_else(|| agent_of(&file.path, &format!("agents/{name}"), false)) {
                     Some(what) => what,
@@ -128,7 +129,7 @@ impl Planning<'_> {
                 return Some(What { kind: Kind::Skill, to, agent: None, text: None });
             }
         }
-        let text = || regular::read_text(&file.path, MAX_FILE_BYTES as u64).unwrap_or_default();
+        let text = || safe_fs::read_text(&file.path, MAX_FILE_BYTES as u64).ok().flatten().unwrap_or_default();
         rules_of(&file.below, &text).or_else(|| agent_of(&file.path, &place_of_agent(top, folders, name), true))
     }
 
@@ -139,7 +140,7 @@ impl Planning<'_> {
             let problem = Problem::warning(place(), why, "copy it by hand if it holds none");
             return self.plan.left_out.push(problem);
         }
-        let is_key = regular::open(file).and_then(|mut file| secrets::reads_key(&mut file)).unwrap_or(false);
+        let is_key = safe_fs::open_ordinary(file).and_then(|mut file| secrets::reads_key(&mut file)).unwrap_or(false);
         if is_key {
             let problem = Problem::warning(place(), "it holds what looks like a key", "take the key out of it first");
             return self.plan.left_out.push(problem);
@@ -155,7 +156,7 @@ impl Planning<'_> {
         };
         let bytes = match &what.text {
             Some(text) => Ok(text.clone().into_bytes()),
-            None => regular::read(file, BYTES_AT_MOST),
+            None => safe_fs::read_bytes(file, BYTES_AT_MOST),
         };
         let bytes = match bytes {
             Ok(bytes) => bytes,
@@ -185,7 +186,7 @@ impl Planning<'_> {
             }
             let full = self.workspace.join(&path);
             let is_free = full.symlink_metadata().is_err();
-            let is_there = !is_free && regular::read(&full, BYTES_AT_MOST).is_ok_and(|there| there == bytes);
+            let is_there = !is_free && safe_fs::read_bytes(&full, BYTES_AT_MOST).is_ok_and(|there| there == bytes);
             if is_free || is_there {
                 self.taken.insert(path.clone());
                 return Some((path, is_there));
@@ -198,7 +199,7 @@ impl Planning<'_> {
 fn same(item: &Item, bytes: &[u8]) -> bool {
     match &item.text {
         Some(text) => text.as_bytes() == bytes,
-        None => regular::read(&item.from, BYTES_AT_MOST).is_ok_and(|there| there == bytes),
+        None => safe_fs::read_bytes(&item.from, BYTES_AT_MOST).is_ok_and(|there| there == bytes),
     }
 }
 
@@ -224,7 +225,7 @@ fn is_scene(text: &str) -> bool {
 /// by any front matter where a person chose it.
 fn agent_of(file: &Path, to: &str, strictly: bool) -> Option<What> {
     let format = format_of(to)?;
-    let text = regular::read_text(file, MAX_FILE_BYTES as u64).ok()?;
+    let text = safe_fs::read_text(file, MAX_FILE_BYTES as u64).ok()??;
     let said = says_who_it_is(&text);
     let is_one = if strictly { said.has_name && said.has_description } else { said.has_keys };
     let agent = (format.read)(to, &text);

@@ -161,7 +161,7 @@ fn what_changed_is_recorded_and_known_in_the_same_tick() {
 fn neither_watcher_nor_saver_takes_an_ordered_write_for_someone_elses() {
     let mut office = Office::new(&[("boards/rules.md", "one\n")]);
     let disk = office.app.world().resource::<Saver>().disk_shared();
-    office.app.world_mut().insert_resource(Watcher::start(disk).expect("a thread can be started"));
+    office.app.world_mut().insert_resource(Watcher::start(disk, None).expect("a thread can be started"));
     office.tick();
     office.events();
     for round in 0..10 {
