@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::room::OpenError;
 use crate::base::{Problem, Seq};
 use crate::schedule::{InputJournal, SimClock, TICKS_PER_SEC, saved};
-use crate::store::{Reader, ReopenFrom, Reopening, StoreError};
+use crate::store::{Reader, ReopenFrom, Reopening, SetAside, StoreError};
 use crate::workspace::{KnownFiles, RoomStart};
 
 /// Where problems with it are said to be.
@@ -41,20 +41,20 @@ impl std::fmt::Display for Unusable {
     }
 }
 
-/// The world as it was last acknowledged, as far as the history can be read: of the room's own, or of one that was set
-/// aside because it is damaged.
+/// The world as it was last acknowledged, as far as the history can be read, which may be what was copied of one that
+/// was set aside because it is damaged, or that one itself.
 pub(super) fn recover(
     state_folder: &Path,
-    aside: Option<&Path>,
+    aside: Option<&SetAside>,
     scene: &str,
 ) -> Result<(Option<SavedRoom>, Vec<Problem>), OpenError> {
     let reader = match aside {
         // What is damaged may not even open.
-        Some(aside) => match Reader::open_aside(aside) {
+        Some(aside) if !aside.is_copied() => match Reader::open_aside(aside.path()) {
             Ok(reader) => reader,
             Err(error) => return Ok((None, vec![nothing_left(&error.to_string())])),
         },
-        None => Reader::open(state_folder)?,
+        _ => Reader::open(state_folder)?,
     };
     let ways = match reader.ways_back(scene) {
         Ok(ways) => ways,
@@ -81,7 +81,11 @@ pub(super) fn recover(
             }
         }
     }
-    let problem = unusable.first().map(|why| nothing_left(why));
+    let is_lost = aside.is_some_and(|aside| !aside.is_whole());
+    let problem = match unusable.first() {
+        Some(why) => Some(nothing_left(why)),
+        None => is_lost.then(|| nothing_left("none is among what could be read of the history")),
+    };
     Ok((None, problem.into_iter().collect()))
 }
 
@@ -105,19 +109,17 @@ fn go_on(reader: &Reader, reopening: Reopening, scene: &str) -> Result<(BroughtB
     let Reopening { run, from, inputs, last_tick } = reopening;
     let missing = run.last_tick.saturating_sub(last_tick);
     let hashes = reader.hashes(&run.id).unwrap_or_default();
-    let far = |tick: u64| match last_tick.saturating_sub(tick) {
-        ticks if ticks > TICKS_AT_MOST => Err(Unusable::TooFar { ticks }),
-        _ => Ok(()),
-    };
+    let far = |tick: u64| Some(last_tick.saturating_sub(tick)).filter(|ticks| *ticks > TICKS_AT_MOST);
     let app = match from {
         ReopenFrom::Snapshot(snapshot) => {
-            far(snapshot.tick)?;
             let files: BTreeMap<String, String> = serde_json::from_value(snapshot.files).map_err(Unusable::Json)?;
-            if snapshot.tick >= last_tick {
+            // A saved state is as good as ever where what is said to follow it cannot be.
+            let too_far = far(snapshot.tick);
+            if snapshot.tick >= last_tick || too_far.is_some() {
                 let saved = SavedRoom { sections: snapshot.sections, files };
-                let missing = run.last_tick.saturating_sub(snapshot.tick);
+                let missing = run.last_tick.saturating_sub(snapshot.tick).min(TICKS_AT_MOST);
                 let room = BroughtBack { saved, tick: snapshot.tick, missing };
-                let problems = cut_off(&room);
+                let problems = too_far.map_or_else(|| cut_off(&room), |ticks| vec![not_played(&room, ticks)]);
                 return Ok((room, problems));
             }
             let carried = Some(snapshot.sections);
@@ -125,7 +127,9 @@ fn go_on(reader: &Reader, reopening: Reopening, scene: &str) -> Result<(BroughtB
             super::resume(start, run.id, snapshot.next_seq)
         }
         ReopenFrom::Start(start) => {
-            far(run.first_tick)?;
+            if let Some(ticks) = far(run.first_tick) {
+                return Err(Unusable::TooFar { ticks });
+            }
             super::begin(serde_json::from_value(start).map_err(Unusable::Json)?, run.id, run.first_seq)
         }
     };
@@ -175,6 +179,12 @@ fn cut_off(room: &BroughtBack) -> Vec<Problem> {
     vec![Problem::error(PLACE, what, "look at what agents did last; files of the workspace are as they were written")]
 }
 
+fn not_played(room: &BroughtBack, ticks: u64) -> Problem {
+    let why = Unusable::TooFar { ticks };
+    let what = format!("what came in after tick {} is damaged ({why}): the room goes on from that tick", room.tick);
+    Problem::error(PLACE, what, "look at what agents did last; files of the workspace are as they were written")
+}
+
 fn simulated(ticks: u64) -> String {
     format!("{:.0} simulated seconds", ticks as f64 / TICKS_PER_SEC as f64)
 }
@@ -190,7 +200,7 @@ fn older_was_used(why: &str, room: &BroughtBack) -> Problem {
 
 fn was_used(room: &BroughtBack) -> Problem {
     let what = format!("the room was read from the damaged history and goes on from tick {}", room.tick);
-    let remedy = "earlier records and earlier versions of files are in the file that was set aside";
+    let remedy = "look at what agents did last; what is missing is in the file that was set aside, if anywhere";
     Problem::warning(PLACE, what, remedy)
 }
 

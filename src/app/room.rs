@@ -16,7 +16,7 @@ use crate::base::{Author, Id, Problem};
 use crate::gateway::{self, Surroundings};
 use crate::kernel::{self, Kernel};
 use crate::schedule::{Door, RoomOpened, RoomSeed, SimClock};
-use crate::store::{self, EventDraft, EventKind, EventLog, EventRecord, RunStart, Store, StoreError};
+use crate::store::{self, EventDraft, EventKind, EventLog, EventRecord, RunStart, SetAside, Store, StoreError};
 use crate::workspace::files::FileContent;
 use crate::workspace::layout::read_folder;
 use crate::workspace::starter::STARTER_SCENE;
@@ -115,25 +115,26 @@ pub struct Room {
 
 impl Room {
     /// Opens a workspace: what it was when it was last acknowledged, plus what a person changed since. A history that
-    /// turns out to be damaged is set aside, and what can be read of it is used.
+    /// turns out to be damaged is set aside, and what can be read of it is copied and used.
     pub fn open(options: &OpenOptions) -> Result<(Self, Vec<Problem>), OpenError> {
         let dir = state_folder(&options.folder);
         match Self::try_open(options, None) {
             Err(error) if error.is_damage() => {
-                let aside = store::put_away(&dir)?;
-                let name = aside.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                let what = format!("the history is damaged and was set aside as {name} ({error})");
-                let remedy =
-                    "files of the workspace are not touched by this; keep that file until you know what is missing";
-                let (room, mut problems) = Self::try_open(options, Some(&aside))?;
-                problems.insert(0, Problem::error(".workshop/workshop.db", what, remedy));
-                Ok((room, problems))
+                let aside = store::put_away(&dir, &error.to_string())?;
+                match Self::try_open(options, Some(&aside)) {
+                    // What is wrong may be in what was copied.
+                    Err(again) if again.is_damage() => {
+                        let copy = store::put_away_whole(&dir, &again.to_string())?;
+                        Self::try_open(options, Some(&copy))
+                    }
+                    opened => opened,
+                }
             }
             opened => opened,
         }
     }
 
-    fn try_open(options: &OpenOptions, aside: Option<&Path>) -> Result<(Self, Vec<Problem>), OpenError> {
+    fn try_open(options: &OpenOptions, aside: Option<&SetAside>) -> Result<(Self, Vec<Problem>), OpenError> {
         let (mut on_disk, mut problems) = read_folder(&options.folder);
         let scene = choose_scene(&on_disk, &problems, options)?;
         let (mut store, store_problems) = Store::open_in_place_of(&state_folder(&options.folder), aside)?;
@@ -149,8 +150,7 @@ impl Room {
         let carried = if options.fresh {
             None
         } else {
-            let aside = store.aside().map(Path::to_owned);
-            let (carried, recovery_problems) = recovery::recover(store.dir(), aside.as_deref(), &scene)?;
+            let (carried, recovery_problems) = recovery::recover(store.dir(), store.aside(), &scene)?;
             problems.extend(recovery_problems);
             carried
         };

@@ -13,7 +13,7 @@ use crate::base::{Problem, Seq, Severity};
 use crate::gateway::aliases::unknown_models;
 use crate::gateway::{Environment, GatewaySettings, key_problems, price_source, provider_status};
 use crate::schedule;
-use crate::store::{HISTORY_FILE, Reader};
+use crate::store::{HISTORY_FILE, Reader, StoreError};
 use crate::workspace::layout::{INSTRUCTIONS, is_workspace, read_folder};
 use crate::workspace::{Problems, RoomStart, scene_file};
 
@@ -148,9 +148,8 @@ fn examine(folder: &Path, findings: &mut Vec<Finding>, settings: &mut GatewaySet
     if let Some(odd) = odd {
         let remedy = "move it away; the history begins anew when the workspace is opened";
         problems.push(Problem::error(odd.display().to_string(), "it is no ordinary file", remedy));
-    } else if let Ok(reader) = Reader::open(&state_folder(folder)) {
-        let runs = reader.runs().map(|runs| runs.len()).unwrap_or_default();
-        findings.push(Finding::good("history", format!("{runs} runs")));
+    } else {
+        problems.extend(history(&state, findings));
     }
     problems
 }
@@ -171,6 +170,20 @@ fn unshown_instructions(files: &BTreeMap<String, String>) -> Vec<Problem> {
             Problem::warning(name, "no rulebook shows it, so agents do not know it", remedy)
         })
         .collect()
+}
+
+/// What is recorded, and what of it is damaged.
+fn history(state: &Path, findings: &mut Vec<Finding>) -> Vec<Problem> {
+    let examined = Reader::open(state).and_then(|reader| Ok((reader.runs()?.len(), reader.examine()?)));
+    match examined {
+        Ok((runs, problems)) if problems.is_empty() => {
+            findings.push(Finding::good("history", format!("{runs} runs")));
+            problems
+        }
+        Ok((_, problems)) => problems,
+        Err(StoreError::NoHistory { .. }) => Vec::new(),
+        Err(error) => vec![error.problem()],
+    }
 }
 
 fn print(arguments: &Arguments, findings: &[Finding]) -> Result<(), Complaint> {

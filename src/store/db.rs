@@ -1,13 +1,14 @@
 //! The database file: one writer at a time, the format brought up to date, what is damaged set aside.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior};
 
-use super::error::{PLACE, StoreError};
+use super::damaged::{self, SetAside};
+use super::error::StoreError;
 use super::place::Place;
 use crate::base::{Problem, Seq};
 use crate::safe_fs::{self, Folder};
@@ -19,7 +20,7 @@ const LOCK: &str = "lock";
 /// The usual name of the folder that holds the database.
 const STATE_FOLDER: &str = ".workshop";
 /// What SQLite keeps beside the database.
-const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+pub(super) const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// The steps from an empty database to today's, `PRAGMA user_version` counting those that were taken.
 /// Databases of every age are out there: never remove a migration and never change one, only append.
 pub(super) const MIGRATIONS: &[&str] = &[
@@ -32,8 +33,11 @@ pub(super) const MIGRATIONS: &[&str] = &[
 const BUSY_WAIT: Duration = Duration::from_secs(5);
 /// A database up to this size is checked whenever it is opened, which takes a tenth of a second then.
 const CHECKED_BYTES: u64 = 64 << 20;
-/// Numbers of records above this are damage: no workspace comes so far, and JSON readers lose count there.
-const SEQ_AT_MOST: u64 = 1 << 53;
+/// What a lock may say about its holder.
+const HOLDER_BYTES_AT_MOST: u64 = 32;
+/// Numbers of records, runs and other rows above this are damage: no workspace comes so far, and JSON readers lose count
+/// there.
+pub(super) const NUMBER_AT_MOST: i64 = 1 << 53;
 
 /// A database that may be written.
 pub(super) struct Opened {
@@ -46,7 +50,7 @@ pub(super) struct Opened {
     /// none.
     pub(super) last_seq: Seq,
     /// Where a damaged database was put whose place this one took.
-    pub(super) aside: Option<PathBuf>,
+    pub(super) aside: Option<SetAside>,
     pub(super) problems: Vec<Problem>,
 }
 
@@ -55,7 +59,14 @@ pub(super) struct Opened {
 pub(super) struct Lock {
     _held: File,
     /// The workspace's own folder, locked as well: a lock that is deleted with `.workshop/` keeps nobody out.
-    _workspace: Option<File>,
+    workspace: Option<File>,
+}
+
+impl Lock {
+    /// Whether nobody else can have opened the workspace, whatever became of what lies in `.workshop/`.
+    pub(super) fn holds_workspace(&self) -> bool {
+        self.workspace.is_some()
+    }
 }
 
 /// Where the database of this `.workshop` folder is.
@@ -69,54 +80,59 @@ pub(super) fn lock_in(dir: &Path) -> PathBuf {
 }
 
 /// Opens the database for writing; makes the folder and the database if they are not there. One that is damaged is set
-/// aside, or was by whoever names it here.
-pub(super) fn open(dir: &Path, set_aside_before: Option<&Path>) -> Result<Opened, StoreError> {
-    make_folder(dir)?;
+/// aside, or was by whoever names it here, and what can be read of it is in the one in its place.
+pub(super) fn open(dir: &Path, set_aside_before: Option<&SetAside>) -> Result<Opened, StoreError> {
     let lock = lock(dir)?;
     let path = path_in(dir);
     check_place(&path)?;
-    let (mut problems, mut aside) = (Vec::new(), set_aside_before.map(Path::to_owned));
-    let (connection, last_seq) = match open_sound(&path) {
+    damaged::finish(dir)?;
+    let (opened, aside) = match open_sound(&path) {
         Err(error) if error.is_damage() => {
-            let name = set_aside(dir)?;
-            problems.push(Problem::error(
-                PLACE,
-                format!("the history is damaged and was set aside as {name} ({error})"),
-                "files of the workspace are not touched by this; keep that file until you know what is missing",
-            ));
-            aside = Some(dir.join(name));
-            open_sound(&path)?
+            let aside = damaged::replace(dir, &error.to_string())?;
+            (open_sound(&path)?, Some(aside))
         }
-        opened => opened?,
+        opened => (opened?, set_aside_before.cloned()),
     };
+    let (connection, last_seq) = opened;
     // Numbers go on above those of the damaged one, as far as they can be read.
-    let old = aside.as_deref().and_then(|aside| read_as_it_is(aside).ok());
+    let old = aside.as_ref().and_then(|aside| read_as_it_is(aside.path()).ok());
     let told = old.iter().flat_map(|old| [newest_number(old), self::last_seq(old)]).flatten();
-    let before = told.filter(|told| told.0 <= SEQ_AT_MOST).max().unwrap_or_default();
+    let before = told.filter(|told| told.0 <= NUMBER_AT_MOST.cast_unsigned()).max().unwrap_or_default();
     let last_seq = Seq(last_seq.0.max(before.0));
     let place = Place::of(dir)?;
+    let problems = aside.iter().map(SetAside::problem).collect();
     Ok(Opened { connection, lock, place, last_seq, aside, problems })
 }
 
-/// Sets the database of this folder aside, which nobody has open, because reading it failed with this.
-pub fn put_away(dir: &Path) -> Result<PathBuf, StoreError> {
-    let _lock = lock(dir)?;
-    Ok(dir.join(set_aside(dir)?))
+/// A new database at a path where none is, with today's tables, for whoever fills it before anybody opens it.
+pub(super) fn open_new(path: &Path) -> Result<Connection, StoreError> {
+    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+    // It counts only once it is whole and on the disk, so that nothing is to be rolled back or waited for.
+    let setup = "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF;";
+    connection.execute_batch(setup).map_err(StoreError::while_doing("make a new history"))?;
+    migrate(&mut connection, path, MIGRATIONS)?;
+    Ok(connection)
+}
+
+fn parent_of(dir: &Path) -> Option<&Path> {
+    let parent = dir.parent()?;
+    Some(if parent.as_os_str().is_empty() { Path::new(".") } else { parent })
+}
+
+fn make_parent(dir: &Path) -> Result<(), StoreError> {
+    parent_of(dir).map_or(Ok(()), |parent| fs::create_dir_all(parent).map_err(StoreError::file(dir)))
 }
 
 fn make_folder(dir: &Path) -> Result<(), StoreError> {
-    let failed = |source| StoreError::File { path: dir.to_owned(), source };
-    let (Some(parent), Some(name)) = (dir.parent(), dir.file_name().and_then(|name| name.to_str())) else {
+    let (Some(parent), Some(name)) = (parent_of(dir), dir.file_name().and_then(|name| name.to_str())) else {
         return Ok(());
     };
-    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-    fs::create_dir_all(parent).map_err(failed)?;
-    let parent = Folder::open(parent).map_err(failed)?;
-    safe_fs::open_own_folder(&parent, name).map(drop).map_err(failed)
+    let parent = Folder::open(parent).map_err(StoreError::file(dir))?;
+    safe_fs::open_own_folder(&parent, name).map(drop).map_err(StoreError::file(dir))
 }
 
 /// SQLite opens its files by itself: nothing may lie there that leads elsewhere or waits for ever.
-fn check_place(path: &Path) -> Result<(), StoreError> {
+pub(super) fn check_place(path: &Path) -> Result<(), StoreError> {
     for ending in [""].iter().chain(&BESIDE) {
         let mut name = path.as_os_str().to_owned();
         name.push(ending);
@@ -187,66 +203,77 @@ fn escaped(path: &Path) -> String {
     text.chars().map(escape).collect()
 }
 
-fn lock(dir: &Path) -> Result<Lock, StoreError> {
+/// Locks a workspace for writing. Its folder comes first: whoever is refused there has left nothing behind that the
+/// process that holds it would find in the place of its own.
+pub(super) fn lock(dir: &Path) -> Result<Lock, StoreError> {
+    make_parent(dir)?;
+    let workspace = lock_workspace(dir)?;
+    make_folder(dir)?;
+    Ok(Lock { _held: lock_file(dir)?, workspace })
+}
+
+/// The lock file anew, after it was deleted or replaced under an open history.
+pub(super) fn lock_again(dir: &Path, lock: &mut Lock) -> Result<(), StoreError> {
+    make_folder(dir)?;
+    lock._held = lock_file(dir)?;
+    Ok(())
+}
+
+/// The lock file, locked and with the number of this process in it.
+fn lock_file(dir: &Path) -> Result<File, StoreError> {
     let path = lock_in(dir);
     let mut file = safe_fs::open_own(&path).map_err(StoreError::file(&path))?;
     match file.try_lock() {
         Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            // Some systems do not let a locked file be read; then the holder stays unknown.
-            let mut holder = String::new();
-            let known = (&file).take(32).read_to_string(&mut holder).is_ok() && !holder.trim().is_empty();
-            let holder = if known { format!(" in process {}", holder.trim()) } else { String::new() };
-            return Err(StoreError::InUse { lock: path, holder });
-        }
+        Err(TryLockError::WouldBlock) => return Err(in_use(dir)),
         Err(TryLockError::Error(source)) => return Err(StoreError::File { path, source }),
     }
-    let workspace = lock_workspace(dir)?;
     let written = file.set_len(0).and_then(|()| file.rewind());
     written.and_then(|()| writeln!(file, "{}", std::process::id())).map_err(StoreError::file(&path))?;
-    Ok(Lock { _held: file, _workspace: workspace })
+    Ok(file)
 }
 
-/// Locks the folder that a `.workshop` folder belongs to, where the system can.
-/// The lock file anew, after it was deleted under an open history whose workspace is still locked.
-pub(super) fn lock_again(dir: &Path, lock: &mut Lock) -> Result<(), StoreError> {
-    make_folder(dir)?;
-    let path = lock_in(dir);
-    let mut file = safe_fs::open_own(&path).map_err(StoreError::file(&path))?;
-    file.try_lock().map_err(|error| match error {
-        TryLockError::WouldBlock => StoreError::InUse { lock: path.clone(), holder: " in another process".to_owned() },
-        TryLockError::Error(source) => StoreError::File { path: path.clone(), source },
-    })?;
-    writeln!(file, "{}", std::process::id()).map_err(StoreError::file(&path))?;
-    lock._held = file;
-    Ok(())
+/// Somebody else writes here; which process, where its lock says so.
+fn in_use(dir: &Path) -> StoreError {
+    let lock = lock_in(dir);
+    // Some systems do not let a locked file be read, and it may be gone; then the holder stays unknown.
+    let text = safe_fs::check_own(&lock).and_then(|()| safe_fs::read_text(&lock, HOLDER_BYTES_AT_MOST));
+    let number = text.ok().flatten().and_then(|text| text.trim().parse::<u32>().ok());
+    let holder = number.map_or_else(|| " in another process".to_owned(), |number| format!(" in process {number}"));
+    StoreError::InUse { lock, holder }
 }
 
 /// Copies everything that an open connection reads into a new database at the usual place, where there is none.
 pub(super) fn write_anew(connection: &Connection, dir: &Path) -> Result<Connection, StoreError> {
     let (path, beside) = (path_in(dir), dir.join(format!("{FILE}.restoring")));
     check_place(&path)?;
-    match fs::remove_file(&beside) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(StoreError::file(&beside)(error)),
-        _ => {}
-    }
+    remove(&beside)?;
     connection
         .execute("VACUUM INTO ?1", [beside.display().to_string()])
         .map_err(StoreError::while_doing("write the history anew"))?;
+    // What is left of the deleted one would be taken for the new one's.
+    for ending in BESIDE {
+        remove(&dir.join(format!("{FILE}{ending}")))?;
+    }
     fs::rename(&beside, &path).map_err(StoreError::file(&path))?;
     open_beside(&path)
 }
 
+pub(super) fn remove(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(StoreError::file(path)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Locks the folder that a `.workshop` folder belongs to, where the system can.
 fn lock_workspace(dir: &Path) -> Result<Option<File>, StoreError> {
     let is_usual = dir.file_name().is_some_and(|name| name == STATE_FOLDER);
-    let Some(workspace) = dir.parent().filter(|_| is_usual && cfg!(unix)) else { return Ok(None) };
-    let workspace = if workspace.as_os_str().is_empty() { Path::new(".") } else { workspace };
+    let Some(workspace) = parent_of(dir).filter(|_| is_usual && cfg!(unix)) else { return Ok(None) };
     let Ok(folder) = File::open(workspace) else { return Ok(None) };
     match folder.try_lock() {
         Ok(()) => Ok(Some(folder)),
-        Err(TryLockError::WouldBlock) => {
-            Err(StoreError::InUse { lock: workspace.to_owned(), holder: " in another process".to_owned() })
-        }
+        Err(TryLockError::WouldBlock) => Err(in_use(dir)),
         // Not every file system can lock a folder: the lock in `.workshop/` is what counts then.
         Err(TryLockError::Error(_)) => Ok(None),
     }
@@ -271,8 +298,7 @@ fn open_sound(path: &Path) -> Result<(Connection, Seq), StoreError> {
         }
     }
     let last_seq = newest_number(&connection).map_err(StoreError::while_doing("read the newest record"))?;
-    if last_seq.0 > SEQ_AT_MOST {
-        let what = format!("it has a record of number {}", last_seq.0);
+    if let Some(what) = far_number(&connection, last_seq).map_err(StoreError::while_doing("read the newest rows"))? {
         return Err(StoreError::Damaged { path: path.to_owned(), what });
     }
     Ok((connection, last_seq))
@@ -347,22 +373,24 @@ pub(super) fn newest_number(connection: &Connection) -> rusqlite::Result<Seq> {
     Ok(Seq(last_seq(connection)?.0.max(reserved.unwrap_or(0).cast_unsigned())))
 }
 
+/// A row with a number that no workspace comes to: nothing could be added after it.
+fn far_number(connection: &Connection, last_seq: Seq) -> rusqlite::Result<Option<String>> {
+    if i64::try_from(last_seq.0).is_ok_and(|last| last <= NUMBER_AT_MOST) {
+        for table in ["runs", "snapshots", "inputs", "files", "file_versions", "file_orders", "file_steps"] {
+            let sql = format!("SELECT max(rowid) FROM {table}");
+            let newest: Option<i64> = connection.query_row(&sql, [], |row| row.get(0))?;
+            if let Some(newest) = newest.filter(|newest| *newest > NUMBER_AT_MOST) {
+                return Ok(Some(format!("a row of {table} has the number {newest}")));
+            }
+        }
+        return Ok(None);
+    }
+    Ok(Some(format!("it has a record of number {}", last_seq.0)))
+}
+
 /// What SQLite finds wrong with the file; nothing if it is sound.
 pub(super) fn check(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare("PRAGMA quick_check(20)")?;
     let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
     lines.filter(|line| line.as_ref().map_or(true, |line| line != "ok")).collect()
-}
-
-/// Renames the database, with what SQLite keeps beside it, to the first free `workshop.db.broken-N`.
-fn set_aside(dir: &Path) -> Result<String, StoreError> {
-    let free = (1..).map(|number| format!("{FILE}.broken-{number}")).find(|name| !dir.join(name).exists());
-    let name = free.expect("there are more numbers than files");
-    for beside in BESIDE.iter().chain(&[""]) {
-        let (from, to) = (dir.join(format!("{FILE}{beside}")), dir.join(format!("{name}{beside}")));
-        if from.exists() {
-            fs::rename(&from, &to).map_err(StoreError::file(&from))?;
-        }
-    }
-    Ok(name)
 }

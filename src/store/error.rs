@@ -83,7 +83,7 @@ pub enum StoreError {
     #[error("there is no run {0:?}")]
     UnknownRun(String),
     /// What the run began with, or some of what came in, is not kept any more.
-    #[error("run {0:?} cannot be replayed: its beginning was thinned out to bound the history")]
+    #[error("run {0:?} cannot be replayed: its beginning, or some of what came in, was thinned out or damaged")]
     Thinned(String),
     /// The history, or the workspace, is not where it was opened.
     #[error("{what}")]
@@ -177,9 +177,9 @@ impl StoreError {
                  agents stood, what they remember and work that is not finished, and no file of the workspace"
             }
             Self::NoHistory { .. } => "open the room once with `workshop run` or the window",
-            Self::Damaged { .. } => "open the workspace again: the damaged file is set aside then, and a new one made",
             error if error.is_damage() => {
-                "open the workspace again: what is damaged is set aside then, and what can be read of it is used"
+                "open the workspace, with the window or `workshop run`: the damaged file is set aside then, and what can \
+                 be read of it is copied into a new one"
             }
             error if error.is_full() => "make room on the disk, then try again",
             error if error.is_read_only() => {
@@ -195,9 +195,11 @@ impl StoreError {
                  history.inputs_kept in settings.yaml to keep more of later runs"
             }
             Self::Displaced { .. } => "close the room; put the folder back, or open the workspace where it is now",
-            Self::Json { .. } | Self::OutOfOrder(_) | Self::Unreadable { .. } | Self::Stopped => {
-                "this is a fault in the program: export the log and report it"
-            }
+            Self::Damaged { .. }
+            | Self::Json { .. }
+            | Self::OutOfOrder(_)
+            | Self::Unreadable { .. }
+            | Self::Stopped => "this is a fault in the program: export the log and report it",
         }
     }
 

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use bevy::ecs::prelude::*;
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, TrySendError, bounded};
 
+use super::damaged::SetAside;
 use super::db;
 use super::error::StoreError;
 use super::log::now_ms;
@@ -58,7 +59,7 @@ pub struct Store {
     handed_seq: u64,
     /// Ticks in which something happened that were handed over.
     loud_handed: u64,
-    aside: Option<PathBuf>,
+    aside: Option<SetAside>,
     dir: PathBuf,
 }
 
@@ -70,7 +71,7 @@ impl Store {
     }
 
     /// The same after a database was found to be damaged and set aside: numbers of records go on above its own.
-    pub fn open_in_place_of(dir: &Path, aside: Option<&Path>) -> Result<(Self, Vec<Problem>), StoreError> {
+    pub fn open_in_place_of(dir: &Path, aside: Option<&SetAside>) -> Result<(Self, Vec<Problem>), StoreError> {
         let mut opened = db::open(dir, aside)?;
         let problems = std::mem::take(&mut opened.problems);
         let (last_seq, aside) = (opened.last_seq, opened.aside.take());
@@ -109,8 +110,8 @@ impl Store {
     }
 
     /// The damaged database that was set aside on opening, if one was.
-    pub fn aside(&self) -> Option<&Path> {
-        self.aside.as_deref()
+    pub fn aside(&self) -> Option<&SetAside> {
+        self.aside.as_ref()
     }
 
     /// The newest number that any record has, or may have been printed with, on opening; 0 if none. A new run's first
@@ -176,6 +177,14 @@ impl Store {
         };
         let why = self.shared.trouble()?;
         Some(Problem::error(super::error::PLACE, why, remedy))
+    }
+
+    /// Why nothing can be recorded at the moment, whether or not that passes by itself; nothing where all is well.
+    pub fn trouble(&self) -> Option<Problem> {
+        self.lost().or_else(|| {
+            let remedy = "make room on the disk and let .workshop/ be written; the room waits until then";
+            self.shared.trouble().map(|why| Problem::error(super::error::PLACE, why, remedy))
+        })
     }
 
     /// How much is kept from now on.

@@ -5,10 +5,12 @@
 //! whenever the process is killed, the database holds all ticks up to some tick and nothing of a later one.
 //! [`Reader`] reads beside it: [`Reader::reopen`] is what brings a room back.
 
+mod damaged;
 mod db;
 mod enclosures;
 mod error;
 pub mod event;
+mod examination;
 pub mod export;
 mod handle;
 pub mod log;
@@ -16,6 +18,7 @@ mod place;
 pub mod reader;
 mod record;
 mod recovery;
+mod salvage;
 #[cfg(test)]
 mod tests;
 mod thinning;
@@ -23,8 +26,8 @@ mod thread;
 pub mod versions;
 mod writer;
 
+pub use damaged::{SetAside, put_away, put_away_whole};
 pub use db::FILE as HISTORY_FILE;
-pub use db::put_away;
 pub use error::StoreError;
 pub use event::{EventDraft, EventKind, EventRecord};
 pub use export::{ExportError, export_events};

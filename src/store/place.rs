@@ -24,6 +24,8 @@ pub(super) struct Place {
 pub(super) enum Standing {
     /// All is where it was.
     InPlace,
+    /// The history is where it was, and its lock is gone or another one.
+    LockGone,
     /// The folder of the workspace is there, and the history in it is gone.
     HistoryGone,
     /// The workspace itself was moved or deleted.
@@ -48,18 +50,9 @@ impl Place {
 
     /// How it stands now.
     pub(super) fn look(&self) -> Standing {
-        if identity(parent(&self.dir)) != self.workspace {
-            return Standing::WorkspaceGone;
-        }
-        let (database, lock) = (identity(&db::path_in(&self.dir)), identity(&db::lock_in(&self.dir)));
-        if database == self.database && lock == self.lock {
-            return Standing::InPlace;
-        }
-        let is_other = |now: Identity, before: Identity| now.is_some() && now != before;
-        if is_other(database, self.database) || is_other(lock, self.lock) {
-            Standing::Replaced
-        } else {
-            Standing::HistoryGone
+        match self.look_at_database() {
+            Standing::InPlace if !self.has_lock() => Standing::LockGone,
+            standing => standing,
         }
     }
 
@@ -75,12 +68,22 @@ impl Place {
         }
     }
 
+    /// Whether the lock that lies there is the one that was taken.
+    pub(super) fn has_lock(&self) -> bool {
+        identity(&db::lock_in(&self.dir)) == self.lock
+    }
+
+    /// Whether another lock lies there.
+    pub(super) fn has_other_lock(&self) -> bool {
+        identity(&db::lock_in(&self.dir)).is_some_and(|now| Some(now) != self.lock)
+    }
+
     /// What is wrong, in words; nothing where all is well.
     pub(super) fn trouble(&self, standing: Standing) -> Option<StoreError> {
         let dir = self.dir.display();
         let what = match standing {
             Standing::InPlace => return None,
-            Standing::HistoryGone => format!("{dir} was deleted or moved while the room is open"),
+            Standing::LockGone | Standing::HistoryGone => format!("{dir} was deleted or moved while the room is open"),
             Standing::WorkspaceGone => {
                 format!("{} was deleted or moved while the room is open", parent(&self.dir).display())
             }

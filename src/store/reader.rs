@@ -84,9 +84,10 @@ impl Reader {
         Ok(Self { connection: db::open_read_only(dir)?, path: db::path_in(dir) })
     }
 
-    /// All runs, the newest first.
+    /// All runs, the newest first, their ticks bounded by what was recorded.
     pub fn runs(&self) -> Result<Vec<RunInfo>, StoreError> {
-        self.all(&format!("SELECT {RUN_COLUMNS} FROM runs ORDER BY number DESC"), &[], run_info)
+        let runs = self.all(&format!("SELECT {RUN_COLUMNS} FROM runs ORDER BY number DESC"), &[], run_info)?;
+        runs.into_iter().map(|run| self.bounded(run)).collect()
     }
 
     /// Opens a database that was set aside, whatever its state.
@@ -94,7 +95,7 @@ impl Reader {
         Ok(Self { connection: db::read_as_it_is(path)?, path: path.to_owned() })
     }
 
-    /// The run of this name, its last tick bounded by what was recorded.
+    /// The run of this name, its ticks bounded by what was recorded.
     pub fn run(&self, id: &str) -> Result<RunInfo, StoreError> {
         let sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE id = :id");
         let run = self.one(&sql, named_params! { ":id": id }, run_info)?;
@@ -269,24 +270,28 @@ impl Reader {
 }
 
 pub(super) fn run_info(row: &Row<'_>) -> rusqlite::Result<RunInfo> {
+    let time = |column| unsigned(row, column).map(|time_ms| time_ms.min(LATEST_MS));
     let ended_ms: Option<i64> = row.get(7)?;
     let reason: Option<String> = row.get(8)?;
     Ok(RunInfo {
         id: row.get::<_, String>(0)?.into(),
         scene: row.get(1)?,
         seed: unsigned(row, 2)?,
-        started_ms: unsigned(row, 3)?,
+        started_ms: time(3)?,
         first_seq: Seq(unsigned(row, 4)?),
         first_tick: unsigned(row, 5)?,
         last_tick: unsigned(row, 6)?,
-        end: ended_ms.map(|time_ms| RunEnd { time_ms: time_ms.cast_unsigned(), reason: reason.unwrap_or_default() }),
+        end: ended_ms.map(|time_ms| RunEnd {
+            time_ms: time_ms.cast_unsigned().min(LATEST_MS),
+            reason: reason.unwrap_or_default(),
+        }),
     })
 }
 
 /// The end of the year 9999, beyond which a time cannot be written down, in milliseconds since 1970.
-const LATEST_MS: u64 = 253_402_300_799_999;
+pub(super) const LATEST_MS: u64 = 253_402_300_799_999;
 
-fn event(row: &Row<'_>) -> Result<EventRecord, StoreError> {
+pub(super) fn event(row: &Row<'_>) -> Result<EventRecord, StoreError> {
     let columns = || -> rusqlite::Result<_> {
         let id = |column| row.get::<_, Option<String>>(column).map(|word| word.map(Id::from));
         let cause = row.get::<_, Option<i64>>(8)?.map(|cause| Seq(cause.cast_unsigned()));

@@ -3,6 +3,7 @@
 
 use rusqlite::named_params;
 
+use super::db::NUMBER_AT_MOST;
 use super::error::StoreError;
 use super::reader::{RUN_COLUMNS, Reader, ReopenFrom, Reopening, RunInfo, run_info, unsigned};
 use crate::schedule::RecordedInput;
@@ -104,21 +105,35 @@ impl Reader {
         }
     }
 
-    /// A run whose last tick is not beyond what was recorded, as damage may say.
+    /// A run whose first and last tick are not beyond what was recorded, as damage may say.
     pub(super) fn bounded(&self, mut run: RunInfo) -> Result<RunInfo, StoreError> {
         let (first, end) = self.seqs_of(&run.id)?;
+        // What came in did so after the first tick; all else may be of it. Ticks below 0 are damage.
         let sql = "WITH this AS (SELECT number FROM runs WHERE id = ?1) \
-                   SELECT max(tick) FROM ( \
-                       SELECT max(tick) AS tick FROM inputs WHERE run = (SELECT number FROM this) \
-                       UNION ALL SELECT max(tick) FROM hashes WHERE run = (SELECT number FROM this) \
-                       UNION ALL SELECT max(tick) FROM snapshots WHERE run = (SELECT number FROM this) \
-                       UNION ALL SELECT * FROM (SELECT tick FROM events WHERE seq >= ?2 AND seq < ?3 \
-                                                ORDER BY seq DESC LIMIT 1))";
-        let newest = self
+                   SELECT min(earliest), max(latest) FROM ( \
+                       SELECT min(tick) - 1 AS earliest, max(tick) AS latest FROM inputs \
+                           WHERE run = (SELECT number FROM this) AND tick BETWEEN 1 AND ?4 \
+                       UNION ALL SELECT min(tick), max(tick) FROM hashes \
+                           WHERE run = (SELECT number FROM this) AND tick BETWEEN 0 AND ?4 \
+                       UNION ALL SELECT min(tick), max(tick) FROM snapshots \
+                           WHERE run = (SELECT number FROM this) AND tick BETWEEN 0 AND ?4 \
+                       UNION ALL SELECT * FROM (SELECT tick, tick FROM events WHERE seq >= ?2 AND seq < ?3 \
+                           AND tick BETWEEN 0 AND ?4 ORDER BY seq LIMIT 1) \
+                       UNION ALL SELECT * FROM (SELECT tick, tick FROM events WHERE seq >= ?2 AND seq < ?3 \
+                           AND tick BETWEEN 0 AND ?4 ORDER BY seq DESC LIMIT 1))";
+        let ticks = |row: &rusqlite::Row<'_>| Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?));
+        let (earliest, latest) = self
             .connection
-            .query_row(sql, rusqlite::params![&*run.id, first, end], |row| row.get::<_, Option<i64>>(0))
-            .map_err(StoreError::while_doing("read the end of a run"))?;
-        let newest = newest.and_then(|tick| u64::try_from(tick).ok()).unwrap_or(0).max(run.first_tick);
+            .query_row(sql, rusqlite::params![&*run.id, first, end, NUMBER_AT_MOST], ticks)
+            .map_err(StoreError::while_doing("read the ends of a run"))?;
+        let known = |tick: Option<i64>| tick.and_then(|tick| u64::try_from(tick).ok());
+        if run.first_tick > NUMBER_AT_MOST.cast_unsigned() {
+            run.first_tick = 0;
+        }
+        if let Some(earliest) = known(earliest) {
+            run.first_tick = run.first_tick.min(earliest);
+        }
+        let newest = known(latest).unwrap_or(0).max(run.first_tick);
         if run.last_tick < newest || run.last_tick > newest.saturating_add(QUIET_TICKS_AT_MOST) {
             run.last_tick = newest;
         }

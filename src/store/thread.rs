@@ -75,7 +75,14 @@ impl Shared {
     }
 
     fn set_trouble(&self, trouble: Option<String>) {
-        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+        let mut now = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        if trouble.is_none()
+            && let Some(over) = &*now
+        {
+            // Whoever has not heard of it yet need not hear any more that the room waits.
+            self.problems.lock().unwrap_or_else(PoisonError::into_inner).retain(|problem| problem.what != *over);
+        }
+        *now = trouble;
     }
 
     fn report(&self, problem: Problem) {

@@ -11,10 +11,11 @@ use flate2::write::DeflateEncoder;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 
-use super::db;
+use super::db::{self, NUMBER_AT_MOST};
 use super::error::StoreError;
 use super::log::now_ms;
 use super::place::{Place, Standing};
+use super::reader::LATEST_MS;
 use crate::base::hash::content_hash;
 
 /// Shorter texts are kept as they are.
@@ -144,7 +145,7 @@ impl FileVersions {
         let rows = statement.query_map([file], |row| {
             Ok(FileVersion {
                 number: row.get::<_, i64>(0)?.cast_unsigned(),
-                time_ms: row.get::<_, i64>(1)?.cast_unsigned(),
+                time_ms: row.get::<_, i64>(1)?.cast_unsigned().min(LATEST_MS),
                 author: row.get(2)?,
                 activation: row.get(3)?,
                 order_key: row.get(4)?,
@@ -246,7 +247,7 @@ impl FileVersions {
         loop {
             let standing = place.look_at_database();
             match standing {
-                Standing::InPlace => return Ok(()),
+                Standing::InPlace | Standing::LockGone => return Ok(()),
                 Standing::Replaced => {
                     let dir = place.dir().to_owned();
                     self.connection = db::open_beside(&db::path_in(&dir))?;
@@ -287,11 +288,16 @@ impl FileChanges<'_> {
 
     /// A version on top of those that there are; says its number. The file is there from now on.
     pub fn add_version(&self, file: i64, draft: &VersionDraft<'_>) -> Result<u64, StoreError> {
-        let sql = "UPDATE files SET newest = newest + 1, hash = ?2, state = 'there' WHERE number = ?1 RETURNING newest";
+        // A number that no file comes to is damage: counting goes on after the versions that there are.
+        let sql = "UPDATE files SET hash = ?2, state = 'there', newest = 1 + \
+                   CASE WHEN newest BETWEEN 0 AND ?3 THEN newest ELSE coalesce( \
+                       (SELECT max(number) FROM file_versions WHERE file = ?1 AND number <= ?3), 0) END \
+                   WHERE number = ?1 RETURNING newest";
         let hash = content_hash(draft.text.as_bytes()).cast_signed();
         let mut statement = self.transaction.prepare_cached(sql).map_err(failed("write a version"))?;
-        let number: i64 =
-            statement.query_row(params![file, hash], |row| row.get(0)).map_err(failed("write a version"))?;
+        let number: i64 = statement
+            .query_row(params![file, hash, NUMBER_AT_MOST], |row| row.get(0))
+            .map_err(failed("write a version"))?;
         let packing = i64::from(draft.text.len().max(draft.diff.len()) >= PACK_FROM_BYTES);
         self.run(
             "INSERT INTO file_versions \

@@ -91,14 +91,22 @@ impl Writer {
     /// open file still holds all of it. What cannot be put right is an error for as long as it is so.
     pub(super) fn check_place(&mut self) -> Result<bool, StoreError> {
         let standing = self.place.look();
-        if standing == Standing::HistoryGone {
-            let dir = self.place.dir().to_owned();
-            db::lock_again(&dir, &mut self.lock)?;
-            self.connection = db::write_anew(&self.connection, &dir)?;
-            self.place = Place::of(&dir)?;
-            return Ok(true);
+        if !matches!(standing, Standing::LockGone | Standing::HistoryGone) {
+            return self.place.trouble(standing).map_or(Ok(false), Err);
         }
-        self.place.trouble(standing).map_or(Ok(false), Err)
+        let dir = self.place.dir().to_owned();
+        if self.place.has_other_lock() && !self.lock.holds_workspace() {
+            return self.place.trouble(Standing::Replaced).map_or(Ok(false), Err);
+        }
+        // While the workspace is locked, whoever left another lock there was refused, and has let go of it or soon will.
+        if !self.place.has_lock() {
+            db::lock_again(&dir, &mut self.lock)?;
+        }
+        if standing == Standing::HistoryGone {
+            self.connection = db::write_anew(&self.connection, &dir)?;
+        }
+        self.place = Place::of(&dir)?;
+        Ok(standing == Standing::HistoryGone)
     }
 
     /// Numbers of records up to here may be given out.

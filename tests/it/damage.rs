@@ -12,6 +12,7 @@ use agent_workshop::workspace::{KnownFiles, starter};
 use libtest_mimic::Trial;
 
 use crate::cases;
+use crate::program::{json_lines, output, succeed, workshop};
 
 pub fn trials() -> Vec<Trial> {
     cases![
@@ -20,6 +21,9 @@ pub fn trials() -> Vec<Trial> {
         a_room_goes_on_where_it_was_after_its_history_was_deleted_under_it,
         scenes_that_cannot_be_used_are_told,
         no_file_is_changed_by_what_the_log_does_not_know,
+        another_scene_of_a_damaged_history_goes_on_where_it_was_too,
+        doctor_says_that_a_damaged_history_is_damaged_and_what_to_do,
+        a_workspace_that_may_not_be_written_is_read_and_left_as_it_is,
     ]
 }
 
@@ -120,17 +124,22 @@ fn random_damage_never_keeps_a_room_closed() {
     }
 }
 
+/// Pages in the middle: more than one, for a page that nothing uses may be anything.
+fn spoil_the_middle(path: &Path) {
+    let mut bytes = fs::read(path).unwrap();
+    let (from, to) = (bytes.len() / 3 / 4_096 * 4_096, bytes.len() / 2 / 4_096 * 4_096);
+    bytes[from..to].fill(0xa5);
+    fs::write(path, bytes).unwrap();
+}
+
 fn what_of_a_damaged_history_can_be_read_is_used_and_told() {
     let folder = lived(2_000, true);
     let path = folder.path().join(".workshop/workshop.db");
-    // Pages in the middle: more than one, for a page that nothing uses may be anything.
-    let mut bytes = fs::read(&path).unwrap();
-    let (from, to) = (bytes.len() / 3 / 4_096 * 4_096, bytes.len() / 2 / 4_096 * 4_096);
-    bytes[from..to].fill(0xa5);
-    fs::write(&path, bytes).unwrap();
+    spoil_the_middle(&path);
     let (room, problems) = Room::open(&options(folder.path())).unwrap();
     let told = all(&problems);
     assert!(told.contains("set aside as workshop.db.broken-1"), "{told}");
+    assert!(told.contains("were copied into a new history; the rest is missing there"), "{told}");
     assert!(told.contains("goes on from tick") || told.contains("agents begin as the scene file says"), "{told}");
     assert!(folder.path().join(".workshop/workshop.db.broken-1").exists());
     let first = room.app.world().resource::<agent_workshop::store::EventLog>().next_seq().0;
@@ -151,8 +160,10 @@ fn a_room_goes_on_where_it_was_after_its_history_was_deleted_under_it() {
     let (mut room, _) = Room::open(&options(folder.path())).unwrap();
     run(&mut room, 100);
     fs::remove_dir_all(folder.path().join(".workshop")).unwrap();
+    let refused = Room::open(&options(folder.path())).err().expect("the workspace is still open in this room");
+    assert!(refused.to_string().contains("already open"), "{refused}");
     run(&mut room, 100);
-    assert!(Room::open(&options(folder.path())).is_err(), "the workspace is still open in this room");
+    assert!(Room::open(&options(folder.path())).is_err(), "and stays so");
     run(&mut room, 100);
     let (at, run_before) = (tick(&room), room.run.clone());
     room.close("done", |_| {}).unwrap();
@@ -215,4 +226,147 @@ fn no_file_is_changed_by_what_the_log_does_not_know() {
         room.driver.step(room.app.world_mut());
     }
     room.close("done", |_| {}).unwrap();
+}
+
+fn another_scene_of_a_damaged_history_goes_on_where_it_was_too() {
+    let folder = lived(400, true);
+    let newsroom = OpenOptions { scene: Some("newsroom".into()), ..options(folder.path()) };
+    let (mut room, _) = Room::open(&newsroom).unwrap();
+    run(&mut room, 300);
+    let at = tick(&room);
+    room.close("done", |_| {}).unwrap();
+    let path = folder.path().join(".workshop/workshop.db");
+    // A number that no workspace comes to: everything can be read, and nothing can be added.
+    let beside = rusqlite::Connection::open(&path).unwrap();
+    beside.execute_batch("UPDATE numbers SET reserved = 9223372036854775807").unwrap();
+    drop(beside);
+    let (room, problems) = Room::open(&options(folder.path())).unwrap();
+    assert!(all(&problems).contains("everything in it could be read"), "{}", all(&problems));
+    assert_eq!(tick(&room), 400);
+    room.close("done", |_| {}).unwrap();
+    let (room, problems) = Room::open(&newsroom).unwrap();
+    assert_eq!((tick(&room), problems), (at, Vec::new()));
+    room.close("done", |_| {}).unwrap();
+    let runs = agent_workshop::store::Reader::open(&folder.path().join(".workshop")).unwrap().runs().unwrap();
+    assert_eq!(runs.len(), 4, "earlier runs are kept");
+    assert!(runs.iter().all(|run| run.end.is_some()), "{runs:?}");
+}
+
+fn doctor_says_that_a_damaged_history_is_damaged_and_what_to_do() {
+    let folder = lived(600, true);
+    let path = folder.path().join(".workshop/workshop.db");
+    let doctor = || {
+        let output = output(folder.path(), &["doctor"]);
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    assert!(doctor().1.contains("history: 1 runs"), "{}", doctor().1);
+    let whole = fs::read(&path).unwrap();
+    let beside = rusqlite::Connection::open(&path).unwrap();
+    beside.execute_batch("UPDATE events SET data = CAST(x'ff00fe' AS TEXT) WHERE seq % 2 = 0").unwrap();
+    drop(beside);
+    let (code, said) = doctor();
+    assert!(code == Some(0) && said.contains("records of the event log are damaged"), "{code:?}: {said}");
+    fs::write(&path, &whole).unwrap();
+    let beside = rusqlite::Connection::open(&path).unwrap();
+    beside.execute_batch("UPDATE snapshots SET sections = '[]'").unwrap();
+    drop(beside);
+    let (code, said) = doctor();
+    assert!(code == Some(1) && said.contains("the newest saved state of the room is damaged"), "{code:?}: {said}");
+    fs::write(&path, &whole).unwrap();
+    spoil_the_middle(&path);
+    let spoiled = fs::read(&path).unwrap();
+    let (code, said) = doctor();
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("is damaged") && said.contains("to do: open the workspace"), "{said}");
+    assert!(!said.contains("ok       history"), "{said}");
+    assert_eq!(fs::read(&path).unwrap(), spoiled, "looking changes nothing");
+    succeed(folder.path(), &["run", "--ticks", "30", "--speed", "max"]);
+    let (code, said) = doctor();
+    assert!(code == Some(0) && said.contains("history: "), "{said}");
+}
+
+/// Every file below a folder with what stands in it.
+#[cfg(unix)]
+fn everything_in(folder: &Path) -> std::collections::BTreeMap<std::path::PathBuf, Vec<u8>> {
+    let mut all = std::collections::BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        if entry.file_type().unwrap().is_dir() {
+            all.extend(everything_in(&entry.path()));
+        } else {
+            all.insert(entry.path(), fs::read(entry.path()).unwrap());
+        }
+    }
+    all
+}
+
+/// Takes away, or gives back, the right to write anything below a folder.
+#[cfg(unix)]
+fn set_writable(folder: &Path, is_writable: bool) {
+    use std::os::unix::fs::PermissionsExt;
+    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        match entry.file_type().unwrap().is_dir() {
+            true => set_writable(&entry.path(), is_writable),
+            false => set(&entry.path(), if is_writable { 0o644 } else { 0o444 }),
+        }
+    }
+    set(folder, if is_writable { 0o755 } else { 0o555 });
+}
+
+/// The program in a folder that it may not write, whoever runs the tests: root may write everywhere, and is somebody
+/// else here.
+#[cfg(unix)]
+fn output_of_a_reader(folder: &Path, program: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    use std::os::unix::fs::MetadataExt;
+    use std::os::unix::process::CommandExt;
+    let mut command = workshop(folder, arguments);
+    command.env("HOME", folder).env("WORKSHOP_CONFIG_DIR", folder.join("no-such-folder"));
+    if fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0) {
+        let mut other = std::process::Command::new(program);
+        other.current_dir(folder).args(arguments).stdin(std::process::Stdio::null()).env_clear();
+        other.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        other.uid(65_534).gid(65_534);
+        command = other;
+    }
+    let output = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[cfg(not(unix))]
+fn a_workspace_that_may_not_be_written_is_read_and_left_as_it_is() {}
+
+#[cfg(unix)]
+fn a_workspace_that_may_not_be_written_is_read_and_left_as_it_is() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = lived(300, true);
+    // Where somebody else can reach it.
+    let place = tempfile::tempdir().unwrap();
+    let program = place.path().join("workshop");
+    fs::copy(env!("CARGO_BIN_EXE_workshop"), &program).unwrap();
+    for folder in [place.path(), folder.path()] {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let events = succeed(folder.path(), &["export", "--events", "-"]);
+    for is_damaged in [false, true] {
+        if is_damaged {
+            spoil_the_middle(&folder.path().join(".workshop/workshop.db"));
+        }
+        set_writable(folder.path(), false);
+        let before = everything_in(folder.path());
+        let of_reader = |arguments: &[&str]| output_of_a_reader(folder.path(), &program, arguments);
+        let (code, said, errors) = of_reader(&["doctor"]);
+        if is_damaged {
+            assert!(code == Some(1) && said.contains("is damaged"), "{code:?}: {said}{errors}");
+        } else {
+            assert!(code == Some(0) && said.contains("history: 1 runs"), "{code:?}: {said}{errors}");
+            let (code, exported, errors) = of_reader(&["export", "--events", "-"]);
+            assert_eq!((code, json_lines(&exported)), (Some(0), json_lines(&events)), "{errors}");
+        }
+        let (code, _, errors) = of_reader(&["run", "--ticks", "30", "--speed", "max"]);
+        assert_eq!(code, Some(1), "{errors}");
+        assert!(errors.contains("Permission denied") && errors.contains(".workshop/ may be written"), "{errors}");
+        assert_eq!(everything_in(folder.path()), before, "nothing is changed");
+        set_writable(folder.path(), true);
+    }
 }

@@ -5,6 +5,7 @@ mod database;
 mod places;
 mod recording;
 mod recovery;
+mod salvage;
 mod thinning;
 mod threads;
 

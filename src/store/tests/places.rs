@@ -83,8 +83,8 @@ fn a_history_that_is_deleted_under_a_room_is_written_anew_and_nobody_else_gets_i
     add(&mut versions, "a.md").unwrap();
     store.flush().unwrap();
     fs::remove_dir_all(&dir).unwrap();
+    // In the very moment: whoever is refused leaves nothing behind that stops the room.
     assert!(matches!(Store::open(&dir), Err(StoreError::InUse { .. })), "the workspace itself is locked");
-    fs::remove_dir_all(&dir).unwrap();
     store.send_tick(tick("r-1", 2, 2)).unwrap();
     store.flush().unwrap();
     add(&mut versions, "b.md").unwrap();
@@ -96,6 +96,37 @@ fn a_history_that_is_deleted_under_a_room_is_written_anew_and_nobody_else_gets_i
     assert_eq!(seqs(&reader, None), [1, 2]);
     let heads = FileVersions::open_to_read(&dir).unwrap().heads().unwrap();
     assert_eq!(heads.iter().map(|head| head.path.as_str()).collect::<Vec<_>>(), ["a.md", "b.md"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_room_goes_on_whatever_of_its_history_was_deleted_and_whatever_lock_was_left_there() {
+    let files = ["lock", "workshop.db", "workshop.db-wal", "workshop.db-shm"];
+    for (gone, left) in [(&files[..], None), (&files[1..], None), (&files[1..2], None), (&files[..1], Some("4711\n"))] {
+        let (_folder, dir) = workspace();
+        let mut store = store(&dir);
+        store.start_run(run_start("r-1", 1, 0)).unwrap();
+        store.send_tick(tick("r-1", 1, 1)).unwrap();
+        store.flush().unwrap();
+        for name in gone {
+            // What SQLite keeps beside the database need not be there.
+            let _absent = fs::remove_file(dir.join(name));
+        }
+        if let Some(text) = left {
+            fs::write(dir.join("lock"), text).unwrap();
+        }
+        store.keep_tick(tick("r-1", 2, 2));
+        store.flush().unwrap();
+        assert_eq!(store.lost(), None, "{gone:?}");
+        let lock = fs::read_to_string(dir.join("lock")).unwrap();
+        assert_eq!(lock.trim(), std::process::id().to_string(), "{gone:?}");
+        let refused = Store::open(&dir).err().unwrap().to_string();
+        assert!(refused.contains(&format!("in process {}", std::process::id())), "{refused}");
+        store.end_run("done").unwrap();
+        drop(store);
+        assert_eq!(seqs(&Reader::open(&dir).unwrap(), None), [1, 2], "{gone:?}");
+        assert_eq!(Reader::open(&dir).unwrap().integrity().unwrap(), [""; 0], "{gone:?}");
+    }
 }
 
 #[cfg(unix)]

@@ -1,0 +1,210 @@
+//! What is kept of a damaged database, whatever of it is damaged.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use proptest::prelude::*;
+use rusqlite::Connection;
+
+use super::super::db;
+use super::*;
+use crate::store::{FileVersions, ReopenFrom, Surety, VersionDraft};
+
+const PAGE: usize = 4096;
+/// Two scenes were open: the first for so many ticks, with snapshots, the second after it.
+const FIRST_TICKS: u64 = 240;
+const SECOND_TICKS: u64 = 120;
+
+fn wide_tick(run: &str, number: u64, seq: u64) -> TickRecord {
+    let text = format!("\"reply {number} {}\"", "x".repeat(200));
+    TickRecord { tick: number, events: vec![event(run, seq, number)], inputs: vec![input(number, &text)] }
+}
+
+/// A database with everything in it, closed in order.
+fn sound() -> &'static [u8] {
+    static SOUND: OnceLock<Vec<u8>> = OnceLock::new();
+    SOUND.get_or_init(|| {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = store(dir.path());
+        store.start_run(run_start("r-1", 1, 0)).unwrap();
+        for n in 1..=FIRST_TICKS {
+            store.send_tick(wide_tick("r-1", n, n)).unwrap();
+            if n == 80 || n == 160 {
+                store.save_snapshot(snapshot("r-1", n, n + 1)).unwrap();
+            }
+        }
+        store.end_run("done").unwrap();
+        store.start_run(RunStart { scene: "other".into(), ..run_start("r-2", FIRST_TICKS + 1, 0) }).unwrap();
+        for n in 1..=SECOND_TICKS {
+            store.send_tick(wide_tick("r-2", n, FIRST_TICKS + n)).unwrap();
+        }
+        store.end_run("done").unwrap();
+        store.close().unwrap();
+        let mut versions = FileVersions::open(dir.path()).unwrap();
+        for n in 0..30 {
+            let text = format!("text {n}\n").repeat(40);
+            versions
+                .change(Surety::Process, |changes| {
+                    let file = changes.add_file(&format!("notes/{n}.md"))?;
+                    let draft =
+                        VersionDraft { author: "ada", activation: None, order_key: None, text: &text, diff: "" };
+                    changes.add_version(file, &draft)
+                })
+                .unwrap();
+        }
+        drop(versions);
+        fs::read(db::path_in(dir.path())).unwrap()
+    })
+}
+
+fn opened(bytes: &[u8]) -> (tempfile::TempDir, Store, String) {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(db::path_in(dir.path()), bytes).unwrap();
+    let (store, problems) = Store::open(dir.path()).unwrap();
+    let told = problems.iter().map(ToString::to_string).collect::<String>();
+    (dir, store, told)
+}
+
+/// What the events of the sound database say, by number.
+fn events_of(dir: &Path) -> BTreeMap<u64, String> {
+    let mut events = BTreeMap::new();
+    let visit = |event: EventRecord| {
+        events.insert(event.seq.0, format!("{} {}", event.tick, event.draft.data.get()));
+        Ok::<_, crate::store::StoreError>(())
+    };
+    Reader::open(dir).unwrap().for_each_event(None, visit).unwrap();
+    events
+}
+
+/// From no point are inputs played that are not all there were.
+fn check_ways_back(dir: &Path) -> Result<usize, TestCaseError> {
+    let reader = Reader::open(dir).unwrap();
+    let mut usable = 0;
+    for (scene, ticks) in [("studio", FIRST_TICKS), ("other", SECOND_TICKS)] {
+        for way in reader.ways_back(scene).unwrap() {
+            let Ok(reopening) = reader.go_back(&way) else { continue };
+            let from = match &reopening.from {
+                ReopenFrom::Snapshot(snapshot) => snapshot.tick,
+                ReopenFrom::Start(_) => 0,
+            };
+            let played: Vec<u64> = reopening.inputs.iter().map(|input| input.tick).collect();
+            let expected: Vec<u64> = (from + 1..=reopening.last_tick.min(ticks)).collect();
+            prop_assert_eq!(played, expected, "{} from {}", scene, from);
+            usable += 1;
+        }
+    }
+    Ok(usable)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_pages_are_damaged_what_can_be_read_is_kept_and_nothing_is_played_across_a_gap(
+        damaged in proptest::collection::vec((any::<proptest::sample::Index>(), prop_oneof![Just(0u8), Just(0xa5)]), 1..4),
+    ) {
+        static WHOLE: OnceLock<BTreeMap<u64, String>> = OnceLock::new();
+        let whole = WHOLE.get_or_init(|| events_of(opened(sound()).0.path()));
+        let mut bytes = sound().to_vec();
+        // Without its first page nothing is a database: see the test of that.
+        let pages = bytes.len() / PAGE - 1;
+        for (page, fill) in &damaged {
+            let at = (1 + page.index(pages)) * PAGE;
+            bytes[at..at + PAGE].fill(*fill);
+        }
+        let (dir, store, told) = opened(&bytes);
+        prop_assert_eq!(Reader::open(dir.path()).unwrap().integrity().unwrap(), [""; 0], "{}", told);
+        for (seq, text) in events_of(dir.path()) {
+            prop_assert_eq!(Some(&text), whole.get(&seq));
+        }
+        check_ways_back(dir.path())?;
+        prop_assert!(store.aside().is_none() || told.contains("copied into a new history") || told.contains("new history was begun"), "{}", told);
+        let mut versions = FileVersions::open(dir.path()).unwrap();
+        for head in versions.heads().unwrap() {
+            prop_assert!(versions.versions(head.file).unwrap().len() <= 1);
+        }
+        versions.change(Surety::Process, |changes| changes.add_file("notes/new.md")).unwrap();
+    }
+}
+
+/// The page from which a table is found.
+fn root_page(table: &str) -> usize {
+    let dir = tempfile::tempdir().unwrap();
+    let path = db::path_in(dir.path());
+    fs::write(&path, sound()).unwrap();
+    let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+    let root: i64 = Connection::open(&path).unwrap().query_row(sql, [table], |row| row.get(0)).unwrap();
+    usize::try_from(root).unwrap() - 1
+}
+
+#[test]
+fn of_each_table_that_is_lost_the_others_are_kept() {
+    for (table, records, inputs, versions) in [
+        ("events", 0, 360, 30),
+        ("inputs", 360, 0, 30),
+        ("files", 360, 360, 0),
+        ("runs", 360, 360, 30),
+        ("hashes", 360, 360, 30),
+    ] {
+        let mut bytes = sound().to_vec();
+        let at = root_page(table) * PAGE;
+        bytes[at..at + PAGE].fill(0xa5);
+        let (dir, _store, told) = opened(&bytes);
+        let count = |table: &str| -> i64 {
+            let connection = Connection::open(db::path_in(dir.path())).unwrap();
+            let sql = format!("SELECT count(*) FROM {table}");
+            connection.query_row(&sql, [], |row| row.get(0)).unwrap()
+        };
+        let real_inputs = {
+            let connection = Connection::open(db::path_in(dir.path())).unwrap();
+            let sql = "SELECT count(*) FROM inputs WHERE data <> 'lost'";
+            connection.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap()
+        };
+        assert_eq!(
+            (count("events"), real_inputs, count("file_versions")),
+            (records, inputs, versions),
+            "{table}: {told}"
+        );
+        if table == "runs" {
+            let reader = Reader::open(dir.path()).unwrap();
+            assert_eq!(seqs(&reader, Some("r-lost-1")).len() as u64, FIRST_TICKS);
+        }
+    }
+}
+
+#[test]
+fn inputs_in_the_middle_that_are_lost_stop_the_room_there_and_a_later_state_is_used_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(db::path_in(dir.path()), sound()).unwrap();
+    let connection = Connection::open(db::path_in(dir.path())).unwrap();
+    // As if their page were damaged: rows are missing, and the copy knows between which.
+    connection
+        .execute_batch("UPDATE inputs SET data = CAST(x'ff' AS TEXT) WHERE run = 1 AND tick BETWEEN 100 AND 120")
+        .unwrap();
+    drop(connection);
+    let aside = crate::store::put_away(dir.path(), "it is odd").unwrap();
+    assert!(!aside.is_whole() && aside.is_copied());
+    let reader = Reader::open(dir.path()).unwrap();
+    let ways = reader.ways_back("studio").unwrap();
+    let to: Vec<(bool, u64)> = ways
+        .iter()
+        .filter_map(|way| reader.go_back(way).ok())
+        .map(|back| (matches!(&back.from, ReopenFrom::Snapshot(snapshot) if snapshot.tick == 160), back.last_tick))
+        .collect();
+    assert_eq!(to, [(true, FIRST_TICKS), (false, 98)], "the later state to the end, the earlier one up to the gap");
+    assert!(matches!(reader.start("r-1"), Err(crate::store::StoreError::Thinned(_))));
+}
+
+#[test]
+fn a_copy_whose_process_was_killed_before_it_took_its_place_is_put_there() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("workshop.db.salvaged"), sound()).unwrap();
+    drop(store(dir.path()));
+    assert_eq!(seqs(&Reader::open(dir.path()).unwrap(), None).len() as u64, FIRST_TICKS + SECOND_TICKS);
+    // Where the damaged one still is, it counts, and is copied again.
+    fs::write(dir.path().join("workshop.db.salvaged"), "half").unwrap();
+    drop(store(dir.path()));
+    assert!(!dir.path().join("workshop.db.salvaged").exists());
+}
