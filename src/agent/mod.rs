@@ -24,7 +24,7 @@ pub use profile::AgentProfile;
 pub use registry::{Former, Profiles};
 pub use roster::{Agent, AgentAdded, AgentCommand, AgentRemoved, BehaviourFollows, ProfileChanged, Roster};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bevy::app::App;
 use bevy::ecs::message::Message;
@@ -179,13 +179,14 @@ fn tell_withdrawn(
         return;
     }
     let mut unused = BTreeSet::new();
+    let mut running_of: BTreeMap<&Id, Vec<&str>> = profiles.withdrawn().map(|(id, _)| (id, Vec::new())).collect();
+    for agent in roster.iter().filter_map(|(_, entity)| agents.get(entity).ok()) {
+        if let Some(running) = running_of.get_mut(&agent.profile) {
+            running.push(&agent.id);
+        }
+    }
     for (id, path) in profiles.withdrawn() {
-        let running: Vec<&str> = roster
-            .iter()
-            .filter_map(|(_, entity)| agents.get(entity).ok())
-            .filter(|agent| agent.profile == *id)
-            .map(|agent| &*agent.id)
-            .collect();
+        let running = running_of.remove(id).unwrap_or_default();
         let mut problems = Vec::new();
         if running.is_empty() {
             unused.insert(id.clone());

@@ -311,13 +311,15 @@ pub(super) fn follow_profiles(
         let entries = scene.doc.agents.iter().filter(|entry| entry.behaviour.is_some());
         entries.map(|entry| entry.id.clone()).collect::<BTreeSet<Id>>()
     });
+    // Of two with one name before, the first counts.
+    let new_ids: BTreeMap<&Id, &Id> = renamed.iter().rev().map(|renamed| (&renamed.from, &renamed.to)).collect();
     let agents: Vec<_> = world.resource::<Roster>().iter().map(|(_, entity)| entity).collect();
     for entity in agents {
         let Some(mut agent) = world.get_mut::<Agent>(entity) else { continue };
-        if let Some(new) = renamed.iter().find(|renamed| renamed.from == agent.profile) {
-            agent.profile = new.to.clone();
+        if let Some(new) = new_ids.get(&agent.profile) {
+            agent.profile = (*new).clone();
             let id = agent.id.clone();
-            let keys = Map::from_iter([("profile".to_owned(), json!(new.to))]);
+            let keys = Map::from_iter([("profile".to_owned(), json!(new))]);
             world.write_message(SceneWrite::Agent { id, keys });
         } else if !changed.contains(&agent.profile) {
             continue;

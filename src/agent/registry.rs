@@ -165,8 +165,8 @@ impl Profiles {
     pub(super) fn forget(&mut self, unused: &BTreeSet<Id>, gone_before: u64) {
         self.gone.retain(|gone| gone.tick >= gone_before);
         self.came.retain(|_, tick| *tick >= gone_before);
-        let gone = &self.gone;
-        self.withdrawn.retain(|id, _| !unused.contains(id) || gone.iter().any(|gone| gone.id == *id));
+        let gone: BTreeSet<&Id> = self.gone.iter().map(|gone| &gone.id).collect();
+        self.withdrawn.retain(|id, _| !unused.contains(id) || gone.contains(id));
     }
 
     /// The paths of all known agent files.

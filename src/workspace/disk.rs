@@ -2,7 +2,7 @@
 //! the world. The files are read and written under one lock, so that neither sees the other half done; the news
 //! have a lock of their own that is never held while a disk works, and the world only ever touches that one.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -45,8 +45,48 @@ pub struct Disk {
     /// The folder itself, wherever it lies by now; none where it could not be opened.
     home: Option<Folder>,
     ledger: Mutex<Ledger>,
-    /// The newest of each kind for each path: bounded by the number of files.
-    news: Mutex<VecDeque<News>>,
+    news: Mutex<Waiting>,
+}
+
+/// The newest news of each kind for each path, in the order in which they came first: bounded by the number of files.
+#[derive(Debug, Default)]
+struct Waiting {
+    in_order: BTreeMap<u64, News>,
+    /// Where each is in that order.
+    places: HashMap<(NewsKind, String), u64>,
+    next: u64,
+}
+
+/// What news take the place of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum NewsKind {
+    Changed,
+    Saved,
+    NotSaved,
+}
+
+impl News {
+    fn key(&self) -> (NewsKind, String) {
+        match self {
+            Self::Changed(change) => (NewsKind::Changed, change.path.clone()),
+            Self::Saved(report) if report.saved.is_some() => (NewsKind::Saved, report.path.clone()),
+            Self::Saved(report) => (NewsKind::NotSaved, report.path.clone()),
+        }
+    }
+}
+
+impl Waiting {
+    fn push(&mut self, news: News) {
+        let place = *self.places.entry(news.key()).or_insert(self.next);
+        self.next = self.next.max(place + 1);
+        self.in_order.insert(place, news);
+    }
+
+    fn pop(&mut self) -> Option<News> {
+        let (_, news) = self.in_order.pop_first()?;
+        self.places.remove(&news.key());
+        Some(news)
+    }
 }
 
 /// The hashes that tell what is accounted for.
@@ -91,39 +131,32 @@ impl Disk {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn news(&self) -> MutexGuard<'_, VecDeque<News>> {
+    fn news(&self) -> MutexGuard<'_, Waiting> {
         self.news.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Leaves something for the world; it takes the place of what waits about the same file.
     pub(super) fn tell(&self, news: News) {
-        let mut waiting = self.news();
-        let same = waiting.iter_mut().find(|other| match (&**other, &news) {
-            (News::Changed(a), News::Changed(b)) => a.path == b.path,
-            (News::Saved(a), News::Saved(b)) => a.path == b.path && a.saved.is_some() == b.saved.is_some(),
-            _ => false,
-        });
-        match same {
-            Some(same) => *same = news,
-            None => waiting.push_back(news),
-        }
+        self.news().push(news);
     }
 
     /// Takes back that someone changed a file: the world is told otherwise what stands in it now.
     pub(super) fn forget_change(&self, path: &str) {
-        self.news().retain(|news| !matches!(news, News::Changed(change) if change.path == path));
+        let mut waiting = self.news();
+        if let Some(place) = waiting.places.remove(&(NewsKind::Changed, path.to_owned())) {
+            waiting.in_order.remove(&place);
+        }
     }
 
     /// Whether anything is to be told.
     pub(super) fn has_news(&self) -> bool {
-        !self.news().is_empty()
+        !self.news().in_order.is_empty()
     }
 
     /// Takes at most so many, oldest first.
     pub(super) fn take_news(&self, most: usize) -> Vec<News> {
         let mut waiting = self.news();
-        let count = waiting.len().min(most);
-        waiting.drain(..count).collect()
+        std::iter::from_fn(|| waiting.pop()).take(most).collect()
     }
 }
 
