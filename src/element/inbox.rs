@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::content::{Content, ElementAct, ElementChange, ItemList, MailStatus, Reader};
 use super::items::{
-    Item, acts_between, count_on, differing, fresh_id, name_alike, read_list, reorder, set_keys, settle_ids,
+    Item, acts_between, count_on, differing, fresh_id, name_alike, read_list, reorder, set_keys, settle_ids, take_out,
 };
 use super::kind::{Kind, Urgency, Wake};
 use super::list_file::{self, ListFile, ListItem};
@@ -96,12 +96,14 @@ impl Inbox {
     }
 
     fn from_markdown(text: &str) -> Self {
-        let file = list_file::read(text, &["mail", "sent"]);
+        let file = list_file::read(text, &["mail", "sent"], false);
         let mut inbox = Self { below: file.below, ..Self::default() };
         for item in file.items {
-            let (subject, text) = subject_and_text(&item.text);
+            // One that a person wrote into the comment is the subject, too.
+            let said = subject_and_text(&item.text).filter(|_| !item.keys.contains_key("subject"));
+            let (subject, text) = said.map_or((None, &*item.text), |(subject, text)| (Some(subject), text));
             let mut keys = with_text(item.keys, text.to_owned());
-            keys.insert("subject".into(), json!(subject));
+            keys.extend(subject.map(|subject| ("subject".to_owned(), json!(subject))));
             let mail = Mail { above: item.above, ..Mail::from_map(&keys, &mut Vec::new()) };
             if item.word == "sent" { inbox.outbox.push(mail) } else { inbox.items.push(mail) }
         }
@@ -120,10 +122,10 @@ impl Inbox {
 
     fn add(&mut self, act: &ElementAct, now_secs: f64, limits: &ElementSettings) -> Result<Vec<ElementChange>, String> {
         let ElementAct::AddMail { id, from, to, subject, text, attachments } = act else { return Ok(Vec::new()) };
-        if self.items.len() >= limits.mail_per_box {
+        let open = self.open().count();
+        if open >= limits.mail_per_box {
             return Err(format!(
-                "the mail to {to} came back: the box is full ({} pieces); it takes more when some are removed",
-                self.items.len()
+                "the mail to {to} came back: the box is full ({open} open pieces); it takes more when some are closed"
             ));
         }
         let text = tidy(text);
@@ -147,8 +149,29 @@ impl Inbox {
             attachments: attachments.clone(),
             ..Mail::default()
         };
+        let mut changes = self.thin(limits);
         self.items.push(mail);
-        Ok(vec![ElementChange::MailAdded { id }])
+        changes.push(ElementChange::MailAdded { id });
+        Ok(changes)
+    }
+
+    /// Makes room for another piece: closed mail that is more than a box keeps goes, the oldest first, and open mail
+    /// never.
+    fn thin(&mut self, limits: &ElementSettings) -> Vec<ElementChange> {
+        let closed = self.items.len() - self.open().count();
+        let too_many = (self.items.len() + 1).saturating_sub(limits.mail_per_box);
+        let mut gone = closed.saturating_sub(limits.closed_mail_per_box).max(too_many).min(closed);
+        let (mut changes, mut at) = (Vec::new(), 0);
+        while gone > 0 && at < self.items.len() {
+            if self.items[at].status == MailStatus::Closed {
+                let id = take_out(&mut self.items, at, &mut self.below).id;
+                changes.push(ElementChange::MailRemoved { id });
+                gone -= 1;
+            } else {
+                at += 1;
+            }
+        }
+        changes
     }
 
     fn fresh(&mut self, list: ItemList) -> Id {
@@ -174,11 +197,11 @@ impl Inbox {
     }
 }
 
-/// Mail in a file begins with its subject in bold, on a line of its own.
-fn subject_and_text(written: &str) -> (&str, &str) {
+/// Mail in a file begins with its subject in bold, on a line of its own, where it has one.
+fn subject_and_text(written: &str) -> Option<(&str, &str)> {
     let (first, rest) = written.split_once('\n').unwrap_or((written, ""));
-    let subject = first.strip_prefix("**").and_then(|rest| rest.strip_suffix("**"));
-    subject.map_or(("", written), |subject| (subject, rest))
+    let subject = first.strip_prefix("**").and_then(|rest| rest.strip_suffix("**"))?;
+    Some((subject, rest))
 }
 
 fn written(mail: &Mail, word: &str) -> ListItem {
@@ -186,8 +209,13 @@ fn written(mail: &Mail, word: &str) -> ListItem {
     for key in ["text", "subject", "above"] {
         keys.shift_remove(key);
     }
-    let subject = &mail.subject;
-    let text = if mail.text.is_empty() { format!("**{subject}**") } else { format!("**{subject}**\n{}", mail.text) };
+    let Mail { subject, text, .. } = mail;
+    let text = match (subject.is_empty(), text.is_empty()) {
+        // What would be taken for a subject stands below an empty one.
+        (true, false) if subject_and_text(text).is_none() => text.clone(),
+        (_, false) => format!("**{subject}**\n{text}"),
+        (_, true) => format!("**{subject}**"),
+    };
     ListItem { above: mail.above.clone(), text, word: word.to_owned(), keys, nested: Vec::new() }
 }
 
@@ -281,7 +309,12 @@ impl Content for Inbox {
             }
             ElementAct::RemoveMail { id } => {
                 let index = self.find(ItemList::Items, id)?;
-                self.items.remove(index);
+                // A person takes the lines above it away with it.
+                if by.is_user() {
+                    self.items.remove(index);
+                } else {
+                    take_out(&mut self.items, index, &mut self.below);
+                }
                 Ok(vec![ElementChange::MailRemoved { id: id.clone() }])
             }
             ElementAct::KeepSent { to, subject, text, attachments } => {
@@ -297,7 +330,7 @@ impl Content for Inbox {
                     ..Mail::default()
                 });
                 if self.outbox.len() > limits.sent_per_box {
-                    self.outbox.remove(0);
+                    take_out(&mut self.outbox, 0, &mut self.below);
                 }
                 Ok(vec![ElementChange::MailChanged { id }])
             }

@@ -17,6 +17,8 @@ pub(super) trait Item: Clone + PartialEq {
     fn text(&self) -> &str;
     /// Whether its id was made here because its file gives none.
     fn made_up(&self) -> bool;
+    /// The lines above it in its file.
+    fn above_mut(&mut self) -> &mut Vec<String>;
     /// All its keys, unknown ones among them.
     fn to_map(&self) -> Map<String, Value>;
     /// From its keys; a key that cannot be used is a problem in words and stays unset.
@@ -61,6 +63,14 @@ pub(super) fn settle_ids<T: Item>(items: &mut [T], prefix: &str, counter: &mut u
         item.set_id(id);
     }
     repeated
+}
+
+/// Takes an item out, as the room does: the lines that a person wrote above it stay, above the next one or below all.
+pub(super) fn take_out<T: Item>(items: &mut Vec<T>, index: usize, below: &mut Vec<String>) -> T {
+    let mut item = items.remove(index);
+    let lines = std::mem::take(item.above_mut());
+    items.get_mut(index).map_or(below, Item::above_mut).splice(0..0, lines);
+    item
 }
 
 /// Reads a list of an entry. What is no item becomes a problem; the rest is used.

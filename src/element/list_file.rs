@@ -9,7 +9,9 @@
 //! - a line that a person wrote needs no comment
 //! ```
 //!
-//! Lines that belong to no item are kept where they stand.
+//! Lines that belong to no item are kept where they stand, and comments that are not of this program's making are text.
+
+use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
@@ -17,6 +19,8 @@ use super::kind::Fault;
 
 /// The word in the comment behind a nested item.
 const NESTED: &str = "comment";
+/// Every word that a comment of this program's making begins with.
+const WORDS: [&str; 4] = ["pin", "mail", "sent", NESTED];
 
 /// A file with more items than this is not read any further, and has a fault.
 const ITEMS_AT_MOST: usize = 20_000;
@@ -43,23 +47,25 @@ pub(super) struct ListItem {
     pub(super) nested: Vec<(String, Map<String, Value>)>,
 }
 
-/// Reads a file. `words` are those that may stand in an item's comment.
-pub(super) fn read(text: &str, words: &[&str]) -> ListFile {
+/// Reads a file. `words` are those that may stand in an item's comment; without `nests`, what is nested in an item that
+/// has no comment is its text.
+pub(super) fn read(text: &str, words: &[&str], nests: bool) -> ListFile {
     let text = super::settings::tidy(text.strip_prefix('\u{feff}').unwrap_or(text));
     let lines: Vec<&str> =
         if text.is_empty() { Vec::new() } else { text.strip_suffix('\n').unwrap_or(&text).split('\n').collect() };
     let mut file = ListFile::default();
     let mut at = 0;
     while at < lines.len() && file.items.len() < ITEMS_AT_MOST {
-        let Some((text, word, keys, next)) = read_one(&lines, at, "", words) else {
+        let Some((text, word, keys, next)) = read_one(&lines, at, "", words, nests) else {
             file.below.push(lines[at].to_owned());
             at += 1;
             continue;
         };
         let mut item = ListItem { above: std::mem::take(&mut file.below), text, word, keys, nested: Vec::new() };
         at = next;
-        while at < lines.len()
-            && let Some((text, _, keys, next)) = read_one(&lines, at, "  ", &[NESTED])
+        while nests
+            && at < lines.len()
+            && let Some((text, _, keys, next)) = read_one(&lines, at, "  ", &[NESTED], true)
         {
             item.nested.push((text, keys));
             at = next;
@@ -72,12 +78,12 @@ pub(super) fn read(text: &str, words: &[&str]) -> ListFile {
 type One = (String, String, Map<String, Value>, usize);
 
 /// The item that begins on a line, and the line after it.
-fn read_one(lines: &[&str], at: usize, indent: &str, words: &[&str]) -> Option<One> {
+fn read_one(lines: &[&str], at: usize, indent: &str, words: &[&str], nests: bool) -> Option<One> {
     let first = lines[at].strip_prefix(indent)?;
     let first = first.strip_prefix("- ").or_else(|| (first == "-").then_some(""))?;
     let inner = format!("{indent}  ");
     let inside = |line: &str| line.is_empty() || line.starts_with(&inner) || line.trim().is_empty();
-    let mut text = Vec::new();
+    let mut text: Vec<Cow<str>> = Vec::new();
     // With a comment, everything up to it is text, whatever it looks like.
     for (index, line) in lines.iter().enumerate().skip(at) {
         let line = if index == at {
@@ -94,12 +100,11 @@ fn read_one(lines: &[&str], at: usize, indent: &str, words: &[&str]) -> Option<O
             text.push(last);
             return Some((unescape(&text.join("\n")), word.to_owned(), keys, index + 1));
         }
-        text.push(line);
+        text.push(line.into());
     }
     // Without one, it ends where the indented lines end or a nested item begins.
-    let more = lines[at + 1..]
-        .iter()
-        .take_while(|line| inside(line) && line.strip_prefix(&inner).is_none_or(|line| !line.starts_with("- ")));
+    let is_nested = |line: &str| nests && line.strip_prefix(&inner).is_some_and(|line| line.starts_with("- "));
+    let more = lines[at + 1..].iter().take_while(|line| inside(line) && !is_nested(line));
     let mut text: Vec<&str> =
         std::iter::once(first).chain(more.map(|line| line.strip_prefix(&inner).unwrap_or(""))).collect();
     while text.len() > 1 && text.last().is_some_and(|line| line.trim().is_empty()) {
@@ -112,9 +117,11 @@ fn read_one(lines: &[&str], at: usize, indent: &str, words: &[&str]) -> Option<O
 /// The lines that end in a comment of this program's making which cannot be read any more.
 pub(super) fn faults(text: &str, words: &[&str]) -> Vec<Fault> {
     let is_meant = |line: &str| {
-        let Some((_, rest)) = line.rsplit_once("<!--") else { return false };
-        let word = rest.trim_start().split([' ', '{', '"', '\t']).next().unwrap_or("");
-        (words.contains(&word) || word == NESTED) && rest.contains(['{', '"']) && comment(line).is_none()
+        let begins = |rest: &str| {
+            let word = rest.trim_start().split([' ', '{', '"', '\t']).next().unwrap_or("");
+            (words.contains(&word) || word == NESTED) && rest.contains(['{', '"'])
+        };
+        line.split("<!--").skip(1).any(begins) && comment(line).is_none()
     };
     let mut faults: Vec<Fault> = text
         .lines()
@@ -133,13 +140,31 @@ pub(super) fn faults(text: &str, words: &[&str]) -> Vec<Fault> {
     faults
 }
 
-/// Splits `text <!-- word {…} -->`.
-fn comment(line: &str) -> Option<(&str, &str, Map<String, Value>)> {
-    let line = line.trim_end().strip_suffix("-->")?;
-    let (text, comment) = line.rsplit_once("<!--")?;
-    let (word, keys) = comment.trim().split_once(' ')?;
-    let keys = serde_json::from_str(keys.trim()).ok()?;
-    Some((text.strip_suffix(' ').unwrap_or(text), word, keys))
+/// Splits `text <!-- word {…} -->`; a person's own comments behind it are text.
+fn comment(line: &str) -> Option<(Cow<'_, str>, &str, Map<String, Value>)> {
+    let line = line.trim_end();
+    let mut end = line.len();
+    loop {
+        let (before, comment) = line[..end].strip_suffix("-->")?.rsplit_once("<!--")?;
+        if let Some((word, keys)) = comment.trim().split_once(' ')
+            && WORDS.contains(&word)
+            && let Ok(keys) = serde_json::from_str(keys.trim())
+        {
+            let (text, behind) = (before.strip_suffix(' ').unwrap_or(before), &line[end..]);
+            let text = if behind.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}{behind}")) };
+            return Some((text, word, keys));
+        }
+        end = before.trim_end().len();
+    }
+}
+
+/// Keeps what a person wrote under a key that says something else here, or nothing that can be used.
+pub(super) fn keep_aside(keys: &mut Map<String, Value>, key: &str, value: Value) {
+    let mut aside = format!("{key}?");
+    while keys.contains_key(&aside) {
+        aside.push('?');
+    }
+    keys.insert(aside, value);
 }
 
 /// Writes a file that [`read`] reads back as it was.
@@ -167,7 +192,8 @@ fn one(text: &str, indent: &str, word: &str, keys: &Map<String, Value>) -> Strin
     format!("{indent}- {text} <!-- {word} {keys} -->")
 }
 
-/// `<!--` in a text becomes `<!\--`, and `<!\--` becomes `<!\\--`, so that no text looks like a comment.
+/// `<!--` in a text becomes `<!\--`, and `<!\--` becomes `<!\\--`, where a word of ours follows, so that no text looks like
+/// a comment of this program's making.
 fn escape(text: &str) -> String {
     shift(text, |slashes| slashes + 1)
 }
@@ -184,7 +210,11 @@ fn shift(text: &str, slashes: impl Fn(usize) -> usize) -> String {
         shifted.push_str(before);
         let found = after.len() - after.trim_start_matches('\\').len();
         rest = &after[found..];
-        let kept = if rest.starts_with("--") { slashes(found) } else { found };
+        let is_ours = rest.strip_prefix("--").is_some_and(|rest| {
+            let rest = rest.trim_start();
+            WORDS.iter().any(|word| rest.starts_with(word))
+        });
+        let kept = if is_ours { slashes(found) } else { found };
         shifted.extend(std::iter::repeat_n('\\', kept));
     }
     shifted.push_str(rest);
@@ -197,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_file_written_by_hand_is_understood() {
-        let file = read("# Ideas\n\n- one\n  more\n\n  and more\n- two\n  - said\n\nfoot\n", &["pin"]);
+        let file = read("# Ideas\n\n- one\n  more\n\n  and more\n- two\n  - said\n\nfoot\n", &["pin"], true);
         let texts: Vec<&str> = file.items.iter().map(|item| item.text.as_str()).collect();
         assert_eq!(texts, ["one\nmore\n\nand more", "two"]);
         assert_eq!(file.items[0].above, ["# Ideas", ""]);
@@ -208,7 +238,7 @@ mod tests {
     #[test]
     fn a_comment_ends_the_text_whatever_the_text_looks_like() {
         let text = "- a\n  - b <!-- not ours -->\n\n  c <!-- pin {\"id\":\"p1\"} -->\n";
-        let file = read(text, &["pin"]);
+        let file = read(text, &["pin"], true);
         assert_eq!(file.items.len(), 1);
         assert_eq!(file.items[0].text, "a\n- b <!-- not ours -->\n\nc");
         assert_eq!(file.items[0].keys["id"], "p1");
@@ -221,13 +251,30 @@ mod tests {
         assert_eq!(lines("- a <!-- pin {\"id\":\"p1\"}\n  - b <!-- comment \"author\":\"x\"} -->\n"), [1, 2]);
         assert_eq!(lines(&"- a\n".repeat(ITEMS_AT_MOST)), [0; 0]);
         let many = "- a\n".repeat(ITEMS_AT_MOST + 9);
-        assert_eq!((lines(&many), read(&many, &["pin"]).items.len()), (vec![ITEMS_AT_MOST + 1], ITEMS_AT_MOST));
+        assert_eq!((lines(&many), read(&many, &["pin"], true).items.len()), (vec![ITEMS_AT_MOST + 1], ITEMS_AT_MOST));
         assert_eq!(lines("- a <!-- mine -->\n<!-- pin this -->\n- b <!\\-- pin {\n- c <!-- todo { -->\n"), [0; 0]);
     }
 
     #[test]
+    fn comments_of_a_person_are_text_wherever_they_stand() {
+        let text =
+            "- a <!-- todo --> <!-- pin {\"id\":\"p1\"} --> <!-- why? -->\n- b <!-- note {\"x\":1} -->\n  more\n";
+        let file = read(text, &["pin"], true);
+        let read_back: Vec<(&str, Option<&Value>)> =
+            file.items.iter().map(|item| (item.text.as_str(), item.keys.get("id"))).collect();
+        assert_eq!(
+            read_back,
+            [("a <!-- todo --> <!-- why? -->", Some(&Value::from("p1"))), ("b <!-- note {\"x\":1} -->\nmore", None),]
+        );
+        let written = write(&file);
+        assert!(
+            written.contains("- a <!-- todo --> <!-- why? --> <!--") && written.contains("<!-- note {\"x\":1} -->\n")
+        );
+    }
+
+    #[test]
     fn an_item_by_hand_does_not_swallow_the_next() {
-        let file = read("- mine\n- theirs <!-- pin {\"id\":\"p1\"} -->\n", &["pin"]);
+        let file = read("- mine\n- theirs <!-- pin {\"id\":\"p1\"} -->\n", &["pin"], true);
         assert_eq!(file.items.len(), 2);
     }
 }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::content::MailStatus;
 use super::items::Item;
+use super::list_file::keep_aside;
 use super::pin::{put_time, read_lines, read_text};
 use super::settings::tidy;
 use crate::base::Id;
@@ -73,6 +74,10 @@ impl Item for Mail {
         self.made_up
     }
 
+    fn above_mut(&mut self) -> &mut Vec<String> {
+        &mut self.above
+    }
+
     fn to_map(&self) -> Map<String, Value> {
         let mut map = Map::from_iter([("id".to_owned(), json!(self.id)), ("from".to_owned(), json!(self.from))]);
         if !self.to.is_empty() {
@@ -125,6 +130,7 @@ impl Item for Mail {
                 }
             };
             if fits.is_none() {
+                keep_aside(&mut mail.extra, key, value.clone());
                 problems.push(format!("cannot use what its key {key:?} holds"));
             }
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::items::Item;
+use super::list_file::keep_aside;
 use super::settings::tidy;
 use crate::base::{Author, Id};
 
@@ -104,6 +105,10 @@ impl Item for Pin {
         self.made_up
     }
 
+    fn above_mut(&mut self) -> &mut Vec<String> {
+        &mut self.above
+    }
+
     fn to_map(&self) -> Map<String, Value> {
         let mut map = Map::from_iter([("id".to_owned(), json!(self.id)), ("text".to_owned(), json!(self.text))]);
         map.insert("author".into(), json!(self.author));
@@ -141,7 +146,8 @@ impl Item for Pin {
                 "down" => read_ids(value).map(|voters| pin.down = voters),
                 "comments" => value
                     .as_array()
-                    .map(|comments| pin.comments = comments.iter().filter_map(Comment::from_value).collect()),
+                    .and_then(|comments| comments.iter().map(Comment::from_value).collect::<Option<_>>())
+                    .map(|comments| pin.comments = comments),
                 "above" => read_lines(value).map(|above| pin.above = above),
                 _ => {
                     pin.extra.insert(key.clone(), value.clone());
@@ -149,6 +155,7 @@ impl Item for Pin {
                 }
             };
             if fits.is_none() {
+                keep_aside(&mut pin.extra, key, value.clone());
                 problems.push(format!("cannot use what its key {key:?} holds"));
             }
         }
@@ -170,11 +177,17 @@ impl Comment {
     pub(super) fn from_map(map: &Map<String, Value>) -> Self {
         let mut comment = Self { author: Author::user(), text: String::new(), time: 0.0, extra: Map::new() };
         for (key, value) in map {
-            match key.as_str() {
-                "author" => comment.author = Author(read_text(value).unwrap_or_default().into()),
-                "text" => comment.text = tidy(&read_text(value).unwrap_or_default()),
-                "time" => comment.time = value.as_f64().unwrap_or_default(),
-                _ => drop(comment.extra.insert(key.clone(), value.clone())),
+            let fits = match key.as_str() {
+                "author" => read_text(value).map(|author| comment.author = Author(author.into())),
+                "text" => read_text(value).map(|text| comment.text = tidy(&text)),
+                "time" => value.as_f64().map(|time| comment.time = time),
+                _ => {
+                    comment.extra.insert(key.clone(), value.clone());
+                    Some(())
+                }
+            };
+            if fits.is_none() {
+                keep_aside(&mut comment.extra, key, value.clone());
             }
         }
         comment

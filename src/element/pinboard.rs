@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::content::{Content, ElementAct, ElementChange, ItemList, Reader};
 use super::items::{
-    Item, acts_between, count_on, differing, fresh_id, name_alike, read_list, reorder, set_keys, settle_ids,
+    Item, acts_between, count_on, differing, fresh_id, name_alike, read_list, reorder, set_keys, settle_ids, take_out,
 };
 use super::kind::{Kind, Urgency, Wake};
 use super::list_file::{self, ListFile, ListItem};
@@ -74,12 +74,12 @@ impl Pinboard {
     }
 
     fn from_markdown(text: &str) -> Self {
-        let file = list_file::read(text, &["pin"]);
+        let file = list_file::read(text, &["pin"], true);
         let pins = file.items.into_iter().map(|item| {
             let mut pin = Pin::from_map(&with_text(item.keys, item.text), &mut Vec::new());
             pin.above = item.above;
-            pin.comments =
-                item.nested.into_iter().map(|(text, keys)| Comment::from_map(&with_text(keys, text))).collect();
+            let nested = item.nested.into_iter().map(|(text, keys)| Comment::from_map(&with_text(keys, text)));
+            pin.comments.extend(nested);
             pin
         });
         let mut board = Self { pins: pins.collect(), below: file.below, counter: 0 };
@@ -146,7 +146,7 @@ impl Pinboard {
     fn drop_oldest(&mut self, why: String, among: impl Fn(&Pin) -> bool) -> Option<ElementChange> {
         // By place, not by time: what a person writes into a file has none, and would always go first.
         let index = self.pins.iter().position(among)?;
-        let id = self.pins.remove(index).id;
+        let id = take_out(&mut self.pins, index, &mut self.below).id;
         Some(ElementChange::PinRemoved { id, why })
     }
 
@@ -160,7 +160,7 @@ impl Pinboard {
         let net = pin.net();
         let mut changes = vec![ElementChange::PinVoted { id: id.clone() }];
         if net <= limits.pin_removed_at_net && !up {
-            self.pins.remove(index);
+            take_out(&mut self.pins, index, &mut self.below);
             changes.push(ElementChange::PinRemoved { id: id.clone(), why: format!("voted down to {net}") });
         } else if net <= limits.pin_flagged_at_net && before > limits.pin_flagged_at_net {
             changes.push(ElementChange::PinFlagged { id: id.clone() });
@@ -202,7 +202,14 @@ fn checked(text: &str, what: &str, limits: &ElementSettings) -> Result<String, S
     Ok(text)
 }
 
+/// The keys of a comment in a file and the text before it. What the file says otherwise is kept beside it where the
+/// comment says it as well.
 pub(super) fn with_text(mut keys: Map<String, Value>, text: String) -> Map<String, Value> {
+    for key in ["text", "above"] {
+        if let Some(said) = keys.shift_remove(key) {
+            list_file::keep_aside(&mut keys, key, said);
+        }
+    }
     keys.insert("text".into(), Value::String(text));
     keys
 }
@@ -285,7 +292,12 @@ impl Content for Pinboard {
             }
             ElementAct::RemovePin { id } => {
                 let (index, _) = self.own(id, by, "take down")?;
-                self.pins.remove(index);
+                // A person takes the lines above it away with it.
+                if by.is_user() {
+                    self.pins.remove(index);
+                } else {
+                    take_out(&mut self.pins, index, &mut self.below);
+                }
                 Ok(vec![ElementChange::PinRemoved { id: id.clone(), why: format!("taken down by {by}") }])
             }
             ElementAct::Vote { id, up } => self.vote(id, *up, by, limits),

@@ -297,3 +297,103 @@ proptest! {
         prop_assert!(board.pin(&voted).is_none_or(|pin| pin.up.contains("zoe")), "a vote that nobody touched stays");
     }
 }
+
+/// A line of a list file as a person may write it, with words that stand nowhere else; what it is does not matter.
+fn line_by_hand() -> impl Strategy<Value = &'static str> {
+    prop_oneof![
+        Just("# W"),
+        Just(""),
+        Just("W between"),
+        Just("- W"),
+        Just("- W <!-- W -->"),
+        Just("  W more"),
+        Just("  - W nested"),
+        Just("    W deeper"),
+        Just("    - W deepest"),
+        Just("* W"),
+        Just("<!-- W -->"),
+        Just("- **W**"),
+        Just("- **W** W"),
+        Just("- W <!-- KIND {\"subject\":\"W\",\"W\":\"W\"} -->"),
+        Just("- **W** <!-- KIND {\"subject\":\"W\",\"text\":\"W\"} -->"),
+        Just("- W <!-- KIND {\"id\":\"idW\",\"author\":\"W\",\"from\":\"W\"} --> <!-- W -->"),
+        Just("- W <!-- W --> <!-- KIND {\"above\":[\"W\"],\"comments\":[{\"text\":\"W\"}]} -->"),
+        Just("- W <!-- KIND {\"status\":\"W\",\"read\":\"W\",\"time\":\"W\",\"sent\":[\"W\"],\"up\":{\"W\":1}} -->"),
+        Just("  - W <!-- comment {\"author\":\"W\",\"text\":\"W\",\"time\":\"W\"} -->"),
+        Just("  W <!-- note {\"W\":1} -->"),
+    ]
+}
+
+/// The file that a person wrote with these lines, and every word of it.
+fn by_hand(lines: &[&str], kind: &str) -> (String, Vec<String>) {
+    let (mut text, mut words) = (String::new(), Vec::new());
+    for line in lines {
+        for part in line.replace("KIND", kind).split_inclusive('W') {
+            match part.strip_suffix('W') {
+                Some(before) => {
+                    words.push(format!("w{}x", words.len()));
+                    text.push_str(before);
+                    text.push_str(&words[words.len() - 1]);
+                }
+                None => text.push_str(part),
+            }
+        }
+        text.push('\n');
+    }
+    (text, words)
+}
+
+/// What the room may do to a list: nothing in it takes an item away.
+fn touch(content: &mut dyn Content, word: &str) {
+    let act = match word {
+        "pinboard" => ElementAct::AddPin { id: None, text: "new".into() },
+        _ => ElementAct::AddMail {
+            id: None,
+            from: "user".into(),
+            to: "ada".into(),
+            subject: "new".into(),
+            text: "new".into(),
+            attachments: Vec::new(),
+        },
+    };
+    content.apply(&act, &Author::user(), 1.0, &ElementSettings::default()).unwrap();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_list_that_a_person_wrote_keeps_every_line_and_comment_when_the_room_saves(lines in vec(line_by_hand(), 0..12)) {
+        for (word, kind_word) in [("pinboard", "pin"), ("inbox", "mail"), ("inbox", "sent")] {
+            let (text, words) = by_hand(&lines, kind_word);
+            let mut content = (kind(word).unwrap().from_markdown)(&text);
+            touch(&mut *content, word);
+            let saved = content.to_markdown();
+            for wanted in &words {
+                prop_assert!(saved.contains(wanted.as_str()), "{wanted} of\n{text}\nis not in\n{saved}");
+            }
+            // Lines that belong to no item, and comments that are no notes of the room, stand as they stood.
+            for line in text.lines().filter(|line| line.starts_with(['#', '*', '<']) || line.starts_with("w")) {
+                prop_assert!(saved.lines().any(|now| now == line), "{line} of\n{text}\nis not in\n{saved}");
+            }
+            for comment in text.match_indices("<!-- w").map(|(at, _)| &text[at..]) {
+                let comment = &comment[..comment.find("-->").unwrap() + 3];
+                prop_assert!(saved.contains(comment), "{comment} of\n{text}\nis not in\n{saved}");
+            }
+            let again = (kind(word).unwrap().from_markdown)(&saved);
+            prop_assert_eq!(again.to_markdown(), saved);
+        }
+    }
+}
+
+#[test]
+fn a_subject_in_a_comment_is_the_subject() {
+    let text = "- Come at noon. <!-- mail {\"id\":\"m1\",\"subject\":\"Lunch\"} -->\n- **Tea** <!-- mail {\"id\":\"m2\"} -->\n- Just so.\n";
+    let inbox = (kind("inbox").unwrap().from_markdown)(text);
+    let items = inbox.to_scene()["items"].clone();
+    assert_eq!((&items[0]["subject"], &items[0]["text"]), (&json!("Lunch"), &json!("Come at noon.")));
+    assert_eq!((&items[1]["subject"], &items[1]["text"]), (&json!("Tea"), &json!("")));
+    let saved = inbox.to_markdown();
+    assert!(saved.starts_with("- **Lunch**\n  Come at noon. <!-- mail"), "{saved}");
+    assert!(saved.contains("\n- Just so. <!-- mail"), "no empty subject is written: {saved}");
+}

@@ -21,8 +21,10 @@ pub struct ElementSettings {
     pub pin_chars: usize,
     /// Comments on one pin.
     pub comments_per_pin: usize,
-    /// Pieces of mail in a box; a full box refuses.
+    /// Pieces of mail in a box. Closed mail makes room, the oldest first; a box that is full of open mail refuses.
     pub mail_per_box: usize,
+    /// Closed pieces of mail that a box keeps when another comes in; the oldest goes. Open mail never does.
+    pub closed_mail_per_box: usize,
     /// Copies of sent mail that a box keeps; the oldest goes.
     pub sent_per_box: usize,
     /// Characters of a piece of mail.
@@ -41,6 +43,7 @@ impl Default for ElementSettings {
             pin_chars: 2_000,
             comments_per_pin: 50,
             mail_per_box: 100,
+            closed_mail_per_box: 50,
             sent_per_box: 100,
             mail_chars: 20_000,
             text_chars: 100_000,

@@ -202,6 +202,43 @@ fn mail_reaches_its_owner_only_and_the_sender_keeps_a_copy() {
 }
 
 #[test]
+fn closed_mail_makes_room_the_oldest_first_and_open_mail_never_goes() {
+    let mut app = room();
+    let piece = |number: usize| {
+        let status = if number.is_multiple_of(2) { "closed" } else { "open" };
+        json!({ "id": format!("m{number}"), "text": "hi", "status": status, "above": [format!("## {number}")] })
+    };
+    let items: Vec<Value> = (1..=140).map(piece).collect();
+    scene(&mut app, entry("mail", "inbox", json!({ "owner": "ada", "items": items })), None);
+    agent(&mut app, "ada-1");
+    let mail = |text: &str| ElementAct::AddMail {
+        id: None,
+        from: "bo".into(),
+        to: "ada".into(),
+        subject: String::new(),
+        text: text.into(),
+        attachments: Vec::new(),
+    };
+    let held = |app: &App| {
+        let items = element(app, "mail").1.to_scene()["items"].as_array().unwrap().clone();
+        let closed = items.iter().filter(|mail| mail["status"] == "closed").count();
+        (items.len() - closed, closed, items)
+    };
+    edit(&mut app, "mail", "bo", mail("one more"));
+    let (open, closed, items) = held(&app);
+    assert_eq!((open, closed), (71, 29), "the box takes a hundred, and what is open is not touched");
+    assert!(!items.iter().any(|mail| mail["id"] == "m2") && items.iter().any(|mail| mail["id"] == "m140"));
+    assert_eq!(items[0]["above"], json!(["## 1"]));
+    assert_eq!(items[1]["above"], json!(["## 2", "## 3"]), "lines that a person wrote stay");
+    for number in 0..40 {
+        edit(&mut app, "mail", "bo", mail(&format!("{number}")));
+    }
+    let (open, closed, _) = held(&app);
+    assert_eq!((open, closed), (100, 0));
+    assert!(told::<ElementRefused>(&app).last().unwrap().why.contains("full (100 open pieces)"));
+}
+
+#[test]
 fn persons_arrange_elements() {
     let mut app = room();
     let command = |app: &mut App, command| {
