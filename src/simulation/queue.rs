@@ -106,7 +106,8 @@ pub enum Queued {
 pub struct ActionQueue(Vec<QueuedAction>);
 
 impl ActionQueue {
-    /// Puts an action where it belongs. At most `cap` besides the compaction, which always fits and stands once.
+    /// Puts an action where it belongs. At most `cap` besides the compaction, which always fits and stands once, and
+    /// urgent reads: what everyone is to read is refused to nobody, and stands once for each element.
     pub fn enqueue(&mut self, action: Action, cause: Seq, cap: usize) -> Queued {
         if let Some(index) = self.0.iter().position(|queued| queued.action.is_like(action)) {
             if self.0[index].action.rank() <= action.rank() {
@@ -126,6 +127,10 @@ impl ActionQueue {
                 self.0.pop();
                 self.insert(QueuedAction { action, cause });
                 Queued::Displaced(last)
+            }
+            _ if matches!(action, Action::ReadElement { high: true, .. }) => {
+                self.insert(QueuedAction { action, cause });
+                Queued::Added
             }
             _ => Queued::Refused,
         }
@@ -228,10 +233,19 @@ mod tests {
         assert_eq!(queue.len(), CAP + 1);
     }
 
+    #[test]
+    fn no_urgent_read_is_refused_however_many_there_are() {
+        let many: Vec<Action> = (0..20).map(|element| read(element, true)).collect();
+        let (mut queue, results) = queue_of(&many);
+        assert_eq!((queue.len(), results.contains(&Queued::Refused)), (20, false));
+        assert_eq!(queue.enqueue(read(30, false), Seq(30), CAP), Queued::Refused);
+        assert_eq!(queue.enqueue(read(7, true), Seq(31), CAP), Queued::AlreadyThere);
+    }
+
     fn any_action() -> impl Strategy<Value = Action> {
         prop_oneof![
             Just(Action::CompactContext),
-            (0_u32..8, any::<bool>()).prop_map(|(element, high)| read(element, high)),
+            (0_u32..12, any::<bool>()).prop_map(|(element, high)| read(element, high)),
             (0_u32..8).prop_map(seek),
             (0_u32..8).prop_map(approach),
         ]
@@ -249,7 +263,11 @@ mod tests {
                 for (index, one) in now.iter().enumerate() {
                     prop_assert!(now[index + 1..].iter().all(|other| !one.is_like(*other)));
                 }
-                prop_assert!(now.iter().filter(|one| **one != Action::CompactContext).count() <= CAP);
+                let counted = now.iter().filter(|one| **one != Action::CompactContext);
+                let urgent = counted.clone().filter(|one| matches!(one, Action::ReadElement { high: true, .. })).count();
+                prop_assert!(counted.count() <= CAP.max(urgent));
+                let is_urgent = matches!(action, Action::ReadElement { high: true, .. });
+                prop_assert!(result != Queued::Refused || !is_urgent);
                 let stands = now.iter().any(|one| one.is_like(action) && one.rank() <= action.rank());
                 prop_assert_eq!(stands, result != Queued::Refused);
                 if action == Action::CompactContext {

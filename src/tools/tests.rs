@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::schema::tests::any_json;
 use super::*;
 use crate::agent::markdown;
-use crate::gate::{Authority, Bounds, Decision, GatePolicy, decide};
+use crate::gate::{Authority, Bounds, Decision, GatePolicy, decide, inherit};
 use crate::mind::ToolCall;
 use crate::workspace::vfs::FileOperation;
 
@@ -271,6 +271,51 @@ proptest! {
                 decide(&plan.act(&Empty), &free(), &GatePolicy::default());
             }
             Err(error) => prop_assert!(error.chars().count() < 3_000, "{}", error),
+        }
+    }
+}
+
+/// Front matter in forms that say the same to a reader and differ for whoever adds lines to it.
+const FORMS: &[&str] = &[
+    "name: Helper",
+    "{name: Helper}",
+    "{ name: Helper, tools: [vfs_read] }",
+    "{\n  name: Helper\n}",
+    "? name\n: Helper",
+    "\"name\": Helper",
+    "tools: [vfs_read]",
+    "tools:\n- vfs_read",
+    "reads: [artifacts/**]",
+    "writes: []",
+    "model: offline",
+    "--- # again",
+    "...",
+    "# only a comment",
+    "share_workspace_info: true",
+    "tools: [vfs_read, spawn_agent]",
+    "  name: indented",
+    "!!map {name: Helper}",
+    "&all\nname: Helper",
+];
+
+proptest! {
+    #[test]
+    fn nobody_is_started_whose_file_cannot_say_what_it_inherits(
+        front in prop::collection::vec(prop::sample::select(FORMS), 0..3),
+        own in prop::sample::select(&["name: Ada", "tools: [vfs_read, spawn_agent]\nreads: [artifacts/**]\nsafety_mode: safe",
+            "tools: [vfs_read, spawn_agent]\nwrites: []\nmodel: openai:gpt-5\nshare_workspace_info: false"][..]),
+        end in prop::sample::select(&["\n", "\r\n"][..]),
+    ) {
+        let bounds = bounds(own);
+        let content = format!("---\n{}\n---\nYou help.\n", front.join("\n")).replace('\n', end);
+        let arguments = json!({ "filename": "helper.md", "content": content, "task": "Help." });
+        let planned = parse(&call("spawn_agent", arguments), &bounds).map(|plan| plan.work);
+        match inherit("agents/helper.md", &content, &bounds, names()) {
+            Err(error) => prop_assert!(planned.is_err(), "{error} in {content:?}"),
+            Ok(amended) => {
+                let is_amended = matches!(&planned, Ok(Work::Spawn { content, .. }) if *content == amended);
+                prop_assert!(planned.is_err() || is_amended, "{planned:?} of {content:?}");
+            }
         }
     }
 }
