@@ -13,7 +13,7 @@ use crate::app::room::{OpenError, OpenOptions, Room};
 use crate::base::Problem;
 use crate::schedule::{Door, SimClock, Speed, TICKS_PER_SEC};
 use crate::simulation::{AgentState, State, Walk};
-use crate::store::EventLog;
+use crate::store::{EventLog, Store};
 use crate::ui::undo::History;
 use crate::view::model::RoomModel;
 use crate::view::reading::{RoomReader, Wanted};
@@ -35,6 +35,8 @@ pub struct OpenRoom {
     pub history: History,
     /// What is told to the person until it is closed.
     pub notices: Vec<Problem>,
+    /// Why nothing is recorded at the moment, which is among the notices for as long as it is so.
+    trouble: Option<Problem>,
     reader: RoomReader,
     began: Instant,
     /// Whether the last frame's ticks moved anybody or changed anything.
@@ -76,6 +78,7 @@ impl OpenRoom {
             recent: Recent::default(),
             history: History::default(),
             notices,
+            trouble: None,
             reader: RoomReader::default(),
             began: Instant::now(),
             is_astir: true,
@@ -160,6 +163,7 @@ impl OpenRoom {
 
     /// Lets the time pass that is due, within what a frame can give.
     pub fn live(&mut self) {
+        self.look_after_history();
         let now_secs = self.now_secs();
         let Some(room) = &mut self.room else { return };
         let world = room.app.world_mut();
@@ -178,6 +182,23 @@ impl OpenRoom {
         self.is_astir = !events.is_empty();
         self.recent.take_in(events, now_secs);
         self.is_astir |= self.recent.fade(now_secs);
+    }
+
+    /// Tells what went wrong with writing the history; that nothing can be recorded only for as long as it is so.
+    fn look_after_history(&mut self) {
+        let store = self.room.as_ref().and_then(|room| room.app.world().get_resource::<Store>());
+        let Some((told, trouble)) = store.map(|store| (store.take_problems(), store.trouble())) else { return };
+        let is_told = |problem: &Problem| trouble.as_ref().is_some_and(|trouble| trouble.what == problem.what);
+        for problem in told.into_iter().filter(|problem| !is_told(problem)) {
+            if !self.notices.contains(&problem) {
+                self.notices.push(problem);
+            }
+        }
+        if trouble != self.trouble {
+            let over = std::mem::replace(&mut self.trouble, trouble);
+            self.notices.retain(|notice| Some(notice) != over.as_ref());
+            self.notices.extend(self.trouble.clone());
+        }
     }
 
     /// Lets so many ticks pass at once, waiting for what is owed. What happened in them is as old afterwards as if

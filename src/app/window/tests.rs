@@ -494,3 +494,29 @@ fn a_failed_errand_is_a_notice() {
     assert!(house.room.notices[0].what.contains("cannot be written"), "{:?}", house.room.notices);
     assert_eq!(house.room.errands.take_finished(), Vec::<Finished>::new());
 }
+
+#[cfg(unix)]
+#[test]
+fn what_is_wrong_with_the_history_is_a_notice_for_as_long_as_it_is_so() {
+    let mut house = House::new();
+    let notices_until = |house: &mut House, what: &str, is_so: &dyn Fn(&str) -> bool| {
+        let began = Instant::now();
+        loop {
+            house.room.live();
+            let told: String = house.model().notices.iter().map(ToString::to_string).collect();
+            if is_so(&told) {
+                return;
+            }
+            assert!(began.elapsed() < Duration::from_secs(20), "{what}: {told}");
+            std::thread::yield_now();
+        }
+    };
+    let (database, away) = (house.folder.path().join(".workshop/workshop.db"), house.folder.path().join("away.db"));
+    fs::rename(&database, &away).expect("it can be moved");
+    fs::write(&database, "of somebody else").expect("files can be written");
+    notices_until(&mut house, "another one in its place", &|told| told.contains("has made a new one"));
+    fs::rename(&away, &database).expect("it can be moved back");
+    notices_until(&mut house, "put back, all is well", &|told| !told.contains("has made a new one"));
+    fs::remove_dir_all(house.folder.path().join(".workshop")).expect("it can be removed");
+    notices_until(&mut house, "written anew", &|told| told.contains("was written anew"));
+}
