@@ -159,10 +159,7 @@ impl Work {
         let mut problems = Vec::new();
         for (path, order) in std::mem::take(&mut self.waiting) {
             match write(&self.disk, &path, &order) {
-                Ok(()) => {
-                    self.told.remove(&path);
-                    self.disk.tell(News::Saved(SaveReport { path, saved: Some(order.number), problem: None }));
-                }
+                Ok(()) => drop(self.told.remove(&path)),
                 Err(NotSaved::Held) => {
                     let what = "someone else changed it at this moment";
                     problems.push(Problem::warning(&*path, what, "nothing to do: both changes will be joined"));
@@ -236,11 +233,16 @@ fn write_watched(disk: &Disk, path: &str, order: &SaveOrder, written: impl FnOnc
     }
     let hash = content_hash(order.text.as_bytes());
     let mut ledger = disk.ledger();
+    // Told while nobody else can look: what is found there later was made from this text, and comes after it.
+    let saved = || {
+        disk.tell(News::Saved(SaveReport { path: path.to_owned(), saved: Some(order.number), problem: None }));
+        Ok(())
+    };
     let there = match layout::read_file(disk.root(), path) {
         FileContent::Text(text) if text == order.text => {
             ledger.known.insert(path.to_owned(), hash);
             ledger.ours.insert(path.to_owned(), hash);
-            return Ok(());
+            return saved();
         }
         FileContent::Text(text) => {
             let there = Some(content_hash(text.as_bytes()));
@@ -259,7 +261,7 @@ fn write_watched(disk: &Disk, path: &str, order: &SaveOrder, written: impl FnOnc
         Ok(Placing::Placed) => {
             ledger.known.insert(path.to_owned(), hash);
             ledger.ours.insert(path.to_owned(), hash);
-            Ok(())
+            saved()
         }
         Ok(Placing::Crossed) => Err(NotSaved::Held),
         Err(error) => {

@@ -13,6 +13,7 @@ pub fn trials() -> Vec<Trial> {
         hostile_calls_reach_nothing_beyond_the_rights_of_their_agent,
         hostile_servers_end_in_words,
         no_spelling_of_a_path_gets_past_the_gate,
+        what_a_person_saves_and_takes_away_while_the_room_writes_is_as_they_left_it,
     ]
 }
 
@@ -40,4 +41,8 @@ fn hostile_servers_end_in_words() {
 
 fn no_spelling_of_a_path_gets_past_the_gate() {
     clean("paths", 0..2);
+}
+
+fn what_a_person_saves_and_takes_away_while_the_room_writes_is_as_they_left_it() {
+    clean("races", 0..1);
 }
