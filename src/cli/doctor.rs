@@ -174,14 +174,18 @@ fn unshown_instructions(files: &BTreeMap<String, String>) -> Vec<Problem> {
 
 /// What is recorded, and what of it is damaged.
 fn history(state: &Path, findings: &mut Vec<Finding>) -> Vec<Problem> {
-    let examined = Reader::open(state).and_then(|reader| Ok((reader.runs()?.len(), reader.examine()?)));
+    let examined = Reader::open(state).and_then(|reader| Ok((reader.examine()?, reader.runs()?.len())));
     match examined {
-        Ok((runs, problems)) if problems.is_empty() => {
+        Ok((problems, runs)) if problems.is_empty() => {
             findings.push(Finding::good("history", format!("{runs} runs")));
             problems
         }
-        Ok((_, problems)) => problems,
+        Ok((problems, _)) => problems,
         Err(StoreError::NoHistory { .. }) => Vec::new(),
+        Err(error) if error.is_damage() => {
+            let Problem { place, what, remedy, .. } = error.problem();
+            vec![Problem::error(place, format!("the history is damaged: {what}"), remedy)]
+        }
         Err(error) => vec![error.problem()],
     }
 }
