@@ -24,7 +24,7 @@ pub(super) fn split<'a>(text: &'a str, is_known: &dyn Fn(&str) -> bool) -> Optio
     let (yaml, body) = fenced(text).ok()??;
     refused(yaml).ok()?;
     let blocks = blocks(yaml)?;
-    let entries: Vec<Entry> = blocks.iter().map(Block::entry).collect();
+    let entries: Vec<Entry> = blocks.iter().flat_map(Block::entries).collect();
     entries.iter().any(|entry| is_known(&entry.key)).then_some((entries, body))
 }
 
@@ -37,7 +37,36 @@ struct Block<'a> {
     below: Vec<&'a str>,
 }
 
+/// Keys that limit, in small letters without what stands between their words.
+const LIMITING: [&str; 9] = [
+    "tools",
+    "reads",
+    "writes",
+    "safetymode",
+    "allowedtools",
+    "disallowedtools",
+    "permissionmode",
+    "permissions",
+    "readonly",
+];
+
 impl Block<'_> {
+    /// The key, and limits that stand in its text by the letter: where YAML cannot say what belongs to what, they count.
+    fn entries(&self) -> Vec<Entry> {
+        let entry = self.entry();
+        if !entry.is_bare {
+            return vec![entry];
+        }
+        let limit = |(number, line): (usize, &&str)| {
+            let (key, rest) = key_of(line)?;
+            let folded: String = key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+            let block = Block { key, line: self.line + number, rest, below: Vec::new() };
+            LIMITING.contains(&folded.as_str()).then(|| block.entry())
+        };
+        let limits: Vec<Entry> = (1..).zip(&self.below).filter_map(limit).collect();
+        [entry].into_iter().chain(limits).collect()
+    }
+
     fn entry(&self) -> Entry {
         let (key, line) = (self.key.to_owned(), Some(self.line + 1));
         // By itself most of it is valid.

@@ -1,6 +1,7 @@
 //! Reads an agent from a Markdown file: optional front matter, and the body as its instructions.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry::{Occupied, Vacant};
 
 use serde_json::{Map, Value};
 
@@ -80,11 +81,13 @@ pub struct Said {
 /// What a file says of who it is.
 pub fn says_who_it_is(text: &str) -> Said {
     let text = front_matter::normalise(text);
-    let entries = match front_matter::split(&text) {
+    let entries: Vec<(String, bool)> = match front_matter::split(&text) {
         Ok(front) => front.keys.iter().map(|(key, value)| (our_spelling(key), value.is_null())).collect(),
-        Err(_) => loose_front::split(&text, &|key| KEYS.contains(&our_spelling(key).as_str()))
-            .map(|(entries, _)| entries.iter().map(|entry| (our_spelling(&entry.key), entry.value.is_null())).collect())
-            .unwrap_or_else(Vec::new),
+        Err(_) => {
+            let loose = loose_front::split(&text, &|key| KEYS.contains(&our_spelling(key).as_str()));
+            let entries = loose.map(|(entries, _)| entries).unwrap_or_default();
+            entries.iter().map(|entry| (our_spelling(&entry.key), entry.value.is_null())).collect()
+        }
     };
     let has = |key: &str| entries.iter().any(|(known, is_empty)| known == key && !is_empty);
     Said { has_keys: !entries.is_empty(), has_name: has("name"), has_description: has("description") }
@@ -156,11 +159,14 @@ fn read_front(path: &str, entries: &[Entry], body: &str, broken: Option<&FrontMa
             // What only looks like a key is a line of some text, where the lines are read one by one.
             problems.extend(of_other.filter(|problem| broken.is_none() || problem.severity == Severity::Error));
             extra.entry(entry.key.clone()).or_insert_with(|| entry.value.clone());
-        } else if known.contains_key(&ours) {
-            problems.push(twice(path, entry, &ours, &mut limits));
-        } else {
-            lines.0.extend(entry.line.map(|line| (ours.clone(), line)));
-            known.insert(ours, entry);
+            continue;
+        }
+        match known.entry(ours) {
+            Occupied(place) => problems.push(twice(path, entry, place.key(), &mut limits)),
+            Vacant(place) => {
+                lines.0.extend(entry.line.map(|line| (place.key().clone(), line)));
+                place.insert(entry);
+            }
         }
     }
     let mut keys = Keys { path, known, limits, problems };

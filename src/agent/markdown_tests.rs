@@ -141,6 +141,33 @@ fn lines_that_limit_limit_also_where_yaml_refuses_the_rest() {
 }
 
 #[test]
+fn limits_in_a_text_that_yaml_cannot_tell_apart_count() {
+    let file = ada("---\nname: x\ndescription: it is: so\n  tools: [Read]\n  permissionMode: plan\n---\nbody");
+    assert_eq!(file.profile.tools, Some(vec!["Read".to_owned()]));
+    assert_eq!(file.profile.limits, [Limit::ReadOnly]);
+    let quoted = ada("---\nname: x\ndescription: |\n  it is: so\n  tools: [Read]\n---\nbody");
+    assert_eq!(quoted.profile.tools, None, "YAML says that it is text");
+}
+
+proptest::proptest! {
+    #[test]
+    fn a_line_that_limits_limits_wherever_it_stands_and_whatever_stands_around_it(
+        lines in proptest::collection::vec(proptest::sample::select(vec![
+            "name: a: b", "description: when: now", "  more: words", "- item", "<example>", "user: \"hm\"", "color: [",
+            "tags:", "  - a", "", "# remark", "model: sonnet", "'odd", "tools: Read, Write", "x", "\t y: z", "{", "base: &b",
+        ]), 0..8),
+        at in 0..9_usize,
+    ) {
+        let mut lines = lines;
+        lines.insert(at.min(lines.len()), "disallowedTools: [Write]");
+        let file = ada(&format!("---\n{}\n---\nbody", lines.join("\n")));
+        let is_nothing = file.malformed && file.profile.tools == Some(Vec::new());
+        let forbids = |limit: &Limit| matches!(limit, Limit::NotTools(_) | Limit::OnlyTools(_) | Limit::Nothing);
+        proptest::prop_assert!(is_nothing || file.profile.limits.iter().any(forbids), "{lines:?} {:?}", file.profile);
+    }
+}
+
+#[test]
 fn one_bad_entry_or_key_spoils_itself_and_not_the_file() {
     let file =
         ada("---\nname: [a]\ntools: [vfs_read, {a: b}, Read]\nskills: 3\nshare_user_info: maybe\nwrites: 7\n---\nbody");

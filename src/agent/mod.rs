@@ -114,10 +114,21 @@ fn register_profiles(
     mut changed: MessageWriter<ProfileChanged>,
     mut renamed: MessageWriter<ProfileRenamed>,
 ) {
+    let window = ticks(settings.rename_window_secs);
+    let oldest = clock.tick().saturating_sub(window);
+    if profiles.must_settle(oldest) {
+        let copies = profiles.settle(oldest);
+        if !copies.is_empty() {
+            reports.write(longer_ids(profiles.with_longer_ids()));
+        }
+        for path in copies {
+            let problems = profiles.problems(&path);
+            reports.write(ProblemReport { source: path, problems });
+        }
+    }
     if profiles.started && changes.is_empty() {
         return;
     }
-    let window = ticks(settings.rename_window_secs);
     let mut take_in = |news: Vec<(&str, &FileContent)>| {
         let outcome = profiles.take_in(news, clock.tick(), window);
         for path in outcome.touched {

@@ -123,6 +123,9 @@ impl Profiles {
     pub fn with_longer_ids(&self) -> impl Iterator<Item = (&str, &Id, &Id)> {
         self.sources.iter().filter_map(|(path, source)| {
             let wanted = source.wanted.as_ref().filter(|wanted| **wanted != source.profile.id)?;
+            if self.is_moving(path) {
+                return None;
+            }
             Some((path.as_str(), &source.profile.id, wanted))
         })
     }
@@ -174,12 +177,36 @@ impl Profiles {
         self.sources.keys()
     }
 
+    /// Whether a file just came that says what the one says that has its id: that one may be about to go.
+    fn is_moving(&self, path: &str) -> bool {
+        let source = self.sources.get(path).filter(|_| self.came.contains_key(path));
+        let holder = source.and_then(|source| self.by_id.get(source.wanted.as_ref().unwrap_or(&source.profile.id)));
+        let holder = holder.filter(|holder| *holder != path).and_then(|holder| self.sources.get(holder));
+        source.zip(holder).is_some_and(|(source, holder)| source.hash == holder.hash)
+    }
+
+    /// Whether files came before this tick about which it was not yet clear whether they were moved.
+    pub(super) fn must_settle(&self, oldest: u64) -> bool {
+        self.came.values().any(|tick| *tick < oldest)
+    }
+
+    /// Takes those for copies; gives back the ones about which there is something to tell now.
+    pub(super) fn settle(&mut self, oldest: u64) -> Vec<String> {
+        let over: Vec<String> =
+            self.came.iter().filter(|(_, tick)| **tick < oldest).map(|(path, _)| path.clone()).collect();
+        let copies = over.iter().filter(|path| self.is_moving(path)).cloned().collect();
+        for path in &over {
+            self.came.remove(path);
+        }
+        copies
+    }
+
     /// What is wrong with a file now.
     pub(super) fn problems(&self, path: &str) -> Vec<Problem> {
         let Some(source) = self.sources.get(path) else { return Vec::new() };
         let mut problems = source.problems.clone();
         let id = &source.profile.id;
-        if let Some(first) = self.by_id.get(id).filter(|first| *first != path) {
+        if let Some(first) = self.by_id.get(id).filter(|first| *first != path && !self.is_moving(path)) {
             let what = format!("{first} and {path} both define the profile {id:?}; {first} is used");
             problems.push(Problem::error(path, what, "give one of them another id in its front matter"));
         }
@@ -217,6 +244,9 @@ impl Profiles {
         for (id, path) in &self.by_id {
             self.withdrawn.remove(id);
             self.former.remove(id);
+            if before.get(id) == Some(path) && !replaced.contains_key(path) {
+                continue;
+            }
             let old =
                 before.get(id).and_then(|old| replaced.get(old).or_else(|| Some(&self.sources.get(old)?.profile)));
             if old.is_none() || old != self.sources.get(path).map(|source| &source.profile) {

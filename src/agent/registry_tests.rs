@@ -161,6 +161,24 @@ fn a_file_that_is_moved_into_a_folder_keeps_its_id() {
 }
 
 #[test]
+fn a_file_on_its_way_is_not_called_a_second_one_until_it_is() {
+    for (old, new, front) in
+        [("agents/two.md", "agents/team/two.md", ""), ("agents/two.md", "agents/x.md", "---\nid: two\n---\n")]
+    {
+        let content = || text(&format!("{front}# Two"));
+        let mut profiles = Profiles::default();
+        take_in(&mut profiles, 1, &[(old, content())]);
+        profiles.settle(9);
+        take_in(&mut profiles, 10, &[(new, content())]);
+        let told = |profiles: &Profiles| profiles.with_longer_ids().count() + profiles.problems(new).len();
+        assert_eq!(told(&profiles), 0, "{new}");
+        assert!(!profiles.must_settle(10) && profiles.must_settle(11));
+        assert_eq!(profiles.settle(11), [new]);
+        assert_eq!(told(&profiles), 1, "both stay: {new}");
+    }
+}
+
+#[test]
 fn a_copy_is_another_agent_and_follows_nobody() {
     let mut profiles = Profiles::default();
     take_in(&mut profiles, 1, &[("agents/one.md", text("# One"))]);
