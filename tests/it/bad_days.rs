@@ -98,26 +98,28 @@ fn entries_that_make_no_sense_are_named_and_the_rest_works() {
 
 fn hostile_agent_files_are_registered_with_the_least_privileges() {
     let hostile = [
-        ("broken YAML", "---\nname: [unclosed\n---\nYou find things out.\n"),
-        ("no end", "---\nname: Ada\nYou find things out.\n"),
-        ("a list", "---\n- name\n---\nYou find things out.\n"),
-        ("a key twice", "---\ntools: [vfs_write]\ntools: [vfs_read]\n---\nYou find things out.\n"),
-        ("tools that are none", "---\ntools: { write: { all: true } }\n---\nYou find things out.\n"),
-        ("a limit that is not understood", "---\nrestrictions: { files: few }\n---\nYou find things out.\n"),
+        ("no end", "---\nname: Ada\nYou find things out.\n", true),
+        ("a list", "---\n- name\n---\nYou find things out.\n", true),
+        ("no lines of keys", "---\n{ name: [unclosed\n---\nYou find things out.\n", true),
+        ("a limit that is not understood", "---\nrestrictions: { files: few }\n---\nYou find things out.\n", true),
+        // What is broken in these is known; it limits as far as it could mean.
+        ("broken YAML", "---\nname: [unclosed\ntools: [vfs_read\n---\nYou find things out.\n", false),
+        ("a key twice", "---\ntools: [vfs_write]\ntools: [vfs_read]\n---\nYou find things out.\n", false),
+        ("tools that are none", "---\ntools: { write: { all: true } }\n---\nYou find things out.\n", false),
     ];
-    for (what, text) in hostile {
+    for (what, text, is_least) in hostile {
         let mut room = setup().profile("ada", text).script("default: [ { text: Fine. } ]\n").open();
         room.advance(0.2);
         let world = room.world();
         let profile = world.resource::<Profiles>().get("ada").expect("it is registered");
         let (authority, _) = agent_workshop::tools::authority("agents/ada.md", profile);
-        assert!(authority.is_least(), "{what}: {authority:?}");
+        assert!(authority.tools.is_empty() && (authority.is_least() || !is_least), "{what}: {authority:?}");
         assert!(problems(&mut room).iter().any(|problem| problem.contains("agents/ada.md:")), "{what} is not told");
         room.edit("agents/ada.md", "---\nname: Ada\n---\nYou find things out.\n");
         room.advance(0.2);
         assert!(problems(&mut room).is_empty(), "{what}: {:?}", problems(&mut room));
         // The last good version stays while the new text is none.
-        room.edit("agents/ada.md", "---\nname: [unclosed\n---\nYou find things out.\n");
+        room.edit("agents/ada.md", "---\nname: Bea\nYou find things out.\n");
         room.advance(0.2);
         assert!(problems(&mut room).iter().any(|problem| problem.contains("agents/ada.md")));
         let profile = room.world().resource::<Profiles>().get("ada").expect("it is registered");
