@@ -1,7 +1,8 @@
 //! What went wrong with a provider, as words for a person: which kind, what and where, and what to do. No keys.
 
-use super::keys::{Keys, quote};
+use super::keys::Keys;
 use super::provider::{ErrorCause, ProviderError};
+use super::redaction::quote;
 use crate::mind::{FailureKind, ModelFailure};
 
 /// A server that asks to wait longer, in seconds, is taken to have asked for this.

@@ -1,4 +1,4 @@
-//! Keys to providers: from the environment first, then from the user's `keys.env`; and taking them out of every text.
+//! Keys to providers: from the environment first, then from the user's `keys.env`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -6,22 +6,15 @@ use std::path::{Path, PathBuf};
 
 use super::address::Origin;
 use super::consent;
+use super::redaction::{REDACTED, Redactor};
 use super::vendor::Vendor;
-use crate::base::{Problem, text};
+use crate::base::Problem;
 use crate::safe_fs;
 
 /// The largest file of a person's that is read, in bytes.
 const MAX_PERSONAL_FILE_BYTES: u64 = 64 * 1024;
 /// Names another folder than the system's for what belongs to the person.
 const CONFIG_FOLDER: &str = "WORKSHOP_CONFIG_DIR";
-/// What stands where a key stood.
-const REDACTED: &str = "[redacted]";
-/// Shorter values are no keys, and taking them out would tear words apart.
-const MIN_SECRET_CHARS: usize = 6;
-/// How keys of the usual vendors begin.
-const KEY_PREFIXES: [&str; 7] = ["sk-", "AIza", "sk_", "gsk_", "ghp_", "gho_", "xai-"];
-/// Names before `=` or `:` whose value is a key: in a URL, a header, or JSON.
-const KEY_NAMES: [&str; 7] = ["key", "api_key", "api-key", "apikey", "authorization", "x-api-key", "x-goog-api-key"];
 
 /// A text that is never shown.
 #[derive(Clone, PartialEq, Eq)]
@@ -195,9 +188,14 @@ impl Keys {
         self.0.get(name)
     }
 
+    /// Takes every one of them out of texts.
+    pub fn redactor(&self) -> Redactor {
+        Redactor::of(self.0.values().map(Secret::reveal))
+    }
+
     /// Takes every one of them, and whatever looks like a key, out of a text.
     pub fn redact(&self, text: &str) -> String {
-        redact(text, self.0.values())
+        self.redactor().all(text)
     }
 }
 
@@ -265,57 +263,6 @@ fn parse_env(content: &str, path: &Path) -> (BTreeMap<String, Secret>, Vec<Probl
     (keys, problems)
 }
 
-/// Takes these secrets out of a text, and then whatever looks like a key or stands where one would stand, names and
-/// passwords in addresses among it.
-pub fn redact<'a>(text: &str, secrets: impl IntoIterator<Item = &'a Secret>) -> String {
-    let mut text = text.to_owned();
-    for secret in secrets {
-        if secret.0.chars().count() >= MIN_SECRET_CHARS {
-            text = text.replace(&secret.0, REDACTED);
-        }
-    }
-    text::hide_user_info(&redact_lookalikes(&text))
-}
-
-/// Words are runs of characters that keys are made of; each is looked at with the name before it.
-fn redact_lookalikes(text: &str) -> String {
-    let is_key_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '/' | '~');
-    let mut clean = String::with_capacity(text.len());
-    let mut rest = text;
-    let mut after_key_name = false;
-    while !rest.is_empty() {
-        let end = rest.find(|c| !is_key_char(c)).unwrap_or(rest.len());
-        let (word, tail) = rest.split_at(end);
-        let gap_end = tail.find(is_key_char).unwrap_or(tail.len());
-        let (gap, tail) = tail.split_at(gap_end);
-        let lower = word.to_ascii_lowercase();
-        if looks_like_key(word) || (after_key_name && word.len() >= MIN_SECRET_CHARS && lower != "bearer") {
-            clean.push_str(REDACTED);
-            after_key_name = false;
-        } else {
-            clean.push_str(word);
-            let names_key = KEY_NAMES.contains(&lower.as_str()) && gap.contains([':', '=']);
-            let goes_on =
-                lower == "bearer" || (after_key_name && lower == "basic") || (word.is_empty() && after_key_name);
-            after_key_name = names_key || goes_on;
-        }
-        clean.push_str(gap);
-        rest = tail;
-    }
-    clean
-}
-
-fn looks_like_key(word: &str) -> bool {
-    // A path may run into a key: judge each of its parts too.
-    word.split('/')
-        .any(|part| KEY_PREFIXES.iter().any(|prefix| part.starts_with(prefix) && part.len() >= prefix.len() + 8))
-}
-
-/// A short, single-line, redacted form of what a server or a library said.
-pub fn quote(text: &str, keys: &Keys) -> String {
-    text::truncate(&text::one_line(&keys.redact(text)), 300)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -323,24 +270,6 @@ mod tests {
     fn keys() -> Keys {
         let environment = Environment::new([("GEMINI_API_KEY", "very-private-value".into())], None);
         Keys::load(&environment).0
-    }
-
-    #[test]
-    fn takes_known_keys_and_lookalikes_out() {
-        let table = [
-            ("bad key very-private-value here", "bad key [redacted] here"),
-            ("https://host/v1?key=abcdefgh12&alt=sse", "https://host/v1?key=[redacted]&alt=sse"),
-            ("Authorization: Bearer abcdef123456", "Authorization: Bearer [redacted]"),
-            ("{\"x-api-key\": \"abcdef123456\"}", "{\"x-api-key\": \"[redacted]\"}"),
-            ("Incorrect API key provided: sk-proj-12345678.", "Incorrect API key provided: [redacted]"),
-            ("AIzaSyA1234567890 is wrong", "[redacted] is wrong"),
-            ("cannot be reached at http://me:pass@host/v1", "cannot be reached at http://[redacted]@host/v1"),
-            ("nothing to see: model not found", "nothing to see: model not found"),
-            ("the key is missing", "the key is missing"),
-        ];
-        for (given, wanted) in table {
-            assert_eq!(keys().redact(given), wanted, "{given}");
-        }
     }
 
     #[cfg(unix)]

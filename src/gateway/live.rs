@@ -80,8 +80,12 @@ pub struct LiveCall {
 impl LiveCall {
     /// A call with its arguments as far as they came.
     pub fn new(name: &str, arguments: &str) -> Self {
-        let kept = &arguments[..arguments.floor_char_boundary(ARGUMENT_BYTES)];
-        Self { name: name.to_owned(), arguments: kept.to_owned() }
+        Self { name: name.to_owned(), arguments: Self::kept(arguments).to_owned() }
+    }
+
+    /// So much of the arguments is kept.
+    pub(super) fn kept(arguments: &str) -> &str {
+        &arguments[..arguments.floor_char_boundary(ARGUMENT_BYTES)]
     }
 
     /// A text among the arguments as far as it came: `artifacts/a.md` of a `path`.

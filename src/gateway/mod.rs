@@ -32,6 +32,7 @@ mod outside;
 pub mod prices;
 pub mod provider;
 mod questions;
+pub mod redaction;
 mod relay;
 pub mod retry;
 pub mod scripted;

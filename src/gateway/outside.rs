@@ -16,6 +16,7 @@ use super::keys::{Environment, Keys};
 use super::live::LiveCall;
 use super::provider::{AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderError, ProviderRequest};
 use super::questions::sum;
+use super::redaction::{RedactedStream, Redactor};
 use super::retry::Tries;
 use super::settings::{Choice, how_to_allow, why_no_key};
 use super::vendor::vendor;
@@ -197,7 +198,8 @@ async fn attempt(call: &Call, provider: &dyn AiProvider, said: Arc<AtomicUsize>)
     // Dropping the guard on any way out stops the task.
     let cancel = call.cancel.child_token();
     let _stop = cancel.clone().drop_guard();
-    let mut tell = coalescing(call.id, call.events.clone());
+    let redactor = call.keys.redactor();
+    let mut tell = without_keys(coalescing(call.id, call.events.clone()), redactor.clone());
     let mut calls: Vec<usize> = Vec::new();
     let sink = DeltaSink::new(move |piece| {
         let count = match piece {
@@ -213,10 +215,23 @@ async fn attempt(call: &Call, provider: &dyn AiProvider, said: Arc<AtomicUsize>)
     });
     let task = tokio::spawn(provider.complete(call.request.clone(), sink, cancel));
     match task.await {
-        Ok(outcome) => outcome,
+        Ok(outcome) => outcome.map(|completion| redactor.completion(completion)),
         Err(error) if error.is_panic() => Err(ProviderError::new(ErrorCause::Panicked, "")),
         Err(_) => Err(ProviderError::new(ErrorCause::Cancelled, "")),
     }
+}
+
+/// Takes keys out of pieces before anybody sees them.
+fn without_keys(mut tell: DeltaSink, redactor: Redactor) -> DeltaSink {
+    let mut words = RedactedStream::new(redactor.clone());
+    DeltaSink::new(move |piece| match piece {
+        LivePiece::Text(text) => tell.push(LivePiece::Text(&words.push(text))),
+        LivePiece::Thought(_) => {}
+        LivePiece::Call { position, name, arguments } => {
+            let arguments = redactor.json_so_far(LiveCall::kept(arguments));
+            tell.push(LivePiece::Call { position, name: &redactor.known(name), arguments: &arguments });
+        }
+    })
 }
 
 /// Joins pieces; what finds no room waits for the next piece. The whole answer comes with the end anyway.

@@ -172,6 +172,10 @@ async fn pass_back(
         if count == 0 {
             return to.shutdown().await;
         }
+        // The status stands in the first words; whoever reads the answer tells of it too late for what comes at once.
+        if came == 0 && is_refusal(&block[..count]) {
+            gauge.note_error();
+        }
         came = came.saturating_add(count);
         if came > gauge.bytes_at_most() {
             gauge.was_cut.store(true, Ordering::Relaxed);
@@ -179,6 +183,12 @@ async fn pass_back(
         }
         to.write_all(&block[..count]).await?;
     }
+}
+
+/// Whether an answer begins with a status that is neither a success nor only news of one: `HTTP/1.1 401`. What is
+/// encrypted tells nothing.
+fn is_refusal(begins: &[u8]) -> bool {
+    begins.starts_with(b"HTTP/1.") && begins.get(8) == Some(&b' ') && matches!(begins.get(9), Some(b'3'..=b'5'))
 }
 
 const CONNECTED: &[u8] = b"HTTP/1.1 200 OK\r\n\r\n";
@@ -270,6 +280,23 @@ pub(super) fn is_behind_proxy() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refusal_is_seen_by_its_first_words() {
+        let table = [
+            ("HTTP/1.1 401 Unauthorized", true),
+            ("HTTP/1.0 500 x", true),
+            ("HTTP/1.1 307", true),
+            ("HTTP/1.1 200 OK", false),
+            ("HTTP/1.1 100 Continue", false),
+            ("HTTP/1.1", false),
+            ("HTTP/2 500", false),
+            ("\u{16}\u{3}\u{1}encrypted", false),
+        ];
+        for (begins, wanted) in table {
+            assert_eq!(is_refusal(begins.as_bytes()), wanted, "{begins}");
+        }
+    }
 
     #[test]
     fn base64_is_that_of_the_standard() {

@@ -191,9 +191,8 @@ pub fn bodies_without_an_end() {
             let settings = GatewaySettings { attempts: 1, stall_timeout_secs: 5.0, ..hasty() };
             let failure = asking::ask(vendor, &server.url, "hello", &settings).failure();
             let sent = sent.load(std::sync::atomic::Ordering::Relaxed);
-            // An explanation is cut shorter than an answer, from when its status is known; what lies in the buffers of
-            // both sides comes on top.
-            assert!(sent < 40 << 20, "{vendor}: {sent} bytes of {head:?}");
+            // What lies in the buffers of both sides comes on top of the 16 MiB of an answer.
+            assert!(sent < 20 << 20, "{vendor}: {sent} bytes of {head:?}");
             assert!(failure.what.len() < 1_000, "{failure:?}");
             match head {
                 STREAM_HEAD => {
@@ -353,6 +352,62 @@ pub fn echoing_the_key() {
     Server::saying(stream_of(&[format!("data: {KEY}\n\n")])).ask().failure();
 }
 
+/// A server that says the key in its answer, at once and in pieces: in words, in thoughts, in the name, the id and the
+/// arguments of a call. Nobody ever sees it, and the rest of the answer stays.
+pub fn the_key_in_an_answer() {
+    let words = format!("Your key is {KEY}, is it not?");
+    let call = |id: &str, name: &str, arguments: &str| json!([{ "index": 0, "id": id, "function": { "name": name, "arguments": arguments } }]);
+    let more = |arguments: &str| json!([{ "index": 0, "function": { "arguments": arguments } }]);
+    let thought =
+        |text: &str| format!("data: {}\n\n", json!({ "choices": [{ "delta": { "reasoning_content": text } }] }));
+    let arguments = json!({ "path": format!("artifacts/{KEY}.md"), KEY: [KEY] }).to_string();
+    let escaped = arguments.replace("hostile", "\\u0068ostile");
+    let by_letter = |text: &str| text.chars().map(String::from).collect::<Vec<_>>();
+    let whole =
+        vec![thought(&words), text_event(&words), calls_event(call(KEY, KEY, &arguments)), end_event("tool_calls")];
+    let mut pieces: Vec<String> = by_letter(&words).iter().map(|letter| thought(letter)).collect();
+    pieces.extend(by_letter(&words).iter().map(|letter| text_event(letter)));
+    pieces.push(calls_event(call(KEY, "vfs_write", "")));
+    pieces.extend(by_letter(&escaped).iter().map(|letter| calls_event(more(letter))));
+    pieces.push(end_event("tool_calls"));
+    for events in [whole, pieces] {
+        let server = Server::start(move |stream, _, _| {
+            for piece in stream_of(&events) {
+                drop(stream.write_all(&piece));
+                // So that each piece can be seen by itself.
+                std::thread::yield_now();
+            }
+        });
+        let asked = server.ask();
+        let shown: Vec<_> = asked.calls.iter().map(|call| (call.clone(), call.argument("path"))).collect();
+        assert!(!format!("{shown:?}").contains(KEY), "{shown:?}");
+        assert!("Your key is [redacted], is it not?".starts_with(&asked.live), "{}", asked.live);
+        let reply = asked.reply();
+        assert_eq!(reply.text, "Your key is [redacted], is it not?");
+        let call = &reply.tool_calls[0];
+        assert_eq!(call.arguments, json!({ "path": "artifacts/[redacted].md", "[redacted]": ["[redacted]"] }));
+        let all = serde_json::to_string(&reply).expect("an answer can be written");
+        assert!(!all.contains(KEY), "{all}");
+        assert!(call.reasoning.is_some(), "what was thought goes back without the key");
+    }
+}
+
+/// An error whose explanation is packed, or no text at all, is told without a byte of it.
+pub fn explanations_that_are_no_text() {
+    let packed =
+        [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 3, 0x4b, 0x2a, 0x4a, 0x4d, 0xcc, 0xce, 0x2c, 0x29, 0x2a, 0xcd, 0x2b, 0x1];
+    for body in [packed.repeat(40), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02".to_vec(), vec![0; 3_000]] {
+        let server = Server::start(move |stream, _, _| {
+            let head = "HTTP/1.1 400 Bad Request\r\ncontent-encoding: gzip\r\nconnection: close\r\n";
+            drop(stream.write_all(format!("{head}content-length: {}\r\n\r\n", body.len()).as_bytes()));
+            drop(stream.write_all(&body));
+        });
+        let failure = server.ask().failure();
+        assert_eq!(failure.kind, FailureKind::Rejected);
+        assert!(failure.what.ends_with(": what it says of it is no text"), "{}", failure.what);
+    }
+}
+
 /// A line without an end is cut off by the total, however fast it comes.
 pub fn an_endless_line() {
     let server = Server::start(|stream, _, _| {
@@ -406,7 +461,7 @@ pub fn dropped_in_the_middle() {
 
 /// Every test of this file.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn()); 30] = [
+    let tests: [(&str, fn()); 32] = [
         ("a_plain_answer", a_plain_answer),
         ("status_401", status_401),
         ("other_refusals", other_refusals),
@@ -434,6 +489,8 @@ pub fn trials() -> Vec<Trial> {
         ("invalid_json_and_then_more", invalid_json_and_then_more),
         ("split_characters_and_crlf", split_characters_and_crlf),
         ("echoing_the_key", echoing_the_key),
+        ("the_key_in_an_answer", the_key_in_an_answer),
+        ("explanations_that_are_no_text", explanations_that_are_no_text),
         ("an_endless_line", an_endless_line),
         ("withdrawn_in_the_middle", withdrawn_in_the_middle),
         ("dropped_in_the_middle", dropped_in_the_middle),

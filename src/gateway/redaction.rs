@@ -1,0 +1,255 @@
+//! Takes keys out of everything that a server or a library says, before anybody shows, keeps or speaks it: out of
+//! errors whatever looks like a key, out of answers the keys that are known, also where they come in pieces.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::keys::Keys;
+use crate::base::text;
+use crate::mind::{Completion, Reasoning, ReasoningBlock, ToolCall};
+
+/// What stands where a key stood.
+pub(super) const REDACTED: &str = "[redacted]";
+/// Shorter values are no keys, and taking them out would tear words apart.
+const MIN_SECRET_CHARS: usize = 6;
+/// How keys of the usual vendors begin.
+const KEY_PREFIXES: [&str; 7] = ["sk-", "AIza", "sk_", "gsk_", "ghp_", "gho_", "xai-"];
+/// Names before `=` or `:` whose value is a key: in a URL, a header, or JSON.
+const KEY_NAMES: [&str; 7] = ["key", "api_key", "api-key", "apikey", "authorization", "x-api-key", "x-goog-api-key"];
+/// Characters of what a server said that are quoted.
+const QUOTE_CHARS: usize = 300;
+/// Where one of so many characters is no text, all of it is none.
+const ONE_IN: usize = 10;
+
+/// Knows the keys that are never to be seen.
+#[derive(Clone, Default)]
+pub struct Redactor(Arc<[String]>);
+
+/// Never shows them.
+impl std::fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(REDACTED)
+    }
+}
+
+impl Redactor {
+    /// One that knows these.
+    pub fn of<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
+        let long = secrets.into_iter().filter(|secret| secret.chars().count() >= MIN_SECRET_CHARS);
+        let mut secrets: Vec<String> = long.map(str::to_owned).collect();
+        // A key that begins like another one goes first: what is left of it would be seen.
+        secrets.sort_unstable_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
+        secrets.dedup();
+        Self(secrets.into())
+    }
+
+    /// A text without the known keys. Everything else stays: an answer may well speak of keys.
+    pub fn known<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut text = Cow::Borrowed(text);
+        for secret in self.0.iter().filter(|secret| !secret.is_empty()) {
+            if text.contains(secret.as_str()) {
+                text = Cow::Owned(text.replace(secret.as_str(), REDACTED));
+            }
+        }
+        text
+    }
+
+    /// A text without the known keys and without whatever looks like a key or stands where one would stand, names and
+    /// passwords in addresses among it.
+    pub fn all(&self, text: &str) -> String {
+        text::hide_user_info(&redact_lookalikes(&self.known(text)))
+    }
+
+    /// How much of a text is sure to hold no beginning of a key, in bytes: the rest may go on as one.
+    fn settled(&self, text: &str) -> usize {
+        let begins = |secret: &String| {
+            let longest = text.floor_char_boundary(text.len().min(secret.len() - 1));
+            (1..=longest).rev().find(|length| secret.get(..*length).is_some_and(|start| text.ends_with(start)))
+        };
+        let mut end = text.len() - self.0.iter().filter_map(begins).max().unwrap_or(0);
+        // A whole key may reach into what is held: it is held with it.
+        while let Some(start) = self.0.iter().filter_map(|secret| across(text, secret, end)).min() {
+            end = start;
+        }
+        end
+    }
+
+    /// What is sure of a text that may go on: no known key, and no beginning of one at its end.
+    pub fn so_far<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.known(&text[..self.settled(text)])
+    }
+
+    /// The same of a JSON text, in which letters may stand as escapes.
+    pub fn json_so_far(&self, json: &str) -> String {
+        self.so_far(&without_idle_escapes(json)).into_owned()
+    }
+
+    /// An answer without the known keys, in whatever part of it they stand.
+    pub fn completion(&self, completion: Completion) -> Completion {
+        if self.0.is_empty() {
+            return completion;
+        }
+        let Completion { text, tool_calls, usage, finish } = completion;
+        let tool_calls = tool_calls.into_iter().map(|call| self.call(call)).collect();
+        Completion { text: self.owned(text), tool_calls, usage, finish }
+    }
+
+    fn call(&self, call: ToolCall) -> ToolCall {
+        let ToolCall { id, name, arguments, reasoning } = call;
+        let reasoning = reasoning.map(|reasoning| {
+            let Reasoning { wire, blocks } = *reasoning;
+            Box::new(Reasoning { wire, blocks: blocks.into_iter().map(|block| self.block(block)).collect() })
+        });
+        ToolCall { id: self.owned(id), name: self.owned(name), arguments: self.value(arguments), reasoning }
+    }
+
+    fn block(&self, block: ReasoningBlock) -> ReasoningBlock {
+        match block {
+            ReasoningBlock::Signed { text, signature } => {
+                ReasoningBlock::Signed { text: text.map(|text| self.owned(text)), signature: self.owned(signature) }
+            }
+            ReasoningBlock::Sealed { block } => ReasoningBlock::Sealed { block: self.value(block) },
+            ReasoningBlock::Plain { text } => ReasoningBlock::Plain { text: self.owned(text) },
+        }
+    }
+
+    fn value(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.owned(text)),
+            Value::Array(items) => Value::Array(items.into_iter().map(|item| self.value(item)).collect()),
+            Value::Object(entries) => {
+                let clean = entries.into_iter().map(|(name, value)| (self.owned(name), self.value(value)));
+                Value::Object(clean.collect::<Map<_, _>>())
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => value,
+        }
+    }
+
+    fn owned(&self, text: String) -> String {
+        match self.known(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(clean) => clean,
+        }
+    }
+}
+
+/// Where a secret begins that reaches across this place.
+fn across(text: &str, secret: &str, place: usize) -> Option<usize> {
+    let from = text.floor_char_boundary(place.saturating_sub(secret.len() - 1));
+    let found = text.get(from..)?.match_indices(secret).map(|(at, _)| from + at);
+    found.into_iter().find(|at| *at < place && at + secret.len() > place)
+}
+
+/// A text that comes in pieces, without the known keys: the beginning of what may become one waits for the next piece.
+#[derive(Debug)]
+pub struct RedactedStream {
+    redactor: Redactor,
+    held: String,
+}
+
+impl RedactedStream {
+    /// One that has said nothing yet.
+    pub fn new(redactor: Redactor) -> Self {
+        Self { redactor, held: String::new() }
+    }
+
+    /// Takes a piece, and says what may be told now.
+    pub fn push(&mut self, piece: &str) -> String {
+        self.held.push_str(piece);
+        let rest = self.held.split_off(self.redactor.settled(&self.held));
+        let sure = std::mem::replace(&mut self.held, rest);
+        self.redactor.owned(sure)
+    }
+}
+
+/// A JSON text without the escapes that nobody needs: of letters, digits and what else keys are made of. An escape
+/// that is not whole yet is left out.
+fn without_idle_escapes(json: &str) -> Cow<'_, str> {
+    if !json.contains('\\') {
+        return Cow::Borrowed(json);
+    }
+    let mut plain = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(at) = rest.find('\\') {
+        plain.push_str(&rest[..at]);
+        let escape = &rest[at..];
+        let length = match escape.as_bytes().get(1) {
+            None => return Cow::Owned(plain),
+            Some(b'u') if escape.len() < 6 => return Cow::Owned(plain),
+            Some(b'u') => 6,
+            Some(_) => 1 + escape[1..].chars().next().map_or(0, char::len_utf8),
+        };
+        rest = escape;
+        let Some(whole) = escape.get(..length) else { break };
+        let code = whole.strip_prefix("\\u").and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match code.map(char::from).filter(|c| c.is_ascii_graphic() && !matches!(c, '"' | '\\')) {
+            Some(letter) => plain.push(letter),
+            None if whole == "\\/" => plain.push('/'),
+            None => plain.push_str(whole),
+        }
+        rest = &escape[length..];
+    }
+    plain.push_str(rest);
+    Cow::Owned(plain)
+}
+
+/// Words are runs of characters that keys are made of; each is looked at with the name before it.
+fn redact_lookalikes(text: &str) -> String {
+    let is_key_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '/' | '~');
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut after_key_name = false;
+    while !rest.is_empty() {
+        let end = rest.find(|c| !is_key_char(c)).unwrap_or(rest.len());
+        let (word, tail) = rest.split_at(end);
+        let gap_end = tail.find(is_key_char).unwrap_or(tail.len());
+        let (gap, tail) = tail.split_at(gap_end);
+        let lower = word.to_ascii_lowercase();
+        if looks_like_key(word) || (after_key_name && word.len() >= MIN_SECRET_CHARS && lower != "bearer") {
+            clean.push_str(REDACTED);
+            after_key_name = false;
+        } else {
+            clean.push_str(word);
+            let names_key = KEY_NAMES.contains(&lower.as_str()) && gap.contains([':', '=']);
+            let goes_on =
+                lower == "bearer" || (after_key_name && lower == "basic") || (word.is_empty() && after_key_name);
+            after_key_name = names_key || goes_on;
+        }
+        clean.push_str(gap);
+        rest = tail;
+    }
+    clean
+}
+
+fn looks_like_key(word: &str) -> bool {
+    // A path may run into a key: judge each of its parts too.
+    word.split('/')
+        .any(|part| KEY_PREFIXES.iter().any(|prefix| part.starts_with(prefix) && part.len() >= prefix.len() + 8))
+}
+
+/// A short, single-line, redacted form of what a server or a library said; of what is no text, only that.
+pub fn quote(text: &str, keys: &Keys) -> String {
+    if !is_text(text) {
+        return "what it says of it is no text".to_owned();
+    }
+    let readable: String = text.chars().filter(|c| c.is_whitespace() || !is_odd(*c)).collect();
+    text::truncate(&text::one_line(&keys.redact(&readable)), QUOTE_CHARS)
+}
+
+/// Whether this was meant to be read: not packed, not a picture, not another protocol's bytes.
+fn is_text(text: &str) -> bool {
+    let looked_at = || text.chars().take(4 * QUOTE_CHARS);
+    let odd = looked_at().filter(|c| !c.is_whitespace() && is_odd(*c)).count();
+    odd * ONE_IN <= looked_at().count()
+}
+
+/// A character that no text has: what stands for bytes that were none, and what controls a terminal.
+fn is_odd(c: char) -> bool {
+    c.is_control() || c == char::REPLACEMENT_CHARACTER
+}
+
+#[cfg(test)]
+#[path = "redaction_tests.rs"]
+mod tests;
