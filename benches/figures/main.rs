@@ -38,6 +38,7 @@ const GROUPS: &[Group] = &[
     ("ticks", ticks::crowds),
     ("floors", ticks::crowds_with_minds),
     ("edit", ticks::rulebook_edit),
+    ("slots", ticks::rules_read_by_all),
     ("prompt", minds::prompt_built),
     ("reply", minds::reply_acted_on),
     ("idle", ticks::idle_agent),

@@ -5,10 +5,11 @@ use std::time::Instant;
 
 use agent_workshop::agent::{Agent, Roster};
 use agent_workshop::base::{Author, ElementKey};
-use agent_workshop::element::{ElementAct, ElementEdit, Elements};
+use agent_workshop::element::{Element, ElementAct, ElementEdit, Elements};
+use agent_workshop::gateway::Questions;
 use agent_workshop::schedule::{self, Door};
 use agent_workshop::simulation::space::{Entry, Grid};
-use agent_workshop::simulation::{self, AgentState, Queue, State, Walk};
+use agent_workshop::simulation::{self, AgentState, Life, Queue, State, Walk};
 use bevy::ecs::prelude::*;
 use bevy::ecs::schedule::SingleThreadedExecutor;
 use bevy::math::Vec2;
@@ -157,6 +158,41 @@ pub fn rulebook_edit() -> Vec<Figure> {
         measured: format!("{ticks} tick of {} ms", digits(took)),
         against: String::new(),
         holds: Some(ticks <= 1),
+    }]
+}
+
+/// Agents who all read new rules, with four slots at the provider.
+const READERS: usize = 500;
+/// What one answer is reckoned with, and how many come at once.
+const ANSWER_SECS: f64 = 2.5;
+const SLOTS: f64 = 4.0;
+
+/// How soon the last of five hundred, who live as always, has read new rules.
+pub fn rules_read_by_all() -> Vec<Figure> {
+    let mut room = rooms::crowd_with_minds(READERS);
+    let world = room.world_mut();
+    rooms::run(world, 60 * schedule::TICKS_PER_SEC);
+    let waiting = world.resource::<Questions>().waiting();
+    let rules = world.resource::<Elements>().key("e0").expect("the crowd has rules");
+    let act = ElementAct::SetText { text: "Keep to the right.".into() };
+    let edit = ElementEdit { element: "e0".into(), act, by: Author::user(), cause: None };
+    world.resource_mut::<Door<ElementEdit>>().push(edit);
+    rooms::run(world, 2);
+    let entity = world.resource::<Elements>().entity(rules).expect("it is there");
+    let version = world.get::<Element>(entity).expect("it is one").version;
+    let limit_secs = 1.2 * READERS as f64 * ANSWER_SECS / SLOTS;
+    let has_read = |life: &Life| life.version_read(rules) == Some(version);
+    let secs = (1..2 * limit_secs as u64).find(|_| {
+        rooms::run(world, schedule::TICKS_PER_SEC);
+        let mut lives = world.query_filtered::<&Life, With<Agent>>();
+        lives.iter(world).all(has_read)
+    });
+    vec![Figure {
+        what: format!("rulebook edit until the last of {READERS} has read it, simulated"),
+        limit: format!("{limit_secs:.0} s"),
+        measured: secs.map_or_else(|| "not within twice that".into(), |secs| format!("{secs} s")),
+        against: format!("{waiting} other questions waited for a slot when it was edited"),
+        holds: Some(secs.is_some_and(|secs| secs as f64 <= limit_secs)),
     }]
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Complaint, Ending, output};
 use crate::base::{Author, Id, Problem};
 use crate::gateway::health::ProviderFault;
-use crate::gateway::ledger::Tally;
+use crate::gateway::ledger::{Tally, Traffic};
 use crate::gateway::price_source;
 use crate::kernel::Approval;
 use crate::schedule::TICKS_PER_SEC;
@@ -92,6 +92,8 @@ pub(super) struct Report {
     pub(super) took: Duration,
     /// What models were asked and what that cost.
     pub(super) spent: Tally,
+    /// What each provider was sent and said.
+    pub(super) traffic: BTreeMap<String, Traffic>,
     /// What agents changed.
     pub(super) files: FilesChanged,
     /// What is wrong in the workspace.
@@ -119,6 +121,7 @@ impl Report {
             ticks: 0,
             took: Duration::ZERO,
             spent: Tally::default(),
+            traffic: BTreeMap::new(),
             files: FilesChanged::default(),
             problems: Vec::new(),
             provider_faults: Vec::new(),
@@ -160,8 +163,10 @@ impl Report {
 
     fn tell_summary(&self, is_quiet: bool) {
         let Some(run) = self.run.as_ref().filter(|_| !is_quiet && output::is_watched()) else { return };
+        let cached: u64 = self.traffic.values().map(|traffic| traffic.cached_tokens).sum();
+        let cached = if cached > 0 { format!(" ({cached} from the cache)") } else { String::new() };
         output::note(&format!(
-            "{run}: {:.0} simulated seconds in {:.1} s; {} model calls, {} tokens, {}",
+            "{run}: {:.0} simulated seconds in {:.1} s; {} model calls, {} tokens{cached}, {}",
             self.ticks as f64 / TICKS_PER_SEC as f64,
             self.took.as_secs_f64(),
             self.spent.calls,
@@ -188,6 +193,7 @@ impl Report {
             "cost_known_usd": self.spent.cost_usd(),
             "unpriced_tokens": self.spent.unpriced_tokens,
             "prices": price_source(),
+            "providers": self.traffic,
             "problems": self.problems,
             "provider_faults": self.provider_faults,
             "approvals": self.approvals,

@@ -298,7 +298,8 @@ impl Run<'_> {
         }
         let (approvals, unfinished) = (kernel.approvals().collect(), unfinished_words(kernel));
         let ticks = world.resource::<SimClock>().tick() - self.first_tick;
-        let spent = world.resource::<Questions>().ledger().run();
+        let ledger = world.resource::<Questions>().ledger();
+        let (spent, traffic) = (ledger.run(), ledger.providers().clone());
         let problems: Vec<Problem> = world.resource::<Problems>().iter().cloned().collect();
         let provider_faults = world.resource::<ProviderHealth>().faults();
         let scene = world.resource::<RoomStart>().scene.clone();
@@ -326,6 +327,7 @@ impl Run<'_> {
             ticks,
             took: self.began.elapsed(),
             spent,
+            traffic,
             files: self.out.files,
             problems,
             provider_faults,

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::address::Site;
 use super::aliases::vendors_with_key;
 use super::budget::{BudgetSettings, Scope};
+use super::health::ProviderHealth;
 use super::keys::Environment;
 use super::ledger::{Refusal, Tally, Timekeeping, Verdict};
 use super::line::Line;
@@ -102,6 +103,7 @@ pub(super) fn collect(
     if journal.is_replaying() {
         return;
     }
+    on.line.note_tick();
     on.line.take_in(&mut on.live);
     for reply in on.line.due(clock.tick()) {
         doors.0.push(reply);
@@ -164,6 +166,7 @@ fn book(questions: &mut Questions, log: &mut EventLog, question: &InFlight, repl
     let (_, rate) = rules.site_and_rate(questions, &question.choice);
     let tally = used.tally(rate);
     questions.ledger.settle(reply.request, Some(tally));
+    questions.ledger.note_traffic(&reply.provider, tally.calls, used.usage, tally.cost_micro_usd);
     record(log, &question.request, reply, &used, tally);
 }
 
@@ -182,6 +185,9 @@ fn record(log: &mut EventLog, request: &ModelRequest, reply: &ModelReply, used: 
     });
     if used.is_estimate {
         data["estimated"] = json!(true);
+    }
+    if usage.cache_written_tokens > 0 {
+        data["cache_written_tokens"] = json!(usage.cache_written_tokens);
     }
     if used.calls != 1 {
         data["attempts"] = json!(used.calls);
@@ -218,6 +224,8 @@ pub(super) struct Rules<'w> {
     gateway: Res<'w, GatewaySettings>,
     budget: Res<'w, BudgetSettings>,
     prices: Res<'w, PriceSettings>,
+    health: Res<'w, ProviderHealth>,
+    clock: Res<'w, SimClock>,
 }
 
 impl Rules<'_> {
@@ -243,8 +251,8 @@ pub(super) fn take_in(
     for request in requests.read() {
         match questions.choose(&rules.gateway, request.model.as_deref()) {
             Ok(choice) => {
-                let queue = questions.waiting.entry(choice.provider.clone()).or_default();
-                queue.push_back(Waiting { request: request.clone(), choice, told_place: 0 });
+                let asked_tick = rules.clock.tick();
+                questions.line_up(Waiting { request: request.clone(), choice, told_place: 0, asked_tick });
             }
             Err(problem) => {
                 let failure = ModelFailure::new(FailureKind::Rejected, problem.what, problem.remedy);
@@ -287,9 +295,10 @@ fn withdraw(questions: &mut Questions, log: &mut EventLog, question: &InFlight, 
 }
 
 /// Lets questions out of the queues as slots and caps allow.
-pub(super) fn admit(mut questions: ResMut<Questions>, mut log: ResMut<EventLog>, rules: Rules, clock: Res<SimClock>) {
+pub(super) fn admit(mut questions: ResMut<Questions>, mut log: ResMut<EventLog>, rules: Rules) {
     let questions = &mut *questions;
-    if clock.tick().is_multiple_of(MINUTE) {
+    let now = rules.clock.tick();
+    if now.is_multiple_of(MINUTE) {
         questions.ledger.advance_minute(Timekeeping::Simulated);
     }
     let most = rules.gateway.max_concurrent.clamp(1, MOST_CONCURRENT) as usize;
@@ -298,7 +307,7 @@ pub(super) fn admit(mut questions: ResMut<Questions>, mut log: ResMut<EventLog>,
     for provider in providers {
         while questions.under_way_at(&provider) < most {
             let Some(waiting) = questions.waiting.get_mut(&provider).and_then(|queue| queue.pop_front()) else { break };
-            let Waiting { request, choice, told_place } = waiting;
+            let Waiting { request, choice, told_place, asked_tick } = waiting;
             let terms = rules.site_and_rate(questions, &choice);
             let sent = ProviderRequest::new(&request, &choice.model);
             let mut reserved = reservation(&request, &choice, &sent, terms);
@@ -308,15 +317,18 @@ pub(super) fn admit(mut questions: ResMut<Questions>, mut log: ResMut<EventLog>,
             reserved.most.calls = attempts.into();
             match questions.ledger.reserve(request.id, reserved, &caps) {
                 Verdict::Reserved => {
-                    let why = format!("asking {}", choice.provider);
+                    let fault = rules.health.fault(&choice.provider, &choice.model);
+                    let is_limited = fault.is_some_and(|fault| fault.kind == FailureKind::RateLimited);
+                    let limits = if is_limited { ", which limits how often it is asked" } else { "" };
+                    let why = format!("asking {}{limits}", choice.provider);
                     let (agent, activity, cause) = (request.agent, request.activity, Some(request.cause));
                     questions.tellings.push(Telling { agent, activity, why, cause });
-                    let question = InFlight { request, choice, sent_tick: clock.tick(), attempts };
+                    let question = InFlight { request, choice, sent_tick: now, attempts };
                     questions.in_flight.insert(question.request.id, question);
                 }
                 Verdict::Wait => {
                     let queue = questions.waiting.entry(provider).or_default();
-                    queue.push_front(Waiting { request, choice, told_place });
+                    queue.push_front(Waiting { request, choice, told_place, asked_tick });
                     break;
                 }
                 Verdict::Refused(refusal) => refuse(questions, &mut log, &request, &choice, &refusal),

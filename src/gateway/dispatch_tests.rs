@@ -32,7 +32,7 @@ impl SimulatedProvider for Echo {
             let error = SimulatedError { status: 429, retry_after_secs: Some(2.0), message: "slow down".into() };
             return SimulatedAnswer { outcome: Err(error), latency_secs, script: None };
         }
-        let usage = Usage { input_tokens: 7, cached_tokens: 0, output_tokens: 3 };
+        let usage = Usage { input_tokens: 7, output_tokens: 3, ..Usage::default() };
         let completion = Completion { text: words, tool_calls: vec![], usage, finish: Finish::Stop };
         SimulatedAnswer { outcome: Ok(completion), latency_secs, script: None }
     }
@@ -141,6 +141,51 @@ fn slots_are_kept_and_those_who_wait_are_told_their_place() {
     assert_eq!(app.world_mut().resource_mut::<Messages<Explain>>().drain().count(), 0, "not told every tick");
     tick(&mut app, 100);
     assert_eq!(heard(&app), [said(31, 1, "hello"), said(61, 2, "hello"), said(91, 3, "hello")]);
+}
+
+#[test]
+fn slots_go_by_urgency_and_first_come_within_it_and_the_place_told_is_the_true_one() {
+    let mut app = room();
+    app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
+    let asks = [
+        (1, Urgency::Read),
+        (2, Urgency::Banter),
+        (3, Urgency::Read),
+        (4, Urgency::Seek),
+        (5, Urgency::Talk),
+        (6, Urgency::Rule),
+        (7, Urgency::Mail),
+        (8, Urgency::Task),
+        (9, Urgency::Rule),
+    ];
+    for (id, urgency) in asks {
+        ask(&mut app, ModelRequest { urgency, ..question(id, "a", 10, "hello") });
+        // Each comes a tick after the one before: the first is under way when the others come.
+        tick(&mut app, 1);
+    }
+    tick(&mut app, 1);
+    let told: Vec<_> = app.world_mut().resource_mut::<Messages<Explain>>().drain().collect();
+    let last_of = |agent: u32| told.iter().rev().find(|told| told.agent == AgentKey(agent)).map(|told| &*told.why);
+    assert_eq!(last_of(9), Some("waiting for a free model slot, 3rd of 8"));
+    assert_eq!(last_of(2), Some("waiting for a free model slot, 8th of 8"), "it was 1st when it came");
+    tick(&mut app, 400);
+    let answered: Vec<u64> = heard(&app).into_iter().map(|(_, id, _)| id).collect();
+    assert_eq!(answered, [1, 8, 6, 9, 7, 5, 3, 4, 2]);
+}
+
+#[test]
+fn nothing_waits_for_ever_behind_what_is_more_urgent() {
+    let mut app = room();
+    app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
+    ask(&mut app, ModelRequest { urgency: Urgency::Seek, ..question(1_000_000, "a", 10, "me, too") });
+    // Every second somebody asks something more urgent, and every answer takes a second.
+    let reads = 60 * 20;
+    for id in 1..=reads {
+        ask(&mut app, ModelRequest { urgency: Urgency::Read, ..question(id, "b", 10, "hello") });
+        tick(&mut app, 30);
+    }
+    let waited = heard(&app).into_iter().find(|(_, id, _)| *id == 1_000_000).map(|(tick, ..)| tick / 30);
+    assert!(waited.is_some_and(|secs| (500..=700).contains(&secs)), "it waited {waited:?} s");
 }
 
 #[test]
@@ -281,7 +326,7 @@ fn cost_of_an_answer(base_url: Option<&str>, prices: &str) -> (crate::gateway::l
     let mut app = room_of_openai(base_url, prices);
     ask(&mut app, question(1, "a", 1, "hello"));
     schedule::advance(app.world_mut());
-    let usage = Usage { input_tokens: 1_000, cached_tokens: 0, output_tokens: 100 };
+    let usage = Usage { input_tokens: 1_000, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 100 };
     let completion = Completion { text: "hi".into(), tool_calls: vec![], usage, finish: Finish::Stop };
     let reply = ModelReply {
         request: RequestId(1),

@@ -82,6 +82,9 @@ fn what(error: &ProviderError, place: Place<'_>) -> (FailureKind, String) {
             (kind, format!("{provider} answered {status}{at}{meaning}"))
         }
         ErrorCause::Connect => (FailureKind::Unavailable, format!("{provider} cannot be reached{at}")),
+        ErrorCause::Refused => {
+            (FailureKind::Unavailable, format!("{provider} is not running{at}: no server listens there"))
+        }
         ErrorCause::Stalled(secs) => (FailureKind::TimedOut, format!("{provider} sent nothing for {secs} s{at}")),
         ErrorCause::TooLong(secs) => (FailureKind::TimedOut, format!("{provider} was not done after {secs} s{at}")),
         ErrorCause::Cut => (FailureKind::Malformed, format!("the answer of {provider} was cut off{at}")),
@@ -165,6 +168,9 @@ fn remedy(error: &ProviderError, kind: FailureKind, place: Place<'_>) -> String 
             place.model
         ),
         (FailureKind::Rejected, _) => format!("check the model {:?} and its limits for {provider}", place.model),
+        (FailureKind::Unavailable, ErrorCause::Refused) => {
+            format!("start the server, or set gateway.base_urls.{provider} to where it runs")
+        }
         (FailureKind::Unavailable, ErrorCause::Connect) => {
             format!("check the network and gateway.base_urls.{provider}, and that the server runs")
         }
@@ -207,7 +213,13 @@ mod tests {
             .into_iter()
             .map(|status| ErrorCause::Status { status, retry_after_secs: (status == 429).then_some(3600.0) })
             .collect();
-        causes.extend([ErrorCause::Connect, ErrorCause::Stalled(3), ErrorCause::TooLong(9), ErrorCause::Cut]);
+        causes.extend([
+            ErrorCause::Connect,
+            ErrorCause::Refused,
+            ErrorCause::Stalled(3),
+            ErrorCause::TooLong(9),
+            ErrorCause::Cut,
+        ]);
         causes.extend([ErrorCause::Garbage, ErrorCause::TooMuch, ErrorCause::NoKey, ErrorCause::Panicked]);
         causes.extend([ErrorCause::Cancelled, ErrorCause::NotAllowed]);
         causes

@@ -5,6 +5,7 @@
 //! an end; an error does not end the stream; the status of a refused stream hides inside another error.
 
 use std::error::Error as _;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -12,8 +13,8 @@ use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use genai::adapter::AdapterKind;
 use genai::chat::{
-    ChatMessage, ChatOptions, ChatRequest, ChatStreamEvent, ContentPart, CustomPart, MessageContent, ReasoningEffort,
-    StopReason, StreamEnd, Tool, ToolCall, ToolName, ToolResponse,
+    CacheControl, ChatMessage, ChatOptions, ChatRequest, ChatStreamEvent, ContentPart, CustomPart, MessageContent,
+    ReasoningEffort, StopReason, StreamEnd, Tool, ToolCall, ToolName, ToolResponse,
 };
 use genai::resolver::{AuthData, Endpoint};
 use genai::webc::StreamTimeout;
@@ -27,7 +28,7 @@ use super::provider::{AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderErro
 use super::relay::{Gauge, Relay, is_behind_proxy};
 use super::retry::{parse_retry_after, told_to_wait_secs};
 use super::thinking_models::{takes_effort, takes_stops};
-use super::turns::{SentCall, Turn, turns};
+use super::turns::{SentCall, Turn, stable_turns, turns};
 use super::vendor::{Vendor, Wire};
 use crate::mind::{CallKind, Completion, Finish, ReasoningBlock, ToolDeclaration, Usage};
 
@@ -47,6 +48,8 @@ pub struct GuardedProvider {
     target: ServiceTarget,
     patience: Patience,
     relay: Option<Arc<Relay>>,
+    /// Whether it is asked on this computer.
+    is_here: bool,
 }
 
 impl GuardedProvider {
@@ -102,7 +105,7 @@ impl GuardedProvider {
             auth: AuthData::from_single(key),
             model: ModelIden::new(adapter(vendor.wire), ""),
         };
-        Ok(Self { wire: vendor.wire, client, target, patience, relay })
+        Ok(Self { wire: vendor.wire, client, target, patience, relay, is_here: is_loopback(base_url) })
     }
 }
 
@@ -140,6 +143,7 @@ impl AiProvider for GuardedProvider {
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<Completion, ProviderError>> {
         let (client, wire, patience, relay) = (self.client.clone(), self.wire, self.patience, self.relay.clone());
+        let is_here = self.is_here;
         let mut target = self.target.clone();
         target.model = ModelIden::new(adapter(wire), request.model.clone());
         Box::pin(async move {
@@ -153,7 +157,7 @@ impl AiProvider for GuardedProvider {
                 outcome = ask(client, target, wire, patience, request, sink) => outcome,
             };
             outcome.map_err(|error| match &gauge {
-                Some(gauge) => as_seen(error, gauge),
+                Some(gauge) => as_seen(error, gauge, is_here),
                 None => error,
             })
         })
@@ -161,7 +165,7 @@ impl AiProvider for GuardedProvider {
 }
 
 /// An error with what the relay knows of it.
-fn as_seen(error: ProviderError, gauge: &Gauge) -> ProviderError {
+fn as_seen(error: ProviderError, gauge: &Gauge, is_here: bool) -> ProviderError {
     match error.cause {
         ErrorCause::Status { .. } if gauge.was_cut() => {
             ProviderError { detail: "its explanation is longer than anyone would read".to_owned(), ..error }
@@ -170,7 +174,11 @@ fn as_seen(error: ProviderError, gauge: &Gauge) -> ProviderError {
             let detail = "more than an answer takes on the way".to_owned();
             ProviderError { cause: ErrorCause::TooMuch, detail }
         }
-        ErrorCause::Connect => ProviderError { detail: gauge.no_connection().unwrap_or(error.detail), ..error },
+        ErrorCause::Connect => match gauge.no_connection() {
+            Some((ErrorKind::ConnectionRefused, _)) if is_here => ProviderError::new(ErrorCause::Refused, ""),
+            Some((_, detail)) => ProviderError { detail, ..error },
+            None => error,
+        },
         _ => error,
     }
 }
@@ -270,9 +278,48 @@ fn reasoning(wire: Wire, thought: String, captured: Option<MessageContent>) -> V
     }
 }
 
+/// The question in genai's words. Anthropic keeps at hand what it is told to keep: everything before a mark. The others
+/// keep whatever begins as it began before.
 fn chat_request(request: ProviderRequest, wire: Wire) -> ChatRequest {
-    let mut messages = Vec::with_capacity(request.messages.len());
-    for turn in turns(request.messages, wire) {
+    let is_marked = wire == Wire::Anthropic;
+    let mut system = if is_marked { marked_system(&request) } else { Vec::new() };
+    let is_all_stable = request.stable_system_bytes >= request.system.len();
+    let all = turns(request.messages.clone(), wire);
+    // What follows on something that is otherwise each time is found again by nobody.
+    let marked_turns = match is_marked && is_all_stable {
+        true => stable_turns(&request.messages, request.stable_messages, &all, wire),
+        false => 0,
+    };
+    let has_system = !system.is_empty();
+    let mut tools: Vec<Tool> = request.tools.into_iter().map(tool).collect();
+    // Tools stand before the system text: its mark holds for them too.
+    if let Some(last) = tools.last_mut().filter(|_| is_marked && !has_system) {
+        last.cache_control = Some(CacheControl::Ephemeral);
+    }
+    system.extend(chat_messages(all, wire, marked_turns));
+    let mut chat = ChatRequest::new(system);
+    if !tools.is_empty() {
+        chat = chat.with_tools(tools);
+    }
+    if request.system.is_empty() || has_system { chat } else { chat.with_system(request.system) }
+}
+
+/// The system text in two pieces, with a mark behind what comes again; nothing where nothing does.
+fn marked_system(request: &ProviderRequest) -> Vec<ChatMessage> {
+    let end = request.system.floor_char_boundary(request.stable_system_bytes);
+    let (stable, fleeting) = request.system.split_at(end);
+    if stable.is_empty() {
+        return Vec::new();
+    }
+    let stable = ChatMessage::system(stable).with_options(CacheControl::Ephemeral);
+    let fleeting = Some(fleeting.trim_start()).filter(|text| !text.is_empty()).map(ChatMessage::system);
+    [stable].into_iter().chain(fleeting).collect()
+}
+
+/// Turns in genai's words, with a mark behind the first `marked_turns`.
+fn chat_messages(turns: Vec<Turn>, wire: Wire, marked_turns: usize) -> Vec<ChatMessage> {
+    let mut messages = Vec::with_capacity(turns.len());
+    for (index, turn) in turns.into_iter().enumerate() {
         match turn {
             Turn::User(text) => messages.push(ChatMessage::user(text)),
             Turn::Assistant { text, calls } => messages.push(ChatMessage::assistant(said(text, calls))),
@@ -287,12 +334,11 @@ fn chat_request(request: ProviderRequest, wire: Wire) -> ChatRequest {
                 }
             }
         }
+        if let Some(last) = messages.last_mut().filter(|_| index + 1 == marked_turns) {
+            last.options = Some(CacheControl::Ephemeral.into());
+        }
     }
-    let mut chat = ChatRequest::new(messages);
-    if !request.tools.is_empty() {
-        chat = chat.with_tools(request.tools.into_iter().map(tool));
-    }
-    if request.system.is_empty() { chat } else { chat.with_system(request.system) }
+    messages
 }
 
 /// A tool as genai declares it. A custom one even where its name is that of a vendor's own.
@@ -360,9 +406,11 @@ fn completion(
     };
     let tokens = |count: Option<i32>| count.and_then(|count| u32::try_from(count).ok()).unwrap_or(0);
     let usage = end.captured_usage.unwrap_or_default();
+    let details = usage.prompt_tokens_details;
     let usage = Usage {
         input_tokens: tokens(usage.prompt_tokens),
-        cached_tokens: tokens(usage.prompt_tokens_details.and_then(|details| details.cached_tokens)),
+        cached_tokens: tokens(details.as_ref().and_then(|details| details.cached_tokens)),
+        cache_written_tokens: tokens(details.as_ref().and_then(|details| details.cache_creation_tokens)),
         output_tokens: tokens(usage.completion_tokens),
     };
     Ok(Completion { text, tool_calls, usage, finish })

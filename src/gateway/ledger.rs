@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::{Cap, Measure, Scope};
 use crate::base::{Id, RequestId};
-use crate::mind::{CallKind, CapReached};
+use crate::mind::{CallKind, CapReached, Usage};
 
 /// Minutes that an hourly cap looks back on.
 const MINUTES: usize = 60;
@@ -103,6 +103,36 @@ impl Tally {
             Measure::UnpricedTokens => self.unpriced_tokens,
             Measure::Cost => self.cost_micro_usd,
         }
+    }
+}
+
+/// What a provider was sent and said in this run, and how much of it came from its cache.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Traffic {
+    /// Calls.
+    pub calls: u64,
+    /// Tokens of prompts, those from the cache among them.
+    pub tokens_in: u64,
+    /// Tokens of prompts that came from the provider's cache.
+    pub cached_tokens: u64,
+    /// Tokens of prompts that the provider put into its cache, where that costs more.
+    pub cache_written_tokens: u64,
+    /// Tokens of replies.
+    pub tokens_out: u64,
+    /// Millionths of a dollar, as far as they are known.
+    pub cost_micro_usd: u64,
+}
+
+impl Traffic {
+    fn add(&mut self, calls: u64, usage: Usage, cost_micro_usd: u64) {
+        let more = |sum: &mut u64, tokens: u32| *sum = sum.saturating_add(tokens.into());
+        more(&mut self.tokens_in, usage.input_tokens);
+        more(&mut self.cached_tokens, usage.cached_tokens);
+        more(&mut self.cache_written_tokens, usage.cache_written_tokens);
+        more(&mut self.tokens_out, usage.output_tokens);
+        self.calls = self.calls.saturating_add(calls);
+        self.cost_micro_usd = self.cost_micro_usd.saturating_add(cost_micro_usd);
     }
 }
 
@@ -273,6 +303,8 @@ pub struct Ledger {
     outside: Tally,
     agents: BTreeMap<Id, Account>,
     kinds: BTreeMap<CallKind, Tally>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    providers: BTreeMap<String, Traffic>,
     activations: Activations,
     open: BTreeMap<RequestId, Reservation>,
 }
@@ -380,6 +412,7 @@ impl Ledger {
         self.room.run = Tally::default();
         self.outside = Tally::default();
         self.kinds.clear();
+        self.providers.clear();
         for account in self.agents.values_mut() {
             account.run = Tally::default();
         }
@@ -408,6 +441,16 @@ impl Ledger {
     /// What each kind of call used in this run.
     pub fn kinds(&self) -> &BTreeMap<CallKind, Tally> {
         &self.kinds
+    }
+
+    /// Notes what was sent to a provider and what it said, beside what is booked for whoever asked.
+    pub fn note_traffic(&mut self, provider: &str, calls: u64, usage: Usage, cost_micro_usd: u64) {
+        self.providers.entry(provider.to_owned()).or_default().add(calls, usage, cost_micro_usd);
+    }
+
+    /// What each provider was sent and said in this run.
+    pub fn providers(&self) -> &BTreeMap<String, Traffic> {
+        &self.providers
     }
 
     fn used(&self, cap: &Cap, call: &Reservation) -> u64 {

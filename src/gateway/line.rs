@@ -13,7 +13,7 @@ use super::questions::InFlight;
 use super::worker::{GatewayCommand, GatewayEvent, Latency, SendError, SimulatedFactories, Terms, Worker};
 use crate::base::{Id, Problem, RequestId};
 use crate::mind::{Effort, FailureKind, ModelFailure, ModelReply};
-use crate::schedule::ticks;
+use crate::schedule::{TICKS_PER_SEC, ticks};
 use crate::store::now_ms;
 
 /// Events that are taken in one tick.
@@ -48,23 +48,12 @@ pub struct Line {
     pub(super) access_changed: Option<Box<Environment>>,
     /// Whether it was told where the person wants vendors asked.
     pub(super) sites_told: bool,
-    /// Providers that asked to be left alone for a while, by the wall clock, at every speed.
-    rests: BTreeMap<String, Rest>,
+    /// When the last tick ran.
+    ticked_at: Option<Instant>,
 }
 
-/// A provider that is left alone.
-struct Rest {
-    until: Instant,
-    /// How often in a row it asked for that.
-    times: u32,
-}
-
-/// A server that asks to wait longer, in seconds, is asked again after this.
-const LONGEST_REST_SECS: f64 = 3_600.0;
-/// Without a word of how long to wait, the first rest is so long, in seconds; it doubles each time.
-const FIRST_REST_SECS: f64 = 1.0;
-/// And never becomes longer than this.
-const LONGEST_OWN_REST_SECS: f64 = 60.0;
+/// How long a tick lasts where the room lives no faster than the world outside.
+const TICK: Duration = Duration::from_nanos(1_000_000_000 / TICKS_PER_SEC);
 
 impl Line {
     /// Whether a question was sent from here.
@@ -176,8 +165,12 @@ impl Line {
         }
     }
 
-    /// Waits for the worker's next word, at most so long; `false` if none came.
+    /// Waits for the worker's next word, at most so long, and not beyond the next tick where only that is waited for;
+    /// `false` if none came.
     pub(super) fn wait(&mut self, timeout: Duration, live: &mut LiveText) -> bool {
+        let until_tick = self.until_next_tick();
+        let is_for_tick = !until_tick.is_zero() && !self.owes_simulated();
+        let timeout = if is_for_tick { timeout.min(until_tick) } else { timeout };
         let Some(event) = self.worker.as_ref().and_then(|worker| worker.next(timeout)) else { return false };
         self.hear(event, live);
         self.take_in(live);
@@ -203,10 +196,7 @@ impl Line {
                 let (provider, model) = (sent.provider, sent.model);
                 let (duration_ms, at_ms) = match latency {
                     Latency::Simulated(secs) => ((f64::from(secs) * 1000.0).round() as u64, None),
-                    Latency::Outside(millis) => {
-                        self.note_rest(&provider, outcome.as_ref().err());
-                        (millis, Some(now_ms()))
-                    }
+                    Latency::Outside(millis) => (millis, Some(now_ms())),
                 };
                 let effort = Some(effort);
                 let reply = ModelReply { request: id, provider, model, duration_ms, at_ms, effort, script, outcome };
@@ -220,33 +210,14 @@ impl Line {
         }
     }
 
-    /// Leaves a provider alone that asked for it; one that answered is asked again at once.
-    fn note_rest(&mut self, provider: &str, failure: Option<&ModelFailure>) {
-        match failure {
-            None => {
-                self.rests.remove(provider);
-            }
-            Some(failure) if failure.kind == FailureKind::RateLimited => {
-                let now = Instant::now();
-                let known = self.rests.get(provider);
-                // What was asked at the same time and refused with it is no further time.
-                let is_resting = known.is_some_and(|rest| now < rest.until);
-                if is_resting && failure.retry_after_secs.is_none() {
-                    return;
-                }
-                let times = known.map_or(0, |rest| rest.times);
-                let own = (FIRST_REST_SECS * 2_f64.powi(times.min(16) as i32)).min(LONGEST_OWN_REST_SECS);
-                let asked = failure.retry_after_secs.map(|secs| f64::from(secs).clamp(0.0, LONGEST_REST_SECS));
-                let until = now + Duration::from_secs_f64(asked.unwrap_or(own));
-                self.rests.insert(provider.to_owned(), Rest { until, times: times + 1 });
-            }
-            Some(_) => {}
-        }
-    }
-
     /// Whether a provider is left alone now.
     pub(super) fn rests(&self, provider: &str) -> bool {
-        self.rests.get(provider).is_some_and(|rest| Instant::now() < rest.until)
+        self.worker.as_ref().is_some_and(|worker| !worker.rests().left(provider, Instant::now()).is_zero())
+    }
+
+    /// How long any provider is still left alone.
+    pub(super) fn rests_for(&self) -> Duration {
+        self.worker.as_ref().map_or(Duration::ZERO, |worker| worker.rests().longest_left(Instant::now()))
     }
 
     /// The answers to let in now: from outside as they came, simulated ones in order of their tick and question.
@@ -265,9 +236,21 @@ impl Line {
         self.is_up() && self.at_worker.values().any(|sent| sent.is_simulated)
     }
 
-    /// Whether an answer from outside is still to come, and none has come that a tick could work on.
-    pub(super) fn owes_outside(&self) -> bool {
-        self.is_up() && self.arrived.is_empty() && self.at_worker.values().any(|sent| !sent.is_simulated)
+    /// Whether the next tick is not due by the wall clock, while answers from outside are still to come, or rests to
+    /// pass, and none has come that a tick could work on.
+    pub(super) fn keeps_to_wall_clock(&self, rests: bool) -> bool {
+        let owes = || self.is_up() && self.at_worker.values().any(|sent| !sent.is_simulated);
+        self.arrived.is_empty() && !self.until_next_tick().is_zero() && (rests || owes())
+    }
+
+    /// How long it is until the next tick is due by the wall clock.
+    fn until_next_tick(&self) -> Duration {
+        self.ticked_at.map_or(Duration::ZERO, |at| TICK.saturating_sub(at.elapsed()))
+    }
+
+    /// A tick runs.
+    pub(super) fn note_tick(&mut self) {
+        self.ticked_at = Some(Instant::now());
     }
 
     /// Whether a minute of the world outside has passed since this was true last, or since it was asked first.

@@ -34,6 +34,7 @@ pub mod provider;
 mod questions;
 pub mod redaction;
 mod relay;
+mod rests;
 pub mod retry;
 pub mod scripted;
 pub mod settings;
@@ -156,24 +157,28 @@ pub fn end_run(world: &mut World) {
 }
 
 /// Whether the next tick must not run yet: a simulated answer is still being computed, or the clock runs as
-/// fast as it can and a vendor owes an answer, or is left alone for a while. Nothing is owed on replay.
+/// fast as it can and a vendor owes an answer, or is left alone for a while: until it answers, the room lives no
+/// faster than the world outside, so that others come to ask meanwhile. Nothing is owed on replay.
 pub fn must_wait(world: &mut World) -> bool {
     if world.resource::<InputJournal>().is_replaying() {
         return false;
     }
     send_leftovers(world);
     let at_full_speed = world.resource::<SimClock>().speed == Speed::Max;
-    if at_full_speed {
+    let rests = at_full_speed && {
         let line = world.resource::<Line>();
         let asked = world.resource::<Questions>().in_flight.values();
-        if asked.into_iter().any(|question| line.rests(&question.choice.provider) && !line.knows(question.request.id)) {
-            return true;
-        }
-    }
+        asked.into_iter().any(|question| line.rests(&question.choice.provider) && !line.knows(question.request.id))
+    };
     on_line(world, |line, live| {
         line.take_in(live);
-        line.owes_simulated() || (at_full_speed && line.owes_outside())
+        line.owes_simulated() || (at_full_speed && line.keeps_to_wall_clock(rests))
     })
+}
+
+/// How long providers still want to be left alone, by the wall clock; nothing where all may be asked.
+pub fn rests_for(world: &World) -> Duration {
+    world.get_resource::<Line>().map_or(Duration::ZERO, Line::rests_for)
 }
 
 /// Sends what is under way and unknown to the worker: what a restart found, or what found no room. Before the

@@ -17,6 +17,7 @@ use super::live::LiveCall;
 use super::provider::{AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderError, ProviderRequest};
 use super::questions::sum;
 use super::redaction::{RedactedStream, Redactor};
+use super::rests::{Rests, wait_asked};
 use super::retry::Tries;
 use super::settings::{Choice, how_to_allow, why_no_key};
 use super::vendor::vendor;
@@ -36,6 +37,7 @@ pub(super) struct Call {
     pub(super) keys: Arc<Keys>,
     pub(super) environment: Environment,
     pub(super) cancel: CancellationToken,
+    pub(super) rests: Rests,
     pub(super) events: Sender<GatewayEvent>,
 }
 
@@ -77,10 +79,11 @@ fn lost(request: &ProviderRequest, cause: ErrorCause, said_chars: usize) -> Usag
     let input_tokens = request.estimated_input_tokens();
     let output_tokens = text::tokens_of_chars(said_chars);
     match cause {
-        _ if said_chars > 0 => Usage { input_tokens, cached_tokens: 0, output_tokens },
+        _ if said_chars > 0 => Usage { input_tokens, output_tokens, ..Usage::default() },
         // Nobody was asked, or it was refused.
         ErrorCause::Status { .. }
         | ErrorCause::Connect
+        | ErrorCause::Refused
         | ErrorCause::NoKey
         | ErrorCause::NotAllowed
         | ErrorCause::Panicked => Usage::default(),
@@ -100,8 +103,8 @@ pub(super) fn untold(request: &ProviderRequest, completion: &Completion) -> Usag
     let said = text::tokens_of_chars(completion.text.chars().count() + called);
     Usage {
         input_tokens: if told.input_tokens == 0 { request.estimated_input_tokens() } else { 0 },
-        cached_tokens: 0,
         output_tokens: if told.output_tokens == 0 { said } else { 0 },
+        ..Usage::default()
     }
 }
 
@@ -123,7 +126,11 @@ pub(super) async fn answer(call: Call) -> (Result<Completion, ModelFailure>, Eff
         }
         let has_output = course.lose(&call.request, error.cause);
         let failure = told(&error, &call, course.tries.made);
-        ModelFailure { is_final: has_output || course.tries.made >= call.terms.retry.attempts, ..failure }
+        // Every try that makes sense was made, but where the server wants to be left alone for longer than a question
+        // waits: the next one is held back until then, whoever asks it.
+        let may_try = course.tries.made < call.terms.retry.attempts && !has_output;
+        let waits = may_try && wait_asked(error.cause).is_some();
+        ModelFailure { is_final: !waits, waits_in_real_time: true, ..failure }
     });
     if let Ok(completion) = &outcome {
         course.estimated = sum(course.estimated, untold(&call.request, completion));
@@ -165,12 +172,16 @@ async fn ask(call: &Call, course: &mut Course) -> Result<Completion, ProviderErr
             Ok(completion) => {
                 course.is_trying = false;
                 course.tries.made += 1;
+                call.rests.note_answer(&call.choice.provider);
                 return Ok(completion);
             }
             Err(error) => error,
         };
         let has_output = course.lose(&call.request, error.cause);
-        match call.terms.retry.after(error.cause, has_output, &mut course.tries, chance()) {
+        let (provider_name, now) = (&call.choice.provider, Instant::now());
+        call.rests.note_refusal(provider_name, error.cause, &call.terms.retry, now);
+        let at_least_secs = call.rests.left(provider_name, now).as_secs_f64();
+        match call.terms.retry.after(error.cause, has_output, &mut course.tries, (at_least_secs, chance())) {
             Some(wait_secs) => {
                 tracing::debug!("{} failed ({:?}), trying again", call.choice.provider, error.cause);
                 tokio::time::sleep(Duration::from_secs_f64(wait_secs)).await;

@@ -80,6 +80,8 @@ impl TryFrom<WrittenPrice> for OwnPrice {
     }
 }
 
+/// Who says that something was put into the cache (Anthropic, for five minutes) takes so much of the price more for it.
+const MORE_TO_WRITE: f64 = 0.25;
 /// No million tokens costs more: an absurd number is a slip.
 const MOST_USD_A_MILLION: f64 = 100_000.0;
 
@@ -160,7 +162,9 @@ impl Price {
     pub fn cost_micro_usd(&self, usage: Usage) -> u64 {
         let cached = usage.cached_tokens.min(usage.input_tokens);
         let fresh = usage.input_tokens - cached;
+        let written = usage.cache_written_tokens.min(fresh);
         let cost = f64::from(fresh) * self.input
+            + f64::from(written) * self.input * MORE_TO_WRITE
             + f64::from(cached) * self.cached
             + f64::from(usage.output_tokens) * self.output;
         cost.ceil() as u64
@@ -236,10 +240,10 @@ mod tests {
 
     #[test]
     fn cached_tokens_are_part_of_the_input() {
-        let usage = Usage { input_tokens: 1000, cached_tokens: 400, output_tokens: 10 };
+        let usage = Usage { input_tokens: 1000, cached_tokens: 400, output_tokens: 10, ..Usage::default() };
         let price = Price { input: 2.0, cached: 0.5, output: 10.0 };
         assert_eq!(price.cost_micro_usd(usage), 1200 + 200 + 100);
-        let absurd = Usage { input_tokens: 1, cached_tokens: 900, output_tokens: 0 };
+        let absurd = Usage { input_tokens: 1, cached_tokens: 900, cache_written_tokens: 900, output_tokens: 0 };
         assert_eq!(price.cost_micro_usd(absurd), 1);
     }
 }

@@ -23,8 +23,14 @@ pub struct ProviderRequest {
     pub model: String,
     /// The system text.
     pub system: String,
+    /// So many bytes of the system text come again with the agent's next question.
+    #[serde(default)]
+    pub stable_system_bytes: usize,
     /// What is known, the session so far, and what is asked now.
     pub messages: Vec<PromptMessage>,
+    /// So many of the first messages come again.
+    #[serde(default)]
+    pub stable_messages: usize,
     /// The tools that may be called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolDeclaration>,
@@ -49,7 +55,9 @@ impl ProviderRequest {
             kind: request.kind,
             model: model.to_owned(),
             system: request.prompt.system_text(),
+            stable_system_bytes: request.prompt.stable_text().len(),
             messages: request.prompt.messages(),
+            stable_messages: request.prompt.stable_messages(),
             tools: request.tools.clone(),
             max_output_tokens: with_room_to_think(model, request.max_output_tokens),
             stops: request.stops.clone(),
@@ -61,7 +69,7 @@ impl ProviderRequest {
     /// The most that one attempt is expected to use.
     pub fn most(&self) -> Usage {
         let (input_tokens, output_tokens) = (self.estimated_input_tokens(), self.max_output_tokens);
-        Usage { input_tokens, cached_tokens: 0, output_tokens }
+        Usage { input_tokens, output_tokens, ..Usage::default() }
     }
 
     /// About how many tokens the prompt costs.
@@ -168,6 +176,8 @@ pub enum ErrorCause {
     },
     /// No connection, or it broke before an answer.
     Connect,
+    /// It is to be asked on this computer, and no server listens there.
+    Refused,
     /// Nothing came for this many seconds.
     Stalled(u32),
     /// It was not done after this many seconds.

@@ -13,9 +13,12 @@ use super::provider::ProviderRequest;
 use super::settings::{Choice, Sites};
 use crate::base::{AgentKey, Id, RequestId, Seq};
 use crate::mind::{Completion, Effort, FailureKind, ModelFailure, ModelReply, ModelRequest, ScriptPlace, Usage};
-use crate::schedule::Section;
+use crate::schedule::{Section, TICKS_PER_SEC};
 use crate::simulation::ActivityId;
 
+/// So much sooner must have come who goes before somebody one step more urgent: ten minutes of the room. So nothing
+/// urgent waits long for what is not, and nothing waits for ever.
+const TICKS_PER_STEP: u64 = 600 * TICKS_PER_SEC;
 /// Places further back than this are not counted out: telling everyone of every step would be work for nothing.
 const PLACES_TOLD: usize = 20;
 
@@ -28,6 +31,16 @@ pub struct Waiting {
     pub choice: Choice,
     /// The place in the queue that its agent was told last; 0: none yet.
     pub told_place: usize,
+    /// The tick in which it was asked.
+    #[serde(default)]
+    pub asked_tick: u64,
+}
+
+impl Waiting {
+    /// Smaller goes first; of equals, who came first.
+    fn turn(&self) -> u64 {
+        self.asked_tick.saturating_add(TICKS_PER_STEP.saturating_mul(self.request.urgency as u64))
+    }
 }
 
 /// A question that was sent.
@@ -71,7 +84,7 @@ pub struct ReachedCap {
 #[derive(Resource, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Questions {
-    /// Those that wait, by provider, first come first.
+    /// Those that wait, by provider, in the order in which they get slots.
     pub(super) waiting: BTreeMap<String, VecDeque<Waiting>>,
     /// Those under way.
     pub(super) in_flight: BTreeMap<RequestId, InFlight>,
@@ -136,6 +149,14 @@ impl Questions {
         self.stand_in.as_deref()
     }
 
+    /// Lets a question wait where its urgency puts it.
+    pub(super) fn line_up(&mut self, waiting: Waiting) {
+        let queue = self.waiting.entry(waiting.choice.provider.clone()).or_default();
+        let turn = waiting.turn();
+        let place = queue.partition_point(|other| other.turn() <= turn);
+        queue.insert(place, waiting);
+    }
+
     pub(super) fn under_way_at(&self, provider: &str) -> usize {
         self.in_flight.values().filter(|question| question.choice.provider == provider).count()
     }
@@ -171,7 +192,6 @@ impl Questions {
             for (index, waiting) in queue.iter_mut().enumerate() {
                 let place = (index + 1).min(PLACES_TOLD + 1);
                 if waiting.told_place == place {
-                    // Nobody behind one who did not move has moved, but for those who came just now.
                     continue;
                 }
                 waiting.told_place = place;
@@ -274,6 +294,7 @@ pub(super) fn sum(one: Usage, other: Usage) -> Usage {
     Usage {
         input_tokens: one.input_tokens.saturating_add(other.input_tokens),
         cached_tokens: one.cached_tokens.saturating_add(other.cached_tokens),
+        cache_written_tokens: one.cache_written_tokens.saturating_add(other.cache_written_tokens),
         output_tokens: one.output_tokens.saturating_add(other.output_tokens),
     }
 }
@@ -312,7 +333,7 @@ mod tests {
         let choice = |provider: &str| Choice { provider: provider.into(), model: "m".into() };
         let reply =
             |usage| Completion { text: "hm".into(), tool_calls: vec![], usage, finish: crate::mind::Finish::Stop };
-        let tokens = |input_tokens, output_tokens| Usage { input_tokens, cached_tokens: 0, output_tokens };
+        let tokens = |input_tokens, output_tokens| Usage { input_tokens, output_tokens, ..Usage::default() };
         let (most, told) = (tokens(900, 90), tokens(1_000, 10));
         let of = |calls, usage, is_estimate| Used { calls, usage, is_estimate };
         let effort = |attempts, estimated| Some(Effort { attempts, estimated });

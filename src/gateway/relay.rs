@@ -30,7 +30,7 @@ const BLOCK_BYTES: usize = 16 << 10;
 pub(super) struct Gauge {
     is_error: AtomicBool,
     was_cut: AtomicBool,
-    no_connection: Mutex<Option<String>>,
+    no_connection: Mutex<Option<(io::ErrorKind, String)>>,
 }
 
 impl Gauge {
@@ -52,7 +52,7 @@ impl Gauge {
     }
 
     /// Why there was no connection, if there was none.
-    pub(super) fn no_connection(&self) -> Option<String> {
+    pub(super) fn no_connection(&self) -> Option<(io::ErrorKind, String)> {
         self.no_connection.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -138,7 +138,8 @@ async fn pass(mut client: TcpStream, rules: &Rules, gauge: &Gauge) -> io::Result
     let mut server = match connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
         Ok(server) => server,
         Err(error) => {
-            *gauge.no_connection.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
+            *gauge.no_connection.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some((error.kind(), error.to_string()));
             // An answer of ours would be taken for one of the server's.
             return if wish.is_tunnel { client.write_all(NO_CONNECTION).await } else { Ok(()) };
         }

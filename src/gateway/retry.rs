@@ -30,9 +30,15 @@ pub struct Tries {
 
 impl RetryPolicy {
     /// Counts a failed try and says how many seconds to wait before the next; `None`: give up. Once something of an
-    /// answer has come it was paid for, and is not asked for again.
+    /// answer has come it was paid for, and is not asked for again. Nobody is asked sooner than `at_least_secs`;
     /// `jitter` in 0..1 spreads those who failed together.
-    pub fn after(&self, cause: ErrorCause, has_output: bool, tries: &mut Tries, jitter: f64) -> Option<f64> {
+    pub fn after(
+        &self,
+        cause: ErrorCause,
+        has_output: bool,
+        tries: &mut Tries,
+        (at_least_secs, jitter): (f64, f64),
+    ) -> Option<f64> {
         tries.made += 1;
         if has_output || !may_pass(cause) || tries.made >= self.attempts {
             return None;
@@ -40,16 +46,23 @@ impl RetryPolicy {
         let backoff = self.first_delay_secs * 2f64.powi(i32::try_from(tries.made - 1).unwrap_or(i32::MAX).min(16));
         // Between half and the whole of it: never at once, never all together.
         let backoff = backoff.min(self.longest_delay_secs) * (0.5 + 0.5 * jitter.clamp(0.0, 1.0));
-        let delay = match cause {
-            ErrorCause::Status { retry_after_secs: Some(asked), .. } if asked.is_finite() => asked.max(backoff),
-            _ => backoff,
+        let asked = match cause {
+            ErrorCause::Status { retry_after_secs: Some(asked), .. } if asked.is_finite() => asked,
+            _ => 0.0,
         };
+        let delay = backoff.max(asked).max(at_least_secs);
         let too_long = delay > self.longest_delay_secs || tries.waited_secs + delay > self.total_delay_secs;
         if too_long || !delay.is_finite() {
             return None;
         }
         tries.waited_secs += delay;
         Some(delay.max(0.0))
+    }
+
+    /// Seconds for which a provider is left alone that did not say how long, after so many times before.
+    pub fn rest_secs(&self, times_before: u32) -> f64 {
+        let doublings = i32::try_from(times_before.min(16)).unwrap_or(16);
+        (self.first_delay_secs * 2_f64.powi(doublings)).min(2.0 * self.longest_delay_secs)
     }
 }
 
@@ -61,6 +74,8 @@ fn may_pass(cause: ErrorCause) -> bool {
         // What was cut or could not be read was paid for: asking again would pay again.
         ErrorCause::TooLong(_)
         | ErrorCause::Cut
+        // Nobody listens there: on this computer that is known at once, and for sure.
+        | ErrorCause::Refused
         | ErrorCause::Garbage
         | ErrorCause::TooMuch
         | ErrorCause::NoKey
@@ -122,10 +137,12 @@ mod tests {
     #[test]
     fn what_cannot_pass_is_never_tried_again() {
         for code in [400, 401, 403, 404, 422] {
-            assert_eq!(POLICY.after(status(code, None), false, &mut Tries::default(), 0.5), None, "{code}");
+            assert_eq!(POLICY.after(status(code, None), false, &mut Tries::default(), (0.0, 0.5)), None, "{code}");
         }
-        for cause in [ErrorCause::Garbage, ErrorCause::NoKey, ErrorCause::Panicked, ErrorCause::Cancelled] {
-            assert_eq!(POLICY.after(cause, false, &mut Tries::default(), 0.5), None, "{cause:?}");
+        for cause in
+            [ErrorCause::Refused, ErrorCause::Garbage, ErrorCause::NoKey, ErrorCause::Panicked, ErrorCause::Cancelled]
+        {
+            assert_eq!(POLICY.after(cause, false, &mut Tries::default(), (0.0, 0.5)), None, "{cause:?}");
         }
     }
 
@@ -133,7 +150,7 @@ mod tests {
     fn waits_longer_each_time_and_stops_after_four_tries() {
         let mut tries = Tries::default();
         let waits: Vec<_> =
-            std::iter::from_fn(|| POLICY.after(status(503, None), false, &mut tries, 1.0)).take(10).collect();
+            std::iter::from_fn(|| POLICY.after(status(503, None), false, &mut tries, (0.0, 1.0))).take(10).collect();
         assert_eq!(waits, [1.0, 2.0, 4.0]);
         assert_eq!(tries, Tries { made: 4, waited_secs: 7.0 });
     }
@@ -141,17 +158,19 @@ mod tests {
     #[test]
     fn jitter_stays_between_half_and_whole() {
         for jitter in [0.0, 0.3, 1.0, 7.0, -2.0] {
-            let delay = POLICY.after(ErrorCause::Connect, false, &mut Tries::default(), jitter).unwrap();
+            let delay = POLICY.after(ErrorCause::Connect, false, &mut Tries::default(), (0.0, jitter)).unwrap();
             assert!((0.5..=1.0).contains(&delay), "{delay}");
         }
     }
 
     #[test]
     fn retry_after_is_honoured_unless_it_is_too_long() {
-        assert_eq!(POLICY.after(status(429, Some(7.0)), false, &mut Tries::default(), 0.0), Some(7.0));
-        assert_eq!(POLICY.after(status(429, Some(3600.0)), false, &mut Tries::default(), 0.0), None);
+        assert_eq!(POLICY.after(status(429, Some(7.0)), false, &mut Tries::default(), (0.0, 0.0)), Some(7.0));
+        assert_eq!(POLICY.after(status(429, Some(3600.0)), false, &mut Tries::default(), (0.0, 0.0)), None);
+        assert_eq!(POLICY.after(status(429, None), false, &mut Tries::default(), (9.0, 0.0)), Some(9.0));
+        assert_eq!(POLICY.after(status(500, None), false, &mut Tries::default(), (31.0, 0.0)), None);
         let mut tries = Tries { made: 1, waited_secs: 50.0 };
-        assert_eq!(POLICY.after(status(429, Some(20.0)), false, &mut tries, 0.0), None, "the total is capped");
+        assert_eq!(POLICY.after(status(429, Some(20.0)), false, &mut tries, (0.0, 0.0)), None, "the total is capped");
     }
 
     #[test]

@@ -166,7 +166,7 @@ impl SimulatedProvider for ScriptedProvider {
         }
         let called = tool_calls.iter().map(ToolCall::chars).sum();
         let output_tokens = estimate_tokens(&turn.text).saturating_add(tokens_of_chars(called));
-        let usage = Usage { input_tokens: request.estimated_input_tokens(), cached_tokens: 0, output_tokens };
+        let usage = Usage { input_tokens: request.estimated_input_tokens(), output_tokens, ..Usage::default() };
         let finish = if tool_calls.is_empty() { Finish::Stop } else { Finish::ToolCalls };
         let completion = Completion { text: turn.text, tool_calls, usage, finish };
         SimulatedAnswer { outcome: Ok(completion), latency_secs, script }

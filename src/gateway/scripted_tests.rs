@@ -18,6 +18,8 @@ fn request(agent: &str, profile: &str, kind: CallKind, moment: &str) -> Provider
         kind,
         model: "script".into(),
         system: String::new(),
+        stable_system_bytes: 0,
+        stable_messages: 0,
         messages: vec![PromptMessage::words(Role::User, moment)],
         tools: Vec::new(),
         max_output_tokens: 100,

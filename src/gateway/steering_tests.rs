@@ -19,7 +19,7 @@ struct Named(&'static str, Option<u16>);
 
 impl SimulatedProvider for Named {
     fn answer(&mut self, _: &ProviderRequest) -> SimulatedAnswer {
-        let usage = Usage { input_tokens: 20, cached_tokens: 0, output_tokens: 5 };
+        let usage = Usage { input_tokens: 20, output_tokens: 5, ..Usage::default() };
         let completion = Completion { text: self.0.into(), tool_calls: vec![], usage, finish: Finish::Stop };
         let outcome = match self.1 {
             None => Ok(completion),
@@ -91,7 +91,7 @@ fn a_dead_port_is_said_with_its_address() {
     let tried = tried(&app, "ollama:tiny");
     let failure = tried.outcome.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Unavailable);
-    assert!(failure.what.contains(&port.to_string()) && failure.remedy.contains("server runs"), "{failure:?}");
+    assert!(failure.what.contains(&port.to_string()) && failure.remedy.contains("start the server"), "{failure:?}");
     assert_eq!(tried.used.tokens, 0, "nothing was asked, nothing is booked");
 }
 

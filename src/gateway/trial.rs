@@ -172,6 +172,8 @@ fn request(choice: &Choice) -> ProviderRequest {
         kind: CallKind::Task,
         model: choice.model.clone(),
         system: "Somebody tries out whether you can be reached. Answer with one short sentence.".to_owned(),
+        stable_system_bytes: 0,
+        stable_messages: 0,
         messages: vec![PromptMessage::words(Role::User, "Hello, are you there?")],
         tools: Vec::new(),
         max_output_tokens: TOKENS_AT_MOST,

@@ -85,6 +85,13 @@ pub fn turns(messages: Vec<PromptMessage>, wire: Wire) -> Vec<Turn> {
     builder.turns
 }
 
+/// How many of these turns the first so many messages make, whatever follows: what a provider that has seen them once
+/// will see again as it was.
+pub fn stable_turns(messages: &[PromptMessage], stable: usize, all: &[Turn], wire: Wire) -> usize {
+    let first = turns(messages[..stable.min(messages.len())].to_vec(), wire);
+    first.iter().zip(all).take_while(|(one, other)| one == other).count()
+}
+
 /// A call that waits for its result.
 struct OpenCall {
     /// Its id in the history.

@@ -18,6 +18,7 @@ use super::keys::{Environment, FilesStamp, Keys};
 use super::live::LiveCall;
 use super::outside::{Call, answer};
 use super::provider::{ErrorCause, ProviderError, ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
+use super::rests::Rests;
 use super::retry::{RetryPolicy, Tries};
 use super::settings::Choice;
 use crate::base::{Problem, RequestId};
@@ -136,6 +137,7 @@ pub struct Worker {
     events: Receiver<GatewayEvent>,
     cancel_all: CancellationToken,
     done: Receiver<()>,
+    rests: Rests,
 }
 
 /// Why a command did not get in.
@@ -156,6 +158,7 @@ impl Worker {
         let (event_sender, events) = bounded(EVENTS);
         let (done_sender, done) = bounded(1);
         let cancel_all = CancellationToken::new();
+        let rests = Rests::default();
         let desk = Desk {
             events: event_sender,
             cancel_all: cancel_all.clone(),
@@ -163,6 +166,7 @@ impl Worker {
             environment,
             keys: None,
             runtime: None,
+            rests: rests.clone(),
             factories,
             simulated: HashMap::new(),
         };
@@ -171,7 +175,7 @@ impl Worker {
             // Nobody listens any more when the world is gone already.
             let _ = done_sender.send(());
         })?;
-        Ok(Self { commands: Some(commands), events, cancel_all, done })
+        Ok(Self { commands: Some(commands), events, cancel_all, done, rests })
     }
 
     /// Hands a command over, without waiting.
@@ -181,6 +185,11 @@ impl Worker {
             TrySendError::Full(_) => SendError::Full,
             TrySendError::Disconnected(_) => SendError::Dead,
         })
+    }
+
+    /// Which providers want to be left alone.
+    pub(super) fn rests(&self) -> &Rests {
+        &self.rests
     }
 
     /// The next event, if there is one.
@@ -223,6 +232,7 @@ struct Desk {
     environment: Environment,
     keys: Option<(FilesStamp, Arc<Keys>)>,
     runtime: Option<Runtime>,
+    rests: Rests,
     factories: SimulatedFactories,
     simulated: HashMap<Choice, Box<dyn SimulatedProvider>>,
 }
@@ -307,7 +317,8 @@ impl Desk {
         let cancel = self.cancel_all.child_token();
         self.cancels.lock().unwrap_or_else(PoisonError::into_inner).insert(id, cancel.clone());
         let environment = self.environment.clone();
-        let call = Call { id, request, choice, terms, keys, environment, cancel, events: self.events.clone() };
+        let (rests, events) = (self.rests.clone(), self.events.clone());
+        let call = Call { id, request, choice, terms, keys, environment, cancel, rests, events };
         match self.runtime() {
             Ok(runtime) => {
                 let (cancels, events) = (self.cancels.clone(), self.events.clone());
@@ -422,7 +433,7 @@ fn simulate(
         let cause = ErrorCause::Status { status, retry_after_secs: retry_after_secs.map(f64::from) };
         // The seed stands in for chance: the same question waits equally long each time.
         let jitter = (request.seed.wrapping_add(u64::from(tries.made)) % 1000) as f64 / 1000.0;
-        match terms.retry.after(cause, false, &mut tries, jitter) {
+        match terms.retry.after(cause, false, &mut tries, (0.0, jitter)) {
             Some(wait_secs) => latency_secs += wait_secs as f32,
             None => {
                 let error = ProviderError::new(cause, message);

@@ -77,6 +77,12 @@ pub enum NoReply {
         /// In words.
         why: String,
     },
+    /// The provider wants to be left alone, and whoever asks it sees to that: the question is asked again at once, and
+    /// waits there.
+    Held {
+        /// In words.
+        why: String,
+    },
     /// A cap refused the question.
     OverBudget {
         /// Whose use the cap counts: that alone ends or waits.

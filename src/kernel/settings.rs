@@ -24,11 +24,11 @@ pub struct KernelSettings {
     pub cut_replies_at_most: u32,
     /// Pieces of work that may wait or go on in all.
     pub activations_at_most: u32,
-    /// A failure that may pass is tried again so often.
+    /// A failure that may pass of a provider in simulated time is tried again so often; others wait at the gateway.
     pub retries_at_most: u32,
     /// How long after such a failure, doubled each time.
     pub retry_secs: f32,
-    /// How long everything waits after a rate limit that does not say how long.
+    /// How long everything waits after a rate limit in simulated time that does not say how long.
     pub rate_limit_secs: f32,
     /// Characters of a session that are sent; what is oldest is left out beyond that, and sooner where the model takes
     /// less (`gateway.context_tokens`).

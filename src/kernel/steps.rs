@@ -149,6 +149,10 @@ impl Kernel {
                 let what = format!("{why}; all work waits {:.0} s", secs.clamp(1.0, WAIT_AT_MOST_SECS));
                 self.outgoing.push_back(Effect::Warn { activation: key, what });
             }
+            NoReply::Held { why } => {
+                let what = format!("{why}; this work waits and then goes on by itself");
+                self.outgoing.push_back(Effect::Warn { activation: key, what });
+            }
             NoReply::OverBudget { scope, wait, why } => self.over_budget(key, (scope, wait), why, now),
             NoReply::TooLong { sent_chars, why } => {
                 let shorter = (sent_chars / 2).max(SESSION_CHARS_AT_LEAST);

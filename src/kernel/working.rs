@@ -131,6 +131,7 @@ fn no_reply(failure: &ModelFailure, sent_chars: usize) -> NoReply {
     let why = failure.sentence();
     match failure.kind {
         _ if failure.is_too_long => NoReply::TooLong { sent_chars, why },
+        FailureKind::RateLimited if failure.waits_in_real_time => NoReply::Held { why },
         FailureKind::RateLimited => NoReply::RateLimited { retry_after_secs: failure.retry_after_secs, why },
         FailureKind::OverBudget => {
             let cap = failure.cap.as_deref();
@@ -140,6 +141,7 @@ fn no_reply(failure: &ModelFailure, sent_chars: usize) -> NoReply {
                 cap.and_then(|cap| Some(CapWait { minutes: cap.wait_minutes?, is_outside: cap.waits_in_real_time }));
             NoReply::OverBudget { scope, wait, why }
         }
+        _ if failure.may_be_asked_again() && failure.waits_in_real_time => NoReply::Held { why },
         _ if failure.may_be_asked_again() => NoReply::Passing { why },
         _ => NoReply::Lasting { why },
     }

@@ -233,6 +233,11 @@ impl Prompt {
         std::iter::once(self.system_text()).chain(messages).collect::<Vec<_>>().join("\n\n")
     }
 
+    /// The part of the system text that comes again with the next question.
+    pub fn stable_text(&self) -> String {
+        joined(&self.system[..self.stable_parts.min(self.system.len())])
+    }
+
     /// Characters of everything that is sent, but for the tools that are declared beside it.
     pub fn chars(&self) -> usize {
         let parts = self.parts().map(|part| part.text.chars().count()).sum::<usize>();
@@ -305,8 +310,15 @@ pub struct Usage {
     pub input_tokens: u32,
     /// Tokens of the prompt that came from the provider's cache.
     pub cached_tokens: u32,
+    /// Tokens of the prompt that the provider put into its cache, where that costs more.
+    #[serde(skip_serializing_if = "is_no_token")]
+    pub cache_written_tokens: u32,
     /// Tokens of the reply.
     pub output_tokens: u32,
+}
+
+fn is_no_token(tokens: &u32) -> bool {
+    *tokens == 0
 }
 
 /// Why a model stopped.
@@ -512,6 +524,10 @@ pub struct ModelFailure {
     /// Whether the gateway did all that can be done: it tried as often as it may, or the answer had begun to come.
     #[serde(default)]
     pub is_final: bool,
+    /// Whether the gateway sees to it by the wall clock that nobody is asked again too soon, so that whoever asks
+    /// again need not wait.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub waits_in_real_time: bool,
     /// The cap that refused the question, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<Box<CapReached>>,
@@ -538,6 +554,7 @@ impl ModelFailure {
             retry_after_secs: None,
             status: None,
             is_final: false,
+            waits_in_real_time: false,
             cap: None,
             is_too_long: false,
         }

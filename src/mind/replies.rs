@@ -110,7 +110,7 @@ pub(super) fn receive(
             Ok(completion) => turn.answered(completion, &mut thoughts),
             Err(failure) => {
                 let why = format!("{}; {}", failure.what, failure.remedy);
-                turn.failed(why, failure.kind.is_passing(), &mut thoughts)
+                turn.failed(why, failure.may_be_asked_again(), &mut thoughts)
             }
         };
         out.done.write(ThinkDone {

@@ -6,7 +6,7 @@ use bevy::ecs::prelude::*;
 
 use crate::agent::Roster;
 use crate::base::{ActivationKey, AgentKey, Id};
-use crate::gateway::Questions;
+use crate::gateway::{self, Questions};
 use crate::kernel::{Activation, CallProgress, Kernel, KernelSettings, Phase};
 use crate::schedule::{SimClock, TICKS_PER_SEC};
 
@@ -106,12 +106,14 @@ impl WorkView {
                 question,
             }
         };
+        let in_room = kernel.resume_tick().map(|tick| tick.saturating_sub(now) as f32 / TICKS_PER_SEC as f32);
+        let outside = gateway::rests_for(world);
         Self {
             going_on,
             waiting: all - going_on,
             is_paused: kernel.is_paused(),
             stopped_by: kernel.stopped_by().map(str::to_owned),
-            resumes_in_secs: kernel.resume_tick().map(|tick| tick.saturating_sub(now) as f32 / TICKS_PER_SEC as f32),
+            resumes_in_secs: in_room.or((!outside.is_zero() && all > 0).then_some(outside.as_secs_f32())),
             concurrency: kernel.concurrency(settings),
             depth_at_most: kernel.depth_at_most(settings),
             pieces: kernel.activations().take(SHOWN).map(piece).collect(),

@@ -90,6 +90,8 @@ pub fn request(words: &str) -> ProviderRequest {
         kind: CallKind::Task,
         model: "test-model".to_owned(),
         system: "You are a test.".to_owned(),
+        stable_system_bytes: 0,
+        stable_messages: 0,
         messages: vec![PromptMessage::words(Role::User, words)],
         tools: Vec::new(),
         max_output_tokens: 64,

@@ -4,6 +4,7 @@
 mod approving;
 mod asking;
 mod bad_days;
+mod caching;
 mod cli;
 mod damage;
 mod determinism;
@@ -60,6 +61,7 @@ fn main() {
         settings_reference::trials,
         living::trials,
         bad_days::trials,
+        caching::trials,
         determinism::trials,
         standing_still::trials,
         working::trials,

@@ -4,6 +4,8 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Output;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
@@ -11,7 +13,7 @@ use serde_json::Value;
 
 use crate::cases;
 use crate::cli::{succeed, workshop};
-use crate::hostile_server::{Server, end_event, status, stream_of, text_event};
+use crate::hostile_server::{Server, calls_event, end_event, status, stream_of, text_event};
 
 pub fn trials() -> Vec<Trial> {
     cases![
@@ -19,6 +21,10 @@ pub fn trials() -> Vec<Trial> {
         a_workspace_is_asked_for_where_it_wants_only_once_the_person_allowed_it,
         caps_count_attempts_and_the_log_says_what_was_booked,
         a_provider_that_asks_to_wait_is_left_alone_at_every_speed,
+        a_broken_server_is_asked_as_often_as_one_question_may_be_and_no_more,
+        a_server_that_does_not_run_is_known_at_once,
+        as_many_are_asked_at_once_at_full_speed_as_at_any,
+        what_a_cache_held_is_told_by_provider,
     ]
 }
 
@@ -26,7 +32,7 @@ pub fn trials() -> Vec<Trial> {
 fn live(folder: &Path, provider: &str, variables: &[(&str, &str)]) -> Output {
     succeed(folder, &["init", "."]);
     fs::write(folder.join("settings.yaml"), "gateway: { attempts: 1, stall_timeout_secs: 0.3 }\n").unwrap();
-    let run = ["run", "--scene", "newsroom", "--provider", provider, "--for", "20s", "--speed", "max", "--json"];
+    let run = ["run", "--scene", "newsroom", "--provider", provider, "--for", "10s", "--speed", "max", "--json"];
     workshop(folder, &run).envs(variables.iter().copied()).output().unwrap()
 }
 
@@ -129,6 +135,75 @@ fn a_provider_that_asks_to_wait_is_left_alone_at_every_speed() {
     assert_eq!(said.lines().filter(|line| line.contains("answered 429")).count(), 1, "{said}");
 }
 
+/// No retry within a retry: whatever passes is tried again in one place only, and the work fails with it.
+fn a_broken_server_is_asked_as_often_as_one_question_may_be_and_no_more() {
+    for (line, requests) in [("503 Service Unavailable", 4), ("500 Internal Server Error", 4), ("404 Not Found", 1)] {
+        let server = Server::saying(vec![status(line, "", "no")]);
+        let (said, result, _) = work_at(&server.url, "gateway: { retry_first_delay_secs: 0.02 }\n");
+        assert_eq!(server.seen(), requests, "{line}: {said}");
+        assert_eq!(result["ended"], "failed", "{line}: {result}");
+    }
+}
+
+fn a_server_that_does_not_run_is_known_at_once() {
+    let nobody = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port");
+    let began = Instant::now();
+    // With waits like these, a second try would come after two minutes.
+    let settings =
+        "gateway: { retry_first_delay_secs: 120, retry_longest_delay_secs: 300, retry_total_delay_secs: 900 }\n";
+    let (said, result, _) = work_at(&format!("http://{nobody}/v1"), settings);
+    assert!(began.elapsed() < Duration::from_secs(45), "{:?}", began.elapsed());
+    assert!(said.contains("openai is not running at http://127.0.0.1"), "{said}");
+    assert!(said.contains("no server listens there") && said.contains("start the server"), "{said}");
+    assert_eq!(result["calls"], 1, "{result}");
+}
+
+/// Three agents at work at once, each asked something that takes a second: the clock goes on meanwhile.
+fn as_many_are_asked_at_once_at_full_speed_as_at_any() {
+    let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (under_way, seen) = (now.clone(), most.clone());
+    let server = Server::start(move |stream, request, _| {
+        seen.fetch_max(under_way.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        let call = |number: usize| {
+            let arguments = serde_json::json!({ "filename": format!("kid-{number}.md"),
+                "content": format!("You are number {number}."), "task": format!("Say {number}.") });
+            let function = serde_json::json!({ "name": "spawn_agent", "arguments": arguments.to_string() });
+            serde_json::json!({ "index": number, "id": format!("c{number}"), "function": function })
+        };
+        let is_lead = request.contains("You lead.") && !request.contains("\"tool_calls\"");
+        let answer = if is_lead {
+            let calls = (0..3).map(call).collect();
+            stream_of(&[calls_event(serde_json::Value::Array(calls)), end_event("tool_calls")])
+        } else {
+            // Silence is the thinking: there is nothing to read.
+            drop(stream.set_read_timeout(Some(Duration::from_secs(1))));
+            drop(std::io::Read::read(stream, &mut [0]));
+            stream_of(&[text_event("Said."), end_event("stop")])
+        };
+        answer.iter().for_each(|piece| drop(std::io::Write::write_all(stream, piece)));
+        under_way.fetch_sub(1, Ordering::SeqCst);
+    });
+    let (said, result, _) = work_at(&server.url, "");
+    assert_eq!(result["ended"], "done", "{said} {result}");
+    assert_eq!(most.load(Ordering::SeqCst), 3, "as many as may go on at once: {said}");
+}
+
+fn what_a_cache_held_is_told_by_provider() {
+    let server = Server::start(|stream, _, _| {
+        let usage = serde_json::json!({ "prompt_tokens": 1_000, "completion_tokens": 5,
+            "prompt_tokens_details": { "cached_tokens": 600 } });
+        let delta =
+            serde_json::json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }], "usage": usage });
+        let end = format!("data: {delta}\n\ndata: [DONE]\n\n");
+        let answer = stream_of(&[text_event("Said."), end]);
+        answer.iter().for_each(|piece| drop(std::io::Write::write_all(stream, piece)));
+    });
+    let (_, result, _) = work_at(&server.url, "prices: { openai: { in: 1, cached: 0.5, out: 2 } }\n");
+    let openai = &result["providers"]["openai"];
+    let told = ["calls", "tokens_in", "cached_tokens", "tokens_out", "cost_micro_usd"].map(|key| openai[key].as_u64());
+    assert_eq!(told, [Some(1), Some(1_000), Some(600), Some(5), Some(400 + 300 + 10)], "{result}");
+}
+
 fn a_failing_model_is_said_once_with_why_and_what_to_do() {
     let refusing = |line: &'static str| Server::saying(vec![status(line, "", "no")]);
     let nobody = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port");
@@ -143,7 +218,7 @@ fn a_failing_model_is_said_once_with_why_and_what_to_do() {
     let cases: [(&str, Vec<(&str, &str)>, &str, &str); 7] = [
         ("openai", vec![], "there is no key for openai", "set OPENAI_API_KEY"),
         ("openai", vec![("OPENAI_BASE_URL", &bad_key.url)], "it refuses the key", "set OPENAI_API_KEY"),
-        ("openai", vec![("OPENAI_BASE_URL", &nobody)], "cannot be reached", "that the server runs"),
+        ("openai", vec![("OPENAI_BASE_URL", &nobody)], "no server listens there", "start the server"),
         ("openai:gpt-none", vec![("OPENAI_BASE_URL", &no_model.url)], "no model \"gpt-none\"", "has the model"),
         ("openai", vec![("OPENAI_BASE_URL", &busy.url)], "too many questions", "wait a while"),
         ("openai", vec![("OPENAI_BASE_URL", &broken.url)], "answered 503", "try again later"),

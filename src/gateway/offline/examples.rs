@@ -30,6 +30,8 @@ pub(super) fn request(kind: CallKind, system: &str, moment: &str) -> ProviderReq
         kind,
         model: "offline".into(),
         system: system.into(),
+        stable_system_bytes: 0,
+        stable_messages: 0,
         messages: vec![PromptMessage::words(Role::User, moment)],
         tools: Vec::new(),
         max_output_tokens: 800,

@@ -75,7 +75,7 @@ impl SimulatedProvider for OfflineProvider {
         };
         let chars = text.chars().count() + tool_calls.iter().map(ToolCall::chars).sum::<usize>();
         let input_tokens = request.estimated_input_tokens();
-        let usage = Usage { input_tokens, cached_tokens: 0, output_tokens: tokens_of_chars(chars) };
+        let usage = Usage { input_tokens, output_tokens: tokens_of_chars(chars), ..Usage::default() };
         SimulatedAnswer {
             outcome: Ok(Completion { text, tool_calls, usage, finish }),
             script: None,

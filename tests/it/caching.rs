@@ -1,0 +1,159 @@
+//! What of a question stands where it stood before, so that providers have it at hand: a server that remembers every
+//! beginning that it was told to keep, as Anthropic's does, and counts what of later questions it has seen.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+use agent_workshop::gateway::provider::ProviderRequest;
+use agent_workshop::gateway::settings::GatewaySettings;
+use agent_workshop::mind::{PromptMessage, Role, ToolCall, ToolDeclaration};
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+
+use crate::asking::{self, hasty};
+use crate::cases;
+use crate::hostile_server::{Server, status};
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        work_that_goes_on_is_read_from_the_cache,
+        what_is_otherwise_each_time_stands_behind_the_mark,
+        only_who_wants_marks_gets_them,
+    ]
+}
+
+/// What was sent, question by question.
+type Sent = Arc<Mutex<Vec<Value>>>;
+
+/// A server that notes what it is asked, and refuses.
+fn listener() -> (Server, Sent) {
+    let sent = Sent::default();
+    let notes = sent.clone();
+    let server = Server::start(move |stream, request, _| {
+        let body = request.split_once("{").map(|(_, body)| format!("{{{body}")).unwrap_or_default();
+        notes.lock().unwrap().push(serde_json::from_str(&body).unwrap_or(Value::Null));
+        drop(stream.write_all(&status("400 Bad Request", "", "no")));
+    });
+    (server, sent)
+}
+
+/// What is sent to a provider for these questions.
+fn sent_to(provider: &str, requests: impl IntoIterator<Item = ProviderRequest>) -> Vec<Value> {
+    let (server, sent) = listener();
+    let settings = GatewaySettings { attempts: 1, ..hasty() };
+    for request in requests {
+        asking::ask_this(provider, &server.url, request, &settings).failure();
+    }
+    let sent = sent.lock().unwrap();
+    sent.clone()
+}
+
+/// A question with so much of a system text that stays and that changes, and this history.
+fn question(stays: &str, changes: &str, history: Vec<PromptMessage>, moment: Option<&str>) -> ProviderRequest {
+    let system = [stays, changes].iter().filter(|text| !text.is_empty()).copied().collect::<Vec<_>>().join("\n\n");
+    let stable_messages = history.len();
+    let moment = moment.map(|words| PromptMessage::words(Role::User, words));
+    let tool = |name: &str| ToolDeclaration {
+        name: name.into(),
+        description: "Does something.".into(),
+        parameters: json!({ "type": "object" }),
+    };
+    ProviderRequest {
+        system,
+        stable_system_bytes: stays.len(),
+        messages: history.into_iter().chain(moment).collect(),
+        stable_messages,
+        tools: vec![tool("look"), tool("write")],
+        ..asking::request("")
+    }
+}
+
+/// The history of a piece of work after so many turns.
+fn work(turns: usize) -> Vec<PromptMessage> {
+    let mut history = vec![PromptMessage::words(Role::User, "Your task: look at everything.")];
+    for turn in 0..turns {
+        let call = ToolCall::new(format!("c{turn}"), "look", json!({ "path": format!("{turn}.md") }));
+        history.push(PromptMessage::calls("I look.", vec![call.clone()]));
+        history.push(PromptMessage::result(&call, "There is much to be seen here. ".repeat(20)));
+    }
+    history
+}
+
+/// The blocks of a question in the order in which they are kept, and behind which of them there is a mark.
+fn blocks(sent: &Value) -> (Vec<String>, Vec<usize>) {
+    let (mut blocks, mut marks) = (Vec::new(), Vec::new());
+    let mut add = |place: &str, block: &Value| {
+        let mut block = block.clone();
+        let is_marked = block.as_object_mut().is_some_and(|keys| keys.remove("cache_control").is_some());
+        // A text without a mark may be written without a block around it.
+        let block = block.as_str().map_or(block.clone(), |text| json!({ "type": "text", "text": text }));
+        blocks.push(format!("{place} {block}"));
+        if is_marked {
+            marks.push(blocks.len());
+        }
+    };
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]);
+    list(&sent["tools"]).iter().for_each(|tool| add("tool", tool));
+    list(&sent["system"]).iter().for_each(|block| add("system", block));
+    for message in list(&sent["messages"]) {
+        let role = message["role"].as_str().unwrap_or_default().to_owned();
+        list(&message["content"]).iter().for_each(|block| add(&role, block));
+    }
+    (blocks, marks)
+}
+
+/// Of every question, how much of it was kept from an earlier one, in hundredths of its length.
+fn read_from_cache(sent: &[Value]) -> Vec<usize> {
+    let mut kept: BTreeSet<String> = BTreeSet::new();
+    let mut shares = Vec::new();
+    for question in sent {
+        let (blocks, marks) = blocks(question);
+        let whole = blocks.concat().len();
+        let begins: Vec<String> = (0..=blocks.len()).map(|count| blocks[..count].concat()).collect();
+        let found = begins.iter().rev().find(|begin| kept.contains(*begin)).map_or(0, String::len);
+        shares.push(100 * found / whole);
+        kept.extend(marks.into_iter().map(|mark| begins[mark].clone()));
+    }
+    shares
+}
+
+fn work_that_goes_on_is_read_from_the_cache() {
+    let rules = "Be kind to everyone in the room. ".repeat(20);
+    let sent = sent_to("anthropic", (0..6).map(|turns| question(&rules, "", work(turns), None)));
+    let shares = read_from_cache(&sent);
+    assert_eq!(shares[0], 0, "nothing was asked before");
+    assert!(shares[1..].iter().all(|share| *share >= 50), "{shares:?}");
+    assert!(shares[3..].iter().all(|share| *share >= 75), "{shares:?}");
+    for question in &sent {
+        assert!((1..=4).contains(&blocks(question).1.len()), "no more than four marks are taken: {question}");
+    }
+}
+
+fn what_is_otherwise_each_time_stands_behind_the_mark() {
+    let rules = "Be kind to everyone in the room. ".repeat(20);
+    let place = |turn: usize| format!("You stand at ({turn}, 3).");
+    let talk = |turn| question(&rules, &place(turn), work(turn), Some("Your turn."));
+    let shares = read_from_cache(&sent_to("anthropic", (1..4).map(talk)));
+    assert!(shares[1..].iter().all(|share| *share > 15), "the rules are kept: {shares:?}");
+    let sent = sent_to("anthropic", [talk(2), question("", "You stand there.", work(1), Some("Your turn."))]);
+    let (all, marks) = blocks(&sent[0]);
+    assert_eq!(marks.len(), 1, "what follows on what changes is never found again: {}", sent[0]);
+    assert!(all[marks[0] - 1].contains("Be kind") && all[marks[0]].contains("You stand at"), "{all:?}");
+    let (all, marks) = blocks(&sent[1]);
+    assert!(marks.len() == 1 && all[marks[0] - 1].starts_with("tool"), "the tools at least are kept: {}", sent[1]);
+    // The moment comes once: the mark stands before it.
+    let (all, marks) = blocks(&sent_to("anthropic", [question(&rules, "", work(1), Some("Your turn."))])[0]);
+    assert!(all.last().is_some_and(|last| last.contains("Your turn.")) && marks.last() < Some(&all.len()), "{all:?}");
+}
+
+fn only_who_wants_marks_gets_them() {
+    let rules = "Be kind.";
+    for provider in ["openai", "gemini", "ollama"] {
+        let sent =
+            sent_to(provider, (0..2).map(|turns| question(rules, "You stand there.", work(turns), Some("Now."))));
+        assert!(!format!("{sent:?}").contains("cache_control"), "{provider}: {sent:?}");
+        let said = sent[1].to_string();
+        assert!(said.contains("Be kind.\\n\\nYou stand there."), "{provider}: {said}");
+    }
+}
