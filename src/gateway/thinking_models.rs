@@ -28,7 +28,7 @@ pub fn thinks(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
     let begins = |start: &&str| name.strip_prefix(*start).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
     let numbered = ["deepseek-r", "gemini-3", "qwen3"].iter().any(|start| name.starts_with(start));
-    (numbered || THINKING.iter().any(|start| begins(&start))) && !name.contains("-chat") && !name.contains("instruct")
+    (numbered || THINKING.iter().any(begins)) && !name.contains("-chat") && !name.contains("instruct")
 }
 
 /// The limit of output tokens that leaves a model so many for its answer.
