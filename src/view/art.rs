@@ -228,6 +228,19 @@ impl Drawing {
     }
 }
 
+/// A square drawing in so many pixels a side, as bytes of red, green, blue and opacity. Nothing where it is none.
+pub fn picture_of(source: &str, pixels: u32) -> Option<Vec<u8>> {
+    let tree = Tree::from_str(source, &Options::default()).ok()?;
+    let mut pixmap = Pixmap::new(pixels, pixels)?;
+    let scale = pixels as f32 / tree.size().width().max(tree.size().height());
+    resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixmap.as_mut());
+    let straight = |pixel: &resvg::tiny_skia::PremultipliedColorU8| {
+        let colour = pixel.demultiply();
+        [colour.red(), colour.green(), colour.blue(), colour.alpha()]
+    };
+    Some(pixmap.pixels().iter().flat_map(straight).collect())
+}
+
 /// The part of a picture that is not empty: left, top, right and bottom, the last two exclusive.
 fn ink_of(pixmap: &Pixmap) -> [usize; 4] {
     let (width, height) = (pixmap.width() as usize, pixmap.height() as usize);

@@ -12,6 +12,7 @@ mod errands;
 mod failing;
 mod frame;
 mod hidden;
+mod icon;
 mod librarian;
 mod open_room;
 mod performing;
@@ -87,6 +88,7 @@ fn show(mut room: OpenRoom, options: &WindowOptions, gave_up: &failing::GaveUp) 
         (spawn_camera.before(EguiStartupSet::InitContexts), run_by_hand.after(EguiStartupSet::InitContexts)),
     );
     app.init_resource::<hidden::Hidden>().add_systems(PreUpdate, (hidden::look, hidden::spare_the_drawing).chain());
+    app.add_systems(PreUpdate, icon::set_icon);
     app.add_systems(
         Update,
         (frame::live, frame::take_dropped_files, frame::take_close_request, frame::note_size).chain(),
