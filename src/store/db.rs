@@ -1,5 +1,6 @@
 //! The database file: one writer at a time, the format brought up to date, what is damaged set aside.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
@@ -297,6 +298,9 @@ fn open_sound(path: &Path) -> Result<(Connection, Seq), StoreError> {
             return Err(StoreError::Damaged { path: path.to_owned(), what });
         }
     }
+    if let Some(what) = unlike(&connection)? {
+        return Err(StoreError::Damaged { path: path.to_owned(), what });
+    }
     let last_seq = newest_number(&connection).map_err(StoreError::while_doing("read the newest record"))?;
     if let Some(what) = far_number(&connection, last_seq).map_err(StoreError::while_doing("read the newest rows"))? {
         return Err(StoreError::Damaged { path: path.to_owned(), what });
@@ -371,6 +375,27 @@ pub(super) fn last_seq(connection: &Connection) -> rusqlite::Result<Seq> {
 pub(super) fn newest_number(connection: &Connection) -> rusqlite::Result<Seq> {
     let reserved: Option<i64> = connection.query_row("SELECT max(reserved) FROM numbers", [], |row| row.get(0))?;
     Ok(Seq(last_seq(connection)?.0.max(reserved.unwrap_or(0).cast_unsigned())))
+}
+
+/// What a database lacks, or calls otherwise, that one with today's tables has: what reads and writes it would fail.
+fn unlike(connection: &Connection) -> Result<Option<String>, StoreError> {
+    let mut whole = Connection::open_in_memory().map_err(StoreError::while_doing("make a new history"))?;
+    migrate(&mut whole, Path::new(":memory:"), MIGRATIONS)?;
+    let failed = || StoreError::while_doing("read the tables of the database");
+    let (whole, found) = (shape(&whole).map_err(failed())?, shape(connection).map_err(failed())?);
+    Ok(whole
+        .difference(&found)
+        .next()
+        .map(|missing| format!("its tables are not as they were made: {missing} is missing")))
+}
+
+/// Every column and every index, with what the writing of rows goes by.
+fn shape(connection: &Connection) -> rusqlite::Result<BTreeSet<String>> {
+    let sql = "SELECT format('%s.%s %s %d %d', m.name, c.name, c.type, c.\"notnull\", c.pk) \
+               FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' \
+               UNION ALL SELECT format('%s %s %d', m.name, i.name, i.\"unique\") \
+               FROM sqlite_master m, pragma_index_list(m.name) i WHERE m.type = 'table'";
+    connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
 }
 
 /// A row with a number that no workspace comes to: nothing could be added after it.

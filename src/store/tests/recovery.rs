@@ -206,3 +206,23 @@ fn numbers_go_on_above_those_of_a_history_that_was_set_aside() {
         assert_eq!(store.aside(), Some(&aside));
     }
 }
+
+#[test]
+fn a_table_that_is_not_as_it_was_made_is_damage_and_nothing_is_written_in_vain() {
+    for spoiled in [
+        "UPDATE sqlite_master SET sql = replace(sql, 'activation', 'activatinn') WHERE name = 'events'",
+        "UPDATE sqlite_master SET sql = replace(sql, 'last_tick', 'lasu_tick') WHERE name = 'runs'",
+        "DELETE FROM sqlite_master WHERE name = 'numbers'",
+    ] {
+        let dir = cut_off();
+        let connection = Connection::open(db::path_in(dir.path())).unwrap();
+        connection.execute_batch(&format!("PRAGMA writable_schema = ON; {spoiled}")).unwrap();
+        drop(connection);
+        let (mut store, problems) = Store::open(dir.path()).unwrap();
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        assert!(problems.iter().any(|problem| problem.contains("set aside")), "{spoiled}: {problems:?}");
+        store.start_run(run_start("r-2", 1_000, 0)).unwrap();
+        store.send_tick(tick("r-2", 1, 1_000)).unwrap();
+        store.close().unwrap();
+    }
+}
