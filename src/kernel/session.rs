@@ -150,7 +150,12 @@ pub fn to_yaml(
     let file = SessionFile {
         activation: activation.key.id().to_string(),
         thread: activation.thread.id().to_string(),
-        earlier: thread.map_or(&[][..], |thread| &thread.earlier).iter().map(|key| key.id().to_string()).collect(),
+        earlier: thread
+            .map_or(&[][..], |thread| &thread.earlier)
+            .iter()
+            .filter(|key| **key != activation.key)
+            .map(|key| key.id().to_string())
+            .collect(),
         agent: &activation.agent,
         profile: &activation.profile,
         scene,
