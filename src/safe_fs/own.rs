@@ -91,7 +91,10 @@ pub fn read_bytes(path: &Path, bytes_at_most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_ordinary(path)?.take(bytes_at_most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > bytes_at_most {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {bytes_at_most} bytes")));
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("it is too large, with more than {bytes_at_most} bytes"),
+        ));
     }
     Ok(bytes)
 }
