@@ -4,6 +4,7 @@
 //! what is compared is measured in turn in the same run. A figure that is missed is said and fails nothing:
 //! machines differ. `-- trust` is apart from them: it measures nothing and fails where something is found.
 
+mod calm;
 mod files;
 #[cfg(feature = "window")]
 mod frames;
@@ -42,6 +43,7 @@ const GROUPS: &[Group] = &[
     ("prompt", minds::prompt_built),
     ("reply", minds::reply_acted_on),
     ("idle", ticks::idle_agent),
+    ("calm", calm::newsroom),
     ("process", processes::run_until_idle),
     ("log", processes::event_log),
     ("replay", processes::replay),

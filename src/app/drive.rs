@@ -2,14 +2,17 @@
 //!
 //! This is the only place that waits. The world never does.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use bevy::ecs::prelude::*;
 
 use super::approvals;
-use crate::base::Seq;
+use crate::agent::Roster;
+use crate::base::{Id, Seq};
 use crate::gateway;
 use crate::schedule::{self, Door, SetStandstill, SimClock, Speed, Standstill, TICKS_PER_SEC, saved};
+use crate::simulation::Reacted;
 use crate::store::{EventLog, EventRecord, Snapshot, Store};
 use crate::workspace::{self, KnownFiles, RoomStart};
 
@@ -184,6 +187,7 @@ pub(super) fn save_snapshot(world: &mut World, scene: &str) {
 #[derive(Resource, Default)]
 pub struct EventTap {
     events: Vec<EventRecord>,
+    reactions: BTreeMap<Id, &'static str>,
     /// Whether a tick has passed since the tap was put in.
     pub has_ticked: bool,
 }
@@ -197,6 +201,21 @@ impl EventTap {
     /// What happened since the last call.
     pub fn take(&mut self) -> Vec<EventRecord> {
         std::mem::take(&mut self.events)
+    }
+
+    /// The sign that each agent showed last since the last call, by id: for the eye alone, no log keeps them.
+    pub fn take_reactions(&mut self) -> BTreeMap<Id, &'static str> {
+        std::mem::take(&mut self.reactions)
+    }
+}
+
+/// Copies what agents showed in this tick into the tap.
+pub(super) fn tap_reactions(mut reacted: MessageReader<Reacted>, roster: Res<Roster>, tap: Option<ResMut<EventTap>>) {
+    let Some(mut tap) = tap else { return };
+    for shown in reacted.read() {
+        if let Some(id) = roster.id(shown.agent) {
+            tap.reactions.insert(id.clone(), shown.emoji);
+        }
     }
 }
 

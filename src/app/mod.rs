@@ -54,7 +54,10 @@ pub fn headless() -> App {
     });
     app.add_systems(Tick, approvals::collect_answers.in_set(CollectInputs));
     // The last of Record before the store hands the events on.
-    app.add_systems(Tick, drive::tap_events.in_set(InPhase(WorkshopSystems::Record, Floor::Kernel)));
+    app.add_systems(
+        Tick,
+        (drive::tap_events, drive::tap_reactions).chain().in_set(InPhase(WorkshopSystems::Record, Floor::Kernel)),
+    );
     app
 }
 

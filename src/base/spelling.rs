@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
+use super::text::one_line;
+
 /// The text with every letter in its composed form (NFC): `e` with an accent behind it becomes `é`.
 pub fn nfc(text: &str) -> Cow<'_, str> {
     ComposingNormalizerBorrowed::new_nfc().normalize(text)
@@ -20,6 +22,39 @@ pub fn folded(part: &str) -> String {
     let small = nfkc.normalize(part).chars().flat_map(char::to_lowercase).collect::<String>();
     let folded: String = small.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
     nfkc.normalize(&folded).into_owned()
+}
+
+/// The form in which two texts say the same: [`folded`] on one line, without what nobody sees and without the points
+/// and quotation marks around it. A question is no statement.
+pub fn folded_text(text: &str) -> String {
+    let seen: String =
+        text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !is_unseen(*c)).collect();
+    let folded = folded(&one_line(&seen));
+    let is_around = |c: char| c == ' ' || ".!,;:…\"'“”„‘’‚«»*_`".contains(c);
+    let bare = folded.trim_matches(is_around);
+    if bare.is_empty() { folded } else { bare.to_owned() }
+}
+
+/// A text in which names are looked for, however they are spelled.
+#[derive(Clone, Debug)]
+pub struct Words(String);
+
+impl Words {
+    /// Of a text.
+    pub fn of(text: &str) -> Self {
+        Self(folded(text))
+    }
+
+    /// Whether a name stands there, as words of its own.
+    pub fn name(&self, name: &str) -> bool {
+        let name = folded(name.trim());
+        let is_apart = |c: Option<char>| !c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        !name.is_empty()
+            && self.0.match_indices(&name).any(|(at, _)| {
+                let (before, after) = (&self.0[..at], &self.0[at + name.len()..]);
+                is_apart(before.chars().next_back()) && is_apart(after.chars().next())
+            })
+    }
 }
 
 /// [`folded`], without accents, and with letters of other scripts replaced by the Latin ones that look the same: two
@@ -86,6 +121,28 @@ mod tests {
             assert_eq!(skeleton(word), "user", "{word:?}");
         }
         assert!(is_unseen('\u{200b}') && is_unseen('\n') && !is_unseen(' ') && !is_unseen('é'));
+    }
+
+    #[test]
+    fn a_name_stands_in_a_text_as_words_of_its_own() {
+        let words = Words::of("Ask ADA, or Jean-Luc at (ben).");
+        assert!(["Ada", "jean-luc", " Ben "].iter().all(|name| words.name(name)));
+        assert!(["Ad", "da", "Luc2", "", "be"].iter().all(|name| !words.name(name)));
+    }
+
+    #[test]
+    fn what_says_the_same_has_one_form_and_what_does_not_has_not() {
+        for text in [
+            "The bridge is closed.",
+            "  the BRIDGE\n is closed",
+            "“The bridge is\u{200b} closed!”",
+            "*The bridge is closed*",
+        ] {
+            assert_eq!(folded_text(text), "the bridge is closed", "{text:?}");
+        }
+        for (one, other) in [("Learn C", "Learn C++"), ("It closes", "It closes?"), ("…", "!"), ("🎉", "👋")] {
+            assert_ne!(folded_text(one), folded_text(other));
+        }
     }
 
     #[test]

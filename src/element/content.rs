@@ -80,6 +80,11 @@ pub trait Content: Any + Send + Sync + Debug {
     /// What a reader sees: the text that goes into a prompt; nothing for those whom it is not meant for.
     fn prompt_text(&self, reader: &Reader) -> String;
 
+    /// Who wrote an item of its list (a pin, a piece of mail), and what it says.
+    fn item(&self, _id: &str) -> Option<(&Id, &str)> {
+        None
+    }
+
     /// At most `max_chars` of what stands there, for what a reader remembers.
     fn summary(&self, reader: &Reader, max_chars: usize) -> String;
 
@@ -236,6 +241,25 @@ pub enum ElementChange {
     MailRemoved {
         id: Id,
     },
+}
+
+impl ElementChange {
+    /// The item of a list that it is about, where it is about one.
+    pub fn item(&self) -> Option<&Id> {
+        match self {
+            Self::Added | Self::Removed | Self::Rearranged | Self::TextSet => None,
+            Self::PinAdded { id }
+            | Self::PinEdited { id }
+            | Self::PinRemoved { id, .. }
+            | Self::PinVoted { id }
+            | Self::PinFlagged { id }
+            | Self::PinCommented { id }
+            | Self::MailAdded { id }
+            | Self::MailEdited { id }
+            | Self::MailChanged { id }
+            | Self::MailRemoved { id } => Some(id),
+        }
+    }
 }
 
 /// Something to be done to an element: by the person (through the door) or by an agent's intent (within the world).

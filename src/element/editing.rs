@@ -10,6 +10,7 @@ use super::content::{Element, ElementAct, ElementChange, ElementChanged, Element
 use super::directory::Elements;
 use super::kind::kind;
 use super::merging::HeldBack;
+use super::recent::RecentChanges;
 use super::settings::ElementSettings;
 use crate::agent::presence::read;
 use crate::agent::{Agent, Roster};
@@ -135,6 +136,7 @@ pub(super) fn do_act(
 
 /// Writes the record of a change and sends the news of it.
 pub(super) fn tell(world: &mut World, element: &Element, change: ElementChange, by: &Author, cause: Option<Seq>) {
+    world.resource_mut::<RecentChanges>().note(element, &change, by);
     let mut data = json!({ "element": element.id, "kind": element.kind, "by": by });
     if let (Value::Object(data), Ok(Value::Object(change))) = (&mut data, serde_json::to_value(&change)) {
         data.extend(change);

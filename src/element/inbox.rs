@@ -16,6 +16,7 @@ use super::mail::{Mail, one_line};
 use super::pin::read_lines;
 use super::pinboard::with_text;
 use super::settings::{ElementSettings, tidy, within};
+use crate::base::spelling::folded_text;
 use crate::base::{Author, Id, Problem, text};
 
 /// Inboxes.
@@ -120,7 +121,13 @@ impl Inbox {
         found.ok_or_else(|| format!("there is no mail {id} in this box"))
     }
 
-    fn add(&mut self, act: &ElementAct, now_secs: f64, limits: &ElementSettings) -> Result<Vec<ElementChange>, String> {
+    fn add(
+        &mut self,
+        act: &ElementAct,
+        by: &Author,
+        now_secs: f64,
+        limits: &ElementSettings,
+    ) -> Result<Vec<ElementChange>, String> {
         let ElementAct::AddMail { id, from, to, subject, text, attachments } = act else { return Ok(Vec::new()) };
         let open = self.open().count();
         if open >= limits.mail_per_box {
@@ -136,6 +143,13 @@ impl Inbox {
         within(subject, "the subject of mail", limits.mail_chars)?;
         if let Some(id) = id.as_ref().filter(|id| self.mail(id).is_some()) {
             return Err(format!("there is mail {id} in this box already"));
+        }
+        // What a person sends twice is meant so, and a letter with another file is another letter.
+        let says = |subject: &str, text: &str| folded_text(if text.trim().is_empty() { subject } else { text });
+        let says_this = says(subject, &text);
+        let is_same = |mail: &Mail| mail.attachments == *attachments && says(&mail.subject, &mail.text) == says_this;
+        if !by.is_user() && self.items.iter().any(is_same) {
+            return Err(format!("this mail lies in the box of {to} already, so it was not sent again"));
         }
         let id = id.clone().filter(|id| !id.is_empty()).unwrap_or_else(|| self.fresh(ItemList::Items));
         count_on("m", &mut self.counter, &id);
@@ -288,7 +302,7 @@ impl Content for Inbox {
             ElementAct::AddMail { from, .. } if !by.is_user() && *from != by.0 => {
                 Err(format!("{by} cannot send mail as {from}"))
             }
-            ElementAct::AddMail { .. } => self.add(act, now_secs, limits),
+            ElementAct::AddMail { .. } => self.add(act, by, now_secs, limits),
             ElementAct::SetMailStatus { id, status } => {
                 let index = self.find(ItemList::Items, id)?;
                 let mail = &mut self.items[index];
@@ -387,6 +401,10 @@ impl Content for Inbox {
         }
         lines.truncate(lines.trim_end().len());
         if lines.is_empty() { "(no open mail)".to_owned() } else { lines }
+    }
+
+    fn item(&self, id: &str) -> Option<(&Id, &str)> {
+        self.mail(id).map(|mail| (&mail.from, mail.text.as_str()))
     }
 
     fn summary(&self, reader: &Reader, max_chars: usize) -> String {

@@ -22,6 +22,8 @@ pub enum Wake {
     Everyone(Urgency),
     /// The agent that the element belongs to.
     Owner(Urgency),
+    /// The agent that wrote the item that changed.
+    Author(Urgency),
 }
 
 /// What an entry says that an element holds, and what is wrong with it.

@@ -20,6 +20,7 @@ pub mod presence;
 pub mod privacy;
 #[cfg(test)]
 mod properties;
+pub mod recent;
 pub mod rulebook;
 mod saved;
 pub mod settings;
@@ -34,6 +35,7 @@ pub use directory::Elements;
 pub use editing::owns;
 pub use presence::ElementCommand;
 pub use privacy::Privacy;
+pub use recent::{RecentChange, RecentChanges};
 pub use settings::ElementSettings;
 
 use bevy::app::App;
@@ -58,6 +60,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<presence::Reported>()
         .init_resource::<merging::HeldBack>()
         .init_resource::<directory::Departed>()
+        .init_resource::<RecentChanges>()
         .init_resource::<privacy::PrivatePlaces>();
     app.add_systems(
         Tick,

@@ -13,6 +13,7 @@ use super::kind::{Kind, Urgency, Wake};
 use super::list_file::{self, ListFile, ListItem};
 use super::pin::{Comment, Pin, read_lines};
 use super::settings::{ElementSettings, tidy, within};
+use crate::base::spelling::folded_text;
 use crate::base::{Author, Id, Problem, text};
 
 /// Pinboards.
@@ -23,6 +24,7 @@ pub static KIND: Kind = Kind {
     private: false,
     wakes: |change| match change {
         ElementChange::PinAdded { .. } | ElementChange::PinEdited { .. } => Wake::Everyone(Urgency::Normal),
+        ElementChange::PinVoted { .. } | ElementChange::PinCommented { .. } => Wake::Author(Urgency::Normal),
         _ => Wake::Nobody,
     },
     from_scene: |entry, place| {
@@ -119,6 +121,7 @@ impl Pinboard {
         if let Some(id) = id.filter(|id| self.pin(id).is_some()) {
             return Err(format!("there is a pin {id} on this board already"));
         }
+        self.refuse_again(&text, by, None)?;
         let mut changes = Vec::new();
         let own = self.pins.iter().filter(|pin| pin.author == *by).count();
         if !by.is_user() && own >= limits.pins_per_author {
@@ -136,6 +139,16 @@ impl Pinboard {
         self.pins.push(pin);
         changes.push(ElementChange::PinAdded { id });
         Ok(changes)
+    }
+
+    /// Refuses an agent what stands on another pin already, whoever wrote it. What a person says twice is meant so.
+    fn refuse_again(&self, text: &str, by: &Author, but: Option<&Id>) -> Result<(), String> {
+        if by.is_user() {
+            return Ok(());
+        }
+        let folded = folded_text(text);
+        let same = self.pins.iter().find(|pin| Some(&pin.id) != but && folded_text(&pin.text) == folded);
+        same.map_or(Ok(()), |pin| Err(format!("this is pinned already as {}", pin.id)))
     }
 
     fn fresh_id(&mut self) -> Id {
@@ -281,9 +294,11 @@ impl Content for Pinboard {
         match act {
             ElementAct::AddPin { id, text } => self.add(id.as_ref(), text, by, now_secs, limits),
             ElementAct::EditPin { id, text } => {
-                let (_, pin) = self.own(id, by, "change")?;
+                self.own(id, by, "change")?;
                 // What a person wrote into a file is theirs, however long or short.
                 let text = if by.is_user() { tidy(text) } else { checked(text, "a pin", limits)? };
+                self.refuse_again(&text, by, Some(id))?;
+                let (_, pin) = self.find(id)?;
                 if pin.text == text {
                     return Ok(Vec::new());
                 }
@@ -306,6 +321,10 @@ impl Content for Pinboard {
                 let (_, pin) = self.find(id)?;
                 if pin.comments.len() >= limits.comments_per_pin {
                     return Err(format!("the pin {id} has {} comments, and takes no more", pin.comments.len()));
+                }
+                let folded = folded_text(&text);
+                if !by.is_user() && pin.comments.iter().any(|said| folded_text(&said.text) == folded) {
+                    return Err(format!("this is said about the pin {id} already"));
                 }
                 pin.comments.push(Comment { author: by.clone(), text, time: now_secs, extra: Map::new() });
                 Ok(vec![ElementChange::PinCommented { id: id.clone() }])
@@ -368,6 +387,10 @@ impl Content for Pinboard {
         }
         lines.truncate(lines.trim_end().len());
         lines
+    }
+
+    fn item(&self, id: &str) -> Option<(&Id, &str)> {
+        self.pin(id).map(|pin| (&pin.author.0, pin.text.as_str()))
     }
 
     fn summary(&self, _reader: &Reader, max_chars: usize) -> String {

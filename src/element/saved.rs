@@ -13,6 +13,7 @@ use super::editing::set_readers;
 use super::kind::kind;
 use super::merging::HeldBack;
 use super::presence::{Reported, settle};
+use super::recent::RecentChanges;
 use crate::base::{ElementKey, Problem};
 use crate::schedule::Section;
 use crate::workspace::ProblemReport;
@@ -35,6 +36,8 @@ pub(super) struct ElementsSaved {
     held_back: HeldBack,
     #[serde(default)]
     departed: Departed,
+    #[serde(default)]
+    recent: RecentChanges,
 }
 
 impl Section for ElementsSaved {
@@ -49,7 +52,8 @@ impl Section for ElementsSaved {
         let problems = world.resource::<Reported>().0.clone();
         let held_back = world.resource::<HeldBack>().clone();
         let departed = world.resource::<Departed>().clone();
-        Self { next_key: directory.next_key(), elements: elements.collect(), problems, held_back, departed }
+        let recent = world.resource::<RecentChanges>().clone();
+        Self { next_key: directory.next_key(), elements: elements.collect(), problems, held_back, departed, recent }
     }
 
     fn load(self, world: &mut World) {
@@ -77,6 +81,7 @@ impl Section for ElementsSaved {
         world.insert_resource(Reported(self.problems));
         world.insert_resource(self.held_back);
         world.insert_resource(self.departed);
+        world.insert_resource(self.recent);
         if let Err(error) = world.run_system_once(set_readers) {
             tracing::error!("the owners of inboxes could not be found: {error}");
         }

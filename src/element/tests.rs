@@ -195,8 +195,12 @@ fn mail_reaches_its_owner_only_and_the_sender_keeps_a_copy() {
     assert_eq!(told::<ElementRefused>(&app).len(), 1);
     edit(&mut app, "theirs", "ada-2", ElementAct::MarkMailRead { ids: vec!["m1".into()] });
     assert_eq!(element(&app, "theirs").0.version, version);
-    for _ in 0..100 {
-        edit(&mut app, "theirs", "ada-1", mail.clone());
+    for number in 0..100 {
+        let mut another = mail.clone();
+        if let ElementAct::AddMail { text, .. } = &mut another {
+            *text = format!("You? ({number})");
+        }
+        edit(&mut app, "theirs", "ada-1", another);
     }
     assert!(told::<ElementRefused>(&app).last().unwrap().why.contains("came back: the box is full"));
 }
@@ -236,6 +240,50 @@ fn closed_mail_makes_room_the_oldest_first_and_open_mail_never_goes() {
     let (open, closed, _) = held(&app);
     assert_eq!((open, closed), (100, 0));
     assert!(told::<ElementRefused>(&app).last().unwrap().why.contains("full (100 open pieces)"));
+}
+
+#[test]
+fn what_is_there_already_is_refused_to_agents_whoever_wrote_it() {
+    let mut app = room();
+    let there = json!({ "pins": [{ "id": "p3", "text": "The bridge is closed." }] });
+    scene(&mut app, entry("ideas", "pinboard", there), None);
+    let letters = json!({ "owner": "ada", "items": [{ "id": "m1", "from": "user", "text": "Are you there?" }] });
+    scene(&mut app, entry("mail", "inbox", letters), None);
+    let comment = |text: &str| ElementAct::Comment { id: "p3".into(), text: text.into() };
+    let mail = |text: &str, attachments: &[&str]| ElementAct::AddMail {
+        id: None,
+        from: "bo-1".into(),
+        to: "ada".into(),
+        subject: "Hello".into(),
+        text: text.into(),
+        attachments: attachments.iter().map(ToString::to_string).collect(),
+    };
+    edit(&mut app, "ideas", "bo-1", comment("True."));
+    edit(&mut app, "ideas", "bo-1", pin("Another one"));
+    let edit_pin = |text: &str| ElementAct::EditPin { id: "p1".into(), text: text.into() };
+    for (element, again, why) in [
+        ("ideas", pin("  the BRIDGE\nis closed"), "this is pinned already as p3"),
+        ("ideas", pin("another one!"), "this is pinned already as p1"),
+        ("ideas", edit_pin("“The bridge is closed”"), "this is pinned already as p3"),
+        ("ideas", comment("true"), "this is said about the pin p3 already"),
+        ("mail", mail("are you there?", &[]), "this mail lies in the box of ada already, so it was not sent again"),
+    ] {
+        edit(&mut app, element, "bo-1", again.clone());
+        let refused = told::<ElementRefused>(&app).pop().expect("it is there already");
+        assert_eq!((refused.why.as_str(), &*refused.by.0), (why, "bo-1"), "{again:?}");
+    }
+    advance(app.world_mut());
+    advance(app.world_mut());
+    // What is not the same is taken, and so is what a person says twice.
+    for (element, by, another) in [
+        ("ideas", "bo-1", pin("Is the bridge closed?")),
+        ("ideas", "bo-1", edit_pin("Another one.")),
+        ("ideas", "user", pin("The bridge is closed.")),
+        ("mail", "bo-1", mail("Are you there?", &["artifacts/map.md"])),
+    ] {
+        edit(&mut app, element, by, another.clone());
+        assert!(told::<ElementRefused>(&app).is_empty(), "{another:?}");
+    }
 }
 
 #[test]

@@ -175,6 +175,36 @@ pub struct Line {
     pub by_person: bool,
 }
 
+/// An item of an element that is new to a reader, or different.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct NewItem {
+    /// Its id.
+    pub id: Id,
+    /// What became of it.
+    pub change: NewChange,
+    /// Who did that, by name.
+    pub by: Id,
+    /// What the item says now; empty where it is gone.
+    pub text: String,
+}
+
+/// What became of an item since a reader last saw it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NewChange {
+    /// It is new.
+    #[default]
+    Added,
+    /// It says something else.
+    Edited,
+    /// Somebody commented on it.
+    Commented,
+    /// Somebody voted on it.
+    VotedOn,
+    /// It was taken away.
+    Removed,
+}
+
 /// What an agent is asked.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(tag = "moment", rename_all = "snake_case")]

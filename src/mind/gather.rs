@@ -7,8 +7,8 @@ use bevy::ecs::system::SystemParam;
 use bevy::math::Vec2;
 
 use super::context::{
-    Abilities, Colleague, Desk, KeptPin, LabelledText, Line, MailItem, MindContext, Moment, Near, Remembered,
-    Surroundings, Who,
+    Abilities, Colleague, Desk, KeptPin, LabelledText, Line, MailItem, MindContext, Moment, Near, NewChange, NewItem,
+    Remembered, Surroundings, Who,
 };
 use super::feedback::Feedback;
 use super::holdings::{open_mail, pins};
@@ -21,7 +21,7 @@ use crate::agent::{Agent, AgentProfile, Profiles, Roster};
 use crate::base::text::one_line;
 use crate::base::{AgentKey, Author, ElementKey, Id};
 use crate::element::kind::kind;
-use crate::element::{Element, Elements, Held, Reader, owns};
+use crate::element::{Element, ElementChange, Elements, Held, Reader, RecentChanges, owns};
 use crate::memory::{Memory, MemorySettings};
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{AgentState, Conversation, Conversations, Position, Space, State, Utterance};
@@ -44,6 +44,7 @@ pub(super) struct Room<'w, 's> {
     space: Option<Res<'w, Space>>,
     bodies: Query<'w, 's, (Option<&'static Position>, Option<&'static AgentState>), With<Agent>>,
     held: Query<'w, 's, (&'static Element, &'static Held)>,
+    recent: Option<Res<'w, RecentChanges>>,
 }
 
 impl Room<'_, '_> {
@@ -351,6 +352,7 @@ impl Room<'_, '_> {
             addressees: addressees.collect(),
             kept: memory.kept_pins.clone(),
             mail: self.mail_seen(agent, shown),
+            in_talk: false,
         }
     }
 
@@ -371,7 +373,42 @@ impl Room<'_, '_> {
             return Moment::ReadMail { label: element.label.clone(), kind };
         }
         let text = self.text_for(agent, held);
-        Moment::Read { label: element.label.clone(), kind, text, new: None }
+        let new = self.news(agent, element, held).and_then(|news| text_of_new(&text, &news));
+        Moment::Read { label: element.label.clone(), kind, text, new }
+    }
+
+    /// What others changed on an element since an agent last read it; nothing where all of it is new.
+    pub(super) fn news(&self, agent: &Agent, element: &Element, held: &Held) -> Option<Vec<NewItem>> {
+        let (_, memory) = self.agent(agent.key)?;
+        let seen = memory.environment_state.get(&element.key)?.version;
+        let changes = self.recent.as_ref()?.since(element.key, seen)?;
+        let mut news: Vec<NewItem> = Vec::new();
+        for change in changes.filter(|change| change.by.0 != agent.id) {
+            // A text is read as a whole.
+            let id = change.change.item()?;
+            let what = match &change.change {
+                ElementChange::PinAdded { .. } | ElementChange::MailAdded { .. } => NewChange::Added,
+                ElementChange::PinCommented { .. } => NewChange::Commented,
+                ElementChange::PinVoted { .. } => NewChange::VotedOn,
+                ElementChange::PinRemoved { .. } | ElementChange::MailRemoved { .. } => NewChange::Removed,
+                ElementChange::PinFlagged { .. } => continue,
+                _ => NewChange::Edited,
+            };
+            let was_new = news.iter().any(|item| item.id == *id && item.change == NewChange::Added);
+            if what == NewChange::Removed {
+                news.retain(|item| item.id != *id);
+            }
+            // What came and went meanwhile was never there, and of what is new all is new.
+            if was_new {
+                continue;
+            }
+            let text = held.0.item(id).map(|(_, text)| text.to_owned()).unwrap_or_default();
+            let item = NewItem { id: id.clone(), change: what, by: self.name_of(&change.by.0), text };
+            if !news.contains(&item) {
+                news.push(item);
+            }
+        }
+        Some(news)
     }
 
     /// What an agent is asked when it is its turn to speak.
@@ -411,6 +448,21 @@ fn context_of(
 ) -> Option<MindContext> {
     let (session, feedback) = minds.get(room.roster.entity(agent)?).ok()?;
     Some(room.context(room.agent(agent)?.0, session, feedback, moment))
+}
+
+/// Of what stands on an element the items that are new or different, with what is said about each; nothing where none
+/// is.
+fn text_of_new(text: &str, news: &[NewItem]) -> Option<String> {
+    let heads: Vec<String> = news.iter().map(|item| format!("{} (", one_line(&item.id))).collect();
+    let mut is_new = false;
+    let lines = text.lines().filter(|line| {
+        // What belongs to an item is indented.
+        if !line.starts_with(' ') {
+            is_new = heads.iter().any(|head| line.starts_with(head.as_str()));
+        }
+        is_new
+    });
+    Some(lines.collect::<Vec<_>>().join("\n")).filter(|new| !new.is_empty())
 }
 
 /// What an agent is called in prompts. One that is named like the person or the room is not taken for them.

@@ -63,6 +63,8 @@ pub struct Situation {
     pub kept: Vec<(ElementKey, Id)>,
     /// Its open mail, as far as it has seen it.
     pub mail: Vec<OwnMail>,
+    /// Whether it speaks in a conversation.
+    pub in_talk: bool,
 }
 
 /// What is to be done.
@@ -77,6 +79,8 @@ pub enum Effect {
     },
     /// The agent's memory changes.
     Memory(MemoryAct),
+    /// The talk ends for it.
+    Leave,
     /// The agent is told about its reply.
     Remark(String),
 }
@@ -97,6 +101,8 @@ pub fn effect(intent: &Intent, situation: &Situation) -> Effect {
         Intent::Send { to, text } => send(to, text, situation),
         Intent::Done { id } => done(id, situation),
         Intent::Remember { note } => Effect::Memory(MemoryAct::Note { text: note.clone() }),
+        Intent::Bye if situation.in_talk => Effect::Leave,
+        Intent::Bye => remark("[BYE] ends a talk, and you were in none"),
         Intent::Malformed { why } => remark(why.as_str()),
         Intent::Unclosed { word } => remark(format!(
             "[{word}: …] was not closed with a bracket, so it was not carried out; write it again, whole"
@@ -121,7 +127,7 @@ pub fn in_words(intent: &Intent) -> Option<String> {
         Intent::Send { to, text } => format!("Wrote to {to}: “{}”.", short(text)),
         Intent::Done { id } => format!("Closed the mail {id}."),
         Intent::Remember { note } => format!("Noted “{}”.", short(note)),
-        Intent::Malformed { .. } | Intent::Unclosed { .. } | Intent::Unknown { .. } => return None,
+        Intent::Bye | Intent::Malformed { .. } | Intent::Unclosed { .. } | Intent::Unknown { .. } => return None,
     })
 }
 
@@ -138,7 +144,7 @@ pub fn in_session(intent: &Intent) -> Option<String> {
         Intent::Send { to, text } => format!("you wrote to {to}: “{}”", short(text)),
         Intent::Done { id } => format!("you closed {id}"),
         Intent::Remember { note } => format!("you noted “{}”", short(note)),
-        Intent::Malformed { .. } | Intent::Unclosed { .. } | Intent::Unknown { .. } => return None,
+        Intent::Bye | Intent::Malformed { .. } | Intent::Unclosed { .. } | Intent::Unknown { .. } => return None,
     })
 }
 

@@ -42,7 +42,15 @@ fn situation() -> Situation {
         ],
         kept: vec![(ElementKey(2), "p9".into())],
         mail: vec![own_mail("m1", "bob-2"), own_mail("m2", "user"), own_mail("m3", "bob-2")],
+        in_talk: false,
     }
+}
+
+#[test]
+fn a_goodbye_ends_a_talk_and_is_told_back_where_there_is_none() {
+    let talking = Situation { in_talk: true, ..situation() };
+    assert_eq!(effect(&Intent::Bye, &talking), Effect::Leave);
+    assert_eq!(remark_of("[BYE]"), "[BYE] ends a talk, and you were in none");
 }
 
 fn act(reply: &str) -> Effect {

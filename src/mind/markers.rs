@@ -9,8 +9,10 @@ use super::brackets::{Kind, Token, tokens};
 use crate::base::text::nearest;
 
 /// The words of the markers that there are.
-pub const WORDS: [&str; 9] =
-    ["PIN", "REMOVE_PIN", "VOTE_UP", "VOTE_DOWN", "KEEP_PIN", "RELEASE_PIN", "SEND", "DONE", "REMEMBER"];
+pub const WORDS: [&str; 10] =
+    ["PIN", "REMOVE_PIN", "VOTE_UP", "VOTE_DOWN", "KEEP_PIN", "RELEASE_PIN", "SEND", "DONE", "REMEMBER", BYE];
+/// The marker that needs no words of its own.
+const BYE: &str = "BYE";
 /// Characters of the longest header: word and addressee.
 const HEADER_CHARS: usize = 120;
 /// A bracket within a marker that holds no more characters is a reference (`[1]`), which belongs to the text.
@@ -37,6 +39,8 @@ pub enum Intent {
     Done { id: String },
     /// `[REMEMBER: note]`
     Remember { note: String },
+    /// `[BYE]`: ends the talk.
+    Bye,
     /// A known marker that cannot be used, and why.
     Malformed { why: String },
     /// A known marker that nothing closes; it stays in the text.
@@ -81,7 +85,12 @@ pub fn parse(reply: &str, was_cut: bool) -> Parsed {
             Header::Known { word, .. } => match looked.close_of(here) {
                 Some(close) => {
                     shown.push(&reply[copied..token.at]);
-                    parsed.intents.push(intent(word, &reply[token.at + 1..close]));
+                    let inside = &reply[token.at + 1..close];
+                    parsed.intents.push(intent(word, inside));
+                    if let (BYE, Some((_, words))) = (*word, inside.split_once(':')) {
+                        // `[BYE: See you.]` is said as well.
+                        shown.push(&unescape(words));
+                    }
                     copied = close + usize::from(reply.as_bytes().get(close) == Some(&b']'));
                     copied += shown.leave_out(&reply[copied..]);
                 }
@@ -135,8 +144,13 @@ enum Header {
 
 fn header(inside: &str) -> Header {
     let end = inside.char_indices().take(HEADER_CHARS).find(|(_, letter)| matches!(letter, ':' | '[' | ']' | '\n'));
-    let Some((end, ':')) = end else { return Header::None };
+    let Some((end, mark)) = end else { return Header::None };
     let header = inside[..end].trim();
+    match mark {
+        ':' => {}
+        ']' if header.eq_ignore_ascii_case(BYE) => return Header::Known { word: BYE },
+        _ => return Header::None,
+    }
     let (word, rest) = header.split_once(char::is_whitespace).unwrap_or((header, ""));
     match WORDS.iter().find(|known| known.eq_ignore_ascii_case(word)) {
         Some(word) if *word == "SEND" || rest.is_empty() => Header::Known { word },
@@ -265,8 +279,10 @@ impl Shown {
 /// What a marker of this word asks for, by what stands between its brackets.
 fn intent(word: &str, inside: &str) -> Intent {
     let (header, body) = inside.split_once(':').unwrap_or((inside, ""));
-    if word != "SEND" {
-        return simple(word, body);
+    match word {
+        "SEND" => {}
+        BYE => return Intent::Bye,
+        _ => return simple(word, body),
     }
     let addressee = header.trim().split_once(char::is_whitespace).map_or("", |(_, addressee)| addressee.trim());
     send(addressee, body)

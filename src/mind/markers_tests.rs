@@ -261,3 +261,20 @@ proptest! {
         prop_assert!(parsed.shown.len() <= reply.len() * 2 + 2);
     }
 }
+
+#[test]
+fn a_goodbye_needs_no_words_and_may_have_some() {
+    for (reply, shown) in [
+        ("See you. [BYE]", "See you."),
+        ("[bye]", ""),
+        ("[ Bye ] Until tomorrow.", "Until tomorrow."),
+        ("[BYE: See you.]", "See you."),
+    ] {
+        let parsed = parse(reply, false);
+        assert_eq!((parsed.intents, parsed.shown.as_str()), (vec![Intent::Bye], shown), "{reply}");
+    }
+    for text in ["He said `[BYE]` to her.", "> [BYE]", "\\[BYE]", "“[BYE]”", "[BYEBYE]", "[goodbye]"] {
+        assert!(!parse(text, false).intents.contains(&Intent::Bye), "{text}");
+    }
+    assert_eq!(escape("She wrote [BYE]."), "She wrote \\[BYE].");
+}

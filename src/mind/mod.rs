@@ -26,6 +26,7 @@ pub mod question;
 mod replies;
 pub mod session;
 pub mod settings;
+pub mod silence;
 mod thinking;
 mod thoughts;
 mod unseen;
@@ -90,6 +91,10 @@ pub fn plugin(app: &mut App) {
     saved::register::<thoughts::MindSaved>(app);
 }
 
+#[cfg(test)]
+mod calm_tests;
+#[cfg(test)]
+mod news_tests;
 #[cfg(test)]
 mod telling_tests;
 #[cfg(test)]

@@ -9,11 +9,12 @@ use serde_json::json;
 use super::feedback::Feedback;
 use super::gather::Room;
 use super::habits;
-use super::intent::{Effect, closed_by, effect, in_session, in_words};
+use super::intent::{Effect, Situation, closed_by, effect, in_session, in_words};
 use super::markers::{Intent, Parsed, parse};
 use super::prompt::PERSON;
 use super::question::{CancelRequest, Completion, Finish, ModelReply, Role};
 use super::session::Session;
+use super::silence::without_silence;
 use super::thoughts::{PendingThought, Sent, Thoughts};
 use super::work::{WorkReplied, WorkReply, WorkTaken};
 use crate::agent::Agent;
@@ -147,7 +148,7 @@ impl Turn<'_, '_, '_, '_> {
             self.tell(format!("it went on as “{speaker}”, and that was left out; write only what you say yourself"));
         }
         let was_cut = completion.finish == Finish::Length && tidied.cut_at.is_none();
-        let mut parsed = parse(&tidied.text, was_cut);
+        let mut parsed = without_silence(parse(&tidied.text, was_cut));
         for call in &completion.tool_calls {
             self.tell(format!("you called the tool “{}”, but you have no tools; use markers", call.name));
         }
@@ -167,7 +168,9 @@ impl Turn<'_, '_, '_, '_> {
         }
         self.note_what_was_read();
         let settings = &self.room.settings;
-        self.session.append(&self.thought.asked, &parsed.shown, &done, settings);
+        if !(parsed.shown.is_empty() && done.is_empty()) {
+            self.session.append(&self.thought.asked, &parsed.shown, &done, settings);
+        }
         if self.session.wants_compaction(settings, self.room.clock.tick()) {
             let cause = self.cause();
             self.out.compactions.write(CompactionWanted { agent: self.agent.key, cause });
@@ -177,7 +180,17 @@ impl Turn<'_, '_, '_, '_> {
         {
             return ThinkOutcome::Nothing { why: "the conversation ended before the reply came".to_owned() };
         }
+        if self.is_talking() && parsed.intents.contains(&Intent::Bye) {
+            return ThinkOutcome::Bye { text: parsed.shown };
+        }
+        if self.thought.reading.as_ref().is_some_and(|read| !read.whole) {
+            return ThinkOutcome::Partly { text: parsed.shown };
+        }
         ThinkOutcome::Said { text: parsed.shown }
+    }
+
+    fn is_talking(&self) -> bool {
+        matches!(self.thought.think, Think::Turn { .. })
     }
 
     /// A step of work: markers do what they do everywhere, tools are for whoever keeps the work.
@@ -232,7 +245,9 @@ impl Turn<'_, '_, '_, '_> {
             }
             return Vec::new();
         }
+        let in_talk = self.is_talking();
         let situation = self.room.situation(self.agent, self.memory, &self.thought.mail_shown);
+        let situation = Situation { in_talk, ..situation };
         let at_most = self.room.settings.intents_at_most;
         let mut done = Vec::new();
         for intent in intents.iter().take(at_most) {
@@ -246,6 +261,8 @@ impl Turn<'_, '_, '_, '_> {
                     }
                     self.remember(act);
                 }
+                // Whoever keeps the talk ends it, once this was said.
+                Effect::Leave => {}
                 Effect::Remark(remark) => {
                     self.tell(remark);
                     continue;
@@ -316,7 +333,11 @@ impl Turn<'_, '_, '_, '_> {
     fn failed(&mut self, why: String, passing: bool, thoughts: &mut Thoughts) -> ThinkOutcome {
         if let Think::Compact = self.thought.think {
             let retry = self.session.compaction_failed(&self.room.settings, self.room.clock.tick());
-            thoughts.retries.insert((retry, self.agent.key));
+            let is_tried_again = self.session.failures <= self.room.settings.compaction_retries_at_most;
+            if is_tried_again {
+                thoughts.retries.insert((retry, self.agent.key));
+            }
+            let retry = is_tried_again.then_some(retry);
             let data =
                 json!({ "outcome": "failed", "why": why, "retry_tick": retry, "failures": self.session.failures });
             let draft = EventDraft::new(EventKind::Compaction, data).agent(&self.agent.id).cause(self.cause());

@@ -27,6 +27,8 @@ pub struct MindSettings {
     pub compaction_retry_secs: f32,
     /// A failed compaction is tried again after no more than this.
     pub compaction_retry_at_most_secs: f32,
+    /// A compaction that failed so often is tried again only when the session has grown.
+    pub compaction_retries_at_most: u32,
     /// Messages of a session, whether or not compaction works.
     pub session_messages_at_most: usize,
     /// Characters of one message of a session.
@@ -57,6 +59,7 @@ impl Default for MindSettings {
             compaction_keeps_messages: 2,
             compaction_retry_secs: 30.0,
             compaction_retry_at_most_secs: 1_800.0,
+            compaction_retries_at_most: 4,
             session_messages_at_most: 64,
             session_message_chars_at_most: 2_000,
             feedback_at_most: 5,

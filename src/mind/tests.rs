@@ -237,6 +237,19 @@ fn reading_asks_a_model_and_an_unchanged_element_costs_no_call() {
 }
 
 #[test]
+fn nothing_is_silence_and_leaves_no_trace() {
+    let mut room = room();
+    let request = room.ask(ADA, read(NEWS)).expect("it is new");
+    room.reply(request.id, Ok("“Nothing.” [REMEMBER: nothing] [PIN: Nothing to add.]"));
+    assert_eq!(room.outcome(), ThinkOutcome::Said { text: String::new() });
+    let memory: Memory = room.get(ADA);
+    assert_eq!((memory.workspace_notes.len(), memory.environment_state[&NEWS].version), (0, 0), "but it was read");
+    assert!(room.get::<Session>(ADA).messages.is_empty());
+    assert!(room.take::<ElementEdit>().iter().all(|edit| matches!(edit.act, ElementAct::MarkMailRead { .. })));
+    assert!(room.take::<NewsHeard>().is_empty() && room.warnings().is_empty());
+}
+
+#[test]
 fn the_rules_come_first_whatever_is_asked() {
     let mut room = room();
     for think in [read(NEWS), read(MAIL), Think::Compact] {

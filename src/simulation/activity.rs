@@ -97,6 +97,16 @@ pub enum ThinkOutcome {
         /// The words.
         text: String,
     },
+    /// It said this about what it read, which was too much to be shown at once: the rest is still to be read.
+    Partly {
+        /// The words.
+        text: String,
+    },
+    /// In a conversation: it said this, or nothing, and ended the talk.
+    Bye {
+        /// The words.
+        text: String,
+    },
     /// There was nothing to ask a model about; no call was made.
     Nothing {
         /// Why, for the log and the badge.

@@ -4,13 +4,23 @@ use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 
 use super::body::{Body, BodyItem, Desk, Doing, Timer};
+use super::motion::{Passed, Reacted, Reactions};
 use super::queue::{Action, QueuedAction};
 use super::state::{State, StateEvent};
 use super::steering::{Course, WalkKind, stroll_target};
+use crate::base::{AgentKey, ElementKey};
 use crate::schedule::ticks;
 
+/// After so many ticks an idle agent looks at somebody instead of something, and the other way round.
+const GLANCE_TICKS: u64 = 256;
+
 /// Lets everything ring that is due. A timer that is no longer meant changes nothing.
-pub(super) fn ring(mut desk: Desk, mut bodies: Query<Body>) {
+pub(super) fn ring(
+    mut desk: Desk,
+    mut bodies: Query<Body>,
+    mut reactions: ResMut<Reactions>,
+    mut reacted: MessageWriter<Reacted>,
+) {
     let now = desk.now();
     for (agent, timer) in desk.attention.due(now) {
         let Some(entity) = desk.roster.entity(agent) else { continue };
@@ -25,9 +35,15 @@ pub(super) fn ring(mut desk: Desk, mut bodies: Query<Body>) {
                 desk.shift(&mut body, StateEvent::TimerDue, cause);
             }
             Timer::Stroll => stroll(&mut desk, &mut body),
-            Timer::Heartbeat => heartbeat(&mut desk, &mut body),
+            Timer::Heartbeat => {
+                let seen = heartbeat(&mut desk, &mut body);
+                reacted.write_batch(seen.and_then(|seen| reactions.glance(agent, seen, now, &desk.minds)));
+            }
             Timer::Seek => seek(&mut desk, &mut body),
-            Timer::Retry => desk.wake(&body),
+            Timer::Due => {
+                desk.await_next(&mut body);
+                desk.wake(&body);
+            }
             Timer::GiveUp => give_up(&mut desk, &mut body),
         }
     }
@@ -39,13 +55,11 @@ fn stroll(desk: &mut Desk, body: &mut BodyItem) {
     }
     let next = desk.now() + ticks(desk.feet.stroll_secs);
     desk.set(body, Timer::Stroll, next);
-    if !body.queue.0.is_empty() || !body.life.work.is_empty() {
+    if body.queue.0.first_due(desk.now()).is_some() || !body.life.work.is_empty() {
         // A target too far to reach in time must not starve the queue: here is as good as there.
         desk.go(body, Course::STAND);
         desk.wake(body);
-        if desk.now() >= body.life.retry_at || !body.life.work.is_empty() {
-            return;
-        }
+        return;
     }
     let (position, key) = (body.position.0, body.agent.key.0);
     let feet = &*desk.feet;
@@ -64,17 +78,18 @@ fn stroll(desk: &mut Desk, body: &mut BodyItem) {
     desk.go(body, course);
 }
 
-fn heartbeat(desk: &mut Desk, body: &mut BodyItem) {
+/// An idle agent looks around. Returns whom or what it looks at.
+fn heartbeat(desk: &mut Desk, body: &mut BodyItem) -> Option<Passed> {
     if !body.state.0.is_at_leisure() || body.state.0.under() != State::Idle {
-        return;
+        return None;
     }
     let position = body.position.0;
     let interest = desk.space.elements.nearest(position, desk.minds.heartbeat_units, |key| {
-        desk.space.sight(crate::base::ElementKey(key)).is_some_and(|sight| {
+        desk.space.sight(ElementKey(key)).is_some_and(|sight| {
             sight.may_be_read_by(body.agent) && body.life.version_read(sight.key) != Some(sight.version)
         })
     });
-    let seen = interest.and_then(|entry| desk.space.sight(crate::base::ElementKey(entry.key)));
+    let seen = interest.and_then(|entry| desk.space.sight(ElementKey(entry.key)));
     let why = match seen {
         Some(sight) => format!("looking toward {}", sight.label).into(),
         None => "looking around".into(),
@@ -84,7 +99,16 @@ fn heartbeat(desk: &mut Desk, body: &mut BodyItem) {
     if let Some(entry) = interest {
         let course = Course::to(WalkKind::Notice, entry.position, desk.feet.reading_reach_units);
         desk.go(body, course);
+        return Some(Passed::Element(ElementKey(entry.key)));
     }
+    let (units, me) = (desk.minds.heartbeat_units, body.agent.key.0);
+    let someone = desk.space.agents.nearest(position, units, |other| other != me);
+    let something = desk.space.elements.nearest(position, units, |_| true);
+    let someone = someone.map(|entry| Passed::Agent(AgentKey(entry.key)));
+    let something = something.map(|entry| Passed::Element(ElementKey(entry.key)));
+    // Now at the one, now at the other.
+    let turn = (desk.now() / GLANCE_TICKS + u64::from(me)) % 2 == 0;
+    if turn { someone.or(something) } else { something.or(someone) }
 }
 
 fn seek(desk: &mut Desk, body: &mut BodyItem) {
@@ -97,21 +121,22 @@ fn seek(desk: &mut Desk, body: &mut BodyItem) {
     }
     let again = ticks(desk.minds.seek_again_secs);
     let found = desk.space.elements.nearest(body.position.0, desk.minds.seek_units, |key| {
-        desk.space.sight(crate::base::ElementKey(key)).is_some_and(|sight| {
+        desk.space.sight(ElementKey(key)).is_some_and(|sight| {
             sight.may_be_read_by(body.agent)
+                && !body.queue.0.holds_read_of(sight.key)
                 && body.life.read.get(&sight.key).is_none_or(|read| read.tick + again <= now)
         })
     });
     if let Some(entry) = found {
         let cause = body.agent.added;
-        desk.enqueue(body, Action::SeekInfo { element: crate::base::ElementKey(entry.key) }, cause);
+        desk.enqueue(body, Action::SeekInfo { element: ElementKey(entry.key) }, cause);
     }
 }
 
 fn give_up(desk: &mut Desk, body: &mut BodyItem) {
     if let Doing::Telling { to, cause } = body.life.doing {
         body.life.doing = Doing::Nothing;
-        let action = QueuedAction { action: Action::ApproachAgent { agent: to }, cause };
+        let action = QueuedAction::new(Action::ApproachAgent { agent: to }, cause);
         desk.dropped(body, action, "could not be reached in time");
         desk.shift(body, StateEvent::Done, cause);
     }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::activity::ActivityId;
+use super::origin::{LastChanges, Origin};
 use super::queue::{Action, ActionQueue, Queued, QueuedAction};
 use super::rest::Rest;
 use super::settings::{AttentionSettings, ConversationSettings, MovementSettings};
@@ -73,6 +74,9 @@ pub enum Doing {
         version: u32,
         /// The record that it came from.
         cause: Seq,
+        /// How often that failed before.
+        #[serde(default)]
+        failures: u32,
     },
     /// It sums up its session.
     Compacting {
@@ -120,6 +124,9 @@ pub struct News {
     pub note: String,
     /// The record of the note.
     pub cause: Seq,
+    /// Where it comes from.
+    #[serde(default)]
+    pub origin: Origin,
 }
 
 /// Work that waits until the agent is at leisure.
@@ -151,13 +158,13 @@ pub enum Timer {
     Heartbeat,
     /// It seeks information.
     Seek,
-    /// It may try again after a failure.
-    Retry,
+    /// An action of its queue is due that had to wait.
+    Due,
     /// It gives up going to tell something.
     GiveUp,
 }
 
-const TIMERS: [Timer; 6] = [Timer::State, Timer::Stroll, Timer::Heartbeat, Timer::Seek, Timer::Retry, Timer::GiveUp];
+const TIMERS: [Timer; 6] = [Timer::State, Timer::Stroll, Timer::Heartbeat, Timer::Seek, Timer::Due, Timer::GiveUp];
 
 /// Everything else that the room knows of an agent.
 #[derive(Component, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -178,12 +185,12 @@ pub struct Life {
     pub news: Option<News>,
     /// Work that waits.
     pub work: VecDeque<PendingWork>,
-    /// Passing failures, one after another.
-    pub failures: u32,
-    /// Before this tick it does not try again.
-    pub retry_at: u64,
-    /// When a model last read something that was new to it.
-    pub learned_at: u64,
+    /// Where that comes from which it thinks about, or thought about last: what it does comes of it.
+    #[serde(default)]
+    pub origin: Origin,
+    /// The newest that it has heard from outside.
+    #[serde(default)]
+    pub heard: Origin,
     /// The record of the state that it was seen in last: what ends by itself comes from that.
     #[serde(default)]
     pub state_record: Option<Seq>,
@@ -195,6 +202,16 @@ impl Life {
     /// The version of an element that it has read.
     pub fn version_read(&self, element: ElementKey) -> Option<u32> {
         self.read.get(&element).map(|read| read.version)
+    }
+
+    /// Whether it has read this version of an element, or was told of it.
+    pub fn knows(&self, element: ElementKey, version: u32) -> bool {
+        self.version_read(element).max(self.told.get(&element).copied()).is_some_and(|known| known >= version)
+    }
+
+    /// Whether it reads an element, or goes to.
+    pub(super) fn reads(&self, element: ElementKey) -> bool {
+        matches!(self.doing, Doing::Reading { element: wanted, .. } if wanted == element)
     }
 
     pub(super) fn next_activity(&mut self) -> ActivityId {
@@ -215,6 +232,21 @@ pub(super) struct Body {
     pub queue: &'static mut Queue,
     pub life: &'static mut Life,
     pub random: &'static mut AgentRandom,
+}
+
+impl BodyItem<'_, '_> {
+    /// Whether it is on the way to a talk, and something must be read before.
+    pub fn wants_to_turn_back(&self, now: u64) -> bool {
+        let is_urgent = |next: &QueuedAction| {
+            next.not_before <= now && matches!(next.action, Action::ReadElement { high: true, .. })
+        };
+        self.is_on_the_way() && self.queue.0.iter().any(is_urgent)
+    }
+
+    /// Whether it is on the way to a talk, or waits for one to begin, and nobody holds it.
+    pub fn is_on_the_way(&self) -> bool {
+        !self.state.0.is_held() && matches!(self.life.doing, Doing::Telling { .. } | Doing::Gathering { .. })
+    }
 }
 
 /// The one calendar of attention, and who is to be looked after in this tick.
@@ -359,6 +391,7 @@ pub(super) struct Desk<'w> {
     pub attention: ResMut<'w, Attention>,
     pub space: ResMut<'w, Space>,
     pub roster: Res<'w, Roster>,
+    pub changes: ResMut<'w, LastChanges>,
     pub minds: Res<'w, AttentionSettings>,
     pub feet: Res<'w, MovementSettings>,
     pub talk: Res<'w, ConversationSettings>,
@@ -472,30 +505,46 @@ impl Desk<'_> {
     /// Has the agent's queue looked at, if it holds anything and the agent is at leisure.
     pub fn wake(&mut self, body: &BodyItem) {
         let has_something = !body.queue.0.is_empty() || !body.life.work.is_empty();
-        if has_something && body.state.0.is_at_leisure() {
+        if has_something && (body.state.0.is_at_leisure() || body.wants_to_turn_back(self.now())) {
             self.attention.awake.push(body.agent.key);
         }
     }
 
     /// Queues an action for an agent; the log says what became of it.
     pub fn enqueue(&mut self, body: &mut BodyItem, action: Action, cause: Seq) -> bool {
-        let result = body.queue.0.enqueue(action, cause, self.minds.queue_at_most);
+        self.enqueue_later(body, QueuedAction::new(action, cause))
+    }
+
+    /// The same for an action that may have to wait.
+    pub fn enqueue_later(&mut self, body: &mut BodyItem, new: QueuedAction) -> bool {
+        let result = body.queue.0.enqueue(new, self.minds.queue_at_most);
         match result {
-            Queued::Added | Queued::Raised => self.queued(body, action, cause),
+            Queued::Added | Queued::Raised => self.queued(body, new),
             Queued::Displaced(displaced) => {
-                self.queued(body, action, cause);
+                self.queued(body, new);
                 self.dropped(body, displaced, "something more important came");
             }
-            Queued::Refused => self.dropped(body, QueuedAction { action, cause }, "the queue is full"),
+            Queued::Refused => self.dropped(body, new, "the queue is full"),
             Queued::AlreadyThere => {}
         }
+        self.await_next(body);
         self.wake(body);
         result != Queued::Refused
     }
 
+    /// Sets the timer for the first of those actions that have to wait.
+    pub fn await_next(&mut self, body: &mut BodyItem) {
+        if let Some(due) = body.queue.0.next_due(self.now()) {
+            self.set(body, Timer::Due, due);
+        }
+    }
+
     /// Says that an action is queued; what comes of it comes from that record.
-    fn queued(&mut self, body: &mut BodyItem, action: Action, cause: Seq) {
-        let data = json!({ "action": action.word(), "target": self.target(action), "priority": action.priority() });
+    fn queued(&mut self, body: &mut BodyItem, QueuedAction { action, cause, not_before, .. }: QueuedAction) {
+        let mut data = json!({ "action": action.word(), "target": self.target(action), "priority": action.priority() });
+        if not_before > self.now() {
+            data["not_before_tick"] = not_before.into();
+        }
         let queued = self.write(EventKind::ActionQueued, body, cause, data);
         body.queue.0.set_cause(action, queued);
     }
@@ -536,7 +585,8 @@ pub(super) fn settle_in(
     let now = clock.tick();
     let start = if agent.start.is_finite() { agent.start } else { Vec2::ZERO };
     let mut random = random.cloned().unwrap_or_else(|| AgentRandom::new(*seed, agent.key));
-    let mut life = Life { behaviour: agent.start_behaviour, ..Life::default() };
+    let heard = Origin { tick: now, ..Origin::default() };
+    let mut life = Life { behaviour: agent.start_behaviour, heard, ..Life::default() };
     let fsm = Fsm::new(agent.start_behaviour, now);
     let mut course = Course::STAND;
     match agent.start_behaviour {

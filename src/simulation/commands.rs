@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::body::{Body, BodyItem, Desk};
 use super::conversation::{ConversationCommand, ConversationKind, Conversations, Utterance};
 use super::meeting::{self, Proposal};
+use super::origin::Origin;
 use super::state::{State, StateEvent};
 use super::steering::{Course, WalkKind};
 use super::talks::{Talks, end, session_of};
@@ -155,6 +156,7 @@ pub(super) fn lead_conversations(
                         news: None,
                         deadline: None,
                         cause,
+                        origin: Origin::outside(cause, desk.now()),
                     };
                     let most = desk.talk.waiting_at_most;
                     meeting::enqueue(&mut talks.waiting, proposal, most).err().map(|_| "too many wait to begin")
@@ -168,6 +170,9 @@ pub(super) fn lead_conversations(
                 let tick = desk.now();
                 if let Some(running) = conversations.running.get_mut(conversation) {
                     running.said.push(Utterance { by: Author::user(), text: text.clone(), tick });
+                    if let Some(turn) = talks.turns.get_mut(conversation) {
+                        (turn.origin, turn.silences) = (Origin::outside(cause, tick), 0);
+                    }
                     let data = json!({ "by": "user", "text": text });
                     let draft = EventDraft::new(EventKind::Message, data).session(session_of(*conversation));
                     desk.log.write(draft.cause(cause));

@@ -7,17 +7,19 @@ use serde_json::json;
 
 use super::activity::CompactionWanted;
 use super::activity::{Explain, NewsHeard, Summons, SummonsWithdrawn, Think, ThinkDone, ThinkOutcome};
-use super::body::{Body, BodyItem, Desk, Doing, News, PendingWork, ReadVersion, Sight, Timer};
+use super::body::{Body, BodyItem, Desk, Doing, News, PendingWork, ReadVersion, Sight};
 use super::conversation::Conversations;
+use super::origin::Origin;
 use super::queue::{Action, QueuedAction};
 use super::state::StateEvent;
 use super::steering::spot_beside;
 use super::talks::{Talks, spoke};
 use crate::agent::Agent;
+use crate::base::spelling::Words;
 use crate::base::text::truncate;
-use crate::base::{AgentKey, Seq};
+use crate::base::{AgentKey, Id, Seq};
 use crate::element::kind::{Urgency, Wake, kind};
-use crate::element::{Element, ElementChange, ElementChanged, Elements};
+use crate::element::{Element, ElementChange, ElementChanged, Elements, Held};
 use crate::schedule::ticks;
 use crate::store::EventKind;
 
@@ -55,13 +57,8 @@ pub(super) fn hear_thoughts(
             continue;
         }
         if let Think::Turn { conversation } = thought.think {
-            let said = match &thought.outcome {
-                ThinkOutcome::Said { text } => Ok(text.as_str()),
-                ThinkOutcome::Nothing { .. } => Ok(""),
-                ThinkOutcome::Failed { why, .. } => Err(why.as_str()),
-            };
             let mut table = (&mut desk, &mut bodies, &mut *talks, &mut *conversations);
-            spoke(&mut table, conversation, thought.agent, said, thought.cause);
+            spoke(&mut table, conversation, thought.agent, &thought.outcome, thought.cause);
             continue;
         }
         body.life.awaited = None;
@@ -70,15 +67,18 @@ pub(super) fn hear_thoughts(
     }
 }
 
-fn finish(desk: &mut Desk, body: &mut BodyItem, doing: Doing, outcome: &ThinkOutcome, cause: Seq) {
+/// Ends what an agent did, now that it has thought about it or need not.
+pub(super) fn finish(desk: &mut Desk, body: &mut BodyItem, doing: Doing, outcome: &ThinkOutcome, cause: Seq) {
     let (word, said, why) = match outcome {
-        ThinkOutcome::Said { text } => ("read", Some(truncate(text, ANSWER_CHARS)), None),
+        ThinkOutcome::Said { text } | ThinkOutcome::Partly { text } | ThinkOutcome::Bye { text } => {
+            ("read", Some(truncate(text, ANSWER_CHARS)).filter(|said| !said.is_empty()), None)
+        }
         ThinkOutcome::Nothing { why } => ("nothing", None, Some(why)),
         ThinkOutcome::Failed { why, .. } => ("failed", None, Some(why)),
     };
     let now = desk.now();
     let again = match doing {
-        Doing::Reading { action, element, version, cause: asked, .. } => {
+        Doing::Reading { action, element, version, cause: asked, failures, .. } => {
             let seen = desk.space.sight(element).map(|sight| (sight.id.clone(), sight.label.clone()));
             let (id, label) = seen.unzip();
             let data = json!({
@@ -87,32 +87,36 @@ fn finish(desk: &mut Desk, body: &mut BodyItem, doing: Doing, outcome: &ThinkOut
             desk.write(EventKind::Read, body, cause, data);
             if word != "failed" && id.is_some() {
                 if word == "read" && body.life.version_read(element) != Some(version) {
-                    body.life.learned_at = now;
+                    body.life.heard = body.life.heard.newer(body.life.origin);
                 }
-                body.life.read.insert(element, ReadVersion { version, tick: now });
+                // Of what it saw in part only, an older version stands for what it knows.
+                let is_part = matches!(outcome, ThinkOutcome::Partly { .. });
+                let known = if is_part { version.checked_sub(1) } else { Some(version) };
+                if let Some(version) = known {
+                    body.life.read.insert(element, ReadVersion { version, tick: now });
+                }
             }
-            Some(QueuedAction { action, cause: asked })
+            Some(QueuedAction { failures: failures + 1, ..QueuedAction::new(action, asked) })
         }
-        Doing::Compacting { cause: asked } => Some(QueuedAction { action: Action::CompactContext, cause: asked }),
         // How work went is recorded by whoever keeps it.
         _ => None,
     };
     let ThinkOutcome::Failed { why, passing } = outcome else {
-        body.life.failures = 0;
         desk.shift(body, StateEvent::Done, cause);
         return;
     };
+    if let Doing::Compacting { .. } = doing {
+        // Whoever keeps the session says why, and asks for it again in time: nothing else waits for that.
+        desk.shift(body, StateEvent::Done, cause);
+        return;
+    }
     let until = now + ticks(desk.minds.error_secs);
     if let Some(again) = again {
-        body.life.failures += 1;
-        if *passing && body.life.failures <= desk.minds.retries_at_most {
-            let doubled = desk.minds.retry_least_secs * (1_u32 << (body.life.failures - 1).min(16)) as f32;
-            body.life.retry_at = now + ticks(doubled.min(desk.minds.retry_most_secs));
-            let retry_at = body.life.retry_at;
-            desk.set(body, Timer::Retry, retry_at);
-            desk.enqueue(body, again.action, again.cause);
+        if *passing && again.failures <= desk.minds.retries_at_most {
+            let doubled = desk.minds.retry_least_secs * (1_u32 << (again.failures - 1).min(16)) as f32;
+            let retry_at = now + ticks(doubled.min(desk.minds.retry_most_secs));
+            desk.enqueue_later(body, again.not_before(retry_at));
         } else {
-            body.life.failures = 0;
             desk.dropped(body, again, "it failed");
         }
     }
@@ -146,14 +150,20 @@ pub(super) fn watch(
     mut bodies: Query<Body>,
     mut changes: MessageReader<ElementChanged>,
     elements: Res<Elements>,
-    all: Query<&Element>,
+    all: Query<(&Element, Option<&Held>)>,
 ) {
     for changed in changes.read() {
         let element = elements.entity(changed.element).and_then(|entity| all.get(entity).ok());
-        let Some(element) = element.filter(|_| changed.change != ElementChange::Removed) else {
+        let Some((element, held)) = element.filter(|_| changed.change != ElementChange::Removed) else {
+            desk.changes.forget(changed.element);
             stop_walking_to(&mut desk, &mut bodies, changed);
             continue;
         };
+        let origin = origin_of(&desk, &bodies, changed);
+        let hops_at_most = desk.minds.hops_at_most;
+        if changed.change != ElementChange::Rearranged {
+            desk.changes.note(element.key, element.version, origin, hops_at_most);
+        }
         if changed.change == ElementChange::Rearranged {
             follow(&mut desk, &mut bodies, element);
         }
@@ -162,27 +172,63 @@ pub(super) fn watch(
             continue;
         }
         let wake = kind(&element.kind).map_or(Wake::Nobody, |kind| (kind.wakes)(&changed.change));
-        wake_readers(&mut desk, &mut bodies, element, wake, changed);
+        let item = changed.change.item().and_then(|id| held?.0.item(id));
+        let change = Change { changed, element, wake, origin, author: item.map(|(author, _)| author) };
+        let words = item.map(|(_, text)| Words::of(text));
+        wake_readers(&mut desk, &mut bodies, &change, words.as_ref());
     }
 }
 
+/// Where a change comes from: an agent's from what it thought about last, everyone else's from outside.
+fn origin_of(desk: &Desk, bodies: &Query<Body>, changed: &ElementChanged) -> Origin {
+    let agent = desk.roster.key(&changed.by.0).and_then(|key| desk.roster.entity(key));
+    match agent.and_then(|entity| bodies.get(entity).ok()) {
+        Some(body) => body.life.origin.handed_on(),
+        None => Origin::outside(changed.cause, desk.now()),
+    }
+}
+
+/// A change, as those see it whom it may wake.
+struct Change<'a> {
+    changed: &'a ElementChanged,
+    element: &'a Element,
+    wake: Wake,
+    origin: Origin,
+    /// Who wrote the item that it is about, by id.
+    author: Option<&'a Id>,
+}
+
 /// Whether a change wakes this agent, and whether urgently.
-fn wakes(wake: Wake, agent: &Agent, sight: &Sight, element: &Element) -> Option<bool> {
-    let urgency = match wake {
+fn wakes(change: &Change, agent: &Agent, sight: &Sight) -> Option<bool> {
+    let urgency = match change.wake {
         Wake::Nobody => return None,
         Wake::Everyone(urgency) => urgency,
         Wake::Owner(urgency) => {
-            let owner = element.owner.as_ref()?;
+            let owner = change.element.owner.as_ref()?;
             (*owner == agent.id || *owner == agent.profile).then_some(urgency)?
         }
+        Wake::Author(urgency) => (change.author == Some(&agent.id)).then_some(urgency)?,
     };
     sight.may_be_read_by(agent).then_some(urgency == Urgency::High)
 }
 
-fn wake_readers(desk: &mut Desk, bodies: &mut Query<Body>, element: &Element, wake: Wake, changed: &ElementChanged) {
+/// When a change is to be read at the earliest: at once where it came from outside or concerns the reader, else when
+/// its last look is long enough ago, so that changes collect.
+fn not_before(desk: &Desk, body: &BodyItem, change: &Change, words: Option<&Words>) -> u64 {
+    let concerns = matches!(change.wake, Wake::Owner(_) | Wake::Author(_))
+        || words.is_some_and(|words| words.name(&body.agent.name) || words.name(&body.agent.id));
+    match body.life.read.get(&change.element.key) {
+        Some(read) if change.origin.hops > 0 && !concerns => read.tick + ticks(desk.minds.collect_secs),
+        _ => 0,
+    }
+}
+
+fn wake_readers(desk: &mut Desk, bodies: &mut Query<Body>, change: &Change, words: Option<&Words>) {
+    let Change { changed, element, wake, origin, .. } = *change;
     if matches!(wake, Wake::Nobody) {
         return;
     }
+    let was_handed_on_enough = origin.hops > desk.minds.hops_at_most;
     let sight = Sight::of(element);
     let everyone: Vec<_> = desk.roster.iter().map(|(_, entity)| entity).collect();
     for entity in everyone {
@@ -196,9 +242,11 @@ fn wake_readers(desk: &mut Desk, bodies: &mut Query<Body>, element: &Element, wa
             }
             continue;
         }
-        let Some(high) = wakes(wake, body.agent, &sight, element) else { continue };
+        let Some(high) = wakes(change, body.agent, &sight).filter(|_| !was_handed_on_enough) else { continue };
         if body.life.version_read(element.key) != Some(element.version) {
-            desk.enqueue(&mut body, Action::ReadElement { element: element.key, high }, changed.cause);
+            let due = if high { 0 } else { not_before(desk, &body, change, words) };
+            let action = Action::ReadElement { element: element.key, high };
+            desk.enqueue_later(&mut body, QueuedAction::new(action, changed.cause).not_before(due));
         }
     }
 }
@@ -212,7 +260,7 @@ fn stop_walking_to(desk: &mut Desk, bodies: &mut Query<Body>, changed: &ElementC
         let Doing::Reading { action, element, cause, .. } = body.life.doing else { continue };
         if element == changed.element && body.life.awaited.is_none() {
             body.life.doing = Doing::Nothing;
-            desk.dropped(&mut body, QueuedAction { action, cause }, "it is gone");
+            desk.dropped(&mut body, QueuedAction::new(action, cause), "it is gone");
             desk.shift(&mut body, StateEvent::Done, changed.cause);
         }
     }
@@ -255,7 +303,11 @@ pub(super) fn hear_wishes(
         }
         let Some(to) = whom_to_tell(&desk, &bodies, heard) else { continue };
         let Some(Ok(mut body)) = desk.roster.entity(heard.agent).map(|entity| bodies.get_mut(entity)) else { continue };
-        let action = QueuedAction { action: Action::ApproachAgent { agent: to }, cause: heard.cause };
+        let action = QueuedAction::new(Action::ApproachAgent { agent: to }, heard.cause);
+        let origin = body.life.origin;
+        if origin.hops >= desk.minds.hops_at_most {
+            continue;
+        }
         if body.life.news.is_some() {
             let data = json!({ "action": action.action.word(), "why": "it has something else to tell already" });
             desk.write(EventKind::ActionDropped, &body, heard.cause, data);
@@ -267,20 +319,21 @@ pub(super) fn hear_wishes(
             version: heard.version,
             note: heard.note.clone(),
             cause: heard.cause,
+            origin,
         });
         desk.enqueue(&mut body, action.action, heard.cause);
     }
 }
 
-/// The nearest agent that may hear it, has not read it and was not told.
+/// The nearest agent that may hear it, has not read it, is not about to and was not told.
 fn whom_to_tell(desk: &Desk, bodies: &Query<Body>, heard: &NewsHeard) -> Option<AgentKey> {
     let sight = desk.space.sight(heard.element)?;
     let from = desk.space.position(heard.agent)?;
     let near = desk.space.agents_within(from, desk.minds.tell_units);
     near.into_iter().filter(|agent| *agent != heard.agent).find(|agent| {
         desk.roster.entity(*agent).and_then(|entity| bodies.get(entity).ok()).is_some_and(|body| {
-            let known = body.life.version_read(heard.element).max(body.life.told.get(&heard.element).copied());
-            sight.may_be_read_by(body.agent) && known.is_none_or(|known| known < heard.version)
+            let is_about_to = body.queue.0.holds_read_of(heard.element) || body.life.reads(heard.element);
+            sight.may_be_read_by(body.agent) && !is_about_to && !body.life.knows(heard.element, heard.version)
         })
     })
 }

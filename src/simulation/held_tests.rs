@@ -5,9 +5,9 @@ use bevy::math::Vec2;
 use super::queue::Action;
 use super::settings::{AttentionSettings, ConversationSettings};
 use super::tests::{Room, read, talk};
-use super::{Conversations, Home, State, Summons, Think, ThinkOutcome};
+use super::{Conversations, Home, Life, State, Summons, Think, ThinkOutcome};
 use crate::agent::{AgentCommand, Roster};
-use crate::base::{ActivationKey, AgentKey, Behaviour, Seq};
+use crate::base::{ActivationKey, AgentKey, Behaviour, ElementKey, Seq};
 use crate::schedule::ticks;
 use crate::store::EventKind;
 
@@ -66,23 +66,30 @@ fn two_end_their_talk_when_one_stays_paused_and_both_keep_what_was_said() {
 }
 
 #[test]
-fn what_failed_holds_up_no_work() {
-    for compacts in [false, true] {
-        let mut room = Room::new();
-        room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
-        let rules = room.element("rules", (50.0, 0.0), None);
-        let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
-        room.answer = |due| match due.think {
-            Think::Work { .. } => None,
-            _ => Some(ThinkOutcome::Failed { why: "no network".into(), passing: true }),
-        };
-        room.enqueue(ada, if compacts { Action::CompactContext } else { read(rules) });
-        room.run(ticks(100.0));
-        assert!(room.dues.len() >= 3, "it was tried again and again");
-        room.say(Summons { agent: ada, activation: ActivationKey(7), cause: Seq(1) });
-        room.run(ticks(6.0));
-        assert_eq!(room.state(ada), State::Working, "compaction: {compacts}");
-    }
+fn what_failed_holds_up_nothing_but_itself() {
+    let mut room = Room::new();
+    room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
+    let elements = [room.element("rules", (50.0, 0.0), None), room.element("news", (60.0, 0.0), None)];
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+    room.answer = |due| match due.think {
+        Think::Work { .. } => None,
+        Think::Read { element: ElementKey(1) } => Some(ThinkOutcome::Said { text: "Noted.".into() }),
+        _ => Some(ThinkOutcome::Failed { why: "no network".into(), passing: true }),
+    };
+    room.run(1);
+    room.enqueue(ada, Action::CompactContext);
+    room.run(2);
+    assert_eq!((room.dues.len(), room.state(ada)), (1, State::Idle), "nobody waits for a compaction that failed");
+    room.enqueue(ada, read(elements[0]));
+    room.enqueue(ada, read(elements[1]));
+    room.run(ticks(9.0));
+    assert_eq!(room.get::<Life>(ada).version_read(elements[1]), Some(1), "the other read went on");
+    room.run(ticks(90.0));
+    let failed = room.dues.iter().filter(|due| due.think == Think::Read { element: elements[0] }).count();
+    assert_eq!(failed, 4, "what failed was tried again 10, 20 and 40 seconds later");
+    room.say(Summons { agent: ada, activation: ActivationKey(7), cause: Seq(1) });
+    room.run(ticks(6.0));
+    assert_eq!(room.state(ada), State::Working);
 }
 
 #[test]

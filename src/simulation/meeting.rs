@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::activity::ActivityId;
 use super::conversation::{Conversation, ConversationKind};
+use super::origin::Origin;
 use super::settings::ConversationSettings;
 use crate::base::{AgentKey, ElementKey, Seq};
 use crate::schedule::ticks;
@@ -32,6 +33,9 @@ pub struct Proposal {
     pub deadline: Option<u64>,
     /// The record that it comes from.
     pub cause: Seq,
+    /// Where what they talk about comes from, handed on by talking about it.
+    #[serde(default)]
+    pub origin: Origin,
 }
 
 /// Puts a proposal among those that wait: by precedence of its kind, then first come. Hands it back if too many wait.
@@ -47,54 +51,79 @@ pub fn enqueue(waiting: &mut Vec<Proposal>, proposal: Proposal, at_most: usize) 
 /// What the rules about talk remember.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct TalkLedger {
-    /// When banter began, within the last hour.
-    banter: Vec<u64>,
-    /// When pairs (smaller key first) last talked.
-    talked: BTreeMap<AgentKey, BTreeMap<AgentKey, u64>>,
+    /// When the next banter would begin if it were spread evenly, in ticks; those saved up may begin sooner.
+    #[serde(default)]
+    next_banter: u64,
+    /// When pairs (smaller key first) last talked, and what was the newest that either had heard by then.
+    #[serde(default)]
+    pairs: BTreeMap<AgentKey, BTreeMap<AgentKey, LastTalk>>,
+}
+
+/// The last time that two talked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct LastTalk {
+    tick: u64,
+    newest: Seq,
+}
+
+/// Ticks between two that begin, so that no hour holds more than it may however many were saved up.
+fn banter_every(settings: &ConversationSettings) -> Option<u64> {
+    let (most, saved) = (settings.banter_per_hour, settings.banter_saved_up.max(1));
+    (most > 0).then(|| hour().div_ceil((most + 1).saturating_sub(saved).max(1) as u64))
 }
 
 impl TalkLedger {
     /// Whether another conversation that nobody asked for may begin.
     pub fn may_banter(&self, now: u64, settings: &ConversationSettings) -> bool {
-        self.banter.iter().filter(|began| **began + hour() > now).count() < settings.banter_per_hour
+        let saved = settings.banter_saved_up.clamp(1, settings.banter_per_hour.max(1)) as u64;
+        banter_every(settings).is_some_and(|every| self.next_banter <= now + every * (saved - 1))
+    }
+
+    fn last_talk(&self, one: AgentKey, other: AgentKey) -> Option<LastTalk> {
+        self.pairs.get(&one.min(other))?.get(&one.max(other)).copied()
     }
 
     /// When these two last talked.
     pub fn last(&self, one: AgentKey, other: AgentKey) -> Option<u64> {
-        self.talked.get(&one.min(other))?.get(&one.max(other)).copied()
+        self.last_talk(one, other).map(|last| last.tick)
     }
 
-    /// Whether these two may begin to banter: if they never met, or if long enough has passed and one has learned
-    /// something since, so that a room in which nothing changes costs nothing. `learned` is the later of
-    /// the ticks at which either learned something.
-    pub fn fits(&self, pair: (AgentKey, AgentKey), learned: u64, now: u64, settings: &ConversationSettings) -> bool {
-        self.last(pair.0, pair.1).is_none_or(|last| now >= last + ticks(settings.pair_secs) && learned > last)
+    /// Whether these two may begin to banter: if one has lately heard of something from outside, and they never met or
+    /// it is newer than what either knew when they last talked. What came of their own talks is not, so that a room
+    /// in which nothing changes costs nothing. `heard` is the newest that either has heard.
+    pub fn fits(&self, pair: (AgentKey, AgentKey), heard: Origin, now: u64, settings: &ConversationSettings) -> bool {
+        let is_news = now <= heard.tick + ticks(settings.news_secs);
+        is_news
+            && self
+                .last_talk(pair.0, pair.1)
+                .is_none_or(|last| now >= last.tick + ticks(settings.pair_secs) && heard.root > last.newest)
     }
 
     /// Notes that a conversation began.
-    pub fn began(&mut self, kind: ConversationKind, now: u64) {
+    pub fn began(&mut self, kind: ConversationKind, now: u64, settings: &ConversationSettings) {
         if kind >= ConversationKind::Relationship {
-            self.banter.retain(|began| *began + hour() > now);
-            self.banter.push(now);
+            self.next_banter = self.next_banter.max(now) + banter_every(settings).unwrap_or(0);
         }
     }
 
-    /// Notes that these have talked.
-    pub fn talked(&mut self, participants: &[AgentKey], now: u64) {
+    /// Notes that these have talked, and what was the newest that one of them had heard.
+    pub fn talked(&mut self, participants: &[AgentKey], newest: Seq, now: u64) {
         for (index, one) in participants.iter().enumerate() {
             for other in &participants[index + 1..] {
-                self.talked.entry(*one.min(other)).or_default().insert(*one.max(other), now);
+                let with = self.pairs.entry(*one.min(other)).or_default();
+                let before = with.get(one.max(other)).map_or(Seq(0), |last| last.newest);
+                with.insert(*one.max(other), LastTalk { tick: now, newest: newest.max(before) });
             }
         }
     }
 
     /// Forgets an agent that has left the room.
     pub fn forget(&mut self, agent: AgentKey) {
-        self.talked.remove(&agent);
-        for with in self.talked.values_mut() {
+        self.pairs.remove(&agent);
+        for with in self.pairs.values_mut() {
             with.remove(&agent);
         }
-        self.talked.retain(|_, with| !with.is_empty());
+        self.pairs.retain(|_, with| !with.is_empty());
     }
 
     /// Of the pairs that fit, the one that talked least recently; of equal ones the smallest keys. Ends early at a
@@ -121,20 +150,41 @@ pub struct TurnState {
     pub awaited: Option<(AgentKey, ActivityId)>,
     /// Turns that failed one after another.
     pub failures: u32,
+    /// Turns one after another in which nothing was said.
+    #[serde(default)]
+    pub silences: u32,
     /// The record that the next turn comes from.
     pub cause: Seq,
+    /// Where what they talk about comes from.
+    #[serde(default)]
+    pub origin: Origin,
+}
+
+/// What came of a turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TurnTaken {
+    /// Something was said.
+    Said,
+    /// Nothing was.
+    Silent,
+    /// No answer came.
+    Failed,
 }
 
 /// Takes the turn of whoever's it is: goes on to the next, or says why the conversation is over.
-pub fn turn_taken(conversation: &mut Conversation, turn: &mut TurnState, failed: bool) -> Option<&'static str> {
+pub fn turn_taken(conversation: &mut Conversation, turn: &mut TurnState, taken: TurnTaken) -> Option<&'static str> {
     turn.awaited = None;
-    turn.failures = if failed { turn.failures + 1 } else { 0 };
+    let counted = |is_so: bool, before: u32| if is_so { before + 1 } else { 0 };
+    turn.failures = counted(taken == TurnTaken::Failed, turn.failures);
+    turn.silences = counted(taken == TurnTaken::Silent, turn.silences);
     conversation.turns_taken += 1;
     if !conversation.participants.is_empty() {
         conversation.speaker = (conversation.speaker + 1) % conversation.participants.len();
     }
     if turn.failures >= 2 {
         Some("two turns failed one after another")
+    } else if turn.silences >= 2 {
+        Some("nobody had anything to say")
     } else if conversation.turns_taken >= conversation.turns_at_most {
         Some("all was said")
     } else {
@@ -187,6 +237,7 @@ mod tests {
             news: None,
             deadline: None,
             cause: Seq(1),
+            origin: Origin::default(),
         }
     }
 
@@ -209,7 +260,7 @@ mod tests {
         let over = loop {
             speakers.push(conversation.speaker);
             lasts.push(conversation.is_last_turn());
-            if let Some(over) = turn_taken(&mut conversation, &mut turn, false) {
+            if let Some(over) = turn_taken(&mut conversation, &mut turn, TurnTaken::Said) {
                 break over;
             }
         };
@@ -219,11 +270,21 @@ mod tests {
     #[test]
     fn one_failure_skips_and_two_in_a_row_end_it() {
         let (mut conversation, mut turn) = (conversation(2, 6), TurnState::default());
-        assert_eq!(turn_taken(&mut conversation, &mut turn, true), None);
+        assert_eq!(turn_taken(&mut conversation, &mut turn, TurnTaken::Failed), None);
         assert_eq!(conversation.speaker, 1);
-        assert_eq!(turn_taken(&mut conversation, &mut turn, false), None);
-        assert_eq!(turn_taken(&mut conversation, &mut turn, true), None);
-        assert!(turn_taken(&mut conversation, &mut turn, true).is_some());
+        assert_eq!(turn_taken(&mut conversation, &mut turn, TurnTaken::Said), None);
+        assert_eq!(turn_taken(&mut conversation, &mut turn, TurnTaken::Failed), None);
+        assert!(turn_taken(&mut conversation, &mut turn, TurnTaken::Failed).is_some());
+    }
+
+    #[test]
+    fn two_silences_in_a_row_end_it() {
+        let (mut conversation, mut turn) = (conversation(2, 10), TurnState::default());
+        for taken in [TurnTaken::Silent, TurnTaken::Said, TurnTaken::Silent] {
+            assert_eq!(turn_taken(&mut conversation, &mut turn, taken), None);
+        }
+        let over = turn_taken(&mut conversation, &mut turn, TurnTaken::Silent);
+        assert_eq!(over, Some("nobody had anything to say"));
     }
 
     #[test]
@@ -239,28 +300,48 @@ mod tests {
         }
     }
 
+    fn heard(root: u64, tick: u64) -> Origin {
+        Origin::outside(Seq(root), tick)
+    }
+
     #[test]
-    fn banter_is_rare_fair_and_needs_news() {
+    fn a_pair_talks_again_when_one_has_heard_something_newer_from_elsewhere() {
         let settings = ConversationSettings::default();
         let mut ledger = TalkLedger::default();
         let (a, b, c) = (AgentKey(0), AgentKey(1), AgentKey(2));
-        assert!(ledger.fits((a, b), 0, 10, &settings));
-        ledger.talked(&[b, a], 100);
+        let long_after = ticks(settings.news_secs) + 101;
+        assert!(ledger.fits((a, b), heard(0, 0), 10, &settings), "they never met");
+        assert!(!ledger.fits((a, b), heard(0, 100), long_after, &settings), "who came in long ago is no news");
+        ledger.talked(&[b, a], Seq(5), 100);
         let later = 100 + ticks(settings.pair_secs);
-        assert!(!ledger.fits((a, b), 50, later, &settings), "nothing learned");
-        assert!(!ledger.fits((a, b), 150, later - 1, &settings), "too soon");
-        assert!(ledger.fits((a, b), 150, later, &settings));
-        ledger.talked(&[a, c], 90);
+        assert!(!ledger.fits((a, b), heard(5, 150), later, &settings), "both knew it when they talked");
+        assert!(!ledger.fits((a, b), heard(6, 150), later - 1, &settings), "too soon");
+        assert!(!ledger.fits((a, b), heard(6, 150), 51 + long_after, &settings), "it is no news any more");
+        assert!(ledger.fits((a, b), heard(6, 150), later, &settings));
+        ledger.talked(&[a, c], Seq(5), 90);
         assert_eq!(ledger.choose([(a, b), (a, c)].into_iter()), Some((a, c)));
         assert_eq!(ledger.choose([(a, b), (a, c), (b, c)].into_iter()), Some((b, c)));
-        for start in 0..20 {
-            assert!(ledger.may_banter(1000, &settings));
-            ledger.began(ConversationKind::Chance, start);
-            ledger.began(ConversationKind::Task, start);
-        }
-        assert!(!ledger.may_banter(1000, &settings));
-        assert!(ledger.may_banter(hour(), &settings));
         ledger.forget(a);
         assert_eq!(ledger.last(a, b), None);
+    }
+
+    #[test]
+    fn banter_is_spread_over_the_hour_and_a_few_are_saved_up() {
+        let settings = ConversationSettings::default();
+        let mut ledger = TalkLedger::default();
+        let mut began = Vec::new();
+        for now in (0..4 * hour()).filter(|now| !(hour()..2 * hour()).contains(now)) {
+            if ledger.may_banter(now, &settings) {
+                ledger.began(ConversationKind::Chance, now, &settings);
+                ledger.began(ConversationKind::Task, now, &settings);
+                began.push(now);
+            }
+        }
+        let within = |from: u64, span: u64| began.iter().filter(|now| (from..from + span).contains(now)).count();
+        assert!(began.iter().all(|from| within(*from, hour()) <= settings.banter_per_hour), "no hour holds more");
+        assert!((18..=20).contains(&within(0, hour())) && within(hour() / 2, hour() / 2) >= 9, "none is burnt at once");
+        assert_eq!(within(2 * hour(), ticks(60.0)), settings.banter_saved_up, "after a quiet hour");
+        let off = ConversationSettings { banter_per_hour: 0, ..settings };
+        assert!(!ledger.may_banter(9 * hour(), &off));
     }
 }

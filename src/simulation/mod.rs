@@ -14,6 +14,7 @@ pub mod conversation;
 mod hearing;
 pub mod meeting;
 mod motion;
+pub mod origin;
 pub mod queue;
 pub mod relating;
 mod rest;
@@ -33,6 +34,7 @@ pub use conversation::{
     Conversation, ConversationCommand, ConversationEnded, ConversationKind, Conversations, Utterance,
 };
 pub use motion::{Passed, Reacted};
+pub use origin::Origin;
 pub use queue::{Action, ActionQueue, QueuedAction};
 pub use relating::{RelationshipCommand, relationships};
 pub use rest::{Rest, SetRest, begin_run};
@@ -69,6 +71,7 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<body::Attention>()
         .init_resource::<Space>()
         .init_resource::<motion::Reactions>()
+        .init_resource::<origin::LastChanges>()
         .init_resource::<talks::Talks>()
         .init_resource::<Rest>()
         .init_resource::<Conversations>()
@@ -162,6 +165,8 @@ pub fn busy_counts(world: &mut World) -> BusyCounts {
     })
 }
 
+#[cfg(test)]
+mod collecting_tests;
 #[cfg(test)]
 mod held_tests;
 #[cfg(test)]

@@ -19,7 +19,7 @@ const LOOK_EVERY: u64 = 8;
 /// reactions of one pair, no more can matter.
 const REACTIONS_KEPT: usize = 4;
 
-/// An agent reacted to someone or something that it passed. For the view; nothing decides by it.
+/// An agent reacted to someone or something that it passed or looked at. For the view; nothing decides by it.
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
 pub struct Reacted {
     /// Who.
@@ -30,7 +30,7 @@ pub struct Reacted {
     pub emoji: &'static str,
 }
 
-/// Whom or what an agent passed.
+/// Whom or what an agent passed or looked at.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Passed {
@@ -62,6 +62,17 @@ impl Reactions {
 
     fn is_quiet(&self, agent: AgentKey, now: u64) -> bool {
         self.0.get(agent.0 as usize).is_some_and(|last| last.quiet_until > now)
+    }
+
+    /// What an agent shows that looks at somebody or something, if it has not for long enough.
+    pub(super) fn glance(
+        &mut self,
+        agent: AgentKey,
+        to: Passed,
+        now: u64,
+        settings: &AttentionSettings,
+    ) -> Option<Reacted> {
+        self.react(agent, to, now, settings).then(|| Reacted { agent, to, emoji: emoji(agent, to, now) })
     }
 
     /// Notes a reaction, if the pair has not reacted for long enough.
@@ -220,9 +231,7 @@ pub(super) fn walk(
     arrived.sort_unstable();
     passed.sort_unstable();
     for (agent, to) in passed {
-        if reactions.react(agent, to, now, &minds) {
-            reacted.write(Reacted { agent, to, emoji: emoji(agent, to, now) });
-        }
+        reacted.write_batch(reactions.glance(agent, to, now, &minds));
     }
     arrived
 }

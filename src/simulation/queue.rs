@@ -83,6 +83,24 @@ pub struct QueuedAction {
     pub action: Action,
     /// The record that it came from.
     pub cause: Seq,
+    /// It waits until this tick, and holds up nothing meanwhile.
+    #[serde(default)]
+    pub not_before: u64,
+    /// How often it failed in passing.
+    #[serde(default)]
+    pub failures: u32,
+}
+
+impl QueuedAction {
+    /// An action to be done as soon as it is its turn.
+    pub fn new(action: Action, cause: Seq) -> Self {
+        Self { action, cause, not_before: 0, failures: 0 }
+    }
+
+    /// The same, not before this tick.
+    pub fn not_before(self, tick: u64) -> Self {
+        Self { not_before: tick, ..self }
+    }
 }
 
 /// What became of something that was to be queued.
@@ -92,7 +110,7 @@ pub enum Queued {
     Added,
     /// The same stood there already, as urgent or more.
     AlreadyThere,
-    /// The same stood there as normal and is high now.
+    /// The same stood there, and is more urgent or comes sooner now.
     Raised,
     /// It stands in the queue, and this had to go.
     Displaced(QueuedAction),
@@ -108,32 +126,41 @@ pub struct ActionQueue(Vec<QueuedAction>);
 impl ActionQueue {
     /// Puts an action where it belongs. At most `cap` besides the compaction, which always fits and stands once, and
     /// urgent reads: what everyone is to read is refused to nobody, and stands once for each element.
-    pub fn enqueue(&mut self, action: Action, cause: Seq, cap: usize) -> Queued {
-        if let Some(index) = self.0.iter().position(|queued| queued.action.is_like(action)) {
-            if self.0[index].action.rank() <= action.rank() {
-                return Queued::AlreadyThere;
-            }
-            self.0.remove(index);
-            self.insert(QueuedAction { action, cause });
-            return Queued::Raised;
+    pub fn enqueue(&mut self, new: QueuedAction, cap: usize) -> Queued {
+        if let Some(index) = self.0.iter().position(|queued| queued.action.is_like(new.action)) {
+            return self.join(index, new);
         }
         let counted = self.0.iter().filter(|queued| queued.action != Action::CompactContext).count();
-        if action == Action::CompactContext || counted < cap {
-            self.insert(QueuedAction { action, cause });
+        if new.action == Action::CompactContext || counted < cap {
+            self.insert(new);
             return Queued::Added;
         }
         match self.0.last().copied() {
-            Some(last) if last.action.rank() > action.rank() => {
+            Some(last) if last.action.rank() > new.action.rank() => {
                 self.0.pop();
-                self.insert(QueuedAction { action, cause });
+                self.insert(new);
                 Queued::Displaced(last)
             }
-            _ if matches!(action, Action::ReadElement { high: true, .. }) => {
-                self.insert(QueuedAction { action, cause });
+            _ if matches!(new.action, Action::ReadElement { high: true, .. }) => {
+                self.insert(new);
                 Queued::Added
             }
             _ => Queued::Refused,
         }
+    }
+
+    /// The same stands there already: what is more urgent or sooner counts, but what failed waits as it would have.
+    fn join(&mut self, index: usize, new: QueuedAction) -> Queued {
+        let old = self.0[index];
+        let not_before = if old.failures > 0 { old.not_before } else { old.not_before.min(new.not_before) };
+        let is_raised = new.action.rank() < old.action.rank();
+        if !is_raised && not_before >= old.not_before {
+            return Queued::AlreadyThere;
+        }
+        self.0.remove(index);
+        let action = if is_raised { new.action } else { old.action };
+        self.insert(QueuedAction { action, cause: new.cause, not_before, failures: old.failures });
+        Queued::Raised
     }
 
     /// Names the record that an action in the queue comes from.
@@ -149,14 +176,27 @@ impl ActionQueue {
         self.0.insert(index, queued);
     }
 
-    /// Takes the next one out.
-    pub fn pop(&mut self) -> Option<QueuedAction> {
-        (!self.0.is_empty()).then(|| self.0.remove(0))
+    /// Takes the next one out that does not wait.
+    pub fn pop(&mut self, now: u64) -> Option<QueuedAction> {
+        let index = self.0.iter().position(|queued| queued.not_before <= now)?;
+        Some(self.0.remove(index))
     }
 
-    /// The next one.
-    pub fn first(&self) -> Option<&QueuedAction> {
-        self.0.first()
+    /// The next one that does not wait.
+    pub fn first_due(&self, now: u64) -> Option<&QueuedAction> {
+        self.0.iter().find(|queued| queued.not_before <= now)
+    }
+
+    /// When the first of those that wait is due.
+    pub fn next_due(&self, now: u64) -> Option<u64> {
+        self.0.iter().map(|queued| queued.not_before).filter(|due| *due > now).min()
+    }
+
+    /// Whether an element is to be read.
+    pub fn holds_read_of(&self, element: ElementKey) -> bool {
+        self.0
+            .iter()
+            .any(|queued| matches!(queued.action, Action::ReadElement { element: wanted, .. } if wanted == element))
     }
 
     /// All of them, next one first.
@@ -197,7 +237,8 @@ mod tests {
 
     fn queue_of(actions: &[Action]) -> (ActionQueue, Vec<Queued>) {
         let mut queue = ActionQueue::default();
-        let results = (1..).zip(actions).map(|(seq, action)| queue.enqueue(*action, Seq(seq), CAP)).collect();
+        let results =
+            (1..).zip(actions).map(|(seq, action)| queue.enqueue(QueuedAction::new(*action, Seq(seq)), CAP)).collect();
         (queue, results)
     }
 
@@ -211,7 +252,7 @@ mod tests {
             queue_of(&[approach(1), seek(2), read(3, false), read(4, true), Action::CompactContext, read(5, true)]);
         let expected = [Action::CompactContext, read(4, true), read(5, true), read(3, false), seek(2), approach(1)];
         assert_eq!(order(&queue), expected);
-        assert_eq!(queue.pop().map(|queued| (queued.action, queued.cause)), Some((Action::CompactContext, Seq(5))));
+        assert_eq!(queue.pop(0).map(|queued| (queued.action, queued.cause)), Some((Action::CompactContext, Seq(5))));
     }
 
     #[test]
@@ -225,11 +266,12 @@ mod tests {
     fn when_full_the_lowest_ranked_goes_even_if_it_is_the_newcomer() {
         let full = [read(1, false), read(2, false), read(3, false), seek(4), approach(5)];
         let (mut queue, _) = queue_of(&full);
-        assert_eq!(queue.enqueue(approach(6), Seq(9), CAP), Queued::Refused);
-        let displaced = QueuedAction { action: approach(5), cause: Seq(5) };
-        assert_eq!(queue.enqueue(read(7, true), Seq(10), CAP), Queued::Displaced(displaced));
-        assert_eq!(queue.enqueue(Action::CompactContext, Seq(11), CAP), Queued::Added);
-        assert_eq!(queue.enqueue(Action::CompactContext, Seq(12), CAP), Queued::AlreadyThere);
+        let mut enqueue = |action, seq| queue.enqueue(QueuedAction::new(action, Seq(seq)), CAP);
+        assert_eq!(enqueue(approach(6), 9), Queued::Refused);
+        let displaced = QueuedAction::new(approach(5), Seq(5));
+        assert_eq!(enqueue(read(7, true), 10), Queued::Displaced(displaced));
+        assert_eq!(enqueue(Action::CompactContext, 11), Queued::Added);
+        assert_eq!(enqueue(Action::CompactContext, 12), Queued::AlreadyThere);
         assert_eq!(queue.len(), CAP + 1);
     }
 
@@ -238,8 +280,27 @@ mod tests {
         let many: Vec<Action> = (0..20).map(|element| read(element, true)).collect();
         let (mut queue, results) = queue_of(&many);
         assert_eq!((queue.len(), results.contains(&Queued::Refused)), (20, false));
-        assert_eq!(queue.enqueue(read(30, false), Seq(30), CAP), Queued::Refused);
-        assert_eq!(queue.enqueue(read(7, true), Seq(31), CAP), Queued::AlreadyThere);
+        assert_eq!(queue.enqueue(QueuedAction::new(read(30, false), Seq(30)), CAP), Queued::Refused);
+        assert_eq!(queue.enqueue(QueuedAction::new(read(7, true), Seq(31)), CAP), Queued::AlreadyThere);
+    }
+
+    #[test]
+    fn what_waits_holds_up_nothing_and_is_hastened_by_the_same_that_does_not_wait() {
+        let mut queue = ActionQueue::default();
+        let waiting = |action| QueuedAction::new(action, Seq(1)).not_before(100);
+        assert_eq!(queue.enqueue(waiting(read(1, false)), CAP), Queued::Added);
+        assert_eq!(queue.enqueue(QueuedAction::new(seek(2), Seq(2)), CAP), Queued::Added);
+        assert_eq!((queue.first_due(50).map(|next| next.action), queue.next_due(50)), (Some(seek(2)), Some(100)));
+        assert_eq!(queue.pop(50).map(|next| next.action), Some(seek(2)));
+        assert_eq!((queue.pop(50), queue.len()), (None, 1));
+        assert_eq!(queue.enqueue(waiting(read(1, false)), CAP), Queued::AlreadyThere);
+        assert_eq!(queue.enqueue(QueuedAction::new(read(1, false), Seq(7)), CAP), Queued::Raised);
+        assert_eq!(queue.pop(50), Some(QueuedAction::new(read(1, false), Seq(7))));
+        // What failed is tried again when it said, however often it is asked for.
+        let failed = QueuedAction { failures: 1, ..waiting(read(1, false)) };
+        assert_eq!(queue.enqueue(failed, CAP), Queued::Added);
+        assert_eq!(queue.enqueue(QueuedAction::new(read(1, true), Seq(8)), CAP), Queued::Raised);
+        assert_eq!((queue.pop(99), queue.pop(100).map(|next| next.action)), (None, Some(read(1, true))));
     }
 
     fn any_action() -> impl Strategy<Value = Action> {
@@ -253,11 +314,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn order_cap_and_uniqueness_always_hold(actions in prop::collection::vec(any_action(), 0..60)) {
+        fn order_cap_and_uniqueness_always_hold(actions in prop::collection::vec((any_action(), 0_u64..3), 0..60)) {
             let mut queue = ActionQueue::default();
-            for (seq, action) in (1_u64..).zip(actions) {
+            for (seq, (action, not_before)) in (1_u64..).zip(actions) {
                 let before = queue.clone();
-                let result = queue.enqueue(action, Seq(seq), CAP);
+                let result = queue.enqueue(QueuedAction::new(action, Seq(seq)).not_before(not_before), CAP);
                 let now = order(&queue);
                 prop_assert!(now.windows(2).all(|pair| pair[0].rank() <= pair[1].rank()));
                 for (index, one) in now.iter().enumerate() {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::body::{AgentState, Attention, Home, Life, Position, Queue, Space, Walk};
 use super::conversation::Conversations;
 use super::motion::{LastReactions, Reactions};
+use super::origin::LastChanges;
 use super::rest::Rest;
 use super::steering::Course;
 use super::talks::Talks;
@@ -35,6 +36,8 @@ pub(super) struct SimulationSaved {
     conversations: Conversations,
     #[serde(default)]
     rest: Rest,
+    #[serde(default)]
+    last_changes: LastChanges,
 }
 
 impl Section for SimulationSaved {
@@ -56,6 +59,7 @@ impl Section for SimulationSaved {
                 earlier: conversations.earlier.clone(),
             },
             rest: *world.resource::<Rest>(),
+            last_changes: world.resource::<LastChanges>().clone(),
         }
     }
 
@@ -91,6 +95,7 @@ impl Section for SimulationSaved {
         world.insert_resource(reactions);
         world.insert_resource(self.talks);
         world.insert_resource(self.conversations);
+        world.insert_resource(self.last_changes);
     }
 }
 

@@ -75,6 +75,8 @@ section! {
         Range::of("heartbeat_most_secs", 0.1, 604_800.0),
         Range::of("seek_secs", 0.1, 604_800.0),
         Range::of("queue_at_most", 1.0, 1_000.0),
+        Range::of("collect_secs", 0.0, 604_800.0),
+        Range::of("hops_at_most", 0.0, 100.0),
     ], {
         /// An idle agent looks around after at least so long,
         heartbeat_least_secs: f32 = 10.0,
@@ -90,6 +92,11 @@ section! {
         seek_units: f32 = 400.0,
         /// How long an element that was read is of no interest to a seeker.
         seek_again_secs: f32 = 300.0,
+        /// A board that an agent changed is read again so long after the reader last read it, so that changes collect.
+        /// What a person changes, and what concerns the reader, is read at once.
+        collect_secs: f32 = 300.0,
+        /// So often agents hand on what came from outside: beyond that it wakes nobody.
+        hops_at_most: u32 = 3,
         /// How many actions an agent queues besides a compaction.
         queue_at_most: usize = 5,
         /// How near one passes to react to someone or something.
@@ -115,7 +122,10 @@ section! {
 
 section! {
     /// Agents talking to each other.
-    ConversationSettings in "conversations", within [Range::of("check_secs", 0.1, 604_800.0)], {
+    ConversationSettings in "conversations", within [
+        Range::of("check_secs", 0.1, 604_800.0),
+        Range::of("banter_saved_up", 1.0, 1_000.0),
+    ], {
         /// Whether they may, when the room is first opened.
         enabled: bool = true,
         /// How many conversations go on at once.
@@ -126,8 +136,12 @@ section! {
         task_turns: u32 = 6,
         /// Turns of any other.
         other_turns: u32 = 4,
-        /// How many that nobody asked for begin within an hour.
+        /// How many that nobody asked for begin within an hour, spread over it.
         banter_per_hour: usize = 20,
+        /// How many of these may begin one after another, if there were none for a while.
+        banter_saved_up: usize = 3,
+        /// How long what came in from outside is something to chat about.
+        news_secs: f32 = 3_600.0,
         /// How seldom the same two begin one.
         pair_secs: f32 = 120.0,
         /// How often the room looks for a pair.

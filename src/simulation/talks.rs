@@ -7,10 +7,12 @@ use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::activity::{Think, ThinkDue, Urgency};
-use super::body::{Body, Desk, Doing};
+use super::actions::leave_errand;
+use super::activity::{Think, ThinkDue, ThinkOutcome, Urgency};
+use super::body::{Body, BodyReadOnlyItem, Desk, Doing};
 use super::conversation::{Conversation, ConversationEnded, ConversationKind, Conversations, Utterance};
-use super::meeting::{self, Proposal, TalkLedger, TurnState};
+use super::meeting::{self, Proposal, TalkLedger, TurnState, TurnTaken};
+use super::origin::Origin;
 use super::settings::ConversationSettings;
 use super::state::{State, StateEvent};
 use super::steering::Course;
@@ -123,6 +125,7 @@ fn go_on(table: &mut Table, key: ConversationKey, due: &mut MessageWriter<ThinkD
     }
     let activity = body.life.next_activity();
     body.life.awaited = Some(activity);
+    body.life.origin = turn.origin;
     turn.awaited = Some((speaker, activity));
     let urgency = match conversation.kind {
         ConversationKind::Task | ConversationKind::Tell => Urgency::Talk,
@@ -135,33 +138,23 @@ fn go_on(table: &mut Table, key: ConversationKey, due: &mut MessageWriter<ThinkD
 /// Takes out whoever has left the room, was carried out of reach, or is held by a person for too long to be waited
 /// for.
 fn leave_if_away(table: &mut Table, key: ConversationKey) {
-    let (desk, bodies, talks, conversations) = table;
-    let (Some(conversation), Some(turn)) = (conversations.running.get_mut(&key), talks.turns.get_mut(&key)) else {
-        return;
-    };
+    let (desk, bodies, _, conversations) = table;
+    let Some(conversation) = conversations.running.get(&key) else { return };
     let places: Vec<(AgentKey, Option<Vec2>)> =
         conversation.participants.iter().map(|agent| (*agent, desk.space.position(*agent))).collect();
     let (reach, now, patience) = (desk.talk.reach_units, desk.now(), ticks(desk.talk.held_secs));
-    for (agent, place) in &places {
+    let is_away = |(agent, place): &(AgentKey, Option<Vec2>)| {
         let near = place.is_some_and(|place| {
             places.iter().any(|(other, at)| other != agent && at.is_some_and(|at| at.distance(place) <= reach))
         });
         let body = desk.roster.entity(*agent).and_then(|entity| bodies.get(entity).ok());
         let is_lost = body
             .is_some_and(|body| body.state.0.is_held() && now >= body.state.0.since_tick().saturating_add(patience));
-        if near && !is_lost {
-            continue;
-        }
-        meeting::leave(conversation, turn, *agent);
-        if !conversation.said.is_empty() {
-            conversation.left.push(*agent);
-        }
-        if let Some(Ok(mut body)) = desk.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) {
-            body.life.doing = Doing::Nothing;
-            body.life.awaited = None;
-            let until = desk.now() + ticks(desk.talk.cooldown_secs);
-            desk.shift(&mut body, StateEvent::ConversationEnded { until }, conversation.started);
-        }
+        !near || is_lost
+    };
+    let away: Vec<AgentKey> = places.iter().filter(|one| is_away(one)).map(|(agent, _)| *agent).collect();
+    for agent in away {
+        leave(table, key, agent);
     }
 }
 
@@ -178,7 +171,7 @@ pub(super) fn end(table: &mut Table, key: ConversationKey, why: &str, because: O
     // Whoever left early was there, too; whoever left the room is nobody's any more.
     let all = conversation.participants.iter().chain(&conversation.left).copied();
     let all: Vec<AgentKey> = all.filter(|agent| desk.roster.entity(*agent).is_some()).collect();
-    talks.ledger.talked(&all, now);
+    hear(desk, bodies, talks, &all, turn.origin);
     let limits = (desk.talk.history_utterances, desk.talk.history_pairs);
     for (index, one) in all.iter().enumerate() {
         for other in &all[index + 1..] {
@@ -196,8 +189,20 @@ pub(super) fn end(table: &mut Table, key: ConversationKey, why: &str, because: O
     talks.over.push(ConversationEnded { conversation, why: why.to_owned(), cause });
 }
 
-/// Takes in what a speaker said, or that nothing came.
-pub(super) fn spoke(table: &mut Table, key: ConversationKey, agent: AgentKey, said: Result<&str, &str>, cause: Seq) {
+/// Those who talked know what each of them knew, and that they talked.
+fn hear(desk: &Desk, bodies: &mut Query<Body>, talks: &mut Talks, all: &[AgentKey], origin: Origin) {
+    let heard = |agent: &AgentKey| bodies.get(desk.roster.entity(*agent)?).ok().map(|body| body.life.heard);
+    let newest = all.iter().filter_map(heard).map(Origin::handed_on).fold(origin, Origin::newer);
+    for agent in all {
+        if let Some(Ok(mut body)) = desk.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) {
+            body.life.heard = body.life.heard.newer(newest);
+        }
+    }
+    talks.ledger.talked(all, newest.root, desk.now());
+}
+
+/// Takes in what came of a speaker's turn.
+pub(super) fn spoke(table: &mut Table, key: ConversationKey, agent: AgentKey, outcome: &ThinkOutcome, cause: Seq) {
     let (desk, bodies, talks, conversations) = table;
     let (Some(conversation), Some(turn)) = (conversations.running.get_mut(&key), talks.turns.get_mut(&key)) else {
         return;
@@ -205,18 +210,49 @@ pub(super) fn spoke(table: &mut Table, key: ConversationKey, agent: AgentKey, sa
     let Some(Ok(mut body)) = desk.roster.entity(agent).map(|entity| bodies.get_mut(entity)) else { return };
     body.life.awaited = None;
     turn.cause = cause;
-    if let Ok(text) = said
-        && !text.trim().is_empty()
-    {
+    let (said, taken) = match outcome {
+        ThinkOutcome::Said { text } | ThinkOutcome::Bye { text } if !text.trim().is_empty() => {
+            (Some(text), TurnTaken::Said)
+        }
+        ThinkOutcome::Failed { .. } => (None, TurnTaken::Failed),
+        _ => (None, TurnTaken::Silent),
+    };
+    if let Some(text) = said {
         let by = Author::agent(&body.agent.id);
         let data = json!({ "text": text });
         turn.cause = desk.log.write(
             EventDraft::new(EventKind::Message, data).agent(&body.agent.id).session(session_of(key)).cause(cause),
         );
-        conversation.said.push(Utterance { by, text: text.to_owned(), tick: desk.clock.tick() });
+        conversation.said.push(Utterance { by, text: text.clone(), tick: desk.clock.tick() });
     }
-    if let Some(why) = meeting::turn_taken(conversation, turn, said.is_err()) {
-        end(table, key, why, None);
+    let says_bye = matches!(outcome, ThinkOutcome::Bye { .. });
+    let name = body.agent.name.clone();
+    match meeting::turn_taken(conversation, turn, taken) {
+        Some(why) => end(table, key, why, None),
+        // Two are alone without the one; more go on among themselves.
+        None if says_bye && conversation.participants.len() <= 2 => {
+            end(table, key, &format!("{name} ended it"), None);
+        }
+        None if says_bye => leave(table, key, agent),
+        None => {}
+    }
+}
+
+/// Lets an agent go that leaves a conversation before its end.
+fn leave(table: &mut Table, key: ConversationKey, agent: AgentKey) {
+    let (desk, bodies, talks, conversations) = table;
+    let (Some(conversation), Some(turn)) = (conversations.running.get_mut(&key), talks.turns.get_mut(&key)) else {
+        return;
+    };
+    meeting::leave(conversation, turn, agent);
+    if !conversation.said.is_empty() {
+        conversation.left.push(agent);
+    }
+    if let Some(Ok(mut body)) = desk.roster.entity(agent).map(|entity| bodies.get_mut(entity)) {
+        body.life.doing = Doing::Nothing;
+        body.life.awaited = None;
+        let until = desk.now() + ticks(desk.talk.cooldown_secs);
+        desk.shift(&mut body, StateEvent::ConversationEnded { until }, conversation.started);
     }
 }
 
@@ -247,15 +283,18 @@ fn look_for_banter(table: &mut Table) {
             .get(desk.roster.entity(agent)?)
             .ok()
             .filter(|body| body.state.0.may_converse())
-            .map(|body| body.life.learned_at)
+            .map(|body| body.life.heard)
     };
+    // What was handed on often enough is nothing to talk about any more.
+    let hops_at_most = desk.minds.hops_at_most;
     let fits = |pair: (AgentKey, AgentKey)| {
         let (Some(one), Some(other)) = (free(pair.0), free(pair.1)) else { return false };
         let near = match (desk.space.position(pair.0), desk.space.position(pair.1)) {
             (Some(one), Some(other)) => one.distance(other) <= desk.talk.reach_units,
             _ => false,
         };
-        near && talks.ledger.fits(pair, one.max(other), now, &desk.talk)
+        let heard = one.newer(other);
+        near && heard.hops < hops_at_most && talks.ledger.fits(pair, heard, now, &desk.talk)
     };
     let mut related: Vec<(AgentKey, AgentKey)> = talks
         .ties
@@ -288,6 +327,7 @@ fn look_for_banter(table: &mut Table) {
     };
     talks.next_look = next_look;
     let Some(pair) = pair else { return };
+    let origin = [pair.0, pair.1].into_iter().filter_map(free).reduce(Origin::newer).unwrap_or_default();
     // What one of them read last is something to talk about.
     let last_read = |agent: AgentKey| {
         let body = bodies.get(desk.roster.entity(agent)?).ok()?;
@@ -308,6 +348,7 @@ fn look_for_banter(table: &mut Table) {
         news: None,
         deadline: Some(now),
         cause,
+        origin: origin.handed_on(),
     };
     if meeting::enqueue(&mut talks.waiting, proposal, desk.talk.waiting_at_most).is_err() {
         tracing::debug!("two might have talked, but too many conversations wait to begin");
@@ -324,11 +365,10 @@ fn try_to_begin(table: &mut Table, index: usize) -> bool {
     let proposal = proposal.clone();
     let mut available = Vec::new();
     for agent in &proposal.participants {
-        if let Some(Ok(body)) = desk.roster.entity(*agent).map(|entity| bodies.get(entity)) {
-            let comes = matches!(body.life.doing, Doing::Gathering { proposal: id, .. } if id == proposal.id);
-            if body.state.0.may_converse() || (comes && !body.state.0.is_held()) {
-                available.push((*agent, body.position.0));
-            }
+        if let Some(Ok(body)) = desk.roster.entity(*agent).map(|entity| bodies.get(entity))
+            && (body.state.0.may_converse() || may_be_stopped(talks, &body, &proposal))
+        {
+            available.push((*agent, body.position.0));
         }
     }
     let here: Vec<AgentKey> = match available.first() {
@@ -355,6 +395,10 @@ fn try_to_begin(table: &mut Table, index: usize) -> bool {
     if is_task && let Some((anchor, _)) = available.first().copied() {
         for (agent, _) in &available {
             let Some(Ok(mut body)) = desk.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
+            if is_elsewhere(&body.life.doing, &proposal) {
+                leave_errand(desk, &mut body, talks, &[]);
+                desk.shift(&mut body, StateEvent::Done, proposal.cause);
+            }
             if body.state.0.is_at_leisure() {
                 body.life.doing = Doing::Gathering { proposal: proposal.id, to: anchor };
                 let why = if *agent == anchor { "waiting for the others" } else { "going to a conversation" };
@@ -363,6 +407,29 @@ fn try_to_begin(table: &mut Table, index: usize) -> bool {
         }
     }
     false
+}
+
+/// Whether an agent is on its way to a talk, or waits for one, that is not this one.
+fn is_elsewhere(doing: &Doing, proposal: &Proposal) -> bool {
+    match doing {
+        Doing::Telling { .. } => true,
+        Doing::Gathering { proposal: id, .. } => *id != proposal.id,
+        _ => false,
+    }
+}
+
+/// Whether an agent that is on its way to a talk, or waits for one, takes part in this one: two who want to tell each
+/// other something begin at once, and nobody waits for somebody who waits. What a person wants goes first.
+fn may_be_stopped(talks: &Talks, body: &BodyReadOnlyItem, proposal: &Proposal) -> bool {
+    let waits_for = |id: u32| talks.waiting.iter().find(|waiting| waiting.id == id);
+    let is_free = match body.life.doing {
+        Doing::Telling { .. } => true,
+        Doing::Gathering { proposal: id, .. } => {
+            id == proposal.id || waits_for(id).is_none_or(|other| other.kind > ConversationKind::Task)
+        }
+        _ => false,
+    };
+    is_free && !body.state.0.is_held()
 }
 
 fn begin(table: &mut Table, proposal: Proposal, participants: Vec<AgentKey>) {
@@ -384,22 +451,26 @@ fn begin(table: &mut Table, proposal: Proposal, participants: Vec<AgentKey>) {
         .log
         .write(EventDraft::new(EventKind::ConversationStart, data).session(session_of(key)).cause(proposal.cause));
     release(desk, bodies, &proposal, &participants, started);
+    // What they came to tell each other they tell each other now.
+    let mut told = Vec::from_iter(proposal.news);
     for (index, agent) in participants.iter().enumerate() {
         let Some(Ok(mut body)) = desk.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
         let others: Vec<&str> =
             names.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, (_, name))| &**name).collect();
         let why = format!("talking with {}", others.join(" and ")).into();
+        told.extend(leave_errand(desk, &mut body, talks, &participants));
         desk.shift(&mut body, StateEvent::ConversationStarted { why }, started);
         body.life.doing = Doing::Talking { conversation: key };
         desk.go(&mut body, Course::STAND);
-        if let Some((element, version)) = proposal.news {
-            body.life.told.insert(element, version);
-        }
     }
-    talks.ledger.began(proposal.kind, now);
-    talks.ledger.talked(&participants, now);
+    for agent in &participants {
+        let Some(Ok(mut body)) = desk.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
+        body.life.told.extend(told.iter().copied());
+    }
+    talks.ledger.began(proposal.kind, now, &desk.talk);
+    talks.ledger.talked(&participants, Seq(0), now);
     let turns_at_most = turns_of(proposal.kind, &desk.talk);
-    talks.turns.insert(key, TurnState { cause: started, ..TurnState::default() });
+    talks.turns.insert(key, TurnState { cause: started, origin: proposal.origin, ..TurnState::default() });
     let topic = Some(proposal.topic).filter(|topic| !topic.is_empty());
     conversations.running.insert(
         key,

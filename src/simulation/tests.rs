@@ -346,6 +346,37 @@ fn a_person_lets_two_talk_six_turns_and_they_cool_down() {
 }
 
 #[test]
+fn a_goodbye_ends_a_talk_of_two_and_leaves_a_larger_one_to_the_others() {
+    for (who, turns, messages) in [(vec!["ada", "ben"], 2, 2), (vec!["ada", "ben", "cy"], 6, 6)] {
+        let mut room = Room::new();
+        let keys = ["ada", "ben", "cy"].map(|id| room.agent(id, (0.0, 0.0), Behaviour::Stationary));
+        room.answer = |due| match due.agent {
+            AgentKey(1) => Some(ThinkOutcome::Bye { text: "See you.".into() }),
+            _ => said("So it is."),
+        };
+        talk(&mut room, &who);
+        room.run(ticks(3.0));
+        assert_eq!((room.dues.len(), room.events(EventKind::Message).len()), (turns, messages));
+        assert_eq!(room.dues.iter().filter(|due| due.agent == keys[1]).count(), 1, "it is not asked again");
+        let why = if who.len() == 2 { "BEN ended it" } else { "all was said" };
+        assert_eq!(room.events(EventKind::ConversationEnd)[0]["why"], why);
+        assert_eq!(room.app.world().resource::<Conversations>().earlier(keys[0], keys[1]).len(), messages);
+    }
+}
+
+#[test]
+fn two_who_have_nothing_to_say_stop_talking() {
+    let mut room = Room::new();
+    room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+    room.agent("ben", (50.0, 0.0), Behaviour::Stationary);
+    room.answer = |_| said(" ");
+    talk(&mut room, &["ada", "ben"]);
+    room.run(ticks(3.0));
+    assert_eq!((room.dues.len(), room.events(EventKind::Message).len()), (2, 0));
+    assert_eq!(room.events(EventKind::ConversationEnd)[0]["why"], "nobody had anything to say");
+}
+
+#[test]
 fn trap_carried_out_of_reach_it_leaves_and_is_not_left_conversing() {
     let mut room = Room::new();
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Wander);
@@ -402,9 +433,13 @@ fn an_unchanged_room_costs_one_chat_a_pair_and_no_more() {
     assert_eq!(room.events(EventKind::ConversationStart).len(), 1);
     assert_eq!(room.dues.len(), 4);
     let rules = room.element("rules", (0.0, 100.0), None);
+    let by = Author::user();
+    room.say(ElementChanged { element: rules, change: ElementChange::Added, by, cause: Seq(5) });
     room.enqueue(ada, read(rules));
     room.run(ticks(60.0));
-    assert_eq!(room.events(EventKind::ConversationStart).len(), 2, "one has learned something");
+    assert_eq!(room.events(EventKind::ConversationStart).len(), 2, "one has learned something from elsewhere");
+    room.run(ticks(600.0));
+    assert_eq!(room.events(EventKind::ConversationStart).len(), 2, "and now the other knows it");
 }
 
 #[test]

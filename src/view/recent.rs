@@ -97,7 +97,7 @@ pub struct Recent {
     pub bubbles: BTreeMap<Id, Bubble>,
     /// Elements that changed or were read, by id, and when in real time.
     pub pulses: BTreeMap<Id, (PulseKind, f64)>,
-    /// A sign over an agent that passed somebody, by agent id: what, and since when in real time.
+    /// A sign over an agent that passed or looked at somebody, by agent id: what, and since when in real time.
     pub reactions: BTreeMap<Id, (&'static str, f64)>,
     /// What an agent was refused last, by id, and since when in real time.
     pub refusals: BTreeMap<Id, (String, f64)>,
@@ -131,6 +131,11 @@ impl Recent {
         self.orders.extend(told);
         let surplus = self.orders.len().saturating_sub(ORDERS_KEPT);
         self.orders.drain(..surplus);
+    }
+
+    /// Takes in the signs that agents showed.
+    pub fn take_in_reactions(&mut self, shown: BTreeMap<Id, &'static str>, now_secs: f64) {
+        self.reactions.extend(shown.into_iter().map(|(agent, sign)| (agent, (sign, now_secs))));
     }
 
     /// How an order of a person about files went, once it is known.

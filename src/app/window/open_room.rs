@@ -177,8 +177,10 @@ impl OpenRoom {
             }
         }
         let events = world.resource_mut::<EventTap>().take();
+        let shown = world.resource_mut::<EventTap>().take_reactions();
         let told = world.resource_mut::<FilesTold>().take();
         self.recent.take_in_orders(told);
+        self.recent.take_in_reactions(shown, now_secs);
         self.is_astir = !events.is_empty();
         self.recent.take_in(events, now_secs);
         self.is_astir |= self.recent.fade(now_secs);
@@ -210,8 +212,11 @@ impl OpenRoom {
         let speed = std::mem::replace(&mut world.resource_mut::<SimClock>().speed, Speed::Max);
         for left in (0..ticks).rev() {
             while room.driver.step(world) != Step::Ticked {}
-            let events = world.resource_mut::<EventTap>().take();
-            self.recent.take_in(events, now_secs - left as f64 / TICKS_PER_SEC as f64);
+            let mut tap = world.resource_mut::<EventTap>();
+            let (events, shown) = (tap.take(), tap.take_reactions());
+            let then_secs = now_secs - left as f64 / TICKS_PER_SEC as f64;
+            self.recent.take_in(events, then_secs);
+            self.recent.take_in_reactions(shown, then_secs);
         }
         world.resource_mut::<SimClock>().speed = speed;
         self.recent.fade(now_secs);

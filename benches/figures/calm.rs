@@ -1,0 +1,189 @@
+//! What a room costs that people work in, and one that they leave alone.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use agent_workshop::app;
+use agent_workshop::base::{Author, Id, Seq};
+use agent_workshop::element::{ElementAct, ElementEdit};
+use agent_workshop::schedule::{Door, TICKS_PER_SEC};
+use agent_workshop::simulation::Reacted;
+use agent_workshop::store::EventLog;
+use agent_workshop::workspace::{RoomStart, starter};
+use bevy::app::App;
+use bevy::ecs::message::{MessageCursor, Messages};
+use serde_json::Value;
+
+use super::measure::{Figure, digits};
+use super::rooms;
+
+/// Agents of the newsroom.
+const AGENTS: f64 = 10.0;
+/// Different answers of each agent; it says them in turn.
+const ANSWERS: usize = 600;
+
+/// What an hour of a room came to.
+#[derive(Clone, Copy, Default)]
+struct Hour {
+    calls: usize,
+    tokens: u64,
+    /// Minutes in which nobody did anything that can be seen.
+    dead_minutes: usize,
+}
+
+impl Hour {
+    fn add(self, other: Self) -> Self {
+        Self {
+            calls: self.calls + other.calls,
+            tokens: self.tokens + other.tokens,
+            dead_minutes: self.dead_minutes + other.dead_minutes,
+        }
+    }
+}
+
+/// The newsroom, at work and left alone.
+pub fn newsroom() -> Vec<Figure> {
+    let mut figures = at_work();
+    figures.extend(alone());
+    figures
+}
+
+/// An hour in which a person does something every ten minutes, and two in which nobody does.
+fn at_work() -> Vec<Figure> {
+    let mut room = open(format!("scripted:{}", script().display()));
+    let mut watch = Watch::default();
+    let mut hours = Vec::new();
+    let mut work = Hour::default();
+    for act in 0..6 {
+        person_acts(&mut room, act);
+        work = work.add(watch.minutes(&mut room, 10));
+    }
+    hours.push(work);
+    hours.push(watch.minutes(&mut room, 60));
+    hours.push(watch.minutes(&mut room, 60));
+    let each = |value: f64| digits(value / AGENTS);
+    let told = |hour: &Hour| format!("{} calls, {} tokens", hour.calls, hour.tokens);
+    vec![
+        figure("newsroom at work, calls an agent-hour", "30", work.calls as f64 / AGENTS, 30.0)
+            .against("2.5 s an answer, all different, 1 in 5 pins; a person acts every 10 minutes"),
+        figure("the same, tokens an agent-hour", "30,000", work.tokens as f64 / AGENTS, 30_000.0)
+            .against(format!("{} tokens a call", work.tokens / work.calls.max(1) as u64)),
+        figure("the same room, third hour, nothing from outside: calls", "0", hours[2].calls as f64, 0.0)
+            .against(format!("second hour {}; calls an agent-hour {}", told(&hours[1]), each(hours[1].calls as f64))),
+    ]
+}
+
+/// Four hours with the offline brain, in which nobody does anything from outside.
+fn alone() -> Vec<Figure> {
+    let mut room = open("offline".to_owned());
+    let mut watch = Watch::default();
+    let hours: Vec<Hour> = (0..4).map(|_| watch.minutes(&mut room, 60)).collect();
+    let all = hours.iter().copied().fold(Hour::default(), Hour::add);
+    let calls: Vec<String> = hours.iter().map(|hour| hour.calls.to_string()).collect();
+    vec![
+        figure("newsroom offline, 4 h, calls an agent-hour", "5", all.calls as f64 / AGENTS / 4.0, 5.0)
+            .against(format!("{} calls in its hours, {} tokens", calls.join(", "), all.tokens)),
+        figure("the same, minutes with nothing to see", "0", all.dead_minutes as f64, 0.0),
+    ]
+}
+
+fn figure(what: &str, limit: &str, measured: f64, at_most: f64) -> Figure {
+    Figure {
+        what: what.to_owned(),
+        limit: limit.to_owned(),
+        measured: digits(measured),
+        against: String::new(),
+        holds: Some(measured <= at_most),
+    }
+}
+
+fn open(provider: String) -> App {
+    let files: BTreeMap<String, String> =
+        starter::files().into_iter().map(|(path, bytes)| (path, String::from_utf8_lossy(bytes).into_owned())).collect();
+    let scene = "scenes/newsroom.yaml".to_owned();
+    let start = RoomStart { scene, files, seed: None, provider: Some(provider), carried: None };
+    app::begin(start, "r-figures".into(), Seq(1)).expect("a fresh room begins")
+}
+
+/// Answers that are all different, of each agent: one in five pins, a few write, note, vote or say goodbye.
+fn script() -> std::path::PathBuf {
+    let agents = ["researcher", "fact-checker", "writer", "editor", "designer", "engineer", "producer", "archivist"];
+    let names = ["Ada", "Dov", "Bram", "Cleo", "Esme", "Gita"];
+    let mut yaml = String::from("latency: 2.5\nagents:\n");
+    for agent in agents.into_iter().chain(["interviewer", "critic"]) {
+        let _ = writeln!(yaml, "  {agent}:");
+        for number in 0..ANSWERS {
+            let marker = match number % 20 {
+                0 | 5 | 10 | 15 => format!(" [PIN: The {agent} found out about house {number} by the harbour]"),
+                3 => format!(" [SEND to {}: Can you look at page {number} for the {agent}?]", names[number / 20 % 6]),
+                7 | 17 => format!(" [REMEMBER: page {number} waits for the {agent}]"),
+                12 => format!(" [VOTE_UP: s{}]", number / 20 % 3 + 1),
+                _ => String::new(),
+            };
+            let _ = writeln!(
+                yaml,
+                "    - {{ text: \"As {agent} I see in point {number} that the ferry carries more than we print, and I \
+                 will ask the {number} people who take it whether they know.{marker}\" }}"
+            );
+        }
+    }
+    let folder = std::env::temp_dir().join("agent-workshop-figures");
+    std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
+    let file = folder.join("calm.yaml");
+    std::fs::write(&file, yaml).expect("the script can be written");
+    file
+}
+
+/// One of the things that a person does in a newsroom.
+fn person_acts(room: &mut App, number: usize) {
+    let (element, act) = match number % 3 {
+        0 => {
+            let text = format!("# Today\n\nThe lead is the bridge. Copy closes at {}.", number + 6);
+            ("assignments", ElementAct::SetText { text })
+        }
+        1 => {
+            ("story-ideas", ElementAct::AddPin { id: None, text: format!("Story {number}: the shops on the far side") })
+        }
+        _ => {
+            let (from, to): (Id, Id) = ("user".into(), "fact-checker-1".into());
+            let text = format!("A reader doubts figure {number}. Can you confirm it?");
+            (
+                "dov-mail",
+                ElementAct::AddMail { id: None, from, to, subject: "Figure".into(), text, attachments: vec![] },
+            )
+        }
+    };
+    let edit = ElementEdit { element: element.into(), act, by: Author::user(), cause: None };
+    room.world_mut().resource_mut::<Door<ElementEdit>>().push(edit);
+}
+
+/// Counts what happens.
+#[derive(Default)]
+struct Watch {
+    reactions: MessageCursor<Reacted>,
+}
+
+impl Watch {
+    fn minutes(&mut self, room: &mut App, minutes: usize) -> Hour {
+        let mut hour = Hour::default();
+        for _ in 0..minutes {
+            let mut seen = 0;
+            for _ in 0..60 * TICKS_PER_SEC {
+                rooms::run(room.world_mut(), 1);
+                seen += self.reactions.read(room.world().resource::<Messages<Reacted>>()).count();
+            }
+            for event in room.world_mut().resource_mut::<EventLog>().take() {
+                let word = event.draft.kind.word();
+                seen += usize::from(["state", "message"].contains(&word));
+                if word == "model_call" {
+                    let data: Value = serde_json::from_str(event.draft.data.get()).expect("a record is JSON");
+                    let count = |key: &str| data[key].as_u64().unwrap_or(0);
+                    hour.calls += 1;
+                    hour.tokens += count("tokens_in") + count("tokens_out");
+                }
+            }
+            hour.dead_minutes += usize::from(seen == 0);
+        }
+        hour
+    }
+}

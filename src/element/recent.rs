@@ -1,0 +1,107 @@
+//! What changed on each element lately, so that a reader can be told what is new since it last read.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::content::{Element, ElementChange};
+use crate::base::{Author, ElementKey};
+
+/// Changes that are kept of one element. Whoever missed more than that reads all of it anew.
+const CHANGES_KEPT: usize = 200;
+
+/// One change of what an element holds.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RecentChange {
+    /// The version that the element had then.
+    pub version: u32,
+    /// What became different.
+    pub change: ElementChange,
+    /// Who did it.
+    pub by: Author,
+}
+
+/// The changes of one element, oldest first.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+struct Kept {
+    /// Everything after this version is among them.
+    complete_from: u32,
+    changes: VecDeque<RecentChange>,
+}
+
+/// The last changes of every element. Written by this module only.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RecentChanges(BTreeMap<ElementKey, Kept>);
+
+impl RecentChanges {
+    /// Everything that changed after this version, oldest first; `None` where that is not known any more.
+    pub fn since(&self, element: ElementKey, version: u32) -> Option<impl Iterator<Item = &RecentChange>> {
+        let kept = self.0.get(&element).filter(|kept| kept.complete_from <= version)?;
+        Some(kept.changes.iter().filter(move |change| change.version > version))
+    }
+
+    pub(super) fn note(&mut self, element: &Element, change: &ElementChange, by: &Author) {
+        match change {
+            ElementChange::Removed => drop(self.0.remove(&element.key)),
+            ElementChange::Added | ElementChange::Rearranged => {}
+            _ => self.push(element, change, by),
+        }
+    }
+
+    fn push(&mut self, element: &Element, change: &ElementChange, by: &Author) {
+        let version = element.version;
+        let first = || Kept { complete_from: version.saturating_sub(1), changes: VecDeque::new() };
+        let kept = self.0.entry(element.key).or_insert_with(first);
+        kept.changes.push_back(RecentChange { version, change: change.clone(), by: by.clone() });
+        while kept.changes.len() > CHANGES_KEPT {
+            let gone = kept.changes.pop_front();
+            kept.complete_from = gone.map_or(version, |gone| gone.version);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn element(version: u32) -> Element {
+        Element {
+            key: ElementKey(1),
+            id: "ideas".into(),
+            kind: "pinboard".into(),
+            label: "Ideas".into(),
+            position: bevy::math::Vec2::ZERO,
+            owner: None,
+            file: None,
+            version,
+        }
+    }
+
+    fn ids(recent: &RecentChanges, version: u32) -> Option<Vec<String>> {
+        let since = recent.since(ElementKey(1), version)?;
+        Some(since.filter_map(|change| change.change.item()).map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn a_reader_is_told_what_came_after_its_version_or_that_nobody_knows() {
+        let mut recent = RecentChanges::default();
+        let by = Author::user();
+        assert_eq!(ids(&recent, 0), None, "nothing was noted yet");
+        for version in 5..8 {
+            let change = ElementChange::PinAdded { id: format!("p{version}").into() };
+            recent.note(&element(version), &change, &by);
+            recent.note(&element(version), &ElementChange::Rearranged, &by);
+        }
+        assert_eq!(ids(&recent, 3), None, "what came before the first is not known");
+        assert_eq!(ids(&recent, 4), Some(vec!["p5".into(), "p6".into(), "p7".into()]));
+        assert_eq!(ids(&recent, 7), Some(vec![]));
+        for version in 8..8 + u32::try_from(CHANGES_KEPT).expect("a small number") {
+            recent.note(&element(version), &ElementChange::PinVoted { id: "p5".into() }, &by);
+        }
+        assert_eq!((ids(&recent, 6), ids(&recent, 7).map(|all| all.len())), (None, Some(CHANGES_KEPT)));
+        recent.note(&element(300), &ElementChange::Removed, &by);
+        assert_eq!(recent, RecentChanges::default());
+    }
+}

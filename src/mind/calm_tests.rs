@@ -1,0 +1,325 @@
+//! A room in which nothing comes in from outside comes to rest, whatever its models answer.
+//!
+//! Hours pass here in minutes: every time that decides how often somebody reads, talks or seeks is shorter by the
+//! same factor, and so is the hour.
+
+use bevy::app::App;
+use bevy::ecs::message::{Message, MessageCursor, Messages};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::MindSettings;
+use super::question::{Completion, Finish, ModelReply, ModelRequest, Usage};
+use crate::agent::{Agent, Roster};
+use crate::base::{AgentKey, Author, Behaviour, Seq};
+use crate::element::{ElementAct, ElementCommand, ElementEdit};
+use crate::schedule::{Door, SimClock, advance};
+use crate::simulation::{AttentionSettings, ConversationSettings, MovementSettings};
+
+/// So much faster everything happens that is measured in time.
+const FASTER: f32 = 100.0;
+/// Ticks of an hour, in which everything happens so much faster.
+const HOUR: u64 = 30 * 3_600 / FASTER as u64;
+/// A reply takes so long.
+const LATENCY: u64 = 2;
+
+type Answer = Box<dyn FnMut(&ModelRequest) -> String>;
+
+struct Room {
+    app: App,
+    asked: MessageCursor<ModelRequest>,
+    owed: Vec<(u64, ModelRequest)>,
+    answer: Answer,
+    /// When models were asked.
+    calls: Vec<u64>,
+    /// The first line of what was asked.
+    asked_about: Vec<String>,
+}
+
+impl Room {
+    fn new(agents: usize, behaviour: impl Fn(usize) -> Behaviour, answer: Answer) -> Self {
+        let mut app = App::empty();
+        app.add_plugins((
+            crate::schedule::plugin,
+            crate::agent::plugin,
+            crate::element::plugin,
+            crate::memory::plugin,
+            crate::simulation::plugin,
+            super::plugin,
+        ));
+        hasten(&mut app);
+        let (asked, calls, asked_about) = (MessageCursor::default(), Vec::new(), Vec::new());
+        let mut room = Self { app, asked, owed: Vec::new(), answer, calls, asked_about };
+        for index in 0..agents {
+            room.agent(index, behaviour(index));
+        }
+        room.place("rules", "rulebook", json!({ "text": "Be kind." }));
+        room.place("news", "messageboard", json!({ "text": "The bridge is closed." }));
+        room.place("ideas", "pinboard", json!({ "pins": ["Tea at four", "A map"] }));
+        for index in 0..agents {
+            room.place(&format!("mail-{index}"), "inbox", json!({ "owner": format!("a{index}") }));
+        }
+        room
+    }
+
+    fn agent(&mut self, index: usize, behaviour: Behaviour) {
+        let world = self.app.world_mut();
+        let key = AgentKey(u32::try_from(index).expect("a small number"));
+        let id: crate::base::Id = format!("a{index}").into();
+        let agent = Agent {
+            key,
+            id: id.clone(),
+            profile: "writer".into(),
+            name: format!("Agent {index}").into(),
+            start: bevy::math::Vec2::new(index as f32 * 60.0, 60.0),
+            start_behaviour: behaviour,
+            added: Seq(1),
+        };
+        let entity = world.spawn(agent).id();
+        world.resource_mut::<Roster>().insert(key, id, entity);
+    }
+
+    fn place(&mut self, id: &str, kind: &str, rest: Value) {
+        let mut keys = json!({ "id": id, "kind": kind, "position": [90, 0] });
+        keys.as_object_mut().expect("a map").extend(rest.as_object().expect("a map").clone());
+        self.say(ElementCommand::Add { keys: keys.as_object().expect("a map").clone() });
+        self.run(1);
+    }
+
+    fn say<M: Message>(&mut self, message: M) {
+        self.app.world_mut().resource_mut::<Messages<M>>().write(message);
+    }
+
+    fn edit(&mut self, element: &str, by: &str, act: ElementAct) {
+        self.say(ElementEdit { element: element.into(), act, by: Author(by.into()), cause: None });
+    }
+
+    fn now(&self) -> u64 {
+        self.app.world().resource::<SimClock>().tick()
+    }
+
+    fn run(&mut self, ticks: u64) {
+        for _ in 0..ticks {
+            let now = self.now();
+            let due: Vec<_> = self.owed.extract_if(.., |(due, _)| *due <= now).collect();
+            for (_, request) in due {
+                let reply = reply_to(&request, (self.answer)(&request));
+                self.app.world_mut().resource_mut::<Door<ModelReply>>().push(reply);
+            }
+            advance(self.app.world_mut());
+            let asked: Vec<_> =
+                self.asked.read(self.app.world().resource::<Messages<ModelRequest>>()).cloned().collect();
+            let now = self.now();
+            for request in asked {
+                self.calls.push(now);
+                let about = request.prompt.moment.lines().next().unwrap_or_default();
+                self.asked_about.push(format!("{:?} {} {about}", request.kind, request.agent_id));
+                self.owed.push((now + LATENCY, request));
+            }
+        }
+    }
+
+    /// What was asked from a tick on.
+    fn late(&self, from: u64) -> Vec<(u64, &str)> {
+        let all = self.calls.iter().copied().zip(self.asked_about.iter().map(String::as_str));
+        all.filter(|(tick, _)| *tick >= from).take(20).collect()
+    }
+
+    fn calls_within(&self, from: u64, to: u64) -> usize {
+        self.calls.iter().filter(|tick| (from..to).contains(*tick)).count()
+    }
+}
+
+/// Shortens every time by the same factor.
+fn hasten(app: &mut App) {
+    let world = app.world_mut();
+    let mut attention = world.resource_mut::<AttentionSettings>();
+    let attention = &mut *attention;
+    for secs in [
+        &mut attention.heartbeat_least_secs,
+        &mut attention.heartbeat_most_secs,
+        &mut attention.seek_secs,
+        &mut attention.seek_again_secs,
+        &mut attention.collect_secs,
+        &mut attention.tell_patience_secs,
+        &mut attention.error_secs,
+        &mut attention.retry_least_secs,
+        &mut attention.retry_most_secs,
+    ] {
+        *secs /= FASTER;
+    }
+    let mut talk = world.resource_mut::<ConversationSettings>();
+    talk.banter_per_hour *= FASTER as usize;
+    let talk = &mut *talk;
+    for secs in
+        [&mut talk.pair_secs, &mut talk.check_secs, &mut talk.cooldown_secs, &mut talk.gather_secs, &mut talk.news_secs]
+    {
+        *secs /= FASTER;
+    }
+    let mut feet = world.resource_mut::<MovementSettings>();
+    (feet.speed_units, feet.stroll_secs) = (2_000.0, feet.stroll_secs / FASTER);
+    let mut mind = world.resource_mut::<MindSettings>();
+    mind.compaction_retry_secs /= FASTER;
+    mind.compaction_retry_at_most_secs /= FASTER;
+}
+
+fn reply_to(request: &ModelRequest, text: String) -> ModelReply {
+    let outcome = Ok(Completion { text, tool_calls: Vec::new(), usage: Usage::default(), finish: Finish::Stop });
+    ModelReply {
+        request: request.id,
+        provider: "p".into(),
+        model: "m".into(),
+        duration_ms: 1,
+        at_ms: None,
+        effort: None,
+        script: None,
+        outcome,
+    }
+}
+
+/// How a provider answers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Manner {
+    /// Another sentence with another marker each time.
+    Random,
+    /// Always the same pin.
+    OnePin,
+    /// Another pin each time.
+    Pins,
+    /// The same mail to everyone in turn.
+    OneMail,
+    /// Another mail each time.
+    Mails,
+    /// Votes on everything.
+    Votes,
+    /// Says back what it was shown.
+    Echo,
+    /// Notes something each time.
+    Notes,
+    /// Says nothing.
+    Nothing,
+    /// Says nothing when it is to sum up, and talks and pins otherwise.
+    NeverSumsUp,
+}
+
+const MANNERS: [Manner; 10] = [
+    Manner::Random,
+    Manner::OnePin,
+    Manner::Pins,
+    Manner::OneMail,
+    Manner::Mails,
+    Manner::Votes,
+    Manner::Echo,
+    Manner::Notes,
+    Manner::Nothing,
+    Manner::NeverSumsUp,
+];
+
+fn answers(manner: Manner, agents: usize, seed: u64) -> Answer {
+    let mut count = seed;
+    Box::new(move |request| {
+        count += 1;
+        let mixed = count.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
+        let other = format!("Agent {}", mixed % agents as u64);
+        let markers = [
+            String::new(),
+            format!("[PIN: thought {count}]"),
+            format!("[SEND to {other}: letter {count}]"),
+            format!("[VOTE_UP: p{}]", mixed % 9),
+            format!("[VOTE_DOWN: p{}]", mixed % 7),
+            format!("[REMEMBER: note {count}]"),
+            format!("[REMOVE_PIN: p{}]", mixed % 12),
+            "[BYE]".to_owned(),
+        ];
+        match manner {
+            Manner::Random => format!("Sentence {count}. {}", markers[(mixed / 7 % 8) as usize]),
+            Manner::OnePin => "So it is. [PIN: We should paint the door]".to_owned(),
+            Manner::Pins => format!("So it is. [PIN: Agent {} should see thought {count}]", mixed % agents as u64),
+            Manner::OneMail => format!("So it is. [SEND to {other}: Are you there?]"),
+            Manner::Mails => format!("So it is. [SEND to {other}: letter {count}]"),
+            Manner::Votes => format!("So it is. [VOTE_UP: p1] [VOTE_DOWN: p2] [PIN: thought {count}]"),
+            Manner::Echo => request.prompt.moment.chars().take(1_600).collect(),
+            Manner::Notes => format!("So it is. [REMEMBER: note {count}]"),
+            Manner::Nothing => "Nothing.".to_owned(),
+            Manner::NeverSumsUp if request.kind == super::CallKind::Compaction => "[PIN: a summary]".to_owned(),
+            Manner::NeverSumsUp => format!("Sentence {count}. [PIN: thought {count}]"),
+        }
+    })
+}
+
+/// Something that a person does.
+#[derive(Clone, Copy, Debug)]
+enum Outside {
+    News,
+    Rules,
+    Pin,
+    Mail(usize),
+    Talk(usize, usize),
+}
+
+fn any_outside() -> impl Strategy<Value = Outside> {
+    prop_oneof![
+        Just(Outside::News),
+        Just(Outside::Rules),
+        Just(Outside::Pin),
+        (0_usize..5).prop_map(Outside::Mail),
+        (0_usize..5, 0_usize..5).prop_map(|(one, other)| Outside::Talk(one, other)),
+    ]
+}
+
+fn act_from_outside(room: &mut Room, outside: Outside, number: usize, agents: usize) {
+    let text = |what: &str| ElementAct::SetText { text: format!("{what} {number}") };
+    match outside {
+        Outside::News => room.edit("news", "user", text("News")),
+        Outside::Rules => room.edit("rules", "user", text("Rule")),
+        Outside::Pin => room.edit("ideas", "user", ElementAct::AddPin { id: None, text: format!("Idea {number}") }),
+        Outside::Mail(to) => {
+            let to = to % agents;
+            let act = ElementAct::AddMail {
+                id: None,
+                from: "user".into(),
+                to: format!("a{to}").into(),
+                subject: "Hello".into(),
+                text: format!("Letter {number} from outside"),
+                attachments: Vec::new(),
+            };
+            room.edit(&format!("mail-{to}"), "user", act);
+        }
+        Outside::Talk(one, other) => {
+            let participants = [one % agents, other % agents].map(|who| format!("a{who}").into()).to_vec();
+            let topic = format!("topic {number}");
+            room.say(crate::simulation::ConversationCommand::Start { participants, topic });
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_from_outside_means_no_calls_within_two_hours(
+        agents in 2_usize..6,
+        manner in prop::sample::select(&MANNERS[..]),
+        behaviours in prop::collection::vec(0_usize..3, 6),
+        before in prop::collection::vec((any_outside(), 0_u64..HOUR / 20), 0..12),
+        seed in any::<u32>(),
+    ) {
+        let behaviour = |index: usize| [Behaviour::Stationary, Behaviour::Wander, Behaviour::Patrol][behaviours[index]];
+        let mut room = Room::new(agents, behaviour, answers(manner, agents, u64::from(seed)));
+        for (number, (outside, wait)) in before.into_iter().enumerate() {
+            act_from_outside(&mut room, outside, number, agents);
+            room.run(wait);
+        }
+        let quiet_from = room.now();
+        room.run(3 * HOUR);
+        let hours: Vec<usize> =
+            (0..3).map(|hour| room.calls_within(quiet_from + hour * HOUR, quiet_from + (hour + 1) * HOUR)).collect();
+        let late: Vec<_> = room.late(quiet_from + 2 * HOUR);
+        prop_assert_eq!(hours[2], 0, "{:?}: {:?} calls an hour, the last {:?}", manner, hours, late);
+    }
+}
+
+/// Fewer than usual: each is three hours of a room. `PROPTEST_CASES` asks for more.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(12)
+}

@@ -1,0 +1,131 @@
+//! A read says what is new since the agent last read.
+
+use bevy::app::App;
+use bevy::ecs::message::{Message, Messages};
+use bevy::ecs::system::RunSystemOnce;
+use serde_json::json;
+
+use super::context::{Moment, NewChange, NewItem};
+use super::gather::Room;
+use crate::agent::{Agent, Roster};
+use crate::base::{AgentKey, Author, Behaviour, Seq};
+use crate::element::{ElementAct, ElementCommand, ElementEdit, Elements};
+use crate::memory::{MemoryAct, MemoryEdit};
+use crate::schedule::advance;
+
+const ADA: AgentKey = AgentKey(0);
+
+/// Ada, Bo and a pinboard with two pins.
+fn room() -> App {
+    let mut app = App::empty();
+    app.add_plugins((
+        crate::schedule::plugin,
+        crate::agent::plugin,
+        crate::element::plugin,
+        crate::memory::plugin,
+        crate::simulation::plugin,
+        super::plugin,
+    ));
+    for (key, id) in (0..).map(AgentKey).zip(["ada", "bo"]) {
+        let (start, start_behaviour) = (bevy::math::Vec2::new(9_000.0, 0.0), Behaviour::Stationary);
+        let name = id.to_uppercase().into();
+        let agent = Agent { key, id: id.into(), profile: id.into(), name, start, start_behaviour, added: Seq(1) };
+        let entity = app.world_mut().spawn(agent).id();
+        app.world_mut().resource_mut::<Roster>().insert(key, id.into(), entity);
+    }
+    let keys = json!({ "id": "ideas", "kind": "pinboard", "position": [0, 0], "pins": ["Tea", "A map"] });
+    say(&mut app, ElementCommand::Add { keys: keys.as_object().expect("a map").clone() });
+    app
+}
+
+fn say<M: Message>(app: &mut App, message: M) {
+    app.world_mut().resource_mut::<Messages<M>>().write(message);
+    advance(app.world_mut());
+}
+
+fn edit(app: &mut App, by: &str, act: ElementAct) {
+    say(app, ElementEdit { element: "ideas".into(), act, by: Author(by.into()), cause: None });
+}
+
+/// Ada reads the board as it is now.
+fn reads(app: &mut App) {
+    let element = app.world().resource::<Elements>().key("ideas").expect("it is there");
+    let entity = app.world().resource::<Elements>().entity(element).expect("it is there");
+    let version = app.world().get::<crate::element::Element>(entity).expect("it is there").version;
+    let act = MemoryAct::Saw { element, version, summary: String::new() };
+    say(app, MemoryEdit { agent: ADA, act, cause: Seq(1) });
+}
+
+/// What is new to Ada on the board.
+fn news(app: &mut App) -> Option<Vec<NewItem>> {
+    let look = |room: Room| {
+        let (agent, _) = room.agent(ADA).expect("she is there");
+        let (element, held) = room.element(room.elements.key("ideas")?)?;
+        room.news(agent, element, held)
+    };
+    app.world_mut().run_system_once(look).expect("it can look")
+}
+
+/// What of the board she is told is new.
+fn told(app: &mut App) -> Option<String> {
+    let look = |room: Room| {
+        let (agent, _) = room.agent(ADA).expect("she is there");
+        let (element, held) = room.element(room.elements.key("ideas")?)?;
+        match room.reading_moment(agent, element, held) {
+            Moment::Read { new, .. } => new,
+            other => panic!("a board is read: {other:?}"),
+        }
+    };
+    app.world_mut().run_system_once(look).expect("it can look")
+}
+
+fn item(id: &str, change: NewChange, by: &str, text: &str) -> NewItem {
+    NewItem { id: id.into(), change, by: by.into(), text: text.into() }
+}
+
+fn pin(text: &str) -> ElementAct {
+    ElementAct::AddPin { id: None, text: text.into() }
+}
+
+#[test]
+fn a_read_says_what_others_changed_since_the_last_one() {
+    let mut app = room();
+    edit(&mut app, "bo", pin("Before"));
+    assert_eq!(news(&mut app), None, "she reads it for the first time");
+    reads(&mut app);
+    assert_eq!(news(&mut app), Some(vec![]));
+    edit(&mut app, "bo", pin("A boat"));
+    edit(&mut app, "ada", pin("Her own"));
+    edit(&mut app, "user", ElementAct::Comment { id: "p1".into(), text: "Which?".into() });
+    edit(&mut app, "bo", ElementAct::Vote { id: "p2".into(), up: true });
+    edit(&mut app, "user", ElementAct::Vote { id: "p4".into(), up: true });
+    edit(&mut app, "user", ElementAct::EditPin { id: "p2".into(), text: "A large map".into() });
+    edit(&mut app, "bo", pin("Soon gone"));
+    edit(&mut app, "bo", ElementAct::RemovePin { id: "p6".into() });
+    edit(&mut app, "user", ElementAct::RemovePin { id: "p3".into() });
+    let expected = [
+        item("p4", NewChange::Added, "BO", "A boat"),
+        item("p1", NewChange::Commented, "user", "Tea"),
+        item("p2", NewChange::VotedOn, "BO", "A large map"),
+        item("p2", NewChange::Edited, "user", "A large map"),
+        item("p3", NewChange::Removed, "user", ""),
+    ];
+    assert_eq!(news(&mut app), Some(expected.to_vec()));
+    let new = told(&mut app).expect("something is new");
+    assert!(["p1 (", "Which?", "p2 (", "p4 ("].iter().all(|part| new.contains(part)), "{new}");
+    assert!(!new.contains("Her own") && !new.contains("p3"), "{new}");
+    reads(&mut app);
+    assert_eq!(news(&mut app), Some(vec![]), "she knows it now");
+}
+
+#[test]
+fn what_is_new_outlives_a_restart() {
+    use crate::schedule::saved;
+    let mut app = room();
+    reads(&mut app);
+    edit(&mut app, "bo", pin("A boat"));
+    let world = saved::save_world(app.world_mut()).expect("it can be saved");
+    let mut again = room();
+    saved::load_world(again.world_mut(), &world).expect("it can be loaded");
+    assert_eq!(news(&mut again), Some(vec![item("p3", NewChange::Added, "BO", "A boat")]));
+}
