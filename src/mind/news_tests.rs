@@ -105,10 +105,10 @@ fn a_read_says_what_others_changed_since_the_last_one() {
     edit(&mut app, "user", ElementAct::RemovePin { id: "p3".into() });
     let expected = [
         item("p4", NewChange::Added, "BO", "A boat"),
-        item("p1", NewChange::Commented, "user", "Tea"),
+        item("p1", NewChange::Commented, "the person", "Tea"),
         item("p2", NewChange::VotedOn, "BO", "A large map"),
-        item("p2", NewChange::Edited, "user", "A large map"),
-        item("p3", NewChange::Removed, "user", ""),
+        item("p2", NewChange::Edited, "the person", "A large map"),
+        item("p3", NewChange::Removed, "the person", ""),
     ];
     assert_eq!(news(&mut app), Some(expected.to_vec()));
     let new = told(&mut app).expect("something is new");
