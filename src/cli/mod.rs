@@ -135,7 +135,7 @@ enum Command {
     /// Write the starter kit into a folder, which makes it a workspace
     Init(init::Arguments),
     /// Run a room without a window
-    Run(run::Arguments),
+    Run(Box<run::Arguments>),
     /// Say which work is unfinished, what it cost so far and what it waits for
     Status(status::Arguments),
     /// List what agents ask a person, and answer, whether or not the room is running

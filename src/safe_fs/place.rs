@@ -92,6 +92,11 @@ pub(super) fn place_watched(
     };
     folder.move_new(beside, folder, &placing)?;
     let ours = see(folder, &placing)?;
+    // Most saves come while the new text is written. Nobody who reads the file right then is shown the new text and
+    // writes it over what was saved: the two change places only where nothing is known to stand in between.
+    if see(folder, name).ok().and_then(|seen| seen.hash) != Some(over) {
+        return crossed(folder, &placing);
+    }
     after(0);
     let placed = match folder.exchange(&placing, name) {
         Ok(()) => after_exchange(folder, &placing, name, over, ours, after)?,
@@ -240,6 +245,14 @@ mod tests {
         assert_eq!(put(&folder, Some(hash("ours")), &mut |_| {}), Placing::Crossed, "taken away is not put back");
         assert_eq!(names(&made), Vec::<String>::new());
         assert_eq!(put(&folder, None, &mut |_| {}), Placing::Placed);
+    }
+
+    #[test]
+    fn what_was_saved_while_the_new_text_was_written_never_leaves_its_place() {
+        let (made, folder) = folder(Some("theirs"));
+        let mut steps = 0;
+        assert_eq!(put(&folder, Some(hash("old")), &mut |_| steps += 1), Placing::Crossed);
+        assert_eq!((steps, text(&made).as_deref(), names(&made)), (0, Some("theirs"), vec!["a.md".to_owned()]));
     }
 
     #[test]

@@ -107,7 +107,7 @@ fn heartbeat(desk: &mut Desk, body: &mut BodyItem) -> Option<Passed> {
     let someone = someone.map(|entry| Passed::Agent(AgentKey(entry.key)));
     let something = something.map(|entry| Passed::Element(ElementKey(entry.key)));
     // Now at the one, now at the other.
-    let turn = (desk.now() / GLANCE_TICKS + u64::from(me)) % 2 == 0;
+    let turn = (desk.now() / GLANCE_TICKS + u64::from(me)).is_multiple_of(2);
     if turn { someone.or(something) } else { something.or(someone) }
 }
 
