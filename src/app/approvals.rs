@@ -1,17 +1,15 @@
 //! What agents of a workspace ask a person, whether their room is running or at rest, and the way of an answer that
 //! was given without a window: from its file through the door, as the decision that a window would send.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use bevy::ecs::prelude::*;
 
-use super::recovery::look;
+use super::recovery::look_at_each;
 use super::room::{OpenError, state_folder};
 use crate::agent::{Agent, Roster};
 use crate::kernel::{Approval, Kernel, KernelCommand};
 use crate::schedule::Door;
-use crate::store::{Reader, StoreError};
 use crate::workspace::{AnswerBox, answers};
 
 /// A question to a person that nobody has decided about, as it was last acknowledged.
@@ -29,26 +27,16 @@ pub struct OpenApproval {
 
 /// Every question of a workspace that is open, scene by scene. Nothing is changed, and the rooms may be running.
 pub fn open_approvals(workspace: &Path) -> Result<Vec<OpenApproval>, OpenError> {
-    let state_folder = state_folder(workspace);
-    let reader = match Reader::open(&state_folder) {
-        Ok(reader) => reader,
-        Err(StoreError::NoHistory { .. }) => return Ok(Vec::new()),
-        Err(error) => return Err(error.into()),
-    };
-    let scenes: BTreeSet<String> = reader.runs()?.into_iter().map(|run| run.scene).collect();
-    drop(reader);
-    let answers = answers::kept(&state_folder);
+    let answers = answers::kept(&state_folder(workspace));
     let mut open = Vec::new();
-    for scene in scenes {
-        let Some(app) = look(&state_folder, &scene)? else { continue };
-        let world = app.world();
+    look_at_each(workspace, |scene, world| {
         open.extend(world.resource::<Kernel>().approvals().map(|approval| OpenApproval {
-            scene: scene.clone(),
+            scene: scene.to_owned(),
             name: name_of(world, &approval.agent),
             answer: answers.get(approval.id.as_str()).map(|answer| answer.allow),
             approval,
         }));
-    }
+    })?;
     Ok(open)
 }
 

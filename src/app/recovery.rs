@@ -1,13 +1,14 @@
 //! Bringing a room back to where it was last recorded to, from the best of what can be read of its history. What was
 //! used, what was not and what that means is said.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use bevy::app::App;
+use bevy::ecs::prelude::World;
 use serde_json::Value;
 
-use super::room::OpenError;
+use super::room::{OpenError, state_folder};
 use crate::base::{Problem, Seq};
 use crate::schedule::{InputJournal, SimClock, TICKS_PER_SEC, saved};
 use crate::store::{Reader, ReopenFrom, Reopening, SetAside, StoreError};
@@ -89,9 +90,26 @@ pub(super) fn recover(
     Ok((None, problem.into_iter().collect()))
 }
 
-/// The world of a scene as it was last acknowledged, to be looked at, whether or not somebody runs it: nothing is
-/// written and nothing goes on in it. `None` if the scene was never opened.
-pub(super) fn look(state_folder: &Path, scene: &str) -> Result<Option<App>, OpenError> {
+/// Every scene of a workspace that was ever opened, with its world as it was last acknowledged, whether or not somebody
+/// runs it: nothing is written and nothing goes on in it.
+pub(super) fn look_at_each(workspace: &Path, mut each: impl FnMut(&str, &World)) -> Result<(), OpenError> {
+    let state_folder = state_folder(workspace);
+    let reader = match Reader::open(&state_folder) {
+        Ok(reader) => reader,
+        Err(StoreError::NoHistory { .. }) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let scenes: BTreeSet<String> = reader.runs()?.into_iter().map(|run| run.scene).collect();
+    drop(reader);
+    for scene in scenes {
+        if let Some(app) = look(&state_folder, &scene)? {
+            each(&scene, app.world());
+        }
+    }
+    Ok(())
+}
+
+fn look(state_folder: &Path, scene: &str) -> Result<Option<App>, OpenError> {
     let Some(SavedRoom { sections, files }) = recover(state_folder, None, scene)?.0 else { return Ok(None) };
     let start = RoomStart { scene: scene.to_owned(), files, seed: None, provider: None, carried: Some(sections) };
     Ok(Some(super::resume(start, "r-look".into(), Seq(1))?))

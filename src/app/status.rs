@@ -1,17 +1,15 @@
 //! What of a workspace's work is unfinished, whether its rooms are running or at rest: what it is, what it cost so far,
 //! and what it waits for.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::approvals::name_of;
-use super::recovery::look;
-use super::room::{OpenError, state_folder};
+use super::recovery::look_at_each;
+use super::room::OpenError;
 use crate::base::ActivationKey;
 use crate::gateway::Questions;
 use crate::gateway::ledger::Tally;
 use crate::kernel::{Kernel, UnfinishedPiece, UnfinishedRun};
-use crate::store::{Reader, StoreError};
 
 /// A task that is not over, as it was last acknowledged.
 #[derive(Clone, PartialEq, Debug)]
@@ -34,25 +32,15 @@ pub struct UnfinishedTask {
 
 /// Every task of a workspace that is not over, scene by scene. Nothing is changed, and the rooms may be running.
 pub fn unfinished_tasks(workspace: &Path) -> Result<Vec<UnfinishedTask>, OpenError> {
-    let state_folder = state_folder(workspace);
-    let reader = match Reader::open(&state_folder) {
-        Ok(reader) => reader,
-        Err(StoreError::NoHistory { .. }) => return Ok(Vec::new()),
-        Err(error) => return Err(error.into()),
-    };
-    let scenes: BTreeSet<String> = reader.runs()?.into_iter().map(|run| run.scene).collect();
-    drop(reader);
     let mut tasks = Vec::new();
-    for scene in scenes {
-        let Some(app) = look(&state_folder, &scene)? else { continue };
-        let world = app.world();
+    look_at_each(workspace, |scene, world| {
         let ledger = world.resource::<Questions>().ledger();
         tasks.extend(world.resource::<Kernel>().unfinished_runs().into_iter().map(|run| {
             let UnfinishedRun { root, agent, task, pieces, activations } = run;
             let used = activations.iter().fold(Tally::default(), |sum, key| sum.plus(ledger.activation(&key.id())));
-            let (scene, name) = (scene.clone(), name_of(world, &agent));
+            let (scene, name) = (scene.to_owned(), name_of(world, &agent));
             UnfinishedTask { scene, root, agent: agent.to_string(), name, task, pieces, used }
         }));
-    }
+    })?;
     Ok(tasks)
 }

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// No answer is longer on the way, in bytes: 60 bytes of events for each byte that an answer may hold, or less.
@@ -22,6 +22,9 @@ const ANSWER_BYTES_AT_MOST: usize = 16 << 20;
 const ERROR_BYTES_AT_MOST: usize = 64 << 10;
 /// No head of a request is longer, in bytes.
 const HEAD_BYTES_AT_MOST: usize = 64 << 10;
+/// Bytes that the system takes in from a server before they are read: enough for any vendor's pace, and nothing to what
+/// it would make of them by itself, which is megabytes.
+const RECEIVE_BUFFER_BYTES: u32 = 256 << 10;
 /// Bytes that are passed on at once.
 const BLOCK_BYTES: usize = 16 << 10;
 
@@ -133,8 +136,7 @@ async fn listen(listener: TcpListener, rules: Rules, gauge: Arc<Gauge>, stop: Ca
 async fn pass(mut client: TcpStream, rules: &Rules, gauge: &Gauge) -> io::Result<()> {
     let (head, rest) = read_head(&mut client).await?;
     let Some(wish) = Wish::read(&head, &rules.word) else { return client.write_all(NOT_YOU).await };
-    let connecting = TcpStream::connect((wish.host.as_str(), wish.port));
-    let connected = tokio::time::timeout(rules.connect, connecting).await;
+    let connected = tokio::time::timeout(rules.connect, connect(&wish.host, wish.port)).await;
     let mut server = match connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
         Ok(server) => server,
         Err(error) => {
@@ -158,6 +160,20 @@ async fn pass(mut client: TcpStream, rules: &Rules, gauge: &Gauge) -> io::Result
         sent = tokio::io::copy(&mut from_client, &mut to_server) => sent.map(drop),
         came = pass_back(&mut from_server, &mut to_client, gauge) => came,
     }
+}
+
+/// A connection that takes in little more than what is read of it, however fast a server talks.
+async fn connect(host: &str, port: u16) -> io::Result<TcpStream> {
+    let mut refused = io::Error::new(io::ErrorKind::AddrNotAvailable, "it has no address");
+    for address in tokio::net::lookup_host((host, port)).await? {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+        socket.set_recv_buffer_size(RECEIVE_BUFFER_BYTES)?;
+        match socket.connect(address).await {
+            Ok(server) => return Ok(server),
+            Err(error) => refused = error,
+        }
+    }
+    Err(refused)
 }
 
 /// Passes back what the server says, as far as it may go.

@@ -167,6 +167,12 @@ pub fn an_answer_that_does_not_say_what_it_used() {
     assert_eq!(asked.reply().usage.output_tokens, 0);
 }
 
+/// What the system keeps for a server that nobody listens to, at most.
+fn send_buffer_bytes() -> usize {
+    let sizes = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_wmem").unwrap_or_default();
+    sizes.split_whitespace().last().and_then(|most| most.parse().ok()).unwrap_or(4 << 20)
+}
+
 /// However much a server says, in whatever way, no more is taken in than an answer or an explanation may hold.
 pub fn bodies_without_an_end() {
     let block = vec![b'x'; 1 << 20];
@@ -191,10 +197,10 @@ pub fn bodies_without_an_end() {
             let settings = GatewaySettings { attempts: 1, stall_timeout_secs: 5.0, ..hasty() };
             let failure = asking::ask(vendor, &server.url, "hello", &settings).failure();
             let sent = sent.load(std::sync::atomic::Ordering::Relaxed);
-            // An answer may have 16 MiB, an explanation much less. What lies in the buffers of both sides, up to 10 MiB
-            // as Linux sizes them, comes on top.
-            let bound = if head == STREAM_HEAD { 28 << 20 } else { 20 << 20 };
-            assert!(sent < bound, "{vendor}: {sent} bytes of {head:?}");
+            let taken = if head == STREAM_HEAD { 16 << 20 } else { 64 << 10 };
+            // What was sent and not taken in lies in the system's buffers: a little on our side, the rest on the server's.
+            let bound = taken + (1 << 20) + send_buffer_bytes();
+            assert!(sent <= bound, "{vendor}: {sent} bytes of {head:?}, {bound} may be sent");
             assert!(failure.what.len() < 1_000, "{failure:?}");
             match head {
                 STREAM_HEAD => {

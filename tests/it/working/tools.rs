@@ -108,6 +108,13 @@ fn a_large_file_is_read_in_parts_and_searches_say_that_they_left_it_out() {
     studio.idle();
     let results = studio.results();
     assert!(results[0].starts_with("the needle of line 1\n"), "{}", results[0]);
+    // The log shows the beginning of a long result, the session all that the model was told.
+    for _ in 0..3 {
+        studio.tick();
+    }
+    let sessions = std::fs::read_dir(studio.folder.path().join("sessions")).unwrap();
+    let told: String = sessions.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap()).collect();
+    assert_eq!(told.matches("read on with from_line ").count(), 2, "the first read and the third: {told}");
     assert_eq!(results[1], "the needle of line 2999\nthe needle of line 3000\n");
     assert!(
         results[2].starts_with("the needle of line 5\n[… a large file; read on with from_line 6]"),
