@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::MindSettings;
-use super::question::{Completion, Finish, ModelReply, ModelRequest, Usage};
+use super::question::{Completion, FailureKind, Finish, ModelFailure, ModelReply, ModelRequest, Usage};
 use crate::agent::{Agent, Roster};
 use crate::base::{AgentKey, Author, Behaviour, Seq};
 use crate::element::{ElementAct, ElementCommand, ElementEdit};
@@ -23,7 +23,7 @@ const HOUR: u64 = 30 * 3_600 / FASTER as u64;
 /// A reply takes so long.
 const LATENCY: u64 = 2;
 
-type Answer = Box<dyn FnMut(&ModelRequest) -> String>;
+type Answer = Box<dyn FnMut(&ModelRequest) -> Result<String, FailureKind>>;
 
 struct Room {
     app: App,
@@ -163,8 +163,10 @@ fn hasten(app: &mut App) {
     mind.compaction_retry_at_most_secs /= FASTER;
 }
 
-fn reply_to(request: &ModelRequest, text: String) -> ModelReply {
-    let outcome = Ok(Completion { text, tool_calls: Vec::new(), usage: Usage::default(), finish: Finish::Stop });
+fn reply_to(request: &ModelRequest, answer: Result<String, FailureKind>) -> ModelReply {
+    let outcome = answer
+        .map(|text| Completion { text, tool_calls: Vec::new(), usage: Usage::default(), finish: Finish::Stop })
+        .map_err(|kind| ModelFailure::new(kind, "p does not answer", "wait"));
     ModelReply {
         request: request.id,
         provider: "p".into(),
@@ -200,9 +202,15 @@ enum Manner {
     Nothing,
     /// Says nothing when it is to sum up, and talks and pins otherwise.
     NeverSumsUp,
+    /// Fails each time, in a way that may pass.
+    Unavailable,
+    /// Fails each time, in a way that does not pass.
+    KeyRefused,
+    /// Fails three times of four.
+    FailsOften,
 }
 
-const MANNERS: [Manner; 10] = [
+const MANNERS: [Manner; 13] = [
     Manner::Random,
     Manner::OnePin,
     Manner::Pins,
@@ -213,6 +221,9 @@ const MANNERS: [Manner; 10] = [
     Manner::Notes,
     Manner::Nothing,
     Manner::NeverSumsUp,
+    Manner::Unavailable,
+    Manner::KeyRefused,
+    Manner::FailsOften,
 ];
 
 fn answers(manner: Manner, agents: usize, seed: u64) -> Answer {
@@ -231,7 +242,7 @@ fn answers(manner: Manner, agents: usize, seed: u64) -> Answer {
             format!("[REMOVE_PIN: p{}]", mixed % 12),
             "[BYE]".to_owned(),
         ];
-        match manner {
+        Ok(match manner {
             Manner::Random => format!("Sentence {count}. {}", markers[(mixed / 7 % 8) as usize]),
             Manner::OnePin => "So it is. [PIN: We should paint the door]".to_owned(),
             Manner::Pins => format!("So it is. [PIN: Agent {} should see thought {count}]", mixed % agents as u64),
@@ -243,7 +254,11 @@ fn answers(manner: Manner, agents: usize, seed: u64) -> Answer {
             Manner::Nothing => "Nothing.".to_owned(),
             Manner::NeverSumsUp if request.kind == super::CallKind::Compaction => "[PIN: a summary]".to_owned(),
             Manner::NeverSumsUp => format!("Sentence {count}. [PIN: thought {count}]"),
-        }
+            Manner::Unavailable => return Err(FailureKind::Unavailable),
+            Manner::KeyRefused => return Err(FailureKind::Unauthorised),
+            Manner::FailsOften if mixed % 4 > 0 => return Err(FailureKind::Unavailable),
+            Manner::FailsOften => format!("Sentence {count}. [PIN: thought {count}]"),
+        })
     })
 }
 

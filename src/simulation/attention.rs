@@ -124,6 +124,7 @@ fn seek(desk: &mut Desk, body: &mut BodyItem) {
         desk.space.sight(ElementKey(key)).is_some_and(|sight| {
             sight.may_be_read_by(body.agent)
                 && !body.queue.0.holds_read_of(sight.key)
+                && body.life.given_up.get(&sight.key) != Some(&sight.version)
                 && body.life.read.get(&sight.key).is_none_or(|read| read.tick + again <= now)
         })
     });

@@ -181,6 +181,10 @@ pub struct Life {
     pub read: BTreeMap<ElementKey, ReadVersion>,
     /// What it was told of, by version.
     pub told: BTreeMap<ElementKey, u32>,
+    /// What could not be thought about however often that was tried, by version: of itself it does not go there again
+    /// before a thought succeeds, so that a model that never answers is asked for a while and not for ever.
+    #[serde(default)]
+    pub given_up: BTreeMap<ElementKey, u32>,
     /// What it has to tell.
     pub news: Option<News>,
     /// Work that waits.

@@ -96,12 +96,13 @@ pub(super) fn finish(desk: &mut Desk, body: &mut BodyItem, doing: Doing, outcome
                     body.life.read.insert(element, ReadVersion { version, tick: now });
                 }
             }
-            Some(QueuedAction { failures: failures + 1, ..QueuedAction::new(action, asked) })
+            Some((QueuedAction { failures: failures + 1, ..QueuedAction::new(action, asked) }, element, version))
         }
         // How work went is recorded by whoever keeps it.
         _ => None,
     };
     let ThinkOutcome::Failed { why, passing } = outcome else {
+        body.life.given_up.clear();
         desk.shift(body, StateEvent::Done, cause);
         return;
     };
@@ -111,12 +112,13 @@ pub(super) fn finish(desk: &mut Desk, body: &mut BodyItem, doing: Doing, outcome
         return;
     }
     let until = now + ticks(desk.minds.error_secs);
-    if let Some(again) = again {
+    if let Some((again, element, version)) = again {
         if *passing && again.failures <= desk.minds.retries_at_most {
             let doubled = desk.minds.retry_least_secs * (1_u32 << (again.failures - 1).min(16)) as f32;
             let retry_at = now + ticks(doubled.min(desk.minds.retry_most_secs));
             desk.enqueue_later(body, again.not_before(retry_at));
         } else {
+            body.life.given_up.insert(element, version);
             desk.dropped(body, again, "it failed");
         }
     }

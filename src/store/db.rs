@@ -1,6 +1,6 @@
 //! The database file: one writer at a time, the format brought up to date, what is damaged set aside.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
@@ -377,25 +377,23 @@ pub(super) fn newest_number(connection: &Connection) -> rusqlite::Result<Seq> {
     Ok(Seq(last_seq(connection)?.0.max(reserved.unwrap_or(0).cast_unsigned())))
 }
 
-/// What a database lacks, or calls otherwise, that one with today's tables has: what reads and writes it would fail.
+/// What a database lacks, or has otherwise than one made today: what reads and writes it would fail, or do other
+/// than is meant.
 fn unlike(connection: &Connection) -> Result<Option<String>, StoreError> {
     let mut whole = Connection::open_in_memory().map_err(StoreError::while_doing("make a new history"))?;
     migrate(&mut whole, Path::new(":memory:"), MIGRATIONS)?;
     let failed = || StoreError::while_doing("read the tables of the database");
-    let (whole, found) = (shape(&whole).map_err(failed())?, shape(connection).map_err(failed())?);
-    Ok(whole
-        .difference(&found)
-        .next()
-        .map(|missing| format!("its tables are not as they were made: {missing} is missing")))
+    let (whole, found) = (definitions(&whole).map_err(failed())?, definitions(connection).map_err(failed())?);
+    let other = whole.iter().find(|(name, made)| found.get(*name) != Some(made));
+    Ok(other.map(|(name, _)| format!("its {name} is not as it was made")))
 }
 
-/// Every column and every index, with what the writing of rows goes by.
-fn shape(connection: &Connection) -> rusqlite::Result<BTreeSet<String>> {
-    let sql = "SELECT format('%s.%s %s %d %d', m.name, c.name, c.type, c.\"notnull\", c.pk) \
-               FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' \
-               UNION ALL SELECT format('%s %s %d', m.name, i.name, i.\"unique\") \
-               FROM sqlite_master m, pragma_index_list(m.name) i WHERE m.type = 'table'";
-    connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
+/// Every table, index and trigger by its kind and name, with the words it was made by: these say all that SQLite
+/// goes by, also which row another one belongs to.
+fn definitions(connection: &Connection) -> rusqlite::Result<BTreeMap<String, (String, Option<String>)>> {
+    let sql = "SELECT type || ' ' || name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_stat%'";
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, (row.get(1)?, row.get(2)?)));
+    connection.prepare(sql)?.query_map([], row)?.collect()
 }
 
 /// A row with a number that no workspace comes to: nothing could be added after it.

@@ -212,6 +212,8 @@ fn a_table_that_is_not_as_it_was_made_is_damage_and_nothing_is_written_in_vain()
     for spoiled in [
         "UPDATE sqlite_master SET sql = replace(sql, 'activation', 'activatinn') WHERE name = 'events'",
         "UPDATE sqlite_master SET sql = replace(sql, 'last_tick', 'lasu_tick') WHERE name = 'runs'",
+        "UPDATE sqlite_master SET sql = replace(sql, 'REFERENCES runs (number)', 'REFERENCES runs (numbes)')",
+        "UPDATE sqlite_master SET sql = replace(sql, 'PRIMARY KEY', 'UNIQUE')",
         "DELETE FROM sqlite_master WHERE name = 'numbers'",
     ] {
         let dir = cut_off();
