@@ -1,12 +1,14 @@
 //! What a room costs that people work in, and one that they leave alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
 
 use agent_workshop::app;
 use agent_workshop::base::{Author, Id, Seq};
 use agent_workshop::element::{ElementAct, ElementEdit};
-use agent_workshop::schedule::{Door, TICKS_PER_SEC};
+use agent_workshop::gateway::provider::ProviderRequest;
+use agent_workshop::mind::ModelRequest;
+use agent_workshop::schedule::{Door, SimClock, TICKS_PER_SEC};
 use agent_workshop::simulation::Reacted;
 use agent_workshop::store::EventLog;
 use agent_workshop::workspace::{RoomStart, starter};
@@ -21,6 +23,8 @@ use super::rooms;
 const AGENTS: f64 = 10.0;
 /// Different answers of each agent; it says them in turn.
 const ANSWERS: usize = 600;
+/// So long a provider keeps what it read: Anthropic five minutes, OpenAI five to ten.
+const CACHE_SECS: u64 = 300;
 
 /// What an hour of a room came to.
 #[derive(Clone, Copy, Default)]
@@ -50,7 +54,7 @@ pub fn newsroom() -> Vec<Figure> {
 
 /// An hour in which a person does something every ten minutes, and two in which nobody does.
 fn at_work() -> Vec<Figure> {
-    let mut room = open(format!("scripted:{}", script().display()));
+    let mut room = open(rooms::scripted("calm", &script()));
     let mut watch = Watch::default();
     let mut hours = Vec::new();
     let mut work = Hour::default();
@@ -59,6 +63,7 @@ fn at_work() -> Vec<Figure> {
         work = work.add(watch.minutes(&mut room, 10));
     }
     hours.push(work);
+    let cached_percent = watch.cache.share_percent();
     hours.push(watch.minutes(&mut room, 60));
     hours.push(watch.minutes(&mut room, 60));
     let each = |value: f64| digits(value / AGENTS);
@@ -68,6 +73,13 @@ fn at_work() -> Vec<Figure> {
             .against("2.5 s an answer, all different, 1 in 5 pins; a person acts every 10 minutes"),
         figure("the same, tokens an agent-hour", "30,000", work.tokens as f64 / AGENTS, 30_000.0)
             .against(format!("{} tokens a call", work.tokens / work.calls.max(1) as u64)),
+        Figure {
+            what: "the same, share of what is read that the provider has kept".to_owned(),
+            limit: "at least 60 %".to_owned(),
+            measured: format!("{cached_percent:.0} %"),
+            against: format!("a mock that finds beginnings again that it read in the last {CACHE_SECS} s"),
+            holds: Some(cached_percent >= 60.0),
+        },
         figure("the same room, third hour, nothing from outside: calls", "0", hours[2].calls as f64, 0.0)
             .against(format!("second hour {}; calls an agent-hour {}", told(&hours[1]), each(hours[1].calls as f64))),
     ]
@@ -106,7 +118,7 @@ fn open(provider: String) -> App {
 }
 
 /// Answers that are all different, of each agent: one in five pins, a few write, note, vote or say goodbye.
-fn script() -> std::path::PathBuf {
+fn script() -> String {
     let agents = ["researcher", "fact-checker", "writer", "editor", "designer", "engineer", "producer", "archivist"];
     let names = ["Ada", "Dov", "Bram", "Cleo", "Esme", "Gita"];
     let mut yaml = String::from("latency: 2.5\nagents:\n");
@@ -127,11 +139,7 @@ fn script() -> std::path::PathBuf {
             );
         }
     }
-    let folder = std::env::temp_dir().join("agent-workshop-figures");
-    std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
-    let file = folder.join("calm.yaml");
-    std::fs::write(&file, yaml).expect("the script can be written");
-    file
+    yaml
 }
 
 /// One of the things that a person does in a newsroom.
@@ -161,6 +169,39 @@ fn person_acts(room: &mut App, number: usize) {
 #[derive(Default)]
 struct Watch {
     reactions: MessageCursor<Reacted>,
+    asked: MessageCursor<ModelRequest>,
+    cache: PrefixCache,
+}
+
+/// What a provider keeps of the questions that it read lately, and finds again in new ones.
+#[derive(Default)]
+struct PrefixCache {
+    /// When each was asked, oldest first.
+    kept: VecDeque<(u64, Vec<u8>)>,
+    read_bytes: usize,
+    found_bytes: usize,
+}
+
+impl PrefixCache {
+    fn ask(&mut self, now: u64, request: &ModelRequest) {
+        while self.kept.front().is_some_and(|(asked, _)| asked + CACHE_SECS * TICKS_PER_SEC < now) {
+            self.kept.pop_front();
+        }
+        let sent = ProviderRequest::new(request, "mock");
+        let text: Vec<u8> = std::iter::once(sent.system.as_str())
+            .chain(sent.messages.iter().map(|message| message.text.as_str()))
+            .flat_map(|part| part.bytes().chain([0]))
+            .collect();
+        let shared =
+            |(_, other): &(u64, Vec<u8>)| text.iter().zip(other).take_while(|(one, other)| one == other).count();
+        self.found_bytes += self.kept.iter().map(shared).max().unwrap_or(0);
+        self.read_bytes += text.len();
+        self.kept.push_back((now, text));
+    }
+
+    fn share_percent(&self) -> f64 {
+        100.0 * self.found_bytes as f64 / self.read_bytes.max(1) as f64
+    }
 }
 
 impl Watch {
@@ -170,6 +211,10 @@ impl Watch {
             let mut seen = 0;
             for _ in 0..60 * TICKS_PER_SEC {
                 rooms::run(room.world_mut(), 1);
+                let now = room.world().resource::<SimClock>().tick();
+                for request in self.asked.read(room.world().resource::<Messages<ModelRequest>>()) {
+                    self.cache.ask(now, request);
+                }
                 seen += self.reactions.read(room.world().resource::<Messages<Reacted>>()).count();
             }
             for event in room.world_mut().resource_mut::<EventLog>().take() {

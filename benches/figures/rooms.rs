@@ -80,9 +80,24 @@ pub fn mindless_crowd(agents: usize) -> App {
 
 /// The same with every floor, agents not talking to each other.
 pub fn crowd_with_minds(agents: usize) -> App {
-    let mut app = app::begin(crowd(agents), "r-figures".into(), Seq(1)).expect("a fresh room begins");
+    crowd_answered_by(agents, "offline")
+}
+
+/// The same, answered by this provider.
+pub fn crowd_answered_by(agents: usize, provider: &str) -> App {
+    let start = RoomStart { provider: Some(provider.to_owned()), ..crowd(agents) };
+    let mut app = app::begin(start, "r-figures".into(), Seq(1)).expect("a fresh room begins");
     app.world_mut().resource_mut::<Door<ConversationCommand>>().push(ConversationCommand::Switch { on: false });
     app
+}
+
+/// A script for the `scripted` provider that the room plays, kept under this name: returns the provider's name.
+pub fn scripted(name: &str, yaml: &str) -> String {
+    let folder = std::env::temp_dir().join("agent-workshop-figures");
+    std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
+    let file = folder.join(name).with_extension("yaml");
+    std::fs::write(&file, yaml).expect("the script can be written");
+    format!("scripted:{}", file.display())
 }
 
 /// A scene of the starter kit, with the offline brain.

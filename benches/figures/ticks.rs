@@ -169,7 +169,8 @@ const SLOTS: f64 = 4.0;
 
 /// How soon the last of five hundred, who live as always, has read new rules.
 pub fn rules_read_by_all() -> Vec<Figure> {
-    let mut room = rooms::crowd_with_minds(READERS);
+    let script = format!("latency: {ANSWER_SECS}\ndefault:\n  - text: I have seen it.\n");
+    let mut room = rooms::crowd_answered_by(READERS, &rooms::scripted("rules", &script));
     let world = room.world_mut();
     rooms::run(world, 60 * schedule::TICKS_PER_SEC);
     let waiting = world.resource::<Questions>().waiting();

@@ -24,7 +24,7 @@ use super::watching::AccessChanged;
 use super::worker::SimulatedFactories;
 use crate::agent::AgentRemoved;
 use crate::base::RequestId;
-use crate::mind::{CancelRequest, FailureKind, ModelFailure, ModelReply, ModelRequest};
+use crate::mind::{CancelRequest, FailureKind, ModelFailure, ModelReply, ModelRequest, PutOffRequest};
 use crate::schedule::{Door, Input, InputJournal, SimClock, TICKS_PER_SEC};
 use crate::simulation::Explain;
 use crate::store::{EventDraft, EventKind, EventLog};
@@ -239,7 +239,7 @@ impl Rules<'_> {
 /// Takes new questions into the queues, and withdrawn ones out.
 pub(super) fn take_in(
     mut requests: MessageReader<ModelRequest>,
-    mut cancels: MessageReader<CancelRequest>,
+    (mut put_off, mut cancels): (MessageReader<PutOffRequest>, MessageReader<CancelRequest>),
     mut removed: MessageReader<AgentRemoved>,
     mut questions: ResMut<Questions>,
     mut on: OnLine,
@@ -263,6 +263,9 @@ pub(super) fn take_in(
                 questions.refuse(request, Choice { model: provider.clone(), provider }, failure);
             }
         }
+    }
+    for put_off in put_off.read() {
+        questions.put_off(put_off.request);
     }
     let mut gone: Vec<RequestId> = cancels.read().map(|cancel| cancel.request).collect();
     for agent in removed.read() {

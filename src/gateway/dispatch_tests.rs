@@ -174,6 +174,24 @@ fn slots_go_by_urgency_and_first_come_within_it_and_the_place_told_is_the_true_o
 }
 
 #[test]
+fn a_question_that_waits_gives_way_and_one_that_is_under_way_goes_on() {
+    let mut app = room();
+    app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
+    for id in 1..=3 {
+        ask(&mut app, question(id, "a", 10, "hello"));
+    }
+    tick(&mut app, 2);
+    for request in [1, 2].map(RequestId) {
+        app.world_mut().resource_mut::<Messages<PutOffRequest>>().write(PutOffRequest { request });
+    }
+    tick(&mut app, 100);
+    assert_eq!(heard(&app), [(4, 2, Err(FailureKind::PutOff)), said(31, 1, "hello"), said(61, 3, "hello")]);
+    let health = app.world().resource::<ProviderHealth>();
+    assert!(health.fault("offline", "offline").is_none(), "it says nothing about the provider");
+    assert_eq!(app.world().resource::<Questions>().ledger().run().calls, 2, "what was not asked is not counted");
+}
+
+#[test]
 fn nothing_waits_for_ever_behind_what_is_more_urgent() {
     let mut app = room();
     app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;

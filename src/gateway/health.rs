@@ -336,7 +336,7 @@ fn forget_oldest(models: &mut BTreeMap<String, ModelHealth>) {
 /// Whether a failure says anything about the provider: not where we withdrew, nor where a cap of one agent holds.
 fn concerns_provider(failure: &ModelFailure) -> bool {
     match failure.kind {
-        FailureKind::Cancelled => false,
+        FailureKind::Cancelled | FailureKind::PutOff => false,
         FailureKind::OverBudget => failure.cap.as_ref().is_none_or(|cap| cap.scope.is_of_room()),
         _ => true,
     }

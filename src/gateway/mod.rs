@@ -73,7 +73,7 @@ pub use watching::AccessChanged;
 
 use crate::agent::{AgentRemoved, ProfileChanged};
 use crate::base::Problem;
-use crate::mind::{CancelRequest, ModelReply, ModelRequest};
+use crate::mind::{CancelRequest, ModelReply, ModelRequest, PutOffRequest};
 use crate::schedule::door::{CollectInputs, InputExt};
 use crate::schedule::{
     Door, Floor, InPhase, InputJournal, SimClock, Speed, Tick, TickMessageExt, WorkshopSystems, saved,
@@ -106,6 +106,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ModelReply>()
         .add_tick_message::<ModelRequest>()
         .add_tick_message::<CancelRequest>()
+        .add_tick_message::<PutOffRequest>()
         .add_tick_message::<AgentRemoved>()
         .add_tick_message::<ProfileChanged>()
         .add_tick_message::<ProblemReport>()

@@ -169,6 +169,18 @@ impl Questions {
         self.in_flight.remove(&id)
     }
 
+    /// Lets a question give way, if it still waits.
+    pub(super) fn put_off(&mut self, id: RequestId) {
+        let found = self.waiting.values_mut().find_map(|queue| {
+            let place = queue.iter().position(|waiting| waiting.request.id == id)?;
+            queue.remove(place)
+        });
+        if let Some(Waiting { request, choice, .. }) = found {
+            let what = "something more urgent came before anybody was asked";
+            self.refuse(&request, choice, ModelFailure::new(FailureKind::PutOff, what, "it is asked again by itself"));
+        }
+    }
+
     /// Answers a question without asking anyone, with the next tick.
     pub(super) fn refuse(&mut self, request: &ModelRequest, choice: Choice, failure: ModelFailure) {
         let Choice { provider, model } = choice;

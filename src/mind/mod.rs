@@ -38,8 +38,8 @@ pub use feedback::Feedback;
 pub use gather::context_for_task;
 pub use question::{
     CallKind, CancelRequest, CapReached, CapScope, Completion, Effort, FailureKind, Finish, ModelFailure, ModelReply,
-    ModelRequest, Prompt, PromptMessage, PromptOrigin, PromptPart, Reasoning, ReasoningBlock, Role, ScriptPlace,
-    ToolCall, ToolDeclaration, Usage,
+    ModelRequest, Prompt, PromptMessage, PromptOrigin, PromptPart, PutOffRequest, Reasoning, ReasoningBlock, Role,
+    ScriptPlace, ToolCall, ToolDeclaration, Usage,
 };
 pub use session::Session;
 pub use settings::MindSettings;
@@ -55,7 +55,7 @@ use crate::element::{ElementChanged, ElementEdit, ElementRefused};
 use crate::memory::MemoryEdit;
 use crate::schedule::door::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved};
-use crate::simulation::{CompactionWanted, ConversationEnded, NewsHeard, ThinkDone, ThinkDue};
+use crate::simulation::{CompactionWanted, ConversationEnded, NewsHeard, ThinkDone, ThinkDue, ThinkPutOff};
 use crate::workspace::{ProblemReport, SettingsExt};
 
 /// Adds this floor to the room.
@@ -64,7 +64,10 @@ pub fn plugin(app: &mut App) {
         .init_resource::<Thoughts>()
         .init_resource::<unseen::UnseenTold>()
         .add_observer(thinking::give_mind);
-    app.add_tick_message::<ModelRequest>().add_tick_message::<CancelRequest>().add_input::<ModelReply>();
+    app.add_tick_message::<ModelRequest>()
+        .add_tick_message::<CancelRequest>()
+        .add_tick_message::<PutOffRequest>()
+        .add_input::<ModelReply>();
     app.add_tick_message::<WorkDue>().add_tick_message::<WorkReplied>().add_tick_message::<WorkOver>();
     // Owned by floors below; registered here as well, so that this floor runs without their systems.
     app.add_tick_message::<ElementEdit>()
@@ -72,6 +75,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<MemoryEdit>()
         .add_tick_message::<ThinkDue>()
         .add_tick_message::<ThinkDone>()
+        .add_tick_message::<ThinkPutOff>()
         .add_tick_message::<NewsHeard>()
         .add_tick_message::<CompactionWanted>()
         .add_tick_message::<ConversationEnded>()
@@ -82,7 +86,14 @@ pub fn plugin(app: &mut App) {
         Tick,
         (
             (replies::drop_orphans, replies::receive).chain().in_set(InPhase(WorkshopSystems::Ingest, Floor::Mind)),
-            (replies::remember_meetings, thinking::retry_compaction, thinking::think, work::conclude, work::ask)
+            (
+                replies::remember_meetings,
+                thinking::retry_compaction,
+                thinking::put_off,
+                thinking::think,
+                work::conclude,
+                work::ask,
+            )
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Decide, Floor::Mind)),
             (replies::hear_refusals, unseen::report).chain().in_set(InPhase(WorkshopSystems::Apply, Floor::Mind)),

@@ -302,6 +302,14 @@ pub struct CancelRequest {
     pub request: RequestId,
 }
 
+/// A question that is to give way, if it still waits for its turn: then `gateway` answers it with
+/// [`FailureKind::PutOff`]. One that is under way goes on.
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PutOffRequest {
+    /// Which.
+    pub request: RequestId,
+}
+
 /// Tokens that a call used, as the provider says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -450,6 +458,8 @@ pub enum FailureKind {
     OverBudget,
     /// The call was cancelled.
     Cancelled,
+    /// It gave way to something more urgent before anybody was asked.
+    PutOff,
 }
 
 impl FailureKind {

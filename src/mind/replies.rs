@@ -12,7 +12,7 @@ use super::habits;
 use super::intent::{Effect, Situation, closed_by, effect, in_session, in_words};
 use super::markers::{Intent, Parsed, parse};
 use super::prompt::PERSON;
-use super::question::{CancelRequest, Completion, Finish, ModelReply, Role};
+use super::question::{CancelRequest, Completion, FailureKind, Finish, ModelReply, Role};
 use super::session::Session;
 use super::silence::without_silence;
 use super::thoughts::{PendingThought, Sent, Thoughts};
@@ -109,6 +109,7 @@ pub(super) fn receive(
         }
         let outcome = match &reply.outcome {
             Ok(completion) => turn.answered(completion, &mut thoughts),
+            Err(failure) if failure.kind == FailureKind::PutOff => ThinkOutcome::PutOff,
             Err(failure) => {
                 let why = format!("{}; {}", failure.what, failure.remedy);
                 turn.failed(why, failure.may_be_asked_again(), &mut thoughts)

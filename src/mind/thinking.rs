@@ -9,7 +9,7 @@ use super::gather::{Room, is_private};
 use super::habits;
 use super::holdings::open_mail;
 use super::prompt;
-use super::question::{CallKind, CancelRequest, ModelRequest, Prompt};
+use super::question::{CallKind, CancelRequest, ModelRequest, Prompt, PutOffRequest};
 use super::session::Session;
 use super::thoughts::{Asked, PendingThought, ReadVersion, Sent, Thoughts};
 use super::wording::{name, quoted};
@@ -17,7 +17,7 @@ use crate::agent::Agent;
 use crate::base::{ElementKey, Id, RequestId};
 use crate::memory::{Memory, MemoryAct, MemoryEdit, MemorySettings};
 use crate::schedule::AgentRandom;
-use crate::simulation::{CompactionWanted, Conversation, Think, ThinkDone, ThinkDue, ThinkOutcome};
+use crate::simulation::{CompactionWanted, Conversation, Think, ThinkDone, ThinkDue, ThinkOutcome, ThinkPutOff};
 use crate::store::{EventDraft, EventKind, EventLog};
 
 /// Room for the names around words that a session quotes.
@@ -48,6 +48,18 @@ pub(super) fn retry_compaction(
             let Some((agent, _)) = room.agent(agent) else { continue };
             wanted.write(CompactionWanted { agent: agent.key, cause: agent.added });
         }
+    }
+}
+
+/// Lets thoughts that are to give way do so.
+pub(super) fn put_off(
+    mut put_off: MessageReader<ThinkPutOff>,
+    thoughts: Res<Thoughts>,
+    mut requests: MessageWriter<PutOffRequest>,
+) {
+    for thought in put_off.read() {
+        let is_it = |id: &RequestId| thoughts.pending[id].request.activity == thought.activity;
+        requests.write_batch(thoughts.pending_of(thought.agent).filter(is_it).map(|request| PutOffRequest { request }));
     }
 }
 

@@ -3,7 +3,7 @@
 use bevy::ecs::prelude::*;
 use serde_json::json;
 
-use super::activity::{Think, ThinkDue, ThinkOutcome, Urgency};
+use super::activity::{Think, ThinkDue, ThinkOutcome, ThinkPutOff, Urgency};
 use super::body::{Body, BodyItem, Desk, Doing, News, Timer};
 use super::conversation::ConversationKind;
 use super::hearing::finish;
@@ -26,6 +26,7 @@ pub(super) fn drain(
     mut bodies: Query<Body>,
     mut talks: ResMut<Talks>,
     mut due: MessageWriter<ThinkDue>,
+    mut put_off: MessageWriter<ThinkPutOff>,
 ) {
     let mut awake = std::mem::take(&mut desk.attention.awake);
     awake.sort_unstable();
@@ -40,6 +41,14 @@ pub(super) fn drain(
             leave_errand(&mut desk, &mut body, talks.bypass_change_detection(), &[]);
             desk.shift(&mut body, StateEvent::Done, cause);
         }
+        if body.reads_with_less_need(desk.now()) {
+            match body.life.awaited {
+                Some(activity) => {
+                    put_off.write(ThinkPutOff { agent, activity });
+                }
+                None => read_later(&mut desk, &mut body),
+            }
+        }
         let strolls = body.state.0.under() == State::Wandering && body.walk.course.kind == WalkKind::Stroll;
         while body.state.0.is_at_leisure() && !strolls {
             if !take_up(&mut desk, &mut body, listener.as_ref(), &mut due) {
@@ -47,6 +56,14 @@ pub(super) fn drain(
             }
         }
     }
+}
+
+/// Puts what an agent reads, or goes to read, back into its queue.
+pub(super) fn read_later(desk: &mut Desk, body: &mut BodyItem) {
+    let cause = body.life.state_record;
+    let Doing::Reading { action, cause: asked, failures, .. } = std::mem::take(&mut body.life.doing) else { return };
+    desk.shift(body, StateEvent::Done, cause);
+    desk.enqueue_later(body, QueuedAction { failures, ..QueuedAction::new(action, asked) });
 }
 
 /// Whom an agent has something to tell.

@@ -112,6 +112,8 @@ pub enum ThinkOutcome {
         /// Why, for the log and the badge.
         why: String,
     },
+    /// No model was asked yet, and the question gave way to something more urgent.
+    PutOff,
     /// It failed, in words for a person.
     Failed {
         /// What failed and what to do.
@@ -119,6 +121,16 @@ pub enum ThinkOutcome {
         /// Whether the same may work later without anybody doing anything.
         passing: bool,
     },
+}
+
+/// Something more urgent than what an agent thinks about waits for it: where no model was asked yet, that thought
+/// gives way and ends with [`ThinkOutcome::PutOff`].
+#[derive(Message, Clone, Copy, Debug)]
+pub struct ThinkPutOff {
+    /// Who.
+    pub agent: AgentKey,
+    /// Which of its activities.
+    pub activity: ActivityId,
 }
 
 /// While an agent waits for a model: why, in words. Shown as the reason of its state; ignored if the

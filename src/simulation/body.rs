@@ -241,10 +241,17 @@ pub(super) struct Body {
 impl BodyItem<'_, '_> {
     /// Whether it is on the way to a talk, and something must be read before.
     pub fn wants_to_turn_back(&self, now: u64) -> bool {
-        let is_urgent = |next: &QueuedAction| {
-            next.not_before <= now && matches!(next.action, Action::ReadElement { high: true, .. })
-        };
-        self.is_on_the_way() && self.queue.0.iter().any(is_urgent)
+        self.is_on_the_way() && self.must_read(now)
+    }
+
+    /// Whether it reads something, or goes to, and something else must be read before.
+    pub fn reads_with_less_need(&self, now: u64) -> bool {
+        let reads = matches!(self.life.doing, Doing::Reading { action, .. } if !action.is_urgent());
+        reads && !self.state.0.is_held() && self.must_read(now)
+    }
+
+    fn must_read(&self, now: u64) -> bool {
+        self.queue.0.iter().any(|next| next.not_before <= now && next.action.is_urgent())
     }
 
     /// Whether it is on the way to a talk, or waits for one to begin, and nobody holds it.
@@ -509,7 +516,9 @@ impl Desk<'_> {
     /// Has the agent's queue looked at, if it holds anything and the agent is at leisure.
     pub fn wake(&mut self, body: &BodyItem) {
         let has_something = !body.queue.0.is_empty() || !body.life.work.is_empty();
-        if has_something && (body.state.0.is_at_leisure() || body.wants_to_turn_back(self.now())) {
+        let now = self.now();
+        let gives_way = body.wants_to_turn_back(now) || body.reads_with_less_need(now);
+        if has_something && (body.state.0.is_at_leisure() || gives_way) {
             self.attention.awake.push(body.agent.key);
         }
     }

@@ -44,6 +44,7 @@ fn reads(room: &Room, agent: AgentKey) -> usize {
 #[test]
 fn what_agents_pin_collects_until_the_last_read_is_long_enough_ago() {
     let (mut room, [ada, ben, cy], board) = beside_a_board();
+    let collects_secs = room.app.world().resource::<AttentionSettings>().collect_secs;
     pin(&mut room, "user", "from outside");
     room.run(ticks(20.0));
     assert_eq!([ada, ben, cy].map(|agent| reads(&room, agent)), [1, 1, 1], "what a person pins is read at once");
@@ -53,9 +54,9 @@ fn what_agents_pin_collects_until_the_last_read_is_long_enough_ago() {
     }
     let queued: Vec<_> = room.get::<Queue>(ada).0.iter().map(|queued| (queued.action, queued.not_before)).collect();
     let last_look = room.get::<Life>(ada).read[&board].tick;
-    let waits = (Action::ReadElement { element: board, high: false }, last_look + ticks(300.0));
+    let waits = (Action::ReadElement { element: board, high: false }, last_look + ticks(collects_secs));
     assert_eq!((queued, reads(&room, ada)), (vec![waits], 1), "it is queued, and it waits");
-    room.run(ticks(110.0));
+    room.run(ticks(collects_secs - 190.0));
     assert_eq!([ada, ben, cy].map(|agent| reads(&room, agent)), [2, 1, 2], "all five at once");
 }
 

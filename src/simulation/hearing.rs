@@ -5,6 +5,7 @@
 use bevy::ecs::prelude::*;
 use serde_json::json;
 
+use super::actions::read_later;
 use super::activity::CompactionWanted;
 use super::activity::{Explain, NewsHeard, Summons, SummonsWithdrawn, Think, ThinkDone, ThinkOutcome};
 use super::body::{Body, BodyItem, Desk, Doing, News, PendingWork, ReadVersion, Sight};
@@ -62,6 +63,10 @@ pub(super) fn hear_thoughts(
             continue;
         }
         body.life.awaited = None;
+        if let (ThinkOutcome::PutOff, Doing::Reading { .. }) = (&thought.outcome, &body.life.doing) {
+            read_later(&mut desk, &mut body);
+            continue;
+        }
         let doing = std::mem::take(&mut body.life.doing);
         finish(&mut desk, &mut body, doing, &thought.outcome, thought.cause);
     }
@@ -75,6 +80,7 @@ pub(super) fn finish(desk: &mut Desk, body: &mut BodyItem, doing: Doing, outcome
         }
         ThinkOutcome::Nothing { why } => ("nothing", None, Some(why)),
         ThinkOutcome::Failed { why, .. } => ("failed", None, Some(why)),
+        ThinkOutcome::PutOff => ("nothing", None, None),
     };
     let now = desk.now();
     let again = match doing {

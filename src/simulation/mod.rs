@@ -27,7 +27,7 @@ mod talks;
 
 pub use activity::{
     ActivityId, CompactionWanted, Explain, NewsHeard, Summons, SummonsWithdrawn, TaskCommand, Think, ThinkDone,
-    ThinkDue, ThinkOutcome, Urgency,
+    ThinkDue, ThinkOutcome, ThinkPutOff, Urgency,
 };
 pub use body::{AgentState, Doing, Home, Life, Position, Queue, Space, Walk};
 pub use conversation::{
@@ -56,6 +56,7 @@ pub fn plugin(app: &mut App) {
     app.add_input::<ConversationCommand>().add_input::<RelationshipCommand>().add_input::<SetRest>();
     app.add_tick_message::<ThinkDue>()
         .add_tick_message::<ThinkDone>()
+        .add_tick_message::<ThinkPutOff>()
         .add_tick_message::<Explain>()
         .add_tick_message::<Summons>()
         .add_tick_message::<SummonsWithdrawn>()

@@ -49,6 +49,11 @@ impl Action {
         }
     }
 
+    /// Whether it comes before everything else that is read or told.
+    pub fn is_urgent(self) -> bool {
+        matches!(self, Self::ReadElement { high: true, .. })
+    }
+
     /// The word in the log.
     pub fn word(self) -> &'static str {
         match self {

@@ -94,7 +94,7 @@ section! {
         seek_again_secs: f32 = 300.0,
         /// A board that an agent changed is read again so long after the reader last read it, so that changes collect.
         /// What a person changes, and what concerns the reader, is read at once.
-        collect_secs: f32 = 300.0,
+        collect_secs: f32 = 600.0,
         /// So often agents hand on what came from outside: beyond that it wakes nobody.
         hops_at_most: u32 = 3,
         /// How many actions an agent queues besides a compaction.
@@ -137,7 +137,7 @@ section! {
         /// Turns of any other.
         other_turns: u32 = 4,
         /// How many that nobody asked for begin within an hour, spread over it.
-        banter_per_hour: usize = 20,
+        banter_per_hour: usize = 12,
         /// How many of these may begin one after another, if there were none for a while.
         banter_saved_up: usize = 3,
         /// How long what came in from outside is something to chat about.

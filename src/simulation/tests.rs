@@ -146,6 +146,36 @@ pub fn read(element: ElementKey) -> Action {
 }
 
 #[test]
+fn what_must_be_read_comes_before_what_is_read_already() {
+    for is_there in [false, true] {
+        let mut room = Room::new();
+        room.answer = |_| None;
+        let place = if is_there { (40.0, 0.0) } else { (900.0, 0.0) };
+        let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+        let (board, rules) = (room.element("board", place, None), room.element("rules", (0.0, 40.0), None));
+        let glance = Action::ReadElement { element: board, high: false };
+        room.enqueue(ada, glance);
+        room.run(3);
+        assert_eq!(room.get::<Life>(ada).awaited.is_some(), is_there, "a model is to be asked once it stands there");
+        let mut put_off = MessageCursor::default();
+        room.enqueue(ada, read(rules));
+        room.run(1);
+        if is_there {
+            let gives_way: Vec<ThinkPutOff> =
+                put_off.read(room.app.world().resource::<Messages<ThinkPutOff>>()).copied().collect();
+            assert_eq!(gives_way.iter().map(|it| it.agent).collect::<Vec<_>>(), [ada]);
+            let due = room.dues[0].clone();
+            room.answer_to(&due, ThinkOutcome::PutOff);
+        }
+        room.run(3);
+        assert!(room.get::<Life>(ada).reads(rules), "at hand: {is_there}");
+        let queue = room.get::<Queue>(ada);
+        assert_eq!(queue.0.iter().map(|next| (next.action, next.failures)).collect::<Vec<_>>(), [(glance, 0)]);
+        assert_eq!(room.events(EventKind::Read), Vec::<serde_json::Value>::new(), "nothing was read, nothing failed");
+    }
+}
+
+#[test]
 fn every_agent_reads_by_walking_there_whatever_its_behaviour() {
     for behaviour in [Behaviour::Stationary, Behaviour::Wander, Behaviour::Patrol] {
         let mut room = Room::new();

@@ -21,7 +21,7 @@ pub fn short(fault: &ProviderFault) -> String {
         FailureKind::Malformed => "answers with what cannot be used",
         FailureKind::Rejected => "refuses what it is asked",
         FailureKind::OverBudget => "is stopped by a cap",
-        FailureKind::Cancelled => "was not asked to the end",
+        FailureKind::Cancelled | FailureKind::PutOff => "was not asked to the end",
     };
     format!("{} {what}", fault.provider)
 }

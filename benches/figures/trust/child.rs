@@ -2,7 +2,7 @@
 
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -115,7 +115,12 @@ pub struct Running {
 impl Running {
     /// Looks whether it is over, and how much memory it had.
     pub fn is_over(&mut self) -> bool {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        let about = |what: &str| PathBuf::from(format!("/proc/{}/{what}", self.child.id()));
+        // For a moment after it was started a process still has the memory of the one that started it.
+        let own = std::fs::read_link("/proc/self/exe").ok();
+        let has_begun = std::fs::read_link(about("exe")).is_ok_and(|program| Some(program) != own);
+        let status =
+            if has_begun { std::fs::read_to_string(about("status")).unwrap_or_default() } else { String::new() };
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let kib = peak.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
         self.peak_kib = self.peak_kib.max(kib.unwrap_or(0));
