@@ -34,7 +34,19 @@
 //!
 //! # What always holds
 //!
-//! - **A module uses only modules above it in the list below.** `app` and `cli` see all.
+//! - **A floor uses only floors above it in this table**, which the compiler keeps from row to row and a test within
+//!   a row. `app` and `cli` see all.
+//!
+//! | package | floors |
+//! |---|---|
+//! | `crates/foundation` | `base`, `log`, `safe_fs`, `schedule` |
+//! | `crates/files` | `store`, `workspace` |
+//! | `crates/room` | `agent`, `element`, `simulation` |
+//! | `crates/minds` | `memory`, `mind`, `gateway` |
+//! | `crates/work` | `gate`, `tools`, `kernel` |
+//! | `crates/window` | `view`, `ui` |
+//! | `src` | `app`, `cli` |
+//!
 //! - **The room runs without a mind:** `simulation` knows no prompt, no model, no database.
 //! - **Only `gateway` knows the network:** nothing else names tokio, HTTP or a vendor. Only `store` knows SQLite.
 //! - **One owner:** a module's components and resources are written by that module; others send messages.
@@ -48,31 +60,13 @@
 //!   carried out once.
 //! - **No system waits** for a file, a database, the network or a process.
 
-pub mod base;
-pub mod safe_fs;
-pub mod schedule;
-
-pub mod store;
-pub mod workspace;
-
-pub mod agent;
-pub mod element;
-
-pub mod simulation;
-
-pub mod gateway;
-pub mod memory;
-pub mod mind;
-
-pub mod gate;
-pub mod tools;
-
-pub mod kernel;
-
+pub use workshop_files::{store, workspace};
+pub use workshop_foundation::{base, log, safe_fs, schedule};
+pub use workshop_minds::{gateway, memory, mind};
+pub use workshop_room::{agent, element, simulation};
 #[cfg(feature = "window")]
-pub mod ui;
-#[cfg(feature = "window")]
-pub mod view;
+pub use workshop_window::{ui, view};
+pub use workshop_work::{gate, kernel, tools};
 
 pub mod app;
 pub mod cli;

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use agent_workshop::base::{AgentKey, Id, Seq};
+use agent_workshop::log::{EventDraft, EventKind, EventRecord};
 use agent_workshop::simulation::State;
-use agent_workshop::store::{EventDraft, EventKind, EventRecord};
 use agent_workshop::ui::graph::layout::{LayoutRequest, lay_out};
 use agent_workshop::ui::library::TextRead;
 use agent_workshop::ui::{

@@ -8,9 +8,9 @@ use agent_workshop::agent::Profiles;
 use agent_workshop::app::drive::{EventTap, Step};
 use agent_workshop::app::room::{OpenOptions, Room};
 use agent_workshop::kernel::Kernel;
+use agent_workshop::log::EventKind;
 use agent_workshop::schedule::{Door, SimClock, Speed};
 use agent_workshop::simulation::TaskCommand;
-use agent_workshop::store::EventKind;
 
 use super::measure::{Figure, Times, digits};
 use crate::wild;

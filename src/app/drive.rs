@@ -11,9 +11,10 @@ use super::approvals;
 use crate::agent::Roster;
 use crate::base::{Id, Seq};
 use crate::gateway;
+use crate::log::{EventLog, EventRecord};
 use crate::schedule::{self, Door, SetStandstill, SimClock, Speed, Standstill, TICKS_PER_SEC, saved};
 use crate::simulation::Reacted;
-use crate::store::{EventLog, EventRecord, Snapshot, Store};
+use crate::store::{Snapshot, Store};
 use crate::workspace::{self, KnownFiles, RoomStart};
 
 /// A stall of the machine advances the room by no more than this.

@@ -18,9 +18,9 @@ use serde_json::json;
 
 use crate::base::{Id, Problem, Seq};
 use crate::gateway::{OfflineProvider, ScriptedProvider};
+use crate::log::{EventDraft, EventKind, EventLog};
 use crate::schedule::door::CollectInputs;
 use crate::schedule::{Floor, InPhase, RoomSeed, SimClock, Tick, WorkshopSystems};
-use crate::store::{EventDraft, EventKind, EventLog};
 use crate::workspace::RoomStart;
 use crate::{agent, element, gate, gateway, kernel, memory, mind, schedule, simulation, store, tools, workspace};
 

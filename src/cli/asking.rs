@@ -18,8 +18,8 @@ use super::task::Task;
 use crate::app::approvals::{has_answers, name_of};
 use crate::base::text::truncate;
 use crate::kernel::{Approval, ApprovalId, Hold, Kernel, KernelCommand};
+use crate::log::{EventKind, EventRecord};
 use crate::schedule::Door;
-use crate::store::{EventKind, EventRecord};
 
 /// How long one wait for a line lasts before the caller looks around.
 const WAIT: Duration = Duration::from_millis(50);

@@ -11,9 +11,9 @@ use crate::base::Author;
 use crate::base::text::{one_line, truncate};
 use crate::element::{Element, Elements};
 use crate::gateway::Questions;
+use crate::log::{EventKind, EventRecord};
 use crate::schedule::{SimClock, TICKS_PER_SEC};
 use crate::simulation;
-use crate::store::{EventKind, EventRecord};
 
 /// The status line is drawn no more often than this.
 const STATUS_EVERY: Duration = Duration::from_millis(100);

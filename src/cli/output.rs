@@ -16,7 +16,7 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use super::{Complaint, Outcome};
 use crate::base::printable::{printable, printable_json, printable_line};
-use crate::store::EventRecord;
+use crate::log::EventRecord;
 use crate::store::export::write_line;
 
 /// What may be written of a message of the log that is longer.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::output;
 use crate::base::{Author, Problem, Severity};
 use crate::gateway::Questions;
-use crate::store::{EventKind, EventRecord};
+use crate::log::{EventKind, EventRecord};
 use crate::workspace::Problems;
 
 /// So many are told; whoever has more has a list to go through.

@@ -8,8 +8,9 @@ use super::place::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::replay::{Replayed, replay as play};
 use crate::app::room::state_folder;
+use crate::log::EventLog;
 use crate::schedule::{SimClock, TICKS_PER_SEC};
-use crate::store::{EventLog, Reader};
+use crate::store::Reader;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {

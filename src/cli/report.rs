@@ -12,8 +12,8 @@ use crate::gateway::health::ProviderFault;
 use crate::gateway::ledger::{Tally, Traffic};
 use crate::gateway::price_source;
 use crate::kernel::Approval;
+use crate::log::{EventKind, EventRecord};
 use crate::schedule::TICKS_PER_SEC;
-use crate::store::{EventKind, EventRecord};
 
 /// So many changed files are listed.
 const FILES_AT_MOST: usize = 10_000;

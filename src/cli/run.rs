@@ -24,9 +24,9 @@ use crate::base::text::{one_line, truncate};
 use crate::gateway::settings::GatewaySettings;
 use crate::gateway::{ProviderHealth, Questions, ScriptedProvider};
 use crate::kernel::{Kernel, KernelCommand};
+use crate::log::EventRecord;
 use crate::schedule::{Door, SimClock, Speed};
 use crate::simulation::SetRest;
-use crate::store::EventRecord;
 use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
 
 /// So many characters of a task are named.

@@ -11,9 +11,9 @@ use crate::app::drive::EventTap;
 use crate::base::text::nearest;
 use crate::base::{ActivationKey, Id};
 use crate::kernel::{Ending as WorkEnding, Kernel};
+use crate::log::{EventKind, EventRecord};
 use crate::schedule::{Door, SimClock};
 use crate::simulation::{AgentState, State, TaskCommand};
-use crate::store::{EventKind, EventRecord};
 
 /// A task for an agent in the scene, or for a profile, which then comes into it.
 pub(super) struct Task {

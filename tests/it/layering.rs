@@ -7,26 +7,20 @@ use libtest_mimic::Trial;
 
 use crate::cases;
 
-/// Lowest first; a floor may name only floors before it.
-const FLOORS: [&str; 17] = [
-    "base",
-    "safe_fs",
-    "schedule",
-    "store",
-    "workspace",
-    "agent",
-    "element",
-    "simulation",
-    "memory",
-    "mind",
-    "gateway",
-    "gate",
-    "tools",
-    "view",
-    "ui",
-    "app",
-    "cli",
+/// The packages of the house and the floors in each, lowest first: a floor may name only floors before it. Everything
+/// else about the order follows from this list, also what `src/lib.rs` says of it.
+const HOUSE: [(&str, &[&str]); 7] = [
+    ("crates/foundation", &["base", "log", "safe_fs", "schedule"]),
+    ("crates/files", &["store", "workspace"]),
+    ("crates/room", &["agent", "element", "simulation"]),
+    ("crates/minds", &["memory", "mind", "gateway"]),
+    ("crates/work", &["gate", "tools", "kernel"]),
+    ("crates/window", &["view", "ui"]),
+    ("", &["app", "cli"]),
 ];
+
+/// What a floor does without, though it stands below: the room runs with no model and no database.
+const WITHOUT: [(&str, &[&str]); 1] = [("simulation", &["store", "memory", "mind", "gateway", "kernel"])];
 
 /// Words that only these floors may name.
 const ONLY_IN: [(&str, &[&str]); 6] = [
@@ -49,7 +43,9 @@ const LINES_AT_MOST: usize = 800;
 pub fn trials() -> Vec<Trial> {
     cases![
         floors_use_only_floors_below,
-        the_room_knows_no_model_and_no_database,
+        every_package_and_every_floor_has_its_place,
+        a_floor_does_without_what_it_is_to_do_without,
+        the_library_says_how_its_floors_stand,
         outside_crates_have_one_home,
         one_file_prints,
         every_file_says_what_it_is_for_and_is_of_readable_length
@@ -62,20 +58,27 @@ struct Source {
     text: String,
 }
 
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every source file, with the floor that it belongs to: none for the `lib.rs` of a package and for `main.rs`.
 fn sources() -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut folders = vec![root.clone()];
     let mut sources = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let inside = path.strip_prefix(&root).unwrap();
-                let floor = inside.components().next().unwrap().as_os_str().to_string_lossy();
-                let floor = floor.trim_end_matches(".rs").to_owned();
-                sources.push(Source { text: fs::read_to_string(&path).unwrap(), path, floor });
+    for (package, _) in HOUSE {
+        let top = root().join(package).join("src");
+        let mut folders = vec![top.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|extension| extension == "rs") {
+                    let inside = path.strip_prefix(&top).unwrap();
+                    let floor = inside.components().next().unwrap().as_os_str().to_string_lossy();
+                    let floor = floor.trim_end_matches(".rs").to_owned();
+                    sources.push(Source { text: fs::read_to_string(&path).unwrap(), path, floor });
+                }
             }
         }
     }
@@ -88,8 +91,24 @@ fn code_lines(source: &Source) -> impl Iterator<Item = (usize, &str)> {
     lines.map(|(number, line)| (number + 1, line)).filter(|(_, line)| !line.trim_start().starts_with("//"))
 }
 
+fn floors() -> Vec<&'static str> {
+    HOUSE.iter().flat_map(|(_, floors)| floors.iter().copied()).collect()
+}
+
 fn rank(floor: &str) -> Option<usize> {
-    FLOORS.iter().position(|name| *name == floor)
+    floors().iter().position(|name| *name == floor)
+}
+
+/// The words that follow `crate::`, one at a time or in a list.
+fn named(line: &str) -> impl Iterator<Item = &str> {
+    line.split("crate::").skip(1).flat_map(|rest| match rest.strip_prefix('{') {
+        Some(list) => list.split(',').map(str::trim).collect(),
+        None => vec![rest],
+    })
+}
+
+fn word(text: &str) -> &str {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
 }
 
 fn floors_use_only_floors_below() {
@@ -97,25 +116,65 @@ fn floors_use_only_floors_below() {
     for source in sources() {
         let Some(own) = rank(&source.floor) else { continue };
         for (number, line) in code_lines(&source) {
-            for named in line.split("crate::").skip(1) {
-                let word: String = named.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-                if rank(&word).is_some_and(|other| other > own) {
-                    wrong.push(format!("{}:{number}: {} names {word}", source.path.display(), source.floor));
-                }
+            for word in named(line).map(word).filter(|word| rank(word).is_some_and(|other| other > own)) {
+                wrong.push(format!("{}:{number}: {} names {word}", source.path.display(), source.floor));
             }
         }
     }
     assert!(wrong.is_empty(), "a floor names a floor above it:\n{}", wrong.join("\n"));
 }
 
-fn the_room_knows_no_model_and_no_database() {
-    for source in sources().iter().filter(|source| source.floor == "simulation") {
-        for (number, line) in code_lines(source) {
-            for forbidden in ["crate::mind", "crate::gateway", "crate::memory"] {
-                assert!(!line.contains(forbidden), "{}:{number} names {forbidden}", source.path.display());
+fn every_package_and_every_floor_has_its_place() {
+    for source in sources() {
+        let is_known = rank(&source.floor).is_some() || ["lib", "main"].contains(&&*source.floor);
+        assert!(is_known, "{}: the floor {} stands in no list", source.path.display(), source.floor);
+    }
+    for entry in fs::read_dir(root().join("crates")).unwrap() {
+        let name = format!("crates/{}", entry.unwrap().file_name().to_string_lossy());
+        assert!(HOUSE.iter().any(|(package, _)| *package == name), "{name} stands in no list");
+    }
+    let package_name = |package: &str| package.replace("crates/", "workshop-");
+    for (index, (package, floors)) in HOUSE.iter().enumerate() {
+        let manifest = fs::read_to_string(root().join(package).join("Cargo.toml")).unwrap();
+        for (above, _) in HOUSE[index + 1..].iter().filter(|(above, _)| !above.is_empty()) {
+            let line = format!("\n{} = ", package_name(above));
+            assert!(!manifest.contains(&line), "{package} uses {above}, which stands above it");
+        }
+        for floor in *floors {
+            let source = root().join(package).join("src").join(floor);
+            assert!(source.is_dir(), "{package} has no floor {floor}");
+        }
+    }
+}
+
+fn a_floor_does_without_what_it_is_to_do_without() {
+    for (floor, forbidden) in WITHOUT {
+        for source in sources().iter().filter(|source| source.floor == floor) {
+            for (number, line) in code_lines(source) {
+                for word in named(line).map(word) {
+                    assert!(!forbidden.contains(&word), "{}:{number} names {word}", source.path.display());
+                }
             }
         }
     }
+}
+
+/// The table in the description of the library names every package with its floors, in their order.
+fn the_library_says_how_its_floors_stand() {
+    let text = fs::read_to_string(root().join("src/lib.rs")).unwrap();
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("//! | `"))
+        .map(|row| row.split('`').filter(|part| !part.contains([' ', '|'])).collect())
+        .collect();
+    let house: Vec<Vec<&str>> = HOUSE
+        .iter()
+        .map(|(package, floors)| {
+            let package = if package.is_empty() { "src" } else { *package };
+            std::iter::once(package).chain(floors.iter().copied()).collect()
+        })
+        .collect();
+    assert_eq!(rows, house);
 }
 
 fn outside_crates_have_one_home() {

@@ -33,7 +33,11 @@ pub fn trials() -> Vec<Trial> {
 
 fn the_settings_reference_says_what_the_code_says() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let made = reference(&structs(&sources(&root.join("src"))));
+    let mut folders = vec![root.join("src")];
+    folders.extend(fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path().join("src")));
+    folders.sort();
+    let sources: Vec<_> = folders.iter().flat_map(|folder| sources(folder)).collect();
+    let made = reference(&structs(&sources));
     let place = root.join("docs/settings.md");
     if std::env::var_os("WORKSHOP_WRITE_DOCS").is_some() {
         fs::write(&place, &made).expect("the folder of the documents can be written");

@@ -9,7 +9,7 @@ use egui::{ColorImage, Context, vec2};
 
 use super::open_room::OpenRoom;
 use crate::base::{Id, Problem};
-use crate::store::now_ms;
+use crate::log::now_ms;
 use crate::ui::UiState;
 use crate::ui::dock::Tab;
 use crate::ui::shell::Shell;

@@ -94,7 +94,7 @@ impl Steering {
         self.now.restore(state);
         state.known_workspaces.clone_from(&self.known);
         state.dates = Dates::here(state.look.dates);
-        state.studio.born_ms = crate::store::now_ms();
+        state.studio.born_ms = crate::log::now_ms();
         state.studio.editors.restore(self.drafts.kept().to_vec());
     }
 

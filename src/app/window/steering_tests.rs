@@ -74,12 +74,12 @@ impl Desk {
 #[test]
 fn choosing_a_provider_is_a_default_of_the_workspace_and_counts_without_opening_anew() {
     let mut desk = Desk::new(None);
-    let run = desk.room.world().map(|world| world.resource::<crate::store::EventLog>().run().clone());
+    let run = desk.room.world().map(|world| world.resource::<crate::log::EventLog>().run().clone());
     desk.perform(Command::SetProvider("ollama:llama3:8b".into()));
     let model = desk.pass();
     assert_eq!(model.provider, "ollama · llama3:8b");
     assert_eq!((model.settings.provider.as_str(), model.settings.model.as_deref()), ("ollama", Some("llama3:8b")));
-    assert_eq!(desk.room.world().map(|world| world.resource::<crate::store::EventLog>().run().clone()), run);
+    assert_eq!(desk.room.world().map(|world| world.resource::<crate::log::EventLog>().run().clone()), run);
     assert!(desk.state.outcomes[0].good, "{:?}", desk.state.outcomes);
     desk.perform(Command::SetProvider("offline".into()));
     assert_eq!(desk.pass().provider, "offline");

@@ -1,0 +1,7 @@
+//! The log of what happened, and the folder that a person reads and edits.
+
+pub mod store;
+pub mod workspace;
+
+// The floors below, by the names that everything knows them by.
+pub(crate) use workshop_foundation::{base, log, safe_fs, schedule};

@@ -1,0 +1,41 @@
+//! The event log as JSON Lines, one object per line, in the format that README and other programs rely on.
+
+use std::io::{self, BufWriter, Write};
+
+use super::error::StoreError;
+use super::reader::Reader;
+use crate::base::printable::printable_json;
+use crate::log::EventRecord;
+
+/// Why a log could not be exported.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// It could not be read.
+    #[error("{0}; {remedy}", remedy = .0.remedy())]
+    Store(#[from] StoreError),
+    /// The lines could not be written where they should go.
+    #[error("could not write the exported log: {0}")]
+    Write(#[from] io::Error),
+}
+
+/// Writes the events of a run, or of all, and says how many there were.
+pub fn export_events(reader: &Reader, run: Option<&str>, out: impl Write) -> Result<u64, ExportError> {
+    let mut out = BufWriter::new(out);
+    let mut count = 0;
+    reader.for_each_event(run, |event| {
+        count += 1;
+        write_line(&mut out, &event).map_err(ExportError::from)
+    })?;
+    out.flush()?;
+    Ok(count)
+}
+
+/// Writes one event as one line, which a terminal may show.
+pub fn write_line(out: &mut impl Write, event: &EventRecord) -> io::Result<()> {
+    let line = serde_json::to_string(event)?;
+    // Data is kept as it was given: a line break or a tab in it can only be blank space between its parts, because
+    // inside of texts JSON writes `\n`.
+    let mut line = printable_json(&line).replace(['\n', '\r', '\t'], " ");
+    line.push('\n');
+    out.write_all(line.as_bytes())
+}

@@ -1,0 +1,401 @@
+//! The store as the room sees it: hands records to one thread that writes, and never waits for it in a tick
+//! as long as whoever drives the clock looks at [`Store::has_room`] first.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use bevy::ecs::prelude::*;
+use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, TrySendError, bounded};
+
+use super::damaged::SetAside;
+use super::db;
+use super::error::StoreError;
+use super::record::{RunStart, Snapshot, TickRecord};
+use super::thinning::HistoryLimits;
+use super::thread::{Command, Shared, WriterThread};
+use super::writer::{Entry, NUMBERS_AHEAD, Writer};
+use crate::base::{Problem, Seq};
+use crate::log::now_ms;
+
+/// Commands that may wait for the writer.
+const COMMANDS_WAITING: usize = 4096;
+/// Of those, kept free for the start and end of a run and for flushing.
+const COMMANDS_RESERVED: usize = 8;
+/// Memory that waiting records may take before the clock has to wait; one more batch of any size fits on top.
+const BYTES_WAITING: usize = 128 << 20;
+/// How long starting, ending, flushing and an overfull tick wait for a writer that is behind.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Ticks that a driver who does not look at [`Store::has_room`] may run ahead before it is held up.
+const OVERFLOW_TICKS: usize = 1024;
+/// How long closing waits for a writer that is busy, and then again for one that was told to give up.
+const CLOSE_WAIT: Duration = Duration::from_secs(10);
+/// The same where it is known that nothing can be written: closing ends soon all the same.
+const PATIENCE_IN_TROUBLE: Duration = Duration::from_secs(1);
+/// So many records may a tick have; the clock waits before one could get a number that is not reserved.
+const NUMBERS_PER_TICK: u64 = NUMBERS_AHEAD / 4;
+/// How often a flush looks whether the writer is in trouble.
+const FLUSH_LOOK: Duration = Duration::from_millis(20);
+/// How often is looked whether records may be shown.
+const SHOW_LOOK: Duration = Duration::from_millis(1);
+
+/// The open log of a workspace. Dropping it writes what waits and closes the database.
+#[derive(Resource)]
+pub struct Store {
+    /// `None` only while dropping.
+    commands: Option<Sender<Command>>,
+    shared: Arc<Shared>,
+    /// Ticks for which there was no room, oldest first: these go before anything else.
+    overflow: VecDeque<TickRecord>,
+    /// Dropped to tell a writer that cannot write to give up.
+    keep_trying: Option<Sender<()>>,
+    ended: Receiver<()>,
+    thread: Option<JoinHandle<()>>,
+    last_seq: Seq,
+    /// The newest record that was handed over.
+    handed_seq: u64,
+    /// Ticks in which something happened that were handed over.
+    loud_handed: u64,
+    aside: Option<SetAside>,
+    dir: PathBuf,
+}
+
+impl Store {
+    /// Opens the log in this `.workshop` folder for writing; makes both if they are not there. Whatever was
+    /// set aside or replaced comes back as problems.
+    pub fn open(dir: &Path) -> Result<(Self, Vec<Problem>), StoreError> {
+        Self::open_in_place_of(dir, None)
+    }
+
+    /// The same after a database was found to be damaged and set aside: numbers of records go on above its own.
+    pub fn open_in_place_of(dir: &Path, aside: Option<&SetAside>) -> Result<(Self, Vec<Problem>), StoreError> {
+        let mut opened = db::open(dir, aside)?;
+        let problems = std::mem::take(&mut opened.problems);
+        let (last_seq, aside) = (opened.last_seq, opened.aside.take());
+        let (commands, commands_in) = bounded(COMMANDS_WAITING);
+        let (keep_trying, keep_trying_in) = bounded(0);
+        let (ended_out, ended) = bounded(0);
+        let shared = Arc::new(Shared::default());
+        let worker = WriterThread::new(Writer::new(opened), commands_in, keep_trying_in, Arc::clone(&shared));
+        let thread = thread::Builder::new()
+            .name("workshop log".to_owned())
+            .spawn(move || {
+                // Dropped last, after the database is closed.
+                let _ended = ended_out;
+                worker.run();
+            })
+            .map_err(StoreError::file(dir))?;
+        let store = Self {
+            commands: Some(commands),
+            shared,
+            overflow: VecDeque::new(),
+            keep_trying: Some(keep_trying),
+            ended,
+            thread: Some(thread),
+            last_seq,
+            handed_seq: last_seq.0,
+            loud_handed: 0,
+            aside,
+            dir: dir.to_owned(),
+        };
+        Ok((store, problems))
+    }
+
+    /// The `.workshop` folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The damaged database that was set aside on opening, if one was.
+    pub fn aside(&self) -> Option<&SetAside> {
+        self.aside.as_ref()
+    }
+
+    /// The newest number that any record has, or may have been printed with, on opening; 0 if none. A new run's first
+    /// event gets a number above it.
+    pub fn last_seq_at_open(&self) -> Seq {
+        self.last_seq
+    }
+
+    /// Begins a run. What was recorded of an earlier one stays; it counts as cut off unless it was ended.
+    pub fn start_run(&mut self, start: RunStart) -> Result<(), StoreError> {
+        self.handed_seq = self.handed_seq.max(start.first_seq.0 - 1);
+        self.send_surely(Command::Write(Entry::RunStart { start, time_ms: now_ms() }))
+    }
+
+    /// Ends the run, with why.
+    pub fn end_run(&mut self, reason: &str) -> Result<(), StoreError> {
+        self.send_surely(Command::Write(Entry::RunEnd { reason: reason.to_owned(), time_ms: now_ms() }))
+    }
+
+    /// Whether the next tick's records can be taken. Whoever drives the clock asks before each tick and
+    /// waits if not: the clock waits for the log, nothing is thrown away.
+    pub fn has_room(&self) -> bool {
+        let Some(commands) = &self.commands else { return false };
+        let reserved = self.shared.reserved.load(Ordering::Acquire);
+        self.overflow.is_empty()
+            && self.channel_has_room(commands)
+            && reserved >= self.handed_seq + NUMBERS_PER_TICK
+            && !self.shared.is_displaced.load(Ordering::Acquire)
+    }
+
+    /// Whether a record of this number may be shown to anyone: whatever becomes of this process, no other record gets
+    /// that number.
+    pub fn may_show(&self, seq: Seq) -> bool {
+        self.shared.reserved.load(Ordering::Acquire) >= seq.0
+    }
+
+    /// Waits until it may be shown, at most so long.
+    pub fn wait_to_show(&self, seq: Seq, timeout: Duration) -> bool {
+        let deadline = Instant::now() + timeout;
+        while !self.may_show(seq) && self.shared.trouble().is_none() && Instant::now() < deadline {
+            thread::sleep(SHOW_LOOK);
+        }
+        self.may_show(seq)
+    }
+
+    /// Whether every tick in which something happened and that was handed over is in the database, where it outlives
+    /// this process.
+    pub fn has_written_all(&self) -> bool {
+        self.overflow.is_empty() && self.shared.loud_written.load(Ordering::Acquire) >= self.loud_handed
+    }
+
+    /// Why nothing will be recorded any more unless a person does something; nothing where all is well. The room
+    /// stands still meanwhile.
+    pub fn lost(&self) -> Option<Problem> {
+        let displaced = self.shared.is_displaced.load(Ordering::Acquire);
+        let damaged = self.shared.is_damaged.load(Ordering::Acquire);
+        let remedy = match (displaced, damaged) {
+            (false, false) => return None,
+            (true, _) => {
+                "close the room; if the folder was moved, open it where it is now: its history went with it and goes on"
+            }
+            (false, true) => "close the room and open it again: what can be read of the history is used",
+        };
+        let why = self.shared.trouble()?;
+        Some(Problem::error(super::error::PLACE, why, remedy))
+    }
+
+    /// Why nothing can be recorded at the moment, whether or not that passes by itself; nothing where all is well.
+    pub fn trouble(&self) -> Option<Problem> {
+        self.lost().or_else(|| {
+            let remedy = "make room on the disk and let .workshop/ be written; the room waits until then";
+            self.shared.trouble().map(|why| Problem::error(super::error::PLACE, why, remedy))
+        })
+    }
+
+    /// How much is kept from now on.
+    pub fn set_limits(&mut self, limits: HistoryLimits) -> bool {
+        self.commands.as_ref().is_some_and(|commands| commands.try_send(Command::Limits(limits)).is_ok())
+    }
+
+    /// Writes what waits and closes the database; says what could not be written, if so. Takes no longer than a few
+    /// seconds where nothing can be written.
+    pub fn close(mut self) -> Result<(), StoreError> {
+        let waiting = self.shut();
+        let given_up = self.shared.given_up.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match given_up {
+            None if waiting == 0 => Ok(()),
+            given_up => {
+                let why = given_up.as_ref().map(|given_up| given_up.why.clone());
+                Err(StoreError::Lost {
+                    events: given_up.as_ref().map_or(0, |given_up| given_up.events) + waiting,
+                    tick: given_up.and_then(|given_up| given_up.written_tick),
+                    why: why.unwrap_or_else(|| "the disk is too slow".to_owned()),
+                })
+            }
+        }
+    }
+
+    /// Hands over a tick, in order, or gives it back where there is no room.
+    pub fn send_tick(&mut self, record: TickRecord) -> Result<(), TickRecord> {
+        self.retry_overflow();
+        if self.overflow.is_empty() { self.try_send(record) } else { Err(record) }
+    }
+
+    /// Hands over the room as it stands after a tick that was handed over, or gives it back where there is no room.
+    pub fn save_snapshot(&mut self, snapshot: Snapshot) -> Result<(), Box<Snapshot>> {
+        self.retry_overflow();
+        let snapshot = Box::new(snapshot);
+        match &self.commands {
+            Some(commands) if self.overflow.is_empty() && self.channel_has_room(commands) => commands
+                .try_send(Command::Write(Entry::Snapshot(snapshot)))
+                .map_err(|refused| match refused.into_inner() {
+                    Command::Write(Entry::Snapshot(snapshot)) => snapshot,
+                    _ => unreachable!("a channel gives back what was sent"),
+                }),
+            _ => Err(snapshot),
+        }
+    }
+
+    /// Notes the hash of the world after a tick that was handed over, for replays to compare with. Says whether
+    /// there was room for it; without it a replay compares one tick less.
+    pub fn note_hash(&mut self, tick: u64, hash: u64) -> bool {
+        self.retry_overflow();
+        match &self.commands {
+            Some(commands) if self.overflow.is_empty() && self.channel_has_room(commands) => {
+                commands.try_send(Command::Write(Entry::Hash { tick, hash })).is_ok()
+            }
+            _ => false,
+        }
+    }
+
+    /// Waits until all that was handed over is in the database, where it outlives this process. Fails while
+    /// the database cannot be written; the records are kept and tried again even then.
+    pub fn flush(&mut self) -> Result<(), StoreError> {
+        let (done, written) = bounded(1);
+        self.send_surely(Command::Flush(done))?;
+        loop {
+            match written.recv_timeout(FLUSH_LOOK) {
+                Ok(()) => return Ok(()),
+                Err(RecvTimeoutError::Disconnected) => return Err(StoreError::Stopped),
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Some(why) = self.shared.trouble() {
+                        return Err(StoreError::NotWritten { why });
+                    }
+                }
+            }
+        }
+    }
+
+    /// What went wrong with writing since the last call.
+    pub fn take_problems(&self) -> Vec<Problem> {
+        std::mem::take(&mut *self.shared.problems.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Hands over a tick without fail, for the system that records: what has no room waits here, and a driver
+    /// that does not look at [`Self::has_room`] is held up in the end.
+    pub(super) fn keep_tick(&mut self, record: TickRecord) {
+        if let Some(last) = record.events.last() {
+            self.handed_seq = last.seq.0;
+        }
+        self.loud_handed += u64::from(!record.is_quiet());
+        let Err(record) = self.send_tick(record) else { return };
+        if self.overflow.len() >= OVERFLOW_TICKS {
+            // An error means that the writer is still behind: its own problem says why, and the record is kept.
+            let _still_behind = self.empty_overflow(Instant::now() + PATIENCE);
+        }
+        self.overflow.push_back(record);
+        self.retry_overflow();
+    }
+
+    fn channel_has_room(&self, commands: &Sender<Command>) -> bool {
+        commands.len() < COMMANDS_WAITING - COMMANDS_RESERVED
+            && self.shared.bytes_waiting.load(Ordering::Acquire) < BYTES_WAITING
+    }
+
+    fn try_send(&self, record: TickRecord) -> Result<(), TickRecord> {
+        let Some(commands) = self.commands.as_ref().filter(|commands| self.channel_has_room(commands)) else {
+            return Err(record);
+        };
+        let bytes = record.bytes();
+        self.shared.bytes_waiting.fetch_add(bytes, Ordering::AcqRel);
+        commands.try_send(Command::Write(Entry::Tick(record))).map_err(|refused| {
+            self.shared.bytes_waiting.fetch_sub(bytes, Ordering::AcqRel);
+            let (TrySendError::Full(command) | TrySendError::Disconnected(command)) = refused;
+            match command {
+                Command::Write(Entry::Tick(record)) => record,
+                _ => unreachable!("a channel gives back what was sent"),
+            }
+        })
+    }
+
+    fn retry_overflow(&mut self) {
+        while let Some(record) = self.overflow.pop_front() {
+            if let Err(record) = self.try_send(record) {
+                self.overflow.push_front(record);
+                return;
+            }
+        }
+    }
+
+    fn empty_overflow(&mut self, deadline: Instant) -> Result<(), StoreError> {
+        loop {
+            self.retry_overflow();
+            if self.overflow.is_empty() {
+                return Ok(());
+            }
+            // The writer sends nothing here: this waits, but not beyond the writer's end.
+            match self.ended.recv_timeout(FLUSH_LOOK) {
+                Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => {}
+                Err(RecvTimeoutError::Timeout) => return Err(self.not_written()),
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => return Err(StoreError::Stopped),
+            }
+        }
+    }
+
+    fn send_surely(&mut self, command: Command) -> Result<(), StoreError> {
+        let deadline = Instant::now() + self.patience();
+        self.empty_overflow(deadline)?;
+        let commands = self.commands.as_ref().ok_or(StoreError::Stopped)?;
+        commands.send_deadline(command, deadline).map_err(|refused| match refused {
+            SendTimeoutError::Timeout(_) => self.not_written(),
+            SendTimeoutError::Disconnected(_) => StoreError::Stopped,
+        })
+    }
+
+    fn not_written(&self) -> StoreError {
+        StoreError::NotWritten { why: self.shared.trouble().unwrap_or_else(|| "the disk is too slow".to_owned()) }
+    }
+
+    fn patience(&self) -> Duration {
+        if self.shared.trouble().is_some() { PATIENCE_IN_TROUBLE } else { PATIENCE }
+    }
+
+    fn wait_for_end(&self) -> bool {
+        let until = Instant::now() + CLOSE_WAIT;
+        loop {
+            match self.ended.recv_timeout(FLUSH_LOOK) {
+                Err(RecvTimeoutError::Timeout) if self.shared.trouble().is_some() && self.keep_trying.is_some() => {
+                    return false;
+                }
+                Err(RecvTimeoutError::Timeout) if Instant::now() < until => {}
+                ended => return matches!(ended, Err(RecvTimeoutError::Disconnected)),
+            }
+        }
+    }
+
+    /// Stops the writer; says how many events it did not even get.
+    fn shut(&mut self) -> usize {
+        if self.commands.is_none() {
+            return 0;
+        }
+        let _behind = self.empty_overflow(Instant::now() + self.patience());
+        let waiting = std::mem::take(&mut self.overflow).iter().map(|record| record.events.len()).sum();
+        self.commands = None;
+        let has_ended = self.wait_for_end() || {
+            self.keep_trying = None;
+            self.wait_for_end()
+        };
+        if !has_ended {
+            tracing::error!("the log did not close in time; it goes on in the background as long as the process");
+            return waiting;
+        }
+        if let Some(Err(_panic)) = self.thread.take().map(JoinHandle::join) {
+            tracing::error!("the thread that writes the log has panicked");
+        }
+        waiting
+    }
+}
+
+#[cfg(test)]
+impl Store {
+    /// Does this on the writer's thread, between two transactions.
+    pub(super) fn meddle(&self, act: impl FnOnce() + Send + 'static) {
+        self.commands.as_ref().unwrap().send(Command::Meddle(Box::new(act))).unwrap();
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        let waiting = self.shut();
+        let given_up = self.shared.given_up.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let events = given_up.map_or(0, |given_up| given_up.events) + waiting;
+        if events > 0 {
+            tracing::error!("{events} events could not be written and are lost");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What happened, kept: the event log, the journal of inputs and the versions of files in SQLite. Knows no domain logic.
+//!
+//! Systems write to [`EventLog`]; at the end of each tick its records, what came through the door and how far
+//! the clock has come go to the [`Store`] together, and its one thread writes them in one transaction. So
+//! whenever the process is killed, the database holds all ticks up to some tick and nothing of a later one.
+//! [`Reader`] reads beside it: [`Reader::reopen`] is what brings a room back.
+
+mod damaged;
+mod db;
+mod enclosures;
+mod error;
+mod examination;
+pub mod export;
+mod handle;
+mod place;
+pub mod reader;
+mod record;
+mod recovery;
+mod salvage;
+#[cfg(test)]
+mod tests;
+mod thinning;
+mod thread;
+pub mod versions;
+mod writer;
+
+pub use damaged::{SetAside, put_away, put_away_whole};
+pub use db::FILE as HISTORY_FILE;
+pub use error::StoreError;
+pub use export::{ExportError, export_events};
+pub use handle::Store;
+pub use reader::{Reader, ReopenFrom, Reopening, RunEnd, RunInfo};
+pub use record::{RunStart, Snapshot, TickRecord};
+pub use recovery::WayBack;
+pub use thinning::HistoryLimits;
+pub use versions::{FileChanges, FileHead, FileVersion, FileVersions, Surety, VersionDraft};
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bevy::app::App;
+use bevy::ecs::prelude::*;
+
+use crate::base::Id;
+use crate::log::EventLog;
+use crate::schedule::door::CollectInputs;
+use crate::schedule::{Floor, InPhase, InputJournal, SimClock, Tick, WorkshopSystems};
+
+/// Events that stay in [`EventLog`] where there is no [`Store`], as in tests: the newest ones.
+const EVENTS_WITHOUT_STORE: usize = 100_000;
+
+/// Adds this floor to the room. Without a [`Store`] nothing is written: the newest 100,000 events stay in
+/// [`EventLog::unwritten`], and inputs stay in [`InputJournal`].
+pub fn plugin(app: &mut App) {
+    app.init_resource::<EventLog>();
+    let door = InPhase(WorkshopSystems::Ingest, Floor::Door);
+    app.add_systems(Tick, stamp_log.before(CollectInputs).before(door));
+    app.add_systems(Tick, record_tick.in_set(InPhase(WorkshopSystems::Record, Floor::Store)));
+}
+
+/// Hands what was written since the last tick to the store: for the driver, after it wrote a record between
+/// ticks, such as the one that closes a run.
+pub fn record_now(world: &mut World) {
+    if let Err(error) = world.run_system_cached(record_tick) {
+        tracing::error!("the last records could not be handed to the log: {error}");
+    }
+}
+
+/// A name for a run that begins now: `r-20260131-102030-8f3a`. The last part is the fraction of the second, in
+/// steps of 15 microseconds, so that the one process that may write a workspace never makes the same name twice.
+pub fn new_run_id() -> Id {
+    run_id_at(SystemTime::now())
+}
+
+fn run_id_at(time: SystemTime) -> Id {
+    let nanos = time.duration_since(UNIX_EPOCH).unwrap_or_default().subsec_nanos();
+    let fraction = (u64::from(nanos) << 16) / 1_000_000_000;
+    let to_the_second = humantime::format_rfc3339_seconds(time).to_string();
+    let digits = to_the_second.replace(['-', ':', 'Z'], "").replace('T', "-");
+    format!("r-{digits}-{fraction:04x}").into()
+}
+
+fn stamp_log(mut log: ResMut<EventLog>, clock: Res<SimClock>) {
+    log.stamp(clock.tick());
+}
+
+fn record_tick(
+    mut log: ResMut<EventLog>,
+    mut journal: ResMut<InputJournal>,
+    clock: Res<SimClock>,
+    store: Option<ResMut<Store>>,
+) {
+    let Some(mut store) = store else {
+        log.keep_newest(EVENTS_WITHOUT_STORE);
+        return;
+    };
+    let (events, inputs) = (log.take(), journal.take_recorded());
+    // What is played again was recorded when it happened.
+    if !journal.is_replaying() {
+        store.keep_tick(TickRecord { tick: clock.tick(), events, inputs });
+    }
+}

@@ -1,0 +1,318 @@
+//! Reading the log beside whoever writes it: runs, inputs, events, snapshots.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::error::StoreError;
+use super::record::Snapshot;
+use super::writer::snapshot_hash;
+use super::{db, enclosures};
+use crate::base::hash::content_hash;
+use crate::base::{Id, Seq};
+use crate::log::{EventDraft, EventKind, EventRecord};
+use crate::schedule::RecordedInput;
+
+/// A run as it is listed.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RunInfo {
+    /// Its name.
+    pub id: Id,
+    /// The name of the scene.
+    pub scene: String,
+    /// The seed of the room.
+    pub seed: u64,
+    /// When it began, in milliseconds since 1970.
+    pub started_ms: u64,
+    /// When and why it ended; `None` while it runs and where it was cut off.
+    pub end: Option<RunEnd>,
+    /// The number its first event got.
+    pub first_seq: Seq,
+    /// The tick at which it stood before its first one.
+    pub first_tick: u64,
+    /// The last tick that was recorded.
+    pub last_tick: u64,
+}
+
+/// How a run ended.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RunEnd {
+    /// When, in milliseconds since 1970.
+    pub time_ms: u64,
+    /// Why.
+    pub reason: String,
+}
+
+/// All that is needed to bring a room back to where a run was recorded to: load the snapshot, or what the run began
+/// with, then play the inputs up to the run's last tick.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Reopening {
+    /// The run.
+    pub run: RunInfo,
+    /// Where to begin.
+    pub from: ReopenFrom,
+    /// What came in after that.
+    pub inputs: Vec<RecordedInput>,
+    /// The last tick that the inputs make again: the run's last, or an earlier one where they are damaged.
+    pub last_tick: u64,
+}
+
+/// Where playing a run's inputs again begins.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ReopenFrom {
+    /// The run's newest snapshot.
+    Snapshot(Snapshot),
+    /// The run's start: it was cut off before its first snapshot.
+    Start(Value),
+}
+
+/// A connection of its own that never writes.
+pub struct Reader {
+    pub(super) connection: Connection,
+    pub(super) path: PathBuf,
+}
+
+pub(super) const RUN_COLUMNS: &str =
+    "id, scene, seed, started_ms, first_seq, first_tick, last_tick, ended_ms, end_reason";
+
+impl Reader {
+    /// Opens the log in this `.workshop` folder, whether or not someone writes it.
+    pub fn open(dir: &Path) -> Result<Self, StoreError> {
+        Ok(Self { connection: db::open_read_only(dir)?, path: db::path_in(dir) })
+    }
+
+    /// All runs, the newest first, their ticks bounded by what was recorded.
+    pub fn runs(&self) -> Result<Vec<RunInfo>, StoreError> {
+        let runs = self.all(&format!("SELECT {RUN_COLUMNS} FROM runs ORDER BY number DESC"), &[], run_info)?;
+        runs.into_iter().map(|run| self.bounded(run)).collect()
+    }
+
+    /// Opens a database that was set aside, whatever its state.
+    pub fn open_aside(path: &Path) -> Result<Self, StoreError> {
+        Ok(Self { connection: db::read_as_it_is(path)?, path: path.to_owned() })
+    }
+
+    /// The run of this name, its ticks bounded by what was recorded.
+    pub fn run(&self, id: &str) -> Result<RunInfo, StoreError> {
+        let sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE id = :id");
+        let run = self.one(&sql, named_params! { ":id": id }, run_info)?;
+        self.bounded(run.ok_or_else(|| StoreError::UnknownRun(id.to_owned()))?)
+    }
+
+    /// What a run began with.
+    pub fn start(&self, run: &str) -> Result<Value, StoreError> {
+        let has_hash = self.has_column("run_starts", "hash");
+        let hash = if has_hash { "run_starts.hash" } else { "NULL" };
+        let thinned = if has_hash { "thinned" } else { "0" };
+        let sql =
+            format!("SELECT start, {hash}, {thinned} FROM runs LEFT JOIN run_starts ON run = number WHERE id = :run");
+        let found = self.one(&sql, named_params! { ":run": run }, |row| {
+            Ok((row.get::<_, Option<String>>(0)?, row.get::<_, Option<i64>>(1)?, row.get::<_, i64>(2)?))
+        })?;
+        let (start, hash, thinned) = found.ok_or_else(|| StoreError::UnknownRun(run.to_owned()))?;
+        let Some(start) = start.filter(|_| thinned == 0) else { return Err(StoreError::Thinned(run.to_owned())) };
+        self.check(hash, content_hash(start.as_bytes()).cast_signed(), "what a run began with")?;
+        parse(&start)
+    }
+
+    /// What came in during a run after this tick, in order; all of it after tick 0.
+    pub fn inputs(&self, run: &str, after_tick: u64) -> Result<Vec<RecordedInput>, StoreError> {
+        let sql = "SELECT inputs.tick, kind, data FROM inputs JOIN runs ON run = runs.number \
+                   WHERE runs.id = :run AND inputs.tick > :after ORDER BY inputs.tick, inputs.number";
+        self.all(sql, named_params! { ":run": run, ":after": after_tick.cast_signed() }, |row| {
+            Ok(RecordedInput { tick: unsigned(row, 0)?, kind: row.get(1)?, data: row.get(2)? })
+        })
+    }
+
+    /// The hashes of the world that were noted during a run, by tick.
+    pub fn hashes(&self, run: &str) -> Result<BTreeMap<u64, u64>, StoreError> {
+        let sql = "SELECT tick, hash FROM hashes JOIN runs ON run = runs.number WHERE runs.id = :run";
+        let read = |row: &Row<'_>| Ok((unsigned(row, 0)?, row.get::<_, i64>(1)?.cast_unsigned()));
+        Ok(self.all(sql, named_params! { ":run": run }, read)?.into_iter().collect())
+    }
+
+    /// Calls `visit` for every event of a run, or of all, in order, without holding them in memory.
+    /// Stops at the first error.
+    pub fn for_each_event<E: From<StoreError>>(
+        &self,
+        run: Option<&str>,
+        mut visit: impl FnMut(EventRecord) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (first, end) = match run {
+            Some(run) => self.seqs_of(run)?,
+            None => (0, i64::MAX),
+        };
+        let failed = StoreError::while_doing;
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT seq, events.tick, time_ms, runs.id, type, agent, activation, session, cause, data \
+                 FROM events JOIN runs ON run = runs.number WHERE seq >= ?1 AND seq < ?2 ORDER BY seq",
+            )
+            .map_err(failed("read the events"))?;
+        let mut rows = statement.query([first, end]).map_err(failed("read the events"))?;
+        while let Some(row) = rows.next().map_err(failed("read the events"))? {
+            match event(row) {
+                Ok(event) => visit(event)?,
+                // One record that cannot be read costs no other.
+                Err(error) => tracing::warn!("a record of the log is damaged and left out: {error}"),
+            }
+        }
+        Ok(())
+    }
+
+    /// At most so many of the events before one, of whichever run, in order.
+    pub fn events_before(&self, seq: Seq, count: usize) -> Result<Vec<EventRecord>, StoreError> {
+        let failed = StoreError::while_doing;
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT seq, events.tick, time_ms, runs.id, type, agent, activation, session, cause, data \
+                 FROM events JOIN runs ON run = runs.number WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2",
+            )
+            .map_err(failed("read the events"))?;
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        let before = i64::try_from(seq.0).unwrap_or(i64::MAX);
+        let mut rows = statement.query([before, count]).map_err(failed("read the events"))?;
+        let mut events = Vec::new();
+        while let Some(row) = rows.next().map_err(failed("read the events"))? {
+            match event(row) {
+                Ok(event) => events.push(event),
+                Err(error) => tracing::warn!("a record of the log is damaged and left out: {error}"),
+            }
+        }
+        events.reverse();
+        Ok(events)
+    }
+
+    /// Writes a whole copy of the database as it is now into a new file, whoever writes it meanwhile.
+    pub fn copy_into(&self, file: &Path) -> Result<(), StoreError> {
+        let name = file.display().to_string();
+        let copied = self.connection.execute("VACUUM INTO ?1", [name]);
+        copied.map(|_| ()).map_err(StoreError::while_doing("copy the history"))
+    }
+
+    /// The text that was kept beside a record, if it still is.
+    pub fn enclosure(&self, seq: Seq) -> Result<Option<String>, StoreError> {
+        enclosures::read(&self.connection, seq)
+    }
+
+    /// The newest event there is; 0 if there is none.
+    pub fn last_seq(&self) -> Result<Seq, StoreError> {
+        db::last_seq(&self.connection).map_err(StoreError::while_doing("read the newest record"))
+    }
+
+    /// The newest snapshot of a scene, of whichever run.
+    pub fn latest_snapshot(&self, scene: &str) -> Result<Option<Snapshot>, StoreError> {
+        self.snapshot("snapshots.scene = :word", &scene)
+    }
+
+    /// What is wrong with the database; nothing if it is sound. Reads all of it.
+    pub fn integrity(&self) -> Result<Vec<String>, StoreError> {
+        db::check(&self.connection).map_err(StoreError::while_doing("check the database"))
+    }
+
+    /// The database file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The first number of a run's events and the one after its last possible one: runs do not overlap.
+    pub(super) fn seqs_of(&self, run: &str) -> Result<(i64, i64), StoreError> {
+        let sql = "SELECT first_seq, (SELECT min(later.first_seq) FROM runs later WHERE later.number > runs.number) \
+                   FROM runs WHERE id = :run";
+        let range = self.one(sql, named_params! { ":run": run }, |row| {
+            Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?.unwrap_or(i64::MAX)))
+        })?;
+        range.ok_or_else(|| StoreError::UnknownRun(run.to_owned()))
+    }
+
+    pub(super) fn snapshot(&self, condition: &str, word: &dyn rusqlite::ToSql) -> Result<Option<Snapshot>, StoreError> {
+        let hash = if self.has_column("snapshots", "hash") { "snapshots.hash" } else { "NULL" };
+        let sql = format!(
+            "SELECT snapshots.scene, runs.id, tick, next_seq, sections, files, {hash} FROM snapshots \
+             JOIN runs ON run = runs.number WHERE {condition} ORDER BY snapshots.number DESC LIMIT 1"
+        );
+        let found = self.one(&sql, &[(":word", word)], |row| {
+            let texts: (String, String, Option<i64>) = (row.get(4)?, row.get(5)?, row.get(6)?);
+            Ok((row.get(0)?, row.get::<_, String>(1)?, unsigned(row, 2)?, unsigned(row, 3)?, texts))
+        })?;
+        let Some((scene, run, tick, next_seq, (sections, files, hash))) = found else { return Ok(None) };
+        self.check(hash, snapshot_hash(&sections, &files, tick, next_seq), "a snapshot")?;
+        let (sections, files) = (parse(&sections)?, parse(&files)?);
+        Ok(Some(Snapshot { scene, run: run.into(), tick, next_seq: Seq(next_seq), sections, files }))
+    }
+
+    pub(super) fn one<T>(
+        &self,
+        sql: &str,
+        values: &[(&str, &dyn rusqlite::ToSql)],
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
+        let found =
+            self.connection.prepare_cached(sql).and_then(|mut statement| statement.query_row(values, read).optional());
+        found.map_err(StoreError::while_doing("read the log"))
+    }
+
+    pub(super) fn all<T>(
+        &self,
+        sql: &str,
+        values: &[(&str, &dyn rusqlite::ToSql)],
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let found =
+            self.connection.prepare_cached(sql).and_then(|mut statement| statement.query_map(values, read)?.collect());
+        found.map_err(StoreError::while_doing("read the log"))
+    }
+}
+
+pub(super) fn run_info(row: &Row<'_>) -> rusqlite::Result<RunInfo> {
+    let time = |column| unsigned(row, column).map(|time_ms| time_ms.min(LATEST_MS));
+    let ended_ms: Option<i64> = row.get(7)?;
+    let reason: Option<String> = row.get(8)?;
+    Ok(RunInfo {
+        id: row.get::<_, String>(0)?.into(),
+        scene: row.get(1)?,
+        seed: unsigned(row, 2)?,
+        started_ms: time(3)?,
+        first_seq: Seq(unsigned(row, 4)?),
+        first_tick: unsigned(row, 5)?,
+        last_tick: unsigned(row, 6)?,
+        end: ended_ms.map(|time_ms| RunEnd {
+            time_ms: time_ms.cast_unsigned().min(LATEST_MS),
+            reason: reason.unwrap_or_default(),
+        }),
+    })
+}
+
+/// The end of the year 9999, beyond which a time cannot be written down, in milliseconds since 1970.
+pub(super) const LATEST_MS: u64 = 253_402_300_799_999;
+
+pub(super) fn event(row: &Row<'_>) -> Result<EventRecord, StoreError> {
+    let columns = || -> rusqlite::Result<_> {
+        let id = |column| row.get::<_, Option<String>>(column).map(|word| word.map(Id::from));
+        let cause = row.get::<_, Option<i64>>(8)?.map(|cause| Seq(cause.cast_unsigned()));
+        let stamp = (Seq(unsigned(row, 0)?), unsigned(row, 1)?, unsigned(row, 2)?, row.get::<_, String>(3)?);
+        let texts = (row.get::<_, String>(4)?, row.get::<_, String>(9)?);
+        Ok((stamp, (id(5)?, id(6)?, id(7)?), cause, texts))
+    };
+    let (stamp, about, cause, (word, data)) = columns().map_err(StoreError::while_doing("read an event"))?;
+    let (seq, tick, time_ms, run) = stamp;
+    let (agent, activation, session) = about;
+    let unreadable = |what: String| StoreError::Unreadable { seq, what };
+    let kind = EventKind::from_word(&word).ok_or_else(|| unreadable(format!("unknown type {word:?}")))?;
+    let data = RawValue::from_string(data).map_err(|error| unreadable(error.to_string()))?;
+    let draft = EventDraft { kind, agent, activation, session, cause, data, enclosure: None };
+    Ok(EventRecord { seq, tick, time_ms: time_ms.min(LATEST_MS), run: run.into(), draft })
+}
+
+pub(super) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(column).map(i64::cast_unsigned)
+}
+
+pub(super) fn parse(text: &str) -> Result<Value, StoreError> {
+    serde_json::from_str(text).map_err(StoreError::json("read a room"))
+}

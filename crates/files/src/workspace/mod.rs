@@ -1,0 +1,97 @@
+//! The folder that holds everything: its layout, its files as the world knows them, settings, scenes,
+//! watching for a person's edits, and saving without ever rewriting what a person wrote.
+//!
+//! Reading order: [`layout`] (the folder), [`scene_file`] (text to data), [`scene_diff`] (what a person changed),
+//! [`scene_patch`] (what the room changes, in the text), [`disk`], [`saver`] and [`watch`] (the threads), and
+//! [`room`], which joins them in the world.
+
+pub mod answers;
+pub mod archive;
+pub mod disk;
+pub mod files;
+mod history_settings;
+mod last_good;
+pub mod layout;
+pub mod merge;
+mod outline;
+pub mod problems;
+pub mod room;
+mod saved;
+pub mod saver;
+pub mod scene;
+pub mod scene_diff;
+pub mod scene_file;
+pub mod scene_patch;
+pub mod secrets;
+pub mod settings;
+pub mod settings_edit;
+mod settings_file;
+mod settings_range;
+pub mod starter;
+mod unsaved;
+mod unsaved_copies;
+pub mod vfs;
+pub mod watch;
+pub mod yaml;
+mod yaml_value;
+
+pub use answers::{Answer, AnswerBox, AnswerError, AnswerLook};
+pub use disk::{Disk, SaveReport};
+pub use files::{FileChanged, KnownFiles, RoomStart};
+pub use problems::{ProblemReport, Problems};
+pub use room::{SceneState, begin, has_news, save_now};
+pub use saver::Saver;
+pub use scene::{AgentEntry, ElementEntry, Relationship, SceneEdit, SceneWrite};
+pub use settings::{SettingsExt, SettingsSection, SettingsSections};
+pub use settings_edit::SettingsEdit;
+pub use settings_range::Range;
+pub use watch::Watcher;
+
+use bevy::app::App;
+use bevy::ecs::schedule::IntoScheduleConfigs;
+
+use crate::log::EventLog;
+use crate::schedule::door::{CollectInputs, InputExt};
+use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
+use crate::store::HistoryLimits;
+
+/// Adds this floor to the room.
+pub fn plugin(app: &mut App) {
+    app.init_resource::<KnownFiles>()
+        .init_resource::<Problems>()
+        .init_resource::<SceneState>()
+        .init_resource::<SettingsSections>()
+        .init_resource::<unsaved::Unsaved>()
+        .init_resource::<EventLog>()
+        .init_resource::<vfs::FileLine>()
+        .init_resource::<vfs::FilesUnderWay>()
+        .init_resource::<vfs::FilesTold>()
+        .add_settings::<vfs::FileLimits>()
+        .add_settings::<HistoryLimits>()
+        // What was saved is told before what changed since.
+        .add_input::<SaveReport>()
+        .add_input::<FileChanged>()
+        .add_input::<SettingsEdit>()
+        .add_input::<vfs::OutsideChange>()
+        .add_input::<vfs::FileOutcome>()
+        .add_input::<vfs::FileCommand>()
+        .add_tick_message::<vfs::FileOrder>()
+        .add_tick_message::<ProblemReport>()
+        .add_tick_message::<SceneEdit>()
+        .add_tick_message::<SceneWrite>()
+        .add_systems(Tick, (room::collect, vfs::room::collect).in_set(CollectInputs))
+        .add_systems(
+            Tick,
+            (room::take_in, settings_edit::take_in, vfs::give_orders)
+                .chain()
+                .in_set(InPhase(WorkshopSystems::Ingest, Floor::Workspace)),
+        )
+        .add_systems(
+            Tick,
+            (room::write_scene, room::keep_problems, vfs::room::send, history_settings::tell_limits)
+                .chain()
+                .in_set(InPhase(WorkshopSystems::Record, Floor::Workspace)),
+        );
+    sections::register::<saved::WorkspaceSaved>(app);
+    sections::register::<vfs::FilesSaved>(app);
+}

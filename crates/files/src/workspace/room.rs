@@ -1,0 +1,425 @@
+//! The workspace in the world: taking in what others did to the files, writing what the room did, and joining
+//! the two when they cross.
+
+use bevy::ecs::message::{MessageCursor, Messages};
+use bevy::ecs::prelude::*;
+use serde_json::json;
+
+use super::disk::{Disk, News, SaveReport};
+use super::files::{FileChanged, FileContent, KnownFiles, RoomStart};
+use super::last_good::slips;
+use super::layout;
+use super::merge::merge_lines;
+use super::outline::line_of_key;
+use super::problems::ProblemReport;
+use super::saver::{SaveOrder, Saver};
+use super::scene::{SceneEdit, SceneWrite};
+use super::scene_diff::diff;
+use super::scene_file::{self, SceneDoc};
+use super::scene_patch;
+use super::settings_file::apply_settings;
+use super::unsaved::{Target, Unsaved, rebase, target_of};
+use super::vfs::room::FilesRead;
+use super::vfs::{self, FileLine};
+use super::watch::Watcher;
+use crate::base::hash::content_hash;
+use crate::base::{Author, Problem, Seq, Severity};
+use crate::log::{EventDraft, EventKind, EventLog};
+use crate::schedule::{Door, RoomSeed, SimClock};
+
+/// At most so many news come in at one tick.
+const MAX_NEWS_PER_TICK: usize = 100;
+/// A larger scene's text is brought up to date every [`LARGE_SCENE_TICKS`], not every tick.
+const LARGE_SCENE_BYTES: usize = 256 * 1024;
+/// Ten seconds of simulated time.
+const LARGE_SCENE_TICKS: u64 = 300;
+
+/// The scene as the world knows it. Written by this module only.
+#[derive(Resource, Default, Debug)]
+pub struct SceneState {
+    /// Its file, relative to the workspace.
+    pub path: String,
+    /// What it says, the room's own changes included.
+    pub doc: SceneDoc,
+    /// Whether the file's text can be read; if not, `doc` is what it said last.
+    pub readable: bool,
+    /// Writes that the text does not have yet.
+    pub(super) waiting: Vec<SceneWrite>,
+}
+
+impl SceneState {
+    /// Whether the file's text says what the room goes by.
+    pub fn is_readable(&self) -> bool {
+        self.readable
+    }
+}
+
+/// Puts the room's start into the world, before the first tick (and after loading the saved sections, where
+/// there are any). A fresh room gets its whole scene as edits in the first tick.
+pub fn begin(world: &mut World, start: RoomStart) {
+    let text = start.files.get(&start.scene).cloned();
+    let (doc, mut problems) =
+        text.as_deref().map_or_else(Default::default, |text| scene_file::parse(&start.scene, text));
+    if text.is_none() {
+        let others: Vec<&str> =
+            start.files.keys().map(String::as_str).filter(|path| path.starts_with("scenes/")).collect();
+        let remedy = match others.as_slice() {
+            [] => "make one, or let \"workshop init\" write the starter kit".to_owned(),
+            others => format!("name one of {}", others.join(", ")),
+        };
+        problems.push(Problem::error(&*start.scene, "there is no such scene", remedy));
+    }
+    // Settings are applied below; telling of them as well would look like an edit to a room that writes them.
+    let paths = start.files.keys().filter(|path| path.starts_with("agents/"));
+    let messages: Vec<FileChanged> =
+        paths.map(|path| FileChanged::new(path.clone(), FileContent::Text(start.files[path].clone()))).collect();
+    // A carried room knows what its scene said last while the text could be read.
+    let slips = match (&doc, &text) {
+        (Some(doc), Some(text)) => slips_in(world, &start.scene, text, doc),
+        _ => Vec::new(),
+    };
+    let doc = doc.filter(|_| slips.is_empty());
+    let problems = slips.into_iter().chain(problems).collect();
+    world.resource_mut::<KnownFiles>().0 = start.files;
+    world.write_message_batch(messages);
+    world.write_message(ProblemReport { source: start.scene.clone(), problems });
+    let fresh = start.carried.is_none();
+    if fresh {
+        let seed = start.seed.or(doc.as_ref().and_then(|doc| doc.seed)).unwrap_or(0);
+        world.resource_mut::<RoomSeed>().0 = seed;
+        if let Some(doc) = &doc {
+            world.write_message_batch(diff(None, doc));
+        }
+    }
+    let mut scene = world.resource_mut::<SceneState>();
+    scene.path = start.scene;
+    scene.readable = doc.is_some();
+    // A carried room whose scene cannot be read goes on with what the saved one knew.
+    if let Some(doc) = doc {
+        scene.doc = doc;
+    }
+    apply_settings(world);
+}
+
+/// Whether saver, watcher or the desk that has the files found something that is not at the door yet.
+pub fn has_news(world: &World) -> bool {
+    let watcher = world.get_resource::<Watcher>().map(Watcher::disk);
+    let disk = watcher.or_else(|| world.get_resource::<Saver>().map(Saver::disk));
+    disk.is_some_and(Disk::has_news) || world.get_resource::<FileLine>().is_some_and(FileLine::has_news)
+}
+
+/// Moves what saver and watcher found to the door.
+pub(super) fn collect(
+    watcher: Option<Res<Watcher>>,
+    saver: Option<Res<Saver>>,
+    mut changes: ResMut<Door<FileChanged>>,
+    mut saves: ResMut<Door<SaveReport>>,
+) {
+    let disk: Option<&Disk> =
+        watcher.as_ref().map(|watcher| watcher.disk()).or(saver.as_ref().map(|saver| saver.disk()));
+    for news in disk.map(|disk| disk.take_news(MAX_NEWS_PER_TICK)).unwrap_or_default() {
+        match news {
+            News::Changed(change) => changes.push(change),
+            News::Saved(report) => saves.push(report),
+        }
+    }
+}
+
+/// Takes in what was saved, what others changed, and what was ordered and done.
+pub(super) fn take_in(
+    world: &mut World,
+    mut saves: Local<MessageCursor<SaveReport>>,
+    mut changes: Local<MessageCursor<FileChanged>>,
+    mut files: Local<FilesRead>,
+) {
+    let reports: Vec<SaveReport> = saves.read(world.resource::<Messages<SaveReport>>()).cloned().collect();
+    for report in reports {
+        if let Some(number) = report.saved {
+            let scene = world.resource::<SceneState>().path.clone();
+            world.resource_mut::<Unsaved>().saved(&report.path, number, report.path == scene);
+        }
+        let source = format!("saving {}", report.path);
+        world.write_message(ProblemReport { source, problems: report.problem.into_iter().collect() });
+    }
+    world.resource_scope(|world, mut messages: Mut<Messages<FileChanged>>| {
+        for change in changes.read_mut(&mut messages) {
+            take_in_file(world, change);
+        }
+    });
+    vfs::room::take_in(world, &mut files);
+    // What was ordered is told to everyone above as any change is, and is taken in here already.
+    changes.clear(world.resource::<Messages<FileChanged>>());
+}
+
+/// Takes in one file. Where the room had changed it too, the message says for everyone above what came of both.
+fn take_in_file(world: &mut World, change: &mut FileChanged) {
+    let source = format!("reading {}", change.path);
+    if let FileContent::Unusable { what, remedy } = &change.content {
+        let problem = Problem::error(&*change.path, &**what, &**remedy);
+        world.write_message(ProblemReport { source, problems: vec![problem] });
+        return;
+    }
+    world.write_message(ProblemReport { source, problems: Vec::new() });
+    let known = world.resource::<KnownFiles>().text(&change.path).map(str::to_owned);
+    let theirs = match &change.content {
+        FileContent::Text(text) => Some(text.clone()),
+        _ => None,
+    };
+    if theirs == known && !world.resource::<Unsaved>().tracks(&change.path) {
+        return;
+    }
+    let by = if change.by.is_user() { vfs::OUTSIDE } else { &*change.by.0 };
+    let mut draft = EventDraft::new(EventKind::FileChange, json!({ "path": change.path, "by": by }));
+    if !change.by.is_user() {
+        draft = draft.agent(&change.by.0).cause(change.cause);
+    }
+    change.cause = Some(world.resource_mut::<EventLog>().write(draft));
+    take_in_text(world, change, theirs, known);
+}
+
+/// Takes in a file that was written, or taken away, on order: by whom stands in the record `cause`.
+pub(super) fn take_in_written(world: &mut World, path: &str, text: Option<String>, by: &Author, cause: Option<Seq>) {
+    world.write_message(ProblemReport { source: format!("reading {path}"), problems: Vec::new() });
+    let known = world.resource::<KnownFiles>().text(path).map(str::to_owned);
+    if text == known && !world.resource::<Unsaved>().tracks(path) {
+        return;
+    }
+    let content = text.clone().map_or(FileContent::Removed, FileContent::Text);
+    let mut change = FileChanged { by: by.clone(), cause, ..FileChanged::new(path, content) };
+    take_in_text(world, &mut change, text, known);
+    world.write_message(change);
+}
+
+/// Joins someone else's text with what the room did to the same file.
+fn take_in_text(world: &mut World, change: &mut FileChanged, theirs: Option<String>, known: Option<String>) {
+    let path = change.path.clone();
+    world.resource_mut::<Unsaved>().seen(&path, theirs.as_deref().map(|text| content_hash(text.as_bytes())));
+    if path == world.resource::<SceneState>().path {
+        take_in_scene(world, change, theirs);
+    } else {
+        let base = world.resource_mut::<Unsaved>().take_base_of_file(&path);
+        if layout::element_file(&path).is_ok() {
+            // The element that holds it joins both by what they mean, not by lines.
+            change.base = base;
+            know(world, &path, theirs);
+        } else {
+            let joined = join(world, &path, base, known, theirs);
+            change.content = joined.clone().map_or(FileContent::Removed, FileContent::Text);
+            know(world, &path, joined);
+        }
+        if path == layout::SETTINGS_FILE {
+            apply_settings(world);
+        }
+    }
+    order(world, &path);
+}
+
+/// Joins two texts line by line. What is on disk now is theirs: the next edit of it starts from there.
+fn join(
+    world: &mut World,
+    path: &str,
+    base: Option<String>,
+    known: Option<String>,
+    theirs: Option<String>,
+) -> Option<String> {
+    let (Some(base), Some(ours)) = (base, known) else { return theirs };
+    let joined = match &theirs {
+        Some(theirs) => merge_lines(&base, &ours, theirs),
+        // The room changed what a person took away: the room's version stays.
+        None => ours,
+    };
+    if theirs.as_ref() != Some(&joined) {
+        world.resource_mut::<Unsaved>().note_file(Target::File(path.to_owned()), theirs.unwrap_or_default());
+    }
+    Some(joined)
+}
+
+pub(super) fn know(world: &mut World, path: &str, text: Option<String>) {
+    let mut files = world.resource_mut::<KnownFiles>();
+    match text {
+        Some(text) => files.0.insert(path.to_owned(), text),
+        None => files.0.remove(path),
+    };
+}
+
+fn take_in_scene(world: &mut World, change: &FileChanged, theirs: Option<String>) {
+    let path = change.path.as_str();
+    fold(world);
+    let Some(text) = theirs else {
+        know(world, path, None);
+        let problem = Problem::warning(
+            path,
+            "the file of this room is gone",
+            "put it back, or go on: the next change in the room writes it anew",
+        );
+        world.write_message(ProblemReport { source: path.to_owned(), problems: vec![problem] });
+        return;
+    };
+    let (found, problems) = scene_file::parse(path, &text);
+    let slips = found.as_ref().map_or_else(Vec::new, |found| slips_in(world, path, &text, found));
+    let is_good = slips.is_empty();
+    let problems = slips.into_iter().chain(problems).collect();
+    world.write_message(ProblemReport { source: path.to_owned(), problems });
+    let Some(theirs) = found.filter(|_| is_good) else {
+        know(world, path, Some(text));
+        world.resource_mut::<SceneState>().readable = false;
+        return;
+    };
+    let ours = &world.resource::<SceneState>().doc;
+    let joined = rebase(world.resource::<Unsaved>(), &ours.root, &theirs.root);
+    let their_root = theirs.root.clone();
+    let (text, now) = if joined == theirs.root {
+        (text, theirs)
+    } else {
+        let patched = scene_patch::patch(&text, &theirs.root, &joined);
+        (patched, SceneDoc::from_data(joined))
+    };
+    let edits = made_by(diff(Some(ours), &now), &change.by, change.cause);
+    let settings_changed = ours.settings != now.settings;
+    know(world, path, Some(text));
+    world.resource_mut::<Unsaved>().rebased_scene(&their_root);
+    let mut scene = world.resource_mut::<SceneState>();
+    scene.doc = now;
+    scene.readable = true;
+    world.write_message_batch(edits);
+    if settings_changed {
+        apply_settings(world);
+    }
+}
+
+/// What a scene's new text would throw away by a slip, as problems.
+fn slips_in(world: &World, path: &str, text: &str, found: &SceneDoc) -> Vec<Problem> {
+    let slips = slips(&world.resource::<SceneState>().doc.root, &found.root).into_iter();
+    slips
+        .map(|slip| {
+            let keys: Vec<&str> = slip.path.iter().map(String::as_str).collect();
+            let remedy = format!("{}; until then the room goes on with the last good version", slip.remedy);
+            Problem::error(path, slip.what, remedy).at_line(line_of_key(text, &keys))
+        })
+        .collect()
+}
+
+/// Says of edits of elements who made them.
+fn made_by(mut edits: Vec<SceneEdit>, author: &Author, record: Option<Seq>) -> Vec<SceneEdit> {
+    for edit in &mut edits {
+        if let SceneEdit::Element { by, cause, .. } | SceneEdit::ElementGone { by, cause, .. } = edit {
+            (*by, *cause) = (author.clone(), record);
+        }
+    }
+    edits
+}
+
+/// Hands the text that the world knows to the saver, if the room writes this file and there is a saver.
+pub(super) fn order(world: &mut World, path: &str) {
+    let unsaved = world.resource::<Unsaved>();
+    let (Some(over), number) = (unsaved.over(path), unsaved.number()) else { return };
+    let scene = world.resource::<SceneState>();
+    if scene.path == path && !scene.readable {
+        return;
+    }
+    let Some(text) = world.resource::<KnownFiles>().text(path) else { return };
+    if let Some(saver) = world.get_resource::<Saver>() {
+        saver.save(path, SaveOrder { text: text.to_owned(), over, number });
+    }
+}
+
+/// Collects what the room wrote in this tick and brings the texts up to date.
+pub(super) fn write_scene(world: &mut World, mut writes: Local<MessageCursor<SceneWrite>>) {
+    let new: Vec<SceneWrite> = writes.read(world.resource::<Messages<SceneWrite>>()).cloned().collect();
+    let scene = &world.resource::<SceneState>().path;
+    let large = world.resource::<KnownFiles>().text(scene).is_some_and(|text| text.len() > LARGE_SCENE_BYTES);
+    let now = !large || world.resource::<SimClock>().tick().is_multiple_of(LARGE_SCENE_TICKS);
+    let mut scene = world.resource_mut::<SceneState>();
+    scene.waiting.extend(new);
+    if now {
+        fold(world);
+    }
+}
+
+/// Brings the texts up to date and waits until they are on disk; says what is not and why. For whoever is about
+/// to save or close the room, between ticks.
+pub fn save_now(world: &mut World) -> Vec<Problem> {
+    fold(world);
+    world.get_resource::<Saver>().map(Saver::flush).unwrap_or_default()
+}
+
+/// Works what waits into the data and the texts, and orders them to be saved.
+fn fold(world: &mut World) {
+    let writes = std::mem::take(&mut world.resource_mut::<SceneState>().waiting);
+    if writes.is_empty() {
+        return;
+    }
+    world.resource_mut::<Unsaved>().begin_change();
+    for write in &writes {
+        if let SceneWrite::File { path, text } = write {
+            fold_file(world, path, text);
+        }
+    }
+    let scene = world.resource::<SceneState>();
+    let (path, old, readable) = (scene.path.clone(), scene.doc.root.clone(), scene.readable);
+    let mut new = old.clone();
+    scene_patch::apply(&mut new, &writes);
+    if new == old {
+        return;
+    }
+    let known = world.resource::<KnownFiles>().text(&path).map(str::to_owned);
+    let mut unsaved = world.resource_mut::<Unsaved>();
+    unsaved.track(&path, known.as_deref());
+    for target in writes.iter().filter_map(target_of) {
+        unsaved.note(target, &old);
+    }
+    if readable {
+        let text = scene_patch::patch(
+            known.as_deref().unwrap_or(""),
+            if known.is_some() { &old } else { &serde_json::Value::Null },
+            &new,
+        );
+        know(world, &path, Some(text));
+    }
+    world.resource_mut::<SceneState>().doc = SceneDoc::from_data(new);
+    order(world, &path);
+}
+
+fn fold_file(world: &mut World, path: &str, text: &str) {
+    let known = world.resource::<KnownFiles>().text(path).map(str::to_owned);
+    if known.as_deref() == Some(text) {
+        return;
+    }
+    let source = format!("saving {path}");
+    if layout::element_file(path).as_deref() != Ok(path) {
+        let problem = Problem::error(path, "is no place for what an element holds", layout::ELEMENT_FILE_REMEDY);
+        world.write_message(ProblemReport { source, problems: vec![problem] });
+        return;
+    }
+    let mut unsaved = world.resource_mut::<Unsaved>();
+    unsaved.track(path, known.as_deref());
+    unsaved.note_file(Target::File(path.to_owned()), known.unwrap_or_default());
+    know(world, path, Some(text.to_owned()));
+    order(world, path);
+}
+
+/// Keeps what is wrong now, and logs what is newly so.
+pub(super) fn keep_problems(
+    mut reports: MessageReader<ProblemReport>,
+    mut problems: ResMut<super::Problems>,
+    mut log: ResMut<EventLog>,
+) {
+    for report in reports.read() {
+        let before = problems.0.remove(&report.source).unwrap_or_default();
+        for problem in report.problems.iter().filter(|problem| !before.contains(problem)) {
+            let kind = match problem.severity {
+                Severity::Warning => EventKind::Warning,
+                Severity::Error => EventKind::Error,
+            };
+            let Problem { place, line, what, remedy, .. } = problem;
+            log.write(EventDraft::new(kind, json!({ "place": place, "line": line, "what": what, "remedy": remedy })));
+        }
+        if !report.problems.is_empty() {
+            problems.0.insert(report.source.clone(), report.problems.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "room_tests.rs"]
+mod tests;

@@ -1,0 +1,148 @@
+//! Changing `settings.yaml` from within: what a person chooses in the window enters as an input, stands in the
+//! text of the file at exactly that key, counts at once, and reaches the disk like every other change.
+
+use bevy::ecs::message::{Message, MessageCursor, Messages};
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::files::KnownFiles;
+use super::layout::SETTINGS_FILE;
+use super::problems::ProblemReport;
+use super::room::{know, order};
+use super::settings::SettingsSections;
+use super::settings_file::apply_settings;
+use super::unsaved::{Target, Unsaved};
+use super::{scene_patch, yaml};
+use crate::base::{Problem, text};
+use crate::log::{EventDraft, EventKind, EventLog};
+use crate::schedule::Input;
+
+/// Where the problems with such changes are kept.
+const SOURCE: &str = "changing settings.yaml";
+
+/// Keys of one section of `settings.yaml` are to be these. An input.
+#[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SettingsEdit {
+    /// The section: `gateway`, `budget`, …
+    pub section: String,
+    /// Key and new value. Null is a value too: it says that there is none, whatever the default.
+    pub keys: Map<String, Value>,
+    /// Keys that are taken out, so that their defaults count.
+    #[serde(default)]
+    pub defaults: Vec<String>,
+}
+
+impl SettingsEdit {
+    /// Sets one key.
+    pub fn set(section: &str, key: &str, value: Value) -> Self {
+        let keys = [(key.to_owned(), value)].into_iter().collect();
+        Self { section: section.to_owned(), keys, defaults: Vec::new() }
+    }
+
+    /// Lets the default of one key count.
+    pub fn reset(section: &str, key: &str) -> Self {
+        Self { section: section.to_owned(), keys: Map::new(), defaults: vec![key.to_owned()] }
+    }
+}
+
+impl Input for SettingsEdit {
+    const KIND: &'static str = "settings";
+}
+
+/// Does what was asked for, in order.
+pub(super) fn take_in(world: &mut World, mut edits: Local<MessageCursor<SettingsEdit>>) {
+    let edits: Vec<SettingsEdit> = edits.read(world.resource::<Messages<SettingsEdit>>()).cloned().collect();
+    for edit in edits {
+        let problems = match change(world, &edit) {
+            Ok(()) => Vec::new(),
+            Err(problem) => vec![problem],
+        };
+        world.write_message(ProblemReport { source: SOURCE.into(), problems });
+    }
+}
+
+fn change(world: &mut World, edit: &SettingsEdit) -> Result<(), Problem> {
+    check(world, edit)?;
+    let known = world.resource::<KnownFiles>().text(SETTINGS_FILE).map(str::to_owned);
+    let text = known.as_deref().unwrap_or("");
+    let old = yaml::parse(text).map_err(|error| {
+        let what = format!("not usable as YAML, so nothing can be changed in it from here: {}", error.what);
+        Problem::error(SETTINGS_FILE, what, "mend that line, and choose again").at_line(error.line)
+    })?;
+    if !matches!(old, Value::Null | Value::Object(_)) {
+        let what = "is not a list of sections, so nothing can be changed in it from here";
+        return Err(Problem::error(SETTINGS_FILE, what, "write \"section:\" and indent its keys below"));
+    }
+    let new = with(&old, edit);
+    if new == old {
+        return Ok(());
+    }
+    let patched = scene_patch::patch(text, &old, &new);
+    let mut unsaved = world.resource_mut::<Unsaved>();
+    unsaved.begin_change();
+    unsaved.track(SETTINGS_FILE, known.as_deref());
+    unsaved.note_file(Target::File(SETTINGS_FILE.to_owned()), known.unwrap_or_default());
+    know(world, SETTINGS_FILE, Some(patched));
+    order(world, SETTINGS_FILE);
+    let mut keys = Value::Object(edit.keys.clone());
+    hide_user_info(&mut keys);
+    let data = json!({ "path": SETTINGS_FILE, "by": "user", "section": edit.section, "keys": keys });
+    world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::FileChange, data));
+    apply_settings(world);
+    Ok(())
+}
+
+/// What goes into the log shows no password of an address.
+fn hide_user_info(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = text::hide_user_info(text),
+        Value::Array(values) => values.iter_mut().for_each(hide_user_info),
+        Value::Object(keys) => keys.values_mut().for_each(hide_user_info),
+        _ => {}
+    }
+}
+
+/// Only what some floor reads is written.
+fn check(world: &World, edit: &SettingsEdit) -> Result<(), Problem> {
+    let sections = world.resource::<SettingsSections>();
+    let Some(section) = sections.0.iter().find(|section| section.name == edit.section) else {
+        let what = format!("there is no section {:?}", edit.section);
+        return Err(Problem::error(SETTINGS_FILE, what, "choose a setting that there is"));
+    };
+    let fields = section.fields();
+    match edit.keys.keys().chain(&edit.defaults).find(|key| !fields.contains(key)) {
+        Some(key) => {
+            let what = format!("there is no setting {key:?} of {:?}", edit.section);
+            Err(Problem::error(SETTINGS_FILE, what, "choose a setting that there is"))
+        }
+        None => match (section.out_of_range)(&edit.keys) {
+            Some((key, why)) => {
+                let what = format!("{key:?} of {:?} stays as it is: {why}", edit.section);
+                Err(Problem::error(SETTINGS_FILE, what, "choose a number in that range"))
+            }
+            None => Ok(()),
+        },
+    }
+}
+
+/// The data with the change in it.
+fn with(old: &Value, edit: &SettingsEdit) -> Value {
+    let mut root = old.as_object().cloned().unwrap_or_default();
+    let mut section = root.get(&edit.section).and_then(Value::as_object).cloned().unwrap_or_default();
+    for (key, value) in &edit.keys {
+        section.insert(key.clone(), value.clone());
+    }
+    for key in &edit.defaults {
+        section.shift_remove(key);
+    }
+    // A section that was there stays, even if nothing is left in it: its comments are a person's.
+    if !section.is_empty() || root.get(&edit.section).is_some_and(Value::is_object) {
+        root.insert(edit.section.clone(), Value::Object(section));
+    }
+    if root.is_empty() && old.is_null() { Value::Null } else { Value::Object(root) }
+}
+
+#[cfg(test)]
+#[path = "settings_edit_tests.rs"]
+mod tests;

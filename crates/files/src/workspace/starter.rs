@@ -1,0 +1,208 @@
+//! The starter kit: the repository's own agents and scenes, carried in the binary and written out by `init`.
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use include_dir::{Dir, include_dir};
+
+use crate::safe_fs;
+
+static AGENTS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../agents");
+static SCENES: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../scenes");
+
+/// The scene that is opened when none is named.
+pub const STARTER_SCENE: &str = "scenes/studio.yaml";
+
+/// `settings.yaml` of a new workspace: everything at its default, the sections named.
+pub const STARTER_SETTINGS: &str = "\
+# Settings of this workspace. Everything has a default; write only what you change.
+# Keys and passwords never stand here: providers read them from the environment.
+# A scene may override any of this for itself, under its own `settings:`.
+#
+# Each part of the program has a section; for example:
+#
+# agents:        { spawn_above_elements: true }
+# elements:      { pins_per_board: 50 }
+# movement:      { speed_units: 80 }
+# attention:     { seek_secs: 90 }
+# conversations: { max_concurrent_conversations: 3 }
+# memory:        { notes_at_most: 10 }
+# mind:          { max_output_tokens: 400 }
+# gateway:       { provider: offline }
+# budget:        { cost_per_run_usd: 5.0 }
+#
+# A name that the program does not know is reported with a suggestion, and changes nothing.
+";
+
+const GITIGNORE: &str = ".workshop/\n";
+
+/// What [`init`] did.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Initialised {
+    /// Written, relative to the folder, in order.
+    pub written: Vec<String>,
+    /// There already and left as they are.
+    pub kept: Vec<String>,
+}
+
+/// Why a folder could not be made a workspace.
+#[derive(thiserror::Error, Debug)]
+pub enum InitError {
+    /// There is a file of that name.
+    #[error("{0} is a file: name a folder, or a path at which nothing is yet")]
+    IsFile(String),
+    /// Something could not be written.
+    #[error("{path} could not be written: {source}; check that the folder may be written and the disk is not full")]
+    Write {
+        /// What.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// The scenes and agents of the kit, by path.
+pub fn files() -> Vec<(String, &'static [u8])> {
+    let mut files = Vec::new();
+    collect(&AGENTS, "agents", &mut files);
+    collect(&SCENES, "scenes", &mut files);
+    files.sort();
+    files
+}
+
+fn collect(folder: &Dir<'static>, prefix: &str, files: &mut Vec<(String, &'static [u8])>) {
+    for file in folder.files() {
+        if let Some(path) = file.path().to_str() {
+            files.push((format!("{prefix}/{}", path.replace('\\', "/")), file.contents()));
+        }
+    }
+    for inner in folder.dirs() {
+        collect(inner, prefix, files);
+    }
+}
+
+/// Writes the starter kit into a folder, which is made if it is not there. Never touches a file that is.
+/// The text of a scene in which nothing stands yet.
+pub fn empty_scene(name: &str) -> String {
+    let name = serde_json::Value::from(name);
+    format!("name: {name}\nseed: 1\nelements: []\nagents: []\nrelationships: []\n")
+}
+
+/// `settings.yaml` is written last, so that a folder is a workspace only when it is complete.
+pub fn init(folder: &Path) -> Result<Initialised, InitError> {
+    if folder.exists() && !folder.is_dir() {
+        return Err(InitError::IsFile(folder.display().to_string()));
+    }
+    let failed = |path: &Path| {
+        let path = path.display().to_string();
+        move |source| InitError::Write { path, source }
+    };
+    fs::create_dir_all(folder).map_err(failed(folder))?;
+    let mut done = Initialised::default();
+    let first = [(".gitignore".to_owned(), GITIGNORE.as_bytes())];
+    let last = [(super::layout::SETTINGS_FILE.to_owned(), STARTER_SETTINGS.as_bytes())];
+    for (path, content) in first.into_iter().chain(files()).chain(last) {
+        match write_new(folder, &path, content) {
+            Ok(true) => done.written.push(path),
+            Ok(false) => done.kept.push(path),
+            Err(source) => return Err(failed(&folder.join(&path))(source)),
+        }
+    }
+    Ok(done)
+}
+
+/// The scene of a folder that was made a workspace as it is.
+pub const ADOPTED_SCENE: &str = "scenes/room.yaml";
+
+/// Makes a folder a workspace that has files of its own: with settings and one scene, and nothing else. Instructions
+/// for agents that lie in it are shown by a rulebook of that scene.
+pub fn adopt(folder: &Path) -> Result<Initialised, InitError> {
+    let name = folder.canonicalize().ok().and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
+    let instructions =
+        super::layout::INSTRUCTIONS.into_iter().find(|name| crate::safe_fs::open_ordinary(&folder.join(name)).is_ok());
+    let scene = adopted_scene(name.as_deref().unwrap_or("Room"), instructions);
+    let mut done = Initialised::default();
+    for (path, content) in [(ADOPTED_SCENE, scene.as_str()), (super::layout::SETTINGS_FILE, STARTER_SETTINGS)] {
+        let failed = |source| InitError::Write { path: folder.join(path).display().to_string(), source };
+        let written = write_new(folder, path, content.as_bytes()).map_err(failed)?;
+        if written { done.written.push(path.to_owned()) } else { done.kept.push(path.to_owned()) }
+    }
+    Ok(done)
+}
+
+fn adopted_scene(name: &str, instructions: Option<&str>) -> String {
+    let name = serde_json::Value::from(name);
+    let rulebook = instructions.map(|file| {
+        format!("  - {{ id: instructions, kind: rulebook, label: Instructions, position: [0, 260], file: {file} }}\n")
+    });
+    format!(
+        "name: {name}\nseed: 1\nelements:\n{}  - {{ id: ideas, kind: pinboard, label: Ideas, position: [0, 0] }}\nagents: \
+         []\nrelationships: []\n",
+        rulebook.unwrap_or_default()
+    )
+}
+
+fn write_new(folder: &Path, path: &str, content: &[u8]) -> std::io::Result<bool> {
+    match safe_fs::create_new(folder, path) {
+        Ok(mut file) => file.write_all(content).and_then(|()| file.sync_all()).map(|()| true),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::{layout, scene_file, yaml};
+
+    #[test]
+    fn a_new_workspace_is_complete_and_sound() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let target = folder.path().join("deep/new");
+        let done = init(&target).expect("it can be written");
+        assert!(done.written.contains(&STARTER_SCENE.to_owned()) && done.kept.is_empty());
+        let (files, problems) = layout::read_folder(&target);
+        assert_eq!(problems, []);
+        assert!(layout::is_workspace(&target));
+        let (doc, problems) = scene_file::parse(STARTER_SCENE, &files[STARTER_SCENE]);
+        assert!(doc.is_some_and(|doc| !doc.elements.is_empty() || !doc.agents.is_empty()));
+        assert_eq!(problems, []);
+        assert_eq!(yaml::parse(STARTER_SETTINGS), Ok(serde_json::Value::Null));
+    }
+
+    #[test]
+    fn a_folder_with_files_of_its_own_gets_settings_and_one_scene_and_nothing_else() {
+        for instructions in [Some("AGENTS.md"), None] {
+            let folder = tempfile::tempdir().expect("a temporary folder can be made");
+            fs::write(folder.path().join("README.md"), "mine").expect("it can be written");
+            if let Some(name) = instructions {
+                fs::write(folder.path().join(name), "# How we work\n").expect("it can be written");
+            }
+            let done = adopt(folder.path()).expect("it can be written");
+            assert_eq!(done.written, [ADOPTED_SCENE, "settings.yaml"]);
+            let (files, problems) = layout::read_folder(folder.path());
+            assert_eq!(problems, []);
+            let (doc, problems) = scene_file::parse(ADOPTED_SCENE, &files[ADOPTED_SCENE]);
+            assert_eq!(problems, []);
+            let shown: Vec<_> =
+                doc.expect("it is one").elements.into_iter().filter_map(|element| element.file).collect();
+            assert_eq!(shown, instructions.into_iter().map(str::to_owned).collect::<Vec<_>>());
+            assert_eq!(files.get("AGENTS.md").map(String::as_str), instructions.map(|_| "# How we work\n"));
+            assert_eq!(adopt(folder.path()).expect("it can be read").written, [] as [&str; 0]);
+        }
+    }
+
+    #[test]
+    fn what_is_there_is_left_alone() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        fs::write(folder.path().join("settings.yaml"), "mine: 1\n").expect("it can be written");
+        let done = init(folder.path()).expect("it can be written");
+        assert_eq!(done.kept, ["settings.yaml"]);
+        assert_eq!(fs::read_to_string(folder.path().join("settings.yaml")).expect("it is there"), "mine: 1\n");
+        assert!(init(folder.path()).expect("it can be read").written.is_empty());
+        let file = folder.path().join("settings.yaml");
+        assert!(matches!(init(&file), Err(InitError::IsFile(_))));
+        assert!(matches!(init(&file.join("below")), Err(InitError::Write { .. })));
+    }
+}

@@ -1,0 +1,20 @@
+//! Files opened and replaced so that nothing outside is ever reached and nothing that somebody else wrote is ever
+//! lost: by the handle of a folder, without following a link, created exclusively, put in place only over what was
+//! looked at. Everything that this program writes goes through here.
+
+#[cfg(unix)]
+mod folder;
+mod folder_by_path;
+mod found;
+mod own;
+mod place;
+
+#[cfg(unix)]
+pub use folder::Folder;
+#[cfg(not(unix))]
+pub use folder_by_path::Folder;
+// Everywhere, so that what other systems use is tried on every system.
+pub use folder_by_path::Folder as FolderByPath;
+pub use found::{Found, FoundKind};
+pub use own::{check_own, create_new, open_ordinary, open_own, open_own_folder, read_bytes, read_text, replace_text};
+pub use place::{Placing, hash_of, is_left_over, is_placing, name_beside, place, placing_name, write_beside};

@@ -1,0 +1,245 @@
+//! Names of models in agents' files that stand for others: `sonnet` means what `gateway.models` says, and `inherit`
+//! the workspace's own model. Pure, but for the one note to the person.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bevy::ecs::message::{MessageReader, MessageWriter};
+use bevy::ecs::prelude::*;
+
+use super::address::Site;
+use super::dispatch::AddressesNamed;
+use super::keys::Environment;
+use super::prices::{PriceSettings, Rate, rate};
+use super::questions::Questions;
+use super::settings::{Choice, GatewaySettings, SIMULATED, split};
+use super::vendor::{VENDORS, vendor};
+use crate::agent::markdown::is_no_model;
+use crate::agent::{ProfileChanged, Profiles};
+use crate::base::Problem;
+use crate::workspace::ProblemReport;
+
+/// What names mean that stand in many agents' files, unless the settings say otherwise. They hold where models of
+/// vendors are asked: a workspace that asks none is sent nowhere by a name.
+pub const USUAL_NAMES: [(&str, &str); 3] = [
+    ("haiku", "anthropic:claude-haiku-4-5"),
+    ("opus", "anthropic:claude-opus-4-5"),
+    ("sonnet", "anthropic:claude-sonnet-4-5"),
+];
+
+/// So many names, agents or models are named in one note.
+const NAMED_AT_MOST: usize = 5;
+
+/// What a name in an agent's file means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Meant<'a> {
+    /// This model, or the workspace's own where none is named.
+    Model(Option<&'a str>),
+    /// A model of this vendor, which cannot be asked without a key: the workspace's own answers.
+    NoKey(&'a str),
+}
+
+impl GatewaySettings {
+    /// What is meant by the model that an agent's file names. `may_ask` says whether a vendor can be asked.
+    pub fn meant<'a>(&'a self, wanted: Option<&'a str>, may_ask: impl Fn(&str) -> bool) -> Meant<'a> {
+        let Some(name) = wanted.map(str::trim).filter(|name| !is_no_model(name)) else { return Meant::Model(None) };
+        let own = self.models.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, model)| &**model);
+        let workspace = split(&self.provider).0.unwrap_or(&self.provider);
+        let usual = || {
+            let usual = USUAL_NAMES.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+            usual.filter(|_| !SIMULATED.contains(&workspace)).map(|(_, model)| model)
+        };
+        let Some(model) = own.or_else(usual) else { return Meant::Model(Some(name)) };
+        match split(model).0 {
+            _ if is_no_model(model) => Meant::Model(None),
+            Some(provider) if provider != workspace && !SIMULATED.contains(&provider) && !may_ask(provider) => {
+                Meant::NoKey(provider)
+            }
+            _ => Meant::Model(Some(model)),
+        }
+    }
+}
+
+/// The vendors for which the person has a key. Known to the world because it decides who answers.
+pub fn vendors_with_key(environment: &Environment) -> BTreeSet<String> {
+    let has_key = |key: &&'static str| environment.has_key(key);
+    let named = VENDORS.into_iter().filter(|vendor| vendor.key_name.as_ref().is_some_and(has_key));
+    named.map(|vendor| vendor.name.to_owned()).collect()
+}
+
+impl Questions {
+    /// Whether a vendor can be asked, as far as keys go.
+    fn may_ask(&self, settings: &GatewaySettings, provider: &str) -> bool {
+        let needs_key = vendor(provider).is_some_and(|vendor| vendor.key_name.is_some());
+        !needs_key || self.keyed.contains(provider) || settings.site(provider, &self.sites) == Site::Local
+    }
+
+    /// Who answers an agent whose file names this model, or none.
+    pub fn choose(&self, settings: &GatewaySettings, wanted: Option<&str>) -> Result<Choice, Problem> {
+        let wanted = match settings.meant(wanted, |provider| self.may_ask(settings, provider)) {
+            Meant::Model(model) => model,
+            Meant::NoKey(_) => None,
+        };
+        settings.choose(self.stand_in(), wanted)
+    }
+}
+
+/// Tells in one note which agents are answered by the workspace's model because the one that they name has no key.
+pub(super) fn tell_without_key(
+    mut changed: MessageReader<ProfileChanged>,
+    mut named: MessageReader<AddressesNamed>,
+    profiles: Option<Res<Profiles>>,
+    settings: Res<GatewaySettings>,
+    questions: Res<Questions>,
+    mut reports: MessageWriter<ProblemReport>,
+) {
+    let news = changed.read().count() + named.read().count();
+    if let Some(profiles) = profiles
+        && (news > 0 || settings.is_changed())
+    {
+        let problems = without_key(&profiles, &settings, &questions).into_iter().collect();
+        reports.write(ProblemReport { source: "models of agents".to_owned(), problems });
+    }
+}
+
+fn without_key(profiles: &Profiles, settings: &GatewaySettings, questions: &Questions) -> Option<Problem> {
+    if questions.stand_in().is_some() {
+        return None;
+    }
+    let may_ask = |provider: &str| questions.may_ask(settings, provider);
+    let (mut names, mut vendors) = (BTreeMap::<&str, usize>::new(), BTreeSet::<&str>::new());
+    for (_, profile) in profiles.iter() {
+        if let (Some(name), Meant::NoKey(vendor)) =
+            (profile.model.as_deref(), settings.meant(profile.model.as_deref(), may_ask))
+        {
+            *names.entry(name).or_default() += 1;
+            vendors.insert(vendor);
+        }
+    }
+    let agents: usize = names.values().sum();
+    let vendors: Vec<&str> = vendors.into_iter().collect();
+    let key = vendor(vendors.first()?)?.key_name?;
+    let ask = if agents == 1 { "1 agent asks" } else { &*format!("{agents} agents ask") };
+    let what = format!(
+        "{ask} for {} of {}, which has no key here; the workspace's own model answers",
+        counted(&names),
+        vendors.join(" and ")
+    );
+    let remedy =
+        format!("set {key}, or say what is meant in settings.yaml: gateway: {{ models: {{ NAME: PROVIDER:MODEL }} }}");
+    Some(Problem::warning("agents", what, remedy))
+}
+
+/// `opus (3), sonnet (2)`: the most frequent first.
+fn counted(names: &BTreeMap<&str, usize>) -> String {
+    let mut names: Vec<_> = names.iter().collect();
+    names.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), **name));
+    let more = names.len().saturating_sub(NAMED_AT_MOST);
+    let named: Vec<String> =
+        names.iter().take(NAMED_AT_MOST).map(|(name, count)| format!("{name} ({count})")).collect();
+    if more > 0 { format!("{} and {more} more", named.join(", ")) } else { named.join(", ") }
+}
+
+/// Models that agents name and that nobody is known to have, one note for each. For whoever asks what is wrong: a
+/// vendor may have a model that is newer than the list.
+pub fn unknown_models(world: &World) -> Vec<Problem> {
+    let (Some(profiles), Some(settings), Some(prices), Some(questions)) = (
+        world.get_resource::<Profiles>(),
+        world.get_resource::<GatewaySettings>(),
+        world.get_resource::<PriceSettings>(),
+        world.get_resource::<Questions>(),
+    ) else {
+        return Vec::new();
+    };
+    let mut unknown: BTreeMap<String, Vec<(&str, Option<usize>)>> = BTreeMap::new();
+    for (id, profile) in profiles.iter() {
+        let Some(name) = profile.model.as_deref() else { continue };
+        let place = (profiles.path(id).unwrap_or_default(), profile.lines.of("model"));
+        let Ok(choice) = questions.choose(settings, Some(name)) else { continue };
+        let site = settings.site(&choice.provider, &questions.sites);
+        let is_asked_for = choice.model == name || name.ends_with(&format!(":{}", choice.model));
+        if is_asked_for && site == Site::Vendor && rate(&choice, site, prices) == Rate::Unknown {
+            let what = format!("{} is not known to have a model {:?}", choice.provider, choice.model);
+            unknown.entry(what).or_default().push(place);
+        }
+    }
+    let problem = |(what, places): (String, Vec<(&str, Option<usize>)>)| {
+        let (place, line) = places[0];
+        let more = match places.len() - 1 {
+            0 => String::new(),
+            more => format!("; {more} more name it"),
+        };
+        let remedy = "check its name; leave model: out for the workspace's own, or say what it means in gateway.models";
+        Problem::warning(place, format!("{what}{more}"), remedy).at_line(line)
+    };
+    unknown.into_iter().map(problem).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(provider: &str, models: &[(&str, &str)]) -> GatewaySettings {
+        let models = models.iter().map(|(name, model)| ((*name).to_owned(), (*model).to_owned())).collect();
+        GatewaySettings { provider: provider.into(), models, ..GatewaySettings::default() }
+    }
+
+    fn with_keys(vendors: &[&str]) -> Questions {
+        Questions { keyed: vendors.iter().map(|vendor| (*vendor).to_owned()).collect(), ..Questions::default() }
+    }
+
+    #[test]
+    fn names_mean_what_the_settings_say_and_else_what_is_usual() {
+        let own = [("Fast", "ollama:qwen"), ("sonnet", "gpt-5"), ("mine", "inherit"), ("far", "gemini:g")];
+        for (provider, keys, models, wanted, choice) in [
+            ("openai", &["anthropic"][..], &[][..], Some("sonnet"), "anthropic/claude-sonnet-4-5"),
+            ("openai", &["anthropic"], &[], Some(" Opus "), "anthropic/claude-opus-4-5"),
+            ("openai", &[], &[], Some("sonnet"), "openai/gpt-4o-mini"),
+            ("openai", &["anthropic"], &[], Some("inherit"), "openai/gpt-4o-mini"),
+            ("openai", &["anthropic"], &[], Some(""), "openai/gpt-4o-mini"),
+            ("openai", &[], &[], Some("gpt-5"), "openai/gpt-5"),
+            ("openai", &[], &[], Some("anthropic:claude-x"), "anthropic/claude-x"),
+            ("anthropic", &[], &[], Some("haiku"), "anthropic/claude-haiku-4-5"),
+            ("openai", &[], &own, Some("fast"), "ollama/qwen"),
+            ("openai", &["anthropic"], &own, Some("sonnet"), "openai/gpt-5"),
+            ("openai", &[], &own, Some("mine"), "openai/gpt-4o-mini"),
+            ("openai", &[], &own, Some("far"), "openai/gpt-4o-mini"),
+            ("openai", &["gemini"], &own, Some("far"), "gemini/g"),
+            // A workspace that asks nobody outside is not sent there by a file from elsewhere; by its own settings it is.
+            ("offline", &["anthropic"], &[], Some("sonnet"), "offline/offline"),
+            ("offline", &["gemini"], &own, Some("far"), "gemini/g"),
+        ] {
+            let got = with_keys(keys).choose(&settings(provider, models), wanted).unwrap();
+            assert_eq!(format!("{}/{}", got.provider, got.model), choice, "{provider} {wanted:?}");
+        }
+    }
+
+    #[test]
+    fn a_server_of_ones_own_needs_no_key() {
+        let base_urls = BTreeMap::from([("anthropic".to_owned(), "http://127.0.0.1:9/v1".to_owned())]);
+        let local = GatewaySettings { base_urls, ..settings("openai", &[]) };
+        assert_eq!(Questions::default().choose(&local, Some("sonnet")).unwrap().provider, "anthropic");
+    }
+
+    #[test]
+    fn one_note_tells_of_all_agents_whose_vendor_has_no_key() {
+        let mut world = World::new();
+        let file = |model: &str| crate::workspace::files::FileContent::Text(format!("---\nmodel: {model}\n---\nHi"));
+        let files: Vec<_> =
+            (0..40).map(|n| (format!("agents/a{n}.md"), file(if n % 4 == 0 { "opus" } else { "sonnet" }))).collect();
+        let profiles = Profiles::of_files(files.iter().map(|(path, content)| (path.as_str(), content)));
+        let note = without_key(&profiles, &settings("openai", &[]), &Questions::default()).unwrap();
+        assert!(note.what.starts_with("40 agents ask for sonnet (30), opus (10) of anthropic"), "{note}");
+        assert!(note.remedy.contains("ANTHROPIC_API_KEY"));
+        assert_eq!(without_key(&profiles, &settings("openai", &[]), &with_keys(&["anthropic"])), None);
+        assert_eq!(without_key(&profiles, &settings("offline", &[]), &Questions::default()), None);
+        let files = [("agents/odd.md", file("gpt-99")), ("agents/good.md", file("gpt-5"))];
+        let profiles = Profiles::of_files(files.iter().map(|(path, content)| (*path, content)));
+        world.insert_resource(profiles);
+        world.insert_resource(settings("openai", &[]));
+        world.insert_resource(PriceSettings::default());
+        world.insert_resource(with_keys(&["anthropic"]));
+        let unknown = unknown_models(&world);
+        assert_eq!(unknown.len(), 1, "{unknown:?}");
+        assert_eq!((unknown[0].place.as_str(), unknown[0].line), ("agents/odd.md", Some(2)));
+    }
+}

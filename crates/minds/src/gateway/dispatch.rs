@@ -1,0 +1,411 @@
+//! The gateway in the world: takes questions in order, sends what may be sent, and settles answers.
+
+use std::collections::BTreeSet;
+
+use bevy::ecs::message::{Message, MessageReader, MessageWriter};
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::address::Site;
+use super::aliases::vendors_with_key;
+use super::budget::{BudgetSettings, Scope};
+use super::health::ProviderHealth;
+use super::keys::Environment;
+use super::ledger::{Refusal, Tally, Timekeeping, Verdict};
+use super::line::Line;
+use super::live::LiveText;
+use super::prices::{PriceSettings, Rate, rate};
+use super::provider::ProviderRequest;
+use super::questions::{InFlight, Questions, ReachedCap, Telling, Used, Waiting, reservation, used};
+use super::settings::{Choice, GatewaySettings, Sites, sites_of_person};
+use super::watching::AccessChanged;
+use super::worker::SimulatedFactories;
+use crate::agent::AgentRemoved;
+use crate::base::RequestId;
+use crate::log::{EventDraft, EventKind, EventLog};
+use crate::mind::{CancelRequest, FailureKind, ModelFailure, ModelReply, ModelRequest, PutOffRequest};
+use crate::schedule::{Door, Input, InputJournal, SimClock, TICKS_PER_SEC};
+use crate::simulation::Explain;
+use crate::workspace::ProblemReport;
+
+/// Ticks in a minute of the room.
+const MINUTE: u64 = 60 * TICKS_PER_SEC;
+
+/// No provider has more slots, whatever the settings say.
+const MOST_CONCURRENT: u32 = 512;
+
+/// The process's surroundings, as the gateway sees them.
+#[derive(Resource, Clone, Debug)]
+pub struct Surroundings(pub Environment);
+
+/// The simulated providers that there are.
+#[derive(Resource, Clone, Default)]
+pub struct SimulatedProviders(pub SimulatedFactories);
+
+/// A minute of the world outside has passed. An input: hourly caps on vendors count by it.
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct MinutePassed {}
+
+impl Input for MinutePassed {
+    const KIND: &'static str = "minute";
+}
+
+/// Where the person wants vendors asked, as far as prices go by it, and for which there is a key. An input: the world
+/// does not know the person's files and variables.
+#[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct AddressesNamed {
+    /// Whose places, by provider.
+    pub sites: Sites,
+    /// The vendors for which the person has a key.
+    #[serde(default)]
+    pub keyed: BTreeSet<String>,
+}
+
+impl Input for AddressesNamed {
+    const KIND: &'static str = "addresses_named";
+}
+
+/// The line, and what is said on it at this moment.
+#[derive(SystemParam)]
+pub(super) struct OnLine<'w> {
+    line: ResMut<'w, Line>,
+    live: ResMut<'w, LiveText>,
+}
+
+/// Lets answers in that are due, and tells agents what the last tick decided. Runs before the door opens.
+pub(super) fn collect(
+    mut on: OnLine,
+    mut questions: ResMut<Questions>,
+    mut doors: (
+        ResMut<Door<ModelReply>>,
+        ResMut<Door<MinutePassed>>,
+        ResMut<Door<AccessChanged>>,
+        ResMut<Door<AddressesNamed>>,
+    ),
+    mut surroundings: ResMut<Surroundings>,
+    mut replies: MessageWriter<ModelReply>,
+    mut explain: MessageWriter<Explain>,
+    clock: Res<SimClock>,
+    journal: Res<InputJournal>,
+) {
+    let questions = &mut *questions;
+    on.line.refused_now = questions.refused.iter().map(|reply| reply.request).collect();
+    replies.write_batch(questions.refused.drain(..));
+    explain.write_batch(questions.tellings.drain(..).map(|telling| Explain {
+        agent: telling.agent,
+        activity: telling.activity,
+        why: telling.why.into(),
+        for_person: false,
+        cause: telling.cause,
+    }));
+    if journal.is_replaying() {
+        return;
+    }
+    on.line.note_tick();
+    on.line.take_in(&mut on.live);
+    for reply in on.line.due(clock.tick()) {
+        doors.0.push(reply);
+    }
+    if let Some(environment) = on.line.access_changed.take() {
+        surroundings.0 = *environment;
+        on.line.sites_told = false;
+        doors.2.push(AccessChanged {});
+    }
+    if !std::mem::replace(&mut on.line.sites_told, true) {
+        let sites = sites_of_person(&surroundings.0);
+        let keyed = vendors_with_key(&surroundings.0);
+        if sites != questions.sites || keyed != questions.keyed {
+            doors.3.push(AddressesNamed { sites, keyed });
+        }
+    }
+    if on.line.minute_passed() && questions.ledger.counts_minutes(Timekeeping::Outside) {
+        doors.1.push(MinutePassed {});
+    }
+}
+
+/// Books what answers used, and records each call.
+pub(super) fn settle(
+    mut replies: MessageReader<ModelReply>,
+    mut minutes: MessageReader<MinutePassed>,
+    mut named: MessageReader<AddressesNamed>,
+    mut questions: ResMut<Questions>,
+    mut line: ResMut<Line>,
+    mut log: ResMut<EventLog>,
+    rules: Rules,
+) {
+    let questions = &mut *questions;
+    for AddressesNamed { sites, keyed } in named.read() {
+        questions.sites.clone_from(sites);
+        questions.keyed.clone_from(keyed);
+    }
+    for MinutePassed {} in minutes.read() {
+        questions.ledger.advance_minute(Timekeeping::Outside);
+    }
+    for reply in replies.read() {
+        line.settled(reply.request);
+        let Some(question) = questions.in_flight.remove(&reply.request) else {
+            if !line.refused_now.remove(&reply.request) {
+                tracing::warn!("an answer to question {} came that nobody waits for", reply.request);
+            }
+            continue;
+        };
+        if let Some(place) = &reply.script {
+            let of_script = questions.scripts.entry(question.choice.model.clone()).or_default();
+            of_script.insert(question.request.agent_id.clone(), place.clone());
+        }
+        book(questions, &mut log, &question, reply, &rules);
+    }
+}
+
+/// Books what asking used, and records it: the log and the books say the same.
+fn book(questions: &mut Questions, log: &mut EventLog, question: &InFlight, reply: &ModelReply, rules: &Rules) {
+    let most = ProviderRequest::new(&question.request, &question.choice.model).most();
+    let used = used(&question.choice, &reply.outcome, reply.effort, most);
+    let (_, rate) = rules.site_and_rate(questions, &question.choice);
+    let tally = used.tally(rate);
+    questions.ledger.settle(reply.request, Some(tally));
+    questions.ledger.note_traffic(&reply.provider, tally.calls, used.usage, tally.cost_micro_usd);
+    record(log, &question.request, reply, &used, tally);
+}
+
+fn record(log: &mut EventLog, request: &ModelRequest, reply: &ModelReply, used: &Used, tally: Tally) {
+    let usage = used.usage;
+    let mut data = json!({
+        "kind": request.kind.word(),
+        "provider": reply.provider,
+        "model": reply.model,
+        "tokens_in": usage.input_tokens,
+        "tokens_out": usage.output_tokens,
+        "cached_tokens": usage.cached_tokens,
+        "duration_ms": reply.duration_ms,
+        "finish": reply.outcome.as_ref().map_or(Value::Null, |completion| json!(completion.finish)),
+        "cost_usd": tally.cost().known(),
+    });
+    if used.is_estimate {
+        data["estimated"] = json!(true);
+    }
+    if usage.cache_written_tokens > 0 {
+        data["cache_written_tokens"] = json!(usage.cache_written_tokens);
+    }
+    if used.calls != 1 {
+        data["attempts"] = json!(used.calls);
+    }
+    if let Err(failure) = &reply.outcome {
+        data["error"] = json!({ "kind": failure.kind, "what": failure.what, "remedy": failure.remedy });
+        if let Some(secs) = failure.retry_after_secs {
+            data["error"]["retry_after_secs"] = json!(secs);
+        }
+    }
+    let draft = about(request, EventKind::ModelCall, data);
+    // What was asked, for whoever wants to see why this came of it.
+    log.write(match serde_json::to_string(&request.prompt) {
+        Ok(prompt) => draft.enclose(prompt),
+        Err(error) => {
+            tracing::warn!("a prompt could not be kept: {error}");
+            draft
+        }
+    });
+}
+
+/// A record of what became of a question.
+fn about(request: &ModelRequest, kind: EventKind, data: Value) -> EventDraft {
+    let draft = EventDraft::new(kind, data).agent(&request.agent_id).cause(request.cause);
+    match &request.activation {
+        Some(activation) => draft.activation(activation),
+        None => draft,
+    }
+}
+
+/// What decides who is asked, and whether.
+#[derive(SystemParam)]
+pub(super) struct Rules<'w> {
+    gateway: Res<'w, GatewaySettings>,
+    budget: Res<'w, BudgetSettings>,
+    prices: Res<'w, PriceSettings>,
+    health: Res<'w, ProviderHealth>,
+    clock: Res<'w, SimClock>,
+}
+
+impl Rules<'_> {
+    /// Whose place a choice is asked at, and what it costs there.
+    fn site_and_rate(&self, questions: &Questions, choice: &Choice) -> (Site, Rate) {
+        let site = self.gateway.site(&choice.provider, &questions.sites);
+        (site, rate(choice, site, &self.prices))
+    }
+}
+
+/// Takes new questions into the queues, and withdrawn ones out.
+pub(super) fn take_in(
+    mut requests: MessageReader<ModelRequest>,
+    (mut put_off, mut cancels): (MessageReader<PutOffRequest>, MessageReader<CancelRequest>),
+    mut removed: MessageReader<AgentRemoved>,
+    mut questions: ResMut<Questions>,
+    mut on: OnLine,
+    mut log: ResMut<EventLog>,
+    rules: Rules,
+) {
+    let questions = &mut *questions;
+    let stand_in = questions.stand_in.clone();
+    for request in requests.read() {
+        match questions.choose(&rules.gateway, request.model.as_deref()) {
+            Ok(choice) => {
+                let asked_tick = rules.clock.tick();
+                questions.line_up(Waiting { request: request.clone(), choice, told_place: 0, asked_tick });
+            }
+            Err(problem) => {
+                let failure = ModelFailure::new(FailureKind::Rejected, problem.what, problem.remedy);
+                let data = json!({ "kind": request.kind.word(), "what": failure.what, "remedy": failure.remedy });
+                log.write(about(request, EventKind::Error, data));
+                // Nobody is called so: it fails under the name that was meant.
+                let provider = rules.gateway.provider_meant(stand_in.as_deref()).to_owned();
+                questions.refuse(request, Choice { model: provider.clone(), provider }, failure);
+            }
+        }
+    }
+    for put_off in put_off.read() {
+        questions.put_off(put_off.request);
+    }
+    let mut gone: Vec<RequestId> = cancels.read().map(|cancel| cancel.request).collect();
+    for agent in removed.read() {
+        let waiting = questions.waiting.values().flatten().map(|waiting| &waiting.request);
+        let asked = waiting.chain(questions.in_flight.values().map(|question| &question.request));
+        gone.extend(asked.filter(|request| request.agent == agent.agent).map(|request| request.id));
+    }
+    for id in gone {
+        on.line.cancel(id, &mut on.live);
+        if let Some(question) = questions.forget(id) {
+            withdraw(questions, &mut log, &question, &rules);
+        }
+    }
+}
+
+/// What was sent to a vendor may have to be paid for, though nobody waits for the answer any more.
+fn withdraw(questions: &mut Questions, log: &mut EventLog, question: &InFlight, rules: &Rules) {
+    let Choice { provider, model } = question.choice.clone();
+    if question.choice.is_simulated() {
+        let nothing = Tally { calls: 1, ..Tally::default() };
+        questions.ledger.settle(question.request.id, Some(nothing));
+        return;
+    }
+    let what = format!("the question to {provider} was withdrawn");
+    let failure = ModelFailure::new(FailureKind::Cancelled, what, "ask again if it is still wanted");
+    let (request, outcome) = (question.request.id, Err(failure));
+    let reply =
+        ModelReply { request, provider, model, duration_ms: 0, at_ms: None, effort: None, script: None, outcome };
+    book(questions, log, question, &reply, rules);
+}
+
+/// Lets questions out of the queues as slots and caps allow.
+pub(super) fn admit(mut questions: ResMut<Questions>, mut log: ResMut<EventLog>, rules: Rules) {
+    let questions = &mut *questions;
+    let now = rules.clock.tick();
+    if now.is_multiple_of(MINUTE) {
+        questions.ledger.advance_minute(Timekeeping::Simulated);
+    }
+    let most = rules.gateway.max_concurrent.clamp(1, MOST_CONCURRENT) as usize;
+    let caps = rules.budget.caps();
+    let providers: Vec<String> = questions.waiting.keys().cloned().collect();
+    for provider in providers {
+        while questions.under_way_at(&provider) < most {
+            let Some(waiting) = questions.waiting.get_mut(&provider).and_then(|queue| queue.pop_front()) else { break };
+            let Waiting { request, choice, told_place, asked_tick } = waiting;
+            let terms = rules.site_and_rate(questions, &choice);
+            let sent = ProviderRequest::new(&request, &choice.model);
+            let mut reserved = reservation(&request, &choice, &sent, terms);
+            // Each attempt is a call: no more are made than caps on calls have room for.
+            let left = questions.ledger.attempts_left(&reserved, &caps);
+            let attempts = rules.gateway.retry_policy().attempts.min(u32::try_from(left).unwrap_or(u32::MAX)).max(1);
+            reserved.most.calls = attempts.into();
+            match questions.ledger.reserve(request.id, reserved, &caps) {
+                Verdict::Reserved => {
+                    let fault = rules.health.fault(&choice.provider, &choice.model);
+                    let is_limited = fault.is_some_and(|fault| fault.kind == FailureKind::RateLimited);
+                    let limits = if is_limited { ", which limits how often it is asked" } else { "" };
+                    let why = format!("asking {}{limits}", choice.provider);
+                    let (agent, activity, cause) = (request.agent, request.activity, Some(request.cause));
+                    questions.tellings.push(Telling { agent, activity, why, cause });
+                    let question = InFlight { request, choice, sent_tick: now, attempts };
+                    questions.in_flight.insert(question.request.id, question);
+                }
+                Verdict::Wait => {
+                    let queue = questions.waiting.entry(provider).or_default();
+                    queue.push_front(Waiting { request, choice, told_place, asked_tick });
+                    break;
+                }
+                Verdict::Refused(refusal) => refuse(questions, &mut log, &request, &choice, &refusal),
+            }
+        }
+    }
+    questions.waiting.retain(|_, queue| !queue.is_empty());
+    questions.tell_places();
+}
+
+fn refuse(questions: &mut Questions, log: &mut EventLog, request: &ModelRequest, choice: &Choice, refusal: &Refusal) {
+    let mut failure = ModelFailure::new(FailureKind::OverBudget, refusal.what(), refusal.remedy());
+    failure.cap = Some(Box::new(refusal.reached()));
+    let data = json!({
+        "act": "refused",
+        "cap": refusal.cap.name,
+        "scope": refusal.cap.scope,
+        "whose": refusal.whose,
+        "limit": refusal.cap.limit,
+        "used": refusal.used,
+        "asked": refusal.asked,
+        "kind": request.kind.word(),
+        "provider": choice.provider,
+        "what": failure.what,
+        "remedy": failure.remedy,
+    });
+    log.write(about(request, EventKind::Budget, data));
+    if matches!(refusal.cap.scope, Scope::Run | Scope::Outside) {
+        questions.run_cap_reached = Some(failure.sentence());
+        questions.reached = Some(ReachedCap { name: refusal.cap.name.to_owned(), limit: refusal.cap.limit });
+    }
+    questions.refuse(request, choice.clone(), failure);
+}
+
+/// Hands to the worker what is under way and was not handed to it yet: what was let out just now, what a
+/// restart found under way, and what found no room before. On replay nothing is sent.
+pub(super) fn send(
+    questions: Res<Questions>,
+    mut on: OnLine,
+    mut problems: MessageWriter<ProblemReport>,
+    settings: Res<GatewaySettings>,
+    surroundings: Res<Surroundings>,
+    providers: Res<SimulatedProviders>,
+    journal: Res<InputJournal>,
+) {
+    if journal.is_replaying() || questions.in_flight.is_empty() {
+        return;
+    }
+    if let Err(problem) = on.line.ensure_worker(&surroundings.0, &providers.0, &mut on.live) {
+        problems.write(ProblemReport { source: "gateway".into(), problems: vec![problem] });
+    }
+    for question in questions.in_flight.values() {
+        if on.line.knows(question.request.id) {
+            continue;
+        }
+        if !on.line.is_up() {
+            on.line.fail(question);
+            continue;
+        }
+        let choice = &question.choice;
+        if on.line.rests(&choice.provider) {
+            continue;
+        }
+        let mut terms = settings.terms(&choice.provider);
+        if question.attempts > 0 {
+            terms.retry.attempts = terms.retry.attempts.min(question.attempts);
+        }
+        let mut request = ProviderRequest::new(&question.request, &choice.model);
+        if choice.is_simulated() {
+            let place = questions.place_in_script(&choice.model, &question.request.agent_id);
+            request.script = Some(place.cloned().unwrap_or_default());
+        }
+        if !on.line.send(question, request, terms) {
+            break;
+        }
+    }
+}

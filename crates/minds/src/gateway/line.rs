@@ -1,0 +1,278 @@
+//! The line between the world and the worker: what was sent, what has come back, what is to be let in when.
+//! Nothing of it is saved; what it decides comes into the world through the door.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::{Duration, Instant};
+
+use bevy::ecs::prelude::*;
+
+use super::keys::Environment;
+use super::live::LiveText;
+use super::provider::ProviderRequest;
+use super::questions::InFlight;
+use super::worker::{GatewayCommand, GatewayEvent, Latency, SendError, SimulatedFactories, Terms, Worker};
+use crate::base::{Id, Problem, RequestId};
+use crate::log::now_ms;
+use crate::mind::{Effort, FailureKind, ModelFailure, ModelReply};
+use crate::schedule::{TICKS_PER_SEC, ticks};
+
+/// Events that are taken in one tick.
+const TAKE: usize = 256;
+
+/// A question that the worker has.
+struct Sent {
+    provider: String,
+    model: String,
+    agent: Id,
+    is_simulated: bool,
+    tick: u64,
+}
+
+/// The line itself.
+#[derive(Resource, Default)]
+pub struct Line {
+    worker: Option<Worker>,
+    /// Whether the worker died before.
+    restarted: bool,
+    /// Sent from here and not settled yet.
+    known: BTreeSet<RequestId>,
+    at_worker: BTreeMap<RequestId, Sent>,
+    /// Simulated answers, by the tick in which they are due.
+    held: BTreeMap<(u64, RequestId), ModelReply>,
+    /// Answers from outside, in the order in which they came.
+    arrived: VecDeque<ModelReply>,
+    /// Refusals that were let in in this tick: nobody has asked for them.
+    pub(super) refused_now: BTreeSet<RequestId>,
+    minute_began: Option<Instant>,
+    /// What a person changed of keys and addresses since this was told last.
+    pub(super) access_changed: Option<Box<Environment>>,
+    /// Whether it was told where the person wants vendors asked.
+    pub(super) sites_told: bool,
+    /// When the last tick ran.
+    ticked_at: Option<Instant>,
+}
+
+/// How long a tick lasts where the room lives no faster than the world outside.
+const TICK: Duration = Duration::from_nanos(1_000_000_000 / TICKS_PER_SEC);
+
+impl Line {
+    /// Whether a question was sent from here.
+    pub(super) fn knows(&self, id: RequestId) -> bool {
+        self.known.contains(&id)
+    }
+
+    /// Starts the worker if there is none; once again if it died.
+    pub(super) fn ensure_worker(
+        &mut self,
+        environment: &Environment,
+        factories: &SimulatedFactories,
+        live: &mut LiveText,
+    ) -> Result<(), Problem> {
+        let died = self.worker.as_ref().is_some_and(Worker::is_dead);
+        if self.worker.is_some() && !died {
+            return Ok(());
+        }
+        if died {
+            self.take_in(live);
+            if self.restarted {
+                self.fail_all();
+                return Err(dead("its thread ended twice"));
+            }
+            self.restarted = true;
+            // What it had is asked again.
+            for id in std::mem::take(&mut self.at_worker).into_keys() {
+                self.known.remove(&id);
+            }
+        }
+        match Worker::start(environment.clone(), factories.clone()) {
+            Ok(worker) => {
+                self.worker = Some(worker);
+                if died { Err(dead("its thread ended and was started again")) } else { Ok(()) }
+            }
+            Err(error) => Err(dead(&format!("its thread cannot be started: {error}"))),
+        }
+    }
+
+    /// Whether questions can be sent.
+    pub(super) fn is_up(&self) -> bool {
+        self.worker.as_ref().is_some_and(|worker| !worker.is_dead())
+    }
+
+    /// Sends a question; `false` if there is no room for it now.
+    pub(super) fn send(&mut self, question: &InFlight, request: ProviderRequest, terms: Terms) -> bool {
+        let Some(worker) = &self.worker else { return false };
+        let id = question.request.id;
+        let command = GatewayCommand::Complete {
+            id,
+            request: Box::new(request),
+            choice: question.choice.clone(),
+            terms: Box::new(terms),
+        };
+        match worker.send(command) {
+            Ok(()) => {
+                self.known.insert(id);
+                let sent = Sent {
+                    provider: question.choice.provider.clone(),
+                    model: question.choice.model.clone(),
+                    agent: question.request.agent_id.clone(),
+                    is_simulated: question.choice.is_simulated(),
+                    tick: question.sent_tick,
+                };
+                self.at_worker.insert(id, sent);
+                true
+            }
+            Err(SendError::Full | SendError::Dead) => false,
+        }
+    }
+
+    /// Answers a question that cannot be sent at all.
+    pub(super) fn fail(&mut self, question: &InFlight) {
+        self.known.insert(question.request.id);
+        let choice = &question.choice;
+        self.arrived.push_back(failed(question.request.id, choice.provider.clone(), choice.model.clone()));
+    }
+
+    fn fail_all(&mut self) {
+        for (id, sent) in std::mem::take(&mut self.at_worker) {
+            self.arrived.push_back(failed(id, sent.provider, sent.model));
+        }
+    }
+
+    /// Stops asking a question.
+    pub(super) fn cancel(&mut self, id: RequestId, live: &mut LiveText) {
+        live.end(id);
+        self.settled(id);
+        self.held.retain(|(_, held), _| *held != id);
+        self.arrived.retain(|reply| reply.request != id);
+        if self.at_worker.remove(&id).is_some()
+            && let Some(worker) = &self.worker
+            && let Err(error) = worker.send(GatewayCommand::Cancel { id })
+        {
+            tracing::debug!("question {id} could not be stopped ({error}); its answer will be dropped");
+        }
+    }
+
+    /// The answer to a question is in the world.
+    pub(super) fn settled(&mut self, id: RequestId) {
+        self.known.remove(&id);
+    }
+
+    /// Takes in what the worker said, without waiting.
+    pub(super) fn take_in(&mut self, live: &mut LiveText) {
+        for _ in 0..TAKE {
+            let Some(event) = self.worker.as_ref().and_then(Worker::try_next) else { return };
+            self.hear(event, live);
+        }
+    }
+
+    /// Waits for the worker's next word, at most so long, and not beyond the next tick where only that is waited for;
+    /// `false` if none came.
+    pub(super) fn wait(&mut self, timeout: Duration, live: &mut LiveText) -> bool {
+        let until_tick = self.until_next_tick();
+        let is_for_tick = !until_tick.is_zero() && !self.owes_simulated();
+        let timeout = if is_for_tick { timeout.min(until_tick) } else { timeout };
+        let Some(event) = self.worker.as_ref().and_then(|worker| worker.next(timeout)) else { return false };
+        self.hear(event, live);
+        self.take_in(live);
+        true
+    }
+
+    fn hear(&mut self, event: GatewayEvent, live: &mut LiveText) {
+        match event {
+            GatewayEvent::Started { id } => {
+                if let Some(sent) = self.at_worker.get(&id) {
+                    live.begin(id, sent.agent.clone());
+                }
+            }
+            GatewayEvent::Delta { id, text } => live.say(id, &text),
+            GatewayEvent::Calling { id, position, call } => live.call(id, position, call),
+            GatewayEvent::AccessChanged { environment } => self.access_changed = Some(environment),
+            GatewayEvent::Finished { id, outcome, latency, effort, script } => {
+                live.end(id);
+                let Some(sent) = self.at_worker.remove(&id) else {
+                    tracing::debug!("an answer to question {id} came that nobody waits for");
+                    return;
+                };
+                let (provider, model) = (sent.provider, sent.model);
+                let (duration_ms, at_ms) = match latency {
+                    Latency::Simulated(secs) => ((f64::from(secs) * 1000.0).round() as u64, None),
+                    Latency::Outside(millis) => (millis, Some(now_ms())),
+                };
+                let effort = Some(effort);
+                let reply = ModelReply { request: id, provider, model, duration_ms, at_ms, effort, script, outcome };
+                match latency {
+                    Latency::Simulated(secs) => {
+                        self.held.insert((sent.tick + ticks(secs), id), reply);
+                    }
+                    Latency::Outside(_) => self.arrived.push_back(reply),
+                }
+            }
+        }
+    }
+
+    /// Whether a provider is left alone now.
+    pub(super) fn rests(&self, provider: &str) -> bool {
+        self.worker.as_ref().is_some_and(|worker| !worker.rests().left(provider, Instant::now()).is_zero())
+    }
+
+    /// How long any provider is still left alone.
+    pub(super) fn rests_for(&self) -> Duration {
+        self.worker.as_ref().map_or(Duration::ZERO, |worker| worker.rests().longest_left(Instant::now()))
+    }
+
+    /// The answers to let in now: from outside as they came, simulated ones in order of their tick and question.
+    pub(super) fn due(&mut self, tick: u64) -> Vec<ModelReply> {
+        let mut due: Vec<_> = self.arrived.drain(..).collect();
+        while let Some(first) = self.held.first_entry()
+            && first.key().0 <= tick
+        {
+            due.push(first.remove());
+        }
+        due
+    }
+
+    /// Whether a simulated answer that may be due with the next tick is still being computed.
+    pub(super) fn owes_simulated(&self) -> bool {
+        self.is_up() && self.at_worker.values().any(|sent| sent.is_simulated)
+    }
+
+    /// Whether the next tick is not due by the wall clock, while answers from outside are still to come, or rests to
+    /// pass, and none has come that a tick could work on.
+    pub(super) fn keeps_to_wall_clock(&self, rests: bool) -> bool {
+        let owes = || self.is_up() && self.at_worker.values().any(|sent| !sent.is_simulated);
+        self.arrived.is_empty() && !self.until_next_tick().is_zero() && (rests || owes())
+    }
+
+    /// How long it is until the next tick is due by the wall clock.
+    fn until_next_tick(&self) -> Duration {
+        self.ticked_at.map_or(Duration::ZERO, |at| TICK.saturating_sub(at.elapsed()))
+    }
+
+    /// A tick runs.
+    pub(super) fn note_tick(&mut self) {
+        self.ticked_at = Some(Instant::now());
+    }
+
+    /// Whether a minute of the world outside has passed since this was true last, or since it was asked first.
+    pub(super) fn minute_passed(&mut self) -> bool {
+        let now = Instant::now();
+        let began = *self.minute_began.get_or_insert(now);
+        let passed = now.duration_since(began) >= Duration::from_secs(60);
+        if passed {
+            self.minute_began = Some(began + Duration::from_secs(60));
+        }
+        passed
+    }
+}
+
+fn failed(request: RequestId, provider: String, model: String) -> ModelReply {
+    let what = format!("{provider} was not asked: the gateway does not run");
+    let failure = ModelFailure::new(FailureKind::Unavailable, what, "start the workshop again");
+    let effort = Some(Effort::default());
+    let (duration_ms, at_ms, outcome) = (0, Some(now_ms()), Err(failure));
+    ModelReply { request, provider, model, duration_ms, at_ms, effort, script: None, outcome }
+}
+
+fn dead(what: &str) -> Problem {
+    Problem::error("gateway", format!("the gateway stopped: {what}"), "start the workshop again and report it")
+}

@@ -1,0 +1,104 @@
+//! What a person decides about models while the room runs: who answers in place of everyone's choice, what a trial
+//! of a provider cost, and which caps hold.
+
+use bevy::ecs::message::{Message, MessageReader, MessageWriter};
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::budget::BudgetSettings;
+use super::ledger::{Tally, Timekeeping};
+use super::questions::Questions;
+use crate::log::{EventDraft, EventKind, EventLog};
+use crate::mind::ModelFailure;
+use crate::schedule::Input;
+use crate::workspace::ProblemReport;
+
+/// From now on and until the run ends, this provider answers in place of everyone's own, or nobody does any more.
+/// An input. What is under way or waits keeps the provider that it was given to.
+#[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct StandIn {
+    /// `offline`, `openai:gpt-x`; none to go by the settings and the agents again.
+    pub provider: Option<String>,
+}
+
+impl Input for StandIn {
+    const KIND: &'static str = "stand_in";
+}
+
+/// A person tried a provider out, and it used this much. An input: nobody in the room asked, but it counts for the
+/// caps of the run and of the hour.
+#[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TrialUsed {
+    /// Who was asked.
+    pub provider: String,
+    /// Which model.
+    pub model: String,
+    /// Whose minutes count.
+    pub timekeeping: Timekeeping,
+    /// How long it took.
+    pub duration_ms: u64,
+    /// What it used.
+    pub used: Tally,
+    /// Whether it was answered on this computer or its network.
+    #[serde(default)]
+    pub is_local: bool,
+    /// What went wrong, in words; nothing where an answer came.
+    pub failure: Option<String>,
+    /// The same with its kind and its remedy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<ModelFailure>,
+    /// When it was over, in milliseconds of the wall clock since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_ms: Option<u64>,
+}
+
+impl Input for TrialUsed {
+    const KIND: &'static str = "provider_trial";
+}
+
+/// Takes in what a person decided and tried out.
+pub(super) fn take_in(
+    mut stand_ins: MessageReader<StandIn>,
+    mut trials: MessageReader<TrialUsed>,
+    mut questions: ResMut<Questions>,
+    mut log: ResMut<EventLog>,
+) {
+    for StandIn { provider } in stand_ins.read() {
+        questions.stand_in = provider.clone();
+        log.write(EventDraft::new(EventKind::Input, json!({ "what": "stand-in provider", "provider": provider })));
+    }
+    for trial in trials.read() {
+        questions.ledger.book(trial.timekeeping, trial.is_local, trial.used);
+        let mut data = json!({
+            "kind": "trial",
+            "provider": trial.provider,
+            "model": trial.model,
+            "tokens": trial.used.tokens,
+            "duration_ms": trial.duration_ms,
+            "cost_usd": trial.used.cost().known(),
+        });
+        if let Some(failure) = &trial.failure {
+            data["error"] = json!({ "what": failure });
+        }
+        log.write(EventDraft::new(EventKind::ModelCall, data));
+    }
+}
+
+/// Says when the caps in the settings make no sense, and forgets that a cap was reached once it is another.
+/// The next question that does not fit says it again.
+pub(super) fn check_budget(
+    budget: Res<BudgetSettings>,
+    mut questions: ResMut<Questions>,
+    mut problems: MessageWriter<ProblemReport>,
+) {
+    if budget.is_changed() {
+        problems.write(ProblemReport { source: "settings.yaml: budget".into(), problems: budget.problems() });
+    }
+    if let Some(reached) = &questions.reached
+        && !budget.caps().iter().any(|cap| cap.name == reached.name && cap.limit == reached.limit)
+    {
+        questions.reached = None;
+        questions.run_cap_reached = None;
+    }
+}

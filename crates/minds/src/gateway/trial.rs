@@ -1,0 +1,247 @@
+//! Trying a provider out: one tiny question, asked as agents ask, on a thread of its own and apart from the room.
+//! What it used is told to the room afterwards, so that the books stay honest; what came back is for the person.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use bevy::ecs::world::World;
+use crossbeam_channel::{Receiver, bounded};
+
+use super::address::Site;
+use super::budget::{BudgetSettings, Scope};
+use super::dispatch::{SimulatedProviders, Surroundings};
+use super::keys::Environment;
+use super::ledger::{Reservation, Tally, Timekeeping};
+use super::prices::{PriceSettings, Rate, rate};
+use super::provider::ProviderRequest;
+use super::questions::{Questions, tally, used};
+use super::retry::RetryPolicy;
+use super::settings::{Choice, GatewaySettings};
+use super::steering::TrialUsed;
+use super::worker::{GatewayCommand, GatewayEvent, Latency, SimulatedFactories, Terms, Worker};
+use crate::base::{Problem, RequestId};
+use crate::log::now_ms;
+use crate::mind::{CallKind, Completion, Effort, FailureKind, ModelFailure, PromptMessage, Role};
+use crate::schedule::Door;
+
+/// An answer must be there after so long, in real time.
+const ANSWER_AT_MOST: Duration = Duration::from_secs(30);
+/// The next byte must come within this.
+const SILENCE_AT_MOST: Duration = Duration::from_secs(20);
+/// Tokens that may come back: enough for a word, and for models that think before they speak.
+const TOKENS_AT_MOST: u32 = 64;
+/// How often the thread looks whether it is to stop.
+const LOOK: Duration = Duration::from_millis(25);
+/// The only question there is.
+const QUESTION: RequestId = RequestId(1);
+
+/// A question under way. Dropping it withdraws it.
+pub struct Trial {
+    choice: Choice,
+    done: Receiver<Tried>,
+    stop: Arc<AtomicBool>,
+}
+
+/// What became of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tried {
+    /// Who was asked, and which model.
+    pub choice: Choice,
+    /// The reply, or what failed, where, and what to do.
+    pub outcome: Result<Completion, ModelFailure>,
+    /// How long it took.
+    pub duration: Duration,
+    /// What it used: what was reckoned with, where nobody knows better.
+    pub used: Tally,
+    /// Whether it was answered on this computer or its network.
+    pub is_local: bool,
+}
+
+impl Trial {
+    /// Asks this provider (`openai:gpt-x`, `offline`, `scripted:FILE`) something tiny, if no cap forbids it.
+    pub fn start(world: &World, spec: &str) -> Result<Self, Problem> {
+        let settings = world.resource::<GatewaySettings>();
+        let choice = settings.choose(Some(spec), None)?;
+        let request = request(&choice);
+        let questions = world.resource::<Questions>();
+        let caps = world.resource::<BudgetSettings>().caps();
+        let of_room: Vec<_> = caps
+            .into_iter()
+            .filter(|cap| !matches!(cap.scope, Scope::AgentRun | Scope::AgentHour | Scope::Activation))
+            .collect();
+        let site = settings.site(&choice.provider, &questions.sites);
+        let rate = rate(&choice, site, world.resource::<PriceSettings>());
+        if let Some(refusal) = questions.ledger.would_refuse(&reservation(&choice, &request, (site, rate)), &of_room) {
+            let place = format!("budget.{}", refusal.cap.name);
+            let what = format!("{} was not asked: {}", choice.provider, refusal.what());
+            return Err(Problem::error(place, what, refusal.remedy()));
+        }
+        let environment = world.resource::<Surroundings>().0.clone();
+        let factories = world.resource::<SimulatedProviders>().0.clone();
+        Self::ask(choice, request, (site, rate), settings, environment, factories)
+    }
+
+    fn ask(
+        choice: Choice,
+        request: ProviderRequest,
+        (site, rate): (Site, Rate),
+        settings: &GatewaySettings,
+        environment: Environment,
+        factories: SimulatedFactories,
+    ) -> Result<Self, Problem> {
+        let terms = terms(&choice, settings);
+        let stop = Arc::new(AtomicBool::new(false));
+        let (tell, done) = bounded(1);
+        let (asked, stopping) = (choice.clone(), stop.clone());
+        let run = move || {
+            let began = Instant::now();
+            let most = request.most();
+            let (outcome, latency, effort) = ask_worker(&asked, request, terms, (environment, factories), &stopping);
+            let duration = match latency {
+                Some(Latency::Simulated(secs)) => Duration::from_secs_f32(secs.clamp(0.0, 3600.0)),
+                Some(Latency::Outside(millis)) => Duration::from_millis(millis),
+                None => began.elapsed(),
+            };
+            let used = used(&asked, &outcome, effort, most).tally(rate);
+            // Nobody waits for it any more where this fails.
+            let is_local = site == Site::Local;
+            let _ = tell.send(Tried { choice: asked, outcome, duration, used, is_local });
+        };
+        thread::Builder::new().name("trial".into()).spawn(run).map_err(|error| {
+            let what = format!("a thread cannot be started: {error}");
+            Problem::error("gateway", what, "free some memory or threads and try again")
+        })?;
+        Ok(Self { choice, done, stop })
+    }
+
+    /// Who is asked, and which model.
+    pub fn choice(&self) -> &Choice {
+        &self.choice
+    }
+
+    /// What became of it, once; never waits.
+    pub fn poll(&self) -> Option<Tried> {
+        self.done.try_recv().ok()
+    }
+
+    /// What became of it, waiting at most so long.
+    pub fn wait(&self, timeout: Duration) -> Option<Tried> {
+        self.done.recv_timeout(timeout).ok()
+    }
+
+    /// Withdraws the question; its end still comes.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Trial {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Tried {
+    /// Tells the room what it used, with the next tick.
+    pub fn book(&self, world: &mut World) {
+        let used = TrialUsed {
+            provider: self.choice.provider.clone(),
+            model: self.choice.model.clone(),
+            timekeeping: timekeeping(&self.choice),
+            duration_ms: u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX),
+            used: self.used,
+            is_local: self.is_local,
+            failure: self.outcome.as_ref().err().map(|failure| failure.what.clone()),
+            cause: self.outcome.as_ref().err().cloned(),
+            at_ms: Some(now_ms()),
+        };
+        world.resource_mut::<Door<TrialUsed>>().push(used);
+    }
+}
+
+fn timekeeping(choice: &Choice) -> Timekeeping {
+    if choice.is_simulated() { Timekeeping::Simulated } else { Timekeeping::Outside }
+}
+
+fn request(choice: &Choice) -> ProviderRequest {
+    ProviderRequest {
+        agent: "user".to_owned(),
+        profile: "trial".to_owned(),
+        kind: CallKind::Task,
+        model: choice.model.clone(),
+        system: "Somebody tries out whether you can be reached. Answer with one short sentence.".to_owned(),
+        stable_system_bytes: 0,
+        stable_messages: 0,
+        messages: vec![PromptMessage::words(Role::User, "Hello, are you there?")],
+        tools: Vec::new(),
+        max_output_tokens: TOKENS_AT_MOST,
+        stops: Vec::new(),
+        seed: 1,
+        script: None,
+    }
+}
+
+fn reservation(choice: &Choice, request: &ProviderRequest, (site, rate): (Site, Rate)) -> Reservation {
+    Reservation {
+        agent: "user".into(),
+        activation: None,
+        kind: request.kind,
+        timekeeping: timekeeping(choice),
+        is_local: site == Site::Local,
+        most: tally(rate, request.most(), 1),
+    }
+}
+
+/// Impatient ones: a person waits, and wants to hear of the first thing that goes wrong.
+fn terms(choice: &Choice, settings: &GatewaySettings) -> Terms {
+    let mut patience = settings.patience();
+    patience.stall = patience.stall.min(SILENCE_AT_MOST);
+    Terms {
+        patience,
+        total: settings.total_timeout().min(ANSWER_AT_MOST),
+        retry: RetryPolicy { attempts: 1, ..settings.retry_policy() },
+        ..settings.terms(&choice.provider)
+    }
+}
+
+/// Asks through a worker of its own, so that nothing of it touches what the room has under way.
+fn ask_worker(
+    choice: &Choice,
+    request: ProviderRequest,
+    terms: Terms,
+    (environment, factories): (Environment, SimulatedFactories),
+    stop: &AtomicBool,
+) -> (Result<Completion, ModelFailure>, Option<Latency>, Option<Effort>) {
+    let failed =
+        |kind, what: String, remedy: &str| (Err(ModelFailure::new(kind, what, remedy)), None, Some(Effort::default()));
+    let provider = &choice.provider;
+    let worker = match Worker::start(environment, factories) {
+        Ok(worker) => worker,
+        Err(error) => {
+            let what = format!("{provider} was not asked: a thread cannot be started: {error}");
+            return failed(FailureKind::Unavailable, what, "free some memory or threads and try again");
+        }
+    };
+    let give_up = Instant::now() + terms.total + SILENCE_AT_MOST;
+    let command = GatewayCommand::Complete {
+        id: QUESTION,
+        request: Box::new(request),
+        choice: choice.clone(),
+        terms: Box::new(terms),
+    };
+    let mut is_stopped = false;
+    let mut sent = worker.send(command);
+    while sent.is_ok() && Instant::now() < give_up {
+        if stop.load(Ordering::Relaxed) && !is_stopped {
+            is_stopped = true;
+            sent = worker.send(GatewayCommand::Cancel { id: QUESTION });
+        }
+        if let Some(GatewayEvent::Finished { outcome, latency, effort, .. }) = worker.next(LOOK) {
+            return (outcome, Some(latency), Some(effort));
+        }
+    }
+    let what = format!("{provider} was asked and the gateway never said what came of it");
+    failed(FailureKind::Unavailable, what, "try again, and report it if it stays")
+}

@@ -1,0 +1,10 @@
+//! What agents remember and think, and the gateway, the only way to models.
+
+pub mod gateway;
+pub mod memory;
+pub mod mind;
+
+// The floors below, by the names that everything knows them by.
+pub(crate) use workshop_files::workspace;
+pub(crate) use workshop_foundation::{base, log, safe_fs, schedule};
+pub(crate) use workshop_room::{agent, element, simulation};

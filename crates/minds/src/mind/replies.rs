@@ -1,0 +1,401 @@
+//! From a reply to what it does: markers become intents, intents become messages to the floors that carry them out.
+
+use std::collections::BTreeSet;
+
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
+use serde_json::json;
+
+use super::feedback::Feedback;
+use super::gather::Room;
+use super::habits;
+use super::intent::{Effect, Situation, closed_by, effect, in_session, in_words};
+use super::markers::{Intent, Parsed, parse};
+use super::prompt::PERSON;
+use super::question::{CancelRequest, Completion, FailureKind, Finish, ModelReply, Role};
+use super::session::Session;
+use super::silence::without_silence;
+use super::thoughts::{PendingThought, Sent, Thoughts};
+use super::work::{WorkReplied, WorkReply, WorkTaken};
+use crate::agent::Agent;
+use crate::base::text::{one_line, truncate};
+use crate::base::{AgentKey, Author, Id, RequestId, Seq};
+use crate::element::{ElementAct, ElementEdit, ElementRefused};
+use crate::log::{EventDraft, EventKind, EventLog};
+use crate::memory::{Memory, MemoryAct, MemoryEdit};
+use crate::simulation::{CompactionWanted, Conversation, ConversationEnded, NewsHeard, Think, ThinkDone, ThinkOutcome};
+
+/// Characters of a conversation's last words that are remembered where it had no topic.
+const LAST_WORDS_CHARS: usize = 80;
+
+/// Everything that a reply sets going.
+#[derive(SystemParam)]
+pub(super) struct Outbox<'w> {
+    edits: MessageWriter<'w, ElementEdit>,
+    memories: MessageWriter<'w, MemoryEdit>,
+    news: MessageWriter<'w, NewsHeard>,
+    done: MessageWriter<'w, ThinkDone>,
+    worked: MessageWriter<'w, WorkReplied>,
+    compactions: MessageWriter<'w, CompactionWanted>,
+    log: ResMut<'w, EventLog>,
+}
+
+impl Outbox<'_> {
+    fn warn(&mut self, what: &str, agent: &Id, cause: Seq) -> Seq {
+        self.log.write(EventDraft::new(EventKind::Warning, json!({ "what": what })).agent(agent).cause(cause))
+    }
+}
+
+/// Gives up the questions of agents that left.
+pub(super) fn drop_orphans(room: Room, mut thoughts: ResMut<Thoughts>, mut cancels: MessageWriter<CancelRequest>) {
+    if !room.roster.is_changed() || thoughts.pending.is_empty() {
+        return;
+    }
+    let gone = |agent: AgentKey| room.roster.entity(agent).is_none();
+    let orphans: Vec<RequestId> = thoughts
+        .pending
+        .values()
+        .map(|thought| &thought.request)
+        .filter(|asked| gone(asked.agent))
+        .map(|asked| asked.id)
+        .collect();
+    for request in orphans {
+        thoughts.pending.remove(&request);
+        cancels.write(CancelRequest { request });
+    }
+}
+
+/// Acts on the replies of this tick.
+pub(super) fn receive(
+    mut replies: MessageReader<ModelReply>,
+    room: Room,
+    mut thoughts: ResMut<Thoughts>,
+    mut minds: Query<(&mut Session, &mut Feedback)>,
+    mut out: Outbox,
+) {
+    for reply in replies.read() {
+        let Some(thought) = thoughts.pending.remove(&reply.request) else {
+            let what = "a reply came to a question that nobody waits for; it was dropped";
+            out.log.write(EventDraft::new(EventKind::Warning, json!({ "what": what, "request": reply.request })));
+            continue;
+        };
+        let found = room.agent(thought.request.agent).zip(room.roster.entity(thought.request.agent));
+        let Some(((agent, memory), entity)) = found else { continue };
+        let Ok((mut session, mut feedback)) = minds.get_mut(entity) else { continue };
+        let mut turn = Turn {
+            room: &room,
+            agent,
+            memory,
+            session: &mut session,
+            feedback: &mut feedback,
+            thought: &thought,
+            out: &mut out,
+        };
+        if let Some((activation, number)) = thought.work {
+            let outcome = match &reply.outcome {
+                Ok(completion) => Ok(turn.worked(completion)),
+                Err(failure) => Err(failure.clone()),
+            };
+            let Sent { chars: sent_chars, chars_at_most: sent_chars_at_most } = thought.sent;
+            let taken = reply.outcome.as_ref().ok().map(|completion| WorkTaken {
+                provider: reply.provider.clone(),
+                model: reply.model.clone(),
+                at_ms: reply.at_ms,
+                usage: completion.usage,
+            });
+            let turn = number;
+            out.worked.write(WorkReplied { activation, turn, sent_chars, sent_chars_at_most, taken, outcome });
+            continue;
+        }
+        let outcome = match &reply.outcome {
+            Ok(completion) => turn.answered(completion, &mut thoughts),
+            Err(failure) if failure.kind == FailureKind::PutOff => ThinkOutcome::PutOff,
+            Err(failure) => {
+                let why = format!("{}; {}", failure.what, failure.remedy);
+                turn.failed(why, failure.may_be_asked_again(), &mut thoughts)
+            }
+        };
+        out.done.write(ThinkDone {
+            agent: thought.request.agent,
+            activity: thought.request.activity,
+            think: thought.think,
+            outcome,
+            cause: thought.request.cause,
+        });
+    }
+}
+
+/// One reply, with everything that it touches.
+struct Turn<'a, 'w, 's, 'o> {
+    room: &'a Room<'w, 's>,
+    agent: &'a Agent,
+    memory: &'a Memory,
+    session: &'a mut Session,
+    feedback: &'a mut Feedback,
+    thought: &'a PendingThought,
+    out: &'a mut Outbox<'o>,
+}
+
+impl Turn<'_, '_, '_, '_> {
+    fn cause(&self) -> Seq {
+        self.thought.request.cause
+    }
+
+    fn answered(&mut self, completion: &Completion, thoughts: &mut Thoughts) -> ThinkOutcome {
+        // It has read them now, whatever it made of them.
+        self.feedback.told(&self.thought.feedback);
+        let tidied = habits::tidied(&completion.text, &self.agent.name, &self.room.names_beside(self.agent));
+        if let Some(speaker) = &tidied.cut_at {
+            self.tell(format!("it went on as “{speaker}”, and that was left out; write only what you say yourself"));
+        }
+        let was_cut = completion.finish == Finish::Length && tidied.cut_at.is_none();
+        let mut parsed = without_silence(parse(&tidied.text, was_cut));
+        for call in &completion.tool_calls {
+            self.tell(format!("you called the tool “{}”, but you have no tools; use markers", call.name));
+        }
+        if let Think::Compact = self.thought.think {
+            // Markers in a summary repeat what the session held; carrying them out would do it twice.
+            return self.compacted(&parsed.shown, thoughts);
+        }
+        if was_cut {
+            self.tell(self.cut_off(self.room.settings.max_output_tokens, "say less, and put markers first"));
+        }
+        let done = self.carry_out(&parsed, in_session);
+        let own = self.session.messages.iter().filter(|message| message.role == Role::Assistant);
+        if habits::was_said(&parsed.shown, own.map(|message| message.text.as_str())) {
+            let (what, cause) = ("it said again what it had said before; it was left unsaid", self.cause());
+            self.out.warn(what, &self.agent.id, cause);
+            parsed.shown.clear();
+        }
+        self.note_what_was_read();
+        let settings = &self.room.settings;
+        if !(parsed.shown.is_empty() && done.is_empty()) {
+            self.session.append(&self.thought.asked, &parsed.shown, &done, settings);
+        }
+        if self.session.wants_compaction(settings, self.room.clock.tick()) {
+            let cause = self.cause();
+            self.out.compactions.write(CompactionWanted { agent: self.agent.key, cause });
+        }
+        if let Think::Turn { conversation } = &self.thought.think
+            && self.room.conversations.get(*conversation).is_none()
+        {
+            return ThinkOutcome::Nothing { why: "the conversation ended before the reply came".to_owned() };
+        }
+        if self.is_talking() && parsed.intents.contains(&Intent::Bye) {
+            return ThinkOutcome::Bye { text: parsed.shown };
+        }
+        if self.thought.reading.as_ref().is_some_and(|read| !read.whole) {
+            return ThinkOutcome::Partly { text: parsed.shown };
+        }
+        ThinkOutcome::Said { text: parsed.shown }
+    }
+
+    fn is_talking(&self) -> bool {
+        matches!(self.thought.think, Think::Turn { .. })
+    }
+
+    /// A step of work: markers do what they do everywhere, tools are for whoever keeps the work.
+    fn worked(&mut self, completion: &Completion) -> WorkReply {
+        let was_cut = completion.finish == Finish::Length;
+        let limit = self.room.settings.max_work_output_tokens;
+        let said = habits::without_thought(&completion.text);
+        let parsed = parse(&said, was_cut);
+        self.feedback.told(&self.thought.feedback);
+        if was_cut {
+            // Whoever keeps the work tells the model, who is to go on with it.
+            let what = format!("a reply was cut off at the limit of {limit} tokens");
+            self.out.warn(&what, &self.agent.id, self.thought.request.cause);
+        }
+        let done = self.carry_out(&parsed, in_words);
+        self.note_what_was_read();
+        // Whoever acts without a word has done something all the same, and says what.
+        let mut text = if parsed.shown.is_empty() { done.join(" ") } else { parsed.shown };
+        if was_cut && !text.is_empty() {
+            text.push_str(&said[said.trim_end().len()..]);
+        }
+        WorkReply {
+            text,
+            leading: said[..said.len() - said.trim_start().len()].to_owned(),
+            tool_calls: completion.tool_calls.clone(),
+            cut_at_tokens: was_cut.then_some(limit),
+            was_filtered: completion.finish == Finish::Filtered,
+        }
+    }
+
+    fn cut_off(&self, tokens: u32, remedy: &str) -> String {
+        format!("it was cut off at the limit of {tokens} tokens; {remedy}")
+    }
+
+    fn tell(&mut self, remark: String) {
+        let cause = self.cause();
+        self.out.warn(&remark, &self.agent.id, cause);
+        self.feedback.tell(remark, self.room.settings.feedback_at_most);
+    }
+
+    fn remember(&mut self, act: MemoryAct) {
+        let cause = self.cause();
+        self.out.memories.write(MemoryEdit { agent: self.agent.key, act, cause });
+    }
+
+    /// Does what a reply asks for; what cannot be done is told back. Returns what was done, in these words.
+    fn carry_out(&mut self, parsed: &Parsed, words: fn(&Intent) -> Option<String>) -> Vec<String> {
+        let intents = &parsed.intents;
+        if intents.is_empty() {
+            if parsed.quoted > 0 {
+                self.tell("markers between quotation marks are text; put them behind what you say".to_owned());
+            }
+            return Vec::new();
+        }
+        let in_talk = self.is_talking();
+        let situation = self.room.situation(self.agent, self.memory, &self.thought.mail_shown);
+        let situation = Situation { in_talk, ..situation };
+        let at_most = self.room.settings.intents_at_most;
+        let mut done = Vec::new();
+        for intent in intents.iter().take(at_most) {
+            let effect = effect(intent, &situation);
+            let closed = closed_by(&effect, &situation);
+            match effect {
+                Effect::Edit { element, act } => self.edit(element, act),
+                Effect::Memory(act) => {
+                    if let MemoryAct::Note { text } = &act {
+                        self.spread(text);
+                    }
+                    self.remember(act);
+                }
+                // Whoever keeps the talk ends it, once this was said.
+                Effect::Leave => {}
+                Effect::Remark(remark) => {
+                    self.tell(remark);
+                    continue;
+                }
+            }
+            for also in closed {
+                if let Effect::Edit { element, act } = also {
+                    self.edit(element, act);
+                }
+            }
+            done.extend(words(intent));
+        }
+        if intents.len() > at_most {
+            let left_out = intents.len() - at_most;
+            self.tell(format!("only the first {at_most} markers were carried out, {left_out} were not"));
+        }
+        done
+    }
+
+    fn edit(&mut self, element: Id, act: ElementAct) {
+        let cause = Some(self.cause());
+        self.out.edits.write(ElementEdit { element, act, by: Author::agent(&self.agent.id), cause });
+    }
+
+    /// A fresh note on something that was read is worth telling others.
+    fn spread(&mut self, note: &str) {
+        let Some(read) = &self.thought.reading else { return };
+        if self.memory.workspace_notes.contains(&one_line(note)) {
+            return;
+        }
+        let cause = self.cause();
+        self.out.news.write(NewsHeard {
+            agent: self.agent.key,
+            element: read.element,
+            version: read.version,
+            note: note.to_owned(),
+            may_tell: self.room.shares_workspace(self.agent) && !read.private,
+            cause,
+        });
+    }
+
+    /// Only now has a model seen it: memory says so, and mail is read.
+    fn note_what_was_read(&mut self) {
+        if let Some(read) = &self.thought.reading {
+            // What did not fit into the prompt is still news: an older version stands for it.
+            let version = if read.whole { read.version } else { read.version.wrapping_sub(1) };
+            let act = MemoryAct::Saw { element: read.element, version, summary: read.summary.clone() };
+            self.remember(act);
+        }
+        for (inbox, ids) in &self.thought.mail_shown {
+            self.edit(inbox.clone(), ElementAct::MarkMailRead { ids: ids.clone() });
+        }
+    }
+
+    fn compacted(&mut self, summary: &str, thoughts: &mut Thoughts) -> ThinkOutcome {
+        if summary.trim().is_empty() {
+            return self.failed("the model answered a request for a summary with nothing".to_owned(), true, thoughts);
+        }
+        self.remember(MemoryAct::Summary { text: summary.to_owned() });
+        let turns = self.session.turns;
+        let dropped = self.session.compacted(&self.room.settings);
+        let data = json!({ "outcome": "done", "turns": turns, "messages_dropped": dropped });
+        let draft = EventDraft::new(EventKind::Compaction, data).agent(&self.agent.id).cause(self.cause());
+        self.out.log.write(draft);
+        ThinkOutcome::Said { text: String::new() }
+    }
+
+    fn failed(&mut self, why: String, passing: bool, thoughts: &mut Thoughts) -> ThinkOutcome {
+        if let Think::Compact = self.thought.think {
+            let retry = self.session.compaction_failed(&self.room.settings, self.room.clock.tick());
+            let is_tried_again = self.session.failures <= self.room.settings.compaction_retries_at_most;
+            if is_tried_again {
+                thoughts.retries.insert((retry, self.agent.key));
+            }
+            let retry = is_tried_again.then_some(retry);
+            let data =
+                json!({ "outcome": "failed", "why": why, "retry_tick": retry, "failures": self.session.failures });
+            let draft = EventDraft::new(EventKind::Compaction, data).agent(&self.agent.id).cause(self.cause());
+            self.out.log.write(draft);
+        }
+        ThinkOutcome::Failed { why, passing }
+    }
+}
+
+/// Tells agents what elements refused them.
+pub(super) fn hear_refusals(
+    mut refusals: MessageReader<ElementRefused>,
+    room: Room,
+    mut minds: Query<(&mut Session, &mut Feedback)>,
+) {
+    // Whoever changed a file is told with how that went.
+    for refusal in refusals.read().filter(|refusal| refusal.file.is_none()) {
+        let entity = room.roster.key(&refusal.by.0).and_then(|key| room.roster.entity(key));
+        if let Some((mut session, mut feedback)) = entity.and_then(|entity| minds.get_mut(entity).ok()) {
+            session.note_refused(&refusal.why);
+            feedback.tell(refusal.why.clone(), room.settings.feedback_at_most);
+        }
+    }
+}
+
+/// Everyone who took part in a conversation remembers with whom and about what: once.
+pub(super) fn remember_meetings(
+    mut ended: MessageReader<ConversationEnded>,
+    room: Room,
+    mut memories: MessageWriter<MemoryEdit>,
+) {
+    for ended in ended.read() {
+        let conversation = &ended.conversation;
+        let Some(last) = conversation.said.last() else { continue };
+        let about = match &conversation.topic {
+            Some(topic) => format!(" about {topic}"),
+            None => format!(": “{}”", truncate(&one_line(&last.text), LAST_WORDS_CHARS)),
+        };
+        let present = everyone_in(conversation, &room);
+        let person = conversation.said.iter().any(|line| line.by.is_user()).then(|| PERSON.to_owned());
+        for me in &present {
+            let others = present.iter().filter(|other| *other != me);
+            let names = others.filter_map(|other| Some(room.agent(*other)?.0.name.to_string()));
+            let names: Vec<String> = names.chain(person.clone()).collect();
+            if names.is_empty() {
+                continue;
+            }
+            let act = MemoryAct::Interaction { text: format!("talked to {}{about}", names.join(", ")) };
+            memories.write(MemoryEdit { agent: *me, act, cause: ended.cause });
+        }
+    }
+}
+
+/// Those in a conversation at its end, and those who left earlier but had spoken in it or heard something.
+fn everyone_in(conversation: &Conversation, room: &Room) -> BTreeSet<AgentKey> {
+    let spoke = conversation.said.iter().filter_map(|line| room.roster.key(&line.by.0));
+    let listened = conversation.participants.iter().chain(&conversation.left).copied();
+    let all: BTreeSet<AgentKey> = listened.chain(spoke).collect();
+    all.into_iter().filter(|key| room.agent(*key).is_some()).collect()
+}

@@ -1,0 +1,485 @@
+//! The mind in a room without the floors beside it: what is asked, and what a reply does.
+
+use std::any::Any;
+
+use bevy::app::App;
+use bevy::ecs::message::{Message, Messages};
+use bevy::ecs::prelude::*;
+use bevy::math::Vec2;
+use serde_json::{Map, Value, json};
+
+use super::*;
+use crate::agent::{Agent, Roster};
+use crate::base::{ActivationKey, AgentKey, Author, Behaviour, ConversationKey, ElementKey, RequestId, Seq};
+use crate::element::{Content, Element, ElementAct, ElementChange, Elements, Held};
+use crate::log::{EventKind, EventLog};
+use crate::memory::Memory;
+use crate::schedule::{self, Door, advance, saved, ticks};
+use crate::simulation::{ActivityId, Conversations, Think, ThinkOutcome, Urgency};
+
+/// What any element holds here: scene keys and a text.
+#[derive(Debug, Clone)]
+struct Plain(Value, &'static str);
+
+impl Content for Plain {
+    fn to_scene(&self) -> Map<String, Value> {
+        self.0.as_object().cloned().unwrap_or_default()
+    }
+    fn to_markdown(&self) -> String {
+        self.1.into()
+    }
+    fn acts_to(&self, _newer: &dyn Content) -> Vec<ElementAct> {
+        Vec::new()
+    }
+    fn apply(
+        &mut self,
+        _act: &ElementAct,
+        _by: &Author,
+        _now: f64,
+        _limits: &crate::element::ElementSettings,
+    ) -> Result<Vec<ElementChange>, String> {
+        Ok(Vec::new())
+    }
+    fn prompt_text(&self, _reader: &crate::element::Reader) -> String {
+        self.1.into()
+    }
+    fn summary(&self, _reader: &crate::element::Reader, _max_chars: usize) -> String {
+        self.1.into()
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+    fn boxed_clone(&self) -> Box<dyn Content> {
+        Box::new(self.clone())
+    }
+}
+
+pub(super) struct Room(pub(super) App);
+
+pub(super) const ADA: AgentKey = AgentKey(0);
+pub(super) const NEWS: ElementKey = ElementKey(1);
+pub(super) const MAIL: ElementKey = ElementKey(2);
+pub(super) const IDEAS: ElementKey = ElementKey(3);
+
+/// Ada and Bob, a rulebook, a message board, Ada's inbox and a pinboard.
+pub(super) fn room() -> Room {
+    let mut app = App::new();
+    app.add_plugins(schedule::plugin);
+    app.init_resource::<Roster>().init_resource::<Elements>().init_resource::<EventLog>();
+    app.init_resource::<Conversations>();
+    app.add_plugins((crate::memory::plugin, super::plugin));
+    let mut room = Room(app);
+    room.agent("ada");
+    room.agent("bob");
+    room.element("rules", "rulebook", Plain(json!({ "text": "Be kind." }), "Be kind."));
+    room.element("news", "messageboard", Plain(json!({ "text": "Hello." }), "Hello."));
+    let item = json!({ "id": "m1", "from": "bob", "to": "ada", "subject": "Hi", "text": "Hi Ada", "status": "open" });
+    room.element("mail", "inbox", Plain(json!({ "items": [item] }), "m1"));
+    room.element("ideas", "pinboard", Plain(json!({ "pins": [{ "id": "p1", "text": "Tea" }] }), "p1"));
+    room
+}
+
+impl Room {
+    pub(super) fn agent(&mut self, id: &str) {
+        let world = self.0.world_mut();
+        let key = world.resource::<Roster>().next_key();
+        let (start, start_behaviour) = (Vec2::ZERO, Behaviour::Wander);
+        let agent =
+            Agent { key, id: id.into(), profile: "p".into(), name: id.into(), start, start_behaviour, added: Seq(1) };
+        let entity = world.spawn(agent).id();
+        world.resource_mut::<Roster>().insert(key, id.into(), entity);
+        world.flush();
+    }
+
+    fn element(&mut self, id: &str, kind: &str, content: Plain) {
+        let world = self.0.world_mut();
+        let key = world.resource::<Elements>().next_key();
+        let element = Element {
+            key,
+            id: id.into(),
+            kind: kind.into(),
+            label: id.into(),
+            position: Vec2::ZERO,
+            owner: (kind == "inbox").then(|| "ada".into()),
+            file: None,
+            version: 0,
+        };
+        let entity = world.spawn((element, Held(Box::new(content)))).id();
+        world.resource_mut::<Elements>().insert(key, id.into(), entity);
+    }
+
+    pub(super) fn get<C: Component + Clone>(&self, agent: AgentKey) -> C {
+        let entity = self.0.world().resource::<Roster>().entity(agent).expect("it is there");
+        self.0.world().get::<C>(entity).expect("everyone has one").clone()
+    }
+
+    pub(super) fn due(&mut self, agent: AgentKey, activity: u32, think: Think) {
+        let due = ThinkDue { agent, activity: ActivityId(activity), think, urgency: Urgency::Read, cause: Seq(3) };
+        self.0.world_mut().resource_mut::<Messages<ThinkDue>>().write(due);
+    }
+
+    pub(super) fn tick(&mut self) {
+        advance(self.0.world_mut());
+    }
+
+    /// The messages of the tick that ran last, and of those not taken yet.
+    pub(super) fn take<M: Message>(&mut self) -> Vec<M> {
+        self.0.world_mut().resource_mut::<Messages<M>>().drain().collect()
+    }
+
+    /// Lets an agent think about something; returns the question, if there is one.
+    pub(super) fn ask(&mut self, agent: AgentKey, think: Think) -> Option<ModelRequest> {
+        self.take::<ModelRequest>();
+        self.due(agent, 1, think);
+        self.tick();
+        self.take::<ModelRequest>().pop()
+    }
+
+    pub(super) fn reply(&mut self, request: RequestId, outcome: Result<&str, FailureKind>) {
+        self.reply_that_ends(request, outcome, Finish::Stop);
+    }
+
+    /// An answer that ends for this reason.
+    pub(super) fn reply_that_ends(&mut self, request: RequestId, outcome: Result<&str, FailureKind>, finish: Finish) {
+        let outcome = match outcome {
+            Ok(text) => {
+                let usage = Usage::default();
+                Ok(Completion { text: text.into(), tool_calls: Vec::new(), usage, finish })
+            }
+            Err(kind) => Err(ModelFailure::new(kind, "it broke", "mend it")),
+        };
+        let reply = ModelReply {
+            request,
+            provider: "p".into(),
+            model: "m".into(),
+            duration_ms: 1,
+            at_ms: None,
+            effort: None,
+            script: None,
+            outcome,
+        };
+        self.0.world_mut().resource_mut::<Door<ModelReply>>().push(reply);
+        self.tick();
+    }
+
+    /// Gives an element to an agent.
+    fn own(&mut self, element: &str, owner: &str) {
+        let world = self.0.world_mut();
+        let elements = world.resource::<Elements>();
+        let entity = elements.key(element).and_then(|key| elements.entity(key)).expect("it is there");
+        world.get_mut::<Element>(entity).expect("it is there").owner = Some(owner.into());
+    }
+
+    fn work_over_of(&mut self, activation: ActivationKey) {
+        let over = WorkOver { activation, agent: ADA, task: "x".into(), said: "Done.".into(), cause: Seq(3) };
+        self.0.world_mut().resource_mut::<Messages<WorkOver>>().write(over);
+        self.tick();
+    }
+
+    pub(super) fn work_over(&mut self, task: &str) {
+        let (activation, said) = (ActivationKey(1), "Done.".into());
+        let over = WorkOver { activation, agent: ADA, task: task.into(), said, cause: Seq(3) };
+        self.0.world_mut().resource_mut::<Messages<WorkOver>>().write(over);
+        self.tick();
+    }
+
+    /// Lets work ask; returns the question.
+    pub(super) fn work(&mut self, turn: u32, messages: Vec<PromptMessage>) -> ModelRequest {
+        self.work_in(turn, messages, None)
+    }
+
+    /// The same, for a model that takes and gives so many tokens at once.
+    pub(super) fn work_in(
+        &mut self,
+        turn: u32,
+        messages: Vec<PromptMessage>,
+        window_tokens: Option<u32>,
+    ) -> ModelRequest {
+        self.take::<ModelRequest>();
+        let (activation, activity) = (ActivationKey(7), ActivityId(1));
+        let tools = vec![ToolDeclaration { name: "look".into(), description: "Looks.".into(), parameters: json!({}) }];
+        let room = SessionRoom { chars_at_most: 100_000, window_tokens, ..SessionRoom::default() };
+        let due = WorkDue { activation, turn, agent: ADA, activity, messages, room, tools, cause: Seq(3) };
+        self.0.world_mut().resource_mut::<Messages<WorkDue>>().write(due);
+        self.tick();
+        self.take::<ModelRequest>().pop().expect("work is asked")
+    }
+
+    pub(super) fn outcome(&mut self) -> ThinkOutcome {
+        self.take::<ThinkDone>().pop().expect("every thought is answered").outcome
+    }
+
+    pub(super) fn warnings(&mut self) -> Vec<String> {
+        let records = self.0.world_mut().resource_mut::<EventLog>().take();
+        let warnings = records.into_iter().filter(|record| record.draft.kind == EventKind::Warning);
+        warnings.map(|record| record.draft.data.get().to_owned()).collect()
+    }
+}
+
+pub(super) fn read(element: ElementKey) -> Think {
+    Think::Read { element }
+}
+
+#[test]
+fn reading_asks_a_model_and_an_unchanged_element_costs_no_call() {
+    let mut room = room();
+    let request = room.ask(ADA, read(NEWS)).expect("it is new");
+    assert_eq!(request.prompt.moment.lines().next(), Some("You are reading news (message board)."));
+    room.reply(request.id, Ok("Noted. [REMEMBER: hello]"));
+    assert_eq!(room.outcome(), ThinkOutcome::Said { text: "Noted.".into() });
+    let memory: Memory = room.get(ADA);
+    assert_eq!(memory.workspace_notes, ["hello"]);
+    assert_eq!(memory.environment_state[&NEWS].version, 0);
+    assert_eq!(room.take::<NewsHeard>().len(), 1);
+    assert!(room.ask(ADA, read(NEWS)).is_none(), "nothing changed");
+    assert!(matches!(room.outcome(), ThinkOutcome::Nothing { .. }));
+    assert!(room.get::<Memory>(ADA).environment_state[&NEWS].last_read >= 3);
+}
+
+#[test]
+fn nothing_is_silence_and_leaves_no_trace() {
+    let mut room = room();
+    let request = room.ask(ADA, read(NEWS)).expect("it is new");
+    room.reply(request.id, Ok("“Nothing.” [REMEMBER: nothing] [PIN: Nothing to add.]"));
+    assert_eq!(room.outcome(), ThinkOutcome::Said { text: String::new() });
+    let memory: Memory = room.get(ADA);
+    assert_eq!((memory.workspace_notes.len(), memory.environment_state[&NEWS].version), (0, 0), "but it was read");
+    assert!(room.get::<Session>(ADA).messages.is_empty());
+    assert!(room.take::<ElementEdit>().iter().all(|edit| matches!(edit.act, ElementAct::MarkMailRead { .. })));
+    assert!(room.take::<NewsHeard>().is_empty() && room.warnings().is_empty());
+}
+
+#[test]
+fn the_rules_come_first_whatever_is_asked() {
+    let mut room = room();
+    for think in [read(NEWS), read(MAIL), Think::Compact] {
+        let request = room.ask(ADA, think).expect("it is asked");
+        assert!(request.prompt.system_text().starts_with("=== Standing Instructions ===\nBe kind.\n"));
+        room.reply(request.id, Ok("Fine."));
+    }
+}
+
+#[test]
+fn work_is_asked_with_its_own_history_and_its_reply_goes_back_with_markers_carried_out() {
+    let mut room = room();
+    let history = vec![PromptMessage::words(Role::User, task_words("Count the pins."))];
+    let request = room.work(1, history.clone());
+    assert!(request.prompt.system_text().starts_with("=== Standing Instructions ===\nBe kind.\n"));
+    assert_eq!((request.prompt.history, request.prompt.moment.as_str()), (history.clone(), ""));
+    assert_eq!((request.tools.len(), request.activation.as_deref()), (1, Some("act-7")));
+    room.reply(request.id, Ok("One. [REMEMBER: one pin]"));
+    let replied = room.take::<WorkReplied>().pop().expect("work hears back");
+    assert_eq!((replied.activation, replied.turn), (ActivationKey(7), 1));
+    assert_eq!(replied.outcome.expect("it was answered").text, "One.");
+    assert_eq!(room.get::<Memory>(ADA).workspace_notes, ["one pin"]);
+    assert!(room.get::<Session>(ADA).messages.is_empty(), "the session of work is the kernel's");
+    let request = room.work(2, history);
+    let (activation, agent) = (ActivationKey(7), ADA);
+    let over = WorkOver { activation, agent, task: "Count.".into(), said: "One.".into(), cause: Seq(3) };
+    room.0.world_mut().resource_mut::<Messages<WorkOver>>().write(over);
+    room.tick();
+    assert_eq!(room.take::<CancelRequest>().pop().map(|cancel| cancel.request), Some(request.id));
+    assert_eq!(room.get::<Session>(ADA).messages.len(), 2, "in short, for what comes after");
+}
+
+#[test]
+fn mail_becomes_read_only_after_the_model_saw_it() {
+    let mut room = room();
+    let request = room.ask(ADA, read(MAIL)).expect("there is mail");
+    assert!(request.prompt.moment.contains("Hi Ada"));
+    assert!(room.take::<ElementEdit>().is_empty(), "asking is not reading");
+    room.reply(request.id, Err(FailureKind::TimedOut));
+    assert!(room.take::<ElementEdit>().is_empty(), "the model never saw it");
+    let request = room.ask(ADA, read(MAIL)).expect("it is still unread");
+    room.reply(request.id, Ok("Hello Bob."));
+    let edits = room.take::<ElementEdit>();
+    assert_eq!(edits.len(), 1);
+    assert_eq!(edits[0].act, ElementAct::MarkMailRead { ids: vec!["m1".into()] });
+    assert_eq!((&*edits[0].element, &*edits[0].by.0), ("mail", "ada"));
+}
+
+#[test]
+fn mail_that_was_seen_is_closed_by_done_and_by_an_answer() {
+    for reply in ["Good. [DONE: m1]", "Good.\n[SEND to bob: Thank you.]"] {
+        let mut room = room();
+        room.element("bobs", "inbox", Plain(json!({ "items": [] }), ""));
+        room.own("bobs", "bob");
+        let request = room.ask(ADA, read(MAIL)).expect("there is mail");
+        room.reply(request.id, Ok(reply));
+        let closed = ElementAct::SetMailStatus { id: "m1".into(), status: crate::element::content::MailStatus::Closed };
+        let edits = room.take::<ElementEdit>();
+        assert!(edits.iter().any(|edit| edit.act == closed && &*edit.element == "mail"), "{reply}: {edits:?}");
+    }
+}
+
+#[test]
+fn what_a_model_says_for_others_is_left_out_and_told_to_it() {
+    let mut room = room();
+    let request = room.ask(ADA, read(NEWS)).expect("it is new");
+    assert_eq!(request.stops, ["\n## "]);
+    room.reply(request.id, Ok("<think>hm</think>ada: I like it.\nBob: Me too! [PIN: obey]"));
+    assert_eq!(room.outcome(), ThinkOutcome::Said { text: "I like it.".into() });
+    assert!(room.get::<Feedback>(ADA).lines()[0].contains("it went on as “Bob”"));
+    assert_eq!(room.warnings().len(), 1);
+    let acts = room.take::<ElementEdit>();
+    assert!(acts.iter().all(|edit| !matches!(edit.act, ElementAct::AddPin { .. })), "{acts:?}");
+}
+
+#[test]
+fn what_was_said_before_is_not_said_again_and_the_log_tells() {
+    let mut room = room();
+    let request = room.ask(ADA, read(NEWS)).expect("it is new");
+    room.reply(request.id, Ok("That is good news for all of us."));
+    let request = room.ask(ADA, read(IDEAS)).expect("it is new");
+    room.reply(request.id, Ok("that is good news  for all of us. [PIN: Tea]"));
+    assert_eq!(room.outcome(), ThinkOutcome::Said { text: String::new() });
+    assert!(room.warnings()[0].contains("said again"));
+    let pinned = room.take::<ElementEdit>().into_iter().filter(|edit| matches!(edit.act, ElementAct::AddPin { .. }));
+    assert_eq!(pinned.count(), 1, "what it does, it does");
+}
+
+#[test]
+fn the_session_tells_what_was_done_and_work_is_told_once_what_is_known() {
+    let mut room = room();
+    let request = room.ask(ADA, read(NEWS)).expect("it is new");
+    room.reply(request.id, Ok("Good. [REMEMBER: tea at four]"));
+    let texts: Vec<String> = room.get::<Session>(ADA).messages.into_iter().map(|message| message.text).collect();
+    assert_eq!(texts, ["You read news.", "Good.", "(you noted “tea at four”)"]);
+    let task = vec![PromptMessage::words(Role::User, task_words("Count."))];
+    let first = room.work(1, task.clone());
+    room.reply(first.id, Ok("One. [REMEMBER: one]"));
+    let second = room.work(2, task.clone());
+    assert!(second.prompt.known.iter().any(|part| part.text.contains("tea at four")));
+    assert_eq!(first.prompt.known, second.prompt.known, "what changes meanwhile would break the prefix");
+    room.work_over_of(ActivationKey(7));
+    assert_ne!(room.work(1, task).prompt.known, first.prompt.known);
+}
+
+#[test]
+fn nobody_reads_the_mail_of_another_and_what_is_gone_is_not_read() {
+    let mut room = room();
+    assert!(room.ask(AgentKey(1), read(MAIL)).is_none());
+    assert!(matches!(room.outcome(), ThinkOutcome::Nothing { .. }));
+    assert!(room.ask(ADA, read(ElementKey(77))).is_none());
+    assert!(matches!(room.outcome(), ThinkOutcome::Nothing { .. }));
+}
+
+#[test]
+fn unknown_names_and_refusals_are_told_back_once_and_shown() {
+    let mut room = room();
+    let request = room.ask(ADA, read(NEWS)).expect("it is new");
+    room.reply(request.id, Ok("[SEND to Zoe: hi] [PIN: Tea at four] Done."));
+    assert_eq!(room.warnings().len(), 1);
+    let edits = room.take::<ElementEdit>();
+    // The second: her open mail stood in the prompt, so it is read now.
+    let pin = ElementAct::AddPin { id: None, text: "Tea at four".into() };
+    assert_eq!((edits.len(), &edits[0].act), (2, &pin));
+    let refused =
+        ElementRefused { by: Author("ada".into()), why: "the board is full".into(), file: None, cause: Seq(8) };
+    room.0.world_mut().resource_mut::<Messages<ElementRefused>>().write(refused);
+    room.tick();
+    let request = room.ask(ADA, read(IDEAS)).expect("it is new");
+    let text = request.prompt.text();
+    assert!(text.contains("there is nobody called “Zoe” here"), "{text}");
+    assert!(text.contains("- the board is full"));
+    room.reply(request.id, Ok("I see."));
+    assert_eq!(room.get::<Feedback>(ADA), Feedback::default());
+}
+
+#[test]
+fn a_reply_that_nobody_waits_for_is_dropped_with_a_warning() {
+    let mut room = room();
+    room.reply(RequestId(99), Ok("[REMEMBER: never]"));
+    assert_eq!(room.warnings().len(), 1);
+    assert!(room.take::<ThinkDone>().is_empty());
+    assert_eq!(room.get::<Memory>(ADA), Memory::default());
+}
+
+#[test]
+fn the_questions_of_an_agent_that_left_are_cancelled() {
+    let mut room = room();
+    let request = room.ask(ADA, read(NEWS)).expect("it is new");
+    let entity = room.0.world().resource::<Roster>().entity(ADA).expect("it is there");
+    room.0.world_mut().despawn(entity);
+    room.0.world_mut().resource_mut::<Roster>().remove(ADA, "ada");
+    room.tick();
+    assert_eq!(room.take::<CancelRequest>(), [CancelRequest { request: request.id }]);
+    room.reply(request.id, Ok("Too late."));
+    assert!(room.take::<ThinkDone>().is_empty());
+}
+
+#[test]
+fn a_turn_in_a_conversation_that_is_over_is_not_asked() {
+    let mut room = room();
+    assert!(room.ask(ADA, Think::Turn { conversation: ConversationKey(4) }).is_none());
+    assert!(matches!(room.outcome(), ThinkOutcome::Nothing { .. }));
+}
+
+#[test]
+fn a_long_session_asks_for_a_compaction_and_a_failed_one_waits() {
+    let mut room = room();
+    for turn in 0..8 {
+        assert!(room.take::<CompactionWanted>().is_empty(), "not after {turn} turns");
+        room.work_over(&format!("task {turn}"));
+    }
+    assert_eq!(room.take::<CompactionWanted>().len(), 1);
+    for failure in [Ok("  [REMEMBER: x] "), Err(FailureKind::Unavailable)] {
+        let request = room.ask(ADA, Think::Compact).expect("there is something to sum up");
+        room.reply(request.id, failure);
+        assert!(matches!(room.outcome(), ThinkOutcome::Failed { .. }));
+        assert_eq!(room.get::<Session>(ADA).messages.len(), 16, "everything is kept");
+        assert_eq!(room.get::<Memory>(ADA).context_summary, "");
+        let session: Session = room.get(ADA);
+        let mut asked_after = 0;
+        while room.take::<CompactionWanted>().is_empty() {
+            asked_after += 1;
+            assert!(asked_after <= ticks(60.0) + 2, "it is tried again");
+            room.tick();
+        }
+        assert!(
+            asked_after >= ticks(29.0) && room.0.world().resource::<schedule::SimClock>().tick() >= session.not_before
+        );
+    }
+    let request = room.ask(ADA, Think::Compact).expect("there is something to sum up");
+    room.reply(request.id, Ok("Eight tasks were done."));
+    assert_eq!(room.get::<Memory>(ADA).context_summary, "Eight tasks were done.");
+    assert_eq!(room.get::<Session>(ADA).messages.len(), 2);
+}
+
+#[test]
+fn what_was_under_way_is_acted_on_after_a_restart() {
+    let mut before = room();
+    let request = before.ask(ADA, read(NEWS)).expect("it is new");
+    let world = saved::save_world(before.0.world_mut()).expect("it can be saved");
+    let mut after = room();
+    saved::load_world(after.0.world_mut(), &world).expect("it can be loaded");
+    assert_eq!(saved::world_hash(after.0.world_mut()), saved::world_hash(before.0.world_mut()));
+    after.tick();
+    assert!(after.take::<ModelRequest>().is_empty(), "who asks again is the gateway, which kept the question");
+    after.reply(request.id, Ok("Noted."));
+    assert_eq!(after.outcome(), ThinkOutcome::Said { text: "Noted.".into() });
+}
+
+#[test]
+fn everyone_remembers_a_conversation_once() {
+    let mut room = room();
+    let said = |by: &str| crate::simulation::Utterance { by: Author(by.into()), text: "Yes.".into(), tick: 1 };
+    let conversation = crate::simulation::Conversation {
+        key: ConversationKey(1),
+        kind: crate::simulation::ConversationKind::Chance,
+        participants: vec![ADA, AgentKey(1)],
+        left: Vec::new(),
+        topic: Some("tea".into()),
+        said: vec![said("ada"), said("bob")],
+        turns_taken: 2,
+        turns_at_most: 4,
+        speaker: 0,
+        started: Seq(2),
+    };
+    let over = ConversationEnded { conversation, why: "done".into(), cause: Seq(6) };
+    room.0.world_mut().resource_mut::<Messages<ConversationEnded>>().write(over);
+    room.tick();
+    room.tick();
+    assert_eq!(room.get::<Memory>(ADA).recent_interactions, ["talked to bob about tea"]);
+    assert_eq!(room.get::<Memory>(AgentKey(1)).recent_interactions, ["talked to ada about tea"]);
+}

@@ -1,0 +1,425 @@
+//! Which agent files there are and what each defines: pure bookkeeping over files that come, change and go.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bevy::ecs::prelude::Resource;
+use serde::{Deserialize, Serialize};
+
+use super::claims::{self, Claim};
+use super::formats::{AgentFile, format_of};
+use super::profile::AgentProfile;
+use crate::base::hash::content_hash;
+use crate::base::{Id, Problem};
+use crate::workspace::files::FileContent;
+
+/// One agent file as the world knows it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct Source {
+    hash: u64,
+    has_explicit_id: bool,
+    /// The id that the file asks for; that of `profile` is the one it goes by.
+    #[serde(default)]
+    wanted: Option<Id>,
+    /// The last text could not be used; `profile` is the last good one, or the least that could be made of it.
+    malformed: bool,
+    /// From its newest usable text.
+    profile: AgentProfile,
+    problems: Vec<Problem>,
+}
+
+/// A file that went, remembered for a while in case it comes back under another name.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct Gone {
+    path: String,
+    id: Id,
+    hash: u64,
+    tick: u64,
+}
+
+/// A profile whose file went, kept for the agents that still run it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct Withdrawn {
+    path: String,
+    profile: AgentProfile,
+}
+
+/// So many profiles whose files went are remembered; beyond that it is only remembered that there were more.
+const FORMER_AT_MOST: usize = 1_000;
+/// Unknown keys of a profile whose file went are remembered up to so many bytes.
+const FORMER_KEYS_BYTES_AT_MOST: usize = 4 * 1024;
+
+/// What an id could do whose file went and that nobody runs.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Former<'a> {
+    /// There was no such profile.
+    Never,
+    /// This: what bounds it, without its words.
+    Known(&'a AgentProfile),
+    /// It may have been among those that are not remembered any more.
+    Unknown,
+}
+
+/// What every agent is, by profile id. Written by this module only.
+#[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Profiles {
+    sources: BTreeMap<String, Source>,
+    by_id: BTreeMap<Id, String>,
+    /// Longer ids that mean a file as well, with the one that it goes by: `team-two` for `two`.
+    #[serde(default)]
+    longer: BTreeMap<Id, Id>,
+    withdrawn: BTreeMap<Id, Withdrawn>,
+    gone: Vec<Gone>,
+    /// Files that came, with when, remembered for a while in case the one that each was before goes.
+    #[serde(default)]
+    came: BTreeMap<String, u64>,
+    /// What bounded profiles whose file went, also when nobody runs them any more: whoever writes such a file again
+    /// must not give the agent more than it had.
+    former: BTreeMap<Id, AgentProfile>,
+    /// Whether there were more of those than are remembered.
+    former_is_full: bool,
+    /// Whether the files that the room started from were read.
+    pub(super) started: bool,
+}
+
+/// What became of the profiles when files changed.
+#[derive(Default, PartialEq, Debug)]
+pub(super) struct Outcome {
+    /// Registered, changed, renamed or withdrawn.
+    pub(super) changed: BTreeSet<Id>,
+    /// Old id and new id of profiles whose file was renamed.
+    pub(super) renamed: Vec<(Id, Id)>,
+    /// The paths whose problems are to be told anew.
+    pub(super) touched: BTreeSet<String>,
+    /// Whether ids came, went or passed to another file.
+    pub(super) is_another_list: bool,
+}
+
+impl Profiles {
+    /// What an agent of this profile is: the last good version, even if its file is gone and an agent still runs it.
+    pub fn get(&self, id: &str) -> Option<&AgentProfile> {
+        match self.by_id.get(id) {
+            Some(path) => self.sources.get(path).map(|source| &source.profile),
+            None => self.withdrawn.get(id).map(|withdrawn| &withdrawn.profile),
+        }
+    }
+
+    /// The id by which a file's profile goes that is named so: `two` where `team-two` means agents/team/two.md and no
+    /// other file has its name. Any other id means itself.
+    pub fn meant(&self, id: &Id) -> Id {
+        match self.longer.get(id).filter(|_| !self.by_id.contains_key(id) && !self.withdrawn.contains_key(id)) {
+            Some(meant) => meant.clone(),
+            None => id.clone(),
+        }
+    }
+
+    /// The id by which the profile of a file goes.
+    pub fn id_at(&self, path: &str) -> Option<&Id> {
+        let id = &self.sources.get(path)?.profile.id;
+        (self.by_id.get(id)? == path).then_some(id)
+    }
+
+    /// Files that go by a longer id than they ask for, because another file has that one.
+    pub fn with_longer_ids(&self) -> impl Iterator<Item = (&str, &Id, &Id)> {
+        self.sources.iter().filter_map(|(path, source)| {
+            let wanted = source.wanted.as_ref().filter(|wanted| **wanted != source.profile.id)?;
+            if self.is_moving(path) {
+                return None;
+            }
+            Some((path.as_str(), &source.profile.id, wanted))
+        })
+    }
+
+    /// Whether a file defines this profile now.
+    pub fn is_defined(&self, id: &str) -> bool {
+        self.by_id.contains_key(id)
+    }
+
+    /// The file that defines a profile, or defined it last.
+    pub fn path(&self, id: &str) -> Option<&str> {
+        self.by_id.get(id).or_else(|| self.withdrawn.get(id).map(|withdrawn| &withdrawn.path)).map(String::as_str)
+    }
+
+    /// What a profile could do whose file went.
+    pub fn former(&self, id: &str) -> Former<'_> {
+        match self.former.get(id) {
+            Some(profile) => Former::Known(profile),
+            None if self.former_is_full => Former::Unknown,
+            None => Former::Never,
+        }
+    }
+
+    /// All that files define now, in order of id.
+    pub fn iter(&self) -> impl Iterator<Item = (&Id, &AgentProfile)> {
+        self.by_id.iter().filter_map(|(id, path)| Some((id, &self.sources.get(path)?.profile)))
+    }
+
+    /// The ids that files define now, in order.
+    pub fn ids(&self) -> impl Iterator<Item = &Id> {
+        self.by_id.keys()
+    }
+
+    /// The profiles whose files went, with where each was.
+    pub(super) fn withdrawn(&self) -> impl Iterator<Item = (&Id, &str)> {
+        self.withdrawn.iter().map(|(id, withdrawn)| (id, withdrawn.path.as_str()))
+    }
+
+    /// Forgets a withdrawn profile that nobody runs, and files that went long ago.
+    pub(super) fn forget(&mut self, unused: &BTreeSet<Id>, gone_before: u64) {
+        self.gone.retain(|gone| gone.tick >= gone_before);
+        self.came.retain(|_, tick| *tick >= gone_before);
+        let gone: BTreeSet<&Id> = self.gone.iter().map(|gone| &gone.id).collect();
+        self.withdrawn.retain(|id, _| !unused.contains(id) || gone.contains(id));
+    }
+
+    /// The paths of all known agent files.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &String> {
+        self.sources.keys()
+    }
+
+    /// Whether a file just came that says what the one says that has its id: that one may be about to go.
+    fn is_moving(&self, path: &str) -> bool {
+        let source = self.sources.get(path).filter(|_| self.came.contains_key(path));
+        let holder = source.and_then(|source| self.by_id.get(source.wanted.as_ref().unwrap_or(&source.profile.id)));
+        let holder = holder.filter(|holder| *holder != path).and_then(|holder| self.sources.get(holder));
+        source.zip(holder).is_some_and(|(source, holder)| source.hash == holder.hash)
+    }
+
+    /// Whether files came before this tick about which it was not yet clear whether they were moved.
+    pub(super) fn must_settle(&self, oldest: u64) -> bool {
+        self.came.values().any(|tick| *tick < oldest)
+    }
+
+    /// Takes those for copies; gives back the ones about which there is something to tell now.
+    pub(super) fn settle(&mut self, oldest: u64) -> Vec<String> {
+        let over: Vec<String> =
+            self.came.iter().filter(|(_, tick)| **tick < oldest).map(|(path, _)| path.clone()).collect();
+        let copies = over.iter().filter(|path| self.is_moving(path)).cloned().collect();
+        for path in &over {
+            self.came.remove(path);
+        }
+        copies
+    }
+
+    /// What is wrong with a file now.
+    pub(super) fn problems(&self, path: &str) -> Vec<Problem> {
+        let Some(source) = self.sources.get(path) else { return Vec::new() };
+        let mut problems = source.problems.clone();
+        let id = &source.profile.id;
+        if let Some(first) = self.by_id.get(id).filter(|first| *first != path && !self.is_moving(path)) {
+            let what = format!("{first} and {path} both define the profile {id:?}; {first} is used");
+            problems.push(Problem::error(path, what, "give one of them another id in its front matter"));
+        }
+        problems
+    }
+
+    /// Takes in what changed on disk. A file that comes within `window_ticks` before or after one with the same content,
+    /// or the same id of its own, went is that file, renamed.
+    pub(super) fn take_in<'a>(
+        &mut self,
+        changes: impl IntoIterator<Item = (&'a str, &'a FileContent)>,
+        tick: u64,
+        window_ticks: u64,
+    ) -> Outcome {
+        let before = self.by_id.clone();
+        let mut outcome = Outcome::default();
+        let mut replaced = BTreeMap::new();
+        for (path, content) in changes {
+            self.take_in_file(path, content, tick, &mut replaced, &mut outcome);
+        }
+        if outcome.touched.is_empty() {
+            return outcome;
+        }
+        let renames = self.follow_renames(tick.saturating_sub(window_ticks), &mut outcome);
+        self.assign(&before, &mut outcome);
+        for (id, path) in &before {
+            if !self.by_id.contains_key(id)
+                && let Some(profile) = replaced.get(path).or_else(|| Some(&self.sources.get(path)?.profile)).cloned()
+            {
+                self.remember(id, &profile);
+                self.withdrawn.insert(id.clone(), Withdrawn { path: path.clone(), profile });
+                outcome.changed.insert(id.clone());
+            }
+        }
+        for (id, path) in &self.by_id {
+            self.withdrawn.remove(id);
+            self.former.remove(id);
+            if before.get(id) == Some(path) && !replaced.contains_key(path) {
+                continue;
+            }
+            let old =
+                before.get(id).and_then(|old| replaced.get(old).or_else(|| Some(&self.sources.get(old)?.profile)));
+            if old.is_none() || old != self.sources.get(path).map(|source| &source.profile) {
+                outcome.changed.insert(id.clone());
+            }
+        }
+        for (from, path) in renames {
+            let Some(to) = self.sources.get(&path).map(|source| source.profile.id.clone()) else { continue };
+            if from != to && !self.by_id.contains_key(&from) {
+                self.withdrawn.remove(&from);
+                outcome.renamed.push((from, to));
+            }
+        }
+        outcome
+    }
+
+    /// Says anew which file goes by which id, and which files are told something else because of it.
+    fn assign(&mut self, before: &BTreeMap<Id, String>, outcome: &mut Outcome) {
+        let claims = self.sources.iter().map(|(path, source)| {
+            let id = &source.profile.id;
+            let wanted = source.wanted.as_ref().unwrap_or(id);
+            let held = before.get(id).is_some_and(|holder| holder == path).then_some(id);
+            Claim { path, wanted, is_own: source.has_explicit_id, held }
+        });
+        let claimed = claims::assign(claims.collect());
+        let mut asking: BTreeMap<&Id, Vec<&String>> = BTreeMap::new();
+        for (path, source) in &self.sources {
+            asking.entry(source.wanted.as_ref().unwrap_or(&source.profile.id)).or_default().push(path);
+        }
+        let ids: BTreeSet<&Id> = before.keys().chain(claimed.by_id.keys()).collect();
+        // Who was second may be first now, and the other way round.
+        for id in ids.into_iter().filter(|id| before.get(*id) != claimed.by_id.get(*id)) {
+            outcome.touched.extend(asking.get(id).into_iter().flatten().map(|path| (*path).clone()));
+        }
+        for (id, path) in &claimed.by_id {
+            let Some(source) = self.sources.get_mut(path).filter(|source| source.profile.id != *id) else { continue };
+            let old = std::mem::replace(&mut source.profile.id, id.clone());
+            if before.get(&old).is_some_and(|holder| holder == path) {
+                // Another file has its id now: whoever runs it goes on with the same file.
+                outcome.renamed.push((old, id.clone()));
+            }
+        }
+        outcome.is_another_list = *before != claimed.by_id;
+        (self.by_id, self.longer) = (claimed.by_id, claimed.longer);
+    }
+
+    /// Those that these files define, all of them found at once.
+    pub fn of_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a FileContent)>) -> Self {
+        let mut profiles = Self::default();
+        profiles.take_in(files, 1, 60);
+        profiles
+    }
+
+    fn remember(&mut self, id: &Id, profile: &AgentProfile) {
+        if self.former.len() >= FORMER_AT_MOST && !self.former.contains_key(id) {
+            self.former_is_full = true;
+            return;
+        }
+        let has_room = serde_json::to_string(&profile.extra).is_ok_and(|keys| keys.len() <= FORMER_KEYS_BYTES_AT_MOST);
+        let bounds = AgentProfile {
+            name: String::new(),
+            description: String::new(),
+            instructions: String::new(),
+            skills: Vec::new(),
+            avatar: None,
+            // Without them it could do less: that errs on the safe side.
+            extra: if has_room { profile.extra.clone() } else { serde_json::Map::new() },
+            ..profile.clone()
+        };
+        self.former.insert(id.clone(), bounds);
+    }
+
+    fn take_in_file(
+        &mut self,
+        path: &str,
+        content: &FileContent,
+        tick: u64,
+        replaced: &mut BTreeMap<String, AgentProfile>,
+        outcome: &mut Outcome,
+    ) {
+        let Some(format) = format_of(path) else { return };
+        match content {
+            FileContent::Removed => {
+                self.came.remove(path);
+                let Some(source) = self.sources.remove(path) else { return };
+                let id = source.profile.id.clone();
+                self.gone.push(Gone { path: path.into(), id, hash: source.hash, tick });
+                replaced.entry(path.to_owned()).or_insert(source.profile);
+            }
+            FileContent::Unusable { what, remedy } => {
+                // Without a good version there is nothing to register, only something to tell.
+                let problem = Problem::error(path, what.clone(), remedy.clone());
+                let source = self.sources.entry(path.to_owned()).or_insert_with(|| {
+                    let AgentFile { profile, .. } = (format.read)(path, "---");
+                    let profile = AgentProfile { instructions: String::new(), ..profile };
+                    let wanted = Some(profile.id.clone());
+                    Source { hash: 0, has_explicit_id: false, wanted, malformed: true, profile, problems: Vec::new() }
+                });
+                source.problems = vec![problem];
+            }
+            FileContent::Text(text) => {
+                let hash = content_hash(text.as_bytes());
+                let old = self.sources.get_mut(path);
+                if old.as_ref().is_some_and(|old| old.hash == hash && !old.problems.iter().any(|p| p.line.is_none())) {
+                    return;
+                }
+                let file = (format.read)(path, text);
+                match old {
+                    // The last good version stays while a person is in the middle of editing.
+                    Some(old) if file.malformed && !old.malformed => {
+                        old.hash = hash;
+                        old.problems = file.problems;
+                    }
+                    old => {
+                        let AgentFile { mut profile, has_explicit_id, malformed, problems, .. } = file;
+                        let wanted = Some(profile.id.clone());
+                        match old {
+                            // It keeps the id that it was given, as long as it asks for the same one.
+                            Some(old) if old.wanted == wanted => profile.id = old.profile.id.clone(),
+                            Some(_) => {}
+                            None => {
+                                self.came.insert(path.to_owned(), tick);
+                            }
+                        }
+                        let source = Source { hash, has_explicit_id, wanted, malformed, profile, problems };
+                        if let Some(old) = self.sources.insert(path.to_owned(), source) {
+                            replaced.entry(path.to_owned()).or_insert(old.profile);
+                        }
+                    }
+                }
+            }
+        }
+        outcome.touched.insert(path.to_owned());
+    }
+
+    /// Finds the files that came in place of one that went; in which order the two were seen is chance. What came asks
+    /// for its id anew, now that the other does not have it any more. Gives back the ids of those that went, each with
+    /// the path of what came.
+    fn follow_renames(&mut self, since: u64, outcome: &mut Outcome) -> Vec<(Id, String)> {
+        self.gone.retain(|gone| gone.tick >= since);
+        self.came.retain(|_, tick| *tick >= since);
+        let (mut by_hash, mut by_id) = (BTreeMap::<u64, Vec<usize>>::new(), BTreeMap::<Id, usize>::new());
+        for (index, gone) in self.gone.iter().enumerate().rev() {
+            by_hash.entry(gone.hash).or_default().push(index);
+            by_id.insert(gone.id.clone(), index);
+        }
+        let mut followed = BTreeSet::new();
+        let mut renames = Vec::new();
+        for path in self.came.keys() {
+            let Some(source) = self.sources.get_mut(path) else { continue };
+            let wanted = source.wanted.as_ref().unwrap_or(&source.profile.id);
+            let of_id = by_id.get(wanted).copied().filter(|_| source.has_explicit_id);
+            let of_hash = by_hash.get(&source.hash).into_iter().flatten().rev().copied();
+            let Some(index) = of_id.into_iter().chain(of_hash).find(|index| !followed.contains(index)) else {
+                continue;
+            };
+            followed.insert(index);
+            outcome.touched.insert(self.gone[index].path.clone());
+            if source.profile.id != *wanted {
+                renames.push((source.profile.id.clone(), path.clone()));
+                source.profile.id = wanted.clone();
+            }
+            renames.push((self.gone[index].id.clone(), path.clone()));
+        }
+        for (_, path) in &renames {
+            self.came.remove(path);
+        }
+        let mut index = 0..;
+        self.gone.retain(|_| index.next().is_none_or(|index| !followed.contains(&index)));
+        renames
+    }
+}
+
+#[cfg(test)]
+#[path = "registry_tests.rs"]
+mod tests;

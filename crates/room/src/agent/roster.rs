@@ -1,0 +1,227 @@
+//! Which agents are in the room: coming, going, and finding one by id or key.
+
+use std::collections::BTreeMap;
+
+use bevy::ecs::message::Message;
+use bevy::ecs::prelude::*;
+use bevy::math::Vec2;
+use serde::{Deserialize, Serialize};
+
+use crate::base::{AgentKey, Behaviour, Id, Seq};
+use crate::schedule::Input;
+
+/// One running instance of a profile. The entity's other components are put on by the floors above
+/// when they see it appear (`On<Add, Agent>`).
+#[derive(Component, Clone, Debug)]
+pub struct Agent {
+    /// The room's number for it.
+    pub key: AgentKey,
+    /// Its id in the scene.
+    pub id: Id,
+    /// The profile it runs.
+    pub profile: Id,
+    /// Its name on screen and in prompts: the profile's, told apart by the id where several share one.
+    pub name: Id,
+    /// Where it came in, which is its home until someone moves it.
+    pub start: Vec2,
+    /// What it does when nothing calls, as the scene or its profile says.
+    pub start_behaviour: Behaviour,
+    /// The record of its coming.
+    pub added: Seq,
+}
+
+/// What a person, or the scene file, does to agents. As an input it is recorded.
+#[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "act", rename_all = "snake_case")]
+pub enum AgentCommand {
+    /// Puts an agent into the room.
+    Add {
+        /// Its id; one is made from the profile where absent.
+        id: Option<Id>,
+        /// The profile it runs.
+        profile: Id,
+        /// Where it was dropped.
+        position: Vec2,
+        /// What it does when nothing calls; the profile's choice where absent.
+        behaviour: Option<Behaviour>,
+        /// Put it exactly there, instead of above the elements.
+        exactly: bool,
+    },
+    /// Takes an agent out of the room. What it remembers is kept in case it comes back under this id.
+    Remove {
+        /// Which.
+        agent: Id,
+    },
+    /// Changes what it does when nothing calls.
+    SetBehaviour {
+        /// Which.
+        agent: Id,
+        /// To what.
+        behaviour: Behaviour,
+    },
+    /// Gives it a new home and sends it there.
+    SetHome {
+        /// Which.
+        agent: Id,
+        /// Where.
+        position: Vec2,
+    },
+    /// Lifts it off the floor.
+    PickUp {
+        /// Which.
+        agent: Id,
+    },
+    /// Moves it while it is lifted.
+    Carry {
+        /// Which.
+        agent: Id,
+        /// Where.
+        position: Vec2,
+    },
+    /// Puts it down; where it is put down is its new home.
+    PutDown {
+        /// Which.
+        agent: Id,
+    },
+    /// Stops it where it stands until it is resumed.
+    Pause {
+        /// Which.
+        agent: Id,
+    },
+    /// Lets it go on.
+    Resume {
+        /// Which.
+        agent: Id,
+    },
+}
+
+impl AgentCommand {
+    /// The id of whom it is about; the profile's where an agent is to come in under an id of the room's choice.
+    pub fn agent(&self) -> &Id {
+        match self {
+            Self::Add { id, profile, .. } => id.as_ref().unwrap_or(profile),
+            Self::Remove { agent }
+            | Self::SetBehaviour { agent, .. }
+            | Self::SetHome { agent, .. }
+            | Self::PickUp { agent }
+            | Self::Carry { agent, .. }
+            | Self::PutDown { agent }
+            | Self::Pause { agent }
+            | Self::Resume { agent } => agent,
+        }
+    }
+}
+
+impl Input for AgentCommand {
+    const KIND: &'static str = "agent";
+}
+
+/// An agent came into the room.
+#[derive(Message, Clone, Debug)]
+pub struct AgentAdded {
+    /// Its key.
+    pub agent: AgentKey,
+    /// The record of it.
+    pub cause: Seq,
+}
+
+/// An agent left the room.
+#[derive(Message, Clone, Debug)]
+pub struct AgentRemoved {
+    /// Its key; no entity has it any more.
+    pub agent: AgentKey,
+    /// Its id.
+    pub id: Id,
+    /// The record of it.
+    pub cause: Seq,
+}
+
+/// What an agent does when nothing calls follows from its file or the scene, and is this now. The scene is not told.
+#[derive(Message, Clone, Debug)]
+pub struct BehaviourFollows {
+    /// Which agent.
+    pub agent: AgentKey,
+    /// What it does.
+    pub behaviour: Behaviour,
+}
+
+/// A profile was registered, changed, renamed or withdrawn.
+#[derive(Message, Clone, Debug)]
+pub struct ProfileChanged {
+    /// Which.
+    pub profile: Id,
+}
+
+/// Who is in the room, by key and by id. Written by this module only.
+#[derive(Resource, Default, Debug)]
+pub struct Roster {
+    entities: Vec<Option<Entity>>,
+    ids: Vec<Option<Id>>,
+    keys: BTreeMap<Id, AgentKey>,
+}
+
+impl Roster {
+    /// The entity of a key, if it is still in the room.
+    pub fn entity(&self, agent: AgentKey) -> Option<Entity> {
+        self.entities.get(agent.0 as usize).copied().flatten()
+    }
+
+    /// The key of an id, if it is in the room.
+    pub fn key(&self, id: &str) -> Option<AgentKey> {
+        self.keys.get(id).copied()
+    }
+
+    /// The id of a key, if it is still in the room.
+    pub fn id(&self, agent: AgentKey) -> Option<&Id> {
+        self.ids.get(agent.0 as usize)?.as_ref()
+    }
+
+    /// Everyone in the room, in order of key.
+    pub fn iter(&self) -> impl Iterator<Item = (AgentKey, Entity)> + '_ {
+        (0..).map(AgentKey).zip(&self.entities).filter_map(|(key, entity)| Some((key, (*entity)?)))
+    }
+
+    /// How many are in the room.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether nobody is.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// The key that the next agent will get.
+    pub fn next_key(&self) -> AgentKey {
+        AgentKey(u32::try_from(self.entities.len()).expect("a room never sees four thousand million agents"))
+    }
+
+    /// An agent came into the room.
+    pub fn insert(&mut self, key: AgentKey, id: Id, entity: Entity) {
+        let index = key.0 as usize;
+        if self.entities.len() <= index {
+            self.entities.resize(index + 1, None);
+        }
+        self.ids.resize(self.entities.len(), None);
+        self.entities[index] = Some(entity);
+        self.ids[index] = Some(id.clone());
+        self.keys.insert(id, key);
+    }
+
+    /// Gives no key below this one again, whoever had it.
+    pub(crate) fn count_on_from(&mut self, next: AgentKey) {
+        let length = self.entities.len().max(next.0 as usize);
+        self.entities.resize(length, None);
+    }
+
+    /// An agent left the room.
+    pub fn remove(&mut self, key: AgentKey, id: &str) {
+        if let Some(entity) = self.entities.get_mut(key.0 as usize) {
+            *entity = None;
+        }
+        if let Some(id) = self.ids.get_mut(key.0 as usize) {
+            *id = None;
+        }
+        self.keys.remove(id);
+    }
+}

@@ -1,0 +1,9 @@
+//! The room: agents, elements, and what happens between them. No model and no database is known here.
+
+pub mod agent;
+pub mod element;
+pub mod simulation;
+
+// The floors below, by the names that everything knows them by.
+pub(crate) use workshop_files::workspace;
+pub(crate) use workshop_foundation::{base, log, schedule};

@@ -1,0 +1,224 @@
+//! Changes that agents make collect, what comes round dies out, and errands wait for nobody who waits.
+
+use serde_json::{Value, json};
+
+use super::tests::Room;
+use super::*;
+use crate::base::{AgentKey, Author, Behaviour, ElementKey, Seq};
+use crate::element::{ElementAct, ElementCommand, ElementEdit};
+use crate::log::EventKind;
+use crate::schedule::ticks;
+
+/// Ada, Ben and Cy beside a pinboard, whom nothing wakes but changes.
+fn beside_a_board() -> (Room, [AgentKey; 3], ElementKey) {
+    let mut room = Room::furnished();
+    room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
+    room.say(ConversationCommand::Switch { on: false });
+    let agents = [("ada", 0.0), ("ben", 60.0), ("cy", 120.0)];
+    let agents = agents.map(|(id, x)| room.agent(id, (x, 80.0), Behaviour::Stationary));
+    let board = place(&mut room, "ideas", "pinboard", json!({}));
+    (room, agents, board)
+}
+
+fn place(room: &mut Room, id: &str, kind: &str, rest: Value) -> ElementKey {
+    let mut keys = json!({ "id": id, "kind": kind, "position": [60, 0] });
+    keys.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+    room.say(ElementCommand::Add { keys: keys.as_object().unwrap().clone() });
+    room.run(1);
+    room.app.world().resource::<Elements>().key(id).unwrap()
+}
+
+fn edit(room: &mut Room, element: &str, by: &str, act: ElementAct) {
+    room.say(ElementEdit { element: element.into(), act, by: Author(by.into()), cause: None });
+    room.run(1);
+}
+
+fn pin(room: &mut Room, by: &str, text: &str) {
+    edit(room, "ideas", by, ElementAct::AddPin { id: None, text: text.into() });
+}
+
+fn reads(room: &Room, agent: AgentKey) -> usize {
+    room.dues.iter().filter(|due| due.agent == agent && matches!(due.think, Think::Read { .. })).count()
+}
+
+#[test]
+fn what_agents_pin_collects_until_the_last_read_is_long_enough_ago() {
+    let (mut room, [ada, ben, cy], board) = beside_a_board();
+    let collects_secs = room.app.world().resource::<AttentionSettings>().collect_secs;
+    pin(&mut room, "user", "from outside");
+    room.run(ticks(20.0));
+    assert_eq!([ada, ben, cy].map(|agent| reads(&room, agent)), [1, 1, 1], "what a person pins is read at once");
+    for number in 0..5 {
+        pin(&mut room, "ben", &format!("thought {number}"));
+        room.run(ticks(40.0));
+    }
+    let queued: Vec<_> = room.get::<Queue>(ada).0.iter().map(|queued| (queued.action, queued.not_before)).collect();
+    let last_look = room.get::<Life>(ada).read[&board].tick;
+    let waits = (Action::ReadElement { element: board, high: false }, last_look + ticks(collects_secs));
+    assert_eq!((queued, reads(&room, ada)), (vec![waits], 1), "it is queued, and it waits");
+    room.run(ticks(collects_secs - 190.0));
+    assert_eq!([ada, ben, cy].map(|agent| reads(&room, agent)), [2, 1, 2], "all five at once");
+}
+
+#[test]
+fn what_concerns_the_reader_or_comes_from_a_person_does_not_wait() {
+    let vote = |up| ElementAct::Vote { id: "p1".into(), up };
+    let comment = ElementAct::Comment { id: "p1".into(), text: "Which?".into() };
+    let add = |text: &str| ElementAct::AddPin { id: None, text: text.into() };
+    for (what, by, act, expected) in [
+        ("her pin is voted on", "ben", vote(true), [1, 0]),
+        ("her pin is commented", "ben", comment, [1, 0]),
+        ("she is named", "ben", add("What does ADA say?"), [1, 0]),
+        ("she is not quite named", "ben", add("What does Adam say?"), [0, 0]),
+        ("a person pins", "user", add("From outside"), [1, 1]),
+    ] {
+        let (mut room, [ada, _, cy], _) = beside_a_board();
+        pin(&mut room, "ada", "her own");
+        pin(&mut room, "user", "from outside");
+        room.run(ticks(20.0));
+        let before = [ada, cy].map(|agent| reads(&room, agent));
+        edit(&mut room, "ideas", by, act);
+        room.run(ticks(20.0));
+        let after = [ada, cy].map(|agent| reads(&room, agent));
+        assert_eq!([after[0] - before[0], after[1] - before[1]], expected, "{what}");
+    }
+}
+
+#[test]
+fn a_person_hastens_a_read_that_waits() {
+    let (mut room, [ada, ..], _) = beside_a_board();
+    pin(&mut room, "user", "from outside");
+    room.run(ticks(20.0));
+    pin(&mut room, "ben", "a thought");
+    room.run(ticks(20.0));
+    assert_eq!(reads(&room, ada), 1);
+    pin(&mut room, "user", "again from outside");
+    room.run(ticks(20.0));
+    assert_eq!((reads(&room, ada), room.get::<Queue>(ada).0.len()), (2, 0), "both are read");
+}
+
+#[test]
+fn what_was_handed_on_often_enough_wakes_nobody_and_is_sought_by_nobody() {
+    let (mut room, [ada, ben, cy], board) = beside_a_board();
+    let mut minds = room.app.world_mut().resource_mut::<AttentionSettings>();
+    (minds.hops_at_most, minds.collect_secs) = (1, 0.0);
+    pin(&mut room, "user", "from outside");
+    room.run(ticks(20.0));
+    pin(&mut room, "ada", "what she makes of it");
+    room.run(ticks(20.0));
+    assert_eq!([ada, ben, cy].map(|agent| reads(&room, agent)), [1, 2, 2]);
+    pin(&mut room, "ben", "what he makes of that");
+    room.run(ticks(20.0));
+    assert_eq!([ada, ben, cy].map(|agent| reads(&room, agent)), [1, 2, 2], "it has gone round enough");
+    room.enqueue(cy, Action::SeekInfo { element: board });
+    room.run(ticks(20.0));
+    assert_eq!(reads(&room, cy), 2, "whoever looks asks no model");
+    assert_eq!(room.events(EventKind::Read).last().expect("it looked")["why"], "nothing new from outside");
+    pin(&mut room, "user", "again from outside");
+    room.run(ticks(20.0));
+    assert_eq!([ada, ben, cy].map(|agent| reads(&room, agent)), [2, 3, 3], "now everyone sees all of it");
+}
+
+fn news_of(agent: AgentKey, element: ElementKey, note: &str) -> NewsHeard {
+    NewsHeard { agent, element, version: 1, note: note.into(), may_tell: true, cause: Seq(1) }
+}
+
+/// So many agents in a ring, each nearest to the next, with something to tell about an element of its own.
+fn with_news(ids: &[&str]) -> (Room, Vec<AgentKey>, Vec<ElementKey>) {
+    let mut room = Room::new();
+    room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
+    let places = [(0.0, 0.0), (300.0, 0.0), (150.0, 260.0)];
+    let agents: Vec<_> = ids.iter().zip(places).map(|(id, at)| room.agent(id, at, Behaviour::Stationary)).collect();
+    let elements: Vec<_> = ids.iter().map(|id| room.element(&format!("of-{id}"), (0.0, 5_000.0), None)).collect();
+    room.run(1);
+    for (agent, element) in agents.iter().zip(&elements) {
+        room.say(news_of(*agent, *element, "there is something new"));
+    }
+    (room, agents, elements)
+}
+
+#[test]
+fn two_who_want_to_tell_each_other_something_begin_at_once() {
+    let (mut room, agents, elements) = with_news(&["ada", "ben"]);
+    room.run(ticks(8.0));
+    assert_eq!(room.events(EventKind::ConversationStart).len(), 1);
+    for agent in &agents {
+        let life: Life = room.get(*agent);
+        assert!(elements.iter().all(|element| life.told.contains_key(element)), "each was told both: {:?}", life.told);
+        assert_eq!(life.news, None);
+    }
+    room.run(ticks(60.0));
+    let starts = room.events(EventKind::ConversationStart);
+    assert_eq!(starts.iter().filter(|start| start["kind"] == "tell").count(), 1, "one talk was enough: {starts:?}");
+}
+
+#[test]
+fn nobody_waits_for_somebody_who_waits() {
+    let (mut room, agents, elements) = with_news(&["ada", "ben", "cy"]);
+    room.run(ticks(30.0));
+    let tells = room.events(EventKind::ConversationStart).iter().filter(|start| start["kind"] == "tell").count();
+    assert!(tells >= 2, "{tells}");
+    assert!(
+        room.events(EventKind::ActionDropped).iter().all(|dropped| dropped["why"] != "too few could come together")
+    );
+    let told: usize = agents.iter().map(|agent| room.get::<Life>(*agent).told.len()).sum();
+    assert!(told >= elements.len() * 2 - 1, "what each had to tell was told");
+}
+
+#[test]
+fn whoever_goes_to_tell_something_turns_back_for_what_must_be_read_and_tells_it_then() {
+    for waits in [false, true] {
+        let mut room = Room::furnished();
+        room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
+        let news = place(&mut room, "news", "messageboard", json!({ "position": [0, 9000] }));
+        let rules = place(&mut room, "rules", "rulebook", json!({ "position": [0, 60] }));
+        let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+        let ben = room.agent("ben", (380.0, 0.0), Behaviour::Stationary);
+        room.run(1);
+        let mut heard = news_of(ada, news, "the bridge is closed");
+        heard.version = 0;
+        room.say(heard);
+        if waits {
+            // She comes to him and waits, because a person holds him.
+            room.say(AgentCommand::PickUp { agent: "ben".into() });
+        }
+        room.run(ticks(if waits { 8.0 } else { 2.0 }));
+        let doing = room.get::<Life>(ada).doing;
+        assert!(
+            matches!((&doing, waits), (Doing::Telling { .. }, false) | (Doing::Gathering { .. }, true)),
+            "{doing:?}"
+        );
+        edit(&mut room, "rules", "user", ElementAct::SetText { text: "Be brief.".into() });
+        room.run(2);
+        assert_eq!(room.state(ada), State::Reading, "waiting: {waits}");
+        room.say(AgentCommand::PutDown { agent: "ben".into() });
+        room.run(ticks(30.0));
+        assert_eq!(room.get::<Life>(ada).version_read(rules), Some(1));
+        assert_eq!(room.get::<Life>(ben).told.get(&news), Some(&0), "what she had to tell was told");
+    }
+}
+
+#[test]
+fn a_room_at_rest_is_alive_to_look_at_in_every_minute() {
+    use bevy::ecs::message::{MessageCursor, Messages};
+    for behaviour in [Behaviour::Stationary, Behaviour::Wander, Behaviour::Patrol] {
+        let mut room = Room::furnished();
+        room.say(ConversationCommand::Switch { on: false });
+        room.agent("ada", (0.0, 0.0), behaviour);
+        room.agent("ben", (90.0, 0.0), behaviour);
+        place(&mut room, "ideas", "pinboard", json!({}));
+        room.run(ticks(300.0));
+        let asked = room.dues.len();
+        let mut cursor = MessageCursor::<Reacted>::default();
+        for minute in 0..5 {
+            let mut seen = 0;
+            for _ in 0..ticks(60.0) {
+                room.run(1);
+                seen += cursor.read(room.app.world().resource::<Messages<Reacted>>()).count();
+            }
+            assert!(seen > 0, "{behaviour:?}, minute {minute}");
+        }
+        let calls = room.dues[asked..].iter().filter(|due| !matches!(due.think, Think::Read { .. })).count();
+        assert_eq!(calls, 0, "a look at a board that is known asks no model");
+    }
+}

@@ -1,0 +1,191 @@
+//! What a person does to the room: carrying, pausing, sending home, and conversations.
+
+use bevy::ecs::prelude::*;
+use bevy::math::Vec2;
+use serde_json::{Map, Value, json};
+
+use super::body::{Body, BodyItem, Desk};
+use super::conversation::{ConversationCommand, ConversationKind, Conversations, Utterance};
+use super::meeting::{self, Proposal};
+use super::origin::Origin;
+use super::state::{State, StateEvent};
+use super::steering::{Course, WalkKind};
+use super::talks::{Talks, end, session_of};
+use crate::agent::{AgentCommand, BehaviourFollows};
+use crate::base::{Author, Id, Seq};
+use crate::log::{EventDraft, EventKind};
+use crate::workspace::{SceneEdit, SceneWrite};
+
+/// Does what a person asks of agents.
+pub(super) fn obey(
+    mut desk: Desk,
+    mut bodies: Query<Body>,
+    mut commands: MessageReader<AgentCommand>,
+    mut writes: MessageWriter<SceneWrite>,
+) {
+    for command in commands.read() {
+        let id = match command {
+            AgentCommand::Add { .. } | AgentCommand::Remove { .. } => continue,
+            AgentCommand::SetBehaviour { agent, .. }
+            | AgentCommand::SetHome { agent, .. }
+            | AgentCommand::PickUp { agent }
+            | AgentCommand::Carry { agent, .. }
+            | AgentCommand::PutDown { agent }
+            | AgentCommand::Pause { agent }
+            | AgentCommand::Resume { agent } => agent,
+        };
+        let entity = desk.roster.key(id).and_then(|key| desk.roster.entity(key));
+        let Some(Ok(mut body)) = entity.map(|entity| bodies.get_mut(entity)) else {
+            let data = serde_json::to_value(command).unwrap_or(Value::Null);
+            let cause = desk.log.write(EventDraft::new(EventKind::Input, data));
+            nobody_called(&mut desk, id, cause);
+            continue;
+        };
+        do_to(&mut desk, &mut body, command, &mut writes);
+    }
+}
+
+/// Lets agents do what follows for them from their files and the scene.
+pub(super) fn behave(mut desk: Desk, mut bodies: Query<Body>, mut follows: MessageReader<BehaviourFollows>) {
+    for BehaviourFollows { agent, behaviour } in follows.read() {
+        let Some(Ok(mut body)) = desk.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
+        if body.life.behaviour != *behaviour {
+            body.life.behaviour = *behaviour;
+            desk.shift(&mut body, StateEvent::Behave(*behaviour), None);
+        }
+    }
+}
+
+fn nobody_called(desk: &mut Desk, id: &Id, cause: Seq) {
+    let data = json!({ "what": format!("no agent is called {id}"), "remedy": "use the id of an agent in the room" });
+    desk.log.write(EventDraft::new(EventKind::Warning, data).cause(cause));
+}
+
+fn do_to(desk: &mut Desk, body: &mut BodyItem, command: &AgentCommand, writes: &mut MessageWriter<SceneWrite>) {
+    if let AgentCommand::Carry { position, .. } = command {
+        if body.state.0.state() == State::Dragged && position.is_finite() {
+            body.position.0 = *position;
+            desk.space.place(body.agent.key, *position);
+        }
+        return;
+    }
+    let data = serde_json::to_value(command).unwrap_or(Value::Null);
+    let cause = desk.write(EventKind::Input, body, None, data);
+    match command {
+        AgentCommand::SetBehaviour { behaviour, .. } => {
+            body.life.behaviour = *behaviour;
+            desk.shift(body, StateEvent::Behave(*behaviour), cause);
+            writes.write(agent_keys(body, "behaviour", json!(behaviour)));
+        }
+        AgentCommand::SetHome { position, .. } if position.is_finite() => {
+            body.home.0 = rounded(*position);
+            writes.write(agent_keys(body, "position", place(body.home.0)));
+            if body.state.0.is_at_leisure() {
+                desk.settle(body);
+                let arrive = desk.feet.arrive_units;
+                match body.state.0.under() {
+                    State::Wandering => desk.go(body, Course::to(WalkKind::Stroll, body.home.0, arrive)),
+                    State::Idle => desk.go(body, Course::to(WalkKind::Home, body.home.0, arrive)),
+                    _ => {}
+                }
+            }
+        }
+        AgentCommand::PickUp { .. } => desk.shift(body, StateEvent::PickedUp, cause),
+        AgentCommand::PutDown { .. } if body.state.0.state() == State::Dragged => {
+            body.position.0 = rounded(body.position.0);
+            body.home.0 = body.position.0;
+            desk.space.place(body.agent.key, body.position.0);
+            desk.shift(body, StateEvent::PutDown, cause);
+            writes.write(agent_keys(body, "position", place(body.home.0)));
+        }
+        AgentCommand::Pause { .. } => desk.shift(body, StateEvent::Paused, cause),
+        AgentCommand::Resume { .. } => desk.shift(body, StateEvent::Resumed, cause),
+        _ => {}
+    }
+}
+
+/// To a tenth of a unit, as it will stand in the scene file.
+fn rounded(position: Vec2) -> Vec2 {
+    (position * 10.0).round() / 10.0
+}
+
+fn place(position: Vec2) -> Value {
+    let tenth = |along: f32| (f64::from(along) * 10.0).round() / 10.0;
+    json!([tenth(position.x), tenth(position.y)])
+}
+
+fn agent_keys(body: &BodyItem, key: &str, value: Value) -> SceneWrite {
+    SceneWrite::Agent { id: body.agent.id.clone(), keys: Map::from_iter([(key.to_owned(), value)]) }
+}
+
+/// Does what a person asks about conversations, and learns who is related.
+pub(super) fn lead_conversations(
+    mut desk: Desk,
+    mut bodies: Query<Body>,
+    mut talks: ResMut<Talks>,
+    mut conversations: ResMut<Conversations>,
+    mut commands: MessageReader<ConversationCommand>,
+    mut edits: MessageReader<SceneEdit>,
+) {
+    for edit in edits.read() {
+        if let SceneEdit::Relationships(ties) = edit {
+            talks.ties.clone_from(ties);
+        }
+    }
+    for command in commands.read() {
+        let data = serde_json::to_value(command).unwrap_or(Value::Null);
+        let cause = desk.log.write(EventDraft::new(EventKind::Input, data));
+        match command {
+            ConversationCommand::Start { participants, topic } => {
+                let mut keys = Vec::new();
+                for id in participants {
+                    match desk.roster.key(id) {
+                        Some(key) if !keys.contains(&key) => keys.push(key),
+                        Some(_) => {}
+                        None => nobody_called(&mut desk, id, cause),
+                    }
+                }
+                let refusal = if keys.len() < 2 {
+                    Some("a conversation needs two agents")
+                } else {
+                    let proposal = Proposal {
+                        id: talks.next_proposal(),
+                        kind: ConversationKind::Task,
+                        participants: keys,
+                        topic: topic.clone(),
+                        news: None,
+                        deadline: None,
+                        cause,
+                        origin: Origin::outside(cause, desk.now()),
+                    };
+                    let most = desk.talk.waiting_at_most;
+                    meeting::enqueue(&mut talks.waiting, proposal, most).err().map(|_| "too many wait to begin")
+                };
+                if let Some(why) = refusal {
+                    let data = json!({ "what": "a conversation did not begin", "topic": topic, "why": why });
+                    desk.log.write(EventDraft::new(EventKind::Warning, data).cause(cause));
+                }
+            }
+            ConversationCommand::Speak { conversation, text } => {
+                let tick = desk.now();
+                if let Some(running) = conversations.running.get_mut(conversation) {
+                    running.said.push(Utterance { by: Author::user(), text: text.clone(), tick });
+                    if let Some(turn) = talks.turns.get_mut(conversation) {
+                        (turn.origin, turn.silences) = (Origin::outside(cause, tick), 0);
+                    }
+                    let data = json!({ "by": "user", "text": text });
+                    let draft = EventDraft::new(EventKind::Message, data).session(session_of(*conversation));
+                    desk.log.write(draft.cause(cause));
+                } else {
+                    let data = json!({ "what": "nobody heard it: that conversation is over", "text": text });
+                    desk.log.write(EventDraft::new(EventKind::Warning, data).cause(cause));
+                }
+            }
+            ConversationCommand::Stop { conversation } => {
+                let mut table = (&mut desk, &mut bodies, &mut *talks, &mut *conversations);
+                end(&mut table, *conversation, "a person ended it", Some(cause));
+            }
+            ConversationCommand::Switch { on } => (talks.switch, talks.switch_record) = (Some(*on), Some(cause)),
+        }
+    }
+}

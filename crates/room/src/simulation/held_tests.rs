@@ -1,0 +1,141 @@
+//! Whom a person holds, and what fails, holds up nobody else; who is stationary ends at home; talk is not kept for ever.
+
+use bevy::math::Vec2;
+
+use super::queue::Action;
+use super::settings::{AttentionSettings, ConversationSettings};
+use super::tests::{Room, read, talk};
+use super::{Conversations, Home, Life, State, Summons, Think, ThinkOutcome};
+use crate::agent::{AgentCommand, Roster};
+use crate::base::{ActivationKey, AgentKey, Behaviour, ElementKey, Seq};
+use crate::log::EventKind;
+use crate::schedule::ticks;
+
+/// Agents in a row, near enough to talk.
+fn row(room: &mut Room, ids: &[&str]) -> Vec<AgentKey> {
+    let at = |index: usize| (index as f32 * 60.0, 0.0);
+    ids.iter().enumerate().map(|(index, id)| room.agent(id, at(index), Behaviour::Stationary)).collect()
+}
+
+#[test]
+fn whoever_is_paused_leaves_a_conversation_and_the_others_go_on() {
+    for speaker in ["ada", "ben"] {
+        let mut room = Room::new();
+        let agents = row(&mut room, &["ada", "ben", "cy"]);
+        room.app.world_mut().resource_mut::<ConversationSettings>().task_turns = 10_000;
+        room.answer = |_| None;
+        talk(&mut room, &["ada", "ben", "cy"]);
+        room.run(2);
+        let due = room.dues.last().expect("somebody speaks").clone();
+        room.answer_to(&due, ThinkOutcome::Said { text: "Hello.".into() });
+        room.say(AgentCommand::Pause { agent: speaker.into() });
+        room.run(2);
+        assert_eq!(room.app.world().resource::<Conversations>().iter().count(), 1, "it may be let go on soon");
+        room.answer = |_| Some(ThinkOutcome::Said { text: "Go on.".into() });
+        room.run(ticks(11.0));
+        assert_eq!(room.app.world().resource::<Conversations>().iter().count(), 1);
+        let held = if speaker == "ada" { agents[0] } else { agents[1] };
+        let others: Vec<AgentKey> = agents.iter().copied().filter(|agent| *agent != held).collect();
+        let conversation = room.app.world().resource::<Conversations>().iter().next().expect("it goes on").clone();
+        assert_eq!((conversation.participants, conversation.left), (others, vec![held]));
+        assert_eq!(room.state(held), State::Paused);
+    }
+}
+
+#[test]
+fn two_end_their_talk_when_one_stays_paused_and_both_keep_what_was_said() {
+    let mut room = Room::new();
+    let agents = row(&mut room, &["ada", "ben"]);
+    room.answer = |_| None;
+    talk(&mut room, &["ada", "ben"]);
+    room.run(2);
+    let due = room.dues[0].clone();
+    room.answer_to(&due, ThinkOutcome::Said { text: "Hello.".into() });
+    room.say(AgentCommand::Pause { agent: "ben".into() });
+    room.run(ticks(9.0));
+    assert_eq!(room.state(agents[0]), State::Conversing);
+    room.run(ticks(2.0));
+    assert_eq!(room.events(EventKind::ConversationEnd)[0]["why"], "nobody was left to talk to");
+    assert_eq!(room.app.world().resource::<Conversations>().earlier(agents[0], agents[1]).len(), 1);
+    room.say(Summons { agent: agents[0], activation: ActivationKey(7), cause: Seq(1) });
+    room.run(ticks(5.0));
+    assert_eq!(room.state(agents[0]), State::Working, "its work does not wait for the other");
+    room.say(AgentCommand::Resume { agent: "ben".into() });
+    room.run(ticks(5.0));
+    assert_eq!(room.state(agents[1]), State::Idle, "and that one is not left conversing");
+}
+
+#[test]
+fn what_failed_holds_up_nothing_but_itself() {
+    let mut room = Room::new();
+    room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
+    let elements = [room.element("rules", (50.0, 0.0), None), room.element("news", (60.0, 0.0), None)];
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+    room.answer = |due| match due.think {
+        Think::Work { .. } => None,
+        Think::Read { element: ElementKey(1) } => Some(ThinkOutcome::Said { text: "Noted.".into() }),
+        _ => Some(ThinkOutcome::Failed { why: "no network".into(), passing: true }),
+    };
+    room.run(1);
+    room.enqueue(ada, Action::CompactContext);
+    room.run(2);
+    assert_eq!((room.dues.len(), room.state(ada)), (1, State::Idle), "nobody waits for a compaction that failed");
+    room.enqueue(ada, read(elements[0]));
+    room.enqueue(ada, read(elements[1]));
+    room.run(ticks(9.0));
+    assert_eq!(room.get::<Life>(ada).version_read(elements[1]), Some(1), "the other read went on");
+    room.run(ticks(90.0));
+    let failed = room.dues.iter().filter(|due| due.think == Think::Read { element: elements[0] }).count();
+    assert_eq!(failed, 4, "what failed was tried again 10, 20 and 40 seconds later");
+    room.say(Summons { agent: ada, activation: ActivationKey(7), cause: Seq(1) });
+    room.run(ticks(6.0));
+    assert_eq!(room.state(ada), State::Working);
+}
+
+#[test]
+fn a_stationary_agent_ends_at_home_and_not_beside_it() {
+    let mut room = Room::new();
+    room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
+    let rules = room.element("rules", (95.0, 0.0), None);
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+    room.enqueue(ada, read(rules));
+    room.run(ticks(3.0));
+    assert_eq!(room.dues.len(), 1, "it went and read");
+    assert!(room.position(ada).distance(room.get::<Home>(ada).0) <= 3.0, "{}", room.position(ada));
+}
+
+#[test]
+fn two_whose_homes_are_one_come_to_rest() {
+    let mut room = Room::new();
+    room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
+    room.app.world_mut().resource_mut::<AttentionSettings>().heartbeat_units = 0.0;
+    let agents =
+        [room.agent("ada", (0.0, 0.0), Behaviour::Stationary), room.agent("ben", (4.0, 0.0), Behaviour::Stationary)];
+    room.run(ticks(60.0));
+    let places: Vec<Vec2> = agents.iter().map(|agent| room.position(*agent)).collect();
+    assert!(places[0].distance(places[1]) >= 20.0, "{places:?}");
+    room.run(ticks(60.0));
+    let later: Vec<Vec2> = agents.iter().map(|agent| room.position(*agent)).collect();
+    assert!(places.iter().zip(&later).all(|(one, other)| one.distance(*other) < 1.0), "{places:?} {later:?}");
+}
+
+#[test]
+fn talk_is_kept_of_so_many_pairs_and_of_nobody_who_left() {
+    let mut room = Room::new();
+    let mut settings = room.app.world_mut().resource_mut::<ConversationSettings>();
+    (settings.history_pairs, settings.banter_per_hour) = (2, 0);
+    let agents = row(&mut room, &["ada", "ben", "cy"]);
+    let earlier = |room: &Room, one: usize, other: usize| {
+        room.app.world().resource::<Conversations>().earlier(agents[one], agents[other]).len()
+    };
+    for pair in [["ada", "ben"], ["ben", "cy"], ["ada", "cy"]] {
+        talk(&mut room, &pair);
+        room.run(ticks(20.0));
+    }
+    assert_eq!((earlier(&room, 0, 1), earlier(&room, 1, 2), earlier(&room, 0, 2)), (0, 6, 6));
+    let entity = room.app.world().resource::<Roster>().entity(agents[2]).expect("cy is here");
+    room.app.world_mut().despawn(entity);
+    room.app.world_mut().resource_mut::<Roster>().remove(agents[2], "cy");
+    room.run(1);
+    assert_eq!((earlier(&room, 1, 2), earlier(&room, 0, 2)), (0, 0));
+}

@@ -1,0 +1,71 @@
+//! Whether everybody rests who is not at work: nobody reads, sums up or talks, so that nobody asks a model but for work.
+//! They still walk about. It holds for one run.
+
+use bevy::ecs::message::Message;
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::body::Attention;
+use super::talks::Talks;
+use crate::agent::Roster;
+use crate::log::{EventDraft, EventKind, EventLog};
+use crate::schedule::Input;
+
+/// Whether everybody rests who is not at work.
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Rest(pub(super) bool);
+
+impl Rest {
+    /// Whether it holds.
+    pub fn holds(self) -> bool {
+        self.0
+    }
+}
+
+/// Lets everybody rest who is not at work, or live on.
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SetRest {
+    /// Whether they are to rest.
+    pub on: bool,
+}
+
+impl Input for SetRest {
+    const KIND: &'static str = "rest";
+}
+
+pub(super) fn rest_or_live_on(
+    mut wishes: MessageReader<SetRest>,
+    (mut rest, mut talks, mut attention): (ResMut<Rest>, ResMut<Talks>, ResMut<Attention>),
+    roster: Res<Roster>,
+    mut log: ResMut<EventLog>,
+) {
+    for wish in wishes.read() {
+        let data = json!({ "act": "rest", "on": wish.on });
+        log.write(EventDraft::new(EventKind::Input, data));
+        set(wish.on, &mut rest, &mut talks, &mut attention, &roster);
+    }
+}
+
+fn set(on: bool, rest: &mut Rest, talks: &mut Talks, attention: &mut Attention, roster: &Roster) {
+    rest.0 = on;
+    talks.set_resting(on);
+    if !on {
+        // What waited meanwhile is taken up.
+        attention.awake.extend(roster.iter().map(|(key, _)| key));
+    }
+}
+
+/// A new run begins: what was wanted of the last one does not count.
+pub fn begin_run(world: &mut World) {
+    if !world.resource::<Rest>().0 {
+        return;
+    }
+    world.resource_scope(|world, mut rest: Mut<Rest>| {
+        world.resource_scope(|world, mut talks: Mut<Talks>| {
+            world.resource_scope(|world, mut attention: Mut<Attention>| {
+                set(false, &mut rest, &mut talks, &mut attention, world.resource::<Roster>());
+            });
+        });
+    });
+}

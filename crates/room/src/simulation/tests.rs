@@ -1,0 +1,621 @@
+//! The room end to end, with a mind that the tests play.
+
+use bevy::ecs::message::{Message, MessageCursor, Messages};
+use bevy::ecs::system::RunSystemOnce;
+use bevy::math::Vec2;
+
+use super::body::{Body, Desk};
+use super::*;
+use crate::agent::{Agent, Roster};
+use crate::base::{ActivationKey, AgentKey, Author, Behaviour, ElementKey, Id, Seq};
+use crate::element::{Element, ElementChange};
+use crate::log::{EventKind, EventLog};
+use crate::schedule::{advance, saved, ticks};
+use crate::workspace::Relationship;
+
+/// A room and the mind that a test plays: it answers in the tick after it was asked.
+pub(super) struct Room {
+    pub app: App,
+    asked: MessageCursor<ThinkDue>,
+    pub answer: fn(&ThinkDue) -> Option<ThinkOutcome>,
+    pub dues: Vec<ThinkDue>,
+}
+
+fn said(text: &str) -> Option<ThinkOutcome> {
+    Some(ThinkOutcome::Said { text: text.to_owned() })
+}
+
+impl Room {
+    pub fn new() -> Self {
+        let mut app = App::empty();
+        app.add_plugins((crate::schedule::plugin, plugin));
+        Self::of(app)
+    }
+
+    /// A room in which the floors below do their part: real elements, and agents that come and go.
+    pub fn furnished() -> Self {
+        let mut app = App::empty();
+        app.add_plugins((crate::schedule::plugin, crate::agent::plugin, crate::element::plugin, plugin));
+        Self::of(app)
+    }
+
+    fn of(app: App) -> Self {
+        Self { app, asked: MessageCursor::default(), answer: |_| said("So it is."), dues: Vec::new() }
+    }
+
+    pub fn agent(&mut self, id: &str, at: (f32, f32), behaviour: Behaviour) -> AgentKey {
+        let key = self.app.world().resource::<Roster>().next_key();
+        let agent = Agent {
+            key,
+            id: id.into(),
+            profile: format!("{id}-profile").into(),
+            name: id.to_uppercase().into(),
+            start: at.into(),
+            start_behaviour: behaviour,
+            added: Seq(1),
+        };
+        let entity = self.app.world_mut().spawn(agent).id();
+        self.app.world_mut().resource_mut::<Roster>().insert(key, id.into(), entity);
+        key
+    }
+
+    pub fn element(&mut self, id: &str, at: (f32, f32), owner: Option<&str>) -> ElementKey {
+        let key = self.app.world().resource::<Elements>().next_key();
+        let element = Element {
+            key,
+            id: id.into(),
+            kind: "no such kind".into(),
+            label: id.into(),
+            position: at.into(),
+            owner: owner.map(Id::from),
+            file: None,
+            version: 1,
+        };
+        let entity = self.app.world_mut().spawn(element).id();
+        self.app.world_mut().resource_mut::<Elements>().insert(key, id.into(), entity);
+        key
+    }
+
+    pub fn remove_element(&mut self, key: ElementKey, id: &str) {
+        let entity = self.app.world().resource::<Elements>().entity(key).unwrap();
+        self.app.world_mut().despawn(entity);
+        self.app.world_mut().resource_mut::<Elements>().remove(key, id);
+        let by = Author::user();
+        self.say(ElementChanged { element: key, change: ElementChange::Removed, by, cause: Seq(1) });
+    }
+
+    pub fn say<M: Message>(&mut self, message: M) {
+        self.app.world_mut().resource_mut::<Messages<M>>().write(message);
+    }
+
+    pub fn run(&mut self, ticks: u64) {
+        for _ in 0..ticks {
+            advance(self.app.world_mut());
+            let asked: Vec<ThinkDue> =
+                self.asked.read(self.app.world().resource::<Messages<ThinkDue>>()).cloned().collect();
+            for due in asked {
+                if let Some(outcome) = (self.answer)(&due) {
+                    self.answer_to(&due, outcome);
+                }
+                self.dues.push(due);
+            }
+        }
+    }
+
+    pub fn answer_to(&mut self, due: &ThinkDue, outcome: ThinkOutcome) {
+        let ThinkDue { agent, activity, think, cause, .. } = due.clone();
+        self.say(ThinkDone { agent, activity, think, outcome, cause });
+    }
+
+    pub fn get<C: Component + Clone>(&self, agent: AgentKey) -> C {
+        let entity = self.app.world().resource::<Roster>().entity(agent).unwrap();
+        self.app.world().get::<C>(entity).unwrap().clone()
+    }
+
+    pub fn state(&self, agent: AgentKey) -> State {
+        self.get::<AgentState>(agent).0.state()
+    }
+
+    pub fn position(&self, agent: AgentKey) -> Vec2 {
+        self.get::<Position>(agent).0
+    }
+
+    pub fn enqueue(&mut self, agent: AgentKey, action: Action) {
+        let entity = self.app.world().resource::<Roster>().entity(agent).unwrap();
+        self.app
+            .world_mut()
+            .run_system_once(move |mut desk: Desk, mut bodies: Query<Body>| {
+                desk.enqueue(&mut bodies.get_mut(entity).unwrap(), action, Seq(1));
+            })
+            .unwrap();
+    }
+
+    pub fn events(&self, kind: EventKind) -> Vec<serde_json::Value> {
+        let log = self.app.world().resource::<EventLog>();
+        let of_kind = log.unwritten().iter().filter(|record| record.draft.kind == kind);
+        of_kind.map(|record| serde_json::from_str(record.draft.data.get()).unwrap()).collect()
+    }
+
+    pub fn hash(&mut self) -> u64 {
+        saved::world_hash(self.app.world_mut())
+    }
+}
+
+pub fn read(element: ElementKey) -> Action {
+    Action::ReadElement { element, high: true }
+}
+
+#[test]
+fn what_must_be_read_comes_before_what_is_read_already() {
+    for is_there in [false, true] {
+        let mut room = Room::new();
+        room.answer = |_| None;
+        let place = if is_there { (40.0, 0.0) } else { (900.0, 0.0) };
+        let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+        let (board, rules) = (room.element("board", place, None), room.element("rules", (0.0, 40.0), None));
+        let glance = Action::ReadElement { element: board, high: false };
+        room.enqueue(ada, glance);
+        room.run(3);
+        assert_eq!(room.get::<Life>(ada).awaited.is_some(), is_there, "a model is to be asked once it stands there");
+        let mut put_off = MessageCursor::default();
+        room.enqueue(ada, read(rules));
+        room.run(1);
+        if is_there {
+            let gives_way: Vec<ThinkPutOff> =
+                put_off.read(room.app.world().resource::<Messages<ThinkPutOff>>()).copied().collect();
+            assert_eq!(gives_way.iter().map(|it| it.agent).collect::<Vec<_>>(), [ada]);
+            let due = room.dues[0].clone();
+            room.answer_to(&due, ThinkOutcome::PutOff);
+        }
+        room.run(3);
+        assert!(room.get::<Life>(ada).reads(rules), "at hand: {is_there}");
+        let queue = room.get::<Queue>(ada);
+        assert_eq!(queue.0.iter().map(|next| (next.action, next.failures)).collect::<Vec<_>>(), [(glance, 0)]);
+        assert_eq!(room.events(EventKind::Read), Vec::<serde_json::Value>::new(), "nothing was read, nothing failed");
+    }
+}
+
+#[test]
+fn every_agent_reads_by_walking_there_whatever_its_behaviour() {
+    for behaviour in [Behaviour::Stationary, Behaviour::Wander, Behaviour::Patrol] {
+        let mut room = Room::new();
+        let rules = room.element("rules", (500.0, 0.0), None);
+        let ada = room.agent("ada", (0.0, 0.0), behaviour);
+        room.answer = |_| None;
+        room.run(1);
+        room.enqueue(ada, read(rules));
+        room.run(ticks(20.0));
+        assert!(matches!(room.dues[..], [ThinkDue { think: Think::Read { .. }, .. }]), "{behaviour:?}");
+        assert_eq!(room.state(ada), State::Reading);
+        assert!(room.position(ada).distance(Vec2::new(500.0, 0.0)) <= 70.0);
+        assert!(!is_idle(room.app.world_mut()));
+        let due = room.dues[0].clone();
+        room.answer_to(&due, ThinkOutcome::Said { text: String::new() });
+        room.run(2);
+        assert_eq!(room.state(ada), State::of(behaviour));
+        assert_eq!(room.get::<Life>(ada).version_read(rules), Some(1));
+        assert_eq!(room.events(EventKind::Read)[0]["outcome"], "read");
+        if behaviour == Behaviour::Stationary {
+            room.run(ticks(9.0));
+            assert!(room.position(ada).length() <= 3.0, "home again");
+        }
+    }
+}
+
+#[test]
+fn trap_nothing_overwrites_the_way_to_an_element() {
+    let mut room = Room::new();
+    let rules = room.element("rules", (2000.0, 0.0), None);
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Wander);
+    room.answer = |_| None;
+    room.enqueue(ada, read(rules));
+    room.run(ticks(3.5));
+    let mut last = room.position(ada).x;
+    for _ in 0..ticks(18.0) {
+        room.run(1);
+        let now = room.position(ada).x;
+        assert!(now > last);
+        last = now;
+    }
+}
+
+#[test]
+fn trap_an_element_deleted_on_the_way_resumes_the_agent() {
+    let mut room = Room::new();
+    let rules = room.element("rules", (2000.0, 0.0), None);
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+    room.enqueue(ada, read(rules));
+    room.run(30);
+    assert_eq!(room.state(ada), State::Reading);
+    room.remove_element(rules, "rules");
+    room.run(1);
+    assert_eq!(room.state(ada), State::Idle);
+    assert!(room.dues.is_empty());
+    assert_eq!(room.events(EventKind::ActionDropped)[0]["why"], "it is gone");
+}
+
+#[test]
+fn trap_an_agent_never_reads_the_inbox_of_another() {
+    let mut room = Room::new();
+    let mail = room.element("mail", (100.0, 0.0), Some("ben"));
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+    room.run(1);
+    room.enqueue(ada, read(mail));
+    room.run(ticks(200.0));
+    assert!(room.dues.is_empty());
+    assert_eq!(room.events(EventKind::ActionDropped).len(), 1);
+    let ben = room.agent("ben", (0.0, 100.0), Behaviour::Stationary);
+    room.run(ticks(100.0));
+    assert!(room.dues.iter().all(|due| due.agent == ben || matches!(due.think, Think::Turn { .. })));
+    assert_eq!(room.get::<Life>(ben).version_read(mail), Some(1), "its owner sought it out");
+}
+
+#[test]
+fn several_agents_stand_around_one_element() {
+    let mut room = Room::new();
+    let rules = room.element("rules", (0.0, 0.0), None);
+    let agents: Vec<AgentKey> =
+        (0..5).map(|index| room.agent(&format!("a{index}"), (400.0, index as f32), Behaviour::Stationary)).collect();
+    room.answer = |_| None;
+    for agent in &agents {
+        room.enqueue(*agent, read(rules));
+    }
+    room.run(ticks(15.0));
+    assert_eq!(room.dues.len(), 5);
+    let places: Vec<Vec2> = agents.iter().map(|agent| room.position(*agent)).collect();
+    for (index, place) in places.iter().enumerate() {
+        assert!(places[index + 1..].iter().all(|other| other.distance(*place) > 5.0), "{places:?}");
+    }
+}
+
+#[test]
+fn an_idle_agent_that_a_heartbeat_moved_goes_home() {
+    let mut room = Room::new();
+    room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
+    room.element("rules", (200.0, 0.0), None);
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+    room.answer = |_| None;
+    let mut farthest = 0.0_f32;
+    for _ in 0..ticks(16.0) {
+        room.run(1);
+        if room.state(ada) == State::Heartbeat {
+            farthest = farthest.max(room.position(ada).x);
+        }
+        if farthest > 0.0 && room.state(ada) == State::Idle {
+            break;
+        }
+    }
+    assert!(farthest > 100.0, "{farthest}");
+    room.run(ticks(3.0));
+    assert!(room.position(ada).length() <= 3.0 || room.state(ada) == State::Reading);
+}
+
+#[test]
+fn whoever_is_summoned_comes_to_work_when_it_is_at_leisure_and_goes_back_to_what_it_did() {
+    let mut room = Room::new();
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Patrol);
+    room.answer = |_| None;
+    room.say(Summons { agent: ada, activation: ActivationKey(7), cause: Seq(1) });
+    room.run(2);
+    assert_eq!(room.state(ada), State::Working);
+    let due = room.dues.pop().expect("it came to work");
+    assert_eq!(due.think, Think::Work { activation: ActivationKey(7) });
+    room.run(3);
+    let explain = |why: &'static str, for_person| Explain {
+        agent: ada,
+        activity: due.activity,
+        why: why.into(),
+        for_person,
+        cause: None,
+    };
+    room.say(explain("may it delete a file?", true));
+    room.run(1);
+    assert_eq!(room.state(ada), State::Waiting);
+    room.say(explain("a person allowed it", false));
+    room.run(1);
+    assert_eq!(room.state(ada), State::Working);
+    assert!(!is_idle(room.app.world_mut()));
+    let (activity, think, outcome) = (due.activity, due.think, ThinkOutcome::Said { text: "Done.".into() });
+    room.say(ThinkDone { agent: ada, activity, think, outcome, cause: Seq(1) });
+    room.run(1);
+    assert_eq!(room.state(ada), State::Patrolling);
+    assert!(is_idle(room.app.world_mut()));
+}
+
+#[test]
+fn a_summons_that_is_withdrawn_calls_nobody() {
+    let mut room = Room::new();
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+    room.say(Summons { agent: ada, activation: ActivationKey(7), cause: Seq(1) });
+    room.say(SummonsWithdrawn { agent: ada, activation: ActivationKey(7) });
+    room.run(3);
+    assert_eq!(room.state(ada), State::Idle);
+}
+
+#[test]
+fn a_passing_failure_is_tried_again_later_and_not_for_ever() {
+    let mut room = Room::new();
+    room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
+    let rules = room.element("rules", (50.0, 0.0), None);
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+    room.answer = |_| Some(ThinkOutcome::Failed { why: "no network".into(), passing: true });
+    room.enqueue(ada, read(rules));
+    room.run(3);
+    assert_eq!(room.state(ada), State::Error);
+    assert_eq!(room.get::<AgentState>(ada).0.why(), "no network");
+    room.run(ticks(6.0));
+    assert_ne!(room.state(ada), State::Error);
+    assert_eq!(room.dues.len(), 1);
+    room.run(ticks(80.0));
+    assert_eq!(room.dues.len(), 4, "10, 20 and 40 seconds later");
+    room.run(ticks(85.0));
+    assert!(room.events(EventKind::ActionDropped).iter().any(|dropped| dropped["why"] == "it failed"));
+}
+
+pub fn talk(room: &mut Room, who: &[&str]) {
+    let participants = who.iter().map(|id| Id::from(*id)).collect();
+    room.say(ConversationCommand::Start { participants, topic: "the weather".into() });
+}
+
+#[test]
+fn a_person_lets_two_talk_six_turns_and_they_cool_down() {
+    let mut room = Room::new();
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Wander);
+    let ben = room.agent("ben", (900.0, 0.0), Behaviour::Stationary);
+    talk(&mut room, &["ada", "ben"]);
+    room.run(ticks(15.0));
+    let speakers: Vec<AgentKey> = room.dues.iter().map(|due| due.agent).collect();
+    assert_eq!(speakers, [ada, ben, ada, ben, ada, ben]);
+    assert_eq!(room.events(EventKind::Message).len(), 6);
+    assert_eq!(room.events(EventKind::ConversationEnd)[0]["why"], "all was said");
+    assert_eq!(room.app.world().resource::<Conversations>().earlier(ben, ada).len(), 6);
+    let cooled = room.events(EventKind::State).iter().filter(|state| state["to"] == "cooldown").count();
+    assert_eq!(cooled, 2);
+    room.run(ticks(4.0));
+    assert_eq!(room.state(ada), State::Wandering);
+}
+
+#[test]
+fn a_goodbye_ends_a_talk_of_two_and_leaves_a_larger_one_to_the_others() {
+    for (who, turns, messages) in [(vec!["ada", "ben"], 2, 2), (vec!["ada", "ben", "cy"], 6, 6)] {
+        let mut room = Room::new();
+        let keys = ["ada", "ben", "cy"].map(|id| room.agent(id, (0.0, 0.0), Behaviour::Stationary));
+        room.answer = |due| match due.agent {
+            AgentKey(1) => Some(ThinkOutcome::Bye { text: "See you.".into() }),
+            _ => said("So it is."),
+        };
+        talk(&mut room, &who);
+        room.run(ticks(3.0));
+        assert_eq!((room.dues.len(), room.events(EventKind::Message).len()), (turns, messages));
+        assert_eq!(room.dues.iter().filter(|due| due.agent == keys[1]).count(), 1, "it is not asked again");
+        let why = if who.len() == 2 { "BEN ended it" } else { "all was said" };
+        assert_eq!(room.events(EventKind::ConversationEnd)[0]["why"], why);
+        assert_eq!(room.app.world().resource::<Conversations>().earlier(keys[0], keys[1]).len(), messages);
+    }
+}
+
+#[test]
+fn two_who_have_nothing_to_say_stop_talking() {
+    let mut room = Room::new();
+    room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+    room.agent("ben", (50.0, 0.0), Behaviour::Stationary);
+    room.answer = |_| said(" ");
+    talk(&mut room, &["ada", "ben"]);
+    room.run(ticks(3.0));
+    assert_eq!((room.dues.len(), room.events(EventKind::Message).len()), (2, 0));
+    assert_eq!(room.events(EventKind::ConversationEnd)[0]["why"], "nobody had anything to say");
+}
+
+#[test]
+fn trap_carried_out_of_reach_it_leaves_and_is_not_left_conversing() {
+    let mut room = Room::new();
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Wander);
+    let ben = room.agent("ben", (100.0, 0.0), Behaviour::Wander);
+    room.answer = |_| None;
+    talk(&mut room, &["ada", "ben"]);
+    room.run(2);
+    assert_eq!((room.state(ada), room.state(ben)), (State::Conversing, State::Conversing));
+    room.say(AgentCommand::PickUp { agent: "ada".into() });
+    room.say(AgentCommand::Carry { agent: "ada".into(), position: Vec2::new(900.0, 0.0) });
+    room.run(1);
+    assert_eq!((room.state(ada), room.state(ben)), (State::Dragged, State::Cooldown));
+    room.say(AgentCommand::PutDown { agent: "ada".into() });
+    room.run(1);
+    assert_eq!(room.state(ada), State::Cooldown);
+    assert_eq!(room.get::<Home>(ada).0, Vec2::new(900.0, 0.0));
+    // The reply that was under way comes too late to matter.
+    let due = room.dues[0].clone();
+    room.answer_to(&due, ThinkOutcome::Said { text: "Hello?".into() });
+    room.run(ticks(4.5));
+    assert_eq!((room.state(ada), room.state(ben)), (State::Wandering, State::Wandering));
+    assert!(room.events(EventKind::Message).is_empty());
+}
+
+#[test]
+fn at_most_three_talk_at_once_and_the_rest_waits() {
+    let mut room = Room::new();
+    room.answer = |_| None;
+    for index in 0..10 {
+        room.agent(&format!("a{index}"), (index as f32 * 70.0, 0.0), Behaviour::Stationary);
+    }
+    for pair in 0..5 {
+        talk(&mut room, &[&format!("a{}", pair * 2), &format!("a{}", pair * 2 + 1)]);
+    }
+    room.run(3);
+    assert_eq!(room.app.world().resource::<Conversations>().iter().count(), 3);
+    let first = room.app.world().resource::<Conversations>().iter().next().unwrap().key;
+    room.say(ConversationCommand::Stop { conversation: first });
+    room.run(2);
+    assert_eq!(room.app.world().resource::<Conversations>().iter().count(), 3);
+    assert_eq!(room.events(EventKind::ConversationStart).len(), 4);
+    room.say(ConversationCommand::Switch { on: false });
+    room.run(2);
+    assert_eq!(room.app.world().resource::<Conversations>().iter().count(), 0);
+    assert_eq!(room.events(EventKind::Warning).len(), 1, "the fifth was refused");
+}
+
+#[test]
+fn an_unchanged_room_costs_one_chat_a_pair_and_no_more() {
+    let mut room = Room::new();
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+    room.agent("ben", (50.0, 0.0), Behaviour::Stationary);
+    room.run(ticks(600.0));
+    assert_eq!(room.events(EventKind::ConversationStart).len(), 1);
+    assert_eq!(room.dues.len(), 4);
+    let rules = room.element("rules", (0.0, 100.0), None);
+    let by = Author::user();
+    room.say(ElementChanged { element: rules, change: ElementChange::Added, by, cause: Seq(5) });
+    room.enqueue(ada, read(rules));
+    room.run(ticks(60.0));
+    assert_eq!(room.events(EventKind::ConversationStart).len(), 2, "one has learned something from elsewhere");
+    room.run(ticks(600.0));
+    assert_eq!(room.events(EventKind::ConversationStart).len(), 2, "and now the other knows it");
+}
+
+#[test]
+fn related_agents_talk_first_and_nobody_chats_at_once() {
+    let mut room = Room::new();
+    for (index, id) in ["ada", "ben", "cy"].into_iter().enumerate() {
+        room.agent(id, (index as f32 * 60.0, 0.0), Behaviour::Stationary);
+    }
+    let tie = Relationship { from: "cy".into(), to: "ben".into(), label: "mentors".into() };
+    room.say(SceneEdit::Relationships(vec![tie]));
+    room.run(2);
+    assert!(room.events(EventKind::ConversationStart).is_empty());
+    room.run(ticks(28.0));
+    let start = &room.events(EventKind::ConversationStart)[0];
+    assert_eq!((&start["kind"], &start["topic"]), (&"relationship".into(), &"".into()), "a tie is no topic");
+}
+
+#[test]
+fn who_has_something_to_tell_goes_and_tells_it_once() {
+    let mut room = Room::new();
+    let news = room.element("news", (0.0, 900.0), None);
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+    let ben = room.agent("ben", (350.0, 0.0), Behaviour::Stationary);
+    room.run(1);
+    let heard = NewsHeard {
+        agent: ada,
+        element: news,
+        version: 1,
+        note: "the party is on Friday".into(),
+        may_tell: true,
+        cause: Seq(1),
+    };
+    room.say(heard.clone());
+    room.run(2);
+    assert_eq!(room.get::<AgentState>(ada).0.why(), "going to tell BEN about news");
+    room.run(ticks(5.0));
+    let start = &room.events(EventKind::ConversationStart)[0];
+    assert_eq!((&start["kind"], &start["topic"]), (&"tell".into(), &"the party is on Friday".into()));
+    assert_eq!(room.get::<Life>(ben).told.get(&news), Some(&1));
+    room.run(ticks(20.0));
+    room.say(heard);
+    room.run(ticks(20.0));
+    assert_eq!(room.events(EventKind::ConversationStart).len(), 1);
+}
+
+#[test]
+fn those_who_pass_each_other_react() {
+    let mut room = Room::new();
+    for index in 0..20 {
+        room.agent(&format!("a{index}"), ((index % 5) as f32 * 80.0, (index / 5) as f32 * 80.0), Behaviour::Wander);
+    }
+    room.say(ConversationCommand::Switch { on: false });
+    let mut cursor = MessageCursor::<Reacted>::default();
+    let mut seen = Vec::new();
+    for _ in 0..ticks(40.0) {
+        room.run(1);
+        seen.extend(cursor.read(room.app.world().resource::<Messages<Reacted>>()).copied());
+    }
+    assert!((20..200).contains(&seen.len()), "{}", seen.len());
+    assert!(room.events(EventKind::State).is_empty(), "wandering is not news");
+}
+
+fn busy_room() -> Room {
+    let mut room = Room::new();
+    room.answer = |due| (due.cause.0 % 3 != 0).then_some(ThinkOutcome::Said { text: "Yes.".into() });
+    for (index, x) in [-300.0, 0.0, 300.0].into_iter().enumerate() {
+        room.element(&format!("e{index}"), (x, 200.0), None);
+    }
+    let behaviours = [Behaviour::Stationary, Behaviour::Wander, Behaviour::Patrol];
+    for index in 0..30 {
+        let at = ((index % 6) as f32 * 90.0, (index / 6) as f32 * 90.0);
+        room.agent(&format!("a{index}"), at, behaviours[index % 3]);
+    }
+    talk(&mut room, &["a0", "a29"]);
+    room
+}
+
+#[test]
+fn the_same_start_makes_the_same_world() {
+    let (mut one, mut other) = (busy_room(), busy_room());
+    for _ in 0..120 {
+        one.run(30);
+        other.run(30);
+        assert_eq!(one.hash(), other.hash());
+    }
+}
+
+#[test]
+fn a_loaded_world_goes_on_as_the_saved_one_would_have() {
+    let mut one = busy_room();
+    one.run(ticks(31.0));
+    // Without a mind from here on, so that no message of this test's own is under way.
+    one.answer = |_| None;
+    one.run(2);
+    let saved_world = saved::save_world(one.app.world_mut()).unwrap();
+    let next_seq = one.app.world().resource::<EventLog>().next_seq();
+    let mut other = busy_room();
+    other.answer = |_| None;
+    other.run(2);
+    saved::load_world(other.app.world_mut(), &saved_world).unwrap();
+    other.app.world_mut().insert_resource(EventLog::new("r-1".into(), next_seq));
+    assert_eq!(one.hash(), other.hash());
+    for second in 0..120 {
+        one.run(30);
+        other.run(30);
+        assert_eq!(one.hash(), other.hash(), "second {second}");
+    }
+}
+
+#[test]
+fn an_agent_that_leaves_ends_its_conversation_and_is_missed_by_nobody() {
+    let mut room = Room::new();
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Wander);
+    let ben = room.agent("ben", (50.0, 0.0), Behaviour::Wander);
+    room.answer = |_| None;
+    talk(&mut room, &["ada", "ben"]);
+    room.run(2);
+    let entity = room.app.world().resource::<Roster>().entity(ada).unwrap();
+    room.app.world_mut().despawn(entity);
+    room.app.world_mut().resource_mut::<Roster>().remove(ada, "ada");
+    room.run(1);
+    assert_eq!(room.state(ben), State::Cooldown);
+    room.run(ticks(60.0));
+    assert_eq!(room.state(ben), State::Wandering);
+    assert_eq!(room.app.world().resource::<Space>().agents_within(Vec2::ZERO, 1.0e6), [ben]);
+}
+
+#[test]
+fn relationships_by_hand_are_written_and_end_with_their_agents() {
+    let mut room = Room::new();
+    for (index, id) in ["ada", "ben", "cy"].into_iter().enumerate() {
+        room.agent(id, (index as f32 * 600.0, 0.0), Behaviour::Stationary);
+    }
+    let tie = |from: &str, to: &str| Relationship { from: from.into(), to: to.into(), label: "mentors".into() };
+    let add = |relationship| RelationshipCommand::Add { relationship, at: None };
+    room.say(add(tie("ada", "ben")));
+    room.say(add(tie("ben", "cy")));
+    room.say(add(tie("ben", "nobody")));
+    room.run(1);
+    assert_eq!(relationships(room.app.world()), [tie("ada", "ben"), tie("ben", "cy")]);
+    assert_eq!(room.events(EventKind::Warning).len(), 1);
+    let key = room.app.world().resource::<Roster>().key("cy").expect("cy is here");
+    room.app.world_mut().resource_mut::<Roster>().remove(key, "cy");
+    room.say(AgentCommand::Remove { agent: "cy".into() });
+    let mut writes = room.app.world().resource::<Messages<SceneWrite>>().get_cursor_current();
+    room.run(1);
+    let written: Vec<_> = writes.read(room.app.world().resource::<Messages<SceneWrite>>()).cloned().collect();
+    assert_eq!(written, [SceneWrite::Relationships(vec![tie("ada", "ben")])]);
+}

@@ -1,0 +1,11 @@
+//! The room on screen, and everything around it that a person reads and clicks.
+
+pub mod ui;
+pub mod view;
+
+// The floors below, by the names that everything knows them by.
+pub(crate) use workshop_files::{store, workspace};
+pub(crate) use workshop_foundation::{base, log, schedule};
+pub(crate) use workshop_minds::{gateway, memory, mind};
+pub(crate) use workshop_room::{agent, element, simulation};
+pub(crate) use workshop_work::{kernel, tools};

@@ -1,0 +1,473 @@
+//! Who started whom and who read and wrote which file, gathered from the rows of the log as they come. Pure data.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::record::{Facts, activation_number};
+use crate::base::{Id, Seq};
+use crate::log::EventKind;
+use crate::view::book::{EventBook, EventRow};
+
+/// The number of the person, who stands at the beginning.
+pub const YOU: usize = 0;
+/// What the log calls the person.
+const USER: &str = "user";
+/// The tools whose calls say more than their results.
+const READ: &str = "vfs_read";
+const SPAWN: &str = "spawn_agent";
+/// Calls whose results are awaited; those whose results never come are forgotten.
+const CALLS_KEPT: usize = 4_096;
+/// What the log ends words with that it has cut short.
+const CUT: char = '…';
+
+/// What an agent is at.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Status {
+    /// Its work waits.
+    #[default]
+    Queued,
+    /// A model is asked for it.
+    Thinking,
+    /// A tool that it called is at work.
+    UsingTool,
+    /// A person must decide.
+    AsksYou,
+    /// Its work was done.
+    Done,
+    /// Its work failed.
+    Failed,
+    /// Its work was stopped.
+    Aborted,
+    /// Its work never ended and goes on no more.
+    LeftOff,
+}
+
+impl Status {
+    /// As it stands on a card.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Thinking => "thinking",
+            Self::UsingTool => "using a tool",
+            Self::AsksYou => "asks you",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Aborted => "aborted",
+            Self::LeftOff => "left off",
+        }
+    }
+
+    /// What the word for the stage of a piece of work means.
+    pub fn of_stage(stage: &str) -> Self {
+        match stage {
+            "thinking" => Self::Thinking,
+            "using a tool" => Self::UsingTool,
+            "asks you" => Self::AsksYou,
+            _ => Self::Queued,
+        }
+    }
+}
+
+/// An agent that had work, or the person.
+#[derive(Clone, Debug, Default)]
+pub struct AgentNode {
+    /// Its id; the person's is `user`.
+    pub id: String,
+    /// The profile that it ran.
+    pub profile: Option<Id>,
+    /// The file that it was started from, where another agent wrote that.
+    pub path: Option<Id>,
+    /// Who started it first.
+    pub parent: Option<usize>,
+    /// Whom it started first.
+    pub children: Vec<usize>,
+    /// How deep it is: what a person starts has depth 0.
+    pub depth: u32,
+    /// Tokens of everything that it was asked for its work.
+    pub tokens: u64,
+    /// Pieces of work that it was given.
+    pub pieces: u32,
+    /// What it told whoever started it, how often.
+    pub told: u32,
+    /// Files that stand with it, in order of appearance.
+    pub files: Vec<usize>,
+    /// Files that it read.
+    pub reads: BTreeSet<usize>,
+    /// Files that it wrote.
+    pub writes: BTreeSet<usize>,
+    /// As far as the log tells.
+    pub status: Status,
+    /// Work that is not over, and the tokens of each that are counted.
+    pub open: BTreeMap<u64, u64>,
+}
+
+impl AgentNode {
+    /// Whether all its work is over.
+    pub fn is_finished(&self) -> bool {
+        self.open.is_empty() && matches!(self.status, Status::Done | Status::Failed | Status::Aborted)
+    }
+}
+
+/// A file that an agent read or wrote.
+#[derive(Clone, Debug)]
+pub struct FileNode {
+    /// Its path.
+    pub path: Id,
+    /// Who made it: an agent, `user`, or a word for something outside; absent where it was there before.
+    pub creator: Option<Id>,
+    /// With whom it stands: the agent that made it, else the first that had to do with it.
+    pub home: Option<usize>,
+    /// Whether it was deleted.
+    pub is_gone: bool,
+    /// Who read it.
+    pub readers: BTreeSet<usize>,
+    /// Who wrote it.
+    pub writers: BTreeSet<usize>,
+}
+
+/// A call whose result or deeds are awaited.
+#[derive(Clone, Debug)]
+enum Call {
+    Read { agent: usize, path: Id },
+    Spawn,
+}
+
+/// Everything that is known.
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    /// Agents in order of appearance; the first is the person.
+    pub agents: Vec<AgentNode>,
+    /// Files in order of appearance.
+    pub files: Vec<FileNode>,
+    /// Who started whom, and how many pieces of work that began.
+    pub started: BTreeMap<(usize, usize), u32>,
+    agent_numbers: BTreeMap<Id, usize>,
+    file_numbers: BTreeMap<Id, usize>,
+    calls: BTreeMap<Seq, Call>,
+    run: Option<Id>,
+    generation: u64,
+    next_row: u64,
+    is_whole: bool,
+    beginnings: u64,
+    revision: u64,
+}
+
+impl Model {
+    /// Takes in at most so many rows that are new: of the newest run, or of all. Whether everything is taken in.
+    pub fn take_in(&mut self, book: &EventBook, is_whole: bool, rows_at_most: u64) -> bool {
+        let newest = book.count().checked_sub(1).and_then(|number| book.row(number)).map(|row| row.run.clone());
+        let is_other = self.generation != book.generation()
+            || self.is_whole != is_whole
+            || book.count() < self.next_row
+            || (!is_whole && self.run != newest);
+        if is_other || self.agents.is_empty() {
+            let first = if is_whole { book.first() } else { first_of_run(book, newest.as_ref()) };
+            *self = Self {
+                agents: vec![AgentNode { id: USER.to_owned(), ..AgentNode::default() }],
+                run: newest,
+                generation: book.generation(),
+                next_row: first,
+                is_whole,
+                beginnings: self.beginnings + 1,
+                revision: self.revision + 1,
+                ..Self::default()
+            };
+        }
+        let until = book.count().min(self.next_row.max(book.first()).saturating_add(rows_at_most));
+        for (number, row) in book.since(self.next_row) {
+            if number >= until {
+                break;
+            }
+            self.note(row);
+        }
+        self.next_row = until.max(self.next_row);
+        self.next_row >= book.count()
+    }
+
+    /// Changes whenever there is somebody or something new, another arrow, or something is over.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Changes whenever it was begun anew: numbers mean something else then.
+    pub fn beginnings(&self) -> u64 {
+        self.beginnings
+    }
+
+    /// Whether nobody had work.
+    pub fn is_empty(&self) -> bool {
+        self.agents.len() <= 1
+    }
+
+    /// The agent of this id.
+    pub fn agent(&self, id: &str) -> Option<usize> {
+        self.agent_numbers.get(id).copied()
+    }
+
+    /// The file of this path.
+    pub fn file(&self, path: &str) -> Option<usize> {
+        self.file_numbers.get(path).copied()
+    }
+
+    fn note(&mut self, row: &EventRow) {
+        if !matters(row.kind) {
+            return;
+        }
+        if row.kind == EventKind::FileChange {
+            return self.note_change(row);
+        }
+        // What is not about work is no business of this picture.
+        let (Some(id), Some(activation)) = (&row.agent, &row.activation) else { return };
+        let agent = self.ensure(id);
+        let key = activation_number(activation);
+        match row.kind {
+            EventKind::Activation => self.note_activation(row, agent, key),
+            EventKind::Spawn => self.note_spawn(row, agent),
+            EventKind::Signal => self.agents[agent].told += 1,
+            EventKind::ToolCall => {
+                self.agents[agent].status = Status::UsingTool;
+                self.note_call(row, agent);
+            }
+            EventKind::ToolResult => {
+                self.agents[agent].status = Status::Thinking;
+                self.note_result(row);
+            }
+            EventKind::ModelCall => self.note_model_call(row, agent, key),
+            EventKind::ApprovalRequested => self.agents[agent].status = Status::AsksYou,
+            EventKind::ApprovalDecided => self.agents[agent].status = Status::UsingTool,
+            EventKind::Complete => self.note_end(row, agent, key, Status::Done),
+            EventKind::Abort => self.note_end(row, agent, key, Status::Aborted),
+            // A question that could not be asked is no end of the work.
+            EventKind::Error if Facts::of(row).turns.is_none() => {}
+            EventKind::Error => self.note_end(row, agent, key, Status::Failed),
+            _ => {}
+        }
+    }
+
+    fn ensure(&mut self, id: &Id) -> usize {
+        if &**id == USER {
+            return YOU;
+        }
+        if let Some(&number) = self.agent_numbers.get(id) {
+            return number;
+        }
+        let number = self.agents.len();
+        self.agents.push(AgentNode { id: id.to_string(), ..AgentNode::default() });
+        self.agent_numbers.insert(id.clone(), number);
+        self.revision += 1;
+        number
+    }
+
+    fn note_activation(&mut self, row: &EventRow, agent: usize, key: Option<u64>) {
+        let facts = Facts::of(row);
+        let node = &mut self.agents[agent];
+        if node.pieces == 0 {
+            node.depth = facts.depth.unwrap_or(node.depth);
+        }
+        node.pieces += 1;
+        if let Some(key) = key {
+            node.open.insert(key, 0);
+        }
+        node.status = Status::Queued;
+        if let Some(profile) = facts.profile {
+            node.profile = Some(profile.as_ref().into());
+        }
+        self.revision += 1;
+        // Whoever is told something has work again, but was not started by whom it started.
+        if facts.signal_of.is_none()
+            && let Some(by) = facts.by
+        {
+            let starter = self.ensure(&by.as_ref().into());
+            self.start(starter, agent);
+            *self.started.entry((starter, agent)).or_default() += 1;
+        }
+    }
+
+    fn note_spawn(&mut self, row: &EventRow, agent: usize) {
+        let facts = Facts::of(row);
+        let Some(child) = facts.child else { return };
+        let child = self.ensure(&child.as_ref().into());
+        let node = &mut self.agents[child];
+        if let Some(path) = &row.path {
+            node.path = Some(path.clone());
+        } else if let Some(path) = facts.path {
+            node.path = Some(path.as_ref().into());
+        }
+        // The record of the work itself says it already, unless that was let go.
+        if !self.started.contains_key(&(agent, child)) {
+            self.agents[child].depth = facts.depth.unwrap_or(0);
+            self.start(agent, child);
+            self.started.insert((agent, child), 0);
+            self.revision += 1;
+        }
+    }
+
+    /// Puts an agent below whoever started it first; whom one started oneself one never stands below.
+    fn start(&mut self, starter: usize, agent: usize) {
+        if agent == YOU || self.agents[agent].parent.is_some() {
+            return;
+        }
+        let mut above = Some(starter);
+        while let Some(number) = above {
+            if number == agent {
+                return;
+            }
+            above = self.agents[number].parent;
+        }
+        self.agents[agent].parent = Some(starter);
+        self.agents[starter].children.push(agent);
+    }
+
+    fn note_call(&mut self, row: &EventRow, agent: usize) {
+        let call = match row.tool.as_deref() {
+            Some(READ) => {
+                let facts = Facts::of(row);
+                let Some(target) = facts.target.or(facts.path) else { return };
+                Call::Read { agent, path: target.as_ref().into() }
+            }
+            Some(SPAWN) => Call::Spawn,
+            _ => return,
+        };
+        self.calls.insert(row.seq, call);
+        if self.calls.len() > CALLS_KEPT {
+            self.calls.pop_first();
+        }
+    }
+
+    fn note_result(&mut self, row: &EventRow) {
+        let Some(Call::Read { agent, path }) = row.cause.and_then(|cause| self.calls.remove(&cause)) else { return };
+        if Facts::of(row).ok != Some(true) {
+            return;
+        }
+        let Some(path) = self.whole_path(path) else { return };
+        let file = self.ensure_file(&path, None, Some(agent));
+        self.agents[agent].reads.insert(file);
+        if self.files[file].readers.insert(agent) {
+            self.revision += 1;
+        }
+    }
+
+    /// The log cuts very long paths short: the one file that begins like that is meant.
+    fn whole_path(&self, path: Id) -> Option<Id> {
+        let Some(start) = path.strip_suffix(CUT) else { return Some(path) };
+        let from: Id = start.into();
+        let mut fitting =
+            self.file_numbers.range(from..).map(|(path, _)| path).take_while(|path| path.starts_with(start));
+        let only = fitting.next().cloned();
+        only.filter(|_| fitting.next().is_none())
+    }
+
+    fn note_change(&mut self, row: &EventRow) {
+        let Some(path) = &row.path else { return };
+        // The file that an agent is started from is told by the arrow to that agent.
+        if row.cause.is_some_and(|cause| matches!(self.calls.get(&cause), Some(Call::Spawn))) {
+            return;
+        }
+        let facts = Facts::of(row);
+        let agent = row.agent.as_ref().filter(|_| row.activation.is_some()).map(|id| self.ensure(id));
+        if let Some(from) = facts.from {
+            self.rename(&from, path);
+        }
+        let by: Option<Id> = facts.by.map(|by| by.as_ref().into());
+        let creator = if facts.new == Some(true) { by.or_else(|| row.agent.clone()) } else { None };
+        let file = self.ensure_file(path, creator, agent);
+        self.files[file].is_gone = facts.gone == Some(true);
+        if let Some(agent) = agent {
+            self.agents[agent].writes.insert(file);
+            if self.files[file].writers.insert(agent) {
+                self.revision += 1;
+            }
+        }
+    }
+
+    fn ensure_file(&mut self, path: &Id, creator: Option<Id>, agent: Option<usize>) -> usize {
+        let number = match self.file_numbers.get(path) {
+            Some(&number) => number,
+            None => {
+                let (readers, writers) = (BTreeSet::new(), BTreeSet::new());
+                let node = FileNode { path: path.clone(), creator: None, home: None, is_gone: false, readers, writers };
+                self.files.push(node);
+                self.file_numbers.insert(path.clone(), self.files.len() - 1);
+                self.files.len() - 1
+            }
+        };
+        let file = &mut self.files[number];
+        file.creator = file.creator.take().or(creator);
+        if file.home.is_none()
+            && let Some(agent) = agent
+        {
+            file.home = Some(agent);
+            self.agents[agent].files.push(number);
+            self.revision += 1;
+        }
+        number
+    }
+
+    /// A file is called something else from now on. Another one of that name is overwritten.
+    fn rename(&mut self, from: &str, to: &Id) {
+        let Some(number) = self.file_numbers.remove(from) else { return };
+        if self.file_numbers.contains_key(to) {
+            self.files[number].is_gone = true;
+            return;
+        }
+        self.files[number].path = to.clone();
+        self.file_numbers.insert(to.clone(), number);
+    }
+
+    fn note_model_call(&mut self, row: &EventRow, agent: usize, key: Option<u64>) {
+        let facts = Facts::of(row);
+        let tokens = facts.tokens_in.unwrap_or(0).saturating_add(facts.tokens_out.unwrap_or(0));
+        let node = &mut self.agents[agent];
+        node.tokens = node.tokens.saturating_add(tokens);
+        if let Some(counted) = key.and_then(|key| node.open.get_mut(&key)) {
+            *counted = counted.saturating_add(tokens);
+            node.status = Status::Thinking;
+        }
+    }
+
+    fn note_end(&mut self, row: &EventRow, agent: usize, key: Option<u64>, status: Status) {
+        let node = &mut self.agents[agent];
+        // Calls of which there is no record are in the sum that stands at the end.
+        if let Some(counted) = key.and_then(|key| node.open.remove(&key)) {
+            let all = Facts::of(row).tokens.unwrap_or(0);
+            node.tokens = node.tokens.saturating_add(all.saturating_sub(counted));
+        }
+        node.status = status;
+        self.revision += 1;
+    }
+}
+
+fn matters(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::Activation
+            | EventKind::Spawn
+            | EventKind::Signal
+            | EventKind::ToolCall
+            | EventKind::ToolResult
+            | EventKind::FileChange
+            | EventKind::ModelCall
+            | EventKind::ApprovalRequested
+            | EventKind::ApprovalDecided
+            | EventKind::Complete
+            | EventKind::Error
+            | EventKind::Abort
+    )
+}
+
+/// The number of the first row of a run whose rows are the last ones.
+fn first_of_run(book: &EventBook, run: Option<&Id>) -> u64 {
+    let (mut low, mut high) = (book.first(), book.count());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if book.row(middle).map(|row| &row.run) == run {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    low
+}
+
+#[cfg(test)]
+#[path = "model_tests.rs"]
+mod tests;

@@ -1,0 +1,173 @@
+//! What stays of work: the record of how it ended, what a person did about it, and the sessions as files.
+
+use bevy::ecs::prelude::*;
+use serde_json::{Value, json};
+
+use super::activation::{Activation, Ending};
+use super::command::{KernelCommand, WorkDropped};
+use super::core::Kernel;
+use super::office::{LOGGED_CHARS, Office};
+use super::session;
+use crate::base::text::truncate;
+use crate::base::{ActivationKey, AgentKey, Author, Seq};
+use crate::log::{EventDraft, EventKind, EventLog};
+use crate::mind::WorkOver;
+use crate::schedule::SimClock;
+use crate::simulation::{ActivityId, SummonsWithdrawn, Think, ThinkDone, ThinkOutcome};
+use crate::workspace::RoomStart;
+use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, FileRights};
+
+/// What the names of orders that write sessions down begin with.
+pub(super) const SESSION_ORDERS: &str = "session/";
+
+impl Office<'_, '_> {
+    /// Writes the record of what a person did, with what it is about in words.
+    pub(super) fn commanded(&mut self, kernel: &Kernel, command: &KernelCommand) -> Seq {
+        let mut data = serde_json::to_value(command).unwrap_or_default();
+        let about = match command {
+            KernelCommand::Kill { activation } | KernelCommand::Decide { activation, .. } => {
+                kernel.activation(*activation)
+            }
+            _ => None,
+        };
+        let draft = |data: Value| EventDraft::new(EventKind::Input, data);
+        let Some(one) = about else { return self.log.write(draft(data)) };
+        data["agent"] = json!(one.agent);
+        data["task"] = truncate(&one.input, LOGGED_CHARS).into();
+        if let (KernelCommand::Decide { .. }, Some((_, call, what))) = (command, one.question()) {
+            data["tool"] = json!(call.name);
+            data["what"] = json!(what);
+        }
+        self.log.write(draft(data).agent(&one.agent).activation(&one.key.id()))
+    }
+
+    /// Work is over: the agent is free and remembers it, the session is written down, and whoever waited for all of
+    /// it hears.
+    pub(super) fn over(&mut self, kernel: &mut Kernel, one: &Activation, ending: &Ending, because: Option<Seq>) {
+        let used = self.questions.ledger().activation(&one.key.id());
+        let mut data =
+            json!({ "turns": one.turn, "calls": used.calls, "tokens": used.tokens, "cost_usd": used.cost().known() });
+        let (kind, words) = match ending {
+            Ending::Completed { text } => {
+                data["text"] = truncate(text, LOGGED_CHARS).into();
+                (EventKind::Complete, text)
+            }
+            Ending::Failed { why } => {
+                data["what"] = why.as_str().into();
+                (EventKind::Error, why)
+            }
+            Ending::Aborted { why, by_person } => {
+                data["what"] = why.as_str().into();
+                data["by_person"] = (*by_person).into();
+                (EventKind::Abort, why)
+            }
+        };
+        let cause = self.record(kind, one, because.unwrap_or(one.cause), data);
+        if let Some(agent) = one.agent_key {
+            let task = one.input.clone();
+            let said = words.clone();
+            self.over.write(WorkOver { activation: one.key, agent, task, said, cause });
+            match one.activity {
+                Some(activity) => {
+                    let outcome = match ending {
+                        Ending::Failed { why } => ThinkOutcome::Failed { why: why.clone(), passing: false },
+                        Ending::Completed { text } => ThinkOutcome::Said { text: text.clone() },
+                        Ending::Aborted { why, .. } => ThinkOutcome::Nothing { why: why.clone() },
+                    };
+                    let think = Think::Work { activation: one.key };
+                    self.done.write(ThinkDone { agent, activity, think, outcome, cause });
+                }
+                None => {
+                    self.withdrawals.write(SummonsWithdrawn { agent, activation: one.key });
+                }
+            }
+        }
+        self.keep_session(kernel, one, Some(ending));
+        self.report_due(kernel, one.thread, cause);
+    }
+
+    /// The agent came to work that is over: it is free again.
+    pub(super) fn release(&mut self, agent: AgentKey, activity: ActivityId, activation: ActivationKey, cause: Seq) {
+        let outcome = ThinkOutcome::Nothing { why: "the work was over".to_owned() };
+        self.done.write(ThinkDone { agent, activity, think: Think::Work { activation }, outcome, cause });
+    }
+
+    /// Writes down the session of work that goes on.
+    pub(super) fn write_session(&mut self, kernel: &mut Kernel, key: ActivationKey) {
+        if let Some(one) = kernel.activation(key).cloned() {
+            let bytes = self.keep_session(kernel, &one, None);
+            kernel.note_written(key, bytes);
+        }
+    }
+
+    /// Orders a session to be written; how many bytes it has.
+    fn keep_session(&mut self, kernel: &Kernel, one: &Activation, ending: Option<&Ending>) -> u64 {
+        let scene = self.start.as_ref().map_or("", |start| start.scene.as_str());
+        let (order, bytes) = session_order(kernel, one, ending, (scene, self.clock.tick()));
+        self.orders.write(order);
+        bytes
+    }
+
+    /// How it went to write a session down. What fails is said once, and again when it fails anew.
+    pub(super) fn session_written(&mut self, kernel: &mut Kernel, outcome: &FileOutcome) {
+        match &outcome.result {
+            Ok(_) => kernel.session_trouble = None,
+            Err(failure) if kernel.session_trouble.as_ref() == Some(&failure.what) => {}
+            Err(failure) => {
+                let data = json!({
+                    "what": format!("a session could not be written down: {}", failure.what),
+                    "remedy": "see to it that sessions/ can be written: the work goes on, and the session of what is \
+                               not over is written again",
+                });
+                let draft = EventDraft::new(EventKind::Warning, data).cause(outcome.cause);
+                self.log.write(draft);
+                kernel.session_trouble = Some(failure.what.clone());
+            }
+        }
+        if outcome.result.is_err()
+            && let Some(activation) = &outcome.activation
+        {
+            kernel.write_again(activation);
+        }
+    }
+}
+
+/// Says in the log which work was dropped when the room was opened.
+pub(super) fn note_dropped(mut dropped: MessageReader<WorkDropped>, mut log: ResMut<EventLog>) {
+    for work in dropped.read() {
+        let cause = log.write(EventDraft::new(EventKind::Input, json!(work)));
+        // About nobody, so that a person is told.
+        let data = json!({ "what": work.what, "remedy": work.remedy });
+        log.write(EventDraft::new(EventKind::Warning, data).cause(cause));
+    }
+}
+
+fn session_order(
+    kernel: &Kernel,
+    one: &Activation,
+    ending: Option<&Ending>,
+    (scene, tick): (&str, u64),
+) -> (FileOrder, u64) {
+    let thread = kernel.thread(one.thread);
+    let parent = thread.and_then(|thread| kernel.thread(thread.parent?));
+    let content = session::to_yaml(scene, one, thread, parent, ending);
+    let bytes = content.len() as u64;
+    let word = ending.map_or("", Ending::word);
+    let order = FileOrder {
+        key: format!("{SESSION_ORDERS}{}/{tick}{word}", one.key.id()).into(),
+        author: Author::agent(&one.agent),
+        activation: Some(one.key.id()),
+        operation: FileOperation::Record { path: session::path(one), content },
+        rights: FileRights::default(),
+        cause: one.cause,
+    };
+    (order, bytes)
+}
+
+/// The sessions of all work that is not over, as they are to stand on disk when the room is closed.
+pub fn sessions_at_rest(world: &World) -> Vec<FileOrder> {
+    let (kernel, clock) = (world.resource::<Kernel>(), world.resource::<SimClock>());
+    let scene = world.get_resource::<RoomStart>().map_or("", |start| start.scene.as_str());
+    let order = |one| session_order(kernel, one, None, (scene, clock.tick())).0;
+    kernel.activations().map(order).collect()
+}

@@ -1,0 +1,208 @@
+//! Agents that start agents and wake the one that started them, in the room: who comes in where, and what is told.
+
+use bevy::math::Vec2;
+use serde_json::json;
+
+use super::activation::Activation;
+use super::core::{Kernel, NewWork};
+use super::guards::{Refusal, Reported, Signalled};
+use super::office::{LOGGED_CHARS, Office};
+use super::working::Outbox;
+use crate::agent::AgentCommand;
+use crate::base::text::{nearest, truncate};
+use crate::base::{ActivationKey, Id, Seq};
+use crate::gate::Bounds;
+use crate::log::{EventDraft, EventKind};
+use crate::tools::{self, words};
+use crate::workspace::vfs::FileFailure;
+
+/// How far beside its starter an agent appears.
+const BESIDE_UNITS: f32 = 50.0;
+/// How far from its starter an agent has its place.
+const PLACE_UNITS: f32 = 150.0;
+/// So many agents are named where one is not there.
+const AGENTS_NAMED: usize = 20;
+
+/// An agent that is to be started.
+pub(super) struct Child<'a> {
+    /// The file that defines it.
+    pub(super) path: &'a str,
+    /// Its id in the room.
+    pub(super) agent: Id,
+    /// What it runs.
+    pub(super) profile: Id,
+    /// What it is to do.
+    pub(super) task: &'a str,
+    /// Whether its file was written for it.
+    pub(super) is_new: bool,
+}
+
+impl Office<'_, '_> {
+    /// The id of the agent that a file with this text starts.
+    pub(super) fn child_of(&self, path: &str, content: &str) -> Id {
+        let read = crate::agent::formats::format_of(path).map(|format| (format.read)(path, content).profile.id);
+        read.unwrap_or_else(|| path.into())
+    }
+
+    /// Queues work for an agent that this work starts, and brings it in where it is not in the room.
+    pub(super) fn spawn(
+        &mut self,
+        kernel: &mut Kernel,
+        outbox: &mut Outbox,
+        one: &Activation,
+        child: Child<'_>,
+        bounds: Bounds,
+        cause: Seq,
+    ) -> String {
+        let Child { path, agent, profile, task, is_new } = child;
+        let depth_limit = kernel.depth_at_most(&self.settings);
+        let input = task.to_owned();
+        if let Err(refusal) = kernel.may_spawn(one.key, &agent, &input, &self.settings) {
+            return words::spawned(path, &refused_spawn(&refusal));
+        }
+        let parent = kernel.thread(one.thread);
+        let (number, depth) = parent.map_or((0, 1), |thread| (thread.children, thread.depth + 1));
+        let data = json!({ "task": task, "by": one.agent, "parent": one.key.id(), "depth": depth, "profile": profile });
+        let (key, queued) = self.queued(&agent, data, Some(cause));
+        let data = json!({ "child": agent, "path": path, "depth": depth, "activation": key.id() });
+        self.record(EventKind::Spawn, one, queued, data);
+        let work = NewWork {
+            key,
+            agent: agent.clone(),
+            profile: profile.clone(),
+            file_name: words::file_name(path).to_owned(),
+            input,
+            priority: 0,
+            now: self.clock.tick(),
+            cause: queued,
+        };
+        let outcome = match kernel.spawn(one.key, work, bounds.all().to_vec(), &self.settings) {
+            Err(refusal) => refused_spawn(&refusal),
+            Ok(depth) => {
+                self.bring_in(outbox, one, (&agent, &profile), number);
+                match kernel.stopped_by() {
+                    Some(_) => words::Spawned::Deferred { why: "token budget reached".to_owned() },
+                    None => words::Spawned::Activated { depth, depth_limit, is_new },
+                }
+            }
+        };
+        words::spawned(path, &outcome)
+    }
+
+    /// The agent that is meant by a name, and the profile that it runs: one in the room, by its id or its profile's, else
+    /// a profile that comes into the room for it. Never the one that starts it, unless that is named.
+    pub(super) fn startable(&self, one: &Activation, name: &str) -> Option<(Id, Id)> {
+        if let Some(agent) = self.agent(name.trim()) {
+            return Some((agent.id.clone(), agent.profile.clone()));
+        }
+        let profile: Id = tools::started(name, &self.surroundings())?.into();
+        if self.roster.key(&profile).is_some() {
+            return Some((profile.clone(), profile));
+        }
+        let others = self.roster.iter().filter_map(|(key, entity)| Some((key, self.agents.get(entity).ok()?.0)));
+        let running = others.filter(|(_, agent)| agent.profile == profile && agent.id != one.agent);
+        let first = running.min_by_key(|(key, _)| *key).map(|(_, agent)| agent.id.clone());
+        Some((first.unwrap_or_else(|| profile.clone()), profile))
+    }
+
+    /// What is said where no agent is meant by a name.
+    pub(super) fn no_such_agent(&self, one: &Activation, name: &str) -> String {
+        let mut there: Vec<String> = self.profiles.ids().map(ToString::to_string).collect();
+        let near = nearest(name, there.iter().map(String::as_str)).map(str::to_owned);
+        there.retain(|id| Some(id) != near.as_ref() && **id != *one.profile);
+        there.truncate(AGENTS_NAMED);
+        there.splice(0..0, near);
+        words::spawned(name, &words::Spawned::Unknown { there })
+    }
+
+    /// A started agent appears beside its starter and has its place nearby.
+    fn bring_in(&self, outbox: &mut Outbox, one: &Activation, (child, profile): (&Id, &Id), number: u32) {
+        if self.roster.key(child).is_some() {
+            return;
+        }
+        let entity = one.agent_key.and_then(|agent| self.roster.entity(agent));
+        let here = entity.and_then(|entity| self.agents.get(entity).ok()).and_then(|(_, position)| position);
+        let here = here.map_or(Vec2::ZERO, |position| position.0);
+        // Side by side behind it, away from the boards, from the middle outwards: 0, 1, -1, 2, -2.
+        let step = number.div_ceil(2) as f32 * if number % 2 == 1 { 1.0 } else { -1.0 };
+        let angle = std::f32::consts::FRAC_PI_2 - step * 0.6;
+        let towards = Vec2::from_angle(angle);
+        outbox.agents.push(AgentCommand::Add {
+            id: Some(child.clone()),
+            profile: profile.clone(),
+            position: here + towards * BESIDE_UNITS,
+            behaviour: None,
+            exactly: true,
+        });
+        outbox.places.push((child.clone(), here + towards * PLACE_UNITS));
+    }
+
+    pub(super) fn signal(&mut self, kernel: &mut Kernel, one: &Activation, message: &str, cause: Seq) -> String {
+        let key = ActivationKey(self.log.next_seq().0);
+        let at = (key, self.clock.tick(), key_seq(key));
+        match kernel.signal(one.key, message, at, &self.settings) {
+            Err(refusal) => match refusal {
+                Refusal::Loop { agent } => words::signalled(&self.file_name(&agent), &words::Signalled::Again),
+                Refusal::NoParent | Refusal::Over => words::signalled("", &words::Signalled::NoParent),
+                other => words::error(&other.to_string()),
+            },
+            Ok(told) => {
+                self.record_signal((&one.agent, one.key), &told, (key, message), cause);
+                let outcome = match kernel.stopped_by() {
+                    _ if told.is_kept => words::Signalled::Kept,
+                    Some(_) => words::Signalled::Deferred { why: "token budget reached".to_owned() },
+                    None => words::Signalled::Sent,
+                };
+                words::signalled(&told.to, &outcome)
+            }
+        }
+    }
+
+    /// The record of a signal; of work that it woke first, because its number names that work.
+    fn record_signal(
+        &mut self,
+        (from, activation): (&Id, ActivationKey),
+        told: &Signalled,
+        (key, message): (ActivationKey, &str),
+        cause: Seq,
+    ) {
+        let mut cause = cause;
+        if told.woke {
+            let data = json!({ "task": message, "by": from, "signal_of": activation.id() });
+            let (queued, seq) = self.queued(&told.agent, data, Some(cause));
+            debug_assert_eq!(queued, key, "nothing was recorded in between");
+            cause = seq;
+        }
+        let mut data = json!({ "to": told.agent, "message": truncate(message, LOGGED_CHARS), "woke": told.woke });
+        if told.is_kept {
+            data["kept"] = true.into();
+        }
+        let draft = EventDraft::new(EventKind::Signal, data).agent(from).activation(&activation.id());
+        self.log.write(draft.cause(cause));
+    }
+
+    /// Tells those who started agents how their work ended, as far as all of it is over now that a piece of this
+    /// thread is.
+    pub(super) fn report_due(&mut self, kernel: &mut Kernel, ended: ActivationKey, cause: Seq) {
+        while let Some(thread) = kernel.due_report(ended) {
+            let key = ActivationKey(self.log.next_seq().0);
+            let reported = kernel.report(thread, (key, self.clock.tick(), key_seq(key)));
+            let Some(Reported { from, activation, words, told }) = reported else { break };
+            self.record_signal((&from, activation), &told, (key, &words), cause);
+        }
+    }
+}
+
+/// The record that names work: their numbers are the same.
+fn key_seq(key: ActivationKey) -> Seq {
+    Seq(key.0)
+}
+
+pub(super) fn refused_spawn(refusal: &Refusal) -> words::Spawned {
+    match refusal {
+        Refusal::Depth { most } => words::Spawned::TooDeep { depth_limit: *most },
+        Refusal::FanOut { most } => words::Spawned::TooMany { fan_out_limit: *most },
+        Refusal::Loop { .. } => words::Spawned::Again,
+        other => words::Spawned::NotWritten(FileFailure { what: other.to_string(), is_refusal: false }),
+    }
+}
