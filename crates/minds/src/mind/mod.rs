@@ -45,7 +45,7 @@ pub use session::Session;
 pub use settings::MindSettings;
 pub use thinking::LastPrompt;
 pub use thoughts::Thoughts;
-pub use work::{SessionRoom, WorkDue, WorkOver, WorkReplied, WorkReply, WorkTaken, task_words};
+pub use work::{Ending, SessionRoom, WorkDue, WorkOver, WorkReplied, WorkReply, WorkTaken, task_words};
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;

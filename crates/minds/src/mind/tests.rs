@@ -171,14 +171,21 @@ impl Room {
     }
 
     fn work_over_of(&mut self, activation: ActivationKey) {
-        let over = WorkOver { activation, agent: ADA, task: "x".into(), said: "Done.".into(), cause: Seq(3) };
+        let over = WorkOver {
+            activation,
+            agent: ADA,
+            task: "x".into(),
+            ending: done("Done."),
+            outputs: Vec::new(),
+            cause: Seq(3),
+        };
         self.0.world_mut().resource_mut::<Messages<WorkOver>>().write(over);
         self.tick();
     }
 
     pub(super) fn work_over(&mut self, task: &str) {
-        let (activation, said) = (ActivationKey(1), "Done.".into());
-        let over = WorkOver { activation, agent: ADA, task: task.into(), said, cause: Seq(3) };
+        let (activation, ending) = (ActivationKey(1), done("Done."));
+        let over = WorkOver { activation, agent: ADA, task: task.into(), ending, outputs: Vec::new(), cause: Seq(3) };
         self.0.world_mut().resource_mut::<Messages<WorkOver>>().write(over);
         self.tick();
     }
@@ -218,6 +225,10 @@ impl Room {
 
 pub(super) fn read(element: ElementKey) -> Think {
     Think::Read { element }
+}
+
+fn done(words: &str) -> Ending {
+    Ending::Completed { text: words.into() }
 }
 
 #[test]
@@ -275,7 +286,8 @@ fn work_is_asked_with_its_own_history_and_its_reply_goes_back_with_markers_carri
     assert!(room.get::<Session>(ADA).messages.is_empty(), "the session of work is the kernel's");
     let request = room.work(2, history);
     let (activation, agent) = (ActivationKey(7), ADA);
-    let over = WorkOver { activation, agent, task: "Count.".into(), said: "One.".into(), cause: Seq(3) };
+    let over =
+        WorkOver { activation, agent, task: "Count.".into(), ending: done("One."), outputs: Vec::new(), cause: Seq(3) };
     room.0.world_mut().resource_mut::<Messages<WorkOver>>().write(over);
     room.tick();
     assert_eq!(room.take::<CancelRequest>().pop().map(|cancel| cancel.request), Some(request.id));

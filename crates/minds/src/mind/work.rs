@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::context::Moment;
 use super::fitting::fitted;
@@ -124,6 +125,67 @@ pub struct WorkTaken {
     pub usage: Usage,
 }
 
+/// How a piece of work ended.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "ending", rename_all = "snake_case")]
+pub enum Ending {
+    /// The agent concluded with this text.
+    Completed {
+        /// Its last words.
+        text: String,
+    },
+    /// It could not go on.
+    Failed {
+        /// Why, and what to do.
+        why: String,
+    },
+    /// A person or a limit stopped it.
+    Aborted {
+        /// Who or what.
+        why: String,
+        /// Whether it was a person.
+        by_person: bool,
+    },
+}
+
+impl Ending {
+    /// The word in session files.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Completed { .. } => "completed",
+            Self::Failed { .. } => "failed",
+            Self::Aborted { by_person: true, .. } => "aborted",
+            Self::Aborted { by_person: false, .. } => "limited",
+        }
+    }
+
+    /// The agent's last words, or the room's on why it ended.
+    pub fn words(&self) -> &str {
+        match self {
+            Self::Completed { text } => text,
+            Self::Failed { why } | Self::Aborted { why, .. } => why,
+        }
+    }
+
+    /// Why it did not complete.
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Self::Completed { .. } => None,
+            Self::Failed { why } | Self::Aborted { why, .. } => Some(why),
+        }
+    }
+
+    /// What the agent that started the work is told of it; nothing of what a person stopped.
+    pub fn report_words(&self) -> Option<String> {
+        match self {
+            Self::Completed { text } => Some(format!("finished: {text}")),
+            Self::Failed { why } => Some(format!("failed: {why}")),
+            Self::Aborted { why, by_person: false } => Some(format!("was stopped: {why}")),
+            Self::Aborted { by_person: true, .. } => None,
+        }
+    }
+}
+
 /// A piece of work is over: nobody waits for an answer any more, and its agent remembers how it went.
 #[derive(Message, Clone, Debug)]
 pub struct WorkOver {
@@ -133,8 +195,10 @@ pub struct WorkOver {
     pub agent: AgentKey,
     /// What it was asked.
     pub task: String,
-    /// How it ended, in its own last words or in the room's.
-    pub said: String,
+    /// How it ended.
+    pub ending: Ending,
+    /// Paths of files that it changed, in the order in which it first did.
+    pub outputs: Vec<String>,
     /// The record of its end.
     pub cause: Seq,
 }
@@ -250,7 +314,7 @@ pub(super) fn conclude(
             continue;
         };
         let task = quoted(&over.task, room.settings.session_message_chars_at_most.saturating_sub(NAMES_CHARS));
-        session.append(&format!("{} {task}", headings::TASK), &over.said, &[], &room.settings);
+        session.append(&format!("{} {task}", headings::TASK), over.ending.words(), &[], &room.settings);
         if session.wants_compaction(&room.settings, room.clock.tick()) {
             compactions.write(CompactionWanted { agent: over.agent, cause: over.cause });
         }

@@ -39,6 +39,7 @@ fn activation(messages: Vec<PromptMessage>) -> Activation {
         refused_lengths: 0,
         mail: VecDeque::new(),
         has_signalled: false,
+        outputs: Vec::new(),
         told: String::new(),
         is_unwritten: false,
         written_tick: 0,

@@ -8,7 +8,7 @@ use super::session::{MessageNote, ReplyNote};
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
 use crate::gate::Authority;
-use crate::mind::{PromptMessage, Role, ToolCall};
+use crate::mind::{Ending, PromptMessage, Role, ToolCall};
 use crate::simulation::ActivityId;
 
 /// Who set a piece of work going.
@@ -102,6 +102,9 @@ pub(super) fn call_hash(call: &ToolCall) -> u64 {
 /// back and forth is no work.
 const SAME_RESULTS_AT_MOST: u32 = 3;
 
+/// So many files are known that a piece of work changed.
+const OUTPUTS_AT_MOST: usize = 200;
+
 /// What a call has come to in a session, and how often.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CallOutcome {
@@ -183,6 +186,9 @@ pub struct Activation {
     pub mail: VecDeque<String>,
     /// Whether it told the agent that started it anything.
     pub has_signalled: bool,
+    /// Paths of files that it changed, in the order in which it first did.
+    #[serde(default)]
+    pub outputs: Vec<String>,
     /// Why it waits, as its agent was told last.
     pub told: String,
     /// Whether its session changed since it was written down.
@@ -214,6 +220,13 @@ pub struct CapHold {
 }
 
 impl Activation {
+    /// Notes a file that it changed.
+    pub(super) fn note_output(&mut self, path: &str) {
+        if self.outputs.len() < OUTPUTS_AT_MOST && !self.outputs.iter().any(|known| known == path) {
+            self.outputs.push(path.to_owned());
+        }
+    }
+
     /// Notes what a call came to; whether that is progress: another result than the last time, or a file that changed
     /// by it, unless that was so again and again.
     pub(super) fn note_outcome(&mut self, call: &Call, answer: &str) -> bool {
@@ -334,59 +347,6 @@ pub struct Report {
     pub activation: ActivationKey,
     /// What is told.
     pub words: String,
-}
-
-/// How a piece of work ended.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(tag = "ending", rename_all = "snake_case")]
-pub enum Ending {
-    /// The agent concluded with this text.
-    Completed {
-        /// Its last words.
-        text: String,
-    },
-    /// It could not go on.
-    Failed {
-        /// Why, and what to do.
-        why: String,
-    },
-    /// A person or a limit stopped it.
-    Aborted {
-        /// Who or what.
-        why: String,
-        /// Whether it was a person.
-        by_person: bool,
-    },
-}
-
-impl Ending {
-    /// The word in session files.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Completed { .. } => "completed",
-            Self::Failed { .. } => "failed",
-            Self::Aborted { by_person: true, .. } => "aborted",
-            Self::Aborted { by_person: false, .. } => "limited",
-        }
-    }
-
-    /// Why it did not complete.
-    pub fn why(&self) -> Option<&str> {
-        match self {
-            Self::Completed { .. } => None,
-            Self::Failed { why } | Self::Aborted { why, .. } => Some(why),
-        }
-    }
-
-    /// What the agent that started the work is told of it; nothing of what a person stopped.
-    pub(super) fn report_words(&self) -> Option<String> {
-        match self {
-            Self::Completed { text } => Some(format!("finished: {text}")),
-            Self::Failed { why } => Some(format!("failed: {why}")),
-            Self::Aborted { why, by_person: false } => Some(format!("was stopped: {why}")),
-            Self::Aborted { by_person: true, .. } => None,
-        }
-    }
 }
 
 /// A piece of work that is over.

@@ -1,9 +1,9 @@
 //! What holds work back or ends it from above: a person who pauses and stops, and caps on what models may use.
 
-use super::activation::{Activation, CapHold, CapWait, Ending};
+use super::activation::{Activation, CapHold, CapWait};
 use super::core::{Effect, Kernel};
 use crate::base::{ActivationKey, Id, Seq};
-use crate::mind::CapScope;
+use crate::mind::{CapScope, Ending};
 use crate::schedule::ticks;
 
 impl Kernel {

@@ -1,11 +1,11 @@
 //! Caps by whom they count for, what a person stops and pauses, and when a parent is told.
 
-use super::activation::{CapWait, Ending, Phase};
+use super::activation::{CapWait, Phase};
 use super::core::NoReply;
 use super::guards::Refusal;
 use super::tests::{Bench, number_of};
 use crate::base::Seq;
-use crate::mind::CapScope;
+use crate::mind::{CapScope, Ending};
 
 #[test]
 fn a_cap_of_the_room_stops_everything_until_it_leaves_room() {

@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use bevy::ecs::prelude::Resource;
 use serde::{Deserialize, Serialize};
 
-use super::activation::{Activation, CapWait, Ending, Finished, Origin, Phase, Report, Thread};
+use super::activation::{Activation, CapWait, Finished, Origin, Phase, Report, Thread};
 use super::session::{MessageNote, ReplyNote};
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
-use crate::mind::{CapScope, PromptMessage, Role, task_words};
+use crate::mind::{CapScope, Ending, PromptMessage, Role, task_words};
 use crate::simulation::ActivityId;
 
 /// Pieces of work that are over and still known, for whoever shows them.
@@ -286,6 +286,7 @@ impl Kernel {
             refused_lengths: 0,
             mail: VecDeque::new(),
             has_signalled: false,
+            outputs: Vec::new(),
             told: String::new(),
             is_unwritten: true,
             written_tick: 0,

@@ -31,9 +31,8 @@ pub mod steps;
 mod tests;
 mod working;
 
-pub use activation::{
-    Activation, Call, CallProgress, CapHold, CapWait, Ending, Finished, Origin, Phase, Report, Thread,
-};
+pub use crate::mind::Ending;
+pub use activation::{Activation, Call, CallProgress, CapHold, CapWait, Finished, Origin, Phase, Report, Thread};
 pub use approval::{Approval, ApprovalId, Hold};
 pub use command::{KernelCommand, WorkDropped};
 pub use core::{Effect, Kernel, NewWork, NoReply};

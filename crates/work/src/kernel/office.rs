@@ -24,7 +24,7 @@ use crate::mind::{SessionRoom, ToolCall, WorkDue, WorkOver};
 use crate::schedule::SimClock;
 use crate::simulation::{Explain, Position, Summons, SummonsWithdrawn, ThinkDone};
 use crate::tools::{self, ToolPlan, Work, words};
-use crate::workspace::vfs::{FileAnswer, FileFailure, FileOperation, FileOrder, FileRights};
+use crate::workspace::vfs::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileRights};
 use crate::workspace::{KnownFiles, RoomStart};
 
 /// The most characters of a result or an ending that stand in the log.
@@ -299,8 +299,10 @@ impl Office<'_, '_> {
         let Some(one) = kernel.activation(key).cloned() else { return };
         let bounds = self.bounds_of(kernel, &one);
         let cause = call.record.unwrap_or(one.cause);
-        if matches!(result, Ok(FileAnswer::Changed { .. })) {
-            kernel.note_change(at);
+        if let Ok(FileAnswer::Changed { done, .. }) = result {
+            let (FileDone::Written { path, .. } | FileDone::Deleted { path } | FileDone::Renamed { to: path, .. }) =
+                done;
+            kernel.note_change(at, path);
         }
         let text = match tools::parse(&call.call, &bounds) {
             Ok(ToolPlan { work: Work::Spawn { path, content, task }, .. }) => match result {

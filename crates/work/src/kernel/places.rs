@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::activation::{Activation, CallProgress, Ending, Phase};
+use super::activation::{Activation, CallProgress, Phase};
 use super::core::{Effect, Kernel};
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, AgentKey, Id};
-use crate::mind::{PromptMessage, Role};
+use crate::mind::{Ending, PromptMessage, Role};
 
 /// Ticks after which an agent that was to come into the room is not waited for any more: 10 s.
 const ARRIVAL_TICKS: u64 = 300;

@@ -3,7 +3,7 @@
 use bevy::ecs::prelude::*;
 use serde_json::{Value, json};
 
-use super::activation::{Activation, Ending};
+use super::activation::Activation;
 use super::command::{KernelCommand, WorkDropped};
 use super::core::Kernel;
 use super::office::{LOGGED_CHARS, Office};
@@ -11,7 +11,7 @@ use super::session;
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, AgentKey, Author, Seq};
 use crate::log::{EventDraft, EventKind, EventLog};
-use crate::mind::WorkOver;
+use crate::mind::{Ending, WorkOver};
 use crate::schedule::SimClock;
 use crate::simulation::{ActivityId, SummonsWithdrawn, Think, ThinkDone, ThinkOutcome};
 use crate::workspace::RoomStart;
@@ -47,26 +47,31 @@ impl Office<'_, '_> {
         let used = self.questions.ledger().activation(&one.key.id());
         let mut data =
             json!({ "turns": one.turn, "calls": used.calls, "tokens": used.tokens, "cost_usd": used.cost().known() });
-        let (kind, words) = match ending {
+        let kind = match ending {
             Ending::Completed { text } => {
                 data["text"] = truncate(text, LOGGED_CHARS).into();
-                (EventKind::Complete, text)
+                EventKind::Complete
             }
             Ending::Failed { why } => {
                 data["what"] = why.as_str().into();
-                (EventKind::Error, why)
+                EventKind::Error
             }
             Ending::Aborted { why, by_person } => {
                 data["what"] = why.as_str().into();
                 data["by_person"] = (*by_person).into();
-                (EventKind::Abort, why)
+                EventKind::Abort
             }
         };
         let cause = self.record(kind, one, because.unwrap_or(one.cause), data);
         if let Some(agent) = one.agent_key {
-            let task = one.input.clone();
-            let said = words.clone();
-            self.over.write(WorkOver { activation: one.key, agent, task, said, cause });
+            self.over.write(WorkOver {
+                activation: one.key,
+                agent,
+                task: one.input.clone(),
+                ending: ending.clone(),
+                outputs: one.outputs.clone(),
+                cause,
+            });
             match one.activity {
                 Some(activity) => {
                     let outcome = match ending {

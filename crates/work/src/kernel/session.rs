@@ -4,9 +4,9 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::activation::{Activation, Ending, Thread};
+use super::activation::{Activation, Thread};
 use crate::base::ActivationKey;
-use crate::mind::{PromptMessage, Role};
+use crate::mind::{Ending, PromptMessage, Role};
 use crate::schedule::TICKS_PER_SEC;
 use crate::workspace::vfs::records::records_of;
 

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::activation::{CallProgress, Ending, Phase};
+use super::activation::{CallProgress, Phase};
 use super::core::NoReply;
 use super::tests::Bench;
 use crate::base::ActivationKey;
-use crate::mind::{Role, ToolCall, WorkReply};
+use crate::mind::{Ending, Role, ToolCall, WorkReply};
 
 /// One step: calls, each with what it comes to and whether a file is another for it.
 fn step(bench: &mut Bench, key: ActivationKey, calls: &[(&str, &str, bool)]) {
@@ -15,7 +15,7 @@ fn step(bench: &mut Bench, key: ActivationKey, calls: &[(&str, &str, bool)]) {
     for (index, (_, text, has_changed)) in calls.iter().enumerate() {
         let turn = bench.kernel.activation(key).expect("it goes on").turn;
         if *has_changed {
-            bench.kernel.note_change((key, turn, index));
+            bench.kernel.note_change((key, turn, index), "artifacts/a.md");
         }
         bench.answer_with(key, (turn, index), text);
     }

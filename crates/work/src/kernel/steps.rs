@@ -1,11 +1,11 @@
 //! What becomes of a piece of work when its model has answered and when its tools have.
 
-use super::activation::{Activation, Call, CallProgress, Ending, Phase};
+use super::activation::{Activation, Call, CallProgress, Phase};
 use super::core::{Effect, Kernel, NoReply};
 use super::settings::KernelSettings;
 use crate::base::ActivationKey;
 use crate::mind::fitting::is_left_out;
-use crate::mind::{PromptMessage, Role, ToolCall, WorkReply};
+use crate::mind::{Ending, PromptMessage, Role, ToolCall, WorkReply};
 use crate::schedule::ticks;
 
 /// No wait after a failure is longer than this.
@@ -185,9 +185,11 @@ impl Kernel {
     }
 
     /// A call that is being carried out changed a file.
-    pub(super) fn note_change(&mut self, (key, turn, index): (ActivationKey, u32, usize)) {
-        if let Some(call) = self.running_call_mut(key, turn, index) {
-            call.has_changed = true;
+    pub(super) fn note_change(&mut self, (key, turn, index): (ActivationKey, u32, usize), path: &str) {
+        let Some(call) = self.running_call_mut(key, turn, index) else { return };
+        call.has_changed = true;
+        if let Some(activation) = self.activations.get_mut(&key) {
+            activation.note_output(path);
         }
     }
 

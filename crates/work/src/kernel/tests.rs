@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::activation::{Ending, Phase};
+use super::activation::Phase;
 use super::core::{Effect, Kernel, NewWork, NoReply};
 use super::guards::{Refusal, Reported};
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
-use crate::mind::{Role, ToolCall, WorkReply};
+use crate::mind::{Ending, Role, ToolCall, WorkReply};
 use crate::simulation::ActivityId;
 
 /// A kernel with a clock, and agents that come at once.
