@@ -128,7 +128,7 @@ fn hostile_agent_files_are_registered_with_the_least_privileges() {
 }
 
 fn settings_that_limit_and_cannot_be_understood_limit_all_the_same() {
-    use agent_workshop::gate::{ActClass, GatePolicy, Verdict};
+    use agent_workshop::gate::{GatePolicy, TouchKind, Verdict};
     use agent_workshop::workspace::vfs::WorkspacePath;
     let path = WorkspacePath::new("artifacts/a.md").unwrap();
     for (text, verdict) in [
@@ -147,9 +147,9 @@ fn settings_that_limit_and_cannot_be_understood_limit_all_the_same() {
         let mut room = setup().file("settings.yaml", text).script("default: [ { text: Fine. } ]\n").open();
         room.advance(0.2);
         let policy = room.world().resource::<GatePolicy>();
-        let class = ActClass::FileWrite;
+        let kind = TouchKind::FILE_WRITE;
         let at_path = policy.at_path(&path).map_or(Verdict::Allow, |(verdict, _)| verdict);
-        let said = at_path.max(policy.rule(class).verdict()).max(policy.strictness(class));
+        let said = at_path.max(policy.ruling(&kind).0).max(policy.strictness(&kind));
         assert_eq!(said, verdict, "{text}: {policy:?}");
         let is_clean = problems(&mut room).is_empty();
         assert_eq!(
@@ -162,7 +162,7 @@ fn settings_that_limit_and_cannot_be_understood_limit_all_the_same() {
         room.advance(0.2);
         let policy = room.world().resource::<GatePolicy>();
         let at_path = policy.at_path(&path).map_or(Verdict::Allow, |(verdict, _)| verdict);
-        assert_eq!(at_path.max(policy.rule(class).verdict()).max(policy.strictness(class)), verdict, "{text}");
+        assert_eq!(at_path.max(policy.ruling(&kind).0).max(policy.strictness(&kind)), verdict, "{text}");
     }
 }
 

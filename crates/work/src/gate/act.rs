@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::authority::{Authority, ToolNames};
 use super::paths;
+use super::touch::{Becomes, DeclaredTouch, TouchKind};
 use crate::agent::formats::longer_ids_of_path;
 use crate::agent::{AgentProfile, Former, Profiles};
 use crate::base::Id;
@@ -20,7 +21,7 @@ pub struct Act {
     pub touches: Vec<Touch>,
 }
 
-/// One thing that an act touches. Paths have one form, in which the files' own door takes them.
+/// One thing that an act touches, as the gate judges it. Paths have one form, in which the files' own door takes them.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Touch {
     /// A file is read.
@@ -74,6 +75,13 @@ pub enum Touch {
     },
     /// The agent that started this one is told something.
     Signal,
+    /// Something of another kind, which is judged by its name alone.
+    Other {
+        /// Which kind.
+        kind: TouchKind,
+        /// What is touched.
+        target: String,
+    },
     /// Something that is no path of the workspace, and why.
     NoPath {
         /// The refusal of the files' own door.
@@ -147,39 +155,27 @@ impl Surroundings for Room<'_> {
 }
 
 impl Act {
+    /// What a call says that it touches.
+    pub fn of(tool: &str, declared: &[DeclaredTouch], there: &dyn Surroundings, names: &ToolNames) -> Self {
+        let judge = Judge { there, names };
+        let touches = declared.iter().flat_map(|touch| judge.touches(touch).unwrap_or_else(|no_path| vec![no_path]));
+        Self { tool: tool.to_owned(), touches: touches.collect() }
+    }
+
     /// An order to files.
     pub fn of_files(tool: &str, operation: &FileOperation, there: &dyn Surroundings, names: &ToolNames) -> Self {
-        let touches = touches(operation, &Judge { there, names }).unwrap_or_else(|no_path| vec![no_path]);
-        Self { tool: tool.to_owned(), touches }
+        Self::of(tool, &file_touches(operation), there, names)
     }
 
     /// The start of an agent whose file would say this.
     pub fn of_spawn(tool: &str, path: &str, content: &str, there: &dyn Surroundings, names: &ToolNames) -> Self {
-        let touches = place(path).map_or_else(
-            |no_path| vec![no_path],
-            |path| {
-                let is_taken = there.text(path.as_str()).is_some_and(|text| text != content);
-                // What defines no agent cannot be started.
-                let change = (Judge { there, names }).profile(&path, None, |_| Some(content.to_owned()));
-                vec![Touch::Spawn { path, is_taken }, change.unwrap_or(Touch::Forbidden)]
-            },
-        );
-        Self { tool: tool.to_owned(), touches }
+        let becomes = Becomes::Text { content: content.to_owned() };
+        Self::of(tool, &[DeclaredTouch::new(TouchKind::AGENT_SPAWN, path).becoming(becomes)], there, names)
     }
 
     /// The start of an agent that is there, by its id. Its file stays as it is.
     pub fn of_start(tool: &str, id: &str, there: &dyn Surroundings, names: &ToolNames) -> Self {
-        let touch = match there.profile(id) {
-            None => Touch::Forbidden,
-            Some((path, profile)) => match place(path) {
-                Err(no_path) => no_path,
-                Ok(path) => {
-                    let authority = Box::new(Authority::of(path.as_str(), profile, names).0);
-                    Touch::Start { path, id: id.into(), authority }
-                }
-            },
-        };
-        Self { tool: tool.to_owned(), touches: vec![touch] }
+        Self::of(tool, &[DeclaredTouch::new(TouchKind::AGENT_START, id)], there, names)
     }
 
     /// A word to the agent that started this one.
@@ -188,55 +184,43 @@ impl Act {
     }
 }
 
+/// What an order to files touches; nothing, which is never allowed, where it is none for tools.
+pub fn file_touches(operation: &FileOperation) -> Vec<DeclaredTouch> {
+    let touch = |kind: TouchKind, path: &str| DeclaredTouch::new(kind, path);
+    // What would stand in a file counts only where it says what an agent is.
+    let says = |path: &str, becomes: &dyn Fn() -> Becomes| {
+        let is_profile = WorkspacePath::new(path).is_ok_and(|path| paths::profile_place(&path).is_some());
+        if is_profile { becomes() } else { Becomes::Unknown }
+    };
+    match operation {
+        FileOperation::Read { path } | FileOperation::ReadLines { path, .. } => vec![touch(TouchKind::FILE_READ, path)],
+        FileOperation::List { .. } | FileOperation::Search { .. } => vec![touch(TouchKind::FILE_FIND, "")],
+        FileOperation::Write { path, content } => {
+            let becomes = says(path, &|| Becomes::Text { content: content.clone() });
+            vec![touch(TouchKind::FILE_WRITE, path).becoming(becomes)]
+        }
+        FileOperation::Edit { path, old, new } => {
+            let becomes = says(path, &|| Becomes::Passage { old: old.clone(), new: new.clone() });
+            // Replacing a passage tells whether it stands there.
+            vec![touch(TouchKind::FILE_READ, path), touch(TouchKind::FILE_WRITE, path).becoming(becomes)]
+        }
+        FileOperation::Append { path, .. } => {
+            // What stands there may be newer than what is known, and what comes behind it says what it means. How long
+            // it is now tells how long it was.
+            vec![touch(TouchKind::FILE_READ, path), touch(TouchKind::FILE_WRITE, path)]
+        }
+        FileOperation::Delete { path } => vec![touch(TouchKind::FILE_DELETE, path)],
+        FileOperation::Rename { from, to } => {
+            vec![touch(TouchKind::FILE_RENAME, from).becoming(Becomes::Path { to: to.clone() })]
+        }
+        FileOperation::Restore { path, .. } => vec![touch(TouchKind::FILE_WRITE, path)],
+        FileOperation::Save { .. } | FileOperation::Record { .. } => Vec::new(),
+    }
+}
+
 /// The one form of a path, or why it is none.
 fn place(given: &str) -> Result<WorkspacePath, Touch> {
     WorkspacePath::new(given).map_err(|refusal| Touch::NoPath { why: refusal.to_string() })
-}
-
-fn touches(operation: &FileOperation, judge: &Judge<'_>) -> Result<Vec<Touch>, Touch> {
-    let there = judge.there;
-    let (touch, change) = match operation {
-        FileOperation::Read { path } | FileOperation::ReadLines { path, .. } => {
-            (vec![Touch::Read { path: place(path)? }], None)
-        }
-        FileOperation::List { .. } | FileOperation::Search { .. } => (vec![Touch::Look], None),
-        FileOperation::Write { path, content } => {
-            let path = place(path)?;
-            let change = judge.profile(&path, None, |_| Some(content.clone()));
-            (vec![Touch::Write { path }], change)
-        }
-        FileOperation::Edit { path, old, new } => {
-            let path = place(path)?;
-            let change = judge.profile(&path, None, |path| {
-                // A passage that does not stand in the known text may stand in a newer one on disk.
-                let text = there.text(path).filter(|text| text.matches(old.as_str()).count() == 1)?;
-                Some(text.replacen(old.as_str(), new, 1))
-            });
-            // Replacing a passage tells whether it stands there.
-            (vec![Touch::Read { path: path.clone() }, Touch::Write { path }], change)
-        }
-        FileOperation::Append { path, .. } => {
-            let path = place(path)?;
-            // What stands there may be newer than what is known, and what comes behind it says what it means.
-            let change = judge.profile(&path, None, |_| None);
-            // How long it is now tells how long it was.
-            (vec![Touch::Read { path: path.clone() }, Touch::Write { path }], change)
-        }
-        FileOperation::Delete { path } => (vec![Touch::Delete { path: place(path)? }], None),
-        FileOperation::Rename { from, to } => {
-            let (from, to) = (place(from)?, place(to)?);
-            let text = there.text(from.as_str()).map(str::to_owned);
-            let change = judge.profile(&to, Some(&from), |_| text.clone());
-            (vec![Touch::Rename { from, to }], change)
-        }
-        FileOperation::Restore { path, .. } => {
-            let path = place(path)?;
-            let change = judge.profile(&path, None, |_| None);
-            (vec![Touch::Write { path }], change)
-        }
-        FileOperation::Save { .. } | FileOperation::Record { .. } => (vec![Touch::Forbidden], None),
-    };
-    Ok(touch.into_iter().chain(change).collect())
 }
 
 struct Judge<'a> {
@@ -245,6 +229,62 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
+    /// What a declared touch comes to, with what becomes of an agent by it.
+    fn touches(&self, declared: &DeclaredTouch) -> Result<Vec<Touch>, Touch> {
+        let DeclaredTouch { kind, target, becomes } = declared;
+        let touches = match kind.as_str() {
+            "file.read" => vec![Touch::Read { path: place(target)? }],
+            "file.find" => vec![Touch::Look],
+            "file.write" | "profile.write" => {
+                let path = place(target)?;
+                let change = self.profile(&path, None, |path| self.text_after(path, becomes));
+                std::iter::once(Touch::Write { path }).chain(change).collect()
+            }
+            "file.delete" => vec![Touch::Delete { path: place(target)? }],
+            "file.rename" => {
+                let Becomes::Path { to } = becomes else {
+                    return Err(Touch::NoPath { why: "it is not said what the file is to be called".to_owned() });
+                };
+                let (from, to) = (place(target)?, place(to)?);
+                let text = self.there.text(from.as_str()).map(str::to_owned);
+                let change = self.profile(&to, Some(&from), |_| text.clone());
+                std::iter::once(Touch::Rename { from, to }).chain(change).collect()
+            }
+            "agent.spawn" => {
+                let path = place(target)?;
+                let text = self.text_after(path.as_str(), becomes);
+                let is_taken = self.there.text(path.as_str()).is_some_and(|there| Some(there) != text.as_deref());
+                // What defines no agent cannot be started.
+                let change = self.profile(&path, None, |_| text.clone()).unwrap_or(Touch::Forbidden);
+                vec![Touch::Spawn { path, is_taken }, change]
+            }
+            "agent.start" => match self.there.profile(target) {
+                None => vec![Touch::Forbidden],
+                Some((path, profile)) => {
+                    let path = place(path)?;
+                    let authority = Box::new(Authority::of(path.as_str(), profile, self.names).0);
+                    vec![Touch::Start { path, id: target.as_str().into(), authority }]
+                }
+            },
+            "agent.signal" => vec![Touch::Signal],
+            _ => vec![Touch::Other { kind: kind.clone(), target: target.clone() }],
+        };
+        Ok(touches)
+    }
+
+    /// What would stand in a file, where that is known.
+    fn text_after(&self, path: &str, becomes: &Becomes) -> Option<String> {
+        match becomes {
+            Becomes::Text { content } => Some(content.clone()),
+            Becomes::Passage { old, new } => {
+                // A passage that does not stand in the known text may stand in a newer one on disk.
+                let text = self.there.text(path).filter(|text| text.matches(old.as_str()).count() == 1)?;
+                Some(text.replacen(old.as_str(), new, 1))
+            }
+            Becomes::Unknown | Becomes::Path { .. } => None,
+        }
+    }
+
     /// What becomes of the agent that a file at this path defines, if it defines one. `text` gives what would stand
     /// in the file; `from` is where it stood before.
     fn profile(

@@ -1,5 +1,6 @@
 //! What a profile may do, in a form in which one profile's authority can be compared with another's.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -9,7 +10,7 @@ use serde_json::Value;
 use super::globs;
 use super::safety::SafetyMode;
 use crate::agent::AgentProfile;
-use crate::base::{Problem, text};
+use crate::base::{ActivationKey, Id, Problem, text};
 
 /// Keys that in other programs, or in files of other kinds, let an agent run or reach something. They are none of
 /// a profile's known keys; what stands under them is compared as it stands.
@@ -44,6 +45,8 @@ pub enum Power {
     Signal,
     /// Running commands.
     Run,
+    /// Reaching something else outside the workspace.
+    Reach,
 }
 
 impl Power {
@@ -53,13 +56,38 @@ impl Power {
     }
 }
 
+/// Who may have a tool.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum ToolScope {
+    /// Whoever's profile lists it.
+    #[default]
+    Everyone,
+    /// Agents that run this profile.
+    Profile(Id),
+    /// Whoever works in this session.
+    Session(ActivationKey),
+}
+
+impl ToolScope {
+    /// Whether somebody may have a tool of each of two scopes.
+    pub fn meets(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Profile(one), Self::Profile(other)) => one == other,
+            (Self::Session(one), Self::Session(other)) => one == other,
+            _ => true,
+        }
+    }
+}
+
 /// A tool as profiles may name it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ToolName {
     /// Its name here.
-    pub name: &'static str,
+    pub name: String,
     /// What other products call a tool that does the same.
-    pub aliases: &'static [&'static str],
+    pub aliases: Vec<String>,
+    /// Who may have it.
+    pub scope: ToolScope,
     /// Whether a profile that lists no tools has it.
     pub is_default: bool,
     /// What it lets an agent do.
@@ -71,29 +99,49 @@ pub struct ToolName {
 pub struct ToolNames(pub Vec<ToolName>);
 
 impl ToolNames {
+    /// Those that a profile may have.
+    pub fn of_profile(&self, profile: &str) -> Cow<'_, Self> {
+        let is_its = |tool: &&ToolName| match &tool.scope {
+            ToolScope::Everyone => true,
+            ToolScope::Profile(of) => **of == *profile,
+            ToolScope::Session(_) => false,
+        };
+        if self.0.iter().all(|tool| is_its(&tool)) {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Self(self.0.iter().filter(is_its).cloned().collect()))
+    }
+
+    /// Those that belong to a session, which nobody lists.
+    pub fn of_session(&self, session: ActivationKey) -> impl Iterator<Item = &str> {
+        let its = self.0.iter().filter(move |tool| tool.scope == ToolScope::Session(session));
+        its.map(|tool| tool.name.as_str())
+    }
+
     /// The tool that a profile means by a name, in whatever case and with dashes or underscores.
-    pub fn meant(&self, name: &str) -> Option<&'static str> {
+    pub fn meant(&self, name: &str) -> Option<&str> {
         let same = |one: &str| one.replace('-', "_").eq_ignore_ascii_case(&name.trim().replace('-', "_"));
-        let found = self.0.iter().find(|tool| same(tool.name) || tool.aliases.iter().any(|alias| same(alias)));
-        found.map(|tool| tool.name)
+        let found = self.0.iter().find(|tool| same(&tool.name) || tool.aliases.iter().any(|alias| same(alias)));
+        found.map(|tool| tool.name.as_str())
     }
 
     /// The tools of a profile that lists none.
     pub fn default_set(&self) -> BTreeSet<String> {
-        self.0.iter().filter(|tool| tool.is_default).map(|tool| tool.name.to_owned()).collect()
+        self.0.iter().filter(|tool| tool.is_default).map(|tool| tool.name.clone()).collect()
     }
 
     /// The tool that a name is like which no tool has.
-    fn nearest(&self, name: &str) -> Option<&'static str> {
-        text::nearest(name, self.0.iter().map(|tool| tool.name))
+    fn nearest(&self, name: &str) -> Option<&str> {
+        text::nearest(name, self.0.iter().map(|tool| tool.name.as_str()))
     }
 
     /// The tools of other products that a profile lists and that there are not, by the names that they have there:
     /// `Bash` for `Bash(git:*)`.
     pub fn missing(&self, profile: &AgentProfile) -> BTreeSet<String> {
+        let names = self.of_profile(&profile.id);
         let listed = profile.tools.iter().flatten();
-        let missing = listed.filter(|name| self.meant(name).is_none() && self.nearest(name).is_none());
-        missing.map(|name| self.told(name)).collect()
+        let missing = listed.filter(|name| names.meant(name).is_none() && names.nearest(name).is_none());
+        missing.map(|name| names.told(name)).collect()
     }
 
     /// A name that no tool has, as it is told: a tool with conditions is none that there is here.
@@ -108,7 +156,7 @@ impl ToolNames {
         match self.nearest(name) {
             Some(near) => format!("did you mean {near:?}?"),
             None => {
-                let names: Vec<&str> = self.0.iter().map(|tool| tool.name).collect();
+                let names: Vec<&str> = self.0.iter().map(|tool| tool.name.as_str()).collect();
                 format!("there are {}; without the key an agent has the usual ones", names.join(", "))
             }
         }
@@ -183,6 +231,7 @@ impl fmt::Display for Excess {
 impl Authority {
     /// What a profile may do, and what in it cannot be used. `place` is its file, for the problems.
     pub fn of(place: &str, profile: &AgentProfile, names: &ToolNames) -> (Self, Vec<Problem>) {
+        let names = &*names.of_profile(&profile.id);
         let mut problems = Vec::new();
         let mut unknown_tools = BTreeSet::new();
         let tools = match &profile.tools {
@@ -331,7 +380,13 @@ mod tests {
     use crate::agent::markdown;
 
     fn names() -> ToolNames {
-        let tool = |name, aliases, is_default, power| ToolName { name, aliases, is_default, power };
+        let tool = |name: &str, aliases: &[&str], is_default, power| ToolName {
+            name: name.into(),
+            aliases: aliases.iter().map(|alias| (*alias).into()).collect(),
+            scope: ToolScope::Everyone,
+            is_default,
+            power,
+        };
         ToolNames(vec![
             tool("vfs_read", &["Read", "read_file"], true, Power::Read),
             tool("vfs_write", &["Write"], true, Power::Write),

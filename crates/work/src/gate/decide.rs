@@ -7,7 +7,8 @@ use super::authority::{Authority, Excess};
 use super::bounds::Bounds;
 use super::globs;
 use super::paths;
-use super::policy::{ActClass, GatePolicy, Verdict};
+use super::policy::{GatePolicy, Verdict};
+use super::touch::TouchKind;
 use crate::base::spelling::is_unseen;
 use crate::base::text;
 use crate::workspace::vfs::WorkspacePath;
@@ -95,33 +96,33 @@ impl Findings {
 }
 
 fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, findings: &mut Findings) {
-    let mut class = |class: ActClass, doing: &str| {
-        let rule = policy.rule(class);
+    let mut class = |kind: &TouchKind, doing: &str| {
         let mut add = |verdict, why| findings.add_about(verdict, doing.to_owned(), why);
-        add(rule.verdict(), format!("the workspace's policy says {}: {}", class.key(), rule.0));
-        add(policy.strictness(class), "the workspace's policy could not be understood as a whole".to_owned());
+        let (verdict, why) = policy.ruling(kind);
+        add(verdict, why);
+        add(policy.strictness(kind), "the workspace's policy could not be understood as a whole".to_owned());
         let mode = bounds.safety();
-        add(mode.verdict(class), format!("the safety mode is {}", mode.word()));
+        add(mode.verdict(kind), format!("the safety mode is {}", mode.word()));
     };
     match touch {
-        Touch::Look => class(ActClass::FileRead, "looking through files"),
+        Touch::Look => class(&TouchKind::FILE_READ, "looking through files"),
         Touch::Read { path } => {
-            class(ActClass::FileRead, &format!("reading {}", shown(path)));
+            class(&TouchKind::FILE_READ, &format!("reading {}", shown(path)));
             within(path, &bounds.file_rights().reads, "reading", findings);
         }
         Touch::Write { path } => {
-            class(ActClass::FileWrite, &format!("writing {}", shown(path)));
+            class(&TouchKind::FILE_WRITE, &format!("writing {}", shown(path)));
             judge_change(path, "writing", bounds, policy, findings);
             if paths::profile_place(path).is_some() && !judges_profile(act) {
                 findings.add(Verdict::Deny, format!("what {} would say was not judged", shown(path)));
             }
         }
         Touch::Delete { path } => {
-            class(ActClass::FileDelete, &format!("deleting {}", shown(path)));
+            class(&TouchKind::FILE_DELETE, &format!("deleting {}", shown(path)));
             judge_change(path, "deleting", bounds, policy, findings);
         }
         Touch::Rename { from, to } => {
-            class(ActClass::FileRename, &format!("renaming {}", shown(from)));
+            class(&TouchKind::FILE_RENAME, &format!("renaming {}", shown(from)));
             judge_change(from, "renaming", bounds, policy, findings);
             judge_change(to, "renaming to", bounds, policy, findings);
             if paths::profile_place(to).is_some() && !judges_profile(act) {
@@ -129,7 +130,7 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
             }
         }
         Touch::Spawn { path, is_taken } => {
-            class(ActClass::Spawn, &format!("starting {}", shown(path)));
+            class(&TouchKind::AGENT_SPAWN, &format!("starting {}", shown(path)));
             judge_place(path, "starting", policy, findings);
             if *is_taken {
                 let why = format!("{} is there already and says something else; take another filename", shown(path));
@@ -137,18 +138,19 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
             }
         }
         Touch::Start { path, id, authority } => {
-            class(ActClass::Spawn, &format!("starting {}", shown(path)));
+            class(&TouchKind::AGENT_SPAWN, &format!("starting {}", shown(path)));
             judge_place(path, "starting", policy, findings);
             judge_start(id, authority, bounds, findings);
         }
-        Touch::Signal => class(ActClass::Signal, "telling its starter"),
+        Touch::Signal => class(&TouchKind::AGENT_SIGNAL, "telling its starter"),
         Touch::Profile(change) => {
-            class(ActClass::ProfileWrite, &format!("changing what the agent {:?} is", change.id));
+            class(&TouchKind::PROFILE_WRITE, &format!("changing what the agent {:?} is", change.id));
             judge_profile(change, bounds, findings);
         }
         Touch::UnknownProfile { path, remedy } => {
             findings.add(Verdict::Deny, format!("{} says what an agent may do; {remedy}", shown(path)));
         }
+        Touch::Other { kind, target } => class(kind, &format!("{} {}", kind.verb(), shown_text(target))),
         Touch::NoPath { why } => findings.add(Verdict::Deny, why.clone()),
         Touch::Forbidden => findings.add(Verdict::Deny, "this is not for tools".to_owned()),
     }

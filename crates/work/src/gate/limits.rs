@@ -96,14 +96,14 @@ const ELSEWHERE: &[(&[&str], &[Power])] = &[
 
 impl ToolNames {
     /// The tools that somebody means to take away by a name; none where that is not clear.
-    fn taken_by(&self, name: &str) -> Option<BTreeSet<&'static str>> {
+    fn taken_by(&self, name: &str) -> Option<BTreeSet<&str>> {
         // `Bash(rm *)` takes a part of it away; there are no parts here.
         let name = name.split('(').next().unwrap_or(name).trim();
-        let own = |is_taken: &dyn Fn(&str) -> bool| -> BTreeSet<&'static str> {
-            self.0.iter().map(|tool| tool.name).filter(|tool| is_taken(tool)).collect()
+        let own = |is_taken: &dyn Fn(&str) -> bool| -> BTreeSet<&str> {
+            self.0.iter().map(|tool| tool.name.as_str()).filter(|tool| is_taken(tool)).collect()
         };
         if let Some(start) = name.strip_suffix('*') {
-            let taken: BTreeSet<&'static str> = own(&|tool| tool.starts_with(start));
+            let taken: BTreeSet<&str> = own(&|tool| tool.starts_with(start));
             return (!taken.is_empty()).then_some(taken).or_else(|| is_of_server(start).then(BTreeSet::new));
         }
         if self.0.iter().any(|tool| tool.name == name) {
@@ -114,7 +114,9 @@ impl ToolNames {
             return Some(own(&|_| true));
         }
         if let Some((_, powers)) = ELSEWHERE.iter().find(|(names, _)| names.contains(&folded.as_str())) {
-            return Some(self.0.iter().filter(|tool| powers.contains(&tool.power)).map(|tool| tool.name).collect());
+            let taken = self.0.iter().filter(|tool| powers.contains(&tool.power)).map(|tool| tool.name.as_str());
+            // What somebody added under the name that it has elsewhere is meant as well.
+            return Some(taken.chain(self.meant(name)).collect());
         }
         match self.meant(name) {
             Some(tool) => Some([tool].into()),

@@ -1,10 +1,13 @@
 //! What the workspace allows, asks about or forbids whoever acts: section `gate` of `settings.yaml`.
 
 use bevy::ecs::prelude::*;
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::globs;
+use super::touch::TouchKind;
 use crate::base::Problem;
 use crate::base::spelling::folded;
 use crate::workspace::SettingsSection;
@@ -22,51 +25,16 @@ pub enum Verdict {
     Deny,
 }
 
-/// The kinds of act that are told apart.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ActClass {
-    /// Reading, listing and searching files.
-    FileRead,
-    /// Writing a file, whole or in part.
-    FileWrite,
-    /// Deleting a file.
-    FileDelete,
-    /// Giving a file another path.
-    FileRename,
-    /// Changing what an agent is.
-    ProfileWrite,
-    /// Starting another agent.
-    Spawn,
-    /// Telling the agent that started this one something.
-    Signal,
-}
-
-impl ActClass {
-    /// Every class.
-    pub const ALL: [Self; 7] = [
-        Self::FileRead,
-        Self::FileWrite,
-        Self::FileDelete,
-        Self::FileRename,
-        Self::ProfileWrite,
-        Self::Spawn,
-        Self::Signal,
-    ];
-
-    /// Its key in the settings.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::FileRead => "file_read",
-            Self::FileWrite => "file_write",
-            Self::FileDelete => "file_delete",
-            Self::FileRename => "file_rename",
-            Self::ProfileWrite => "profile_write",
-            Self::Spawn => "spawn",
-            Self::Signal => "signal",
-        }
-    }
-}
+/// The kinds of touch that have a key of their own in the settings.
+pub static SETTING_KEYS: [(TouchKind, &str); 7] = [
+    (TouchKind::FILE_READ, "file_read"),
+    (TouchKind::FILE_WRITE, "file_write"),
+    (TouchKind::FILE_DELETE, "file_delete"),
+    (TouchKind::FILE_RENAME, "file_rename"),
+    (TouchKind::PROFILE_WRITE, "profile_write"),
+    (TouchKind::AGENT_SPAWN, "spawn"),
+    (TouchKind::AGENT_SIGNAL, "signal"),
+];
 
 /// A verdict as a person writes it: `allow`, `ask` or `deny`. Any other word counts as `ask`, or as `deny` where it is
 /// near to that, and is told.
@@ -118,6 +86,9 @@ pub struct GatePolicy {
     pub ask: Vec<String>,
     /// Globs of paths at which agents never write, delete or rename anything.
     pub deny: Vec<String>,
+    /// Rules for further kinds of touch by name, such as `net.fetch: allow` or `process.run: deny`. What reaches outside
+    /// the workspace, and what is not known, is asked about where nothing is said here.
+    pub touches: BTreeMap<String, Rule>,
     /// What is said of everything that changes something, because a part of the settings could not be understood.
     #[serde(skip, default = "nothing")]
     strictness: Strictness,
@@ -151,6 +122,7 @@ impl Default for GatePolicy {
             signal: allow(),
             ask: Vec::new(),
             deny: Vec::new(),
+            touches: BTreeMap::new(),
             strictness: Strictness::Unread,
         }
     }
@@ -169,13 +141,14 @@ impl SettingsSection for GatePolicy {
         };
         let words = words_of(value);
         let is_list = value.is_array() || words.iter().any(|word| word.contains(['/', '*']));
-        let class = ActClass::ALL.into_iter().find(|class| class.key() == key || slips(key, class.key()) <= 2);
-        match (class, words.as_slice()) {
+        let own = SETTING_KEYS.iter().map(|(_, own)| *own).find(|own| *own == key || slips(key, own) <= 2);
+        let own = own.and_then(|own| self.rule_mut(own));
+        match (own, words.as_slice()) {
             // `deny: agents/**`, and `dney: [agents/**]`; a list of any other name may be a list of what is forbidden.
             _ if slips(key, "ask") <= 1 => self.ask.extend(words),
             (None, _) if is_list => self.deny.extend(words),
-            (Some(class), [word]) => *self.rule_mut(class) = Rule(word.clone()),
-            (Some(class), _) => *self.rule_mut(class) = Rule("ask".to_owned()),
+            (Some(rule), [word]) => *rule = Rule(word.clone()),
+            (Some(rule), _) => *rule = Rule("ask".to_owned()),
             (None, [word]) if slips(key, "deny") > 1 => self.be_stricter(Rule(word.clone()).verdict()),
             (None, []) if value.is_null() => {}
             (None, _) => self.be_stricter(Verdict::Deny),
@@ -210,37 +183,50 @@ impl GatePolicy {
         self.strictness = Strictness::AtLeast(now.max(verdict));
     }
 
-    fn rule_mut(&mut self, class: ActClass) -> &mut Rule {
-        match class {
-            ActClass::FileRead => &mut self.file_read,
-            ActClass::FileWrite => &mut self.file_write,
-            ActClass::FileDelete => &mut self.file_delete,
-            ActClass::FileRename => &mut self.file_rename,
-            ActClass::ProfileWrite => &mut self.profile_write,
-            ActClass::Spawn => &mut self.spawn,
-            ActClass::Signal => &mut self.signal,
+    fn rule_mut(&mut self, key: &str) -> Option<&mut Rule> {
+        match key {
+            "file_read" => Some(&mut self.file_read),
+            "file_write" => Some(&mut self.file_write),
+            "file_delete" => Some(&mut self.file_delete),
+            "file_rename" => Some(&mut self.file_rename),
+            "profile_write" => Some(&mut self.profile_write),
+            "spawn" => Some(&mut self.spawn),
+            "signal" => Some(&mut self.signal),
+            _ => None,
         }
     }
 
-    /// What is said of a kind of act, beyond its [rule](Self::rule), because settings could not be understood.
-    pub fn strictness(&self, class: ActClass) -> Verdict {
-        let changes = !matches!(class, ActClass::FileRead | ActClass::Signal);
+    /// What is said of a kind of touch, beyond its [rule](Self::ruling), because settings could not be understood.
+    pub fn strictness(&self, kind: &TouchKind) -> Verdict {
         match self.strictness {
-            Strictness::AtLeast(verdict) if changes => verdict,
+            Strictness::AtLeast(verdict) if kind.defaults().changes => verdict,
             _ => Verdict::Allow,
         }
     }
 
-    /// The rule for a kind of act.
-    pub fn rule(&self, class: ActClass) -> &Rule {
-        match class {
-            ActClass::FileRead => &self.file_read,
-            ActClass::FileWrite => &self.file_write,
-            ActClass::FileDelete => &self.file_delete,
-            ActClass::FileRename => &self.file_rename,
-            ActClass::ProfileWrite => &self.profile_write,
-            ActClass::Spawn => &self.spawn,
-            ActClass::Signal => &self.signal,
+    /// The rule of the kinds that have a key of their own.
+    fn own_rule(&self, kind: &TouchKind) -> Option<(&'static str, &Rule)> {
+        let (key, rule) = match kind.as_str() {
+            "file.read" | "file.find" => ("file_read", &self.file_read),
+            "file.write" => ("file_write", &self.file_write),
+            "file.delete" => ("file_delete", &self.file_delete),
+            "file.rename" => ("file_rename", &self.file_rename),
+            "profile.write" => ("profile_write", &self.profile_write),
+            "agent.spawn" | "agent.start" => ("spawn", &self.spawn),
+            "agent.signal" => ("signal", &self.signal),
+            _ => return None,
+        };
+        Some((key, rule))
+    }
+
+    /// What is said of a kind of touch, and why: the strictest of what the settings say of it, else what holds by
+    /// default.
+    pub fn ruling(&self, kind: &TouchKind) -> (Verdict, String) {
+        let listed = self.touches.iter().filter(|(name, _)| TouchKind::new(name) == *kind);
+        let said = self.own_rule(kind).into_iter().chain(listed.map(|(name, rule)| (name.as_str(), rule)));
+        match said.max_by_key(|(_, rule)| rule.verdict()) {
+            Some((key, rule)) => (rule.verdict(), format!("the workspace's policy says {key}: {}", rule.0)),
+            None => (kind.defaults().rule, kind.defaults().why.to_owned()),
         }
     }
 
@@ -259,12 +245,12 @@ impl GatePolicy {
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         let place = "settings.yaml";
-        for class in ActClass::ALL {
-            let rule = self.rule(class);
+        let own = SETTING_KEYS.iter().filter_map(|(kind, _)| self.own_rule(kind));
+        for (key, rule) in own.chain(self.touches.iter().map(|(name, rule)| (name.as_str(), rule))) {
             if rule.known().is_none() {
                 let until =
                     if rule.verdict() == Verdict::Deny { "it counts as deny" } else { "a person is asked each time" };
-                let what = format!("\"{}\" of \"gate\" cannot be {:?}; {until}", class.key(), rule.0);
+                let what = format!("\"{}\" of \"gate\" cannot be {:?}; {until}", key, rule.0);
                 problems.push(Problem::warning(place, what, "write allow, ask or deny"));
             }
         }
@@ -306,17 +292,31 @@ mod tests {
     #[test]
     fn by_default_everything_runs_by_itself() {
         let policy = GatePolicy::default();
-        assert!(ActClass::ALL.iter().all(|class| policy.rule(*class).verdict() == Verdict::Allow));
+        assert!(SETTING_KEYS.iter().all(|(kind, _)| policy.ruling(kind).0 == Verdict::Allow));
         assert_eq!(policy.at_path(&path("agents/ada.md")), None);
         assert!(policy.problems().is_empty());
     }
 
     #[test]
     fn every_class_has_the_key_that_a_person_writes() {
-        for class in ActClass::ALL {
-            let policy: GatePolicy = serde_json::from_value(json!({ class.key(): "Deny" })).unwrap();
-            assert_eq!(policy.rule(class).verdict(), Verdict::Deny);
+        for (kind, key) in &SETTING_KEYS {
+            let policy: GatePolicy = serde_json::from_value(json!({ *key: "Deny" })).unwrap();
+            assert_eq!(policy.ruling(kind).0, Verdict::Deny);
+            let policy: GatePolicy = serde_json::from_value(json!({ "touches": { kind.as_str(): "deny" } })).unwrap();
+            assert_eq!(policy.ruling(kind).0, Verdict::Deny, "the stricter of two rules counts");
         }
+    }
+
+    #[test]
+    fn any_kind_of_touch_may_have_a_rule_and_a_slip_in_it_asks_and_is_told() {
+        let rules = json!({ "touches": { "net.fetch": "allow", "Process.Run": "deny", "door.open": "alow" } });
+        let policy: GatePolicy = serde_json::from_value(rules).unwrap();
+        let said = |kind: &str| policy.ruling(&TouchKind::new(kind)).0;
+        assert_eq!(
+            ["net.fetch", "process.run", "door.open", "mcp.call", "door.close"].map(said),
+            [Verdict::Allow, Verdict::Deny, Verdict::Ask, Verdict::Ask, Verdict::Ask]
+        );
+        assert_eq!(policy.problems().len(), 1);
     }
 
     #[test]
@@ -345,12 +345,12 @@ mod tests {
         }
         assert_eq!(heard("aks", json!(["a"])).at_path(&path("a")).unwrap().0, Verdict::Ask);
         for (key, value, class, verdict) in [
-            ("file_wirte", json!("deny"), ActClass::FileWrite, Verdict::Deny),
-            ("spawn", json!(false), ActClass::Spawn, Verdict::Deny),
-            ("spawn", json!({ "max": 3 }), ActClass::Spawn, Verdict::Ask),
-            ("file_write", json!("dney"), ActClass::FileWrite, Verdict::Deny),
+            ("file_wirte", json!("deny"), TouchKind::FILE_WRITE, Verdict::Deny),
+            ("spawn", json!(false), TouchKind::AGENT_SPAWN, Verdict::Deny),
+            ("spawn", json!({ "max": 3 }), TouchKind::AGENT_SPAWN, Verdict::Ask),
+            ("file_write", json!("dney"), TouchKind::FILE_WRITE, Verdict::Deny),
         ] {
-            assert_eq!(heard(key, value).rule(class).verdict(), verdict, "{key}");
+            assert_eq!(heard(key, value).ruling(&class).0, verdict, "{key}");
         }
         for (key, value, verdict) in [
             ("everything", json!("ask"), Verdict::Ask),
@@ -360,8 +360,8 @@ mod tests {
             ("", json!("deny"), Verdict::Deny),
         ] {
             let policy = heard(key, value);
-            assert_eq!(policy.strictness(ActClass::FileWrite), verdict, "{key}");
-            assert_eq!(policy.strictness(ActClass::FileRead), Verdict::Allow, "{key}");
+            assert_eq!(policy.strictness(&TouchKind::FILE_WRITE), verdict, "{key}");
+            assert_eq!(policy.strictness(&TouchKind::FILE_READ), Verdict::Allow, "{key}");
             assert_eq!(policy.problems().is_empty(), policy.strictness == Strictness::AtLeast(Verdict::Allow), "{key}");
         }
     }
@@ -370,10 +370,10 @@ mod tests {
     fn a_settings_file_that_was_never_read_has_a_person_asked_and_a_later_slip_changes_nothing() {
         let mut unread = GatePolicy::default();
         unread.not_understood(None);
-        assert_eq!(unread.strictness(ActClass::FileWrite), Verdict::Ask);
+        assert_eq!(unread.strictness(&TouchKind::FILE_WRITE), Verdict::Ask);
         let mut read: GatePolicy = serde_json::from_value(json!({ "file_write": "allow" })).unwrap();
         read.not_understood(None);
-        assert_eq!(read.strictness(ActClass::FileWrite), Verdict::Allow);
+        assert_eq!(read.strictness(&TouchKind::FILE_WRITE), Verdict::Allow);
     }
 
     #[test]

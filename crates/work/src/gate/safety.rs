@@ -6,12 +6,16 @@
 //! | `balanced` | deleting, renaming, starting an agent, writing an agent's file |
 //! | `auto` | nothing, beyond what the workspace's policy says; the mode where none is named |
 //!
+//! What reaches outside the workspace (commands, addresses, MCP servers) is asked about in every mode until the
+//! workspace's policy allows it.
+//!
 //! `safe` are the approval levels of a file-based team, `auto` with the kill switch is the studio's; a word that
 //! is not known counts as `safe`.
 
 use serde::{Deserialize, Serialize};
 
-use super::policy::{ActClass, Verdict};
+use super::policy::Verdict;
+use super::touch::TouchKind;
 
 /// How much an agent may do without a person, most careful first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
@@ -46,15 +50,9 @@ impl SafetyMode {
         }
     }
 
-    /// What this mode says of an act: it asks, it never forbids.
-    pub fn verdict(self, class: ActClass) -> Verdict {
-        let is_asked = match class {
-            ActClass::FileRead | ActClass::Signal => false,
-            ActClass::FileWrite => self == Self::Safe,
-            ActClass::FileDelete | ActClass::FileRename | ActClass::ProfileWrite | ActClass::Spawn => {
-                self != Self::Auto
-            }
-        };
+    /// What this mode says of a touch: it asks, it never forbids.
+    pub fn verdict(self, kind: &TouchKind) -> Verdict {
+        let is_asked = kind.defaults().asked_in.is_some_and(|most_lenient| self <= most_lenient);
         if is_asked { Verdict::Ask } else { Verdict::Allow }
     }
 }
@@ -66,9 +64,9 @@ mod tests {
 
     #[test]
     fn a_more_careful_mode_asks_whenever_a_less_careful_one_does() {
-        for class in ActClass::ALL {
-            let verdicts = [SafetyMode::Auto, SafetyMode::Balanced, SafetyMode::Safe].map(|mode| mode.verdict(class));
-            assert!(verdicts.is_sorted(), "{class:?}");
+        for kind in TouchKind::KNOWN {
+            let verdicts = [SafetyMode::Auto, SafetyMode::Balanced, SafetyMode::Safe].map(|mode| mode.verdict(&kind));
+            assert!(verdicts.is_sorted(), "{kind}");
             assert_eq!(verdicts[0], Verdict::Allow);
         }
     }

@@ -3,14 +3,20 @@
 use std::collections::BTreeMap;
 
 use super::act::Surroundings;
-use super::authority::{Authority, Power, ToolName, ToolNames};
+use super::authority::{Authority, Power, ToolName, ToolNames, ToolScope};
 use super::bounds::Bounds;
 use crate::agent::formats::format_of;
 use crate::agent::{AgentProfile, Former, markdown};
 
 /// Tools as they might be.
 pub fn names() -> ToolNames {
-    let tool = |name, aliases, is_default, power| ToolName { name, aliases, is_default, power };
+    let tool = |name: &str, aliases: &[&str], is_default, power| ToolName {
+        name: name.into(),
+        aliases: aliases.iter().map(|alias| (*alias).into()).collect(),
+        scope: ToolScope::Everyone,
+        is_default,
+        power,
+    };
     ToolNames(vec![
         tool("vfs_read", &["Read"], true, Power::Read),
         tool("vfs_search", &["Grep", "Glob"], true, Power::Find),

@@ -10,7 +10,7 @@ use super::plan::{ToolPlan, Work};
 use super::{agents, files, schema};
 use crate::agent::AgentProfile;
 use crate::base::{Problem, text};
-use crate::gate::{Authority, Bounds, Power, ToolName, ToolNames};
+use crate::gate::{Authority, Bounds, Power, ToolName, ToolNames, ToolScope};
 use crate::mind::{ToolCall, ToolDeclaration};
 
 /// Every tool, in the order in which models are told of them.
@@ -72,7 +72,8 @@ pub fn names() -> &'static ToolNames {
     static NAMES: LazyLock<ToolNames> = LazyLock::new(|| {
         let name = |tool: &&Tool| {
             let Tool { name, aliases, is_default, power, .. } = **tool;
-            ToolName { name, aliases, is_default, power }
+            let aliases = aliases.iter().map(|alias| (*alias).to_owned()).collect();
+            ToolName { name: name.to_owned(), aliases, scope: ToolScope::Everyone, is_default, power }
         };
         ToolNames(TOOLS.iter().map(name).collect())
     });
