@@ -1,4 +1,4 @@
-//! One record of the event log, and the kinds there are.
+//! One record of the event log: as it is written, and as it is kept.
 
 use std::sync::Arc;
 
@@ -6,95 +6,8 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::events::{Event, EventData, EventKind};
 use crate::base::{Id, Seq};
-
-macro_rules! event_kinds {
-    ($($(#[$doc:meta])* $name:ident = $word:literal),* $(,)?) => {
-        /// What a record is about. The words are a contract: exported logs use them.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-        pub enum EventKind { $($(#[$doc])* $name),* }
-
-        impl EventKind {
-            /// Every kind, in the order of the contract.
-            pub const ALL: &'static [Self] = &[$(Self::$name),*];
-
-            /// The word in the exported log.
-            pub fn word(self) -> &'static str {
-                match self { $(Self::$name => $word),* }
-            }
-
-            /// The kind with this word.
-            pub fn from_word(word: &str) -> Option<Self> {
-                match word { $($word => Some(Self::$name),)* _ => None }
-            }
-        }
-    };
-}
-
-event_kinds! {
-    /// A room was opened.
-    RunStart = "run_start",
-    /// A room was closed, with why.
-    RunEnd = "run_end",
-    /// An agent came into the room: its profile and place.
-    AgentAdded = "agent_added",
-    /// An agent left the room.
-    AgentRemoved = "agent_removed",
-    /// An agent's state changed: `from`, `to`, `why`.
-    State = "state",
-    /// What an element holds changed.
-    ElementChanged = "element_changed",
-    /// An action was queued.
-    ActionQueued = "action_queued",
-    /// An action was refused or pushed out, with why.
-    ActionDropped = "action_dropped",
-    /// An agent read an element.
-    Read = "read",
-    /// Agents began to talk.
-    ConversationStart = "conversation_start",
-    /// Someone said something in a conversation.
-    Message = "message",
-    /// A conversation ended, with why.
-    ConversationEnd = "conversation_end",
-    /// A memory slot changed.
-    Memory = "memory",
-    /// A session was summed up, or failed to be.
-    Compaction = "compaction",
-    /// A piece of work was queued for an agent.
-    Activation = "activation",
-    /// An agent started another.
-    Spawn = "spawn",
-    /// An agent told its parent.
-    Signal = "signal",
-    /// A tool was called.
-    ToolCall = "tool_call",
-    /// A tool answered.
-    ToolResult = "tool_result",
-    /// A file of the workspace changed.
-    FileChange = "file_change",
-    /// A person was asked.
-    ApprovalRequested = "approval_requested",
-    /// A person answered.
-    ApprovalDecided = "approval_decided",
-    /// A workflow's step changed.
-    WorkflowStep = "workflow_step",
-    /// Tokens or money were reserved, settled, or refused.
-    Budget = "budget",
-    /// A model was asked: kind, provider, model, tokens, duration, finish reason; never a key.
-    ModelCall = "model_call",
-    /// A provider began to fail, fails otherwise, works again, or is given another chance: `state`, `kind`, `what`.
-    Provider = "provider",
-    /// Something is off and the room goes on.
-    Warning = "warning",
-    /// Something failed.
-    Error = "error",
-    /// Something was stopped by a person or a limit.
-    Abort = "abort",
-    /// A piece of work was finished.
-    Complete = "complete",
-    /// Something came in from outside.
-    Input = "input",
-}
 
 /// A record before the log gives it its [`Seq`], tick and time.
 #[derive(Clone, Debug)]
@@ -116,6 +29,11 @@ pub struct EventDraft {
 }
 
 impl EventDraft {
+    /// A record of this event.
+    pub fn of<E: EventData>(event: &E) -> Self {
+        Self::new(E::KIND, event)
+    }
+
     /// A record with this data, which must serialise to a JSON object: `json!({ … })` or a small struct.
     pub fn new(kind: EventKind, data: impl Serialize) -> Self {
         let data = serde_json::value::to_raw_value(&data).expect("event data is plain data with string keys");
@@ -166,6 +84,21 @@ pub struct EventRecord {
     pub run: Id,
     /// Everything else.
     pub draft: EventDraft,
+}
+
+impl EventRecord {
+    /// What happened. A record that this version cannot read is an [`Event::Unknown`], which holds all of it.
+    pub fn event(&self) -> Event {
+        Event::parse(self.draft.kind, self.draft.data.get())
+    }
+
+    /// The record as an event of this type, if it is one: for events that are not in the table.
+    pub fn read<E: EventData>(&self) -> Option<E> {
+        if self.draft.kind != E::KIND {
+            return None;
+        }
+        serde_json::from_str(self.draft.data.get()).ok()
+    }
 }
 
 /// One line of an exported log: `seq tick time run type agent activation session cause data`, absent ones left out.

@@ -153,14 +153,6 @@ fn exported_lines_keep_the_contract() {
 }
 
 #[test]
-fn every_kind_is_found_by_its_word() {
-    for kind in EventKind::ALL {
-        assert_eq!(EventKind::from_word(kind.word()), Some(*kind));
-    }
-    assert_eq!(EventKind::from_word("tea_break"), None);
-}
-
-#[test]
 fn a_run_is_named_after_when_it_began() {
     let time = std::time::UNIX_EPOCH + std::time::Duration::from_micros(1_769_854_830_500_000);
     assert_eq!(&*store::run_id_at(time), "r-20260131-102030-8000");

@@ -43,11 +43,11 @@ impl Kinds {
 
     /// All of them, in the order of the contract.
     pub fn all(self) -> impl Iterator<Item = EventKind> {
-        EventKind::ALL.iter().copied().filter(move |kind| self.has(*kind))
+        EventKind::ALL_AND_OTHERS.iter().copied().filter(move |kind| self.has(*kind))
     }
 
     fn bit(kind: EventKind) -> u64 {
-        1 << kind as u64
+        1 << kind.index()
     }
 }
 

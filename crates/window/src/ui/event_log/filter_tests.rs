@@ -7,10 +7,11 @@ use super::*;
 use crate::base::Seq;
 use crate::ui::event_log::tests::{book_of, row};
 use crate::ui::testing::sample_room;
+use crate::view::sentence::learn_room;
 
 fn names() -> Names {
     let mut names = Names::default();
-    names.learn_room(&sample_room());
+    learn_room(&mut names, &sample_room());
     names
 }
 

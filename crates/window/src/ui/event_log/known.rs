@@ -8,7 +8,7 @@ use crate::base::Id;
 use crate::log::EventKind;
 use crate::view::book::{EventBook, EventRow};
 use crate::view::model::RoomModel;
-use crate::view::sentence::Names;
+use crate::view::sentence::{Names, learn_room};
 
 /// So much is gathered in one frame: a row costs one, one that says what an agent is called costs more.
 pub const BUDGET: usize = 10_000;
@@ -36,7 +36,7 @@ pub struct Known {
 impl Known {
     /// Gathers on, no more than the budget, the newest first. How many rows were looked at.
     pub fn advance(&mut self, book: &EventBook, room: &RoomModel) -> usize {
-        self.names.learn_room(room);
+        learn_room(&mut self.names, room);
         if self.generation != Some(book.generation()) {
             let names = std::mem::take(&mut self.names);
             *self = Self { names, generation: Some(book.generation()), ..Self::default() };

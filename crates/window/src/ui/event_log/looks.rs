@@ -30,6 +30,7 @@ pub fn kind_colour(kind: EventKind, theme: &Theme) -> Color32 {
         EventKind::Provider | EventKind::Warning | EventKind::Abort => theme.warn,
         EventKind::Error => theme.bad,
         EventKind::Input => theme.accent,
+        EventKind::Other(_) => theme.text_soft,
     }
 }
 

@@ -1,0 +1,280 @@
+//! What a record of each kind says: a struct per kind, which serialises to the data of the record. The JSON is a
+//! contract: keys keep their names and their order, and a key that is absent stays absent.
+//!
+//! Reading is lenient, because logs of other versions are read, too: a key that is missing has a default, one that is
+//! new is passed over, and a record whose data makes no sense is an [`UnknownEvent`].
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::sync::{Mutex, PoisonError};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+
+use super::event::EventDraft;
+use super::narration::Telling;
+
+mod files;
+mod inputs;
+mod models;
+mod room;
+mod talk;
+mod trouble;
+mod work;
+
+pub use files::FileChange;
+pub use inputs::{AgentInput, Input, RelationshipInput, TalkInput, Tie, WorkInput};
+pub use models::{Budget, CallFailure, ModelCall, Provider};
+pub use room::{
+    ActionDropped, ActionQueued, AgentAdded, AgentRemoved, ElementChanged, ElementDeed, Read, ReadOutcome, RunEnd,
+    RunStart, State,
+};
+pub use talk::{Compaction, ConversationEnd, ConversationStart, Memory, Message};
+pub use trouble::{Error, RequestFailed, Warning};
+pub use work::{
+    Abort, Activation, ApprovalDecided, ApprovalRequested, Complete, Gate, Signal, Spawn, ToolCall, ToolResult,
+    WorkFailed, WorkflowStep,
+};
+
+/// A word of an upper floor, such as the name of an action or of a tool.
+pub type Word = Cow<'static, str>;
+
+/// The word that a small enum of an upper floor has in JSON.
+pub fn word(of: impl Serialize) -> Word {
+    match serde_json::to_value(of) {
+        Ok(serde_json::Value::String(word)) => word.into(),
+        _ => "".into(),
+    }
+}
+
+/// What a record says, as plain data that serialises to a JSON object.
+pub trait EventData: Serialize + DeserializeOwned + Debug {
+    /// The kind of its records.
+    const KIND: EventKind;
+
+    /// What happened, in the past tense, with a small letter at its head and of any length.
+    fn narrate(&self, telling: &Telling<'_>) -> String;
+}
+
+macro_rules! events {
+    ($($(#[$doc:meta])* $name:ident = $word:literal),* $(,)?) => {
+        /// What a record is about. The words are a contract: exported logs use them.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum EventKind {
+            $($(#[$doc])* $name,)*
+            /// A kind that this version does not know, by its word.
+            Other(&'static str),
+        }
+
+        impl EventKind {
+            /// Every kind that this version knows, in the order of the contract.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+
+            /// The same, and one that stands for all that this version does not know.
+            pub const ALL_AND_OTHERS: &'static [Self] = &[$(Self::$name,)* Self::Other("other")];
+
+            /// Its place in that list.
+            pub fn index(self) -> usize {
+                enum Place { $($name,)* Other }
+                match self {
+                    $(Self::$name => Place::$name as usize,)*
+                    Self::Other(_) => Place::Other as usize,
+                }
+            }
+
+            /// The word in the exported log.
+            pub fn word(self) -> &'static str {
+                match self {
+                    $(Self::$name => $word,)*
+                    Self::Other(word) => word,
+                }
+            }
+
+            /// The kind with this word, [`EventKind::Other`] where this version does not know it. Nothing for more
+            /// words, or longer ones, than any log has.
+            pub fn from_word(word: &str) -> Option<Self> {
+                match word {
+                    $($word => Some(Self::$name),)*
+                    _ => other(word).map(Self::Other),
+                }
+            }
+        }
+
+        /// What a record says.
+        #[derive(Clone, PartialEq, Debug)]
+        pub enum Event {
+            $($(#[$doc])* $name($name),)*
+            /// A record that this version cannot read.
+            Unknown(UnknownEvent),
+        }
+
+        impl Event {
+            /// What a record of this kind with this data says.
+            pub fn parse(kind: EventKind, data: &str) -> Self {
+                let parsed = match kind {
+                    $(EventKind::$name => serde_json::from_str(data).map(Self::$name).ok(),)*
+                    EventKind::Other(_) => None,
+                };
+                parsed.unwrap_or_else(|| Self::Unknown(UnknownEvent { kind, data: data.into() }))
+            }
+
+            /// The kind of its record.
+            pub fn kind(&self) -> EventKind {
+                match self {
+                    $(Self::$name(_) => EventKind::$name,)*
+                    Self::Unknown(unknown) => unknown.kind,
+                }
+            }
+
+            /// What happened, in the past tense, with a small letter at its head and of any length.
+            pub fn narrate(&self, telling: &Telling<'_>) -> String {
+                match self {
+                    $(Self::$name(event) => event.narrate(telling),)*
+                    Self::Unknown(unknown) => unknown.narrate(),
+                }
+            }
+        }
+
+        impl From<Event> for EventDraft {
+            fn from(event: Event) -> Self {
+                match event {
+                    $(Event::$name(event) => Self::of(&event),)*
+                    Event::Unknown(unknown) => unknown.draft(),
+                }
+            }
+        }
+
+        $(impl From<$name> for Event {
+            fn from(event: $name) -> Self {
+                Self::$name(event)
+            }
+        })*
+    };
+}
+
+events! {
+    /// A room was opened.
+    RunStart = "run_start",
+    /// A room was closed, with why.
+    RunEnd = "run_end",
+    /// An agent came into the room: its profile and place.
+    AgentAdded = "agent_added",
+    /// An agent left the room.
+    AgentRemoved = "agent_removed",
+    /// An agent's state changed: `from`, `to`, `why`.
+    State = "state",
+    /// What an element holds changed.
+    ElementChanged = "element_changed",
+    /// An action was queued.
+    ActionQueued = "action_queued",
+    /// An action was refused or pushed out, with why.
+    ActionDropped = "action_dropped",
+    /// An agent read an element.
+    Read = "read",
+    /// Agents began to talk.
+    ConversationStart = "conversation_start",
+    /// Someone said something in a conversation.
+    Message = "message",
+    /// A conversation ended, with why.
+    ConversationEnd = "conversation_end",
+    /// A memory slot changed.
+    Memory = "memory",
+    /// A session was summed up, or failed to be.
+    Compaction = "compaction",
+    /// A piece of work was queued for an agent.
+    Activation = "activation",
+    /// An agent started another.
+    Spawn = "spawn",
+    /// An agent told its parent.
+    Signal = "signal",
+    /// A tool was called.
+    ToolCall = "tool_call",
+    /// A tool answered.
+    ToolResult = "tool_result",
+    /// A file of the workspace changed.
+    FileChange = "file_change",
+    /// A person was asked.
+    ApprovalRequested = "approval_requested",
+    /// A person answered.
+    ApprovalDecided = "approval_decided",
+    /// A workflow's step changed.
+    WorkflowStep = "workflow_step",
+    /// Tokens or money were reserved, settled, or refused.
+    Budget = "budget",
+    /// A model was asked: kind, provider, model, tokens, duration, finish reason; never a key.
+    ModelCall = "model_call",
+    /// A provider began to fail, fails otherwise, works again, or is given another chance: `state`, `kind`, `what`.
+    Provider = "provider",
+    /// Something is off and the room goes on.
+    Warning = "warning",
+    /// Something failed: a piece of work, a request to a model, or the reading of a file.
+    Error = "error",
+    /// Something was stopped by a person or a limit.
+    Abort = "abort",
+    /// A piece of work was finished.
+    Complete = "complete",
+    /// Something came in from outside.
+    Input = "input",
+}
+
+/// More words than any log has for kinds that this version does not know, and longer ones.
+const OTHER_KINDS_AT_MOST: usize = 256;
+const OTHER_KIND_BYTES_AT_MOST: usize = 64;
+
+/// A word for a kind that this version does not know, kept for as long as the program runs.
+fn other(word: &str) -> Option<&'static str> {
+    static WORDS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut words = WORDS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = words.get(word) {
+        return Some(known);
+    }
+    if word.is_empty() || word.len() > OTHER_KIND_BYTES_AT_MOST || words.len() >= OTHER_KINDS_AT_MOST {
+        return None;
+    }
+    let word: &'static str = Box::leak(word.into());
+    words.insert(word);
+    Some(word)
+}
+
+/// A record that this version cannot read: of a kind that it does not know, or with data that makes no sense to it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownEvent {
+    /// What it is about.
+    pub kind: EventKind,
+    /// Its data as it is kept.
+    pub data: Box<str>,
+}
+
+impl UnknownEvent {
+    fn draft(self) -> EventDraft {
+        let data = RawValue::from_string(self.data.into());
+        EventDraft::new(self.kind, data.unwrap_or_else(|_| RawValue::NULL.to_owned()))
+    }
+
+    fn narrate(&self) -> String {
+        let words = self.kind.word().replace('_', " ");
+        match super::narration::clip(&self.data) {
+            data if data.is_empty() => format!("{words} (without data)"),
+            data => format!("{words} (this version cannot read its data: {data})"),
+        }
+    }
+}
+
+/// Reads a key that may be missing, null, or hold something: `None`, `Some(None)`, `Some(Some(_))`.
+fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+/// Whether a flag that is only written where it holds is to be left out.
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

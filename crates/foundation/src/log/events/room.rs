@@ -1,0 +1,323 @@
+//! What happens in the room: runs, agents, their states and actions, and elements.
+
+use serde::{Deserialize, Serialize};
+
+use super::{EventData, EventKind, Word, present};
+use crate::base::{Behaviour, Id};
+use crate::log::narration::{Telling, aside, joined, with};
+
+/// A room was opened.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunStart {
+    /// The path of the scene in the workspace.
+    pub scene: String,
+    /// The seed that all randomness of the run comes from.
+    pub seed: u64,
+    /// Who answers instead of every agent's own provider.
+    pub provider: Option<String>,
+}
+
+impl EventData for RunStart {
+    const KIND: EventKind = EventKind::RunStart;
+
+    fn narrate(&self, _: &Telling<'_>) -> String {
+        let began = with("the room was opened", ": scene ", &self.scene);
+        let provider = self.provider.as_ref().map(|provider| with("", "answered by ", provider));
+        aside(&began, &joined([Some(format!("seed {}", self.seed)), provider]))
+    }
+}
+
+/// A room was closed.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunEnd {
+    /// Why, in words.
+    pub why: String,
+}
+
+impl EventData for RunEnd {
+    const KIND: EventKind = EventKind::RunEnd;
+
+    fn narrate(&self, _: &Telling<'_>) -> String {
+        with("the room was closed", ": ", &self.why)
+    }
+}
+
+/// An agent came into the room.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AgentAdded {
+    /// The profile that it runs.
+    pub profile: Id,
+    /// What it is called.
+    pub name: Id,
+    /// Where it stands, in units of the room.
+    pub position: [f32; 2],
+    /// What it does when nothing calls.
+    pub behaviour: Behaviour,
+}
+
+impl EventData for AgentAdded {
+    const KIND: EventKind = EventKind::AgentAdded;
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        aside(&format!("{} came into the room", telling.who()), &with("", "profile ", &self.profile))
+    }
+}
+
+/// An agent left the room.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AgentRemoved {
+    /// The profile that it ran.
+    pub profile: Id,
+}
+
+impl EventData for AgentRemoved {
+    const KIND: EventKind = EventKind::AgentRemoved;
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        aside(&format!("{} left the room", telling.who()), &with("", "profile ", &self.profile))
+    }
+}
+
+/// An agent's state changed.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    /// The state that it was in.
+    pub from: Word,
+    /// The state that it is in now.
+    pub to: Word,
+    /// Why, in words.
+    pub why: Word,
+}
+
+impl EventData for State {
+    const KIND: EventKind = EventKind::State;
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        let (from, to) = (self.from.replace('_', " "), self.to.replace('_', " "));
+        let changed = match (from.is_empty(), to.is_empty()) {
+            (false, false) => format!("{} went from {from} to {to}", telling.who()),
+            (true, false) => format!("{} is {to} now", telling.who()),
+            _ => format!("{} changed state", telling.who()),
+        };
+        with(&changed, ": ", &self.why)
+    }
+}
+
+/// What an element holds changed, or the element itself.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ElementChanged {
+    /// Which, by id.
+    pub element: Id,
+    /// Its kind: `pinboard`.
+    pub kind: Id,
+    /// Who did it.
+    pub by: Id,
+    /// What was done.
+    pub change: ElementDeed,
+    /// The pin or mail that it was done to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<Id>,
+    /// Why, where a reason was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// What can be done to an element.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ElementDeed {
+    /// It is new in the room.
+    Added,
+    /// It left the room.
+    Removed,
+    /// It was moved, renamed or given to somebody.
+    Rearranged,
+    /// Its text was replaced.
+    TextSet,
+    /// A pin was put up.
+    PinAdded,
+    /// A pin says something else.
+    PinEdited,
+    /// A pin was taken down.
+    PinRemoved,
+    /// Somebody voted on a pin.
+    PinVoted,
+    /// Somebody flagged a pin.
+    PinFlagged,
+    /// Somebody commented on a pin.
+    PinCommented,
+    /// Mail arrived.
+    MailAdded,
+    /// Mail says something else.
+    MailEdited,
+    /// The status of mail changed.
+    MailChanged,
+    /// Mail was taken out.
+    MailRemoved,
+    /// Something that this version does not know.
+    #[default]
+    #[serde(other)]
+    Other,
+}
+
+impl EventData for ElementChanged {
+    const KIND: EventKind = EventKind::ElementChanged;
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        let by = telling.by(&self.by);
+        let element = telling.element(&self.element);
+        let id = self.id.as_deref().unwrap_or_default();
+        let pin = if id.is_empty() { "a pin".to_owned() } else { with("pin", " ", id) };
+        let mail = with("mail", " ", id);
+        let done = match self.change {
+            ElementDeed::Added => aside(&format!("{element} is in the room"), &self.kind),
+            ElementDeed::Removed => format!("{element} left the room"),
+            ElementDeed::Rearranged => format!("{element} was moved, renamed or given to somebody"),
+            ElementDeed::TextSet => format!("{by} wrote {element}"),
+            ElementDeed::PinAdded => format!("{by} put {pin} on {element}"),
+            ElementDeed::PinEdited => format!("{by} changed {pin} on {element}"),
+            ElementDeed::PinRemoved => format!("{by} took {pin} down from {element}"),
+            ElementDeed::PinVoted => format!("{by} voted on {pin} on {element}"),
+            ElementDeed::PinFlagged => format!("{by} flagged {pin} on {element}"),
+            ElementDeed::PinCommented => format!("{by} commented on {pin} on {element}"),
+            ElementDeed::MailAdded => format!("{by} sent {mail} to {element}"),
+            ElementDeed::MailEdited => format!("{by} edited {mail} in {element}"),
+            ElementDeed::MailChanged => format!("{by} changed {mail} in {element}"),
+            ElementDeed::MailRemoved => format!("{by} took {mail} out of {element}"),
+            ElementDeed::Other => format!("{by} changed {element}"),
+        };
+        with(&done, ": ", self.why.as_deref().unwrap_or_default())
+    }
+}
+
+/// An action was queued.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ActionQueued {
+    /// Which: `readElement`.
+    pub action: Word,
+    /// The element or agent that it is about, by id.
+    pub target: Option<Id>,
+    /// How urgent it is, where that differs among actions of its type.
+    pub priority: Option<Word>,
+    /// The tick before which it is not begun.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_before_tick: Option<u64>,
+}
+
+impl EventData for ActionQueued {
+    const KIND: EventKind = EventKind::ActionQueued;
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        let action = action(telling, &self.action, self.target.as_deref());
+        let priority = self.priority.as_deref().filter(|priority| *priority == "high").unwrap_or_default();
+        aside(&format!("{} set out to {action}", telling.who()), priority)
+    }
+}
+
+/// An action was refused or pushed out, or a conversation did not begin.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ActionDropped {
+    /// Which action.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<Word>,
+    /// The element or agent that it was about, by id; null once that is gone.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub target: Option<Option<Id>>,
+    /// What did not happen, in words, where it was no action of one agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub what: Option<Word>,
+    /// The kind of the conversation that did not begin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Word>,
+    /// What it was to be about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub topic: Option<String>,
+    /// Why, in words.
+    pub why: Word,
+}
+
+impl EventData for ActionDropped {
+    const KIND: EventKind = EventKind::ActionDropped;
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        let dropped = match self.what.as_deref() {
+            Some(what) if !what.is_empty() => with(what, " about ", self.topic.as_deref().unwrap_or_default()),
+            _ => {
+                let target = self.target.as_ref().and_then(Option::as_deref);
+                let action = action(telling, self.action.as_deref().unwrap_or_default(), target);
+                format!("{} will not {action}", telling.who())
+            }
+        };
+        with(&dropped, ": ", &self.why)
+    }
+}
+
+fn action(telling: &Telling<'_>, action: &str, target: Option<&str>) -> String {
+    let about = target.unwrap_or_default();
+    match action {
+        "readElement" => format!("read {}", telling.element(about)),
+        "seekInfo" => format!("look at {}", telling.element(about)),
+        "approachAgent" => format!("go and tell {}", telling.called(about)),
+        "compactContext" => "sum up what it knows".to_owned(),
+        "" => "do something".to_owned(),
+        other => with(other, " ", about),
+    }
+}
+
+/// An agent read an element, or tried to.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Read {
+    /// Which, by id; null once it is gone.
+    pub element: Option<Id>,
+    /// What it is called; null once it is gone.
+    pub label: Option<Id>,
+    /// The version that was read.
+    pub version: Option<u32>,
+    /// How it went.
+    pub outcome: ReadOutcome,
+    /// What the agent had to say about it.
+    pub said: Option<String>,
+    /// Why it said nothing.
+    pub why: Option<Word>,
+}
+
+/// How it went to read an element.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadOutcome {
+    /// It was read.
+    #[default]
+    Read,
+    /// It was read and there was nothing to say.
+    Nothing,
+    /// It could not be read.
+    Failed,
+}
+
+impl EventData for Read {
+    const KIND: EventKind = EventKind::Read;
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        let element = match self.label.as_deref().filter(|label| !label.is_empty()) {
+            Some(label) => with("", "", label),
+            None => telling.element(self.element.as_deref().unwrap_or_default()),
+        };
+        let version = self.version.map(|version| format!("version {version}")).unwrap_or_default();
+        let (who, element) = (telling.who(), aside(&element, &version));
+        let why = self.why.as_deref().unwrap_or_default();
+        match self.outcome {
+            ReadOutcome::Failed => with(&format!("{who} could not read {element}"), ": ", why),
+            ReadOutcome::Nothing => with(&format!("{who} read {element} and said nothing"), ": ", why),
+            ReadOutcome::Read => with(&format!("{who} read {element}"), ": ", self.said.as_deref().unwrap_or_default()),
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! What happens to the work of agents: given, passed on, done with tools, asked about, and over.
+
+use serde::{Deserialize, Serialize};
+
+use super::{EventData, EventKind, is_false, yes};
+use crate::base::Id;
+use crate::log::narration::{Telling, aside, counted, joined, with};
+
+/// A piece of work was queued for an agent.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Activation {
+    /// What it is to do, or what it was told.
+    pub task: String,
+    /// Who asked.
+    pub by: Id,
+    /// The work whose agent told this and woke it: `act-3`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal_of: Option<Id>,
+    /// The work that started it: `act-3`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Id>,
+    /// How deep it is: what a person starts has depth 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// The profile that the agent runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Id>,
+}
+
+impl EventData for Activation {
+    const KIND: EventKind = EventKind::Activation;
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        let by = if self.by.is_empty() { String::new() } else { telling.called(&self.by) };
+        let verb = if self.signal_of.is_some() { "was woken" } else { "was asked" };
+        with(&with(&format!("{} {verb}", telling.who()), " by ", &by), ": ", &self.task)
+    }
+}
+
+/// An agent started another.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Spawn {
+    /// The agent that was started, by id.
+    pub child: Id,
+    /// The file that it was started from.
+    pub path: Id,
+    /// How deep it is.
+    pub depth: u32,
+    /// Its work: `act-9`.
+    pub activation: Id,
+}
+
+impl EventData for Spawn {
+    const KIND: EventKind = EventKind::Spawn;
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        aside(&format!("{} started {}", telling.who(), telling.called(&self.child)), &self.path)
+    }
+}
+
+/// An agent told its parent.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Signal {
+    /// Whom, by id.
+    pub to: Id,
+    /// What.
+    pub message: String,
+    /// Whether that one has new work because of it.
+    pub woke: bool,
+    /// Whether it is kept for that one, whom a person stopped.
+    #[serde(skip_serializing_if = "is_false")]
+    pub kept: bool,
+}
+
+impl EventData for Signal {
+    const KIND: EventKind = EventKind::Signal;
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        let told = format!("{} reported to {}", telling.who(), telling.called(&self.to));
+        let kept = if self.kept { "kept, because you stopped that one" } else { "" };
+        aside(&with(&told, ": ", &self.message), kept)
+    }
+}
+
+/// What the gate says to a tool call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gate {
+    /// It may happen.
+    Allow,
+    /// A person is asked first.
+    Ask,
+    /// It may not happen.
+    Deny,
+}
+
+/// A tool was called.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ToolCall {
+    /// Which.
+    pub tool: Id,
+    /// The provider's id for the call.
+    pub id: String,
+    /// On what; null where the call makes no sense.
+    pub target: Option<String>,
+    /// The turn of the work, from 1.
+    pub turn: u32,
+    /// What the gate said; null where the call makes no sense.
+    pub gate: Option<Gate>,
+    /// The file that it is about: old logs only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<Id>,
+}
+
+impl EventData for ToolCall {
+    const KIND: EventKind = EventKind::ToolCall;
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        let target = self.target.as_deref().or(self.path.as_deref()).unwrap_or_default();
+        let call = with(&format!("{} called {}", telling.who(), tool(&self.tool)), ": ", target);
+        let gate = match self.gate {
+            Some(Gate::Ask) => "you are asked first",
+            Some(Gate::Deny) => "not allowed",
+            Some(Gate::Allow) | None => "",
+        };
+        aside(&call, gate)
+    }
+}
+
+/// A tool answered.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ToolResult {
+    /// Which.
+    pub tool: Id,
+    /// The provider's id for the call.
+    pub id: String,
+    /// Whether it did what it was to do.
+    #[serde(default = "yes")]
+    pub ok: bool,
+    /// The answer, cut to a length.
+    pub text: String,
+}
+
+impl EventData for ToolResult {
+    const KIND: EventKind = EventKind::ToolResult;
+
+    fn narrate(&self, _: &Telling<'_>) -> String {
+        let answered = if self.ok { "answered" } else { "failed" };
+        with(&format!("{} {answered}", tool(&self.tool)), ": ", &self.text)
+    }
+}
+
+fn tool(name: &str) -> String {
+    if name.is_empty() { "a tool".to_owned() } else { with("", "", name) }
+}
+
+/// A person was asked.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ApprovalRequested {
+    /// The tool that was called.
+    pub tool: Id,
+    /// What it is to do, in words.
+    pub what: String,
+    /// Why a person decides, in words.
+    pub why: String,
+    /// The turn of the work, from 1.
+    pub turn: u32,
+    /// The index of the call in the turn.
+    pub call: usize,
+}
+
+impl EventData for ApprovalRequested {
+    const KIND: EventKind = EventKind::ApprovalRequested;
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        aside(&with(&format!("{} asked you", telling.who()), " about ", &self.what), &self.why)
+    }
+}
+
+/// A person answered, or the gate did.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ApprovalDecided {
+    /// Whether the call may happen.
+    pub decision: Option<Gate>,
+    /// Who decided: `user` or `gate`.
+    pub by: Id,
+    /// The tool that was called.
+    pub tool: Id,
+    /// Why not, where the gate decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+impl EventData for ApprovalDecided {
+    const KIND: EventKind = EventKind::ApprovalDecided;
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        let by = match &*self.by {
+            "" | "gate" => "the gate".to_owned(),
+            by => telling.called(by),
+        };
+        let decided = match self.decision {
+            Some(Gate::Allow) => "allowed",
+            Some(Gate::Deny) => "refused",
+            Some(Gate::Ask) | None => "decided about",
+        };
+        let decided = format!("{by} {decided} {}", tool(&self.tool));
+        with(&with(&decided, " for ", &telling.agent()), ": ", self.why.as_deref().unwrap_or_default())
+    }
+}
+
+/// A workflow's step changed.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkflowStep {
+    /// The workflow.
+    pub workflow: Id,
+    /// The step.
+    pub step: Id,
+    /// What became of it: `done`.
+    pub to: String,
+    /// Why, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+impl EventData for WorkflowStep {
+    const KIND: EventKind = EventKind::WorkflowStep;
+
+    fn narrate(&self, _: &Telling<'_>) -> String {
+        let step = if self.step.is_empty() { "a step".to_owned() } else { with("step", " ", &self.step) };
+        let step = with(&step, " of ", &self.workflow);
+        let changed = match self.to.replace('_', " ") {
+            to if to.is_empty() => format!("{step} changed"),
+            to => with(&step, " is ", &to) + " now",
+        };
+        with(&changed, ": ", self.why.as_deref().unwrap_or_default())
+    }
+}
+
+/// A piece of work was finished.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Complete {
+    /// Turns that it took.
+    pub turns: u32,
+    /// Calls of models.
+    pub calls: u64,
+    /// Tokens of all calls, in and out.
+    pub tokens: u64,
+    /// What the calls cost, in US dollars; null where that is not known.
+    pub cost_usd: Option<f64>,
+    /// What the agent said last, cut to a length.
+    pub text: String,
+}
+
+impl EventData for Complete {
+    const KIND: EventKind = EventKind::Complete;
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        over(telling, "finished", (self.turns, self.tokens), &self.text)
+    }
+}
+
+/// A piece of work was stopped by a person or a limit.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Abort {
+    /// Turns that it took.
+    pub turns: u32,
+    /// Calls of models.
+    pub calls: u64,
+    /// Tokens of all calls, in and out.
+    pub tokens: u64,
+    /// What the calls cost, in US dollars; null where that is not known.
+    pub cost_usd: Option<f64>,
+    /// Why, in words.
+    pub what: String,
+    /// Whether a person stopped it.
+    pub by_person: bool,
+}
+
+impl EventData for Abort {
+    const KIND: EventKind = EventKind::Abort;
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        over(telling, "was stopped", (self.turns, self.tokens), &self.what)
+    }
+}
+
+/// A piece of work failed: one of the things that an [`Error`](super::Error) is.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkFailed {
+    /// Turns that it took.
+    pub turns: u32,
+    /// Calls of models.
+    pub calls: u64,
+    /// Tokens of all calls, in and out.
+    pub tokens: u64,
+    /// What the calls cost, in US dollars; null where that is not known.
+    pub cost_usd: Option<f64>,
+    /// Why, in words.
+    pub what: String,
+}
+
+impl WorkFailed {
+    pub(super) fn narrate(&self, telling: &Telling<'_>) -> String {
+        over(telling, "could not finish", (self.turns, self.tokens), &self.what)
+    }
+}
+
+/// Work is over.
+fn over(telling: &Telling<'_>, verb: &str, (turns, tokens): (u32, u64), said: &str) -> String {
+    let (turns, tokens) = (counted(turns.into(), "turn", "turns"), counted(tokens, "token", "tokens"));
+    let used = aside(&format!("{} {verb}", telling.who()), &joined([Some(turns), Some(tokens)]));
+    with(&used, ": ", said)
+}

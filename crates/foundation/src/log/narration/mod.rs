@@ -1,0 +1,186 @@
+//! A record in one line of plain words, for everybody who shows the log: the window, the terminal, notices. Whatever a
+//! record says, something is said of it.
+
+use std::collections::BTreeMap;
+
+use super::event::EventRecord;
+use super::events::{Event, EventData, EventKind};
+use crate::base::Id;
+use crate::base::text::{one_line, truncate};
+
+mod names;
+
+pub use names::Names;
+
+/// A sentence is no longer than this.
+pub const SENTENCE_CHARS: usize = 300;
+
+/// What agents and elements are called.
+pub trait Naming {
+    /// The name of the agent with this id, if it is known.
+    fn agent(&self, id: &str) -> Option<Id>;
+
+    /// The label of the element with this id, if it is known.
+    fn element(&self, id: &str) -> Option<Id>;
+}
+
+/// What somebody is called who has this name, if any: “you” for the person, else the word itself.
+fn spoken<'a>(name: Option<&'a str>, who: &'a str) -> &'a str {
+    match (name, who) {
+        (Some(name), _) => name,
+        (None, "user") => "you",
+        (None, "outside") => "somebody outside the program",
+        (None, _) => who,
+    }
+}
+
+/// Tells an event of a kind that is not in the table.
+type Tell = fn(&str, &Telling<'_>) -> Option<String>;
+
+/// Tells records in words.
+pub struct Narrator<'a> {
+    names: &'a dyn Naming,
+    more: BTreeMap<EventKind, Tell>,
+}
+
+impl<'a> Narrator<'a> {
+    /// A narrator who calls everybody so.
+    pub fn new(names: &'a dyn Naming) -> Self {
+        Self { names, more: BTreeMap::new() }
+    }
+
+    /// One who knows events of this type, too, which are not in the table.
+    pub fn with<E: EventData>(mut self) -> Self {
+        let tell: Tell = |data, telling| serde_json::from_str::<E>(data).ok().map(|event| event.narrate(telling));
+        self.more.insert(E::KIND, tell);
+        self
+    }
+
+    /// A record in one line: a whole sentence without a full stop.
+    pub fn sentence(&self, record: &EventRecord) -> String {
+        self.tell(record.draft.kind, record.draft.agent.as_ref(), record.draft.data.get())
+    }
+
+    /// The same of a record that is kept in another form: its kind, its agent, and its data as JSON.
+    pub fn tell(&self, kind: EventKind, agent: Option<&Id>, data: &str) -> String {
+        let telling = Telling { agent, names: self.names };
+        let more = self.more.get(&kind).and_then(|tell| tell(data, &telling));
+        let told = more.unwrap_or_else(|| Event::parse(kind, data).narrate(&telling));
+        let told = truncate(&one_line(&told), SENTENCE_CHARS);
+        // Paths, ids and names of tools are written as they are.
+        let is_word =
+            told.split(' ').next().is_some_and(|word| word.trim_end_matches(':').chars().all(char::is_alphabetic));
+        if is_word { capitalised(&told) } else { told }
+    }
+}
+
+/// What the words for an event need beside it: whose it is, and what everybody is called.
+pub struct Telling<'a> {
+    agent: Option<&'a Id>,
+    names: &'a dyn Naming,
+}
+
+impl Telling<'_> {
+    /// The agent that the record is about; nothing where there is none.
+    pub fn agent(&self) -> String {
+        self.agent.map(|agent| self.called(agent)).unwrap_or_default()
+    }
+
+    /// The agent that the record is about, else somebody.
+    pub fn who(&self) -> String {
+        self.agent_or("")
+    }
+
+    /// The agent that the record is about, else whoever did it.
+    pub fn agent_or(&self, by: &str) -> String {
+        self.agent.map_or_else(|| self.called(by), |agent| self.called(agent))
+    }
+
+    /// Whoever did it, else the agent that the record is about.
+    pub fn by(&self, by: &str) -> String {
+        if by.is_empty() { self.who() } else { self.called(by) }
+    }
+
+    /// What somebody is called.
+    pub fn called(&self, who: &str) -> String {
+        if who.is_empty() { "somebody".to_owned() } else { clip(spoken(self.names.agent(who).as_deref(), who)) }
+    }
+
+    /// What an element is called.
+    pub fn element(&self, id: &str) -> String {
+        match id {
+            "" => "an element".to_owned(),
+            _ => clip(self.names.element(id).as_deref().unwrap_or(id)),
+        }
+    }
+
+    /// Everyone in a list, the first of them by name.
+    pub fn everyone(&self, list: &[Id]) -> String {
+        let names: Vec<String> = list.iter().take(8).map(|id| self.called(id)).collect();
+        let more = list.len().saturating_sub(names.len());
+        match names.as_slice() {
+            [] => "agents".to_owned(),
+            _ if more > 0 => format!("{} and {more} more", names.join(", ")),
+            [one] => one.clone(),
+            [most @ .., last] => format!("{} and {last}", most.join(", ")),
+        }
+    }
+}
+
+/// Two parts with something between them; the first alone where there is no second.
+pub fn with(first: &str, between: &str, second: &str) -> String {
+    match clip(second) {
+        second if second.is_empty() => first.to_owned(),
+        second => format!("{first}{between}{second}"),
+    }
+}
+
+/// A remark in brackets, where there is one.
+pub fn aside(said: &str, remark: &str) -> String {
+    match clip(remark) {
+        remark if remark.is_empty() => said.to_owned(),
+        remark => format!("{said} ({remark})"),
+    }
+}
+
+/// A count with its noun: `1 turn`, `1,200 tokens`.
+pub fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", thousands(count), if count == 1 { one } else { many })
+}
+
+/// Those that are there, with commas between them.
+pub fn joined(parts: impl IntoIterator<Item = Option<String>>) -> String {
+    parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// What a kind of record is called.
+pub fn kind_words(kind: EventKind) -> String {
+    capitalised(&kind.word().replace('_', " "))
+}
+
+/// A count with its thousands apart: `100,000`.
+pub fn thousands(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// The beginning of a text in one line: a huge one is not gone through.
+pub fn clip(text: &str) -> String {
+    let start: String = text.chars().take(SENTENCE_CHARS * 2).collect();
+    one_line(&start)
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+//! What agents and elements are called, by id; of those that left, too. Learned from the room and from its log.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Naming, spoken};
+use crate::base::Id;
+
+/// Names by id.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    agents: BTreeMap<Id, Id>,
+    elements: BTreeMap<Id, Id>,
+    /// The names of the room as they were learned last, to see at a glance that nothing is new.
+    room: Vec<Id>,
+    labels: Vec<Id>,
+    version: u64,
+    renames: u64,
+}
+
+impl Names {
+    /// Learns the names of every agent in the room: id and name. Costs nothing where nothing changed.
+    pub fn learn_agents<'a>(&mut self, agents: impl ExactSizeIterator<Item = (&'a Id, &'a Id)> + Clone) {
+        if !are(&self.room, agents.clone().map(|(_, name)| name)) {
+            self.room = agents.clone().map(|(_, name)| name.clone()).collect();
+            for (id, name) in agents {
+                self.learn_agent(id, name);
+            }
+        }
+    }
+
+    /// Learns the labels of every element in the room: id and label. Costs nothing where nothing changed.
+    pub fn learn_elements<'a>(&mut self, elements: impl ExactSizeIterator<Item = (&'a Id, &'a Id)> + Clone) {
+        if !are(&self.labels, elements.clone().map(|(_, label)| label)) {
+            self.labels = elements.clone().map(|(_, label)| label.clone()).collect();
+            for (id, label) in elements {
+                let before = self.elements.insert(id.clone(), label.clone());
+                self.note_change(before, label);
+            }
+        }
+    }
+
+    /// Learns what an agent is called.
+    pub fn learn_agent(&mut self, id: &Id, name: &Id) {
+        let before = self.agents.insert(id.clone(), name.clone());
+        self.note_change(before, name);
+    }
+
+    /// Learns what an agent was called, unless its name is known. What was said of it so far is said otherwise now.
+    pub fn learn_former(&mut self, id: &Id, name: Id) {
+        if !self.agents.contains_key(id) {
+            self.learn_agent(id, &name);
+            self.renames += 1;
+        }
+    }
+
+    fn note_change(&mut self, before: Option<Id>, now: &Id) {
+        if before.as_ref() != Some(now) {
+            self.version += 1;
+            self.renames += u64::from(before.is_some());
+        }
+    }
+
+    /// Changes whenever a sentence may be another.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Changes whenever somebody who was known is called something else.
+    pub fn renames(&self) -> u64 {
+        self.renames
+    }
+
+    /// What somebody is called: the name of an agent, “you” for the person, else the word itself.
+    pub fn called<'a>(&'a self, who: &'a str) -> &'a str {
+        spoken(self.agents.get(who).map(|name| &**name), who)
+    }
+}
+
+impl Naming for Names {
+    fn agent(&self, id: &str) -> Option<Id> {
+        self.agents.get(id).cloned()
+    }
+
+    fn element(&self, id: &str) -> Option<Id> {
+        self.elements.get(id).cloned()
+    }
+}
+
+/// Whether these are the same texts as those, without looking into them.
+fn are<'a>(known: &[Id], shown: impl ExactSizeIterator<Item = &'a Id>) -> bool {
+    known.len() == shown.len() && known.iter().zip(shown).all(|(known, shown)| Arc::ptr_eq(known, shown))
+}
