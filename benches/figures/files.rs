@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use agent_workshop::base::{Author, Seq};
 use agent_workshop::workspace::vfs::{
-    DeskPlace, FileAnswer, FileDesk, FileLimits, FileOperation, FileOrder, FileOutcome, FileRights,
+    FileAnswer, FileOperation, FileOrder, FileOutcome, FileRights, FileService, FileServiceOptions,
 };
 
 use super::measure::{Figure, Times};
@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Office {
     folder: tempfile::TempDir,
-    desk: FileDesk,
+    desk: FileService,
     orders: u64,
 }
 
@@ -34,16 +34,8 @@ fn text(number: usize) -> String {
     line.repeat(TEXT_BYTES / line.len() + 1)
 }
 
-fn open(folder: &Path) -> FileDesk {
-    FileDesk::open(DeskPlace {
-        root: folder.to_owned(),
-        dir: folder.join(".workshop"),
-        limits: FileLimits::default(),
-        disk: None,
-        watch: false,
-        ignored: std::collections::BTreeSet::new(),
-    })
-    .expect("the workspace can be opened")
+fn open(folder: &Path) -> FileService {
+    FileService::open(FileServiceOptions::new(folder)).expect("the workspace can be opened")
 }
 
 impl Office {

@@ -22,8 +22,10 @@ use crate::workspace::files::FileContent;
 use crate::workspace::layout::read_folder;
 use crate::workspace::starter::STARTER_SCENE;
 use crate::workspace::vfs::records::{hand_over, record_heads};
-use crate::workspace::vfs::{DeskError, DeskPlace, FileDesk, FileHistory, FileLimits, FileLine, finish_interrupted};
-use crate::workspace::{self, AnswerBox, Disk, FileChanged, RoomStart, Saver, Watcher};
+use crate::workspace::vfs::{
+    FileBridge, FileHistory, FileLimits, FileService, FileServiceError, FileServiceOptions, finish_interrupted,
+};
+use crate::workspace::{self, AnswerBox, FileChanged, RoomStart};
 
 /// How long closing waits for the log before orders about files are sent; what is not sent is sent when the room goes
 /// on.
@@ -59,7 +61,7 @@ pub enum OpenError {
     Store(#[from] StoreError),
     /// The files or their history cannot be used.
     #[error(transparent)]
-    Desk(#[from] DeskError),
+    FileService(#[from] FileServiceError),
     /// There is no such scene.
     #[error("there is no scene {wanted:?} in {folder} that can be used{why}; there are: {there}")]
     NoSuchScene {
@@ -81,7 +83,7 @@ impl OpenError {
     /// Whether the history is damaged, so that setting it aside may help.
     fn is_damage(&self) -> bool {
         match self {
-            Self::Store(error) | Self::Desk(DeskError::Store(error)) => error.is_damage(),
+            Self::Store(error) | Self::FileService(FileServiceError::Store(error)) => error.is_damage(),
             _ => false,
         }
     }
@@ -89,9 +91,11 @@ impl OpenError {
     /// What a person can do about it.
     pub fn remedy(&self) -> &'static str {
         match self {
-            Self::Store(error) | Self::Desk(DeskError::Store(error)) => error.remedy(),
+            Self::Store(error) | Self::FileService(FileServiceError::Store(error)) => error.remedy(),
             Self::Files(_) => "close other programs, then try again",
-            Self::Desk(DeskError::Files(_)) => "check that the folder is there and that you may read and write it",
+            Self::FileService(FileServiceError::Files(_)) => {
+                "check that the folder is there and that you may read and write it"
+            }
             Self::NoSuchScene { .. } => {
                 "name one of those with --scene, or write the starter kit with: workshop init DIR"
             }
@@ -192,23 +196,21 @@ impl Room {
         push_edits_while_closed(world, &files, &on_disk, &history);
         world.resource_mut::<Door<RoomOpened>>().push(RoomOpened { local_secs: local_secs() });
         problems.extend(drop_unknown(world, (&options.folder, &records), &scene, before));
-        // The watcher at once finds what changed since the folder was read.
-        let disk = Disk::new(&options.folder, &on_disk);
-        world.insert_resource(Saver::start(disk.clone())?);
-        let mut desk = FileDesk::open(DeskPlace {
+        let (answers, look) = options.watch.then(|| AnswerBox::open(&state_folder(&options.folder), &scene)).unzip();
+        // It at once finds what changed since the folder was read.
+        let mut files = FileService::open(FileServiceOptions {
             root: options.folder.clone(),
             dir: state_folder(&options.folder),
             limits: world.resource::<FileLimits>().clone(),
-            disk: Some(disk.clone()),
+            room: Some(on_disk),
             watch: options.watch,
+            answers: look,
             ignored: options.writes.iter().filter_map(|path| place_in(&options.folder, path)).collect(),
         })?;
-        problems.extend(desk.take_problems());
-        world.insert_resource(FileLine::new(desk));
-        if options.watch {
-            let (answers, look) = AnswerBox::open(&state_folder(&options.folder), &scene);
+        problems.extend(files.take_problems());
+        world.insert_resource(FileBridge::new(files));
+        if let Some(answers) = answers {
             world.insert_resource(answers);
-            world.insert_resource(Watcher::start(disk, Some(look))?);
         }
         Ok((Self { app, scene, run, driver: Driver::default() }, problems))
     }
@@ -231,11 +233,11 @@ impl Room {
         if !hand_over(world, sessions) {
             tracing::error!("some sessions could not be written down while the room was closed");
         }
-        // Orders that are taken are finished; what they came to is asked again by the same room when it goes on.
-        drop(world.remove_resource::<FileLine>());
-        world.init_resource::<FileLine>();
-        // What is not in its file yet is told below, once it is known what became of it.
+        // Orders that are taken are finished; what they came to is asked again by the same room when it goes on. What
+        // is not in its file yet is told below, once it is known what became of it.
         let _waiting = workspace::save_now(world);
+        let files = world.remove_resource::<FileBridge>().unwrap_or_default();
+        world.init_resource::<FileBridge>();
         world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::RunEnd, json!({ "why": reason })));
         last_events(world.resource::<EventLog>().unwritten());
         store::record_now(world);
@@ -244,7 +246,7 @@ impl Room {
             gateway::end_run(world);
         }
         super::drive::save_snapshot(world, &scene);
-        let unsaved = world.remove_resource::<Saver>().map(Saver::close).unwrap_or_default();
+        let unsaved = files.close();
         let answers = world.remove_resource::<AnswerBox>();
         let Some(mut store) = world.remove_resource::<Store>() else { return Ok(unsaved) };
         let ended = store.end_run(reason).and_then(|()| store.flush());

@@ -39,6 +39,9 @@ pub struct FileChanged {
     /// The record of the change in the log, where there is one already.
     #[serde(default)]
     pub cause: Option<Seq>,
+    /// The version of the file that the change is, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
     /// Where the room had changed the file too and that was not on disk yet: the text that both changes started
     /// from. Whoever the file belongs to joins them.
     #[serde(skip)]
@@ -48,7 +51,7 @@ pub struct FileChanged {
 impl FileChanged {
     /// A change that a person made.
     pub fn new(path: impl Into<String>, content: FileContent) -> Self {
-        Self { path: path.into(), content, by: Author::user(), cause: None, base: None }
+        Self { path: path.into(), content, by: Author::user(), cause: None, version: None, base: None }
     }
 }
 

@@ -198,6 +198,11 @@ impl Walk<'_> {
     }
 }
 
+/// The most bytes that a room reads of a file.
+pub(super) fn most_bytes(path: &str) -> usize {
+    if path.starts_with("scenes/") { MAX_SCENE_BYTES } else { MAX_FILE_BYTES }
+}
+
 /// What stands in a file now.
 pub(super) fn read_file(root: &Path, path: &str) -> FileContent {
     let unusable = |what: String, remedy: &str| FileContent::Unusable { what, remedy: remedy.to_owned() };
@@ -222,7 +227,7 @@ pub(super) fn read_file(root: &Path, path: &str) -> FileContent {
             return unusable("is not an ordinary file".into(), "put a text file here");
         }
     }
-    let most = if path.starts_with("scenes/") { MAX_SCENE_BYTES } else { MAX_FILE_BYTES };
+    let most = most_bytes(path);
     let mut bytes = Vec::new();
     let read = file.take(most as u64 + 1).read_to_end(&mut bytes);
     match read {

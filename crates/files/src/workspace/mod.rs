@@ -2,14 +2,14 @@
 //! watching for a person's edits, and saving without ever rewriting what a person wrote.
 //!
 //! Reading order: [`layout`] (the folder), [`scene_file`] (text to data), [`scene_diff`] (what a person changed),
-//! [`scene_patch`] (what the room changes, in the text), [`disk`], [`saver`] and [`watch`] (the threads), and
-//! [`room`], which joins them in the world.
+//! [`scene_patch`] (what the room changes, in the text), [`vfs`] (the one service that has the files), and [`room`] and
+//! `ingest`, which join them in the world.
 
 pub mod answers;
 pub mod archive;
-pub mod disk;
 pub mod files;
 mod history_settings;
+mod ingest;
 mod last_good;
 pub mod layout;
 pub mod merge;
@@ -17,11 +17,11 @@ mod outline;
 pub mod problems;
 pub mod room;
 mod saved;
-pub mod saver;
 pub mod scene;
 pub mod scene_diff;
 pub mod scene_file;
 pub mod scene_patch;
+mod scene_state;
 pub mod secrets;
 pub mod settings;
 pub mod settings_edit;
@@ -31,21 +31,19 @@ pub mod starter;
 mod unsaved;
 mod unsaved_copies;
 pub mod vfs;
-pub mod watch;
 pub mod yaml;
 mod yaml_value;
 
 pub use answers::{Answer, AnswerBox, AnswerError, AnswerLook};
-pub use disk::{Disk, SaveReport};
 pub use files::{FileChanged, KnownFiles, RoomStart};
 pub use problems::{ProblemReport, Problems};
-pub use room::{SceneState, begin, has_news, save_now};
-pub use saver::Saver;
+pub use room::{begin, save_now};
 pub use scene::{AgentEntry, ElementEntry, Relationship, SceneEdit, SceneWrite};
+pub use scene_state::SceneState;
 pub use settings::{SettingsExt, SettingsSection, SettingsSections};
 pub use settings_edit::SettingsEdit;
 pub use settings_range::Range;
-pub use watch::Watcher;
+pub use vfs::{SaveReport, has_news};
 
 use bevy::app::App;
 use bevy::ecs::schedule::IntoScheduleConfigs;
@@ -63,7 +61,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<SettingsSections>()
         .init_resource::<unsaved::Unsaved>()
         .init_resource::<EventLog>()
-        .init_resource::<vfs::FileLine>()
+        .init_resource::<vfs::FileBridge>()
         .init_resource::<vfs::FilesUnderWay>()
         .init_resource::<vfs::FilesTold>()
         .add_settings::<vfs::FileLimits>()
@@ -79,16 +77,16 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<SceneEdit>()
         .add_tick_message::<SceneWrite>()
-        .add_systems(Tick, (room::collect, vfs::room::collect).in_set(CollectInputs))
+        .add_systems(Tick, vfs::collect.in_set(CollectInputs))
         .add_systems(
             Tick,
-            (room::take_in, settings_edit::take_in, vfs::give_orders)
+            (ingest::take_in, settings_edit::take_in, vfs::give_orders)
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Workspace)),
         )
         .add_systems(
             Tick,
-            (room::write_scene, room::keep_problems, vfs::room::send, history_settings::tell_limits)
+            (room::write_scene, room::keep_problems, vfs::send, history_settings::tell_limits)
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Record, Floor::Workspace)),
         );

@@ -1,58 +1,33 @@
-//! The workspace in the world: taking in what others did to the files, writing what the room did, and joining
-//! the two when they cross.
+//! The room's own files in the world: what others made of them, what the room writes, and joining the two when they
+//! cross.
 
 use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::ecs::prelude::*;
 use serde_json::json;
 
-use super::disk::{Disk, News, SaveReport};
 use super::files::{FileChanged, FileContent, KnownFiles, RoomStart};
 use super::last_good::slips;
 use super::layout;
 use super::merge::merge_lines;
 use super::outline::line_of_key;
 use super::problems::ProblemReport;
-use super::saver::{SaveOrder, Saver};
 use super::scene::{SceneEdit, SceneWrite};
 use super::scene_diff::diff;
 use super::scene_file::{self, SceneDoc};
 use super::scene_patch;
+use super::scene_state::SceneState;
 use super::settings_file::apply_settings;
 use super::unsaved::{Target, Unsaved, rebase, target_of};
-use super::vfs::room::FilesRead;
-use super::vfs::{self, FileLine};
-use super::watch::Watcher;
+use super::vfs::{self, FileBridge, SaveOrder};
 use crate::base::hash::content_hash;
 use crate::base::{Author, Problem, Seq, Severity};
 use crate::log::{EventDraft, EventKind, EventLog};
-use crate::schedule::{Door, RoomSeed, SimClock};
+use crate::schedule::{RoomSeed, SimClock};
 
-/// At most so many news come in at one tick.
-const MAX_NEWS_PER_TICK: usize = 100;
 /// A larger scene's text is brought up to date every [`LARGE_SCENE_TICKS`], not every tick.
 const LARGE_SCENE_BYTES: usize = 256 * 1024;
 /// Ten seconds of simulated time.
 const LARGE_SCENE_TICKS: u64 = 300;
-
-/// The scene as the world knows it. Written by this module only.
-#[derive(Resource, Default, Debug)]
-pub struct SceneState {
-    /// Its file, relative to the workspace.
-    pub path: String,
-    /// What it says, the room's own changes included.
-    pub doc: SceneDoc,
-    /// Whether the file's text can be read; if not, `doc` is what it said last.
-    pub readable: bool,
-    /// Writes that the text does not have yet.
-    pub(super) waiting: Vec<SceneWrite>,
-}
-
-impl SceneState {
-    /// Whether the file's text says what the room goes by.
-    pub fn is_readable(&self) -> bool {
-        self.readable
-    }
-}
 
 /// Puts the room's start into the world, before the first tick (and after loading the saved sections, where
 /// there are any). A fresh room gets its whole scene as edits in the first tick.
@@ -101,58 +76,8 @@ pub fn begin(world: &mut World, start: RoomStart) {
     apply_settings(world);
 }
 
-/// Whether saver, watcher or the desk that has the files found something that is not at the door yet.
-pub fn has_news(world: &World) -> bool {
-    let watcher = world.get_resource::<Watcher>().map(Watcher::disk);
-    let disk = watcher.or_else(|| world.get_resource::<Saver>().map(Saver::disk));
-    disk.is_some_and(Disk::has_news) || world.get_resource::<FileLine>().is_some_and(FileLine::has_news)
-}
-
-/// Moves what saver and watcher found to the door.
-pub(super) fn collect(
-    watcher: Option<Res<Watcher>>,
-    saver: Option<Res<Saver>>,
-    mut changes: ResMut<Door<FileChanged>>,
-    mut saves: ResMut<Door<SaveReport>>,
-) {
-    let disk: Option<&Disk> =
-        watcher.as_ref().map(|watcher| watcher.disk()).or(saver.as_ref().map(|saver| saver.disk()));
-    for news in disk.map(|disk| disk.take_news(MAX_NEWS_PER_TICK)).unwrap_or_default() {
-        match news {
-            News::Changed(change) => changes.push(change),
-            News::Saved(report) => saves.push(report),
-        }
-    }
-}
-
-/// Takes in what was saved, what others changed, and what was ordered and done.
-pub(super) fn take_in(
-    world: &mut World,
-    mut saves: Local<MessageCursor<SaveReport>>,
-    mut changes: Local<MessageCursor<FileChanged>>,
-    mut files: Local<FilesRead>,
-) {
-    let reports: Vec<SaveReport> = saves.read(world.resource::<Messages<SaveReport>>()).cloned().collect();
-    for report in reports {
-        if let Some(number) = report.saved {
-            let scene = world.resource::<SceneState>().path.clone();
-            world.resource_mut::<Unsaved>().saved(&report.path, number, report.path == scene);
-        }
-        let source = format!("saving {}", report.path);
-        world.write_message(ProblemReport { source, problems: report.problem.into_iter().collect() });
-    }
-    world.resource_scope(|world, mut messages: Mut<Messages<FileChanged>>| {
-        for change in changes.read_mut(&mut messages) {
-            take_in_file(world, change);
-        }
-    });
-    vfs::room::take_in(world, &mut files);
-    // What was ordered is told to everyone above as any change is, and is taken in here already.
-    changes.clear(world.resource::<Messages<FileChanged>>());
-}
-
 /// Takes in one file. Where the room had changed it too, the message says for everyone above what came of both.
-fn take_in_file(world: &mut World, change: &mut FileChanged) {
+pub(super) fn take_in_file(world: &mut World, change: &mut FileChanged) {
     let source = format!("reading {}", change.path);
     if let FileContent::Unusable { what, remedy } = &change.content {
         let problem = Problem::error(&*change.path, &**what, &**remedy);
@@ -169,7 +94,11 @@ fn take_in_file(world: &mut World, change: &mut FileChanged) {
         return;
     }
     let by = if change.by.is_user() { vfs::OUTSIDE } else { &*change.by.0 };
-    let mut draft = EventDraft::new(EventKind::FileChange, json!({ "path": change.path, "by": by }));
+    let mut data = json!({ "path": change.path, "by": by });
+    if let Some(version) = change.version {
+        data["version"] = version.into();
+    }
+    let mut draft = EventDraft::new(EventKind::FileChange, data);
     if !change.by.is_user() {
         draft = draft.agent(&change.by.0).cause(change.cause);
     }
@@ -309,7 +238,7 @@ fn made_by(mut edits: Vec<SceneEdit>, author: &Author, record: Option<Seq>) -> V
     edits
 }
 
-/// Hands the text that the world knows to the saver, if the room writes this file and there is a saver.
+/// Has the text that the world knows saved, if the room writes this file.
 pub(super) fn order(world: &mut World, path: &str) {
     let unsaved = world.resource::<Unsaved>();
     let (Some(over), number) = (unsaved.over(path), unsaved.number()) else { return };
@@ -318,8 +247,8 @@ pub(super) fn order(world: &mut World, path: &str) {
         return;
     }
     let Some(text) = world.resource::<KnownFiles>().text(path) else { return };
-    if let Some(saver) = world.get_resource::<Saver>() {
-        saver.save(path, SaveOrder { text: text.to_owned(), over, number });
+    if let Some(files) = world.get_resource::<FileBridge>() {
+        files.save(path, SaveOrder { text: text.to_owned(), over, number });
     }
 }
 
@@ -340,7 +269,7 @@ pub(super) fn write_scene(world: &mut World, mut writes: Local<MessageCursor<Sce
 /// to save or close the room, between ticks.
 pub fn save_now(world: &mut World) -> Vec<Problem> {
     fold(world);
-    world.get_resource::<Saver>().map(Saver::flush).unwrap_or_default()
+    world.get_resource_mut::<FileBridge>().map(|mut files| files.flush()).unwrap_or_default()
 }
 
 /// Works what waits into the data and the texts, and orders them to be saved.

@@ -9,8 +9,10 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::schedule::saved::{load_world, save_world, world_hash};
-use crate::schedule::{self, advance};
-use crate::workspace::{Problems, SceneEdit, SettingsExt, SettingsSection};
+use crate::schedule::{self, Door, advance};
+use crate::workspace::files::FileContent;
+use crate::workspace::vfs::{FileService, FileServiceOptions};
+use crate::workspace::{Problems, SaveReport, SceneEdit, SettingsExt, SettingsSection};
 
 const SCENE: &str = "scenes/s.yaml";
 const TEXT: &str = "# mine\nseed: 7\nelements:\n  - id: ideas\n    kind: pinboard\n    position: [0, 0]\n    pins:\n      - { id: p1, text: one }\nsettings: { most: 3 }\n";
@@ -337,17 +339,21 @@ fn with_threads_a_conflict_on_disk_loses_nothing() {
     }
     fs::write(root.join(SCENE), TEXT).expect("files can be written");
     let (files, _) = layout::read_folder(&root);
-    let disk = Disk::new(&root, &files);
+    let open = |files: &BTreeMap<String, String>, watch| {
+        let options = FileServiceOptions { room: Some(files.clone()), watch, ..FileServiceOptions::new(&root) };
+        FileBridge::new(FileService::open(options).expect("it can be opened"))
+    };
     let mut app = app();
-    begin(app.world_mut(), RoomStart { files, ..start(&[]) });
-    app.insert_resource(Saver::start(disk.clone()).expect("a thread can be started"));
+    begin(app.world_mut(), RoomStart { files: files.clone(), ..start(&[]) });
+    app.insert_resource(open(&files, false));
     tick(&mut app);
     fs::write(root.join(SCENE), TEXT.replace("one }", "one }\n      - { id: theirs, text: t }"))
         .expect("files can be written");
     pin(&mut app, &["p1", "ours"]);
     tick(&mut app);
     assert_eq!(save_now(app.world_mut()).len(), 1, "what the person wrote is not written over");
-    app.insert_resource(Watcher::start(disk, None).expect("a thread can be started"));
+    app.insert_resource(FileBridge::default());
+    app.insert_resource(open(&files, true));
     let began = std::time::Instant::now();
     while !save_now(app.world_mut()).is_empty() || pin_ids(&app).len() < 3 {
         tick(&mut app);

@@ -7,9 +7,9 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::room::SceneState;
 use super::scene::SceneWrite;
 use super::scene_file::SceneDoc;
+use super::scene_state::SceneState;
 use super::unsaved::Unsaved;
 use super::{KnownFiles, Problems};
 use crate::base::Problem;

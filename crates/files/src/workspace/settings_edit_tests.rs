@@ -8,7 +8,8 @@ use super::*;
 use crate::schedule::saved::world_hash;
 use crate::schedule::{self, Door, InputJournal, advance};
 use crate::workspace::files::FileContent;
-use crate::workspace::{Disk, FileChanged, Problems, RoomStart, Saver, SettingsExt, SettingsSection, begin, save_now};
+use crate::workspace::vfs::{FileBridge, FileService, FileServiceOptions};
+use crate::workspace::{FileChanged, Problems, RoomStart, SettingsExt, SettingsSection, begin, save_now};
 
 const COMMENTED: &str = "# what this room may spend\nbanter: # talk\n  most: 3 # of them\n\nother: { a: 1 }\n";
 
@@ -131,8 +132,9 @@ fn it_reaches_the_disk_and_our_own_write_is_no_news() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     fs::write(folder.path().join(SETTINGS_FILE), COMMENTED).expect("files can be written");
     let mut app = room(Some(COMMENTED));
-    let disk = Disk::new(folder.path(), &[(SETTINGS_FILE.to_owned(), COMMENTED.to_owned())].into());
-    app.insert_resource(Saver::start(disk).expect("a thread can be started"));
+    let room = Some([(SETTINGS_FILE.to_owned(), COMMENTED.to_owned())].into());
+    let service = FileService::open(FileServiceOptions { room, ..FileServiceOptions::new(folder.path()) });
+    app.insert_resource(FileBridge::new(service.expect("it can be opened")));
     choose(&mut app, "banter", "most", json!(7));
     assert_eq!(save_now(app.world_mut()), []);
     let written = fs::read_to_string(folder.path().join(SETTINGS_FILE)).expect("it is there");

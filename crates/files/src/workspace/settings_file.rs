@@ -10,7 +10,7 @@ use super::files::KnownFiles;
 use super::layout::SETTINGS_FILE;
 use super::outline::line_of_key;
 use super::problems::ProblemReport;
-use super::room::SceneState;
+use super::scene_state::SceneState;
 use super::settings::{ErasedSettings, SettingsSections};
 use super::yaml;
 use crate::base::Problem;

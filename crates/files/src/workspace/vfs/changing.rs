@@ -14,9 +14,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::disk::{Disk, Ledger};
 use super::super::layout;
-use super::desk::{Desk, DeskError, Later, history, troubled, unfit};
+use super::executor::{Executor, FileServiceError, LastStep, Later, history, kept_apart, troubled, unfit};
 use super::order::{FileAnswer, FileDone, FileFailure, FileOrder};
 use super::path::WorkspacePath;
 use super::resolve::{Trouble, beside_name};
@@ -28,15 +27,6 @@ use crate::store::{FileChanges, FileHead, StoreError, Surety, VersionDraft};
 
 /// How often a change begins anew because someone else changed the file under it.
 const TRIES: usize = 5;
-
-/// The last thing that was done of a change.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum LastStep {
-    WrittenBeside,
-    Recorded,
-    InPlace,
-    Settled,
-}
 
 /// What a change still has to do on disk, as it is recorded. A stored format.
 #[derive(Serialize, Deserialize, Debug)]
@@ -67,7 +57,7 @@ enum Step {
     },
 }
 
-impl Desk {
+impl Executor {
     /// Puts a text into a file: the one that `text_for` makes of what stands there, asked again where somebody else
     /// changed the file meanwhile.
     pub(super) fn put(
@@ -80,14 +70,8 @@ impl Desk {
         for _ in 0..TRIES {
             let now = self.present(path)?;
             let text = text_for(self, now.as_ref().map(|(text, _)| &**text))?;
-            // Saver and watcher of the room keep off meanwhile.
-            let disk = self.disk_of(path);
-            let mut ledger = disk.as_deref().map(Disk::ledger);
-            if let Some(answer) = self.try_put(order, what, path, &text, now, ledger.as_deref())? {
-                if let (Some(disk), Some(ledger)) = (&disk, ledger.as_deref_mut()) {
-                    ledger.known.insert(path.as_str().to_owned(), content_hash(text.as_bytes()));
-                    disk.forget_change(path.as_str());
-                }
+            if let Some(answer) = self.try_put(order, what, path, &text, now)? {
+                self.answered(path, Some(content_hash(text.as_bytes())));
                 return Ok(answer);
             }
         }
@@ -102,12 +86,10 @@ impl Desk {
         path: &WorkspacePath,
         text: &str,
         now: Option<(Arc<str>, Found)>,
-        ledger: Option<&Ledger>,
     ) -> Result<Option<FileAnswer>, FileFailure> {
         if let Some((old, found)) = &now {
             let is_same = **old == *text;
-            let version =
-                self.seen(path, old, found, (!is_same).then_some(order), ledger).map_err(|error| history(&error))?;
+            let version = self.seen(path, old, found, (!is_same).then_some(order)).map_err(|error| history(&error))?;
             if is_same {
                 self.readers.note(path.as_str(), &order.author);
                 return Ok(Some(FileAnswer::Unchanged { path: path.as_str().to_owned(), version }));
@@ -223,14 +205,11 @@ impl Desk {
         what: u64,
         path: &WorkspacePath,
     ) -> Result<Option<FileAnswer>, FileFailure> {
-        let disk = self.disk_of(path);
-        let mut ledger = disk.as_deref().map(Disk::ledger);
         let Some((text, found)) = self.present(path)? else {
-            drop(ledger);
             self.gone(path);
             return Ok(None);
         };
-        self.seen(path, &text, &found, Some(order), ledger.as_deref()).map_err(|error| history(&error))?;
+        self.seen(path, &text, &found, Some(order)).map_err(|error| history(&error))?;
         let head = self.head_of(path)?;
         let done = FileDone::Deleted { path: path.as_str().to_owned() };
         let conflict_with = self.readers.others(path.as_str(), &order.author);
@@ -259,10 +238,7 @@ impl Desk {
         self.settle(step, &gone);
         self.index.forget(path.as_str());
         self.readers.forget(path.as_str());
-        if let (Some(disk), Some(ledger)) = (&disk, ledger.as_deref_mut()) {
-            ledger.known.remove(path.as_str());
-            disk.forget_change(path.as_str());
-        }
+        self.answered(path, None);
         self.reached(LastStep::Settled);
         Ok(Some(answer))
     }
@@ -275,10 +251,7 @@ impl Desk {
         from: &WorkspacePath,
         to: &WorkspacePath,
     ) -> Result<Option<FileAnswer>, FileFailure> {
-        let disk = self.disk_of(from).or_else(|| self.disk_of(to));
-        let mut ledger = disk.as_deref().map(Disk::ledger);
         let Some((text, found)) = self.present(from)? else {
-            drop(ledger);
             self.gone(from);
             return Ok(None);
         };
@@ -287,7 +260,7 @@ impl Desk {
             Ok(_) => return Err(unfit(format!("'{to}' is there already; delete it first or choose another path."))),
             Err(trouble) => return Err(troubled(to, &trouble)),
         }
-        self.seen(from, &text, &found, Some(order), ledger.as_deref()).map_err(|error| history(&error))?;
+        self.seen(from, &text, &found, Some(order)).map_err(|error| history(&error))?;
         let head = self.head_of(from)?;
         let displaced = self.heads.get(to.as_str()).map(|gone| gone.file);
         let moved = FileHead { path: to.as_str().to_owned(), ..head.clone() };
@@ -318,14 +291,8 @@ impl Desk {
         self.index.forget(from.as_str());
         self.index.note(to.as_str(), &found);
         self.readers.renamed(from.as_str(), to.as_str());
-        if let (Some(disk), Some(ledger)) = (&disk, ledger.as_deref_mut()) {
-            ledger.known.remove(from.as_str());
-            if layout::matters(to.as_str()) {
-                ledger.known.insert(to.as_str().to_owned(), head.hash);
-            }
-            disk.forget_change(from.as_str());
-            disk.forget_change(to.as_str());
-        }
+        self.answered(from, None);
+        self.answered(to, Some(head.hash));
         self.reached(LastStep::Settled);
         Ok(Some(with_content(answer, &text)))
     }
@@ -382,7 +349,7 @@ impl Desk {
     }
 
     /// Does what was recorded and is not on disk, or takes it back where that is impossible.
-    pub(super) fn finish_what_was_begun(&mut self) -> Result<(), DeskError> {
+    pub(super) fn finish_what_was_begun(&mut self) -> Result<(), FileServiceError> {
         for (number, step) in self.versions.steps()? {
             let step: Step = match serde_json::from_str(&step) {
                 Ok(step) => step,
@@ -495,9 +462,13 @@ impl Desk {
         let _ = step;
     }
 
-    /// What saver and watcher share with the desk, for a file that they know.
-    pub(super) fn disk_of(&self, path: &WorkspacePath) -> Option<std::sync::Arc<Disk>> {
-        self.disk.clone().filter(|_| layout::matters(path.as_str()))
+    /// What an order made of a file is told with its answer, and not as news. The room's saves do not go over it: it
+    /// is not theirs.
+    fn answered(&mut self, path: &WorkspacePath, hash: Option<u64>) {
+        if let Some(room) = self.room.as_mut().filter(|_| layout::matters(path.as_str())) {
+            room.know(path.as_str(), hash);
+            self.news.forget_change(path.as_str());
+        }
     }
 
     /// A version of someone else's, or of the room's, before or without an order.
@@ -565,12 +536,6 @@ fn undo(changes: &FileChanges<'_>, step: &Step) -> Result<(), StoreError> {
             displaced.map_or(Ok(()), |file| changes.put_back(file))
         }
     }
-}
-
-/// What a person is told of a text that lost its place while the process was killed.
-pub(super) fn kept_apart(path: &str, kept: &str) -> Problem {
-    let what = format!("a text of it was being replaced when the program was stopped, and is kept as {kept}");
-    Problem::warning(path, what, "compare the two, and delete the copy if nothing is missing")
 }
 
 /// The answer with the text, where the room must know it.

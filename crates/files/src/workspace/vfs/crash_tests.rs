@@ -5,7 +5,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use proptest::prelude::*;
 
 use super::super::OUTSIDE;
-use super::super::changing::LastStep;
 use super::tests::{Office, delete, edit, order, put_outside, rename, restore, version, write};
 use super::*;
 
@@ -15,9 +14,9 @@ const FILES: &[(&str, &str)] = &[("agents/a.md", "by hand"), ("notes/b.md", "by 
 
 /// Carries an order out up to a step, as if the process were killed there, and opens the workspace again.
 fn killed_at(mut office: Office, order: &FileOrder, step: LastStep) -> Office {
-    office.desk.stop_at = Some(step);
+    office.files.stop_at = Some(step);
     // The transaction that was open, if any, is lost with the connection, as it is with the process.
-    let _killed = catch_unwind(AssertUnwindSafe(|| office.desk.carry_out(order)));
+    let _killed = catch_unwind(AssertUnwindSafe(|| office.files.carry_out(order)));
     office.reopen()
 }
 
@@ -51,17 +50,17 @@ fn every_change_comes_to_the_same_end_whenever_the_process_is_killed() {
     for operation in orders() {
         let order = order("k", "ada", operation);
         let mut whole = office();
-        let expected = whole.desk.carry_out(&order);
+        let expected = whole.files.carry_out(&order);
         assert!(expected.result.is_ok(), "{expected:?}");
         let expected_seen = seen(&whole);
         for step in STEPS {
             let mut again = killed_at(office(), &order, step);
-            assert_eq!(again.desk.versions.steps().expect("they can be read"), [], "{order:?} at {step:?}");
-            let outcome = again.desk.carry_out(&order);
+            assert_eq!(again.files.versions.steps().expect("they can be read"), [], "{order:?} at {step:?}");
+            let outcome = again.files.carry_out(&order);
             assert_eq!(outcome, expected, "{order:?} at {step:?}");
             assert_eq!(seen(&again), expected_seen, "{order:?} at {step:?}");
             let mut twice = again.reopen();
-            assert_eq!(twice.desk.carry_out(&order), expected, "{order:?} at {step:?}, once more");
+            assert_eq!(twice.files.carry_out(&order), expected, "{order:?} at {step:?}, once more");
             assert_eq!(seen(&twice), expected_seen);
             let left: Vec<_> = hidden(&twice);
             assert_eq!(left, Vec::<String>::new(), "{order:?} at {step:?} leaves something over");
@@ -83,14 +82,14 @@ fn an_edit_made_between_the_kill_and_the_restart_stays_and_so_does_the_order() {
     let order = order("k", "ada", write("notes/b.md", "ada's"));
     for step in STEPS {
         let mut office = office();
-        office.desk.stop_at = Some(step);
-        let _killed = catch_unwind(AssertUnwindSafe(|| office.desk.carry_out(&order)));
+        office.files.stop_at = Some(step);
+        let _killed = catch_unwind(AssertUnwindSafe(|| office.files.carry_out(&order)));
         put_outside(&office.folder, "notes/b.md", "by hand at last");
         let mut office = office.reopen();
-        while office.desk.do_later() {}
+        while office.files.do_later() {}
         let before = office.on_disk("notes/b.md");
         assert_eq!(before.as_deref(), Some("by hand at last"), "{step:?}");
-        let outcome = office.desk.carry_out(&order);
+        let outcome = office.files.carry_out(&order);
         let texts: Vec<_> = office.history("notes/b.md").into_iter().skip(2).collect();
         let (ada, hand) = ("ada's", "by hand at last");
         if step == LastStep::WrittenBeside {
@@ -109,17 +108,17 @@ fn an_edit_made_between_the_kill_and_the_restart_stays_and_so_does_the_order() {
 fn what_cannot_be_finished_is_taken_back_and_done_when_it_is_asked_again() {
     let order = order("k", "ada", write("notes/b.md", "ada's"));
     let mut office = office();
-    office.desk.stop_at = Some(LastStep::Recorded);
-    let _killed = catch_unwind(AssertUnwindSafe(|| office.desk.carry_out(&order)));
+    office.files.stop_at = Some(LastStep::Recorded);
+    let _killed = catch_unwind(AssertUnwindSafe(|| office.files.carry_out(&order)));
     let path = office.folder.path().join("notes/b.md");
     std::fs::remove_file(&path).expect("it is there");
     std::fs::create_dir(&path).expect("folders can be made");
     let mut office = office.reopen();
-    let failure = office.desk.carry_out(&order).result.expect_err("a folder is in the way");
+    let failure = office.files.carry_out(&order).result.expect_err("a folder is in the way");
     assert!(failure.what.contains("is a folder"), "{}", failure.what);
     std::fs::remove_dir(&path).expect("it is empty");
     let mut office = office.reopen();
-    assert!(office.desk.carry_out(&order).result.is_ok());
+    assert!(office.files.carry_out(&order).result.is_ok());
     assert_eq!(office.on_disk("notes/b.md").as_deref(), Some("ada's"));
 }
 
@@ -166,7 +165,7 @@ proptest! {
                     if let Some(step) = kill {
                         killed = killed_at(killed, &order, STEPS[*step]);
                     }
-                    let (one, other) = (whole.desk.carry_out(&order), killed.desk.carry_out(&order));
+                    let (one, other) = (whole.files.carry_out(&order), killed.files.carry_out(&order));
                     prop_assert_eq!(&one.result.is_ok(), &other.result.is_ok());
                     if let (Ok(FileAnswer::Changed { done: one, .. }), Ok(FileAnswer::Changed { done: other, .. })) = (one.result, other.result) {
                         prop_assert_eq!(one, other);
@@ -180,7 +179,7 @@ proptest! {
         for path in ["agents/a.md", "notes/b.md", "notes/c.md", "d.md"] {
             prop_assert_eq!(told(whole.history(path)), told(killed.history(path)), "{}", path);
         }
-        prop_assert_eq!(killed.desk.versions.steps().expect("they can be read"), []);
+        prop_assert_eq!(killed.files.versions.steps().expect("they can be read"), []);
     }
 }
 
@@ -189,7 +188,7 @@ fn saved_at(step: LastStep, operation: FileOperation, theirs: &'static str, time
     let mut office = office();
     let full = office.folder.path().join("notes/b.md");
     let mut left = times;
-    office.desk.act_at = Some((
+    office.files.act_at = Some((
         step,
         Box::new(move || {
             if left > 0 {
@@ -200,7 +199,7 @@ fn saved_at(step: LastStep, operation: FileOperation, theirs: &'static str, time
             }
         }),
     ));
-    let outcome = office.desk.carry_out(&order("k", "ada", operation));
+    let outcome = office.files.carry_out(&order("k", "ada", operation));
     (office, outcome)
 }
 
@@ -214,13 +213,13 @@ fn a_save_of_somebody_else_at_any_moment_of_an_order_is_never_lost() {
         assert_eq!(office.on_disk("notes/b.md").as_deref(), Some("by bob's heart, and more\n"), "{step:?}");
         let texts: Vec<_> = office.history("notes/b.md").into_iter().skip(2).collect();
         assert_eq!(texts, [version(3, OUTSIDE, theirs), version(4, "ada", "by bob's heart, and more\n")]);
-        assert_eq!(office.desk.news.iter().filter(|news| news.displaced_by.is_some()).count(), 0);
+        assert_eq!(office.outside_changes().iter().filter(|news| news.displaced_by.is_some()).count(), 0);
 
         let (office, outcome) = saved_at(step, write("notes/b.md", "ada's"), theirs, 1);
         assert!(outcome.result.is_ok(), "{outcome:?}");
         assert_eq!(office.history("notes/b.md")[2], version(3, OUTSIDE, theirs));
-        let told = office.desk.news.iter().find(|news| news.displaced_by.as_deref() == Some("ada"));
-        assert_eq!(told.map(|news| news.version), Some(3), "{step:?}: {:?}", office.desk.news);
+        let told = office.outside_changes().into_iter().find(|news| news.displaced_by.as_deref() == Some("ada"));
+        assert_eq!(told.map(|news| news.version), Some(3), "{step:?}");
 
         let base = Some(crate::base::hash::content_hash(b"by bob's hand"));
         let save = FileOperation::Save { path: "notes/b.md".into(), base, content: "mine".into() };
@@ -252,8 +251,8 @@ fn what_a_kill_leaves_while_two_files_change_places_is_cleared_or_kept_apart() {
         (theirs, "saved later", "saved later"),
     ] {
         let mut office = office();
-        office.desk.stop_at = Some(LastStep::Recorded);
-        let _killed = catch_unwind(AssertUnwindSafe(|| office.desk.carry_out(&order)));
+        office.files.stop_at = Some(LastStep::Recorded);
+        let _killed = catch_unwind(AssertUnwindSafe(|| office.files.carry_out(&order)));
         let beside = super::super::resolve::beside_name(&order.key);
         let notes = office.folder.path().join("notes");
         std::fs::remove_file(notes.join(&beside)).expect("it was written");
@@ -267,7 +266,7 @@ fn what_a_kill_leaves_while_two_files_change_places_is_cleared_or_kept_apart() {
         assert_eq!(office.on_disk(".workshop/unsaved/notes_c.md").as_deref(), Some(theirs));
         let is_apart = office.on_disk(".workshop/unsaved/notes_b.md").as_deref() == Some(theirs);
         assert_eq!(is_apart, now == "saved later");
-        let told = std::mem::take(&mut office.desk.problems);
+        let told = std::mem::take(&mut office.files.problems);
         assert_eq!(told.len(), 1 + usize::from(is_apart), "{told:?}");
     }
 }

@@ -1,8 +1,8 @@
-//! Reading files and their history beside the desk, for windows and commands: never on the thread of the world.
+//! Reading files and their history beside the service, for windows and commands: never on the thread of the world.
 
 use std::path::{Path, PathBuf};
 
-use super::desk::{Desk, DeskError};
+use super::executor::{Executor, FileServiceError};
 use super::index::Index;
 use super::path::{FileKind, Reach, WorkspacePath, kind_of};
 use super::readers::is_agent;
@@ -34,11 +34,11 @@ pub struct FileInfo {
 /// Finishes on disk what an earlier process had begun when it was stopped. Whoever calls this must hold `dir` (see
 /// [`crate::store::Store`]); before the files are read, so that nothing of it is taken for somebody else's edit.
 /// Says whether there was anything, and what could not be understood of it.
-pub fn finish_interrupted(root: &Path, dir: &Path) -> Result<(bool, Vec<Problem>), DeskError> {
-    let mut desk = Desk::closed(root, dir, None)?;
-    let was_cut_off = !desk.versions.steps()?.is_empty();
-    desk.finish_what_was_begun()?;
-    Ok((was_cut_off, desk.problems))
+pub fn finish_interrupted(root: &Path, dir: &Path) -> Result<(bool, Vec<Problem>), FileServiceError> {
+    let mut files = Executor::closed(root, dir)?;
+    let was_cut_off = !files.versions.steps()?.is_empty();
+    files.finish_what_was_begun()?;
+    Ok((was_cut_off, files.problems))
 }
 
 /// Files and their history, read beside whoever writes them.
@@ -49,7 +49,7 @@ pub struct FileHistory {
 
 impl FileHistory {
     /// Opens the files of a workspace to read; `dir` is its `.workshop` folder, which need not be there.
-    pub fn open(root: &Path, dir: &Path) -> Result<Self, DeskError> {
+    pub fn open(root: &Path, dir: &Path) -> Result<Self, FileServiceError> {
         let versions = match FileVersions::open_to_read(dir) {
             Ok(versions) => Some(versions),
             Err(StoreError::NoHistory { .. }) => None,
@@ -59,7 +59,7 @@ impl FileHistory {
     }
 
     /// Every file that is there, and those that are gone and have versions, in order of paths.
-    pub fn files(&self) -> Result<Vec<FileInfo>, DeskError> {
+    pub fn files(&self) -> Result<Vec<FileInfo>, FileServiceError> {
         let index = Index::look(&Root::open(&self.root)?);
         let heads = self.versions.as_ref().map_or(Ok(Vec::new()), FileVersions::heads)?;
         let mut files: std::collections::BTreeMap<String, FileInfo> = index

@@ -5,18 +5,20 @@
 //! An order carries a key; the same key twice is carried out once, and answered twice alike.
 //!
 //! Reading order: [`order`] (what may be asked), [`path`] (what a path is), `resolve` (to the disk and
-//! no further), `index` (which files there are), `desk` (carrying out one order), `changing` (exactly once),
-//! `outside` (what others do), `thread`, and [`room`], which joins them to the world. [`history`] is for people.
+//! no further), `index` (which files there are), `executor` (carrying out one order), `changing` (exactly once),
+//! `saving` (what the room writes), `noticing` (what others do), `watcher` (hearing that they do), `service` (the one
+//! thread with all of it), and `bridge`, which joins it to the world. [`history`] is for people.
 
+mod bridge;
 mod changing;
-mod desk;
-mod ears;
+mod executor;
 pub mod history;
 mod index;
 mod large;
 mod limits;
+mod news;
+mod noticing;
 pub mod order;
-mod outside;
 pub mod path;
 mod person;
 mod readers;
@@ -24,23 +26,28 @@ mod recent;
 pub mod records;
 mod resolve;
 mod rights;
-pub mod room;
+mod room_files;
 mod saved;
-mod thread;
+mod saving;
+mod service;
+mod watcher;
 mod words;
 
 pub use crate::base::ids::{OUTSIDE, ROOM};
-pub use desk::DeskError;
+pub use bridge::{FileBridge, has_news, must_wait, send_all, wait_before_tick, wait_for_answer};
+pub(super) use bridge::{collect, send};
+pub use executor::FileServiceError;
 pub use history::{FileHistory, FileInfo, finish_interrupted};
 pub use limits::FileLimits;
+pub use news::{OutsideChange, SaveReport};
 pub use order::{
     FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileOutcome, FileRights, TextMatch, Unsearched,
 };
-pub use outside::OutsideChange;
 pub use path::{FileKind, PathRefusal, Reach, WorkspacePath};
 pub(super) use person::give_orders;
 pub use person::{FileCommand, FilesTold};
-pub use room::{FileLine, must_wait, send_all, wait_before_tick, wait_for_answer};
+pub(super) use readers::is_agent;
 pub(super) use saved::FilesSaved;
 pub use saved::FilesUnderWay;
-pub use thread::{DeskPlace, FileDesk};
+pub use saving::SaveOrder;
+pub use service::{FileService, FileServiceOptions};

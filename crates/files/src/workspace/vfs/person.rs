@@ -1,4 +1,4 @@
-//! What a person does with files in the window: inputs that become orders to the desk, kept and replayed like any
+//! What a person does with files in the window: inputs that become orders to the file service, kept and replayed like any
 //! other, and carried out exactly once.
 
 use std::collections::VecDeque;
@@ -47,7 +47,7 @@ const TOLD_AT_MOST: usize = 200;
 pub struct FilesTold(VecDeque<(Id, Result<(), String>)>);
 
 impl FilesTold {
-    pub(super) fn note(&mut self, outcome: &FileOutcome) {
+    pub(in crate::workspace) fn note(&mut self, outcome: &FileOutcome) {
         if self.0.len() >= TOLD_AT_MOST {
             self.0.pop_front();
         }

@@ -51,7 +51,7 @@ impl Readers {
 }
 
 /// People see files change by themselves; only agents go on from what they read.
-pub(super) fn is_agent(author: &Author) -> bool {
+pub(in crate::workspace) fn is_agent(author: &Author) -> bool {
     !author.is_user() && !matches!(&*author.0, super::OUTSIDE | super::ROOM)
 }
 

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant, SystemTime};
 
 use bevy::ecs::prelude::*;
 
-use super::desk::Desk;
+use super::bridge::FileBridge;
+use super::executor::Executor;
 use super::order::FileOrder;
 use super::path::WorkspacePath;
 use super::resolve::{Root, beside_name};
-use super::room::FileLine;
 use crate::base::text::slug;
 
 /// Where the records lie.
@@ -99,24 +99,23 @@ pub fn change_record(workspace: &Path, path: &str, change: impl FnOnce(&str) -> 
 /// Hands the last records of a room to whoever has its files, before it is closed. `false` if some could not be
 /// handed over.
 pub fn hand_over(world: &mut World, records: Vec<FileOrder>) -> bool {
-    let line = world.resource::<FileLine>();
-    let Some(desk) = line.desk() else { return true };
+    let Some(service) = world.resource::<FileBridge>().service() else { return true };
     let until = Instant::now() + HAND_OVER_AT_MOST;
     for mut record in records {
-        while let Err(refused) = desk.send(record) {
-            if desk.is_dead() || Instant::now() >= until {
+        while let Err(refused) = service.send(record) {
+            if service.is_dead() || Instant::now() >= until {
                 return false;
             }
             record = *refused;
             // Nobody waits for answers any more; taking them makes room.
-            while desk.try_next().is_some() {}
+            while service.try_next().is_some() {}
             std::thread::sleep(Duration::from_millis(1));
         }
     }
     true
 }
 
-impl Desk {
+impl Executor {
     /// How many files there are, and how many bytes, without the program's own records: what agents' limits count.
     pub(super) fn used(&self) -> (usize, u64) {
         let records = self.index.under(RECORDS);

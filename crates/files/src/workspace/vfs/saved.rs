@@ -14,6 +14,13 @@ use crate::schedule::Section;
 pub struct FilesUnderWay(pub(super) VecDeque<FileOrder>);
 
 impl FilesUnderWay {
+    /// Takes an order out, and says at which place it stood.
+    pub(in crate::workspace) fn remove(&mut self, key: &str) -> Option<usize> {
+        let at = self.0.iter().position(|order| &*order.key == key)?;
+        self.0.remove(at);
+        Some(at)
+    }
+
     /// Oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &FileOrder> {
         self.0.iter()

@@ -1,26 +1,24 @@
 //! What is done with files, one order at a time: checks the path and the rights, does it, and says how it went.
 //! How a change reaches the disk exactly once is in [`super::changing`]; what others do to the files in
-//! [`super::outside`].
+//! [`super::noticing`], and the room's own saves in [`super::saving`].
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
-use super::super::disk::Disk;
 use super::super::layout;
-#[cfg(test)]
-use super::changing::LastStep;
-use super::changing::kept_apart;
 use super::index::Index;
 use super::large;
 use super::limits::FileLimits;
+use super::news::NewsQueue;
 use super::order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileOutcome, TextMatch, Unsearched};
-use super::outside::OutsideChange;
 use super::path::{Reach, WorkspacePath, quoted};
 use super::readers::Readers;
 use super::recent::Recent;
 use super::resolve::{Root, Trouble};
 use super::rights::{Rights, RightsKept, glob};
+use super::room_files::RoomFiles;
 use super::words;
 use crate::base::Problem;
 use crate::base::hash::content_hash;
@@ -37,13 +35,22 @@ const LATER_AT_MOST: usize = 20_000;
 
 /// Why the files of a workspace cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum DeskError {
+pub enum FileServiceError {
     /// The folder cannot be opened, or the thread not be started.
     #[error("the workspace's files cannot be used: {0}")]
     Files(#[from] std::io::Error),
     /// The history cannot be opened.
     #[error("{0}; {remedy}", remedy = .0.remedy())]
     Store(#[from] StoreError),
+}
+
+/// The last thing that was done of a change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum LastStep {
+    WrittenBeside,
+    Recorded,
+    InPlace,
+    Settled,
 }
 
 /// Work for idle moments.
@@ -66,7 +73,7 @@ enum Want {
 }
 
 /// The files of one workspace, with their history.
-pub(super) struct Desk {
+pub(super) struct Executor {
     pub(super) root: Root,
     pub(super) versions: FileVersions,
     /// Every file with a history, by path.
@@ -74,10 +81,12 @@ pub(super) struct Desk {
     pub(super) index: Index,
     pub(super) readers: Readers,
     pub(super) limits: FileLimits,
-    /// Shared with the room's saver and watcher, where there are any.
-    pub(super) disk: Option<Arc<Disk>>,
-    /// What others did, for the world.
-    pub(super) news: Vec<OutsideChange>,
+    /// The files that the room itself reads and writes, where there is a room.
+    pub(super) room: Option<RoomFiles>,
+    /// What others did and what was saved, for the world.
+    pub(super) news: NewsQueue,
+    /// Since when a file has been empty or gone.
+    pub(super) doubts: BTreeMap<String, Instant>,
     pub(super) later: VecDeque<Later>,
     /// What a person must be told of how the files were found.
     pub(super) problems: Vec<Problem>,
@@ -93,27 +102,22 @@ pub(super) struct Desk {
     pub(super) act_at: Option<(LastStep, Box<dyn FnMut() + Send>)>,
 }
 
-impl Desk {
+impl Executor {
     /// Opens the files of a workspace whose history lies in `dir`, finishes what was begun, and looks at every
     /// folder.
-    pub(super) fn open(
-        root: &Path,
-        dir: &Path,
-        limits: FileLimits,
-        disk: Option<Arc<Disk>>,
-    ) -> Result<Self, DeskError> {
-        let mut desk = Self::closed(root, dir, disk)?;
-        desk.finish_what_was_begun()?;
-        desk.index = Index::walk(&desk.root);
-        let kept = std::mem::take(&mut desk.index.kept);
-        desk.problems.extend(kept.iter().map(|(path, kept)| kept_apart(path, kept)));
-        desk.set_limits(limits);
-        desk.find_edits_while_closed();
-        Ok(desk)
+    pub(super) fn open(root: &Path, dir: &Path, limits: FileLimits) -> Result<Self, FileServiceError> {
+        let mut files = Self::closed(root, dir)?;
+        files.finish_what_was_begun()?;
+        files.index = Index::walk(&files.root);
+        let kept = std::mem::take(&mut files.index.kept);
+        files.problems.extend(kept.iter().map(|(path, kept)| kept_apart(path, kept)));
+        files.set_limits(limits);
+        files.find_edits_while_closed();
+        Ok(files)
     }
 
     /// The same, before it has looked at anything.
-    pub(super) fn closed(root: &Path, dir: &Path, disk: Option<Arc<Disk>>) -> Result<Self, DeskError> {
+    pub(super) fn closed(root: &Path, dir: &Path) -> Result<Self, FileServiceError> {
         let versions = FileVersions::open(dir)?;
         let heads = versions.heads()?.into_iter().map(|head| (head.path.clone(), head)).collect();
         Ok(Self {
@@ -123,8 +127,9 @@ impl Desk {
             index: Index::default(),
             readers: Readers::default(),
             limits: FileLimits::default(),
-            disk,
-            news: Vec::new(),
+            room: None,
+            news: NewsQueue::default(),
+            doubts: BTreeMap::new(),
             later: VecDeque::new(),
             problems: Vec::new(),
             ignored: BTreeSet::new(),
@@ -231,9 +236,9 @@ impl Desk {
             }
             FileOperation::Edit { path, old, new } => {
                 let path = open(path, Want::Change)?;
-                self.put(order, what, &path, |desk, now| match now {
+                self.put(order, what, &path, |files, now| match now {
                     Some(text) => words::edit(path.as_str(), text, old, new).map_err(unfit),
-                    None => Err(desk.missing(path.as_str(), &rights)),
+                    None => Err(files.missing(path.as_str(), &rights)),
                 })
             }
             FileOperation::Append { path, text } => {
@@ -467,6 +472,12 @@ fn admit(given: &str, rights: &Rights, want: Want, is_person: bool) -> Result<Wo
     Err(refusal(format!("{} {why}", quoted(path.as_str()))))
 }
 
+/// What a person is told of a text that lost its place while the process was killed.
+pub(super) fn kept_apart(path: &str, kept: &str) -> Problem {
+    let what = format!("a text of it was being replaced when the program was stopped, and is kept as {kept}");
+    Problem::warning(path, what, "compare the two, and delete the copy if nothing is missing")
+}
+
 /// Something that does not fit, or is not there.
 pub(super) fn unfit(what: String) -> FileFailure {
     FileFailure { what, is_refusal: false }
@@ -553,5 +564,5 @@ fn shown(line: &str, at: usize, chars: usize) -> String {
 #[path = "crash_tests.rs"]
 mod crash_tests;
 #[cfg(test)]
-#[path = "desk_tests.rs"]
+#[path = "executor_tests.rs"]
 pub(in crate::workspace) mod tests;

@@ -1,23 +1,19 @@
 //! The thread: orders over channels, what others do while it runs, and stopping.
 
+use std::collections::VecDeque;
 use std::fs;
 
-use super::super::desk::tests::{order, read, write};
+use super::super::executor::tests::{order, read, write};
 use super::super::history::FileHistory;
+use super::super::news::OutsideChange;
 use super::super::order::FileAnswer;
 use super::*;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-fn place(folder: &tempfile::TempDir, watch: bool) -> DeskPlace {
-    DeskPlace {
-        root: folder.path().canonicalize().expect("it is there"),
-        dir: folder.path().join(".workshop"),
-        limits: FileLimits::default(),
-        disk: None,
-        watch,
-        ignored: std::collections::BTreeSet::new(),
-    }
+fn open(folder: &tempfile::TempDir, watch: bool) -> FileService {
+    let root = folder.path().canonicalize().expect("it is there");
+    FileService::open(FileServiceOptions { watch, ..FileServiceOptions::new(&root) }).expect("it can be opened")
 }
 
 fn folder() -> tempfile::TempDir {
@@ -30,7 +26,7 @@ fn folder() -> tempfile::TempDir {
 #[test]
 fn orders_are_answered_in_order_and_what_does_not_fit_comes_back() {
     let folder = folder();
-    let desk = FileDesk::open(place(&folder, false)).expect("it can be opened");
+    let service = open(&folder, false);
     let mut waiting: VecDeque<FileOrder> = (0..2000)
         .map(|number| {
             order(&format!("k-{number}"), "ada", read(if number % 2 == 0 { "notes/a.md" } else { "none.md" }))
@@ -39,12 +35,12 @@ fn orders_are_answered_in_order_and_what_does_not_fit_comes_back() {
     let mut keys = Vec::new();
     while keys.len() < 2000 {
         while let Some(order) = waiting.pop_front() {
-            if let Err(order) = desk.send(order) {
+            if let Err(order) = service.send(order) {
                 waiting.push_front(*order);
                 break;
             }
         }
-        let outcome = desk.next(PATIENCE).expect("it is answered");
+        let outcome = service.next(PATIENCE).expect("it is answered");
         assert_eq!(outcome.result.is_ok(), keys.len() % 2 == 0);
         keys.push(outcome.key.to_string());
     }
@@ -54,13 +50,14 @@ fn orders_are_answered_in_order_and_what_does_not_fit_comes_back() {
 #[test]
 fn closing_finishes_what_was_taken_even_if_nobody_takes_the_answers() {
     let folder = folder();
-    let desk = FileDesk::open(place(&folder, false)).expect("it can be opened");
+    let service = open(&folder, false);
     let mut taken = 0;
-    while taken < 40 && desk.send(order(&format!("k-{taken}"), "ada", write("notes/b.md", &taken.to_string()))).is_ok()
+    while taken < 40
+        && service.send(order(&format!("k-{taken}"), "ada", write("notes/b.md", &taken.to_string()))).is_ok()
     {
         taken += 1;
     }
-    drop(desk);
+    drop(service);
     assert_eq!(fs::read_to_string(folder.path().join("notes/b.md")).expect("it is there"), "39");
     let history = FileHistory::open(folder.path(), &folder.path().join(".workshop")).expect("it can be read");
     assert_eq!(history.versions("notes/b.md").expect("they can be read").len(), 40);
@@ -75,16 +72,18 @@ fn closing_finishes_what_was_taken_even_if_nobody_takes_the_answers() {
 }
 
 #[test]
-fn others_are_noticed_as_they_write_and_the_desk_itself_is_not() {
+fn others_are_noticed_as_they_write_and_the_service_itself_is_not() {
     let folder = folder();
-    let desk = FileDesk::open(place(&folder, true)).expect("it can be opened");
-    desk.send(order("k-1", "ada", write("notes/mine.md", "ada's"))).expect("there is room");
-    assert!(desk.next(PATIENCE).expect("it is answered").result.is_ok());
-    let told = |path: &str, version, is_gone| OutsideChange { path: path.into(), version, is_gone, displaced_by: None };
+    let service = open(&folder, true);
+    service.send(order("k-1", "ada", write("notes/mine.md", "ada's"))).expect("there is room");
+    assert!(service.next(PATIENCE).expect("it is answered").result.is_ok());
+    let told = |path: &str, version, is_gone| {
+        News::Outside(OutsideChange { path: path.into(), version, is_gone, displaced_by: None })
+    };
     let next = || {
         let start = Instant::now();
         loop {
-            if let Some(change) = desk.take_news(1).pop() {
+            if let Some(change) = service.take_news(1).pop() {
                 return change;
             }
             assert!(start.elapsed() < PATIENCE, "no news came");
@@ -98,21 +97,21 @@ fn others_are_noticed_as_they_write_and_the_desk_itself_is_not() {
     assert_eq!(next(), told("papers/deep/p.md", 1, false));
     fs::remove_file(folder.path().join("notes/a.md")).expect("it is there");
     assert_eq!(next(), told("notes/a.md", 1, true));
-    assert!(!desk.has_news());
+    assert!(!service.has_news());
 }
 
 #[test]
-fn limits_and_looks_reach_the_desk() {
+fn limits_and_looks_reach_the_service() {
     let folder = folder();
-    let desk = FileDesk::open(place(&folder, false)).expect("it can be opened");
-    assert!(desk.set_limits(FileLimits { count_at_most: 1, ..FileLimits::default() }));
-    desk.send(order("k-1", "ada", write("notes/b.md", "x"))).expect("there is room");
-    let failure = desk.next(PATIENCE).expect("it is answered").result.expect_err("it is full");
+    let service = open(&folder, false);
+    assert!(service.set_limits(FileLimits { count_at_most: 1, ..FileLimits::default() }));
+    service.send(order("k-1", "ada", write("notes/b.md", "x"))).expect("there is room");
+    let failure = service.next(PATIENCE).expect("it is answered").result.expect_err("it is full");
     assert!(failure.what.contains("1 files already"), "{}", failure.what);
     fs::write(folder.path().join("notes/a.md"), "by hand again").expect("files can be written");
-    assert!(desk.look(vec!["notes/a.md".into(), "../x".into()]));
-    desk.send(order("k-2", "ada", read("notes/a.md"))).expect("there is room");
-    let outcome = desk.next(PATIENCE).expect("it is answered");
+    assert!(service.look(vec!["notes/a.md".into(), "../x".into()]));
+    service.send(order("k-2", "ada", read("notes/a.md"))).expect("there is room");
+    let outcome = service.next(PATIENCE).expect("it is answered");
     assert!(matches!(outcome.result, Ok(FileAnswer::Text { version: 1, .. })), "{outcome:?}");
-    assert!(!desk.is_dead());
+    assert!(!service.is_dead());
 }

@@ -4,15 +4,18 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use bevy::app::App;
-use serde_json::Value;
+use bevy::ecs::message::Messages;
+use serde_json::{Value, json};
 
-use super::super::desk::tests::{order, read, write};
-use super::super::thread::DeskPlace;
+use super::super::executor::tests::{order, read, write};
+use super::super::service::FileServiceOptions;
+use super::super::{FileAnswer, FileDone};
 use super::*;
+use crate::log::{EventKind, EventLog};
 use crate::schedule::saved::{load_world, save_world, world_hash};
 use crate::schedule::{self, advance};
 use crate::workspace::layout::read_folder;
-use crate::workspace::{Disk, FileChanged, KnownFiles, RoomStart, Saver, Watcher, begin};
+use crate::workspace::{FileChanged, KnownFiles, RoomStart, begin};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 const SCENE: &str = "scenes/s.yaml";
@@ -45,24 +48,15 @@ impl Office {
         let mut app = app();
         begin(app.world_mut(), start(read_folder(folder.path()).0));
         let mut office = Self { folder, app };
-        office.open_desk();
+        office.open_service(false);
         office
     }
 
-    fn open_desk(&mut self) {
-        let (files, _) = read_folder(self.folder.path());
-        let disk = Disk::new(&self.folder.path().canonicalize().expect("it is there"), &files);
-        let world = self.app.world_mut();
-        world.insert_resource(Saver::start(disk.clone()).expect("a thread can be started"));
-        let place = DeskPlace {
-            root: disk.root().to_owned(),
-            dir: self.folder.path().join(".workshop"),
-            limits: FileLimits::default(),
-            disk: Some(disk),
-            watch: false,
-            ignored: std::collections::BTreeSet::new(),
-        };
-        world.insert_resource(FileLine::new(FileDesk::open(place).expect("it can be opened")));
+    fn open_service(&mut self, watch: bool) {
+        let root = self.folder.path().canonicalize().expect("it is there");
+        let room = Some(read_folder(&root).0);
+        let service = FileService::open(FileServiceOptions { room, watch, ..FileServiceOptions::new(&root) });
+        self.app.world_mut().insert_resource(FileBridge::new(service.expect("it can be opened")));
     }
 
     fn give(&mut self, order: FileOrder) {
@@ -71,7 +65,7 @@ impl Office {
 
     /// One tick, when it may run; the outcomes that it let in.
     fn tick(&mut self) -> Vec<FileOutcome> {
-        assert!(wait_before_tick(self.app.world_mut(), PATIENCE), "the desk must answer");
+        assert!(wait_before_tick(self.app.world_mut(), PATIENCE), "the service must answer");
         let mut cursor = self.app.world().resource::<Messages<FileOutcome>>().get_cursor_current();
         advance(self.app.world_mut());
         cursor.read(self.app.world().resource::<Messages<FileOutcome>>()).cloned().collect()
@@ -158,10 +152,10 @@ fn what_changed_is_recorded_and_known_in_the_same_tick() {
 }
 
 #[test]
-fn neither_watcher_nor_saver_takes_an_ordered_write_for_someone_elses() {
+fn an_ordered_write_is_not_taken_for_someone_elses() {
     let mut office = Office::new(&[("boards/rules.md", "one\n")]);
-    let disk = office.app.world().resource::<Saver>().disk_shared();
-    office.app.world_mut().insert_resource(Watcher::start(disk, None).expect("a thread can be started"));
+    office.app.world_mut().insert_resource(FileBridge::default());
+    office.open_service(true);
     office.tick();
     office.events();
     for round in 0..10 {
@@ -219,15 +213,15 @@ fn an_order_without_an_outcome_is_sent_again_after_a_restart_and_done_once() {
     office.tick();
     office.give(order("k", "ada", write("agents/new.md", "hello")));
     advance(office.app.world_mut());
-    // The desk finishes, and nobody takes the answer.
-    office.app.world_mut().insert_resource(FileLine::default());
+    // The service finishes, and nobody takes the answer.
+    office.app.world_mut().insert_resource(FileBridge::default());
     let saved = save_world(office.app.world_mut()).expect("it can be saved");
     let known = office.app.world().resource::<KnownFiles>().all().clone();
     let mut again = app();
     load_world(again.world_mut(), &saved).expect("it can be loaded");
     begin(again.world_mut(), RoomStart { carried: Some(saved), ..start(known) });
     let mut office = Office { folder: office.folder, app: again };
-    office.open_desk();
+    office.open_service(false);
     let outcomes = office.tick();
     assert_eq!(outcomes.len(), 1);
     let Ok(FileAnswer::Changed { done: FileDone::Written { version, content, .. }, .. }) = &outcomes[0].result else {
@@ -238,7 +232,7 @@ fn an_order_without_an_outcome_is_sent_again_after_a_restart_and_done_once() {
 }
 
 #[test]
-fn a_replay_needs_no_desk_and_comes_to_the_same_world() {
+fn a_replay_needs_no_service_and_comes_to_the_same_world() {
     let mut office = Office::new(&[("agents/bob.md", "old")]);
     let files = office.app.world().resource::<KnownFiles>().all().clone();
     let orders = |tick: u64| match tick {

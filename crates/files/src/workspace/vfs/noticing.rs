@@ -1,57 +1,38 @@
 //! What others do to the files: every edit made outside becomes a version, and news for the world.
 
-use bevy::ecs::message::Message;
-use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
 
-use super::super::disk::{Disk, Ledger};
+use super::super::files::{FileChanged, FileContent};
 use super::super::layout;
-use super::desk::{Desk, Later};
+use super::executor::{Executor, Later};
+use super::news::{News, OutsideChange};
 use super::order::{FileOperation, FileOrder};
 use super::path::{FileKind, Reach, WorkspacePath};
 use super::resolve::Trouble;
+use super::room_files::fingerprint;
 use super::{OUTSIDE, ROOM};
-use crate::base::Id;
 use crate::base::hash::content_hash;
 use crate::safe_fs::Found;
-use crate::schedule::Input;
 use crate::store::{FileHead, StoreError, Surety};
 
-/// A file was changed by someone who did not order it. An input. Files that matter to a room (agent files, boards,
-/// scenes, settings) come in as [`crate::workspace::FileChanged`] instead.
-#[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct OutsideChange {
-    /// Its normalised path.
-    pub path: String,
-    /// Its newest version; 0 where it has none, because it is no text.
-    pub version: u64,
-    /// Whether it is gone.
-    pub is_gone: bool,
-    /// Who wrote over it, or took it away, before anyone had seen it: it is that version now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub displaced_by: Option<Id>,
-}
+/// How long a file must be empty or gone before it is believed: others truncate, or remove, and then write.
+pub(super) const SETTLE: Duration = Duration::from_millis(300);
 
-impl Input for OutsideChange {
-    const KIND: &'static str = "file_outside";
-}
-
-impl Desk {
+impl Executor {
     /// Compares a text that was just read with what is known of its file; says the newest version.
     pub(super) fn notice(&mut self, path: &WorkspacePath, text: &str, found: &Found) -> Result<u64, StoreError> {
-        let disk = self.disk_of(path);
-        let ledger = disk.as_deref().map(Disk::ledger);
-        self.seen(path, text, found, None, ledger.as_deref())
+        self.seen(path, text, found, None)
     }
 
-    /// The same, with the room's ledger in hand. `displaced_by` where the text is about to be written over or taken
-    /// away by this order: then it becomes a version even if nobody changed it.
+    /// The same; `displaced_by` where the text is about to be written over or taken away by this order: then it
+    /// becomes a version even if nobody changed it.
     pub(super) fn seen(
         &mut self,
         path: &WorkspacePath,
         text: &str,
         found: &Found,
         displaced_by: Option<&FileOrder>,
-        ledger: Option<&Ledger>,
     ) -> Result<u64, StoreError> {
         let must_keep = displaced_by.is_some();
         let hash = content_hash(text.as_bytes());
@@ -67,16 +48,17 @@ impl Desk {
         let looks_the_same =
             entry.is_some_and(|entry| (entry.size, entry.modified_ns) == (found.size, found.modified_ns));
         let is_first_sight = !has_history && looks_the_same;
-        let is_rooms = ledger.is_some_and(|ledger| ledger.ours.get(path.as_str()) == Some(&hash));
+        let room = self.room.as_ref().filter(|_| layout::matters(path.as_str()));
+        let is_rooms = room.is_some_and(|room| room.ours.get(path.as_str()) == Some(&hash));
+        let is_known = room.is_some_and(|room| room.known.get(path.as_str()) == Some(&hash));
         let is_ours = is_rooms || self.ignored.contains(path.as_str());
         let is_left = (is_first_sight || is_ours) && !must_keep;
         if is_left || path.kind() == FileKind::Session {
             return Ok(newest);
         }
         let version = self.record_seen(path, text, found, if is_rooms { ROOM } else { OUTSIDE })?;
-        // The watcher tells of files that matter, unless the text is written over before it sees it.
-        let is_told = layout::matters(path.as_str())
-            && (!must_keep || ledger.is_some_and(|ledger| ledger.known.get(path.as_str()) == Some(&hash)));
+        // A room is told otherwise of files that matter to it, unless the text is written over before that.
+        let is_told = layout::matters(path.as_str()) && (!must_keep || is_known);
         if !is_first_sight && !is_rooms && !is_told {
             // What is made of the text as it stands loses nothing of it.
             let loses = |order: &&FileOrder| {
@@ -84,13 +66,17 @@ impl Desk {
                 !matches!(order.operation, Edit { .. } | Append { .. } | Rename { .. })
             };
             let displaced_by = displaced_by.filter(loses).map(|order| order.author.0.clone());
-            self.news.push(OutsideChange { path: path.as_str().to_owned(), version, is_gone: false, displaced_by });
+            let path = path.as_str().to_owned();
+            self.news.push(News::Outside(OutsideChange { path, version, is_gone: false, displaced_by }));
         }
         Ok(version)
     }
 
     /// Looks at one file, which someone else may have changed.
     pub(super) fn look(&mut self, path: &str) {
+        if layout::matters(path) && self.room.as_ref().is_some_and(|room| room.is_watched) {
+            return self.look_for_room(path);
+        }
         let Ok(path) = WorkspacePath::new(path) else { return };
         let is_hidden = path.reach() == Reach::Closed || path.parts().any(|part| part.starts_with('.'));
         if is_hidden || self.ignored.contains(path.as_str()) {
@@ -110,6 +96,91 @@ impl Desk {
         if let Err(error) = looked {
             tracing::warn!("an edit of {path} could not be recorded: {error}");
         }
+    }
+
+    /// Reads a file of the room's once: for its history, and for the room, if it is not as the room knows it.
+    fn look_for_room(&mut self, path: &str) {
+        let Some(room) = self.room.as_mut().filter(|room| room.is_in_place()) else {
+            self.doubts.remove(path);
+            return;
+        };
+        let root = room.root().to_owned();
+        match room.stamp(path) {
+            Some(stamp) => room.stamps.insert(path.to_owned(), stamp),
+            None => room.stamps.remove(path),
+        };
+        let known = room.known.get(path).copied();
+        let normal = WorkspacePath::new(path).ok();
+        let most = layout::most_bytes(path);
+        let read = normal.as_ref().and_then(|path| {
+            let most = self.limits.bytes_at_most(path).max(most as u64);
+            self.index.read(&self.root, path, most).ok()
+        });
+        let content = match &read {
+            Some((text, _)) if text.len() <= most => FileContent::Text(text.to_string()),
+            // A link, or nothing that a room can use: it is said why.
+            _ => layout::read_file(&root, path),
+        };
+        let hash = fingerprint(&content);
+        if hash != known && self.is_still_doubtful(path, &content) {
+            return;
+        }
+        self.doubts.remove(path);
+        if let Some(normal) = &normal {
+            let noted = match (&read, &content) {
+                (Some((text, found)), _) => self.notice(normal, text, found).map(drop),
+                (None, FileContent::Removed) => Ok(self.gone(normal)),
+                (None, FileContent::Unusable { .. }) => Ok(self.no_text(normal)),
+                // Read through a link within the workspace: versions belong to the file itself.
+                (None, FileContent::Text(_)) => Ok(()),
+            };
+            if let Err(error) = noted {
+                tracing::warn!("an edit of {path} could not be recorded: {error}");
+            }
+        }
+        if hash == known {
+            return;
+        }
+        if let Some(room) = &mut self.room {
+            room.know(path, hash);
+        }
+        let is_newest = |head: &&FileHead| head.is_there && Some(head.hash) == hash;
+        let version = self.heads.get(path).filter(is_newest).map(|head| head.version);
+        self.news.push(News::Changed(FileChanged { version, ..FileChanged::new(path, content) }));
+    }
+
+    /// Whether a file has been empty or gone for too short a time to be believed.
+    fn is_still_doubtful(&mut self, path: &str, content: &FileContent) -> bool {
+        let is_doubtful = match content {
+            FileContent::Text(text) => text.is_empty(),
+            content => *content == FileContent::Removed,
+        };
+        is_doubtful && self.doubts.entry(path.to_owned()).or_insert_with(Instant::now).elapsed() < SETTLE
+    }
+
+    /// Looks again at what has been empty or gone for long enough.
+    pub(super) fn settle_doubts(&mut self) {
+        let is_settled = |since: &Instant| since.elapsed() >= SETTLE;
+        let settled: Vec<String> =
+            self.doubts.iter().filter(|(_, since)| is_settled(since)).map(|(path, _)| path.clone()).collect();
+        for path in settled {
+            self.look(&path);
+            self.doubts.remove(&path);
+        }
+    }
+
+    /// Looks at every file of the room's that is or was there, and reads those that look changed.
+    pub(super) fn look_at_room_files(&mut self) {
+        let Some(room) = self.room.as_ref().filter(|room| room.is_watched && room.is_in_place()) else { return };
+        let (mut paths, _) = layout::list(room.root());
+        let there: HashSet<&String> = paths.iter().collect();
+        let gone: Vec<String> = room.known.keys().filter(|path| !there.contains(path)).cloned().collect();
+        paths.extend(gone);
+        paths.retain(|path| {
+            let stamp = room.stamp(path);
+            stamp.is_none() || stamp != room.stamps.get(path).copied() || self.doubts.contains_key(path)
+        });
+        paths.iter().for_each(|path| self.look(path));
     }
 
     /// Looks at every file.
@@ -144,12 +215,8 @@ impl Desk {
         }
         if !layout::matters(path.as_str()) && path.kind() != FileKind::Session {
             let version = head.map_or(0, |head| head.version);
-            self.news.push(OutsideChange {
-                path: path.as_str().to_owned(),
-                version,
-                is_gone: true,
-                displaced_by: None,
-            });
+            let path = path.as_str().to_owned();
+            self.news.push(News::Outside(OutsideChange { path, version, is_gone: true, displaced_by: None }));
         }
     }
 
@@ -159,12 +226,8 @@ impl Desk {
         let entry = self.index.get(path.as_str());
         self.index.note(path.as_str(), &found);
         if entry.is_none_or(|entry| (entry.size, entry.modified_ns) != (found.size, found.modified_ns)) {
-            self.news.push(OutsideChange {
-                path: path.as_str().to_owned(),
-                version: 0,
-                is_gone: false,
-                displaced_by: None,
-            });
+            let path = path.as_str().to_owned();
+            self.news.push(News::Outside(OutsideChange { path, version: 0, is_gone: false, displaced_by: None }));
         }
     }
 
@@ -184,3 +247,7 @@ impl Desk {
         changed.into_iter().for_each(|path| self.push_later(Later::Look(path)));
     }
 }
+
+#[cfg(test)]
+#[path = "noticing_tests.rs"]
+mod tests;

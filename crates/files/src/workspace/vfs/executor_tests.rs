@@ -2,16 +2,17 @@
 
 use std::fs;
 
+use super::super::news::{News, OutsideChange};
 use super::super::order::FileRights;
 use super::super::records::records_of;
 use super::super::{OUTSIDE, ROOM};
 use super::*;
 use crate::base::{Author, Id, Seq};
 
-/// A workspace with some files, and the desk that has them.
+/// A workspace with some files, and the executor that has them.
 pub(in crate::workspace) struct Office {
     pub(in crate::workspace) folder: tempfile::TempDir,
-    pub(super) desk: Desk,
+    pub(super) files: Executor,
     orders: u64,
 }
 
@@ -72,27 +73,27 @@ impl Office {
         for (path, text) in files {
             put_outside(&folder, path, text);
         }
-        let desk = open(&folder);
-        Self { folder, desk, orders: 0 }
+        let files = open(&folder);
+        Self { folder, files, orders: 0 }
     }
 
     pub(super) fn reopen(self) -> Self {
-        let Self { folder, desk, orders } = self;
-        drop(desk);
-        let desk = open(&folder);
-        Self { folder, desk, orders }
+        let Self { folder, files, orders } = self;
+        drop(files);
+        let files = open(&folder);
+        Self { folder, files, orders }
     }
 
     pub(super) fn run(&mut self, author: &str, operation: FileOperation) -> Result<FileAnswer, FileFailure> {
         self.orders += 1;
         let order = order(&format!("order-{}", self.orders), author, operation);
-        self.desk.carry_out(&order).result
+        self.files.carry_out(&order).result
     }
 
     fn bounded(&mut self, rights: &FileRights, operation: FileOperation) -> Result<FileAnswer, FileFailure> {
         self.orders += 1;
         let order = order(&format!("order-{}", self.orders), "ada", operation);
-        self.desk.carry_out(&FileOrder { rights: rights.clone(), ..order }).result
+        self.files.carry_out(&FileOrder { rights: rights.clone(), ..order }).result
     }
 
     fn says(&mut self, operation: FileOperation) -> String {
@@ -102,22 +103,31 @@ impl Office {
         }
     }
 
+    /// What others did that was not taken yet.
+    pub(super) fn outside_changes(&self) -> Vec<OutsideChange> {
+        let of_others = |news| match news {
+            News::Outside(change) => Some(change),
+            News::Changed(_) | News::Saved(_) => None,
+        };
+        self.files.news.take(usize::MAX).into_iter().filter_map(of_others).collect()
+    }
+
     pub(super) fn on_disk(&self, path: &str) -> Option<String> {
         fs::read_to_string(self.folder.path().join(path)).ok()
     }
 
     /// Number, author and text of each version, oldest first.
     pub(super) fn history(&self, path: &str) -> Vec<(u64, String, String)> {
-        let Some(head) = self.desk.versions.head(path).expect("the history can be read") else { return Vec::new() };
-        let mut versions = self.desk.versions.versions(head.file).expect("the history can be read");
+        let Some(head) = self.files.versions.head(path).expect("the history can be read") else { return Vec::new() };
+        let mut versions = self.files.versions.versions(head.file).expect("the history can be read");
         versions.reverse();
-        let text = |number| self.desk.versions.text(head.file, number).expect("it can be read").expect("it is kept");
+        let text = |number| self.files.versions.text(head.file, number).expect("it can be read").expect("it is kept");
         versions.into_iter().map(|version| (version.number, version.author, text(version.number))).collect()
     }
 }
 
-fn open(folder: &tempfile::TempDir) -> Desk {
-    Desk::open(folder.path(), &folder.path().join(".workshop"), FileLimits::default(), None).expect("it can be opened")
+fn open(folder: &tempfile::TempDir) -> Executor {
+    Executor::open(folder.path(), &folder.path().join(".workshop"), FileLimits::default()).expect("it can be opened")
 }
 
 pub(super) fn put_outside(folder: &tempfile::TempDir, path: &str, text: &str) {
@@ -154,12 +164,12 @@ fn what_is_written_is_read_and_every_write_is_a_version() {
     let read = office.run("cy", read("artifacts/plan.md"));
     let text = FileAnswer::Text { path: "artifacts/plan.md".into(), content: "zwölf\n".into(), version: 2 };
     assert_eq!(read, Ok(text));
-    let head = office.desk.versions.head("artifacts/plan.md").expect("it can be read").expect("it is there");
-    let kept = office.desk.versions.versions(head.file).expect("they can be read");
+    let head = office.files.versions.head("artifacts/plan.md").expect("it can be read").expect("it is there");
+    let kept = office.files.versions.versions(head.file).expect("they can be read");
     assert_eq!((kept[0].author.as_str(), kept[0].chars, kept[0].order_key.as_deref()), ("bob", 6, Some("order-2")));
     assert_eq!(kept[0].activation.as_deref(), Some("act-1"));
     assert!(kept[0].time_ms >= kept[1].time_ms);
-    let diff = office.desk.versions.diff(head.file, 2).expect("it can be read").expect("it is kept");
+    let diff = office.files.versions.diff(head.file, 2).expect("it can be read").expect("it is kept");
     assert!(diff.contains("-one\n+zwölf\n"), "{diff}");
 }
 
@@ -209,12 +219,12 @@ fn listing_and_searching_are_bounded_and_name_lines() {
     assert_eq!(lines, ["memory/c.md:1:ÜBER alles"]);
     let (lines, _) = matches(office.run("ada", search(None, Some("**/*.md"))));
     assert_eq!(lines, ["artifacts/a.md:0:", "memory/c.md:0:"]);
-    office.desk.limits.matches_at_most = 1;
+    office.files.limits.matches_at_most = 1;
     let (lines, more) = matches(office.run("ada", search(Some("hello"), None)));
     assert_eq!((lines.len(), more), (1, 2));
     let (lines, more) = matches(office.run("ada", search(None, None)));
     assert_eq!((lines.len(), more), (1, 2));
-    office.desk.limits.listed_at_most = 2;
+    office.files.limits.listed_at_most = 2;
     let listing = office.run("ada", list(""));
     let paths = vec!["artifacts/a.md".to_owned(), "artifacts/b.txt".to_owned()];
     assert_eq!(listing, Ok(FileAnswer::Listing { paths, more: 1, prefixes: Vec::new() }));
@@ -222,7 +232,7 @@ fn listing_and_searching_are_bounded_and_name_lines() {
     assert!(office.says(search(Some("a"), Some("a["))).contains("no glob"));
     let long = format!("{}needle{}", "x".repeat(500), "y".repeat(500));
     office.run("ada", write("notes/long.md", &long)).expect("it can be written");
-    office.desk.limits.line_chars_at_most = 40;
+    office.files.limits.line_chars_at_most = 40;
     let (lines, _) = matches(office.run("ada", search(Some("needle"), Some("notes/*"))));
     assert!(lines[0].contains("needle") && lines[0].chars().count() < 70, "{}", lines[0]);
 }
@@ -231,15 +241,15 @@ fn listing_and_searching_are_bounded_and_name_lines() {
 fn a_text_is_put_behind_what_stands_there_once_whatever_stops_the_process() {
     let mut office = Office::new(&[("artifacts/a.md", "one\n")]);
     let order = order("append", "ada", append("artifacts/a.md", "two\n"));
-    let first = office.desk.carry_out(&order).result;
+    let first = office.files.carry_out(&order).result;
     assert!(matches!(&first, Ok(FileAnswer::Changed { done: FileDone::Written { chars: 8, .. }, .. })), "{first:?}");
-    assert_eq!(office.desk.carry_out(&order).result, first, "the same order is carried out once");
+    assert_eq!(office.files.carry_out(&order).result, first, "the same order is carried out once");
     let mut office = office.reopen();
-    assert!(office.desk.carry_out(&order).result.is_ok());
+    assert!(office.files.carry_out(&order).result.is_ok());
     assert_eq!(office.on_disk("artifacts/a.md").as_deref(), Some("one\ntwo\n"));
     office.run("ada", append("artifacts/new.md", "first")).expect("it is made");
     assert_eq!(office.on_disk("artifacts/new.md").as_deref(), Some("first"));
-    office.desk.limits.file_kib_at_most = 1;
+    office.files.limits.file_kib_at_most = 1;
     let full = office.says(append("artifacts/new.md", &"x".repeat(1020)));
     assert!(full.contains("at most 1") && office.on_disk("artifacts/new.md").as_deref() == Some("first"), "{full}");
 }
@@ -248,7 +258,7 @@ fn a_text_is_put_behind_what_stands_there_once_whatever_stops_the_process() {
 fn a_file_that_is_too_large_is_read_in_parts_and_a_search_says_that_it_was_not_searched() {
     let text: String = (1..=200).map(|number| format!("the needle of line {number}\n")).collect();
     let mut office = Office::new(&[("artifacts/large.txt", &text), ("artifacts/small.md", "a needle\n")]);
-    office.desk.limits.file_kib_at_most = 1;
+    office.files.limits.file_kib_at_most = 1;
     let part = office.run("ada", lines("artifacts/large.txt", 150, 2));
     let content = "the needle of line 150\nthe needle of line 151\n".to_owned();
     let path = || "artifacts/large.txt".to_owned();
@@ -273,9 +283,9 @@ fn a_file_that_is_too_large_is_read_in_parts_and_a_search_says_that_it_was_not_s
 fn what_a_listing_names_is_fetched_before_it_is_asked_for() {
     let mut office = Office::new(&[("artifacts/a.md", "four"), ("artifacts/b.md", "four")]);
     office.run("ada", list("artifacts/")).expect("it can be listed");
-    assert_eq!(office.desk.index.memory(), 0, "the answer does not wait for it");
-    while office.desk.do_later() {}
-    assert_eq!(office.desk.index.memory(), 8);
+    assert_eq!(office.files.index.memory(), 0, "the answer does not wait for it");
+    while office.files.do_later() {}
+    assert_eq!(office.files.index.memory(), 8);
 }
 
 #[test]
@@ -461,7 +471,7 @@ fn a_history_goes_with_its_file_and_makes_way_for_another() {
 #[test]
 fn so_many_versions_are_kept_and_counted_on() {
     let mut office = Office::new(&[]);
-    office.desk.limits.versions_kept = 3;
+    office.files.limits.versions_kept = 3;
     for number in 1..=7 {
         let text = format!("{number} {}", "long enough to be packed ".repeat(50));
         office.run("ada", write("a.md", &text)).expect("it can be written");
@@ -481,10 +491,10 @@ fn what_others_do_is_noticed_and_told_once() {
     put_outside(&office.folder, "agents/ada.md", "another");
     fs::remove_file(office.folder.path().join("notes/gone.md")).expect("it is there");
     fs::write(office.folder.path().join("notes/image.png"), [0xff, 0]).expect("files can be written");
-    office.desk.look_at_everything();
+    office.files.look_at_everything();
     let told = |path: &str, version, is_gone| OutsideChange { path: path.into(), version, is_gone, displaced_by: None };
     assert_eq!(
-        office.desk.news,
+        office.outside_changes(),
         [
             told("notes/a.md", 3, false),
             told("notes/image.png", 0, false),
@@ -495,14 +505,17 @@ fn what_others_do_is_noticed_and_told_once() {
     );
     assert_eq!(office.history("notes/new.md"), [version(1, OUTSIDE, "new")]);
     assert_eq!(office.history("agents/ada.md"), [version(1, OUTSIDE, "another")]);
-    office.desk.news.clear();
-    office.desk.look_at_everything();
-    office.desk.look("notes/a.md");
-    assert_eq!(office.desk.news, []);
+    office.files.look_at_everything();
+    office.files.look("notes/a.md");
+    assert_eq!(office.outside_changes(), []);
     put_outside(&office.folder, "notes/later.md", "later");
     office.run("ada", list("notes/")).expect("it can be listed");
-    while office.desk.do_later() {}
-    assert_eq!(office.desk.news, [told("notes/later.md", 1, false)], "a listing that finds a new file tells of it");
+    while office.files.do_later() {}
+    assert_eq!(
+        office.outside_changes(),
+        [told("notes/later.md", 1, false)],
+        "a listing that finds a new file tells of it"
+    );
 }
 
 #[test]
@@ -513,9 +526,9 @@ fn an_edit_made_while_nobody_looked_is_a_version() {
     put_outside(&office.folder, "notes/a.md", "by hand");
     fs::remove_file(office.folder.path().join("notes/b.md")).expect("it is there");
     let mut office = office.reopen();
-    while office.desk.do_later() {}
+    while office.files.do_later() {}
     assert_eq!(office.history("notes/a.md")[1], version(2, OUTSIDE, "by hand"));
-    let gone: Vec<bool> = office.desk.news.iter().map(|change| change.is_gone).collect();
+    let gone: Vec<bool> = office.outside_changes().iter().map(|change| change.is_gone).collect();
     assert_eq!(gone, [false, true]);
 }
 
@@ -523,29 +536,28 @@ fn an_edit_made_while_nobody_looked_is_a_version() {
 fn the_rooms_own_saves_are_nobodys_edits_and_are_kept_when_written_over() {
     let mut office = Office::new(&[("boards/rules.md", "start")]);
     let files = [("boards/rules.md".to_owned(), "start".to_owned())].into();
-    let disk = Disk::new(office.folder.path(), &files);
-    office.desk.disk = Some(disk.clone());
+    office.files.room = Some(RoomFiles::new(office.folder.path(), &files, true));
     put_outside(&office.folder, "boards/rules.md", "the room's");
     let hash = content_hash(b"the room's");
-    disk.ledger().known.insert("boards/rules.md".into(), hash);
-    disk.ledger().ours.insert("boards/rules.md".into(), hash);
-    office.desk.look("boards/rules.md");
-    assert_eq!((office.history("boards/rules.md"), office.desk.news.len()), (Vec::new(), 0));
+    office.files.room.as_mut().expect("there is one").wrote("boards/rules.md", hash);
+    office.files.look("boards/rules.md");
+    assert_eq!((office.history("boards/rules.md"), office.files.news.is_empty()), (Vec::new(), true));
     let written = office.run("ada", write("boards/rules.md", "ada's")).expect("it can be written");
     let FileAnswer::Changed { done: FileDone::Written { content, .. }, .. } = written else { panic!("{written:?}") };
     assert_eq!(content.as_deref(), Some("ada's"), "the room must know it");
     assert_eq!(office.history("boards/rules.md"), [version(1, ROOM, "the room's"), version(2, "ada", "ada's")]);
-    assert_eq!(disk.ledger().known.get("boards/rules.md"), Some(&content_hash(b"ada's")), "it is no news");
-    assert_eq!(disk.ledger().ours.get("boards/rules.md"), Some(&hash), "nor may the saver write over it");
+    let room = office.files.room.as_ref().expect("there is one");
+    assert_eq!(room.known.get("boards/rules.md"), Some(&content_hash(b"ada's")), "it is no news");
+    assert_eq!(room.ours.get("boards/rules.md"), Some(&hash), "nor may the room write over it");
 }
 
 #[test]
 fn a_full_workspace_says_what_to_do() {
     let mut office = Office::new(&[("a.md", "x"), ("b.md", "x")]);
-    office.desk.limits.count_at_most = 2;
+    office.files.limits.count_at_most = 2;
     assert!(office.says(write("c.md", "x")).contains("files.count_at_most"));
     assert!(office.run("ada", write("a.md", "xx")).is_ok());
-    office.desk.limits.file_kib_at_most = 1;
+    office.files.limits.file_kib_at_most = 1;
     assert!(office.says(write("a.md", &"x".repeat(1025))).contains("files.file_kib_at_most"));
     assert_eq!(office.on_disk("a.md").as_deref(), Some("xx"));
 }
@@ -568,7 +580,7 @@ fn what_cannot_be_written_is_not_recorded() {
         2,
         "nothing is left over"
     );
-    assert_eq!(office.desk.versions.steps().expect("they can be read"), []);
+    assert_eq!(office.files.versions.steps().expect("they can be read"), []);
 }
 
 #[test]
@@ -583,9 +595,9 @@ fn the_same_key_is_carried_out_once_and_answered_alike() {
         order("k-6", "ada", restore("agents/cy.md", 1)),
         order("k-7", "ada", read("agents/none.md")),
     ];
-    let first: Vec<FileOutcome> = orders.iter().map(|order| office.desk.carry_out(order)).collect();
+    let first: Vec<FileOutcome> = orders.iter().map(|order| office.files.carry_out(order)).collect();
     let kept = office.history("agents/cy.md");
-    let again: Vec<FileOutcome> = orders.iter().map(|order| office.desk.carry_out(order)).collect();
+    let again: Vec<FileOutcome> = orders.iter().map(|order| office.files.carry_out(order)).collect();
     assert_eq!(first, again);
     let mut office = office.reopen();
     // What changed nothing is asked anew; of what changed something, the room hears which text stands there now.
@@ -599,7 +611,7 @@ fn the_same_key_is_carried_out_once_and_answered_alike() {
                 FileDone::Deleted { .. } => {}
             }
         }
-        assert_eq!(office.desk.carry_out(order), first);
+        assert_eq!(office.files.carry_out(order), first);
     }
     assert_eq!(office.history("agents/cy.md"), kept);
     assert_eq!(office.on_disk("agents/cy.md").as_deref(), Some("1"));
@@ -608,7 +620,7 @@ fn the_same_key_is_carried_out_once_and_answered_alike() {
 #[test]
 fn records_do_not_count_for_agents_and_only_what_is_over_is_thinned() {
     let mut office = Office::new(&[]);
-    office.desk.set_limits(FileLimits { count_at_most: 3, sessions_at_most: 2, ..FileLimits::default() });
+    office.files.set_limits(FileLimits { count_at_most: 3, sessions_at_most: 2, ..FileLimits::default() });
     let mut record = |number: u64, status: &str| {
         let path = format!("sessions/ada.act-{number}.session.yaml");
         let operation = FileOperation::Record { path, content: format!("status: {status}\ntask: x\nmessages: []\n") };

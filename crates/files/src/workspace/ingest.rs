@@ -1,0 +1,142 @@
+//! What the file service says, taken into the world: what was saved, what others changed, and how orders went.
+
+use bevy::ecs::message::{MessageCursor, Messages};
+use bevy::ecs::prelude::*;
+use serde_json::json;
+
+use super::files::FileChanged;
+use super::layout;
+use super::problems::ProblemReport;
+use super::room::{take_in_file, take_in_written};
+use super::scene_state::SceneState;
+use super::unsaved::Unsaved;
+use super::vfs::{
+    FileAnswer, FileBridge, FileDone, FileOutcome, FilesTold, FilesUnderWay, OUTSIDE, OutsideChange, SaveReport,
+    is_agent,
+};
+use crate::base::Id;
+use crate::log::{EventDraft, EventKind, EventLog};
+
+/// What was read of the messages about files.
+#[derive(Default)]
+pub(super) struct FilesRead {
+    saves: MessageCursor<SaveReport>,
+    changes: MessageCursor<FileChanged>,
+    others: MessageCursor<OutsideChange>,
+    outcomes: MessageCursor<FileOutcome>,
+}
+
+/// Takes in what was saved, what others changed, and what was ordered and done.
+pub(super) fn take_in(world: &mut World, mut read: Local<FilesRead>) {
+    let reports: Vec<SaveReport> = read.saves.read(world.resource::<Messages<SaveReport>>()).cloned().collect();
+    for report in reports {
+        if let Some(number) = report.saved {
+            let scene = world.resource::<SceneState>().path.clone();
+            world.resource_mut::<Unsaved>().saved(&report.path, number, report.path == scene);
+        }
+        let source = format!("saving {}", report.path);
+        world.write_message(ProblemReport { source, problems: report.problem.into_iter().collect() });
+    }
+    world.resource_scope(|world, mut messages: Mut<Messages<FileChanged>>| {
+        for change in read.changes.read_mut(&mut messages) {
+            take_in_file(world, change);
+        }
+    });
+    let others: Vec<OutsideChange> = read.others.read(world.resource::<Messages<OutsideChange>>()).cloned().collect();
+    others.into_iter().for_each(|change| record_outside_change(world, change));
+    let outcomes: Vec<FileOutcome> = read.outcomes.read(world.resource::<Messages<FileOutcome>>()).cloned().collect();
+    outcomes.iter().for_each(|outcome| take_in_outcome(world, outcome));
+    // What was ordered is told to everyone above as any change is, and is taken in here already.
+    read.changes.clear(world.resource::<Messages<FileChanged>>());
+}
+
+/// Keeps the record of a file that somebody else changed.
+fn record_outside_change(world: &mut World, change: OutsideChange) {
+    let OutsideChange { path, version, is_gone, displaced_by } = change;
+    let mut data = json!({ "path": path, "by": OUTSIDE });
+    if version > 0 {
+        data["version"] = version.into();
+    }
+    if is_gone {
+        data["gone"] = true.into();
+    }
+    let seq = world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::FileChange, data));
+    if let Some(by) = displaced_by {
+        let what =
+            format!("{by} replaced an edit made outside before seeing it; the edit is kept as version {version}");
+        let remedy = "compare the two versions of the file, and restore that one if it is the right one";
+        let data = json!({ "place": path, "what": what, "remedy": remedy, "version": version });
+        world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::Warning, data).cause(seq));
+    }
+}
+
+/// Takes in how an order went: keeps the record, and tells the room what it must know.
+fn take_in_outcome(world: &mut World, outcome: &FileOutcome) {
+    if let Some(at) = world.resource_mut::<FilesUnderWay>().remove(&outcome.key) {
+        world.resource_mut::<FileBridge>().note_answer(at);
+    }
+    if outcome.author.is_user() {
+        world.resource_mut::<FilesTold>().note(outcome);
+        if let Err(failure) = &outcome.result {
+            let data = json!({ "what": failure.what, "by": "user", "order": outcome.key });
+            world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::Warning, data));
+        }
+    }
+    if let Ok(FileAnswer::Changed { done, conflict_with }) = &outcome.result {
+        take_in_change(world, outcome, done, conflict_with);
+    }
+}
+
+fn take_in_change(world: &mut World, outcome: &FileOutcome, done: &FileDone, conflict_with: &[Id]) {
+    let by = &outcome.author.0;
+    let (path, data) = match done {
+        FileDone::Written { path, version, chars, is_new, .. } => {
+            let mut data = json!({ "path": path, "by": by, "chars": chars, "new": is_new });
+            if *version > 0 {
+                data["version"] = (*version).into();
+            }
+            (path, data)
+        }
+        FileDone::Deleted { path } => (path, json!({ "path": path, "by": by, "gone": true })),
+        FileDone::Renamed { from, to, .. } => (to, json!({ "path": to, "by": by, "from": from })),
+    };
+    // The program's own records are written with every word of a session: that is no news.
+    let is_record = path.starts_with("sessions/");
+    let mut record = None;
+    if !is_record {
+        let draft = about(outcome, EventDraft::new(EventKind::FileChange, data));
+        let seq = world.resource_mut::<EventLog>().write(draft);
+        record = Some(seq);
+        if !conflict_with.is_empty() {
+            let what = "a file changed that others have read since its writer did";
+            let data = json!({ "what": what, "path": path, "writer": by, "readers": conflict_with });
+            let draft = about(outcome, EventDraft::new(EventKind::Warning, data)).cause(seq);
+            world.resource_mut::<EventLog>().write(draft);
+        }
+    }
+    let mut take_in = |path: &str, text: Option<&String>| {
+        if layout::matters(path) {
+            take_in_written(world, path, text.cloned(), &outcome.author, record);
+        }
+    };
+    match done {
+        FileDone::Written { path, content: Some(text), .. } => take_in(path, Some(text)),
+        FileDone::Written { .. } => {}
+        FileDone::Deleted { path } => take_in(path, None),
+        FileDone::Renamed { from, to, content } => {
+            take_in(from, None);
+            if let Some(text) = content {
+                take_in(to, Some(text));
+            }
+        }
+    }
+}
+
+fn about(outcome: &FileOutcome, draft: EventDraft) -> EventDraft {
+    let draft = draft.cause(outcome.cause);
+    let draft = if is_agent(&outcome.author) { draft.agent(&outcome.author.0) } else { draft };
+    match &outcome.activation {
+        Some(activation) => draft.activation(activation),
+        None => draft,
+    }
+}

@@ -1,0 +1,252 @@
+//! The bridge between the world and the file service: orders go out at the end of a tick; answers, what was saved and
+//! what others did come in through the one door.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use bevy::ecs::prelude::*;
+
+use super::super::files::FileChanged;
+use super::limits::FileLimits;
+use super::news::{News, OutsideChange, SaveReport};
+use super::order::{FileFailure, FileOrder, FileOutcome};
+use super::saved::FilesUnderWay;
+use super::saving::SaveOrder;
+use super::service::FileService;
+use crate::base::Problem;
+use crate::schedule::{Door, InputJournal};
+use crate::store::Store;
+
+/// How often is looked whether the log has written what orders wait for.
+const LOG_LOOK: Duration = Duration::from_millis(1);
+/// At most so many news come in at one tick.
+const MAX_NEWS_PER_TICK: usize = 100;
+
+/// The bridge to the service that has the files. Nothing of it is saved; what comes over it enters the world through
+/// the door. Without a service, orders wait.
+#[derive(Resource, Default)]
+pub struct FileBridge {
+    service: Option<FileService>,
+    /// So many of the orders under way, from the oldest on, were sent: the service answers in order.
+    sent: usize,
+    /// Of those, so many have no answer yet.
+    owed: usize,
+    arrived: VecDeque<FileOutcome>,
+    /// Whether the service must still be told the limits.
+    limits_due: bool,
+}
+
+impl FileBridge {
+    /// A bridge to this service.
+    pub fn new(service: FileService) -> Self {
+        Self { service: Some(service), ..Self::default() }
+    }
+
+    /// The service, for asking it to look at files.
+    pub fn service(&self) -> Option<&FileService> {
+        self.service.as_ref()
+    }
+
+    /// Whether an answer is still to come.
+    pub fn owes(&self) -> bool {
+        self.owed > 0
+    }
+
+    /// Whether something has come that is not at the door yet.
+    fn has_news(&self) -> bool {
+        self.owed > 0 || !self.arrived.is_empty() || self.service.as_ref().is_some_and(FileService::has_news)
+    }
+
+    /// Asks for a text of the room's to be written, where there is a service. Never waits.
+    pub(in crate::workspace) fn save(&self, path: &str, order: SaveOrder) {
+        if let Some(service) = &self.service {
+            service.save(path, order);
+        }
+    }
+
+    /// Waits until everything ordered is on disk, or says what is not and why.
+    pub(in crate::workspace) fn flush(&mut self) -> Vec<Problem> {
+        let Some(service) = self.service.take() else { return Vec::new() };
+        let problems = service.flush(|outcome| self.receive(outcome));
+        self.service = Some(service);
+        problems
+    }
+
+    /// Finishes what was ordered and stops the service; says what could not be saved.
+    pub fn close(self) -> Vec<Problem> {
+        self.service.map(FileService::close).unwrap_or_default()
+    }
+
+    /// An order has its answer, which stood at this place among those under way.
+    pub(in crate::workspace) fn note_answer(&mut self, at: usize) {
+        if at < self.sent {
+            self.sent -= 1;
+        }
+    }
+
+    /// Sends what was not sent yet, in order, as far as there is room.
+    fn send(&mut self, under_way: &FilesUnderWay) {
+        let Some(service) = &self.service else { return };
+        for order in under_way.0.iter().skip(self.sent) {
+            if service.send(order.clone()).is_err() {
+                break;
+            }
+            self.sent += 1;
+            self.owed += 1;
+        }
+        if service.is_dead() {
+            self.give_up(under_way);
+        }
+    }
+
+    /// Takes in what the service has answered, without waiting.
+    fn take_in(&mut self) {
+        while let Some(outcome) = self.service.as_ref().and_then(FileService::try_next) {
+            self.receive(outcome);
+        }
+    }
+
+    /// Whether there are orders that were not sent and could be.
+    fn has_unsent(&self, under_way: &FilesUnderWay) -> bool {
+        self.service.is_some() && self.sent < under_way.0.len()
+    }
+
+    /// Waits for the next answer, at most so long; `false` if none came.
+    fn wait(&mut self, timeout: Duration) -> bool {
+        if self.owed == 0 {
+            // What is to be sent waits for the log, which takes a moment.
+            std::thread::sleep(timeout.min(LOG_LOOK));
+            return false;
+        }
+        let Some(outcome) = self.service.as_ref().and_then(|service| service.next(timeout)) else { return false };
+        self.receive(outcome);
+        self.take_in();
+        true
+    }
+
+    fn receive(&mut self, outcome: FileOutcome) {
+        self.owed = self.owed.saturating_sub(1);
+        self.arrived.push_back(outcome);
+    }
+
+    /// Answers what the service will not answer any more.
+    fn give_up(&mut self, under_way: &FilesUnderWay) {
+        self.take_in();
+        for order in under_way.0.iter().skip(self.sent - self.owed) {
+            let what = "the thread that has the files has stopped; nothing is lost, start the workshop again.";
+            self.arrived.push_back(FileOutcome {
+                key: order.key.clone(),
+                author: order.author.clone(),
+                activation: order.activation.clone(),
+                result: Err(FileFailure { what: what.to_owned(), is_refusal: false }),
+                cause: order.cause,
+            });
+        }
+        (self.sent, self.owed) = (under_way.0.len(), 0);
+    }
+}
+
+/// Whether the service has something for the world that is not at the door yet.
+pub fn has_news(world: &World) -> bool {
+    world.get_resource::<FileBridge>().is_some_and(FileBridge::has_news)
+}
+
+/// Whether the next tick must not run yet: an answer about files is owed, and it comes in with the tick after the
+/// one that asked. Nothing is owed on replay.
+///
+/// An order is sent once the tick that gave it is in the log, with the reply that asked for it: whatever stops the
+/// process, or the power, no file is changed by something that the room does not remember.
+pub fn must_wait(world: &mut World) -> bool {
+    if world.resource::<InputJournal>().is_replaying() {
+        return false;
+    }
+    let is_recorded = world.get_resource::<Store>().is_none_or(Store::has_written_all);
+    world.resource_scope(|world, mut bridge: Mut<FileBridge>| {
+        let under_way = world.resource::<FilesUnderWay>();
+        bridge.take_in();
+        if is_recorded {
+            bridge.send(under_way);
+        }
+        bridge.owes() || (!is_recorded && bridge.has_unsent(under_way))
+    })
+}
+
+/// Sends what was ordered, waiting for the log at most so long: for whoever closes a room. What was not sent then is
+/// sent when the room goes on.
+pub fn send_all(world: &mut World, timeout: Duration) {
+    let until = Instant::now() + timeout;
+    while must_wait(world)
+        && world.resource::<FileBridge>().has_unsent(world.resource::<FilesUnderWay>())
+        && Instant::now() < until
+    {
+        std::thread::sleep(LOG_LOOK);
+    }
+}
+
+/// Waits until the service says something, at most so long; `false` if it said nothing.
+pub fn wait_for_answer(world: &mut World, timeout: Duration) -> bool {
+    world.resource_mut::<FileBridge>().wait(timeout)
+}
+
+/// Waits until the next tick may run, at most so long; `false` if it still may not.
+pub fn wait_before_tick(world: &mut World, timeout: Duration) -> bool {
+    let until = Instant::now() + timeout;
+    while must_wait(world) {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return false;
+        }
+        wait_for_answer(world, left);
+    }
+    true
+}
+
+/// Moves what the service says to the door.
+pub(in crate::workspace) fn collect(
+    mut bridge: ResMut<FileBridge>,
+    journal: Res<InputJournal>,
+    mut outcomes: ResMut<Door<FileOutcome>>,
+    mut saves: ResMut<Door<SaveReport>>,
+    mut changes: ResMut<Door<FileChanged>>,
+    mut others: ResMut<Door<OutsideChange>>,
+) {
+    if journal.is_replaying() {
+        return;
+    }
+    bridge.take_in();
+    bridge.arrived.drain(..).for_each(|outcome| outcomes.push(outcome));
+    for news in bridge.service.as_ref().map(|service| service.take_news(MAX_NEWS_PER_TICK)).unwrap_or_default() {
+        match news {
+            News::Changed(change) => changes.push(change),
+            News::Outside(change) => others.push(change),
+            News::Saved(report) => saves.push(report),
+        }
+    }
+}
+
+/// Takes up the orders of this tick. In the last phase, so that an order that any floor gives in a tick is sent after
+/// that tick; where nothing is recorded, it is sent at once.
+pub(in crate::workspace) fn send(
+    mut orders: MessageReader<FileOrder>,
+    mut under_way: ResMut<FilesUnderWay>,
+    mut bridge: ResMut<FileBridge>,
+    limits: Res<FileLimits>,
+    journal: Res<InputJournal>,
+    store: Option<Res<Store>>,
+) {
+    under_way.0.extend(orders.read().cloned());
+    if journal.is_replaying() {
+        return;
+    }
+    bridge.limits_due |= limits.is_changed();
+    if bridge.limits_due {
+        bridge.limits_due = bridge.service.as_ref().is_some_and(|service| !service.set_limits(limits.clone()));
+    }
+    if store.is_none() {
+        bridge.send(&under_way);
+    }
+}
+
+#[cfg(test)]
+#[path = "bridge_tests.rs"]
+mod tests;

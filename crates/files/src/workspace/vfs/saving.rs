@@ -1,0 +1,225 @@
+//! Saving what the room changed: beside, synced, renamed. Never writes over what someone else wrote: that waits until
+//! the world has joined both.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::super::files::FileContent;
+use super::super::{layout, unsaved_copies};
+use super::executor::Executor;
+use super::news::{News, SaveReport};
+use crate::base::Problem;
+use crate::base::hash::content_hash;
+use crate::safe_fs::{self, Folder, FoundKind, Placing};
+
+/// How long writes are collected before they reach the disk, in wall-clock time.
+const DELAY: Duration = Duration::from_millis(300);
+/// How soon what could not be written is tried again.
+const RETRY: Duration = Duration::from_millis(500);
+
+/// A text of the room's that is to stand in a file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SaveOrder {
+    /// The whole text.
+    pub text: String,
+    /// The hash of the last text of someone else's that this one takes in; none if there was no file.
+    pub over: Option<u64>,
+    /// The number of the room's last change in it.
+    pub number: u64,
+}
+
+/// The newest order for each path, as the world gives them: bounded by the number of files.
+#[derive(Clone, Default)]
+pub(super) struct SaveOrders(Arc<Mutex<BTreeMap<String, SaveOrder>>>);
+
+impl SaveOrders {
+    /// Asks for a text to be written. Never waits.
+    pub(super) fn put(&self, path: &str, order: SaveOrder) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), order);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    fn take(&self) -> BTreeMap<String, SaveOrder> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// What is to be written, on the service's thread.
+#[derive(Default)]
+pub(super) struct Saves {
+    pub(super) orders: SaveOrders,
+    waiting: BTreeMap<String, SaveOrder>,
+    /// The problem that the world was told last, by path.
+    told: BTreeMap<String, Problem>,
+    /// When what is ordered, or left over, is written.
+    pub(super) due: Option<Instant>,
+}
+
+impl Saves {
+    /// Writes what waits, if it has waited long enough.
+    pub(super) fn write_due(&mut self, files: &mut Executor) {
+        if self.due.is_none() && !self.orders.is_empty() {
+            self.due = Some(Instant::now() + DELAY);
+        }
+        if self.due.is_some_and(|due| due <= Instant::now()) {
+            self.write_all(files);
+        }
+    }
+
+    /// Writes what can be written; says what is left.
+    pub(super) fn write_all(&mut self, files: &mut Executor) -> Vec<Problem> {
+        self.waiting.extend(self.orders.take());
+        let mut problems = Vec::new();
+        for (path, order) in std::mem::take(&mut self.waiting) {
+            match files.save(&path, &order) {
+                Ok(()) => drop(self.told.remove(&path)),
+                Err(NotSaved::Held) => {
+                    let what = "someone else changed it at this moment";
+                    problems.push(Problem::warning(&*path, what, "nothing to do: both changes will be joined"));
+                    self.waiting.insert(path, order);
+                }
+                Err(NotSaved::Failed(problem)) => {
+                    if self.told.insert(path.clone(), problem.clone()).as_ref() != Some(&problem) {
+                        let report = SaveReport { path: path.clone(), saved: None, problem: Some(problem.clone()) };
+                        files.news.push(News::Saved(report));
+                    }
+                    problems.push(problem);
+                    self.waiting.insert(path, order);
+                }
+            }
+        }
+        self.due = (!self.waiting.is_empty()).then(|| Instant::now() + RETRY);
+        problems
+    }
+
+    /// The last chance: what cannot be written is kept where a person can find it.
+    pub(super) fn write_all_or_keep(&mut self, files: &mut Executor) -> Vec<Problem> {
+        let why: BTreeMap<String, Problem> =
+            self.write_all(files).into_iter().map(|problem| (problem.place.clone(), problem)).collect();
+        let root = files.room.as_ref().and_then(|room| room.home()).ok_or("its folder cannot be opened");
+        let mut problems = Vec::new();
+        for (path, order) in std::mem::take(&mut self.waiting) {
+            let kept = root.as_ref().map_err(|error| error.to_string()).and_then(|root| {
+                unsaved_copies::keep_text(root, &path, &order.text).map_err(|error| error.to_string())
+            });
+            let what = why.get(&path).map_or("could not be saved", |problem| &problem.what);
+            let problem = match kept {
+                Ok(kept) => Problem::warning(
+                    &*path,
+                    format!("{what}; the room closed, and its own version is kept as {kept}"),
+                    "open the room again: its changes are joined with what stands in the file",
+                ),
+                Err(error) => Problem::error(
+                    &*path,
+                    format!(
+                        "{what}; the room closed, and its own version could not be kept in {}: {error}",
+                        unsaved_copies::PLACE
+                    ),
+                    "make room on the disk or let the folder be written, and open the room again",
+                ),
+            };
+            tracing::warn!("{problem}");
+            problems.push(problem);
+        }
+        problems
+    }
+}
+
+pub(super) enum NotSaved {
+    /// Someone else's text stands there that the world has not taken in yet.
+    Held,
+    Failed(Problem),
+}
+
+impl Executor {
+    /// Puts a text of the room's into its file, unless someone else's stands there.
+    pub(super) fn save(&mut self, path: &str, order: &SaveOrder) -> Result<(), NotSaved> {
+        self.save_watched(path, order, || {})
+    }
+
+    /// The same; a test does something when the new text is written and does not stand in its place yet.
+    fn save_watched(&mut self, path: &str, order: &SaveOrder, written: impl FnOnce()) -> Result<(), NotSaved> {
+        let failed = |what: String, remedy: &str| NotSaved::Failed(Problem::error(path, what, remedy));
+        let Some(room) = &mut self.room else {
+            return Err(failed("is no file of a room".into(), "open the room again"));
+        };
+        if !layout::matters(path) {
+            return Err(failed("is no place for a file of a room".into(), "name a file like boards/rules.md"));
+        }
+        if !room.is_in_place() {
+            let what = format!("{} was moved or deleted while the room is open", room.root().display());
+            return Err(failed(what, "close the room, and open the workspace where it is now"));
+        }
+        let there = match layout::read_file(room.root(), path) {
+            FileContent::Text(text) if text == order.text => {
+                self.saved(path, order);
+                return Ok(());
+            }
+            FileContent::Text(text) => {
+                let there = Some(content_hash(text.as_bytes()));
+                if there != order.over && there != room.ours.get(path).copied() {
+                    return Err(NotSaved::Held);
+                }
+                there
+            }
+            FileContent::Removed if order.over.is_none() => None,
+            FileContent::Removed => return Err(NotSaved::Held),
+            FileContent::Unusable { what, remedy } => {
+                return Err(failed(format!("cannot be written over: it {what}"), &remedy));
+            }
+        };
+        match put(room.root(), path, &order.text, there, written) {
+            Ok(Placing::Placed) => {
+                self.saved(path, order);
+                Ok(())
+            }
+            Ok(Placing::Crossed) => Err(NotSaved::Held),
+            Err(error) => {
+                let remedy =
+                    "check that it and its folder may be written and that the disk is not full; it is tried again";
+                Err(failed(format!("could not be saved: {error}"), remedy))
+            }
+        }
+    }
+
+    /// A text of the room's stands in its file. Told before anybody looks again: what is found there later was made
+    /// from this text, and comes after it.
+    fn saved(&mut self, path: &str, order: &SaveOrder) {
+        if let Some(room) = &mut self.room {
+            room.wrote(path, content_hash(order.text.as_bytes()));
+        }
+        self.news.push(News::Saved(SaveReport { path: path.to_owned(), saved: Some(order.number), problem: None }));
+    }
+}
+
+/// Puts a text in the place of the one that was looked at. A link stays a link; the file that it leads to changes.
+fn put(root: &Path, path: &str, text: &str, over: Option<u64>, written: impl FnOnce()) -> io::Result<Placing> {
+    let real = layout::real_place(root, path).map_err(|_| io::Error::other("it became a link meanwhile"))?;
+    let root = Folder::open(root)?;
+    let folder = layout::folder_to_write(&root, &real)?;
+    let (folder, name) = (folder.as_ref().unwrap_or(&root), layout::name_of(&real));
+    let like = match folder.look(name) {
+        Ok(found) if found.is_read_only => {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is marked read-only"));
+        }
+        Ok(found) if found.kind == FoundKind::File => Some(folder.open_file(name)?.0),
+        _ => None,
+    };
+    let beside = safe_fs::name_beside(name);
+    safe_fs::write_beside(folder, &beside, text.as_bytes(), like.as_ref())?;
+    written();
+    safe_fs::place(folder, &beside, name, over).inspect_err(|_| {
+        // The error says enough; what is left over is cleared with the next start.
+        let _ = folder.remove(&beside);
+    })
+}
+
+#[cfg(test)]
+#[path = "saving_tests.rs"]
+mod tests;

@@ -1,0 +1,212 @@
+//! What the room saves: whole, never over what someone else wrote, never behind a link.
+
+use std::fs;
+
+use super::super::limits::FileLimits;
+use super::super::room_files::RoomFiles;
+use super::super::service::{FileService, FileServiceOptions};
+use super::*;
+
+const RULES: &str = "boards/rules.md";
+
+fn open(folder: &Path, text: &str) -> FileService {
+    let room = Some([(RULES.to_owned(), text.to_owned())].into());
+    FileService::open(FileServiceOptions { room, ..FileServiceOptions::new(folder) }).expect("it can be opened")
+}
+
+fn folder(text: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    fs::create_dir_all(folder.path().join("boards")).expect("folders can be made");
+    fs::write(folder.path().join(RULES), text).expect("files can be written");
+    folder
+}
+
+fn workspace(text: &str) -> (tempfile::TempDir, FileService) {
+    let folder = folder(text);
+    let service = open(folder.path(), text);
+    (folder, service)
+}
+
+fn flush(service: &FileService) -> Vec<Problem> {
+    service.flush(|outcome| panic!("nothing was ordered: {outcome:?}"))
+}
+
+fn order(text: &str, over: Option<&str>, number: u64) -> SaveOrder {
+    SaveOrder { text: text.into(), over: over.map(|text| content_hash(text.as_bytes())), number }
+}
+
+fn on_disk(folder: &tempfile::TempDir) -> String {
+    fs::read_to_string(folder.path().join(RULES)).expect("the file is there")
+}
+
+#[test]
+fn flushing_puts_the_newest_order_on_disk_and_says_so() {
+    let (folder, service) = workspace("old\n");
+    service.save(RULES, order("one\n", Some("old\n"), 1));
+    service.save(RULES, order("two\n", Some("old\n"), 2));
+    service.save("boards/deep/new.md", order("new\n", None, 3));
+    assert_eq!(flush(&service), []);
+    assert_eq!(on_disk(&folder), "two\n");
+    assert_eq!(fs::read_to_string(folder.path().join("boards/deep/new.md")).expect("it was made"), "new\n");
+    let saved = |path: &str, number| News::Saved(SaveReport { path: path.into(), saved: Some(number), problem: None });
+    assert_eq!(service.take_news(9), [saved("boards/deep/new.md", 3), saved(RULES, 2)]);
+    // The room's own text may be written over, whatever the order was made from.
+    service.save(RULES, order("three\n", Some("old\n"), 4));
+    assert_eq!(flush(&service), []);
+    assert_eq!(on_disk(&folder), "three\n");
+}
+
+#[test]
+fn what_someone_else_wrote_is_held_for_until_the_world_has_taken_it_in() {
+    let (folder, service) = workspace("old\n");
+    fs::write(folder.path().join(RULES), "theirs\n").expect("files can be written");
+    service.save(RULES, order("ours\n", Some("old\n"), 1));
+    assert_eq!(flush(&service).len(), 1);
+    assert_eq!(on_disk(&folder), "theirs\n");
+    service.save(RULES, order("theirs\nours\n", Some("theirs\n"), 2));
+    assert_eq!(flush(&service), []);
+    assert_eq!(on_disk(&folder), "theirs\nours\n");
+}
+
+#[test]
+fn a_file_taken_away_is_not_put_back_unasked_and_closing_keeps_the_rooms_version() {
+    let (folder, service) = workspace("old\n");
+    fs::remove_file(folder.path().join(RULES)).expect("it is there");
+    service.save(RULES, order("ours\n", Some("old\n"), 1));
+    drop(service);
+    assert!(!folder.path().join(RULES).exists());
+    let kept = folder.path().join(".workshop/unsaved/boards_rules.md");
+    assert_eq!(fs::read_to_string(kept).expect("it was kept"), "ours\n");
+}
+
+#[test]
+fn dropping_writes_what_waits() {
+    let (folder, service) = workspace("old\n");
+    service.save(RULES, order("last\n", Some("old\n"), 1));
+    drop(service);
+    assert_eq!(on_disk(&folder), "last\n");
+}
+
+#[test]
+fn a_kill_before_the_rename_leaves_the_old_file_whole() {
+    let (folder, service) = workspace("old\n");
+    let boards = Folder::open(&folder.path().join("boards")).expect("it is there");
+    let beside = safe_fs::name_beside("rules.md");
+    safe_fs::write_beside(&boards, &beside, b"half of the n", None).expect("it can be written");
+    assert_eq!(on_disk(&folder), "old\n");
+    let (files, problems) = layout::read_folder(folder.path());
+    assert_eq!((files.len(), problems.len()), (1, 0));
+    service.save(RULES, order("new\n", Some("old\n"), 1));
+    assert_eq!(flush(&service), []);
+    assert!(boards.look(&beside).is_err() && on_disk(&folder) == "new\n");
+}
+
+#[test]
+fn a_save_between_the_look_and_the_rename_stays_and_both_are_joined() {
+    let folder = folder("old\n");
+    let mut files = Executor::open(folder.path(), &folder.path().join(".workshop"), FileLimits::default())
+        .expect("it can be opened");
+    files.room = Some(RoomFiles::new(folder.path(), &[(RULES.to_owned(), "old\n".to_owned())].into(), false));
+    let full = folder.path().join(RULES);
+    let in_place = || fs::write(&full, "theirs\n").expect("files can be written");
+    let renamed = || {
+        fs::write(folder.path().join("theirs"), "theirs\n").expect("files can be written");
+        fs::rename(folder.path().join("theirs"), &full).expect("it can be renamed");
+    };
+    let gone = || fs::remove_file(&full).expect("it is there");
+    let saves: [(&dyn Fn(), Option<&str>); 3] =
+        [(&in_place, Some("theirs\n")), (&renamed, Some("theirs\n")), (&gone, None)];
+    for (save, left) in saves {
+        fs::write(&full, "old\n").expect("files can be written");
+        let written = files.save_watched(RULES, &order("ours\n", Some("old\n"), 1), save);
+        assert!(matches!(written, Err(NotSaved::Held)));
+        assert_eq!(fs::read_to_string(&full).ok().as_deref(), left);
+        assert_eq!(fs::read_dir(folder.path().join("boards")).expect("it is there").count(), left.iter().count());
+    }
+    // A new file that somebody else makes at the same moment.
+    let new = folder.path().join("boards/new.md");
+    let made = || fs::write(&new, "theirs\n").expect("files can be written");
+    let written = files.save_watched("boards/new.md", &order("ours\n", None, 1), made);
+    assert!(matches!(written, Err(NotSaved::Held)));
+    assert_eq!(fs::read_to_string(&new).expect("it is there"), "theirs\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_within_the_workspace_and_nowhere_else() {
+    use std::os::unix::fs::symlink;
+    let (folder, service) = workspace("old\n");
+    let elsewhere = tempfile::tempdir().expect("a temporary folder can be made");
+    let far = elsewhere.path().join("far.md");
+    for (path, text) in [(far.clone(), "old\n"), (folder.path().join("shared.md"), "old\n")] {
+        fs::write(path, text).expect("files can be written");
+    }
+    fs::create_dir_all(folder.path().join(".git")).expect("folders can be made");
+    fs::write(folder.path().join(".git/config"), "old\n").expect("files can be written");
+    let board = |name: &str| folder.path().join("boards").join(name);
+    symlink(&far, board("out.md")).expect("links can be made");
+    symlink("../.git/config", board("hidden.md")).expect("links can be made");
+    symlink("../nothing.md", board("dangling.md")).expect("links can be made");
+    symlink("../shared.md", board("shared.md")).expect("links can be made");
+    symlink(&far, board(".rules.md.workshop-writing")).expect("links can be made");
+    for name in ["out.md", "hidden.md", "dangling.md"] {
+        service.save(&format!("boards/{name}"), order("ours\n", Some("old\n"), 1));
+    }
+    assert_eq!(flush(&service).len(), 3);
+    drop(service);
+    let service = open(folder.path(), "old\n");
+    service.save("boards/shared.md", order("ours\n", Some("old\n"), 1));
+    service.save(RULES, order("ours\n", Some("old\n"), 1));
+    assert_eq!(flush(&service), []);
+    assert!(board("shared.md").is_symlink() && !folder.path().join("nothing.md").exists());
+    for (path, text) in [
+        (far, "old\n"),
+        (folder.path().join(".git/config"), "old\n"),
+        (board("rules.md"), "ours\n"),
+        (folder.path().join("shared.md"), "ours\n"),
+    ] {
+        assert_eq!(fs::read_to_string(&path).expect("it is there"), text, "{}", path.display());
+    }
+}
+
+#[test]
+fn what_closing_cannot_write_is_told_as_it_is() {
+    let (folder, service) = workspace("old\n");
+    fs::write(folder.path().join(RULES), "theirs\n").expect("files can be written");
+    service.save(RULES, order("ours\n", Some("old\n"), 1));
+    let told = service.close();
+    assert!(told[0].what.contains("someone else") && told[0].what.contains("unsaved/boards_rules.md"), "{told:?}");
+    fs::write(folder.path().join(RULES), "old\n").expect("files can be written");
+    let mut rights = fs::metadata(folder.path().join(RULES)).expect("it is there").permissions();
+    rights.set_readonly(true);
+    fs::set_permissions(folder.path().join(RULES), rights).expect("rights can be set");
+    let service = open(folder.path(), "old\n");
+    service.save(RULES, order("ours\n", Some("old\n"), 2));
+    let told = service.close();
+    assert!(told[0].what.contains("read-only") && !told[0].what.contains("someone else"), "{told:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn rights_are_kept_and_what_cannot_be_written_is_tried_again() {
+    use std::os::unix::fs::PermissionsExt;
+    let (folder, service) = workspace("old\n");
+    let path = folder.path().join(RULES);
+    let allow = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("rights can be set");
+    allow(0o444);
+    service.save(RULES, order("new\n", Some("old\n"), 1));
+    assert!(flush(&service)[0].what.contains("read-only"));
+    assert!(matches!(&service.take_news(9)[..], [News::Saved(SaveReport { problem: Some(_), .. })]));
+    allow(0o640);
+    assert_eq!(flush(&service), []);
+    assert_eq!(on_disk(&folder), "new\n");
+    assert_eq!(fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o640);
+}
+
+#[test]
+fn nothing_is_written_outside_the_places_of_a_room() {
+    let (folder, service) = workspace("old\n");
+    service.save("../evil.md", order("x", None, 1));
+    assert_eq!(flush(&service).len(), 1);
+    assert!(!folder.path().join("../evil.md").exists());
+}

@@ -1,0 +1,419 @@
+//! The file service: one thread that has the files of a workspace. It carries out orders one after the other and
+//! answers each, saves what the room changed, and notices what others do, so that nothing of it happens twice or
+//! crosses unseen.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError, bounded, never, select};
+
+use super::super::answers::AnswerLook;
+use super::super::layout;
+use super::executor::{Executor, FileServiceError};
+use super::limits::FileLimits;
+use super::news::{News, NewsQueue};
+use super::noticing::SETTLE;
+use super::order::{FileOrder, FileOutcome};
+use super::room_files::RoomFiles;
+use super::saving::{SaveOrder, SaveOrders, Saves};
+use super::watcher::{FileEvent, Watcher};
+use crate::base::Problem;
+
+/// Orders that wait in the service; more wait in the world.
+pub(super) const ORDERS_WAITING: usize = 256;
+/// Events of the system that wait; beyond that, everything is looked at.
+const EVENTS_WAITING: usize = 256;
+/// How often the room's files are looked at, as a net under what the system tells, in wall-clock time.
+const POLL: Duration = Duration::from_secs(2);
+/// The same where the system does not tell of everything.
+const POLL_ALONE: Duration = Duration::from_millis(500);
+/// Every so manieth time, all files are looked at.
+const POLLS_PER_FULL_LOOK: u32 = 10;
+/// How soon a flush is asked for again where there was no room for it.
+const ASK_AGAIN: Duration = Duration::from_millis(1);
+/// How often a flush looks whether the thread is still there.
+const ANSWER_LOOK: Duration = Duration::from_secs(1);
+/// How soon the first answer of a person is found, whose folder is not there yet to be listened to.
+const ANSWERS_LOOK: Duration = Duration::from_millis(250);
+
+/// Which files a service has.
+pub struct FileServiceOptions {
+    /// The workspace's folder.
+    pub root: PathBuf,
+    /// Its `.workshop` folder, which whoever opens a service must hold (see [`crate::store::Store`]).
+    pub dir: PathBuf,
+    /// How much the workspace may hold.
+    pub limits: FileLimits,
+    /// The texts of the files that matter to a room, as it starts from them; none where there is no room.
+    pub room: Option<BTreeMap<String, String>>,
+    /// Whether to notice what others do as it happens. What an order touches is compared in any case.
+    pub watch: bool,
+    /// What looks for answers of persons, where anyone waits for them.
+    pub answers: Option<AnswerLook>,
+    /// Files in the workspace that the program itself writes for a person (a log, a picture): no news, no versions.
+    pub ignored: BTreeSet<String>,
+}
+
+impl FileServiceOptions {
+    /// The files of this workspace alone, without a room, and without noticing what others do.
+    pub fn new(root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            dir: root.join(".workshop"),
+            limits: FileLimits::default(),
+            room: None,
+            watch: false,
+            answers: None,
+            ignored: BTreeSet::new(),
+        }
+    }
+}
+
+enum Command {
+    Order(Box<FileOrder>),
+    Limits(FileLimits),
+    /// Someone else may have changed these.
+    Look(Vec<String>),
+    /// The room ordered something to be saved.
+    Save,
+    /// Everything that was ordered is to be on disk; says what is not and why.
+    Flush(Sender<Vec<Problem>>),
+}
+
+/// The open files of a workspace. Dropping it finishes the orders that it has taken, and saves what waits.
+pub struct FileService {
+    /// `None` only while dropping.
+    commands: Option<Sender<Command>>,
+    answers: Receiver<FileOutcome>,
+    saves: SaveOrders,
+    news: NewsQueue,
+    problems: Vec<Problem>,
+    thread: Option<JoinHandle<Vec<Problem>>>,
+}
+
+impl FileService {
+    /// Opens the history, finishes what an earlier process had begun, looks at every folder, and starts the thread,
+    /// which at once finds what differs from the texts that the room starts from.
+    pub fn open(options: FileServiceOptions) -> Result<Self, FileServiceError> {
+        let mut files = Executor::open(&options.root, &options.dir, options.limits)?;
+        let problems = std::mem::take(&mut files.problems);
+        files.ignored = options.ignored;
+        files.room = options.room.map(|texts| RoomFiles::new(&options.root, &texts, options.watch));
+        let (commands, taken) = bounded(ORDERS_WAITING);
+        // The service waits for the world where it is behind.
+        let (answer, answers) = bounded(ORDERS_WAITING);
+        let (tell, events) = bounded(EVENTS_WAITING);
+        let watcher = options.watch.then(|| Watcher::new(&options.root, tell));
+        let mut persons = options.answers;
+        if let Some(persons) = &mut persons {
+            persons.once();
+        }
+        let news = files.news.clone();
+        let saves = Saves::default();
+        let orders = saves.orders.clone();
+        let now = Instant::now();
+        let mut work = Work { files, watcher, persons, saves, answer, poll_at: now, polls: 0, answers_at: now };
+        let thread = std::thread::Builder::new().name("files".into()).spawn(move || work.run(&taken, events))?;
+        Ok(Self { commands: Some(commands), answers, saves: orders, news, problems, thread: Some(thread) })
+    }
+
+    /// What a person must be told of how the files were found.
+    pub fn take_problems(&mut self) -> Vec<Problem> {
+        std::mem::take(&mut self.problems)
+    }
+
+    /// Hands over an order; gives it back if there is no room for it now.
+    pub fn send(&self, order: FileOrder) -> Result<(), Box<FileOrder>> {
+        let command = Command::Order(Box::new(order));
+        self.try_send(command).map_err(|refused| match refused {
+            Command::Order(order) => order,
+            _ => unreachable!("a channel gives back what was sent"),
+        })
+    }
+
+    /// The limits are others now; `false` if that could not be said.
+    pub fn set_limits(&self, limits: FileLimits) -> bool {
+        self.try_send(Command::Limits(limits)).is_ok()
+    }
+
+    /// Compares these files with their history: someone else may have changed them. `false` if there is no room for
+    /// it now.
+    pub fn look(&self, paths: Vec<String>) -> bool {
+        self.try_send(Command::Look(paths)).is_ok()
+    }
+
+    /// Asks for a text of the room's to be written, in a moment. Never waits.
+    pub fn save(&self, path: &str, order: SaveOrder) {
+        self.saves.put(path, order);
+        // Full means that the thread is awake; it looks for what is to be saved before it sleeps.
+        let _ = self.try_send(Command::Save);
+    }
+
+    /// Waits until everything ordered is on disk, or says what is not and why. Answers that come meanwhile are handed
+    /// on.
+    pub fn flush(&self, mut answered: impl FnMut(FileOutcome)) -> Vec<Problem> {
+        let gone =
+            || vec![Problem::error("workspace", "the thread that saves files has stopped", "start the program again")];
+        let Some(commands) = &self.commands else { return gone() };
+        let (reply, replied) = bounded(1);
+        let mut flush = Some(Command::Flush(reply));
+        loop {
+            if let Some(command) = flush.take() {
+                match commands.try_send(command) {
+                    Ok(()) => {}
+                    Err(TrySendError::Full(command)) => flush = Some(command),
+                    Err(TrySendError::Disconnected(_)) => return gone(),
+                }
+            }
+            select! {
+                recv(replied) -> problems => return problems.unwrap_or_else(|_| gone()),
+                recv(self.answers) -> outcome => match outcome {
+                    Ok(outcome) => answered(outcome),
+                    Err(_) => return gone(),
+                },
+                // Only where there was no room to ask.
+                default(if flush.is_some() { ASK_AGAIN } else { ANSWER_LOOK }) => {}
+            }
+        }
+    }
+
+    /// Finishes what was ordered and stops; says what is not in its file and where it is kept instead.
+    pub fn close(mut self) -> Vec<Problem> {
+        self.stop()
+    }
+
+    /// Stops the thread once, and waits for it; says nothing where it was stopped before.
+    fn stop(&mut self) -> Vec<Problem> {
+        self.commands = None;
+        // Nobody takes answers any more: the thread must not wait for that.
+        self.answers = never();
+        let Some(thread) = self.thread.take() else { return Vec::new() };
+        thread.join().unwrap_or_else(|_panic| {
+            tracing::error!("the thread that has the files panicked; the last changes may not be on disk");
+            Vec::new()
+        })
+    }
+
+    /// The next answer, if there is one.
+    pub fn try_next(&self) -> Option<FileOutcome> {
+        self.answers.try_recv().ok()
+    }
+
+    /// The next answer, waiting for it at most so long.
+    pub fn next(&self, timeout: Duration) -> Option<FileOutcome> {
+        self.answers.recv_timeout(timeout).ok()
+    }
+
+    /// Takes at most so many of the things that the world has not heard of, oldest first.
+    pub(in crate::workspace) fn take_news(&self, most: usize) -> Vec<News> {
+        self.news.take(most)
+    }
+
+    /// Whether others did something, or something was saved, that the world has not heard of.
+    pub fn has_news(&self) -> bool {
+        !self.news.is_empty()
+    }
+
+    /// Whether the thread is gone: nothing is answered any more.
+    pub fn is_dead(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    fn try_send(&self, command: Command) -> Result<(), Command> {
+        let Some(commands) = &self.commands else { return Err(command) };
+        commands.try_send(command).map_err(|refused| match refused {
+            TrySendError::Full(command) | TrySendError::Disconnected(command) => command,
+        })
+    }
+}
+
+impl Drop for FileService {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+struct Work {
+    files: Executor,
+    watcher: Option<Watcher>,
+    /// Looks for answers of persons.
+    persons: Option<AnswerLook>,
+    saves: Saves,
+    answer: Sender<FileOutcome>,
+    poll_at: Instant,
+    polls: u32,
+    /// When answers are looked for next, where nobody says that there are any.
+    answers_at: Instant,
+}
+
+impl Work {
+    /// Works until nobody can order anything any more; says what could not be saved then.
+    fn run(&mut self, commands: &Receiver<Command>, mut events: Receiver<FileEvent>) -> Vec<Problem> {
+        self.look_at_room_files();
+        self.plan_poll();
+        loop {
+            let mut is_busy = match commands.try_recv() {
+                Ok(command) => {
+                    self.handle(command);
+                    true
+                }
+                Err(TryRecvError::Disconnected) => break,
+                Err(TryRecvError::Empty) => false,
+            };
+            if let Ok(event) = events.try_recv() {
+                self.hear(event, events.len() + 1 >= EVENTS_WAITING);
+                is_busy = true;
+            }
+            self.do_what_is_due();
+            if is_busy || self.files.do_later() {
+                continue;
+            }
+            select! {
+                recv(commands) -> command => match command {
+                    Ok(command) => self.handle(command),
+                    Err(_) => break,
+                },
+                recv(events) -> event => match event {
+                    Ok(event) => self.hear(event, false),
+                    // Nobody listens: orders and polling alone, without turning round and round here.
+                    Err(_) => events = never(),
+                },
+                default(self.patience()) => {}
+            }
+        }
+        self.saves.write_all_or_keep(&mut self.files)
+    }
+
+    /// How long there is nothing to do unless someone says so.
+    fn patience(&self) -> Duration {
+        let settled = self.files.doubts.values().min().map(|since| *since + SETTLE);
+        let poll = self.watcher.as_ref().map(|_| self.poll_at);
+        let answers = self.looks_for_answers().then_some(self.answers_at);
+        let until = [settled, poll, answers, self.saves.due].into_iter().flatten().min();
+        until.map_or(Duration::from_secs(3600), |until| until.saturating_duration_since(Instant::now()))
+    }
+
+    fn do_what_is_due(&mut self) {
+        self.saves.write_due(&mut self.files);
+        self.files.settle_doubts();
+        if Instant::now() >= self.answers_at && self.looks_for_answers() {
+            self.look_for_answers();
+        }
+        if self.watcher.is_some() && Instant::now() >= self.poll_at {
+            self.polls += 1;
+            if self.polls.is_multiple_of(POLLS_PER_FULL_LOOK) {
+                self.look_at_everything();
+            } else {
+                self.listen();
+                self.look_at_room_files();
+            }
+            self.plan_poll();
+        }
+    }
+
+    fn handle(&mut self, command: Command) {
+        match command {
+            Command::Order(order) => {
+                let outcome = self.files.carry_out(&order);
+                // Nobody may listen any more; what was done is recorded under the order's key.
+                let _ = self.answer.send(outcome);
+            }
+            Command::Limits(limits) => self.files.set_limits(limits),
+            Command::Look(paths) => paths.iter().for_each(|path| self.files.look(path)),
+            // It is taken up with what is due.
+            Command::Save => {}
+            Command::Flush(reply) => {
+                // Nobody waits any more if this fails; what is on disk is on disk.
+                let _ = reply.send(self.saves.write_all(&mut self.files));
+            }
+        }
+    }
+
+    fn hear(&mut self, event: FileEvent, is_flooded: bool) {
+        match event {
+            FileEvent::Paths(paths) if !is_flooded => {
+                let mut is_unclear = false;
+                for path in &paths {
+                    is_unclear |= !self.hear_of(path);
+                }
+                if is_unclear {
+                    self.files.refresh("");
+                    self.listen();
+                    self.look_at_room_files();
+                }
+            }
+            _ => self.look_at_everything(),
+        }
+    }
+
+    /// Looks at a file that the system named; `false` if it is no file, or gone.
+    fn hear_of(&mut self, full: &Path) -> bool {
+        if self.persons.as_mut().is_some_and(|persons| persons.is_about(full)) {
+            return true;
+        }
+        let root = self.files.root.path();
+        let Some(path) = layout::relative(root, full).filter(|path| !path.is_empty()) else { return false };
+        if path.split('/').any(|part| part.starts_with('.')) {
+            return true;
+        }
+        if self.files.is_doubtful(&path) {
+            // What was a folder is gone with all that was in it.
+            let is_file = self.files.index.get(&path).is_some();
+            self.files.doubts.entry(path).or_insert_with(Instant::now);
+            return is_file;
+        }
+        self.files.doubts.remove(&path);
+        if full.is_dir() {
+            return false;
+        }
+        self.files.look(&path);
+        true
+    }
+
+    fn look_at_everything(&mut self) {
+        self.files.look_at_everything();
+        self.listen();
+        self.look_at_room_files();
+    }
+
+    fn look_at_room_files(&mut self) {
+        self.files.look_at_room_files();
+        if let Some(persons) = &mut self.persons {
+            persons.once();
+        }
+    }
+
+    fn listen(&mut self) {
+        let answers = self.persons.as_ref().and_then(AnswerLook::folder);
+        if let Some(watcher) = &mut self.watcher {
+            watcher.listen(answers);
+        }
+    }
+
+    /// Whether answers may come in a folder that nobody listens to.
+    fn looks_for_answers(&self) -> bool {
+        let Some(persons) = &self.persons else { return false };
+        !persons.folder().zip(self.watcher.as_ref()).is_some_and(|(folder, watcher)| watcher.listens_to(folder))
+    }
+
+    fn look_for_answers(&mut self) {
+        if let Some(persons) = &mut self.persons {
+            persons.once();
+            if persons.folder().is_some() {
+                self.listen();
+            }
+        }
+        self.answers_at = Instant::now() + ANSWERS_LOOK;
+    }
+
+    fn plan_poll(&mut self) {
+        let hears = self.watcher.as_ref().is_some_and(Watcher::hears_everything);
+        self.poll_at = Instant::now() + if hears { POLL } else { POLL_ALONE };
+    }
+}
+
+#[cfg(test)]
+#[path = "service_tests.rs"]
+mod tests;

@@ -1,0 +1,92 @@
+//! Hearing from the system that someone did something to the workspace's files: all of them but the hidden ones,
+//! where this program and git write all the time, and the answers of persons.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crossbeam_channel::Sender;
+use notify_debouncer_full::notify::{RecommendedWatcher, RecursiveMode};
+use notify_debouncer_full::{DebounceEventResult, Debouncer, RecommendedCache, new_debouncer};
+
+/// How long events of the system are collected, in wall-clock time.
+const DEBOUNCE: Duration = Duration::from_millis(100);
+
+/// Something happened to files.
+pub(super) enum FileEvent {
+    /// To these.
+    Paths(Vec<PathBuf>),
+    /// It is not known to which.
+    Anything,
+}
+
+/// Listens to the folders of a workspace.
+pub(super) struct Watcher {
+    root: PathBuf,
+    /// None where the system tells nothing: then files are polled.
+    listener: Option<Debouncer<RecommendedWatcher, RecommendedCache>>,
+    listening: BTreeSet<PathBuf>,
+    /// Folders that cannot be listened to, because they hold too much: they are polled.
+    unheard: BTreeSet<PathBuf>,
+}
+
+impl Watcher {
+    pub(super) fn new(root: &Path, events: Sender<FileEvent>) -> Self {
+        let listener = new_debouncer(DEBOUNCE, None, move |result: DebounceEventResult| {
+            let event = match result {
+                Ok(events) => {
+                    let changes = events.iter().filter(|event| !event.kind.is_access());
+                    FileEvent::Paths(changes.flat_map(|event| event.paths.iter().cloned()).collect())
+                }
+                Err(_) => FileEvent::Anything,
+            };
+            // If it is full, the thread sees that it is, and looks at everything.
+            let _ = events.try_send(event);
+        });
+        let listener = listener.map_err(|error| tracing::warn!("files are polled: {error}")).ok();
+        let (listening, unheard) = (BTreeSet::new(), BTreeSet::new());
+        let mut watcher = Self { root: root.to_owned(), listener, listening, unheard };
+        watcher.listen(None);
+        watcher
+    }
+
+    /// Whether the system says what happens, everywhere.
+    pub(super) fn hears_everything(&self) -> bool {
+        self.listener.is_some() && self.unheard.is_empty()
+    }
+
+    /// Whether this folder is listened to.
+    pub(super) fn listens_to(&self, folder: &Path) -> bool {
+        self.listening.contains(folder)
+    }
+
+    /// Listens to every folder that is there by now, and to that of answers.
+    pub(super) fn listen(&mut self, answers: Option<&Path>) {
+        let Some(listener) = &mut self.listener else { return };
+        let is_open = |entry: &std::fs::DirEntry| {
+            entry.file_type().is_ok_and(|kind| kind.is_dir()) && !entry.file_name().to_string_lossy().starts_with('.')
+        };
+        let entries = std::fs::read_dir(&self.root).into_iter().flatten().flatten();
+        let mut folders: Vec<PathBuf> = entries.filter(is_open).map(|entry| entry.path()).collect();
+        // What the room goes by is listened to first, for as long as the system has room.
+        folders.sort_by_key(|folder| !["scenes", "agents", "boards"].iter().any(|own| folder.ends_with(own)));
+        let shallow = [self.root.as_path()].into_iter().chain(answers).map(|folder| (folder.to_owned(), false));
+        let wanted: Vec<(PathBuf, bool)> = shallow.chain(folders.into_iter().map(|folder| (folder, true))).collect();
+        let is_wanted = |folder: &PathBuf| wanted.iter().any(|(other, _)| other == folder);
+        self.listening.retain(is_wanted);
+        self.unheard.retain(is_wanted);
+        for (folder, is_deep) in wanted {
+            if self.listening.contains(&folder) || self.unheard.contains(&folder) {
+                continue;
+            }
+            let mode = if is_deep { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
+            match listener.watch(&folder, mode) {
+                Ok(()) => self.listening.insert(folder),
+                Err(error) => {
+                    tracing::warn!("{} cannot be listened to and is polled: {error}", folder.display());
+                    self.unheard.insert(folder)
+                }
+            };
+        }
+    }
+}
