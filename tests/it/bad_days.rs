@@ -112,7 +112,7 @@ fn hostile_agent_files_are_registered_with_the_least_privileges() {
         room.advance(0.2);
         let world = room.world();
         let profile = world.resource::<Profiles>().get("ada").expect("it is registered");
-        let (authority, _) = agent_workshop::tools::authority("agents/ada.md", profile);
+        let (authority, _) = agent_workshop::tools::builtin().authority("agents/ada.md", profile);
         assert!(authority.tools.is_empty() && (authority.is_least() || !is_least), "{what}: {authority:?}");
         assert!(problems(&mut room).iter().any(|problem| problem.contains("agents/ada.md:")), "{what} is not told");
         room.edit("agents/ada.md", "---\nname: Ada\n---\nYou find things out.\n");

@@ -82,7 +82,7 @@ fn every_file_of_three_collections_is_an_agent_as_its_author_meant_it() {
         assert!(profile.description.contains("Use") || profile.description.contains(name), "{path}");
         assert!(profile.instructions.starts_with("You are a "), "{path}");
         assert!(!profile.instructions.contains("description:"), "{path}");
-        let (authority, _) = tools::authority(&path, profile);
+        let (authority, _) = tools::builtin().authority(&path, profile);
         let lists_read = file.text.contains("tools:") && file.text.contains("Read");
         assert!(!lists_read || authority.tools.contains("vfs_read"), "{path}: {:?}", authority.tools);
     }

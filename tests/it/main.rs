@@ -1,6 +1,7 @@
 //! The one integration binary. Every module lists its cases in `trials()`; a case whose outside tool is missing
 //! counts as ignored and says which tool, so that nothing is skipped in silence.
 
+mod adding_a_tool;
 mod approving;
 mod asking;
 mod bad_days;
@@ -65,6 +66,7 @@ fn main() {
         determinism::trials,
         standing_still::trials,
         working::trials,
+        adding_a_tool::trials,
         cli::trials,
         damage::trials,
         approving::trials,

@@ -280,7 +280,7 @@ impl Read {
     fn agent(&mut self, agent: &AgentFile) {
         self.agents += 1;
         self.loosely += usize::from(!agent.problems.is_empty());
-        let missing = tools::names().missing(&agent.profile);
+        let missing = tools::builtin().names().missing(&agent.profile);
         self.wanting += usize::from(!missing.is_empty());
         for tool in missing {
             *self.missing.entry(tool).or_default() += 1;

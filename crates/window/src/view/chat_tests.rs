@@ -121,7 +121,14 @@ fn calls_without_answers_and_answers_without_calls_are_shown() {
 
 #[test]
 fn calls_that_are_under_way_say_how_far_they_are() {
-    let call = |call: ToolCall, progress| Call { call, progress, is_allowed: false, record: None, has_changed: false };
+    let call = |call: ToolCall, progress| Call {
+        call,
+        progress,
+        is_allowed: false,
+        record: None,
+        has_changed: false,
+        plan: None,
+    };
     let messages = vec![PromptMessage::calls("", vec![read_call(), write_call(), read_call()])];
     let calls = [
         call(read_call(), CallProgress::Answered("ä".to_owned())),

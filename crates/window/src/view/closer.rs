@@ -20,7 +20,7 @@ use crate::memory::Memory;
 use crate::mind::{LastPrompt, Session};
 use crate::schedule::SimClock;
 use crate::simulation::{Action, AgentState, Home, Life, Queue};
-use crate::tools::registry::authority;
+use crate::tools::Tools;
 
 /// Who has read what is looked up for so many elements at once: those that are selected or under the pointer, not
 /// those of a whole room in a box.
@@ -75,7 +75,7 @@ impl Closer {
         if let Some(facts) = known.get(id) {
             return Some(facts.clone());
         }
-        let facts = Arc::new(profile_facts(&profiles, id)?);
+        let facts = Arc::new(profile_facts(world.resource::<Tools>(), &profiles, id)?);
         known.insert(id.clone(), facts.clone());
         Some(facts)
     }
@@ -108,10 +108,10 @@ impl Closer {
     }
 }
 
-fn profile_facts(profiles: &Profiles, id: &Id) -> Option<ProfileFacts> {
+fn profile_facts(tools: &Tools, profiles: &Profiles, id: &Id) -> Option<ProfileFacts> {
     let profile = profiles.get(id)?;
     let file = profiles.path(id).map_or_else(|| format!("agents/{id}.md"), str::to_owned);
-    let (authority, _) = authority(&file, profile);
+    let (authority, _) = tools.authority(&file, profile);
     Some(ProfileFacts {
         file,
         description: profile.description.clone(),

@@ -10,6 +10,7 @@ use crate::base::{ActivationKey, AgentKey, Id, Seq};
 use crate::gate::Authority;
 use crate::mind::{Ending, PromptMessage, Role, ToolCall};
 use crate::simulation::ActivityId;
+use crate::tools::{ToolPlan, call_hash};
 
 /// Who set a piece of work going.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -39,12 +40,15 @@ pub struct Call {
     /// Whether a file is another since it was carried out.
     #[serde(default)]
     pub has_changed: bool,
+    /// What it comes to, from when it was begun until it is answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Box<ToolPlan>>,
 }
 
 impl Call {
     /// A call whose turn has not come.
     pub(super) fn new(call: ToolCall) -> Self {
-        Self { call, progress: CallProgress::Pending, is_allowed: false, record: None, has_changed: false }
+        Self { call, progress: CallProgress::Pending, is_allowed: false, record: None, has_changed: false, plan: None }
     }
 }
 
@@ -79,23 +83,6 @@ pub enum Phase {
         /// In the order of the reply.
         calls: Vec<Call>,
     },
-}
-
-/// The name of an order that a tool call gives, for ever: the same call of the same turn has the same, and another
-/// call that a model made in its place after a crash has another.
-pub fn order_key(activation: ActivationKey, turn: u32, index: usize, call: &ToolCall) -> Id {
-    format!("{}/{turn}/{index}/{:016x}", activation.id(), call_hash(call)).into()
-}
-
-/// What an order's name says about where it came from: activation, turn and place in the turn.
-pub fn parse_order_key(key: &str) -> Option<(ActivationKey, u32, usize)> {
-    let mut parts = key.strip_prefix("act-")?.split('/');
-    let parsed = (ActivationKey(parts.next()?.parse().ok()?), parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-    (parts.next().is_some_and(|hash| hash.len() == 16) && parts.next().is_none()).then_some(parsed)
-}
-
-pub(super) fn call_hash(call: &ToolCall) -> u64 {
-    content_hash(format!("{}\n{}", call.name, call.arguments).as_bytes())
 }
 
 /// So often one call may come to the same in a session and still be news, in turn with other results: a file that goes

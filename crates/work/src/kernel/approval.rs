@@ -5,11 +5,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::activation::{Activation, CallProgress, Phase, call_hash};
+use super::activation::{Activation, CallProgress, Phase};
 use super::command::KernelCommand;
 use super::core::Kernel;
 use crate::base::{ActivationKey, Id};
 use crate::mind::ToolCall;
+use crate::tools::call_hash;
 
 /// Names one question to a person, for ever: of which work, in which turn, about which call of it, and a part of the
 /// call's hash, so that an answer is never taken for one to another call.

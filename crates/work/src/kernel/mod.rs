@@ -1,11 +1,12 @@
 //! Work: what waits, what goes on, who started whom, and when it stops.
 //!
 //! In reading order: one piece of work ([`activation`]), what a person is asked about it ([`approval`]), all of it
-//! ([`core`]), who gets the next place ([`places`]), what becomes of it when a model or a tool has answered ([`steps`]),
+//! ([`core`]), who gets the next slot ([`slots`]), what becomes of it when a model or a tool has answered ([`transitions`]),
 //! agents that start and wake agents ([`guards`]), what a person or a cap does to work (`control`), the session as it is
-//! sent and kept ([`session`]). All of that is pure. The systems (`working`) tell it what happened in the room and carry
-//! out what it says (`office`, `starting`, `recording`).
+//! sent and kept ([`session`]). All of that is pure. The `systems` tell it what happened in the room and carry out
+//! what it says (`dispatch`, `starting`, `recording`), by what they may touch of the room (`access`).
 
+mod access;
 pub mod activation;
 pub mod approval;
 pub mod command;
@@ -13,23 +14,24 @@ mod control;
 #[cfg(test)]
 mod control_tests;
 pub mod core;
+mod dispatch;
 pub mod guards;
 #[cfg(test)]
 mod model_tests;
-mod office;
+mod outbox;
 pub mod overview;
-pub mod places;
 mod recording;
 mod saved;
 pub mod session;
 pub mod settings;
+pub mod slots;
 mod starting;
-#[cfg(test)]
-mod step_tests;
-pub mod steps;
+mod systems;
 #[cfg(test)]
 mod tests;
-mod working;
+#[cfg(test)]
+mod transition_tests;
+pub mod transitions;
 
 pub use crate::mind::Ending;
 pub use activation::{Activation, Call, CallProgress, CapHold, CapWait, Finished, Origin, Phase, Report, Thread};
@@ -45,19 +47,19 @@ use bevy::app::App;
 use bevy::ecs::prelude::*;
 
 use crate::agent::{AgentCommand, AgentRemoved};
-use crate::element::ElementRefused;
 use crate::gateway::MinutePassed;
 use crate::mind::{WorkDue, WorkOver, WorkReplied};
 use crate::schedule::door::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::simulation::{Explain, Summons, SummonsWithdrawn, TaskCommand, ThinkDone, ThinkDue};
+use crate::tools::{ToolOrder, ToolOrdersWithdrawn, ToolOutcome};
 use crate::workspace::SettingsExt;
-use crate::workspace::vfs::FileOrder;
+use crate::workspace::vfs::{FileOrder, FileOutcome};
 
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
     app.add_settings::<KernelSettings>();
-    app.init_resource::<Kernel>().init_resource::<working::Outbox>();
+    app.init_resource::<Kernel>().init_resource::<outbox::Outbox>();
     app.add_input::<TaskCommand>().add_input::<KernelCommand>().add_input::<WorkDropped>();
     // Owned by floors below, which register them too.
     app.add_tick_message::<AgentCommand>()
@@ -72,15 +74,18 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<WorkOver>()
         .add_tick_message::<MinutePassed>()
         .add_tick_message::<FileOrder>()
-        .add_tick_message::<ElementRefused>();
+        .add_tick_message::<ToolOrder>()
+        .add_tick_message::<ToolOutcome>()
+        .add_tick_message::<ToolOrdersWithdrawn>()
+        .add_tick_message::<FileOutcome>();
     app.add_systems(
         Tick,
         (
-            working::say.in_set(CollectInputs),
-            (recording::note_dropped, working::hear, working::notice_caps)
+            outbox::flush.in_set(CollectInputs),
+            (recording::note_dropped, systems::ingest, systems::watch_caps)
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Kernel)),
-            working::work.in_set(InPhase(WorkshopSystems::Simulate, Floor::Kernel)),
+            systems::work.in_set(InPhase(WorkshopSystems::Simulate, Floor::Kernel)),
         ),
     );
     sections::register::<saved::KernelSaved>(app);

@@ -10,12 +10,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::activation::{CallProgress, CapWait, Phase, order_key, parse_order_key};
+use super::activation::{CallProgress, CapWait, Phase};
 use super::core::{Effect, Kernel, NewWork, NoReply};
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
 use crate::mind::{CapScope, Role, ToolCall, WorkReply};
 use crate::simulation::ActivityId;
+use crate::tools::OrderKey;
 
 /// One thing that happens.
 #[derive(Clone, Debug)]
@@ -90,14 +91,14 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     proptest::collection::vec(act, 1..120)
 }
 
-type OrderKey = (ActivationKey, u32, usize);
+type CallAt = (ActivationKey, u32, usize);
 
 /// What the workspace saves and opens again.
 #[derive(Clone)]
 struct Saved {
     kernel: Kernel,
     owed: BTreeSet<(ActivationKey, u32)>,
-    orders: BTreeSet<OrderKey>,
+    orders: BTreeSet<CallAt>,
     now: u64,
     next: u64,
     /// Every signal that was accepted: for which thread, and its words.
@@ -109,7 +110,7 @@ struct World {
     disk: Saved,
     settings: KernelSettings,
     /// What the desk has carried out, by the order's name. Outlives crashes.
-    carried_out: BTreeMap<Id, ToolCall>,
+    carried_out: BTreeMap<OrderKey, ToolCall>,
     /// Counts what models say, who never say the same twice. Outlives crashes.
     said: u64,
     /// Agents that a person holds back. Kept elsewhere than in the kernel.
@@ -241,7 +242,7 @@ impl World {
             }
             Act::Decide(at, allow) => {
                 let asked = self.is.kernel.activations().filter_map(|one| Some((one.key, one.turn, one.question()?.0)));
-                let asked: Vec<OrderKey> = asked.collect();
+                let asked: Vec<CallAt> = asked.collect();
                 let Some((key, turn, index)) = pick(asked, *at) else { return };
                 let refusal = (!allow).then(|| "Error: refused".to_owned());
                 assert!(self.is.kernel.decided((key, turn, index), refusal, &self.settings));
@@ -296,16 +297,17 @@ impl World {
         self.is.kernel.activations().filter(|one| one.has_slot).map(|one| one.key).collect()
     }
 
-    fn call_of(&self, (key, turn, index): OrderKey) -> Option<(Id, ToolCall)> {
+    fn call_of(&self, (key, turn, index): CallAt) -> Option<(OrderKey, ToolCall)> {
         let call = &self.is.kernel.running_call(key, turn, index)?.call;
-        Some((order_key(key, turn, index, call), call.clone()))
+        Some((OrderKey::new(key, turn, index, call), call.clone()))
     }
 
     /// What a name stands for never changes, so whoever carries it out once does the right thing for ever.
-    fn carry_out(&mut self, order: OrderKey) {
+    fn carry_out(&mut self, order: CallAt) {
         // The work was stopped meanwhile: the order is carried out and nobody hears of it.
         let Some((name, call)) = self.call_of(order) else { return };
-        assert_eq!(parse_order_key(&name), Some(order));
+        assert_eq!(name.id().parse(), Ok(name));
+        assert_eq!((name.activation, name.turn, name.call), order);
         assert_eq!(*self.carried_out.entry(name).or_insert_with(|| call.clone()), call);
     }
 

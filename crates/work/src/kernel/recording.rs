@@ -3,10 +3,10 @@
 use bevy::ecs::prelude::*;
 use serde_json::{Value, json};
 
+use super::access::{LOGGED_CHARS, RoomAccess};
 use super::activation::Activation;
 use super::command::{KernelCommand, WorkDropped};
 use super::core::Kernel;
-use super::office::{LOGGED_CHARS, Office};
 use super::session;
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, AgentKey, Author, Seq};
@@ -20,7 +20,7 @@ use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, FileRights};
 /// What the names of orders that write sessions down begin with.
 pub(super) const SESSION_ORDERS: &str = "session/";
 
-impl Office<'_, '_> {
+impl RoomAccess<'_, '_> {
     /// Writes the record of what a person did, with what it is about in words.
     pub(super) fn commanded(&mut self, kernel: &Kernel, command: &KernelCommand) -> Seq {
         let mut data = serde_json::to_value(command).unwrap_or_default();
@@ -109,7 +109,7 @@ impl Office<'_, '_> {
     fn keep_session(&mut self, kernel: &Kernel, one: &Activation, ending: Option<&Ending>) -> u64 {
         let scene = self.start.as_ref().map_or("", |start| start.scene.as_str());
         let (order, bytes) = session_order(kernel, one, ending, (scene, self.clock.tick()));
-        self.orders.write(order);
+        self.sessions.write(order);
         bytes
     }
 

@@ -4,7 +4,7 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::core::Kernel;
-use super::working::Outbox;
+use super::outbox::Outbox;
 use crate::schedule::Section;
 
 /// The kernel's part of the saved world.

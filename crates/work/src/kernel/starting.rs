@@ -3,17 +3,17 @@
 use bevy::math::Vec2;
 use serde_json::json;
 
+use super::access::{LOGGED_CHARS, RoomAccess};
 use super::activation::Activation;
 use super::core::{Kernel, NewWork};
 use super::guards::{Refusal, Reported, Signalled};
-use super::office::{LOGGED_CHARS, Office};
-use super::working::Outbox;
+use super::outbox::Outbox;
 use crate::agent::AgentCommand;
 use crate::base::text::{nearest, truncate};
 use crate::base::{ActivationKey, Id, Seq};
 use crate::gate::Bounds;
 use crate::log::{EventDraft, EventKind};
-use crate::tools::{self, words};
+use crate::tools::{started, words};
 use crate::workspace::vfs::FileFailure;
 
 /// How far beside its starter an agent appears.
@@ -37,7 +37,7 @@ pub(super) struct Child<'a> {
     pub(super) is_new: bool,
 }
 
-impl Office<'_, '_> {
+impl RoomAccess<'_, '_> {
     /// The id of the agent that a file with this text starts.
     pub(super) fn child_of(&self, path: &str, content: &str) -> Id {
         let read = crate::agent::formats::format_of(path).map(|format| (format.read)(path, content).profile.id);
@@ -95,7 +95,7 @@ impl Office<'_, '_> {
         if let Some(agent) = self.agent(name.trim()) {
             return Some((agent.id.clone(), agent.profile.clone()));
         }
-        let profile: Id = tools::started(name, &self.surroundings())?.into();
+        let profile: Id = started(name, &self.surroundings())?.into();
         if self.roster.key(&profile).is_some() {
             return Some((profile.clone(), profile));
         }

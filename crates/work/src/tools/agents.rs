@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use super::files::{CONTENT_CHARS_AT_MOST, object};
-use super::plan::Work;
-use super::registry::{Tool, authority, names};
+use super::plan::Planned;
+use super::tool::{Planning, Tool};
 use crate::agent::formats::format_of;
-use crate::gate::{Bounds, Power, inherit};
+use crate::gate::{Authority, Power, inherit};
 use crate::workspace::vfs::WorkspacePath;
 
 /// No task or message is longer, in characters.
@@ -15,12 +15,10 @@ const TASK_CHARS_AT_MOST: usize = 32 * 1024;
 const FILENAME_CHARS_AT_MOST: usize = 80;
 
 /// Starts another agent.
-pub static SPAWN: Tool = Tool {
-    name: "spawn_agent",
-    aliases: &["Task", "Agent"],
-    is_default: true,
-    power: Power::Spawn,
-    description: "Start an agent with a task: one that is there, by its name alone, or a new one, with the text of its \
+pub(super) fn spawn() -> Tool {
+    Tool::new(
+        "spawn_agent",
+        "Start an agent with a task: one that is there, by its name alone, or a new one, with the text of its \
                   file. It works by itself and reports to you when \
                   all of its work is over: do not wait or look for it, end your turn, and you are activated again \
                   with what it says. A new agent's file is Markdown: front matter, then the agent's instructions. Every key is \
@@ -36,7 +34,6 @@ pub static SPAWN: Tool = Tool {
                   You are a research specialist.\n\
                   # INSTRUCTIONS\n\
                   Write your findings to artifacts/research.md, then tell your parent with signal_parent.",
-    parameters: || {
         object(
             json!({
                 "filename": {
@@ -60,55 +57,55 @@ pub static SPAWN: Tool = Tool {
                 },
             }),
             &["filename", "task"],
-        )
-    },
-    argument_aliases: &[("name", "filename"), ("agent", "filename"), ("prompt", "task")],
-    plan: |arguments, bounds| {
+        ),
+        |arguments, planning| {
         let (name, task) = (arguments.text("filename"), arguments.text("task"));
-        let content = arguments.some_text("content");
-        let work = match content {
-            None => Work::Start { name, task },
+        let content = match arguments.some_text("content") {
+            None => None,
             Some(content) => {
                 let path = path_of(&name)?;
-                let content = new_agent(&path, &content, bounds)?;
-                Work::Spawn { path, content, task }
+                Some((new_agent(&path, &content, planning)?, path))
             }
         };
-        let says_nothing =
-            matches!(&work, Work::Start { task, .. } | Work::Spawn { task, .. } if task.trim().is_empty());
-        if says_nothing {
+        if task.trim().is_empty() {
             return Err("'task' says nothing; write what the agent is to do".to_owned());
         }
-        Ok(work)
+        Ok(match content {
+            None => Planned::start(name, None, task),
+            Some((content, path)) => Planned::spawn(path, content, task),
+        })
     },
-};
+    )
+    .by_default(Power::Spawn)
+    .also_called(&["Task", "Agent"])
+    .with_argument_aliases(&[("name", "filename"), ("agent", "filename"), ("prompt", "task")])
+}
 
 /// Tells the agent that started this one something.
-pub static SIGNAL: Tool = Tool {
-    name: "signal_parent",
-    aliases: &[],
-    is_default: true,
-    power: Power::Signal,
-    description: "Send a message to the agent that started you, which is activated again with it. Your last words \
+pub(super) fn signal() -> Tool {
+    Tool::new(
+        "signal_parent",
+        "Send a message to the agent that started you, which is activated again with it. Your last words \
                   reach it anyway when all of your work is over; signal what it should know earlier.",
-    parameters: || {
-        let message = json!({
-            "type": "string",
-            "minLength": 1,
-            "maxLength": TASK_CHARS_AT_MOST,
-            "description": "What it should know: results, where they are, what is open.",
-        });
-        object(json!({ "message": message }), &["message"])
-    },
-    argument_aliases: &[],
-    plan: |arguments, _| {
-        let message = arguments.text("message");
-        if message.trim().is_empty() {
-            return Err("'message' says nothing".to_owned());
-        }
-        Ok(Work::Signal { message })
-    },
-};
+        {
+            let message = json!({
+                "type": "string",
+                "minLength": 1,
+                "maxLength": TASK_CHARS_AT_MOST,
+                "description": "What it should know: results, where they are, what is open.",
+            });
+            object(json!({ "message": message }), &["message"])
+        },
+        |arguments, _| {
+            let message = arguments.text("message");
+            if message.trim().is_empty() {
+                return Err("'message' says nothing".to_owned());
+            }
+            Ok(Planned::signal(message))
+        },
+    )
+    .by_default(Power::Signal)
+}
 
 /// Where a new agent's file goes.
 fn path_of(filename: &str) -> Result<String, String> {
@@ -127,7 +124,7 @@ fn path_of(filename: &str) -> Result<String, String> {
 }
 
 /// The text of a new agent's file as it will stand there.
-fn new_agent(path: &str, content: &str, bounds: &Bounds) -> Result<String, String> {
+fn new_agent(path: &str, content: &str, planning: &Planning<'_>) -> Result<String, String> {
     let Some(format) = format_of(path) else { return Err("'filename' does not name an agent's file".to_owned()) };
     let file = (format.read)(path, content);
     if file.malformed {
@@ -141,15 +138,15 @@ fn new_agent(path: &str, content: &str, bounds: &Bounds) -> Result<String, Strin
             .collect();
         return Err(format!("'content' has front matter that cannot be used: {}", what.join("; ")));
     }
-    let (asked, problems) = authority(path, &file.profile);
+    let (asked, problems) = Authority::of(path, &file.profile, planning.names);
     if let Some(problem) = file.problems.iter().chain(&problems).next() {
         return Err(format!("'content' has front matter with a mistake: {}; {}", problem.what, problem.remedy));
     }
     if let Some(tool) = asked.unknown_tools.first() {
-        let remedy = names().remedy(tool);
+        let remedy = planning.names.remedy(tool);
         return Err(format!("'content' has front matter with a mistake: there is no tool {tool:?}; {remedy}"));
     }
-    inherit(path, content, bounds, names()).map_err(|error| format!("'content': {error}"))
+    inherit(path, content, planning.bounds, planning.names).map_err(|error| format!("'content': {error}"))
 }
 
 #[cfg(test)]

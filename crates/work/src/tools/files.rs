@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::plan::{Excerpt, Work};
-use super::registry::{Arguments, Tool};
-use crate::gate::{Bounds, Power};
+use super::plan::{Excerpt, Planned};
+use super::tool::{Arguments, Tool};
+use crate::gate::Power;
 use crate::workspace::vfs::{FileOperation, WorkspacePath};
 
 /// No path is longer, in characters.
@@ -13,14 +13,11 @@ pub const PATH_CHARS_AT_MOST: usize = 400;
 pub const CONTENT_CHARS_AT_MOST: usize = 256 * 1024;
 
 /// Reads a file.
-pub static READ: Tool = Tool {
-    name: "vfs_read",
-    aliases: &["Read", "NotebookRead", "read_file", "view_file"],
-    is_default: true,
-    power: Power::Read,
-    description: "Read a file of the workspace. A long file is cut; read on with from_line, the number of the line to \
+pub(super) fn read() -> Tool {
+    Tool::new(
+        "vfs_read",
+        "Read a file of the workspace. A long file is cut; read on with from_line, the number of the line to \
                   begin with.",
-    parameters: || {
         object(
             json!({
                 "path": path("The file, such as artifacts/spec.md."),
@@ -28,124 +25,125 @@ pub static READ: Tool = Tool {
                 "lines": { "type": "integer", "minimum": 1, "description": "How many lines to show." },
             }),
             &["path"],
-        )
-    },
-    argument_aliases: &[("file_path", "path"), ("offset", "from_line"), ("limit", "lines")],
-    plan: |arguments, _| {
-        let (from_line, lines) = (arguments.number("from_line"), arguments.number("lines"));
-        let path = path_of(arguments)?;
-        if from_line.is_none() && lines.is_none() {
-            return file(FileOperation::Read { path });
-        }
-        let from_line = from_line.unwrap_or(1);
-        let excerpt = Some(Excerpt { first_line: from_line, lines });
-        Ok(Work::File { operation: FileOperation::ReadLines { path, from_line, lines }, excerpt })
-    },
-};
+        ),
+        |arguments, _| {
+            let (from_line, lines) = (arguments.number("from_line"), arguments.number("lines"));
+            let path = path_of(arguments)?;
+            if from_line.is_none() && lines.is_none() {
+                return file(FileOperation::Read { path });
+            }
+            let from_line = from_line.unwrap_or(1);
+            let excerpt = Some(Excerpt { first_line: from_line, lines });
+            Ok(Planned::files(FileOperation::ReadLines { path, from_line, lines }, excerpt))
+        },
+    )
+    .by_default(Power::Read)
+    .also_called(&["Read", "NotebookRead", "read_file", "view_file"])
+    .with_argument_aliases(&[("file_path", "path"), ("offset", "from_line"), ("limit", "lines")])
+}
 
 /// Writes a whole file.
-pub static WRITE: Tool = Tool {
-    name: "vfs_write",
-    aliases: &["Write", "write_file", "create_file"],
-    is_default: true,
-    power: Power::Write,
-    description: "Write or overwrite a file of the workspace with a whole text. Results belong in artifacts/, notes \
+pub(super) fn write() -> Tool {
+    Tool::new(
+        "vfs_write",
+        "Write or overwrite a file of the workspace with a whole text. Results belong in artifacts/, notes \
                   in memory/.",
-    parameters: || {
         object(
             json!({
                 "path": path("Where, such as artifacts/spec.md."),
                 "content": content("The whole new text of the file."),
             }),
             &["path", "content"],
-        )
-    },
-    argument_aliases: &[("file_path", "path")],
-    plan: |arguments, _| file(FileOperation::Write { path: path_of(arguments)?, content: arguments.text("content") }),
-};
+        ),
+        |arguments, _| file(FileOperation::Write { path: path_of(arguments)?, content: arguments.text("content") }),
+    )
+    .by_default(Power::Write)
+    .also_called(&["Write", "write_file", "create_file"])
+    .with_argument_aliases(&[("file_path", "path")])
+}
 
 /// Puts a text behind a file.
-pub static APPEND: Tool = Tool {
-    name: "vfs_append",
-    aliases: &["append_file", "append_to_file"],
-    is_default: true,
-    power: Power::Write,
-    description: "Add a text at the end of a file, or begin the file with it. Nothing is put between the two: begin \
+pub(super) fn append() -> Tool {
+    Tool::new(
+        "vfs_append",
+        "Add a text at the end of a file, or begin the file with it. Nothing is put between the two: begin \
                   with a line break where the text is to stand on a line of its own. Write what is long in parts.",
-    parameters: || {
-        let text = json!({
-            "type": "string",
-            "minLength": 1,
-            "maxLength": CONTENT_CHARS_AT_MOST,
-            "description": "What is added, letter for letter.",
-        });
-        object(json!({ "path": path("The file, such as artifacts/report.md."), "text": text }), &["path", "text"])
-    },
-    argument_aliases: &[("file_path", "path"), ("content", "text")],
-    plan: |arguments, _| file(FileOperation::Append { path: path_of(arguments)?, text: arguments.text("text") }),
-};
+        {
+            let text = json!({
+                "type": "string",
+                "minLength": 1,
+                "maxLength": CONTENT_CHARS_AT_MOST,
+                "description": "What is added, letter for letter.",
+            });
+            object(json!({ "path": path("The file, such as artifacts/report.md."), "text": text }), &["path", "text"])
+        },
+        |arguments, _| file(FileOperation::Append { path: path_of(arguments)?, text: arguments.text("text") }),
+    )
+    .by_default(Power::Write)
+    .also_called(&["append_file", "append_to_file"])
+    .with_argument_aliases(&[("file_path", "path"), ("content", "text")])
+}
 
 /// Replaces a passage.
-pub static EDIT: Tool = Tool {
-    name: "vfs_edit",
-    aliases: &["Edit", "MultiEdit", "NotebookEdit", "edit_file", "str_replace"],
-    is_default: true,
-    power: Power::Write,
-    description: "Replace one passage of a file. The passage must stand there exactly once, letter for letter.",
-    parameters: || {
-        let old = json!({
-            "type": "string",
-            "minLength": 1,
-            "maxLength": CONTENT_CHARS_AT_MOST,
-            "description": "The passage as it stands, with enough around it to be the only one.",
-        });
-        let new = content("What takes its place; empty to remove it.");
-        object(json!({ "path": path("The file."), "old": old, "new": new }), &["path", "old", "new"])
-    },
-    argument_aliases: &[
+pub(super) fn edit() -> Tool {
+    Tool::new(
+        "vfs_edit",
+        "Replace one passage of a file. The passage must stand there exactly once, letter for letter.",
+        {
+            let old = json!({
+                "type": "string",
+                "minLength": 1,
+                "maxLength": CONTENT_CHARS_AT_MOST,
+                "description": "The passage as it stands, with enough around it to be the only one.",
+            });
+            let new = content("What takes its place; empty to remove it.");
+            object(json!({ "path": path("The file."), "old": old, "new": new }), &["path", "old", "new"])
+        },
+        |arguments, _| {
+            let (old, new) = (arguments.text("old"), arguments.text("new"));
+            if old == new {
+                return Err("'old' and 'new' are the same; nothing would change".to_owned());
+            }
+            file(FileOperation::Edit { path: path_of(arguments)?, old, new })
+        },
+    )
+    .by_default(Power::Write)
+    .also_called(&["Edit", "MultiEdit", "NotebookEdit", "edit_file", "str_replace"])
+    .with_argument_aliases(&[
         ("file_path", "path"),
         ("old_string", "old"),
         ("new_string", "new"),
         ("old_str", "old"),
         ("new_str", "new"),
-    ],
-    plan: |arguments, _| {
-        let (old, new) = (arguments.text("old"), arguments.text("new"));
-        if old == new {
-            return Err("'old' and 'new' are the same; nothing would change".to_owned());
-        }
-        file(FileOperation::Edit { path: path_of(arguments)?, old, new })
-    },
-};
+    ])
+}
 
 /// Names files.
-pub static LIST: Tool = Tool {
-    name: "vfs_list",
-    aliases: &["LS", "list_files", "list_directory"],
-    is_default: true,
-    power: Power::Find,
-    description: "List the files whose paths begin with a prefix; all of them without one.",
-    parameters: || {
-        let prefix = json!({
-            "type": "string",
-            "maxLength": PATH_CHARS_AT_MOST,
-            "description": "What the paths begin with, such as artifacts/.",
-        });
-        object(json!({ "prefix": prefix }), &[])
-    },
-    argument_aliases: &[("path", "prefix")],
-    plan: |arguments, _| file(FileOperation::List { prefix: arguments.text("prefix") }),
-};
+pub(super) fn list() -> Tool {
+    Tool::new(
+        "vfs_list",
+        "List the files whose paths begin with a prefix; all of them without one.",
+        {
+            let prefix = json!({
+                "type": "string",
+                "maxLength": PATH_CHARS_AT_MOST,
+                "description": "What the paths begin with, such as artifacts/.",
+            });
+            object(json!({ "prefix": prefix }), &[])
+        },
+        |arguments, _| file(FileOperation::List { prefix: arguments.text("prefix") }),
+    )
+    .by_default(Power::Find)
+    .also_called(&["LS", "list_files", "list_directory"])
+    .with_argument_aliases(&[("path", "prefix")])
+}
 
 /// Finds lines or files.
-pub static SEARCH: Tool = Tool {
-    name: "vfs_search",
-    aliases: &["Grep", "Glob", "search_files"],
-    is_default: true,
-    power: Power::Find,
-    description: "Find the lines that hold a text, in upper or lower case, or, without a text, the files that a glob \
+pub(super) fn search() -> Tool {
+    Tool::new(
+        "vfs_search",
+        "Find the lines that hold a text, in upper or lower case, or, without a text, the files that a glob \
                   names.",
-    parameters: || {
         object(
             json!({
                 "text": { "type": "string", "maxLength": 1000, "description": "The text to find; not a pattern." },
@@ -156,63 +154,63 @@ pub static SEARCH: Tool = Tool {
                 },
             }),
             &[],
-        )
-    },
-    argument_aliases: &[],
-    plan: |arguments, _| {
-        let (text, glob) = (arguments.some_text("text"), arguments.some_text("glob"));
-        if text.is_none() && glob.is_none() {
-            return Err("give a text to find, a glob, or both".to_owned());
-        }
-        file(FileOperation::Search { text, glob })
-    },
-};
+        ),
+        |arguments, _| {
+            let (text, glob) = (arguments.some_text("text"), arguments.some_text("glob"));
+            if text.is_none() && glob.is_none() {
+                return Err("give a text to find, a glob, or both".to_owned());
+            }
+            file(FileOperation::Search { text, glob })
+        },
+    )
+    .by_default(Power::Find)
+    .also_called(&["Grep", "Glob", "search_files"])
+}
 
 /// Takes a file away.
-pub static DELETE: Tool = Tool {
-    name: "vfs_delete",
-    aliases: &["delete_file", "remove_file"],
-    is_default: true,
-    power: Power::Delete,
-    description: "Delete a file of the workspace.",
-    parameters: || object(json!({ "path": path("The file.") }), &["path"]),
-    argument_aliases: &[("file_path", "path")],
-    plan: |arguments: &Arguments, _: &Bounds| file(FileOperation::Delete { path: path_of(arguments)? }),
-};
+pub(super) fn delete() -> Tool {
+    Tool::new(
+        "vfs_delete",
+        "Delete a file of the workspace.",
+        object(json!({ "path": path("The file.") }), &["path"]),
+        |arguments, _| file(FileOperation::Delete { path: path_of(arguments)? }),
+    )
+    .by_default(Power::Delete)
+    .also_called(&["delete_file", "remove_file"])
+    .with_argument_aliases(&[("file_path", "path")])
+}
 
-/// Gives a file another path.
-pub static RENAME: Tool = Tool {
-    name: "vfs_rename",
-    aliases: &["move_file", "rename_file"],
-    is_default: true,
-    // Whoever may not take files away may not take them from their place either.
-    power: Power::Delete,
-    description: "Give a file of the workspace another name or folder. Its versions go with it. Nothing may be there \
+/// Gives a file another path. Whoever may not take files away may not take them from their place either.
+pub(super) fn rename() -> Tool {
+    Tool::new(
+        "vfs_rename",
+        "Give a file of the workspace another name or folder. Its versions go with it. Nothing may be there \
                   yet.",
-    parameters: || {
         object(
             json!({
                 "from": path("The file as it is called now."),
                 "to": path("What it is to be called, such as artifacts/final.md."),
             }),
             &["from", "to"],
-        )
-    },
-    argument_aliases: &[
+        ),
+        |arguments, _| {
+            let (from, to) = (normal(arguments, "from")?, normal(arguments, "to")?);
+            if from == to {
+                return Err("'from' and 'to' are the same; nothing would change".to_owned());
+            }
+            file(FileOperation::Rename { from, to })
+        },
+    )
+    .by_default(Power::Delete)
+    .also_called(&["move_file", "rename_file"])
+    .with_argument_aliases(&[
         ("path", "from"),
         ("old_path", "from"),
         ("new_path", "to"),
         ("source", "from"),
         ("destination", "to"),
-    ],
-    plan: |arguments, _| {
-        let (from, to) = (normal(arguments, "from")?, normal(arguments, "to")?);
-        if from == to {
-            return Err("'from' and 'to' are the same; nothing would change".to_owned());
-        }
-        file(FileOperation::Rename { from, to })
-    },
-};
+    ])
+}
 
 /// The path that a call names, in the one form that paths have.
 fn path_of(arguments: &Arguments) -> Result<String, String> {
@@ -224,8 +222,8 @@ fn normal(arguments: &Arguments, name: &str) -> Result<String, String> {
     Ok(path.as_str().to_owned())
 }
 
-fn file(operation: FileOperation) -> Result<Work, String> {
-    Ok(Work::File { operation, excerpt: None })
+fn file(operation: FileOperation) -> Result<Planned, String> {
+    Ok(Planned::files(operation, None))
 }
 
 fn path(about: &str) -> Value {

@@ -1,20 +1,28 @@
 //! The tools that models call: what they are told of each, how a call becomes a plan, and how a result becomes words.
 //!
-//! In reading order: the list of tools ([`registry`]) and its families ([`files`], [`agents`]), the check of a
-//! call's arguments ([`schema`]), what a call comes to ([`plan`]), and the words for results ([`words`]). Whether
-//! a plan may be carried out is the gate's to say; carrying it out is for the floors above.
+//! In reading order: a tool ([`tool`]), the registry of them ([`registry`]) and the families of the house ([`files`],
+//! `agents`), the check of a call's arguments ([`schema`]), what a call comes to ([`plan`]), the order that it gives to
+//! whoever carries it out and how that went ([`order`], `file_executor`), and the words for results ([`words`]).
+//! Whether a plan may be carried out is the gate's to say; the kernel gives the order.
 
-pub mod agents;
+mod agents;
+mod file_executor;
 pub mod files;
+pub mod order;
 pub mod plan;
 pub mod registry;
 pub mod schema;
 #[cfg(test)]
 mod tests;
+pub mod tool;
 pub mod words;
 
-pub use plan::{Excerpt, ToolPlan, Work, started};
-pub use registry::{TOOLS, Tool, authority, declarations, names, parse};
+pub use order::{
+    OrderKey, OrdersUnderWay, ToolImage, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome, ToolOutput, call_hash,
+};
+pub use plan::{AGENTS, Doing, Excerpt, FILES, Planned, ToolPlan, Work, started};
+pub use registry::{Caller, ToolRefusal, Tools, builtin};
+pub use tool::{Arguments, Planner, Planning, Tool};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,15 +31,33 @@ use bevy::ecs::prelude::*;
 
 use crate::agent::{AgentProfile, ProfileChanged, Profiles};
 use crate::base::{Id, Problem};
-use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems};
+use crate::element::ElementRefused;
+use crate::schedule::door::InputExt;
+use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::workspace::ProblemReport;
+use crate::workspace::vfs::{FileOrder, FileOutcome};
 
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
     // Owned by floors below; registered here as well, so that this floor runs without their systems.
-    app.add_tick_message::<ProblemReport>().add_tick_message::<ProfileChanged>();
-    app.init_resource::<Profiles>();
-    app.add_systems(Tick, report_profiles.in_set(InPhase(WorkshopSystems::Ingest, Floor::Tools)));
+    app.add_tick_message::<ProblemReport>()
+        .add_tick_message::<ProfileChanged>()
+        .add_tick_message::<FileOrder>()
+        .add_tick_message::<FileOutcome>()
+        .add_tick_message::<ElementRefused>();
+    app.add_tick_message::<ToolOrder>().add_tick_message::<ToolOrdersWithdrawn>().add_input::<ToolOutcome>();
+    app.init_resource::<Profiles>().init_resource::<OrdersUnderWay>().insert_resource(builtin().clone());
+    app.add_systems(
+        Tick,
+        (
+            (file_executor::answer, order::close, report_profiles)
+                .chain()
+                .in_set(InPhase(WorkshopSystems::Ingest, Floor::Tools)),
+            // The kernel has given its orders by now; the files take theirs up in the last phase.
+            (order::take_up, file_executor::order).chain().in_set(InPhase(WorkshopSystems::Decide, Floor::Tools)),
+        ),
+    );
+    sections::register::<OrdersUnderWay>(app);
 }
 
 /// The tools that agents ask for and that there are not, by profile.
@@ -40,27 +66,34 @@ type Missing = BTreeMap<Id, BTreeSet<String>>;
 /// Tells what in a profile grants nothing: tools, globs and safety modes that there are not. Tools of other products
 /// are told in one note, for all agents that ask for them.
 fn report_profiles(
+    tools: Res<Tools>,
     profiles: Res<Profiles>,
     mut changed: MessageReader<ProfileChanged>,
     mut reports: MessageWriter<ProblemReport>,
     mut missing: Local<Option<Missing>>,
 ) {
-    if changed.is_empty() {
+    let has_known = missing.is_some();
+    let has_new_tools = tools.is_changed() && has_known;
+    if changed.is_empty() && !has_new_tools {
         return;
     }
-    let ask = |(id, profile): (&Id, &AgentProfile)| Some((id.clone(), names().missing(profile)));
-    let missing = missing.get_or_insert_with(|| profiles.iter().filter_map(ask).collect());
-    for change in changed.read() {
-        let id = &change.profile;
+    let names = tools.names();
+    let of = |(id, profile): (&Id, &AgentProfile)| (id.clone(), names.missing(profile));
+    let missing = missing.get_or_insert_with(|| profiles.iter().map(of).collect());
+    let mut ids: BTreeSet<Id> = changed.read().map(|change| change.profile.clone()).collect();
+    if has_new_tools {
+        ids.extend(profiles.iter().map(|(id, _)| id.clone()));
+    }
+    for id in &ids {
         let defined = profiles.get(id).filter(|_| profiles.is_defined(id)).zip(profiles.path(id));
         match defined {
-            Some((profile, _)) => missing.insert(id.clone(), names().missing(profile)),
+            Some((profile, _)) => missing.insert(id.clone(), names.missing(profile)),
             None => missing.remove(id),
         };
-        let problems = defined.map(|(profile, path)| authority(path, profile).1).unwrap_or_default();
+        let problems = defined.map(|(profile, path)| tools.authority(path, profile).1).unwrap_or_default();
         reports.write(ProblemReport { source: format!("authority of {id}"), problems });
     }
-    missing.retain(|_, tools| !tools.is_empty());
+    missing.retain(|_, wanted| !wanted.is_empty());
     let problems = missing_note(missing, &profiles).into_iter().collect();
     reports.write(ProblemReport { source: "tools that are not here".to_owned(), problems });
 }

@@ -1,22 +1,119 @@
-//! What a tool call comes to, once its arguments are checked.
+//! What a tool call comes to, once its arguments are checked: who carries it out, what that is, what it touches, and
+//! how it is shown.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::words;
-use crate::base::text;
-use crate::gate::{Act, Surroundings};
+use crate::base::{Id, text};
+use crate::gate::{Act, Becomes, DeclaredTouch, Surroundings, ToolNames, TouchKind, file_touches};
 use crate::workspace::vfs::FileOperation;
 
 /// Of what a call does so many characters are shown.
 const TARGET_CHARS: usize = 80;
 
-/// A call that can be carried out, if the gate lets it.
+/// Who carries out orders to files.
+pub const FILES: &str = "files";
+/// Who carries out what is about agents: the kernel itself.
+pub const AGENTS: &str = "agents";
+
+/// A call that can be carried out, if the gate lets it. Made once, and kept with the call until it is answered.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolPlan {
     /// The tool's name.
     pub tool: String,
+    /// Who carries it out.
+    pub executor: Id,
     /// What is to be done.
     pub work: Work,
+    /// What it touches, for the gate to judge.
+    pub touches: Vec<DeclaredTouch>,
+    /// What an agent does while this is carried out, for the screen.
+    pub doing: Doing,
+}
+
+/// What an agent does while a call is carried out: "reading artifacts/spec.md".
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Doing {
+    /// A verb.
+    pub verb: String,
+    /// On what, in one short line.
+    pub target: String,
+}
+
+impl Doing {
+    /// A verb and on what; the latter is cut to one short line.
+    pub fn new(verb: &str, target: &str) -> Self {
+        let start: String = target.chars().take(TARGET_CHARS * 4).collect();
+        Self { verb: verb.to_owned(), target: text::truncate(&text::one_line(&start), TARGET_CHARS) }
+    }
+}
+
+impl std::fmt::Display for Doing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.verb, self.target)
+    }
+}
+
+/// What a tool makes of a call: everything of a plan but the tool's own name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Planned {
+    executor: Id,
+    work: Work,
+    touches: Vec<DeclaredTouch>,
+    doing: Doing,
+}
+
+impl Planned {
+    /// An order to files; of a text that is read, perhaps some lines only.
+    pub fn files(operation: FileOperation, excerpt: Option<Excerpt>) -> Self {
+        let (verb, target) = doing_files(&operation);
+        let (touches, doing) = (file_touches(&operation), Doing::new(verb, target));
+        Self { executor: FILES.into(), work: Work::File { operation, excerpt }, touches, doing }
+    }
+
+    /// The start of an agent with a file of its own.
+    pub fn spawn(path: String, content: String, task: String) -> Self {
+        let becomes = Becomes::Text { content: content.clone() };
+        Self {
+            executor: AGENTS.into(),
+            touches: vec![DeclaredTouch::new(TouchKind::AGENT_SPAWN, &*path).becoming(becomes)],
+            doing: Doing::new("starting", words::file_name(&path)),
+            work: Work::Spawn { path, content, task },
+        }
+    }
+
+    /// The start of an agent that is there, by the id of its profile, or by the name under which it is to be looked for.
+    pub fn start(name: String, agent: Option<Id>, task: String) -> Self {
+        Self {
+            executor: AGENTS.into(),
+            touches: vec![DeclaredTouch::new(TouchKind::AGENT_START, &*name)],
+            doing: Doing::new("starting", &name),
+            work: Work::Start { name, agent, task },
+        }
+    }
+
+    /// A word to the agent that started this one.
+    pub fn signal(message: String) -> Self {
+        Self {
+            executor: AGENTS.into(),
+            touches: vec![DeclaredTouch::new(TouchKind::AGENT_SIGNAL, "")],
+            doing: Doing::new("reporting", &message),
+            work: Work::Signal { message },
+        }
+    }
+
+    /// An order to any other executor, in its own terms. What it touches must be said, or the gate denies it; `verb` and
+    /// `target` say what the agent does meanwhile.
+    pub fn order(executor: &str, order: Value, touches: Vec<DeclaredTouch>, (verb, target): (&str, &str)) -> Self {
+        Self { executor: executor.into(), work: Work::Order { order }, touches, doing: Doing::new(verb, target) }
+    }
+
+    /// The plan of a call of this tool.
+    pub fn of(self, tool: &str) -> ToolPlan {
+        let Self { executor, work, touches, doing } = self;
+        ToolPlan { tool: tool.to_owned(), executor, work, touches, doing }
+    }
 }
 
 /// What is to be done.
@@ -41,8 +138,12 @@ pub enum Work {
     },
     /// An agent that is there is started.
     Start {
-        /// Its name as it was given: the id of an agent, or the name of its file.
+        /// Its name as it was given: the id of an agent, or the name of its file. The id of its profile, once it is
+        /// known which agent is meant.
         name: String,
+        /// Which agent is meant, once that is known.
+        #[serde(default)]
+        agent: Option<Id>,
         /// What it is to do.
         task: String,
     },
@@ -50,6 +151,11 @@ pub enum Work {
     Signal {
         /// What.
         message: String,
+    },
+    /// Something for another executor.
+    Order {
+        /// What, in its own terms.
+        order: Value,
     },
 }
 
@@ -63,29 +169,9 @@ pub struct Excerpt {
 }
 
 impl ToolPlan {
-    /// What it touches, for the gate to judge.
-    pub fn act(&self, there: &dyn Surroundings) -> Act {
-        match &self.work {
-            Work::File { operation, .. } => Act::of_files(&self.tool, operation, there, super::names()),
-            Work::Spawn { path, content, .. } => Act::of_spawn(&self.tool, path, content, there, super::names()),
-            Work::Start { name, .. } => {
-                let id = started(name, there).unwrap_or_default();
-                Act::of_start(&self.tool, &id, there, super::names())
-            }
-            Work::Signal { .. } => Act::of_signal(&self.tool),
-        }
-    }
-
-    /// What an agent does while this is carried out, for the screen: a verb and on what.
-    pub fn doing(&self) -> (&'static str, String) {
-        let (verb, target) = match &self.work {
-            Work::File { operation, .. } => doing_files(operation),
-            Work::Spawn { path, .. } => ("starting", words::file_name(path)),
-            Work::Start { name, .. } => ("starting", name.as_str()),
-            Work::Signal { message } => ("reporting", message.as_str()),
-        };
-        let start: String = target.chars().take(TARGET_CHARS * 4).collect();
-        (verb, text::truncate(&text::one_line(&start), TARGET_CHARS))
+    /// What it touches, as things are now.
+    pub fn act(&self, there: &dyn Surroundings, names: &ToolNames) -> Act {
+        Act::of(&self.tool, &self.touches, there, names)
     }
 }
 
@@ -125,15 +211,15 @@ mod tests {
 
     #[test]
     fn the_screen_says_what_is_being_done_on_one_short_line() {
-        let plan = |work| ToolPlan { tool: "any".into(), work };
-        let file = |operation| plan(Work::File { operation, excerpt: None });
+        let doing = |planned: Planned| (planned.doing.verb.clone(), planned.doing.target);
         let spec = "artifacts/spec.md".to_owned();
-        let write = file(FileOperation::Write { path: spec.clone(), content: "x".into() });
-        assert_eq!(write.doing(), ("writing", spec));
-        assert_eq!(file(FileOperation::List { prefix: String::new() }).doing(), ("listing", "all files".into()));
-        let spawn = Work::Spawn { path: "agents/ada.md".into(), content: String::new(), task: String::new() };
-        assert_eq!(plan(spawn).doing(), ("starting", "ada.md".into()));
-        let long = plan(Work::Signal { message: "done\n".repeat(1_000) }).doing().1;
+        let write = Planned::files(FileOperation::Write { path: spec.clone(), content: "x".into() }, None);
+        assert_eq!(write.doing.to_string(), "writing artifacts/spec.md");
+        let list = Planned::files(FileOperation::List { prefix: String::new() }, None);
+        assert_eq!(doing(list), ("listing".into(), "all files".into()));
+        let spawn = Planned::spawn("agents/ada.md".into(), String::new(), String::new());
+        assert_eq!(doing(spawn), ("starting".into(), "ada.md".into()));
+        let long = doing(Planned::signal("done\n".repeat(1_000))).1;
         assert!(long.chars().count() <= TARGET_CHARS && !long.contains('\n'));
     }
 }

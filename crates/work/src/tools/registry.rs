@@ -1,129 +1,191 @@
-//! Every tool that there is, what models are told of it, and how a call becomes a plan.
+//! Every tool that there is in a room, and how a call becomes a plan.
 //!
-//! A new tool is one file (or one more in its family's) and one line in [`TOOLS`].
+//! The registry is a resource that floors fill: the tools of the house when the room is made, others while it runs.
+//! Tools that the world outside brings (those of a server, say) are registered by a system that heard of them through
+//! the door, so that a replay has them in the same tick. A tool of the house is one function in its family's file and
+//! one line in [`builtin`].
 
-use std::sync::LazyLock;
+use std::collections::BTreeSet;
+use std::sync::{Arc, LazyLock};
 
-use serde_json::{Map, Value};
+use bevy::ecs::prelude::Resource;
+use thiserror::Error;
 
-use super::plan::{ToolPlan, Work};
+use super::plan::{AGENTS, FILES, ToolPlan};
+use super::tool::{Planning, Tool};
 use super::{agents, files, schema};
 use crate::agent::AgentProfile;
-use crate::base::{Problem, text};
-use crate::gate::{Authority, Bounds, Power, ToolName, ToolNames, ToolScope};
+use crate::base::{ActivationKey, Id, Problem, text};
+use crate::gate::{Authority, Bounds, ToolNames, ToolScope};
 use crate::mind::{ToolCall, ToolDeclaration};
 
-/// Every tool, in the order in which models are told of them.
-pub static TOOLS: &[&Tool] = &[
-    &files::READ,
-    &files::WRITE,
-    &files::APPEND,
-    &files::EDIT,
-    &files::LIST,
-    &files::SEARCH,
-    &files::RENAME,
-    &files::DELETE,
-    &agents::SPAWN,
-    &agents::SIGNAL,
-];
+/// No tool has a longer name.
+const NAME_CHARS_AT_MOST: usize = 64;
+/// There are never more tools.
+const TOOLS_AT_MOST: usize = 1_000;
 
-/// A function that a model may call.
-pub struct Tool {
-    /// Its name; profiles list it.
-    pub name: &'static str,
-    /// What other products call a tool that does the same, where profiles list it.
-    pub aliases: &'static [&'static str],
-    /// Whether an agent whose profile lists no tools has it.
-    pub is_default: bool,
-    /// What it lets an agent do, for limits that tell tools apart.
-    pub power: Power,
-    /// What it does, for the model.
-    pub description: &'static str,
-    /// Its arguments: a JSON schema of an object, of the kind that [`schema`] knows.
-    pub parameters: fn() -> Value,
-    /// Names of arguments in other products, each with ours.
-    pub argument_aliases: &'static [(&'static str, &'static str)],
-    /// What a call with these arguments, which fit the schema, is to do. The error is a sentence for the model.
-    pub plan: fn(&Arguments, &Bounds) -> Result<Work, String>,
+/// The tools of the house, in the order in which models are told of them.
+fn house() -> Vec<Tool> {
+    vec![
+        files::read(),
+        files::write(),
+        files::append(),
+        files::edit(),
+        files::list(),
+        files::search(),
+        files::rename(),
+        files::delete(),
+        agents::spawn(),
+        agents::signal(),
+    ]
 }
 
-/// Arguments that fit a tool's schema.
-pub struct Arguments(Map<String, Value>);
-
-impl Arguments {
-    /// A text; empty where it was left out.
-    pub fn text(&self, name: &str) -> String {
-        self.some_text(name).unwrap_or_default()
-    }
-
-    /// A text that is not empty, if one was given.
-    pub fn some_text(&self, name: &str) -> Option<String> {
-        self.0.get(name).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
-    }
-
-    /// A whole number, if one was given.
-    pub fn number(&self, name: &str) -> Option<usize> {
-        self.0.get(name).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok())
-    }
-}
-
-/// The names of all tools, as profiles may list them.
-pub fn names() -> &'static ToolNames {
-    static NAMES: LazyLock<ToolNames> = LazyLock::new(|| {
-        let name = |tool: &&Tool| {
-            let Tool { name, aliases, is_default, power, .. } = **tool;
-            let aliases = aliases.iter().map(|alias| (*alias).to_owned()).collect();
-            ToolName { name: name.to_owned(), aliases, scope: ToolScope::Everyone, is_default, power }
-        };
-        ToolNames(TOOLS.iter().map(name).collect())
+/// The tools of the house alone: what there is where no room is open.
+pub fn builtin() -> &'static Tools {
+    static BUILTIN: LazyLock<Tools> = LazyLock::new(|| {
+        let mut tools = Tools { executors: [FILES.into(), AGENTS.into()].into(), ..Tools::default() };
+        for tool in house() {
+            // A test sees to it that none is refused.
+            drop(tools.register(tool));
+        }
+        tools
     });
-    &NAMES
+    &BUILTIN
 }
 
-/// What a profile may do, and what in it cannot be used; `place` is its file.
-pub fn authority(place: &str, profile: &AgentProfile) -> (Authority, Vec<Problem>) {
-    Authority::of(place, profile, names())
+/// Why a tool is not taken into the registry.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum ToolRefusal {
+    /// Providers would not take the name.
+    #[error("{0:?} cannot be the name of a tool: use letters, digits, _ and -, at most {NAME_CHARS_AT_MOST}")]
+    Name(String),
+    /// Somebody may have two tools of this name then.
+    #[error("there is a tool {0:?} already")]
+    Taken(String),
+    /// The schema of its arguments cannot be used.
+    #[error("the arguments of the tool {0:?} cannot be checked: {1}")]
+    Schema(String, String),
+    /// There are too many.
+    #[error("there are {TOOLS_AT_MOST} tools already; {0:?} is not added")]
+    TooMany(String),
 }
 
-/// The tools that may be used within these bounds, as a model is told of them, always in the same order.
-pub fn declarations(bounds: &Bounds) -> Vec<ToolDeclaration> {
-    let own = bounds.tools();
-    let declaration = |tool: &&Tool| ToolDeclaration {
-        name: tool.name.to_owned(),
-        description: tool.description.to_owned(),
-        parameters: (tool.parameters)(),
-    };
-    TOOLS.iter().filter(|tool| own.contains(tool.name)).map(declaration).collect()
+/// Who calls a tool, as far as tools are not everyone's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Caller<'a> {
+    /// The profile that runs.
+    pub profile: &'a str,
+    /// The session that the work belongs to.
+    pub session: ActivationKey,
 }
 
-/// What a model's call comes to within these bounds. The error is the result for the model: it says what is wrong
-/// and how to do better.
-pub fn parse(call: &ToolCall, bounds: &Bounds) -> Result<ToolPlan, String> {
-    let own = bounds.tools();
-    let name = call.name.trim();
-    let Some(tool) = TOOLS.iter().find(|tool| tool.name == name && own.contains(name)) else {
-        return Err(no_tool(name, bounds));
-    };
-    let parameters = (tool.parameters)();
-    schema::check(&parameters, &call.arguments, tool.argument_aliases)
-        .and_then(|arguments| (tool.plan)(&Arguments(arguments), bounds))
-        .map(|work| ToolPlan { tool: tool.name.to_owned(), work })
-        .map_err(|what| format!("Error: {name}: {what}. Its arguments: {}.", schema::summary(&parameters)))
+/// The tools that there are, and who carries out their calls.
+#[derive(Resource, Clone, Debug, Default)]
+pub struct Tools {
+    /// In the order in which they were registered, which is the order in which models are told of them: what a
+    /// provider has cached stays.
+    tools: Vec<Arc<Tool>>,
+    names: ToolNames,
+    executors: BTreeSet<Id>,
 }
 
-fn no_tool(name: &str, bounds: &Bounds) -> String {
-    let own = bounds.tools();
-    let listed: Vec<&str> = TOOLS.iter().map(|tool| tool.name).filter(|tool| own.contains(tool)).collect();
-    let yours = match listed.as_slice() {
-        [] => "You have no tools.".to_owned(),
-        tools => format!("Your tools: {}.", tools.join(", ")),
-    };
-    if TOOLS.iter().any(|tool| tool.name == name) {
-        return format!("Error: the tool '{name}' is not among yours. {yours}");
+impl Tools {
+    /// Adds a tool. Nobody may have two of one name, in whatever case.
+    pub fn register(&mut self, tool: Tool) -> Result<(), ToolRefusal> {
+        let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+        if tool.name.is_empty() || tool.name.len() > NAME_CHARS_AT_MOST || !is_plain(&tool.name) {
+            return Err(ToolRefusal::Name(text::truncate(&text::one_line(&tool.name), NAME_CHARS_AT_MOST)));
+        }
+        let others = self.names.0.iter().filter(|other| other.scope.meets(&tool.scope)).cloned().collect();
+        let others = ToolNames(others);
+        if std::iter::once(&tool.name).chain(&tool.aliases).any(|name| others.meant(name).is_some()) {
+            return Err(ToolRefusal::Taken(tool.name));
+        }
+        if self.tools.len() >= TOOLS_AT_MOST {
+            return Err(ToolRefusal::TooMany(tool.name));
+        }
+        schema::usable(&tool.parameters).map_err(|why| ToolRefusal::Schema(tool.name.clone(), why))?;
+        self.names.0.push(tool.named());
+        self.tools.push(Arc::new(tool));
+        Ok(())
     }
-    let meant = names().meant(name).filter(|tool| own.contains(tool));
-    let meant = meant.or_else(|| text::nearest(name, listed.iter().copied()));
-    let meant = meant.map(|tool| format!(" Did you mean '{tool}'?")).unwrap_or_default();
-    let name = text::truncate(&text::one_line(name), 60);
-    format!("Error: there is no tool '{name}'.{meant} {yours}")
+
+    /// Takes a tool away; whether there was one. What is under way goes on.
+    pub fn remove(&mut self, scope: &ToolScope, name: &str) -> bool {
+        let before = self.tools.len();
+        self.tools.retain(|tool| tool.name != name || tool.scope != *scope);
+        self.names.0.retain(|tool| tool.name != name || tool.scope != *scope);
+        self.tools.len() < before
+    }
+
+    /// All of them, in the order in which they were registered.
+    pub fn iter(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.iter().map(|tool| &**tool)
+    }
+
+    /// Says that somebody carries out orders of this executor, as long as the room is open.
+    pub fn add_executor(&mut self, executor: &str) {
+        self.executors.insert(executor.into());
+    }
+
+    /// Whether somebody carries out orders of this executor.
+    pub fn has_executor(&self, executor: &str) -> bool {
+        self.executors.contains(executor)
+    }
+
+    /// The names of all tools, as profiles may list them.
+    pub fn names(&self) -> &ToolNames {
+        &self.names
+    }
+
+    /// What a profile may do, and what in it cannot be used; `place` is its file.
+    pub fn authority(&self, place: &str, profile: &AgentProfile) -> (Authority, Vec<Problem>) {
+        Authority::of(place, profile, &self.names)
+    }
+
+    /// Those that somebody may call within these bounds, in order.
+    fn of<'a>(&'a self, caller: Caller<'a>, bounds: &'a Bounds) -> impl Iterator<Item = &'a Arc<Tool>> {
+        let own = bounds.tools();
+        let is_its = move |tool: &Tool| match &tool.scope {
+            ToolScope::Everyone => true,
+            ToolScope::Profile(profile) => **profile == *caller.profile,
+            ToolScope::Session(session) => *session == caller.session,
+        };
+        self.tools.iter().filter(move |tool| own.contains(tool.name.as_str()) && is_its(tool))
+    }
+
+    /// The tools that may be used within these bounds, as a model is told of them, always in the same order.
+    pub fn declarations(&self, caller: Caller<'_>, bounds: &Bounds) -> Vec<ToolDeclaration> {
+        self.of(caller, bounds).map(|tool| tool.declaration()).collect()
+    }
+
+    /// What a model's call comes to within these bounds. The error is the result for the model: it says what is wrong
+    /// and how to do better.
+    pub fn parse(&self, call: &ToolCall, caller: Caller<'_>, bounds: &Bounds) -> Result<ToolPlan, String> {
+        let name = call.name.trim();
+        let Some(tool) = self.of(caller, bounds).find(|tool| tool.name == name) else {
+            return Err(self.no_tool(name, caller, bounds));
+        };
+        let planning = Planning { bounds, names: &self.names };
+        tool.planned(&call.arguments, &planning)
+            .map(|planned| planned.of(&tool.name))
+            .map_err(|what| format!("Error: {name}: {what}. Its arguments: {}.", schema::summary(&tool.parameters)))
+    }
+
+    fn no_tool(&self, name: &str, caller: Caller<'_>, bounds: &Bounds) -> String {
+        let listed: Vec<&str> = self.of(caller, bounds).map(|tool| tool.name.as_str()).collect();
+        let yours = match listed.as_slice() {
+            [] => "You have no tools.".to_owned(),
+            tools => format!("Your tools: {}.", tools.join(", ")),
+        };
+        let names = self.names.of_profile(caller.profile);
+        if names.0.iter().any(|tool| tool.name == name) {
+            return format!("Error: the tool '{name}' is not among yours. {yours}");
+        }
+        let meant = names.meant(name).filter(|tool| listed.contains(tool));
+        let meant = meant.or_else(|| text::nearest(name, listed.iter().copied()));
+        let meant = meant.map(|tool| format!(" Did you mean '{tool}'?")).unwrap_or_default();
+        let name = text::truncate(&text::one_line(name), 60);
+        format!("Error: there is no tool '{name}'.{meant} {yours}")
+    }
 }

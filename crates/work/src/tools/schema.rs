@@ -28,6 +28,17 @@ pub fn check(schema: &Value, arguments: &Value, aliases: &[(&str, &str)]) -> Res
     check_object(schema, arguments, "")
 }
 
+/// Whether arguments can be checked against a schema, else why not.
+pub fn usable(schema: &Value) -> Result<(), String> {
+    if !schema.is_object() {
+        return Err(format!("their schema is {}, not an object", shown(schema)));
+    }
+    match kind(schema) {
+        "object" | "" => Ok(()),
+        other => Err(format!("their schema wants {other:?}, not an object")),
+    }
+}
+
 /// Arguments are an object, or the text of one.
 fn object(arguments: &Value) -> Result<Map<String, Value>, String> {
     let mut held = arguments.clone();

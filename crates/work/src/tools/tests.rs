@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 use super::schema::tests::any_json;
 use super::*;
 use crate::agent::markdown;
+use crate::base::ActivationKey;
 use crate::gate::{Authority, Bounds, Decision, GatePolicy, decide, inherit};
-use crate::mind::ToolCall;
+use crate::mind::{ToolCall, ToolDeclaration};
 use crate::workspace::vfs::FileOperation;
 
 fn bounds(front: &str) -> Bounds {
     let profile = markdown::read("agents/ada.md", &format!("---\n{front}\n---\n")).profile;
-    Authority::chain(authority("agents/ada.md", &profile).0, [])
+    Authority::chain(builtin().authority("agents/ada.md", &profile).0, [])
 }
 
 fn free() -> Bounds {
@@ -25,6 +26,12 @@ fn call(name: &str, arguments: Value) -> ToolCall {
     ToolCall::new("1", name, arguments)
 }
 
+const ADA: Caller<'static> = Caller { profile: "ada", session: ActivationKey(1) };
+
+fn parse(call: &ToolCall, bounds: &Bounds) -> Result<ToolPlan, String> {
+    builtin().parse(call, ADA, bounds)
+}
+
 fn planned(name: &str, arguments: Value) -> Result<Work, String> {
     parse(&call(name, arguments), &free()).map(|plan| plan.work)
 }
@@ -33,27 +40,32 @@ fn file(operation: FileOperation) -> Result<Work, String> {
     Ok(Work::File { operation, excerpt: None })
 }
 
+/// The tools of the house, as a model is told of them that may use them all.
+fn house() -> Vec<ToolDeclaration> {
+    builtin().declarations(ADA, &free())
+}
+
 #[test]
 fn a_model_is_told_of_what_its_profile_lists_in_one_order() {
     let told = |front: &str| -> Vec<String> {
-        declarations(&bounds(front)).into_iter().map(|declaration| declaration.name).collect()
+        builtin().declarations(ADA, &bounds(front)).into_iter().map(|declaration| declaration.name).collect()
     };
     let all =
         "vfs_read vfs_write vfs_append vfs_edit vfs_list vfs_search vfs_rename vfs_delete spawn_agent signal_parent";
     assert_eq!(told("name: Ada").join(" "), all);
     assert_eq!(told("tools: [vfs_write, Read, vfs_write, Bash]"), ["vfs_read", "vfs_write"]);
     assert!(told("tools: []").is_empty() && told("tools: [nothing]").is_empty());
-    let spawn = declarations(&free()).into_iter().find(|tool| tool.name == "spawn_agent").unwrap();
+    let spawn = house().into_iter().find(|tool| tool.name == "spawn_agent").unwrap();
     assert!(spawn.description.contains("---\nname: Researcher\n"));
 }
 
 #[test]
 fn the_example_for_starting_an_agent_is_an_agent_without_problems() {
-    let spawn = TOOLS.iter().find(|tool| tool.name == "spawn_agent").unwrap();
+    let spawn = house().into_iter().find(|tool| tool.name == "spawn_agent").unwrap();
     let example = spawn.description.split_once("For example:\n").unwrap().1;
     let read = markdown::read("agents/researcher.md", example);
     assert!(read.problems.is_empty() && !read.malformed && read.profile.name == "Researcher");
-    assert!(authority("agents/researcher.md", &read.profile).1.is_empty());
+    assert!(builtin().authority("agents/researcher.md", &read.profile).1.is_empty());
     let arguments = json!({ "filename": "researcher.md", "content": example, "task": "Look." });
     assert!(planned("spawn_agent", arguments).is_ok());
 }
@@ -61,12 +73,13 @@ fn the_example_for_starting_an_agent_is_an_agent_without_problems() {
 #[test]
 fn every_tool_is_named_once_and_its_schema_is_of_the_kind_that_is_checked() {
     let mut seen = BTreeSet::new();
-    for tool in TOOLS {
-        for name in [tool.name].iter().chain(tool.aliases) {
+    assert_eq!(house().len(), 10, "one was refused");
+    for tool in builtin().iter() {
+        for name in [&tool.name].into_iter().chain(&tool.aliases) {
             assert!(seen.insert(name.to_lowercase()), "{name} is taken");
-            assert_eq!(names().meant(name), Some(tool.name));
+            assert_eq!(builtin().names().meant(name), Some(tool.name.as_str()));
         }
-        let parameters = (tool.parameters)();
+        let parameters = &tool.parameters;
         assert_eq!(parameters["type"], "object");
         assert_eq!(parameters["additionalProperties"], false);
         let properties = parameters["properties"].as_object().unwrap();
@@ -78,7 +91,7 @@ fn every_tool_is_named_once_and_its_schema_is_of_the_kind_that_is_checked() {
         assert!(
             tool.argument_aliases
                 .iter()
-                .all(|(alias, meant)| !properties.contains_key(*alias) && properties.contains_key(*meant))
+                .all(|(alias, meant)| !properties.contains_key(alias) && properties.contains_key(meant))
         );
     }
 }
@@ -140,7 +153,7 @@ fn calls_become_orders() {
         (
             "spawn_agent",
             json!({ "name": "bea", "task": "Go." }),
-            Ok(Work::Start { name: "bea".into(), task: "Go.".into() }),
+            Ok(Work::Start { name: "bea".into(), agent: None, task: "Go.".into() }),
         ),
     ] {
         assert_eq!(planned(name, arguments.clone()), work, "{name} {arguments}");
@@ -225,7 +238,7 @@ fn a_started_agent_has_from_its_starter_what_its_file_leaves_out() {
     let Work::Spawn { content, .. } = &plan.work else { panic!("{plan:?}") };
     let front = "---\ntools: [spawn_agent, vfs_read]\nwrites: []\nsafety_mode: balanced\n---\n\n# Bea";
     assert_eq!(content, front);
-    let act = plan.act(&Empty);
+    let act = plan.act(&Empty, builtin().names());
     assert!(
         matches!(decide(&act, &careful, &GatePolicy::default()), Decision::Ask { why } if why.contains("balanced"))
     );
@@ -260,15 +273,14 @@ impl crate::gate::Surroundings for Empty {
 proptest! {
     #[test]
     fn whatever_a_model_sends_is_a_plan_or_a_bounded_answer(
-        index in 0..TOOLS.len(),
+        index in 0..10_usize,
         arguments in any_json(),
         as_text in any::<bool>(),
     ) {
         let arguments = if as_text { Value::String(arguments.to_string()) } else { arguments };
-        match parse(&call(TOOLS[index].name, arguments), &free()) {
+        match parse(&call(&house()[index].name, arguments), &free()) {
             Ok(plan) => {
-                plan.doing();
-                decide(&plan.act(&Empty), &free(), &GatePolicy::default());
+                decide(&plan.act(&Empty, builtin().names()), &free(), &GatePolicy::default());
             }
             Err(error) => prop_assert!(error.chars().count() < 3_000, "{}", error),
         }
@@ -310,7 +322,7 @@ proptest! {
         let content = format!("---\n{}\n---\nYou help.\n", front.join("\n")).replace('\n', end);
         let arguments = json!({ "filename": "helper.md", "content": content, "task": "Help." });
         let planned = parse(&call("spawn_agent", arguments), &bounds).map(|plan| plan.work);
-        match inherit("agents/helper.md", &content, &bounds, names()) {
+        match inherit("agents/helper.md", &content, &bounds, builtin().names()) {
             Err(error) => prop_assert!(planned.is_err(), "{error} in {content:?}"),
             Ok(amended) => {
                 let is_amended = matches!(&planned, Ok(Work::Spawn { content, .. }) if *content == amended);

@@ -1,7 +1,8 @@
 //! The results of tools in words for the model, as the studio's design gives them. What comes from files is data:
 //! it is bounded, and what is left out is said.
 
-use super::plan::{Excerpt, ToolPlan, Work};
+use super::order::ToolOutput;
+use super::plan::{Excerpt, Work};
 use crate::base::text;
 use crate::workspace::vfs::{FileAnswer, FileDone, FileFailure, FileOperation, TextMatch, Unsearched};
 
@@ -9,19 +10,21 @@ use crate::workspace::vfs::{FileAnswer, FileDone, FileFailure, FileOperation, Te
 pub const READ_CHARS_AT_MOST: usize = 40_000;
 /// Lists of paths and matches end after so many characters.
 pub const LIST_CHARS_AT_MOST: usize = 12_000;
+/// So many images of a result are named one by one.
+const IMAGES_NAMED_AT_MOST: usize = 8;
 /// Reasons that come from elsewhere end after so many characters.
 const REASON_CHARS_AT_MOST: usize = 2_000;
 /// Paths are named up to so many characters.
 const PATH_CHARS_AT_MOST: usize = 400;
 
 /// What an order to files came to.
-pub fn files(plan: &ToolPlan, result: &Result<FileAnswer, FileFailure>) -> String {
+pub fn files(work: Option<&Work>, result: &Result<FileAnswer, FileFailure>) -> String {
     let answer = match result {
         Ok(answer) => answer,
         Err(failure) => return error(&failure.what),
     };
-    let (operation, excerpt) = match &plan.work {
-        Work::File { operation, excerpt } => (Some(operation), *excerpt),
+    let (operation, excerpt) = match work {
+        Some(Work::File { operation, excerpt }) => (Some(operation), *excerpt),
         _ => (None, None),
     };
     match answer {
@@ -334,6 +337,37 @@ pub fn signalled(parent: &str, outcome: &Signalled) -> String {
         }
         Signalled::Again => format!("Error: loop: you told {name} exactly this before in this piece of work."),
     }
+}
+
+/// What a tool outside the house came to: its text, else its data as JSON, cut where it is too long.
+pub fn output(output: &ToolOutput) -> String {
+    let text = match (output.text.trim().is_empty(), &output.data) {
+        (true, Some(data)) => data.to_string(),
+        _ => output.text.clone(),
+    };
+    let chars = text.chars().count();
+    let mut shown: String = text.chars().take(READ_CHARS_AT_MOST).collect();
+    if chars > READ_CHARS_AT_MOST {
+        shown += &format!("\n[… cut, {} more characters]", chars - READ_CHARS_AT_MOST);
+    }
+    for image in output.images.iter().take(IMAGES_NAMED_AT_MOST) {
+        shown += &format!("\n[an image ({}) that is not shown here]", reason(&image.media_type));
+    }
+    match output.images.len().saturating_sub(IMAGES_NAMED_AT_MOST) {
+        0 => {}
+        more => shown += &format!("\n[{more} more images that are not shown here]"),
+    }
+    if shown.trim().is_empty() { "Done.".to_owned() } else { shown.trim_start_matches('\n').to_owned() }
+}
+
+/// Nobody is there any more who carries out calls of this tool.
+pub fn nobody_carries_out(tool: &str) -> String {
+    error(&format!("nobody is here who could carry out {}; do without it", quoted(tool)))
+}
+
+/// A call was stopped by whoever carries it out.
+pub fn aborted(why: &str) -> String {
+    error(&format!("it was stopped: {}.", reason(why)))
 }
 
 /// What the gate denied.

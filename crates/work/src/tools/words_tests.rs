@@ -2,11 +2,11 @@
 
 use super::*;
 
-fn file(operation: FileOperation) -> ToolPlan {
-    ToolPlan { tool: "any".into(), work: Work::File { operation, excerpt: None } }
+fn file(operation: FileOperation) -> Work {
+    Work::File { operation, excerpt: None }
 }
 
-fn write() -> ToolPlan {
+fn write() -> Work {
     file(FileOperation::Write { path: "a".into(), content: String::new() })
 }
 
@@ -14,7 +14,7 @@ fn reading(content: &str, excerpt: Option<(usize, Option<usize>)>) -> String {
     let excerpt = excerpt.map(|(first_line, lines)| Excerpt { first_line, lines });
     let work = Work::File { operation: FileOperation::Read { path: "a".into() }, excerpt };
     let answer = FileAnswer::Text { path: "a".into(), content: content.into(), version: 1 };
-    files(&ToolPlan { tool: "vfs_read".into(), work }, &Ok(answer))
+    files(Some(&work), &Ok(answer))
 }
 
 fn paths(paths: &[&str]) -> Vec<String> {
@@ -26,15 +26,15 @@ fn results_are_the_texts_of_the_design() {
     let path = "artifacts/spec.md".to_owned();
     let done = FileDone::Written { path: path.clone(), version: 1, chars: 1247, is_new: true, content: None };
     let changed = FileAnswer::Changed { done, conflict_with: Vec::new() };
-    assert_eq!(files(&write(), &Ok(changed.clone())), "Written to 'artifacts/spec.md' (1247 chars)");
+    assert_eq!(files(Some(&write()), &Ok(changed.clone())), "Written to 'artifacts/spec.md' (1247 chars)");
     let edit = FileOperation::Edit { path: path.clone(), old: "a".into(), new: "b".into() };
-    assert_eq!(files(&file(edit), &Ok(changed)), "Edited 'artifacts/spec.md' (1247 chars)");
+    assert_eq!(files(Some(&file(edit)), &Ok(changed)), "Edited 'artifacts/spec.md' (1247 chars)");
     let done = FileDone::Deleted { path: "memory/old-notes.md".into() };
     let deleted = Ok(FileAnswer::Changed { done, conflict_with: Vec::new() });
-    assert_eq!(files(&file(FileOperation::Delete { path }), &deleted), "Deleted 'memory/old-notes.md'");
+    assert_eq!(files(Some(&file(FileOperation::Delete { path })), &deleted), "Deleted 'memory/old-notes.md'");
     let list = |prefix: &str, listed: &[&str], prefixes: &[&str]| {
         let answer = FileAnswer::Listing { paths: paths(listed), more: 0, prefixes: paths(prefixes) };
-        files(&file(FileOperation::List { prefix: prefix.into() }), &Ok(answer))
+        files(Some(&file(FileOperation::List { prefix: prefix.into() })), &Ok(answer))
     };
     let both = list("agents/", &["agents/writer.md", "agents/critic.md"], &[]);
     assert_eq!(both, "['agents/writer.md', 'agents/critic.md']");
@@ -44,7 +44,7 @@ fn results_are_the_texts_of_the_design() {
     );
     let what = "'notes/plan.md' not found. Similar: 'artifacts/plan.md'. Available: ['artifacts/plan.md']";
     let failure = FileFailure { what: what.into(), is_refusal: false };
-    assert_eq!(files(&write(), &Err(failure)), format!("Error: {what}"));
+    assert_eq!(files(Some(&write()), &Err(failure)), format!("Error: {what}"));
 }
 
 #[test]
@@ -132,21 +132,24 @@ fn a_line_without_end_is_cut_and_the_rest_can_still_be_read() {
 fn lists_and_finds_are_bounded_and_a_name_is_one_line() {
     let many: Vec<String> = (0..5_000).map(|number| format!("artifacts/file-{number}.md")).collect();
     let answer = FileAnswer::Listing { paths: many, more: 10, prefixes: Vec::new() };
-    let listed = files(&file(FileOperation::List { prefix: String::new() }), &Ok(answer));
+    let listed = files(Some(&file(FileOperation::List { prefix: String::new() })), &Ok(answer));
     let count = listed.matches("artifacts/").count();
     assert!(listed.ends_with(&format!("[… cut, {} more files; list with a longer prefix]", 5_010 - count)));
     assert!(listed.chars().count() < LIST_CHARS_AT_MOST + 100);
 
     let search = file(FileOperation::Search { text: Some("it's".into()), glob: None });
     let none = FileAnswer::Matches { matches: Vec::new(), more: 0, unsearched: Unsearched::default() };
-    assert_eq!(files(&search, &Ok(none)), "Nothing found for 'it\\'s'");
+    assert_eq!(files(Some(&search), &Ok(none)), "Nothing found for 'it\\'s'");
     let found = |line, text: &str| TextMatch { path: "a\nb.md".into(), line, text: text.into() };
     let unsearched = Unsearched::default;
     let matches = vec![found(3, "x\u{2028}y"), found(0, "")];
     let answer = FileAnswer::Matches { matches, more: 2, unsearched: unsearched() };
-    assert_eq!(files(&search, &Ok(answer)), "a b.md:3: x y\na b.md\n[… cut, 2 more; search for something narrower]");
+    assert_eq!(
+        files(Some(&search), &Ok(answer)),
+        "a b.md:3: x y\na b.md\n[… cut, 2 more; search for something narrower]"
+    );
     let long: Vec<_> = (1..2_000).map(|line| found(line, "some text that was found")).collect();
-    let answer = files(&search, &Ok(FileAnswer::Matches { matches: long, more: 1, unsearched: unsearched() }));
+    let answer = files(Some(&search), &Ok(FileAnswer::Matches { matches: long, more: 1, unsearched: unsearched() }));
     let shown = answer.lines().count() - 1;
     assert!(answer.ends_with(&format!("[… cut, {} more; search for something narrower]", 2_000 - shown)));
 }
@@ -154,7 +157,7 @@ fn lists_and_finds_are_bounded_and_a_name_is_one_line() {
 #[test]
 fn what_is_the_same_already_is_said_so() {
     let same = FileAnswer::Unchanged { path: "a.md".into(), version: 3 };
-    assert_eq!(files(&write(), &Ok(same)), "Unchanged: 'a.md' says exactly this already");
+    assert_eq!(files(Some(&write()), &Ok(same)), "Unchanged: 'a.md' says exactly this already");
 }
 
 #[test]
@@ -169,7 +172,7 @@ fn a_search_says_what_it_did_not_look_into_also_where_it_found_nothing() {
     };
     let answer = FileAnswer::Matches { matches: Vec::new(), more: 0, unsearched };
     assert_eq!(
-        files(&search, &Ok(answer)),
+        files(Some(&search), &Ok(answer)),
         "Nothing found for 'x'\n[not searched: 8 files (1 too large; read in parts with from_line, 7 not text): \
          ['data/log.txt', 'a.png'] and 6 more]\n[not searched: folders beyond those that the workspace keeps track of]"
     );
@@ -180,8 +183,8 @@ fn a_part_of_a_large_file_says_how_to_read_on() {
     let lines = |content: &str, next_line, count, first_line| {
         let operation = FileOperation::ReadLines { path: "a".into(), from_line: first_line, lines: None };
         let excerpt = Some(Excerpt { first_line, lines: None });
-        let plan = ToolPlan { tool: "vfs_read".into(), work: Work::File { operation, excerpt } };
-        files(&plan, &Ok(FileAnswer::Lines { path: "a".into(), content: content.into(), next_line, count }))
+        let work = Work::File { operation, excerpt };
+        files(Some(&work), &Ok(FileAnswer::Lines { path: "a".into(), content: content.into(), next_line, count }))
     };
     assert_eq!(lines("x\n", Some(8), None, 7), "x\n[… a large file; read on with from_line 8]");
     assert_eq!(lines("x", None, Some(7), 7), "x");

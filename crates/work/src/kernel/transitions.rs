@@ -7,6 +7,7 @@ use crate::base::ActivationKey;
 use crate::mind::fitting::is_left_out;
 use crate::mind::{Ending, PromptMessage, Role, ToolCall, WorkReply};
 use crate::schedule::ticks;
+use crate::tools::ToolPlan;
 
 /// No wait after a failure is longer than this.
 const WAIT_AT_MOST_SECS: f32 = 600.0;
@@ -193,6 +194,13 @@ impl Kernel {
         }
     }
 
+    /// Keeps what a call that is being carried out comes to.
+    pub(super) fn keep_plan(&mut self, (key, turn, index): (ActivationKey, u32, usize), plan: &ToolPlan) {
+        if let Some(call) = self.running_call_mut(key, turn, index) {
+            call.plan = Some(Box::new(plan.clone()));
+        }
+    }
+
     /// The activation, if this is the question that it waits for an answer to.
     fn asked_now(&mut self, key: ActivationKey, turn: u32) -> Option<&mut Activation> {
         self.activations.get_mut(&key).filter(|one| one.phase == Phase::Asking && one.turn == turn)
@@ -220,6 +228,7 @@ impl Kernel {
     ) -> bool {
         let Some(call) = self.running_call_mut(key, turn, index) else { return false };
         call.progress = CallProgress::Answered(text);
+        call.plan = None;
         self.is_unsettled = true;
         let Some(activation) = self.activations.get_mut(&key) else { return false };
         activation.is_unwritten = true;

@@ -1,4 +1,4 @@
-//! Giving out work: who is called to it, who gets a place, and what whoever has one does next.
+//! Giving out work: who is called to it, who gets a slot, and what whoever has one does next.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +12,8 @@ use crate::mind::{Ending, PromptMessage, Role};
 const ARRIVAL_TICKS: u64 = 300;
 
 impl Kernel {
-    /// Gives out work: whoever is at leisure is summoned, places are given by priority and age, and whatever has a
-    /// place goes on. `is_held` says of which agents a person holds back.
+    /// Gives out work: whoever is at leisure is summoned, slots are given by priority and age, and whatever has a
+    /// slot goes on. `is_held` says of which agents a person holds back.
     pub fn step(&mut self, now: u64, settings: &KernelSettings, is_held: impl Fn(AgentKey) -> bool) -> Vec<Effect> {
         self.end_rate_limit(now);
         let is_late = |one: &Activation| one.phase == Phase::Due && !one.has_slot && one.not_before != 0;
@@ -29,7 +29,7 @@ impl Kernel {
         }
         let mut effects = self.summon();
         self.note_held(now, is_held);
-        self.give_places(now, settings);
+        self.give_slots(now, settings);
         let going_on = self.activations.values().filter(|one| one.has_slot && !one.is_held).map(|one| one.key);
         for key in going_on.collect::<Vec<_>>() {
             self.go_on(key, now, settings, &mut effects);
@@ -37,7 +37,7 @@ impl Kernel {
         effects
     }
 
-    /// Notes whose agent a person holds back. What could go on but for that leaves its place to others.
+    /// Notes whose agent a person holds back. What could go on but for that leaves its slot to others.
     fn note_held(&mut self, now: u64, is_held: impl Fn(AgentKey) -> bool) {
         for activation in self.activations.values_mut() {
             activation.is_held = activation.agent_key.is_some_and(&is_held);
@@ -90,9 +90,9 @@ impl Kernel {
             .collect()
     }
 
-    fn give_places(&mut self, now: u64, settings: &KernelSettings) {
-        let places = self.concurrency(settings) as usize;
-        let free = places.saturating_sub(self.going_on());
+    fn give_slots(&mut self, now: u64, settings: &KernelSettings) {
+        let slots = self.concurrency(settings) as usize;
+        let free = slots.saturating_sub(self.going_on());
         if free == 0 {
             return;
         }
@@ -110,7 +110,7 @@ impl Kernel {
         }
     }
 
-    /// The next step of a piece of work that has a place.
+    /// The next step of a piece of work that has a slot.
     fn go_on(&mut self, key: ActivationKey, now: u64, settings: &KernelSettings, effects: &mut Vec<Effect>) {
         let Some(activation) = self.activations.get_mut(&key) else { return };
         match &mut activation.phase {

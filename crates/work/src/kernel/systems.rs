@@ -1,68 +1,42 @@
-//! The kernel in the room: what happened is told to it, and what it says is carried out.
+//! The systems of the kernel: what happened is told to it, and what it says is carried out.
 
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::activation::{CapWait, parse_order_key};
+use super::access::RoomAccess;
+use super::activation::CapWait;
 use super::command::KernelCommand;
 use super::core::{Effect, Kernel, NewWork, NoReply};
-use super::office::Office;
+use super::outbox::Outbox;
 use super::recording::SESSION_ORDERS;
 use super::session::ReplyNote;
 use super::settings::KernelSettings;
-use crate::agent::{AgentCommand, AgentRemoved, Roster};
-use crate::base::Id;
+use crate::agent::{AgentCommand, AgentRemoved};
 use crate::base::hash::content_hash;
-use crate::element::ElementRefused;
 use crate::gateway::{BudgetSettings, MinutePassed, Questions};
 use crate::log::{EventDraft, EventKind};
 use crate::mind::{CapScope, FailureKind, ModelFailure, WorkReplied, WorkTaken};
 use crate::schedule::{Standstill, ticks};
 use crate::simulation::{AgentState, State, TaskCommand, Think, ThinkDue};
-use crate::workspace::vfs::{FileAnswer, FileDone, FileOutcome};
+use crate::tools::ToolOutcome;
+use crate::workspace::vfs::FileOutcome;
 
 /// However seldom sessions are to be written, an hour is the most.
 const SESSION_WRITE_SECS_AT_MOST: f32 = 3_600.0;
 /// Rounds of giving out and carrying out in one tick: calls that need nobody outside follow each other at once.
 const ROUNDS: usize = 16;
 
-/// What the world is told with the next tick: what is written at the end of a tick would not be saved.
-#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(super) struct Outbox {
-    /// Agents that are to come in.
-    pub(super) agents: Vec<AgentCommand>,
-    /// Where agents that are coming in have their place.
-    pub(super) places: Vec<(Id, Vec2)>,
-}
-
-/// Says what was left over from the last tick. Before the door opens.
-pub(super) fn say(mut outbox: ResMut<Outbox>, roster: Res<Roster>, mut commands: MessageWriter<AgentCommand>) {
-    if outbox.agents.is_empty() && outbox.places.is_empty() {
-        return;
-    }
-    commands.write_batch(outbox.agents.drain(..));
-    let (here, coming): (Vec<_>, Vec<_>) = outbox.places.drain(..).partition(|(agent, _)| roster.key(agent).is_some());
-    outbox.places = coming;
-    commands.write_batch(here.into_iter().map(|(agent, position)| AgentCommand::SetHome { agent, position }));
-}
-
-/// Hears what came from outside: tasks, decisions, answers of models, and how orders to files went.
-pub(super) fn hear(
-    mut office: Office,
+/// Takes in what came from outside: tasks, decisions, answers of models, and how orders of tools went.
+pub(super) fn ingest(
+    mut room: RoomAccess,
     mut kernel: ResMut<Kernel>,
     mut outbox: ResMut<Outbox>,
     mut tasks: MessageReader<TaskCommand>,
     mut commands: MessageReader<KernelCommand>,
     mut replies: MessageReader<WorkReplied>,
-    mut outcomes: MessageReader<FileOutcome>,
-    (mut removed, mut refused, mut minutes): (
-        MessageReader<AgentRemoved>,
-        MessageReader<ElementRefused>,
-        MessageReader<MinutePassed>,
-    ),
+    (mut outcomes, mut sessions): (MessageReader<ToolOutcome>, MessageReader<FileOutcome>),
+    (mut removed, mut minutes): (MessageReader<AgentRemoved>, MessageReader<MinutePassed>),
 ) {
     for gone in removed.read() {
         kernel.left(gone.agent, Some(gone.cause));
@@ -71,36 +45,33 @@ pub(super) fn hear(
         kernel.minute_passed();
     }
     for task in tasks.read() {
-        take_task(&mut office, &mut kernel, &mut outbox, task);
+        take_task(&mut room, &mut kernel, &mut outbox, task);
     }
     for command in commands.read() {
-        obey(&mut office, &mut kernel, command);
+        apply_command(&mut room, &mut kernel, command);
     }
-    let now = office.clock.tick();
+    let now = room.clock.tick();
     for reply in replies.read() {
         kernel.note_sent(reply.activation, reply.turn, reply.sent_chars_at_most);
         if let Some(taken) = &reply.taken {
-            let used = office.questions.ledger().activation(&reply.activation.id());
+            let used = room.questions.ledger().activation(&reply.activation.id());
             kernel.note_reply(reply.activation, note_of(taken), (used.cost_micro_usd, used.unpriced_tokens));
         }
         match &reply.outcome {
             Ok(said) => {
-                kernel.replied(reply.activation, reply.turn, said.clone(), &office.settings);
+                kernel.replied(reply.activation, reply.turn, said.clone(), &room.settings);
             }
             Err(failure) => {
                 let failure = no_reply(failure, reply.sent_chars);
-                kernel.failed(reply.activation, reply.turn, failure, now, &office.settings);
+                kernel.failed(reply.activation, reply.turn, failure, now, &room.settings);
             }
         }
     }
-    let refused: Vec<&ElementRefused> = refused.read().filter(|refused| refused.file.is_some()).collect();
     for outcome in outcomes.read() {
-        if let Some((activation, turn, index)) = parse_order_key(&outcome.key) {
-            let kept_out = kept_out(outcome, &refused);
-            office.file_answered(&mut kernel, &mut outbox, (activation, turn, index), &outcome.result, &kept_out);
-        } else if outcome.key.starts_with(SESSION_ORDERS) {
-            office.session_written(&mut kernel, outcome);
-        }
+        room.apply_outcome(&mut kernel, &mut outbox, outcome);
+    }
+    for outcome in sessions.read().filter(|outcome| outcome.key.starts_with(SESSION_ORDERS)) {
+        room.session_written(&mut kernel, outcome);
     }
     kernel.note_messages(now);
 }
@@ -114,17 +85,6 @@ fn note_of(taken: &WorkTaken) -> ReplyNote {
         tokens_out: taken.usage.output_tokens.into(),
         ..ReplyNote::default()
     }
-}
-
-/// What of a changed file the elements that hold it did not take over.
-fn kept_out(outcome: &FileOutcome, refused: &[&ElementRefused]) -> Vec<String> {
-    let Ok(FileAnswer::Changed { done, .. }) = &outcome.result else { return Vec::new() };
-    let is_changed = |path: &str| match done {
-        FileDone::Written { path: changed, .. } | FileDone::Deleted { path: changed } => changed == path,
-        FileDone::Renamed { from, to, .. } => from == path || to == path,
-    };
-    let its = refused.iter().filter(|refused| refused.by == outcome.author);
-    its.filter(|refused| refused.file.as_deref().is_some_and(is_changed)).map(|refused| refused.why.clone()).collect()
 }
 
 fn no_reply(failure: &ModelFailure, sent_chars: usize) -> NoReply {
@@ -148,21 +108,21 @@ fn no_reply(failure: &ModelFailure, sent_chars: usize) -> NoReply {
 }
 
 /// A task becomes work; a profile that no agent runs comes into the room for it.
-fn take_task(office: &mut Office, kernel: &mut Kernel, outbox: &mut Outbox, task: &TaskCommand) {
-    let known = office.agent(&task.agent).map(|agent| agent.profile.clone());
-    let is_defined = office.profiles.is_defined(&task.agent);
+fn take_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, task: &TaskCommand) {
+    let known = room.agent(&task.agent).map(|agent| agent.profile.clone());
+    let is_defined = room.profiles.is_defined(&task.agent);
     let Some(profile) = known.clone().or_else(|| is_defined.then(|| task.agent.clone())) else {
         let what = format!("no agent and no profile is called {}", task.agent);
         let data = json!({ "what": what, "remedy": "use the id of an agent in the room, or of an agent file" });
-        office.log.write(EventDraft::new(EventKind::Warning, data));
+        room.log.write(EventDraft::new(EventKind::Warning, data));
         return;
     };
-    if kernel.activations().count() >= office.settings.activations_at_most as usize {
-        let most = office.settings.activations_at_most;
+    if kernel.activations().count() >= room.settings.activations_at_most as usize {
+        let most = room.settings.activations_at_most;
         let what = format!("the task for {} was not taken: {most} pieces of work wait already", task.agent);
         let remedy = "wait until one is done, or raise kernel.activations_at_most";
         // About nobody, so that the person who gave it is told.
-        office.log.write(EventDraft::new(EventKind::Warning, json!({ "what": what, "remedy": remedy })));
+        room.log.write(EventDraft::new(EventKind::Warning, json!({ "what": what, "remedy": remedy })));
         return;
     }
     if known.is_none() {
@@ -175,28 +135,28 @@ fn take_task(office: &mut Office, kernel: &mut Kernel, outbox: &mut Outbox, task
         });
     }
     let data = json!({ "task": task.text, "by": "user", "depth": 0, "profile": profile });
-    let (key, cause) = office.queued(&task.agent, data, None);
+    let (key, cause) = room.queued(&task.agent, data, None);
     let asks = kernel.approvals().find(|approval| approval.agent == task.agent);
     if let Some(approval) = asks {
         let what = format!("the new task waits until a person has answered an earlier question: {}", approval.what);
         let draft = EventDraft::new(EventKind::Warning, json!({ "what": what, "approval": approval.id }));
-        office.log.write(draft.agent(&task.agent).activation(&key.id()).cause(cause));
+        room.log.write(draft.agent(&task.agent).activation(&key.id()).cause(cause));
     }
     kernel.start(NewWork {
         key,
         agent: task.agent.clone(),
-        file_name: office.file_name(&profile),
+        file_name: room.file_name(&profile),
         profile,
         input: task.text.clone(),
         priority: 0,
-        now: office.clock.tick(),
+        now: room.clock.tick(),
         cause,
     });
 }
 
-fn obey(office: &mut Office, kernel: &mut Kernel, command: &KernelCommand) {
+fn apply_command(room: &mut RoomAccess, kernel: &mut Kernel, command: &KernelCommand) {
     const BY: &str = "a person stopped it";
-    let cause = office.commanded(kernel, command);
+    let cause = room.commanded(kernel, command);
     match command {
         KernelCommand::Pause => kernel.set_paused(true),
         KernelCommand::Resume => {
@@ -204,7 +164,7 @@ fn obey(office: &mut Office, kernel: &mut Kernel, command: &KernelCommand) {
             // To ask again would only be refused again.
             if let Some(why) = kernel.stopped_by() {
                 let data = json!({ "what": format!("work stays stopped: {why}") });
-                office.log.write(EventDraft::new(EventKind::Warning, data).cause(cause));
+                room.log.write(EventDraft::new(EventKind::Warning, data).cause(cause));
             }
         }
         KernelCommand::Kill { activation } => {
@@ -214,13 +174,13 @@ fn obey(office: &mut Office, kernel: &mut Kernel, command: &KernelCommand) {
         KernelCommand::KillAll => kernel.kill_all("a person stopped all work", Some(cause)),
         KernelCommand::Limits { concurrency, depth_at_most } => kernel.set_limits(*concurrency, *depth_at_most),
         KernelCommand::Decide { activation, turn, call, allow } => {
-            office.decided(kernel, (*activation, *turn, *call), *allow, cause);
+            room.decided(kernel, (*activation, *turn, *call), *allow, cause);
         }
     }
 }
 
 /// Lets work go on where the cap that stopped it is another now, or a new run has begun.
-pub(super) fn notice_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings>, questions: Res<Questions>) {
+pub(super) fn watch_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings>, questions: Res<Questions>) {
     if budget.is_changed() {
         let caps = serde_json::to_string(&*budget).unwrap_or_default();
         kernel.note_caps(content_hash(caps.as_bytes()));
@@ -232,7 +192,7 @@ pub(super) fn notice_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings
 
 /// Gives out work and carries out what it comes to.
 pub(super) fn work(
-    mut office: Office,
+    mut room: RoomAccess,
     (mut kernel, mut outbox): (ResMut<Kernel>, ResMut<Outbox>),
     mut due: MessageReader<ThinkDue>,
     states: Query<&AgentState>,
@@ -244,23 +204,23 @@ pub(super) fn work(
                 kernel.ready(activation, due.activity);
             } else {
                 // It was over before its agent came.
-                office.release(due.agent, due.activity, activation, due.cause);
+                room.release(due.agent, due.activity, activation, due.cause);
             }
         }
     }
     for agent in kernel.awaited_agents() {
-        if let Some(key) = office.roster.key(&agent) {
+        if let Some(key) = room.roster.key(&agent) {
             kernel.present(&agent, key);
         }
     }
     let goes_on = standstill.is_none_or(|standstill| !standstill.holds());
-    let now = office.clock.tick();
-    let settings: KernelSettings = (*office.settings).clone();
+    let now = room.clock.tick();
+    let settings: KernelSettings = (*room.settings).clone();
     let mut has_ended = false;
     for _ in 0..ROUNDS {
         let mut effects = kernel.take_effects();
         if goes_on {
-            let roster = &office.roster;
+            let roster = &room.roster;
             let is_held = |agent| {
                 let state = roster.entity(agent).and_then(|entity| states.get(entity).ok());
                 state.is_some_and(|state| state.0.state() == State::Paused)
@@ -274,14 +234,14 @@ pub(super) fn work(
         kernel.note_messages(now);
         for effect in effects {
             has_ended |= matches!(effect, Effect::Release { .. });
-            office.carry_out(&mut kernel, &mut outbox, effect);
+            room.carry_out(&mut kernel, &mut outbox, effect);
         }
     }
     kernel.note_messages(now);
-    office.tell(&mut kernel);
+    room.explain_waits(&mut kernel);
     let every = ticks(settings.session_write_secs.clamp(0.0, SESSION_WRITE_SECS_AT_MOST));
     for key in kernel.take_unwritten(now, every.max(1)) {
-        office.write_session(&mut kernel, key);
+        room.write_session(&mut kernel, key);
     }
     if has_ended {
         kernel.forget_finished_runs();

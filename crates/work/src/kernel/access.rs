@@ -1,0 +1,128 @@
+//! What work touches of the room: who is there, what may be done, and the log.
+
+use std::borrow::Cow;
+
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
+use serde_json::Value;
+
+use super::activation::{Activation, Thread};
+use super::core::Kernel;
+use super::settings::KernelSettings;
+use crate::agent::{Agent, Profiles, Roster};
+use crate::base::{ActivationKey, Id, Seq};
+use crate::element::Privacy;
+use crate::gate::{Authority, Bounds, GatePolicy, Room};
+use crate::gateway::{GatewaySettings, Questions};
+use crate::log::{EventDraft, EventKind, EventLog};
+use crate::mind::{WorkDue, WorkOver};
+use crate::schedule::SimClock;
+use crate::simulation::{Explain, Position, Summons, SummonsWithdrawn, ThinkDone};
+use crate::tools::{Caller, ToolOrder, ToolOrdersWithdrawn, Tools, words};
+use crate::workspace::vfs::FileOrder;
+use crate::workspace::{KnownFiles, RoomStart};
+
+/// The most characters of a result or an ending that stand in the log.
+pub(super) const LOGGED_CHARS: usize = 2_000;
+
+/// Everything in the room that work touches.
+#[derive(SystemParam)]
+pub(super) struct RoomAccess<'w, 's> {
+    pub(super) clock: Res<'w, SimClock>,
+    pub(super) settings: Res<'w, KernelSettings>,
+    pub(super) gateway: Res<'w, GatewaySettings>,
+    pub(super) policy: Res<'w, GatePolicy>,
+    pub(super) roster: Res<'w, Roster>,
+    pub(super) profiles: Res<'w, Profiles>,
+    pub(super) log: ResMut<'w, EventLog>,
+    files: Res<'w, KnownFiles>,
+    pub(super) questions: Res<'w, Questions>,
+    pub(super) start: Option<Res<'w, RoomStart>>,
+    pub(super) privacy: Privacy<'w, 's>,
+    pub(super) agents: Query<'w, 's, (&'static Agent, Option<&'static Position>)>,
+    pub(super) tools: Res<'w, Tools>,
+    pub(super) orders: MessageWriter<'w, ToolOrder>,
+    pub(super) withdrawn: MessageWriter<'w, ToolOrdersWithdrawn>,
+    pub(super) sessions: MessageWriter<'w, FileOrder>,
+    pub(super) summons: MessageWriter<'w, Summons>,
+    pub(super) withdrawals: MessageWriter<'w, SummonsWithdrawn>,
+    pub(super) due: MessageWriter<'w, WorkDue>,
+    pub(super) over: MessageWriter<'w, WorkOver>,
+    pub(super) done: MessageWriter<'w, ThinkDone>,
+    explain: MessageWriter<'w, Explain>,
+}
+
+impl RoomAccess<'_, '_> {
+    /// An agent in the room.
+    pub(super) fn agent(&self, id: &str) -> Option<&Agent> {
+        let entity = self.roster.entity(self.roster.key(id)?)?;
+        self.agents.get(entity).ok().map(|(agent, _)| agent)
+    }
+
+    /// The file of a profile, as results speak of it.
+    pub(super) fn file_name(&self, profile: &str) -> String {
+        self.profiles.path(profile).map_or_else(|| format!("{profile}.md"), |path| words::file_name(path).to_owned())
+    }
+
+    /// Writes the record of new work, which names it.
+    pub(super) fn queued(&mut self, agent: &Id, data: Value, cause: Option<Seq>) -> (ActivationKey, Seq) {
+        let key = ActivationKey(self.log.next_seq().0);
+        let draft = EventDraft::new(EventKind::Activation, data).agent(agent).activation(&key.id()).cause(cause);
+        (key, self.log.write(draft))
+    }
+
+    pub(super) fn record(
+        &mut self,
+        kind: EventKind,
+        activation: &Activation,
+        cause: impl Into<Option<Seq>>,
+        data: Value,
+    ) -> Seq {
+        let draft = EventDraft::new(kind, data).agent(&activation.agent).activation(&activation.key.id());
+        self.log.write(draft.cause(cause))
+    }
+
+    /// What work may do: what its agent may, and never more than those who started it.
+    fn bounds(&self, one: &Activation, thread: Option<&Thread>) -> Bounds {
+        let profile = &one.profile;
+        let mut own = match (self.profiles.path(profile), self.profiles.get(profile)) {
+            (Some(path), Some(profile)) => self.tools.authority(path, profile).0,
+            _ => Authority::least(),
+        };
+        // What is its session's own nobody lists. Who may do nothing at all has nothing of it.
+        if !own.is_least() {
+            own.tools.extend(self.tools.names().of_session(one.thread).map(str::to_owned));
+        }
+        Authority::chain(own, thread.into_iter().flat_map(|thread| thread.starters.iter().cloned()))
+    }
+
+    pub(super) fn bounds_of(&self, kernel: &Kernel, activation: &Activation) -> Bounds {
+        self.bounds(activation, kernel.thread(activation.thread))
+    }
+
+    /// Who calls tools in a piece of work.
+    pub(super) fn caller<'a>(&self, activation: &'a Activation) -> Caller<'a> {
+        Caller { profile: &activation.profile, session: activation.thread }
+    }
+
+    /// What there is, for the gate to judge by.
+    pub(super) fn surroundings(&self) -> Room<'_> {
+        Room { files: &self.files, profiles: &self.profiles }
+    }
+
+    /// Says what an agent is at, or why its work does not go on.
+    pub(super) fn explain(&mut self, activation: &Activation, why: String, for_person: bool, cause: Seq) {
+        if let (Some(agent), Some(activity)) = (activation.agent_key, activation.activity) {
+            self.explain.write(Explain { agent, activity, why: Cow::Owned(why), for_person, cause: Some(cause) });
+        }
+    }
+
+    /// Tells agents why their work does not go on.
+    pub(super) fn explain_waits(&mut self, kernel: &mut Kernel) {
+        for (key, why) in kernel.take_tellings() {
+            if let Some(one) = kernel.activation(key) {
+                self.explain(one, why, false, one.cause);
+            }
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Carrying out what the kernel says: calling agents to work, asking models, and giving the orders of tool calls within
+//! what the gate allows.
+
+use serde_json::json;
+
+use super::access::{LOGGED_CHARS, RoomAccess};
+use super::activation::Activation;
+use super::core::{Effect, Kernel};
+use super::outbox::Outbox;
+use super::session;
+use super::starting::{Child, refused_spawn};
+use crate::base::text::{one_line, truncate};
+use crate::base::{ActivationKey, Id, Seq};
+use crate::gate::{Bounds, Decision, decide};
+use crate::log::{EventDraft, EventKind};
+use crate::mind::{SessionRoom, ToolCall, WorkDue};
+use crate::simulation::Summons;
+use crate::tools::{
+    FILES, OrderKey, Planned, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome, ToolPlan, Work, words,
+};
+use crate::workspace::vfs::{FileOperation, FileRights};
+
+/// How far a call is takes no more characters.
+const PROGRESS_CHARS: usize = 200;
+
+/// A tool call: of which work, in which turn, which one.
+pub(super) type CallAt = (ActivationKey, u32, usize);
+
+impl RoomAccess<'_, '_> {
+    /// Does what the kernel says.
+    pub(super) fn carry_out(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, effect: Effect) {
+        match effect {
+            Effect::Summon { activation } => {
+                let Some(one) = kernel.activation(activation) else { return };
+                if let Some(agent) = one.agent_key {
+                    self.summons.write(Summons { agent, activation, cause: one.cause });
+                }
+            }
+            Effect::Ask { activation, turn } => self.ask(kernel, activation, turn),
+            Effect::Perform { activation, turn, index } => self.perform(kernel, outbox, (activation, turn, index)),
+            Effect::Warn { activation, what } => {
+                if let Some(one) = kernel.activation(activation).cloned() {
+                    self.record(EventKind::Warning, &one, one.cause, json!({ "what": what }));
+                }
+            }
+            Effect::Release { activation, ending, cause } => {
+                self.withdrawn.write(ToolOrdersWithdrawn { activation: activation.key });
+                self.over(kernel, &activation, &ending, cause);
+            }
+        }
+    }
+
+    fn ask(&mut self, kernel: &Kernel, key: ActivationKey, turn: u32) {
+        let Some(one) = kernel.activation(key) else { return };
+        let (Some(agent), Some(activity)) = (one.agent_key, one.activity) else { return };
+        let bounds = self.bounds_of(kernel, one);
+        let wanted = self.profiles.get(&one.profile).and_then(|profile| profile.model.as_deref());
+        let most = self.settings.session_chars_at_most;
+        let room = SessionRoom {
+            chars_at_most: one.session_chars_at_most.map_or(most, |shorter| shorter.min(most)),
+            window_tokens: self.gateway.window_tokens(self.questions.stand_in(), wanted),
+            place: session::path(one),
+        };
+        self.due.write(WorkDue {
+            activation: key,
+            turn,
+            agent,
+            activity,
+            messages: one.messages.clone(),
+            room,
+            tools: self.tools.declarations(self.caller(one), &bounds),
+            cause: one.cause,
+        });
+    }
+
+    /// Carries out a tool call, or says why not.
+    fn perform(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, at: CallAt) {
+        let (key, turn, index) = at;
+        let Some(call) = kernel.running_call(key, turn, index).cloned() else { return };
+        let Some(one) = kernel.activation(key).cloned() else { return };
+        let bounds = self.bounds_of(kernel, &one);
+        let plan = match call.plan.clone() {
+            Some(plan) => Ok(*plan),
+            None => self.plan(&one, &call.call, &bounds),
+        };
+        let decision = plan.as_ref().ok().map(|plan| {
+            let act = plan.act(&self.surroundings(), self.tools.names());
+            decide(&act, &bounds, &self.policy)
+        });
+        let record = call.record.unwrap_or_else(|| {
+            let target = plan.as_ref().ok().map(|plan| plan.doing.target.as_str());
+            let gate = decision.as_ref().map(word_of);
+            let (tool, id) = (&call.call.name, &call.call.id);
+            let data = json!({ "tool": tool, "id": id, "target": target, "turn": turn, "gate": gate });
+            self.record(EventKind::ToolCall, &one, one.cause, data)
+        });
+        kernel.note_record(key, index, record);
+        let plan = match plan {
+            Ok(plan) => plan,
+            Err(text) => return self.answer(kernel, at, &call.call, record, text, false),
+        };
+        self.explain(&one, plan.doing.to_string(), false, record);
+        kernel.keep_plan(at, &plan);
+        match decision {
+            None | Some(Decision::Allow) => {}
+            Some(Decision::Ask { .. }) if call.is_allowed => {}
+            Some(Decision::Ask { why }) => {
+                let what = plan.doing.to_string();
+                let data = json!({ "tool": plan.tool, "what": what, "why": why, "turn": turn, "call": index });
+                let asked = self.record(EventKind::ApprovalRequested, &one, record, data);
+                self.explain(&one, format!("waiting for a person: {what} ({why})"), true, asked);
+                kernel.ask_person(key, turn, index, format!("{what}: {why}"));
+                return;
+            }
+            Some(Decision::Deny { why }) => {
+                let data = json!({ "decision": "deny", "by": "gate", "tool": plan.tool, "why": why });
+                self.record(EventKind::ApprovalDecided, &one, record, data);
+                return self.answer(kernel, at, &call.call, record, words::denied(&why), false);
+            }
+        }
+        if !self.tools.has_executor(&plan.executor) {
+            return self.answer(kernel, at, &call.call, record, words::nobody_carries_out(&plan.tool), false);
+        }
+        self.execute(kernel, outbox, (at, &one, &call.call), plan, bounds, record);
+    }
+
+    /// Carries out what is the kernel's own, and orders the rest.
+    fn execute(
+        &mut self,
+        kernel: &mut Kernel,
+        outbox: &mut Outbox,
+        (at, one, call): (CallAt, &Activation, &ToolCall),
+        plan: ToolPlan,
+        bounds: Bounds,
+        record: Seq,
+    ) {
+        match &plan.work {
+            Work::File { .. } | Work::Order { .. } => self.order(one, at, call, plan, bounds.file_rights(), record),
+            Work::Spawn { path, content, task } => {
+                let child = self.child_of(path, content);
+                match kernel.may_spawn(at.0, &child, task, &self.settings) {
+                    Ok(_) => {
+                        let rights = bounds.spawn_rights(path);
+                        let write = FileOperation::Write { path: path.clone(), content: content.clone() };
+                        self.order(one, at, call, Planned::files(write, None).of(&plan.tool), rights, record);
+                    }
+                    Err(refusal) => {
+                        let text = words::spawned(path, &refused_spawn(&refusal));
+                        self.answer(kernel, at, call, record, text, false);
+                    }
+                }
+            }
+            Work::Start { name, agent, task } => {
+                // Its name is its profile's now.
+                let path = self.profiles.path(name).unwrap_or_default().to_owned();
+                let profile: Id = name.as_str().into();
+                let agent = agent.clone().unwrap_or_else(|| profile.clone());
+                let child = Child { path: &path, agent, profile, task, is_new: false };
+                let text = self.spawn(kernel, outbox, one, child, bounds, record);
+                let is_done = !text.starts_with("Error");
+                self.answer(kernel, at, call, record, text, is_done);
+            }
+            Work::Signal { message } => {
+                let text = self.signal(kernel, one, message, record);
+                let is_done = !text.starts_with("Error");
+                self.answer(kernel, at, call, record, text, is_done);
+            }
+        }
+    }
+
+    /// What a call comes to. An agent that is to be started is looked for here: its plan names its profile and its own
+    /// id. The error is the result for the model.
+    fn plan(&self, one: &Activation, call: &ToolCall, bounds: &Bounds) -> Result<ToolPlan, String> {
+        let plan = self.tools.parse(call, self.caller(one), bounds)?;
+        let Work::Start { name, agent: None, task } = &plan.work else { return Ok(plan) };
+        match self.startable(one, name) {
+            None => Err(self.no_such_agent(one, name)),
+            Some((agent, _)) if agent == one.agent => Err(words::spawned(name, &words::Spawned::Itself)),
+            Some((agent, profile)) => Ok(Planned::start(profile.to_string(), Some(agent), task.clone()).of(&plan.tool)),
+        }
+    }
+
+    fn order(
+        &mut self,
+        one: &Activation,
+        (key, turn, index): CallAt,
+        call: &ToolCall,
+        plan: ToolPlan,
+        rights: FileRights,
+        cause: Seq,
+    ) {
+        let rights = self.privacy.within(rights, &one.agent, &one.profile);
+        self.orders.write(ToolOrder {
+            key: OrderKey::new(key, turn, index, call),
+            agent: one.agent.clone(),
+            profile: one.profile.clone(),
+            plan,
+            rights,
+            cause,
+        });
+    }
+
+    fn answer(&mut self, kernel: &mut Kernel, at: CallAt, call: &ToolCall, cause: Seq, text: String, is_done: bool) {
+        let (key, turn, index) = at;
+        if let Some(one) = kernel.activation(key).cloned() {
+            let shown = truncate(&text, LOGGED_CHARS);
+            let data = json!({ "tool": call.name, "id": call.id, "ok": is_done, "text": shown });
+            self.record(EventKind::ToolResult, &one, cause, data);
+        }
+        kernel.answered((key, turn, index), text, &self.settings);
+    }
+
+    /// How an order went that a tool call gave, or how far it is.
+    pub(super) fn apply_outcome(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, outcome: &ToolOutcome) {
+        let OrderKey { activation: key, turn, call: index, .. } = outcome.key;
+        let at = (key, turn, index);
+        // The work was stopped meanwhile: what was done is done and recorded, and nobody waits for it.
+        let Some(call) = kernel.running_call(key, turn, index).cloned() else { return };
+        if outcome.key != OrderKey::new(key, turn, index, &call.call) {
+            return;
+        }
+        let Some(one) = kernel.activation(key).cloned() else { return };
+        let bounds = self.bounds_of(kernel, &one);
+        let cause = call.record.unwrap_or(one.cause);
+        // A room that was saved before plans were kept has none.
+        let plan = match call.plan.clone() {
+            Some(plan) => Ok(*plan),
+            None => self.plan(&one, &call.call, &bounds),
+        };
+        let plan = match plan {
+            Ok(plan) => plan,
+            Err(text) => return self.answer(kernel, at, &call.call, cause, text, false),
+        };
+        let (text, is_done) = match &outcome.news {
+            ToolNews::Progress { text } => {
+                let how_far =
+                    truncate(&one_line(&text.chars().take(PROGRESS_CHARS * 4).collect::<String>()), PROGRESS_CHARS);
+                return self.explain(&one, format!("{}: {how_far}", plan.doing), false, cause);
+            }
+            ToolNews::Done { output } => {
+                output.changed.iter().for_each(|path| kernel.note_change(at, path));
+                let text = match &plan.work {
+                    Work::Spawn { path, content, task } => {
+                        let agent = self.child_of(path, content);
+                        let child = Child { path, profile: agent.clone(), agent, task, is_new: true };
+                        self.spawn(kernel, outbox, &one, child, bounds, cause)
+                    }
+                    // The files' own words are bounded already.
+                    _ if *plan.executor == *FILES => output.text.clone(),
+                    _ => words::output(output),
+                };
+                (text, true)
+            }
+            ToolNews::Failed { why } => (words::error(why), false),
+            ToolNews::Aborted { why } => (words::aborted(why), false),
+        };
+        self.answer(kernel, at, &call.call, cause, text, is_done);
+    }
+
+    /// A person decided about a tool call.
+    pub(super) fn decided(&mut self, kernel: &mut Kernel, at: CallAt, allow: bool, cause: Seq) {
+        let (key, turn, index) = at;
+        let asked = kernel.activation(key).and_then(|one| Some((one.clone(), one.question()?.1.clone())));
+        let refusal = (!allow).then(|| words::refused(None));
+        if !kernel.decided((key, turn, index), refusal.clone(), &self.settings) {
+            let what = "nobody waits for this decision any more";
+            self.log.write(EventDraft::new(EventKind::Warning, json!({ "what": what })).cause(cause));
+            return;
+        }
+        let Some((one, call)) = asked else { return };
+        let decision = if allow { "allow" } else { "deny" };
+        let data = json!({ "decision": decision, "by": "user", "tool": call.name });
+        let decided = self.record(EventKind::ApprovalDecided, &one, cause, data);
+        let why = if allow { "a person allowed it" } else { "a person refused it" };
+        self.explain(&one, why.to_owned(), false, decided);
+        if let Some(text) = refusal {
+            let data = json!({ "tool": call.name, "id": call.id, "ok": false, "text": text });
+            self.record(EventKind::ToolResult, &one, decided, data);
+        }
+    }
+}
+
+fn word_of(decision: &Decision) -> &'static str {
+    match decision {
+        Decision::Allow => "allow",
+        Decision::Ask { .. } => "ask",
+        Decision::Deny { .. } => "deny",
+    }
+}

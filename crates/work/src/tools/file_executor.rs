@@ -1,0 +1,64 @@
+//! The executor for files: between orders of tools and orders to the workspace's files.
+
+use bevy::ecs::prelude::*;
+
+use super::order::{OrderKey, OrdersUnderWay, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
+use super::plan::{FILES, Work};
+use super::words;
+use crate::base::Author;
+use crate::element::ElementRefused;
+use crate::workspace::vfs::{FileAnswer, FileDone, FileOrder, FileOutcome};
+
+/// Hands orders on to the files, under the same name.
+pub(super) fn order(mut orders: MessageReader<ToolOrder>, mut files: MessageWriter<FileOrder>) {
+    for order in orders.read().filter(|order| *order.plan.executor == *FILES) {
+        let Work::File { operation, .. } = &order.plan.work else { continue };
+        files.write(FileOrder {
+            key: order.key.id(),
+            author: Author::agent(&order.agent),
+            activation: Some(order.key.activation.id()),
+            operation: operation.clone(),
+            rights: order.rights.clone(),
+            cause: order.cause,
+        });
+    }
+}
+
+/// Brings back what the files answered, in words.
+pub(super) fn answer(
+    mut outcomes: MessageReader<FileOutcome>,
+    mut refused: MessageReader<ElementRefused>,
+    under_way: Res<OrdersUnderWay>,
+    mut answers: MessageWriter<ToolOutcome>,
+) {
+    let refused: Vec<&ElementRefused> = refused.read().filter(|refused| refused.file.is_some()).collect();
+    for outcome in outcomes.read() {
+        let Ok(key) = outcome.key.parse::<OrderKey>() else { continue };
+        let news = match &outcome.result {
+            Err(failure) => ToolNews::Failed { why: failure.what.clone() },
+            Ok(answer) => {
+                let work = under_way.get(key).map(|order| &order.plan.work);
+                let text = words::files(work, &outcome.result) + &words::kept_out(&kept_out(outcome, &refused));
+                ToolNews::Done { output: ToolOutput { text, changed: changed(answer), ..ToolOutput::default() } }
+            }
+        };
+        answers.write(ToolOutcome { key, news });
+    }
+}
+
+fn changed(answer: &FileAnswer) -> Vec<String> {
+    let FileAnswer::Changed { done, .. } = answer else { return Vec::new() };
+    let (FileDone::Written { path, .. } | FileDone::Deleted { path } | FileDone::Renamed { to: path, .. }) = done;
+    vec![path.clone()]
+}
+
+/// What of a changed file the elements that hold it did not take over.
+fn kept_out(outcome: &FileOutcome, refused: &[&ElementRefused]) -> Vec<String> {
+    let Ok(FileAnswer::Changed { done, .. }) = &outcome.result else { return Vec::new() };
+    let is_changed = |path: &str| match done {
+        FileDone::Written { path: changed, .. } | FileDone::Deleted { path: changed } => changed == path,
+        FileDone::Renamed { from, to, .. } => from == path || to == path,
+    };
+    let its = refused.iter().filter(|refused| refused.by == outcome.author);
+    its.filter(|refused| refused.file.as_deref().is_some_and(is_changed)).map(|refused| refused.why.clone()).collect()
+}

@@ -1,0 +1,264 @@
+//! Orders to whoever carries out calls, and how they went.
+//!
+//! A call that the gate lets through becomes one [`ToolOrder`]. An executor answers it with [`ToolOutcome`]s of the same
+//! key, now or any number of ticks later: as many on the way as it likes, and one at the end. What comes from outside
+//! comes through the door.
+//!
+//! An executor of its own looks into [`OrdersUnderWay`] in each tick for orders that it has not begun
+//! ([`OrdersUnderWay::of`]) and stops those that are gone; what it has begun is nobody's to save, because after a
+//! restart the same orders are there under the same keys. It does nothing while a run is replayed
+//! ([`InputJournal::is_replaying`](crate::schedule::InputJournal::is_replaying)), and where it changes something outside,
+//! it begins once the tick that gave the order is in the log.
+
+use std::fmt;
+use std::str::FromStr;
+
+use bevy::ecs::message::Message;
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+
+use super::Tools;
+use super::plan::{FILES, ToolPlan};
+use crate::base::hash::content_hash;
+use crate::base::{ActivationKey, Id, Seq};
+use crate::mind::ToolCall;
+use crate::schedule::{Input, Section};
+use crate::workspace::vfs::FileRights;
+
+/// Names an order for ever: the same call of the same turn has the same, and another call that a model made in its
+/// place after a crash has another. Written `act-7/1/0/0123456789abcdef`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct OrderKey {
+    /// Of which piece of work.
+    pub activation: ActivationKey,
+    /// In which turn of it.
+    pub turn: u32,
+    /// Which call of the turn.
+    pub call: usize,
+    hash: u64,
+}
+
+/// A text that names no order of a tool call.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{0:?} names no order of a tool call")]
+pub struct NoOrderKey(String);
+
+impl OrderKey {
+    /// The name of the order that this call gives.
+    pub fn new(activation: ActivationKey, turn: u32, call: usize, asked: &ToolCall) -> Self {
+        Self { activation, turn, call, hash: call_hash(asked) }
+    }
+
+    /// As files know it.
+    pub fn id(&self) -> Id {
+        self.to_string().into()
+    }
+}
+
+/// A call, by hash.
+pub fn call_hash(call: &ToolCall) -> u64 {
+    content_hash(format!("{}\n{}", call.name, call.arguments).as_bytes())
+}
+
+impl fmt::Display for OrderKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}/{:016x}", self.activation.id(), self.turn, self.call, self.hash)
+    }
+}
+
+impl FromStr for OrderKey {
+    type Err = NoOrderKey;
+
+    fn from_str(text: &str) -> Result<Self, NoOrderKey> {
+        let parse = || {
+            let mut parts = text.strip_prefix("act-")?.split('/');
+            let activation = ActivationKey(parts.next()?.parse().ok()?);
+            let (turn, call) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+            let hash = parts.next().filter(|hash| hash.len() == 16)?;
+            let hash = u64::from_str_radix(hash, 16).ok()?;
+            parts.next().is_none().then_some(Self { activation, turn, call, hash })
+        };
+        parse().ok_or_else(|| NoOrderKey(text.chars().take(80).collect()))
+    }
+}
+
+impl TryFrom<String> for OrderKey {
+    type Error = NoOrderKey;
+
+    fn try_from(text: String) -> Result<Self, NoOrderKey> {
+        text.parse()
+    }
+}
+
+impl From<OrderKey> for String {
+    fn from(key: OrderKey) -> Self {
+        key.to_string()
+    }
+}
+
+/// A call that is to be carried out.
+#[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ToolOrder {
+    /// Names it for ever.
+    pub key: OrderKey,
+    /// Whose call it is, by id.
+    pub agent: Id,
+    /// The profile that the agent runs.
+    pub profile: Id,
+    /// What is to be done.
+    pub plan: ToolPlan,
+    /// What it may see and change of the workspace's files.
+    pub rights: FileRights,
+    /// The record of the call.
+    pub cause: Seq,
+}
+
+/// What became of an order. An input, where the executor is outside the world.
+#[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ToolOutcome {
+    /// Which order.
+    pub key: OrderKey,
+    /// What.
+    pub news: ToolNews,
+}
+
+impl Input for ToolOutcome {
+    const KIND: &'static str = "tool_outcome";
+}
+
+/// What is known of an order now.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "news", rename_all = "snake_case")]
+pub enum ToolNews {
+    /// It goes on.
+    Progress {
+        /// How far it is, in a few words.
+        text: String,
+    },
+    /// It was carried out.
+    Done {
+        /// What it came to.
+        output: ToolOutput,
+    },
+    /// It was not, or not to its end.
+    Failed {
+        /// Why, for the model.
+        why: String,
+    },
+    /// It was stopped.
+    Aborted {
+        /// By what.
+        why: String,
+    },
+}
+
+/// What an order came to.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ToolOutput {
+    /// In words, for the model.
+    pub text: String,
+    /// The same as data; the model is told of it where there are no words.
+    pub data: Option<Value>,
+    /// Images.
+    pub images: Vec<ToolImage>,
+    /// Paths of the workspace's files that are others now.
+    pub changed: Vec<String>,
+}
+
+/// An image that a tool gave.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ToolImage {
+    /// What kind of image: `image/png`.
+    pub media_type: String,
+    /// Its bytes in base64.
+    pub base64: String,
+}
+
+/// A piece of work is over: nobody waits for its orders any more.
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ToolOrdersWithdrawn {
+    /// Which piece.
+    pub activation: ActivationKey,
+}
+
+/// The orders that have no answer yet, in the order in which they were given. Saved with the room.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct OrdersUnderWay(Vec<ToolOrder>);
+
+impl OrdersUnderWay {
+    /// Those of an executor.
+    pub fn of<'a>(&'a self, executor: &'a str) -> impl Iterator<Item = &'a ToolOrder> {
+        self.0.iter().filter(move |order| *order.plan.executor == *executor)
+    }
+
+    /// The order of this name.
+    pub fn get(&self, key: OrderKey) -> Option<&ToolOrder> {
+        self.0.iter().find(|order| order.key == key)
+    }
+}
+
+impl Section for OrdersUnderWay {
+    const NAME: &'static str = "tools";
+
+    fn save(world: &mut World) -> Self {
+        world.resource::<Self>().clone()
+    }
+
+    fn load(self, world: &mut World) {
+        world.insert_resource(self);
+    }
+}
+
+/// Takes up the orders of this tick. Those of work that is over are given up, but for orders to files, which are carried
+/// out once they are given.
+pub(super) fn take_up(
+    mut orders: MessageReader<ToolOrder>,
+    mut withdrawn: MessageReader<ToolOrdersWithdrawn>,
+    mut under_way: ResMut<OrdersUnderWay>,
+) {
+    under_way.0.extend(orders.read().cloned());
+    for ToolOrdersWithdrawn { activation } in withdrawn.read() {
+        under_way.0.retain(|order| order.key.activation != *activation || *order.plan.executor == *FILES);
+    }
+}
+
+/// Answers orders that nobody is here for any more, and closes those that were answered.
+pub(super) fn close(
+    mut outcomes: ParamSet<(MessageWriter<ToolOutcome>, MessageReader<ToolOutcome>)>,
+    mut under_way: ResMut<OrdersUnderWay>,
+    tools: Res<Tools>,
+) {
+    let orphaned = under_way.0.iter().filter(|order| !tools.has_executor(&order.plan.executor));
+    for order in orphaned {
+        let why = format!("nobody is here any more who could carry out {}", order.plan.tool);
+        outcomes.p0().write(ToolOutcome { key: order.key, news: ToolNews::Aborted { why } });
+    }
+    for outcome in outcomes.p1().read() {
+        if !matches!(outcome.news, ToolNews::Progress { .. }) {
+            under_way.0.retain(|order| order.key != outcome.key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_order_has_the_same_name_for_ever() {
+        let call = ToolCall::new("c", "vfs_write", json!({ "path": "a.md" }));
+        let key = OrderKey::new(ActivationKey(7), 1, 0, &call);
+        assert_eq!(key.to_string(), format!("act-7/1/0/{:016x}", content_hash(b"vfs_write\n{\"path\":\"a.md\"}")));
+        assert_eq!(key.to_string().parse(), Ok(key));
+        for odd in ["", "act-7", "act-7/1/0", "act-7/1/0/12", "session/act-7/9", "act-7/1/0/0123456789abcdef/1"] {
+            assert!(odd.parse::<OrderKey>().is_err(), "{odd}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! A tool: what a model is told of it, and what a call of it comes to.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::plan::Planned;
+use super::schema;
+use crate::gate::{Bounds, Power, ToolName, ToolNames, ToolScope};
+use crate::mind::ToolDeclaration;
+
+/// What a call with these arguments, which fit the schema, is to do. The error is a sentence for the model.
+pub type Planner = Arc<dyn Fn(&Arguments, &Planning<'_>) -> Result<Planned, String> + Send + Sync>;
+
+/// A function that a model may call. Whoever adds one gives it to [`Tools::register`](super::Tools::register).
+#[derive(Clone)]
+pub struct Tool {
+    /// Its name; profiles list it. Letters, digits, `_` and `-`, at most 64: what every provider takes.
+    pub name: String,
+    /// What other products call a tool that does the same, where profiles list it.
+    pub aliases: Vec<String>,
+    /// Who may have it.
+    pub scope: ToolScope,
+    /// Whether an agent whose profile lists no tools has it.
+    pub is_default: bool,
+    /// What it lets an agent do, for limits that tell tools apart.
+    pub power: Power,
+    /// What it does, for the model.
+    pub description: String,
+    /// Its arguments: a JSON schema of an object.
+    pub parameters: Value,
+    /// Names of arguments in other products, each with ours.
+    pub argument_aliases: Vec<(String, String)>,
+    /// What a call is to do.
+    pub plan: Planner,
+}
+
+/// What a call is planned within.
+#[derive(Clone, Copy)]
+pub struct Planning<'a> {
+    /// What whoever calls may do.
+    pub bounds: &'a Bounds,
+    /// The tools that there are.
+    pub names: &'a ToolNames,
+}
+
+impl Tool {
+    /// A tool for everyone whose profile lists it, which reaches outside the workspace.
+    pub fn new(
+        name: &str,
+        description: &str,
+        parameters: Value,
+        plan: impl Fn(&Arguments, &Planning<'_>) -> Result<Planned, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            aliases: Vec::new(),
+            scope: ToolScope::Everyone,
+            is_default: false,
+            power: Power::Reach,
+            description: description.to_owned(),
+            parameters,
+            argument_aliases: Vec::new(),
+            plan: Arc::new(plan),
+        }
+    }
+
+    /// The same, for those who may have it.
+    pub fn within(self, scope: ToolScope) -> Self {
+        Self { scope, ..self }
+    }
+
+    /// The same, for agents whose profiles list no tools as well, with what it lets them do.
+    pub(super) fn by_default(self, power: Power) -> Self {
+        Self { is_default: true, power, ..self }
+    }
+
+    /// The same, under the names that it has in other products.
+    pub fn also_called(mut self, aliases: &[&str]) -> Self {
+        self.aliases.extend(aliases.iter().map(|alias| (*alias).to_owned()));
+        self
+    }
+
+    /// The same, with names that arguments have in other products, each with ours.
+    pub fn with_argument_aliases(mut self, aliases: &[(&str, &str)]) -> Self {
+        let owned = |(alias, meant): &(&str, &str)| ((*alias).to_owned(), (*meant).to_owned());
+        self.argument_aliases.extend(aliases.iter().map(owned));
+        self
+    }
+
+    /// As profiles may name it.
+    pub(super) fn named(&self) -> ToolName {
+        ToolName {
+            name: self.name.clone(),
+            aliases: self.aliases.clone(),
+            scope: self.scope.clone(),
+            is_default: self.is_default,
+            power: self.power,
+        }
+    }
+
+    /// As a model is told of it.
+    pub(super) fn declaration(&self) -> ToolDeclaration {
+        ToolDeclaration {
+            name: self.name.clone(),
+            description: self.description.clone(),
+            parameters: self.parameters.clone(),
+        }
+    }
+
+    /// What a call with these arguments comes to. The error says what does not fit.
+    pub(super) fn planned(&self, arguments: &Value, planning: &Planning<'_>) -> Result<Planned, String> {
+        let aliases: Vec<(&str, &str)> =
+            self.argument_aliases.iter().map(|(alias, meant)| (alias.as_str(), meant.as_str())).collect();
+        let arguments = schema::check(&self.parameters, arguments, &aliases)?;
+        (self.plan)(&Arguments(arguments), planning)
+    }
+}
+
+impl fmt::Debug for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tool").field("name", &self.name).field("scope", &self.scope).finish_non_exhaustive()
+    }
+}
+
+/// Arguments that fit a tool's schema.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Arguments(Map<String, Value>);
+
+impl Arguments {
+    /// A text; empty where it was left out.
+    pub fn text(&self, name: &str) -> String {
+        self.some_text(name).unwrap_or_default()
+    }
+
+    /// A text that is not empty, if one was given.
+    pub fn some_text(&self, name: &str) -> Option<String> {
+        self.0.get(name).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
+    }
+
+    /// A whole number, if one was given.
+    pub fn number(&self, name: &str) -> Option<usize> {
+        self.0.get(name).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok())
+    }
+
+    /// All of them, for an executor.
+    pub fn to_value(&self) -> Value {
+        Value::Object(self.0.clone())
+    }
+}
