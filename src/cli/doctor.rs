@@ -1,6 +1,5 @@
 //! `workshop doctor`: what is set up, what is wrong, and how to fix it.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -14,8 +13,8 @@ use crate::gateway::aliases::unknown_models;
 use crate::gateway::{Environment, GatewaySettings, key_problems, price_source, provider_status};
 use crate::schedule;
 use crate::store::{HISTORY_FILE, Reader, StoreError};
-use crate::workspace::layout::{INSTRUCTIONS, is_workspace, read_folder};
-use crate::workspace::{Problems, RoomStart, scene_file};
+use crate::workspace::layout::{is_workspace, read_folder};
+use crate::workspace::{Problems, RoomStart};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -127,7 +126,6 @@ fn examine(folder: &Path, findings: &mut Vec<Finding>, settings: &mut GatewaySet
     let agents = files.keys().filter(|path| format_of(path).is_some()).count();
     let scenes = files.keys().filter(|path| path.starts_with("scenes/")).count();
     findings.push(Finding::good("files", format!("{agents} agents, {scenes} scenes")));
-    problems.extend(unshown_instructions(&files));
     for scene in files.keys().filter(|path| path.starts_with("scenes/")) {
         let start = RoomStart { scene: scene.clone(), files: files.clone(), seed: None, provider: None, carried: None };
         match app::begin(start, "r-doctor".into(), Seq(1)) {
@@ -152,24 +150,6 @@ fn examine(folder: &Path, findings: &mut Vec<Finding>, settings: &mut GatewaySet
         problems.extend(history(&state, findings));
     }
     problems
-}
-
-/// Instructions for agents that lie in the workspace and that no rulebook shows, with how one would.
-fn unshown_instructions(files: &BTreeMap<String, String>) -> Vec<Problem> {
-    let scenes = files.iter().filter(|(path, _)| path.starts_with("scenes/"));
-    let docs = scenes.filter_map(|(path, text)| scene_file::parse(path, text).0);
-    let shown: BTreeSet<String> = docs.flat_map(|doc| doc.elements).filter_map(|element| element.file).collect();
-    let unshown = INSTRUCTIONS.into_iter().filter(|name| files.contains_key(*name) && !shown.contains(*name));
-    unshown
-        .take(1)
-        .map(|name| {
-            let remedy = format!(
-                "for agents to follow it, add to the elements of a scene: - {{ id: instructions, kind: rulebook, \
-                 position: [0, 260], file: {name} }}"
-            );
-            Problem::warning(name, "no rulebook shows it, so agents do not know it", remedy)
-        })
-        .collect()
 }
 
 /// What is recorded, and what of it is damaged.

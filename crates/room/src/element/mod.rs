@@ -7,6 +7,7 @@ pub mod content;
 pub mod directory;
 pub mod editing;
 pub mod inbox;
+mod instructions;
 mod items;
 pub mod kind;
 mod list_file;
@@ -72,6 +73,7 @@ pub fn plugin(app: &mut App) {
             editing::set_readers.run_if(owners_may_differ),
             editing::apply_edits,
             presence::tell_reach,
+            instructions::report_unshown,
         )
             .chain()
             .in_set(InPhase(WorkshopSystems::Ingest, Floor::Element)),

@@ -2,7 +2,7 @@
 
 use egui::text::LayoutJob;
 use egui::{Color32, CornerRadius, FontId, Sense, Stroke, Ui, vec2};
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use super::command::RoomAct;
 use super::icons::Icon;
@@ -157,13 +157,23 @@ fn row_words(ui: &Ui, rect: egui::Rect, (title, about, here): (&str, &str, &str)
 
 /// Puts an element of this kind somewhere, under an id of its own so that it can be taken away again.
 pub fn element_at(room: &RoomModel, kind: &str, position: bevy::math::Vec2) -> Command {
+    element_with(room, kind, Map::new(), position)
+}
+
+/// Puts a rulebook somewhere that shows a file.
+pub fn rulebook_of(room: &RoomModel, file: &str, position: bevy::math::Vec2) -> Command {
+    element_with(room, "rulebook", Map::from_iter([("file".to_owned(), json!(file))]), position)
+}
+
+fn element_with(room: &RoomModel, kind: &str, more: Map<String, Value>, position: bevy::math::Vec2) -> Command {
     let number = (1..).find(|number| room.element(&format!("{kind}-{number}")).is_none()).unwrap_or(0_u32);
     let id = format!("{kind}-{number}");
-    let keys = Map::from_iter([
+    let own = [
         ("id".to_owned(), json!(id)),
         ("kind".to_owned(), json!(kind)),
         ("position".to_owned(), json!([position.x, position.y])),
-    ]);
+    ];
+    let keys = own.into_iter().chain(more).collect();
     let inverse = RoomAct::Element(ElementCommand::Remove { element: id.as_str().into() });
     Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(inverse))
 }

@@ -6,7 +6,7 @@ use super::{Explorer, templates};
 use crate::base::Id;
 use crate::ui::command::RoomAct;
 use crate::ui::dock::Tab;
-use crate::ui::{Command, UiState, canvas, keys};
+use crate::ui::{Command, UiState, canvas, keys, shelf};
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::view::recent::Recent;
@@ -37,6 +37,8 @@ pub enum Ask {
     ShowInRoom(Thing),
     /// To put an agent of this profile into the room.
     AddToRoom(Id),
+    /// To show a file on a rulebook in the room.
+    AddRulebook(String),
     /// To open a scene, by its stem.
     OpenScene(String),
     /// To have files back.
@@ -117,6 +119,9 @@ impl Explorer {
             Ask::AddToRoom(profile) => {
                 let place = canvas::spawn_place(room, state.camera.middle, false);
                 vec![canvas::add_agent(room, &profile, place)]
+            }
+            Ask::AddRulebook(path) => {
+                vec![shelf::rulebook_of(room, &path, state.camera.middle), Command::Show(Tab::Room)]
             }
             Ask::OpenScene(stem) => vec![Command::OpenScene(stem)],
             Ask::Restore(paths) => self.restore(paths, state),

@@ -12,6 +12,7 @@ use crate::ui::{UiState, kit, words};
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::view::theme::Theme;
+use crate::workspace::layout;
 use crate::workspace::vfs::FileKind;
 
 /// An entry of a menu, with its keys. Whether it was chosen.
@@ -108,6 +109,9 @@ impl Explorer {
             && entry(ui, "Show in the room", "")
         {
             asks.push(Ask::ShowInRoom(Thing::Element(element.id.clone())));
+        }
+        if element.is_none() && layout::element_file(path).is_ok() && entry(ui, "Put into the room as a rulebook", "") {
+            asks.push(Ask::AddRulebook(path.to_owned()));
         }
         let stem = path.strip_prefix("scenes/").map(formats::stem);
         if let Some(stem) = stem.filter(|stem| room.scene != *stem && room.scenes.iter().any(|scene| scene == stem))

@@ -9,7 +9,9 @@ use egui_kittest::kittest::Queryable;
 use super::tree::tests::{file, gone};
 use super::*;
 use crate::base::{ActivationKey, Problem};
+use crate::element::ElementCommand;
 use crate::ui::command::RoomAct;
+use crate::ui::dock::Tab;
 use crate::ui::keys::KeyAct;
 use crate::ui::state::ShelfItem;
 use crate::ui::testing::{Stage, stage};
@@ -336,6 +338,24 @@ fn a_menu_of_a_file_has_what_can_be_done_with_it() {
     window.run_steps(3);
     click(&mut window, "Import files here…");
     assert_eq!(own(&window).wants_import.as_deref(), Some("artifacts"));
+}
+
+#[test]
+fn instructions_are_put_into_the_room_as_a_rulebook_and_nothing_else_is() {
+    let mut window = with(vec![file("AGENTS.md", 1), file("artifacts/plan.md", 1)]);
+    window.get_by_label("artifacts/plan.md").click_secondary();
+    window.run_steps(3);
+    assert!(window.query_by_label("Put into the room as a rulebook").is_none());
+    let mut window = with(vec![file("AGENTS.md", 1)]);
+    window.get_by_label("AGENTS.md").click_secondary();
+    window.run_steps(3);
+    click(&mut window, "Put into the room as a rulebook");
+    let [Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(_)), Command::Show(Tab::Room)] =
+        &window.state().commands[..]
+    else {
+        panic!("{:?}", window.state().commands)
+    };
+    assert_eq!((keys["kind"].as_str(), keys["file"].as_str()), (Some("rulebook"), Some("AGENTS.md")));
 }
 
 #[test]
