@@ -16,7 +16,7 @@ use bevy::ecs::schedule::IntoScheduleConfigs;
 use bevy::tasks::{ComputeTaskPool, TaskPool};
 use serde_json::json;
 
-use crate::base::{Id, Problem, Seq};
+use crate::base::{Id, Seq};
 use crate::gateway::{OfflineProvider, ScriptedProvider};
 use crate::log::{EventDraft, EventKind, EventLog};
 use crate::schedule::door::CollectInputs;
@@ -43,14 +43,9 @@ pub fn headless() -> App {
         kernel::plugin,
     ));
     gateway::add_simulated_provider(&mut app, "offline", |_| Ok(Box::new(OfflineProvider)));
-    gateway::add_simulated_provider(&mut app, "scripted", |file| {
-        let text = std::fs::read_to_string(file).map_err(|error| {
-            Problem::error(file, error.to_string(), "name a script that can be read: scripted:FILE")
-        })?;
-        match ScriptedProvider::from_yaml(&text, file) {
-            Ok(script) => Ok(Box::new(script)),
-            Err(mut problems) => Err(problems.swap_remove(0)),
-        }
+    gateway::add_simulated_provider(&mut app, "scripted", |file| match ScriptedProvider::from_file(file) {
+        Ok(script) => Ok(Box::new(script)),
+        Err(mut problems) => Err(problems.swap_remove(0)),
     });
     app.add_systems(Tick, approvals::collect_answers.in_set(CollectInputs));
     // The last of Record before the store hands the events on.

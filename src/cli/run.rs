@@ -377,8 +377,7 @@ pub(super) fn resolve_provider(provider: &str) -> Result<String, Complaint> {
     };
     let unreadable = |error| Complaint::usage(format!("the script {file}: {error}"));
     let path = std::fs::canonicalize(file).map_err(unreadable)?;
-    let text = std::fs::read_to_string(&path).map_err(unreadable)?;
-    match ScriptedProvider::from_yaml(&text, file) {
+    match ScriptedProvider::from_file(&path.to_string_lossy()) {
         Ok(_) => Ok(format!("scripted:{}", path.display())),
         Err(problems) => Err(Complaint::usage(problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; "))),
     }

@@ -10,6 +10,7 @@
 //! `tools` plays calls; arguments that are a text are read as a model's would be, so that `"{oops"` stays a text.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde_json::{Map, Value};
 
@@ -20,6 +21,7 @@ use crate::base::hash::content_hash;
 use crate::base::text::{estimate_tokens, nearest, tokens_of_chars};
 use crate::mind::headings::parts_and_moment;
 use crate::mind::{CallKind, Completion, Finish, PromptMessage, Role, ScriptPlace, ToolCall, Usage};
+use crate::safe_fs;
 use crate::workspace::yaml;
 
 /// Simulated seconds that a reply takes unless the script says otherwise.
@@ -83,7 +85,19 @@ pub struct ScriptedProvider {
     places: BTreeMap<String, ScriptPlace>,
 }
 
+/// No script is longer.
+const SCRIPT_BYTES_AT_MOST: u64 = 16 << 20;
+
 impl ScriptedProvider {
+    /// Reads a script from a file; all its problems are found at once. What is no ordinary file is a problem, too: a
+    /// pipe would be waited for without end, and a device has none.
+    pub fn from_file(file: &str) -> Result<Self, Vec<Problem>> {
+        let problem = |what: String| vec![Problem::error(file, what, "name a script that can be read: scripted:FILE")];
+        let text =
+            safe_fs::read_text(Path::new(file), SCRIPT_BYTES_AT_MOST).map_err(|error| problem(error.to_string()))?;
+        Self::from_yaml(&text.ok_or_else(|| problem("there is no such file".to_owned()))?, file)
+    }
+
     /// Reads a script. `place` is the file it came from, for the problems; all of them are found at once.
     pub fn from_yaml(text: &str, place: &str) -> Result<Self, Vec<Problem>> {
         let value = yaml::parse(text).map_err(|error| {

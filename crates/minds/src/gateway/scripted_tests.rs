@@ -33,6 +33,24 @@ fn said(provider: &mut ScriptedProvider, agent: &str, kind: CallKind, moment: &s
     provider.answer(&request(agent, "researcher", kind, moment)).outcome.expect("a reply").text
 }
 
+#[cfg(unix)]
+#[test]
+fn what_is_no_ordinary_file_is_no_script_and_is_not_waited_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    std::fs::write(at("script.yaml"), "default:\n  - text: again\n").expect("files can be written");
+    std::os::unix::fs::symlink("script.yaml", at("link.yaml")).expect("links can be made");
+    std::os::unix::fs::symlink("/dev/zero", at("endless.yaml")).expect("links can be made");
+    rustix::fs::mkfifoat(rustix::fs::CWD, at("pipe.yaml"), rustix::fs::Mode::RWXU).expect("pipes can be made");
+    for good in ["script.yaml", "link.yaml"] {
+        assert!(ScriptedProvider::from_file(&at(good)).is_ok(), "{good}");
+    }
+    for (bad, why) in [("endless.yaml", "ordinary"), ("pipe.yaml", "ordinary"), ("none.yaml", "no such"), ("", "")] {
+        let problem = ScriptedProvider::from_file(&at(bad)).expect_err(bad).remove(0).to_string();
+        assert!(problem.contains(why) && problem.contains("name a script"), "{problem}");
+    }
+}
+
 #[test]
 fn turns_come_in_order_for_each_agent_and_then_the_default_repeats() {
     let mut provider = script("agents:\n  researcher:\n    - text: one\n    - text: two\ndefault:\n  - text: again\n");
