@@ -235,7 +235,7 @@ impl Room {
         }
         // Orders that are taken are finished; what they came to is asked again by the same room when it goes on. What
         // is not in its file yet is told below, once it is known what became of it.
-        let _waiting = workspace::save_now(world);
+        workspace::save_last(world);
         let files = world.remove_resource::<FileBridge>().unwrap_or_default();
         world.init_resource::<FileBridge>();
         world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::RunEnd, json!({ "why": reason })));

@@ -20,6 +20,7 @@ pub fn trials() -> Vec<Trial> {
         unfinished_work_is_listed_with_its_cost_and_goes_on_by_its_id,
         an_interrupt_says_how_to_go_on,
         a_model_stands_in_for_everybody,
+        who_is_taken_out_of_the_scene_while_the_room_is_closed_stays_out,
     ]
 }
 
@@ -161,4 +162,18 @@ fn a_model_stands_in_for_everybody() {
     succeed(room.path(), &["run", "--ticks", "1", "--speed", "max", "--provider", "ollama", "--model", "llama3:8b"]);
     let events = succeed(room.path(), &["export", "--run", "last", "--events", "-"]);
     assert!(events.contains("\"provider\":\"ollama:llama3:8b\""), "{}", events.lines().next().unwrap_or_default());
+}
+
+fn who_is_taken_out_of_the_scene_while_the_room_is_closed_stays_out() {
+    let room = room(SCRIPT);
+    let scene = || fs::read_to_string(room.path().join("scenes/test.yaml")).unwrap();
+    let without_lead = SCENE.replace("  - { id: lead, profile: lead, position: [0, 0] }\n", "");
+    fs::write(room.path().join("scenes/test.yaml"), &without_lead).unwrap();
+    let (code, _, told) = run(room.path(), &["--agent", "lead", "--task", "Write a haiku."]);
+    assert!(code == Some(0) && scene().contains("profile: lead"), "the task brings its agent: {told}");
+    for written in [&*without_lead, "name: Test\nagents: []\n", "# Nobody.\n\n"] {
+        fs::write(room.path().join("scenes/test.yaml"), written).unwrap();
+        let (code, _, told) = run(room.path(), &["--ticks", "60"]);
+        assert_eq!((code, scene().as_str()), (Some(0), written), "{told}");
+    }
 }

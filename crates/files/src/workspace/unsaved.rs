@@ -100,6 +100,11 @@ impl Unsaved {
         });
     }
 
+    /// Everything is on disk.
+    pub(super) fn all_saved(&mut self) {
+        self.changes.clear();
+    }
+
     /// Someone else's scene has the room's unsaved changes in it now: it is what they start from.
     pub(super) fn rebased_scene(&mut self, theirs: &Value) {
         let its = |change: &&mut Change| !matches!(change.target, Target::File(_));
