@@ -214,16 +214,16 @@ impl Activation {
         }
     }
 
-    /// Notes what a call came to; whether that is progress: another result than the last time, or a file that changed
-    /// by it, unless that was so again and again.
-    pub(super) fn note_outcome(&mut self, call: &Call, answer: &str) -> bool {
+    /// Notes what a call came to; whether that is progress: another result than the last time, a file that changed by
+    /// it, or a result that is not sent any more, whose place asks to call again; unless that was so again and again.
+    pub(super) fn note_outcome(&mut self, call: &Call, answer: &str, was_left_out: bool) -> bool {
         let (call_hash, answer_hash) = (call_hash(&call.call), content_hash(answer.as_bytes()));
         let last = self.outcomes.iter().rfind(|one| one.call == call_hash).map(|one| one.answer);
         let known = self.outcomes.iter().position(|one| (one.call, one.answer) == (call_hash, answer_hash));
         let before = known.map_or(0, |at| self.outcomes.remove(at).times);
         let times = before.saturating_add(1);
         self.outcomes.push(CallOutcome { call: call_hash, answer: answer_hash, times });
-        let is_news = before == 0 || call.has_changed || last != Some(answer_hash);
+        let is_news = before == 0 || call.has_changed || last != Some(answer_hash) || was_left_out;
         is_news && times <= SAME_RESULTS_AT_MOST
     }
 

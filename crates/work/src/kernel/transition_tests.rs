@@ -67,6 +67,22 @@ fn to_go_back_and_forth_for_ever_is_none() {
 }
 
 #[test]
+fn what_is_not_sent_any_more_may_be_called_again_and_not_for_ever() {
+    let mut bench = Bench::new();
+    bench.settings.session_chars_at_most = 4_000;
+    let key = bench.start("ada", "x");
+    let long = "word ".repeat(1_500);
+    let mut steps = 0;
+    while !is_over(&bench, key) && steps < 40 {
+        let name = ["read a", "read b"][steps % 2];
+        step(&mut bench, key, &[(name, &format!("{name}: {long}"), false)]);
+        steps += 1;
+    }
+    assert!((6..12).contains(&steps), "each of the two is read anew some times: {steps}");
+    assert!(matches!(bench.ending(key), Ending::Aborted { why, .. } if why.contains("without progress")));
+}
+
+#[test]
 fn whoever_looks_after_agents_that_are_at_work_is_sent_to_wait_and_woken() {
     let mut bench = Bench::new();
     let key = bench.start("boss", "x");

@@ -246,19 +246,18 @@ impl Kernel {
             CallProgress::Answered(text) => Some(text.clone()),
             _ => None,
         };
-        let mut is_progress = false;
-        let mut results = Vec::with_capacity(calls.len());
-        for call in &calls {
-            let Some(text) = answered(call) else { continue };
-            is_progress |= activation.note_outcome(call, &text);
-            results.push(PromptMessage::result(&call.call, text));
-        }
-        // Where an older result is not sent any more, the words in its place ask to call again.
         let most = match activation.sent_chars_at_most {
             0 => settings.session_chars_at_most,
             sent => sent,
         };
-        is_progress = is_progress || calls.iter().any(|one| is_left_out(&activation.messages, most, &one.call));
+        let mut is_progress = false;
+        let mut results = Vec::with_capacity(calls.len());
+        for call in &calls {
+            let Some(text) = answered(call) else { continue };
+            let was_left_out = !is_progress && is_left_out(&activation.messages, most, &call.call);
+            is_progress |= activation.note_outcome(call, &text, was_left_out);
+            results.push(PromptMessage::result(&call.call, text));
+        }
         activation.messages.extend(results);
         if is_progress {
             activation.strikes = 0;
