@@ -301,9 +301,11 @@ fn push_edits_while_closed(
         if known.get(path) != Some(text) {
             let by = history.writer(path, text).unwrap_or_else(|error| {
                 tracing::warn!("who wrote {path} is not known, so that it counts as a person's: {error}");
-                Author::user()
+                None
             });
-            door.push(FileChanged { by, ..FileChanged::new(path.clone(), FileContent::Text(text.clone())) });
+            let change = FileChanged::new(path.clone(), FileContent::Text(text.clone()));
+            let is_ordered = by.as_ref().is_some_and(Author::is_user);
+            door.push(FileChanged { by: by.unwrap_or_else(Author::user), is_ordered, ..change });
         }
     }
     for path in known.keys().filter(|path| !on_disk.contains_key(*path)) {

@@ -53,7 +53,7 @@ pub(super) fn import(arguments: &Arguments) -> Outcome {
         output::note("nothing was imported");
         return Ok(Ending::Done);
     }
-    let imported = importing::carry_out(&folder, &plan);
+    let imported = importing::carry_out(&folder, &folder, &plan);
     if arguments.json {
         output::json(&told(&plan, Some(&imported)))?;
     } else {

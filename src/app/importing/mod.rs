@@ -7,14 +7,14 @@ mod plan;
 mod tests;
 mod told;
 
-use std::fs;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use crate::base::Problem;
 use crate::safe_fs;
+use crate::workspace::vfs::{self, FileHandle};
 
 pub use plan::plan;
 
@@ -82,11 +82,39 @@ pub struct Imported {
     pub problems: Vec<Problem>,
 }
 
-/// Copies what a plan says into the workspace.
-pub fn carry_out(workspace: &Path, plan: &Plan) -> Imported {
+/// Where new files are written.
+pub trait NewFiles {
+    /// Writes a file of the workspace that is not there yet, behind no link; one that is there stays as it is.
+    fn create(&self, path: &str, bytes: &[u8]) -> io::Result<()>;
+
+    /// Waits until what was ordered before is on disk; says what is not.
+    fn flush(&self) -> Vec<Problem> {
+        Vec::new()
+    }
+}
+
+/// The folder of a workspace that is not open.
+impl NewFiles for PathBuf {
+    fn create(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        vfs::write_new(self, path, bytes)
+    }
+}
+
+impl NewFiles for FileHandle {
+    fn create(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        Self::create(self, path, bytes)
+    }
+
+    fn flush(&self) -> Vec<Problem> {
+        Self::flush(self)
+    }
+}
+
+/// Copies what a plan says into the workspace, by way of `files`.
+pub fn carry_out(workspace: &Path, files: &dyn NewFiles, plan: &Plan) -> Imported {
     let mut imported = Imported { problems: plan.left_out_named(), ..Imported::default() };
     for item in &plan.items {
-        match copy(workspace, item) {
+        match copy(workspace, files, item) {
             Ok(path) => imported.paths.push(path),
             Err(error) => {
                 let what = format!("it cannot be copied: {error}");
@@ -98,13 +126,13 @@ pub fn carry_out(workspace: &Path, plan: &Plan) -> Imported {
     imported
 }
 
-fn copy(workspace: &Path, item: &Item) -> io::Result<String> {
+fn copy(workspace: &Path, files: &dyn NewFiles, item: &Item) -> io::Result<String> {
     let bytes = match &item.text {
         Some(text) => text.clone().into_bytes(),
         None => safe_fs::read_bytes(&item.from, BYTES_AT_MOST)?,
     };
     for path in numbered(&item.to) {
-        match write_new(workspace, &path, &bytes) {
+        match files.create(&path, &bytes) {
             Ok(()) => return Ok(path),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 // The same once more is there already.
@@ -130,15 +158,4 @@ fn numbered(wanted: &str) -> impl Iterator<Item = String> + '_ {
         1 => wanted.to_owned(),
         number => format!("{stem}-{number}{ending}"),
     })
-}
-
-/// Writes a file of the workspace that is not there yet, behind no link; one that is there stays as it is.
-pub(super) fn write_new(workspace: &Path, path: &str, content: impl AsRef<[u8]>) -> io::Result<()> {
-    let mut file = safe_fs::create_new(workspace, path)?;
-    let written = file.write_all(content.as_ref()).and_then(|()| file.sync_all());
-    if written.is_err() {
-        // Half a file would be taken for a whole one; if it cannot be removed either, the error says enough.
-        let _ = fs::remove_file(workspace.join(path));
-    }
-    written
 }

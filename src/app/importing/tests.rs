@@ -1,5 +1,7 @@
 //! What comes in from the shapes in which people have agents, and what does not.
 
+use std::fs;
+
 use super::*;
 
 fn outside(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -13,7 +15,7 @@ fn outside(files: &[(&str, &str)]) -> tempfile::TempDir {
 }
 
 fn import(workspace: &Path, paths: &[PathBuf], folder: Option<&str>) -> Imported {
-    carry_out(workspace, &plan(workspace, paths, folder))
+    carry_out(workspace, &workspace.to_owned(), &plan(workspace, paths, folder))
 }
 
 fn planned(to: &Path, path: PathBuf) -> Vec<(Kind, String)> {
@@ -121,7 +123,7 @@ fn a_collection_comes_in_as_published_without_what_lies_beside_it() {
         assert!(summary.contains(line), "{line} is not in:\n{summary}");
     }
     assert!(fs::read_dir(to.path()).expect("it is there").next().is_none(), "a plan writes nothing");
-    assert_eq!(carry_out(to.path(), &plan).paths.len(), 5);
+    assert_eq!(carry_out(to.path(), &to.path().to_owned(), &plan).paths.len(), 5);
 }
 
 #[test]
@@ -172,6 +174,6 @@ fn links_are_not_followed() {
     let plan = plan(to.path(), &[from.path().join("pack")], None);
     assert_eq!((plan.items.len(), plan.left_out.len()), (1, 2));
     std::os::unix::fs::symlink(from.path(), to.path().join("agents")).expect("links can be made");
-    let imported = carry_out(to.path(), &plan);
+    let imported = carry_out(to.path(), &to.path().to_owned(), &plan);
     assert!(imported.paths.is_empty() && !from.path().join("pack-2").exists(), "{imported:?}");
 }

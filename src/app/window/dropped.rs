@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::agent::formats::format_of;
-use crate::app::importing::{self, write_new};
+use crate::app::importing::{self, NewFiles};
 use crate::base::{Problem, text::slug};
 use crate::workspace::layout::{MAX_FILE_BYTES, MAX_SCENE_BYTES};
 use crate::workspace::yaml;
@@ -39,11 +39,11 @@ pub struct Dropped {
 }
 
 /// Looks through what was dropped and copies agents and scenes into the workspace, never over what is there.
-pub(super) fn take_in(workspace: &Path, paths: &[PathBuf]) -> Dropped {
+pub(super) fn take_in(workspace: &Path, files: &dyn NewFiles, paths: &[PathBuf]) -> Dropped {
     let mut walk = Walk::default();
     let mut collected = Dropped::default();
     for path in paths {
-        if !collected.take_collection(workspace, path) {
+        if !collected.take_collection(workspace, files, path) {
             walk.visit(path, 0);
         }
     }
@@ -60,7 +60,7 @@ pub(super) fn take_in(workspace: &Path, paths: &[PathBuf]) -> Dropped {
     let mut unusable = Vec::new();
     for (file, chosen) in walk.files {
         match kind_of(&file) {
-            Ok(kind) => dropped.take(workspace, &file, kind),
+            Ok(kind) => dropped.take(workspace, files, &file, kind),
             // What merely lies in a folder beside agents is nobody's mistake, unless it was meant as one.
             Err(refusal) if chosen || refusal.meant => unusable.push(refusal.problem),
             Err(_) => {}
@@ -138,7 +138,7 @@ fn read(file: &Path, most: usize) -> Result<String, Problem> {
 impl Dropped {
     /// Imports a folder that holds agents which say who they are, with its skills and rules; whether it is such a one.
     /// The first of them come into the room.
-    fn take_collection(&mut self, workspace: &Path, path: &Path) -> bool {
+    fn take_collection(&mut self, workspace: &Path, files: &dyn NewFiles, path: &Path) -> bool {
         if !path.is_dir() {
             return false;
         }
@@ -146,7 +146,7 @@ impl Dropped {
         if !plan.items.iter().any(|item| item.kind == importing::Kind::Agent) {
             return false;
         }
-        let importing::Imported { paths, problems } = importing::carry_out(workspace, &plan);
+        let importing::Imported { paths, problems } = importing::carry_out(workspace, files, &plan);
         self.problems.extend(problems);
         let agents: Vec<String> = paths.into_iter().filter(|path| format_of(path).is_some()).collect();
         if agents.len() > FILES_AT_MOST {
@@ -162,7 +162,7 @@ impl Dropped {
         true
     }
 
-    fn take(&mut self, workspace: &Path, file: &Path, kind: Kind) {
+    fn take(&mut self, workspace: &Path, files: &dyn NewFiles, file: &Path, kind: Kind) {
         let name = name_of(file);
         let (path, text) = match kind {
             Kind::Agent => (format!("agents/{name}"), read(file, MAX_FILE_BYTES)),
@@ -177,7 +177,7 @@ impl Dropped {
             Err(problem) => return self.problems.push(problem),
         };
         let is_scene = path.starts_with("scenes/");
-        match write_new(workspace, &path, &text) {
+        match files.create(&path, text.as_bytes()) {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 let is_same = read(&workspace.join(&path), MAX_SCENE_BYTES).is_ok_and(|there| there == text);
@@ -278,7 +278,8 @@ mod tests {
         put(desktop.path(), "team/README.md", "About the team.");
         put(desktop.path(), "team/photo.png", "no text");
         let scene = put(desktop.path(), "My Room.yaml", "elements: []\n");
-        let dropped = take_in(workspace.path(), &[agent, desktop.path().join("team"), scene]);
+        let dropped =
+            take_in(workspace.path(), &workspace.path().to_owned(), &[agent, desktop.path().join("team"), scene]);
         assert_eq!(paths(&dropped.agents), ["agents/Zoe.md", "agents/ann.md"]);
         assert_eq!(paths(&dropped.scenes), ["scenes/my-room.yaml"]);
         assert_eq!(dropped.problems, [], "what lies beside agents in a folder is left alone");
@@ -293,7 +294,7 @@ mod tests {
             let text = format!("---\nname: zoe\ndescription: Reviews {part}\n---\nYou are Zoe of {part}.");
             put(desktop.path(), &format!("pack/{part}/zoe.md"), &text);
         }
-        let dropped = take_in(workspace.path(), &[desktop.path().join("pack")]);
+        let dropped = take_in(workspace.path(), &workspace.path().to_owned(), &[desktop.path().join("pack")]);
         assert_eq!(paths(&dropped.agents), ["agents/pack/data/zoe.md", "agents/pack/web/zoe.md"]);
         assert_eq!(dropped.problems, []);
     }
@@ -307,23 +308,31 @@ mod tests {
             ("three.yaml", "colour: red", "neither an agent nor a scene"),
             ("four.png", "x", "no agent file"),
         ] {
-            let dropped = take_in(workspace.path(), &[put(desktop.path(), name, text)]);
+            let dropped = take_in(workspace.path(), &workspace.path().to_owned(), &[put(desktop.path(), name, text)]);
             let [problem] = &dropped.problems[..] else { panic!("{name}: {:?}", dropped.problems) };
             assert!(problem.place == name && problem.what.contains(what) && !problem.remedy.is_empty(), "{problem}");
             assert!(dropped.agents.is_empty() && dropped.scenes.is_empty());
         }
         let many: Vec<PathBuf> = (0..9).map(|number| put(desktop.path(), &format!("{number}.png"), "x")).collect();
-        assert_eq!(take_in(workspace.path(), &many).problems.len(), NAMED_AT_MOST + 1, "the rest is counted");
+        assert_eq!(
+            take_in(workspace.path(), &workspace.path().to_owned(), &many).problems.len(),
+            NAMED_AT_MOST + 1,
+            "the rest is counted"
+        );
     }
 
     #[test]
     fn nothing_is_written_over_what_is_there() {
         let (workspace, desktop) = (folder(), folder());
         let there = put(workspace.path(), "agents/zoe.md", "You are the first Zoe.");
-        let dropped = take_in(workspace.path(), &[put(desktop.path(), "zoe.md", "You are another.")]);
+        let dropped = take_in(
+            workspace.path(),
+            &workspace.path().to_owned(),
+            &[put(desktop.path(), "zoe.md", "You are another.")],
+        );
         assert!(dropped.agents.is_empty() && dropped.problems[0].what.contains("says something else"));
         assert_eq!(fs::read_to_string(&there).expect("it is there"), "You are the first Zoe.");
-        let again = take_in(workspace.path(), &[there]);
+        let again = take_in(workspace.path(), &workspace.path().to_owned(), &[there]);
         assert_eq!(paths(&again.agents), ["agents/zoe.md"], "the workspace's own file is as good as a new one");
     }
 }

@@ -11,7 +11,7 @@ use bevy::math::Vec2;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::dropped::{self, Dropped};
-use crate::app::importing::{self, Imported, write_new};
+use crate::app::importing::{self, Imported, NewFiles};
 use crate::app::room::state_folder;
 use crate::base::Problem;
 use crate::safe_fs;
@@ -23,8 +23,6 @@ use crate::workspace::archive;
 const WAITING_AT_MOST: usize = 8;
 /// Of what an archive leaves out so much is named; the rest is counted.
 const NAMED_AT_MOST: usize = 10;
-/// What a person changed last is on disk after so long.
-const SAVED_WITHIN: Duration = Duration::from_millis(1_500);
 /// What takes longer is shown.
 const SHOWN_AFTER: Duration = Duration::from_millis(300);
 
@@ -102,8 +100,6 @@ pub enum Finished {
     SceneWritten {
         /// The stem of its file.
         stem: String,
-        /// Its text.
-        text: String,
     },
     /// A folder is to be imported: the person sees first what would come in.
     ImportFound(ImportQuestion),
@@ -132,14 +128,14 @@ pub struct Errands {
 }
 
 impl Errands {
-    /// Starts the thread, for this workspace.
-    pub fn start(workspace: PathBuf) -> io::Result<Self> {
+    /// Starts the thread, for this workspace, whose new files are written by way of `files`.
+    pub fn start(workspace: PathBuf, files: impl NewFiles + Send + 'static) -> io::Result<Self> {
         let (orders, ordered) = bounded::<Errand>(WAITING_AT_MOST);
         let (finish, outcomes) = bounded(WAITING_AT_MOST);
         let work = move || {
             for errand in ordered {
                 // Nobody waits any more if this fails; what was written is written.
-                let _ = finish.send(done(&workspace, errand));
+                let _ = finish.send(done(&workspace, &files, errand));
             }
         };
         let thread = std::thread::Builder::new().name("errands".into()).spawn(work)?;
@@ -203,7 +199,7 @@ impl Drop for Errands {
     }
 }
 
-fn done(workspace: &Path, errand: Errand) -> Finished {
+fn done(workspace: &Path, files: &dyn NewFiles, errand: Errand) -> Finished {
     match errand {
         Errand::TakeIn { paths, position, is_seen: false } if has_folder(&paths) => {
             Finished::ImportFound(question(workspace, paths, None, Some(position)))
@@ -212,11 +208,11 @@ fn done(workspace: &Path, errand: Errand) -> Finished {
             Finished::ImportFound(question(workspace, paths, folder, None))
         }
         Errand::TakeIn { paths, position, .. } => {
-            Finished::TakenIn { dropped: dropped::take_in(workspace, &paths), position }
+            Finished::TakenIn { dropped: dropped::take_in(workspace, files, &paths), position }
         }
         Errand::Import { paths, folder, .. } => {
             let plan = importing::plan(workspace, &paths, folder.as_deref());
-            Finished::Imported(importing::carry_out(workspace, &plan))
+            Finished::Imported(importing::carry_out(workspace, files, &plan))
         }
         Errand::ExportLog { run, file, name } => {
             let file = file.unwrap_or_else(|| free_file(workspace, &name, "events.jsonl"));
@@ -229,20 +225,22 @@ fn done(workspace: &Path, errand: Errand) -> Finished {
             }
         }
         Errand::ExportZip { file, name } => {
-            std::thread::sleep(SAVED_WITHIN);
+            let unsaved = files.flush();
             let file = file.unwrap_or_else(|| free_file(workspace, &name, "zip"));
             match archive::write_zip(workspace, &state_folder(workspace), &file) {
                 Ok(archived) => {
                     let what = format!("The workspace with {} files", archived.files);
-                    Finished::Exported { file, what, left_out: archived.left_out(NAMED_AT_MOST) }
+                    let unsaved = unsaved.iter().map(|problem| format!("the last changes of {}", problem.place));
+                    let left_out = unsaved.chain(archived.left_out(NAMED_AT_MOST)).collect();
+                    Finished::Exported { file, what, left_out }
                 }
                 Err(error) => not_exported(&file, &error.to_string()),
             }
         }
         Errand::WriteScene { stem, text } => {
             let place = format!("scenes/{stem}.yaml");
-            match write_new(workspace, &place, &text) {
-                Ok(()) => Finished::SceneWritten { stem, text },
+            match files.create(&place, text.as_bytes()) {
+                Ok(()) => Finished::SceneWritten { stem },
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Finished::Failed(Problem::warning(
                     place,
                     "there is a scene of that name",
@@ -310,12 +308,12 @@ mod tests {
     #[test]
     fn a_scene_is_written_once_and_never_over_another() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let mut errands = Errands::start(folder.path().to_owned()).expect("a thread can be started");
+        let mut errands =
+            Errands::start(folder.path().to_owned(), folder.path().to_owned()).expect("a thread can be started");
         errands.order(scene("new")).expect("there is room");
         errands.order(scene("new")).expect("asking twice is no fault");
         let finished = errands.wait();
-        let text = "name: New\n".to_owned();
-        assert_eq!(finished, [Finished::SceneWritten { stem: "new".into(), text }], "the second click did nothing");
+        assert_eq!(finished, [Finished::SceneWritten { stem: "new".into() }], "the second click did nothing");
         fs::write(folder.path().join("scenes/new.yaml"), "mine").expect("files can be written");
         errands.order(scene("new")).expect("there is room");
         let finished = errands.wait();
@@ -331,20 +329,26 @@ mod tests {
         let text = "---\nname: zoe\ndescription: Reviews\n---\nYou are Zoe.";
         fs::write(pack.join("zoe.md"), text).expect("files can be written");
         let import = |is_seen| Errand::Import { paths: vec![pack.clone()], folder: None, is_seen };
-        let Finished::ImportFound(question) = done(workspace.path(), import(false)) else { panic!("it is asked") };
+        let Finished::ImportFound(question) = done(workspace.path(), &workspace.path().to_owned(), import(false))
+        else {
+            panic!("it is asked")
+        };
         assert!(question.summary[0].starts_with("1 agent into agents/"), "{:?}", question.summary);
         assert!(!workspace.path().join("agents").exists());
-        let Finished::Imported(imported) = done(workspace.path(), import(true)) else { panic!("it comes in") };
+        let Finished::Imported(imported) = done(workspace.path(), &workspace.path().to_owned(), import(true)) else {
+            panic!("it comes in")
+        };
         assert_eq!(imported.paths, ["agents/pack/zoe.md"]);
         let drop = Errand::TakeIn { paths: vec![pack], position: Vec2::ZERO, is_seen: false };
-        assert!(matches!(done(workspace.path(), drop), Finished::ImportFound(_)));
+        assert!(matches!(done(workspace.path(), &workspace.path().to_owned(), drop), Finished::ImportFound(_)));
     }
 
     #[test]
     fn what_cannot_be_written_is_told() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         fs::write(folder.path().join("scenes"), "a file where a folder should be").expect("files can be written");
-        let mut errands = Errands::start(folder.path().to_owned()).expect("a thread can be started");
+        let mut errands =
+            Errands::start(folder.path().to_owned(), folder.path().to_owned()).expect("a thread can be started");
         errands.order(scene("new")).expect("there is room");
         let finished = errands.wait();
         assert!(matches!(&finished[..], [Finished::Failed(problem)] if problem.what.contains("cannot be written")));
@@ -353,7 +357,8 @@ mod tests {
     #[test]
     fn the_line_is_bounded() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let mut errands = Errands::start(folder.path().to_owned()).expect("a thread can be started");
+        let mut errands =
+            Errands::start(folder.path().to_owned(), folder.path().to_owned()).expect("a thread can be started");
         let refused = (0..2 * WAITING_AT_MOST).filter(|number| errands.order(scene(&number.to_string())).is_err());
         assert_eq!(refused.count(), WAITING_AT_MOST, "what came back is not taken yet");
         errands.wait();

@@ -19,7 +19,7 @@ use crate::ui::undo::History;
 use crate::view::model::RoomModel;
 use crate::view::reading::{RoomReader, Wanted};
 use crate::view::recent::Recent;
-use crate::workspace::vfs::FilesTold;
+use crate::workspace::vfs::{FileBridge, FileService, FilesTold};
 
 /// A frame gives so much of its time to ticks, so that the picture stays smooth however fast time passes.
 const TICKS_AT_MOST: Duration = Duration::from_millis(9);
@@ -69,7 +69,9 @@ impl OpenRoom {
         let (mut room, notices) = Room::open(&options)?;
         room.app.world_mut().insert_resource(EventTap::default());
         put_down_everyone(room.app.world_mut());
-        let errands = Errands::start(options.folder.clone())?;
+        let files = room.app.world().resource::<FileBridge>().service().and_then(FileService::handle);
+        let closed = || std::io::Error::other("the thread that has the files has stopped");
+        let errands = Errands::start(options.folder.clone(), files.ok_or_else(closed)?)?;
         let log = room.app.world().resource::<EventLog>();
         let first = log.unwritten().first().map_or(log.next_seq(), |record| record.seq);
         let librarian = Librarian::start(options.folder.clone(), first);

@@ -23,10 +23,9 @@ use crate::ui::state::{Dialog, ImportQuestion, Place};
 use crate::ui::undo::Step;
 use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
-use crate::workspace::files::FileContent;
 use crate::workspace::layout::is_workspace;
 use crate::workspace::vfs::{FileCommand, FileOperation};
-use crate::workspace::{FileChanged, KnownFiles, starter};
+use crate::workspace::{order_saves, starter};
 
 /// A scene that is about to be opened is shown to be so in this many frames: drawn, and on the screen.
 const FRAMES_BEFORE_OPENING: u32 = 2;
@@ -115,6 +114,7 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
         Command::ExportZip(file) => {
             let name = text::slug(&model.workspace);
             let name = if name.is_empty() { "workspace".to_owned() } else { name };
+            room.world().into_iter().for_each(order_saves);
             order(room, Errand::ExportZip { file, name });
         }
         Command::OpenWorkspace(folder) => open_workspace(room, state, folder),
@@ -356,10 +356,9 @@ fn new_scene(room: &mut OpenRoom, name: &str, text: Option<String>) {
 fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: Finished) {
     match finished {
         Finished::Failed(problem) => room.notices.push(problem),
-        Finished::SceneWritten { stem, text } => {
+        Finished::SceneWritten { stem } => {
             let path = format!("scenes/{stem}.yaml");
             state.tell_of(format!("The scene was written into {path}"), true, Some(Place::File(path.clone(), None)));
-            know(room, TakenFile { path, text });
             open_soon(room, state, Some(stem), false);
         }
         Finished::ImportFound(question) => state.dialog = Some(Dialog::Import(question)),
@@ -401,14 +400,12 @@ fn welcome(room: &mut OpenRoom, state: &mut UiState, dropped: Dropped, position:
             }
             Err(problem) => problems.push(problem),
         }
-        know(room, file);
     }
     room.notices.extend(problems);
     let alone = acts.is_empty() && scenes.len() == 1;
     act_all(room, state, acts, Vec::new());
     for scene in scenes {
         let stem = scene.path.trim_start_matches("scenes/").trim_end_matches(".yaml").to_owned();
-        know(room, scene);
         if alone {
             open_soon(room, state, Some(stem), false);
         } else {
@@ -432,12 +429,4 @@ fn profile_of(room: &mut OpenRoom, file: &TakenFile) -> Result<Id, Problem> {
         profiles.path(&id).filter(|path| profiles.is_defined(&id) && *path != file.path).map(str::to_owned)
     });
     defined.map_or(Ok(id.clone()), |other| Err(refused(format!("{other} defines an agent of the id {id} already"))))
-}
-
-/// Tells the room of a file at once, instead of when the watcher finds it.
-fn know(room: &mut OpenRoom, file: TakenFile) {
-    let Some(world) = room.world() else { return };
-    if world.resource::<KnownFiles>().text(&file.path) != Some(&*file.text) {
-        push(world, FileChanged::new(file.path, FileContent::Text(file.text)));
-    }
 }

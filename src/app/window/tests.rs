@@ -485,6 +485,26 @@ fn a_copy_of_what_lies_in_a_file_holds_it_itself() {
 }
 
 #[test]
+fn what_comes_in_through_the_window_is_the_persons_in_the_log_and_has_a_version() {
+    let mut house = House::new();
+    let text = "---\nid: zoe\nname: Zoe\n---\nYou are Zoe.";
+    let paths = vec![house.desktop("zoe.md", text), house.desktop("plan.md", "# Plan\n")];
+    house.perform(Command::ImportFiles { paths, folder: None });
+    house.frames();
+    house.settle();
+    house.room.live();
+    let book = &house.room.recent.book;
+    let changes = book.since(book.first()).map(|(_, row)| (row.kind, row.value()));
+    let changes = changes.filter(|(kind, _)| *kind == crate::log::EventKind::FileChange).map(|(_, value)| value);
+    let told: Vec<_> =
+        changes.map(|value| (value["path"].clone(), value["by"].clone(), value["version"].clone())).collect();
+    for path in ["agents/zoe.md", "artifacts/plan.md"] {
+        let its: Vec<_> = told.iter().filter(|(of, ..)| of == path).map(|(_, by, version)| (by, version)).collect();
+        assert_eq!(its, [(&serde_json::json!("user"), &serde_json::json!(1))], "{path}: {told:?}");
+    }
+}
+
+#[test]
 fn a_failed_errand_is_a_notice() {
     let mut house = House::new();
     fs::remove_dir_all(house.folder.path().join("scenes")).expect("it is there");

@@ -42,6 +42,9 @@ pub struct FileChanged {
     /// The version of the file that the change is, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
+    /// Whether the person ordered it in this program (an import, a new scene), and did not do it in an editor.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_ordered: bool,
     /// Where the room had changed the file too and that was not on disk yet: the text that both changes started
     /// from. Whoever the file belongs to joins them.
     #[serde(skip)]
@@ -51,7 +54,15 @@ pub struct FileChanged {
 impl FileChanged {
     /// A change that a person made.
     pub fn new(path: impl Into<String>, content: FileContent) -> Self {
-        Self { path: path.into(), content, by: Author::user(), cause: None, version: None, base: None }
+        Self {
+            path: path.into(),
+            content,
+            by: Author::user(),
+            cause: None,
+            version: None,
+            is_ordered: false,
+            base: None,
+        }
     }
 }
 

@@ -52,10 +52,13 @@ pub(super) fn take_in(world: &mut World, mut read: Local<FilesRead>) {
 
 /// Keeps the record of a file that somebody else changed.
 fn record_outside_change(world: &mut World, change: OutsideChange) {
-    let OutsideChange { path, version, is_gone, displaced_by } = change;
-    let mut data = json!({ "path": path, "by": OUTSIDE });
+    let OutsideChange { path, version, is_gone, displaced_by, by } = change;
+    let mut data = json!({ "path": path, "by": by.as_deref().unwrap_or(OUTSIDE) });
     if version > 0 {
         data["version"] = version.into();
+    }
+    if by.is_some() {
+        data["new"] = true.into();
     }
     if is_gone {
         data["gone"] = true.into();

@@ -93,10 +93,13 @@ pub(super) fn take_in_file(world: &mut World, change: &mut FileChanged) {
     if theirs == known && !world.resource::<Unsaved>().tracks(&change.path) {
         return;
     }
-    let by = if change.by.is_user() { vfs::OUTSIDE } else { &*change.by.0 };
+    let by = if change.by.is_user() && !change.is_ordered { vfs::OUTSIDE } else { &*change.by.0 };
     let mut data = json!({ "path": change.path, "by": by });
     if let Some(version) = change.version {
         data["version"] = version.into();
+    }
+    if change.is_ordered && known.is_none() {
+        data["new"] = true.into();
     }
     let mut draft = EventDraft::new(EventKind::FileChange, data);
     if !change.by.is_user() {
@@ -263,6 +266,11 @@ pub(super) fn write_scene(world: &mut World, mut writes: Local<MessageCursor<Sce
     if now {
         fold(world);
     }
+}
+
+/// Brings the texts up to date and has them saved, without waiting for the disk.
+pub fn order_saves(world: &mut World) {
+    fold(world);
 }
 
 /// Brings the texts up to date and waits until they are on disk; says what is not and why. For whoever is about

@@ -20,7 +20,7 @@ use crate::store::Store;
 /// How often is looked whether the log has written what orders wait for.
 const LOG_LOOK: Duration = Duration::from_millis(1);
 /// At most so many news come in at one tick.
-const MAX_NEWS_PER_TICK: usize = 100;
+const MAX_NEWS_PER_TICK: usize = 500;
 
 /// The bridge to the service that has the files. Nothing of it is saved; what comes over it enters the world through
 /// the door. Without a service, orders wait.

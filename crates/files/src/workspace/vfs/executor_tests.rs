@@ -492,7 +492,13 @@ fn what_others_do_is_noticed_and_told_once() {
     fs::remove_file(office.folder.path().join("notes/gone.md")).expect("it is there");
     fs::write(office.folder.path().join("notes/image.png"), [0xff, 0]).expect("files can be written");
     office.files.look_at_everything();
-    let told = |path: &str, version, is_gone| OutsideChange { path: path.into(), version, is_gone, displaced_by: None };
+    let told = |path: &str, version, is_gone| OutsideChange {
+        path: path.into(),
+        version,
+        is_gone,
+        displaced_by: None,
+        by: None,
+    };
     assert_eq!(
         office.outside_changes(),
         [

@@ -96,14 +96,15 @@ impl FileHistory {
         self.with_file(path, |versions, file| versions.diff(file, version)).map(Option::flatten)
     }
 
-    /// Who wrote the text that stands in a file: the agent whose newest version it is, else the person.
-    pub fn writer(&self, path: &str, text: &str) -> Result<Author, StoreError> {
-        let Some(versions) = &self.versions else { return Ok(Author::user()) };
+    /// Who ordered the text that stands in a file: the agent, or the person, whose newest version it is; none where
+    /// somebody wrote it in another program.
+    pub fn writer(&self, path: &str, text: &str) -> Result<Option<Author>, StoreError> {
+        let Some(versions) = &self.versions else { return Ok(None) };
         let head = versions.head(path)?.filter(|head| head.is_there && head.hash == content_hash(text.as_bytes()));
-        let Some(head) = head else { return Ok(Author::user()) };
+        let Some(head) = head else { return Ok(None) };
         let newest = versions.versions(head.file)?.into_iter().find(|version| version.number == head.version);
         let author = newest.map(|version| Author(version.author.into()));
-        Ok(author.filter(is_agent).unwrap_or_else(Author::user))
+        Ok(author.filter(|author| author.is_user() || is_agent(author)))
     }
 
     /// Whether there is a history; without one it may have begun meanwhile.

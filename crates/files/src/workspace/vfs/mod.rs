@@ -11,6 +11,7 @@
 
 mod bridge;
 mod changing;
+mod creating;
 mod executor;
 pub mod history;
 mod index;
@@ -36,6 +37,7 @@ mod words;
 pub use crate::base::ids::{OUTSIDE, ROOM};
 pub use bridge::{FileBridge, has_news, must_wait, send_all, wait_before_tick, wait_for_answer};
 pub(super) use bridge::{collect, send};
+pub use creating::write_new;
 pub use executor::FileServiceError;
 pub use history::{FileHistory, FileInfo, finish_interrupted};
 pub use limits::FileLimits;
@@ -50,4 +52,4 @@ pub(super) use readers::is_agent;
 pub(super) use saved::FilesSaved;
 pub use saved::FilesUnderWay;
 pub use saving::SaveOrder;
-pub use service::{FileService, FileServiceOptions};
+pub use service::{FileHandle, FileService, FileServiceOptions};

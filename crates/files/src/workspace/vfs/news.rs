@@ -40,6 +40,9 @@ pub struct OutsideChange {
     /// Who wrote over it, or took it away, before anyone had seen it: it is that version now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub displaced_by: Option<Id>,
+    /// Who did it, where it was ordered in this program; somebody else, in another one, where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Id>,
 }
 
 impl Input for OutsideChange {

@@ -67,7 +67,7 @@ impl Executor {
             };
             let displaced_by = displaced_by.filter(loses).map(|order| order.author.0.clone());
             let path = path.as_str().to_owned();
-            self.news.push(News::Outside(OutsideChange { path, version, is_gone: false, displaced_by }));
+            self.news.push(News::Outside(OutsideChange { path, version, is_gone: false, displaced_by, by: None }));
         }
         Ok(version)
     }
@@ -127,15 +127,16 @@ impl Executor {
         }
         self.doubts.remove(path);
         if let Some(normal) = &normal {
-            let noted = match (&read, &content) {
-                (Some((text, found)), _) => self.notice(normal, text, found).map(drop),
-                (None, FileContent::Removed) => Ok(self.gone(normal)),
-                (None, FileContent::Unusable { .. }) => Ok(self.no_text(normal)),
+            match (&read, &content) {
+                (Some((text, found)), _) => {
+                    if let Err(error) = self.notice(normal, text, found) {
+                        tracing::warn!("an edit of {path} could not be recorded: {error}");
+                    }
+                }
+                (None, FileContent::Removed) => self.gone(normal),
+                (None, FileContent::Unusable { .. }) => self.no_text(normal),
                 // Read through a link within the workspace: versions belong to the file itself.
-                (None, FileContent::Text(_)) => Ok(()),
-            };
-            if let Err(error) = noted {
-                tracing::warn!("an edit of {path} could not be recorded: {error}");
+                (None, FileContent::Text(_)) => {}
             }
         }
         if hash == known {
@@ -216,7 +217,7 @@ impl Executor {
         if !layout::matters(path.as_str()) && path.kind() != FileKind::Session {
             let version = head.map_or(0, |head| head.version);
             let path = path.as_str().to_owned();
-            self.news.push(News::Outside(OutsideChange { path, version, is_gone: true, displaced_by: None }));
+            self.news.push(News::Outside(OutsideChange { path, version, is_gone: true, displaced_by: None, by: None }));
         }
     }
 
@@ -227,7 +228,13 @@ impl Executor {
         self.index.note(path.as_str(), &found);
         if entry.is_none_or(|entry| (entry.size, entry.modified_ns) != (found.size, found.modified_ns)) {
             let path = path.as_str().to_owned();
-            self.news.push(News::Outside(OutsideChange { path, version: 0, is_gone: false, displaced_by: None }));
+            self.news.push(News::Outside(OutsideChange {
+                path,
+                version: 0,
+                is_gone: false,
+                displaced_by: None,
+                by: None,
+            }));
         }
     }
 

@@ -3,6 +3,7 @@
 //! crosses unseen.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -80,6 +81,36 @@ enum Command {
     Save,
     /// Everything that was ordered is to be on disk; says what is not and why.
     Flush(Sender<Vec<Problem>>),
+    /// Somebody's file comes in, unless one is there.
+    Create {
+        path: String,
+        bytes: Vec<u8>,
+        reply: Sender<io::Result<()>>,
+    },
+    /// What was ordered is done: it is over.
+    Stop,
+}
+
+/// A way to the open files of a workspace for threads that work for the person and may wait.
+#[derive(Clone)]
+pub struct FileHandle(Sender<Command>);
+
+impl FileHandle {
+    /// Writes a file that is not there yet, for the person.
+    pub fn create(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        let (reply, replied) = bounded(1);
+        let gone = || io::Error::other("the workspace was closed");
+        let create = Command::Create { path: path.to_owned(), bytes: bytes.to_owned(), reply };
+        self.0.send(create).map_err(|_| gone())?;
+        replied.recv().unwrap_or_else(|_| Err(gone()))
+    }
+
+    /// Waits until everything that the room ordered is on disk, or says what is not and why.
+    pub fn flush(&self) -> Vec<Problem> {
+        let (reply, replied) = bounded(1);
+        // Where the room was closed meanwhile, everything was saved, or told of.
+        if self.0.send(Command::Flush(reply)).is_err() { Vec::new() } else { replied.recv().unwrap_or_default() }
+    }
 }
 
 /// The open files of a workspace. Dropping it finishes the orders that it has taken, and saves what waits.
@@ -179,6 +210,11 @@ impl FileService {
         }
     }
 
+    /// A way to the files for a thread that works for the person.
+    pub fn handle(&self) -> Option<FileHandle> {
+        self.commands.clone().map(FileHandle)
+    }
+
     /// Finishes what was ordered and stops; says what is not in its file and where it is kept instead.
     pub fn close(mut self) -> Vec<Problem> {
         self.stop()
@@ -186,9 +222,12 @@ impl FileService {
 
     /// Stops the thread once, and waits for it; says nothing where it was stopped before.
     fn stop(&mut self) -> Vec<Problem> {
-        self.commands = None;
         // Nobody takes answers any more: the thread must not wait for that.
         self.answers = never();
+        if let Some(commands) = self.commands.take() {
+            // Where this fails, the thread is gone, which joining it finds.
+            let _ = commands.send(Command::Stop);
+        }
         let Some(thread) = self.thread.take() else { return Vec::new() };
         thread.join().unwrap_or_else(|_panic| {
             tracing::error!("the thread that has the files panicked; the last changes may not be on disk");
@@ -255,11 +294,11 @@ impl Work {
         self.plan_poll();
         loop {
             let mut is_busy = match commands.try_recv() {
+                Ok(Command::Stop) | Err(TryRecvError::Disconnected) => break,
                 Ok(command) => {
                     self.handle(command);
                     true
                 }
-                Err(TryRecvError::Disconnected) => break,
                 Err(TryRecvError::Empty) => false,
             };
             if let Ok(event) = events.try_recv() {
@@ -272,8 +311,8 @@ impl Work {
             }
             select! {
                 recv(commands) -> command => match command {
+                    Ok(Command::Stop) | Err(_) => break,
                     Ok(command) => self.handle(command),
-                    Err(_) => break,
                 },
                 recv(events) -> event => match event {
                     Ok(event) => self.hear(event, false),
@@ -322,8 +361,12 @@ impl Work {
             }
             Command::Limits(limits) => self.files.set_limits(limits),
             Command::Look(paths) => paths.iter().for_each(|path| self.files.look(path)),
-            // It is taken up with what is due.
-            Command::Save => {}
+            // What is to be saved is taken up with what is due.
+            Command::Save | Command::Stop => {}
+            Command::Create { path, bytes, reply } => {
+                // Nobody waits any more if this fails; what is written is written.
+                let _ = reply.send(self.files.create(&path, &bytes));
+            }
             Command::Flush(reply) => {
                 // Nobody waits any more if this fails; what is on disk is on disk.
                 let _ = reply.send(self.saves.write_all(&mut self.files));

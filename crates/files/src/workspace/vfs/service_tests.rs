@@ -78,7 +78,7 @@ fn others_are_noticed_as_they_write_and_the_service_itself_is_not() {
     service.send(order("k-1", "ada", write("notes/mine.md", "ada's"))).expect("there is room");
     assert!(service.next(PATIENCE).expect("it is answered").result.is_ok());
     let told = |path: &str, version, is_gone| {
-        News::Outside(OutsideChange { path: path.into(), version, is_gone, displaced_by: None })
+        News::Outside(OutsideChange { path: path.into(), version, is_gone, displaced_by: None, by: None })
     };
     let next = || {
         let start = Instant::now();
