@@ -14,11 +14,10 @@ pub mod window;
 use bevy::app::App;
 use bevy::ecs::schedule::IntoScheduleConfigs;
 use bevy::tasks::{ComputeTaskPool, TaskPool};
-use serde_json::json;
 
 use crate::base::{Id, Seq};
 use crate::gateway::{OfflineProvider, ScriptedProvider};
-use crate::log::{EventDraft, EventKind, EventLog};
+use crate::log::{EventDraft, EventLog, events};
 use crate::schedule::door::CollectInputs;
 use crate::schedule::{Floor, InPhase, RoomSeed, SimClock, Tick, WorkshopSystems};
 use crate::workspace::RoomStart;
@@ -64,8 +63,8 @@ pub fn begin(start: RoomStart, run: Id, first_seq: Seq) -> Result<App, serde_jso
     let world = app.world_mut();
     gateway::start_run(world);
     simulation::begin_run(world);
-    let began = json!({ "scene": scene, "seed": world.resource::<RoomSeed>().0, "provider": provider });
-    world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::RunStart, began));
+    let began = events::RunStart { scene, seed: world.resource::<RoomSeed>().0, provider };
+    world.resource_mut::<EventLog>().write(EventDraft::of(&began));
     Ok(app)
 }
 

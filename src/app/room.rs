@@ -6,7 +6,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
-use serde_json::json;
 use thiserror::Error;
 
 use super::drive::Driver;
@@ -15,7 +14,8 @@ use super::unfinished::{Before, drop_unknown, first_seq};
 use crate::base::{Author, Id, Problem};
 use crate::gateway::{self, Surroundings};
 use crate::kernel::{self, Kernel};
-use crate::log::{EventDraft, EventKind, EventLog, EventRecord};
+use crate::log::events::RunEnd;
+use crate::log::{EventDraft, EventLog, EventRecord};
 use crate::schedule::{Door, RoomOpened, RoomSeed, SimClock};
 use crate::store::{self, RunStart, SetAside, Store, StoreError};
 use crate::workspace::files::FileContent;
@@ -238,7 +238,7 @@ impl Room {
         workspace::save_last(world);
         let files = world.remove_resource::<FileBridge>().unwrap_or_default();
         world.init_resource::<FileBridge>();
-        world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::RunEnd, json!({ "why": reason })));
+        world.resource_mut::<EventLog>().write(EventDraft::of(&RunEnd { why: reason.to_owned() }));
         last_events(world.resource::<EventLog>().unwritten());
         store::record_now(world);
         super::drive::note_hash(world);

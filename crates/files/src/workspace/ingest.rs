@@ -2,7 +2,6 @@
 
 use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::ecs::prelude::*;
-use serde_json::json;
 
 use super::files::FileChanged;
 use super::layout;
@@ -15,7 +14,8 @@ use super::vfs::{
     is_agent,
 };
 use crate::base::Id;
-use crate::log::{EventDraft, EventKind, EventLog};
+use crate::log::events::{FileChange, Warning};
+use crate::log::{EventDraft, EventLog};
 
 /// What was read of the messages about files.
 #[derive(Default)]
@@ -53,23 +53,20 @@ pub(super) fn take_in(world: &mut World, mut read: Local<FilesRead>) {
 /// Keeps the record of a file that somebody else changed.
 fn record_outside_change(world: &mut World, change: OutsideChange) {
     let OutsideChange { path, version, is_gone, displaced_by, by } = change;
-    let mut data = json!({ "path": path, "by": by.as_deref().unwrap_or(OUTSIDE) });
-    if version > 0 {
-        data["version"] = version.into();
-    }
-    if by.is_some() {
-        data["new"] = true.into();
-    }
-    if is_gone {
-        data["gone"] = true.into();
-    }
-    let seq = world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::FileChange, data));
+    let change = FileChange {
+        new: by.is_some().then_some(true),
+        version: Some(version).filter(|version| *version > 0),
+        gone: is_gone,
+        ..FileChange::new(&*path, by.as_deref().unwrap_or(OUTSIDE))
+    };
+    let seq = world.resource_mut::<EventLog>().write(EventDraft::of(&change));
     if let Some(by) = displaced_by {
         let what =
             format!("{by} replaced an edit made outside before seeing it; the edit is kept as version {version}");
         let remedy = "compare the two versions of the file, and restore that one if it is the right one";
-        let data = json!({ "place": path, "what": what, "remedy": remedy, "version": version });
-        world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::Warning, data).cause(seq));
+        let place = Some(path.to_string());
+        let warning = Warning { place, version: Some(version), ..Warning::new(what).remedy(remedy) };
+        world.resource_mut::<EventLog>().write(EventDraft::of(&warning).cause(seq));
     }
 }
 
@@ -81,8 +78,9 @@ fn take_in_outcome(world: &mut World, outcome: &FileOutcome) {
     if outcome.author.is_user() {
         world.resource_mut::<FilesTold>().note(outcome);
         if let Err(failure) = &outcome.result {
-            let data = json!({ "what": failure.what, "by": "user", "order": outcome.key });
-            world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::Warning, data));
+            let (by, order) = (Some(outcome.author.0.clone()), Some(outcome.key.clone()));
+            let warning = Warning { by, order, ..Warning::new(failure.what.clone()) };
+            world.resource_mut::<EventLog>().write(EventDraft::of(&warning));
         }
     }
     if let Ok(FileAnswer::Changed { done, conflict_with }) = &outcome.result {
@@ -92,28 +90,30 @@ fn take_in_outcome(world: &mut World, outcome: &FileOutcome) {
 
 fn take_in_change(world: &mut World, outcome: &FileOutcome, done: &FileDone, conflict_with: &[Id]) {
     let by = &outcome.author.0;
-    let (path, data) = match done {
-        FileDone::Written { path, version, chars, is_new, .. } => {
-            let mut data = json!({ "path": path, "by": by, "chars": chars, "new": is_new });
-            if *version > 0 {
-                data["version"] = (*version).into();
-            }
-            (path, data)
+    let change = match done {
+        FileDone::Written { path, version, chars, is_new, .. } => FileChange {
+            chars: Some(*chars),
+            new: Some(*is_new),
+            version: Some(*version).filter(|version| *version > 0),
+            ..FileChange::new(&**path, by.clone())
+        },
+        FileDone::Deleted { path } => FileChange { gone: true, ..FileChange::new(&**path, by.clone()) },
+        FileDone::Renamed { from, to, .. } => {
+            FileChange { from: Some((&**from).into()), ..FileChange::new(&**to, by.clone()) }
         }
-        FileDone::Deleted { path } => (path, json!({ "path": path, "by": by, "gone": true })),
-        FileDone::Renamed { from, to, .. } => (to, json!({ "path": to, "by": by, "from": from })),
     };
     // The program's own records are written with every word of a session: that is no news.
-    let is_record = path.starts_with("sessions/");
+    let is_record = change.path.starts_with("sessions/");
     let mut record = None;
     if !is_record {
-        let draft = about(outcome, EventDraft::new(EventKind::FileChange, data));
+        let draft = about(outcome, EventDraft::of(&change));
         let seq = world.resource_mut::<EventLog>().write(draft);
         record = Some(seq);
         if !conflict_with.is_empty() {
             let what = "a file changed that others have read since its writer did";
-            let data = json!({ "what": what, "path": path, "writer": by, "readers": conflict_with });
-            let draft = about(outcome, EventDraft::new(EventKind::Warning, data)).cause(seq);
+            let (writer, readers) = (Some(by.clone()), Some(conflict_with.to_vec()));
+            let warning = Warning { path: Some(change.path), writer, readers, ..Warning::new(what) };
+            let draft = about(outcome, EventDraft::of(&warning)).cause(seq);
             world.resource_mut::<EventLog>().write(draft);
         }
     }

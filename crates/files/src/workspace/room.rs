@@ -3,7 +3,6 @@
 
 use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::ecs::prelude::*;
-use serde_json::json;
 
 use super::files::{FileChanged, FileContent, KnownFiles, RoomStart};
 use super::last_good::slips;
@@ -21,7 +20,8 @@ use super::unsaved::{Target, Unsaved, rebase, target_of};
 use super::vfs::{self, FileBridge, SaveOrder};
 use crate::base::hash::content_hash;
 use crate::base::{Author, Problem, Seq, Severity};
-use crate::log::{EventDraft, EventKind, EventLog};
+use crate::log::events::{self, FileChange, Warning};
+use crate::log::{EventDraft, EventLog};
 use crate::schedule::{RoomSeed, SimClock};
 
 /// A larger scene's text is brought up to date every [`LARGE_SCENE_TICKS`], not every tick.
@@ -94,14 +94,11 @@ pub(super) fn take_in_file(world: &mut World, change: &mut FileChanged) {
         return;
     }
     let by = if change.by.is_user() && !change.is_ordered { vfs::OUTSIDE } else { &*change.by.0 };
-    let mut data = json!({ "path": change.path, "by": by });
-    if let Some(version) = change.version {
-        data["version"] = version.into();
-    }
-    if change.is_ordered && known.is_none() {
-        data["new"] = true.into();
-    }
-    let mut draft = EventDraft::new(EventKind::FileChange, data);
+    let mut draft = EventDraft::of(&FileChange {
+        new: (change.is_ordered && known.is_none()).then_some(true),
+        version: change.version,
+        ..FileChange::new(&*change.path, by)
+    });
     if !change.by.is_user() {
         draft = draft.agent(&change.by.0).cause(change.cause);
     }
@@ -352,12 +349,10 @@ pub(super) fn keep_problems(
     for report in reports.read() {
         let before = problems.0.remove(&report.source).unwrap_or_default();
         for problem in report.problems.iter().filter(|problem| !before.contains(problem)) {
-            let kind = match problem.severity {
-                Severity::Warning => EventKind::Warning,
-                Severity::Error => EventKind::Error,
-            };
-            let Problem { place, line, what, remedy, .. } = problem;
-            log.write(EventDraft::new(kind, json!({ "place": place, "line": line, "what": what, "remedy": remedy })));
+            log.write(match problem.severity {
+                Severity::Warning => EventDraft::of(&Warning::from(problem)),
+                Severity::Error => EventDraft::of(&events::Error::Problem(Box::new(problem.into()))),
+            });
         }
         if !report.problems.is_empty() {
             problems.0.insert(report.source.clone(), report.problems.clone());

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::*;
+use crate::log::EventKind;
 use crate::schedule::saved::{load_world, save_world, world_hash};
 use crate::schedule::{self, Door, advance};
 use crate::workspace::files::FileContent;

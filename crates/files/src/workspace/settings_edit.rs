@@ -4,7 +4,7 @@
 use bevy::ecs::message::{Message, MessageCursor, Messages};
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::files::KnownFiles;
 use super::layout::SETTINGS_FILE;
@@ -14,8 +14,9 @@ use super::settings::SettingsSections;
 use super::settings_file::apply_settings;
 use super::unsaved::{Target, Unsaved};
 use super::{scene_patch, yaml};
-use crate::base::{Problem, text};
-use crate::log::{EventDraft, EventKind, EventLog};
+use crate::base::{Author, Problem, text};
+use crate::log::events::FileChange;
+use crate::log::{EventDraft, EventLog};
 use crate::schedule::Input;
 
 /// Where the problems with such changes are kept.
@@ -85,10 +86,14 @@ fn change(world: &mut World, edit: &SettingsEdit) -> Result<(), Problem> {
     unsaved.note_file(Target::File(SETTINGS_FILE.to_owned()), known.unwrap_or_default());
     know(world, SETTINGS_FILE, Some(patched));
     order(world, SETTINGS_FILE);
-    let mut keys = Value::Object(edit.keys.clone());
-    hide_user_info(&mut keys);
-    let data = json!({ "path": SETTINGS_FILE, "by": "user", "section": edit.section, "keys": keys });
-    world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::FileChange, data));
+    let mut keys = edit.keys.clone();
+    keys.values_mut().for_each(hide_user_info);
+    let change = FileChange {
+        section: Some(edit.section.clone()),
+        keys: Some(keys),
+        ..FileChange::new(SETTINGS_FILE, Author::user().0)
+    };
+    world.resource_mut::<EventLog>().write(EventDraft::of(&change));
     apply_settings(world);
     Ok(())
 }

@@ -10,6 +10,7 @@ use crate::schedule::{self, Door, InputJournal, advance};
 use crate::workspace::files::FileContent;
 use crate::workspace::vfs::{FileBridge, FileService, FileServiceOptions};
 use crate::workspace::{FileChanged, Problems, RoomStart, SettingsExt, SettingsSection, begin, save_now};
+use serde_json::json;
 
 const COMMENTED: &str = "# what this room may spend\nbanter: # talk\n  most: 3 # of them\n\nother: { a: 1 }\n";
 

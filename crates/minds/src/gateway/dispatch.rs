@@ -6,7 +6,6 @@ use bevy::ecs::message::{Message, MessageReader, MessageWriter};
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use super::address::Site;
 use super::aliases::vendors_with_key;
@@ -24,7 +23,8 @@ use super::watching::AccessChanged;
 use super::worker::SimulatedFactories;
 use crate::agent::AgentRemoved;
 use crate::base::RequestId;
-use crate::log::{EventDraft, EventKind, EventLog};
+use crate::log::events::{self, CallFailure, ModelCall, RequestFailed, word};
+use crate::log::{EventData, EventDraft, EventLog};
 use crate::mind::{CancelRequest, FailureKind, ModelFailure, ModelReply, ModelRequest, PutOffRequest};
 use crate::schedule::{Door, Input, InputJournal, SimClock, TICKS_PER_SEC};
 use crate::simulation::Explain;
@@ -172,33 +172,29 @@ fn book(questions: &mut Questions, log: &mut EventLog, question: &InFlight, repl
 
 fn record(log: &mut EventLog, request: &ModelRequest, reply: &ModelReply, used: &Used, tally: Tally) {
     let usage = used.usage;
-    let mut data = json!({
-        "kind": request.kind.word(),
-        "provider": reply.provider,
-        "model": reply.model,
-        "tokens_in": usage.input_tokens,
-        "tokens_out": usage.output_tokens,
-        "cached_tokens": usage.cached_tokens,
-        "duration_ms": reply.duration_ms,
-        "finish": reply.outcome.as_ref().map_or(Value::Null, |completion| json!(completion.finish)),
-        "cost_usd": tally.cost().known(),
-    });
-    if used.is_estimate {
-        data["estimated"] = json!(true);
-    }
-    if usage.cache_written_tokens > 0 {
-        data["cache_written_tokens"] = json!(usage.cache_written_tokens);
-    }
-    if used.calls != 1 {
-        data["attempts"] = json!(used.calls);
-    }
-    if let Err(failure) = &reply.outcome {
-        data["error"] = json!({ "kind": failure.kind, "what": failure.what, "remedy": failure.remedy });
-        if let Some(secs) = failure.retry_after_secs {
-            data["error"]["retry_after_secs"] = json!(secs);
-        }
-    }
-    let draft = about(request, EventKind::ModelCall, data);
+    let failed = |failure: &ModelFailure| CallFailure {
+        kind: Some(word(failure.kind)),
+        what: failure.what.clone(),
+        remedy: Some(failure.remedy.clone()),
+        retry_after_secs: failure.retry_after_secs.map(f64::from),
+    };
+    let call = ModelCall {
+        kind: request.kind.word().into(),
+        provider: reply.provider.clone(),
+        model: reply.model.clone(),
+        tokens_in: Some(usage.input_tokens.into()),
+        tokens_out: Some(usage.output_tokens.into()),
+        cached_tokens: Some(usage.cached_tokens.into()),
+        duration_ms: reply.duration_ms,
+        finish: Some(reply.outcome.as_ref().ok().map(|completion| word(completion.finish))),
+        cost_usd: Some(tally.cost().known()),
+        estimated: used.is_estimate,
+        cache_written_tokens: Some(usage.cache_written_tokens.into()).filter(|tokens| *tokens > 0),
+        attempts: Some(used.calls.into()).filter(|calls| *calls != 1),
+        error: reply.outcome.as_ref().err().map(failed),
+        ..ModelCall::default()
+    };
+    let draft = about(request, &call);
     // What was asked, for whoever wants to see why this came of it.
     log.write(match serde_json::to_string(&request.prompt) {
         Ok(prompt) => draft.enclose(prompt),
@@ -210,8 +206,8 @@ fn record(log: &mut EventLog, request: &ModelRequest, reply: &ModelReply, used: 
 }
 
 /// A record of what became of a question.
-fn about(request: &ModelRequest, kind: EventKind, data: Value) -> EventDraft {
-    let draft = EventDraft::new(kind, data).agent(&request.agent_id).cause(request.cause);
+fn about(request: &ModelRequest, event: &impl EventData) -> EventDraft {
+    let draft = EventDraft::of(event).agent(&request.agent_id).cause(request.cause);
     match &request.activation {
         Some(activation) => draft.activation(activation),
         None => draft,
@@ -256,8 +252,8 @@ pub(super) fn take_in(
             }
             Err(problem) => {
                 let failure = ModelFailure::new(FailureKind::Rejected, problem.what, problem.remedy);
-                let data = json!({ "kind": request.kind.word(), "what": failure.what, "remedy": failure.remedy });
-                log.write(about(request, EventKind::Error, data));
+                let (kind, what, remedy) = (request.kind.word().into(), failure.what.clone(), failure.remedy.clone());
+                log.write(about(request, &events::Error::Request(RequestFailed { kind, what, remedy })));
                 // Nobody is called so: it fails under the name that was meant.
                 let provider = rules.gateway.provider_meant(stand_in.as_deref()).to_owned();
                 questions.refuse(request, Choice { model: provider.clone(), provider }, failure);
@@ -345,20 +341,20 @@ pub(super) fn admit(mut questions: ResMut<Questions>, mut log: ResMut<EventLog>,
 fn refuse(questions: &mut Questions, log: &mut EventLog, request: &ModelRequest, choice: &Choice, refusal: &Refusal) {
     let mut failure = ModelFailure::new(FailureKind::OverBudget, refusal.what(), refusal.remedy());
     failure.cap = Some(Box::new(refusal.reached()));
-    let data = json!({
-        "act": "refused",
-        "cap": refusal.cap.name,
-        "scope": refusal.cap.scope,
-        "whose": refusal.whose,
-        "limit": refusal.cap.limit,
-        "used": refusal.used,
-        "asked": refusal.asked,
-        "kind": request.kind.word(),
-        "provider": choice.provider,
-        "what": failure.what,
-        "remedy": failure.remedy,
-    });
-    log.write(about(request, EventKind::Budget, data));
+    let refused = events::Budget {
+        act: "refused".into(),
+        cap: refusal.cap.name.to_owned().into(),
+        scope: word(refusal.cap.scope),
+        whose: refusal.whose.clone(),
+        limit: refusal.cap.limit,
+        used: refusal.used,
+        asked: refusal.asked,
+        kind: request.kind.word().into(),
+        provider: choice.provider.clone(),
+        what: failure.what.clone(),
+        remedy: failure.remedy.clone(),
+    };
+    log.write(about(request, &refused));
     if matches!(refusal.cap.scope, Scope::Run | Scope::Outside) {
         questions.run_cap_reached = Some(failure.sentence());
         questions.reached = Some(ReachedCap { name: refusal.cap.name.to_owned(), limit: refusal.cap.limit });

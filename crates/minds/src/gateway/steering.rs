@@ -4,12 +4,12 @@
 use bevy::ecs::message::{Message, MessageReader, MessageWriter};
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use super::budget::BudgetSettings;
 use super::ledger::{Tally, Timekeeping};
 use super::questions::Questions;
-use crate::log::{EventDraft, EventKind, EventLog};
+use crate::log::events::{CallFailure, Input as Logged, ModelCall};
+use crate::log::{EventDraft, EventLog};
 use crate::mind::ModelFailure;
 use crate::schedule::Input;
 use crate::workspace::ProblemReport;
@@ -66,22 +66,21 @@ pub(super) fn take_in(
 ) {
     for StandIn { provider } in stand_ins.read() {
         questions.stand_in = provider.clone();
-        log.write(EventDraft::new(EventKind::Input, json!({ "what": "stand-in provider", "provider": provider })));
+        log.write(EventDraft::of(&Logged::stand_in(provider.clone())));
     }
     for trial in trials.read() {
         questions.ledger.book(trial.timekeeping, trial.is_local, trial.used);
-        let mut data = json!({
-            "kind": "trial",
-            "provider": trial.provider,
-            "model": trial.model,
-            "tokens": trial.used.tokens,
-            "duration_ms": trial.duration_ms,
-            "cost_usd": trial.used.cost().known(),
-        });
-        if let Some(failure) = &trial.failure {
-            data["error"] = json!({ "what": failure });
-        }
-        log.write(EventDraft::new(EventKind::ModelCall, data));
+        let failed = |what: &String| CallFailure { what: what.clone(), ..CallFailure::default() };
+        log.write(EventDraft::of(&ModelCall {
+            kind: "trial".into(),
+            provider: trial.provider.clone(),
+            model: trial.model.clone(),
+            tokens: Some(trial.used.tokens),
+            duration_ms: trial.duration_ms,
+            cost_usd: Some(trial.used.cost().known()),
+            error: trial.failure.as_ref().map(failed),
+            ..ModelCall::default()
+        }));
     }
 }
 

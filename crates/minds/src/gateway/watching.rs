@@ -3,14 +3,14 @@
 use bevy::ecs::message::{Message, MessageReader};
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use super::budget::BudgetSettings;
 use super::health::{HealthChange, HealthState, Moment, ProviderHealth};
 use super::settings::GatewaySettings;
 use super::steering::TrialUsed;
 use crate::base::hash::HashWriter;
-use crate::log::{EventDraft, EventKind, EventLog};
+use crate::log::events::{self, word};
+use crate::log::{EventDraft, EventLog};
 use crate::mind::ModelReply;
 use crate::schedule::{Input, SimClock};
 
@@ -75,20 +75,17 @@ fn record(change: &HealthChange, health: &ProviderHealth) -> EventDraft {
             format!("{whom} may work again: its settings, keys or caps changed, or nobody asked it for long")
         }
     };
-    let mut data = json!({
-        "provider": fault.provider,
-        "models": fault.models,
-        "state": state.word(),
-        "kind": fault.kind,
-        "what": what,
-    });
-    if state == HealthState::Failing {
-        data["remedy"] = json!(fault.remedy);
-    } else {
-        data["failures"] = json!(fault.failures);
-        data["since_tick"] = json!(fault.since_tick);
-    }
-    EventDraft::new(EventKind::Provider, data)
+    let fails = state == HealthState::Failing;
+    EventDraft::of(&events::Provider {
+        provider: fault.provider.clone(),
+        models: fault.models.clone(),
+        state: state.word().into(),
+        kind: word(fault.kind),
+        what,
+        remedy: fails.then(|| fault.remedy.clone()),
+        failures: (!fails).then_some(fault.failures),
+        since_tick: (!fails).then_some(fault.since_tick),
+    })
 }
 
 fn hash(settings: &impl Serialize) -> u64 {

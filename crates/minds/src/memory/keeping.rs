@@ -12,7 +12,8 @@ use crate::agent::{Agent, Roster};
 use crate::base::{AgentKey, Author, ElementKey, Id, Seq};
 use crate::element::kind::kind;
 use crate::element::{Element, ElementChange, ElementChanged, Elements};
-use crate::log::{EventDraft, EventKind, EventLog};
+use crate::log::events::Memory as Said;
+use crate::log::{EventDraft, EventLog};
 use crate::schedule::{Section, SimClock};
 
 /// The memories of agents that left, in case one of that id comes back. Written by this module only.
@@ -215,14 +216,20 @@ fn for_everyone(
 
 /// A record names the element by its id; of one that is gone, the cause says which it was.
 fn record(log: &mut EventLog, agent: &Id, change: &MemoryChange, element: Option<&Element>, cause: Seq) {
-    let mut data = serde_json::to_value(change).unwrap_or_default();
-    if let Some(fields) = data.as_object_mut() {
-        match element {
-            Some(element) => fields.insert("element".to_owned(), serde_json::json!(element.id)),
-            None => fields.shift_remove("element"),
-        };
-    }
-    log.write(EventDraft::new(EventKind::Memory, data).agent(agent).cause(cause));
+    let element = element.map(|element| element.id.clone());
+    let said = match change.clone() {
+        MemoryChange::Noted { note, dropped } => Said::Noted { note, dropped },
+        MemoryChange::Met { interaction, dropped } => Said::Met { interaction, dropped },
+        MemoryChange::Saw { version, summary, .. } => Said::Saw { element, version, summary },
+        MemoryChange::PinKept { pin, dropped, .. } => Said::PinKept { element, pin, dropped },
+        MemoryChange::PinReleased { pin } => Said::PinReleased { pin },
+        MemoryChange::Summed { summary } => Said::Summed { summary },
+        MemoryChange::SummaryCleared => Said::SummaryCleared,
+        MemoryChange::Forgot { pins, .. } => Said::Forgot { element, pins },
+        MemoryChange::Recalled { pins, .. } => Said::Recalled { element, pins },
+        MemoryChange::Cleared => Said::Cleared,
+    };
+    log.write(EventDraft::of(&said).agent(agent).cause(cause));
 }
 
 /// What of this floor outlives the process.

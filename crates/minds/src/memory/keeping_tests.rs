@@ -6,6 +6,7 @@ use bevy::math::Vec2;
 
 use super::*;
 use crate::base::Behaviour;
+use crate::log::EventKind;
 use crate::memory::Seen;
 use crate::schedule::{self, advance, saved};
 

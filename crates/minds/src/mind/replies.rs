@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
-use serde_json::json;
 
 use super::feedback::Feedback;
 use super::gather::Room;
@@ -21,7 +20,8 @@ use crate::agent::Agent;
 use crate::base::text::{one_line, truncate};
 use crate::base::{AgentKey, Author, Id, RequestId, Seq};
 use crate::element::{ElementAct, ElementEdit, ElementRefused};
-use crate::log::{EventDraft, EventKind, EventLog};
+use crate::log::events::{Compaction, Warning};
+use crate::log::{EventDraft, EventLog};
 use crate::memory::{Memory, MemoryAct, MemoryEdit};
 use crate::simulation::{CompactionWanted, Conversation, ConversationEnded, NewsHeard, Think, ThinkDone, ThinkOutcome};
 
@@ -42,7 +42,7 @@ pub(super) struct Outbox<'w> {
 
 impl Outbox<'_> {
     fn warn(&mut self, what: &str, agent: &Id, cause: Seq) -> Seq {
-        self.log.write(EventDraft::new(EventKind::Warning, json!({ "what": what })).agent(agent).cause(cause))
+        self.log.write(EventDraft::of(&Warning::new(what.to_owned())).agent(agent).cause(cause))
     }
 }
 
@@ -76,7 +76,7 @@ pub(super) fn receive(
     for reply in replies.read() {
         let Some(thought) = thoughts.pending.remove(&reply.request) else {
             let what = "a reply came to a question that nobody waits for; it was dropped";
-            out.log.write(EventDraft::new(EventKind::Warning, json!({ "what": what, "request": reply.request })));
+            out.log.write(EventDraft::of(&Warning { request: Some(reply.request), ..Warning::new(what) }));
             continue;
         };
         let found = room.agent(thought.request.agent).zip(room.roster.entity(thought.request.agent));
@@ -325,8 +325,8 @@ impl Turn<'_, '_, '_, '_> {
         self.remember(MemoryAct::Summary { text: summary.to_owned() });
         let turns = self.session.turns;
         let dropped = self.session.compacted(&self.room.settings);
-        let data = json!({ "outcome": "done", "turns": turns, "messages_dropped": dropped });
-        let draft = EventDraft::new(EventKind::Compaction, data).agent(&self.agent.id).cause(self.cause());
+        let done = Compaction::Done { turns, messages_dropped: dropped as u64 };
+        let draft = EventDraft::of(&done).agent(&self.agent.id).cause(self.cause());
         self.out.log.write(draft);
         ThinkOutcome::Said { text: String::new() }
     }
@@ -339,9 +339,9 @@ impl Turn<'_, '_, '_, '_> {
                 thoughts.retries.insert((retry, self.agent.key));
             }
             let retry = is_tried_again.then_some(retry);
-            let data =
-                json!({ "outcome": "failed", "why": why, "retry_tick": retry, "failures": self.session.failures });
-            let draft = EventDraft::new(EventKind::Compaction, data).agent(&self.agent.id).cause(self.cause());
+            let failures = self.session.failures;
+            let failed = Compaction::Failed { why: why.clone(), retry_tick: retry, failures };
+            let draft = EventDraft::of(&failed).agent(&self.agent.id).cause(self.cause());
             self.out.log.write(draft);
         }
         ThinkOutcome::Failed { why, passing }

@@ -15,7 +15,8 @@ use super::thoughts::{Asked, PendingThought, ReadVersion, Sent, Thoughts};
 use super::wording::{name, quoted};
 use crate::agent::Agent;
 use crate::base::{ElementKey, Id, RequestId};
-use crate::log::{EventDraft, EventKind, EventLog};
+use crate::log::events::Warning;
+use crate::log::{EventDraft, EventLog};
 use crate::memory::{Memory, MemoryAct, MemoryEdit, MemorySettings};
 use crate::schedule::AgentRandom;
 use crate::simulation::{CompactionWanted, Conversation, Think, ThinkDone, ThinkDue, ThinkOutcome, ThinkPutOff};
@@ -154,7 +155,7 @@ pub(super) fn think(
             let id = forgotten.request.id;
             cancels.write(CancelRequest { request: id });
             let what = "an older question was given up, because too many of this agent's were under way";
-            let draft = EventDraft::new(EventKind::Warning, serde_json::json!({ "what": what, "request": id }));
+            let draft = EventDraft::of(&Warning { request: Some(id), ..Warning::new(what) });
             let cause = log.write(draft.agent(&agent.id).cause(forgotten.request.cause));
             done.write(ThinkDone {
                 agent: due.agent,

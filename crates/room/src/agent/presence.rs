@@ -6,13 +6,14 @@ use bevy::ecs::message::{Message, MessageCursor, Messages};
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use super::registry::Profiles;
 use super::roster::{Agent, AgentAdded, AgentCommand, AgentRemoved, BehaviourFollows, ProfileChanged, Roster};
 use super::{AgentSettings, ProfileRenamed};
 use crate::base::{Behaviour, Id, Problem, Seq, free_id, text};
-use crate::log::{EventDraft, EventKind, EventLog};
+use crate::log::events::{self, Warning};
+use crate::log::{EventDraft, EventLog};
 use crate::schedule::{AgentRandom, RoomSeed};
 use crate::workspace::{AgentEntry, ProblemReport, RoomStart, SceneEdit, SceneState, SceneWrite};
 
@@ -368,23 +369,18 @@ fn rename(world: &mut World, entity: Entity, stem: &str) {
     }
 }
 
-/// What the record of a coming says. A struct, because a hundred thousand may come at once.
-#[derive(Serialize)]
-struct AddedData<'a> {
-    profile: &'a Id,
-    name: &'a Id,
-    position: Vec2,
-    behaviour: Behaviour,
-}
-
 fn spawn(world: &mut World, wanted: &Wanted) {
     let Some(profile) = world.resource::<Profiles>().get(&wanted.profile) else { return };
     let (stem, own) = (profile.name.clone(), profile.behaviour);
     let start = wanted.position.unwrap_or_else(|| place(world));
     let start_behaviour = wanted.behaviour.or(own).unwrap_or_default();
     let name = world.resource_mut::<Waiting>().name_of(&wanted.id, &stem);
-    let data = AddedData { profile: &wanted.profile, name: &name, position: start, behaviour: start_behaviour };
-    let draft = EventDraft::new(EventKind::AgentAdded, data);
+    let draft = EventDraft::of(&events::AgentAdded {
+        profile: wanted.profile.clone(),
+        name: name.clone(),
+        position: start.to_array(),
+        behaviour: start_behaviour,
+    });
     let added = world.resource_mut::<EventLog>().write(draft.agent(&wanted.id));
     let key = world.resource::<Roster>().next_key();
     let random = AgentRandom::new(*world.resource::<RoomSeed>(), key);
@@ -416,7 +412,7 @@ fn place(world: &mut World) -> Vec2 {
 fn remove(world: &mut World, id: &Id) -> bool {
     let Some(entity) = entity(world, id) else { return false };
     let Some(agent) = world.get::<Agent>(entity).cloned() else { return false };
-    let draft = EventDraft::new(EventKind::AgentRemoved, json!({ "profile": agent.profile })).agent(id);
+    let draft = EventDraft::of(&events::AgentRemoved { profile: agent.profile.clone() }).agent(id);
     let cause: Seq = world.resource_mut::<EventLog>().write(draft.cause(agent.added));
     world.resource_mut::<Roster>().remove(agent.key, id);
     world.resource_mut::<Waiting>().keep_name(id.clone(), agent.name.clone());
@@ -458,8 +454,8 @@ pub(super) fn report(world: &mut World, source: String, problems: Vec<Problem>) 
 
 /// Tells that something could not be done: in the log, and among the problems until it is done after all.
 fn refuse(world: &mut World, id: &str, what: &str, remedy: &str) {
-    let data: Value = json!({ "subject": id, "what": what, "remedy": remedy });
-    world.resource_mut::<EventLog>().write(EventDraft::new(EventKind::Warning, data));
+    let warning = Warning { subject: Some(id.to_string()), ..Warning::new(what.to_owned()).remedy(remedy.to_owned()) };
+    world.resource_mut::<EventLog>().write(EventDraft::of(&warning));
     world.resource_mut::<Waiting>().refused.insert(id.into());
     report(world, source(id), vec![Problem::error(source(id), what, remedy)]);
 }

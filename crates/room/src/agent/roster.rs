@@ -8,6 +8,7 @@ use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 
 use crate::base::{AgentKey, Behaviour, Id, Seq};
+use crate::log::events::AgentInput;
 use crate::schedule::Input;
 
 /// One running instance of a profile. The entity's other components are put on by the floors above
@@ -93,6 +94,27 @@ pub enum AgentCommand {
         /// Which.
         agent: Id,
     },
+}
+
+/// As the log says it.
+impl From<&AgentCommand> for AgentInput {
+    fn from(command: &AgentCommand) -> Self {
+        use AgentCommand as Command;
+        let place = |position: &Vec2| position.to_array().map(f64::from);
+        match command.clone() {
+            Command::Add { id, profile, position, behaviour, exactly } => {
+                Self::Add { id, profile, position: place(&position), behaviour, exactly }
+            }
+            Command::Remove { agent } => Self::Remove { agent },
+            Command::SetBehaviour { agent, behaviour } => Self::SetBehaviour { agent, behaviour },
+            Command::SetHome { agent, position } => Self::SetHome { agent, position: place(&position) },
+            Command::PickUp { agent } => Self::PickUp { agent },
+            Command::Carry { agent, position } => Self::Carry { agent, position: place(&position) },
+            Command::PutDown { agent } => Self::PutDown { agent },
+            Command::Pause { agent } => Self::Pause { agent },
+            Command::Resume { agent } => Self::Resume { agent },
+        }
+    }
 }
 
 impl AgentCommand {

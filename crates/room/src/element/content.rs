@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use super::settings::ElementSettings;
 use crate::base::text::one_line;
 use crate::base::{Author, ElementKey, Id, Seq};
+use crate::log::events::ElementDeed;
 use crate::schedule::Input;
 
 /// What an element is apart from what it holds.
@@ -244,6 +245,34 @@ pub enum ElementChange {
 }
 
 impl ElementChange {
+    /// What the log calls it.
+    pub fn deed(&self) -> ElementDeed {
+        match self {
+            Self::Added => ElementDeed::Added,
+            Self::Removed => ElementDeed::Removed,
+            Self::Rearranged => ElementDeed::Rearranged,
+            Self::TextSet => ElementDeed::TextSet,
+            Self::PinAdded { .. } => ElementDeed::PinAdded,
+            Self::PinEdited { .. } => ElementDeed::PinEdited,
+            Self::PinRemoved { .. } => ElementDeed::PinRemoved,
+            Self::PinVoted { .. } => ElementDeed::PinVoted,
+            Self::PinFlagged { .. } => ElementDeed::PinFlagged,
+            Self::PinCommented { .. } => ElementDeed::PinCommented,
+            Self::MailAdded { .. } => ElementDeed::MailAdded,
+            Self::MailEdited { .. } => ElementDeed::MailEdited,
+            Self::MailChanged { .. } => ElementDeed::MailChanged,
+            Self::MailRemoved { .. } => ElementDeed::MailRemoved,
+        }
+    }
+
+    /// Why it was done, where a reason is given.
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Self::PinRemoved { why, .. } => Some(why),
+            _ => None,
+        }
+    }
+
     /// The item of a list that it is about, where it is about one.
     pub fn item(&self) -> Option<&Id> {
         match self {

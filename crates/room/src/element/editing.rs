@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bevy::ecs::message::MessageCursor;
 use bevy::ecs::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::content::{Element, ElementAct, ElementChange, ElementChanged, ElementEdit, ElementRefused, Held};
 use super::directory::Elements;
@@ -15,7 +15,8 @@ use super::settings::ElementSettings;
 use crate::agent::presence::read;
 use crate::agent::{Agent, Roster};
 use crate::base::{Author, ElementKey, Id, Seq, text};
-use crate::log::{EventDraft, EventKind, EventLog};
+use crate::log::events::{self, Warning};
+use crate::log::{EventDraft, EventLog};
 use crate::schedule::SimClock;
 use crate::workspace::SceneWrite;
 
@@ -137,11 +138,15 @@ pub(super) fn do_act(
 /// Writes the record of a change and sends the news of it.
 pub(super) fn tell(world: &mut World, element: &Element, change: ElementChange, by: &Author, cause: Option<Seq>) {
     world.resource_mut::<RecentChanges>().note(element, &change, by);
-    let mut data = json!({ "element": element.id, "kind": element.kind, "by": by });
-    if let (Value::Object(data), Ok(Value::Object(change))) = (&mut data, serde_json::to_value(&change)) {
-        data.extend(change);
-    }
-    let mut draft = EventDraft::new(EventKind::ElementChanged, data).cause(cause);
+    let mut draft = EventDraft::of(&events::ElementChanged {
+        element: element.id.clone(),
+        kind: element.kind.clone(),
+        by: by.0.clone(),
+        change: change.deed(),
+        id: change.item().cloned(),
+        why: change.why().map(str::to_owned),
+    })
+    .cause(cause);
     if !by.is_user() {
         draft = draft.agent(&by.0);
     }
@@ -158,11 +163,9 @@ pub(super) fn refuse(
     file: Option<&str>,
     cause: Option<Seq>,
 ) {
-    let mut data = json!({ "element": element, "what": why, "by": by });
-    if let Some(file) = file {
-        data["path"] = file.into();
-    }
-    let mut draft = EventDraft::new(EventKind::Warning, data).cause(cause);
+    let (by_id, path) = (Some(by.0.clone()), file.map(Id::from));
+    let warning = Warning { element: Some(element.clone()), by: by_id, path, ..Warning::new(why.clone()) };
+    let mut draft = EventDraft::of(&warning).cause(cause);
     if !by.is_user() {
         draft = draft.agent(&by.0);
     }

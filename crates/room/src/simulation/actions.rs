@@ -1,7 +1,6 @@
 //! Actions begin: whoever is at leisure takes up the next one, and whoever arrives begins to think.
 
 use bevy::ecs::prelude::*;
-use serde_json::json;
 
 use super::activity::{Think, ThinkDue, ThinkOutcome, ThinkPutOff, Urgency};
 use super::body::{Body, BodyItem, Desk, Doing, News, Timer};
@@ -14,7 +13,7 @@ use super::state::{State, StateEvent};
 use super::steering::{Course, WalkKind, spot_beside};
 use super::talks::Talks;
 use crate::base::{AgentKey, ElementKey, Id, Seq};
-use crate::log::EventKind;
+use crate::log::events::ActionDropped;
 use crate::schedule::ticks;
 
 /// Why nobody is told what it knows by now.
@@ -187,8 +186,9 @@ pub(super) fn leave_errand(
             let (element, version) = proposal.news?;
             let Proposal { topic: note, cause, origin, .. } = proposal;
             if body.life.news.is_some() {
-                let data = json!({ "action": "approachAgent", "why": "it has something else to tell already" });
-                desk.write(EventKind::ActionDropped, body, cause, data);
+                let action = Some(Action::ApproachAgent { agent: to }.word().into());
+                let why = "it has something else to tell already".into();
+                desk.write(body, cause, &ActionDropped { action, why, ..ActionDropped::default() });
                 return None;
             }
             body.life.news = Some(News { to, element, version, note, cause, origin });

@@ -7,7 +7,6 @@ use bevy::ecs::query::QueryData;
 use bevy::ecs::system::SystemParam;
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use super::activity::ActivityId;
 use super::origin::{LastChanges, Origin};
@@ -21,7 +20,7 @@ use crate::agent::{Agent, Roster};
 use crate::base::{ActivationKey, AgentKey, Behaviour, ConversationKey, ElementKey, Id, Seq};
 use crate::element::kind::kind;
 use crate::element::{Element, Elements};
-use crate::log::{EventDraft, EventKind, EventLog};
+use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::schedule::{AgentRandom, RoomSeed, SimClock, ticks};
 
 /// Where an agent is.
@@ -419,14 +418,8 @@ impl Desk<'_> {
     }
 
     /// Writes a record about an agent.
-    pub fn write(
-        &mut self,
-        kind: EventKind,
-        body: &BodyItem,
-        cause: impl Into<Option<Seq>>,
-        data: serde_json::Value,
-    ) -> Seq {
-        self.log.write(EventDraft::new(kind, data).agent(&body.agent.id).cause(cause))
+    pub fn write(&mut self, body: &BodyItem, cause: impl Into<Option<Seq>>, event: &impl EventData) -> Seq {
+        self.log.write(EventDraft::of(event).agent(&body.agent.id).cause(cause))
     }
 
     /// Lets something happen to an agent's state: the log says so, and feet and timers follow.
@@ -437,12 +430,11 @@ impl Desk<'_> {
         let transition = fsm.on(event, now);
         let changed = before != (fsm.under(), fsm.is_on_errand(), fsm.is_held());
         if let Some(transition) = transition {
-            let data = json!({
-                "from": transition.from.word(), "to": transition.to.word(), "why": body.state.0.why(),
-            });
+            let (from, to) = (transition.from.word().into(), transition.to.word().into());
+            let state = events::State { from, to, why: body.state.0.why().to_owned().into() };
             // What comes of nothing but time comes of its being here.
             let cause = cause.into().unwrap_or(body.agent.added);
-            body.life.state_record = Some(self.write(EventKind::State, body, cause, data));
+            body.life.state_record = Some(self.write(body, cause, &state));
         }
         if changed {
             self.settle(body);
@@ -554,11 +546,13 @@ impl Desk<'_> {
 
     /// Says that an action is queued; what comes of it comes from that record.
     fn queued(&mut self, body: &mut BodyItem, QueuedAction { action, cause, not_before, .. }: QueuedAction) {
-        let mut data = json!({ "action": action.word(), "target": self.target(action), "priority": action.priority() });
-        if not_before > self.now() {
-            data["not_before_tick"] = not_before.into();
-        }
-        let queued = self.write(EventKind::ActionQueued, body, cause, data);
+        let event = events::ActionQueued {
+            action: action.word().into(),
+            target: self.target(action),
+            priority: action.priority().map(Into::into),
+            not_before_tick: Some(not_before).filter(|tick| *tick > self.now()),
+        };
+        let queued = self.write(body, cause, &event);
         body.queue.0.set_cause(action, queued);
     }
 
@@ -569,8 +563,13 @@ impl Desk<'_> {
         {
             body.life.news = None;
         }
-        let data = json!({ "action": queued.action.word(), "target": self.target(queued.action), "why": why });
-        self.write(EventKind::ActionDropped, body, queued.cause, data);
+        let dropped = events::ActionDropped {
+            action: Some(queued.action.word().into()),
+            target: Some(self.target(queued.action)),
+            why: why.to_owned().into(),
+            ..events::ActionDropped::default()
+        };
+        self.write(body, queued.cause, &dropped);
     }
 
     /// The id of the element or agent that an action is about; none once that is gone.

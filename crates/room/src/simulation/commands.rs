@@ -13,7 +13,8 @@ use super::steering::{Course, WalkKind};
 use super::talks::{Talks, end, session_of};
 use crate::agent::{AgentCommand, BehaviourFollows};
 use crate::base::{Author, Id, Seq};
-use crate::log::{EventDraft, EventKind};
+use crate::log::EventDraft;
+use crate::log::events::{Input, Message, Warning};
 use crate::workspace::{SceneEdit, SceneWrite};
 
 /// Does what a person asks of agents.
@@ -36,8 +37,7 @@ pub(super) fn obey(
         };
         let entity = desk.roster.key(id).and_then(|key| desk.roster.entity(key));
         let Some(Ok(mut body)) = entity.map(|entity| bodies.get_mut(entity)) else {
-            let data = serde_json::to_value(command).unwrap_or(Value::Null);
-            let cause = desk.log.write(EventDraft::new(EventKind::Input, data));
+            let cause = desk.log.write(EventDraft::of(&Input::Agent(command.into())));
             nobody_called(&mut desk, id, cause);
             continue;
         };
@@ -57,8 +57,8 @@ pub(super) fn behave(mut desk: Desk, mut bodies: Query<Body>, mut follows: Messa
 }
 
 fn nobody_called(desk: &mut Desk, id: &Id, cause: Seq) {
-    let data = json!({ "what": format!("no agent is called {id}"), "remedy": "use the id of an agent in the room" });
-    desk.log.write(EventDraft::new(EventKind::Warning, data).cause(cause));
+    let warning = Warning::new(format!("no agent is called {id}")).remedy("use the id of an agent in the room");
+    desk.log.write(EventDraft::of(&warning).cause(cause));
 }
 
 fn do_to(desk: &mut Desk, body: &mut BodyItem, command: &AgentCommand, writes: &mut MessageWriter<SceneWrite>) {
@@ -69,8 +69,7 @@ fn do_to(desk: &mut Desk, body: &mut BodyItem, command: &AgentCommand, writes: &
         }
         return;
     }
-    let data = serde_json::to_value(command).unwrap_or(Value::Null);
-    let cause = desk.write(EventKind::Input, body, None, data);
+    let cause = desk.write(body, None, &Input::Agent(command.into()));
     match command {
         AgentCommand::SetBehaviour { behaviour, .. } => {
             body.life.behaviour = *behaviour;
@@ -133,8 +132,7 @@ pub(super) fn lead_conversations(
         }
     }
     for command in commands.read() {
-        let data = serde_json::to_value(command).unwrap_or(Value::Null);
-        let cause = desk.log.write(EventDraft::new(EventKind::Input, data));
+        let cause = desk.log.write(EventDraft::of(&Input::Talk(command.into())));
         match command {
             ConversationCommand::Start { participants, topic } => {
                 let mut keys = Vec::new();
@@ -162,8 +160,9 @@ pub(super) fn lead_conversations(
                     meeting::enqueue(&mut talks.waiting, proposal, most).err().map(|_| "too many wait to begin")
                 };
                 if let Some(why) = refusal {
-                    let data = json!({ "what": "a conversation did not begin", "topic": topic, "why": why });
-                    desk.log.write(EventDraft::new(EventKind::Warning, data).cause(cause));
+                    let (topic, why) = (Some(topic.clone()), Some(why.into()));
+                    let warning = Warning { topic, why, ..Warning::new("a conversation did not begin") };
+                    desk.log.write(EventDraft::of(&warning).cause(cause));
                 }
             }
             ConversationCommand::Speak { conversation, text } => {
@@ -173,12 +172,13 @@ pub(super) fn lead_conversations(
                     if let Some(turn) = talks.turns.get_mut(conversation) {
                         (turn.origin, turn.silences) = (Origin::outside(cause, tick), 0);
                     }
-                    let data = json!({ "by": "user", "text": text });
-                    let draft = EventDraft::new(EventKind::Message, data).session(session_of(*conversation));
+                    let message = Message { by: Some(Author::user().0), text: text.clone() };
+                    let draft = EventDraft::of(&message).session(session_of(*conversation));
                     desk.log.write(draft.cause(cause));
                 } else {
-                    let data = json!({ "what": "nobody heard it: that conversation is over", "text": text });
-                    desk.log.write(EventDraft::new(EventKind::Warning, data).cause(cause));
+                    let what = "nobody heard it: that conversation is over";
+                    let warning = Warning { text: Some(text.clone()), ..Warning::new(what) };
+                    desk.log.write(EventDraft::of(&warning).cause(cause));
                 }
             }
             ConversationCommand::Stop { conversation } => {

@@ -7,6 +7,7 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::base::{AgentKey, Author, ConversationKey, Id, Seq};
+use crate::log::events::TalkInput;
 use crate::schedule::Input;
 
 /// Why agents talk, in order of precedence.
@@ -168,6 +169,18 @@ pub enum ConversationCommand {
         /// Whether agents may talk to each other.
         on: bool,
     },
+}
+
+/// As the log says it.
+impl From<&ConversationCommand> for TalkInput {
+    fn from(command: &ConversationCommand) -> Self {
+        match command.clone() {
+            ConversationCommand::Start { participants, topic } => Self::Start { participants, topic },
+            ConversationCommand::Speak { conversation, text } => Self::Speak { conversation, text },
+            ConversationCommand::Stop { conversation } => Self::Stop { conversation },
+            ConversationCommand::Switch { on } => Self::Switch { on },
+        }
+    }
 }
 
 impl Input for ConversationCommand {

@@ -3,7 +3,6 @@
 //! Heard in the tick in which it was said, so that nothing is under way between two ticks but what is saved.
 
 use bevy::ecs::prelude::*;
-use serde_json::json;
 
 use super::actions::read_later;
 use super::activity::CompactionWanted;
@@ -21,7 +20,7 @@ use crate::base::text::truncate;
 use crate::base::{AgentKey, Id, Seq};
 use crate::element::kind::{Urgency, Wake, kind};
 use crate::element::{Element, ElementChange, ElementChanged, Elements, Held};
-use crate::log::EventKind;
+use crate::log::events::{self, ReadOutcome};
 use crate::schedule::ticks;
 
 /// The most characters of an answer that stand in the log.
@@ -74,25 +73,30 @@ pub(super) fn hear_thoughts(
 
 /// Ends what an agent did, now that it has thought about it or need not.
 pub(super) fn finish(desk: &mut Desk, body: &mut BodyItem, doing: Doing, outcome: &ThinkOutcome, cause: Seq) {
-    let (word, said, why) = match outcome {
+    let (how, said, why) = match outcome {
         ThinkOutcome::Said { text } | ThinkOutcome::Partly { text } | ThinkOutcome::Bye { text } => {
-            ("read", Some(truncate(text, ANSWER_CHARS)).filter(|said| !said.is_empty()), None)
+            (ReadOutcome::Read, Some(truncate(text, ANSWER_CHARS)).filter(|said| !said.is_empty()), None)
         }
-        ThinkOutcome::Nothing { why } => ("nothing", None, Some(why)),
-        ThinkOutcome::Failed { why, .. } => ("failed", None, Some(why)),
-        ThinkOutcome::PutOff => ("nothing", None, None),
+        ThinkOutcome::Nothing { why } => (ReadOutcome::Nothing, None, Some(why)),
+        ThinkOutcome::Failed { why, .. } => (ReadOutcome::Failed, None, Some(why)),
+        ThinkOutcome::PutOff => (ReadOutcome::Nothing, None, None),
     };
     let now = desk.now();
     let again = match doing {
         Doing::Reading { action, element, version, cause: asked, failures, .. } => {
             let seen = desk.space.sight(element).map(|sight| (sight.id.clone(), sight.label.clone()));
             let (id, label) = seen.unzip();
-            let data = json!({
-                "element": id, "label": label, "version": version, "outcome": word, "said": said, "why": why,
-            });
-            desk.write(EventKind::Read, body, cause, data);
-            if word != "failed" && id.is_some() {
-                if word == "read" && body.life.version_read(element) != Some(version) {
+            let read = events::Read {
+                element: id.clone(),
+                label,
+                version: Some(version),
+                outcome: how,
+                said,
+                why: why.map(|why| why.clone().into()),
+            };
+            desk.write(body, cause, &read);
+            if how != ReadOutcome::Failed && id.is_some() {
+                if how == ReadOutcome::Read && body.life.version_read(element) != Some(version) {
                     body.life.heard = body.life.heard.newer(body.life.origin);
                 }
                 // Of what it saw in part only, an older version stands for what it knows.
@@ -317,8 +321,9 @@ pub(super) fn hear_wishes(
             continue;
         }
         if body.life.news.is_some() {
-            let data = json!({ "action": action.action.word(), "why": "it has something else to tell already" });
-            desk.write(EventKind::ActionDropped, &body, heard.cause, data);
+            let (action, why) = (Some(action.action.word().into()), "it has something else to tell already".into());
+            let dropped = events::ActionDropped { action, why, ..events::ActionDropped::default() };
+            desk.write(&body, heard.cause, &dropped);
             continue;
         }
         body.life.news = Some(News {

@@ -3,12 +3,12 @@
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use super::talks::Talks;
 use crate::agent::{AgentCommand, Roster};
 use crate::base::text;
-use crate::log::{EventDraft, EventKind, EventLog};
+use crate::log::events::{self, RelationshipInput, Tie};
+use crate::log::{EventDraft, EventLog};
 use crate::schedule::Input;
 use crate::workspace::{Relationship, SceneWrite};
 
@@ -42,6 +42,20 @@ pub enum RelationshipCommand {
     },
 }
 
+/// As the log says it.
+impl From<&RelationshipCommand> for RelationshipInput {
+    fn from(command: &RelationshipCommand) -> Self {
+        let tie = |Relationship { from, to, label }| Tie { from, to, label };
+        match command.clone() {
+            RelationshipCommand::Add { relationship, at } => Self::Add { relationship: tie(relationship), at },
+            RelationshipCommand::Remove { relationship } => Self::Remove { relationship: tie(relationship) },
+            RelationshipCommand::Relabel { relationship, label } => {
+                Self::Relabel { relationship: tie(relationship), label }
+            }
+        }
+    }
+}
+
 impl Input for RelationshipCommand {
     const KIND: &'static str = "relationship";
 }
@@ -67,11 +81,9 @@ pub(super) fn relate(
 ) {
     let mut ties = talks.ties.clone();
     for command in commands.read() {
-        let data = serde_json::to_value(command).unwrap_or(Value::Null);
-        let cause = log.write(EventDraft::new(EventKind::Input, data));
+        let cause = log.write(EventDraft::of(&events::Input::Relationship(command.into())));
         if let Err((what, remedy)) = change(&mut ties, command, |id| roster.key(id).is_some()) {
-            let data = json!({ "what": what, "remedy": remedy });
-            log.write(EventDraft::new(EventKind::Warning, data).cause(cause));
+            log.write(EventDraft::of(&events::Warning::new(what).remedy(remedy)).cause(cause));
         }
     }
     for command in removals.read() {

@@ -4,12 +4,12 @@
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use super::body::Attention;
 use super::talks::Talks;
 use crate::agent::Roster;
-use crate::log::{EventDraft, EventKind, EventLog};
+use crate::log::events::{self, TalkInput};
+use crate::log::{EventDraft, EventLog};
 use crate::schedule::Input;
 
 /// Whether everybody rests who is not at work.
@@ -41,8 +41,7 @@ pub(super) fn rest_or_live_on(
     mut log: ResMut<EventLog>,
 ) {
     for wish in wishes.read() {
-        let data = json!({ "act": "rest", "on": wish.on });
-        log.write(EventDraft::new(EventKind::Input, data));
+        log.write(EventDraft::of(&events::Input::Talk(TalkInput::Rest { on: wish.on })));
         set(wish.on, &mut rest, &mut talks, &mut attention, &roster);
     }
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use super::actions::leave_errand;
 use super::activity::{Think, ThinkDue, ThinkOutcome, Urgency};
@@ -17,7 +16,8 @@ use super::settings::ConversationSettings;
 use super::state::{State, StateEvent};
 use super::steering::Course;
 use crate::base::{AgentKey, Author, ConversationKey, Id, Seq};
-use crate::log::{EventDraft, EventKind};
+use crate::log::EventDraft;
+use crate::log::events::{self, word};
 use crate::schedule::ticks;
 use crate::workspace::Relationship;
 
@@ -164,10 +164,8 @@ pub(super) fn end(table: &mut Table, key: ConversationKey, why: &str, because: O
     let Some(conversation) = conversations.running.remove(&key) else { return };
     let turn = talks.turns.remove(&key).unwrap_or_default();
     let now = desk.now();
-    let data = json!({ "why": why, "turns": conversation.turns_taken });
-    let cause = desk.log.write(
-        EventDraft::new(EventKind::ConversationEnd, data).session(session_of(key)).cause(because.unwrap_or(turn.cause)),
-    );
+    let ended = events::ConversationEnd { why: why.to_owned(), turns: Some(conversation.turns_taken) };
+    let cause = desk.log.write(EventDraft::of(&ended).session(session_of(key)).cause(because.unwrap_or(turn.cause)));
     // Whoever left early was there, too; whoever left the room is nobody's any more.
     let all = conversation.participants.iter().chain(&conversation.left).copied();
     let all: Vec<AgentKey> = all.filter(|agent| desk.roster.entity(*agent).is_some()).collect();
@@ -219,10 +217,9 @@ pub(super) fn spoke(table: &mut Table, key: ConversationKey, agent: AgentKey, ou
     };
     if let Some(text) = said {
         let by = Author::agent(&body.agent.id);
-        let data = json!({ "text": text });
-        turn.cause = desk.log.write(
-            EventDraft::new(EventKind::Message, data).agent(&body.agent.id).session(session_of(key)).cause(cause),
-        );
+        let message = events::Message { by: None, text: text.clone() };
+        turn.cause =
+            desk.log.write(EventDraft::of(&message).agent(&body.agent.id).session(session_of(key)).cause(cause));
         conversation.said.push(Utterance { by, text: text.clone(), tick: desk.clock.tick() });
     }
     let says_bye = matches!(outcome, ThinkOutcome::Bye { .. });
@@ -445,11 +442,12 @@ fn begin(table: &mut Table, proposal: Proposal, participants: Vec<AgentKey>) {
             .collect()
     };
     let names = named(&participants, bodies);
-    let ids: Vec<&Id> = names.iter().map(|(id, _)| id).collect();
-    let data = json!({ "participants": ids, "kind": proposal.kind, "topic": proposal.topic });
-    let started = desk
-        .log
-        .write(EventDraft::new(EventKind::ConversationStart, data).session(session_of(key)).cause(proposal.cause));
+    let start = events::ConversationStart {
+        participants: names.iter().map(|(id, _)| id.clone()).collect(),
+        kind: word(proposal.kind),
+        topic: proposal.topic.clone(),
+    };
+    let started = desk.log.write(EventDraft::of(&start).session(session_of(key)).cause(proposal.cause));
     release(desk, bodies, &proposal, &participants, started);
     // What they came to tell each other they tell each other now.
     let mut told = Vec::from_iter(proposal.news);
@@ -505,10 +503,16 @@ fn release(desk: &mut Desk, bodies: &mut Query<Body>, proposal: &Proposal, but: 
 }
 
 fn refuse(desk: &mut Desk, bodies: &mut Query<Body>, proposal: &Proposal, why: &str) {
-    let kind = if proposal.kind == ConversationKind::Task { EventKind::Warning } else { EventKind::ActionDropped };
-    let data =
-        json!({ "what": "a conversation did not begin", "kind": proposal.kind, "topic": proposal.topic, "why": why });
-    let cause = desk.log.write(EventDraft::new(kind, data).cause(proposal.cause));
+    let what = "a conversation did not begin";
+    let (kind, topic) = (Some(word(proposal.kind)), Some(proposal.topic.clone()));
+    let why: events::Word = why.to_owned().into();
+    let draft = if proposal.kind == ConversationKind::Task {
+        EventDraft::of(&events::Warning { kind, topic, why: Some(why), ..events::Warning::new(what) })
+    } else {
+        let what = Some(what.into());
+        EventDraft::of(&events::ActionDropped { what, kind, topic, why, ..events::ActionDropped::default() })
+    };
+    let cause = desk.log.write(draft.cause(proposal.cause));
     release(desk, bodies, proposal, &[], cause);
 }
 

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
-use serde_json::Value;
 
 use super::activation::{Activation, Thread};
 use super::core::Kernel;
@@ -14,7 +13,7 @@ use crate::base::{ActivationKey, Id, Seq};
 use crate::element::Privacy;
 use crate::gate::{Authority, Bounds, GatePolicy, Room};
 use crate::gateway::{GatewaySettings, Questions};
-use crate::log::{EventDraft, EventKind, EventLog};
+use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::mind::{WorkDue, WorkOver};
 use crate::schedule::SimClock;
 use crate::simulation::{Explain, Position, Summons, SummonsWithdrawn, ThinkDone};
@@ -65,20 +64,19 @@ impl RoomAccess<'_, '_> {
     }
 
     /// Writes the record of new work, which names it.
-    pub(super) fn queued(&mut self, agent: &Id, data: Value, cause: Option<Seq>) -> (ActivationKey, Seq) {
+    pub(super) fn queued(&mut self, agent: &Id, work: &events::Activation, cause: Option<Seq>) -> (ActivationKey, Seq) {
         let key = ActivationKey(self.log.next_seq().0);
-        let draft = EventDraft::new(EventKind::Activation, data).agent(agent).activation(&key.id()).cause(cause);
+        let draft = EventDraft::of(work).agent(agent).activation(&key.id()).cause(cause);
         (key, self.log.write(draft))
     }
 
     pub(super) fn record(
         &mut self,
-        kind: EventKind,
         activation: &Activation,
         cause: impl Into<Option<Seq>>,
-        data: Value,
+        event: &impl EventData,
     ) -> Seq {
-        let draft = EventDraft::new(kind, data).agent(&activation.agent).activation(&activation.key.id());
+        let draft = EventDraft::of(event).agent(&activation.agent).activation(&activation.key.id());
         self.log.write(draft.cause(cause))
     }
 

@@ -1,18 +1,18 @@
 //! Carrying out what the kernel says: calling agents to work, asking models, and giving the orders of tool calls within
 //! what the gate allows.
 
-use serde_json::json;
-
 use super::access::{LOGGED_CHARS, RoomAccess};
 use super::activation::Activation;
 use super::core::{Effect, Kernel};
 use super::outbox::Outbox;
 use super::session;
 use super::starting::{Child, refused_spawn};
+use crate::base::ids::GATE;
 use crate::base::text::{one_line, truncate};
-use crate::base::{ActivationKey, Id, Seq};
+use crate::base::{ActivationKey, Author, Id, Seq};
 use crate::gate::{Bounds, Decision, decide};
-use crate::log::{EventDraft, EventKind};
+use crate::log::EventDraft;
+use crate::log::events::{self, ApprovalDecided, Gate, Warning};
 use crate::mind::{SessionRoom, ToolCall, WorkDue};
 use crate::simulation::Summons;
 use crate::tools::{
@@ -40,7 +40,7 @@ impl RoomAccess<'_, '_> {
             Effect::Perform { activation, turn, index } => self.perform(kernel, outbox, (activation, turn, index)),
             Effect::Warn { activation, what } => {
                 if let Some(one) = kernel.activation(activation).cloned() {
-                    self.record(EventKind::Warning, &one, one.cause, json!({ "what": what }));
+                    self.record(&one, one.cause, &Warning::new(what));
                 }
             }
             Effect::Release { activation, ending, cause } => {
@@ -88,11 +88,15 @@ impl RoomAccess<'_, '_> {
             decide(&act, &bounds, &self.policy)
         });
         let record = call.record.unwrap_or_else(|| {
-            let target = plan.as_ref().ok().map(|plan| plan.doing.target.as_str());
-            let gate = decision.as_ref().map(word_of);
-            let (tool, id) = (&call.call.name, &call.call.id);
-            let data = json!({ "tool": tool, "id": id, "target": target, "turn": turn, "gate": gate });
-            self.record(EventKind::ToolCall, &one, one.cause, data)
+            let called = events::ToolCall {
+                tool: call.call.name.as_str().into(),
+                id: call.call.id.clone(),
+                target: plan.as_ref().ok().map(|plan| plan.doing.target.clone()),
+                turn,
+                gate: decision.as_ref().map(gate_of),
+                path: None,
+            };
+            self.record(&one, one.cause, &called)
         });
         kernel.note_record(key, index, record);
         let plan = match plan {
@@ -106,15 +110,18 @@ impl RoomAccess<'_, '_> {
             Some(Decision::Ask { .. }) if call.is_allowed => {}
             Some(Decision::Ask { why }) => {
                 let what = plan.doing.to_string();
-                let data = json!({ "tool": plan.tool, "what": what, "why": why, "turn": turn, "call": index });
-                let asked = self.record(EventKind::ApprovalRequested, &one, record, data);
+                let tool = Id::from(&*plan.tool);
+                let question =
+                    events::ApprovalRequested { tool, what: what.clone(), why: why.clone(), turn, call: index };
+                let asked = self.record(&one, record, &question);
                 self.explain(&one, format!("waiting for a person: {what} ({why})"), true, asked);
                 kernel.ask_person(key, turn, index, format!("{what}: {why}"));
                 return;
             }
             Some(Decision::Deny { why }) => {
-                let data = json!({ "decision": "deny", "by": "gate", "tool": plan.tool, "why": why });
-                self.record(EventKind::ApprovalDecided, &one, record, data);
+                let (tool, by) = (Id::from(&*plan.tool), GATE.into());
+                let denied = ApprovalDecided { decision: Some(Gate::Deny), by, tool, why: Some(why.clone()) };
+                self.record(&one, record, &denied);
                 return self.answer(kernel, at, &call.call, record, words::denied(&why), false);
             }
         }
@@ -203,9 +210,7 @@ impl RoomAccess<'_, '_> {
     fn answer(&mut self, kernel: &mut Kernel, at: CallAt, call: &ToolCall, cause: Seq, text: String, is_done: bool) {
         let (key, turn, index) = at;
         if let Some(one) = kernel.activation(key).cloned() {
-            let shown = truncate(&text, LOGGED_CHARS);
-            let data = json!({ "tool": call.name, "id": call.id, "ok": is_done, "text": shown });
-            self.record(EventKind::ToolResult, &one, cause, data);
+            self.record(&one, cause, &tool_result(call, is_done, truncate(&text, LOGGED_CHARS)));
         }
         kernel.answered((key, turn, index), text, &self.settings);
     }
@@ -264,26 +269,29 @@ impl RoomAccess<'_, '_> {
         let refusal = (!allow).then(|| words::refused(None));
         if !kernel.decided((key, turn, index), refusal.clone(), &self.settings) {
             let what = "nobody waits for this decision any more";
-            self.log.write(EventDraft::new(EventKind::Warning, json!({ "what": what })).cause(cause));
+            self.log.write(EventDraft::of(&Warning::new(what)).cause(cause));
             return;
         }
         let Some((one, call)) = asked else { return };
-        let decision = if allow { "allow" } else { "deny" };
-        let data = json!({ "decision": decision, "by": "user", "tool": call.name });
-        let decided = self.record(EventKind::ApprovalDecided, &one, cause, data);
+        let decision = Some(if allow { Gate::Allow } else { Gate::Deny });
+        let (by, tool) = (Author::user().0, call.name.as_str().into());
+        let decided = self.record(&one, cause, &ApprovalDecided { decision, by, tool, why: None });
         let why = if allow { "a person allowed it" } else { "a person refused it" };
         self.explain(&one, why.to_owned(), false, decided);
         if let Some(text) = refusal {
-            let data = json!({ "tool": call.name, "id": call.id, "ok": false, "text": text });
-            self.record(EventKind::ToolResult, &one, decided, data);
+            self.record(&one, decided, &tool_result(&call, false, text));
         }
     }
 }
 
-fn word_of(decision: &Decision) -> &'static str {
+fn gate_of(decision: &Decision) -> Gate {
     match decision {
-        Decision::Allow => "allow",
-        Decision::Ask { .. } => "ask",
-        Decision::Deny { .. } => "deny",
+        Decision::Allow => Gate::Allow,
+        Decision::Ask { .. } => Gate::Ask,
+        Decision::Deny { .. } => Gate::Deny,
     }
+}
+
+fn tool_result(call: &ToolCall, ok: bool, text: String) -> events::ToolResult {
+    events::ToolResult { tool: call.name.as_str().into(), id: call.id.clone(), ok, text }
 }

@@ -1,7 +1,6 @@
 //! What stays of work: the record of how it ended, what a person did about it, and the sessions as files.
 
 use bevy::ecs::prelude::*;
-use serde_json::{Value, json};
 
 use super::access::{LOGGED_CHARS, RoomAccess};
 use super::activation::Activation;
@@ -10,7 +9,8 @@ use super::core::Kernel;
 use super::session;
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, AgentKey, Author, Seq};
-use crate::log::{EventDraft, EventKind, EventLog};
+use crate::log::events::{self, Warning, WorkInput};
+use crate::log::{EventDraft, EventLog};
 use crate::mind::{Ending, WorkOver};
 use crate::schedule::SimClock;
 use crate::simulation::{ActivityId, SummonsWithdrawn, Think, ThinkDone, ThinkOutcome};
@@ -23,46 +23,38 @@ pub(super) const SESSION_ORDERS: &str = "session/";
 impl RoomAccess<'_, '_> {
     /// Writes the record of what a person did, with what it is about in words.
     pub(super) fn commanded(&mut self, kernel: &Kernel, command: &KernelCommand) -> Seq {
-        let mut data = serde_json::to_value(command).unwrap_or_default();
         let about = match command {
             KernelCommand::Kill { activation } | KernelCommand::Decide { activation, .. } => {
                 kernel.activation(*activation)
             }
             _ => None,
         };
-        let draft = |data: Value| EventDraft::new(EventKind::Input, data);
-        let Some(one) = about else { return self.log.write(draft(data)) };
-        data["agent"] = json!(one.agent);
-        data["task"] = truncate(&one.input, LOGGED_CHARS).into();
-        if let (KernelCommand::Decide { .. }, Some((_, call, what))) = (command, one.question()) {
-            data["tool"] = json!(call.name);
-            data["what"] = json!(what);
-        }
-        self.log.write(draft(data).agent(&one.agent).activation(&one.key.id()))
+        let draft = EventDraft::of(&events::Input::Work(logged(command, about)));
+        self.log.write(match about {
+            Some(one) => draft.agent(&one.agent).activation(&one.key.id()),
+            None => draft,
+        })
     }
 
     /// Work is over: the agent is free and remembers it, the session is written down, and whoever waited for all of
     /// it hears.
     pub(super) fn over(&mut self, kernel: &mut Kernel, one: &Activation, ending: &Ending, because: Option<Seq>) {
         let used = self.questions.ledger().activation(&one.key.id());
-        let mut data =
-            json!({ "turns": one.turn, "calls": used.calls, "tokens": used.tokens, "cost_usd": used.cost().known() });
-        let kind = match ending {
+        let (turns, calls, tokens, cost_usd) = (one.turn, used.calls, used.tokens, used.cost().known());
+        let because = because.unwrap_or(one.cause);
+        let cause = match ending.clone() {
             Ending::Completed { text } => {
-                data["text"] = truncate(text, LOGGED_CHARS).into();
-                EventKind::Complete
+                let text = truncate(&text, LOGGED_CHARS);
+                self.record(one, because, &events::Complete { turns, calls, tokens, cost_usd, text })
             }
-            Ending::Failed { why } => {
-                data["what"] = why.as_str().into();
-                EventKind::Error
+            Ending::Failed { why: what } => {
+                let failed = events::WorkFailed { turns, calls, tokens, cost_usd, what };
+                self.record(one, because, &events::Error::Work(failed))
             }
-            Ending::Aborted { why, by_person } => {
-                data["what"] = why.as_str().into();
-                data["by_person"] = (*by_person).into();
-                EventKind::Abort
+            Ending::Aborted { why: what, by_person } => {
+                self.record(one, because, &events::Abort { turns, calls, tokens, cost_usd, what, by_person })
             }
         };
-        let cause = self.record(kind, one, because.unwrap_or(one.cause), data);
         if let Some(agent) = one.agent_key {
             self.over.write(WorkOver {
                 activation: one.key,
@@ -119,13 +111,10 @@ impl RoomAccess<'_, '_> {
             Ok(_) => kernel.session_trouble = None,
             Err(failure) if kernel.session_trouble.as_ref() == Some(&failure.what) => {}
             Err(failure) => {
-                let data = json!({
-                    "what": format!("a session could not be written down: {}", failure.what),
-                    "remedy": "see to it that sessions/ can be written: the work goes on, and the session of what is \
-                               not over is written again",
-                });
-                let draft = EventDraft::new(EventKind::Warning, data).cause(outcome.cause);
-                self.log.write(draft);
+                let what = format!("a session could not be written down: {}", failure.what);
+                let remedy = "see to it that sessions/ can be written: the work goes on, and the session of what is \
+                              not over is written again";
+                self.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)).cause(outcome.cause));
                 kernel.session_trouble = Some(failure.what.clone());
             }
         }
@@ -140,10 +129,30 @@ impl RoomAccess<'_, '_> {
 /// Says in the log which work was dropped when the room was opened.
 pub(super) fn note_dropped(mut dropped: MessageReader<WorkDropped>, mut log: ResMut<EventLog>) {
     for work in dropped.read() {
-        let cause = log.write(EventDraft::new(EventKind::Input, json!(work)));
+        let WorkDropped { agent, what, remedy } = work.clone();
+        let warning = Warning::new(what.clone()).remedy(remedy.clone());
+        let cause = log.write(EventDraft::of(&events::Input::Dropped { agent, what, remedy }));
         // About nobody, so that a person is told.
-        let data = json!({ "what": work.what, "remedy": work.remedy });
-        log.write(EventDraft::new(EventKind::Warning, data).cause(cause));
+        log.write(EventDraft::of(&warning).cause(cause));
+    }
+}
+
+/// A person's decision as the log says it, with what it is about in words.
+fn logged(command: &KernelCommand, about: Option<&Activation>) -> WorkInput {
+    let agent = about.map(|one| one.agent.clone());
+    let task = about.map(|one| truncate(&one.input, LOGGED_CHARS));
+    match command.clone() {
+        KernelCommand::Pause => WorkInput::Pause,
+        KernelCommand::Resume => WorkInput::Resume,
+        KernelCommand::Kill { activation } => WorkInput::Kill { activation, agent, task },
+        KernelCommand::KillAgent { agent } => WorkInput::KillAgent { agent },
+        KernelCommand::KillAll => WorkInput::KillAll,
+        KernelCommand::Limits { concurrency, depth_at_most } => WorkInput::Limits { concurrency, depth_at_most },
+        KernelCommand::Decide { activation, turn, call, allow } => {
+            let asked = about.and_then(Activation::question);
+            let (tool, what) = asked.map(|(_, call, what)| (call.name.as_str().into(), what.to_owned())).unzip();
+            WorkInput::Decide { activation, turn, call, allow, agent, task, tool, what }
+        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! Agents that start agents and wake the one that started them, in the room: who comes in where, and what is told.
 
 use bevy::math::Vec2;
-use serde_json::json;
 
 use super::access::{LOGGED_CHARS, RoomAccess};
 use super::activation::Activation;
@@ -12,7 +11,7 @@ use crate::agent::AgentCommand;
 use crate::base::text::{nearest, truncate};
 use crate::base::{ActivationKey, Id, Seq};
 use crate::gate::Bounds;
-use crate::log::{EventDraft, EventKind};
+use crate::log::{EventDraft, events};
 use crate::tools::{started, words};
 use crate::workspace::vfs::FileFailure;
 
@@ -62,10 +61,17 @@ impl RoomAccess<'_, '_> {
         }
         let parent = kernel.thread(one.thread);
         let (number, depth) = parent.map_or((0, 1), |thread| (thread.children, thread.depth + 1));
-        let data = json!({ "task": task, "by": one.agent, "parent": one.key.id(), "depth": depth, "profile": profile });
-        let (key, queued) = self.queued(&agent, data, Some(cause));
-        let data = json!({ "child": agent, "path": path, "depth": depth, "activation": key.id() });
-        self.record(EventKind::Spawn, one, queued, data);
+        let given = events::Activation {
+            task: task.to_owned(),
+            by: one.agent.clone(),
+            parent: Some(one.key.id()),
+            depth: Some(depth),
+            profile: Some(profile.clone()),
+            signal_of: None,
+        };
+        let (key, queued) = self.queued(&agent, &given, Some(cause));
+        let spawn = events::Spawn { child: agent.clone(), path: path.into(), depth, activation: key.id() };
+        self.record(one, queued, &spawn);
         let work = NewWork {
             key,
             agent: agent.clone(),
@@ -168,16 +174,23 @@ impl RoomAccess<'_, '_> {
     ) {
         let mut cause = cause;
         if told.woke {
-            let data = json!({ "task": message, "by": from, "signal_of": activation.id() });
-            let (queued, seq) = self.queued(&told.agent, data, Some(cause));
+            let woken = events::Activation {
+                task: message.to_owned(),
+                by: from.clone(),
+                signal_of: Some(activation.id()),
+                ..events::Activation::default()
+            };
+            let (queued, seq) = self.queued(&told.agent, &woken, Some(cause));
             debug_assert_eq!(queued, key, "nothing was recorded in between");
             cause = seq;
         }
-        let mut data = json!({ "to": told.agent, "message": truncate(message, LOGGED_CHARS), "woke": told.woke });
-        if told.is_kept {
-            data["kept"] = true.into();
-        }
-        let draft = EventDraft::new(EventKind::Signal, data).agent(from).activation(&activation.id());
+        let signal = events::Signal {
+            to: told.agent.clone(),
+            message: truncate(message, LOGGED_CHARS),
+            woke: told.woke,
+            kept: told.is_kept,
+        };
+        let draft = EventDraft::of(&signal).agent(from).activation(&activation.id());
         self.log.write(draft.cause(cause));
     }
 

@@ -2,7 +2,6 @@
 
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
-use serde_json::json;
 
 use super::access::RoomAccess;
 use super::activation::CapWait;
@@ -13,9 +12,11 @@ use super::recording::SESSION_ORDERS;
 use super::session::ReplyNote;
 use super::settings::KernelSettings;
 use crate::agent::{AgentCommand, AgentRemoved};
+use crate::base::Author;
 use crate::base::hash::content_hash;
 use crate::gateway::{BudgetSettings, MinutePassed, Questions};
-use crate::log::{EventDraft, EventKind};
+use crate::log::EventDraft;
+use crate::log::events::{self, Warning};
 use crate::mind::{CapScope, FailureKind, ModelFailure, WorkReplied, WorkTaken};
 use crate::schedule::{Standstill, ticks};
 use crate::simulation::{AgentState, State, TaskCommand, Think, ThinkDue};
@@ -113,8 +114,8 @@ fn take_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, ta
     let is_defined = room.profiles.is_defined(&task.agent);
     let Some(profile) = known.clone().or_else(|| is_defined.then(|| task.agent.clone())) else {
         let what = format!("no agent and no profile is called {}", task.agent);
-        let data = json!({ "what": what, "remedy": "use the id of an agent in the room, or of an agent file" });
-        room.log.write(EventDraft::new(EventKind::Warning, data));
+        let remedy = "use the id of an agent in the room, or of an agent file";
+        room.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)));
         return;
     };
     if kernel.activations().count() >= room.settings.activations_at_most as usize {
@@ -122,7 +123,7 @@ fn take_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, ta
         let what = format!("the task for {} was not taken: {most} pieces of work wait already", task.agent);
         let remedy = "wait until one is done, or raise kernel.activations_at_most";
         // About nobody, so that the person who gave it is told.
-        room.log.write(EventDraft::new(EventKind::Warning, json!({ "what": what, "remedy": remedy })));
+        room.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)));
         return;
     }
     if known.is_none() {
@@ -134,12 +135,18 @@ fn take_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, ta
             exactly: false,
         });
     }
-    let data = json!({ "task": task.text, "by": "user", "depth": 0, "profile": profile });
-    let (key, cause) = room.queued(&task.agent, data, None);
+    let given = events::Activation {
+        task: task.text.clone(),
+        by: Author::user().0,
+        depth: Some(0),
+        profile: Some(profile.clone()),
+        ..events::Activation::default()
+    };
+    let (key, cause) = room.queued(&task.agent, &given, None);
     let asks = kernel.approvals().find(|approval| approval.agent == task.agent);
     if let Some(approval) = asks {
         let what = format!("the new task waits until a person has answered an earlier question: {}", approval.what);
-        let draft = EventDraft::new(EventKind::Warning, json!({ "what": what, "approval": approval.id }));
+        let draft = EventDraft::of(&Warning { approval: Some(approval.id.to_string().into()), ..Warning::new(what) });
         room.log.write(draft.agent(&task.agent).activation(&key.id()).cause(cause));
     }
     kernel.start(NewWork {
@@ -163,8 +170,8 @@ fn apply_command(room: &mut RoomAccess, kernel: &mut Kernel, command: &KernelCom
             kernel.set_paused(false);
             // To ask again would only be refused again.
             if let Some(why) = kernel.stopped_by() {
-                let data = json!({ "what": format!("work stays stopped: {why}") });
-                room.log.write(EventDraft::new(EventKind::Warning, data).cause(cause));
+                let warning = Warning::new(format!("work stays stopped: {why}"));
+                room.log.write(EventDraft::of(&warning).cause(cause));
             }
         }
         KernelCommand::Kill { activation } => {

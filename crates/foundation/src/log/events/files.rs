@@ -17,7 +17,7 @@ pub struct FileChange {
     pub by: Id,
     /// How long its text is now.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub chars: Option<usize>,
+    pub chars: Option<u64>,
     /// Whether it was not there before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<bool>,
@@ -61,7 +61,7 @@ impl EventData for FileChange {
             return format!("{by} changed the settings of {} in {path}", with("", "", section));
         }
         let version = self.version.map(|version| format!("version {version}"));
-        let chars = self.chars.map(|chars| counted(chars as u64, "character", "characters"));
+        let chars = self.chars.map(|chars| counted(chars, "character", "characters"));
         let verb = match (&*self.by, self.new) {
             ("outside", _) => "changed",
             (_, Some(true)) => "created",

@@ -18,7 +18,7 @@ pub struct Warning {
     /// The line of the file, from 1; null where that is not known.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub line: Option<Option<usize>>,
-    /// What it is about: old logs only.
+    /// The agent about whose entry in the scene it is, by id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// The element that did not take a change, by id.
