@@ -235,13 +235,17 @@ impl Room {
         }
         // Orders that are taken are finished; what they came to is asked again by the same room when it goes on. What
         // is not in its file yet is told below, once it is known what became of it.
-        workspace::save_last(world);
+        let is_saved = workspace::save_now(world).is_empty();
         let files = world.remove_resource::<FileBridge>().unwrap_or_default();
         world.init_resource::<FileBridge>();
         world.resource_mut::<EventLog>().write(EventDraft::of(&RunEnd { why: reason.to_owned() }));
         last_events(world.resource::<EventLog>().unwritten());
         store::record_now(world);
         super::drive::note_hash(world);
+        // After the hash, for a replay of this run has no disk.
+        if is_saved {
+            workspace::forget_saved(world);
+        }
         if world.resource::<Kernel>().is_idle() {
             gateway::end_run(world);
         }

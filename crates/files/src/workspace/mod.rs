@@ -37,7 +37,7 @@ mod yaml_value;
 pub use answers::{Answer, AnswerBox, AnswerError, AnswerLook};
 pub use files::{FileChanged, KnownFiles, RoomStart};
 pub use problems::{ProblemReport, Problems};
-pub use room::{begin, order_saves, save_last, save_now};
+pub use room::{begin, forget_saved, order_saves, save_now};
 pub use scene::{AgentEntry, ElementEntry, Relationship, SceneEdit, SceneWrite};
 pub use scene_state::SceneState;
 pub use settings::{SettingsExt, SettingsSection, SettingsSections};

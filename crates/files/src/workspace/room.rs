@@ -277,12 +277,10 @@ pub fn save_now(world: &mut World) -> Vec<Problem> {
     world.get_resource_mut::<FileBridge>().map(|mut files| files.flush()).unwrap_or_default()
 }
 
-/// The same for whoever closes the room. What is on disk is the room's no more: what a person takes out of a file while
-/// the room is closed is not put back when it goes on.
-pub fn save_last(world: &mut World) {
-    if save_now(world).is_empty() {
-        world.resource_mut::<Unsaved>().all_saved();
-    }
+/// What is on disk is the room's no more, once it is closed: what a person takes out of a file meanwhile is not put
+/// back when it goes on.
+pub fn forget_saved(world: &mut World) {
+    world.resource_mut::<Unsaved>().all_saved();
 }
 
 /// Works what waits into the data and the texts, and orders them to be saved.
