@@ -424,5 +424,6 @@ fn long_names_and_strange_letters_are_drawn() {
     let mut window = log_of(book_of([long, broken]), vec2(320.0, 500.0));
     assert_eq!(rows_on_screen(&window), [1, 2]);
     click_row(&mut window, 2);
-    assert!(window.query_by_label("Somebody called a tool (its data cannot be read: { no JSON)").is_some());
+    let told = "this version cannot read its data: { no JSON";
+    assert!(window.query_all_by_label_contains(told).next().is_some());
 }
