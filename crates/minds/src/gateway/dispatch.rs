@@ -190,7 +190,7 @@ fn record(log: &mut EventLog, request: &ModelRequest, reply: &ModelReply, used: 
         cost_usd: Some(tally.cost().known()),
         estimated: used.is_estimate,
         cache_written_tokens: Some(usage.cache_written_tokens.into()).filter(|tokens| *tokens > 0),
-        attempts: Some(used.calls.into()).filter(|calls| *calls != 1),
+        attempts: Some(used.calls).filter(|calls| *calls != 1),
         error: reply.outcome.as_ref().err().map(failed),
         ..ModelCall::default()
     };
