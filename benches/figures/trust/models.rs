@@ -35,6 +35,13 @@ impl Question {
         results.map(|message| message["content"].as_str().unwrap_or_default()).collect()
     }
 
+    /// How many calls of a job were answered, by the number of the newest: a long session leaves out the oldest results.
+    pub fn answered(&self, job: &str) -> usize {
+        let ids = self.messages().iter().filter_map(|message| message["tool_call_id"].as_str());
+        let numbers = ids.filter_map(|id| id.strip_prefix(job)?.strip_prefix('-')?.parse::<usize>().ok());
+        numbers.max().map_or(0, |newest| newest + 1)
+    }
+
     /// The first of these words that stands in the standing or the user's words of the question.
     pub fn word(&self, prefix: &str) -> Option<String> {
         let said = self.messages().iter().filter(|message| message["role"] != "tool" && message["role"] != "assistant");

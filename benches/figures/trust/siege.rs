@@ -180,13 +180,13 @@ fn is_new_name(path: &str) -> bool {
     !places.into_iter().any(|place| path == place || path.starts_with(&format!("{place}/")))
 }
 
-/// The next calls of whoever asks: as many as have results are done.
+/// The next calls of whoever asks: those up to the last that has a result are done.
 fn reply(question: &Question, calls: &[Try], of_children: &[Try], answered: &mut BTreeMap<String, usize>) -> Reply {
     let Some(job) = question.word("job-").filter(|_| question.is_work()) else {
         return ("Understood.".to_owned(), Vec::new());
     };
     let list = if job == "job-0" { calls } else { of_children };
-    let done = question.results().len();
+    let done = question.answered(&job);
     answered.insert(job.clone(), done);
     let next = list.iter().enumerate().skip(done).take(CALLS_PER_REPLY);
     let next: Vec<_> =
