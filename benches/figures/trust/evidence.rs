@@ -118,7 +118,7 @@ impl Records {
         let copy = tempfile::tempdir().ok()?;
         for name in ["workshop.db", "workshop.db-wal"] {
             let from = workspace.join(".workshop").join(name);
-            if from.exists() {
+            if from.symlink_metadata().is_ok_and(|found| found.is_file()) {
                 fs::copy(from, copy.path().join(name)).ok()?;
             }
         }
