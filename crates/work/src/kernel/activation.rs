@@ -8,6 +8,7 @@ use super::session::{MessageNote, ReplyNote};
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
 use crate::gate::Authority;
+use crate::mind::fitting::is_left_out;
 use crate::mind::{Ending, PromptMessage, Role, ToolCall};
 use crate::simulation::ActivityId;
 use crate::tools::{ToolPlan, call_hash};
@@ -215,16 +216,19 @@ impl Activation {
     }
 
     /// Notes what a call came to; whether that is progress: another result than the last time, a file that changed by
-    /// it, or a result that is not sent any more, whose place asks to call again; unless that was so again and again.
-    pub(super) fn note_outcome(&mut self, call: &Call, answer: &str, was_left_out: bool) -> bool {
+    /// it, or a result that is not among the `chars_at_most` that are sent any more, whose place asks to call again;
+    /// unless that was so again and again.
+    pub(super) fn note_outcome(&mut self, call: &Call, answer: &str, chars_at_most: usize) -> bool {
         let (call_hash, answer_hash) = (call_hash(&call.call), content_hash(answer.as_bytes()));
         let last = self.outcomes.iter().rfind(|one| one.call == call_hash).map(|one| one.answer);
         let known = self.outcomes.iter().position(|one| (one.call, one.answer) == (call_hash, answer_hash));
         let before = known.map_or(0, |at| self.outcomes.remove(at).times);
         let times = before.saturating_add(1);
         self.outcomes.push(CallOutcome { call: call_hash, answer: answer_hash, times });
-        let is_news = before == 0 || call.has_changed || last != Some(answer_hash) || was_left_out;
-        is_news && times <= SAME_RESULTS_AT_MOST
+        let is_another = before == 0 || call.has_changed || last != Some(answer_hash);
+        // Asked last: it goes through the whole session.
+        let was_left_out = || is_left_out(&self.messages, chars_at_most, &call.call);
+        times <= SAME_RESULTS_AT_MOST && (is_another || was_left_out())
     }
 
     /// The tool call that is next or under way.

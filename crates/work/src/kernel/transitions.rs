@@ -4,7 +4,6 @@ use super::activation::{Activation, Call, CallProgress, Phase};
 use super::core::{Effect, Kernel, NoReply};
 use super::settings::KernelSettings;
 use crate::base::ActivationKey;
-use crate::mind::fitting::is_left_out;
 use crate::mind::{Ending, PromptMessage, Role, ToolCall, WorkReply};
 use crate::schedule::ticks;
 use crate::tools::ToolPlan;
@@ -254,8 +253,7 @@ impl Kernel {
         let mut results = Vec::with_capacity(calls.len());
         for call in &calls {
             let Some(text) = answered(call) else { continue };
-            let was_left_out = !is_progress && is_left_out(&activation.messages, most, &call.call);
-            is_progress |= activation.note_outcome(call, &text, was_left_out);
+            is_progress |= activation.note_outcome(call, &text, most);
             results.push(PromptMessage::result(&call.call, text));
         }
         activation.messages.extend(results);

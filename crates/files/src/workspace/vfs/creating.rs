@@ -53,7 +53,7 @@ impl Executor {
         if let Ok(found) = self.root.look(&path) {
             self.index.note(path.as_str(), &found);
         }
-        self.tell_created(&path, text.filter(|_| version.is_some()), version);
+        self.report_created(&path, text.filter(|_| version.is_some()), version);
         Ok(())
     }
 
@@ -76,7 +76,7 @@ impl Executor {
         }
     }
 
-    fn tell_created(&mut self, path: &WorkspacePath, text: Option<&str>, version: Option<u64>) {
+    fn report_created(&mut self, path: &WorkspacePath, text: Option<&str>, version: Option<u64>) {
         let path = path.as_str().to_owned();
         self.news.push(match text.filter(|_| layout::matters(&path) && self.room.is_some()) {
             Some(text) => {

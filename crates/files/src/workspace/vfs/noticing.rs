@@ -160,7 +160,7 @@ impl Executor {
     }
 
     /// Looks again at what has been empty or gone for long enough.
-    pub(super) fn settle_doubts(&mut self) {
+    pub(super) fn look_again_at_doubts(&mut self) {
         let is_settled = |since: &Instant| since.elapsed() >= SETTLE;
         let settled: Vec<String> =
             self.doubts.iter().filter(|(_, since)| is_settled(since)).map(|(path, _)| path.clone()).collect();

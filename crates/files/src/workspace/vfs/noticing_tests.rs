@@ -124,7 +124,7 @@ fn our_own_writes_are_no_news() {
 }
 
 #[test]
-fn the_thread_hears_of_renames_bursts_and_folders() {
+fn the_thread_notices_renames_bursts_and_folders() {
     let folder = folder();
     let root = folder.path().canonicalize().expect("it is there");
     let room = Some(layout::read_folder(&root).0);

@@ -302,7 +302,7 @@ impl Work {
                 Err(TryRecvError::Empty) => false,
             };
             if let Ok(event) = events.try_recv() {
-                self.hear(event, events.len() + 1 >= EVENTS_WAITING);
+                self.handle_event(event, events.len() + 1 >= EVENTS_WAITING);
                 is_busy = true;
             }
             self.do_what_is_due();
@@ -315,7 +315,7 @@ impl Work {
                     Ok(command) => self.handle(command),
                 },
                 recv(events) -> event => match event {
-                    Ok(event) => self.hear(event, false),
+                    Ok(event) => self.handle_event(event, false),
                     // Nobody listens: orders and polling alone, without turning round and round here.
                     Err(_) => events = never(),
                 },
@@ -336,7 +336,7 @@ impl Work {
 
     fn do_what_is_due(&mut self) {
         self.saves.write_due(&mut self.files);
-        self.files.settle_doubts();
+        self.files.look_again_at_doubts();
         if Instant::now() >= self.answers_at && self.looks_for_answers() {
             self.look_for_answers();
         }
@@ -374,7 +374,7 @@ impl Work {
         }
     }
 
-    fn hear(&mut self, event: FileEvent, is_flooded: bool) {
+    fn handle_event(&mut self, event: FileEvent, is_flooded: bool) {
         match event {
             FileEvent::Paths(paths) if !is_flooded => {
                 let mut is_unclear = false;
@@ -452,8 +452,8 @@ impl Work {
     }
 
     fn plan_poll(&mut self) {
-        let hears = self.watcher.as_ref().is_some_and(Watcher::hears_everything);
-        self.poll_at = Instant::now() + if hears { POLL } else { POLL_ALONE };
+        let is_covered = self.watcher.as_ref().is_some_and(Watcher::covers_everything);
+        self.poll_at = Instant::now() + if is_covered { POLL } else { POLL_ALONE };
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) struct Watcher {
     listener: Option<Debouncer<RecommendedWatcher, RecommendedCache>>,
     listening: BTreeSet<PathBuf>,
     /// Folders that cannot be listened to, because they hold too much: they are polled.
-    unheard: BTreeSet<PathBuf>,
+    unwatched: BTreeSet<PathBuf>,
 }
 
 impl Watcher {
@@ -44,15 +44,15 @@ impl Watcher {
             let _ = events.try_send(event);
         });
         let listener = listener.map_err(|error| tracing::warn!("files are polled: {error}")).ok();
-        let (listening, unheard) = (BTreeSet::new(), BTreeSet::new());
-        let mut watcher = Self { root: root.to_owned(), listener, listening, unheard };
+        let (listening, unwatched) = (BTreeSet::new(), BTreeSet::new());
+        let mut watcher = Self { root: root.to_owned(), listener, listening, unwatched };
         watcher.listen(None);
         watcher
     }
 
     /// Whether the system says what happens, everywhere.
-    pub(super) fn hears_everything(&self) -> bool {
-        self.listener.is_some() && self.unheard.is_empty()
+    pub(super) fn covers_everything(&self) -> bool {
+        self.listener.is_some() && self.unwatched.is_empty()
     }
 
     /// Whether this folder is listened to.
@@ -74,9 +74,9 @@ impl Watcher {
         let wanted: Vec<(PathBuf, bool)> = shallow.chain(folders.into_iter().map(|folder| (folder, true))).collect();
         let is_wanted = |folder: &PathBuf| wanted.iter().any(|(other, _)| other == folder);
         self.listening.retain(is_wanted);
-        self.unheard.retain(is_wanted);
+        self.unwatched.retain(is_wanted);
         for (folder, is_deep) in wanted {
-            if self.listening.contains(&folder) || self.unheard.contains(&folder) {
+            if self.listening.contains(&folder) || self.unwatched.contains(&folder) {
                 continue;
             }
             let mode = if is_deep { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
@@ -84,7 +84,7 @@ impl Watcher {
                 Ok(()) => self.listening.insert(folder),
                 Err(error) => {
                     tracing::warn!("{} cannot be listened to and is polled: {error}", folder.display());
-                    self.unheard.insert(folder)
+                    self.unwatched.insert(folder)
                 }
             };
         }
