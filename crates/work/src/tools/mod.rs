@@ -12,6 +12,7 @@ pub mod order;
 pub mod plan;
 pub mod registry;
 pub mod schema;
+mod schema_rules;
 #[cfg(test)]
 mod tests;
 pub mod tool;

@@ -12,8 +12,9 @@ use bevy::ecs::prelude::Resource;
 use thiserror::Error;
 
 use super::plan::{AGENTS, FILES, ToolPlan};
+use super::schema::{self, Checker};
 use super::tool::{Planning, Tool};
-use super::{agents, files, schema};
+use super::{agents, files};
 use crate::agent::AgentProfile;
 use crate::base::{ActivationKey, Id, Problem, text};
 use crate::gate::{Authority, Bounds, ToolNames, ToolScope};
@@ -79,12 +80,19 @@ pub struct Caller<'a> {
     pub session: ActivationKey,
 }
 
+/// A tool with what checks its arguments.
+#[derive(Debug)]
+struct Registered {
+    tool: Tool,
+    checker: Checker,
+}
+
 /// The tools that there are, and who carries out their calls.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Tools {
     /// In the order in which they were registered, which is the order in which models are told of them: what a
     /// provider has cached stays.
-    tools: Vec<Arc<Tool>>,
+    tools: Vec<Arc<Registered>>,
     names: ToolNames,
     executors: BTreeSet<Id>,
 }
@@ -104,23 +112,24 @@ impl Tools {
         if self.tools.len() >= TOOLS_AT_MOST {
             return Err(ToolRefusal::TooMany(tool.name));
         }
-        schema::usable(&tool.parameters).map_err(|why| ToolRefusal::Schema(tool.name.clone(), why))?;
+        let checker = Checker::new(tool.parameters.clone());
+        let checker = checker.map_err(|why| ToolRefusal::Schema(tool.name.clone(), why))?;
         self.names.0.push(tool.named());
-        self.tools.push(Arc::new(tool));
+        self.tools.push(Arc::new(Registered { tool, checker }));
         Ok(())
     }
 
     /// Takes a tool away; whether there was one. What is under way goes on.
     pub fn remove(&mut self, scope: &ToolScope, name: &str) -> bool {
         let before = self.tools.len();
-        self.tools.retain(|tool| tool.name != name || tool.scope != *scope);
+        self.tools.retain(|one| one.tool.name != name || one.tool.scope != *scope);
         self.names.0.retain(|tool| tool.name != name || tool.scope != *scope);
         self.tools.len() < before
     }
 
     /// All of them, in the order in which they were registered.
     pub fn iter(&self) -> impl Iterator<Item = &Tool> {
-        self.tools.iter().map(|tool| &**tool)
+        self.tools.iter().map(|one| &one.tool)
     }
 
     /// Says that somebody carries out orders of this executor, as long as the room is open.
@@ -144,36 +153,37 @@ impl Tools {
     }
 
     /// Those that somebody may call within these bounds, in order.
-    fn of<'a>(&'a self, caller: Caller<'a>, bounds: &'a Bounds) -> impl Iterator<Item = &'a Arc<Tool>> {
+    fn of<'a>(&'a self, caller: Caller<'a>, bounds: &'a Bounds) -> impl Iterator<Item = &'a Registered> {
         let own = bounds.tools();
         let is_its = move |tool: &Tool| match &tool.scope {
             ToolScope::Everyone => true,
             ToolScope::Profile(profile) => **profile == *caller.profile,
             ToolScope::Session(session) => *session == caller.session,
         };
-        self.tools.iter().filter(move |tool| own.contains(tool.name.as_str()) && is_its(tool))
+        let all = self.tools.iter().map(|one| &**one);
+        all.filter(move |one| own.contains(one.tool.name.as_str()) && is_its(&one.tool))
     }
 
     /// The tools that may be used within these bounds, as a model is told of them, always in the same order.
     pub fn declarations(&self, caller: Caller<'_>, bounds: &Bounds) -> Vec<ToolDeclaration> {
-        self.of(caller, bounds).map(|tool| tool.declaration()).collect()
+        self.of(caller, bounds).map(|one| one.tool.declaration()).collect()
     }
 
     /// What a model's call comes to within these bounds. The error is the result for the model: it says what is wrong
     /// and how to do better.
     pub fn parse(&self, call: &ToolCall, caller: Caller<'_>, bounds: &Bounds) -> Result<ToolPlan, String> {
         let name = call.name.trim();
-        let Some(tool) = self.of(caller, bounds).find(|tool| tool.name == name) else {
+        let Some(Registered { tool, checker }) = self.of(caller, bounds).find(|one| one.tool.name == name) else {
             return Err(self.no_tool(name, caller, bounds));
         };
         let planning = Planning { bounds, names: &self.names };
-        tool.planned(&call.arguments, &planning)
+        tool.planned(checker, &call.arguments, &planning)
             .map(|planned| planned.of(&tool.name))
-            .map_err(|what| format!("Error: {name}: {what}. Its arguments: {}.", schema::summary(&tool.parameters)))
+            .map_err(|what| format!("Error: {name}: {what}. Its arguments: {}.", schema::summary(checker.schema())))
     }
 
     fn no_tool(&self, name: &str, caller: Caller<'_>, bounds: &Bounds) -> String {
-        let listed: Vec<&str> = self.of(caller, bounds).map(|tool| tool.name.as_str()).collect();
+        let listed: Vec<&str> = self.of(caller, bounds).map(|one| one.tool.name.as_str()).collect();
         let yours = match listed.as_slice() {
             [] => "You have no tools.".to_owned(),
             tools => format!("Your tools: {}.", tools.join(", ")),

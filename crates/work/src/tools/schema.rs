@@ -1,13 +1,17 @@
 //! Checks a call's arguments against its tool's JSON schema, and says in one sentence what does not fit, so that
 //! a model can correct itself.
 //!
-//! The part of JSON schema that is known: `type`, `properties`, `required`, `additionalProperties: false`, `items`,
-//! `enum`, `minLength`, `maxLength`, `minimum`, `maximum`. What models really send is put right where there is only
-//! one thing that it can mean and nothing is lost: arguments as the text of an object, a whole number or flag where
-//! a text is wanted, digits where a number is wanted, optional arguments that are null.
+//! What models really send is put right where there is only one thing that it can mean and nothing is lost: arguments as
+//! the text of an object, a whole number or flag where a text is wanted, digits where a number is wanted, optional
+//! arguments that are null. What is checked here, for the sake of its sentence, is what most schemas say: `type`,
+//! `properties`, `required`, `additionalProperties: false`, `items`, `enum`, `minLength`, `maxLength`, `minimum`,
+//! `maximum`. All the rest that JSON schema knows is checked after that by a library
+//! ([`schema_rules`](super::schema_rules)).
 
+use jsonschema::Validator;
 use serde_json::{Map, Value};
 
+use super::schema_rules;
 use crate::base::text;
 
 /// Of a value that does not fit so many characters are named.
@@ -15,9 +19,41 @@ const SHOWN_CHARS: usize = 60;
 /// So many names of arguments are listed in an error.
 const NAMES_AT_MOST: usize = 12;
 
-/// The arguments of a call as the schema wants them, or a sentence on what does not fit. `aliases` are names under
-/// which other products know arguments, each with the name that is meant.
-pub fn check(schema: &Value, arguments: &Value, aliases: &[(&str, &str)]) -> Result<Map<String, Value>, String> {
+/// Parts of a schema that stand for the same value are followed no deeper.
+const NESTED_AT_MOST: usize = 64;
+
+/// A schema of arguments, ready to check them.
+#[derive(Clone, Debug)]
+pub struct Checker {
+    schema: Value,
+    validator: Validator,
+}
+
+impl Checker {
+    /// A checker for this schema; the error says why the schema cannot be used.
+    pub fn new(schema: Value) -> Result<Self, String> {
+        let validator = schema_rules::validator(&schema)?;
+        Ok(Self { schema, validator })
+    }
+
+    /// The schema.
+    pub fn schema(&self) -> &Value {
+        &self.schema
+    }
+
+    /// The arguments of a call as the schema wants them, or a sentence on what does not fit. `aliases` are names under
+    /// which other products know arguments, each with the name that is meant.
+    pub fn check(&self, arguments: &Value, aliases: &[(&str, &str)]) -> Result<Map<String, Value>, String> {
+        let arguments = put_right(&self.schema, arguments, aliases)?;
+        match schema_rules::fault(&self.validator, &arguments) {
+            Some(fault) => Err(fault),
+            None => Ok(arguments),
+        }
+    }
+}
+
+/// The arguments put right, or what is plainly wrong with them.
+fn put_right(schema: &Value, arguments: &Value, aliases: &[(&str, &str)]) -> Result<Map<String, Value>, String> {
     let mut arguments = object(arguments)?;
     for (alias, meant) in aliases {
         let is_free = arguments.get(*meant).is_none_or(Value::is_null) && property(schema, alias).is_none();
@@ -25,17 +61,59 @@ pub fn check(schema: &Value, arguments: &Value, aliases: &[(&str, &str)]) -> Res
             arguments.insert((*meant).to_owned(), value);
         }
     }
-    check_object(schema, arguments, "")
+    let within = Within { root: schema, depth: 0 };
+    check_object(within, within.meant(schema), arguments, "")
 }
 
-/// Whether arguments can be checked against a schema, else why not.
-pub fn usable(schema: &Value) -> Result<(), String> {
-    if !schema.is_object() {
-        return Err(format!("their schema is {}, not an object", shown(schema)));
+/// The schema that a part belongs to, and how many parts were followed to it.
+#[derive(Clone, Copy)]
+struct Within<'a> {
+    root: &'a Value,
+    depth: usize,
+}
+
+impl<'a> Within<'a> {
+    /// A schema with the references followed at its head.
+    fn meant(self, schema: &'a Value) -> &'a Value {
+        let mut meant = schema;
+        for _ in 0..NESTED_AT_MOST {
+            let Some(reference) = meant.get("$ref").and_then(Value::as_str) else { break };
+            match schema_rules::referred(self.root, reference) {
+                Some(part) => meant = part,
+                None => break,
+            }
+        }
+        meant
     }
-    match kind(schema) {
-        "object" | "" => Ok(()),
-        other => Err(format!("their schema wants {other:?}, not an object")),
+
+    fn deeper(self) -> Self {
+        Self { depth: self.depth + 1, ..self }
+    }
+}
+
+/// The schemas of which a value fits one, or all, if it is that kind of schema.
+fn parts(schema: &Value) -> Option<(&[Value], bool)> {
+    let list = |key: &str| schema.get(key).and_then(Value::as_array).map(Vec::as_slice);
+    list("anyOf").or_else(|| list("oneOf")).map(|parts| (parts, false)).or_else(|| Some((list("allOf")?, true)))
+}
+
+/// A value put right for one or all of several schemas, where only one of them can be meant. Whether it fits is not said
+/// here.
+fn fitted<'a>(within: Within<'a>, (parts, is_all): (&'a [Value], bool), value: Value, at: &str) -> Value {
+    let within = within.deeper();
+    if within.depth > NESTED_AT_MOST {
+        return value;
+    }
+    let fits = |part: &'a Value, value: &Value| check_value(within, part, value.clone(), at).ok();
+    if is_all {
+        return parts.iter().fold(value, |value, part| fits(part, &value).unwrap_or(value));
+    }
+    let found: Vec<Value> = parts.iter().filter_map(|part| fits(part, &value)).collect();
+    let is_fine = found.contains(&value);
+    let mut changed = found.into_iter();
+    match (is_fine, changed.next()) {
+        (false, Some(first)) if changed.all(|other| other == first) => first,
+        _ => value,
     }
 }
 
@@ -66,7 +144,12 @@ fn property<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
     schema.get("properties")?.as_object()?.get(name)
 }
 
-fn check_object(schema: &Value, found: Map<String, Value>, within: &str) -> Result<Map<String, Value>, String> {
+fn check_object<'a>(
+    inside: Within<'a>,
+    schema: &'a Value,
+    found: Map<String, Value>,
+    within: &str,
+) -> Result<Map<String, Value>, String> {
     let none = Map::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
     let required: Vec<&str> =
@@ -77,7 +160,7 @@ fn check_object(schema: &Value, found: Map<String, Value>, within: &str) -> Resu
         match properties.get(&name) {
             Some(property) if !value.is_null() || required.contains(&name.as_str()) => {
                 let at = format!("{within}{name}");
-                checked.insert(name, check_value(property, value, &at)?);
+                checked.insert(name, check_value(inside, property, value, &at)?);
             }
             None if is_closed && !value.is_null() => return Err(unknown(&name, within, properties)),
             None if !is_closed => {
@@ -107,20 +190,19 @@ fn unknown(name: &str, within: &str, properties: &Map<String, Value>) -> String 
     format!("there is no argument '{within}{}'; {remedy}", text::truncate(&text::one_line(name), SHOWN_CHARS))
 }
 
-fn check_value(schema: &Value, value: Value, at: &str) -> Result<Value, String> {
-    let value = coerce(schema, value);
+fn check_value<'a>(within: Within<'a>, schema: &'a Value, value: Value, at: &str) -> Result<Value, String> {
+    let schema = within.meant(schema);
+    if let Some(parts) = parts(schema) {
+        // Whether it fits, the rules of all schemas say.
+        return Ok(fitted(within, parts, value, at));
+    }
+    if let Some(kinds) = schema.get("type").and_then(Value::as_array) {
+        return Ok(of_kinds(kinds, value));
+    }
+    let value = coerce(kind(schema), value);
     let wrong =
         |value: &Value| Err(format!("the argument '{at}' should be {}, but it is {}", expected(schema), shown(value)));
-    let fits = match kind(schema) {
-        "string" => value.is_string(),
-        "integer" => value.is_i64() || value.is_u64(),
-        "number" => value.is_number(),
-        "boolean" => value.is_boolean(),
-        "array" => value.is_array(),
-        "object" => value.is_object(),
-        _ => true,
-    };
-    if !fits {
+    if !is_of(kind(schema), &value) {
         return wrong(&value);
     }
     if let Some(words) = schema.get("enum").and_then(Value::as_array)
@@ -151,10 +233,10 @@ fn check_value(schema: &Value, value: Value, at: &str) -> Result<Value, String> 
         Value::Array(items) => {
             let Some(of) = schema.get("items") else { return Ok(Value::Array(items)) };
             let items = items.into_iter().enumerate();
-            items.map(|(index, item)| check_value(of, item, &format!("{at}[{index}]"))).collect()
+            items.map(|(index, item)| check_value(within, of, item, &format!("{at}[{index}]"))).collect()
         }
         Value::Object(keys) if schema.get("properties").is_some() => {
-            check_object(schema, keys, &format!("{at}.")).map(Value::Object)
+            check_object(within, schema, keys, &format!("{at}.")).map(Value::Object)
         }
         other => Ok(other),
     }
@@ -164,9 +246,35 @@ fn kind(schema: &Value) -> &str {
     schema.get("type").and_then(Value::as_str).unwrap_or_default()
 }
 
+/// The value as one of several types, where only one of them can be meant; else as it is.
+fn of_kinds(kinds: &[Value], value: Value) -> Value {
+    let kinds = || kinds.iter().filter_map(Value::as_str);
+    if kinds().any(|kind| is_of(kind, &value)) {
+        return value;
+    }
+    let mut meant = kinds().map(|kind| (kind, coerce(kind, value.clone()))).filter(|(kind, value)| is_of(kind, value));
+    match (meant.next(), meant.next()) {
+        (Some((_, meant)), None) => meant,
+        _ => value,
+    }
+}
+
+fn is_of(kind: &str, value: &Value) -> bool {
+    match kind {
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        "null" => value.is_null(),
+        _ => true,
+    }
+}
+
 /// The value as the wanted type where that is certain; else as it is.
-fn coerce(schema: &Value, value: Value) -> Value {
-    match (kind(schema), &value) {
+fn coerce(kind: &str, value: Value) -> Value {
+    match (kind, &value) {
         // A fraction may have been written in several ways, a whole number in one.
         ("string", Value::Number(number)) if !number.is_f64() => Value::String(number.to_string()),
         ("string", Value::Bool(flag)) => Value::String(flag.to_string()),
@@ -272,8 +380,12 @@ pub(super) mod tests {
         })
     }
 
+    fn checker(schema: Value) -> Checker {
+        Checker::new(schema).expect("the schema can be used")
+    }
+
     fn checked(arguments: Value) -> Result<Value, String> {
-        check(&schema(), &arguments, &[("file_path", "path")]).map(Value::Object)
+        checker(schema()).check(&arguments, &[("file_path", "path")]).map(Value::Object)
     }
 
     #[test]
@@ -329,6 +441,69 @@ pub(super) mod tests {
         }
     }
 
+    /// As servers of tools have them.
+    fn wild() -> Value {
+        json!({
+            "$schema": "http://json-schema.org/draft-07/schema#",
+            "type": "object",
+            "properties": {
+                "unit": { "$ref": "#/$defs/Unit" },
+                "days": { "anyOf": [{ "type": "integer", "minimum": 1 }, { "type": "null" }], "default": null },
+                "place": { "oneOf": [{ "type": "string" }, { "$ref": "#/$defs/Point" }] },
+                "limit": { "type": ["integer", "null"] },
+                "mode": { "const": "fast" },
+                "link": { "type": "string", "format": "uri" },
+                "code": { "type": "string", "pattern": "^[A-Z]{3}$" },
+                "wrapped": { "allOf": [{ "$ref": "#/$defs/Point" }] },
+                "tags": { "type": "array", "items": { "type": "string" }, "uniqueItems": true },
+            },
+            "$defs": {
+                "Unit": { "enum": ["c", "f"] },
+                "Point": {
+                    "type": "object",
+                    "properties": { "x": { "type": "number" }, "y": { "type": "number" } },
+                    "required": ["x", "y"],
+                },
+            },
+        })
+    }
+
+    #[test]
+    fn schemas_in_the_wild_are_checked_and_what_is_sent_is_put_right_for_them() {
+        let checker = checker(wild());
+        for (sent, meant) in [
+            (json!({ "unit": "c" }), Some(json!({ "unit": "c" }))),
+            (json!({ "unit": "k" }), None),
+            (json!({ "days": "3" }), Some(json!({ "days": 3 }))),
+            (json!({ "days": 3 }), Some(json!({ "days": 3 }))),
+            (json!({ "days": 0 }), None),
+            (json!({ "days": "soon" }), None),
+            (json!({ "place": "Oslo" }), Some(json!({ "place": "Oslo" }))),
+            (json!({ "place": { "x": "1", "y": 2 } }), Some(json!({ "place": { "x": 1.0, "y": 2 } }))),
+            (json!({ "place": { "x": 1 } }), None),
+            (json!({ "limit": "7" }), Some(json!({ "limit": 7 }))),
+            (json!({ "limit": "all" }), None),
+            (json!({ "mode": "fast" }), Some(json!({ "mode": "fast" }))),
+            (json!({ "mode": "slow" }), None),
+            (json!({ "link": "https://example.com/a" }), Some(json!({ "link": "https://example.com/a" }))),
+            (json!({ "link": "not a link" }), None),
+            (json!({ "code": "OSL" }), Some(json!({ "code": "OSL" }))),
+            (json!({ "code": "oslo" }), None),
+            (json!({ "wrapped": { "x": "1", "y": "2" } }), Some(json!({ "wrapped": { "x": 1.0, "y": 2.0 } }))),
+            (json!({ "tags": ["a", "a"] }), None),
+            (json!({ "more": 1 }), Some(json!({ "more": 1 }))),
+        ] {
+            match (checker.check(&sent, &[]), meant) {
+                (Ok(found), Some(meant)) => assert_eq!(Value::Object(found), meant, "{sent}"),
+                (Err(error), None) => {
+                    let name = sent.as_object().and_then(|keys| keys.keys().next()).expect("one is sent");
+                    assert!(error.contains(&format!("'{name}")) && error.chars().count() < 500, "{sent}: {error}");
+                }
+                (found, meant) => panic!("{sent}: {found:?} instead of {meant:?}"),
+            }
+        }
+    }
+
     #[test]
     fn a_summary_says_what_is_taken() {
         assert!(summary(&schema()).starts_with("path (a text), line (a whole number, optional), "));
@@ -357,12 +532,13 @@ pub(super) mod tests {
         #[test]
         fn any_arguments_and_any_schema_are_answered(schema_too in any_json(), arguments in any_json()) {
             for schema in [schema(), schema_too] {
-                match check(&schema, &arguments, &[("file_path", "path")]) {
+                summary(&schema);
+                let Ok(checker) = Checker::new(schema) else { continue };
+                match checker.check(&arguments, &[("file_path", "path")]) {
                     // What was put right needs no putting right.
-                    Ok(fine) => prop_assert_eq!(check(&schema, &Value::Object(fine.clone()), &[]), Ok(fine)),
+                    Ok(fine) => prop_assert_eq!(checker.check(&Value::Object(fine.clone()), &[]), Ok(fine)),
                     Err(error) => prop_assert!(error.chars().count() < 2_000, "{}", error),
                 }
-                summary(&schema);
             }
         }
     }

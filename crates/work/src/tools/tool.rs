@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::plan::Planned;
-use super::schema;
+use super::schema::Checker;
 use crate::gate::{Bounds, Power, ToolName, ToolNames, ToolScope};
 use crate::mind::ToolDeclaration;
 
@@ -110,10 +110,15 @@ impl Tool {
     }
 
     /// What a call with these arguments comes to. The error says what does not fit.
-    pub(super) fn planned(&self, arguments: &Value, planning: &Planning<'_>) -> Result<Planned, String> {
+    pub(super) fn planned(
+        &self,
+        checker: &Checker,
+        arguments: &Value,
+        planning: &Planning<'_>,
+    ) -> Result<Planned, String> {
         let aliases: Vec<(&str, &str)> =
             self.argument_aliases.iter().map(|(alias, meant)| (alias.as_str(), meant.as_str())).collect();
-        let arguments = schema::check(&self.parameters, arguments, &aliases)?;
+        let arguments = checker.check(arguments, &aliases)?;
         (self.plan)(&Arguments(arguments), planning)
     }
 }

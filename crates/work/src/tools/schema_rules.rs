@@ -1,0 +1,150 @@
+//! Which JSON schemas of arguments are taken, and checking arguments against all that JSON schema knows.
+//!
+//! Schemas come from servers and files that nobody here wrote: what would have to be fetched, what refers to itself
+//! without end, and what is too large is refused before a call is ever checked.
+
+use jsonschema::{PatternOptions, Validator};
+use serde_json::{Map, Value};
+
+use crate::base::text;
+
+/// No schema is longer, as JSON.
+const SCHEMA_BYTES_AT_MOST: usize = 256 * 1024;
+/// Parts of a schema that stand for the same value are nested no deeper, references followed.
+const NESTED_AT_MOST: usize = 64;
+/// No more steps are taken to see whether a schema comes to an end.
+const STEPS_AT_MOST: usize = 100_000;
+/// Of what a value should be so many characters are told.
+const WHY_CHARS: usize = 300;
+/// So many faults are looked at to tell the first.
+const FAULTS_AT_MOST: usize = 100;
+/// A pattern that takes more steps on a text does not fit it.
+const BACKTRACKS_AT_MOST: usize = 20_000;
+
+/// Keywords whose schemas stand for the same value as the schema in which they stand.
+const IN_PLACE_LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+const IN_PLACE: [&str; 4] = ["not", "if", "then", "else"];
+
+/// A validator for a schema of arguments; the error says why the schema is not taken.
+pub(super) fn validator(schema: &Value) -> Result<Validator, String> {
+    let Some(keys) = schema.as_object() else { return Err("the schema is not an object".to_owned()) };
+    if schema.to_string().len() > SCHEMA_BYTES_AT_MOST {
+        return Err(format!("the schema is longer than {} KiB", SCHEMA_BYTES_AT_MOST / 1024));
+    }
+    match keys.get("type") {
+        None => {}
+        Some(Value::String(kind)) if kind == "object" => {}
+        Some(other) => return Err(format!("the schema wants {other}, and arguments are an object")),
+    }
+    comes_to_an_end(schema)?;
+    let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACKS_AT_MOST).size_limit(1 << 20);
+    let options = jsonschema::options().offline().with_pattern_options(patterns).should_validate_formats(true);
+    options.build(schema).map_err(|error| text::truncate(&text::one_line(&error.to_string()), WHY_CHARS))
+}
+
+/// The first fault of arguments, as a sentence for the model. Which is the first does not depend on chance.
+pub(super) fn fault(validator: &Validator, arguments: &Map<String, Value>) -> Option<String> {
+    let arguments = Value::Object(arguments.clone());
+    let faults = validator.iter_errors(&arguments).take(FAULTS_AT_MOST);
+    let (at, why) = faults.map(|error| (error.instance_path().to_string(), error.masked().to_string())).min()?;
+    let why = text::truncate(&text::one_line(&why), WHY_CHARS);
+    let at = at.trim_start_matches('/').replace('/', ".");
+    Some(if at.is_empty() {
+        format!("the arguments do not fit: {why}")
+    } else {
+        format!("the argument '{at}' does not fit: {why}")
+    })
+}
+
+/// The part of a schema that a reference within it names.
+pub(super) fn referred<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
+    root.pointer(reference.strip_prefix('#')?)
+}
+
+/// Refuses references to elsewhere and those that lead back to themselves without a step into the value.
+fn comes_to_an_end(root: &Value) -> Result<(), String> {
+    let mut open = vec![(root, 0)];
+    let mut steps = 0;
+    while let Some((part, depth)) = open.pop() {
+        steps += 1;
+        if steps > STEPS_AT_MOST || depth > NESTED_AT_MOST * 2 {
+            return Err("the schema is too entangled".to_owned());
+        }
+        match part {
+            Value::Object(keys) => {
+                for key in ["$dynamicRef", "$recursiveRef"] {
+                    if keys.contains_key(key) {
+                        return Err(format!("the schema uses {key}, which is not supported"));
+                    }
+                }
+                if depth > 0 && keys.get("$id").is_some_and(Value::is_string) {
+                    return Err("a part of the schema has an $id of its own, which is not supported".to_owned());
+                }
+                if let Some(reference) = keys.get("$ref").and_then(Value::as_str) {
+                    let is_known =
+                        (reference == "#" || reference.starts_with("#/")) && referred(root, reference).is_some();
+                    if !is_known {
+                        let reference = text::truncate(&text::one_line(reference), 80);
+                        return Err(format!("the schema refers to {reference:?}, which does not stand in it"));
+                    }
+                }
+                nested(root, part, 0, &mut steps)?;
+                open.extend(keys.values().map(|value| (value, depth + 1)));
+            }
+            Value::Array(parts) => open.extend(parts.iter().map(|value| (value, depth + 1))),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn nested(root: &Value, part: &Value, depth: usize, steps: &mut usize) -> Result<(), String> {
+    *steps += 1;
+    if depth > NESTED_AT_MOST || *steps > STEPS_AT_MOST {
+        return Err("the schema refers to itself without end".to_owned());
+    }
+    let Some(keys) = part.as_object() else { return Ok(()) };
+    let referred = keys.get("$ref").and_then(Value::as_str).and_then(|reference| referred(root, reference));
+    let lists = IN_PLACE_LISTS.iter().filter_map(|key| keys.get(*key)?.as_array()).flatten();
+    let single = IN_PLACE.iter().filter_map(|key| keys.get(*key));
+    let dependent = keys.get("dependentSchemas").and_then(Value::as_object).into_iter().flat_map(Map::values);
+    referred
+        .into_iter()
+        .chain(lists)
+        .chain(single)
+        .chain(dependent)
+        .try_for_each(|part| nested(root, part, depth + 1, steps))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_schema_that_would_be_fetched_or_has_no_end_is_refused() {
+        for (schema, why) in [
+            (json!(3), "not an object"),
+            (json!({ "type": "string" }), "arguments are an object"),
+            (json!({ "type": ["object", "null"] }), "arguments are an object"),
+            (json!({ "$ref": "#" }), "without end"),
+            (
+                json!({ "allOf": [{ "$ref": "#/$defs/a" }], "$defs": { "a": { "anyOf": [{ "$ref": "#" }] } } }),
+                "without end",
+            ),
+            (json!({ "properties": { "a": { "$ref": "https://example.com/a.json" } } }), "does not stand in it"),
+            (json!({ "properties": { "a": { "$ref": "file:///etc/passwd" } } }), "does not stand in it"),
+            (json!({ "properties": { "a": { "$ref": "#/$defs/none" } } }), "does not stand in it"),
+            (json!({ "properties": { "a": { "$dynamicRef": "#a" } } }), "not supported"),
+            (json!({ "properties": { "a": { "type": "nonsense" } } }), "nonsense"),
+            (json!({ "properties": { "a": { "pattern": "(" } } }), "regex"),
+            (json!({ "description": "x".repeat(300_000) }), "longer"),
+        ] {
+            let refusal = validator(&schema).expect_err("it cannot be used");
+            assert!(refusal.contains(why), "{refusal}");
+        }
+        let tree = json!({ "properties": { "left": { "$ref": "#" } } });
+        assert!(validator(&tree).is_ok(), "a tree comes to an end with its value");
+    }
+}
