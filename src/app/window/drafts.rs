@@ -4,7 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::clerk::Job;
+use super::window_jobs::WindowJob;
 use crate::app::room::state_folder;
 use crate::base::Problem;
 use crate::safe_fs::{check_own, read_text, replace_text};
@@ -52,7 +52,7 @@ impl Drafts {
     }
 
     /// Looks now and then whether there is something to keep.
-    pub(super) fn note(&mut self, editors: &Editors, now_secs: f64) -> Option<Job> {
+    pub(super) fn note(&mut self, editors: &Editors, now_secs: f64) -> Option<WindowJob> {
         if now_secs - self.looked_secs < LOOK_SECS {
             return None;
         }
@@ -71,12 +71,12 @@ impl Drafts {
     }
 
     /// What is still to be kept.
-    pub(super) fn last(&mut self) -> Option<Job> {
+    pub(super) fn last(&mut self) -> Option<WindowJob> {
         if self.now == self.kept {
             return None;
         }
         self.kept.clone_from(&self.now);
-        Some(Job::Drafts { file: self.file.clone()?, drafts: self.kept.clone() })
+        Some(WindowJob::Drafts { file: self.file.clone()?, drafts: self.kept.clone() })
     }
 
     /// It could not be handed over: it is tried again.

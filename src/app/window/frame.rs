@@ -10,11 +10,11 @@ use bevy::winit::{UpdateMode, WinitSettings};
 use bevy_egui::{EguiContext, EguiFullOutput, EguiInput, PrimaryEguiContext};
 use egui::{Context, Event, FullOutput, RawInput, ViewportId};
 
-use super::failing::GaveUp;
-use super::hidden::Hidden;
+use super::command_handling::{self, Outcome};
+use super::gpu_errors::GaveUp;
 use super::open_room::OpenRoom;
-use super::performing::{self, Outcome};
-use super::steering::Steering;
+use super::visibility::Hidden;
+use super::window_services::WindowServices;
 use crate::ui::shell::Shell;
 use crate::ui::state::{Light, Look};
 use crate::ui::{Command, UiState};
@@ -54,7 +54,7 @@ pub struct Screen {
     asked_dark: Option<bool>,
     /// What the person had chosen then.
     begun_with: Light,
-    steering: Steering,
+    services: WindowServices,
     /// When the person last did anything, in seconds since the window opened.
     touched_secs: f64,
     /// Until the next frame, as the last one saw it.
@@ -67,17 +67,17 @@ pub struct Screen {
 impl Screen {
     /// A screen on which nothing was done yet.
     pub fn new(dark: Option<bool>) -> Self {
-        Self::steered(dark, Steering::default())
+        Self::with_services(dark, WindowServices::default())
     }
 
     /// The same, as it was left.
-    pub fn steered(dark: Option<bool>, steering: Steering) -> Self {
+    pub fn with_services(dark: Option<bool>, services: WindowServices) -> Self {
         let mut state = UiState { dark: dark.unwrap_or(false), ..UiState::default() };
-        steering.restore(&mut state);
+        services.restore(&mut state);
         Self {
             begun_with: state.look.light,
             asked_dark: dark,
-            steering,
+            services,
             state,
             shell: Shell::default(),
             art: None,
@@ -103,15 +103,15 @@ impl Screen {
         });
         self.put_on_theme(context, room);
         self.state.now_secs = room.now_secs();
-        performing::go_on(room, &mut self.state);
+        command_handling::continue_pending(room, &mut self.state);
         // Before anything is drawn: what was written in one workspace must not be saved in another.
         if std::mem::take(&mut self.state.moved) {
-            self.steering.move_to(room, &mut self.state);
+            self.services.move_to(room, &mut self.state);
         }
         if !input.events.is_empty() || !self.dropped.is_empty() {
             self.touched_secs = self.state.now_secs;
         }
-        super::failing::note_shown();
+        super::gpu_errors::note_shown();
         let looked_at = self.state.looked_at();
         let wanted = Wanted { camera: &self.state.camera, things: &looked_at, overlay: self.state.overlay, share: 1.0 };
         let mut model = room.model(&wanted);
@@ -120,7 +120,7 @@ impl Screen {
         if is_lively {
             self.state.room_secs = self.state.now_secs;
         }
-        self.steering.before(room, &model, &mut self.state);
+        self.services.before(room, &model, &mut self.state);
         let mut commands = self.drops(context);
         if std::mem::take(&mut self.close_requested) {
             commands.push(Command::Quit);
@@ -142,20 +142,20 @@ impl Screen {
             self.next_frame = Duration::ZERO;
         }
         for command in commands {
-            match performing::perform(room, &model, &mut self.state, command) {
+            match command_handling::perform(room, &model, &mut self.state, command) {
                 Outcome::Done => {}
                 Outcome::Quit => self.wants_to_quit = true,
                 Outcome::Open(url) => context.open_url(egui::OpenUrl::new_tab(url)),
-                Outcome::Steer(command) => {
-                    self.steering.perform(context, room, &model, &mut self.state, *command);
+                Outcome::Service(command) => {
+                    self.services.perform(context, room, &model, &mut self.state, *command);
                 }
             }
         }
         if self.state.closes_when_done && model.work.pieces.is_empty() {
             self.wants_to_quit = true;
         }
-        self.steering.after(&model, &self.state);
-        if self.steering.is_busy() || room.librarian.is_busy() {
+        self.services.after(&model, &self.state);
+        if self.services.is_busy() || room.file_cache.is_busy() {
             self.next_frame = self.next_frame.min(BUSY);
         }
         let animates = output.viewport_output.get(&ViewportId::ROOT).map(|viewport| viewport.repaint_delay);
@@ -246,7 +246,7 @@ pub(super) fn note_size(windows: Query<&Window, With<PrimaryWindow>>, mut screen
     let Ok(window) = windows.single() else { return };
     // A window that fills the screen is no choice of a size.
     if window.mode == WindowMode::Windowed {
-        screen.steering.size = Some((window.width().round() as u32, window.height().round() as u32));
+        screen.services.size = Some((window.width().round() as u32, window.height().round() as u32));
     }
 }
 
@@ -296,9 +296,9 @@ pub(super) fn close_room(
     mut screen: NonSendMut<Screen>,
 ) {
     if exits.read().count() > 0 || windows.is_empty() {
-        let Screen { steering, state, .. } = &mut *screen;
-        steering.look_at_drafts(state);
-        steering.close();
+        let Screen { services, state, .. } = &mut *screen;
+        services.look_at_drafts(state);
+        services.close();
         room.close(if gave_up.why().is_some() { "the graphics driver gave up" } else { "the window was closed" });
     }
 }
@@ -353,13 +353,18 @@ mod tests {
         let (one, other) = (workspace(), workspace());
         let options = OpenOptions { folder: one.path().to_owned(), ..OpenOptions::default() };
         let mut room = OpenRoom::open(options).expect("the starter scene opens");
-        let steering = Steering::of(&mut room, None);
-        let mut screen = Screen::steered(Some(false), steering);
+        let services = WindowServices::of(&mut room, None);
+        let mut screen = Screen::with_services(Some(false), services);
         let draft =
             Draft { path: "agents/writer.md".into(), base: None, text: "mine".into(), applies_when_idle: false };
         screen.state.studio.editors.restore(vec![draft]);
         let model = RoomModel::default();
-        performing::perform(&mut room, &model, &mut screen.state, Command::OpenWorkspace(other.path().to_owned()));
+        command_handling::perform(
+            &mut room,
+            &model,
+            &mut screen.state,
+            Command::OpenWorkspace(other.path().to_owned()),
+        );
         let context = Context::default();
         for _ in 0..6 {
             room.live();

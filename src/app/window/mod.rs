@@ -3,25 +3,27 @@
 //! The room lives in a world of its own, apart from the world of the window, so that opening another scene
 //! changes nothing about the window, and nothing about the screen can reach into the room.
 
-mod clerk;
+mod background_jobs;
+mod command_handling;
 pub mod copy;
 mod drafts;
 mod dropped;
-mod editing;
-mod errands;
-mod failing;
+mod file_cache;
+mod file_jobs;
 mod frame;
-mod hidden;
+mod gpu_errors;
 mod icon;
-mod librarian;
+mod inverse_commands;
 mod open_room;
-mod performing;
-pub mod remembering;
+mod provider_trials;
 pub mod screenshot;
-mod settling;
-pub mod steering;
+mod settings_commands;
 #[cfg(test)]
 mod tests;
+mod visibility;
+mod window_jobs;
+pub mod window_services;
+pub mod window_state;
 
 use std::path::PathBuf;
 
@@ -32,10 +34,10 @@ use bevy::ecs::prelude::*;
 use bevy::window::{ExitCondition, PresentMode, Window, WindowPlugin};
 use bevy_egui::{EguiContextSettings, EguiPlugin, EguiPostUpdateSet, EguiStartupSet};
 
-pub use failing::WindowError;
 pub use frame::Screen;
+pub use gpu_errors::WindowError;
 pub use open_room::OpenRoom;
-pub use steering::Steering;
+pub use window_services::WindowServices;
 
 /// How the window begins.
 #[derive(Clone, Debug)]
@@ -53,12 +55,12 @@ pub const USUAL_SIZE: (u32, u32) = (1280, 800);
 
 /// Shows a room until the window is closed; everything is saved when this returns.
 pub fn run(room: OpenRoom, options: &WindowOptions) -> Result<AppExit, WindowError> {
-    failing::guarded(|gave_up| show(room, options, gave_up))
+    gpu_errors::guarded(|gave_up| show(room, options, gave_up))
 }
 
-fn show(mut room: OpenRoom, options: &WindowOptions, gave_up: &failing::GaveUp) -> AppExit {
-    let steering = steering_of(&mut room, options);
-    let size = options.size.or(steering.remembered().window).unwrap_or(USUAL_SIZE);
+fn show(mut room: OpenRoom, options: &WindowOptions, gave_up: &gpu_errors::GaveUp) -> AppExit {
+    let services = WindowServices::of(&mut room, options.config_folder.clone());
+    let size = options.size.or(services.remembered().window).unwrap_or(USUAL_SIZE);
     let window = Window {
         title: format!("{} · Agent Workshop", room.workspace_name()),
         name: Some("agent-workshop".into()),
@@ -80,27 +82,23 @@ fn show(mut room: OpenRoom, options: &WindowOptions, gave_up: &failing::GaveUp) 
     });
     let mut app = App::new();
     app.add_plugins((plugins, EguiPlugin::default()));
-    app.insert_non_send(room).insert_non_send(Screen::steered(options.dark, steering));
-    failing::watch_driver(&mut app, gave_up);
+    app.insert_non_send(room).insert_non_send(Screen::with_services(options.dark, services));
+    gpu_errors::watch_driver(&mut app, gave_up);
     app.insert_resource(bevy::camera::ClearColor(bevy::color::Color::BLACK));
     app.add_systems(
         PreStartup,
         (spawn_camera.before(EguiStartupSet::InitContexts), run_by_hand.after(EguiStartupSet::InitContexts)),
     );
-    app.init_resource::<hidden::Hidden>().add_systems(PreUpdate, (hidden::look, hidden::spare_the_drawing).chain());
+    app.init_resource::<visibility::Hidden>()
+        .add_systems(PreUpdate, (visibility::look, visibility::spare_the_drawing).chain());
     app.add_systems(PreUpdate, icon::set_icon);
     app.add_systems(
         Update,
         (frame::live, frame::take_dropped_files, frame::take_close_request, frame::note_size).chain(),
     );
     app.add_systems(PostUpdate, frame::draw.in_set(EguiPostUpdateSet::EndPass));
-    app.add_systems(Last, (frame::pace, frame::quit, failing::leave, frame::close_room).chain());
+    app.add_systems(Last, (frame::pace, frame::quit, gpu_errors::leave, frame::close_room).chain());
     app.run()
-}
-
-/// What steers, with what is remembered of this workspace.
-fn steering_of(room: &mut OpenRoom, options: &WindowOptions) -> Steering {
-    Steering::of(room, options.config_folder.clone())
 }
 
 fn spawn_camera(mut commands: Commands) {

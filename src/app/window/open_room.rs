@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use bevy::ecs::prelude::*;
 
-use super::errands::Errands;
-use super::librarian::Librarian;
+use super::file_cache::FileCache;
+use super::file_jobs::FileJobs;
 use crate::agent::AgentCommand;
 use crate::app::drive::{EventTap, Step};
 use crate::app::room::{OpenError, OpenOptions, Room};
@@ -43,9 +43,9 @@ pub struct OpenRoom {
     /// Whether the last frame's ticks moved anybody or changed anything.
     pub is_astir: bool,
     /// Work with files that goes on beside the frames.
-    pub errands: Errands,
+    pub file_jobs: FileJobs,
     /// Reads files and history for the panes.
-    pub(super) librarian: Librarian,
+    pub(super) file_cache: FileCache,
     /// The scene that is to be opened next, once the screen has shown that it will be.
     pub opening: Option<Opening>,
 }
@@ -71,10 +71,10 @@ impl OpenRoom {
         put_down_everyone(room.app.world_mut());
         let files = room.app.world().resource::<FileBridge>().service().and_then(FileService::handle);
         let closed = || std::io::Error::other("the thread that has the files has stopped");
-        let errands = Errands::start(options.folder.clone(), files.ok_or_else(closed)?)?;
+        let file_jobs = FileJobs::start(options.folder.clone(), files.ok_or_else(closed)?)?;
         let log = room.app.world().resource::<EventLog>();
         let first = log.unwritten().first().map_or(log.next_seq(), |record| record.seq);
-        let librarian = Librarian::start(options.folder.clone(), first);
+        let file_cache = FileCache::start(options.folder.clone(), first)?;
         Ok(Self {
             room: Some(room),
             options,
@@ -85,8 +85,8 @@ impl OpenRoom {
             reader: RoomReader::default(),
             began: Instant::now(),
             is_astir: true,
-            errands,
-            librarian,
+            file_jobs,
+            file_cache,
             opening: None,
         })
     }

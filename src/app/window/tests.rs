@@ -9,10 +9,10 @@ use bevy::math::Vec2;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::editing::tenths;
-use super::errands::Finished;
+use super::command_handling::{continue_pending, perform};
+use super::file_jobs::FileJobDone;
+use super::inverse_commands::tenths;
 use super::open_room::OpenRoom;
-use super::performing::{go_on, perform};
 use crate::agent::AgentCommand;
 use crate::app::drive::{Driver, Step};
 use crate::app::room::OpenOptions;
@@ -347,9 +347,10 @@ impl House {
     /// Lets frames pass until nothing is under way.
     fn frames(&mut self) {
         let began = Instant::now();
-        while (!self.room.errands.is_idle() || self.room.opening.is_some()) && began.elapsed() < Duration::from_secs(20)
+        while (!self.room.file_jobs.is_idle() || self.room.opening.is_some())
+            && began.elapsed() < Duration::from_secs(20)
         {
-            go_on(&mut self.room, &mut self.state);
+            continue_pending(&mut self.room, &mut self.state);
             std::thread::yield_now();
         }
         self.settle();
@@ -436,7 +437,7 @@ fn a_scene_is_made_and_opened_without_a_frame_that_waits_for_it() {
     assert_eq!(house.model().scene, "quiet-evening", "one that is there is not written over");
     assert!(house.room.notices[0].what.contains("of that name"));
     house.perform(Command::OpenScene("test".into()));
-    go_on(&mut house.room, &mut house.state);
+    continue_pending(&mut house.room, &mut house.state);
     assert_eq!(house.state.under_way.as_deref(), Some("Opening test"), "it is shown before it is done");
     house.frames();
     assert_eq!((house.model().scene.as_str(), house.state.under_way.as_deref()), ("test", None));
@@ -505,14 +506,14 @@ fn what_comes_in_through_the_window_is_the_persons_in_the_log_and_has_a_version(
 }
 
 #[test]
-fn a_failed_errand_is_a_notice() {
+fn a_failed_job_is_a_notice() {
     let mut house = House::new();
     fs::remove_dir_all(house.folder.path().join("scenes")).expect("it is there");
     fs::write(house.folder.path().join("scenes"), "in the way").expect("files can be written");
     house.perform(Command::NewScene("Late".into()));
     house.frames();
     assert!(house.room.notices[0].what.contains("cannot be written"), "{:?}", house.room.notices);
-    assert_eq!(house.room.errands.take_finished(), Vec::<Finished>::new());
+    assert_eq!(house.room.file_jobs.take_finished(), Vec::<FileJobDone>::new());
 }
 
 #[cfg(unix)]

@@ -1,15 +1,14 @@
-//! The librarian of the window: a thread that reads files, versions, runs, sessions and prompts for the panes, so
-//! that no frame waits for the disk. Panes say what they want in every frame; what nobody wants for a while is
-//! forgotten, and what has changed is read again.
+//! The window's cache of files, versions, runs, sessions and prompts, which a background thread reads, so that no
+//! frame waits for the disk. Panes say what they want in every frame; what nobody wants for a while is forgotten, and
+//! what has changed is read again.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
-
+use super::background_jobs::{BackgroundJobs, OnDrop};
 use crate::app::room::state_folder;
 use crate::base::{Id, Seq};
 use crate::kernel::session::SessionHead;
@@ -22,7 +21,7 @@ use crate::workspace::vfs::records::record_heads;
 use crate::workspace::vfs::{FileHistory, FileInfo};
 
 /// Things to read that wait at most; what does not fit is asked for again in a later frame.
-const ASKED_AT_MOST: usize = 64;
+const REQUESTS_AT_MOST: usize = 64;
 /// Records of earlier runs that are at hand from the start.
 const EARLIER: usize = 20_000;
 /// What nobody wanted for so long is forgotten, in seconds.
@@ -34,7 +33,7 @@ const SMALL_BYTES: usize = 256 * 1024;
 
 /// Something to read.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Ask {
+enum Request {
     Want(Want),
     /// What happened before this record.
     Earlier(Seq),
@@ -43,7 +42,7 @@ enum Ask {
 }
 
 /// What was read.
-enum Brought {
+enum Loaded {
     Files(Read<Arc<Vec<FileInfo>>>),
     Text(String, Read<Option<TextRead>>),
     Versions(String, Read<Arc<Vec<FileVersion>>>),
@@ -55,14 +54,12 @@ enum Brought {
     Run(Id, Read<Vec<Arc<EventRow>>>),
 }
 
-/// The window's end of the thread.
-pub(super) struct Librarian {
-    asks: Option<Sender<Ask>>,
-    brought: Receiver<(Ask, Brought)>,
-    thread: Option<JoinHandle<()>>,
-    under_way: BTreeSet<Ask>,
+/// The cache, and what is being read for it.
+pub(super) struct FileCache {
+    reads: BackgroundJobs<Request, (Request, Loaded)>,
+    under_way: BTreeSet<Request>,
     /// What came while it was waited for.
-    waiting: VecDeque<(Ask, Brought)>,
+    waiting: VecDeque<(Request, Loaded)>,
     /// When something was read, in seconds since the window opened.
     read_secs: BTreeMap<Want, f64>,
     /// When something was wanted last.
@@ -73,28 +70,16 @@ pub(super) struct Librarian {
     seen: (u64, u64),
 }
 
-impl Librarian {
+impl FileCache {
     /// Starts the thread for this workspace; `first` is the first record of the open run.
-    pub(super) fn start(workspace: PathBuf, first: Seq) -> Self {
-        let (asks, asked) = bounded::<Ask>(ASKED_AT_MOST);
-        let (bring, brought) = bounded(ASKED_AT_MOST);
-        let work = move || {
-            let mut shelves = Shelves::new(workspace);
-            for ask in asked {
-                let found = shelves.find(&ask);
-                if bring.send((ask, found)).is_err() {
-                    break;
-                }
-            }
+    pub(super) fn start(workspace: PathBuf, first: Seq) -> io::Result<Self> {
+        let mut sources = Sources::new(workspace);
+        let read = move |request: Request| {
+            let loaded = sources.load(&request);
+            (request, loaded)
         };
-        let thread = std::thread::Builder::new().name("librarian".into()).spawn(work);
-        if let Err(error) = &thread {
-            tracing::warn!("the window's librarian cannot be started: {error}");
-        }
-        let mut librarian = Self {
-            asks: thread.is_ok().then_some(asks),
-            brought,
-            thread: thread.ok(),
+        let mut cache = Self {
+            reads: BackgroundJobs::start("file cache", REQUESTS_AT_MOST, OnDrop::Discard, read)?,
             under_way: BTreeSet::new(),
             waiting: VecDeque::new(),
             read_secs: BTreeMap::new(),
@@ -102,8 +87,8 @@ impl Librarian {
             stale: BTreeSet::new(),
             seen: (0, 0),
         };
-        librarian.ask(Ask::Earlier(first));
-        librarian
+        cache.request(Request::Earlier(first));
+        Ok(cache)
     }
 
     /// Whether something is being read that will have to be shown.
@@ -115,25 +100,25 @@ impl Librarian {
     pub(super) fn wait(&mut self, at_most: Duration) {
         let until = Instant::now() + at_most;
         while self.waiting.len() < self.under_way.len() {
-            let Ok(brought) = self.brought.recv_deadline(until) else { break };
-            self.waiting.push_back(brought);
+            let Some(loaded) = self.reads.next_until(until) else { break };
+            self.waiting.push_back(loaded);
         }
     }
 
-    /// Has a whole run read; it comes with [`Librarian::serve`].
+    /// Has a whole run read; it comes with [`FileCache::update`].
     pub(super) fn want_run(&mut self, run: &Id) {
-        self.ask(Ask::Run(run.clone()));
+        self.request(Request::Run(run.clone()));
     }
 
     /// Once a frame: puts what was read where panes look for it, and asks for what they want. A run that was asked
     /// for comes back.
-    pub(super) fn serve(
+    pub(super) fn update(
         &mut self,
         library: &mut Library,
         book: &mut EventBook,
         now_secs: f64,
     ) -> Option<(Id, Read<EventBook>)> {
-        let run = self.hear(library, book, now_secs);
+        let run = self.receive(library, book, now_secs);
         self.look_for_changes(book);
         if std::mem::take(&mut library.files_are_stale) {
             self.stale.insert(Want::Files);
@@ -143,7 +128,7 @@ impl Librarian {
             let read = self.read_secs.get(&want).copied();
             let is_old = read.is_none_or(|read| now_secs - read >= AGAIN_SECS) && may_change_unseen(&want, library);
             if read.is_none() || is_old || self.stale.contains(&want) {
-                self.ask(Ask::Want(want.clone()));
+                self.request(Request::Want(want.clone()));
             }
             self.wanted_secs.insert(want, now_secs);
         }
@@ -151,43 +136,43 @@ impl Librarian {
         run
     }
 
-    fn ask(&mut self, ask: Ask) {
-        if self.under_way.contains(&ask) {
+    fn request(&mut self, request: Request) {
+        if self.under_way.contains(&request) {
             return;
         }
         // Where too much waits, it is asked for again in the next frame.
-        if self.asks.as_ref().is_some_and(|asks| asks.try_send(ask.clone()).is_ok()) {
-            if let Ask::Want(want) = &ask {
+        if self.reads.push(request.clone()) {
+            if let Request::Want(want) = &request {
                 self.stale.remove(want);
             }
-            self.under_way.insert(ask);
+            self.under_way.insert(request);
         }
     }
 
-    fn hear(&mut self, library: &mut Library, book: &mut EventBook, now_secs: f64) -> Option<(Id, Read<EventBook>)> {
+    fn receive(&mut self, library: &mut Library, book: &mut EventBook, now_secs: f64) -> Option<(Id, Read<EventBook>)> {
         let mut run = None;
-        while let Some((ask, brought)) = self.waiting.pop_front().or_else(|| self.brought.try_recv().ok()) {
-            self.under_way.remove(&ask);
-            if let Ask::Want(want) = ask {
+        while let Some((request, loaded)) = self.waiting.pop_front().or_else(|| self.reads.try_next()) {
+            self.under_way.remove(&request);
+            if let Request::Want(want) = request {
                 self.read_secs.insert(want, now_secs);
             }
-            match brought {
-                Brought::Files(files) => {
+            match loaded {
+                Loaded::Files(files) => {
                     // A list that says the same is the same list to whoever compares.
                     let is_same = matches!((&library.files, &files), (Some(Ok(old)), Ok(new)) if old == new);
                     if !is_same {
                         library.files = Some(files);
                     }
                 }
-                Brought::Text(path, text) => drop(library.texts.insert(path, text)),
-                Brought::Versions(path, versions) => drop(library.versions.insert(path, versions)),
-                Brought::Version(version, text) => drop(library.version_texts.insert(version, text)),
-                Brought::Runs(runs) => library.runs = Some(runs),
-                Brought::Session(activation, text) => drop(library.sessions.insert(activation, text)),
-                Brought::Prompt(call, prompt) => drop(library.prompts.insert(call, prompt)),
-                Brought::Earlier(Ok(rows)) => book.put_before(rows),
-                Brought::Earlier(Err(why)) => tracing::warn!("earlier runs cannot be read: {why}"),
-                Brought::Run(id, rows) => {
+                Loaded::Text(path, text) => drop(library.texts.insert(path, text)),
+                Loaded::Versions(path, versions) => drop(library.versions.insert(path, versions)),
+                Loaded::Version(version, text) => drop(library.version_texts.insert(version, text)),
+                Loaded::Runs(runs) => library.runs = Some(runs),
+                Loaded::Session(activation, text) => drop(library.sessions.insert(activation, text)),
+                Loaded::Prompt(call, prompt) => drop(library.prompts.insert(call, prompt)),
+                Loaded::Earlier(Ok(rows)) => book.put_before(rows),
+                Loaded::Earlier(Err(why)) => tracing::warn!("earlier runs cannot be read: {why}"),
+                Loaded::Run(id, rows) => {
                     let book = rows.map(|rows| {
                         let mut book = EventBook::default();
                         rows.into_iter().for_each(|row| book.push_row(row));
@@ -258,72 +243,59 @@ fn may_change_unseen(want: &Want, library: &Library) -> bool {
     }
 }
 
-impl Drop for Librarian {
-    fn drop(&mut self) {
-        self.asks = None;
-        // What it still brings is not waited for.
-        self.brought = crossbeam_channel::never();
-        if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
-            tracing::error!("the window's librarian panicked");
-        }
-    }
-}
-
-/// Where things are read, on the librarian's thread.
-struct Shelves {
+/// Where things are read, on the background thread.
+struct Sources {
     workspace: PathBuf,
     dir: PathBuf,
     history: Option<FileHistory>,
     log: Option<Reader>,
 }
 
-impl Shelves {
+impl Sources {
     fn new(workspace: PathBuf) -> Self {
         let dir = state_folder(&workspace);
         Self { workspace, dir, history: None, log: None }
     }
 
-    fn find(&mut self, ask: &Ask) -> Brought {
-        match ask {
-            Ask::Earlier(first) => Brought::Earlier(self.log().and_then(|log| {
+    fn load(&mut self, request: &Request) -> Loaded {
+        match request {
+            Request::Earlier(first) => Loaded::Earlier(self.log().and_then(|log| {
                 let rows = log.events_before(*first, EARLIER).map_err(|error| error.to_string())?;
                 Ok(rows.iter().map(|record| Arc::new(EventRow::of(record))).collect())
             })),
-            Ask::Run(run) => Brought::Run(run.clone(), self.run(run)),
-            Ask::Want(want) => self.bring(want),
+            Request::Run(run) => Loaded::Run(run.clone(), self.run(run)),
+            Request::Want(want) => self.load_want(want),
         }
     }
 
-    fn bring(&mut self, want: &Want) -> Brought {
+    fn load_want(&mut self, want: &Want) -> Loaded {
         match want.clone() {
-            Want::Files => Brought::Files(
+            Want::Files => Loaded::Files(
                 self.history().and_then(|files| files.files().map(Arc::new).map_err(|error| error.to_string())),
             ),
             Want::Text(path) => {
                 let text = self.history().and_then(|files| files.look(&path));
-                Brought::Text(path, text.map(|text| text.map(TextRead::new)))
+                Loaded::Text(path, text.map(|text| text.map(TextRead::new)))
             }
             Want::Versions(path) => {
                 let versions =
                     self.history().and_then(|files| files.versions(&path).map_err(|error| error.to_string()));
-                Brought::Versions(path, versions.map(Arc::new))
+                Loaded::Versions(path, versions.map(Arc::new))
             }
             Want::Version(path, version) => {
                 let text =
                     self.history().and_then(|files| files.text(&path, version).map_err(|error| error.to_string()));
-                Brought::Version((path, version), text.map(|text| text.map(Arc::from)))
+                Loaded::Version((path, version), text.map(|text| text.map(Arc::from)))
             }
             Want::Runs => {
-                Brought::Runs(self.log().and_then(|log| log.runs().map(Arc::new).map_err(|error| error.to_string())))
+                Loaded::Runs(self.log().and_then(|log| log.runs().map(Arc::new).map_err(|error| error.to_string())))
             }
             Want::Session(activation) => {
                 let text = session_file(&self.workspace, &activation)
                     .map_or(Ok(None), |path| self.history().and_then(|files| files.look(&path)));
-                Brought::Session(activation, text.map(|text| text.map(Arc::from)))
+                Loaded::Session(activation, text.map(|text| text.map(Arc::from)))
             }
-            Want::Prompt(call) => Brought::Prompt(call, self.prompt(call)),
+            Want::Prompt(call) => Loaded::Prompt(call, self.prompt(call)),
         }
     }
 
@@ -382,7 +354,7 @@ mod tests {
 
     struct Reading {
         _folder: tempfile::TempDir,
-        librarian: Librarian,
+        cache: FileCache,
         library: Library,
         book: EventBook,
         now_secs: f64,
@@ -396,9 +368,9 @@ mod tests {
                 std::fs::create_dir_all(path.parent().expect("it has a folder")).expect("folders can be made");
                 std::fs::write(path, bytes).expect("files can be written");
             }
-            let librarian = Librarian::start(folder.path().to_owned(), Seq(1));
+            let cache = FileCache::start(folder.path().to_owned(), Seq(1)).expect("a thread can be started");
             let (library, book) = (Library::default(), EventBook::default());
-            Self { _folder: folder, librarian, library, book, now_secs: 0.0 }
+            Self { _folder: folder, cache, library, book, now_secs: 0.0 }
         }
 
         /// Frames go by until this is there.
@@ -410,7 +382,7 @@ mod tests {
                 }
                 assert!(began.elapsed() < Duration::from_secs(20), "it never came");
                 self.now_secs += 0.016;
-                self.librarian.serve(&mut self.library, &mut self.book, self.now_secs);
+                self.cache.update(&mut self.library, &mut self.book, self.now_secs);
                 std::thread::yield_now();
             }
         }
@@ -436,7 +408,7 @@ mod tests {
         reading.now_secs += FORGOTTEN_SECS * 2.0;
         let now_secs = reading.now_secs;
         // The last want was said before; a frame without it forgets.
-        reading.librarian.serve(&mut reading.library, &mut reading.book, now_secs);
+        reading.cache.update(&mut reading.library, &mut reading.book, now_secs);
         assert!(reading.library.texts.is_empty());
     }
 

@@ -65,7 +65,7 @@ pub struct View {
 
 /// Where a workspace's file lies, and what stands in it.
 #[derive(Clone, Debug)]
-pub struct MemoryFile {
+pub struct WindowStateFile {
     folder: PathBuf,
     path: PathBuf,
     workspace: String,
@@ -74,7 +74,7 @@ pub struct MemoryFile {
     is_unusable: bool,
 }
 
-impl MemoryFile {
+impl WindowStateFile {
     /// The file of this workspace in this config folder, and what it says. What cannot be used of it is a problem
     /// and counts as usual.
     pub fn open(config_folder: &Path, workspace: &Path) -> (Self, Remembered, Vec<Problem>) {
@@ -319,5 +319,5 @@ impl Remembered {
 }
 
 #[cfg(test)]
-#[path = "remembering_tests.rs"]
+#[path = "window_state_tests.rs"]
 mod tests;

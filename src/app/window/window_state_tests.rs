@@ -18,8 +18,8 @@ impl Place {
         Self { config: folder(), workspace: folder() }
     }
 
-    fn open(&self) -> (MemoryFile, Remembered, Vec<Problem>) {
-        MemoryFile::open(self.config.path(), self.workspace.path())
+    fn open(&self) -> (WindowStateFile, Remembered, Vec<Problem>) {
+        WindowStateFile::open(self.config.path(), self.workspace.path())
     }
 
     /// Writes this into the workspace's file, as a person would.
@@ -73,7 +73,7 @@ fn each_workspace_has_its_own_file_and_begins_with_the_person_s_look() {
     let (one, other) = (Place::new(), Place::new());
     let (mut file, ..) = one.open();
     file.write(&some()).expect("it can be written");
-    let (other_file, remembered, _) = MemoryFile::open(one.config.path(), other.workspace.path());
+    let (other_file, remembered, _) = WindowStateFile::open(one.config.path(), other.workspace.path());
     assert_ne!(file.path, other_file.path);
     assert_eq!(remembered, Remembered { look: some().look, ..Remembered::default() });
 }

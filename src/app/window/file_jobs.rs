@@ -1,15 +1,14 @@
-//! Work with files that no frame waits for: a thread of its own does it, one errand after the other, and what
-//! came of it is taken in by a later frame.
+//! Jobs with files that no frame waits for: imports, drops, new scenes and exports. What came of them is handled by a
+//! later frame.
 
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use bevy::math::Vec2;
-use crossbeam_channel::{Receiver, Sender, bounded};
 
+use super::background_jobs::{BackgroundJobs, OnDrop};
 use super::dropped::{self, Dropped};
 use crate::app::importing::{self, Imported, NewFiles};
 use crate::app::room::state_folder;
@@ -19,16 +18,16 @@ use crate::store::{self, Reader};
 use crate::ui::state::ImportQuestion;
 use crate::workspace::archive;
 
-/// So many errands wait at most.
+/// Jobs that are under way at most.
 const WAITING_AT_MOST: usize = 8;
 /// Of what an archive leaves out so much is named; the rest is counted.
 const NAMED_AT_MOST: usize = 10;
 /// What takes longer is shown.
 const SHOWN_AFTER: Duration = Duration::from_millis(300);
 
-/// Something to be done with files.
+/// A job with files.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Errand {
+pub enum FileJob {
     /// Copies agent files and scenes into the workspace, never over what is there.
     TakeIn {
         /// What was dropped: files or folders.
@@ -72,9 +71,9 @@ pub enum Errand {
     },
 }
 
-impl Errand {
+impl FileJob {
     /// What is being done, for the person who waits.
-    fn told(&self) -> String {
+    fn label(&self) -> String {
         match self {
             Self::TakeIn { paths, .. } if paths.len() == 1 => "Taking in what was dropped".to_owned(),
             Self::TakeIn { paths, .. } => format!("Taking in {} things that were dropped", paths.len()),
@@ -86,9 +85,9 @@ impl Errand {
     }
 }
 
-/// What came of an errand.
+/// What came of a job.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Finished {
+pub enum FileJobDone {
     /// Files were looked through; what could be used is in the workspace now.
     TakenIn {
         /// What there was.
@@ -118,51 +117,37 @@ pub enum Finished {
     Failed(Problem),
 }
 
-/// The thread that works with files. Dropping it finishes what was begun.
-pub struct Errands {
-    orders: Option<Sender<Errand>>,
-    outcomes: Receiver<Finished>,
+/// The thread that does work with files. Dropping it finishes what was begun.
+pub struct FileJobs {
+    jobs: BackgroundJobs<FileJob, FileJobDone>,
     /// What was ordered and has not come back, oldest first, with when it was ordered.
-    under_way: Vec<(Errand, Instant)>,
-    thread: Option<JoinHandle<()>>,
+    under_way: Vec<(FileJob, Instant)>,
 }
 
-impl Errands {
+impl FileJobs {
     /// Starts the thread, for this workspace, whose new files are written by way of `files`.
     pub fn start(workspace: PathBuf, files: impl NewFiles + Send + 'static) -> io::Result<Self> {
-        let (orders, ordered) = bounded::<Errand>(WAITING_AT_MOST);
-        let (finish, outcomes) = bounded(WAITING_AT_MOST);
-        let work = move || {
-            for errand in ordered {
-                // Nobody waits any more if this fails; what was written is written.
-                let _ = finish.send(done(&workspace, &files, errand));
-            }
-        };
-        let thread = std::thread::Builder::new().name("errands".into()).spawn(work)?;
-        Ok(Self { orders: Some(orders), outcomes, under_way: Vec::new(), thread: Some(thread) })
+        let run = move |job| run(&workspace, &files, job);
+        let jobs = BackgroundJobs::start("file jobs", WAITING_AT_MOST, OnDrop::Finish, run)?;
+        Ok(Self { jobs, under_way: Vec::new() })
     }
 
     /// Orders something; asking for the same again while it is under way does nothing. Refuses where too much waits.
-    pub fn order(&mut self, errand: Errand) -> Result<(), Problem> {
-        if self.under_way.iter().any(|(other, _)| *other == errand) {
+    pub fn order(&mut self, job: FileJob) -> Result<(), Problem> {
+        if self.under_way.iter().any(|(other, _)| *other == job) {
             return Ok(());
         }
-        let refusal = || {
+        if self.under_way.len() >= WAITING_AT_MOST || !self.jobs.push(job.clone()) {
             let what = format!("{} things are being done with files already", self.under_way.len());
-            Problem::warning("files", what, "do this again in a moment")
-        };
-        let room = self.under_way.len() < WAITING_AT_MOST;
-        let sent = room && self.orders.as_ref().is_some_and(|orders| orders.try_send(errand.clone()).is_ok());
-        if !sent {
-            return Err(refusal());
+            return Err(Problem::warning("files", what, "do this again in a moment"));
         }
-        self.under_way.push((errand, Instant::now()));
+        self.under_way.push((job, Instant::now()));
         Ok(())
     }
 
     /// What came back since the last call. Never waits.
-    pub fn take_finished(&mut self) -> Vec<Finished> {
-        let finished: Vec<Finished> = self.outcomes.try_iter().collect();
+    pub fn take_finished(&mut self) -> Vec<FileJobDone> {
+        let finished: Vec<FileJobDone> = std::iter::from_fn(|| self.jobs.try_next()).collect();
         // They come back in the order in which they were given.
         self.under_way.drain(..finished.len().min(self.under_way.len()));
         finished
@@ -174,57 +159,45 @@ impl Errands {
     }
 
     /// What takes long enough to be shown.
-    pub fn told(&self) -> Option<String> {
-        let (errand, since) = self.under_way.first()?;
-        (since.elapsed() > SHOWN_AFTER).then(|| errand.told())
+    pub fn shown(&self) -> Option<String> {
+        let (job, since) = self.under_way.first()?;
+        (since.elapsed() > SHOWN_AFTER).then(|| job.label())
     }
 
     /// Waits until everything has come back, for tests.
     #[cfg(test)]
-    pub fn wait(&mut self) -> Vec<Finished> {
-        let finished = self.under_way.iter().filter_map(|_| self.outcomes.recv().ok()).collect();
-        self.under_way.clear();
-        finished
+    pub fn wait(&mut self) -> Vec<FileJobDone> {
+        let until = Instant::now() + Duration::from_secs(60);
+        std::mem::take(&mut self.under_way).iter().filter_map(|_| self.jobs.next_until(until)).collect()
     }
 }
 
-impl Drop for Errands {
-    fn drop(&mut self) {
-        self.orders = None;
-        if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
-            tracing::error!("the thread that works with files panicked; what was dropped last may not be there");
+fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob) -> FileJobDone {
+    match job {
+        FileJob::TakeIn { paths, position, is_seen: false } if has_folder(&paths) => {
+            FileJobDone::ImportFound(question(workspace, paths, None, Some(position)))
         }
-    }
-}
-
-fn done(workspace: &Path, files: &dyn NewFiles, errand: Errand) -> Finished {
-    match errand {
-        Errand::TakeIn { paths, position, is_seen: false } if has_folder(&paths) => {
-            Finished::ImportFound(question(workspace, paths, None, Some(position)))
+        FileJob::Import { paths, folder, is_seen: false } if has_folder(&paths) => {
+            FileJobDone::ImportFound(question(workspace, paths, folder, None))
         }
-        Errand::Import { paths, folder, is_seen: false } if has_folder(&paths) => {
-            Finished::ImportFound(question(workspace, paths, folder, None))
+        FileJob::TakeIn { paths, position, .. } => {
+            FileJobDone::TakenIn { dropped: dropped::take_in(workspace, files, &paths), position }
         }
-        Errand::TakeIn { paths, position, .. } => {
-            Finished::TakenIn { dropped: dropped::take_in(workspace, files, &paths), position }
-        }
-        Errand::Import { paths, folder, .. } => {
+        FileJob::Import { paths, folder, .. } => {
             let plan = importing::plan(workspace, &paths, folder.as_deref());
-            Finished::Imported(importing::carry_out(workspace, files, &plan))
+            FileJobDone::Imported(importing::carry_out(workspace, files, &plan))
         }
-        Errand::ExportLog { run, file, name } => {
+        FileJob::ExportLog { run, file, name } => {
             let file = file.unwrap_or_else(|| free_file(workspace, &name, "events.jsonl"));
             match export_log(workspace, &run, &file) {
                 Ok(count) => {
                     let what = format!("{count} records of the event log");
-                    Finished::Exported { file, what, left_out: Vec::new() }
+                    FileJobDone::Exported { file, what, left_out: Vec::new() }
                 }
                 Err(why) => not_exported(&file, &why),
             }
         }
-        Errand::ExportZip { file, name } => {
+        FileJob::ExportZip { file, name } => {
             let unsaved = files.flush();
             let file = file.unwrap_or_else(|| free_file(workspace, &name, "zip"));
             match archive::write_zip(workspace, &state_folder(workspace), &file) {
@@ -232,21 +205,21 @@ fn done(workspace: &Path, files: &dyn NewFiles, errand: Errand) -> Finished {
                     let what = format!("The workspace with {} files", archived.files);
                     let unsaved = unsaved.iter().map(|problem| format!("the last changes of {}", problem.place));
                     let left_out = unsaved.chain(archived.left_out(NAMED_AT_MOST)).collect();
-                    Finished::Exported { file, what, left_out }
+                    FileJobDone::Exported { file, what, left_out }
                 }
                 Err(error) => not_exported(&file, &error.to_string()),
             }
         }
-        Errand::WriteScene { stem, text } => {
+        FileJob::WriteScene { stem, text } => {
             let place = format!("scenes/{stem}.yaml");
             match files.create(&place, text.as_bytes()) {
-                Ok(()) => Finished::SceneWritten { stem },
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Finished::Failed(Problem::warning(
+                Ok(()) => FileJobDone::SceneWritten { stem },
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => FileJobDone::Failed(Problem::warning(
                     place,
                     "there is a scene of that name",
                     "choose another name; the scene that is there stays as it is",
                 )),
-                Err(error) => Finished::Failed(Problem::error(
+                Err(error) => FileJobDone::Failed(Problem::error(
                     place,
                     format!("it cannot be written: {error}"),
                     "see that the folder may be written to and that the disk is not full",
@@ -266,10 +239,10 @@ fn question(workspace: &Path, paths: Vec<PathBuf>, folder: Option<String>, posit
     ImportQuestion { paths, folder, position, summary }
 }
 
-fn not_exported(file: &Path, why: &str) -> Finished {
+fn not_exported(file: &Path, why: &str) -> FileJobDone {
     let what = format!("the export failed: {why}");
     let remedy = "see that the folder may be written to and that the disk is not full";
-    Finished::Failed(Problem::error(file.display().to_string(), what, remedy))
+    FileJobDone::Failed(Problem::error(file.display().to_string(), what, remedy))
 }
 
 /// The first file among the exports whose number is free.
@@ -301,23 +274,23 @@ fn export_log(workspace: &Path, run: &str, file: &Path) -> Result<u64, String> {
 mod tests {
     use super::*;
 
-    fn scene(stem: &str) -> Errand {
-        Errand::WriteScene { stem: stem.into(), text: "name: New\n".into() }
+    fn scene(stem: &str) -> FileJob {
+        FileJob::WriteScene { stem: stem.into(), text: "name: New\n".into() }
     }
 
     #[test]
     fn a_scene_is_written_once_and_never_over_another() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let mut errands =
-            Errands::start(folder.path().to_owned(), folder.path().to_owned()).expect("a thread can be started");
-        errands.order(scene("new")).expect("there is room");
-        errands.order(scene("new")).expect("asking twice is no fault");
-        let finished = errands.wait();
-        assert_eq!(finished, [Finished::SceneWritten { stem: "new".into() }], "the second click did nothing");
+        let mut jobs =
+            FileJobs::start(folder.path().to_owned(), folder.path().to_owned()).expect("a thread can be started");
+        jobs.order(scene("new")).expect("there is room");
+        jobs.order(scene("new")).expect("asking twice is no fault");
+        let finished = jobs.wait();
+        assert_eq!(finished, [FileJobDone::SceneWritten { stem: "new".into() }], "the second click did nothing");
         fs::write(folder.path().join("scenes/new.yaml"), "mine").expect("files can be written");
-        errands.order(scene("new")).expect("there is room");
-        let finished = errands.wait();
-        assert!(matches!(&finished[..], [Finished::Failed(problem)] if problem.what.contains("of that name")));
+        jobs.order(scene("new")).expect("there is room");
+        let finished = jobs.wait();
+        assert!(matches!(&finished[..], [FileJobDone::Failed(problem)] if problem.what.contains("of that name")));
         assert_eq!(fs::read_to_string(folder.path().join("scenes/new.yaml")).expect("it is there"), "mine");
     }
 
@@ -328,40 +301,40 @@ mod tests {
         fs::create_dir(&pack).expect("folders can be made");
         let text = "---\nname: zoe\ndescription: Reviews\n---\nYou are Zoe.";
         fs::write(pack.join("zoe.md"), text).expect("files can be written");
-        let import = |is_seen| Errand::Import { paths: vec![pack.clone()], folder: None, is_seen };
-        let Finished::ImportFound(question) = done(workspace.path(), &workspace.path().to_owned(), import(false))
+        let import = |is_seen| FileJob::Import { paths: vec![pack.clone()], folder: None, is_seen };
+        let FileJobDone::ImportFound(question) = run(workspace.path(), &workspace.path().to_owned(), import(false))
         else {
             panic!("it is asked")
         };
         assert!(question.summary[0].starts_with("1 agent into agents/"), "{:?}", question.summary);
         assert!(!workspace.path().join("agents").exists());
-        let Finished::Imported(imported) = done(workspace.path(), &workspace.path().to_owned(), import(true)) else {
+        let FileJobDone::Imported(imported) = run(workspace.path(), &workspace.path().to_owned(), import(true)) else {
             panic!("it comes in")
         };
         assert_eq!(imported.paths, ["agents/pack/zoe.md"]);
-        let drop = Errand::TakeIn { paths: vec![pack], position: Vec2::ZERO, is_seen: false };
-        assert!(matches!(done(workspace.path(), &workspace.path().to_owned(), drop), Finished::ImportFound(_)));
+        let drop = FileJob::TakeIn { paths: vec![pack], position: Vec2::ZERO, is_seen: false };
+        assert!(matches!(run(workspace.path(), &workspace.path().to_owned(), drop), FileJobDone::ImportFound(_)));
     }
 
     #[test]
     fn what_cannot_be_written_is_told() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         fs::write(folder.path().join("scenes"), "a file where a folder should be").expect("files can be written");
-        let mut errands =
-            Errands::start(folder.path().to_owned(), folder.path().to_owned()).expect("a thread can be started");
-        errands.order(scene("new")).expect("there is room");
-        let finished = errands.wait();
-        assert!(matches!(&finished[..], [Finished::Failed(problem)] if problem.what.contains("cannot be written")));
+        let mut jobs =
+            FileJobs::start(folder.path().to_owned(), folder.path().to_owned()).expect("a thread can be started");
+        jobs.order(scene("new")).expect("there is room");
+        let finished = jobs.wait();
+        assert!(matches!(&finished[..], [FileJobDone::Failed(problem)] if problem.what.contains("cannot be written")));
     }
 
     #[test]
     fn the_line_is_bounded() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let mut errands =
-            Errands::start(folder.path().to_owned(), folder.path().to_owned()).expect("a thread can be started");
-        let refused = (0..2 * WAITING_AT_MOST).filter(|number| errands.order(scene(&number.to_string())).is_err());
+        let mut jobs =
+            FileJobs::start(folder.path().to_owned(), folder.path().to_owned()).expect("a thread can be started");
+        let refused = (0..2 * WAITING_AT_MOST).filter(|number| jobs.order(scene(&number.to_string())).is_err());
         assert_eq!(refused.count(), WAITING_AT_MOST, "what came back is not taken yet");
-        errands.wait();
-        errands.order(scene("later")).expect("there is room again");
+        jobs.wait();
+        jobs.order(scene("later")).expect("there is room again");
     }
 }

@@ -6,10 +6,9 @@ use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 
 use super::dropped::{Dropped, TakenFile};
-use super::editing;
-use super::errands::{Errand, Finished};
+use super::file_jobs::{FileJob, FileJobDone};
+use super::inverse_commands::{self, PendingRoom};
 use super::open_room::{OpenRoom, Opening};
-use super::settling::Draft;
 use crate::agent::formats::{format_of, longer_ids_of_path};
 use crate::agent::{AgentCommand, Profiles};
 use crate::base::{Id, Problem, Severity, text};
@@ -39,8 +38,8 @@ pub enum Outcome {
     Quit,
     /// This place is to be opened by the program that the person's system has for it.
     Open(String),
-    /// This is to be done by whoever steers beside the room.
-    Steer(Box<Command>),
+    /// This is for the window's services.
+    Service(Box<Command>),
 }
 
 /// Does one command. What cannot be done becomes a notice.
@@ -49,22 +48,24 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
         Command::Act(act, back) => act_all(room, state, vec![(act, back)], Vec::new()),
         Command::Acts(acts) => act_all(room, state, acts, Vec::new()),
         Command::Nudge(elements, by) => {
-            act_all(room, state, editing::nudges(model, &elements, by), elements);
+            act_all(room, state, inverse_commands::nudges(model, &elements, by), elements);
         }
         Command::Delete(things) => {
-            let acts = room.world().map(|world| editing::removals(world, model, &things)).unwrap_or_default();
+            let acts = room.world().map(|world| inverse_commands::removals(world, model, &things)).unwrap_or_default();
             state.selected.retain(|thing| !things.contains(thing));
             act_all(room, state, acts, Vec::new());
         }
         Command::Duplicate(things) => {
-            let acts = room.world().map(|world| editing::copies(world, model, &things, None)).unwrap_or_default();
+            let acts =
+                room.world().map(|world| inverse_commands::copies(world, model, &things, None)).unwrap_or_default();
             act_all(room, state, acts, Vec::new());
         }
         Command::Copy(things) => state.copied = things,
         Command::Paste(position) => {
             let things = state.copied.clone();
             let at = Some(position);
-            let acts = room.world().map(|world| editing::copies(world, model, &things, at)).unwrap_or_default();
+            let acts =
+                room.world().map(|world| inverse_commands::copies(world, model, &things, at)).unwrap_or_default();
             act_all(room, state, acts, Vec::new());
         }
         Command::Undo => {
@@ -83,11 +84,11 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
         Command::OpenScene(scene) => open_soon(room, state, Some(scene), false),
         Command::NewScene(name) => new_scene(room, &name, None),
         Command::SaveSceneAs(name) => {
-            let text = room.world().and_then(|world| editing::scene_text(world));
+            let text = room.world().and_then(|world| inverse_commands::scene_text(world));
             new_scene(room, &name, text);
         }
         Command::ResetScene => open_soon(room, state, None, true),
-        Command::Import { paths, position } => order(room, Errand::TakeIn { paths, position, is_seen: false }),
+        Command::Import { paths, position } => order(room, FileJob::TakeIn { paths, position, is_seen: false }),
         Command::OpenFile(path, line) => {
             if let Some(line) = line {
                 state.studio.editors.lead_to(&path, line);
@@ -95,13 +96,13 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
             show(state, &Tab::File(path));
         }
         Command::Show(tab) => show(state, &tab),
-        Command::ImportFiles { paths, folder } => order(room, Errand::Import { paths, folder, is_seen: false }),
+        Command::ImportFiles { paths, folder } => order(room, FileJob::Import { paths, folder, is_seen: false }),
         Command::ImportSeen(ImportQuestion { paths, folder, position, .. }) => {
             order(
                 room,
                 match position {
-                    Some(position) => Errand::TakeIn { paths, position, is_seen: true },
-                    None => Errand::Import { paths, folder, is_seen: true },
+                    Some(position) => FileJob::TakeIn { paths, position, is_seen: true },
+                    None => FileJob::Import { paths, folder, is_seen: true },
                 },
             );
         }
@@ -109,19 +110,19 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
             let run = state.studio.shown_run.as_ref().map(|(run, _)| run.to_string());
             let run = run.or_else(|| room.world().map(|world| world.resource::<EventLog>().run().to_string()));
             let name = if model.scene.is_empty() { "room".to_owned() } else { model.scene.clone() };
-            order(room, Errand::ExportLog { run: run.unwrap_or_default(), file, name });
+            order(room, FileJob::ExportLog { run: run.unwrap_or_default(), file, name });
         }
         Command::ExportZip(file) => {
             let name = text::slug(&model.workspace);
             let name = if name.is_empty() { "workspace".to_owned() } else { name };
             room.world().into_iter().for_each(order_saves);
-            order(room, Errand::ExportZip { file, name });
+            order(room, FileJob::ExportZip { file, name });
         }
         Command::OpenWorkspace(folder) => open_workspace(room, state, folder),
         Command::ShowRun(run) => {
             state.studio.shown_run = None;
             if let Some(run) = run {
-                room.librarian.want_run(&run);
+                room.file_cache.want_run(&run);
             }
         }
         Command::OpenOutside(path) => {
@@ -134,7 +135,7 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
         | Command::StopTrial
         | Command::EndStandIn
         | Command::SetSettings(_)
-        | Command::Screenshot(_) => return Outcome::Steer(Box::new(command)),
+        | Command::Screenshot(_) => return Outcome::Service(Box::new(command)),
         Command::Quit => {
             let nothing_open = model.work.pieces.is_empty() && state.studio.editors.unsaved().is_empty();
             // Who asks twice does not want to be asked again.
@@ -174,10 +175,10 @@ fn open_workspace(room: &mut OpenRoom, state: &mut UiState, folder: PathBuf) {
     }
 }
 
-/// Goes on with what takes more than one frame: takes in what came of errands, and opens the scene that was to be
+/// Goes on with what takes more than one frame: takes in what came of file jobs, and opens the scene that was to be
 /// opened. Once a frame, before anything is drawn.
-pub fn go_on(room: &mut OpenRoom, state: &mut UiState) {
-    for finished in room.errands.take_finished() {
+pub fn continue_pending(room: &mut OpenRoom, state: &mut UiState) {
+    for finished in room.file_jobs.take_finished() {
         take_in(room, state, finished);
     }
     follow_renames(room, state);
@@ -210,9 +211,9 @@ pub fn go_on(room: &mut OpenRoom, state: &mut UiState) {
         Some(Opening { scene: Some(scene), .. }) => Some(format!("Opening {scene}")),
         Some(Opening { fresh: true, .. }) => Some("Beginning the scene again".to_owned()),
         Some(_) => Some("Opening the scene again".to_owned()),
-        None => room.errands.told(),
+        None => room.file_jobs.shown(),
     };
-    room.is_astir |= room.opening.is_some() || !room.errands.is_idle();
+    room.is_astir |= room.opening.is_some() || !room.file_jobs.is_idle();
 }
 
 /// Does acts that belong together, notes what takes them back, and says what could not be done.
@@ -220,13 +221,13 @@ fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomAct, Option<
     let mut step = Step { nudged, ..Step::default() };
     let mut done = Vec::new();
     let Some(world) = room.world() else { return };
-    let mut draft = acts.iter().any(|(act, _)| !passes_by(act)).then(|| Draft::of(world));
+    let mut pending = acts.iter().any(|(act, _)| !passes_by(act)).then(|| PendingRoom::of(world));
     for (act, back) in acts {
-        let settled = match draft.as_mut().filter(|_| !passes_by(&act)) {
-            Some(draft) => draft.settle(act, back),
+        let resolved = match pending.as_mut().filter(|_| !passes_by(&act)) {
+            Some(pending) => pending.resolve(act, back),
             None => Ok((act, back.into_iter().collect())),
         };
-        match settled {
+        match resolved {
             Ok((act, back)) => {
                 if !back.is_empty() {
                     step.forth.push(act.clone());
@@ -262,8 +263,8 @@ fn passes_by(act: &RoomAct) -> bool {
 /// Does acts as they were noted; says which do not fit the room any more.
 fn do_again(room: &mut OpenRoom, state: &mut UiState, acts: Vec<RoomAct>) {
     let Some(world) = room.world() else { return };
-    let mut draft = Draft::of(world);
-    let fits = |act: &RoomAct| match draft.settle(act.clone(), None) {
+    let mut pending = PendingRoom::of(world);
+    let fits = |act: &RoomAct| match pending.resolve(act.clone(), None) {
         Ok(_) => true,
         Err(why) => {
             state.tell(sentence(&format!("part of it could not be done: {why}")), false);
@@ -334,8 +335,8 @@ fn open_soon(room: &mut OpenRoom, state: &mut UiState, scene: Option<String>, fr
     }
 }
 
-fn order(room: &mut OpenRoom, errand: Errand) {
-    if let Err(refusal) = room.errands.order(errand) {
+fn order(room: &mut OpenRoom, job: FileJob) {
+    if let Err(refusal) = room.file_jobs.order(job) {
         room.notices.push(refusal);
     }
 }
@@ -349,20 +350,20 @@ fn new_scene(room: &mut OpenRoom, name: &str, text: Option<String>) {
         return;
     }
     let text = text.unwrap_or_else(|| starter::empty_scene(name));
-    order(room, Errand::WriteScene { stem, text });
+    order(room, FileJob::WriteScene { stem, text });
 }
 
-/// Takes in what came of an errand.
-fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: Finished) {
+/// Takes in what came of a file job.
+fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: FileJobDone) {
     match finished {
-        Finished::Failed(problem) => room.notices.push(problem),
-        Finished::SceneWritten { stem } => {
+        FileJobDone::Failed(problem) => room.notices.push(problem),
+        FileJobDone::SceneWritten { stem } => {
             let path = format!("scenes/{stem}.yaml");
             state.tell_of(format!("The scene was written into {path}"), true, Some(Place::File(path.clone(), None)));
             open_soon(room, state, Some(stem), false);
         }
-        Finished::ImportFound(question) => state.dialog = Some(Dialog::Import(question)),
-        Finished::Imported(imported) => {
+        FileJobDone::ImportFound(question) => state.dialog = Some(Dialog::Import(question)),
+        FileJobDone::Imported(imported) => {
             room.notices.extend(imported.problems);
             match imported.paths.as_slice() {
                 [] => {}
@@ -373,7 +374,7 @@ fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: Finished) {
             }
             state.studio.library.forget_files();
         }
-        Finished::Exported { file, what, left_out } => {
+        FileJobDone::Exported { file, what, left_out } => {
             let shown = file.strip_prefix(room.folder()).unwrap_or(&file).display().to_string();
             state.tell(format!("{what} went to {shown}"), true);
             if !left_out.is_empty() {
@@ -381,7 +382,7 @@ fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: Finished) {
                 state.tell(what, false);
             }
         }
-        Finished::TakenIn { dropped, position } => welcome(room, state, dropped, position),
+        FileJobDone::TakenIn { dropped, position } => welcome(room, state, dropped, position),
     }
 }
 
@@ -394,7 +395,7 @@ fn welcome(room: &mut OpenRoom, state: &mut UiState, dropped: Dropped, position:
             Ok(profile) => {
                 let index = acts.len();
                 let beside = Vec2::new((index % 6) as f32 * 70.0, -((index / 6) as f32) * 80.0);
-                let position = editing::tenths(position + beside);
+                let position = inverse_commands::tenths(position + beside);
                 let add = AgentCommand::Add { id: None, profile, position, behaviour: None, exactly: false };
                 acts.push((RoomAct::Agent(add), None));
             }

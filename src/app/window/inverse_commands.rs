@@ -1,4 +1,5 @@
-//! What an act comes to in the room as it is: the ids that new things get, and what takes the act back.
+//! What a command comes to in the room as it is: the acts that it is made of, the ids that new things get, and what
+//! takes it back.
 //!
 //! Panels know the room as it was drawn. What takes an act back is worked out here, from what the world holds and
 //! from what waits at its door, so that taking back restores exactly what was there.
@@ -6,7 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bevy::ecs::prelude::*;
-use serde_json::json;
+use bevy::math::Vec2;
+use serde_json::{Map, Value, json};
 
 use crate::agent::{AgentCommand, Roster};
 use crate::base::Id;
@@ -16,13 +18,15 @@ use crate::element::{
 use crate::schedule::{Door, SimClock};
 use crate::simulation::{RelationshipCommand, relating, relationships};
 use crate::ui::command::RoomAct;
-use crate::workspace::{Relationship, SceneState};
+use crate::view::model::RoomModel;
+use crate::view::pick::Thing;
+use crate::workspace::{AgentEntry, ElementEntry, KnownFiles, Relationship, RoomStart, SceneState};
 
 /// An act as it is to be done, and what takes it back, in order; nothing where it cannot be taken back.
-pub type Settled = (RoomAct, Vec<RoomAct>);
+pub type Resolved = (RoomAct, Vec<RoomAct>);
 
 /// The room as it will be once everything that was asked for is done.
-pub struct Draft<'w> {
+pub struct PendingRoom<'w> {
     world: &'w World,
     agents: BTreeSet<Id>,
     elements: BTreeSet<Id>,
@@ -30,12 +34,12 @@ pub struct Draft<'w> {
     contents: BTreeMap<Id, Box<dyn Content>>,
 }
 
-impl<'w> Draft<'w> {
+impl<'w> PendingRoom<'w> {
     /// What the world holds, with what waits at its door.
     pub fn of(world: &'w World) -> Self {
         let roster = world.resource::<Roster>();
         let agents = roster.iter().filter_map(|(_, entity)| world.get::<crate::agent::Agent>(entity));
-        let mut draft = Self {
+        let mut pending = Self {
             world,
             agents: agents.map(|agent| agent.id.clone()).collect(),
             elements: world.resource::<Elements>().ids().cloned().collect(),
@@ -43,16 +47,16 @@ impl<'w> Draft<'w> {
             contents: BTreeMap::new(),
         };
         for command in world.resource::<Door<AgentCommand>>().waiting() {
-            draft.count_agent(command);
+            pending.count_agent(command);
         }
         for command in world.resource::<Door<ElementCommand>>().waiting() {
-            draft.count_element(command);
+            pending.count_element(command);
         }
         for command in world.resource::<Door<RelationshipCommand>>().waiting() {
             // What the world will refuse changes nothing here either.
-            let _ = draft.relate(command);
+            let _ = pending.relate(command);
         }
-        draft
+        pending
     }
 
     fn count_agent(&mut self, command: &AgentCommand) {
@@ -76,8 +80,8 @@ impl<'w> Draft<'w> {
         }
     }
 
-    /// Settles one act; the next is settled in the room as this one leaves it. Says why it cannot be done.
-    pub fn settle(&mut self, act: RoomAct, back: Option<RoomAct>) -> Result<Settled, String> {
+    /// Resolves one act; the next is resolved in the room as this one leaves it. Says why it cannot be done.
+    pub fn resolve(&mut self, act: RoomAct, back: Option<RoomAct>) -> Result<Resolved, String> {
         let given = || back.clone().into_iter().collect();
         match act {
             RoomAct::Agent(command @ AgentCommand::Add { .. }) => Ok(self.add_agent(command)),
@@ -98,7 +102,7 @@ impl<'w> Draft<'w> {
     }
 
     /// A new agent gets an id that nobody has, so that it can be taken out again.
-    fn add_agent(&mut self, command: AgentCommand) -> Settled {
+    fn add_agent(&mut self, command: AgentCommand) -> Resolved {
         let AgentCommand::Add { id, profile, position, behaviour, exactly } = command else {
             return (RoomAct::Agent(command), Vec::new());
         };
@@ -111,7 +115,7 @@ impl<'w> Draft<'w> {
         (RoomAct::Agent(add), vec![RoomAct::Agent(AgentCommand::Remove { agent: id })])
     }
 
-    fn add_element(&mut self, command: ElementCommand) -> Settled {
+    fn add_element(&mut self, command: ElementCommand) -> Resolved {
         let ElementCommand::Add { mut keys } = command else { return (RoomAct::Element(command), Vec::new()) };
         let word = |key: &str| keys.get(key).and_then(|word| word.as_str()).map(str::to_owned);
         let wanted: Id = word("id").unwrap_or_else(|| format!("{}-1", word("kind").unwrap_or_default())).into();
@@ -122,7 +126,7 @@ impl<'w> Draft<'w> {
         (RoomAct::Element(ElementCommand::Add { keys }), vec![back])
     }
 
-    fn rearrange(&mut self, command: ElementCommand, mut back: Vec<RoomAct>) -> Result<Settled, String> {
+    fn rearrange(&mut self, command: ElementCommand, mut back: Vec<RoomAct>) -> Result<Resolved, String> {
         let id = match &command {
             ElementCommand::Remove { element }
             | ElementCommand::Move { element, .. }
@@ -147,7 +151,7 @@ impl<'w> Draft<'w> {
 
     /// An edit is tried on a copy: what leads from the copy back to what is there takes it back, and what got an
     /// id on the copy gets the same in the room.
-    fn edit(&mut self, edit: ElementEdit) -> Result<Settled, String> {
+    fn edit(&mut self, edit: ElementEdit) -> Result<Resolved, String> {
         let world = self.world;
         let before = match self.contents.remove(&edit.element) {
             Some(content) => content,
@@ -168,7 +172,7 @@ impl<'w> Draft<'w> {
         Ok((RoomAct::Edit(ElementEdit { act: with_id(edit.act, &changes), ..edit }), back))
     }
 
-    fn relate(&mut self, command: &RelationshipCommand) -> Result<Settled, String> {
+    fn relate(&mut self, command: &RelationshipCommand) -> Result<Resolved, String> {
         let before = self.ties.clone();
         let agents = &self.agents;
         relating::change(&mut self.ties, command, |id| agents.contains(id))
@@ -238,4 +242,138 @@ fn with_id(act: ElementAct, changes: &[ElementChange]) -> ElementAct {
         }
         act => act,
     }
+}
+
+/// A copy stands so far beside what it is a copy of.
+const BESIDE: Vec2 = Vec2::new(90.0, -50.0);
+
+type Acts = Vec<(RoomAct, Option<RoomAct>)>;
+
+/// Takes things out of the room; taken back, they are what the scene said of them and hold what they held, and
+/// agents are related as they were.
+pub fn removals(world: &World, model: &RoomModel, things: &[Thing]) -> Acts {
+    let leaves = |id: &Id| things.iter().any(|thing| thing.agent() == Some(id));
+    let ties = relationships(world).iter().filter(|tie| leaves(&tie.from) || leaves(&tie.to)).cloned();
+    let untie = |relationship| (RoomAct::Relate(RelationshipCommand::Remove { relationship }), None);
+    let removal = |thing: &Thing| match thing {
+        Thing::Agent(id) => {
+            let agent = model.agent(id)?;
+            let entry = agent_entry(world, id);
+            let home = agent.detail.as_ref().map(|detail| detail.home);
+            let back = AgentCommand::Add {
+                id: Some(id.clone()),
+                profile: agent.profile.clone(),
+                position: home.or(entry.and_then(|entry| entry.position)).unwrap_or(agent.position),
+                behaviour: entry.and_then(|entry| entry.behaviour),
+                exactly: true,
+            };
+            Some((RoomAct::Agent(AgentCommand::Remove { agent: id.clone() }), Some(RoomAct::Agent(back))))
+        }
+        Thing::Element(id) => {
+            let back = ElementCommand::Add { keys: entry_keys(world, model, id)? };
+            let removal = ElementCommand::Remove { element: id.clone() };
+            Some((RoomAct::Element(removal), Some(RoomAct::Element(back))))
+        }
+    };
+    ties.map(untie).chain(things.iter().filter_map(removal)).collect()
+}
+
+/// Puts a second one of each beside it, or all of them around a place.
+pub fn copies(world: &World, model: &RoomModel, things: &[Thing], at: Option<Vec2>) -> Acts {
+    let first = things.iter().find_map(|thing| place_of(model, thing));
+    let Some(first) = first else { return Vec::new() };
+    let shift = at.map_or(BESIDE, |at| at - first);
+    let copy = |thing: &Thing| {
+        let position = tenths(place_of(model, thing)? + shift);
+        match thing {
+            Thing::Agent(id) => {
+                let agent = model.agent(id)?;
+                let behaviour = agent_entry(world, id).and_then(|entry| entry.behaviour);
+                let profile = agent.profile.clone();
+                Some((
+                    RoomAct::Agent(AgentCommand::Add { id: None, profile, position, behaviour, exactly: true }),
+                    None,
+                ))
+            }
+            Thing::Element(id) => {
+                let kind = model.element(id)?.kind.clone();
+                let mut keys = entry_keys(world, model, id)?;
+                keys.insert("id".to_owned(), json!(format!("{kind}-1")));
+                keys.insert("position".to_owned(), json!([position.x, position.y]));
+                // Two elements in one file would overwrite each other: the copy holds its content itself.
+                if keys.shift_remove("file").is_some() {
+                    keys.extend(held(world, model, id)?.to_scene());
+                }
+                Some((RoomAct::Element(ElementCommand::Add { keys }), None))
+            }
+        }
+    };
+    things.iter().filter_map(copy).collect()
+}
+
+/// Moves elements a little.
+pub fn nudges(model: &RoomModel, elements: &[Id], by: Vec2) -> Acts {
+    let nudge = |id: &Id| {
+        let from = model.element(id)?.position;
+        let to = |position: Vec2| RoomAct::Element(ElementCommand::Move { element: id.clone(), position });
+        Some((to(tenths(from + by)), Some(to(from))))
+    };
+    elements.iter().filter_map(nudge).collect()
+}
+
+/// To a tenth of a unit, as a person would write it.
+pub fn tenths(place: Vec2) -> Vec2 {
+    (place * 10.0).round() / 10.0
+}
+
+fn place_of(model: &RoomModel, thing: &Thing) -> Option<Vec2> {
+    match thing {
+        Thing::Agent(id) => model.agent(id).map(|agent| agent.position),
+        Thing::Element(id) => model.element(id).map(|element| element.position),
+    }
+}
+
+fn agent_entry<'a>(world: &'a World, id: &str) -> Option<&'a AgentEntry> {
+    world.resource::<SceneState>().doc.agents.iter().find(|entry| &*entry.id == id)
+}
+
+/// The entry of an element as the scene has it, with what became of the element since it was written.
+fn entry_keys(world: &World, model: &RoomModel, id: &str) -> Option<Map<String, Value>> {
+    let element = model.element(id)?;
+    let scene = world.resource::<SceneState>();
+    let entry: Option<&ElementEntry> = scene.doc.elements.iter().find(|entry| &*entry.id == id);
+    let mut keys = entry.map(|entry| entry.keys.clone()).unwrap_or_default();
+    keys.insert("id".to_owned(), json!(id));
+    keys.insert("kind".to_owned(), json!(element.kind));
+    if *element.label != *id {
+        keys.insert("label".to_owned(), json!(element.label));
+    }
+    if entry.is_none_or(|entry| entry.position != element.position) {
+        keys.insert("position".to_owned(), json!([element.position.x, element.position.y]));
+    }
+    if element.file.is_none() {
+        let held = held(world, model, id)?;
+        if !is_written(held, &element.kind, &keys) {
+            keys.extend(held.to_scene());
+        }
+    }
+    Some(keys)
+}
+
+/// What an element holds.
+fn held<'a>(world: &'a World, model: &RoomModel, id: &str) -> Option<&'a dyn Content> {
+    let entity = world.resource::<Elements>().entity(model.element(id)?.key)?;
+    Some(&*world.get::<Held>(entity)?.0)
+}
+
+/// Whether an entry says already what an element holds.
+fn is_written(held: &dyn Content, kind: &str, keys: &Map<String, Value>) -> bool {
+    let kind = crate::element::kind::kind(kind);
+    kind.is_some_and(|kind| (kind.from_scene)(keys, "").0.to_scene() == held.to_scene())
+}
+
+/// The text of the open scene, as its file has it.
+pub fn scene_text(world: &World) -> Option<String> {
+    let path = &world.get_resource::<RoomStart>()?.scene;
+    world.get_resource::<KnownFiles>()?.all().get(path).cloned()
 }

@@ -1,0 +1,73 @@
+//! Trying providers out: a small question beside the room, and what came of it.
+
+use super::open_room::OpenRoom;
+use super::settings_commands::named;
+use crate::base::text;
+use crate::gateway::Trial;
+use crate::gateway::trial::Tried;
+use crate::ui::notices::{place_of, sentence};
+use crate::ui::state::{TrialOutcome, TrialView};
+use crate::ui::{UiState, words};
+
+/// Asks a provider something small, to see whether it answers; the trial, where it could begin.
+pub(super) fn start(room: &mut OpenRoom, state: &mut UiState, spec: &str) -> Option<Trial> {
+    let world = room.world()?;
+    match Trial::start(world, spec) {
+        Ok(trial) => {
+            let choice = trial.choice();
+            let of = named(&choice.provider, &choice.model);
+            state.trial = Some(TrialView { of, since_secs: state.now_secs, outcome: None });
+            Some(trial)
+        }
+        Err(problem) => {
+            let text = sentence(&problem.what);
+            let outcome = TrialOutcome { good: false, text: text.clone(), remedy: sentence(&problem.remedy) };
+            state.trial = Some(TrialView { of: spec.to_owned(), since_secs: state.now_secs, outcome: Some(outcome) });
+            state.tell_of(format!("{text} {}", sentence(&problem.remedy)), false, place_of(&problem));
+            None
+        }
+    }
+}
+
+/// Books what a trial used, and says how it went.
+pub(super) fn finish(room: &mut OpenRoom, state: &mut UiState, tried: &Tried) {
+    if let Some(world) = room.world() {
+        tried.book(world);
+    }
+    room.is_astir = true;
+    let outcome = outcome_of(tried);
+    let is_watched = state.looks_at_providers;
+    if !is_watched {
+        // Whoever asked looks elsewhere by now.
+        state.tell_of(format!("{} {}", outcome.text, outcome.remedy).trim(), outcome.good, None);
+    }
+    let since_secs = state.trial.as_ref().map_or(state.now_secs, |trial| trial.since_secs);
+    let of = named(&tried.choice.provider, &tried.choice.model);
+    state.trial = Some(TrialView { of, since_secs, outcome: Some(outcome) });
+}
+
+/// What came of a trial, in words.
+fn outcome_of(tried: &Tried) -> TrialOutcome {
+    let who = named(&tried.choice.provider, &tried.choice.model);
+    let took = match tried.duration.as_millis() {
+        millis @ 0..10_000 => format!("{millis} ms"),
+        millis => words::duration(millis as f64 / 1e3),
+    };
+    match &tried.outcome {
+        Ok(reply) => {
+            let said = text::truncate(&text::one_line(&reply.text), 100);
+            let said = if said.is_empty() { "(no words)".to_owned() } else { format!("“{said}”") };
+            let cost = match tried.used.cost().known() {
+                Some(usd) if usd <= 0.0 => "at no cost".to_owned(),
+                _ => words::cost(&tried.used),
+            };
+            let tokens = words::compact(tried.used.tokens);
+            let text = format!("{who} answered after {took}: {said} {tokens} tokens, {cost}.");
+            TrialOutcome { good: true, text, remedy: String::new() }
+        }
+        Err(failure) => {
+            let text = format!("{} After {took}.", sentence(&failure.what));
+            TrialOutcome { good: false, text, remedy: format!("To do: {}", failure.remedy.trim_end_matches('.')) + "." }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Commands about settings: who answers, and what the workspace's settings say.
+
+use serde_json::json;
+
+use super::open_room::OpenRoom;
+use crate::gateway::StandIn;
+use crate::gateway::settings::parse_spec;
+use crate::schedule::{Door, Input};
+use crate::ui::UiState;
+use crate::ui::notices::sentence;
+use crate::ui::state::Place;
+use crate::view::model::RoomModel;
+use crate::workspace::SettingsEdit;
+
+/// Who answers from now on: for everyone in this run where somebody stands in, else as the workspace's default.
+pub(super) fn choose_provider(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, spec: &str) {
+    let (provider, wanted) = match parse_spec(spec) {
+        Ok(parsed) => parsed,
+        Err(problem) => {
+            state.tell_of(format!("{} {}", sentence(&problem.what), sentence(&problem.remedy)), false, None);
+            return;
+        }
+    };
+    let who = named(&provider, wanted.as_deref().unwrap_or(&provider));
+    if model.settings.stand_in.is_some() {
+        // Scenes that are opened later in this run begin with it as well.
+        room.options.provider = Some(spec.to_owned());
+        push(room, StandIn { provider: Some(spec.to_owned()) });
+        state.tell(format!("{who} answers for everyone until the workshop is closed."), true);
+        return;
+    }
+    let mut edit = SettingsEdit::set("gateway", "provider", json!(provider));
+    match wanted {
+        Some(wanted) => drop(edit.keys.insert("model".to_owned(), json!(wanted))),
+        None => edit.defaults.push("model".to_owned()),
+    }
+    push(room, edit);
+    tell_setting(model, state, &["gateway.provider", "gateway.model"], format!("{who} answers from now on."));
+}
+
+/// Settings and agents decide again who answers.
+pub(super) fn end_stand_in(room: &mut OpenRoom, state: &mut UiState) {
+    room.options.provider = None;
+    push(room, StandIn { provider: None });
+    state.tell("Settings and agents decide again who answers.", true);
+}
+
+/// Changes settings of the workspace.
+pub(super) fn set_settings(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, edit: SettingsEdit) {
+    let shown = |value: &serde_json::Value| if value.is_null() { "none".to_owned() } else { value.to_string() };
+    let set = edit.keys.iter().map(|(key, value)| (key, format!("is {} now", shown(value))));
+    let reset = edit.defaults.iter().map(|key| (key, "is as usual again".to_owned()));
+    let told: Vec<(String, String)> =
+        set.chain(reset).map(|(key, how)| (format!("{}.{key}", edit.section), how)).collect();
+    push(room, edit);
+    for (setting, how) in told {
+        tell_setting(model, state, &[&setting], format!("{setting} {how}."));
+    }
+}
+
+/// Says that a setting was written down, or that the scene has the last word on it.
+fn tell_setting(model: &RoomModel, state: &mut UiState, settings: &[&str], text: String) {
+    let of_scene = |setting: &&&str| {
+        let bare = setting.rsplit('.').next().unwrap_or(setting);
+        model.settings.of_scene.iter().any(|made| made == **setting || made == bare)
+    };
+    if let Some(setting) = settings.iter().find(|setting| of_scene(setting)) {
+        let scene = format!("scenes/{}.yaml", model.scene);
+        let text = format!("It stands in settings.yaml now, but {scene} sets {setting} itself and goes before.");
+        state.tell_of(text, false, Some(Place::File(scene, None)));
+    } else {
+        state.tell_of(text, true, Some(Place::File("settings.yaml".to_owned(), None)));
+    }
+}
+
+fn push<T: Input>(room: &mut OpenRoom, input: T) {
+    room.is_astir = true;
+    if let Some(world) = room.world() {
+        world.resource_mut::<Door<T>>().push(input);
+    }
+}
+
+/// A provider and its model as a person reads them.
+pub(super) fn named(provider: &str, model: &str) -> String {
+    if provider == model { provider.to_owned() } else { format!("{provider} · {model}") }
+}

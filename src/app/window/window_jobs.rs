@@ -1,0 +1,115 @@
+//! Jobs of the window itself that take too long for a frame: writing down what is to be remembered, looking which
+//! providers are set up, keeping a key, and drawing pictures of the window.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::background_jobs::{BackgroundJobs, OnDrop};
+use super::screenshot::Seen;
+use super::window_services::picture_file;
+use super::window_state::{Remembered, WindowStateFile};
+use crate::base::Problem;
+use crate::gateway::key_keeping::keep_key;
+use crate::gateway::keys::Secret;
+use crate::gateway::{Environment, GatewaySettings, ProviderStatus, provider_status};
+use crate::ui::editor::Draft;
+use crate::view::raster::write_png;
+
+/// Jobs that wait at most.
+const JOBS_AT_MOST: usize = 8;
+
+/// Something to do.
+pub(super) enum WindowJob {
+    /// Write this down.
+    Remember(Box<Remembered>),
+    /// Keep what was written into files and not saved.
+    Drafts {
+        /// In this file.
+        file: PathBuf,
+        /// All of it.
+        drafts: Vec<Draft>,
+    },
+    /// Look which providers are set up.
+    Providers {
+        /// Where they are asked.
+        settings: Box<GatewaySettings>,
+        /// Where their keys are.
+        environment: Environment,
+    },
+    /// Keep a key to a provider.
+    Key {
+        /// Under the name of its variable.
+        name: &'static str,
+        /// The key.
+        key: Secret,
+        /// Where the person's files are.
+        environment: Environment,
+    },
+    /// Draw the window.
+    Picture {
+        /// As it was seen.
+        seen: Box<Seen>,
+        /// Into this file; into a new one in the folder where absent.
+        file: Option<PathBuf>,
+        /// The folder of pictures.
+        folder: PathBuf,
+        /// What a new file is called, before its number.
+        name: String,
+    },
+}
+
+/// What came of it.
+pub(super) enum WindowJobDone {
+    /// Which providers are set up.
+    Providers(Vec<ProviderStatus>),
+    /// A key was kept in this file, or could not be.
+    Key(&'static str, Result<PathBuf, Problem>),
+    /// Something could not be written down.
+    NotRemembered(Problem),
+    /// A picture lies there, or could not be drawn.
+    Picture(Result<PathBuf, String>),
+}
+
+/// The thread that does them. Dropping it finishes what waits.
+pub(super) type WindowJobs = BackgroundJobs<WindowJob, Option<WindowJobDone>>;
+
+/// Starts the thread; what is to be remembered of the window goes into this file.
+pub(super) fn start(mut file: Option<WindowStateFile>) -> io::Result<WindowJobs> {
+    BackgroundJobs::start("window jobs", JOBS_AT_MOST, OnDrop::Finish, move |job| run(&mut file, job))
+}
+
+fn run(file: &mut Option<WindowStateFile>, job: WindowJob) -> Option<WindowJobDone> {
+    match job {
+        WindowJob::Remember(remembered) => match file.as_mut().map(|file| file.write(&remembered)) {
+            Some(Err(problem)) => {
+                tracing::warn!("{problem}");
+                Some(WindowJobDone::NotRemembered(problem))
+            }
+            Some(Ok(())) | None => None,
+        },
+        WindowJob::Drafts { file, drafts } => match super::drafts::write(&file, &drafts) {
+            Ok(()) => None,
+            Err(error) => {
+                let what = format!("what you wrote and did not save cannot be kept: {error}");
+                let remedy = "save it, or see that the folder may be written to";
+                Some(WindowJobDone::NotRemembered(Problem::warning(file.display().to_string(), what, remedy)))
+            }
+        },
+        WindowJob::Key { name, key, environment } => Some(WindowJobDone::Key(name, keep_key(&environment, name, &key))),
+        WindowJob::Providers { settings, environment } => {
+            Some(WindowJobDone::Providers(provider_status(&settings, &environment)))
+        }
+        WindowJob::Picture { seen, file, folder, name } => {
+            let file = file.unwrap_or_else(|| picture_file(&folder, &name));
+            Some(WindowJobDone::Picture(draw(*seen, file)))
+        }
+    }
+}
+
+fn draw(seen: Seen, file: PathBuf) -> Result<PathBuf, String> {
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
+    write_png(&seen.picture(), &file).map_err(|error| error.to_string())?;
+    Ok(file)
+}

@@ -1,0 +1,208 @@
+//! The services of a window in a real workspace: choosing, trying out, pictures, refusals, and what is written down.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::*;
+use crate::app::room::OpenOptions;
+use crate::base::Id;
+use crate::element::ElementCommand;
+use crate::gateway::Questions;
+use crate::schedule::Door;
+use crate::simulation::TaskCommand;
+use crate::view::reading::Wanted;
+use crate::workspace::{SettingsEdit, starter};
+
+struct Fixture {
+    folder: tempfile::TempDir,
+    room: OpenRoom,
+    state: UiState,
+    services: WindowServices,
+    context: Context,
+}
+
+impl Fixture {
+    fn new(provider: Option<&str>) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        starter::init(folder.path()).expect("the starter kit can be written");
+        let provider = provider.map(str::to_owned);
+        let options = OpenOptions { folder: folder.path().to_owned(), provider, ..OpenOptions::default() };
+        let room = OpenRoom::open(options).expect("the starter kit opens");
+        let context = Context::default();
+        // Nobody draws it.
+        let screen_rect = Some(egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(640.0, 400.0)));
+        let input = egui::RawInput { screen_rect, ..egui::RawInput::default() };
+        context.run_ui(input, |_| {}).textures_delta.clear();
+        Self { folder, room, state: UiState::default(), services: WindowServices::default(), context }
+    }
+
+    fn model(&mut self) -> RoomModel {
+        let looked_at = self.state.looked_at();
+        let camera = self.state.camera;
+        self.room.model(&Wanted { camera: &camera, things: &looked_at, overlay: false, share: 1.0 })
+    }
+
+    fn perform(&mut self, command: Command) {
+        let model = self.model();
+        self.services.perform(&self.context, &mut self.room, &model, &mut self.state, command);
+    }
+
+    /// One tick and one frame.
+    fn pass(&mut self) -> RoomModel {
+        self.room.run_ticks(1);
+        let model = self.model();
+        self.state.now_secs = self.room.now_secs();
+        self.services.before(&mut self.room, &model, &mut self.state);
+        self.services.after(&model, &self.state);
+        model
+    }
+
+    fn until(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
+        let began = Instant::now();
+        while !is_so(self) {
+            assert!(began.elapsed() < Duration::from_secs(30), "{what} never came");
+            self.pass();
+            std::thread::yield_now();
+        }
+    }
+
+    fn settings(&mut self) -> String {
+        self.room.close("to look at the files");
+        fs::read_to_string(self.folder.path().join("settings.yaml")).expect("it is there")
+    }
+}
+
+#[test]
+fn choosing_a_provider_is_a_default_of_the_workspace_and_counts_without_opening_anew() {
+    let mut window = Fixture::new(None);
+    let run = window.room.world().map(|world| world.resource::<crate::log::EventLog>().run().clone());
+    window.perform(Command::SetProvider("ollama:llama3:8b".into()));
+    let model = window.pass();
+    assert_eq!(model.provider, "ollama · llama3:8b");
+    assert_eq!((model.settings.provider.as_str(), model.settings.model.as_deref()), ("ollama", Some("llama3:8b")));
+    assert_eq!(window.room.world().map(|world| world.resource::<crate::log::EventLog>().run().clone()), run);
+    assert!(window.state.outcomes[0].good, "{:?}", window.state.outcomes);
+    window.perform(Command::SetProvider("offline".into()));
+    assert_eq!(window.pass().provider, "offline");
+    window.perform(Command::SetProvider("nobody:x".into()));
+    assert!(window.state.outcomes.iter().any(|outcome| !outcome.good && outcome.text.contains("nobody")));
+    let text = window.settings();
+    assert!(text.contains("provider: offline") && !text.contains("llama3"), "{text}");
+    assert!(text.contains('#'), "comments stay: {text}");
+}
+
+#[test]
+fn a_stand_in_is_replaced_for_this_run_and_the_settings_stay() {
+    let mut window = Fixture::new(Some("offline"));
+    let before = fs::read_to_string(window.folder.path().join("settings.yaml")).expect("it is there");
+    assert_eq!(window.pass().settings.stand_in.as_deref(), Some("offline"));
+    window.perform(Command::SetProvider("ollama:x".into()));
+    let model = window.pass();
+    assert_eq!((model.provider.as_str(), model.settings.stand_in.as_deref()), ("ollama · x", Some("ollama:x")));
+    assert_eq!(window.room.options.provider.as_deref(), Some("ollama:x"), "the next scene begins with it");
+    window.perform(Command::EndStandIn);
+    assert_eq!(window.pass().settings.stand_in, None);
+    assert_eq!(window.settings(), before);
+}
+
+#[test]
+fn a_cap_is_set_at_once_and_said() {
+    let mut window = Fixture::new(None);
+    window.perform(Command::SetSettings(SettingsEdit::set("budget", "calls_per_run", json!(7))));
+    assert_eq!(window.pass().settings.budget.calls_per_run, Some(7));
+    assert_eq!(window.state.outcomes[0].text, "budget.calls_per_run is 7 now.");
+    assert!(window.settings().contains("calls_per_run: 7"));
+}
+
+#[test]
+fn the_offline_brain_is_tried_out_and_counted() {
+    let mut window = Fixture::new(None);
+    let calls =
+        |window: &mut Fixture| window.room.world().map(|world| world.resource::<Questions>().ledger().run().calls);
+    window.perform(Command::SetSettings(SettingsEdit::set("conversations", "enabled", json!(false))));
+    window.perform(Command::TestProvider("offline".into()));
+    assert!(window.services.is_busy());
+    window.until("an answer", |window| window.state.trial.as_ref().is_some_and(|trial| trial.outcome.is_some()));
+    let outcome = window.state.trial.clone().and_then(|trial| trial.outcome).expect("it came");
+    assert!(outcome.good && outcome.text.contains("tokens, at no cost"), "{outcome:?}");
+    assert!(!window.services.is_busy());
+    window.pass();
+    assert!(calls(&mut window) >= Some(1));
+}
+
+#[test]
+fn what_the_room_refuses_is_told_with_a_way_to_it() {
+    let mut window = Fixture::new(None);
+    window.pass();
+    let world = window.room.world().expect("it is open");
+    let gone: Id = "nobody-9".into();
+    world.resource_mut::<Door<ElementCommand>>().push(ElementCommand::Remove { element: gone.clone() });
+    let task = TaskCommand { agent: gone, text: "work".into() };
+    world.resource_mut::<Door<TaskCommand>>().push(task);
+    window.pass();
+    window.pass();
+    let told: Vec<&str> = window.state.outcomes.iter().map(|outcome| outcome.text.as_str()).collect();
+    assert_eq!(told.iter().filter(|text| text.contains("nobody-9")).count(), 2, "{told:?}");
+    assert!(window.state.outcomes.iter().all(|outcome| !outcome.good));
+}
+
+#[test]
+fn a_picture_is_drawn_beside_the_frames_and_never_over_another() {
+    let mut window = Fixture::new(None);
+    window.pass();
+    window.perform(Command::Screenshot(None));
+    window.perform(Command::Screenshot(Some("pictures/asked.png".into())));
+    window.until("two pictures", |window| !window.services.is_busy());
+    let mut files: Vec<String> = fs::read_dir(window.folder.path().join("pictures"))
+        .expect("the folder was made")
+        .map(|entry| entry.expect("it can be read").file_name().to_string_lossy().into_owned())
+        .collect();
+    files.sort();
+    let scene = window.model().scene;
+    assert_eq!(files, ["asked.png".to_owned(), format!("{scene}-1.png")]);
+    let next = picture_file(&window.folder.path().join("pictures"), &scene);
+    assert!(next.ends_with(format!("{scene}-2.png")));
+    assert!(window.state.outcomes.iter().any(|outcome| outcome.text == "A picture was saved: pictures/asked.png"));
+}
+
+#[test]
+fn how_the_window_is_left_is_written_down_when_it_settles_and_when_it_closes() {
+    let config = tempfile::tempdir().expect("a temporary folder can be made");
+    let mut window = Fixture::new(None);
+    let open = |window: &Fixture| WindowStateFile::open(config.path(), window.folder.path());
+    let (file, remembered, _) = open(&window);
+    window.services = WindowServices::remembering(file, remembered);
+    (window.state.overlay, window.state.framed) = (true, true);
+    let model = window.model();
+    for now_secs in [0.0, 0.5, 1.6] {
+        window.state.now_secs = now_secs;
+        window.services.after(&model, &window.state);
+    }
+    window.until("the file", |window| open(window).1.overlay);
+    assert_eq!(open(&window).1.views[0].0, model.scene);
+    window.state.dock.show(&crate::ui::dock::Tab::Talks, |_| true);
+    window.state.now_secs = 2.0;
+    window.services.after(&model, &window.state);
+    window.services.close();
+    assert!(open(&window).1.dock.is_in_front(&crate::ui::dock::Tab::Talks), "closing does not wait for it to settle");
+}
+
+#[test]
+fn a_cap_of_each_agent_is_told_once() {
+    let mut state = UiState::default();
+    let refused = Refused {
+        what: "the cap of 2 calls a run for ada-1 is reached".into(),
+        remedy: "raise it".into(),
+        agent: Some("ada-1".into()),
+        element: None,
+        cap: Some("calls_per_agent_per_run".into()),
+    };
+    for _ in 0..5 {
+        tell_refused(refused.clone(), &RoomModel::default(), &mut state);
+        state.outcomes.clear();
+    }
+    assert_eq!(state.told.len(), 1);
+    assert_eq!(state.told[0].place, Some(Place::Setting("budget.calls_per_agent_per_run".into())));
+}
