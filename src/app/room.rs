@@ -10,8 +10,8 @@ use thiserror::Error;
 
 use super::drive::Driver;
 use super::recovery;
-use super::unfinished::{Before, drop_unknown, first_seq};
-use crate::base::{Author, Id, Problem};
+use super::unfinished::{Before, drop_unknown};
+use crate::base::{Author, Id, Problem, Seq};
 use crate::gateway::{self, Surroundings};
 use crate::kernel::{self, Kernel};
 use crate::log::events::RunEnd;
@@ -176,7 +176,7 @@ impl Room {
             carried,
         };
         let run = store::new_run_id();
-        let first_seq = first_seq(store.last_seq_at_open(), &records);
+        let first_seq = Seq(store.last_seq_at_open().0.saturating_add(1));
         let mut app = super::begin(start.clone(), run.clone(), first_seq)?;
         let world = app.world_mut();
         store.start_run(RunStart {

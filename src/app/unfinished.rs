@@ -7,12 +7,12 @@ use std::path::Path;
 
 use bevy::ecs::prelude::*;
 
+use crate::base::Problem;
 use crate::base::text::{one_line, truncate};
-use crate::base::{Problem, Seq};
 use crate::kernel::session::{SessionHead, continued, dropped, path};
 use crate::kernel::{Kernel, WorkDropped};
 use crate::schedule::Door;
-use crate::workspace::vfs::records::{RecordHead, change_record, is_unfinished, record_number};
+use crate::workspace::vfs::records::{RecordHead, change_record, is_unfinished};
 
 /// A task is named by so many characters of it.
 const TASK_CHARS: usize = 80;
@@ -36,14 +36,6 @@ impl Before {
             Self::Carried => "the room was cut off before it was acknowledged",
         }
     }
-}
-
-/// The first number for records that no session's file bears: a record that queues work names its file.
-pub(super) fn first_seq(after: Seq, records: &[RecordHead]) -> Seq {
-    let named = records.iter().filter_map(|record| record_number(&record.path));
-    let held = records.iter().filter_map(|record| Some(SessionHead::read(&record.head)?.key()?.0));
-    let last = named.chain(held).max().unwrap_or(0);
-    Seq(after.0.max(last).saturating_add(1))
 }
 
 /// Looks which work the records call unfinished and the room of this scene does not know; tells the room, marks the
@@ -88,24 +80,5 @@ pub(super) fn drop_unknown(
 fn change(workspace: &Path, record: &RecordHead, change: impl FnOnce(&str) -> String) {
     if let Err(error) = change_record(workspace, &record.path, change) {
         tracing::warn!("{} still says that its work goes on: {error}", record.path);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_of_records_begin_above_those_that_sessions_bear() {
-        let record = |path: &str| RecordHead { path: path.into(), head: String::new(), modified: None };
-        let records = [record("sessions/ada.act-40.session.yaml"), record("sessions/ben.act-7.session.yaml")];
-        assert_eq!(first_seq(Seq(3), &records), Seq(41));
-        assert_eq!(first_seq(Seq(90), &records), Seq(91));
-        let woken = RecordHead {
-            head: "activation: act-99\nagent: ada\nstatus: completed\n".into(),
-            ..record("sessions/ada.act-40.session.yaml")
-        };
-        assert_eq!(first_seq(Seq(90), &[woken]), Seq(100), "later work of a thread has no file of its own");
-        assert_eq!(first_seq(Seq(0), &[]), Seq(1));
     }
 }

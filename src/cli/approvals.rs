@@ -159,7 +159,7 @@ mod tests {
     fn open(id: &str) -> OpenApproval {
         let approval = Approval {
             id: ApprovalId::parse(id).expect("it has the shape"),
-            activation: ActivationKey(7),
+            activation: ActivationKey::numbered(7),
             turn: 1,
             call: 0,
             agent: "lead".into(),

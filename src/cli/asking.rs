@@ -312,7 +312,7 @@ mod tests {
     fn approval(arguments: Value) -> Approval {
         Approval {
             id: ApprovalId::parse("7-1-0-abcd").expect("it has the shape"),
-            activation: ActivationKey(7),
+            activation: ActivationKey::numbered(7),
             turn: 1,
             call: 0,
             agent: "lead".into(),

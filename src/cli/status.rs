@@ -87,11 +87,13 @@ fn to_json(task: &UnfinishedTask, commands: &Commands) -> Value {
     })
 }
 
-/// The task that is meant by an id: `act-7`, or its number.
+/// The task that is meant by an id: `act-7-3kq9x2mf`, or as much of it as is one task's alone: `act-7`, or its number.
 pub(super) fn choose<'a>(tasks: &'a [UnfinishedTask], word: &str) -> Result<&'a UnfinishedTask, Complaint> {
-    let number = word.trim().strip_prefix("act-").unwrap_or(word.trim());
-    let found = tasks.iter().find(|task| task.root.0.to_string() == number);
-    found.ok_or_else(|| {
+    let word = word.trim();
+    let number = word.strip_prefix("act-").unwrap_or(word);
+    let mut numbered = tasks.iter().filter(|task| task.root.number().to_string() == number);
+    let only = numbered.next().filter(|_| numbered.next().is_none());
+    tasks.iter().find(|task| *task.root.id() == *word).or(only).ok_or_else(|| {
         let there: Vec<String> = tasks.iter().map(|task| task.root.id().to_string()).collect();
         let hint = match there.as_slice() {
             [] => "no work is unfinished".to_owned(),
@@ -104,14 +106,18 @@ pub(super) fn choose<'a>(tasks: &'a [UnfinishedTask], word: &str) -> Result<&'a 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::ActivationKey;
+    use crate::base::{ActivationKey, RunTag};
     use crate::gateway::ledger::Tally;
     use crate::kernel::UnfinishedPiece;
 
     fn task(root: u64) -> UnfinishedTask {
+        task_of(ActivationKey::numbered(root))
+    }
+
+    fn task_of(root: ActivationKey) -> UnfinishedTask {
         UnfinishedTask {
             scene: "scenes/studio.yaml".into(),
-            root: ActivationKey(root),
+            root,
             agent: "lead".into(),
             name: "Lead".into(),
             task: "Plan\na party".into(),
@@ -141,9 +147,13 @@ mod tests {
 
     #[test]
     fn work_is_chosen_by_its_id_or_number() {
-        let tasks = [task(7), task(70)];
-        for (word, root) in [("act-7", Some(7)), ("70", Some(70)), ("act-8", None), ("", None)] {
-            assert_eq!(choose(&tasks, word).map(|task| task.root.0).ok(), root, "{word:?}");
+        let [one, other] = ["r-1", "r-2"].map(|run| ActivationKey::new(8, RunTag::of(run)));
+        let tasks = [task(7), task(70), task_of(one), task_of(other)];
+        for (word, number) in [("act-7", Some(7)), ("70", Some(70)), ("act-8", None), ("", None)] {
+            assert_eq!(choose(&tasks, word).map(|task| task.root.number()).ok(), number, "{word:?}");
+        }
+        for key in [one, other] {
+            assert_eq!(choose(&tasks, &key.id()).map(|task| task.root).ok(), Some(key));
         }
     }
 }

@@ -111,9 +111,10 @@ impl Task {
             its && told(event)["by"] == "user" && told(event)["task"] == self.text.as_str()
         };
         if let Some(taken) = events.iter().find(|event| is_taken(event)) {
-            // The record that queues work has its number.
-            self.stage = Stage::Taken(ActivationKey(taken.seq.0));
-            return;
+            if let Some(key) = taken.draft.activation.as_deref().and_then(ActivationKey::parse) {
+                self.stage = Stage::Taken(key);
+                return;
+            }
         }
         // It went through the door with this tick: what is said of nobody now is said of it.
         let refusal = |event: &&EventRecord| event.draft.kind == EventKind::Warning && event.draft.agent.is_none();

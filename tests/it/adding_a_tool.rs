@@ -24,6 +24,7 @@ pub fn trials() -> Vec<Trial> {
     cases![
         a_tool_that_is_added_is_offered_judged_asked_about_shown_and_recorded_like_any_other,
         a_call_under_way_outlives_the_room_and_is_answered_once,
+        two_runs_that_go_on_from_one_moment_give_no_order_the_same_name,
         a_run_with_an_added_tool_replays_without_its_executor,
         a_call_whose_work_is_over_is_given_up_and_a_late_answer_is_nobodys,
         a_tool_is_there_for_those_that_it_was_added_for,
@@ -198,6 +199,27 @@ fn a_call_under_way_outlives_the_room_and_is_answered_once() {
     assert!(results(&again)[0]["text"].as_str().unwrap().contains("nobody is here"), "{:?}", results(&again));
 }
 
+fn two_runs_that_go_on_from_one_moment_give_no_order_the_same_name() {
+    let mut room = room();
+    room.until(10.0, "approval_requested", |_| true);
+    let [mut one, mut other] = ["r-one", "r-other"].map(|run| room.reopened_as(run));
+    let [first, second] = [&mut one, &mut other].map(|room| {
+        add(room);
+        let approval = room.world().resource::<Kernel>().approvals().next().expect("it still asks");
+        room.push(approval.decide(true));
+        at_work(room, 0);
+        let order = room.world().resource::<OrdersUnderWay>().of(WEATHER).next().expect("it is given").key;
+        room.until(10.0, "complete", |_| true);
+        room.push(TaskCommand { agent: "lead".into(), text: "And now?".into() });
+        let task = room.until(10.0, "activation", |event| event["data"]["task"] == "And now?");
+        (order, task["activation"].as_str().expect("it names the work").to_owned())
+    });
+    assert_eq!((first.0.activation, first.0.turn, first.0.call), (second.0.activation, second.0.turn, second.0.call));
+    assert_ne!(first.0, second.0, "the same call of the same work, allowed in two runs");
+    assert_eq!(first.0.to_string().parse(), Ok(first.0));
+    assert_ne!(first.1, second.1, "the same task, given in two runs");
+}
+
 fn a_run_with_an_added_tool_replays_without_its_executor() {
     let mut live = room();
     allow(&mut live);
@@ -245,7 +267,7 @@ fn a_tool_is_there_for_those_that_it_was_added_for() {
     let profiles = room.world().resource::<Profiles>();
     let offered = |tools: &Tools, profile: &str| -> Vec<String> {
         let (own, _) = tools.authority("agents/x.md", profiles.get(profile).expect("it is there"));
-        let session = agent_workshop::base::ActivationKey(1);
+        let session = agent_workshop::base::ActivationKey::numbered(1);
         let told = tools.declarations(Caller { profile, session }, &Authority::chain(own, []));
         told.into_iter().map(|tool| tool.name).collect()
     };

@@ -109,18 +109,18 @@ impl Workshop {
         Self::with(app::begin(start.clone(), "r-test".into(), first_seq).unwrap(), start)
     }
 
-    /// Goes on with a saved room in the middle of its run.
-    pub fn resume(start: RoomStart, next_seq: Seq) -> Self {
-        Self::with(app::resume(start.clone(), "r-test".into(), next_seq).unwrap(), start)
-    }
-
     /// Another room, opened from what would be saved of this one now.
     pub fn reopened(&mut self) -> Self {
+        self.reopened_as("r-test")
+    }
+
+    /// The same, as the run with this name.
+    pub fn reopened_as(&mut self, run: &str) -> Self {
         let mut start = self.start.clone();
         start.files = self.world().resource::<KnownFiles>().all().clone();
         start.carried = Some(self.saved());
         let next_seq = self.world().resource::<EventLog>().next_seq();
-        Self::resume(start, next_seq)
+        Self::with(app::resume(start.clone(), run.into(), next_seq).unwrap(), start)
     }
 
     fn with(app: App, start: RoomStart) -> Self {

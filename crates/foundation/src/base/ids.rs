@@ -38,18 +38,6 @@ key! {
     ConversationKey(u32)
 }
 key! {
-    /// A piece of work: the number of the record that says it was queued, so never given twice in a workspace.
-    ActivationKey(u64)
-}
-
-impl ActivationKey {
-    /// As it stands in logs and file names: `act-412`.
-    pub fn id(self) -> Id {
-        format!("act-{}", self.0).into()
-    }
-}
-
-key! {
     /// Names one question to a model, from the asking to its answer. Never given twice within a run.
     RequestId(u64)
 }

@@ -3,11 +3,13 @@
 pub mod behaviour;
 pub mod hash;
 pub mod ids;
+pub mod made_in_run;
 pub mod printable;
 pub mod problem;
 pub mod spelling;
 pub mod text;
 
 pub use behaviour::Behaviour;
-pub use ids::{ActivationKey, AgentKey, Author, ConversationKey, ElementKey, Id, RequestId, Seq, free_id, is_reserved};
+pub use ids::{AgentKey, Author, ConversationKey, ElementKey, Id, RequestId, Seq, free_id, is_reserved};
+pub use made_in_run::{ActivationKey, RunTag};
 pub use problem::{Problem, Severity};

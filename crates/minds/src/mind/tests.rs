@@ -184,7 +184,7 @@ impl Room {
     }
 
     pub(super) fn work_over(&mut self, task: &str) {
-        let (activation, ending) = (ActivationKey(1), done("Done."));
+        let (activation, ending) = (ActivationKey::numbered(1), done("Done."));
         let over = WorkOver { activation, agent: ADA, task: task.into(), ending, outputs: Vec::new(), cause: Seq(3) };
         self.0.world_mut().resource_mut::<Messages<WorkOver>>().write(over);
         self.tick();
@@ -203,7 +203,7 @@ impl Room {
         window_tokens: Option<u32>,
     ) -> ModelRequest {
         self.take::<ModelRequest>();
-        let (activation, activity) = (ActivationKey(7), ActivityId(1));
+        let (activation, activity) = (ActivationKey::numbered(7), ActivityId(1));
         let tools = vec![ToolDeclaration { name: "look".into(), description: "Looks.".into(), parameters: json!({}) }];
         let room = SessionRoom { chars_at_most: 100_000, window_tokens, ..SessionRoom::default() };
         let due = WorkDue { activation, turn, agent: ADA, activity, messages, room, tools, cause: Seq(3) };
@@ -280,12 +280,12 @@ fn work_is_asked_with_its_own_history_and_its_reply_goes_back_with_markers_carri
     assert_eq!((request.tools.len(), request.activation.as_deref()), (1, Some("act-7")));
     room.reply(request.id, Ok("One. [REMEMBER: one pin]"));
     let replied = room.take::<WorkReplied>().pop().expect("work hears back");
-    assert_eq!((replied.activation, replied.turn), (ActivationKey(7), 1));
+    assert_eq!((replied.activation, replied.turn), (ActivationKey::numbered(7), 1));
     assert_eq!(replied.outcome.expect("it was answered").text, "One.");
     assert_eq!(room.get::<Memory>(ADA).workspace_notes, ["one pin"]);
     assert!(room.get::<Session>(ADA).messages.is_empty(), "the session of work is the kernel's");
     let request = room.work(2, history);
-    let (activation, agent) = (ActivationKey(7), ADA);
+    let (activation, agent) = (ActivationKey::numbered(7), ADA);
     let over =
         WorkOver { activation, agent, task: "Count.".into(), ending: done("One."), outputs: Vec::new(), cause: Seq(3) };
     room.0.world_mut().resource_mut::<Messages<WorkOver>>().write(over);
@@ -363,7 +363,7 @@ fn the_session_tells_what_was_done_and_work_is_told_once_what_is_known() {
     let second = room.work(2, task.clone());
     assert!(second.prompt.known.iter().any(|part| part.text.contains("tea at four")));
     assert_eq!(first.prompt.known, second.prompt.known, "what changes meanwhile would break the prefix");
-    room.work_over_of(ActivationKey(7));
+    room.work_over_of(ActivationKey::numbered(7));
     assert_ne!(room.work(1, task).prompt.known, first.prompt.known);
 }
 

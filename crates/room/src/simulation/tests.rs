@@ -295,11 +295,11 @@ fn whoever_is_summoned_comes_to_work_when_it_is_at_leisure_and_goes_back_to_what
     let mut room = Room::new();
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Patrol);
     room.answer = |_| None;
-    room.say(Summons { agent: ada, activation: ActivationKey(7), cause: Seq(1) });
+    room.say(Summons { agent: ada, activation: ActivationKey::numbered(7), cause: Seq(1) });
     room.run(2);
     assert_eq!(room.state(ada), State::Working);
     let due = room.dues.pop().expect("it came to work");
-    assert_eq!(due.think, Think::Work { activation: ActivationKey(7) });
+    assert_eq!(due.think, Think::Work { activation: ActivationKey::numbered(7) });
     room.run(3);
     let explain = |why: &'static str, for_person| Explain {
         agent: ada,
@@ -326,8 +326,8 @@ fn whoever_is_summoned_comes_to_work_when_it_is_at_leisure_and_goes_back_to_what
 fn a_summons_that_is_withdrawn_calls_nobody() {
     let mut room = Room::new();
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
-    room.say(Summons { agent: ada, activation: ActivationKey(7), cause: Seq(1) });
-    room.say(SummonsWithdrawn { agent: ada, activation: ActivationKey(7) });
+    room.say(Summons { agent: ada, activation: ActivationKey::numbered(7), cause: Seq(1) });
+    room.say(SummonsWithdrawn { agent: ada, activation: ActivationKey::numbered(7) });
     room.run(3);
     assert_eq!(room.state(ada), State::Idle);
 }

@@ -248,7 +248,7 @@ mod tests {
     fn at_work() -> crate::view::model::RoomModel {
         let mut room = crate::ui::testing::sample_room();
         room.work.pieces = vec![crate::view::work::PieceView {
-            activation: crate::base::ActivationKey(7),
+            activation: crate::base::ActivationKey::numbered(7),
             agent: "ada-1".into(),
             task: "count".into(),
             stage: "thinking",

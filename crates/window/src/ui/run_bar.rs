@@ -6,7 +6,7 @@ use egui::{Align, Layout, RichText, Ui};
 use super::command::RoomAct;
 use super::icons::Icon;
 use super::{Command, UiState, kit, words};
-use crate::base::Id;
+use crate::base::{ActivationKey, Id};
 use crate::kernel::KernelCommand;
 use crate::simulation::TaskCommand;
 use crate::view::model::RoomModel;
@@ -310,10 +310,11 @@ fn question_ui(
 /// Whether another question stood in this place until a moment ago.
 fn is_fresh(ui: &Ui, piece: &PieceView, question: &QuestionView) -> bool {
     let place = ui.next_auto_id().with("question");
-    let shown = (piece.activation.0, question.turn, question.call);
+    let shown = (piece.activation, question.turn, question.call);
     let now_secs = ui.input(|input| input.time);
     let since_secs = ui.data_mut(|data| {
-        let known: &mut ((u64, u32, usize), f64) = data.get_temp_mut_or_insert_with(place, || (shown, now_secs));
+        let known: &mut ((ActivationKey, u32, usize), f64) =
+            data.get_temp_mut_or_insert_with(place, || (shown, now_secs));
         if known.0 != shown {
             *known = (shown, now_secs);
         }
@@ -332,7 +333,6 @@ mod tests {
     use egui_kittest::kittest::{NodeT, Queryable};
 
     use super::*;
-    use crate::base::ActivationKey;
     use crate::ui::testing::{Stage, stage};
 
     fn bar() -> Harness<'static, Stage> {
@@ -345,7 +345,7 @@ mod tests {
     }
 
     fn piece(question: Option<QuestionView>) -> PieceView {
-        let (activation, task) = (ActivationKey(7), "count".to_owned());
+        let (activation, task) = (ActivationKey::numbered(7), "count".to_owned());
         PieceView { activation, agent: "ada-1".into(), task, stage: "thinking", turn: 1, depth: 0, tokens: 0, question }
     }
 
@@ -446,7 +446,7 @@ mod tests {
         let name = window.state().room.called("ada-1").to_owned();
         click(&mut window, &format!("Allow {name}"));
         click(&mut window, &format!("Refuse {name}"));
-        let decide = |allow| KernelCommand::Decide { activation: ActivationKey(7), turn: 2, call: 1, allow };
+        let decide = |allow| KernelCommand::Decide { activation: ActivationKey::numbered(7), turn: 2, call: 1, allow };
         assert_eq!(works(&window.state().commands), [decide(true), decide(false)]);
     }
 }

@@ -10,13 +10,13 @@ use crate::kernel::{Ending, NewWork, Origin, session};
 
 fn activation(messages: Vec<PromptMessage>) -> Activation {
     Activation {
-        key: ActivationKey(12),
+        key: ActivationKey::numbered(12),
         agent: "ada-1".into(),
         profile: "ada".into(),
         agent_key: None,
         input: "Write the plan".to_owned(),
         origin: Origin::Person,
-        thread: ActivationKey(12),
+        thread: ActivationKey::numbered(12),
         priority: 0,
         queued_tick: 0,
         cause: Seq(12),
@@ -127,6 +127,7 @@ fn calls_that_are_under_way_say_how_far_they_are() {
         is_allowed: false,
         record: None,
         has_changed: false,
+        order: None,
         plan: None,
     };
     let messages = vec![PromptMessage::calls("", vec![read_call(), write_call(), read_call()])];
@@ -195,7 +196,7 @@ fn lines_are_made_once_and_anew_when_something_was_said() {
     world.get_mut::<Session>(entity).expect("it was spawned").messages.push(more);
     assert_eq!(read(&world, &mut chats).lines.len(), 2);
     let work = |key, input: &str| NewWork {
-        key: ActivationKey(key),
+        key: ActivationKey::numbered(key),
         agent: "ada-1".into(),
         profile: "ada".into(),
         file_name: "ada.md".into(),
@@ -209,7 +210,10 @@ fn lines_are_made_once_and_anew_when_something_was_said() {
     kernel.start(work(13, "Then rest"));
     let chat = read(&world, &mut chats);
     let facts = chat.work.expect("it has work");
-    assert_eq!((facts.activation, &*facts.task, facts.stage), (ActivationKey(12), "Write the plan", "queued"));
+    assert_eq!(
+        (facts.activation, &*facts.task, facts.stage),
+        (ActivationKey::numbered(12), "Write the plan", "queued")
+    );
     assert!(chats.read(&world, world.entity(entity), &"bram-1".into()).work.is_none());
     chats.keep(&BTreeSet::new());
     assert!(chats.0.is_empty(), "nobody is looked at");

@@ -185,7 +185,7 @@ mod tests {
 
     fn queue(kernel: &mut Kernel, key: u64, agent: &str) {
         kernel.start(NewWork {
-            key: ActivationKey(key),
+            key: ActivationKey::numbered(key),
             agent: agent.into(),
             profile: agent.into(),
             file_name: format!("{agent}.md"),
@@ -202,13 +202,13 @@ mod tests {
         queue(&mut kernel, 1, "lead");
         kernel.present(&"lead".into(), AgentKey(1));
         kernel.step(1, &settings, |_| false);
-        kernel.ready(ActivationKey(1), ActivityId(1));
+        kernel.ready(ActivationKey::numbered(1), ActivityId(1));
         kernel.step(2, &settings, |_| false);
         let call = ToolCall::new("c", "vfs_write", json!({ "path": "a.md" }));
         let reply = WorkReply { tool_calls: vec![call], ..WorkReply::default() };
-        kernel.replied(ActivationKey(1), 1, reply, &settings);
+        kernel.replied(ActivationKey::numbered(1), 1, reply, &settings);
         kernel.step(3, &settings, |_| false);
-        assert!(kernel.ask_person(ActivationKey(1), 1, 0, "writing a.md: the safety mode is safe".into()));
+        assert!(kernel.ask_person(ActivationKey::numbered(1), 1, 0, "writing a.md: the safety mode is safe".into()));
         queue(&mut kernel, 2, "lead");
         queue(&mut kernel, 3, "other");
         let mut world = World::new();

@@ -9,7 +9,7 @@ use super::activation::{Activation, Thread};
 use super::core::Kernel;
 use super::settings::KernelSettings;
 use crate::agent::{Agent, Profiles, Roster};
-use crate::base::{ActivationKey, Id, Seq};
+use crate::base::{ActivationKey, Id, RunTag, Seq};
 use crate::element::Privacy;
 use crate::gate::{Authority, Bounds, GatePolicy, Room};
 use crate::gateway::{GatewaySettings, Questions};
@@ -63,11 +63,20 @@ impl RoomAccess<'_, '_> {
         self.profiles.path(profile).map_or_else(|| format!("{profile}.md"), |path| words::file_name(path).to_owned())
     }
 
-    /// Writes the record of new work, which names it.
-    pub(super) fn queued(&mut self, agent: &Id, work: &events::Activation, cause: Option<Seq>) -> (ActivationKey, Seq) {
-        let key = ActivationKey(self.log.next_seq().0);
-        let draft = EventDraft::of(work).agent(agent).activation(&key.id()).cause(cause);
-        (key, self.log.write(draft))
+    /// What is made now is made in this run.
+    pub(super) fn run(&self) -> RunTag {
+        RunTag::of(self.log.run())
+    }
+
+    /// Writes the record of new work.
+    pub(super) fn queued(
+        &mut self,
+        key: ActivationKey,
+        agent: &Id,
+        work: &events::Activation,
+        cause: Option<Seq>,
+    ) -> Seq {
+        self.log.write(EventDraft::of(work).agent(agent).activation(&key.id()).cause(cause))
     }
 
     pub(super) fn record(

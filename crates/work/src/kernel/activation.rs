@@ -11,7 +11,7 @@ use crate::gate::Authority;
 use crate::mind::fitting::is_left_out;
 use crate::mind::{Ending, PromptMessage, Role, ToolCall};
 use crate::simulation::ActivityId;
-use crate::tools::{ToolPlan, call_hash};
+use crate::tools::{OrderKey, ToolPlan, call_hash};
 
 /// Who set a piece of work going.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -41,6 +41,9 @@ pub struct Call {
     /// Whether a file is another since it was carried out.
     #[serde(default)]
     pub has_changed: bool,
+    /// The order that it gave, once it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<OrderKey>,
     /// What it comes to, from when it was begun until it is answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Box<ToolPlan>>,
@@ -49,7 +52,15 @@ pub struct Call {
 impl Call {
     /// A call whose turn has not come.
     pub(super) fn new(call: ToolCall) -> Self {
-        Self { call, progress: CallProgress::Pending, is_allowed: false, record: None, has_changed: false, plan: None }
+        Self {
+            call,
+            progress: CallProgress::Pending,
+            is_allowed: false,
+            record: None,
+            has_changed: false,
+            order: None,
+            plan: None,
+        }
     }
 }
 

@@ -8,19 +8,21 @@ use serde::{Deserialize, Serialize};
 use super::activation::{Activation, CallProgress, Phase};
 use super::command::KernelCommand;
 use super::core::Kernel;
+use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, Id};
 use crate::mind::ToolCall;
 use crate::tools::call_hash;
 
 /// Names one question to a person, for ever: of which work, in which turn, about which call of it, and a part of the
-/// call's hash, so that an answer is never taken for one to another call.
+/// hash of the work's id and the call, so that an answer is never taken for one to another call or in another run.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ApprovalId(String);
 
 impl ApprovalId {
     fn new(activation: ActivationKey, turn: u32, call: usize, asked: &ToolCall) -> Self {
-        Self(format!("{activation}-{turn}-{call}-{:04x}", call_hash(asked) & 0xffff))
+        let hash = call_hash(asked) ^ content_hash(activation.id().as_bytes());
+        Self(format!("{}-{turn}-{call}-{:08x}", activation.number(), hash & 0xffff_ffff))
     }
 
     /// The id that a person typed or a file is named by, if it has the shape of one.
@@ -28,7 +30,8 @@ impl ApprovalId {
         let parts: Vec<&str> = word.split('-').collect();
         let [numbers @ .., hash] = parts.as_slice() else { return None };
         let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-        let is_hash = hash.len() == 4 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        // Older versions gave four.
+        let is_hash = matches!(hash.len(), 4 | 8) && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         (numbers.len() == 3 && numbers.iter().all(is_number) && word.len() <= 64 && is_hash)
             .then(|| Self(word.to_owned()))
     }
@@ -153,17 +156,17 @@ mod tests {
         kernel.present(&agent.into(), AgentKey(key as u32));
         let settings = KernelSettings::default();
         kernel.step(1, &settings, |_| false);
-        kernel.ready(ActivationKey(key), ActivityId(1));
+        kernel.ready(ActivationKey::numbered(key), ActivityId(1));
         kernel.step(2, &settings, |_| false);
         let call = ToolCall::new("c", "vfs_write", json!({ "path": "artifacts/a.md" }));
         let reply = WorkReply { tool_calls: vec![call], ..WorkReply::default() };
-        kernel.replied(ActivationKey(key), 1, reply, &settings);
+        kernel.replied(ActivationKey::numbered(key), 1, reply, &settings);
         kernel.step(3, &settings, |_| false);
     }
 
     fn queue(kernel: &mut Kernel, key: u64, agent: &str) {
         kernel.start(NewWork {
-            key: ActivationKey(key),
+            key: ActivationKey::numbered(key),
             agent: agent.into(),
             profile: agent.into(),
             file_name: format!("{agent}.md"),
@@ -183,12 +186,12 @@ mod tests {
         let mut kernel = Kernel::default();
         calls(&mut kernel, 7, "lead");
         assert!(kernel.approvals().next().is_none());
-        assert!(kernel.ask_person(ActivationKey(7), 1, 0, "writing artifacts/a.md: it asks".into()));
+        assert!(kernel.ask_person(ActivationKey::numbered(7), 1, 0, "writing artifacts/a.md: it asks".into()));
         let approval = kernel.approvals().next().expect("it asks");
         assert_eq!((&*approval.agent, approval.task.as_str(), approval.tool.as_str()), ("lead", "task 7", "vfs_write"));
         assert_eq!(ApprovalId::parse(approval.id.as_str()), Some(approval.id.clone()));
         let other = ToolCall::new("c", "vfs_write", json!({ "path": "settings.yaml" }));
-        assert_ne!(ApprovalId::new(ActivationKey(7), 1, 0, &other), approval.id);
+        assert_ne!(ApprovalId::new(ActivationKey::numbered(7), 1, 0, &other), approval.id);
         for word in ["", "7", "7-1-0", "7-1-0-xyzw", "../7-1-0-abcd", "7-1-0-abcd/..", "-1-0-abcd", "7-1-0-ABCD"] {
             assert_eq!(ApprovalId::parse(word), None, "{word}");
         }
@@ -200,10 +203,10 @@ mod tests {
         calls(&mut kernel, 7, "lead");
         calls(&mut kernel, 8, "other");
         assert!(kernel.held_by(|_| true, nobody_paused).is_empty(), "both use a tool");
-        kernel.ask_person(ActivationKey(7), 1, 0, "a".into());
+        kernel.ask_person(ActivationKey::numbered(7), 1, 0, "a".into());
         assert!(kernel.held_by(|_| true, nobody_paused).is_empty(), "one still does");
-        assert_eq!(kernel.held_by(|one| one.key == ActivationKey(7), nobody_paused).len(), 1);
-        kernel.ask_person(ActivationKey(8), 1, 0, "b".into());
+        assert_eq!(kernel.held_by(|one| one.key == ActivationKey::numbered(7), nobody_paused).len(), 1);
+        kernel.ask_person(ActivationKey::numbered(8), 1, 0, "b".into());
         assert_eq!(kernel.held_by(|_| true, nobody_paused).len(), 2);
         assert!(kernel.held_by(|_| false, nobody_paused).is_empty());
     }
@@ -212,14 +215,16 @@ mod tests {
     fn a_later_task_of_the_same_agent_waits_for_the_same_answer() {
         let mut kernel = Kernel::default();
         calls(&mut kernel, 7, "lead");
-        kernel.ask_person(ActivationKey(7), 1, 0, "a".into());
+        kernel.ask_person(ActivationKey::numbered(7), 1, 0, "a".into());
         queue(&mut kernel, 9, "lead");
         queue(&mut kernel, 10, "other");
-        let held = kernel.held_by(|one| one.key == ActivationKey(9), nobody_paused);
-        assert!(matches!(held.as_slice(), [Hold::Approval(approval)] if approval.activation == ActivationKey(7)));
+        let held = kernel.held_by(|one| one.key == ActivationKey::numbered(9), nobody_paused);
+        assert!(
+            matches!(held.as_slice(), [Hold::Approval(approval)] if approval.activation == ActivationKey::numbered(7))
+        );
         assert_eq!(kernel.held_by(|one| &*one.agent == "lead", nobody_paused).len(), 1, "it is said once");
-        assert!(kernel.held_by(|one| one.key == ActivationKey(10), nobody_paused).is_empty());
-        let paused = kernel.held_by(|one| one.key == ActivationKey(10), |agent| &**agent == "other");
+        assert!(kernel.held_by(|one| one.key == ActivationKey::numbered(10), nobody_paused).is_empty());
+        let paused = kernel.held_by(|one| one.key == ActivationKey::numbered(10), |agent| &**agent == "other");
         assert_eq!(paused, [Hold::AgentPaused("other".into())]);
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::activation::{Activation, CapWait, Finished, Origin, Phase, Report, Thread};
 use super::session::{MessageNote, ReplyNote};
 use super::settings::KernelSettings;
-use crate::base::{ActivationKey, AgentKey, Id, Seq};
+use crate::base::{ActivationKey, AgentKey, Id, RunTag, Seq};
 use crate::mind::{CapScope, Ending, PromptMessage, Role, task_words};
 use crate::simulation::ActivityId;
 
@@ -134,6 +134,8 @@ pub struct Kernel {
     pub(super) depth_at_most: Option<u32>,
     /// The caps as of the last look, by hash: work that waits for one is tried again when they change.
     pub(super) caps: u64,
+    /// The number of the newest piece of work that was ever queued here.
+    pub(super) newest: u64,
     pub(super) finished: VecDeque<Finished>,
     pub(super) outgoing: VecDeque<Effect>,
     /// Whether something happened since work was last given out.
@@ -247,6 +249,26 @@ impl Kernel {
         self.queue(work, key, Origin::Person, Vec::new());
     }
 
+    /// The key for the next piece of work, made in this run. Whoever takes it queues the work, or it is given again.
+    pub fn next_key(&self, run: RunTag) -> ActivationKey {
+        ActivationKey::new(self.newest + 1, run)
+    }
+
+    /// Counts on above every piece of work that is known: a room that an older version saved did not count.
+    pub(super) fn count_on(&mut self) {
+        let finished = self.finished.iter().map(|one| one.key);
+        let earlier = self.threads.values().flat_map(|thread| thread.earlier.iter().copied());
+        let known = self.activations.keys().chain(self.threads.keys()).copied().chain(finished).chain(earlier);
+        self.newest = known.map(ActivationKey::number).fold(self.newest, u64::max);
+    }
+
+    /// The record that says that a piece of work was queued.
+    pub(super) fn note_queued(&mut self, key: ActivationKey, record: Seq) {
+        if let Some(activation) = self.activations.get_mut(&key) {
+            activation.cause = record;
+        }
+    }
+
     pub(super) fn queue(
         &mut self,
         work: NewWork,
@@ -292,6 +314,7 @@ impl Kernel {
             written_tick: 0,
             written_bytes: 0,
         };
+        self.newest = self.newest.max(activation.key.number());
         self.activations.insert(activation.key, activation);
         self.is_unsettled = true;
     }

@@ -142,14 +142,16 @@ impl RoomAccess<'_, '_> {
         record: Seq,
     ) {
         match &plan.work {
-            Work::File { .. } | Work::Order { .. } => self.order(one, at, call, plan, bounds.file_rights(), record),
+            Work::File { .. } | Work::Order { .. } => {
+                self.order(kernel, one, at, call, plan, bounds.file_rights(), record)
+            }
             Work::Spawn { path, content, task } => {
                 let child = self.child_of(path, content);
                 match kernel.may_spawn(at.0, &child, task, &self.settings) {
                     Ok(_) => {
                         let rights = bounds.spawn_rights(path);
                         let write = FileOperation::Write { path: path.clone(), content: content.clone() };
-                        self.order(one, at, call, Planned::files(write, None).of(&plan.tool), rights, record);
+                        self.order(kernel, one, at, call, Planned::files(write, None).of(&plan.tool), rights, record);
                     }
                     Err(refusal) => {
                         let text = words::spawned(path, &refused_spawn(&refusal));
@@ -189,16 +191,19 @@ impl RoomAccess<'_, '_> {
 
     fn order(
         &mut self,
+        kernel: &mut Kernel,
         one: &Activation,
-        (key, turn, index): CallAt,
+        at: CallAt,
         call: &ToolCall,
         plan: ToolPlan,
         rights: FileRights,
         cause: Seq,
     ) {
         let rights = self.privacy.within(rights, &one.agent, &one.profile);
+        let key = OrderKey::new(self.run(), at, call);
+        kernel.keep_order(key);
         self.orders.write(ToolOrder {
-            key: OrderKey::new(key, turn, index, call),
+            key,
             agent: one.agent.clone(),
             profile: one.profile.clone(),
             plan,
@@ -220,10 +225,7 @@ impl RoomAccess<'_, '_> {
         let OrderKey { activation: key, turn, call: index, .. } = outcome.key;
         let at = (key, turn, index);
         // The work was stopped meanwhile: what was done is done and recorded, and nobody waits for it.
-        let Some(call) = kernel.running_call(key, turn, index).cloned() else { return };
-        if outcome.key != OrderKey::new(key, turn, index, &call.call) {
-            return;
-        }
+        let Some(call) = kernel.waits_for(outcome.key).cloned() else { return };
         let Some(one) = kernel.activation(key).cloned() else { return };
         let bounds = self.bounds_of(kernel, &one);
         let cause = call.record.unwrap_or(one.cause);

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::activation::{CallProgress, CapWait, Phase};
 use super::core::{Effect, Kernel, NewWork, NoReply};
 use super::settings::KernelSettings;
-use crate::base::{ActivationKey, AgentKey, Id, Seq};
+use crate::base::{ActivationKey, AgentKey, Id, RunTag, Seq};
 use crate::mind::{CapScope, Role, ToolCall, WorkReply};
 use crate::simulation::ActivityId;
 use crate::tools::OrderKey;
@@ -154,7 +154,7 @@ impl World {
         self.is.next += 1;
         let agent = format!("agent-{}", agent % 12);
         NewWork {
-            key: ActivationKey(self.is.next),
+            key: ActivationKey::numbered(self.is.next),
             agent: agent.as_str().into(),
             profile: agent.as_str().into(),
             file_name: format!("{agent}.md"),
@@ -224,7 +224,7 @@ impl World {
                 let Some(from) = pick(self.begun(), *at) else { return };
                 self.is.next += 1;
                 let message = format!("news {}", self.is.next);
-                let at = (ActivationKey(self.is.next), self.is.now, Seq(1));
+                let at = (ActivationKey::numbered(self.is.next), self.is.now, Seq(1));
                 let thread = self.is.kernel.activation(from).and_then(|one| self.is.kernel.thread(one.thread));
                 let Some((agent, parent)) = thread.map(|thread| (thread.agent.clone(), thread.parent)) else { return };
                 if self.is.kernel.signal(from, &message, at, &self.settings).is_ok() {
@@ -299,7 +299,7 @@ impl World {
 
     fn call_of(&self, (key, turn, index): CallAt) -> Option<(OrderKey, ToolCall)> {
         let call = &self.is.kernel.running_call(key, turn, index)?.call;
-        Some((OrderKey::new(key, turn, index, call), call.clone()))
+        Some((OrderKey::new(RunTag::default(), (key, turn, index), call), call.clone()))
     }
 
     /// What a name stands for never changes, so whoever carries it out once does the right thing for ever.
@@ -353,7 +353,7 @@ impl World {
             let parent = self.is.kernel.thread(thread).and_then(|thread| thread.parent).expect("it has one");
             let was_stopped = self.is.kernel.thread(parent).expect("it is known").is_stopped;
             self.is.next += 1;
-            let at = (ActivationKey(self.is.next), self.is.now, Seq(1));
+            let at = (ActivationKey::numbered(self.is.next), self.is.now, Seq(1));
             let reported = self.is.kernel.report(thread, at).expect("it is due");
             assert_eq!(reported.told.is_kept, was_stopped, "what a person stopped stays stopped");
             // How work failed may be said in the same words twice.

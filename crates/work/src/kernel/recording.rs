@@ -8,7 +8,7 @@ use super::command::{KernelCommand, WorkDropped};
 use super::core::Kernel;
 use super::session;
 use crate::base::text::truncate;
-use crate::base::{ActivationKey, AgentKey, Author, Seq};
+use crate::base::{ActivationKey, AgentKey, Author, RunTag, Seq};
 use crate::log::events::{self, Warning, WorkInput};
 use crate::log::{EventDraft, EventLog};
 use crate::mind::{Ending, WorkOver};
@@ -100,7 +100,7 @@ impl RoomAccess<'_, '_> {
     /// Orders a session to be written; how many bytes it has.
     fn keep_session(&mut self, kernel: &Kernel, one: &Activation, ending: Option<&Ending>) -> u64 {
         let scene = self.start.as_ref().map_or("", |start| start.scene.as_str());
-        let (order, bytes) = session_order(kernel, one, ending, (scene, self.clock.tick()));
+        let (order, bytes) = session_order(kernel, one, ending, (scene, self.run(), self.clock.tick()));
         self.sessions.write(order);
         bytes
     }
@@ -160,7 +160,7 @@ fn session_order(
     kernel: &Kernel,
     one: &Activation,
     ending: Option<&Ending>,
-    (scene, tick): (&str, u64),
+    (scene, run, tick): (&str, RunTag, u64),
 ) -> (FileOrder, u64) {
     let thread = kernel.thread(one.thread);
     let parent = thread.and_then(|thread| kernel.thread(thread.parent?));
@@ -168,7 +168,7 @@ fn session_order(
     let bytes = content.len() as u64;
     let word = ending.map_or("", Ending::word);
     let order = FileOrder {
-        key: format!("{SESSION_ORDERS}{}/{tick}{word}", one.key.id()).into(),
+        key: format!("{SESSION_ORDERS}{}/{run}/{tick}{word}", one.key).into(),
         author: Author::agent(&one.agent),
         activation: Some(one.key.id()),
         operation: FileOperation::Record { path: session::path(one), content },
@@ -182,6 +182,7 @@ fn session_order(
 pub fn sessions_at_rest(world: &World) -> Vec<FileOrder> {
     let (kernel, clock) = (world.resource::<Kernel>(), world.resource::<SimClock>());
     let scene = world.get_resource::<RoomStart>().map_or("", |start| start.scene.as_str());
-    let order = |one| session_order(kernel, one, None, (scene, clock.tick())).0;
+    let run = RunTag::of(world.resource::<EventLog>().run());
+    let order = |one| session_order(kernel, one, None, (scene, run, clock.tick())).0;
     kernel.activations().map(order).collect()
 }

@@ -22,7 +22,9 @@ impl Section for KernelSaved {
     }
 
     fn load(self, world: &mut World) {
-        world.insert_resource(self.kernel);
+        let mut kernel = self.kernel;
+        kernel.count_on();
+        world.insert_resource(kernel);
         world.insert_resource(self.outbox);
     }
 }

@@ -219,7 +219,7 @@ pub struct SessionHead {
 impl SessionHead {
     /// The piece of work that the agent is at, or was at last.
     pub fn key(&self) -> Option<ActivationKey> {
-        Some(ActivationKey(self.activation.strip_prefix("act-")?.parse().ok()?))
+        ActivationKey::parse(&self.activation)
     }
 
     /// Whether the file holds this piece of work.
@@ -273,7 +273,7 @@ mod tests {
         let text =
             "activation: act-12\nagent: ada\nscene: scenes/a.yaml\nstatus: running\ntask: Write it.\nmessages: []\n";
         let head = SessionHead::read(text).expect("it is one");
-        assert_eq!(head.key(), Some(ActivationKey(12)));
+        assert_eq!(head.key(), Some(ActivationKey::numbered(12)));
         assert!(head.holds("act-12") && !head.holds("act-1"));
         let continued = continued(text, "sessions/ada.act-7.session.yaml");
         let head = SessionHead::read(&continued).expect("it still is one");

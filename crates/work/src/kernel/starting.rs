@@ -69,7 +69,8 @@ impl RoomAccess<'_, '_> {
             profile: Some(profile.clone()),
             signal_of: None,
         };
-        let (key, queued) = self.queued(&agent, &given, Some(cause));
+        let key = kernel.next_key(self.run());
+        let queued = self.queued(key, &agent, &given, Some(cause));
         let spawn = events::Spawn { child: agent.clone(), path: path.into(), depth, activation: key.id() };
         self.record(one, queued, &spawn);
         let work = NewWork {
@@ -144,8 +145,8 @@ impl RoomAccess<'_, '_> {
     }
 
     pub(super) fn signal(&mut self, kernel: &mut Kernel, one: &Activation, message: &str, cause: Seq) -> String {
-        let key = ActivationKey(self.log.next_seq().0);
-        let at = (key, self.clock.tick(), key_seq(key));
+        let key = kernel.next_key(self.run());
+        let at = (key, self.clock.tick(), cause);
         match kernel.signal(one.key, message, at, &self.settings) {
             Err(refusal) => match refusal {
                 Refusal::Loop { agent } => words::signalled(&self.file_name(&agent), &words::Signalled::Again),
@@ -153,7 +154,7 @@ impl RoomAccess<'_, '_> {
                 other => words::error(&other.to_string()),
             },
             Ok(told) => {
-                self.record_signal((&one.agent, one.key), &told, (key, message), cause);
+                self.record_signal(kernel, (&one.agent, one.key), &told, (key, message), cause);
                 let outcome = match kernel.stopped_by() {
                     _ if told.is_kept => words::Signalled::Kept,
                     Some(_) => words::Signalled::Deferred { why: "token budget reached".to_owned() },
@@ -164,9 +165,10 @@ impl RoomAccess<'_, '_> {
         }
     }
 
-    /// The record of a signal; of work that it woke first, because its number names that work.
+    /// The record of a signal, and before it that of work that it woke.
     fn record_signal(
         &mut self,
+        kernel: &mut Kernel,
         (from, activation): (&Id, ActivationKey),
         told: &Signalled,
         (key, message): (ActivationKey, &str),
@@ -180,9 +182,8 @@ impl RoomAccess<'_, '_> {
                 signal_of: Some(activation.id()),
                 ..events::Activation::default()
             };
-            let (queued, seq) = self.queued(&told.agent, &woken, Some(cause));
-            debug_assert_eq!(queued, key, "nothing was recorded in between");
-            cause = seq;
+            cause = self.queued(key, &told.agent, &woken, Some(cause));
+            kernel.note_queued(key, cause);
         }
         let signal = events::Signal {
             to: told.agent.clone(),
@@ -198,17 +199,12 @@ impl RoomAccess<'_, '_> {
     /// thread is.
     pub(super) fn report_due(&mut self, kernel: &mut Kernel, ended: ActivationKey, cause: Seq) {
         while let Some(thread) = kernel.due_report(ended) {
-            let key = ActivationKey(self.log.next_seq().0);
-            let reported = kernel.report(thread, (key, self.clock.tick(), key_seq(key)));
+            let key = kernel.next_key(self.run());
+            let reported = kernel.report(thread, (key, self.clock.tick(), cause));
             let Some(Reported { from, activation, words, told }) = reported else { break };
-            self.record_signal((&from, activation), &told, (key, &words), cause);
+            self.record_signal(kernel, (&from, activation), &told, (key, &words), cause);
         }
     }
-}
-
-/// The record that names work: their numbers are the same.
-fn key_seq(key: ActivationKey) -> Seq {
-    Seq(key.0)
 }
 
 pub(super) fn refused_spawn(refusal: &Refusal) -> words::Spawned {

@@ -142,7 +142,8 @@ fn take_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, ta
         profile: Some(profile.clone()),
         ..events::Activation::default()
     };
-    let (key, cause) = room.queued(&task.agent, &given, None);
+    let key = kernel.next_key(room.run());
+    let cause = room.queued(key, &task.agent, &given, None);
     let asks = kernel.approvals().find(|approval| approval.agent == task.agent);
     if let Some(approval) = asks {
         let what = format!("the new task waits until a person has answered an earlier question: {}", approval.what);

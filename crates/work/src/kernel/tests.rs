@@ -43,7 +43,7 @@ impl Bench {
 
     pub(super) fn key(&mut self) -> ActivationKey {
         self.next += 1;
-        ActivationKey(self.next)
+        ActivationKey::numbered(self.next)
     }
 
     pub(super) fn work(&mut self, agent: &str, input: &str) -> NewWork {

@@ -6,7 +6,7 @@ use super::settings::KernelSettings;
 use crate::base::ActivationKey;
 use crate::mind::{Ending, PromptMessage, Role, ToolCall, WorkReply};
 use crate::schedule::ticks;
-use crate::tools::ToolPlan;
+use crate::tools::{OrderKey, ToolPlan};
 
 /// No wait after a failure is longer than this.
 const WAIT_AT_MOST_SECS: f32 = 600.0;
@@ -198,6 +198,21 @@ impl Kernel {
         if let Some(call) = self.running_call_mut(key, turn, index) {
             call.plan = Some(Box::new(plan.clone()));
         }
+    }
+
+    /// Keeps the name of the order that a call gave: only what is answered under it is its answer.
+    pub(super) fn keep_order(&mut self, order: OrderKey) {
+        if let Some(call) = self.running_call_mut(order.activation, order.turn, order.call) {
+            call.order = Some(order);
+        }
+    }
+
+    /// Whether a call that is being carried out waits for what becomes of this order. Those that an older version gave
+    /// were not kept with their calls.
+    pub fn waits_for(&self, order: OrderKey) -> Option<&Call> {
+        let call = self.running_call(order.activation, order.turn, order.call)?;
+        let older = || OrderKey::new(order.activation.run(), (order.activation, order.turn, order.call), &call.call);
+        (call.order.unwrap_or_else(older) == order).then_some(call)
     }
 
     /// The activation, if this is the question that it waits for an answer to.

@@ -22,13 +22,15 @@ use thiserror::Error;
 use super::Tools;
 use super::plan::{FILES, ToolPlan};
 use crate::base::hash::content_hash;
-use crate::base::{ActivationKey, Id, Seq};
+use crate::base::{ActivationKey, Id, RunTag, Seq};
 use crate::mind::ToolCall;
 use crate::schedule::{Input, Section};
 use crate::workspace::vfs::FileRights;
 
-/// Names an order for ever: the same call of the same turn has the same, and another call that a model made in its
-/// place after a crash has another. Written `act-7/1/0/0123456789abcdef`.
+/// Names an order for ever: an order that was given is the same after a crash, and another call that a model made in
+/// its place has another name. It contains the run that gave it, so that a room which goes on elsewhere from the same
+/// moment does not take what was done there for its own. Written `act-7-3kq9x2mf/1/0/0123456789abcdef`, and with the run
+/// behind it where the work was queued in an earlier one: `act-7-3kq9x2mf/1/0/0123456789abcdef/5dh0vb81`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct OrderKey {
@@ -39,6 +41,7 @@ pub struct OrderKey {
     /// Which call of the turn.
     pub call: usize,
     hash: u64,
+    run: RunTag,
 }
 
 /// A text that names no order of a tool call.
@@ -47,9 +50,9 @@ pub struct OrderKey {
 pub struct NoOrderKey(String);
 
 impl OrderKey {
-    /// The name of the order that this call gives.
-    pub fn new(activation: ActivationKey, turn: u32, call: usize, asked: &ToolCall) -> Self {
-        Self { activation, turn, call, hash: call_hash(asked) }
+    /// The name of the order that a call of this turn of this work gives in this run.
+    pub fn new(run: RunTag, (activation, turn, call): (ActivationKey, u32, usize), asked: &ToolCall) -> Self {
+        Self { activation, turn, call, hash: call_hash(asked), run }
     }
 
     /// As files know it.
@@ -65,7 +68,8 @@ pub fn call_hash(call: &ToolCall) -> u64 {
 
 impl fmt::Display for OrderKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}/{}/{:016x}", self.activation.id(), self.turn, self.call, self.hash)
+        write!(f, "{}/{}/{}/{:016x}", self.activation, self.turn, self.call, self.hash)?;
+        if self.run == self.activation.run() { Ok(()) } else { write!(f, "/{}", self.run) }
     }
 }
 
@@ -74,12 +78,16 @@ impl FromStr for OrderKey {
 
     fn from_str(text: &str) -> Result<Self, NoOrderKey> {
         let parse = || {
-            let mut parts = text.strip_prefix("act-")?.split('/');
-            let activation = ActivationKey(parts.next()?.parse().ok()?);
+            let mut parts = text.split('/');
+            let activation = ActivationKey::parse(parts.next()?)?;
             let (turn, call) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
             let hash = parts.next().filter(|hash| hash.len() == 16)?;
             let hash = u64::from_str_radix(hash, 16).ok()?;
-            parts.next().is_none().then_some(Self { activation, turn, call, hash })
+            let run = match parts.next() {
+                Some(run) => RunTag::parse(run).filter(|run| *run != activation.run())?,
+                None => activation.run(),
+            };
+            parts.next().is_none().then_some(Self { activation, turn, call, hash, run })
         };
         parse().ok_or_else(|| NoOrderKey(text.chars().take(80).collect()))
     }
@@ -254,9 +262,18 @@ mod tests {
     #[test]
     fn an_order_has_the_same_name_for_ever() {
         let call = ToolCall::new("c", "vfs_write", json!({ "path": "a.md" }));
-        let key = OrderKey::new(ActivationKey(7), 1, 0, &call);
-        assert_eq!(key.to_string(), format!("act-7/1/0/{:016x}", content_hash(b"vfs_write\n{\"path\":\"a.md\"}")));
-        assert_eq!(key.to_string().parse(), Ok(key));
+        let (older, run) = (ActivationKey::numbered(7), RunTag::of("r-1"));
+        let hash = format!("{:016x}", content_hash(b"vfs_write\n{\"path\":\"a.md\"}"));
+        let newer = ActivationKey::new(7, run);
+        for (given_in, activation, text) in [
+            (RunTag::default(), older, format!("act-7/1/0/{hash}")),
+            (run, older, format!("act-7/1/0/{hash}/{run}")),
+            (run, newer, format!("act-7-{run}/1/0/{hash}")),
+            (RunTag::of("r-2"), newer, format!("act-7-{run}/1/0/{hash}/{}", RunTag::of("r-2"))),
+        ] {
+            let key = OrderKey::new(given_in, (activation, 1, 0), &call);
+            assert_eq!((key.to_string(), text.parse()), (text, Ok(key)));
+        }
         for odd in ["", "act-7", "act-7/1/0", "act-7/1/0/12", "session/act-7/9", "act-7/1/0/0123456789abcdef/1"] {
             assert!(odd.parse::<OrderKey>().is_err(), "{odd}");
         }

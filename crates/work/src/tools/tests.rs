@@ -26,7 +26,7 @@ fn call(name: &str, arguments: Value) -> ToolCall {
     ToolCall::new("1", name, arguments)
 }
 
-const ADA: Caller<'static> = Caller { profile: "ada", session: ActivationKey(1) };
+const ADA: Caller<'static> = Caller { profile: "ada", session: ActivationKey::numbered(1) };
 
 fn parse(call: &ToolCall, bounds: &Bounds) -> Result<ToolPlan, String> {
     builtin().parse(call, ADA, bounds)

@@ -9,9 +9,11 @@ use bevy::ecs::prelude::*;
 
 use super::bridge::FileBridge;
 use super::executor::Executor;
+use super::index::UNSEEN;
 use super::order::FileOrder;
 use super::path::WorkspacePath;
 use super::resolve::{Root, beside_name};
+use crate::base::ActivationKey;
 use crate::base::text::slug;
 
 /// Where the records lie.
@@ -54,10 +56,10 @@ pub fn is_unfinished(status: &str) -> bool {
     matches!(status, "queued" | "running" | "waiting")
 }
 
-/// The number of the piece of work in a record's name: `sessions/ada.act-7.session.yaml`.
-pub fn record_number(path: &str) -> Option<u64> {
+/// The piece of work in a record's name: `sessions/ada.act-7-3kq9x2mf.session.yaml`.
+pub fn work_of_record(path: &str) -> Option<ActivationKey> {
     let name = path.strip_suffix(".session.yaml")?;
-    name.rsplit_once(".act-")?.1.parse().ok()
+    ActivationKey::parse(name.rsplit_once('.')?.1)
 }
 
 /// The beginnings of all records in a workspace that can be read, in order of their names. No link is followed.
@@ -65,7 +67,7 @@ pub fn record_heads(workspace: &Path) -> Vec<RecordHead> {
     let Ok(root) = Root::open(workspace) else { return Vec::new() };
     let Ok(folder) = root.folder().child(RECORDS.trim_end_matches('/')) else { return Vec::new() };
     let mut names: Vec<String> = folder.entries().unwrap_or_default().into_iter().map(|(name, _)| name).collect();
-    names.retain(|name| record_number(name).is_some());
+    names.retain(|name| work_of_record(name).is_some());
     names.sort_unstable();
     let heads = names.into_iter().filter_map(|name| {
         let path = WorkspacePath::new(&format!("{RECORDS}{name}")).ok()?;
@@ -128,11 +130,16 @@ impl Executor {
     /// Takes away the oldest records beyond as many as are kept. Never one of work that is not over, or that cannot
     /// be read.
     pub(super) fn thin_records(&mut self) {
-        let mut records: Vec<(u64, String)> =
-            self.index.under(RECORDS).filter_map(|path| Some((record_number(path)?, path.to_owned()))).collect();
+        // What nobody has looked at yet counts as new.
+        let written = |path: &str| match self.index.get(path).map_or(UNSEEN, |entry| entry.modified_ns) {
+            UNSEEN => i64::MAX,
+            modified_ns => modified_ns,
+        };
+        let aged = |path: &str| Some((written(path), work_of_record(path)?, path.to_owned()));
+        let mut records: Vec<(i64, ActivationKey, String)> = self.index.under(RECORDS).filter_map(aged).collect();
         let mut surplus = records.len().saturating_sub(self.limits.sessions_at_most.max(1));
         records.sort_unstable();
-        for (_, path) in records.into_iter().take(LOOKED_AT) {
+        for (_, _, path) in records.into_iter().take(LOOKED_AT) {
             if surplus == 0 {
                 return;
             }
@@ -152,6 +159,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::base::RunTag;
 
     fn record(status: &str, task: &str) -> String {
         format!("activation: act-7\nagent: ada\nstatus: {status}\ntask: {task}\nmessages:\n- by: room\n  text: x\n")
@@ -161,10 +169,12 @@ mod tests {
     fn what_a_record_says_of_its_work_is_told_from_what_was_said_in_it() {
         assert_eq!(record_status(&record("running", "x")), Some("running"));
         assert_eq!(record_status("agent: ada\nmessages:\nstatus: running\n"), None);
-        assert_eq!(record_number("sessions/ada.act-12.session.yaml"), Some(12));
-        assert_eq!(record_number("sessions/a.act-1.act-9.session.yaml"), Some(9));
+        assert_eq!(work_of_record("sessions/ada.act-12.session.yaml"), Some(ActivationKey::numbered(12)));
+        let newer = ActivationKey::new(12, RunTag::of("r-1"));
+        assert_eq!(work_of_record(&format!("sessions/ada.{newer}.session.yaml")), Some(newer));
+        assert_eq!(work_of_record("sessions/a.act-1.act-9.session.yaml"), Some(ActivationKey::numbered(9)));
         for other in ["sessions/notes.md", "sessions/ada.session.yaml", "sessions/ada.act-x.session.yaml"] {
-            assert_eq!(record_number(other), None, "{other}");
+            assert_eq!(work_of_record(other), None, "{other}");
         }
     }
 

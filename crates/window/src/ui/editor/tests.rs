@@ -79,7 +79,7 @@ fn tell(window: &mut Harness<'static, Stage>, result: Result<(), String>) {
 
 fn piece(agent: &str) -> PieceView {
     PieceView {
-        activation: ActivationKey(1),
+        activation: ActivationKey::numbered(1),
         agent: agent.into(),
         task: "count".into(),
         stage: "thinking",

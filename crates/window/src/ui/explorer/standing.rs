@@ -307,7 +307,7 @@ mod tests {
     fn piece(agent: &str, stage: &'static str, asks: bool) -> PieceView {
         let question =
             asks.then(|| QuestionView { turn: 1, call: 0, tool: "vfs_delete".into(), what: "deletes".into() });
-        let (activation, task) = (ActivationKey(7), "count".to_owned());
+        let (activation, task) = (ActivationKey::numbered(7), "count".to_owned());
         PieceView { activation, agent: agent.into(), task, stage, turn: 1, depth: 0, tokens: 0, question }
     }
 

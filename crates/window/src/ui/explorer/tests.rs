@@ -264,7 +264,7 @@ fn rows_say_how_it_stands_with_their_files() {
     let mut window = explorer();
     window.get_by_label("agents/ada.md, no task");
     window.get_by_label("agents/bram.md");
-    let (activation, task) = (ActivationKey(7), "count".to_owned());
+    let (activation, task) = (ActivationKey::numbered(7), "count".to_owned());
     let agent = "ada-1".into();
     let piece = PieceView { activation, agent, task, stage: "thinking", turn: 1, depth: 0, tokens: 0, question: None };
     window.state_mut().room.work.pieces = vec![piece];

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::model::{AgentNode, FileNode, Model, Status, YOU};
-use crate::base::Id;
+use crate::base::{ActivationKey, Id};
 use crate::ui::shelf::capitalised;
 use crate::ui::words;
 use crate::view::model::RoomModel;
@@ -13,7 +13,7 @@ use crate::view::work::PieceView;
 pub struct Live<'a> {
     names: BTreeMap<&'a str, &'a str>,
     here: BTreeMap<&'a str, &'a Id>,
-    pieces: BTreeMap<u64, &'a PieceView>,
+    pieces: BTreeMap<ActivationKey, &'a PieceView>,
     /// Whether every piece of work that there is is among them.
     has_all_pieces: bool,
 }
@@ -27,7 +27,7 @@ impl<'a> Live<'a> {
         Self {
             names: profiles.chain(agents).collect(),
             here: room.agents.iter().map(|agent| (&*agent.id, &agent.id)).collect(),
-            pieces: work.pieces.iter().map(|piece| (piece.activation.0, piece)).collect(),
+            pieces: work.pieces.iter().map(|piece| (piece.activation, piece)).collect(),
             has_all_pieces: work.pieces.len() >= work.going_on + work.waiting,
         }
     }
@@ -143,17 +143,20 @@ fn times(number: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::ActivationKey;
     use crate::ui::testing::sample_room;
 
     fn piece(number: u64, stage: &'static str) -> PieceView {
-        let activation = ActivationKey(number);
+        let activation = ActivationKey::numbered(number);
         let (agent, task) = ("ada-1".into(), String::new());
         PieceView { activation, agent, task, stage, turn: 1, depth: 0, tokens: 0, question: None }
     }
 
     fn node(open: &[u64], status: Status) -> AgentNode {
-        AgentNode { open: open.iter().map(|&key| (key, 0)).collect(), status, ..AgentNode::default() }
+        AgentNode {
+            open: open.iter().map(|&number| (ActivationKey::numbered(number), 0)).collect(),
+            status,
+            ..AgentNode::default()
+        }
     }
 
     #[test]

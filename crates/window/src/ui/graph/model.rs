@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::record::{Facts, activation_number};
-use crate::base::{Id, Seq};
+use super::record::Facts;
+use crate::base::{ActivationKey, Id, Seq};
 use crate::log::EventKind;
 use crate::view::book::{EventBook, EventRow};
 
@@ -97,7 +97,7 @@ pub struct AgentNode {
     /// As far as the log tells.
     pub status: Status,
     /// Work that is not over, and the tokens of each that are counted.
-    pub open: BTreeMap<u64, u64>,
+    pub open: BTreeMap<ActivationKey, u64>,
 }
 
 impl AgentNode {
@@ -218,7 +218,7 @@ impl Model {
         // What is not about work is no business of this picture.
         let (Some(id), Some(activation)) = (&row.agent, &row.activation) else { return };
         let agent = self.ensure(id);
-        let key = activation_number(activation);
+        let key = ActivationKey::parse(activation);
         match row.kind {
             EventKind::Activation => self.note_activation(row, agent, key),
             EventKind::Spawn => self.note_spawn(row, agent),
@@ -257,7 +257,7 @@ impl Model {
         number
     }
 
-    fn note_activation(&mut self, row: &EventRow, agent: usize, key: Option<u64>) {
+    fn note_activation(&mut self, row: &EventRow, agent: usize, key: Option<ActivationKey>) {
         let facts = Facts::of(row);
         let node = &mut self.agents[agent];
         if node.pieces == 0 {
@@ -413,7 +413,7 @@ impl Model {
         self.file_numbers.insert(to.clone(), number);
     }
 
-    fn note_model_call(&mut self, row: &EventRow, agent: usize, key: Option<u64>) {
+    fn note_model_call(&mut self, row: &EventRow, agent: usize, key: Option<ActivationKey>) {
         let facts = Facts::of(row);
         let tokens = facts.tokens_in.unwrap_or(0).saturating_add(facts.tokens_out.unwrap_or(0));
         let node = &mut self.agents[agent];
@@ -424,7 +424,7 @@ impl Model {
         }
     }
 
-    fn note_end(&mut self, row: &EventRow, agent: usize, key: Option<u64>, status: Status) {
+    fn note_end(&mut self, row: &EventRow, agent: usize, key: Option<ActivationKey>, status: Status) {
         let node = &mut self.agents[agent];
         // Calls of which there is no record are in the sum that stands at the end.
         if let Some(counted) = key.and_then(|key| node.open.remove(&key)) {

@@ -55,8 +55,3 @@ impl<'a> Facts<'a> {
         serde_json::from_str(&row.data).unwrap_or_default()
     }
 }
-
-/// The number of a piece of work: `act-12` has 12.
-pub fn activation_number(activation: &str) -> Option<u64> {
-    activation.strip_prefix("act-")?.parse().ok()
-}

@@ -61,7 +61,7 @@ fn works(window: &Harness<'static, Stage>) -> Vec<KernelCommand> {
 }
 
 fn piece(number: u64, agent: &str, stage: &'static str) -> PieceView {
-    let (activation, task) = (ActivationKey(number), String::new());
+    let (activation, task) = (ActivationKey::numbered(number), String::new());
     PieceView { activation, agent: agent.into(), task, stage, turn: 1, depth: 0, tokens: 0, question: None }
 }
 

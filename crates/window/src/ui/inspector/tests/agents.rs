@@ -42,7 +42,7 @@ fn exchange() -> Vec<PromptMessage> {
 
 fn at_work(question: Option<QuestionView>, live: Option<LiveAnswer>) -> ChatView {
     let work = PieceFacts {
-        activation: ActivationKey(7),
+        activation: ActivationKey::numbered(7),
         task: "Write the plan".into(),
         stage: "thinking",
         turn: 1,
@@ -74,7 +74,7 @@ fn what_waits_for_a_person_is_decided_beside_the_chat_and_work_is_stopped_there(
     for label in ["Allow Ada", "Refuse Ada", "Stop its work"] {
         click(&mut window, label);
     }
-    let decide = |allow| KernelCommand::Decide { activation: ActivationKey(7), turn: 2, call: 1, allow };
+    let decide = |allow| KernelCommand::Decide { activation: ActivationKey::numbered(7), turn: 2, call: 1, allow };
     let wanted = [decide(true), decide(false), KernelCommand::KillAgent { agent: "ada-1".into() }];
     assert_eq!(window.state().commands, wanted.map(|command| Command::Act(RoomAct::Work(command), None)));
 }

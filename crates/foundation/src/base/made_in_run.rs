@@ -1,0 +1,181 @@
+//! Ids of what is made while a room runs. Each contains the run that it was made in, so that two runs which begin from
+//! the same room and do the same never give one id twice.
+
+use std::fmt;
+
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::hash::content_hash;
+use super::ids::Id;
+
+/// The alphabet of run tags: Crockford's base 32, without letters that look like digits.
+const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// Letters of a run tag, of 5 bits each.
+const TAG_CHARS: u32 = 8;
+
+/// A run in short: 40 bits of the hash of its name, written as eight letters and digits. None where an id was made by an
+/// older version, whose ids do not say their run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct RunTag(u64);
+
+impl RunTag {
+    /// The tag of the run with this name.
+    pub fn of(run: &str) -> Self {
+        // Zero stands for no run.
+        Self((content_hash(run.as_bytes()) & ((1 << (5 * TAG_CHARS)) - 1)).max(1))
+    }
+
+    /// Whether it names no run.
+    pub fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Reads what [`Display`](fmt::Display) wrote.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digit = |byte| DIGITS.iter().position(|digit| *digit == byte);
+        let push = |tag: u64, byte| Some(tag << 5 | u64::try_from(digit(byte)?).ok()?);
+        let tag = text.bytes().try_fold(0, push).filter(|_| text.len() == TAG_CHARS as usize)?;
+        (tag != 0).then_some(Self(tag))
+    }
+}
+
+impl fmt::Display for RunTag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digit = |place: u32| char::from(DIGITS[(self.0 >> (5 * place) & 31) as usize]);
+        (0..TAG_CHARS).rev().try_for_each(|place| fmt::Write::write_char(f, digit(place)))
+    }
+}
+
+/// Names a piece of work: `act-7-3kq9x2mf` is the seventh of its room, made in the run of that tag. Ids of one room are
+/// in the order in which they were made. Older versions named work by the number of its record alone: `act-412`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct ActivationKey {
+    number: u64,
+    run: RunTag,
+}
+
+impl ActivationKey {
+    /// The piece of work with this number, made in the run with this tag.
+    pub fn new(number: u64, run: RunTag) -> Self {
+        Self { number, run }
+    }
+
+    /// As an older version named it: by a number alone.
+    pub const fn numbered(number: u64) -> Self {
+        Self { number, run: RunTag(0) }
+    }
+
+    /// How many were made in its room until it was, itself included.
+    pub fn number(self) -> u64 {
+        self.number
+    }
+
+    /// The run that it was made in.
+    pub fn run(self) -> RunTag {
+        self.run
+    }
+
+    /// As logs and file names have it: `act-7-3kq9x2mf`.
+    pub fn id(self) -> Id {
+        self.to_string().into()
+    }
+
+    /// Reads what [`Self::id`] gave, in this version or an older one.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.strip_prefix("act-")?;
+        let (number, run) = match text.split_once('-') {
+            Some((number, run)) => (number, RunTag::parse(run)?),
+            None => (text, RunTag::default()),
+        };
+        let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+        Some(Self { number: number.parse().ok().filter(|_| is_number)?, run })
+    }
+}
+
+impl fmt::Display for ActivationKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "act-{}", self.number)?;
+        if self.run.is_none() { Ok(()) } else { write!(f, "-{}", self.run) }
+    }
+}
+
+impl Serialize for ActivationKey {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.run.is_none() { serializer.serialize_u64(self.number) } else { serializer.collect_str(self) }
+    }
+}
+
+impl<'de> Deserialize<'de> for ActivationKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(KeyVisitor)
+    }
+}
+
+/// Takes an id, or the bare number of an older version, which as a key of a map is a text.
+struct KeyVisitor;
+
+impl Visitor<'_> for KeyVisitor {
+    type Value = ActivationKey;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the id of a piece of work, such as act-7-3kq9x2mf")
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<ActivationKey, E> {
+        Ok(ActivationKey::numbered(number))
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<ActivationKey, E> {
+        let number = u64::try_from(number);
+        number.map(ActivationKey::numbered).map_err(|_| E::invalid_value(de::Unexpected::Other("below 0"), &self))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<ActivationKey, E> {
+        let key = ActivationKey::parse(text).or_else(|| text.parse().ok().map(ActivationKey::numbered));
+        key.ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+
+    #[test]
+    fn an_id_is_read_as_it_was_written_and_nothing_else_is() {
+        let key = ActivationKey::new(7, RunTag::of("r-20261122-181922-1a2b"));
+        assert_eq!(ActivationKey::parse(&key.id()), Some(key));
+        assert_eq!(key.id().len(), "act-7-".len() + TAG_CHARS as usize);
+        assert_eq!(ActivationKey::parse("act-412"), Some(ActivationKey::numbered(412)));
+        assert_eq!(&*ActivationKey::numbered(412).id(), "act-412");
+        for odd in ["", "act-", "act-x", "act-+7", "act-7-", "act-7-abc", "act-7-00000000", "act-7-ABCDEFGH", "7"] {
+            assert_eq!(ActivationKey::parse(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn saved_rooms_of_this_and_of_older_versions_are_read() {
+        let key = ActivationKey::new(7, RunTag::of("r-1"));
+        let saved = BTreeMap::from([(ActivationKey::numbered(3), "old"), (key, "new")]);
+        let json = serde_json::to_string(&saved).expect("it can be written");
+        assert_eq!(json, format!("{{\"3\":\"old\",\"{key}\":\"new\"}}"));
+        let read: BTreeMap<ActivationKey, String> = serde_json::from_str(&json).expect("it can be read");
+        assert_eq!(read.into_keys().collect::<Vec<_>>(), [ActivationKey::numbered(3), key]);
+        assert_eq!(serde_json::from_str::<ActivationKey>("12").ok(), Some(ActivationKey::numbered(12)));
+        for odd in ["-1", "\"act\"", "null", "[]"] {
+            assert!(serde_json::from_str::<ActivationKey>(odd).is_err(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn runs_have_tags_of_their_own_and_ids_are_in_the_order_in_which_they_were_made() {
+        let tags: BTreeSet<RunTag> = (0..100_000).map(|run| RunTag::of(&format!("r-{run}"))).collect();
+        assert!(tags.len() == 100_000 && tags.iter().all(|tag| RunTag::parse(&tag.to_string()) == Some(*tag)));
+        let key = |number, run| ActivationKey::new(number, RunTag::of(run));
+        let ordered: Vec<u64> =
+            BTreeSet::from([key(10, "a"), key(2, "b"), key(9, "a")]).iter().map(|k| k.number()).collect();
+        assert_eq!(ordered, [2, 9, 10]);
+    }
+}
