@@ -372,7 +372,6 @@ fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: FileJobDone) {
                 }
                 paths => state.tell(format!("{} files were imported", paths.len()), true),
             }
-            state.studio.library.forget_files();
         }
         FileJobDone::Exported { file, what, left_out } => {
             let shown = file.strip_prefix(room.folder()).unwrap_or(&file).display().to_string();

@@ -1,6 +1,6 @@
 //! The window's cache of files, versions, runs, sessions and prompts, which a background thread reads, so that no
-//! frame waits for the disk. Panes say what they want in every frame; what nobody wants for a while is forgotten, and
-//! what has changed is read again.
+//! frame waits for the disk. Panes say what they want in every frame; what nobody wants for a while is forgotten. What
+//! was read once is read again only when the file service or the log tells that it changed.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
@@ -12,13 +12,12 @@ use super::background_jobs::{BackgroundJobs, OnDrop};
 use crate::app::room::state_folder;
 use crate::base::{Id, Seq};
 use crate::kernel::session::SessionHead;
-use crate::log::EventKind;
 use crate::mind::Prompt;
 use crate::store::{FileVersion, Reader, RunInfo, StoreError};
 use crate::ui::library::{Library, Read, TextRead, Want};
 use crate::view::book::{EventBook, EventRow};
 use crate::workspace::vfs::records::record_heads;
-use crate::workspace::vfs::{FileHistory, FileInfo};
+use crate::workspace::vfs::{ChangeFeed, FileHistory, FileInfo};
 
 /// Things to read that wait at most; what does not fit is asked for again in a later frame.
 const REQUESTS_AT_MOST: usize = 64;
@@ -26,10 +25,8 @@ const REQUESTS_AT_MOST: usize = 64;
 const EARLIER: usize = 20_000;
 /// What nobody wanted for so long is forgotten, in seconds.
 const FORGOTTEN_SECS: f64 = 30.0;
-/// What may change without anybody telling is read again after so long, in seconds.
-const AGAIN_SECS: f64 = 3.0;
-/// Texts longer than this are only read again when somebody tells of a change.
-const SMALL_BYTES: usize = 256 * 1024;
+/// What could not be read is tried again after so long, in seconds.
+const RETRY_SECS: f64 = 3.0;
 
 /// Something to read.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -48,7 +45,8 @@ enum Loaded {
     Versions(String, Read<Arc<Vec<FileVersion>>>),
     Version((String, u64), Read<Option<Arc<str>>>),
     Runs(Read<Arc<Vec<RunInfo>>>),
-    Session(Id, Read<Option<Arc<str>>>),
+    /// With the path of its file, where there is one.
+    Session(Id, Option<String>, Read<Option<Arc<str>>>),
     Prompt(Seq, Read<Option<Arc<Prompt>>>),
     Earlier(Read<Vec<Arc<EventRow>>>),
     Run(Id, Read<Vec<Arc<EventRow>>>),
@@ -66,13 +64,31 @@ pub(super) struct FileCache {
     wanted_secs: BTreeMap<Want, f64>,
     /// What has changed since it was read.
     stale: BTreeSet<Want>,
-    /// Rows of the log that were looked at for changes: generation and number.
-    seen: (u64, u64),
+    /// What the history or the log could not give.
+    failed: BTreeSet<Want>,
+    /// Prompts that were not written yet when they were read.
+    unwritten: BTreeSet<Seq>,
+    /// The paths of session files, by activation; none where there is no file yet.
+    session_paths: BTreeMap<Id, Option<String>>,
+    /// The file service tells here what changed.
+    feed: ChangeFeed,
+    /// How far the log was when it was last looked at.
+    log: LogState,
+}
+
+/// How far the log is: what a record refers to is written a moment after the record is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct LogState {
+    /// The records that were shown, counted, by the generation of the list.
+    pub(super) shown: (u64, u64),
+    /// Whether everything that was shown is on disk.
+    pub(super) is_written: bool,
 }
 
 impl FileCache {
-    /// Starts the thread for this workspace; `first` is the first record of the open run.
-    pub(super) fn start(workspace: PathBuf, first: Seq) -> io::Result<Self> {
+    /// Starts the thread for this workspace, whose file service tells of changes by `feed`; `first` is the first record
+    /// of the open run.
+    pub(super) fn start(workspace: PathBuf, feed: ChangeFeed, first: Seq) -> io::Result<Self> {
         let mut sources = Sources::new(workspace);
         let read = move |request: Request| {
             let loaded = sources.load(&request);
@@ -85,7 +101,11 @@ impl FileCache {
             read_secs: BTreeMap::new(),
             wanted_secs: BTreeMap::new(),
             stale: BTreeSet::new(),
-            seen: (0, 0),
+            failed: BTreeSet::new(),
+            unwritten: BTreeSet::new(),
+            session_paths: BTreeMap::new(),
+            feed,
+            log: LogState::default(),
         };
         cache.request(Request::Earlier(first));
         Ok(cache)
@@ -116,18 +136,20 @@ impl FileCache {
         &mut self,
         library: &mut Library,
         book: &mut EventBook,
+        is_log_written: bool,
         now_secs: f64,
     ) -> Option<(Id, Read<EventBook>)> {
         let run = self.receive(library, book, now_secs);
-        self.look_for_changes(book);
-        if std::mem::take(&mut library.files_are_stale) {
-            self.stale.insert(Want::Files);
-        }
-        let wants = std::mem::take(&mut library.wants);
-        for want in wants {
-            let read = self.read_secs.get(&want).copied();
-            let is_old = read.is_none_or(|read| now_secs - read >= AGAIN_SECS) && may_change_unseen(&want, library);
-            if read.is_none() || is_old || self.stale.contains(&want) {
+        self.note_changed_files(library);
+        self.note_log(LogState { shown: (book.generation(), book.count()), is_written: is_log_written });
+        for want in std::mem::take(&mut library.wants) {
+            let is_due = match self.read_secs.get(&want) {
+                None => true,
+                Some(read) => {
+                    self.stale.contains(&want) || (self.failed.contains(&want) && now_secs - read >= RETRY_SECS)
+                }
+            };
+            if is_due {
                 self.request(Request::Want(want.clone()));
             }
             self.wanted_secs.insert(want, now_secs);
@@ -154,6 +176,11 @@ impl FileCache {
         while let Some((request, loaded)) = self.waiting.pop_front().or_else(|| self.reads.try_next()) {
             self.under_way.remove(&request);
             if let Request::Want(want) = request {
+                if loaded.has_failed() {
+                    self.failed.insert(want.clone());
+                } else {
+                    self.failed.remove(&want);
+                }
                 self.read_secs.insert(want, now_secs);
             }
             match loaded {
@@ -168,8 +195,18 @@ impl FileCache {
                 Loaded::Versions(path, versions) => drop(library.versions.insert(path, versions)),
                 Loaded::Version(version, text) => drop(library.version_texts.insert(version, text)),
                 Loaded::Runs(runs) => library.runs = Some(runs),
-                Loaded::Session(activation, text) => drop(library.sessions.insert(activation, text)),
-                Loaded::Prompt(call, prompt) => drop(library.prompts.insert(call, prompt)),
+                Loaded::Session(activation, path, text) => {
+                    self.session_paths.insert(activation.clone(), path);
+                    library.sessions.insert(activation, text);
+                }
+                Loaded::Prompt(call, prompt) => {
+                    if matches!(prompt, Ok(None)) {
+                        self.unwritten.insert(call);
+                    } else {
+                        self.unwritten.remove(&call);
+                    }
+                    library.prompts.insert(call, prompt);
+                }
                 Loaded::Earlier(Ok(rows)) => book.put_before(rows),
                 Loaded::Earlier(Err(why)) => tracing::warn!("earlier runs cannot be read: {why}"),
                 Loaded::Run(id, rows) => {
@@ -185,23 +222,55 @@ impl FileCache {
         run
     }
 
-    /// What the log says has changed is to be read again.
-    fn look_for_changes(&mut self, book: &EventBook) {
-        let (generation, number) = self.seen;
-        let from = if generation == book.generation() { number } else { book.first() };
-        for (_, row) in book.since(from) {
-            if row.kind != EventKind::FileChange {
-                continue;
-            }
-            let value = row.value();
-            let paths = [value["path"].as_str(), value["from"].as_str()];
-            for path in paths.into_iter().flatten() {
-                self.stale.insert(Want::Text(path.to_owned()));
-                self.stale.insert(Want::Versions(path.to_owned()));
-            }
+    /// What the file service tells has changed is to be read again; the list of files is brought up to date at once.
+    fn note_changed_files(&mut self, library: &mut Library) {
+        let changed = self.feed.take();
+        if changed.is_incomplete {
+            let files = |want: &&Want| !matches!(want, Want::Version(..) | Want::Runs | Want::Prompt(_));
+            self.stale.extend(self.wanted_secs.keys().filter(files).cloned());
+        }
+        if changed.files.is_empty() {
+            return;
+        }
+        // A list that is being read may have been read before the change.
+        if self.under_way.contains(&Request::Want(Want::Files)) {
             self.stale.insert(Want::Files);
         }
-        self.seen = (book.generation(), book.count());
+        for file in changed.files {
+            let path = &file.info.path;
+            let is_known = |text: &Read<Option<TextRead>>| {
+                matches!(text, Ok(Some(text)) if file.hash == Some(text.hash))
+                    && !self.under_way.contains(&Request::Want(Want::Text(path.clone())))
+            };
+            if !library.texts.get(path).is_some_and(is_known) {
+                self.note_stale(Want::Text(path.clone()));
+            }
+            self.note_stale(Want::Versions(path.clone()));
+            if path.starts_with("sessions/") {
+                let is_elsewhere =
+                    |activation: &Id| matches!(self.session_paths.get(activation), Some(Some(at)) if at != path);
+                let may_be_its = |want: &&Want| matches!(want, Want::Session(activation) if !is_elsewhere(activation));
+                let sessions: Vec<Want> = self.wanted_secs.keys().filter(may_be_its).cloned().collect();
+                self.stale.extend(sessions);
+            }
+            if let Some(Ok(files)) = &mut library.files {
+                list(Arc::make_mut(files), file.info);
+            }
+        }
+    }
+
+    /// What was wanted, and so may have been read, is to be read again.
+    fn note_stale(&mut self, want: Want) {
+        if self.wanted_secs.contains_key(&want) {
+            self.stale.insert(want);
+        }
+    }
+
+    /// Prompts that were not written yet are looked for again when the log went on.
+    fn note_log(&mut self, log: LogState) {
+        if std::mem::replace(&mut self.log, log) != log {
+            self.stale.extend(self.unwritten.iter().copied().map(Want::Prompt));
+        }
     }
 
     fn forget(&mut self, library: &mut Library, now_secs: f64) {
@@ -215,31 +284,47 @@ impl FileCache {
             self.wanted_secs.remove(&want);
             self.read_secs.remove(&want);
             self.stale.remove(&want);
+            self.failed.remove(&want);
             match want {
                 Want::Files => library.files = None,
                 Want::Text(path) => drop(library.texts.remove(&path)),
                 Want::Versions(path) => drop(library.versions.remove(&path)),
                 Want::Version(path, version) => drop(library.version_texts.remove(&(path, version))),
                 Want::Runs => library.runs = None,
-                Want::Session(activation) => drop(library.sessions.remove(&activation)),
-                Want::Prompt(call) => drop(library.prompts.remove(&call)),
+                Want::Session(activation) => {
+                    self.session_paths.remove(&activation);
+                    library.sessions.remove(&activation);
+                }
+                Want::Prompt(call) => {
+                    self.unwritten.remove(&call);
+                    library.prompts.remove(&call);
+                }
             }
         }
     }
 }
 
-/// Whether something changes without a record in the log, or with one that comes late.
-fn may_change_unseen(want: &Want, library: &Library) -> bool {
-    match want {
-        Want::Files | Want::Session(_) | Want::Runs => true,
-        Want::Text(path) => match library.texts.get(path) {
-            Some(Ok(Some(read))) => read.text.len() <= SMALL_BYTES,
-            _ => true,
-        },
-        Want::Versions(_) => true,
-        Want::Version(..) => false,
-        // It is written a moment after the record of the call.
-        Want::Prompt(call) => !matches!(library.prompts.get(call), Some(Ok(Some(_)))),
+/// Brings a list of files up to date with one that changed.
+fn list(files: &mut Vec<FileInfo>, file: FileInfo) {
+    match files.binary_search_by(|other| other.path.cmp(&file.path)) {
+        Ok(at) if file.is_listed() => files[at] = file,
+        Ok(at) => drop(files.remove(at)),
+        Err(at) if file.is_listed() => files.insert(at, file),
+        Err(_) => {}
+    }
+}
+
+impl Loaded {
+    /// Whether the history or the log could not be read; what is wrong with a text is a change of its file away.
+    fn has_failed(&self) -> bool {
+        match self {
+            Self::Files(read) => read.is_err(),
+            Self::Versions(_, read) => read.is_err(),
+            Self::Version(_, read) => read.is_err(),
+            Self::Runs(read) => read.is_err(),
+            Self::Prompt(_, read) => read.is_err(),
+            Self::Text(..) | Self::Session(..) | Self::Earlier(_) | Self::Run(..) => false,
+        }
     }
 }
 
@@ -291,9 +376,9 @@ impl Sources {
                 Loaded::Runs(self.log().and_then(|log| log.runs().map(Arc::new).map_err(|error| error.to_string())))
             }
             Want::Session(activation) => {
-                let text = session_file(&self.workspace, &activation)
-                    .map_or(Ok(None), |path| self.history().and_then(|files| files.look(&path)));
-                Loaded::Session(activation, text.map(|text| text.map(Arc::from)))
+                let path = session_file(&self.workspace, &activation);
+                let text = path.as_ref().map_or(Ok(None), |path| self.history().and_then(|files| files.look(path)));
+                Loaded::Session(activation, path, text.map(|text| text.map(Arc::from)))
             }
             Want::Prompt(call) => Loaded::Prompt(call, self.prompt(call)),
         }
@@ -352,9 +437,12 @@ fn session_file(workspace: &Path, activation: &str) -> Option<String> {
 mod tests {
     use super::*;
 
+    use crate::workspace::vfs::{ChangedFile, FileKind};
+
     struct Reading {
-        _folder: tempfile::TempDir,
+        folder: tempfile::TempDir,
         cache: FileCache,
+        feed: ChangeFeed,
         library: Library,
         book: EventBook,
         now_secs: f64,
@@ -363,14 +451,31 @@ mod tests {
     impl Reading {
         fn new(files: &[(&str, &[u8])]) -> Self {
             let folder = tempfile::tempdir().expect("a temporary folder can be made");
-            for (path, bytes) in files {
-                let path = folder.path().join(path);
-                std::fs::create_dir_all(path.parent().expect("it has a folder")).expect("folders can be made");
-                std::fs::write(path, bytes).expect("files can be written");
-            }
-            let cache = FileCache::start(folder.path().to_owned(), Seq(1)).expect("a thread can be started");
+            let feed = ChangeFeed::default();
+            let cache = FileCache::start(folder.path().to_owned(), feed.clone(), Seq(1));
+            let cache = cache.expect("a thread can be started");
             let (library, book) = (Library::default(), EventBook::default());
-            Self { _folder: folder, cache, library, book, now_secs: 0.0 }
+            let reading = Self { folder, cache, feed, library, book, now_secs: 0.0 };
+            files.iter().for_each(|(path, bytes)| reading.write(path, bytes));
+            reading
+        }
+
+        fn write(&self, path: &str, bytes: &[u8]) {
+            let path = self.folder.path().join(path);
+            std::fs::create_dir_all(path.parent().expect("it has a folder")).expect("folders can be made");
+            std::fs::write(path, bytes).expect("files can be written");
+        }
+
+        fn tell(&self, path: &str, is_there: bool) {
+            let path = path.to_owned();
+            let kind = FileKind::Unknown;
+            let info = FileInfo { path, kind, size: 6, modified_ms: 9, version: 0, is_there };
+            self.feed.push(ChangedFile { info, hash: None });
+        }
+
+        fn frame(&mut self) {
+            self.now_secs += 0.016;
+            self.cache.update(&mut self.library, &mut self.book, true, self.now_secs);
         }
 
         /// Frames go by until this is there.
@@ -381,10 +486,28 @@ mod tests {
                     return found;
                 }
                 assert!(began.elapsed() < Duration::from_secs(20), "it never came");
-                self.now_secs += 0.016;
-                self.cache.update(&mut self.library, &mut self.book, self.now_secs);
+                self.frame();
                 std::thread::yield_now();
             }
+        }
+
+        /// Frames go by in which these are wanted, until nothing is being read; what stands in them then.
+        fn texts(&mut self, paths: &[&str]) -> Vec<String> {
+            loop {
+                for path in paths {
+                    self.library.text(path);
+                }
+                self.frame();
+                if !self.cache.is_busy() {
+                    break;
+                }
+                self.cache.wait(Duration::from_secs(20));
+            }
+            let text = |path: &&str| match self.library.texts.get(*path) {
+                Some(Ok(Some(read))) => read.text.to_string(),
+                other => format!("{other:?}"),
+            };
+            paths.iter().map(text).collect()
         }
     }
 
@@ -406,19 +529,87 @@ mod tests {
         reading.until(|library| library.text("plan.md").cloned()).expect("it can be read");
         reading.library.wants.clear();
         reading.now_secs += FORGOTTEN_SECS * 2.0;
-        let now_secs = reading.now_secs;
         // The last want was said before; a frame without it forgets.
-        reading.cache.update(&mut reading.library, &mut reading.book, now_secs);
+        reading.frame();
         assert!(reading.library.texts.is_empty());
     }
 
     #[test]
-    fn a_file_that_somebody_else_changed_is_read_again() {
-        let mut reading = Reading::new(&[("plan.md", b"tea")]);
-        reading.until(|library| library.text("plan.md").cloned()).expect("it can be read");
-        std::fs::write(reading._folder.path().join("plan.md"), "coffee").expect("files can be written");
-        reading.now_secs += AGAIN_SECS;
-        let coffee = Ok(Some(TextRead::new("coffee")));
-        reading.until(|library| library.text("plan.md").filter(|text| **text == coffee).cloned()).expect("it is there");
+    fn nothing_is_read_again_without_news_and_then_exactly_what_was_told() {
+        let mut reading = Reading::new(&[("a.md", b"one"), ("b.md", b"one")]);
+        assert_eq!(reading.texts(&["a.md", "b.md"]), ["one", "one"]);
+        reading.write("a.md", b"two");
+        reading.write("b.md", b"two");
+        for _ in 0..5 {
+            reading.now_secs += FORGOTTEN_SECS / 2.0;
+            assert_eq!(reading.texts(&["a.md", "b.md"]), ["one", "one"], "nobody told");
+        }
+        reading.tell("b.md", true);
+        assert_eq!(reading.texts(&["a.md", "b.md"]), ["one", "two"]);
+        reading.tell("c.md", true);
+        assert_eq!(reading.texts(&["a.md", "b.md"]), ["one", "two"], "nobody wants it");
+    }
+
+    #[test]
+    fn where_too_much_changed_everything_that_is_shown_is_read_again() {
+        let mut reading = Reading::new(&[("a.md", b"one"), ("b.md", b"one")]);
+        assert_eq!(reading.texts(&["a.md", "b.md"]), ["one", "one"]);
+        reading.write("a.md", b"two");
+        reading.write("b.md", b"two");
+        (0..10_000).for_each(|number| reading.tell(&format!("{number}.md"), true));
+        assert_eq!(reading.texts(&["a.md", "b.md"]), ["two", "two"]);
+    }
+
+    #[test]
+    fn the_list_of_files_is_brought_up_to_date_without_looking_at_the_folder() {
+        let mut reading = Reading::new(&[("a.md", b"one"), ("c.md", b"one")]);
+        reading.until(|library| Some(library.files()).filter(|files| files.len() == 2));
+        std::fs::remove_dir_all(reading.folder.path()).expect("it can be removed");
+        reading.tell("b.md", true);
+        reading.tell("c.md", false);
+        let listed = |library: &mut Library| {
+            library.files().iter().map(|file| (file.path.clone(), file.size)).collect::<Vec<_>>()
+        };
+        let wanted = [("a.md".to_owned(), 3), ("b.md".to_owned(), 6)];
+        reading.until(|library| Some(()).filter(|()| listed(library) == wanted));
+    }
+
+    #[test]
+    fn only_the_session_whose_record_changed_is_read_again() {
+        let record = |activation: &str, text: &str| {
+            format!("activation: {activation}\nagent: ada\nstatus: running\nmessages:\n- text: {text}\n")
+        };
+        let paths = ["sessions/ada.act-1.session.yaml", "sessions/ada.act-2.session.yaml"];
+        let write = |reading: &Reading, text: &str| {
+            reading.write(paths[0], record("act-1", text).as_bytes());
+            reading.write(paths[1], record("act-2", text).as_bytes());
+        };
+        let mut reading = Reading::new(&[]);
+        write(&reading, "one");
+        let shows = |library: &mut Library, wanted: [&str; 2]| {
+            let shown = |library: &mut Library, activation: &str, text: &str| match library.session(&activation.into())
+            {
+                Some(Ok(Some(session))) => session.contains(text),
+                _ => false,
+            };
+            let first = shown(library, "act-1", wanted[0]);
+            shown(library, "act-2", wanted[1]) && first
+        };
+        reading.until(|library| Some(()).filter(|()| shows(library, ["one", "one"])));
+        write(&reading, "two");
+        reading.tell(paths[1], true);
+        reading.until(|library| Some(()).filter(|()| shows(library, ["one", "two"])));
+        assert!(!reading.cache.is_busy() && reading.cache.stale.is_empty());
+    }
+
+    #[test]
+    fn a_prompt_is_looked_for_again_when_the_log_went_on() {
+        let mut reading = Reading::new(&[]);
+        reading.cache.unwritten.insert(Seq(3));
+        reading.frame();
+        assert!(reading.cache.stale.contains(&Want::Prompt(Seq(3))), "everything is written now");
+        reading.cache.stale.clear();
+        reading.frame();
+        assert!(reading.cache.stale.is_empty(), "nothing happened since");
     }
 }

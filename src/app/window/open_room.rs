@@ -19,7 +19,7 @@ use crate::ui::undo::History;
 use crate::view::model::RoomModel;
 use crate::view::reading::{RoomReader, Wanted};
 use crate::view::recent::Recent;
-use crate::workspace::vfs::{FileBridge, FileService, FilesTold};
+use crate::workspace::vfs::{FileBridge, FilesTold};
 
 /// A frame gives so much of its time to ticks, so that the picture stays smooth however fast time passes.
 const TICKS_AT_MOST: Duration = Duration::from_millis(9);
@@ -69,12 +69,13 @@ impl OpenRoom {
         let (mut room, notices) = Room::open(&options)?;
         room.app.world_mut().insert_resource(EventTap::default());
         put_down_everyone(room.app.world_mut());
-        let files = room.app.world().resource::<FileBridge>().service().and_then(FileService::handle);
         let closed = || std::io::Error::other("the thread that has the files has stopped");
-        let file_jobs = FileJobs::start(options.folder.clone(), files.ok_or_else(closed)?)?;
+        let service = room.app.world().resource::<FileBridge>().service().ok_or_else(closed)?;
+        let (handle, feed) = (service.handle().ok_or_else(closed)?, service.feed());
+        let file_jobs = FileJobs::start(options.folder.clone(), handle)?;
         let log = room.app.world().resource::<EventLog>();
         let first = log.unwritten().first().map_or(log.next_seq(), |record| record.seq);
-        let file_cache = FileCache::start(options.folder.clone(), first)?;
+        let file_cache = FileCache::start(options.folder.clone(), feed, first)?;
         Ok(Self {
             room: Some(room),
             options,
@@ -187,6 +188,12 @@ impl OpenRoom {
         self.is_astir = !events.is_empty();
         self.recent.take_in(events, now_secs);
         self.is_astir |= self.recent.fade(now_secs);
+    }
+
+    /// Whether everything that happened is in the log on disk.
+    pub(super) fn is_log_written(&self) -> bool {
+        let store = self.room.as_ref().and_then(|room| room.app.world().get_resource::<Store>());
+        store.is_none_or(Store::has_written_all)
     }
 
     /// Tells what went wrong with writing the history; that nothing can be recorded only for as long as it is so.

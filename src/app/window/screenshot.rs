@@ -151,9 +151,10 @@ pub fn picture(room: &mut OpenRoom, options: &PictureOptions, state: &mut UiStat
 
 /// Brings panes what they want to see; a picture can wait for it.
 fn serve(room: &mut OpenRoom, state: &mut UiState) {
+    let is_log_written = room.is_log_written();
     let OpenRoom { file_cache, recent, .. } = room;
     for _ in 0..2 {
-        let _run = file_cache.update(&mut state.studio.library, &mut recent.book, state.now_secs);
+        let _run = file_cache.update(&mut state.studio.library, &mut recent.book, is_log_written, state.now_secs);
         file_cache.wait(READ_AT_MOST);
     }
 }

@@ -22,6 +22,7 @@ use crate::element::{ElementAct, ElementCommand, ElementEdit};
 use crate::schedule::Speed;
 use crate::simulation::RelationshipCommand;
 use crate::ui::command::RoomAct;
+use crate::ui::library::Library;
 use crate::ui::{Command, UiState};
 use crate::view::model::{ContentView, RoomModel};
 use crate::view::pick::Thing;
@@ -45,6 +46,11 @@ struct House {
 
 impl House {
     fn new() -> Self {
+        Self::open(false)
+    }
+
+    /// A room that notices what others do to its files, or one that is only told.
+    fn open(watch: bool) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let files = [
             ("settings.yaml", ""),
@@ -62,6 +68,7 @@ impl House {
         let options = OpenOptions {
             folder: folder.path().to_owned(),
             scene: Some("test".into()),
+            watch,
             provider: Some("offline".into()),
             ..OpenOptions::default()
         };
@@ -356,6 +363,13 @@ impl House {
         self.settle();
     }
 
+    /// What a frame does about what panes want to see.
+    fn read_files(&mut self) {
+        let now_secs = self.room.now_secs();
+        let OpenRoom { file_cache, recent, .. } = &mut self.room;
+        file_cache.update(&mut self.state.studio.library, &mut recent.book, true, now_secs);
+    }
+
     fn desktop(&self, name: &str, text: &str) -> PathBuf {
         let path = self.folder.path().join(format!("desktop-{}", name.replace('/', "-")));
         fs::create_dir_all(&path).expect("folders can be made");
@@ -503,6 +517,40 @@ fn what_comes_in_through_the_window_is_the_persons_in_the_log_and_has_a_version(
         let its: Vec<_> = told.iter().filter(|(of, ..)| of == path).map(|(_, by, version)| (by, version)).collect();
         assert_eq!(its, [(&serde_json::json!("user"), &serde_json::json!(1))], "{path}: {told:?}");
     }
+}
+
+#[test]
+fn a_file_that_changed_outside_appears_without_anybody_looking_for_it() {
+    let mut house = House::open(true);
+    let wanted = |house: &mut House, what: &str, is_so: &dyn Fn(&mut Library) -> bool| {
+        let began = Instant::now();
+        while !is_so(&mut house.state.studio.library) {
+            assert!(began.elapsed() < Duration::from_secs(20), "{what} never appeared");
+            house.room.live();
+            house.read_files();
+            std::thread::yield_now();
+        }
+    };
+    let says = |text: &'static str| {
+        move |library: &mut Library| {
+            let listed = library.files().iter().any(|file| file.path == "notes/plan.md" && file.is_there);
+            let versions = library.versions("notes/plan.md").is_some_and(Result::is_ok);
+            let read = library.text("notes/plan.md");
+            listed && versions && matches!(read, Some(Ok(Some(read))) if &*read.text == text)
+        }
+    };
+    wanted(&mut house, "that there is none", &|library| matches!(library.text("notes/plan.md"), Some(Ok(None))));
+    wanted(&mut house, "the list", &|library| !library.files().is_empty());
+    fs::create_dir_all(house.folder.path().join("notes")).expect("folders can be made");
+    fs::write(house.folder.path().join("notes/plan.md"), "tea").expect("files can be written");
+    wanted(&mut house, "a new file", &says("tea"));
+    fs::write(house.folder.path().join("notes/plan.md"), "coffee").expect("files can be written");
+    wanted(&mut house, "a change of it", &says("coffee"));
+    fs::remove_file(house.folder.path().join("notes/plan.md")).expect("it can be removed");
+    wanted(&mut house, "that it is gone", &|library| {
+        let is_there = library.files().iter().any(|file| file.path == "notes/plan.md" && file.is_there);
+        !is_there && matches!(library.text("notes/plan.md"), Some(Ok(None)))
+    });
 }
 
 #[test]

@@ -298,8 +298,9 @@ impl WindowServices {
 
 /// Brings panes what they want to see.
 fn serve_panes(room: &mut OpenRoom, state: &mut UiState) {
+    let is_log_written = room.is_log_written();
     let OpenRoom { file_cache, recent, .. } = room;
-    match file_cache.update(&mut state.studio.library, &mut recent.book, state.now_secs) {
+    match file_cache.update(&mut state.studio.library, &mut recent.book, is_log_written, state.now_secs) {
         Some((run, Ok(book))) => {
             let log = Recent { book, ..Recent::default() };
             state.studio.shown_run = Some((run, std::sync::Arc::new(log)));

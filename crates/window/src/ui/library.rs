@@ -53,8 +53,6 @@ impl TextRead {
 pub struct Library {
     /// What panels want to see in this frame. Said anew in every frame: what nobody wants is forgotten.
     pub wants: BTreeSet<Want>,
-    /// Whether the list of files is to be read again at once.
-    pub files_are_stale: bool,
     /// Every file, in order of paths, and those that are gone and can be had back.
     pub files: Option<Read<Arc<Vec<FileInfo>>>>,
     /// What stands in files. `Ok(None)`: there is no such file.
@@ -114,10 +112,5 @@ impl Library {
     pub fn prompt(&mut self, call: Seq) -> Option<&Read<Option<Arc<Prompt>>>> {
         self.want(Want::Prompt(call));
         self.prompts.get(&call)
-    }
-
-    /// Files changed by a way that the log does not tell of: they are read again.
-    pub fn forget_files(&mut self) {
-        self.files_are_stale = true;
     }
 }

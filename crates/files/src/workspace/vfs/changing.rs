@@ -196,6 +196,7 @@ impl Executor {
             tracing::warn!("{} is on disk, but that could not be noted: {error}", head.path);
         }
         self.heads.insert(head.path.clone(), head.clone());
+        self.note_changed(&head.path);
     }
 
     /// Takes a file away; `None` if there is none.
@@ -289,6 +290,7 @@ impl Executor {
         self.heads.remove(from.as_str());
         self.settle(step, &moved);
         self.index.forget(from.as_str());
+        self.note_changed(from.as_str());
         self.index.note(to.as_str(), &found);
         self.readers.renamed(from.as_str(), to.as_str());
         self.answered(from, None);
@@ -310,6 +312,7 @@ impl Executor {
         let written = self.root.write_beside(path, &beside, text).and_then(|()| self.root.put_over(path, &beside));
         let found = written.and_then(|()| self.root.look(path)).map_err(|trouble| troubled(path, &trouble))?;
         self.index.note(path.as_str(), &found);
+        self.note_changed(path.as_str());
         if old.is_none() {
             self.thin_records();
         }
@@ -503,6 +506,7 @@ impl Executor {
             Ok(head)
         })?;
         let version = head.version;
+        self.note_changed(&head.path);
         self.heads.insert(head.path.clone(), head);
         Ok(version)
     }

@@ -52,6 +52,7 @@ impl Executor {
         };
         if let Ok(found) = self.root.look(&path) {
             self.index.note(path.as_str(), &found);
+            self.note_changed(path.as_str());
         }
         self.report_created(&path, text.filter(|_| version.is_some()), version);
         Ok(())

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::super::layout;
+use super::feed::{ChangeFeed, ChangedFile, FileInfo};
 use super::index::Index;
 use super::large;
 use super::limits::FileLimits;
@@ -85,6 +86,10 @@ pub(super) struct Executor {
     pub(super) room: Option<RoomFiles>,
     /// What others did and what was saved, for the world.
     pub(super) news: NewsQueue,
+    /// What changed, for a window.
+    pub(super) feed: ChangeFeed,
+    /// Paths that changed and are still to be told of, once all of the change is known.
+    changed: BTreeSet<String>,
     /// Since when a file has been empty or gone.
     pub(super) doubts: BTreeMap<String, Instant>,
     pub(super) later: VecDeque<Later>,
@@ -129,6 +134,8 @@ impl Executor {
             limits: FileLimits::default(),
             room: None,
             news: NewsQueue::default(),
+            feed: ChangeFeed::default(),
+            changed: BTreeSet::new(),
             doubts: BTreeMap::new(),
             later: VecDeque::new(),
             problems: Vec::new(),
@@ -170,6 +177,20 @@ impl Executor {
             activation: order.activation.clone(),
             result,
             cause: order.cause,
+        }
+    }
+
+    /// Something of a file changed: what stands in it, that it is there, or its history.
+    pub(super) fn note_changed(&mut self, path: &str) {
+        self.changed.insert(path.to_owned());
+    }
+
+    /// Tells of what changed since this was last called.
+    pub(super) fn tell_changed(&mut self) {
+        for path in std::mem::take(&mut self.changed) {
+            let (entry, head) = (self.index.get(&path), self.heads.get(&path));
+            let hash = head.filter(|head| head.is_there).map(|head| head.hash);
+            self.feed.push(ChangedFile { info: FileInfo::of(&path, entry, head), hash });
         }
     }
 
@@ -402,6 +423,7 @@ impl Executor {
     /// Looks again at folders that changed; what came or went is looked at in an idle moment.
     pub(super) fn refresh(&mut self, prefix: &str) {
         let difference = self.index.refresh(&self.root, prefix);
+        difference.went.iter().for_each(|path| self.note_changed(path));
         for path in difference.came.into_iter().chain(difference.went) {
             self.push_later(Later::Look(path));
         }

@@ -1,35 +1,20 @@
 //! Reading files and their history beside the service, for windows and commands: never on the thread of the world.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::executor::{Executor, FileServiceError};
-use super::index::Index;
-use super::path::{FileKind, Reach, WorkspacePath, kind_of};
+use super::feed::FileInfo;
+use super::index::{Entry, Index};
+use super::path::{Reach, WorkspacePath};
 use super::readers::is_agent;
 use super::resolve::{Root, Trouble};
 use crate::base::hash::content_hash;
 use crate::base::{Author, Problem};
-use crate::store::{FileHead, FileVersion, FileVersions, StoreError};
+use crate::store::{FileVersion, FileVersions, StoreError};
 
 /// The most bytes of a file that are read for a person.
 const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
-
-/// A file as it is listed.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct FileInfo {
-    /// Its path.
-    pub path: String,
-    /// What its folder is for.
-    pub kind: FileKind,
-    /// In bytes; 0 where it is gone.
-    pub size: u64,
-    /// When it was last written, in milliseconds since 1970.
-    pub modified_ms: u64,
-    /// Its newest version; 0 where it has none.
-    pub version: u64,
-    /// Whether it is there. One that is gone still has its versions.
-    pub is_there: bool,
-}
 
 /// Finishes on disk what an earlier process had begun when it was stopped. Whoever calls this must hold `dir` (see
 /// [`crate::store::Store`]); before the files are read, so that nothing of it is taken for somebody else's edit.
@@ -62,21 +47,11 @@ impl FileHistory {
     pub fn files(&self) -> Result<Vec<FileInfo>, FileServiceError> {
         let index = Index::look(&Root::open(&self.root)?);
         let heads = self.versions.as_ref().map_or(Ok(Vec::new()), FileVersions::heads)?;
-        let mut files: std::collections::BTreeMap<String, FileInfo> = index
-            .files()
-            .map(|(path, entry)| {
-                let modified_ms = u64::try_from(entry.modified_ns / 1_000_000).unwrap_or(0);
-                let kind = kind_of(path);
-                let path = path.to_owned();
-                (path.clone(), FileInfo { path, kind, size: entry.size, modified_ms, version: 0, is_there: true })
-            })
-            .collect();
+        let listed = |(path, entry): (&str, Entry)| (path.to_owned(), FileInfo::of(path, Some(entry), None));
+        let mut files: BTreeMap<String, FileInfo> = index.files().map(listed).collect();
         for head in heads {
-            let FileHead { path, version, modified_ns, .. } = head;
-            let modified_ms = u64::try_from(modified_ns / 1_000_000).unwrap_or(0);
-            let gone =
-                FileInfo { path: path.clone(), kind: kind_of(&path), size: 0, modified_ms, version, is_there: false };
-            files.entry(path).or_insert(gone).version = version;
+            let gone = FileInfo::of(&head.path, None, Some(&head));
+            files.entry(head.path).or_insert(gone).version = head.version;
         }
         Ok(files.into_values().collect())
     }

@@ -7,12 +7,13 @@
 //! Reading order: [`order`] (what may be asked), [`path`] (what a path is), `resolve` (to the disk and
 //! no further), `index` (which files there are), `executor` (carrying out one order), `changing` (exactly once),
 //! `saving` (what the room writes), `noticing` (what others do), `watcher` (hearing that they do), `service` (the one
-//! thread with all of it), and `bridge`, which joins it to the world. [`history`] is for people.
+//! thread with all of it), `feed` (telling a window), and `bridge`, which joins it to the world. [`history`] is for people.
 
 mod bridge;
 mod changing;
 mod creating;
 mod executor;
+mod feed;
 pub mod history;
 mod index;
 mod large;
@@ -39,7 +40,8 @@ pub use bridge::{FileBridge, has_news, must_wait, send_all, wait_before_tick, wa
 pub(super) use bridge::{collect, send};
 pub use creating::write_new;
 pub use executor::FileServiceError;
-pub use history::{FileHistory, FileInfo, finish_interrupted};
+pub use feed::{ChangeFeed, ChangedFile, ChangedFiles, FileInfo};
+pub use history::{FileHistory, finish_interrupted};
 pub use limits::FileLimits;
 pub use news::{OutsideChange, SaveReport};
 pub use order::{

@@ -38,6 +38,11 @@ impl Executor {
         let hash = content_hash(text.as_bytes());
         let entry = self.index.get(path.as_str());
         self.index.note(path.as_str(), found);
+        let looks_the_same =
+            entry.is_some_and(|entry| (entry.size, entry.modified_ns) == (found.size, found.modified_ns));
+        if !looks_the_same {
+            self.note_changed(path.as_str());
+        }
         let head = self.heads.get_mut(path.as_str());
         let newest = head.as_ref().map_or(0, |head| head.version);
         let has_history = head.is_some();
@@ -45,8 +50,6 @@ impl Executor {
             (head.size, head.modified_ns) = (found.size, found.modified_ns);
             return Ok(newest);
         }
-        let looks_the_same =
-            entry.is_some_and(|entry| (entry.size, entry.modified_ns) == (found.size, found.modified_ns));
         let is_first_sight = !has_history && looks_the_same;
         let room = self.room.as_ref().filter(|_| layout::matters(path.as_str()));
         let is_rooms = room.is_some_and(|room| room.ours.get(path.as_str()) == Some(&hash));
@@ -207,6 +210,7 @@ impl Executor {
         if !was_listed && head.is_none() {
             return;
         }
+        self.note_changed(path.as_str());
         if let Some(head) = &head {
             let gone = FileHead { is_there: false, ..head.clone() };
             if let Err(error) = self.versions.change(Surety::Process, |changes| changes.set_head(&gone)) {
@@ -224,6 +228,7 @@ impl Executor {
     /// Someone put something here that is no text.
     fn no_text(&mut self, path: &WorkspacePath) {
         let Ok(found) = self.root.look(path) else { return };
+        self.note_changed(path.as_str());
         let entry = self.index.get(path.as_str());
         self.index.note(path.as_str(), &found);
         if entry.is_none_or(|entry| (entry.size, entry.modified_ns) != (found.size, found.modified_ns)) {

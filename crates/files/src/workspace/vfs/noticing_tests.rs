@@ -150,3 +150,45 @@ fn the_thread_notices_renames_bursts_and_folders() {
     assert!(matches!(next(&service), News::Outside(_)), "the log says that it was changed");
     assert!(matches!(next(&service), News::Changed(FileChanged { content: FileContent::Unusable { .. }, .. })));
 }
+
+#[test]
+fn every_change_is_told_to_whoever_shows_files_whoever_made_it() {
+    use super::super::executor::tests::order;
+    let (folder, mut files) = workspace();
+    fs::create_dir(folder.path().join("notes")).expect("folders can be made");
+    let told = |files: &mut Executor| {
+        files.tell_changed();
+        let told = files.feed.take().files.into_iter();
+        told.map(|file| (file.info.path, file.info.version, file.info.is_there, file.hash)).collect::<Vec<_>>()
+    };
+    let there =
+        |path: &str, version: u64, text: &str| (path.to_owned(), version, true, Some(content_hash(text.as_bytes())));
+    let gone = |path: &str, version: u64| (path.to_owned(), version, false, None);
+    assert_eq!(told(&mut files), []);
+    let done = |files: &mut Executor, key: &str, operation| {
+        files.carry_out(&order(key, "ada", operation)).result.expect("it can be done");
+    };
+    let path = || "notes/a.md".to_owned();
+    done(&mut files, "k1", FileOperation::Write { path: path(), content: "one".into() });
+    assert_eq!(told(&mut files), [there("notes/a.md", 1, "one")]);
+    done(&mut files, "k2", FileOperation::Read { path: path() });
+    assert_eq!(told(&mut files), [], "reading changes nothing");
+    write(&folder, "notes/a.md", "by hand");
+    files.look("notes/a.md");
+    assert_eq!(told(&mut files), [there("notes/a.md", 2, "by hand")]);
+    done(&mut files, "k3", FileOperation::Rename { from: path(), to: "notes/b.md".into() });
+    assert_eq!(told(&mut files), [gone("notes/a.md", 0), there("notes/b.md", 2, "by hand")]);
+    done(&mut files, "k4", FileOperation::Delete { path: "notes/b.md".into() });
+    assert_eq!(told(&mut files), [gone("notes/b.md", 2)]);
+    let record = "sessions/ada.act-1.session.yaml".to_owned();
+    done(&mut files, "k5", FileOperation::Record { path: record.clone(), content: "x".into() });
+    assert_eq!(told(&mut files), [(record, 0, true, None)]);
+    files.create("notes/cup.png", &[0xff]).expect("it can be written");
+    assert_eq!(told(&mut files), [("notes/cup.png".to_owned(), 0, true, None)]);
+    fs::remove_file(folder.path().join("notes/cup.png")).expect("it is there");
+    files.refresh("");
+    assert_eq!(told(&mut files), [gone("notes/cup.png", 0)]);
+    write(&folder, ADA, "edited");
+    files.look_at_room_files();
+    assert_eq!(told(&mut files), [there(ADA, 1, "edited")]);
+}

@@ -148,6 +148,7 @@ impl Executor {
             let is_over = head.as_deref().and_then(record_status).is_some_and(|status| !is_unfinished(status));
             if is_over && self.root.beside(&normal, |folder| Ok(folder.remove(normal.name())?)).is_ok() {
                 self.index.forget(&path);
+                self.note_changed(&path);
                 surplus -= 1;
             }
         }

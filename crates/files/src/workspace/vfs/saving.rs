@@ -194,6 +194,7 @@ impl Executor {
         if let Some(room) = &mut self.room {
             room.wrote(path, content_hash(order.text.as_bytes()));
         }
+        self.note_changed(path);
         self.news.push(News::Saved(SaveReport { path: path.to_owned(), saved: Some(order.number), problem: None }));
     }
 }

@@ -13,6 +13,7 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError, bounded, n
 use super::super::answers::AnswerLook;
 use super::super::layout;
 use super::executor::{Executor, FileServiceError};
+use super::feed::ChangeFeed;
 use super::limits::FileLimits;
 use super::news::{News, NewsQueue};
 use super::noticing::SETTLE;
@@ -120,6 +121,7 @@ pub struct FileService {
     answers: Receiver<FileOutcome>,
     saves: SaveOrders,
     news: NewsQueue,
+    feed: ChangeFeed,
     problems: Vec<Problem>,
     thread: Option<JoinHandle<Vec<Problem>>>,
 }
@@ -141,13 +143,13 @@ impl FileService {
         if let Some(persons) = &mut persons {
             persons.once();
         }
-        let news = files.news.clone();
+        let (news, feed) = (files.news.clone(), files.feed.clone());
         let saves = Saves::default();
         let orders = saves.orders.clone();
         let now = Instant::now();
         let mut work = Work { files, watcher, persons, saves, answer, poll_at: now, polls: 0, answers_at: now };
         let thread = std::thread::Builder::new().name("files".into()).spawn(move || work.run(&taken, events))?;
-        Ok(Self { commands: Some(commands), answers, saves: orders, news, problems, thread: Some(thread) })
+        Ok(Self { commands: Some(commands), answers, saves: orders, news, feed, problems, thread: Some(thread) })
     }
 
     /// What a person must be told of how the files were found.
@@ -255,6 +257,11 @@ impl FileService {
         !self.news.is_empty()
     }
 
+    /// Where a window is told which files changed.
+    pub fn feed(&self) -> ChangeFeed {
+        self.feed.clone()
+    }
+
     /// Whether the thread is gone: nothing is answered any more.
     pub fn is_dead(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
@@ -306,6 +313,7 @@ impl Work {
                 is_busy = true;
             }
             self.do_what_is_due();
+            self.files.tell_changed();
             if is_busy || self.files.do_later() {
                 continue;
             }

@@ -1,0 +1,127 @@
+//! What tells a window which files changed, so that it need not look: every path that the file service wrote or
+//! noticed, the newest state of each, until somebody takes it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::index::Entry;
+use super::path::{FileKind, kind_of};
+use crate::store::FileHead;
+
+/// Changed files that wait to be taken; beyond that, only that everything may have changed is told.
+const FILES_AT_MOST: usize = 4096;
+
+/// A file as it is listed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FileInfo {
+    /// Its path.
+    pub path: String,
+    /// What its folder is for.
+    pub kind: FileKind,
+    /// In bytes; 0 where it is gone.
+    pub size: u64,
+    /// When it was last written, in milliseconds since 1970.
+    pub modified_ms: u64,
+    /// Its newest version; 0 where it has none.
+    pub version: u64,
+    /// Whether it is there. One that is gone still has its versions.
+    pub is_there: bool,
+}
+
+impl FileInfo {
+    /// The file at a path, by what was seen of it on disk and what is known of its history.
+    pub(super) fn of(path: &str, entry: Option<Entry>, head: Option<&FileHead>) -> Self {
+        let modified_ns = entry.map(|entry| entry.modified_ns).or(head.map(|head| head.modified_ns));
+        Self {
+            path: path.to_owned(),
+            kind: kind_of(path),
+            size: entry.map_or(0, |entry| entry.size),
+            modified_ms: modified_ns.and_then(|time| u64::try_from(time / 1_000_000).ok()).unwrap_or(0),
+            version: head.map_or(0, |head| head.version),
+            is_there: entry.is_some(),
+        }
+    }
+
+    /// Whether there is anything to list: a file, or the versions of one that is gone.
+    pub fn is_listed(&self) -> bool {
+        self.is_there || self.version > 0
+    }
+}
+
+/// A file that changed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ChangedFile {
+    /// How it is listed now.
+    pub info: FileInfo,
+    /// The hash of its text; absent where it is gone or the text is not known.
+    pub hash: Option<u64>,
+}
+
+/// Everything that changed since somebody last took it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ChangedFiles {
+    /// The files, in order of paths.
+    pub files: Vec<ChangedFile>,
+    /// Whether more changed than is named, so that everything is to be read again.
+    pub is_incomplete: bool,
+}
+
+/// The changed files that wait, shared by the service's thread and whoever takes them. Never locked while a disk works.
+#[derive(Clone, Default)]
+pub struct ChangeFeed(Arc<Mutex<Waiting>>);
+
+#[derive(Default)]
+struct Waiting {
+    files: BTreeMap<String, ChangedFile>,
+    is_incomplete: bool,
+}
+
+impl ChangeFeed {
+    /// Tells of a file; this takes the place of what waits about it.
+    pub fn push(&self, file: ChangedFile) {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.is_incomplete {
+            return;
+        }
+        waiting.files.insert(file.info.path.clone(), file);
+        if waiting.files.len() > FILES_AT_MOST {
+            *waiting = Waiting { is_incomplete: true, ..Waiting::default() };
+        }
+    }
+
+    /// Takes what waits.
+    pub fn take(&self) -> ChangedFiles {
+        let waiting = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        ChangedFiles { files: waiting.files.into_values().collect(), is_incomplete: waiting.is_incomplete }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(path: &str, version: u64) -> ChangedFile {
+        let entry = Entry { size: 3, modified_ns: 2_000_000 };
+        let info = FileInfo { version, ..FileInfo::of(path, Some(entry), None) };
+        ChangedFile { info, hash: None }
+    }
+
+    #[test]
+    fn each_file_is_told_once_with_its_newest_state() {
+        let feed = ChangeFeed::default();
+        for (path, version) in [("b", 1), ("a", 1), ("b", 2)] {
+            feed.push(changed(path, version));
+        }
+        assert_eq!(feed.take(), ChangedFiles { files: vec![changed("a", 1), changed("b", 2)], is_incomplete: false });
+        assert_eq!(feed.take(), ChangedFiles::default());
+    }
+
+    #[test]
+    fn where_too_much_changed_only_that_is_told() {
+        let feed = ChangeFeed::default();
+        (0..FILES_AT_MOST + 9).for_each(|number| feed.push(changed(&number.to_string(), 1)));
+        assert_eq!(feed.take(), ChangedFiles { files: Vec::new(), is_incomplete: true });
+        feed.push(changed("a", 1));
+        assert_eq!(feed.take().files, [changed("a", 1)]);
+    }
+}
