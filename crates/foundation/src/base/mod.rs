@@ -8,8 +8,10 @@ pub mod printable;
 pub mod problem;
 pub mod spelling;
 pub mod text;
+pub mod urgency;
 
 pub use behaviour::Behaviour;
 pub use ids::{AgentKey, Author, ConversationKey, ElementKey, Id, RequestId, Seq, free_id, is_reserved};
 pub use made_in_run::{ActivationKey, RunTag};
 pub use problem::{Problem, Severity};
+pub use urgency::Urgency;

@@ -34,7 +34,6 @@ const TURN_KEYS: [&str; 6] = ["text", "tools", "error", "latency", "when", "repe
 const TOOL_KEYS: [&str; 2] = ["name", "arguments"];
 const ERROR_KEYS: [&str; 3] = ["status", "retry_after", "message"];
 const WHEN_KEYS: [&str; 2] = ["kind", "contains"];
-const KINDS: [CallKind; 4] = [CallKind::Read, CallKind::Conversation, CallKind::Compaction, CallKind::Task];
 
 /// One turn of a script.
 #[derive(Clone, Default, Debug)]
@@ -303,9 +302,9 @@ impl Parser<'_> {
         let Some(keys) = self.map(value, "`when`", &WHEN_KEYS) else { return };
         turn.contains = keys.get("contains").and_then(|value| self.string(value, "contains"));
         let Some(kind) = keys.get("kind").and_then(|value| self.string(value, "kind")) else { return };
-        turn.kind = KINDS.into_iter().find(|known| known.word() == kind);
+        turn.kind = CallKind::ALL.into_iter().find(|known| known.word() == kind);
         if turn.kind.is_none() {
-            let words = KINDS.map(CallKind::word);
+            let words = CallKind::ALL.map(CallKind::word);
             let remedy = suggestion(&kind, &words);
             self.wrong(&kind, &format!("there is no kind of call `{kind}`"), &remedy);
         }

@@ -243,6 +243,17 @@ pub enum Moment {
         /// How many turns there are at most.
         turns: u32,
     },
+    /// To turn to something that called it.
+    Woken {
+        /// Why, as a sentence without a full stop.
+        why: String,
+        /// What it is to do about it; may be empty.
+        ask: String,
+        /// What others said or wrote about it, oldest first.
+        quotes: Vec<Line>,
+        /// How many older ones were left out.
+        left_out: u32,
+    },
     /// To sum up its session.
     #[default]
     Compact,

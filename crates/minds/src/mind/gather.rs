@@ -24,7 +24,7 @@ use crate::element::kind::kind;
 use crate::element::{Element, ElementChange, Elements, Held, Reader, RecentChanges, owns};
 use crate::memory::{Memory, MemorySettings};
 use crate::schedule::{RoomDate, SimClock};
-use crate::simulation::{AgentState, Conversation, Conversations, Position, Space, State, Utterance};
+use crate::simulation::{AgentState, Conversation, Conversations, Interest, Position, Space, State, Utterance};
 
 /// Where others are is known as of the beginning of a tick; they do not walk farther than this in one.
 const A_STEP_UNITS: f32 = 30.0;
@@ -425,6 +425,20 @@ impl Room<'_, '_> {
             said: lines(&conversation.said),
             turn: conversation.turns_taken + 1,
             turns: conversation.turns_at_most,
+        }
+    }
+
+    /// What an agent is asked when something called it.
+    pub(super) fn woken_moment(&self, interest: &Interest) -> Moment {
+        let quotes = interest.moment.quotes.iter().map(|quote| {
+            let by_person = Author(quote.by.clone()).is_user();
+            Line { by: self.name_of(&quote.by), text: quote.text.clone(), by_person }
+        });
+        Moment::Woken {
+            why: interest.why.sentence.clone(),
+            ask: interest.moment.ask.clone(),
+            quotes: quotes.collect(),
+            left_out: interest.moment.quotes_left_out,
         }
     }
 

@@ -40,6 +40,8 @@ pub const SUBJECT: &str = "Subject: ";
 pub const READING: &str = "You are reading";
 /// How a conversation moment begins; names and topic follow.
 pub const TALKING: &str = "You are talking with";
+/// How the moment of an agent that was woken for a reason begins; the reason and a full stop follow.
+pub const WOKEN: &str = "You were called:";
 /// How a compaction begins.
 pub const COMPACTION: &str = "Summarise your recent activity";
 /// How a task begins.
@@ -93,6 +95,7 @@ mod tests {
             (TEXTS.read, READING),
             (TEXTS.talk, TALKING),
             (TEXTS.talk_about, TALKING),
+            (TEXTS.wake, WOKEN),
             (TEXTS.compaction, COMPACTION),
             (TEXTS.compaction_again, COMPACTION),
             (TEXTS.task, TASK),

@@ -7,13 +7,15 @@ use super::known::push_mail;
 use super::orders::{order_text, person_name};
 use super::prompt::{ITEM_CHARS, push_list};
 use super::prompts::{Blocks, TEXTS, push};
-use super::wording::{clean, name, push_cut, push_fenced, quoted};
+use super::wording::{clean, line, name, push_cut, push_fenced, quoted};
 use crate::base::Id;
 
 /// Characters of the topic of a conversation.
 pub(super) const TOPIC_CHARS: usize = 500;
 /// Of what was said in earlier conversations so many of the last lines are told again.
 const EARLIER_LINES_AT_MOST: usize = 4;
+/// Characters of the sentence that says why an agent was woken.
+const REASON_CHARS: usize = 300;
 /// Characters of a moment beside the words of others in it.
 const AROUND_CHARS: usize = 400;
 
@@ -41,6 +43,7 @@ pub(super) fn moment(context: &MindContext, max_chars: usize, mail_shown: &mut V
             text.push_str(texts.mail_ask);
         }
         Moment::Talk { .. } => push_talk(&mut text, context, max_chars),
+        Moment::Woken { .. } => push_reason(&mut text, context, room),
         Moment::Compact => {
             let is_again = context.who.share_workspace_info && !context.memory.summary.trim().is_empty();
             let block = if is_again { texts.compaction_again } else { texts.compaction };
@@ -54,6 +57,26 @@ pub(super) fn moment(context: &MindContext, max_chars: usize, mail_shown: &mut V
         }
     }
     text
+}
+
+/// What called an agent, what others said about it, and what it is to do.
+fn push_reason(text: &mut String, context: &MindContext, max_chars: usize) {
+    let Moment::Woken { why, ask, quotes, left_out } = &context.moment else { return };
+    push(text, TEXTS.wake, &[("why", &line(why, REASON_CHARS))]);
+    let quotes: Vec<&Line> = quotes.iter().filter(|quote| context.who.share_user_info || !quote.by_person).collect();
+    if *left_out > 0 {
+        let _ = write!(text, "\n\n[… cut, {left_out} earlier messages]");
+    }
+    if !quotes.is_empty() {
+        text.push_str("\n\n");
+        push_lines(text, &quotes, &person_name(&context.who), max_chars / 2);
+    }
+    if !ask.trim().is_empty() {
+        text.push_str("\n\n");
+        push_cut(text, &order_text(ask.trim()), max_chars / 4);
+    }
+    text.push_str("\n\n");
+    text.push_str(TEXTS.wake_ask);
 }
 
 /// What stands on an element: what is new of it, or all.

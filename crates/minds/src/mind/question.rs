@@ -22,9 +22,14 @@ pub enum CallKind {
     Compaction,
     /// To do what a person asked.
     Task,
+    /// To turn to something that called it.
+    Wake,
 }
 
 impl CallKind {
+    /// Every kind.
+    pub const ALL: [Self; 5] = [Self::Read, Self::Conversation, Self::Compaction, Self::Task, Self::Wake];
+
     /// The word in the log and in scripts.
     pub fn word(self) -> &'static str {
         match self {
@@ -32,6 +37,7 @@ impl CallKind {
             Self::Conversation => "conversation",
             Self::Compaction => "compaction",
             Self::Task => "task",
+            Self::Wake => "wake",
         }
     }
 }

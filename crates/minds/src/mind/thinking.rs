@@ -12,7 +12,7 @@ use super::prompt;
 use super::question::{CallKind, CancelRequest, ModelRequest, Prompt, PutOffRequest};
 use super::session::Session;
 use super::thoughts::{Asked, PendingThought, ReadVersion, Sent, Thoughts};
-use super::wording::{name, quoted};
+use super::wording::{line, name, quoted};
 use crate::agent::Agent;
 use crate::base::{ElementKey, Id, RequestId};
 use crate::log::events::Warning;
@@ -275,6 +275,15 @@ fn question(
         Think::Compact => {
             Ok(Question { kind: CallKind::Compaction, moment: Moment::Compact, asked: String::new(), reading: None })
         }
+        Think::Attend { interest } => Ok(Question {
+            kind: CallKind::Wake,
+            moment: room.woken_moment(interest),
+            asked: format!(
+                "You were called: {}.",
+                line(&interest.why.sentence, room.settings.session_message_chars_at_most.saturating_sub(NAMES_CHARS))
+            ),
+            reading: None,
+        }),
         Think::Work { .. } => Err(Unasked::NotMine),
     }
 }

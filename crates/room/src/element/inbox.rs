@@ -10,14 +10,14 @@ use super::content::{Content, ElementAct, ElementChange, ItemList, MailStatus, R
 use super::items::{
     Item, acts_between, count_on, differing, fresh_id, name_alike, read_list, reorder, set_keys, settle_ids, take_out,
 };
-use super::kind::{Kind, Urgency, Wake};
+use super::kind::{Kind, Wake};
 use super::list_file::{self, ListFile, ListItem};
 use super::mail::{Mail, one_line};
 use super::pin::read_lines;
 use super::pinboard::with_text;
 use super::settings::{ElementSettings, tidy, within};
 use crate::base::spelling::folded_text;
-use crate::base::{Author, Id, Problem, text};
+use crate::base::{Author, Id, Problem, Urgency, text};
 
 /// Inboxes.
 pub static KIND: Kind = Kind {
@@ -26,7 +26,7 @@ pub static KIND: Kind = Kind {
     standing_instructions: false,
     private: true,
     wakes: |change| match change {
-        ElementChange::MailAdded { .. } | ElementChange::MailEdited { .. } => Wake::Owner(Urgency::High),
+        ElementChange::MailAdded { .. } | ElementChange::MailEdited { .. } => Wake::Owner(Urgency::Mail),
         _ => Wake::Nobody,
     },
     from_scene: |entry, place| {

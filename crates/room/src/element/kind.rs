@@ -2,16 +2,7 @@
 
 use super::content::{Content, ElementChange};
 use super::{inbox, messageboard, pinboard, rulebook};
-use crate::base::Problem;
-
-/// How urgently a change wants to be read.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Urgency {
-    /// Before anything but compaction.
-    High,
-    /// After everything that is high.
-    Normal,
-}
+use crate::base::{Problem, Urgency};
 
 /// Whom a change wakes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -9,12 +9,12 @@ use super::content::{Content, ElementAct, ElementChange, ItemList, Reader};
 use super::items::{
     Item, acts_between, count_on, differing, fresh_id, name_alike, read_list, reorder, set_keys, settle_ids, take_out,
 };
-use super::kind::{Kind, Urgency, Wake};
+use super::kind::{Kind, Wake};
 use super::list_file::{self, ListFile, ListItem};
 use super::pin::{Comment, Pin, read_lines};
 use super::settings::{ElementSettings, tidy, within};
 use crate::base::spelling::folded_text;
-use crate::base::{Author, Id, Problem, text};
+use crate::base::{Author, Id, Problem, Urgency, text};
 
 /// Pinboards.
 pub static KIND: Kind = Kind {
@@ -23,8 +23,8 @@ pub static KIND: Kind = Kind {
     standing_instructions: false,
     private: false,
     wakes: |change| match change {
-        ElementChange::PinAdded { .. } | ElementChange::PinEdited { .. } => Wake::Everyone(Urgency::Normal),
-        ElementChange::PinVoted { .. } | ElementChange::PinCommented { .. } => Wake::Author(Urgency::Normal),
+        ElementChange::PinAdded { .. } | ElementChange::PinEdited { .. } => Wake::Everyone(Urgency::Read),
+        ElementChange::PinVoted { .. } | ElementChange::PinCommented { .. } => Wake::Author(Urgency::Read),
         _ => Wake::Nobody,
     },
     from_scene: |entry, place| {

@@ -1,8 +1,9 @@
 //! The rulebook: one text that stands at the head of every prompt.
 
 use super::content::ElementChange;
-use super::kind::{Kind, Urgency, Wake};
+use super::kind::{Kind, Wake};
 use super::written::Written;
+use crate::base::Urgency;
 
 /// Rulebooks.
 pub static KIND: Kind = Kind {
@@ -11,7 +12,7 @@ pub static KIND: Kind = Kind {
     standing_instructions: true,
     private: false,
     wakes: |change| match change {
-        ElementChange::TextSet => Wake::Everyone(Urgency::High),
+        ElementChange::TextSet => Wake::Everyone(Urgency::Rule),
         _ => Wake::Nobody,
     },
     from_scene: |entry, place| Written::from_scene(entry, place, "rulebook", true),

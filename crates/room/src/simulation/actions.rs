@@ -2,17 +2,18 @@
 
 use bevy::ecs::prelude::*;
 
-use super::activity::{Think, ThinkDue, ThinkOutcome, ThinkPutOff, Urgency};
+use super::activity::{Think, ThinkDue, ThinkOutcome, ThinkPutOff};
 use super::body::{Body, BodyItem, Desk, Doing, News, Timer};
 use super::conversation::ConversationKind;
 use super::hearing::finish;
+use super::interest::PendingInterest;
 use super::meeting::{self, Proposal};
 use super::origin::Origin;
 use super::queue::{Action, QueuedAction};
 use super::state::{State, StateEvent};
 use super::steering::{Course, WalkKind, spot_beside};
 use super::talks::Talks;
-use crate::base::{AgentKey, ElementKey, Id, Seq};
+use crate::base::{AgentKey, ElementKey, Id, Seq, Urgency};
 use crate::log::events::ActionDropped;
 use crate::schedule::ticks;
 
@@ -57,12 +58,12 @@ pub(super) fn drain(
     }
 }
 
-/// Puts what an agent reads, or goes to read, back into its queue.
+/// Puts what an agent reads or turns to, or goes to, back into its queue.
 pub(super) fn read_later(desk: &mut Desk, body: &mut BodyItem) {
     let cause = body.life.state_record;
-    let Doing::Reading { action, cause: asked, failures, .. } = std::mem::take(&mut body.life.doing) else { return };
+    let Some(again) = std::mem::take(&mut body.life.doing).queued_again() else { return };
     desk.shift(body, StateEvent::Done, cause);
-    desk.enqueue_later(body, QueuedAction { failures, ..QueuedAction::new(action, asked) });
+    desk.enqueue_later(body, again);
 }
 
 /// Whom an agent has something to tell.
@@ -100,7 +101,7 @@ fn take_up(
         return false;
     }
     let Some(next) = body.queue.0.pop(now) else { return false };
-    match next.action {
+    match next.action.clone() {
         Action::CompactContext => {
             body.life.doing = Doing::Compacting { cause: next.cause };
             desk.shift(body, StateEvent::WorkStarted { why: "summing up what it knows".into() }, next.cause);
@@ -108,22 +109,23 @@ fn take_up(
         }
         Action::ReadElement { element, .. } => set_out_to_read(desk, body, next, element, false),
         Action::SeekInfo { element } => set_out_to_read(desk, body, next, element, true),
-        Action::ApproachAgent { agent } => set_out_to_tell(desk, body, next, agent, listener),
+        Action::ApproachAgent { agent } => set_out_to_tell(desk, body, &next, agent, listener),
+        Action::Attend(pending) => set_out_to_attend(desk, body, &next, pending),
     }
     true
 }
 
 fn set_out_to_read(desk: &mut Desk, body: &mut BodyItem, next: QueuedAction, element: ElementKey, seeks: bool) {
     let Some(sight) = desk.space.sight(element).cloned() else {
-        desk.dropped(body, next, "it is gone");
+        desk.dropped(body, &next, "it is gone");
         return;
     };
     if !sight.may_be_read_by(body.agent) {
-        desk.dropped(body, next, "it belongs to someone else");
+        desk.dropped(body, &next, "it belongs to someone else");
         return;
     }
     if !seeks && body.life.version_read(element) == Some(sight.version) {
-        desk.dropped(body, next, "it has been read meanwhile");
+        desk.dropped(body, &next, "it has been read meanwhile");
         return;
     }
     let reach = desk.feet.reading_reach_units;
@@ -137,13 +139,13 @@ fn set_out_to_read(desk: &mut Desk, body: &mut BodyItem, next: QueuedAction, ele
     let QueuedAction { action, cause, failures, .. } = next;
     body.life.doing = Doing::Reading { action, element, spot, arrive, version: sight.version, cause, failures };
     let why = format!("walking to {} to read it", sight.label).into();
-    desk.shift(body, StateEvent::ReadingStarted { why }, next.cause);
+    desk.shift(body, StateEvent::ReadingStarted { why }, cause);
 }
 
 fn set_out_to_tell(
     desk: &mut Desk,
     body: &mut BodyItem,
-    next: QueuedAction,
+    next: &QueuedAction,
     to: AgentKey,
     listener: Option<&Listener>,
 ) {
@@ -162,6 +164,28 @@ fn set_out_to_tell(
     let patience = desk.now() + ticks(desk.minds.tell_patience_secs);
     desk.set(body, Timer::GiveUp, patience);
     desk.shift(body, StateEvent::SetOut { why }, next.cause);
+}
+
+/// Lets an agent turn to a reason: it goes there first, where that is somewhere else.
+fn set_out_to_attend(desk: &mut Desk, body: &mut BodyItem, next: &QueuedAction, pending: Box<PendingInterest>) {
+    let sentence = pending.interest.why.sentence.clone();
+    body.life.doing = Doing::Attending { pending, cause: next.cause, failures: next.failures };
+    desk.shift(body, StateEvent::WorkStarted { why: sentence.into() }, next.cause);
+    let patience = desk.now() + ticks(desk.minds.tell_patience_secs);
+    desk.set(body, Timer::GiveUp, patience);
+}
+
+/// Lets an agent think about what it turned to, where it stands now.
+pub(super) fn attend(desk: &mut Desk, body: &mut BodyItem, due: &mut MessageWriter<ThinkDue>) {
+    desk.go(body, Course::STAND);
+    let Doing::Attending { pending, cause, .. } = &body.life.doing else { return };
+    if body.life.awaited.is_some() {
+        return;
+    }
+    let (interest, cause, origin) = (pending.interest.clone(), *cause, pending.origin);
+    body.life.origin = origin;
+    let urgency = interest.urgency;
+    think(body, Think::Attend { interest: Box::new(interest) }, urgency, cause, due);
 }
 
 /// Lets an agent leave its errand. What it was to tell one of those that it talks with now, it can tell them: returns
@@ -186,7 +210,7 @@ pub(super) fn leave_errand(
             let (element, version) = proposal.news?;
             let Proposal { topic: note, cause, origin, .. } = proposal;
             if body.life.news.is_some() {
-                let action = Some(Action::ApproachAgent { agent: to }.word().into());
+                let action = Some(Action::ApproachAgent { agent: to }.word());
                 let why = "it has something else to tell already".into();
                 desk.write(body, cause, &ActionDropped { action, why, ..ActionDropped::default() });
                 return None;
@@ -225,6 +249,9 @@ pub(super) fn arrive(
         let listener = listener(&desk, &bodies, entity);
         let Ok(mut body) = bodies.get_mut(entity) else { continue };
         match body.walk.course.kind {
+            WalkKind::ToElement | WalkKind::ToAgent if matches!(body.life.doing, Doing::Attending { .. }) => {
+                attend(&mut desk, &mut body, &mut due);
+            }
             WalkKind::ToElement => arrive_at_element(&mut desk, &mut body, &mut due),
             WalkKind::ToAgent => arrive_at_agent(&mut desk, &mut body, &mut talks, listener.as_ref()),
             _ => {
@@ -237,13 +264,11 @@ pub(super) fn arrive(
 
 fn arrive_at_element(desk: &mut Desk, body: &mut BodyItem, due: &mut MessageWriter<ThinkDue>) {
     desk.go(body, Course::STAND);
-    let Doing::Reading { action, element, ref mut spot, ref mut arrive, ref mut version, cause, .. } = body.life.doing
-    else {
-        return;
-    };
+    let Doing::Reading { action, element, spot, arrive, version, cause, .. } = &mut body.life.doing else { return };
+    let (action, element, cause) = (action.clone(), *element, *cause);
     let Some(sight) = desk.space.sight(element) else {
         body.life.doing = Doing::Nothing;
-        desk.dropped(body, QueuedAction::new(action, cause), "it is gone");
+        desk.dropped(body, &QueuedAction::new(action, cause), "it is gone");
         desk.shift(body, StateEvent::Done, cause);
         return;
     };
@@ -286,7 +311,7 @@ fn arrive_at_agent(desk: &mut Desk, body: &mut BodyItem, talks: &mut Talks, list
     let gone = desk.space.position(to).is_none();
     let Some(news) = body.life.news.take().filter(|_| !gone && !knows) else {
         body.life.doing = Doing::Nothing;
-        desk.dropped(body, action, if knows { KNOWS } else { "there is nobody to tell" });
+        desk.dropped(body, &action, if knows { KNOWS } else { "there is nobody to tell" });
         desk.shift(body, StateEvent::Done, cause);
         return;
     };
@@ -303,7 +328,7 @@ fn arrive_at_agent(desk: &mut Desk, body: &mut BodyItem, talks: &mut Talks, list
     body.life.doing = Doing::Gathering { proposal: proposal.id, to: body.agent.key };
     if !talks.switched_on() || meeting::enqueue(&mut talks.waiting, proposal, desk.talk.waiting_at_most).is_err() {
         body.life.doing = Doing::Nothing;
-        desk.dropped(body, action, "no conversation may begin now");
+        desk.dropped(body, &action, "no conversation may begin now");
         desk.shift(body, StateEvent::Done, cause);
     }
 }

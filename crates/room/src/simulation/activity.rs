@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
 
-use crate::base::{ActivationKey, AgentKey, ConversationKey, ElementKey, Id, Seq};
+use super::interest::Interest;
+use crate::base::{ActivationKey, AgentKey, ConversationKey, ElementKey, Id, Seq, Urgency};
 use crate::schedule::Input;
 
 /// Counts what an agent has set out to do. An answer that names an older one comes too late: it changes no state.
@@ -29,32 +30,16 @@ pub enum Think {
     },
     /// Its session has grown long and is to be summed up.
     Compact,
+    /// Something called for it: what, and what it is asked.
+    Attend {
+        /// Why it turns to that, and what it is asked.
+        interest: Box<Interest>,
+    },
     /// It came to work: whoever keeps the work (the kernel) answers, not the mind.
     Work {
         /// At which piece.
         activation: ActivationKey,
     },
-}
-
-/// How soon a model is to be asked, where many wait for one: smaller goes first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Urgency {
-    /// For work: a person's task, and what it set going.
-    Task,
-    /// To read what a person wants read by everyone: a rulebook, a message board.
-    Rule,
-    /// To read its mail.
-    Mail,
-    /// To speak where somebody wants to be told or asked something.
-    Talk,
-    /// To read what changed, or to sum up.
-    #[default]
-    Read,
-    /// To look at something for want of anything else.
-    Seek,
-    /// To chat.
-    Banter,
 }
 
 /// An agent is ready to think about something: `mind` answers each with exactly one [`ThinkDone`],

@@ -3,6 +3,8 @@
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 
+use super::actions::attend;
+use super::activity::ThinkDue;
 use super::body::{Body, BodyItem, Desk, Doing, Timer};
 use super::motion::{Passed, Reacted, Reactions};
 use super::queue::{Action, QueuedAction};
@@ -20,6 +22,7 @@ pub(super) fn ring(
     mut bodies: Query<Body>,
     mut reactions: ResMut<Reactions>,
     mut reacted: MessageWriter<Reacted>,
+    mut thinks: MessageWriter<ThinkDue>,
 ) {
     let now = desk.now();
     for (agent, timer) in desk.attention.due(now) {
@@ -44,7 +47,7 @@ pub(super) fn ring(
                 desk.await_next(&mut body);
                 desk.wake(&body);
             }
-            Timer::GiveUp => give_up(&mut desk, &mut body),
+            Timer::GiveUp => give_up(&mut desk, &mut body, &mut thinks),
         }
     }
 }
@@ -134,11 +137,20 @@ fn seek(desk: &mut Desk, body: &mut BodyItem) {
     }
 }
 
-fn give_up(desk: &mut Desk, body: &mut BodyItem) {
+fn give_up(desk: &mut Desk, body: &mut BodyItem, thinks: &mut MessageWriter<ThinkDue>) {
+    if let Doing::Attending { .. } = body.life.doing {
+        if body.state.0.is_held() {
+            let patience = desk.now() + ticks(desk.minds.tell_patience_secs);
+            desk.set(body, Timer::GiveUp, patience);
+        } else {
+            // It could not get there in time: what called it is thought about where it is.
+            attend(desk, body, thinks);
+        }
+    }
     if let Doing::Telling { to, cause } = body.life.doing {
         body.life.doing = Doing::Nothing;
         let action = QueuedAction::new(Action::ApproachAgent { agent: to }, cause);
-        desk.dropped(body, action, "could not be reached in time");
+        desk.dropped(body, &action, "could not be reached in time");
         desk.shift(body, StateEvent::Done, cause);
     }
 }

@@ -9,13 +9,14 @@ use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 
 use super::activity::ActivityId;
+use super::interest::{PendingInterest, Place};
 use super::origin::{LastChanges, Origin};
 use super::queue::{Action, ActionQueue, Queued, QueuedAction};
 use super::rest::Rest;
 use super::settings::{AttentionSettings, ConversationSettings, MovementSettings};
 use super::space::{Entry, Grid};
 use super::state::{Fsm, State, StateEvent};
-use super::steering::{Course, WalkKind};
+use super::steering::{Course, WalkKind, spot_beside};
 use crate::agent::{Agent, Roster};
 use crate::base::{ActivationKey, AgentKey, Behaviour, ConversationKey, ElementKey, Id, Seq};
 use crate::element::kind::kind;
@@ -77,6 +78,15 @@ pub enum Doing {
         #[serde(default)]
         failures: u32,
     },
+    /// It goes to where a reason calls it, and thinks about that.
+    Attending {
+        /// What it turns to.
+        pending: Box<PendingInterest>,
+        /// The record that it came from.
+        cause: Seq,
+        /// How often that failed before.
+        failures: u32,
+    },
     /// It sums up its session.
     Compacting {
         /// The record that it came from.
@@ -108,6 +118,18 @@ pub enum Doing {
         /// In which.
         conversation: ConversationKey,
     },
+}
+
+impl Doing {
+    /// The action that this came from, to be done again, where it came from one that can be.
+    pub(super) fn queued_again(self) -> Option<QueuedAction> {
+        let (action, cause, failures) = match self {
+            Self::Reading { action, cause, failures, .. } => (action, cause, failures),
+            Self::Attending { pending, cause, failures } => (Action::Attend(pending), cause, failures),
+            _ => return None,
+        };
+        Some(QueuedAction { failures, ..QueuedAction::new(action, cause) })
+    }
 }
 
 /// Something that an agent has to tell.
@@ -243,10 +265,14 @@ impl BodyItem<'_, '_> {
         self.is_on_the_way() && self.must_read(now)
     }
 
-    /// Whether it reads something, or goes to, and something else must be read before.
+    /// Whether it reads or turns to something, or goes to, and something else goes before.
     pub fn reads_with_less_need(&self, now: u64) -> bool {
-        let reads = matches!(self.life.doing, Doing::Reading { action, .. } if !action.is_urgent());
-        reads && !self.state.0.is_held() && self.must_read(now)
+        let gives_way = match &self.life.doing {
+            Doing::Reading { action, .. } => !action.is_urgent(),
+            Doing::Attending { pending, .. } => !pending.interest.urgency.is_high(),
+            _ => false,
+        };
+        gives_way && !self.state.0.is_held() && self.must_read(now)
     }
 
     fn must_read(&self, now: u64) -> bool {
@@ -474,10 +500,37 @@ impl Desk<'_> {
                 }
                 _ => Course::STAND,
             },
+            State::Working => match &body.life.doing {
+                Doing::Attending { pending, .. } if body.life.awaited.is_none() => {
+                    let place = pending.interest.moment.place.as_ref();
+                    let here = Course::to(WalkKind::ToElement, body.position.0, self.feet.arrive_units);
+                    place.and_then(|place| self.course_to(body, place)).unwrap_or(here)
+                }
+                _ => Course::STAND,
+            },
             _ => Course::STAND,
         };
         self.go(body, course);
         self.wake(body);
+    }
+
+    /// The way to a place, if that is in the room and not where the agent is.
+    fn course_to(&self, body: &BodyItem, place: &Place) -> Option<Course> {
+        let (here, key) = (body.position.0, body.agent.key.0);
+        match place {
+            Place::Element(id) => {
+                let sight = self.space.sights.iter().find(|sight| sight.id == *id)?;
+                let reach = self.feet.reading_reach_units;
+                let (spot, arrive) = spot_beside(sight.position, here, key, reach);
+                (here.distance(sight.position) > reach).then(|| Course::to(WalkKind::ToElement, spot, arrive))
+            }
+            Place::Agent(id) => {
+                let other = self.roster.key(id).filter(|other| *other != body.agent.key)?;
+                let at = self.space.position(other)?;
+                Some(Course::to_agent(other.0, at, self.feet.approach_units))
+            }
+            Place::Point(point) => Some(Course::to(WalkKind::ToElement, *point, self.feet.arrive_units)),
+        }
     }
 
     /// Home, unless it is there but for a step aside that it made for someone who stands there.
@@ -522,19 +575,27 @@ impl Desk<'_> {
 
     /// The same for an action that may have to wait.
     pub fn enqueue_later(&mut self, body: &mut BodyItem, new: QueuedAction) -> bool {
-        let result = body.queue.0.enqueue(new, self.minds.queue_at_most);
+        let result = body.queue.0.enqueue(new.clone(), self.minds.queue_at_most);
+        let is_refused = result == Queued::Refused;
         match result {
-            Queued::Added | Queued::Raised => self.queued(body, new),
-            Queued::Displaced(displaced) => {
-                self.queued(body, new);
-                self.dropped(body, displaced, "something more important came");
+            Queued::Added | Queued::Raised => {
+                let queued = self.write_queued(body, &new);
+                body.queue.0.set_cause(&new.action, queued);
             }
-            Queued::Refused => self.dropped(body, new, "the queue is full"),
+            Queued::Displaced(displaced) => {
+                let queued = self.write_queued(body, &new);
+                body.queue.0.set_cause(&new.action, queued);
+                self.dropped(body, &displaced, "something more important came");
+            }
+            Queued::Merged => {
+                self.write_queued(body, &new);
+            }
+            Queued::Refused => self.dropped(body, &new, "the queue is full"),
             Queued::AlreadyThere => {}
         }
         self.await_next(body);
         self.wake(body);
-        result != Queued::Refused
+        !is_refused
     }
 
     /// Sets the timer for the first of those actions that have to wait.
@@ -545,27 +606,28 @@ impl Desk<'_> {
     }
 
     /// Says that an action is queued; what comes of it comes from that record.
-    fn queued(&mut self, body: &mut BodyItem, QueuedAction { action, cause, not_before, .. }: QueuedAction) {
+    fn write_queued(&mut self, body: &BodyItem, queued: &QueuedAction) -> Seq {
+        let QueuedAction { action, cause, not_before, .. } = queued;
         let event = events::ActionQueued {
-            action: action.word().into(),
+            action: action.word(),
             target: self.target(action),
             priority: action.priority().map(Into::into),
-            not_before_tick: Some(not_before).filter(|tick| *tick > self.now()),
+            not_before_tick: Some(*not_before).filter(|tick| *tick > self.now()),
+            why: action.why().map(str::to_owned),
         };
-        let queued = self.write(body, cause, &event);
-        body.queue.0.set_cause(action, queued);
+        self.write(body, *cause, &event)
     }
 
     /// Says that an action will not be done, and forgets what was to be told with it.
-    pub fn dropped(&mut self, body: &mut BodyItem, queued: QueuedAction, why: &str) {
+    pub fn dropped(&mut self, body: &mut BodyItem, queued: &QueuedAction, why: &str) {
         if let Action::ApproachAgent { agent } = queued.action
             && body.life.news.as_ref().is_some_and(|news| news.to == agent)
         {
             body.life.news = None;
         }
         let dropped = events::ActionDropped {
-            action: Some(queued.action.word().into()),
-            target: Some(self.target(queued.action)),
+            action: Some(queued.action.word()),
+            target: Some(self.target(&queued.action)),
             why: why.to_owned().into(),
             ..events::ActionDropped::default()
         };
@@ -573,9 +635,10 @@ impl Desk<'_> {
     }
 
     /// The id of the element or agent that an action is about; none once that is gone.
-    fn target(&self, action: Action) -> Option<Id> {
+    fn target(&self, action: &Action) -> Option<Id> {
         match action {
-            Action::ApproachAgent { agent } => self.roster.id(agent).cloned(),
+            Action::ApproachAgent { agent } => self.roster.id(*agent).cloned(),
+            Action::Attend(_) => action.place().cloned(),
             _ => self.space.sight(action.element()?).map(|sight| sight.id.clone()),
         }
     }

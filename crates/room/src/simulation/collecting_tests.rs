@@ -52,7 +52,8 @@ fn what_agents_pin_collects_until_the_last_read_is_long_enough_ago() {
         pin(&mut room, "ben", &format!("thought {number}"));
         room.run(ticks(40.0));
     }
-    let queued: Vec<_> = room.get::<Queue>(ada).0.iter().map(|queued| (queued.action, queued.not_before)).collect();
+    let queued: Vec<_> =
+        room.get::<Queue>(ada).0.iter().map(|queued| (queued.action.clone(), queued.not_before)).collect();
     let last_look = room.get::<Life>(ada).read[&board].tick;
     let waits = (Action::ReadElement { element: board, high: false }, last_look + ticks(collects_secs));
     assert_eq!((queued, reads(&room, ada)), (vec![waits], 1), "it is queued, and it waits");

@@ -9,6 +9,7 @@ use super::activity::CompactionWanted;
 use super::activity::{Explain, NewsHeard, Summons, SummonsWithdrawn, Think, ThinkDone, ThinkOutcome};
 use super::body::{Body, BodyItem, Desk, Doing, News, PendingWork, ReadVersion, Sight};
 use super::conversation::Conversations;
+use super::interest::{PendingInterest, Place, WakeAgent};
 use super::origin::Origin;
 use super::queue::{Action, QueuedAction};
 use super::state::StateEvent;
@@ -17,9 +18,10 @@ use super::talks::{Talks, spoke};
 use crate::agent::Agent;
 use crate::base::spelling::Words;
 use crate::base::text::truncate;
-use crate::base::{AgentKey, Id, Seq};
-use crate::element::kind::{Urgency, Wake, kind};
+use crate::base::{AgentKey, Author, Id, Seq};
+use crate::element::kind::{Wake, kind};
 use crate::element::{Element, ElementChange, ElementChanged, Elements, Held};
+use crate::log::EventDraft;
 use crate::log::events::{self, ReadOutcome};
 use crate::schedule::ticks;
 
@@ -62,7 +64,8 @@ pub(super) fn hear_thoughts(
             continue;
         }
         body.life.awaited = None;
-        if let (ThinkOutcome::PutOff, Doing::Reading { .. }) = (&thought.outcome, &body.life.doing) {
+        let may_wait = matches!(body.life.doing, Doing::Reading { .. } | Doing::Attending { .. });
+        if may_wait && thought.outcome == ThinkOutcome::PutOff {
             read_later(&mut desk, &mut body);
             continue;
         }
@@ -82,8 +85,9 @@ pub(super) fn finish(desk: &mut Desk, body: &mut BodyItem, doing: Doing, outcome
         ThinkOutcome::PutOff => (ReadOutcome::Nothing, None, None),
     };
     let now = desk.now();
-    let again = match doing {
+    let again = match &doing {
         Doing::Reading { action, element, version, cause: asked, failures, .. } => {
+            let (element, version) = (*element, *version);
             let seen = desk.space.sight(element).map(|sight| (sight.id.clone(), sight.label.clone()));
             let (id, label) = seen.unzip();
             let read = events::Read {
@@ -106,7 +110,18 @@ pub(super) fn finish(desk: &mut Desk, body: &mut BodyItem, doing: Doing, outcome
                     body.life.read.insert(element, ReadVersion { version, tick: now });
                 }
             }
-            Some((QueuedAction { failures: failures + 1, ..QueuedAction::new(action, asked) }, element, version))
+            let again = QueuedAction { failures: failures + 1, ..QueuedAction::new(action.clone(), *asked) };
+            Some((again, Some((element, version))))
+        }
+        Doing::Attending { pending, cause: asked, failures } => {
+            if let Some(text) = said {
+                desk.write(body, cause, &events::Message { by: None, text });
+            }
+            if how == ReadOutcome::Read {
+                body.life.heard = body.life.heard.newer(pending.origin);
+            }
+            let action = Action::Attend(pending.clone());
+            Some((QueuedAction { failures: failures + 1, ..QueuedAction::new(action, *asked) }, None))
         }
         // How work went is recorded by whoever keeps it.
         _ => None,
@@ -122,14 +137,14 @@ pub(super) fn finish(desk: &mut Desk, body: &mut BodyItem, doing: Doing, outcome
         return;
     }
     let until = now + ticks(desk.minds.error_secs);
-    if let Some((again, element, version)) = again {
+    if let Some((again, read)) = again {
         if *passing && again.failures <= desk.minds.retries_at_most {
             let doubled = desk.minds.retry_least_secs * (1_u32 << (again.failures - 1).min(16)) as f32;
             let retry_at = now + ticks(doubled.min(desk.minds.retry_most_secs));
             desk.enqueue_later(body, again.not_before(retry_at));
         } else {
-            body.life.given_up.insert(element, version);
-            desk.dropped(body, again, "it failed");
+            body.life.given_up.extend(read);
+            desk.dropped(body, &again, "it failed");
         }
     }
     desk.shift(body, StateEvent::Failed { why: why.clone().into(), until }, cause);
@@ -171,7 +186,7 @@ pub(super) fn watch(
             stop_walking_to(&mut desk, &mut bodies, changed);
             continue;
         };
-        let origin = origin_of(&desk, &bodies, changed);
+        let origin = origin_of(&desk, &bodies, &changed.by, changed.cause);
         let hops_at_most = desk.minds.hops_at_most;
         if changed.change != ElementChange::Rearranged {
             desk.changes.note(element.key, element.version, origin, hops_at_most);
@@ -191,12 +206,32 @@ pub(super) fn watch(
     }
 }
 
-/// Where a change comes from: an agent's from what it thought about last, everyone else's from outside.
-fn origin_of(desk: &Desk, bodies: &Query<Body>, changed: &ElementChanged) -> Origin {
-    let agent = desk.roster.key(&changed.by.0).and_then(|key| desk.roster.entity(key));
+/// Where something comes from: an agent's act from what it thought about last, everyone else's from outside.
+fn origin_of(desk: &Desk, bodies: &Query<Body>, by: &Author, cause: Seq) -> Origin {
+    let agent = desk.roster.key(&by.0).and_then(|key| desk.roster.entity(key));
     match agent.and_then(|entity| bodies.get(entity).ok()) {
         Some(body) => body.life.origin.handed_on(),
-        None => Origin::outside(changed.cause, desk.now()),
+        None => Origin::outside(cause, desk.now()),
+    }
+}
+
+/// Lets agents turn to what calls them.
+pub(super) fn wake(mut desk: Desk, mut bodies: Query<Body>, mut wakes: MessageReader<WakeAgent>) {
+    for wake in wakes.read() {
+        let WakeAgent { agent, interest, by, cause } = wake;
+        let origin = origin_of(&desk, &bodies, by, *cause);
+        let Some(Ok(mut body)) = desk.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else {
+            let what = format!("nobody is there to be woken: {}", interest.why.sentence);
+            desk.log.write(EventDraft::of(&events::Warning::new(what)).cause(*cause));
+            continue;
+        };
+        let pending = PendingInterest { interest: interest.clone().bounded(), origin };
+        let action = QueuedAction::new(Action::Attend(Box::new(pending)), *cause);
+        if origin.hops > desk.minds.hops_at_most {
+            desk.dropped(&mut body, &action, "agents have handed it on often enough");
+            continue;
+        }
+        desk.enqueue_later(&mut body, action);
     }
 }
 
@@ -221,7 +256,7 @@ fn wakes(change: &Change, agent: &Agent, sight: &Sight) -> Option<bool> {
         }
         Wake::Author(urgency) => (change.author == Some(&agent.id)).then_some(urgency)?,
     };
-    sight.may_be_read_by(agent).then_some(urgency == Urgency::High)
+    sight.may_be_read_by(agent).then_some(urgency.is_high())
 }
 
 /// When a change is to be read at the earliest: at once where it came from outside or concerns the reader, else when
@@ -269,10 +304,11 @@ fn stop_walking_to(desk: &mut Desk, bodies: &mut Query<Body>, changed: &ElementC
         let Ok(mut body) = bodies.get_mut(entity) else { continue };
         body.life.read.remove(&changed.element);
         body.life.told.remove(&changed.element);
-        let Doing::Reading { action, element, cause, .. } = body.life.doing else { continue };
-        if element == changed.element && body.life.awaited.is_none() {
+        let Doing::Reading { action, element, cause, .. } = &body.life.doing else { continue };
+        if *element == changed.element && body.life.awaited.is_none() {
+            let read = QueuedAction::new(action.clone(), *cause);
             body.life.doing = Doing::Nothing;
-            desk.dropped(&mut body, QueuedAction::new(action, cause), "it is gone");
+            desk.dropped(&mut body, &read, "it is gone");
             desk.shift(&mut body, StateEvent::Done, changed.cause);
         }
     }
@@ -291,6 +327,13 @@ fn follow(desk: &mut Desk, bodies: &mut Query<Body>, element: &Element) {
             && walks
         {
             (*spot, *arrive) = spot_beside(element.position, from, key, reach);
+            desk.settle(&mut body);
+        }
+        if let Doing::Attending { pending, .. } = &body.life.doing
+            && matches!(&pending.interest.moment.place, Some(Place::Element(id)) if *id == element.id)
+            && walks
+            && body.walk.course.moves()
+        {
             desk.settle(&mut body);
         }
     }
@@ -321,7 +364,7 @@ pub(super) fn hear_wishes(
             continue;
         }
         if body.life.news.is_some() {
-            let (action, why) = (Some(action.action.word().into()), "it has something else to tell already".into());
+            let (action, why) = (Some(action.action.word()), "it has something else to tell already".into());
             let dropped = events::ActionDropped { action, why, ..events::ActionDropped::default() };
             desk.write(&body, heard.cause, &dropped);
             continue;

@@ -12,6 +12,7 @@ pub mod body;
 mod commands;
 pub mod conversation;
 mod hearing;
+pub mod interest;
 pub mod meeting;
 mod motion;
 pub mod origin;
@@ -27,12 +28,13 @@ mod talks;
 
 pub use activity::{
     ActivityId, CompactionWanted, Explain, NewsHeard, Summons, SummonsWithdrawn, TaskCommand, Think, ThinkDone,
-    ThinkDue, ThinkOutcome, ThinkPutOff, Urgency,
+    ThinkDue, ThinkOutcome, ThinkPutOff,
 };
 pub use body::{AgentState, Doing, Home, Life, Position, Queue, Space, Walk};
 pub use conversation::{
     Conversation, ConversationCommand, ConversationEnded, ConversationKind, Conversations, Utterance,
 };
+pub use interest::{Interest, Moment, PendingInterest, Place, Quote, Reason, WakeAgent};
 pub use motion::{Passed, Reacted};
 pub use origin::Origin;
 pub use queue::{Action, ActionQueue, QueuedAction};
@@ -45,6 +47,7 @@ use bevy::app::App;
 use bevy::ecs::prelude::*;
 
 use crate::agent::{AgentCommand, BehaviourFollows};
+pub use crate::base::Urgency;
 use crate::element::{ElementChanged, Elements};
 use crate::schedule::door::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, room_goes_on, saved as sections};
@@ -60,6 +63,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<Explain>()
         .add_tick_message::<Summons>()
         .add_tick_message::<SummonsWithdrawn>()
+        .add_tick_message::<WakeAgent>()
         .add_tick_message::<NewsHeard>()
         .add_tick_message::<CompactionWanted>()
         .add_tick_message::<ConversationEnded>()
@@ -103,7 +107,7 @@ pub fn plugin(app: &mut App) {
     );
     app.add_systems(
         Tick,
-        (hearing::hear_thoughts, hearing::hear_summons, hearing::watch, hearing::hear_wishes)
+        (hearing::hear_thoughts, hearing::hear_summons, hearing::watch, hearing::wake, hearing::hear_wishes)
             .chain()
             .in_set(during(WorkshopSystems::Record)),
     );
@@ -129,7 +133,8 @@ fn is_idle_but(world: &mut World, is_left_out: impl Fn(State) -> bool) -> bool {
         && agents.iter(world).all(|(state, queue, life)| {
             let rests = talks::rests(state.0.state()) && !state.0.is_on_errand();
             let nothing_waits = (nobody_reads || queue.0.is_empty()) && life.work.is_empty() && life.awaited.is_none();
-            is_left_out(state.0.state()) || (rests && (nothing_waits || state.0.is_held()))
+            let is_at_work = !matches!(life.doing, Doing::Attending { .. });
+            (is_at_work && is_left_out(state.0.state())) || (rests && (nothing_waits || state.0.is_held()))
         })
 }
 

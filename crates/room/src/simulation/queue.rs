@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::{AgentKey, ElementKey, Seq};
+use super::interest::PendingInterest;
+use crate::base::{AgentKey, ElementKey, Id, Seq};
+use crate::log::events::Word;
 
 /// One thing to do. `compactContext`, `readElement`, `seekInfo` and `approachAgent` in the design.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Action {
     /// Sum up the session.
@@ -27,62 +29,96 @@ pub enum Action {
         /// Whom.
         agent: AgentKey,
     },
+    /// Turn to something for a reason that is data.
+    Attend(Box<PendingInterest>),
 }
 
 impl Action {
     /// Smaller goes first.
-    fn rank(self) -> u8 {
+    fn rank(&self) -> u8 {
         match self {
             Self::CompactContext => 0,
-            Self::ReadElement { high: true, .. } => 1,
-            Self::ReadElement { high: false, .. } => 2,
+            Self::ReadElement { .. } | Self::Attend(_) if self.is_urgent() => 1,
             Self::SeekInfo { .. } => 3,
+            Self::Attend(pending) if pending.interest.urgency.is_low() => 3,
+            Self::ReadElement { .. } | Self::Attend(_) => 2,
             Self::ApproachAgent { .. } => 4,
         }
     }
 
     /// Whether both are of one type and have one target.
-    fn is_like(self, other: Self) -> bool {
+    fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::ReadElement { element, .. }, Self::ReadElement { element: other, .. }) => element == other,
+            (Self::Attend(pending), Self::Attend(other)) => pending.is_like(other),
             _ => self == other,
         }
     }
 
+    /// One that stands for both, where they are alike: the more urgent, with what is new about it.
+    fn merged(self, newer: &Self) -> Self {
+        match (self, newer) {
+            (Self::Attend(pending), Self::Attend(newer)) => Self::Attend(Box::new(pending.merged(newer))),
+            (old, newer) if newer.rank() < old.rank() => newer.clone(),
+            (old, _) => old,
+        }
+    }
+
     /// Whether it comes before everything else that is read or told.
-    pub fn is_urgent(self) -> bool {
-        matches!(self, Self::ReadElement { high: true, .. })
+    pub fn is_urgent(&self) -> bool {
+        match self {
+            Self::ReadElement { high, .. } => *high,
+            Self::Attend(pending) => pending.interest.urgency.is_high(),
+            _ => false,
+        }
     }
 
     /// The word in the log.
-    pub fn word(self) -> &'static str {
+    pub fn word(&self) -> Word {
         match self {
-            Self::CompactContext => "compactContext",
-            Self::ReadElement { .. } => "readElement",
-            Self::SeekInfo { .. } => "seekInfo",
-            Self::ApproachAgent { .. } => "approachAgent",
+            Self::CompactContext => "compactContext".into(),
+            Self::ReadElement { .. } => "readElement".into(),
+            Self::SeekInfo { .. } => "seekInfo".into(),
+            Self::ApproachAgent { .. } => "approachAgent".into(),
+            Self::Attend(pending) => pending.interest.why.word.to_string().into(),
+        }
+    }
+
+    /// Why it is to be done, as a person reads it, where the word does not say it.
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Self::Attend(pending) => Some(&pending.interest.why.sentence),
+            _ => None,
         }
     }
 
     /// How urgent it is, where that differs among actions of its type.
-    pub fn priority(self) -> Option<&'static str> {
+    pub fn priority(&self) -> Option<&'static str> {
         match self {
-            Self::ReadElement { high, .. } => Some(if high { "high" } else { "normal" }),
+            Self::ReadElement { .. } | Self::Attend(_) => Some(if self.is_urgent() { "high" } else { "normal" }),
             _ => None,
         }
     }
 
     /// The element it is about, if it is about one.
-    pub fn element(self) -> Option<ElementKey> {
+    pub fn element(&self) -> Option<ElementKey> {
         match self {
-            Self::ReadElement { element, .. } | Self::SeekInfo { element } => Some(element),
-            Self::CompactContext | Self::ApproachAgent { .. } => None,
+            Self::ReadElement { element, .. } | Self::SeekInfo { element } => Some(*element),
+            Self::CompactContext | Self::ApproachAgent { .. } | Self::Attend(_) => None,
+        }
+    }
+
+    /// The id of the element or agent that it leads to, where it names one by id.
+    pub fn place(&self) -> Option<&Id> {
+        match self {
+            Self::Attend(pending) => pending.interest.moment.place.as_ref()?.id(),
+            _ => None,
         }
     }
 }
 
 /// An action and the record that it came from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct QueuedAction {
     /// What.
     pub action: Action,
@@ -109,12 +145,14 @@ impl QueuedAction {
 }
 
 /// What became of something that was to be queued.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Queued {
     /// It stands in the queue.
     Added,
     /// The same stood there already, as urgent or more.
     AlreadyThere,
+    /// The same stood there, and knows what is new about it; it keeps its place.
+    Merged,
     /// The same stood there, and is more urgent or comes sooner now.
     Raised,
     /// It stands in the queue, and this had to go.
@@ -124,7 +162,7 @@ pub enum Queued {
 }
 
 /// The action queue of one agent, kept in the order in which it is drained. Empty ones own no memory.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ActionQueue(Vec<QueuedAction>);
 
@@ -132,7 +170,7 @@ impl ActionQueue {
     /// Puts an action where it belongs. At most `cap` besides the compaction, which always fits and stands once, and
     /// urgent reads: what everyone is to read is refused to nobody, and stands once for each element.
     pub fn enqueue(&mut self, new: QueuedAction, cap: usize) -> Queued {
-        if let Some(index) = self.0.iter().position(|queued| queued.action.is_like(new.action)) {
+        if let Some(index) = self.0.iter().position(|queued| queued.action.is_like(&new.action)) {
             return self.join(index, new);
         }
         let counted = self.0.iter().filter(|queued| queued.action != Action::CompactContext).count();
@@ -140,37 +178,42 @@ impl ActionQueue {
             self.insert(new);
             return Queued::Added;
         }
-        match self.0.last().copied() {
-            Some(last) if last.action.rank() > new.action.rank() => {
-                self.0.pop();
+        match self.0.pop_if(|last| last.action.rank() > new.action.rank()) {
+            Some(last) => {
                 self.insert(new);
                 Queued::Displaced(last)
             }
-            _ if matches!(new.action, Action::ReadElement { high: true, .. }) => {
+            None if matches!(new.action, Action::ReadElement { high: true, .. }) => {
                 self.insert(new);
                 Queued::Added
             }
-            _ => Queued::Refused,
+            None => Queued::Refused,
         }
     }
 
     /// The same stands there already: what is more urgent or sooner counts, but what failed waits as it would have.
     fn join(&mut self, index: usize, new: QueuedAction) -> Queued {
-        let old = self.0[index];
+        let old = &self.0[index];
         let not_before = if old.failures > 0 { old.not_before } else { old.not_before.min(new.not_before) };
         let is_raised = new.action.rank() < old.action.rank();
-        if !is_raised && not_before >= old.not_before {
+        let is_sooner = not_before < old.not_before;
+        if !is_raised && !is_sooner {
+            if let Action::Attend(_) = new.action {
+                let old = &mut self.0[index];
+                old.action = old.action.clone().merged(&new.action);
+                return Queued::Merged;
+            }
             return Queued::AlreadyThere;
         }
-        self.0.remove(index);
-        let action = if is_raised { new.action } else { old.action };
+        let old = self.0.remove(index);
+        let action = old.action.merged(&new.action);
         self.insert(QueuedAction { action, cause: new.cause, not_before, failures: old.failures });
         Queued::Raised
     }
 
     /// Names the record that an action in the queue comes from.
-    pub fn set_cause(&mut self, action: Action, cause: Seq) {
-        if let Some(queued) = self.0.iter_mut().find(|queued| queued.action == action) {
+    pub fn set_cause(&mut self, action: &Action, cause: Seq) {
+        if let Some(queued) = self.0.iter_mut().find(|queued| queued.action.is_like(action)) {
             queued.cause = cause;
         }
     }
@@ -242,13 +285,15 @@ mod tests {
 
     fn queue_of(actions: &[Action]) -> (ActionQueue, Vec<Queued>) {
         let mut queue = ActionQueue::default();
-        let results =
-            (1..).zip(actions).map(|(seq, action)| queue.enqueue(QueuedAction::new(*action, Seq(seq)), CAP)).collect();
+        let results = (1..)
+            .zip(actions)
+            .map(|(seq, action)| queue.enqueue(QueuedAction::new(action.clone(), Seq(seq)), CAP))
+            .collect();
         (queue, results)
     }
 
     fn order(queue: &ActionQueue) -> Vec<Action> {
-        queue.iter().map(|queued| queued.action).collect()
+        queue.iter().map(|queued| queued.action.clone()).collect()
     }
 
     #[test]
@@ -295,7 +340,7 @@ mod tests {
         let waiting = |action| QueuedAction::new(action, Seq(1)).not_before(100);
         assert_eq!(queue.enqueue(waiting(read(1, false)), CAP), Queued::Added);
         assert_eq!(queue.enqueue(QueuedAction::new(seek(2), Seq(2)), CAP), Queued::Added);
-        assert_eq!((queue.first_due(50).map(|next| next.action), queue.next_due(50)), (Some(seek(2)), Some(100)));
+        assert_eq!((queue.first_due(50).map(|next| &next.action), queue.next_due(50)), (Some(&seek(2)), Some(100)));
         assert_eq!(queue.pop(50).map(|next| next.action), Some(seek(2)));
         assert_eq!((queue.pop(50), queue.len()), (None, 1));
         assert_eq!(queue.enqueue(waiting(read(1, false)), CAP), Queued::AlreadyThere);
@@ -323,18 +368,18 @@ mod tests {
             let mut queue = ActionQueue::default();
             for (seq, (action, not_before)) in (1_u64..).zip(actions) {
                 let before = queue.clone();
-                let result = queue.enqueue(QueuedAction::new(action, Seq(seq)).not_before(not_before), CAP);
+                let result = queue.enqueue(QueuedAction::new(action.clone(), Seq(seq)).not_before(not_before), CAP);
                 let now = order(&queue);
                 prop_assert!(now.windows(2).all(|pair| pair[0].rank() <= pair[1].rank()));
                 for (index, one) in now.iter().enumerate() {
-                    prop_assert!(now[index + 1..].iter().all(|other| !one.is_like(*other)));
+                    prop_assert!(now[index + 1..].iter().all(|other| !one.is_like(other)));
                 }
                 let counted = now.iter().filter(|one| **one != Action::CompactContext);
                 let urgent = counted.clone().filter(|one| matches!(one, Action::ReadElement { high: true, .. })).count();
                 prop_assert!(counted.count() <= CAP.max(urgent));
                 let is_urgent = matches!(action, Action::ReadElement { high: true, .. });
                 prop_assert!(result != Queued::Refused || !is_urgent);
-                let stands = now.iter().any(|one| one.is_like(action) && one.rank() <= action.rank());
+                let stands = now.iter().any(|one| one.is_like(&action) && one.rank() <= action.rank());
                 prop_assert_eq!(stands, result != Queued::Refused);
                 if action == Action::CompactContext {
                     prop_assert!(now.contains(&Action::CompactContext));

@@ -7,7 +7,7 @@ use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 
 use super::actions::leave_errand;
-use super::activity::{Think, ThinkDue, ThinkOutcome, Urgency};
+use super::activity::{Think, ThinkDue, ThinkOutcome};
 use super::body::{Body, BodyReadOnlyItem, Desk, Doing};
 use super::conversation::{Conversation, ConversationEnded, ConversationKind, Conversations, Utterance};
 use super::meeting::{self, Proposal, TalkLedger, TurnState, TurnTaken};
@@ -15,7 +15,7 @@ use super::origin::Origin;
 use super::settings::ConversationSettings;
 use super::state::{State, StateEvent};
 use super::steering::Course;
-use crate::base::{AgentKey, Author, ConversationKey, Id, Seq};
+use crate::base::{AgentKey, Author, ConversationKey, Id, Seq, Urgency};
 use crate::log::EventDraft;
 use crate::log::events::{self, word};
 use crate::schedule::ticks;

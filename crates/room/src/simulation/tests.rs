@@ -125,7 +125,7 @@ impl Room {
         self.app
             .world_mut()
             .run_system_once(move |mut desk: Desk, mut bodies: Query<Body>| {
-                desk.enqueue(&mut bodies.get_mut(entity).unwrap(), action, Seq(1));
+                desk.enqueue(&mut bodies.get_mut(entity).unwrap(), action.clone(), Seq(1));
             })
             .unwrap();
     }
@@ -154,7 +154,7 @@ fn what_must_be_read_comes_before_what_is_read_already() {
         let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
         let (board, rules) = (room.element("board", place, None), room.element("rules", (0.0, 40.0), None));
         let glance = Action::ReadElement { element: board, high: false };
-        room.enqueue(ada, glance);
+        room.enqueue(ada, glance.clone());
         room.run(3);
         assert_eq!(room.get::<Life>(ada).awaited.is_some(), is_there, "a model is to be asked once it stands there");
         let mut put_off = MessageCursor::default();
@@ -170,7 +170,7 @@ fn what_must_be_read_comes_before_what_is_read_already() {
         room.run(3);
         assert!(room.get::<Life>(ada).reads(rules), "at hand: {is_there}");
         let queue = room.get::<Queue>(ada);
-        assert_eq!(queue.0.iter().map(|next| (next.action, next.failures)).collect::<Vec<_>>(), [(glance, 0)]);
+        assert_eq!(queue.0.iter().map(|next| (next.action.clone(), next.failures)).collect::<Vec<_>>(), [(glance, 0)]);
         assert_eq!(room.events(EventKind::Read), Vec::<serde_json::Value>::new(), "nothing was read, nothing failed");
     }
 }

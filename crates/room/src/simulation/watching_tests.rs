@@ -35,7 +35,7 @@ fn edit(room: &mut Room, element: &str, by: &str, act: ElementAct) {
 }
 
 fn queued(room: &Room, agent: AgentKey) -> Vec<Action> {
-    room.get::<Queue>(agent).0.iter().map(|queued| queued.action).collect()
+    room.get::<Queue>(agent).0.iter().map(|queued| queued.action.clone()).collect()
 }
 
 fn text(text: &str) -> ElementAct {
@@ -141,7 +141,7 @@ fn trap_an_edit_in_the_same_tick_as_a_removal_is_noticed() {
     room.say(ElementCommand::Remove { element: "ideas".into() });
     edit(&mut room, "news", "user", text("Ideas are gone."));
     room.run(1);
-    let elements: Vec<_> = queued(&room, ada).into_iter().filter_map(Action::element).collect();
+    let elements: Vec<_> = queued(&room, ada).into_iter().filter_map(|action| action.element()).collect();
     let walks_there = matches!(room.get::<Life>(ada).doing, Doing::Reading { element, .. } if element == board);
     assert!(elements.contains(&news) && !walks_there, "{elements:?}");
 }

@@ -170,7 +170,7 @@ fn detail(world: &World, entity: EntityRef, parts: Parts, room: &RoomModel) -> A
         why: state.0.why().to_owned(),
         behaviour: life.behaviour,
         home: home.0,
-        queue: queue.0.iter().map(|queued| told_action(queued.action, world, room)).collect(),
+        queue: queue.0.iter().map(|queued| told_action(&queued.action, world, room)).collect(),
         tasks: tasks_of(world, &agent.id),
         memory: entity.get::<Memory>().cloned().unwrap_or_default(),
         session: session.map_or((0, 0), |session| (session.turns as usize, session.tokens())),
@@ -195,17 +195,18 @@ pub(super) fn told_choice(provider: &str, model: &str) -> String {
     if provider == model { provider.to_owned() } else { format!("{provider} · {model}") }
 }
 
-fn told_action(action: Action, world: &World, room: &RoomModel) -> String {
+fn told_action(action: &Action, world: &World, room: &RoomModel) -> String {
     let label = |key: ElementKey| room.element_of(key).map_or("something that is gone", |element| &*element.label);
     match action {
         Action::CompactContext => "sum up what it knows".to_owned(),
-        Action::ReadElement { element, high: true } => format!("read {} (soon)", label(element)),
-        Action::ReadElement { element, high: false } => format!("read {}", label(element)),
-        Action::SeekInfo { element } => format!("have a look at {}", label(element)),
+        Action::ReadElement { element, high: true } => format!("read {} (soon)", label(*element)),
+        Action::ReadElement { element, high: false } => format!("read {}", label(*element)),
+        Action::SeekInfo { element } => format!("have a look at {}", label(*element)),
+        Action::Attend(pending) => format!("turn to {}: {}", pending.interest.why.word, pending.interest.why.sentence),
         Action::ApproachAgent { agent } => {
             let roster = world.resource::<Roster>();
             let name =
-                roster.entity(agent).and_then(|entity| world.get::<Agent>(entity)).map(|agent| agent.name.clone());
+                roster.entity(*agent).and_then(|entity| world.get::<Agent>(entity)).map(|agent| agent.name.clone());
             format!("go and tell {}", name.as_deref().unwrap_or("somebody who left"))
         }
     }

@@ -209,6 +209,9 @@ pub struct ActionQueued {
     /// The tick before which it is not begun.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_before_tick: Option<u64>,
+    /// Why, in words, where the action does not say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 impl EventData for ActionQueued {
@@ -217,7 +220,11 @@ impl EventData for ActionQueued {
     fn narrate(&self, telling: &Telling<'_>) -> String {
         let action = action(telling, &self.action, self.target.as_deref());
         let priority = self.priority.as_deref().filter(|priority| *priority == "high").unwrap_or_default();
-        aside(&format!("{} set out to {action}", telling.who()), priority)
+        let done = match self.why.as_deref() {
+            Some(why) => with(&format!("{} was woken by {}", telling.who(), self.action), ": ", why),
+            None => format!("{} set out to {action}", telling.who()),
+        };
+        aside(&done, priority)
     }
 }
 
@@ -268,7 +275,7 @@ fn action(telling: &Telling<'_>, action: &str, target: Option<&str>) -> String {
         "approachAgent" => format!("go and tell {}", telling.called(about)),
         "compactContext" => "sum up what it knows".to_owned(),
         "" => "do something".to_owned(),
-        other => with(other, " ", about),
+        other => with(&format!("turn to {other}"), " at ", about),
     }
 }
 

@@ -117,5 +117,6 @@ fn compose(speaker: &mut Speaker) -> Draft {
         }
         Moment::Compaction => summary::of_session(speaker.reading),
         Moment::Task(task) => task::work_on(speaker, task),
+        Moment::Woken { why, said } => remark::on_call(speaker, why, said),
     }
 }

@@ -71,6 +71,13 @@ pub enum Moment {
     Compaction,
     /// To do something.
     Task(String),
+    /// To turn to something that called it.
+    Woken {
+        /// Why, without a full stop.
+        why: String,
+        /// Who said what about it, oldest first.
+        said: Vec<(String, String)>,
+    },
 }
 
 impl Moment {
@@ -84,6 +91,9 @@ impl Moment {
         if let Some(rest) = first.strip_prefix("You are talking with ") {
             return talk(rest, body(text), me);
         }
+        if let Some(why) = first.strip_prefix(headings::WOKEN) {
+            return woken(why, body(text));
+        }
         if let Some(task) = text.strip_prefix("Your task:") {
             return Self::Task(task.trim().to_owned());
         }
@@ -93,6 +103,7 @@ impl Moment {
             CallKind::Read => element("something", text),
             CallKind::Conversation => talk("", text, me),
             CallKind::Task => Self::Task(text.to_owned()),
+            CallKind::Wake => woken(first, body(text)),
         }
     }
 }
@@ -191,6 +202,20 @@ fn talk(first: &str, transcript: &str, me: &str) -> Moment {
         }
     }
     Moment::Talk { with, topic, earlier, said, concluding }
+}
+
+fn woken(why: &str, body: &str) -> Moment {
+    let mut said: Vec<(String, String)> = Vec::new();
+    let mut fence: Option<&str> = None;
+    for line in body.lines() {
+        match (fence, line.split_once(": ").filter(|_| !line.starts_with("  "))) {
+            (None, _) => fence = opened_fence(line),
+            (Some(close), _) if line == close => fence = None,
+            (Some(_), Some((name, text))) => said.push((label(name), text.to_owned())),
+            (Some(_), None) => go_on(&mut said, line.trim_start()),
+        }
+    }
+    Moment::Woken { why: plain(why.trim().trim_end_matches('.')), said }
 }
 
 /// Adds a line to what was said last.

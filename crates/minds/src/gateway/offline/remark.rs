@@ -28,6 +28,26 @@ pub fn on_element(speaker: &mut Speaker, label: &str, kind: &str, content: &str)
     }
 }
 
+/// A reply to what called an agent.
+pub fn on_call(speaker: &mut Speaker, why: &str, said: &[(String, String)]) -> Draft {
+    let mut draft = Draft::default();
+    let why = quoted(why, QUOTED_WORDS);
+    let lines = ["{w}: I am on it.", "I heard it: {w}.", "{w}, then. I see to it."];
+    draft.say(speaker.line(&lines, &[("w", &why)]));
+    let texts: Vec<&str> = said.iter().map(|(_, text)| text.as_str()).collect();
+    let subject = match (said.last(), texts.join("\n")) {
+        (Some((name, text)), texts) => {
+            let (name, q) = (called(speaker, name), quoted(text, QUOTED_WORDS));
+            draft.say(speaker.line(&["{n} says {q}.", "{q}, says {n}."], &[("n", &name), ("q", &q)]));
+            speaker.subject(&texts, &why)
+        }
+        (None, _) => speaker.subject(&why, &why),
+    };
+    draft.say(speaker.view(&subject));
+    draft.say(speaker.next_step(&subject));
+    draft
+}
+
 fn is_known(speaker: &Speaker, content: &str) -> bool {
     let bare_content = bare(content);
     let is_short = content.chars().count() <= SEEN_CHARS;

@@ -91,6 +91,7 @@ fn heard(reading: &Reading) -> Vec<(String, String)> {
             Some((format!("{name} said"), best))
         }
         Moment::Task(task) => in_short(&task, reading),
+        Moment::Woken { why, .. } => Some(("I was called".to_owned(), why)),
         Moment::Compaction => None,
     };
     // A session keeps its moments in short, a line each; a moment that stands there whole is one.

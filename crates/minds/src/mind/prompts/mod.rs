@@ -6,11 +6,12 @@
 use std::sync::LazyLock;
 
 /// The files, compiled in.
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
     include_str!("orders.md"),
     include_str!("room.md"),
     include_str!("read.md"),
     include_str!("talk.md"),
+    include_str!("wake.md"),
     include_str!("compaction.md"),
     include_str!("work.md"),
 ];
@@ -72,6 +73,8 @@ blocks! {
     talk_turn = "talk.turn",
     talk_last = "talk.last",
     talk_person = "talk.person",
+    wake = "wake",
+    wake_ask = "wake.ask",
     compaction_system = "compaction.system",
     compaction = "compaction",
     compaction_again = "compaction.again",
