@@ -14,14 +14,11 @@ use crate::gateway;
 use crate::log::{EventLog, EventRecord};
 use crate::schedule::{self, Door, SetStandstill, SimClock, Speed, Standstill, TICKS_PER_SEC, saved};
 use crate::simulation::Reacted;
-use crate::store::{Snapshot, Store};
+use crate::store::{HistoryLimits, Snapshot, Store};
 use crate::workspace::{self, KnownFiles, RoomStart};
 
 /// A stall of the machine advances the room by no more than this.
 const STALL_AT_MOST: Duration = Duration::from_millis(100);
-
-/// A snapshot is due after so many ticks: 30 s of simulated time.
-const SNAPSHOT_EVERY_TICKS: u64 = 30 * TICKS_PER_SEC;
 
 /// The hash of the world is noted every so many ticks, for replays to compare with: 10 s of simulated time.
 const HASH_EVERY_TICKS: u64 = 10 * TICKS_PER_SEC;
@@ -109,7 +106,8 @@ impl Driver {
         if tick.is_multiple_of(HASH_EVERY_TICKS) {
             note_hash(world);
         }
-        if tick >= self.last_snapshot_tick + SNAPSHOT_EVERY_TICKS {
+        let every_ticks = world.resource::<HistoryLimits>().snapshot_secs.max(1).saturating_mul(TICKS_PER_SEC);
+        if tick >= self.last_snapshot_tick.saturating_add(every_ticks) {
             self.last_snapshot_tick = tick;
             let scene = world.resource::<RoomStart>().scene.clone();
             save_snapshot(world, &scene);

@@ -17,6 +17,7 @@ pub mod reader;
 mod record;
 mod recovery;
 mod salvage;
+mod snapshot_thinning;
 #[cfg(test)]
 mod tests;
 mod thinning;

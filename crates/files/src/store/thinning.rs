@@ -28,6 +28,12 @@ pub struct HistoryLimits {
     pub hashes_kept: u64,
     /// The newest versions of all files together; the newest of each file that is there is kept in any case.
     pub versions_kept: u64,
+    /// Seconds of simulated time from one snapshot of the whole room to the next.
+    pub snapshot_secs: u64,
+    /// Snapshots of each scene: the newest ones, and older ones the further apart the older they are; never fewer than 2.
+    pub snapshots_kept: u64,
+    /// Megabytes of all snapshots of a scene together; 2 are kept in any case.
+    pub snapshots_mb_at_most: u64,
 }
 
 impl Default for HistoryLimits {
@@ -38,12 +44,15 @@ impl Default for HistoryLimits {
             replayable_runs: 50,
             hashes_kept: 200_000,
             versions_kept: 100_000,
+            snapshot_secs: 30,
+            snapshots_kept: 40,
+            snapshots_mb_at_most: 128,
         }
     }
 }
 
-/// Inputs that a room needs to go on: those of the newest run of each scene since its older snapshot, or all of them
-/// where it has none.
+/// Inputs that a room needs to go on: those of the newest run of each scene since its last snapshot but one, or all of
+/// them where it has none.
 const NEEDED_RUNS: &str = "SELECT max(number) FROM runs GROUP BY scene";
 
 /// Takes away what is too old, at most so many rows of each kind; says whether there is more.
@@ -66,7 +75,8 @@ pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Resul
     let old_inputs = format!(
         "SELECT rowid FROM inputs AS input WHERE rowid <= (SELECT max(rowid) FROM inputs) - ?1 \
          AND (run NOT IN ({NEEDED_RUNS}) OR tick <= coalesce( \
-             (SELECT min(tick) FROM snapshots WHERE snapshots.run = input.run), -1)) \
+             (SELECT min(tick) FROM (SELECT tick FROM snapshots WHERE snapshots.run = input.run \
+              ORDER BY tick DESC LIMIT 2)), -1)) \
          ORDER BY rowid LIMIT ?2"
     );
     // A run of which something is gone cannot be replayed any more, and says so.

@@ -8,6 +8,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
 use super::error::{PLACE, StoreError};
 use super::record::TickRecord;
+use super::snapshot_thinning::thin_snapshots;
 use super::thinning::{self, HistoryLimits, THIN_EVERY};
 use super::writer::{Entry, Writer};
 use crate::base::Problem;
@@ -175,7 +176,11 @@ impl WriterThread {
             next = if bytes < BATCH_BYTES { self.commands.try_recv().ok() } else { None };
         }
         let loud = entries.iter().filter(|entry| entry.is_loud()).count();
+        let has_snapshot = entries.iter().any(|entry| matches!(entry, Entry::Snapshot(_)));
         self.write(entries);
+        if has_snapshot {
+            self.thin_snapshots();
+        }
         self.shared.loud_written.fetch_add(loud as u64, Ordering::AcqRel);
         self.thin();
         self.shared.bytes_waiting.fetch_sub(bytes, Ordering::AcqRel);
@@ -260,6 +265,15 @@ impl WriterThread {
                 tracing::warn!("old records could not be thinned: {error}");
                 self.thinned_at = Some(Instant::now());
             }
+        }
+    }
+
+    fn thin_snapshots(&mut self) {
+        if self.gave_up {
+            return;
+        }
+        if let Err(error) = thin_snapshots(self.writer.connection(), &self.limits) {
+            tracing::warn!("old snapshots could not be thinned: {error}");
         }
     }
 

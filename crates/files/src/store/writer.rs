@@ -13,9 +13,6 @@ use crate::base::hash::content_hash;
 use crate::log::EventRecord;
 use crate::schedule::RecordedInput;
 
-/// Snapshots kept per scene: the newest, and one more in case that one cannot be loaded.
-const SNAPSHOTS_KEPT: i64 = 2;
-
 /// So many numbers of records may be given out before the database says so; a run that was cut off leaves at most so
 /// large a gap.
 pub(super) const NUMBERS_AHEAD: u64 = 10_000;
@@ -298,13 +295,6 @@ fn write_snapshot(connection: &Connection, at: &mut Position, snapshot: &Snapsho
         files,
         snapshot_hash(&sections, &files, snapshot.tick, snapshot.next_seq.0),
     ])
-    .map_err(StoreError::while_doing(doing))?;
-    prepare(
-        connection,
-        "DELETE FROM snapshots WHERE scene = ?1 AND number NOT IN \
-         (SELECT number FROM snapshots WHERE scene = ?1 ORDER BY number DESC LIMIT ?2)",
-    )?
-    .execute(params![snapshot.scene, SNAPSHOTS_KEPT])
     .map_err(StoreError::while_doing(doing))?;
     Ok(())
 }

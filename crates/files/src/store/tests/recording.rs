@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::*;
 use crate::log::EventLog;
 use crate::schedule::{self, Floor, InPhase, InputJournal, Tick, WorkshopSystems};
-use crate::store::{self, ReopenFrom, export_events};
+use crate::store::{self, HistoryLimits, ReopenFrom, export_events};
 
 /// A room in which every tick writes two records, the second because of the first.
 fn room() -> App {
@@ -100,9 +100,10 @@ fn runs_are_listed_newest_first_with_all_that_was_said_of_them() {
 }
 
 #[test]
-fn the_two_newest_snapshots_of_each_scene_are_kept() {
+fn the_newest_snapshots_of_each_scene_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = store(dir.path());
+    assert!(store.set_limits(HistoryLimits { snapshots_kept: 2, ..HistoryLimits::default() }));
     store.start_run(run_start("r-1", 1, 0)).unwrap();
     store.save_snapshot(Snapshot { scene: "attic".into(), ..snapshot("r-1", 0, 1) }).unwrap();
     for n in 1..=5 {

@@ -8,7 +8,14 @@ use super::*;
 use crate::store::{FileVersions, ReopenFrom, Surety, VersionDraft};
 
 fn limits() -> HistoryLimits {
-    HistoryLimits { events_kept: 10, inputs_kept: 10, replayable_runs: 2, hashes_kept: 3, versions_kept: 4 }
+    HistoryLimits {
+        events_kept: 10,
+        inputs_kept: 10,
+        replayable_runs: 2,
+        hashes_kept: 3,
+        versions_kept: 4,
+        ..HistoryLimits::default()
+    }
 }
 
 fn thin_all(dir: &Path) {
@@ -59,6 +66,29 @@ fn the_oldest_goes_first_and_every_scene_can_still_be_opened() {
     assert_eq!(reader.inputs("r-5", 0).unwrap().len(), 10);
     assert_eq!(reader.hashes("r-5").unwrap().len(), 3);
     assert_eq!(reader.runs().unwrap().len(), 5, "that there were runs is known");
+}
+
+#[test]
+fn what_came_in_before_the_last_snapshot_but_one_is_not_needed_however_many_there_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = store(dir.path());
+    store.start_run(run_start("r-1", 1, 0)).unwrap();
+    for n in 1..=40 {
+        store.send_tick(tick("r-1", n, n)).unwrap();
+        if n % 4 == 0 {
+            store.save_snapshot(snapshot("r-1", n, n + 1)).unwrap();
+        }
+    }
+    store.flush().unwrap();
+    drop(store);
+    thin_all(dir.path());
+    let reader = Reader::open(dir.path()).unwrap();
+    let reopening = reader.reopen("studio").unwrap().unwrap();
+    assert!(matches!(reopening.from, ReopenFrom::Snapshot(snapshot) if snapshot.tick == 40));
+    let database = Connection::open(db::path_in(dir.path())).unwrap();
+    let number = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(number("SELECT min(tick) FROM inputs"), 31, "the newest ten, of which none is older than needed");
+    assert_eq!(number("SELECT count(*) FROM snapshots"), 10);
 }
 
 #[test]
