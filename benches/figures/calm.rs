@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use agent_workshop::app;
 use agent_workshop::base::{Author, Id, Seq};
-use agent_workshop::element::{ElementAct, ElementEdit};
+use agent_workshop::element::{ElementEdit, MailAct, PinAct, TextAct};
 use agent_workshop::gateway::provider::ProviderRequest;
 use agent_workshop::log::EventLog;
 use agent_workshop::mind::ModelRequest;
@@ -148,17 +148,18 @@ fn person_acts(room: &mut App, number: usize) {
     let (element, act) = match number % 3 {
         0 => {
             let text = format!("# Today\n\nThe lead is the bridge. Copy closes at {}.", number + 6);
-            ("assignments", ElementAct::SetText { text })
+            ("assignments", TextAct::SetText { text }.into())
         }
-        1 => {
-            ("story-ideas", ElementAct::AddPin { id: None, text: format!("Story {number}: the shops on the far side") })
-        }
+        1 => (
+            "story-ideas",
+            PinAct::AddPin { id: None, text: format!("Story {number}: the shops on the far side") }.into(),
+        ),
         _ => {
             let (from, to): (Id, Id) = ("user".into(), "fact-checker-1".into());
             let text = format!("A reader doubts figure {number}. Can you confirm it?");
             (
                 "dov-mail",
-                ElementAct::AddMail { id: None, from, to, subject: "Figure".into(), text, attachments: vec![] },
+                MailAct::AddMail { id: None, from, to, subject: "Figure".into(), text, attachments: vec![] }.into(),
             )
         }
     };

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use agent_workshop::agent::{Agent, Roster};
 use agent_workshop::base::{Author, ElementKey};
-use agent_workshop::element::{Element, ElementAct, ElementEdit, Elements};
+use agent_workshop::element::{Element, ElementEdit, Elements, TextAct};
 use agent_workshop::gateway::Questions;
 use agent_workshop::schedule::{self, Door};
 use agent_workshop::simulation::space::{Entry, Grid};
@@ -141,7 +141,7 @@ pub fn rulebook_edit() -> Vec<Figure> {
         schedule::advance(world);
     }
     let rules = world.resource::<Elements>().key("e0").expect("the crowd has rules");
-    let act = ElementAct::SetText { text: "Keep to the right.".into() };
+    let act = TextAct::SetText { text: "Keep to the right.".into() }.into();
     let edit = ElementEdit { element: "e0".into(), act, by: Author::user(), cause: None };
     world.resource_mut::<Door<ElementEdit>>().push(edit);
     let began = Instant::now();
@@ -175,7 +175,7 @@ pub fn rules_read_by_all() -> Vec<Figure> {
     rooms::run(world, 60 * schedule::TICKS_PER_SEC);
     let waiting = world.resource::<Questions>().waiting();
     let rules = world.resource::<Elements>().key("e0").expect("the crowd has rules");
-    let act = ElementAct::SetText { text: "Keep to the right.".into() };
+    let act = TextAct::SetText { text: "Keep to the right.".into() }.into();
     let edit = ElementEdit { element: "e0".into(), act, by: Author::user(), cause: None };
     world.resource_mut::<Door<ElementEdit>>().push(edit);
     rooms::run(world, 2);

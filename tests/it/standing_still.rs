@@ -3,7 +3,7 @@
 use agent_workshop::app::drive::Step;
 use agent_workshop::app::room::{OpenOptions, Room};
 use agent_workshop::base::{Author, Seq};
-use agent_workshop::element::{ElementAct, ElementCommand, ElementEdit};
+use agent_workshop::element::{ElementCommand, ElementEdit, TextAct};
 use agent_workshop::schedule::{Door, InputJournal, SetStandstill, SimClock};
 use agent_workshop::simulation::{AgentState, Position, Queue, State};
 use agent_workshop::workspace::starter;
@@ -39,7 +39,7 @@ fn where_everyone_is(room: &mut Workshop) -> Vec<(Vec2, State)> {
 }
 
 fn write_rules(room: &mut Workshop, text: &str) {
-    let act = ElementAct::SetText { text: text.to_owned() };
+    let act = TextAct::SetText { text: text.to_owned() }.into();
     room.push(ElementEdit { element: "editorial-rules".into(), act, by: Author::user(), cause: None });
 }
 

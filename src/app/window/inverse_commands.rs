@@ -227,20 +227,11 @@ fn apply(world: &World, content: &mut dyn Content, edit: &ElementEdit) -> Result
 
 /// The act with the id that what it adds got.
 fn with_id(act: ElementAct, changes: &[ElementChange]) -> ElementAct {
-    let pinned = changes.iter().find_map(|change| match change {
-        ElementChange::PinAdded { id } => Some(id.clone()),
-        _ => None,
-    });
-    let sent = changes.iter().find_map(|change| match change {
-        ElementChange::MailAdded { id } => Some(id.clone()),
-        _ => None,
-    });
-    match act {
-        ElementAct::AddPin { text, .. } => ElementAct::AddPin { id: pinned, text },
-        ElementAct::AddMail { from, to, subject, text, attachments, .. } => {
-            ElementAct::AddMail { id: sent, from, to, subject, text, attachments }
-        }
-        act => act,
+    // What it makes room by comes before what it adds.
+    let added = changes.last().and_then(ElementChange::item);
+    match (act.arguments().get("id"), added) {
+        (Some(Value::Null), Some(id)) => act.with("id", json!(id)),
+        _ => act,
     }
 }
 

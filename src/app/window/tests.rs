@@ -17,8 +17,7 @@ use crate::agent::AgentCommand;
 use crate::app::drive::{Driver, Step};
 use crate::app::room::OpenOptions;
 use crate::base::{Author, Id};
-use crate::element::content::MailStatus;
-use crate::element::{ElementAct, ElementCommand, ElementEdit};
+use crate::element::{ElementAct, ElementCommand, ElementEdit, MailAct, MailStatus, PinAct, TextAct};
 use crate::schedule::Speed;
 use crate::simulation::RelationshipCommand;
 use crate::ui::command::RoomAct;
@@ -241,19 +240,19 @@ impl Deed {
         let thing = |index: usize| things().get(index).cloned().map(|thing| vec![thing]);
         let tie = |index: usize| room.relationships().nth(index);
         match self.clone() {
-            Self::Pin(text) => edit("ideas", ElementAct::AddPin { id: None, text }),
-            Self::EditPin => edit("ideas", ElementAct::EditPin { id: pin(0)?, text: "Other".into() }),
-            Self::TakePinDown(index) => edit("ideas", ElementAct::RemovePin { id: pin(index)? }),
-            Self::Vote(up) => edit("ideas", ElementAct::Vote { id: pin(0)?, up }),
-            Self::Comment(text) => edit("ideas", ElementAct::Comment { id: pin(0)?, text }),
-            Self::Write(id, text) => edit(id, ElementAct::SetText { text }),
+            Self::Pin(text) => edit("ideas", PinAct::AddPin { id: None, text }.into()),
+            Self::EditPin => edit("ideas", PinAct::EditPin { id: pin(0)?, text: "Other".into() }.into()),
+            Self::TakePinDown(index) => edit("ideas", PinAct::RemovePin { id: pin(index)? }.into()),
+            Self::Vote(up) => edit("ideas", PinAct::Vote { id: pin(0)?, up }.into()),
+            Self::Comment(text) => edit("ideas", PinAct::Comment { id: pin(0)?, text }.into()),
+            Self::Write(id, text) => edit(id, TextAct::SetText { text }.into()),
             Self::Mail(text) => {
                 let (from, to) = ("user".into(), "ada-1".into());
                 let attachments = Vec::new();
-                edit("post", ElementAct::AddMail { id: None, from, to, subject: "S".into(), text, attachments })
+                edit("post", MailAct::AddMail { id: None, from, to, subject: "S".into(), text, attachments }.into())
             }
-            Self::Throw(index) => edit("post", ElementAct::RemoveMail { id: mail(index)? }),
-            Self::Close => edit("post", ElementAct::SetMailStatus { id: mail(0)?, status: MailStatus::Closed }),
+            Self::Throw(index) => edit("post", MailAct::RemoveMail { id: mail(index)? }.into()),
+            Self::Close => edit("post", MailAct::SetMailStatus { id: mail(0)?, status: MailStatus::Closed }.into()),
             Self::MoveElement(index, x) => {
                 let element = element(index)?;
                 let to = |position| RoomAct::Element(ElementCommand::Move { element: element.id.clone(), position });
@@ -382,9 +381,9 @@ impl House {
 #[test]
 fn what_is_edited_is_in_the_scene_or_the_board_and_edits_of_files_show() {
     let mut house = House::new();
-    house.edit("news", ElementAct::SetText { text: "The kettle is on".into() });
+    house.edit("news", TextAct::SetText { text: "The kettle is on".into() }.into());
     assert_eq!(house.saved("boards/news.md").trim(), "The kettle is on");
-    house.edit("ideas", ElementAct::AddPin { id: None, text: "Bake".into() });
+    house.edit("ideas", PinAct::AddPin { id: None, text: "Bake".into() }.into());
     let text = house.saved("scenes/test.yaml");
     assert!(text.contains("text: Bake") && text.contains("# Ideas of all"), "{text}");
     house.act(Command::Undo);
@@ -407,7 +406,7 @@ fn new_things_get_ids_of_their_own_however_fast_they_are_asked_for() {
         perform(&mut house.room, &model, &mut house.state, add);
         let board = crate::ui::shelf::element_at(&model, "pinboard", Vec2::ZERO);
         perform(&mut house.room, &model, &mut house.state, board);
-        let pin = ElementAct::AddPin { id: None, text: "x".into() };
+        let pin = PinAct::AddPin { id: None, text: "x".into() }.into();
         let edit = ElementEdit { element: "ideas".into(), act: pin, by: Author::user(), cause: None };
         perform(&mut house.room, &model, &mut house.state, Command::Act(RoomAct::Edit(edit), None));
     }
@@ -427,7 +426,7 @@ fn new_things_get_ids_of_their_own_however_fast_they_are_asked_for() {
 #[test]
 fn what_cannot_be_taken_back_any_more_is_told_and_changes_nothing_else() {
     let mut house = House::new();
-    let pin = ElementAct::AddPin { id: None, text: "Bake".into() };
+    let pin = PinAct::AddPin { id: None, text: "Bake".into() }.into();
     house.edit("ideas", pin);
     let text = house.saved("scenes/test.yaml");
     let line = text.lines().find(|line| line.contains("Bake")).expect("it is pinned up").to_owned();

@@ -11,6 +11,7 @@ use super::slots::{Memory, MemoryAct, MemoryEdit};
 use crate::agent::{Agent, Roster};
 use crate::base::{AgentKey, Author, ElementKey, Id, Seq};
 use crate::element::kind::kind;
+use crate::element::pin::changed as changed_pin;
 use crate::element::{Element, ElementChange, ElementChanged, Elements};
 use crate::log::events::Memory as Said;
 use crate::log::{EventDraft, EventLog};
@@ -136,8 +137,8 @@ pub(super) fn follow_elements(
             .entry(element)
             .and_modify(|only| *only = only.take().filter(|author| *author == changed.by))
             .or_insert_with(|| Some(changed.by.clone()));
-        match &changed.change {
-            ElementChange::Removed => {
+        match changed.change.word() {
+            ElementChange::REMOVED => {
                 archive.for_each(|memory| drop(operations::forget_element(memory, element)));
                 let mut known = BTreeMap::new();
                 for (agent, memory) in &agents {
@@ -150,7 +151,7 @@ pub(super) fn follow_elements(
                     operations::forget_element(memory, element)
                 });
             }
-            ElementChange::Added => {
+            ElementChange::ADDED => {
                 let at = parted.0.iter().position(|(gone, _)| *gone == element);
                 let Some((_, mut known)) = at.map(|at| parted.0.remove(at)) else { continue };
                 for (_, entity) in roster.iter() {
@@ -164,13 +165,14 @@ pub(super) fn follow_elements(
                     }
                 }
             }
-            ElementChange::PinRemoved { id, .. } => {
+            changed_pin::REMOVED => {
+                let Some(id) = changed.change.item() else { continue };
                 archive.for_each(|memory| drop(operations::forget_pin(memory, element, id)));
                 for_everyone(&roster, &mut agents, &mut log, changed.cause, |memory| {
                     operations::forget_pin(memory, element, id)
                 });
             }
-            ElementChange::TextSet if is_rulebook(&elements, &held, element) => rules_changed = Some(changed.cause),
+            ElementChange::TEXT_SET if is_rulebook(&elements, &held, element) => rules_changed = Some(changed.cause),
             _ => {}
         }
     }
@@ -196,7 +198,7 @@ pub(super) fn follow_elements(
 
 fn is_rulebook(elements: &Elements, held: &Query<&Element>, element: ElementKey) -> bool {
     let Some(element) = elements.entity(element).and_then(|entity| held.get(entity).ok()) else { return false };
-    kind(&element.kind).map_or(&*element.kind == "rulebook", |kind| kind.standing_instructions)
+    kind(&element.kind).is_some_and(|kind| kind.standing_instructions)
 }
 
 fn for_everyone(

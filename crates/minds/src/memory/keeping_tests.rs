@@ -102,12 +102,12 @@ fn new_rules_clear_every_summary_once() {
     for agent in [ada, bob] {
         edit(&mut app, agent, MemoryAct::Summary { text: "under the old rules".into() });
     }
-    change(&mut app, board, ElementChange::TextSet, "user");
+    change(&mut app, board, ElementChange::new(ElementChange::TEXT_SET), "user");
     advance(app.world_mut());
     assert!(!memory(&app, ada).context_summary.is_empty(), "a message board clears nothing");
     memory_events(&mut app);
-    change(&mut app, rules, ElementChange::TextSet, "user");
-    change(&mut app, rules, ElementChange::TextSet, "user");
+    change(&mut app, rules, ElementChange::new(ElementChange::TEXT_SET), "user");
+    change(&mut app, rules, ElementChange::new(ElementChange::TEXT_SET), "user");
     advance(app.world_mut());
     for agent in [ada, bob, cleo] {
         assert_eq!(memory(&app, agent).context_summary, "");
@@ -126,13 +126,13 @@ fn what_left_the_room_is_forgotten_and_cannot_come_back_by_a_late_reply() {
     edit(&mut app, ada, MemoryAct::KeepPin { element: board, pin: "p1".into() });
     edit(&mut app, ada, MemoryAct::KeepPin { element: board, pin: "p2".into() });
     advance(app.world_mut());
-    change(&mut app, board, ElementChange::PinRemoved { id: "p1".into(), why: "taken down".into() }, "user");
+    change(&mut app, board, ElementChange::of_item("pin_removed", &"p1".into()).because("taken down"), "user");
     advance(app.world_mut());
     assert_eq!(memory(&app, ada).kept_pins, [(board, "p2".into())]);
     let entity = app.world().resource::<Elements>().entity(board).expect("it is there");
     app.world_mut().despawn(entity);
     app.world_mut().resource_mut::<Elements>().remove(board, "ideas");
-    change(&mut app, board, ElementChange::Removed, "user");
+    change(&mut app, board, ElementChange::new(ElementChange::REMOVED), "user");
     advance(app.world_mut());
     edit(&mut app, ada, saw);
     advance(app.world_mut());
@@ -144,12 +144,12 @@ fn an_own_change_is_no_news_but_another_s_is() {
     let mut app = room();
     let board = add_element(&mut app, "ideas", "pinboard");
     let (ada, bob) = (add_agent(&mut app, "ada"), add_agent(&mut app, "bob"));
-    change(&mut app, board, ElementChange::PinAdded { id: "p0".into() }, "user");
+    change(&mut app, board, ElementChange::of_item("pin_added", &"p0".into()), "user");
     advance(app.world_mut());
     for agent in [ada, bob] {
         edit(&mut app, agent, MemoryAct::Saw { element: board, version: 2, summary: "pins".into() });
     }
-    change(&mut app, board, ElementChange::PinAdded { id: "p1".into() }, "ada");
+    change(&mut app, board, ElementChange::of_item("pin_added", &"p1".into()), "ada");
     advance(app.world_mut());
     let version = |app: &App, agent| memory(app, agent).environment_state.get(&board).map(|seen: &Seen| seen.version);
     assert_eq!((version(&app, ada), version(&app, bob)), (Some(3), Some(2)));

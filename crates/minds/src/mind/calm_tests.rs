@@ -12,7 +12,7 @@ use super::MindSettings;
 use super::question::{Completion, FailureKind, Finish, ModelFailure, ModelReply, ModelRequest, Usage};
 use crate::agent::{Agent, Roster};
 use crate::base::{AgentKey, Author, Behaviour, Seq};
-use crate::element::{ElementAct, ElementCommand, ElementEdit};
+use crate::element::{ElementAct, ElementCommand, ElementEdit, MailAct, PinAct, TextAct};
 use crate::schedule::{Door, SimClock, advance};
 use crate::simulation::{AttentionSettings, ConversationSettings, MovementSettings};
 
@@ -283,21 +283,22 @@ fn any_outside() -> impl Strategy<Value = Outside> {
 }
 
 fn act_from_outside(room: &mut Room, outside: Outside, number: usize, agents: usize) {
-    let text = |what: &str| ElementAct::SetText { text: format!("{what} {number}") };
+    let text = |what: &str| TextAct::SetText { text: format!("{what} {number}") }.into();
     match outside {
         Outside::News => room.edit("news", "user", text("News")),
         Outside::Rules => room.edit("rules", "user", text("Rule")),
-        Outside::Pin => room.edit("ideas", "user", ElementAct::AddPin { id: None, text: format!("Idea {number}") }),
+        Outside::Pin => room.edit("ideas", "user", PinAct::AddPin { id: None, text: format!("Idea {number}") }.into()),
         Outside::Mail(to) => {
             let to = to % agents;
-            let act = ElementAct::AddMail {
+            let act = MailAct::AddMail {
                 id: None,
                 from: "user".into(),
                 to: format!("a{to}").into(),
                 subject: "Hello".into(),
                 text: format!("Letter {number} from outside"),
                 attachments: Vec::new(),
-            };
+            }
+            .into();
             room.edit(&format!("mail-{to}"), "user", act);
         }
         Outside::Talk(one, other) => {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::question::PromptMessage;
 use crate::base::Id;
+use crate::element::ItemNews;
 
 /// What an agent knows and is asked at one moment.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -181,28 +182,11 @@ pub struct NewItem {
     /// Its id.
     pub id: Id,
     /// What became of it.
-    pub change: NewChange,
+    pub change: ItemNews,
     /// Who did that, by name.
     pub by: Id,
     /// What the item says now; empty where it is gone.
     pub text: String,
-}
-
-/// What became of an item since a reader last saw it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NewChange {
-    /// It is new.
-    #[default]
-    Added,
-    /// It says something else.
-    Edited,
-    /// Somebody commented on it.
-    Commented,
-    /// Somebody voted on it.
-    VotedOn,
-    /// It was taken away.
-    Removed,
 }
 
 /// What an agent is asked.

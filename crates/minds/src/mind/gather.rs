@@ -7,8 +7,8 @@ use bevy::ecs::system::SystemParam;
 use bevy::math::Vec2;
 
 use super::context::{
-    Abilities, Colleague, Desk, KeptPin, LabelledText, Line, MailItem, MindContext, Moment, Near, NewChange, NewItem,
-    Remembered, Surroundings, Who,
+    Abilities, Colleague, Desk, KeptPin, LabelledText, Line, MailItem, MindContext, Moment, Near, NewItem, Remembered,
+    Surroundings, Who,
 };
 use super::feedback::Feedback;
 use super::holdings::{open_mail, pins};
@@ -21,7 +21,7 @@ use crate::agent::{Agent, AgentProfile, Profiles, Roster};
 use crate::base::text::one_line;
 use crate::base::{AgentKey, Author, ElementKey, Id};
 use crate::element::kind::kind;
-use crate::element::{Element, ElementChange, Elements, Held, Reader, RecentChanges, owns};
+use crate::element::{Element, Elements, Held, ItemNews, Reader, RecentChanges, owns};
 use crate::memory::{Memory, MemorySettings};
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{AgentState, Conversation, Conversations, Interest, Position, Space, State, Utterance};
@@ -253,7 +253,7 @@ impl Room<'_, '_> {
 
     /// The same wherever the agent stands, so that this part of its prompts seldom changes.
     fn abilities(&self, agent: &Agent) -> Abilities {
-        let pinboards = self.all_elements().filter(|(element, _)| is_pinboard(&element.kind));
+        let pinboards = self.all_elements().filter(|(_, held)| held.0.pins().is_some());
         let pinboards = pinboards.map(|(element, _)| element.label.clone()).take(self.settings.near_at_most);
         let inboxes = self.first_inboxes();
         // Where nobody gets mail, nobody is asked.
@@ -278,12 +278,12 @@ impl Room<'_, '_> {
 
     /// Whether an element is closed to this agent.
     pub(super) fn is_closed_to(&self, element: &Element, agent: &Agent) -> bool {
-        is_private(&element.kind) && !owns(element, agent)
+        is_private(&element.kind) && !owns(element.owner.as_ref(), agent)
     }
 
     /// The inboxes of an agent.
     pub(super) fn inboxes_of(&self, agent: &Agent) -> impl Iterator<Item = (&Element, &Held)> {
-        self.all_elements().filter(move |(element, _)| is_private(&element.kind) && owns(element, agent))
+        self.all_elements().filter(move |(element, _)| is_private(&element.kind) && owns(element.owner.as_ref(), agent))
     }
 
     fn mail(&self, agent: &Agent) -> Vec<MailItem> {
@@ -331,7 +331,7 @@ impl Room<'_, '_> {
     pub(super) fn situation(&self, agent: &Agent, memory: &Memory, shown: &[(Id, Vec<Id>)]) -> Situation {
         let here = self.position(agent);
         let mut boards: Vec<(&Element, &Held)> =
-            self.all_elements().filter(|(element, _)| is_pinboard(&element.kind)).collect();
+            self.all_elements().filter(|(_, held)| held.0.pins().is_some()).collect();
         boards.sort_by(|(one, _), (other, _)| nearer(here, one, other));
         let boards = boards.into_iter().map(|(element, held)| BoardInReach {
             key: element.key,
@@ -386,16 +386,10 @@ impl Room<'_, '_> {
         for change in changes.filter(|change| change.by.0 != agent.id) {
             // A text is read as a whole.
             let id = change.change.item()?;
-            let what = match &change.change {
-                ElementChange::PinAdded { .. } | ElementChange::MailAdded { .. } => NewChange::Added,
-                ElementChange::PinCommented { .. } => NewChange::Commented,
-                ElementChange::PinVoted { .. } => NewChange::VotedOn,
-                ElementChange::PinRemoved { .. } | ElementChange::MailRemoved { .. } => NewChange::Removed,
-                ElementChange::PinFlagged { .. } => continue,
-                _ => NewChange::Edited,
-            };
-            let was_new = news.iter().any(|item| item.id == *id && item.change == NewChange::Added);
-            if what == NewChange::Removed {
+            let declared = kind(&element.kind).and_then(|kind| kind.change(&change.change));
+            let Some(what) = declared.and_then(|change| change.news) else { continue };
+            let was_new = news.iter().any(|item| item.id == *id && item.change == ItemNews::Added);
+            if what == ItemNews::Removed {
                 news.retain(|item| item.id != *id);
             }
             // What came and went meanwhile was never there, and of what is new all is new.
@@ -497,22 +491,16 @@ fn nearer(here: Vec2, one: &Element, other: &Element) -> std::cmp::Ordering {
     distance(one).total_cmp(&distance(other)).then(one.key.cmp(&other.key))
 }
 
-// A kind that is not registered is known by its word alone.
-
 pub(super) fn is_rulebook(word: &str) -> bool {
-    kind(word).map_or(word == "rulebook", |kind| kind.standing_instructions)
+    kind(word).is_some_and(|kind| kind.standing_instructions)
 }
 
 pub(super) fn is_private(word: &str) -> bool {
-    kind(word).map_or(word == "inbox", |kind| kind.private)
+    kind(word).is_some_and(|kind| kind.private)
 }
 
 fn is_board(word: &str) -> bool {
-    word == "messageboard"
-}
-
-fn is_pinboard(word: &str) -> bool {
-    word == "pinboard"
+    kind(word).is_some_and(|kind| kind.in_every_prompt)
 }
 
 fn kind_name(word: &str) -> String {

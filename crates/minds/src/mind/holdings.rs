@@ -1,11 +1,8 @@
-//! Pins and mail as the mind sees them, read by the contract of the scene format (`pins`, `items`), so that any
-//! kind of element that holds such things takes part.
-
-use serde_json::Value;
+//! Pins and mail as the mind sees them: whatever kind of element holds such things takes part.
 
 use super::context::MailItem;
 use crate::base::Id;
-use crate::element::Content;
+use crate::element::{Content, MailStatus};
 
 /// A pin on some board.
 #[derive(Clone, PartialEq, Debug)]
@@ -20,45 +17,21 @@ pub struct PinView {
 
 /// The pins that an element holds, in its order.
 pub fn pins(content: &dyn Content) -> Vec<PinView> {
-    entries(content, "pins")
-        .iter()
-        .filter_map(|pin| {
-            Some(PinView {
-                id: pin.get("id")?.as_str()?.into(),
-                author: pin.get("author").and_then(Value::as_str).unwrap_or("user").into(),
-                text: text_of(pin, "text"),
-            })
-        })
-        .collect()
+    let pins = content.pins().unwrap_or_default().iter();
+    pins.map(|pin| PinView { id: pin.id.clone(), author: pin.author.0.clone(), text: pin.text.clone() }).collect()
 }
 
 /// The open mail that an element holds: what is unread first, the oldest of each first.
 pub fn open_mail(content: &dyn Content) -> Vec<MailItem> {
-    let mut mail: Vec<MailItem> = entries(content, "items")
-        .iter()
-        .filter(|item| item.get("status").and_then(Value::as_str).is_none_or(|status| status == "open"))
-        .filter_map(|item| {
-            let read = item.get("read").is_some_and(|read| !matches!(read, Value::Null | Value::Bool(false)));
-            Some(MailItem {
-                id: item.get("id")?.as_str()?.into(),
-                from: text_of(item, "from").into(),
-                subject: text_of(item, "subject"),
-                text: text_of(item, "text"),
-                read,
-            })
-        })
-        .collect();
+    let (items, _) = content.mail().unwrap_or_default();
+    let open = items.iter().filter(|mail| mail.status == MailStatus::Open).map(|mail| MailItem {
+        id: mail.id.clone(),
+        from: mail.from.clone(),
+        subject: mail.subject.clone(),
+        text: mail.text.clone(),
+        read: mail.read.is_some(),
+    });
+    let mut mail: Vec<MailItem> = open.collect();
     mail.sort_by_key(|item| item.read);
     mail
-}
-
-fn entries(content: &dyn Content, key: &str) -> Vec<Value> {
-    match content.to_scene().remove(key) {
-        Some(Value::Array(entries)) => entries,
-        _ => Vec::new(),
-    }
-}
-
-fn text_of(entry: &Value, key: &str) -> String {
-    entry.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
 }

@@ -3,7 +3,7 @@
 use super::markers::Intent;
 use crate::base::text::{nearest, one_line, truncate};
 use crate::base::{ElementKey, Id};
-use crate::element::{ElementAct, content::MailStatus};
+use crate::element::{ElementAct, MailAct, MailStatus, PinAct};
 use crate::memory::MemoryAct;
 
 /// Characters of the subject that mail gets from its text.
@@ -89,11 +89,13 @@ pub enum Effect {
 pub fn effect(intent: &Intent, situation: &Situation) -> Effect {
     match intent {
         Intent::Pin { text } => match situation.boards.first() {
-            Some(board) => edit(&board.id, ElementAct::AddPin { id: None, text: text.clone() }),
+            Some(board) => edit(&board.id, PinAct::AddPin { id: None, text: text.clone() }.into()),
             None => remark("there is no pinboard in the room, so nothing was pinned"),
         },
-        Intent::RemovePin { id } => on_pin(id, situation, |board, id| edit(&board.id, ElementAct::RemovePin { id })),
-        Intent::Vote { id, up } => on_pin(id, situation, |board, id| edit(&board.id, ElementAct::Vote { id, up: *up })),
+        Intent::RemovePin { id } => on_pin(id, situation, |board, id| edit(&board.id, PinAct::RemovePin { id }.into())),
+        Intent::Vote { id, up } => {
+            on_pin(id, situation, |board, id| edit(&board.id, PinAct::Vote { id, up: *up }.into()))
+        }
         Intent::KeepPin { id } => {
             on_pin(id, situation, |board, pin| Effect::Memory(MemoryAct::KeepPin { element: board.key, pin }))
         }
@@ -150,12 +152,13 @@ pub fn in_session(intent: &Intent) -> Option<String> {
 
 /// What an effect brings along: mail to somebody closes what it answers.
 pub fn closed_by(effect: &Effect, situation: &Situation) -> Vec<Effect> {
-    let Effect::Edit { act: ElementAct::AddMail { to, .. }, .. } = effect else { return Vec::new() };
-    situation.mail.iter().filter(|mail| mail.from == *to).map(close).collect()
+    let Effect::Edit { act, .. } = effect else { return Vec::new() };
+    let Some(MailAct::AddMail { to, .. }) = act.read() else { return Vec::new() };
+    situation.mail.iter().filter(|mail| mail.from == to).map(close).collect()
 }
 
 fn close(mail: &OwnMail) -> Effect {
-    edit(&mail.inbox, ElementAct::SetMailStatus { id: mail.id.clone(), status: MailStatus::Closed })
+    edit(&mail.inbox, MailAct::SetMailStatus { id: mail.id.clone(), status: MailStatus::Closed }.into())
 }
 
 fn done(id: &str, situation: &Situation) -> Effect {
@@ -237,14 +240,15 @@ fn send(to: &str, text: &str, situation: &Situation) -> Effect {
     };
     edit(
         inbox,
-        ElementAct::AddMail {
+        MailAct::AddMail {
             id: None,
             from: situation.agent.clone(),
             to: someone.id.clone(),
             subject: truncate(&one_line(text), SUBJECT_CHARS),
             text: text.to_owned(),
             attachments: Vec::new(),
-        },
+        }
+        .into(),
     )
 }
 

@@ -1,6 +1,7 @@
 //! What becomes of each marker of a reply.
 
 use super::*;
+use crate::element::{MailAct, MailStatus, PinAct};
 use crate::mind::markers::parse;
 
 fn someone(id: &str, name: &str, profile: &str, inbox: Option<&str>) -> Addressee {
@@ -12,7 +13,7 @@ fn own_mail(id: &str, from: &str) -> OwnMail {
 }
 
 fn closes(id: &str) -> Effect {
-    let act = ElementAct::SetMailStatus { id: id.into(), status: MailStatus::Closed };
+    let act = MailAct::SetMailStatus { id: id.into(), status: MailStatus::Closed }.into();
     Effect::Edit { element: "mail-ada".into(), act }
 }
 
@@ -67,9 +68,9 @@ fn remark_of(reply: &str) -> String {
 #[test]
 fn pins_go_to_the_nearest_board_and_ids_to_the_board_that_holds_them() {
     let edit = |element: &str, act| Effect::Edit { element: element.into(), act };
-    assert_eq!(act("[PIN: x]"), edit("near", ElementAct::AddPin { id: None, text: "x".into() }));
-    assert_eq!(act("[VOTE_UP: p2]"), edit("near", ElementAct::Vote { id: "p2".into(), up: true }));
-    assert_eq!(act("[REMOVE_PIN: P9]"), edit("far", ElementAct::RemovePin { id: "p9".into() }));
+    assert_eq!(act("[PIN: x]"), edit("near", PinAct::AddPin { id: None, text: "x".into() }.into()));
+    assert_eq!(act("[VOTE_UP: p2]"), edit("near", PinAct::Vote { id: "p2".into(), up: true }.into()));
+    assert_eq!(act("[REMOVE_PIN: P9]"), edit("far", PinAct::RemovePin { id: "p9".into() }.into()));
     let kept = MemoryAct::KeepPin { element: ElementKey(2), pin: "p9".into() };
     assert_eq!(act("[KEEP_PIN: p9]"), Effect::Memory(kept));
     assert_eq!(act("[RELEASE_PIN: p9]"), Effect::Memory(MemoryAct::ReleasePin { pin: "p9".into() }));
@@ -79,7 +80,8 @@ fn pins_go_to_the_nearest_board_and_ids_to_the_board_that_holds_them() {
 fn mail_finds_its_box_by_id_name_or_profile() {
     for reply in ["[SEND to bob-2: hi]", "[SEND to ROBERT: hi]", "[SEND: writer: hi]", "[SEND to @robert: hi]"] {
         match act(reply) {
-            Effect::Edit { element, act: ElementAct::AddMail { from, to, subject, text, .. } } => {
+            Effect::Edit { element, act } => {
+                let Some(MailAct::AddMail { from, to, subject, text, .. }) = act.read() else { panic!("{act:?}") };
                 assert_eq!((&*element, &*from, &*to, &*subject, &*text), ("mail-bob", "ada-1", "bob-2", "hi", "hi"));
             }
             other => panic!("{reply} did {other:?}"),

@@ -5,11 +5,11 @@ use bevy::ecs::message::{Message, Messages};
 use bevy::ecs::system::RunSystemOnce;
 use serde_json::json;
 
-use super::context::{Moment, NewChange, NewItem};
+use super::context::{Moment, NewItem};
 use super::gather::Room;
 use crate::agent::{Agent, Roster};
 use crate::base::{AgentKey, Author, Behaviour, Seq};
-use crate::element::{ElementAct, ElementCommand, ElementEdit, Elements};
+use crate::element::{ElementAct, ElementCommand, ElementEdit, Elements, ItemNews, PinAct};
 use crate::memory::{MemoryAct, MemoryEdit};
 use crate::schedule::advance;
 
@@ -79,12 +79,12 @@ fn told(app: &mut App) -> Option<String> {
     app.world_mut().run_system_once(look).expect("it can look")
 }
 
-fn item(id: &str, change: NewChange, by: &str, text: &str) -> NewItem {
+fn item(id: &str, change: ItemNews, by: &str, text: &str) -> NewItem {
     NewItem { id: id.into(), change, by: by.into(), text: text.into() }
 }
 
 fn pin(text: &str) -> ElementAct {
-    ElementAct::AddPin { id: None, text: text.into() }
+    PinAct::AddPin { id: None, text: text.into() }.into()
 }
 
 #[test]
@@ -96,19 +96,19 @@ fn a_read_says_what_others_changed_since_the_last_one() {
     assert_eq!(news(&mut app), Some(vec![]));
     edit(&mut app, "bo", pin("A boat"));
     edit(&mut app, "ada", pin("Her own"));
-    edit(&mut app, "user", ElementAct::Comment { id: "p1".into(), text: "Which?".into() });
-    edit(&mut app, "bo", ElementAct::Vote { id: "p2".into(), up: true });
-    edit(&mut app, "user", ElementAct::Vote { id: "p4".into(), up: true });
-    edit(&mut app, "user", ElementAct::EditPin { id: "p2".into(), text: "A large map".into() });
+    edit(&mut app, "user", PinAct::Comment { id: "p1".into(), text: "Which?".into() }.into());
+    edit(&mut app, "bo", PinAct::Vote { id: "p2".into(), up: true }.into());
+    edit(&mut app, "user", PinAct::Vote { id: "p4".into(), up: true }.into());
+    edit(&mut app, "user", PinAct::EditPin { id: "p2".into(), text: "A large map".into() }.into());
     edit(&mut app, "bo", pin("Soon gone"));
-    edit(&mut app, "bo", ElementAct::RemovePin { id: "p6".into() });
-    edit(&mut app, "user", ElementAct::RemovePin { id: "p3".into() });
+    edit(&mut app, "bo", PinAct::RemovePin { id: "p6".into() }.into());
+    edit(&mut app, "user", PinAct::RemovePin { id: "p3".into() }.into());
     let expected = [
-        item("p4", NewChange::Added, "BO", "A boat"),
-        item("p1", NewChange::Commented, "the person", "Tea"),
-        item("p2", NewChange::VotedOn, "BO", "A large map"),
-        item("p2", NewChange::Edited, "the person", "A large map"),
-        item("p3", NewChange::Removed, "the person", ""),
+        item("p4", ItemNews::Added, "BO", "A boat"),
+        item("p1", ItemNews::Commented, "the person", "Tea"),
+        item("p2", ItemNews::VotedOn, "BO", "A large map"),
+        item("p2", ItemNews::Edited, "the person", "A large map"),
+        item("p3", ItemNews::Removed, "the person", ""),
     ];
     assert_eq!(news(&mut app), Some(expected.to_vec()));
     let new = told(&mut app).expect("something is new");
@@ -127,5 +127,5 @@ fn what_is_new_outlives_a_restart() {
     let world = saved::save_world(app.world_mut()).expect("it can be saved");
     let mut again = room();
     saved::load_world(again.world_mut(), &world).expect("it can be loaded");
-    assert_eq!(news(&mut again), Some(vec![item("p3", NewChange::Added, "BO", "A boat")]));
+    assert_eq!(news(&mut again), Some(vec![item("p3", ItemNews::Added, "BO", "A boat")]));
 }

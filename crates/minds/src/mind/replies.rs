@@ -19,7 +19,7 @@ use super::work::{WorkReplied, WorkReply, WorkTaken};
 use crate::agent::Agent;
 use crate::base::text::{one_line, truncate};
 use crate::base::{AgentKey, Author, Id, RequestId, Seq};
-use crate::element::{ElementAct, ElementEdit, ElementRefused};
+use crate::element::{ElementAct, ElementEdit, ElementRefused, MailAct};
 use crate::log::events::{Compaction, Warning};
 use crate::log::{EventDraft, EventLog};
 use crate::memory::{Memory, MemoryAct, MemoryEdit};
@@ -314,7 +314,7 @@ impl Turn<'_, '_, '_, '_> {
             self.remember(act);
         }
         for (inbox, ids) in &self.thought.mail_shown {
-            self.edit(inbox.clone(), ElementAct::MarkMailRead { ids: ids.clone() });
+            self.edit(inbox.clone(), MailAct::MarkMailRead { ids: ids.clone() }.into());
         }
     }
 

@@ -6,7 +6,7 @@ use super::question::{Finish, PromptMessage, Role};
 use super::tests::{ADA, IDEAS, NEWS, Room, read, room};
 use super::{Feedback, WorkReplied, task_words};
 use crate::base::RequestId;
-use crate::element::{ElementAct, ElementEdit};
+use crate::element::{ElementEdit, PinAct};
 use crate::memory::Memory;
 use crate::mind::ToolCall;
 use crate::simulation::ThinkOutcome;
@@ -18,8 +18,8 @@ fn told(room: &Room) -> String {
 fn pinned(room: &mut Room) -> Vec<String> {
     let edits = room.take::<ElementEdit>().into_iter();
     edits
-        .filter_map(|edit| match edit.act {
-            ElementAct::AddPin { text, .. } => Some(text),
+        .filter_map(|edit| match edit.act.read() {
+            Some(PinAct::AddPin { text, .. }) => Some(text),
             _ => None,
         })
         .collect()

@@ -11,19 +11,21 @@ use serde_json::{Map, Value, json};
 use super::*;
 use crate::agent::{Agent, Roster};
 use crate::base::{ActivationKey, AgentKey, Author, Behaviour, ConversationKey, ElementKey, RequestId, Seq};
-use crate::element::{Content, Element, ElementAct, ElementChange, Elements, Held};
+use crate::element::{
+    Content, Element, ElementAct, ElementChange, Elements, Held, Mail, MailAct, MailStatus, Pin, PinAct,
+};
 use crate::log::{EventKind, EventLog};
 use crate::memory::Memory;
 use crate::schedule::{self, Door, advance, saved, ticks};
 use crate::simulation::{ActivityId, Conversations, Think, ThinkOutcome, Urgency};
 
-/// What any element holds here: scene keys and a text.
-#[derive(Debug, Clone)]
-struct Plain(Value, &'static str);
+/// What any element holds here: what its scene keys say, and a text.
+#[derive(Debug)]
+struct Plain(Box<dyn Content>, &'static str);
 
 impl Content for Plain {
     fn to_scene(&self) -> Map<String, Value> {
-        self.0.as_object().cloned().unwrap_or_default()
+        self.0.to_scene()
     }
     fn to_markdown(&self) -> String {
         self.1.into()
@@ -46,11 +48,17 @@ impl Content for Plain {
     fn summary(&self, _reader: &crate::element::Reader, _max_chars: usize) -> String {
         self.1.into()
     }
+    fn pins(&self) -> Option<&[Pin]> {
+        self.0.pins()
+    }
+    fn mail(&self) -> Option<(&[Mail], &[Mail])> {
+        self.0.mail()
+    }
     fn as_any(&self) -> &dyn Any {
         self
     }
     fn boxed_clone(&self) -> Box<dyn Content> {
-        Box::new(self.clone())
+        Box::new(Self(self.0.boxed_clone(), self.1))
     }
 }
 
@@ -71,11 +79,11 @@ pub(super) fn room() -> Room {
     let mut room = Room(app);
     room.agent("ada");
     room.agent("bob");
-    room.element("rules", "rulebook", Plain(json!({ "text": "Be kind." }), "Be kind."));
-    room.element("news", "messageboard", Plain(json!({ "text": "Hello." }), "Hello."));
+    room.element("rules", "rulebook", (json!({ "text": "Be kind." }), "Be kind."));
+    room.element("news", "messageboard", (json!({ "text": "Hello." }), "Hello."));
     let item = json!({ "id": "m1", "from": "bob", "to": "ada", "subject": "Hi", "text": "Hi Ada", "status": "open" });
-    room.element("mail", "inbox", Plain(json!({ "items": [item] }), "m1"));
-    room.element("ideas", "pinboard", Plain(json!({ "pins": [{ "id": "p1", "text": "Tea" }] }), "p1"));
+    room.element("mail", "inbox", (json!({ "items": [item] }), "m1"));
+    room.element("ideas", "pinboard", (json!({ "pins": [{ "id": "p1", "text": "Tea" }] }), "p1"));
     room
 }
 
@@ -91,7 +99,9 @@ impl Room {
         world.flush();
     }
 
-    fn element(&mut self, id: &str, kind: &str, content: Plain) {
+    fn element(&mut self, id: &str, kind: &str, (keys, text): (Value, &'static str)) {
+        let read = crate::element::kind::kind(kind).expect("it is one of the house").from_scene;
+        let content = Plain(read(keys.as_object().expect("a map"), "here").0, text);
         let world = self.0.world_mut();
         let key = world.resource::<Elements>().next_key();
         let element = Element {
@@ -256,7 +266,7 @@ fn nothing_is_silence_and_leaves_no_trace() {
     let memory: Memory = room.get(ADA);
     assert_eq!((memory.workspace_notes.len(), memory.environment_state[&NEWS].version), (0, 0), "but it was read");
     assert!(room.get::<Session>(ADA).messages.is_empty());
-    assert!(room.take::<ElementEdit>().iter().all(|edit| matches!(edit.act, ElementAct::MarkMailRead { .. })));
+    assert!(room.take::<ElementEdit>().iter().all(|edit| edit.act.word() == "mark_mail_read"));
     assert!(room.take::<NewsHeard>().is_empty() && room.warnings().is_empty());
 }
 
@@ -306,7 +316,7 @@ fn mail_becomes_read_only_after_the_model_saw_it() {
     room.reply(request.id, Ok("Hello Bob."));
     let edits = room.take::<ElementEdit>();
     assert_eq!(edits.len(), 1);
-    assert_eq!(edits[0].act, ElementAct::MarkMailRead { ids: vec!["m1".into()] });
+    assert_eq!(edits[0].act, MailAct::MarkMailRead { ids: vec!["m1".into()] }.into());
     assert_eq!((&*edits[0].element, &*edits[0].by.0), ("mail", "ada"));
 }
 
@@ -314,11 +324,11 @@ fn mail_becomes_read_only_after_the_model_saw_it() {
 fn mail_that_was_seen_is_closed_by_done_and_by_an_answer() {
     for reply in ["Good. [DONE: m1]", "Good.\n[SEND to bob: Thank you.]"] {
         let mut room = room();
-        room.element("bobs", "inbox", Plain(json!({ "items": [] }), ""));
+        room.element("bobs", "inbox", (json!({ "items": [] }), ""));
         room.own("bobs", "bob");
         let request = room.ask(ADA, read(MAIL)).expect("there is mail");
         room.reply(request.id, Ok(reply));
-        let closed = ElementAct::SetMailStatus { id: "m1".into(), status: crate::element::content::MailStatus::Closed };
+        let closed = MailAct::SetMailStatus { id: "m1".into(), status: MailStatus::Closed }.into();
         let edits = room.take::<ElementEdit>();
         assert!(edits.iter().any(|edit| edit.act == closed && &*edit.element == "mail"), "{reply}: {edits:?}");
     }
@@ -334,7 +344,7 @@ fn what_a_model_says_for_others_is_left_out_and_told_to_it() {
     assert!(room.get::<Feedback>(ADA).lines()[0].contains("it went on as “Bob”"));
     assert_eq!(room.warnings().len(), 1);
     let acts = room.take::<ElementEdit>();
-    assert!(acts.iter().all(|edit| !matches!(edit.act, ElementAct::AddPin { .. })), "{acts:?}");
+    assert!(acts.iter().all(|edit| edit.act.word() != "add_pin"), "{acts:?}");
 }
 
 #[test]
@@ -346,7 +356,7 @@ fn what_was_said_before_is_not_said_again_and_the_log_tells() {
     room.reply(request.id, Ok("that is good news  for all of us. [PIN: Tea]"));
     assert_eq!(room.outcome(), ThinkOutcome::Said { text: String::new() });
     assert!(room.warnings()[0].contains("said again"));
-    let pinned = room.take::<ElementEdit>().into_iter().filter(|edit| matches!(edit.act, ElementAct::AddPin { .. }));
+    let pinned = room.take::<ElementEdit>().into_iter().filter(|edit| edit.act.word() == "add_pin");
     assert_eq!(pinned.count(), 1, "what it does, it does");
 }
 
@@ -384,7 +394,7 @@ fn unknown_names_and_refusals_are_told_back_once_and_shown() {
     assert_eq!(room.warnings().len(), 1);
     let edits = room.take::<ElementEdit>();
     // The second: her open mail stood in the prompt, so it is read now.
-    let pin = ElementAct::AddPin { id: None, text: "Tea at four".into() };
+    let pin = PinAct::AddPin { id: None, text: "Tea at four".into() }.into();
     assert_eq!((edits.len(), &edits[0].act), (2, &pin));
     let refused =
         ElementRefused { by: Author("ada".into()), why: "the board is full".into(), file: None, cause: Seq(8) };

@@ -57,8 +57,8 @@ pub(super) fn report(
     mut told: ResMut<UnseenTold>,
     mut reports: MessageWriter<ProblemReport>,
 ) {
-    use ElementChange::{Added, Rearranged, Removed, TextSet};
-    let texts = elements.read().filter(|one| matches!(one.change, Added | Removed | Rearranged | TextSet)).count();
+    let words = [ElementChange::ADDED, ElementChange::REMOVED, ElementChange::REARRANGED, ElementChange::TEXT_SET];
+    let texts = elements.read().filter(|one| words.contains(&one.change.word())).count();
     if texts + changed.read().count() == 0 && !room.settings.is_changed() {
         return;
     }

@@ -8,12 +8,14 @@ use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
+use super::act::ElementAct;
+use super::change::ElementChange;
+use super::mail::Mail;
+use super::pin::Pin;
 use super::settings::ElementSettings;
 use crate::base::text::one_line;
 use crate::base::{Author, ElementKey, Id, Seq};
-use crate::log::events::ElementDeed;
 use crate::schedule::Input;
 
 /// What an element is apart from what it holds.
@@ -86,6 +88,21 @@ pub trait Content: Any + Send + Sync + Debug {
         None
     }
 
+    /// The text that it holds, where it holds one.
+    fn text(&self) -> Option<&str> {
+        None
+    }
+
+    /// The pins that it holds, oldest first, where it holds pins.
+    fn pins(&self) -> Option<&[Pin]> {
+        None
+    }
+
+    /// The mail that came in and the copies of mail that went out, oldest first, where it holds mail.
+    fn mail(&self) -> Option<(&[Mail], &[Mail])> {
+        None
+    }
+
     /// At most `max_chars` of what stands there, for what a reader remembers.
     fn summary(&self, reader: &Reader, max_chars: usize) -> String;
 
@@ -114,180 +131,6 @@ impl<'a> Reader<'a> {
     /// An author as this reader calls it, on one line.
     pub fn called(&self, author: &str) -> String {
         one_line(&(self.called)(author))
-    }
-}
-
-/// Something that can be done to an element's content. A kind refuses what does not fit it.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "act", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the fields say what they are")]
-pub enum ElementAct {
-    /// Replaces the text of a message board or rulebook.
-    SetText { text: String },
-    /// Pins a text up; the id is made by the board where absent.
-    AddPin { id: Option<Id>, text: String },
-    /// Changes the text of a pin.
-    EditPin { id: Id, text: String },
-    /// Takes a pin down: its author or the person only.
-    RemovePin { id: Id },
-    /// Votes on a pin; voting the other way moves the vote.
-    Vote { id: Id, up: bool },
-    /// Comments on a pin.
-    Comment { id: Id, text: String },
-    /// Puts mail into an inbox.
-    AddMail { id: Option<Id>, from: Id, to: Id, subject: String, text: String, attachments: Vec<String> },
-    /// Changes whether a piece of mail is open, pending or closed.
-    SetMailStatus { id: Id, status: MailStatus },
-    /// The model has seen these pieces of mail.
-    MarkMailRead { ids: Vec<Id> },
-    /// Takes mail out of the box.
-    RemoveMail { id: Id },
-    /// Keeps a copy of mail that the owner sent; the oldest copy goes.
-    KeepSent { to: Id, subject: String, text: String, attachments: Vec<String> },
-    /// From a person's file: puts a whole pin or piece of mail in at a place of its list.
-    Put { list: ItemList, item: Map<String, Value>, at: usize },
-    /// From a person's file: sets these keys of a pin or piece of mail; null takes a key away.
-    Correct { list: ItemList, id: Id, keys: Map<String, Value> },
-    /// From a person's file: appends a comment as it stands there.
-    PutComment { id: Id, comment: Map<String, Value> },
-    /// From a person: takes the last comment away that reads like this one.
-    RemoveComment { id: Id, comment: Map<String, Value> },
-    /// From a person's file: this voter votes so, or not at all.
-    CorrectVote { id: Id, voter: Id, up: Option<bool> },
-    /// From a person's file: those of these that are there stand in this order.
-    Order { list: ItemList, ids: Vec<Id> },
-    /// From a person's file: the lines below the list, which belong to no item, are these.
-    KeepLines { below: Vec<String> },
-}
-
-/// Which list of an element an item stands in.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ItemList {
-    /// The pins of a pinboard.
-    Pins,
-    /// The mail that came in.
-    Items,
-    /// The copies of mail that went out.
-    Outbox,
-}
-
-impl ItemList {
-    /// The key of the scene entry that holds the list.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Pins => "pins",
-            Self::Items => "items",
-            Self::Outbox => "outbox",
-        }
-    }
-}
-
-/// Where a piece of mail stands.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MailStatus {
-    /// Not answered yet.
-    #[default]
-    Open,
-    /// Being worked on.
-    Pending,
-    /// Done with.
-    Closed,
-}
-
-/// What became different about an element.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "change", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the fields say what they are")]
-pub enum ElementChange {
-    /// The element is new in the room.
-    Added,
-    /// The element left the room.
-    Removed,
-    /// It stands elsewhere, or is called something else, or belongs to someone else.
-    Rearranged,
-    /// Its text is another.
-    TextSet,
-    PinAdded {
-        id: Id,
-    },
-    PinEdited {
-        id: Id,
-    },
-    PinRemoved {
-        id: Id,
-        why: String,
-    },
-    PinVoted {
-        id: Id,
-    },
-    PinFlagged {
-        id: Id,
-    },
-    PinCommented {
-        id: Id,
-    },
-    MailAdded {
-        id: Id,
-    },
-    /// It says something else now.
-    MailEdited {
-        id: Id,
-    },
-    /// Where it stands, or that it was read.
-    MailChanged {
-        id: Id,
-    },
-    MailRemoved {
-        id: Id,
-    },
-}
-
-impl ElementChange {
-    /// What the log calls it.
-    pub fn deed(&self) -> ElementDeed {
-        match self {
-            Self::Added => ElementDeed::Added,
-            Self::Removed => ElementDeed::Removed,
-            Self::Rearranged => ElementDeed::Rearranged,
-            Self::TextSet => ElementDeed::TextSet,
-            Self::PinAdded { .. } => ElementDeed::PinAdded,
-            Self::PinEdited { .. } => ElementDeed::PinEdited,
-            Self::PinRemoved { .. } => ElementDeed::PinRemoved,
-            Self::PinVoted { .. } => ElementDeed::PinVoted,
-            Self::PinFlagged { .. } => ElementDeed::PinFlagged,
-            Self::PinCommented { .. } => ElementDeed::PinCommented,
-            Self::MailAdded { .. } => ElementDeed::MailAdded,
-            Self::MailEdited { .. } => ElementDeed::MailEdited,
-            Self::MailChanged { .. } => ElementDeed::MailChanged,
-            Self::MailRemoved { .. } => ElementDeed::MailRemoved,
-        }
-    }
-
-    /// Why it was done, where a reason is given.
-    pub fn why(&self) -> Option<&str> {
-        match self {
-            Self::PinRemoved { why, .. } => Some(why),
-            _ => None,
-        }
-    }
-
-    /// The item of a list that it is about, where it is about one.
-    pub fn item(&self) -> Option<&Id> {
-        match self {
-            Self::Added | Self::Removed | Self::Rearranged | Self::TextSet => None,
-            Self::PinAdded { id }
-            | Self::PinEdited { id }
-            | Self::PinRemoved { id, .. }
-            | Self::PinVoted { id }
-            | Self::PinFlagged { id }
-            | Self::PinCommented { id }
-            | Self::MailAdded { id }
-            | Self::MailEdited { id }
-            | Self::MailChanged { id }
-            | Self::MailRemoved { id } => Some(id),
-        }
     }
 }
 

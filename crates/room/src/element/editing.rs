@@ -4,18 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bevy::ecs::message::MessageCursor;
 use bevy::ecs::prelude::*;
-use serde_json::{Map, Value};
 
-use super::content::{Element, ElementAct, ElementChange, ElementChanged, ElementEdit, ElementRefused, Held};
+use super::act::{Doer, ElementAct, News};
+use super::change::ElementChange;
+use super::content::{Element, ElementChanged, ElementEdit, ElementRefused, Held};
 use super::directory::Elements;
-use super::kind::kind;
+use super::kind::{Kind, kind};
 use super::merging::HeldBack;
 use super::recent::RecentChanges;
 use super::settings::ElementSettings;
 use crate::agent::presence::read;
 use crate::agent::{Agent, Roster};
 use crate::base::{Author, ElementKey, Id, Seq, text};
-use crate::log::events::{self, Warning};
+use crate::log::events::{self, ElementDeed, Warning};
 use crate::log::{EventDraft, EventLog};
 use crate::schedule::SimClock;
 use crate::workspace::SceneWrite;
@@ -29,9 +30,9 @@ pub(super) struct EditsRead(MessageCursor<ElementEdit>);
 #[derive(Resource, Default)]
 pub(super) struct Unwritten(pub(super) BTreeSet<ElementKey>);
 
-/// Whether an element belongs to an agent: it names the agent, or the profile that the agent runs.
-pub fn owns(element: &Element, agent: &Agent) -> bool {
-    element.owner.as_ref().is_some_and(|owner| *owner == agent.id || *owner == agent.profile)
+/// Whether what belongs to this owner belongs to an agent: it names the agent, or the profile that the agent runs.
+pub fn owns(owner: Option<&Id>, agent: &Agent) -> bool {
+    owner.is_some_and(|owner| *owner == agent.id || *owner == agent.profile)
 }
 
 /// Applies the edits that are due.
@@ -46,17 +47,18 @@ pub(super) fn apply_edits(world: &mut World) {
 
 fn apply_edit(world: &mut World, edit: &ElementEdit) -> Result<(), String> {
     let entity = find(world, &edit.element)?;
-    let is_delivery = matches!(edit.act, ElementAct::AddMail { .. });
-    if !is_delivery && !may_keep(world, entity, &edit.by) {
+    let kind = kind_of(world, entity);
+    let is_open = kind.is_some_and(|kind| kind.act(edit.act.word()).doer == Doer::Anyone);
+    if !is_open && !may_keep(world, entity, &edit.by) {
         return Err(format!("{} is not yours", edit.element));
     }
     do_act(world, entity, &edit.act, &edit.by, edit.cause)?;
-    // The copy goes to whoever did it, whatever the letter says.
-    if let ElementAct::AddMail { to, subject, text, attachments, .. } = &edit.act
-        && let Some(own) = inbox_of(world, &edit.by.0)
+    // What is kept of it goes to whoever did it, whatever the act says.
+    if let Some(kind) = kind
+        && let Some(kept) = (kind.kept_by_doer)(&edit.act)
+        && let Some(own) = first_owned(world, kind, &edit.by)
     {
-        let (to, subject, text, attachments) = (to.clone(), subject.clone(), text.clone(), attachments.clone());
-        do_act(world, own, &ElementAct::KeepSent { to, subject, text, attachments }, &edit.by, edit.cause)?;
+        do_act(world, own, &kept, &edit.by, edit.cause)?;
     }
     Ok(())
 }
@@ -77,30 +79,24 @@ pub(super) fn may_keep(world: &World, entity: Entity, by: &Author) -> bool {
 }
 
 fn is_private(world: &World, entity: Entity) -> bool {
-    world.get::<Element>(entity).and_then(|element| kind(&element.kind)).is_some_and(|kind| kind.private)
+    kind_of(world, entity).is_some_and(|kind| kind.private)
 }
 
 fn is_owned_by(world: &World, entity: Entity, who: &Author) -> bool {
     let roster = world.resource::<Roster>();
     let agent = roster.key(&who.0).and_then(|key| roster.entity(key)).and_then(|entity| world.get::<Agent>(entity));
-    world.get::<Element>(entity).zip(agent).is_some_and(|(element, agent)| owns(element, agent))
+    world.get::<Element>(entity).zip(agent).is_some_and(|(element, agent)| owns(element.owner.as_ref(), agent))
 }
 
-/// The first inbox that belongs to this agent.
-fn inbox_of(world: &World, agent: &Id) -> Option<Entity> {
-    let who = Author(agent.clone());
-    let elements = world.resource::<Elements>();
-    elements
-        .iter()
-        .map(|(_, entity)| entity)
-        .find(|entity| is_private(world, *entity) && is_owned_by(world, *entity, &who))
+/// The first element of this kind that belongs to this agent.
+fn first_owned(world: &World, kind: &Kind, who: &Author) -> Option<Entity> {
+    let is_it = |entity: &Entity| kind_of(world, *entity).is_some_and(|other| other.word == kind.word);
+    let mut all = world.resource::<Elements>().iter().map(|(_, entity)| entity);
+    all.find(|entity| is_it(entity) && is_owned_by(world, *entity, who))
 }
 
-/// What follows from an edited letter: nobody has read what it says now, unless the edit itself says so.
-fn unread_again(act: &ElementAct, change: &ElementChange) -> Option<ElementAct> {
-    let (ElementAct::Correct { list, keys, .. }, ElementChange::MailEdited { id }) = (act, change) else { return None };
-    let keys = (!keys.contains_key("read")).then(|| Map::from_iter([("read".to_owned(), Value::Null)]))?;
-    Some(ElementAct::Correct { list: *list, id: id.clone(), keys })
+fn kind_of(world: &World, entity: Entity) -> Option<&'static Kind> {
+    world.get::<Element>(entity).and_then(|element| kind(&element.kind))
 }
 
 /// Does one act and tells each change.
@@ -113,18 +109,22 @@ pub(super) fn do_act(
 ) -> Result<(), String> {
     let now_secs = world.resource::<SimClock>().secs();
     let limits = world.resource::<ElementSettings>().clone();
+    let kind = kind_of(world, entity);
     let Some(mut held) = world.get_mut::<Held>(entity) else { return Err("it is gone".to_owned()) };
     let changes = held.0.apply(act, by, now_secs, &limits)?;
-    for unread in changes.iter().filter_map(|change| unread_again(act, change)) {
-        held.0.apply(&unread, &Author::user(), now_secs, &limits)?;
+    for also in changes.iter().filter_map(|change| (kind?.follows)(act, change)) {
+        held.0.apply(&also, &Author::user(), now_secs, &limits)?;
     }
     if changes.is_empty() {
         return Ok(());
     }
     let Some(mut element) = world.get_mut::<Element>(entity) else { return Err("it is gone".to_owned()) };
-    // What an agent does with mail of its own is no news to it.
-    let is_own = matches!(act, ElementAct::SetMailStatus { .. }) && !by.is_user();
-    if !is_own && !matches!(act, ElementAct::MarkMailRead { .. } | ElementAct::KeepSent { .. }) {
+    let is_news = match kind.map(|kind| kind.act(act.word()).news) {
+        None | Some(News::Always) => true,
+        Some(News::OfPerson) => by.is_user(),
+        Some(News::Never) => false,
+    };
+    if is_news {
         element.version += 1;
     }
     let element = element.clone();
@@ -142,7 +142,11 @@ pub(super) fn tell(world: &mut World, element: &Element, change: ElementChange, 
         element: element.id.clone(),
         kind: element.kind.clone(),
         by: by.0.clone(),
-        change: change.deed(),
+        change: ElementDeed::of(change.word()),
+        said: kind(&element.kind)
+            .and_then(|kind| kind.change(&change))
+            .map(|kind| kind.says.to_owned())
+            .filter(|said| !said.is_empty()),
         id: change.item().cloned(),
         why: change.why().map(str::to_owned),
     })

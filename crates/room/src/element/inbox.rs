@@ -6,13 +6,17 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::content::{Content, ElementAct, ElementChange, ItemList, MailStatus, Reader};
+use super::act::{ActKind, Doer, ElementAct, News};
+use super::change::{ChangeKind, ElementChange, ItemNews, Wake};
+use super::content::{Content, Reader};
 use super::items::{
-    Item, acts_between, count_on, differing, fresh_id, name_alike, read_list, reorder, set_keys, settle_ids, take_out,
+    Item, ItemList, ListAct, acts_between, count_on, differing, fresh_id, name_alike, read_list, reorder, set_keys,
+    settle_ids, take_out,
 };
-use super::kind::{Kind, Wake};
+use super::kind::Kind;
 use super::list_file::{self, ListFile, ListItem};
-use super::mail::{Mail, one_line};
+use super::mail::{Mail, MailAct, MailStatus, changed, one_line};
+use super::own_acts::own_mail_act;
 use super::pin::read_lines;
 use super::pinboard::with_text;
 use super::settings::{ElementSettings, tidy, within};
@@ -21,21 +25,48 @@ use crate::base::{Author, Id, Problem, Urgency, text};
 
 /// Inboxes.
 pub static KIND: Kind = Kind {
-    word: "inbox",
-    name: "inbox",
-    standing_instructions: false,
+    purpose: "Mail for one agent",
+    colour: [0x47, 0x55, 0x69],
     private: true,
-    wakes: |change| match change {
-        ElementChange::MailAdded { .. } | ElementChange::MailEdited { .. } => Wake::Owner(Urgency::Mail),
-        _ => Wake::Nobody,
-    },
-    from_scene: |entry, place| {
-        let (inbox, problems) = Inbox::from_scene(entry, place);
-        (Box::new(inbox), problems)
-    },
-    from_markdown: |text| Box::new(Inbox::from_markdown(text)),
+    acts: &[
+        ActKind { doer: Doer::Anyone, ..ActKind::new("add_mail") },
+        ActKind { news: News::OfPerson, ..ActKind::new("set_mail_status") },
+        ActKind { news: News::Never, ..ActKind::new("mark_mail_read") },
+        ActKind { news: News::Never, ..ActKind::new("keep_sent") },
+    ],
+    changes: &[
+        ChangeKind::new(changed::ADDED, Wake::Owner(Urgency::Mail)).news(ItemNews::Added),
+        ChangeKind::new(changed::EDITED, Wake::Owner(Urgency::Mail)).news(ItemNews::Edited),
+        ChangeKind::new(changed::CHANGED, Wake::Nobody).news(ItemNews::Edited),
+        ChangeKind::new(changed::REMOVED, Wake::Nobody).news(ItemNews::Removed),
+    ],
     faults: |text| list_file::faults(text, &["mail", "sent"]),
+    own_act: own_mail_act,
+    kept_by_doer: |act| match act.read()? {
+        MailAct::AddMail { to, subject, text, attachments, .. } => {
+            Some(MailAct::KeepSent { to, subject, text, attachments }.into())
+        }
+        _ => None,
+    },
+    follows: |act, change| {
+        // Nobody has read what an edited letter says now, unless the edit itself says so.
+        let Some(ListAct::Correct { list, keys, .. }) = act.read() else { return None };
+        let id = change.item().filter(|_| change.is(changed::EDITED) && !keys.contains_key("read"))?.clone();
+        Some(ListAct::Correct { list, id, keys: Map::from_iter([("read".to_owned(), Value::Null)]) }.into())
+    },
+    ..Kind::new(
+        "inbox",
+        "inbox",
+        |entry, place| {
+            let (inbox, problems) = Inbox::from_scene(entry, place);
+            (Box::new(inbox), problems)
+        },
+        |text| Box::new(Inbox::from_markdown(text)),
+    )
 };
+
+/// Why a box refuses what does not fit it.
+const TAKES: &str = "an inbox takes mail only";
 
 /// What an inbox holds.
 #[derive(Clone, Debug, Default)]
@@ -60,7 +91,7 @@ impl PartialEq for Inbox {
 
 impl Inbox {
     /// The mail of this id.
-    pub fn mail(&self, id: &str) -> Option<&Mail> {
+    pub fn find_mail(&self, id: &str) -> Option<&Mail> {
         self.items.iter().find(|mail| &*mail.id == id)
     }
 
@@ -123,12 +154,12 @@ impl Inbox {
 
     fn add(
         &mut self,
-        act: &ElementAct,
+        act: &MailAct,
         by: &Author,
         now_secs: f64,
         limits: &ElementSettings,
     ) -> Result<Vec<ElementChange>, String> {
-        let ElementAct::AddMail { id, from, to, subject, text, attachments } = act else { return Ok(Vec::new()) };
+        let MailAct::AddMail { id, from, to, subject, text, attachments } = act else { return Ok(Vec::new()) };
         let open = self.open().count();
         if open >= limits.mail_per_box {
             return Err(format!(
@@ -141,7 +172,7 @@ impl Inbox {
         }
         within(&text, "a piece of mail", limits.mail_chars)?;
         within(subject, "the subject of mail", limits.mail_chars)?;
-        if let Some(id) = id.as_ref().filter(|id| self.mail(id).is_some()) {
+        if let Some(id) = id.as_ref().filter(|id| self.find_mail(id).is_some()) {
             return Err(format!("there is mail {id} in this box already"));
         }
         // What a person sends twice is meant so, and a letter with another file is another letter.
@@ -165,7 +196,7 @@ impl Inbox {
         };
         let mut changes = self.thin(limits);
         self.items.push(mail);
-        changes.push(ElementChange::MailAdded { id });
+        changes.push(ElementChange::of_item(changed::ADDED, &id));
         Ok(changes)
     }
 
@@ -179,7 +210,7 @@ impl Inbox {
         while gone > 0 && at < self.items.len() {
             if self.items[at].status == MailStatus::Closed {
                 let id = take_out(&mut self.items, at, &mut self.below).id;
-                changes.push(ElementChange::MailRemoved { id });
+                changes.push(ElementChange::of_item(changed::REMOVED, &id));
                 gone -= 1;
             } else {
                 at += 1;
@@ -205,9 +236,69 @@ impl Inbox {
         let says = |mail: &Mail| (mail.subject.clone(), mail.text.clone(), mail.attachments.clone());
         // A letter that its owner is done with calls nobody any more, and copies of sent ones never did.
         if list != ItemList::Items || says(&old) == says(mail) || mail.status == MailStatus::Closed {
-            return Ok(vec![ElementChange::MailChanged { id: id.clone() }]);
+            return Ok(vec![ElementChange::of_item(changed::CHANGED, id)]);
         }
-        Ok(vec![ElementChange::MailEdited { id: id.clone() }])
+        Ok(vec![ElementChange::of_item(changed::EDITED, id)])
+    }
+
+    fn apply_to_mail(
+        &mut self,
+        act: &MailAct,
+        by: &Author,
+        now_secs: f64,
+        limits: &ElementSettings,
+    ) -> Result<Vec<ElementChange>, String> {
+        match act {
+            MailAct::AddMail { from, .. } if !by.is_user() && *from != by.0 => {
+                Err(format!("{by} cannot send mail as {from}"))
+            }
+            MailAct::AddMail { .. } => self.add(act, by, now_secs, limits),
+            MailAct::SetMailStatus { id, status } => {
+                let index = self.find(ItemList::Items, id)?;
+                let mail = &mut self.items[index];
+                if mail.status == *status {
+                    return Ok(Vec::new());
+                }
+                mail.status = *status;
+                Ok(vec![ElementChange::of_item(changed::CHANGED, id)])
+            }
+            MailAct::MarkMailRead { ids } => {
+                let unread = self.items.iter_mut().filter(|mail| mail.read.is_none() && ids.contains(&mail.id));
+                Ok(unread
+                    .map(|mail| {
+                        mail.read = Some(now_secs);
+                        ElementChange::of_item(changed::CHANGED, &mail.id)
+                    })
+                    .collect())
+            }
+            MailAct::RemoveMail { id } => {
+                let index = self.find(ItemList::Items, id)?;
+                // A person takes the lines above it away with it.
+                if by.is_user() {
+                    self.items.remove(index);
+                } else {
+                    take_out(&mut self.items, index, &mut self.below);
+                }
+                Ok(vec![ElementChange::of_item(changed::REMOVED, id)])
+            }
+            MailAct::KeepSent { to, subject, text, attachments } => {
+                let id = self.fresh(ItemList::Outbox);
+                self.outbox.push(Mail {
+                    id: id.clone(),
+                    from: by.0.clone(),
+                    to: to.clone(),
+                    subject: one_line(subject),
+                    text: tidy(text),
+                    sent: now_secs,
+                    attachments: attachments.clone(),
+                    ..Mail::default()
+                });
+                if self.outbox.len() > limits.sent_per_box {
+                    take_out(&mut self.outbox, 0, &mut self.below);
+                }
+                Ok(vec![ElementChange::of_item(changed::CHANGED, &id)])
+            }
+        }
     }
 }
 
@@ -267,16 +358,20 @@ impl Content for Inbox {
         {
             // Copies of sent mail are taken away by an empty correction of their list; see `apply`.
             let remove = |id: &Id| match list {
-                ItemList::Outbox => ElementAct::Correct { list, id: id.clone(), keys: Map::new() },
-                _ => ElementAct::RemoveMail { id: id.clone() },
+                ItemList::Outbox => ListAct::Correct { list, id: id.clone(), keys: Map::new() }.into(),
+                _ => MailAct::RemoveMail { id: id.clone() }.into(),
             };
             acts.extend(acts_between(list, old, new, remove, |old, new| {
                 let keys = differing(&old.to_map(), &new.to_map());
-                if keys.is_empty() { Vec::new() } else { vec![ElementAct::Correct { list, id: old.id.clone(), keys }] }
+                if keys.is_empty() {
+                    Vec::new()
+                } else {
+                    vec![ListAct::Correct { list, id: old.id.clone(), keys }.into()]
+                }
             }));
         }
         if self.below != newer.below {
-            acts.push(ElementAct::KeepLines { below: newer.below.clone() });
+            acts.push(ListAct::KeepLines { below: newer.below.clone() }.into());
         }
         acts
     }
@@ -298,86 +393,48 @@ impl Content for Inbox {
         now_secs: f64,
         limits: &ElementSettings,
     ) -> Result<Vec<ElementChange>, String> {
-        match act {
-            ElementAct::AddMail { from, .. } if !by.is_user() && *from != by.0 => {
-                Err(format!("{by} cannot send mail as {from}"))
-            }
-            ElementAct::AddMail { .. } => self.add(act, by, now_secs, limits),
-            ElementAct::SetMailStatus { id, status } => {
-                let index = self.find(ItemList::Items, id)?;
-                let mail = &mut self.items[index];
-                if mail.status == *status {
-                    return Ok(Vec::new());
-                }
-                mail.status = *status;
-                Ok(vec![ElementChange::MailChanged { id: id.clone() }])
-            }
-            ElementAct::MarkMailRead { ids } => {
-                let unread = self.items.iter_mut().filter(|mail| mail.read.is_none() && ids.contains(&mail.id));
-                Ok(unread
-                    .map(|mail| {
-                        mail.read = Some(now_secs);
-                        ElementChange::MailChanged { id: mail.id.clone() }
-                    })
-                    .collect())
-            }
-            ElementAct::RemoveMail { id } => {
-                let index = self.find(ItemList::Items, id)?;
-                // A person takes the lines above it away with it.
-                if by.is_user() {
-                    self.items.remove(index);
-                } else {
-                    take_out(&mut self.items, index, &mut self.below);
-                }
-                Ok(vec![ElementChange::MailRemoved { id: id.clone() }])
-            }
-            ElementAct::KeepSent { to, subject, text, attachments } => {
-                let id = self.fresh(ItemList::Outbox);
-                self.outbox.push(Mail {
-                    id: id.clone(),
-                    from: by.0.clone(),
-                    to: to.clone(),
-                    subject: one_line(subject),
-                    text: tidy(text),
-                    sent: now_secs,
-                    attachments: attachments.clone(),
-                    ..Mail::default()
-                });
-                if self.outbox.len() > limits.sent_per_box {
-                    take_out(&mut self.outbox, 0, &mut self.below);
-                }
-                Ok(vec![ElementChange::MailChanged { id }])
-            }
-            ElementAct::Put { list: list @ (ItemList::Items | ItemList::Outbox), item, at } if by.is_user() => {
-                let mut mail = Mail::from_map(item, &mut Vec::new());
-                if mail.id.is_empty() || self.list(*list).iter().any(|other| other.id == mail.id) {
-                    mail.id = self.fresh(*list);
+        if let Some(act) = act.read::<MailAct>() {
+            return self.apply_to_mail(&act, by, now_secs, limits);
+        }
+        match act.read::<ListAct>() {
+            Some(ListAct::Put { list: list @ (ItemList::Items | ItemList::Outbox), item, at }) if by.is_user() => {
+                let mut mail = Mail::from_map(&item, &mut Vec::new());
+                if mail.id.is_empty() || self.list(list).iter().any(|other| other.id == mail.id) {
+                    mail.id = self.fresh(list);
                 }
                 let id = mail.id.clone();
-                let list_at = (*at).min(self.list(*list).len());
-                self.list(*list).insert(list_at, mail);
-                let outgoing = *list == ItemList::Outbox;
-                Ok(vec![if outgoing { ElementChange::MailChanged { id } } else { ElementChange::MailAdded { id } }])
+                let list_at = at.min(self.list(list).len());
+                self.list(list).insert(list_at, mail);
+                let outgoing = list == ItemList::Outbox;
+                Ok(vec![if outgoing {
+                    ElementChange::of_item(changed::CHANGED, &id)
+                } else {
+                    ElementChange::of_item(changed::ADDED, &id)
+                }])
             }
             // Of a copy whose every key is gone nothing is left.
-            ElementAct::Correct { list: ItemList::Outbox, id, keys } if by.is_user() && keys.is_empty() => {
-                let index = self.find(ItemList::Outbox, id)?;
+            Some(ListAct::Correct { list: ItemList::Outbox, id, keys }) if by.is_user() && keys.is_empty() => {
+                let index = self.find(ItemList::Outbox, &id)?;
                 self.outbox.remove(index);
-                Ok(vec![ElementChange::MailRemoved { id: id.clone() }])
+                Ok(vec![ElementChange::of_item(changed::REMOVED, &id)])
             }
-            ElementAct::Correct { list: list @ (ItemList::Items | ItemList::Outbox), id, keys } if by.is_user() => {
-                self.correct(*list, id, keys)
+            Some(ListAct::Correct { list: list @ (ItemList::Items | ItemList::Outbox), id, keys }) if by.is_user() => {
+                self.correct(list, &id, &keys)
             }
-            ElementAct::Order { list: list @ (ItemList::Items | ItemList::Outbox), ids } if by.is_user() => {
-                reorder(self.list(*list), ids);
-                Ok(vec![ElementChange::Rearranged])
+            Some(ListAct::Order { list: list @ (ItemList::Items | ItemList::Outbox), ids }) if by.is_user() => {
+                reorder(self.list(list), &ids);
+                Ok(vec![ElementChange::new(ElementChange::REARRANGED)])
             }
-            ElementAct::KeepLines { below } if by.is_user() => {
-                self.below.clone_from(below);
-                Ok(vec![ElementChange::Rearranged])
+            Some(ListAct::KeepLines { below }) if by.is_user() => {
+                self.below = below;
+                Ok(vec![ElementChange::new(ElementChange::REARRANGED)])
             }
-            _ => Err("an inbox takes mail only".to_owned()),
+            _ => Err(TAKES.to_owned()),
         }
+    }
+
+    fn mail(&self) -> Option<(&[Mail], &[Mail])> {
+        Some((&self.items, &self.outbox))
     }
 
     fn set_readers(&mut self, readers: &BTreeSet<Id>) {
@@ -404,7 +461,7 @@ impl Content for Inbox {
     }
 
     fn item(&self, id: &str) -> Option<(&Id, &str)> {
-        self.mail(id).map(|mail| (&mail.from, mail.text.as_str()))
+        self.find_mail(id).map(|mail| (&mail.from, mail.text.as_str()))
     }
 
     fn summary(&self, reader: &Reader, max_chars: usize) -> String {

@@ -2,10 +2,51 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::content::{ElementAct, ItemList};
+use super::act::{ElementAct, element_acts};
 use crate::base::{Id, Problem};
+
+/// Which list of an element an item stands in.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ItemList {
+    /// The pins of a pinboard.
+    Pins,
+    /// The mail that came in.
+    Items,
+    /// The copies of mail that went out.
+    Outbox,
+}
+
+impl ItemList {
+    /// The key of the scene entry that holds the list.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pins => "pins",
+            Self::Items => "items",
+            Self::Outbox => "outbox",
+        }
+    }
+}
+
+/// What a person's file does to a list: acts of every kind that holds one.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "act", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the fields say what they are")]
+pub enum ListAct {
+    /// Puts a whole pin or piece of mail in at a place of its list.
+    Put { list: ItemList, item: Map<String, Value>, at: usize },
+    /// Sets these keys of a pin or piece of mail; null takes a key away.
+    Correct { list: ItemList, id: Id, keys: Map<String, Value> },
+    /// Those of these that are there stand in this order.
+    Order { list: ItemList, ids: Vec<Id> },
+    /// The lines below the list, which belong to no item, are these.
+    KeepLines { below: Vec<String> },
+}
+
+element_acts!(ListAct);
 
 /// Something that stands in a list of an element.
 pub(super) trait Item: Clone + PartialEq {
@@ -206,14 +247,14 @@ pub(super) fn acts_between<T: Item>(
             if *fresh {
                 item.remove("id");
             }
-            acts.push(ElementAct::Put { list, item, at });
+            acts.push(ListAct::Put { list, item, at }.into());
         }
     }
     // What is put in stands where it is to stand; only the order of the others may still be wrong.
     let wanted = newer.iter().filter(|(item, fresh)| !fresh && there.contains(item.id()));
     if !wanted.map(|(item, _)| item.id()).eq(&kept) {
         let named = newer.iter().filter(|(_, fresh)| !fresh).map(|(item, _)| item.id().clone());
-        acts.push(ElementAct::Order { list, ids: named.collect() });
+        acts.push(ListAct::Order { list, ids: named.collect() }.into());
     }
     acts
 }

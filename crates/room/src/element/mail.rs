@@ -1,13 +1,58 @@
 //! One piece of mail as data.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::content::MailStatus;
+use super::act::element_acts;
 use super::items::Item;
 use super::list_file::keep_aside;
 use super::pin::{put_time, read_lines, read_text};
 use super::settings::tidy;
 use crate::base::Id;
+
+/// The words of what becomes different about mail.
+pub mod changed {
+    /// Mail arrived.
+    pub const ADDED: &str = "mail_added";
+    /// It says something else now.
+    pub const EDITED: &str = "mail_edited";
+    /// Where it stands, or that it was read.
+    pub const CHANGED: &str = "mail_changed";
+    /// It was taken out.
+    pub const REMOVED: &str = "mail_removed";
+}
+
+/// What can be done to mail.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "act", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the fields say what they are")]
+pub enum MailAct {
+    /// Puts mail into an inbox.
+    AddMail { id: Option<Id>, from: Id, to: Id, subject: String, text: String, attachments: Vec<String> },
+    /// Changes whether a piece of mail is open, pending or closed.
+    SetMailStatus { id: Id, status: MailStatus },
+    /// The model has seen these pieces of mail.
+    MarkMailRead { ids: Vec<Id> },
+    /// Takes mail out of the box.
+    RemoveMail { id: Id },
+    /// Keeps a copy of mail that the owner sent; the oldest copy goes.
+    KeepSent { to: Id, subject: String, text: String, attachments: Vec<String> },
+}
+
+element_acts!(MailAct);
+
+/// Where a piece of mail stands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MailStatus {
+    /// Not answered yet.
+    #[default]
+    Open,
+    /// Being worked on.
+    Pending,
+    /// Done with.
+    Closed,
+}
 
 /// A piece of mail, or the copy of one that was sent.
 #[derive(Clone, PartialEq, Debug)]

@@ -12,7 +12,6 @@ use super::content::{Content, Element, Held};
 use super::directory::Elements;
 use super::editing::{Unwritten, do_act, may_keep, refuse};
 use super::kind::{Kind, kind};
-use super::own_acts::own_act;
 use super::presence::{report, scene_path};
 use crate::agent::presence::read;
 use crate::base::{Author, ElementKey, Id, Problem, Seq};
@@ -101,7 +100,7 @@ pub(super) fn merge(
     writer: &Writer,
 ) -> Vec<Problem> {
     let Some((held, element)) = world.get::<Held>(entity).zip(world.get::<Element>(entity)) else { return Vec::new() };
-    let (key, id) = (element.key, element.id.clone());
+    let (key, id, kind) = (element.key, element.id.clone(), kind(&element.kind));
     let acts = match base {
         Some(base) => held.0.acts_since(base, written),
         None => held.0.acts_to(written),
@@ -115,7 +114,8 @@ pub(super) fn merge(
         }
     } else {
         for act in acts {
-            let act = if writer.by.is_user() { Ok(act) } else { own_act(act, writer.by) };
+            let own_act = kind.filter(|_| !writer.by.is_user()).map(|kind| kind.own_act);
+            let act = own_act.map_or_else(|| Ok(act.clone()), |own_act| own_act(act.clone(), writer.by));
             let done = act.and_then(|act| do_act(world, entity, &act, writer.by, writer.cause));
             match done {
                 Ok(()) => {}

@@ -1,8 +1,11 @@
 //! Elements: the things on the canvas that hold information. What each holds, what may be done to it,
 //! and the news when it changes.
 //!
-//! A kind of element is one file that implements [`Content`] and one line in [`kind::KINDS`].
+//! A kind of element is one file (what it holds, its acts and changes, its colour) and one line in [`kind::KINDS`], or
+//! one call of [`kind::register`].
 
+pub mod act;
+pub mod change;
 pub mod content;
 pub mod directory;
 pub mod editing;
@@ -29,15 +32,20 @@ pub mod settings;
 mod tests;
 pub mod written;
 
-pub use content::{
-    Content, Element, ElementAct, ElementChange, ElementChanged, ElementEdit, ElementRefused, Held, ItemList, Reader,
-};
+pub use act::{ActKind, Doer, ElementAct, Marker, News, Offer};
+pub use change::{ChangeKind, ElementChange, ItemNews, Wake};
+pub use content::{Content, Element, ElementChanged, ElementEdit, ElementRefused, Held, Reader};
 pub use directory::Elements;
 pub use editing::owns;
+pub use items::{ItemList, ListAct};
+pub use kind::Kind;
+pub use mail::{Mail, MailAct, MailStatus};
+pub use pin::{Pin, PinAct};
 pub use presence::ElementCommand;
 pub use privacy::Privacy;
 pub use recent::{RecentChange, RecentChanges};
 pub use settings::ElementSettings;
+pub use written::TextAct;
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
@@ -93,7 +101,7 @@ fn owners_may_differ(
     mut elements: MessageReader<ElementChanged>,
 ) -> bool {
     let arranged =
-        |changed: &ElementChanged| matches!(changed.change, ElementChange::Added | ElementChange::Rearranged);
+        |changed: &ElementChanged| matches!(changed.change.word(), ElementChange::ADDED | ElementChange::REARRANGED);
     let news = added.read().count() + removed.read().count() + profiles.read().count();
     // Each reader reads to its end, or old news would be news again.
     elements.read().filter(|changed| arranged(changed)).count() + news > 0

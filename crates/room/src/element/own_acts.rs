@@ -4,53 +4,58 @@
 
 use serde_json::{Map, Value};
 
-use super::content::{ElementAct, ItemList, MailStatus};
+use super::act::ElementAct;
+use super::items::{ItemList, ListAct};
+use super::mail::{MailAct, MailStatus};
+use super::pin::PinAct;
 use crate::base::{Author, Id};
 
-/// The act that an agent does itself where its file says this, or why there is none: a clause that begins with who
-/// may. Whether the element takes the act is for the element to say.
-pub(super) fn own_act(act: ElementAct, by: &Author) -> Result<ElementAct, String> {
-    match act {
-        ElementAct::SetText { .. } | ElementAct::EditPin { .. } | ElementAct::RemovePin { .. } => Ok(act),
-        ElementAct::RemoveMail { .. } => Ok(act),
-        ElementAct::Put { list: ItemList::Pins, item, .. } => new_pin(&item, by),
-        ElementAct::Put { .. } => Err("mail is sent, not written into a box".to_owned()),
-        ElementAct::PutComment { id, comment } => {
-            let text = text_of(&comment);
+/// What a pinboard's file lets an agent do. Whether the board takes the act is for the board to say.
+pub(super) fn own_pin_act(act: ElementAct, by: &Author) -> Result<ElementAct, String> {
+    if let Some(ListAct::Put { item, .. }) = act.read() {
+        return new_pin(&item, by);
+    }
+    if let Some(list) = act.read::<ListAct>() {
+        return Err(match list {
+            ListAct::Correct { keys, .. } if !keys.keys().all(|key| key == "above") => {
+                let keys: Vec<&str> = keys.keys().map(String::as_str).collect();
+                format!("only the user changes what is noted about pins ({})", keys.join(", "))
+            }
+            ListAct::Order { .. } => ORDER.to_owned(),
+            ListAct::Correct { .. } | ListAct::KeepLines { .. } | ListAct::Put { .. } => LINES.to_owned(),
+        });
+    }
+    match act.read::<PinAct>() {
+        Some(PinAct::EditPin { .. } | PinAct::RemovePin { .. }) => Ok(act),
+        Some(PinAct::PutComment { id, comment }) => {
             in_own_name(&comment, by, "comments")?;
-            Ok(ElementAct::Comment { id, text })
+            Ok(PinAct::Comment { id, text: text_of(&comment) }.into())
         }
-        ElementAct::RemoveComment { .. } => Err("only the user takes comments away".to_owned()),
-        ElementAct::CorrectVote { id, voter, up: Some(up) } if voter == by.0 => Ok(ElementAct::Vote { id, up }),
-        ElementAct::CorrectVote { voter, .. } if voter == by.0 => {
+        Some(PinAct::RemoveComment { .. }) => Err("only the user takes comments away".to_owned()),
+        Some(PinAct::CorrectVote { id, voter, up: Some(up) }) if voter == by.0 => Ok(PinAct::Vote { id, up }.into()),
+        Some(PinAct::CorrectVote { voter, .. }) if voter == by.0 => {
             Err("a vote can be turned round, not taken back".to_owned())
         }
-        ElementAct::CorrectVote { .. } => Err("everyone votes for themselves only".to_owned()),
-        ElementAct::Correct { list: ItemList::Items, id, keys } => own_mail(id, &keys),
-        ElementAct::Correct { list: ItemList::Pins, keys, .. } if keys.keys().all(|key| key == "above") => {
-            Err(LINES.into())
-        }
-        ElementAct::Correct { list, keys, .. } => {
-            let keys: Vec<&str> = keys.keys().map(String::as_str).collect();
-            Err(match (list, keys.as_slice()) {
-                (ItemList::Pins, keys) => {
-                    format!("only the user changes what is noted about pins ({})", keys.join(", "))
-                }
-                _ => "copies of sent mail are kept as they are".to_owned(),
-            })
-        }
-        ElementAct::Order { .. } => Err("only the user orders the list".to_owned()),
-        ElementAct::KeepLines { .. } => Err(LINES.into()),
-        ElementAct::AddPin { .. }
-        | ElementAct::Vote { .. }
-        | ElementAct::Comment { .. }
-        | ElementAct::AddMail { .. }
-        | ElementAct::SetMailStatus { .. }
-        | ElementAct::MarkMailRead { .. }
-        | ElementAct::KeepSent { .. } => Err("this is not done through a file".to_owned()),
+        Some(PinAct::CorrectVote { .. }) => Err("everyone votes for themselves only".to_owned()),
+        _ => Err(NOT_BY_FILE.to_owned()),
     }
 }
 
+/// What an inbox's file lets its owner do.
+pub(super) fn own_mail_act(act: ElementAct, _by: &Author) -> Result<ElementAct, String> {
+    match act.read::<ListAct>() {
+        Some(ListAct::Put { .. }) => Err("mail is sent, not written into a box".to_owned()),
+        Some(ListAct::Correct { list: ItemList::Items, id, keys }) => own_mail(id, &keys),
+        Some(ListAct::Correct { .. }) => Err("copies of sent mail are kept as they are".to_owned()),
+        Some(ListAct::Order { .. }) => Err(ORDER.to_owned()),
+        Some(ListAct::KeepLines { .. }) => Err(LINES.to_owned()),
+        None if matches!(act.read(), Some(MailAct::RemoveMail { .. })) => Ok(act),
+        None => Err(NOT_BY_FILE.to_owned()),
+    }
+}
+
+const ORDER: &str = "only the user orders the list";
+const NOT_BY_FILE: &str = "this is not done through a file";
 const LINES: &str = "only the user changes the lines around the list";
 
 fn text_of(item: &Map<String, Value>) -> String {
@@ -68,7 +73,7 @@ fn new_pin(item: &Map<String, Value>, by: &Author) -> Result<ElementAct, String>
     if ["up", "down", "comments"].iter().any(|key| item.contains_key(*key)) {
         return Err("a new pin goes up without votes and comments".to_owned());
     }
-    Ok(ElementAct::AddPin { id: None, text: text_of(item) })
+    Ok(PinAct::AddPin { id: None, text: text_of(item) }.into())
 }
 
 /// What names nobody is the user's where the user writes it, and the agent's where the agent does.
@@ -84,10 +89,10 @@ fn own_mail(id: Id, keys: &Map<String, Value>) -> Result<ElementAct, String> {
         (Some((key, value)), None) if key == "status" => {
             let status: Option<MailStatus> = serde_json::from_value(value.clone()).ok();
             let status = status.ok_or("the status of mail is open, pending or closed")?;
-            Ok(ElementAct::SetMailStatus { id, status })
+            Ok(MailAct::SetMailStatus { id, status }.into())
         }
         (Some((key, value)), None) if key == "read" && !value.is_null() => {
-            Ok(ElementAct::MarkMailRead { ids: vec![id] })
+            Ok(MailAct::MarkMailRead { ids: vec![id] }.into())
         }
         _ => Err("mail says what its sender wrote; only its status changes".to_owned()),
     }
@@ -100,13 +105,13 @@ mod tests {
     use super::*;
 
     fn own(act: Value) -> Result<ElementAct, String> {
-        own_act(serde_json::from_value(act).unwrap(), &Author("ada-1".into()))
+        own_pin_act(serde_json::from_value(act).unwrap(), &Author("ada-1".into()))
     }
 
     #[test]
     fn what_an_agent_writes_is_its_own_act_or_none() {
         let put = |item: Value| own(json!({ "act": "put", "list": "pins", "item": item, "at": 0 }));
-        let pin = Ok(ElementAct::AddPin { id: None, text: "x".into() });
+        let pin = Ok(PinAct::AddPin { id: None, text: "x".into() }.into());
         assert_eq!(put(json!({ "text": "x", "author": "user" })), pin, "nobody is named: it is the writer's");
         assert_eq!(put(json!({ "id": "p9", "text": "x", "author": "ada-1" })), pin);
         for forged in [
@@ -118,19 +123,20 @@ mod tests {
             assert!(put(forged.clone()).is_err(), "{forged}");
         }
         let vote = |voter: &str, up: Value| own(json!({ "act": "correct_vote", "id": "p1", "voter": voter, "up": up }));
-        assert_eq!(vote("ada-1", json!(true)), Ok(ElementAct::Vote { id: "p1".into(), up: true }));
+        assert_eq!(vote("ada-1", json!(true)), Ok(PinAct::Vote { id: "p1".into(), up: true }.into()));
         assert!(vote("ada-1", json!(null)).is_err() && vote("bo-1", json!(true)).is_err());
         let comment = |author: &str| {
             own(json!({ "act": "put_comment", "id": "p1", "comment": { "author": author, "text": "hm" } }))
         };
-        assert_eq!(comment("ada-1"), Ok(ElementAct::Comment { id: "p1".into(), text: "hm".into() }));
+        assert_eq!(comment("ada-1"), Ok(PinAct::Comment { id: "p1".into(), text: "hm".into() }.into()));
         assert!(comment("bo-1").is_err());
     }
 
     #[test]
     fn of_its_mail_an_agent_says_only_where_it_stands() {
+        let own = |act: Value| own_mail_act(serde_json::from_value(act).unwrap(), &Author("ada-1".into()));
         let correct = |keys: Value| own(json!({ "act": "correct", "list": "items", "id": "m1", "keys": keys }));
-        let closed = ElementAct::SetMailStatus { id: "m1".into(), status: MailStatus::Closed };
+        let closed = MailAct::SetMailStatus { id: "m1".into(), status: MailStatus::Closed }.into();
         assert_eq!(correct(json!({ "status": "closed" })), Ok(closed));
         assert!(correct(json!({ "read": 3.0 })).is_ok());
         for forged in [json!({ "from": "user" }), json!({ "text": "x" }), json!({ "status": "closed", "from": "user" })]

@@ -2,12 +2,55 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::act::element_acts;
 use super::items::Item;
 use super::list_file::keep_aside;
 use super::settings::tidy;
 use crate::base::{Author, Id};
+
+/// The words of what becomes different about pins.
+pub mod changed {
+    /// A pin was put up.
+    pub const ADDED: &str = "pin_added";
+    /// A pin says something else.
+    pub const EDITED: &str = "pin_edited";
+    /// A pin was taken down.
+    pub const REMOVED: &str = "pin_removed";
+    /// Somebody voted on a pin.
+    pub const VOTED: &str = "pin_voted";
+    /// A pin was voted far down.
+    pub const FLAGGED: &str = "pin_flagged";
+    /// Somebody commented on a pin.
+    pub const COMMENTED: &str = "pin_commented";
+}
+
+/// What can be done to pins.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "act", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the fields say what they are")]
+pub enum PinAct {
+    /// Pins a text up; the id is made by the board where absent.
+    AddPin { id: Option<Id>, text: String },
+    /// Changes the text of a pin.
+    EditPin { id: Id, text: String },
+    /// Takes a pin down: its author or the person only.
+    RemovePin { id: Id },
+    /// Votes on a pin; voting the other way moves the vote.
+    Vote { id: Id, up: bool },
+    /// Comments on a pin.
+    Comment { id: Id, text: String },
+    /// From a person's file: appends a comment as it stands there.
+    PutComment { id: Id, comment: Map<String, Value> },
+    /// From a person: takes the last comment away that reads like this one.
+    RemoveComment { id: Id, comment: Map<String, Value> },
+    /// From a person's file: this voter votes so, or not at all.
+    CorrectVote { id: Id, voter: Id, up: Option<bool> },
+}
+
+element_acts!(PinAct);
 
 /// A text on a pinboard.
 #[derive(Clone, PartialEq, Debug)]

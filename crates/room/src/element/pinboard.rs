@@ -5,35 +5,47 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::content::{Content, ElementAct, ElementChange, ItemList, Reader};
+use super::act::ElementAct;
+use super::change::{ChangeKind, ElementChange, ItemNews, Wake};
+use super::content::{Content, Reader};
 use super::items::{
-    Item, acts_between, count_on, differing, fresh_id, name_alike, read_list, reorder, set_keys, settle_ids, take_out,
+    Item, ItemList, ListAct, acts_between, count_on, differing, fresh_id, name_alike, read_list, reorder, set_keys,
+    settle_ids, take_out,
 };
-use super::kind::{Kind, Wake};
+use super::kind::Kind;
 use super::list_file::{self, ListFile, ListItem};
-use super::pin::{Comment, Pin, read_lines};
+use super::own_acts::own_pin_act;
+use super::pin::{Comment, Pin, PinAct, changed, read_lines};
 use super::settings::{ElementSettings, tidy, within};
 use crate::base::spelling::folded_text;
 use crate::base::{Author, Id, Problem, Urgency, text};
 
 /// Pinboards.
 pub static KIND: Kind = Kind {
-    word: "pinboard",
-    name: "pinboard",
-    standing_instructions: false,
-    private: false,
-    wakes: |change| match change {
-        ElementChange::PinAdded { .. } | ElementChange::PinEdited { .. } => Wake::Everyone(Urgency::Read),
-        ElementChange::PinVoted { .. } | ElementChange::PinCommented { .. } => Wake::Author(Urgency::Read),
-        _ => Wake::Nobody,
-    },
-    from_scene: |entry, place| {
-        let (board, problems) = Pinboard::from_scene(entry, place);
-        (Box::new(board), problems)
-    },
-    from_markdown: |text| Box::new(Pinboard::from_markdown(text)),
+    purpose: "Short notes to vote and comment on",
+    colour: [0x8b, 0x69, 0x14],
+    changes: &[
+        ChangeKind::new(changed::ADDED, Wake::Everyone(Urgency::Read)).news(ItemNews::Added),
+        ChangeKind::new(changed::EDITED, Wake::Everyone(Urgency::Read)).news(ItemNews::Edited),
+        ChangeKind::new(changed::VOTED, Wake::Author(Urgency::Read)).news(ItemNews::VotedOn),
+        ChangeKind::new(changed::COMMENTED, Wake::Author(Urgency::Read)).news(ItemNews::Commented),
+        ChangeKind::new(changed::REMOVED, Wake::Nobody).news(ItemNews::Removed),
+    ],
     faults: |text| list_file::faults(text, &["pin"]),
+    own_act: own_pin_act,
+    ..Kind::new(
+        "pinboard",
+        "pinboard",
+        |entry, place| {
+            let (board, problems) = Pinboard::from_scene(entry, place);
+            (Box::new(board), problems)
+        },
+        |text| Box::new(Pinboard::from_markdown(text)),
+    )
 };
+
+/// Why a board refuses what does not fit it.
+const TAKES: &str = "a pinboard takes pins, votes and comments only";
 
 /// What a pinboard holds.
 #[derive(Clone, Debug, Default)]
@@ -137,7 +149,7 @@ impl Pinboard {
         count_on("p", &mut self.counter, &id);
         let pin = Pin { id: id.clone(), text, author: by.clone(), time: now_secs, ..Pin::default() };
         self.pins.push(pin);
-        changes.push(ElementChange::PinAdded { id });
+        changes.push(ElementChange::of_item(changed::ADDED, &id));
         Ok(changes)
     }
 
@@ -160,7 +172,7 @@ impl Pinboard {
         // By place, not by time: what a person writes into a file has none, and would always go first.
         let index = self.pins.iter().position(among)?;
         let id = take_out(&mut self.pins, index, &mut self.below).id;
-        Some(ElementChange::PinRemoved { id, why })
+        Some(ElementChange::of_item(changed::REMOVED, &id).because(why))
     }
 
     fn vote(&mut self, id: &Id, up: bool, by: &Author, limits: &ElementSettings) -> Result<Vec<ElementChange>, String> {
@@ -171,12 +183,12 @@ impl Pinboard {
         let before = pin.net();
         pin.set_vote(&by.0, Some(up));
         let net = pin.net();
-        let mut changes = vec![ElementChange::PinVoted { id: id.clone() }];
+        let mut changes = vec![ElementChange::of_item(changed::VOTED, id)];
         if net <= limits.pin_removed_at_net && !up {
             take_out(&mut self.pins, index, &mut self.below);
-            changes.push(ElementChange::PinRemoved { id: id.clone(), why: format!("voted down to {net}") });
+            changes.push(ElementChange::of_item(changed::REMOVED, id).because(format!("voted down to {net}")));
         } else if net <= limits.pin_flagged_at_net && before > limits.pin_flagged_at_net {
-            changes.push(ElementChange::PinFlagged { id: id.clone() });
+            changes.push(ElementChange::of_item(changed::FLAGGED, id));
         }
         Ok(changes)
     }
@@ -188,7 +200,7 @@ impl Pinboard {
         }
         let id = pin.id.clone();
         self.pins.insert(at.min(self.pins.len()), pin);
-        vec![ElementChange::PinAdded { id }]
+        vec![ElementChange::of_item(changed::ADDED, &id)]
     }
 
     fn correct(&mut self, id: &Id, keys: &Map<String, Value>) -> Result<Vec<ElementChange>, String> {
@@ -198,10 +210,79 @@ impl Pinboard {
         *pin = Pin { id: id.clone(), ..Pin::from_map(&map, &mut Vec::new()) };
         let id = id.clone();
         Ok(vec![if keys.keys().all(|key| key == "comments" || key == "above") {
-            ElementChange::PinCommented { id }
+            ElementChange::of_item(changed::COMMENTED, &id)
         } else {
-            ElementChange::PinEdited { id }
+            ElementChange::of_item(changed::EDITED, &id)
         }])
+    }
+
+    fn apply_to_pin(
+        &mut self,
+        act: &PinAct,
+        by: &Author,
+        now_secs: f64,
+        limits: &ElementSettings,
+    ) -> Result<Vec<ElementChange>, String> {
+        match act {
+            PinAct::AddPin { id, text } => self.add(id.as_ref(), text, by, now_secs, limits),
+            PinAct::EditPin { id, text } => {
+                self.own(id, by, "change")?;
+                // What a person wrote into a file is theirs, however long or short.
+                let text = if by.is_user() { tidy(text) } else { checked(text, "a pin", limits)? };
+                self.refuse_again(&text, by, Some(id))?;
+                let (_, pin) = self.find(id)?;
+                if pin.text == text {
+                    return Ok(Vec::new());
+                }
+                pin.text = text;
+                Ok(vec![ElementChange::of_item(changed::EDITED, id)])
+            }
+            PinAct::RemovePin { id } => {
+                let (index, _) = self.own(id, by, "take down")?;
+                // A person takes the lines above it away with it.
+                if by.is_user() {
+                    self.pins.remove(index);
+                } else {
+                    take_out(&mut self.pins, index, &mut self.below);
+                }
+                Ok(vec![ElementChange::of_item(changed::REMOVED, id).because(format!("taken down by {by}"))])
+            }
+            PinAct::Vote { id, up } => self.vote(id, *up, by, limits),
+            PinAct::Comment { id, text } => {
+                let text = checked(text, "a comment", limits)?;
+                let (_, pin) = self.find(id)?;
+                if pin.comments.len() >= limits.comments_per_pin {
+                    return Err(format!("the pin {id} has {} comments, and takes no more", pin.comments.len()));
+                }
+                let folded = folded_text(&text);
+                if !by.is_user() && pin.comments.iter().any(|said| folded_text(&said.text) == folded) {
+                    return Err(format!("this is said about the pin {id} already"));
+                }
+                pin.comments.push(Comment { author: by.clone(), text, time: now_secs, extra: Map::new() });
+                Ok(vec![ElementChange::of_item(changed::COMMENTED, id)])
+            }
+            PinAct::PutComment { id, comment } if by.is_user() => {
+                self.find(id)?.1.comments.push(Comment::from_map(comment));
+                Ok(vec![ElementChange::of_item(changed::COMMENTED, id)])
+            }
+            PinAct::RemoveComment { id, comment } if by.is_user() => {
+                let (_, pin) = self.find(id)?;
+                let wanted = Comment::from_map(comment);
+                let reads_like = |said: &Comment| said.author == wanted.author && said.text == wanted.text;
+                let Some(place) = pin.comments.iter().rposition(reads_like) else {
+                    return Err(format!("nobody said that about the pin {id} any more"));
+                };
+                pin.comments.remove(place);
+                Ok(vec![ElementChange::of_item(changed::COMMENTED, id)])
+            }
+            PinAct::CorrectVote { id, voter, up } if by.is_user() => {
+                self.find(id)?.1.set_vote(voter, *up);
+                Ok(vec![ElementChange::of_item(changed::VOTED, id)])
+            }
+            PinAct::PutComment { .. } | PinAct::RemoveComment { .. } | PinAct::CorrectVote { .. } => {
+                Err(TAKES.to_owned())
+            }
+        }
     }
 }
 
@@ -267,10 +348,10 @@ impl Content for Pinboard {
 
     fn acts_to(&self, newer: &dyn Content) -> Vec<ElementAct> {
         let Some(newer) = newer.as_any().downcast_ref::<Self>() else { return Vec::new() };
-        let remove = |id: &Id| ElementAct::RemovePin { id: id.clone() };
+        let remove = |id: &Id| PinAct::RemovePin { id: id.clone() }.into();
         let mut acts = acts_between(ItemList::Pins, &self.pins, &newer.pins, remove, acts_to_pin);
         if self.below != newer.below {
-            acts.push(ElementAct::KeepLines { below: newer.below.clone() });
+            acts.push(ListAct::KeepLines { below: newer.below.clone() }.into());
         }
         acts
     }
@@ -291,74 +372,26 @@ impl Content for Pinboard {
         now_secs: f64,
         limits: &ElementSettings,
     ) -> Result<Vec<ElementChange>, String> {
-        match act {
-            ElementAct::AddPin { id, text } => self.add(id.as_ref(), text, by, now_secs, limits),
-            ElementAct::EditPin { id, text } => {
-                self.own(id, by, "change")?;
-                // What a person wrote into a file is theirs, however long or short.
-                let text = if by.is_user() { tidy(text) } else { checked(text, "a pin", limits)? };
-                self.refuse_again(&text, by, Some(id))?;
-                let (_, pin) = self.find(id)?;
-                if pin.text == text {
-                    return Ok(Vec::new());
-                }
-                pin.text = text;
-                Ok(vec![ElementChange::PinEdited { id: id.clone() }])
-            }
-            ElementAct::RemovePin { id } => {
-                let (index, _) = self.own(id, by, "take down")?;
-                // A person takes the lines above it away with it.
-                if by.is_user() {
-                    self.pins.remove(index);
-                } else {
-                    take_out(&mut self.pins, index, &mut self.below);
-                }
-                Ok(vec![ElementChange::PinRemoved { id: id.clone(), why: format!("taken down by {by}") }])
-            }
-            ElementAct::Vote { id, up } => self.vote(id, *up, by, limits),
-            ElementAct::Comment { id, text } => {
-                let text = checked(text, "a comment", limits)?;
-                let (_, pin) = self.find(id)?;
-                if pin.comments.len() >= limits.comments_per_pin {
-                    return Err(format!("the pin {id} has {} comments, and takes no more", pin.comments.len()));
-                }
-                let folded = folded_text(&text);
-                if !by.is_user() && pin.comments.iter().any(|said| folded_text(&said.text) == folded) {
-                    return Err(format!("this is said about the pin {id} already"));
-                }
-                pin.comments.push(Comment { author: by.clone(), text, time: now_secs, extra: Map::new() });
-                Ok(vec![ElementChange::PinCommented { id: id.clone() }])
-            }
-            ElementAct::PutComment { id, comment } if by.is_user() => {
-                self.find(id)?.1.comments.push(Comment::from_map(comment));
-                Ok(vec![ElementChange::PinCommented { id: id.clone() }])
-            }
-            ElementAct::RemoveComment { id, comment } if by.is_user() => {
-                let (_, pin) = self.find(id)?;
-                let wanted = Comment::from_map(comment);
-                let reads_like = |said: &Comment| said.author == wanted.author && said.text == wanted.text;
-                let Some(place) = pin.comments.iter().rposition(reads_like) else {
-                    return Err(format!("nobody said that about the pin {id} any more"));
-                };
-                pin.comments.remove(place);
-                Ok(vec![ElementChange::PinCommented { id: id.clone() }])
-            }
-            ElementAct::CorrectVote { id, voter, up } if by.is_user() => {
-                self.find(id)?.1.set_vote(voter, *up);
-                Ok(vec![ElementChange::PinVoted { id: id.clone() }])
-            }
-            ElementAct::Put { list: ItemList::Pins, item, at } if by.is_user() => Ok(self.put(item, *at)),
-            ElementAct::Correct { list: ItemList::Pins, id, keys } if by.is_user() => self.correct(id, keys),
-            ElementAct::Order { list: ItemList::Pins, ids } if by.is_user() => {
-                reorder(&mut self.pins, ids);
-                Ok(vec![ElementChange::Rearranged])
-            }
-            ElementAct::KeepLines { below } if by.is_user() => {
-                self.below.clone_from(below);
-                Ok(vec![ElementChange::Rearranged])
-            }
-            _ => Err("a pinboard takes pins, votes and comments only".to_owned()),
+        if let Some(act) = act.read::<PinAct>() {
+            return self.apply_to_pin(&act, by, now_secs, limits);
         }
+        match act.read::<ListAct>() {
+            Some(ListAct::Put { list: ItemList::Pins, item, at }) if by.is_user() => Ok(self.put(&item, at)),
+            Some(ListAct::Correct { list: ItemList::Pins, id, keys }) if by.is_user() => self.correct(&id, &keys),
+            Some(ListAct::Order { list: ItemList::Pins, ids }) if by.is_user() => {
+                reorder(&mut self.pins, &ids);
+                Ok(vec![ElementChange::new(ElementChange::REARRANGED)])
+            }
+            Some(ListAct::KeepLines { below }) if by.is_user() => {
+                self.below = below;
+                Ok(vec![ElementChange::new(ElementChange::REARRANGED)])
+            }
+            _ => Err(TAKES.to_owned()),
+        }
+    }
+
+    fn pins(&self) -> Option<&[Pin]> {
+        Some(&self.pins)
     }
 
     fn prompt_text(&self, reader: &Reader) -> String {
@@ -413,13 +446,13 @@ fn acts_to_pin(old: &Pin, new: &Pin) -> Vec<ElementAct> {
     let id = &old.id;
     let mut acts = Vec::new();
     if old.text != new.text {
-        acts.push(ElementAct::EditPin { id: id.clone(), text: new.text.clone() });
+        acts.push(PinAct::EditPin { id: id.clone(), text: new.text.clone() }.into());
     }
     let voters = old.up.iter().chain(&old.down).chain(&new.up).chain(&new.down);
     let voters: std::collections::BTreeSet<&Id> = voters.collect();
     for voter in voters.into_iter().filter(|voter| old.vote_of(voter) != new.vote_of(voter)) {
         let (voter, up) = (voter.clone(), new.vote_of(voter));
-        acts.push(ElementAct::CorrectVote { id: id.clone(), voter, up });
+        acts.push(PinAct::CorrectVote { id: id.clone(), voter, up }.into());
     }
     let mut keys = differing(&old.to_map(), &new.to_map());
     for key in ["id", "text", "up", "down"] {
@@ -430,15 +463,15 @@ fn acts_to_pin(old: &Pin, new: &Pin) -> Vec<ElementAct> {
         acts.extend(
             new.comments[old.comments.len()..]
                 .iter()
-                .map(|comment| ElementAct::PutComment { id: id.clone(), comment: comment.to_map() }),
+                .map(|comment| PinAct::PutComment { id: id.clone(), comment: comment.to_map() }.into()),
         );
     } else if old.comments.starts_with(&new.comments) {
         keys.shift_remove("comments");
         let gone = old.comments[new.comments.len()..].iter().rev();
-        acts.extend(gone.map(|comment| ElementAct::RemoveComment { id: id.clone(), comment: comment.to_map() }));
+        acts.extend(gone.map(|comment| PinAct::RemoveComment { id: id.clone(), comment: comment.to_map() }.into()));
     }
     if !keys.is_empty() {
-        acts.push(ElementAct::Correct { list: ItemList::Pins, id: id.clone(), keys });
+        acts.push(ListAct::Correct { list: ItemList::Pins, id: id.clone(), keys }.into());
     }
     acts
 }

@@ -8,10 +8,11 @@ use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::content::{Content, Element, ElementChange, Held};
+use super::change::ElementChange;
+use super::content::{Content, Element, Held};
 use super::directory::{Departed, Elements};
 use super::editing::{Unwritten, find, refuse, tell};
-use super::kind::{KINDS, kind};
+use super::kind::{kind, kinds};
 use super::merging::{HeldBack, Writer, hold_back_faulty, kind_from_entry, known_text, merge};
 use super::privacy;
 use crate::agent::presence::read;
@@ -170,7 +171,7 @@ fn follow_entry(world: &mut World, mut now: ElementEntry, before: Option<&Elemen
 
 fn unknown_kind(world: &World, entry: &ElementEntry) -> Problem {
     let what = format!("element {:?}: there is no kind {:?}", entry.id, entry.kind);
-    let words = || KINDS.iter().map(|kind| kind.word);
+    let words = || kinds().into_iter().map(|kind| kind.word);
     let remedy = match text::nearest(&entry.kind, words()) {
         Some(meant) => format!("did you mean {meant:?}?"),
         None => format!("write one of {}", words().collect::<Vec<_>>().join(", ")),
@@ -205,7 +206,7 @@ fn spawn(world: &mut World, entry: &ElementEntry, by: &Author, cause: Option<Seq
     };
     let entity = settle(world, element.clone(), content);
     hold_back_faulty(world, kind, entity);
-    tell(world, &element, ElementChange::Added, by, cause);
+    tell(world, &element, ElementChange::new(ElementChange::ADDED), by, cause);
     true
 }
 
@@ -226,7 +227,7 @@ fn remove(world: &mut World, id: &Id, by: &Author, cause: Option<Seq>) -> bool {
         world.resource_mut::<Departed>().put(&element, content);
     }
     world.despawn(entity);
-    tell(world, &element, ElementChange::Removed, by, cause);
+    tell(world, &element, ElementChange::new(ElementChange::REMOVED), by, cause);
     true
 }
 
@@ -237,7 +238,7 @@ fn rearrange(world: &mut World, entity: Entity, old: &Element, new: Element, (by
     if let Some(mut element) = world.get_mut::<Element>(entity) {
         *element = new.clone();
     }
-    tell(world, &new, ElementChange::Rearranged, by, cause);
+    tell(world, &new, ElementChange::new(ElementChange::REARRANGED), by, cause);
 }
 
 /// Does what persons ask for on the canvas.

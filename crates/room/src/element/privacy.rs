@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::content::{Element, Held};
 use super::editing::{find, may_keep};
-use super::kind::{KINDS, Kind, kind};
+use super::kind::{Kind, kind, kinds};
 use crate::base::{Author, Id};
 use crate::workspace::layout::element_file;
 use crate::workspace::vfs::FileRights;
@@ -38,7 +38,7 @@ pub struct PrivatePlaces {
 }
 
 fn private_kinds() -> impl Iterator<Item = &'static Kind> {
-    KINDS.iter().copied().filter(|kind| kind.private)
+    kinds().into_iter().filter(|kind| kind.private)
 }
 
 /// Where a scene's text keeps what its elements hold: the files that it names, and the scene itself for inboxes.

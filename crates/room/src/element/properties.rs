@@ -1,11 +1,13 @@
 //! What must hold for any content: nothing is lost on the way through files, and what a person changed in a
 //! file joins what agents did meanwhile.
 
+use crate::element::{MailAct, PinAct};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::content::{Content, ElementAct, ElementChange};
+use super::act::ElementAct;
+use super::content::Content;
 use super::kind::kind;
 use super::pinboard::Pinboard;
 use super::settings::ElementSettings;
@@ -155,8 +157,8 @@ proptest! {
         pins.push(json!({ "id": "mine", "text": added }));
         let first = pins[0]["id"].as_str().unwrap().to_owned();
         let voted = first != "mine" && now.apply(
-            &ElementAct::Vote { id: first.as_str().into(), up: true }, &Author("zoe".into()), 1.0, &limits).is_ok();
-        now.apply(&ElementAct::AddPin { id: None, text: "theirs".into() }, &Author("zoe".into()), 1.0, &limits).unwrap();
+            &PinAct::Vote { id: first.as_str().into(), up: true }.into(), &Author("zoe".into()), 1.0, &limits).is_ok();
+        now.apply(&PinAct::AddPin { id: None, text: "theirs".into() }.into(), &Author("zoe".into()), 1.0, &limits).unwrap();
         apply_all(&mut *now, &before.acts_to(&*read("pinboard", &newer)));
         let board = now.as_any().downcast_ref::<Pinboard>().unwrap();
         prop_assert!(board.pin("mine").is_some());
@@ -171,7 +173,7 @@ proptest! {
         for (voter, up) in votes {
             let by = Author(format!("a{voter}").as_str().into());
             let refused = model.get(&voter) == Some(&up);
-            let act = ElementAct::Vote { id: "p1".into(), up };
+            let act = PinAct::Vote { id: "p1".into(), up }.into();
             let result = board.apply(&act, &by, 0.0, &ElementSettings::default());
             prop_assert_eq!(result.is_err(), refused);
             model.insert(voter, up);
@@ -185,7 +187,7 @@ proptest! {
             }
             prop_assert_eq!(now.pins[0].net(), net);
             prop_assert_eq!(now.pins[0].up.len() + now.pins[0].down.len(), model.len());
-            let flagged = result.is_ok_and(|changes| changes.iter().any(|c| matches!(c, ElementChange::PinFlagged { .. })));
+            let flagged = result.is_ok_and(|changes| changes.iter().any(|c| c.is("pin_flagged")));
             prop_assert!(!flagged || net == -2);
         }
     }
@@ -196,7 +198,7 @@ proptest! {
         let limits = ElementSettings::default();
         for (time, author) in authors.into_iter().enumerate() {
             let by = Author(format!("a{author}").as_str().into());
-            let act = ElementAct::AddPin { id: None, text: format!("{time}") };
+            let act = PinAct::AddPin { id: None, text: format!("{time}") }.into();
             board.apply(&act, &by, time as f64, &limits).unwrap();
             prop_assert!(board.pins.len() <= 50);
             prop_assert!(board.pins.iter().filter(|pin| pin.author == by).count() <= 5);
@@ -223,7 +225,10 @@ fn apart_from(pin: &Value, agent: &str) -> Value {
 fn write_as(content: &mut dyn Content, newer: &dyn Content, agent: &str) {
     let by = Author(agent.into());
     for act in content.acts_to(newer) {
-        if let Ok(act) = super::own_acts::own_act(act, &by) {
+        let is_mail = content.mail().is_some();
+        let own =
+            if is_mail { super::own_acts::own_mail_act(act, &by) } else { super::own_acts::own_pin_act(act, &by) };
+        if let Ok(act) = own {
             let _ = content.apply(&act, &by, 1.0, &ElementSettings::default());
         }
     }
@@ -283,8 +288,8 @@ proptest! {
         let voted = held.to_scene()["pins"][voted.index(texts.len())]["id"].as_str().unwrap().to_owned();
         let by = Author("zoe".into());
         let limits = ElementSettings::default();
-        held.apply(&ElementAct::Vote { id: voted.as_str().into(), up: true }, &by, 1.0, &limits).unwrap();
-        held.apply(&ElementAct::AddPin { id: None, text: "new".into() }, &by, 1.0, &limits).unwrap();
+        held.apply(&PinAct::Vote { id: voted.as_str().into(), up: true }.into(), &by, 1.0, &limits).unwrap();
+        held.apply(&PinAct::AddPin { id: None, text: "new".into() }.into(), &by, 1.0, &limits).unwrap();
         let gone = gone.index(texts.len());
         let left: Vec<&String> = texts.iter().enumerate().filter(|(at, _)| *at != gone).map(|(_, text)| text).collect();
         let newer = (kind("pinboard").unwrap().from_markdown)(&left.iter().map(|text| format!("- {text}\n")).collect::<String>());
@@ -346,15 +351,16 @@ fn by_hand(lines: &[&str], kind: &str) -> (String, Vec<String>) {
 /// What the room may do to a list: nothing in it takes an item away.
 fn touch(content: &mut dyn Content, word: &str) {
     let act = match word {
-        "pinboard" => ElementAct::AddPin { id: None, text: "new".into() },
-        _ => ElementAct::AddMail {
+        "pinboard" => PinAct::AddPin { id: None, text: "new".into() }.into(),
+        _ => MailAct::AddMail {
             id: None,
             from: "user".into(),
             to: "ada".into(),
             subject: "new".into(),
             text: "new".into(),
             attachments: Vec::new(),
-        },
+        }
+        .into(),
     };
     content.apply(&act, &Author::user(), 1.0, &ElementSettings::default()).unwrap();
 }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::content::{Element, ElementChange};
+use super::change::ElementChange;
+use super::content::Element;
 use crate::base::{Author, ElementKey};
 
 /// Changes that are kept of one element. Whoever missed more than that reads all of it anew.
@@ -43,9 +44,9 @@ impl RecentChanges {
     }
 
     pub(super) fn note(&mut self, element: &Element, change: &ElementChange, by: &Author) {
-        match change {
-            ElementChange::Removed => drop(self.0.remove(&element.key)),
-            ElementChange::Added | ElementChange::Rearranged => {}
+        match change.word() {
+            ElementChange::REMOVED => drop(self.0.remove(&element.key)),
+            ElementChange::ADDED | ElementChange::REARRANGED => {}
             _ => self.push(element, change, by),
         }
     }
@@ -90,18 +91,18 @@ mod tests {
         let by = Author::user();
         assert_eq!(ids(&recent, 0), None, "nothing was noted yet");
         for version in 5..8 {
-            let change = ElementChange::PinAdded { id: format!("p{version}").into() };
+            let change = ElementChange::of_item("pin_added", &format!("p{version}").into());
             recent.note(&element(version), &change, &by);
-            recent.note(&element(version), &ElementChange::Rearranged, &by);
+            recent.note(&element(version), &ElementChange::new(ElementChange::REARRANGED), &by);
         }
         assert_eq!(ids(&recent, 3), None, "what came before the first is not known");
         assert_eq!(ids(&recent, 4), Some(vec!["p5".into(), "p6".into(), "p7".into()]));
         assert_eq!(ids(&recent, 7), Some(vec![]));
         for version in 8..8 + u32::try_from(CHANGES_KEPT).expect("a small number") {
-            recent.note(&element(version), &ElementChange::PinVoted { id: "p5".into() }, &by);
+            recent.note(&element(version), &ElementChange::of_item("pin_voted", &"p5".into()), &by);
         }
         assert_eq!((ids(&recent, 6), ids(&recent, 7).map(|all| all.len())), (None, Some(CHANGES_KEPT)));
-        recent.note(&element(300), &ElementChange::Removed, &by);
+        recent.note(&element(300), &ElementChange::new(ElementChange::REMOVED), &by);
         assert_eq!(recent, RecentChanges::default());
     }
 }

@@ -1,21 +1,20 @@
 //! The rulebook: one text that stands at the head of every prompt.
 
-use super::content::ElementChange;
-use super::kind::{Kind, Wake};
+use super::change::{ChangeKind, ElementChange, Wake};
+use super::kind::Kind;
 use super::written::Written;
 use crate::base::Urgency;
 
 /// Rulebooks.
 pub static KIND: Kind = Kind {
-    word: "rulebook",
-    name: "rulebook",
+    purpose: "Rules that stand before every prompt",
+    colour: [0x1a, 0x47, 0x2a],
     standing_instructions: true,
-    private: false,
-    wakes: |change| match change {
-        ElementChange::TextSet => Wake::Everyone(Urgency::Rule),
-        _ => Wake::Nobody,
-    },
-    from_scene: |entry, place| Written::from_scene(entry, place, "rulebook", true),
-    from_markdown: |text| Written::from_markdown(text, "rulebook", true),
-    faults: |_| Vec::new(),
+    changes: &[ChangeKind::new(ElementChange::TEXT_SET, Wake::Everyone(Urgency::Rule))],
+    ..Kind::new(
+        "rulebook",
+        "rulebook",
+        |entry, place| Written::from_scene(entry, place, "rulebook", true),
+        |text| Written::from_markdown(text, "rulebook", true),
+    )
 };

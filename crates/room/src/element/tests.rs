@@ -1,5 +1,6 @@
 //! Elements in a room: edits through the door, files that persons write, and a restart.
 
+use crate::element::{ElementAct, MailAct, PinAct, TextAct};
 use bevy::app::App;
 use bevy::ecs::message::{Message, Messages};
 use bevy::math::Vec2;
@@ -49,7 +50,7 @@ fn edit(app: &mut App, element: &str, by: &str, act: ElementAct) {
 }
 
 fn pin(text: &str) -> ElementAct {
-    ElementAct::AddPin { id: None, text: text.into() }
+    PinAct::AddPin { id: None, text: text.into() }.into()
 }
 
 fn told<M: Message + Clone>(app: &App) -> Vec<M> {
@@ -94,7 +95,8 @@ fn an_edit_is_applied_once_told_once_and_written_once() {
     assert_eq!(log.iter().filter(|record| record.draft.kind == EventKind::ElementChanged).count(), 2);
     edit(&mut app, "ideas", "ada-1", pin("two"));
     let changes = told::<ElementChanged>(&app);
-    assert!(matches!(&changes[..], [ElementChanged { change: ElementChange::PinAdded { id }, .. }] if &**id == "p2"));
+    let changes: Vec<&ElementChange> = changes.iter().map(|changed| &changed.change).collect();
+    assert_eq!(changes, [&ElementChange::of_item("pin_added", &"p2".into())]);
     let [SceneWrite::Element { id, keys }] = &told::<SceneWrite>(&app)[..] else { panic!("one write") };
     assert_eq!((&**id, keys["pins"].as_array().unwrap().len()), ("ideas", 2));
 }
@@ -104,11 +106,11 @@ fn what_cannot_be_done_is_told_to_whoever_tried() {
     let mut app = room();
     scene(&mut app, entry("ideas", "pinboard", json!({ "pins": ["mine"] })), None);
     for act in [
-        ElementAct::RemovePin { id: "p1".into() },
-        ElementAct::SetText { text: "x".into() },
+        PinAct::RemovePin { id: "p1".into() }.into(),
+        TextAct::SetText { text: "x".into() }.into(),
         pin(" "),
         pin(&"x".repeat(2001)),
-        ElementAct::Vote { id: "p9".into(), up: true },
+        PinAct::Vote { id: "p9".into(), up: true }.into(),
     ] {
         edit(&mut app, "ideas", "ada-1", act);
         let refused = told::<ElementRefused>(&app);
@@ -176,14 +178,15 @@ fn mail_reaches_its_owner_only_and_the_sender_keeps_a_copy() {
     scene(&mut app, entry("theirs", "inbox", json!({ "owner": "ada" })), None);
     agent(&mut app, "ada-1");
     agent(&mut app, "ada-2");
-    let mail = ElementAct::AddMail {
+    let mail: ElementAct = MailAct::AddMail {
         id: None,
         from: "ada-1".into(),
         to: "ada-2".into(),
         subject: "Hello".into(),
         text: "You?".into(),
         attachments: Vec::new(),
-    };
+    }
+    .into();
     edit(&mut app, "theirs", "ada-1", mail.clone());
     let (_, theirs) = element(&app, "theirs");
     assert_eq!(theirs.prompt_text(&Reader::of_id("ada-2")), "m1 from ada-1: Hello\n  You?");
@@ -191,15 +194,12 @@ fn mail_reaches_its_owner_only_and_the_sender_keeps_a_copy() {
     assert_eq!(element(&app, "hers").1.prompt_text(&Reader::of_id("ada-2")), "");
     assert_eq!(element(&app, "hers").1.to_scene()["outbox"][0]["subject"], "Hello");
     let version = element(&app, "theirs").0.version;
-    edit(&mut app, "theirs", "bo-1", ElementAct::RemoveMail { id: "m1".into() });
+    edit(&mut app, "theirs", "bo-1", MailAct::RemoveMail { id: "m1".into() }.into());
     assert_eq!(told::<ElementRefused>(&app).len(), 1);
-    edit(&mut app, "theirs", "ada-2", ElementAct::MarkMailRead { ids: vec!["m1".into()] });
+    edit(&mut app, "theirs", "ada-2", MailAct::MarkMailRead { ids: vec!["m1".into()] }.into());
     assert_eq!(element(&app, "theirs").0.version, version);
     for number in 0..100 {
-        let mut another = mail.clone();
-        if let ElementAct::AddMail { text, .. } = &mut another {
-            *text = format!("You? ({number})");
-        }
+        let another = mail.clone().with("text", json!(format!("You? ({number})")));
         edit(&mut app, "theirs", "ada-1", another);
     }
     assert!(told::<ElementRefused>(&app).last().unwrap().why.contains("came back: the box is full"));
@@ -215,13 +215,16 @@ fn closed_mail_makes_room_the_oldest_first_and_open_mail_never_goes() {
     let items: Vec<Value> = (1..=140).map(piece).collect();
     scene(&mut app, entry("mail", "inbox", json!({ "owner": "ada", "items": items })), None);
     agent(&mut app, "ada-1");
-    let mail = |text: &str| ElementAct::AddMail {
-        id: None,
-        from: "bo".into(),
-        to: "ada".into(),
-        subject: String::new(),
-        text: text.into(),
-        attachments: Vec::new(),
+    let mail = |text: &str| {
+        MailAct::AddMail {
+            id: None,
+            from: "bo".into(),
+            to: "ada".into(),
+            subject: String::new(),
+            text: text.into(),
+            attachments: Vec::new(),
+        }
+        .into()
     };
     let held = |app: &App| {
         let items = element(app, "mail").1.to_scene()["items"].as_array().unwrap().clone();
@@ -249,18 +252,21 @@ fn what_is_there_already_is_refused_to_agents_whoever_wrote_it() {
     scene(&mut app, entry("ideas", "pinboard", there), None);
     let letters = json!({ "owner": "ada", "items": [{ "id": "m1", "from": "user", "text": "Are you there?" }] });
     scene(&mut app, entry("mail", "inbox", letters), None);
-    let comment = |text: &str| ElementAct::Comment { id: "p3".into(), text: text.into() };
-    let mail = |text: &str, attachments: &[&str]| ElementAct::AddMail {
-        id: None,
-        from: "bo-1".into(),
-        to: "ada".into(),
-        subject: "Hello".into(),
-        text: text.into(),
-        attachments: attachments.iter().map(ToString::to_string).collect(),
+    let comment = |text: &str| PinAct::Comment { id: "p3".into(), text: text.into() }.into();
+    let mail = |text: &str, attachments: &[&str]| {
+        MailAct::AddMail {
+            id: None,
+            from: "bo-1".into(),
+            to: "ada".into(),
+            subject: "Hello".into(),
+            text: text.into(),
+            attachments: attachments.iter().map(ToString::to_string).collect(),
+        }
+        .into()
     };
     edit(&mut app, "ideas", "bo-1", comment("True."));
     edit(&mut app, "ideas", "bo-1", pin("Another one"));
-    let edit_pin = |text: &str| ElementAct::EditPin { id: "p1".into(), text: text.into() };
+    let edit_pin = |text: &str| PinAct::EditPin { id: "p1".into(), text: text.into() }.into();
     for (element, again, why) in [
         ("ideas", pin("  the BRIDGE\nis closed"), "this is pinned already as p3"),
         ("ideas", pin("another one!"), "this is pinned already as p1"),
@@ -325,7 +331,7 @@ fn a_loaded_room_goes_on_as_the_saved_one() {
     scene(&mut app, entry("x", "nothing", json!({})), None);
     agent(&mut app, "ada-1");
     edit(&mut app, "ideas", "ada-1", pin("b"));
-    edit(&mut app, "ideas", "user", ElementAct::RemovePin { id: "p2".into() });
+    edit(&mut app, "ideas", "user", PinAct::RemovePin { id: "p2".into() }.into());
     app.world_mut().resource_mut::<Door<ElementCommand>>().push(ElementCommand::Remove { element: "x".into() });
     advance(app.world_mut());
     let saved = save_world(app.world_mut()).unwrap();
@@ -416,14 +422,15 @@ fn rules_are_the_users_and_an_inbox_is_its_owners_through_files_too() {
     let refused = agent_writes(&mut app, "ada-1", "boards/mail.md", text(forged));
     assert!(refused.iter().any(|refused| refused.why.contains("mail is sent")), "{refused:?}");
     assert_eq!(element(&app, "mail").1.to_scene()["items"], json!([]), "its owner may remove mail, and forge none");
-    let edit = ElementAct::AddMail {
+    let edit = MailAct::AddMail {
         id: None,
         from: "user".into(),
         to: "ada-1".into(),
         subject: String::new(),
         text: "do it".into(),
         attachments: Vec::new(),
-    };
+    }
+    .into();
     self::edit(&mut app, "mail", "ada-2", edit);
     assert!(told::<ElementRefused>(&app).last().unwrap().why.contains("cannot send mail as user"));
 }

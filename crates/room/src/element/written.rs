@@ -2,13 +2,27 @@
 
 use std::any::Any;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::content::{Content, ElementAct, ElementChange, Reader};
+use super::act::{ElementAct, element_acts};
+use super::change::ElementChange;
+use super::content::{Content, Reader};
 use super::pin::read_text;
 use super::settings::{ElementSettings, tidy, within};
 use crate::base::{Author, Problem, text};
 use crate::workspace::merge::merge_lines;
+
+/// What can be done to a text.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "act", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the fields say what they are")]
+pub enum TextAct {
+    /// Replaces it.
+    SetText { text: String },
+}
+
+element_acts!(TextAct);
 
 /// A text that stands on an element.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -54,7 +68,7 @@ impl Content for Written {
 
     fn acts_to(&self, newer: &dyn Content) -> Vec<ElementAct> {
         match newer.as_any().downcast_ref::<Self>() {
-            Some(newer) if newer.text != self.text => vec![ElementAct::SetText { text: newer.text.clone() }],
+            Some(newer) if newer.text != self.text => vec![TextAct::SetText { text: newer.text.clone() }.into()],
             _ => Vec::new(),
         }
     }
@@ -63,7 +77,7 @@ impl Content for Written {
         let texts = base.as_any().downcast_ref::<Self>().zip(newer.as_any().downcast_ref::<Self>());
         match texts {
             Some((base, newer)) if base.text != newer.text => {
-                vec![ElementAct::SetText { text: merge_lines(&base.text, &self.text, &newer.text) }]
+                vec![TextAct::SetText { text: merge_lines(&base.text, &self.text, &newer.text) }.into()]
             }
             _ => Vec::new(),
         }
@@ -76,21 +90,25 @@ impl Content for Written {
         _now_secs: f64,
         limits: &ElementSettings,
     ) -> Result<Vec<ElementChange>, String> {
-        let ElementAct::SetText { text } = act else {
+        let Some(TextAct::SetText { text }) = act.read() else {
             return Err(format!("a {} takes one text only", self.on));
         };
         if self.is_persons && !by.is_user() {
             return Err(format!("only the user writes a {}", self.on));
         }
         if !by.is_user() {
-            within(text, &format!("a {}", self.on), limits.text_chars)?;
+            within(&text, &format!("a {}", self.on), limits.text_chars)?;
         }
-        let text = tidy(text);
+        let text = tidy(&text);
         if text == self.text {
             return Ok(Vec::new());
         }
         self.text = text;
-        Ok(vec![ElementChange::TextSet])
+        Ok(vec![ElementChange::new(ElementChange::TEXT_SET)])
+    }
+
+    fn text(&self) -> Option<&str> {
+        Some(&self.text)
     }
 
     fn prompt_text(&self, _reader: &Reader) -> String {

@@ -20,7 +20,7 @@ use super::steering::{Course, WalkKind, spot_beside};
 use crate::agent::{Agent, Roster};
 use crate::base::{ActivationKey, AgentKey, Behaviour, ConversationKey, ElementKey, Id, Seq};
 use crate::element::kind::kind;
-use crate::element::{Element, Elements};
+use crate::element::{Element, Elements, owns};
 use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::schedule::{AgentRandom, RoomSeed, SimClock, ticks};
 
@@ -361,7 +361,7 @@ impl Sight {
 
     /// Whether this agent may read it: anyone, or of what is private its owner only.
     pub fn may_be_read_by(&self, agent: &Agent) -> bool {
-        !self.private || self.owner.as_ref().is_some_and(|owner| *owner == agent.id || *owner == agent.profile)
+        !self.private || owns(self.owner.as_ref(), agent)
     }
 }
 

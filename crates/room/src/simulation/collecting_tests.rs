@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::tests::Room;
 use super::*;
 use crate::base::{AgentKey, Author, Behaviour, ElementKey, Seq};
-use crate::element::{ElementAct, ElementCommand, ElementEdit};
+use crate::element::{ElementAct, ElementCommand, ElementEdit, PinAct, TextAct};
 use crate::log::EventKind;
 use crate::schedule::ticks;
 
@@ -34,7 +34,7 @@ fn edit(room: &mut Room, element: &str, by: &str, act: ElementAct) {
 }
 
 fn pin(room: &mut Room, by: &str, text: &str) {
-    edit(room, "ideas", by, ElementAct::AddPin { id: None, text: text.into() });
+    edit(room, "ideas", by, PinAct::AddPin { id: None, text: text.into() }.into());
 }
 
 fn reads(room: &Room, agent: AgentKey) -> usize {
@@ -63,9 +63,9 @@ fn what_agents_pin_collects_until_the_last_read_is_long_enough_ago() {
 
 #[test]
 fn what_concerns_the_reader_or_comes_from_a_person_does_not_wait() {
-    let vote = |up| ElementAct::Vote { id: "p1".into(), up };
-    let comment = ElementAct::Comment { id: "p1".into(), text: "Which?".into() };
-    let add = |text: &str| ElementAct::AddPin { id: None, text: text.into() };
+    let vote = |up| PinAct::Vote { id: "p1".into(), up }.into();
+    let comment = PinAct::Comment { id: "p1".into(), text: "Which?".into() }.into();
+    let add = |text: &str| PinAct::AddPin { id: None, text: text.into() }.into();
     for (what, by, act, expected) in [
         ("her pin is voted on", "ben", vote(true), [1, 0]),
         ("her pin is commented", "ben", comment, [1, 0]),
@@ -189,7 +189,7 @@ fn whoever_goes_to_tell_something_turns_back_for_what_must_be_read_and_tells_it_
             matches!((&doing, waits), (Doing::Telling { .. }, false) | (Doing::Gathering { .. }, true)),
             "{doing:?}"
         );
-        edit(&mut room, "rules", "user", ElementAct::SetText { text: "Be brief.".into() });
+        edit(&mut room, "rules", "user", TextAct::SetText { text: "Be brief.".into() }.into());
         room.run(2);
         assert_eq!(room.state(ada), State::Reading, "waiting: {waits}");
         room.say(AgentCommand::PutDown { agent: "ben".into() });

@@ -19,8 +19,8 @@ use crate::agent::Agent;
 use crate::base::spelling::Words;
 use crate::base::text::truncate;
 use crate::base::{AgentKey, Author, Id, Seq};
-use crate::element::kind::{Wake, kind};
-use crate::element::{Element, ElementChange, ElementChanged, Elements, Held};
+use crate::element::kind::kind;
+use crate::element::{Element, ElementChange, ElementChanged, Elements, Held, Wake, owns};
 use crate::log::EventDraft;
 use crate::log::events::{self, ReadOutcome};
 use crate::schedule::ticks;
@@ -181,24 +181,24 @@ pub(super) fn watch(
 ) {
     for changed in changes.read() {
         let element = elements.entity(changed.element).and_then(|entity| all.get(entity).ok());
-        let Some((element, held)) = element.filter(|_| changed.change != ElementChange::Removed) else {
+        let Some((element, held)) = element.filter(|_| !changed.change.is(ElementChange::REMOVED)) else {
             desk.changes.forget(changed.element);
             stop_walking_to(&mut desk, &mut bodies, changed);
             continue;
         };
         let origin = origin_of(&desk, &bodies, &changed.by, changed.cause);
         let hops_at_most = desk.minds.hops_at_most;
-        if changed.change != ElementChange::Rearranged {
+        if !changed.change.is(ElementChange::REARRANGED) {
             desk.changes.note(element.key, element.version, origin, hops_at_most);
         }
-        if changed.change == ElementChange::Rearranged {
+        if changed.change.is(ElementChange::REARRANGED) {
             follow(&mut desk, &mut bodies, element);
         }
         // The first sight of an element wakes nobody.
-        if changed.change == ElementChange::Added {
+        if changed.change.is(ElementChange::ADDED) {
             continue;
         }
-        let wake = kind(&element.kind).map_or(Wake::Nobody, |kind| (kind.wakes)(&changed.change));
+        let wake = kind(&element.kind).map_or(Wake::Nobody, |kind| kind.wakes(&changed.change));
         let item = changed.change.item().and_then(|id| held?.0.item(id));
         let change = Change { changed, element, wake, origin, author: item.map(|(author, _)| author) };
         let words = item.map(|(_, text)| Words::of(text));
@@ -250,10 +250,7 @@ fn wakes(change: &Change, agent: &Agent, sight: &Sight) -> Option<bool> {
     let urgency = match change.wake {
         Wake::Nobody => return None,
         Wake::Everyone(urgency) => urgency,
-        Wake::Owner(urgency) => {
-            let owner = change.element.owner.as_ref()?;
-            (*owner == agent.id || *owner == agent.profile).then_some(urgency)?
-        }
+        Wake::Owner(urgency) => owns(change.element.owner.as_ref(), agent).then_some(urgency)?,
         Wake::Author(urgency) => (change.author == Some(&agent.id)).then_some(urgency)?,
     };
     sight.may_be_read_by(agent).then_some(urgency.is_high())

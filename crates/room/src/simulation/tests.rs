@@ -81,7 +81,12 @@ impl Room {
         self.app.world_mut().despawn(entity);
         self.app.world_mut().resource_mut::<Elements>().remove(key, id);
         let by = Author::user();
-        self.say(ElementChanged { element: key, change: ElementChange::Removed, by, cause: Seq(1) });
+        self.say(ElementChanged {
+            element: key,
+            change: ElementChange::new(ElementChange::REMOVED),
+            by,
+            cause: Seq(1),
+        });
     }
 
     pub fn say<M: Message>(&mut self, message: M) {
@@ -464,7 +469,7 @@ fn an_unchanged_room_costs_one_chat_a_pair_and_no_more() {
     assert_eq!(room.dues.len(), 4);
     let rules = room.element("rules", (0.0, 100.0), None);
     let by = Author::user();
-    room.say(ElementChanged { element: rules, change: ElementChange::Added, by, cause: Seq(5) });
+    room.say(ElementChanged { element: rules, change: ElementChange::new(ElementChange::ADDED), by, cause: Seq(5) });
     room.enqueue(ada, read(rules));
     room.run(ticks(60.0));
     assert_eq!(room.events(EventKind::ConversationStart).len(), 2, "one has learned something from elsewhere");

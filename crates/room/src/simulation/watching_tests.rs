@@ -6,7 +6,7 @@ use super::body::Attention;
 use super::tests::Room;
 use super::*;
 use crate::base::{AgentKey, Author, Behaviour, ConversationKey, ElementKey, Id, Seq};
-use crate::element::{ElementAct, ElementCommand, ElementEdit, ItemList};
+use crate::element::{ElementAct, ElementCommand, ElementEdit, ItemList, ListAct, MailAct, PinAct, TextAct};
 use crate::log::EventKind;
 use crate::schedule::{saved as saving, ticks};
 use bevy::ecs::message::{MessageCursor, Messages};
@@ -39,15 +39,15 @@ fn queued(room: &Room, agent: AgentKey) -> Vec<Action> {
 }
 
 fn text(text: &str) -> ElementAct {
-    ElementAct::SetText { text: text.into() }
+    TextAct::SetText { text: text.into() }.into()
 }
 
 fn pin(text: &str) -> ElementAct {
-    ElementAct::AddPin { id: None, text: text.into() }
+    PinAct::AddPin { id: None, text: text.into() }.into()
 }
 
 fn mail() -> ElementAct {
-    ElementAct::AddMail {
+    MailAct::AddMail {
         id: None,
         from: "ben".into(),
         to: "ada".into(),
@@ -55,6 +55,7 @@ fn mail() -> ElementAct {
         text: "Are you there?".into(),
         attachments: Vec::new(),
     }
+    .into()
 }
 
 #[test]
@@ -91,7 +92,7 @@ fn trap_an_edited_letter_is_read_again_by_its_owner() {
     let element = place(&mut room, "it", "inbox", json!({ "owner": "ada", "items": [letter] }));
     room.run(1);
     let keys = |value: Value| value.as_object().unwrap().clone();
-    let correct = |value| ElementAct::Correct { list: ItemList::Items, id: "m1".into(), keys: keys(value) };
+    let correct = |value| ListAct::Correct { list: ItemList::Items, id: "m1".into(), keys: keys(value) }.into();
     edit(&mut room, "it", "user", correct(json!({ "status": "pending" })));
     room.run(1);
     assert_eq!(queued(&room, ada), [], "where it stands is no news");
@@ -129,7 +130,7 @@ fn trap_an_edit_in_the_same_tick_as_a_removal_is_noticed() {
     let (mut room, ada, ben) = furnished();
     let board = place(&mut room, "ideas", "pinboard", json!({ "pins": ["old"] }));
     let version = element(&room, board).version;
-    edit(&mut room, "ideas", "user", ElementAct::RemovePin { id: "p1".into() });
+    edit(&mut room, "ideas", "user", PinAct::RemovePin { id: "p1".into() }.into());
     edit(&mut room, "ideas", "user", pin("new"));
     room.run(1);
     assert_eq!(element(&room, board).version, version + 2);
@@ -155,7 +156,7 @@ fn element(room: &Room, key: ElementKey) -> crate::element::Element {
 fn a_removal_alone_wakes_nobody() {
     let (mut room, ada, _) = furnished();
     place(&mut room, "ideas", "pinboard", json!({ "pins": ["old"] }));
-    edit(&mut room, "ideas", "user", ElementAct::RemovePin { id: "p1".into() });
+    edit(&mut room, "ideas", "user", PinAct::RemovePin { id: "p1".into() }.into());
     room.run(1);
     assert_eq!(queued(&room, ada), []);
 }

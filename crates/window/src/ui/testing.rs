@@ -1,12 +1,12 @@
 //! A small room and a stage for the tests of panels: they are drawn without a screen and clicked by name.
 
+use crate::element::MailStatus;
 use std::sync::Arc;
 
 use egui_kittest::Harness;
 
 use super::{Command, UiState};
 use crate::base::{AgentKey, ConversationKey, ElementKey, Id};
-use crate::element::content::MailStatus;
 use crate::schedule::Speed;
 use crate::simulation::{ConversationKind, State};
 use crate::view::model::{

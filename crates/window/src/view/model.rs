@@ -1,5 +1,6 @@
 //! The room as a screen sees it at one moment: plain data, read from the world once a frame.
 
+use crate::element::MailStatus;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -9,7 +10,6 @@ use super::chat::ChatView;
 use super::work::WorkView;
 use crate::agent::AgentProfile;
 use crate::base::{AgentKey, Behaviour, ConversationKey, ElementKey, Id, Problem};
-use crate::element::content::MailStatus;
 use crate::gateway::ledger::Tally;
 use crate::gateway::{BudgetSettings, ProviderFault};
 use crate::memory::Memory;

@@ -126,10 +126,13 @@ pub struct ElementChanged {
     /// Why, where a reason was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// What was done, in the words of the element's kind, where the log has no sentence of its own for it: "drew on".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
 }
 
 /// What can be done to an element.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ElementDeed {
     /// It is new in the room.
@@ -160,10 +163,23 @@ pub enum ElementDeed {
     MailChanged,
     /// Mail was taken out.
     MailRemoved,
-    /// Something that this version does not know.
-    #[default]
-    #[serde(other)]
-    Other,
+    /// Something that only the element's kind knows, by its word.
+    #[serde(untagged)]
+    Other(Word),
+}
+
+impl Default for ElementDeed {
+    fn default() -> Self {
+        Self::Other("other".into())
+    }
+}
+
+impl ElementDeed {
+    /// What is done by this word.
+    pub fn of(word: &str) -> Self {
+        let known = Self::deserialize(serde::de::value::StrDeserializer::<serde::de::value::Error>::new(word));
+        known.unwrap_or_else(|_| Self::Other(word.to_owned().into()))
+    }
 }
 
 impl EventData for ElementChanged {
@@ -175,7 +191,7 @@ impl EventData for ElementChanged {
         let id = self.id.as_deref().unwrap_or_default();
         let pin = if id.is_empty() { "a pin".to_owned() } else { with("pin", " ", id) };
         let mail = with("mail", " ", id);
-        let done = match self.change {
+        let done = match &self.change {
             ElementDeed::Added => aside(&format!("{element} is in the room"), &self.kind),
             ElementDeed::Removed => format!("{element} left the room"),
             ElementDeed::Rearranged => format!("{element} was moved, renamed or given to somebody"),
@@ -190,7 +206,7 @@ impl EventData for ElementChanged {
             ElementDeed::MailEdited => format!("{by} edited {mail} in {element}"),
             ElementDeed::MailChanged => format!("{by} changed {mail} in {element}"),
             ElementDeed::MailRemoved => format!("{by} took {mail} out of {element}"),
-            ElementDeed::Other => format!("{by} changed {element}"),
+            ElementDeed::Other(_) => format!("{by} {} {element}", self.said.as_deref().unwrap_or("changed")),
         };
         with(&done, ": ", self.why.as_deref().unwrap_or_default())
     }

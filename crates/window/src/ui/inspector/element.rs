@@ -4,9 +4,8 @@ use egui::{ComboBox, RichText, Sense, Ui, vec2};
 
 use super::{Card, fact, readers};
 use crate::base::Id;
-use crate::element::ElementCommand;
-use crate::element::content::MailStatus;
 use crate::element::kind::kind;
+use crate::element::{ElementCommand, MailStatus};
 use crate::ui::command::RoomAct;
 use crate::ui::{Command, UiState, kit, shelf, words};
 use crate::view::model::{ContentView, ElementView, RoomModel};

@@ -5,8 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{author_colour, edit};
 use crate::base::text;
-use crate::element::ElementAct;
-use crate::element::content::{ItemList, MailStatus};
+use crate::element::{ItemList, ListAct, MailAct, MailStatus};
 use crate::ui::icons::Icon;
 use crate::ui::kit::ChoiceRow;
 use crate::ui::{Command, UiState, kit, words};
@@ -133,12 +132,12 @@ fn one(
             let choices = STATUSES.map(|(_, word)| (word.to_owned(), format!("Status {}", word.to_lowercase())));
             let chosen = STATUSES.iter().position(|(status, _)| *status == mail.status);
             if let Some(index) = kit::segments(ui, &choices, chosen, theme) {
-                let set = |status| edit(&element.id, ElementAct::SetMailStatus { id: mail.id.clone(), status });
+                let set = |status| edit(&element.id, MailAct::SetMailStatus { id: mail.id.clone(), status }.into());
                 commands.push(Command::Act(set(STATUSES[index].0), Some(set(mail.status))));
             }
             if kit::danger(ui, "Throw away", theme).clicked() {
-                let act = edit(&element.id, ElementAct::RemoveMail { id: mail.id.clone() });
-                let put = ElementAct::Put { list: ItemList::Items, item: mail_keys(mail), at };
+                let act = edit(&element.id, MailAct::RemoveMail { id: mail.id.clone() }.into());
+                let put = ListAct::Put { list: ItemList::Items, item: mail_keys(mail), at }.into();
                 commands.push(Command::Act(act, Some(edit(&element.id, put))));
             }
         });
@@ -169,14 +168,15 @@ fn letter(
     let written = written.trim().to_owned();
     let full = !(subject.is_empty() && written.is_empty());
     if ui.horizontal(|ui| kit::primary(ui, full, "Send", theme)).inner.clicked() {
-        let act = ElementAct::AddMail {
+        let act = MailAct::AddMail {
             id: None,
             from: "user".into(),
             to: owner,
             subject,
             text: written,
             attachments: Vec::new(),
-        };
+        }
+        .into();
         commands.push(Command::Act(edit(&element.id, act), None));
         state.drafts.remove(&subject_name);
         state.drafts.remove(&text_name);

@@ -5,8 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{author_colour, edit};
 use crate::base::{Id, text};
-use crate::element::ElementAct;
-use crate::element::content::ItemList;
+use crate::element::{ItemList, ListAct, PinAct};
 use crate::ui::command::RoomAct;
 use crate::ui::icons::Icon;
 use crate::ui::kit::ChoiceRow;
@@ -123,7 +122,7 @@ fn add(ui: &mut Ui, element: &ElementView, theme: &Theme, state: &mut UiState, c
     kit::area(ui, draft, "New pin", "Pin something up", 2);
     let ready = !draft.trim().is_empty();
     if ui.horizontal(|ui| kit::primary(ui, ready, "Add pin", theme)).inner.clicked() {
-        let act = edit(&element.id, ElementAct::AddPin { id: None, text: draft.trim().to_owned() });
+        let act = edit(&element.id, PinAct::AddPin { id: None, text: draft.trim().to_owned() }.into());
         commands.push(Command::Act(act, None));
         draft.clear();
     }
@@ -149,8 +148,8 @@ fn pin_keys(pin: &PinView) -> Map<String, Value> {
 /// The vote that a click on a side means, and what takes it back. Voting the same way again takes the vote back.
 fn vote(element: &Id, pin: &PinView, up: bool) -> (RoomAct, RoomAct) {
     let before = own_vote(pin);
-    let correct = |up| ElementAct::CorrectVote { id: pin.id.clone(), voter: "user".into(), up };
-    let act = if before == Some(up) { correct(None) } else { ElementAct::Vote { id: pin.id.clone(), up } };
+    let correct = |up| PinAct::CorrectVote { id: pin.id.clone(), voter: "user".into(), up }.into();
+    let act = if before == Some(up) { correct(None) } else { PinAct::Vote { id: pin.id.clone(), up }.into() };
     (edit(element, act), edit(element, correct(before)))
 }
 
@@ -176,8 +175,8 @@ fn one(
                 ui.label((if up { pin.up.len() } else { pin.down.len() }).to_string());
             }
             if kit::danger(ui, "Take down", theme).clicked() {
-                let act = edit(&element.id, ElementAct::RemovePin { id: pin.id.clone() });
-                let put = ElementAct::Put { list: ItemList::Pins, item: pin_keys(pin), at };
+                let act = edit(&element.id, PinAct::RemovePin { id: pin.id.clone() }.into());
+                let put = ListAct::Put { list: ItemList::Pins, item: pin_keys(pin), at }.into();
                 commands.push(Command::Act(act, Some(edit(&element.id, put))));
             }
         });
@@ -193,7 +192,7 @@ fn one(
     kit::area(ui, draft, "Comment", "Say something about it", 2);
     let ready = !draft.trim().is_empty();
     if ui.horizontal(|ui| kit::primary(ui, ready, "Add comment", theme)).inner.clicked() {
-        let act = ElementAct::Comment { id: pin.id.clone(), text: draft.trim().to_owned() };
+        let act = PinAct::Comment { id: pin.id.clone(), text: draft.trim().to_owned() }.into();
         commands.push(Command::Act(edit(&element.id, act), None));
         draft.clear();
     }

@@ -1,12 +1,12 @@
 //! What the overlays of elements show and ask for.
 
+use crate::element::{ItemList, ListAct, MailAct, MailStatus, PinAct, TextAct};
 use std::sync::Arc;
 
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
 use super::*;
-use crate::element::content::{ItemList, MailStatus};
 use crate::ui::testing::{Stage, pin, sample_room, stage_in};
 
 fn opened_in(room: RoomModel, id: &str) -> Harness<'static, Stage> {
@@ -38,7 +38,7 @@ fn set_content(window: &mut Harness<'static, Stage>, index: usize, content: Cont
 }
 
 fn set_text(id: &str, text: &str) -> RoomAct {
-    edit(&id.into(), ElementAct::SetText { text: text.into() })
+    edit(&id.into(), TextAct::SetText { text: text.into() }.into())
 }
 
 #[test]
@@ -109,15 +109,18 @@ fn a_pin_is_put_up_read_voted_on_commented_and_taken_down() {
     click(&mut window, "Take down");
     let ideas = "ideas".into();
     let commands = &window.state().commands;
-    assert_eq!(commands[0], Command::Act(edit(&ideas, ElementAct::AddPin { id: None, text: "Buy milk".into() }), None));
-    let take_back = ElementAct::CorrectVote { id: "p1".into(), voter: "user".into(), up: None };
-    let vote = ElementAct::Vote { id: "p1".into(), up: true };
+    assert_eq!(
+        commands[0],
+        Command::Act(edit(&ideas, PinAct::AddPin { id: None, text: "Buy milk".into() }.into()), None)
+    );
+    let take_back = PinAct::CorrectVote { id: "p1".into(), voter: "user".into(), up: None }.into();
+    let vote = PinAct::Vote { id: "p1".into(), up: true }.into();
     assert_eq!(commands[1], Command::Act(edit(&ideas, vote), Some(edit(&ideas, take_back))));
-    let comment = ElementAct::Comment { id: "p1".into(), text: "Green".into() };
+    let comment = PinAct::Comment { id: "p1".into(), text: "Green".into() }.into();
     assert_eq!(commands[2], Command::Act(edit(&ideas, comment), None));
     let Command::Act(removed, Some(RoomAct::Edit(inverse))) = &commands[3] else { panic!("{:?}", commands[3]) };
-    assert_eq!(*removed, edit(&ideas, ElementAct::RemovePin { id: "p1".into() }));
-    let ElementAct::Put { list: ItemList::Pins, item, at: 0 } = &inverse.act else { panic!("{inverse:?}") };
+    assert_eq!(*removed, edit(&ideas, PinAct::RemovePin { id: "p1".into() }.into()));
+    let Some(ListAct::Put { list: ItemList::Pins, item, at: 0 }) = inverse.act.read() else { panic!("{inverse:?}") };
     assert_eq!(item["text"], "Buy tea");
 }
 
@@ -130,7 +133,7 @@ fn the_same_vote_again_takes_it_back() {
     let mut window = opened_in(room, "ideas");
     click(&mut window, "Pin p1: Buy tea");
     click(&mut window, "Vote up");
-    let correct = |up| edit(&"ideas".into(), ElementAct::CorrectVote { id: "p1".into(), voter: "user".into(), up });
+    let correct = |up| edit(&"ideas".into(), PinAct::CorrectVote { id: "p1".into(), voter: "user".into(), up }.into());
     assert_eq!(window.state().commands, [Command::Act(correct(None), Some(correct(Some(true))))]);
 }
 
@@ -159,18 +162,20 @@ fn mail_is_read_moved_on_thrown_away_and_sent() {
     click(&mut window, "Send");
     let post = "post".into();
     let commands = &window.state().commands;
-    let set = |status| edit(&post, ElementAct::SetMailStatus { id: "m1".into(), status });
+    let set = |status| edit(&post, MailAct::SetMailStatus { id: "m1".into(), status }.into());
     assert_eq!(commands[0], Command::Act(set(MailStatus::Pending), Some(set(MailStatus::Open))));
     let Command::Act(_, Some(RoomAct::Edit(inverse))) = &commands[1] else { panic!("{:?}", commands[1]) };
-    assert!(matches!(&inverse.act, ElementAct::Put { list: ItemList::Items, item, at: 0 } if item["subject"] == "Tea"));
-    let sent = ElementAct::AddMail {
+    let put = inverse.act.read();
+    assert!(matches!(put, Some(ListAct::Put { list: ItemList::Items, item, at: 0 }) if item["subject"] == "Tea"));
+    let sent = MailAct::AddMail {
         id: None,
         from: "user".into(),
         to: "ada-1".into(),
         subject: "Cake".into(),
         text: "There is some.".into(),
         attachments: Vec::new(),
-    };
+    }
+    .into();
     assert_eq!(commands[2], Command::Act(edit(&post, sent), None));
     for name in ["subject for post", "letter for post"] {
         assert_eq!(window.state().state.drafts[name], "", "the sheet is empty again");

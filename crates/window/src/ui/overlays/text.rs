@@ -4,7 +4,7 @@ use egui::{FontId, RichText, ScrollArea, TextEdit, Ui};
 
 use super::edit;
 use crate::base::text::truncate;
-use crate::element::ElementAct;
+use crate::element::TextAct;
 use crate::ui::{Command, UiState, kit, markdown, words};
 use crate::view::model::ElementView;
 use crate::view::theme::{SPACE, TYPE, Theme};
@@ -77,7 +77,7 @@ pub(super) fn text_ui(
         let save = kit::primary(ui, unsaved && !clashes, "Save", theme);
         let by_key = ui.input_mut(|input| input.consume_key(egui::Modifiers::COMMAND, egui::Key::S));
         if unsaved && !clashes && (save.clicked() || by_key) {
-            let set = |text: &str| edit(&element.id, ElementAct::SetText { text: text.to_owned() });
+            let set = |text: &str| edit(&element.id, TextAct::SetText { text: text.to_owned() }.into());
             commands.push(Command::Act(set(&draft), Some(set(written))));
         }
         if unsaved && ui.button("Discard draft").clicked() {

@@ -1,5 +1,6 @@
 //! A made-up room in all its states, painted in both lights; kept as pictures where `WORKSHOP_PICTURES` names a folder.
 
+use crate::element::MailStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -7,7 +8,6 @@ use egui::{ColorImage, Context};
 
 use super::*;
 use crate::base::{AgentKey, ConversationKey, ElementKey, Id};
-use crate::element::content::MailStatus;
 use crate::simulation::ConversationKind;
 use crate::view::fonts;
 use crate::view::model::{ContentView, DecorView, ElementView, MailView, PinView, TalkView, TieView};
