@@ -7,8 +7,9 @@ use super::authority::{Authority, Excess};
 use super::bounds::Bounds;
 use super::globs;
 use super::paths;
-use super::policy::{GatePolicy, Verdict};
+use super::policy::GatePolicy;
 use super::touch::TouchKind;
+use super::verdict::Verdict;
 use crate::base::spelling::is_unseen;
 use crate::base::text;
 use crate::workspace::vfs::WorkspacePath;
@@ -102,7 +103,7 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
         add(verdict, why);
         add(policy.strictness(kind), "the workspace's policy could not be understood as a whole".to_owned());
         let mode = bounds.safety();
-        add(mode.verdict(kind), format!("the safety mode is {}", mode.word()));
+        add(kind.mode_verdict(mode), format!("the safety mode is {}", mode.word()));
     };
     match touch {
         Touch::Look => class(&TouchKind::FILE_READ, "looking through files"),

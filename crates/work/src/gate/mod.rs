@@ -2,8 +2,8 @@
 //! policy: allow, ask a person, or deny.
 //!
 //! In reading order: what a profile may do ([`authority`]) and who bounds a piece of work ([`bounds`]), what an act
-//! touches, as a tool declares it ([`touch`]) and as it is judged ([`act`]), what the workspace says ([`policy`]) and the mode of the agent ([`safety`]), and the decision
-//! ([`decide`](decide::decide)). An agent gives nobody more than it has: raising what a profile may do needs a
+//! touches, as a tool declares it ([`touch`]) and as it is judged ([`act`]), what the workspace says ([`policy`]) and the
+//! mode of the agent ([`safety`]), and the decision ([`decide`](decide::decide)). An agent gives nobody more than it has: raising what a profile may do needs a
 //! person, and the file of an agent that it starts says what that agent inherits ([`inherit`]).
 
 pub mod act;
@@ -25,15 +25,17 @@ mod spelling_tests;
 #[cfg(test)]
 mod testing;
 pub mod touch;
+pub mod verdict;
 
 pub use act::{Act, ProfileChange, Room, Surroundings, Touch, file_touches};
 pub use authority::{Authority, Excess, Power, ToolName, ToolNames, ToolScope};
 pub use bounds::Bounds;
 pub use decide::{Decision, decide};
 pub use inherit::{InheritError, inherit};
-pub use policy::{GatePolicy, Rule, Verdict};
+pub use policy::{GatePolicy, Rule};
 pub use safety::SafetyMode;
 pub use touch::{Becomes, DeclaredTouch, TouchKind};
+pub use verdict::Verdict;
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;

@@ -1,6 +1,6 @@
 //! Places in a workspace that are more than ordinary files, by the one form that paths have.
 
-use super::policy::Verdict;
+use super::verdict::Verdict;
 use crate::agent::formats::{AgentFormat, format_of};
 use crate::base::spelling::folded;
 use crate::workspace::vfs::WorkspacePath;

@@ -8,22 +8,11 @@ use serde_json::Value;
 
 use super::globs;
 use super::touch::TouchKind;
+use super::verdict::Verdict;
 use crate::base::Problem;
 use crate::base::spelling::folded;
 use crate::workspace::SettingsSection;
 use crate::workspace::vfs::WorkspacePath;
-
-/// What is said of an act, mildest first; of several the strictest counts.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// It may happen.
-    Allow,
-    /// A person is asked first.
-    Ask,
-    /// It may not happen.
-    Deny,
-}
 
 /// The kinds of touch that have a key of their own in the settings.
 pub static SETTING_KEYS: [(TouchKind, &str); 7] = [

@@ -14,9 +14,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::policy::Verdict;
-use super::touch::TouchKind;
-
 /// How much an agent may do without a person, most careful first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -49,27 +46,12 @@ impl SafetyMode {
             Self::Auto => "auto",
         }
     }
-
-    /// What this mode says of a touch: it asks, it never forbids.
-    pub fn verdict(self, kind: &TouchKind) -> Verdict {
-        let is_asked = kind.defaults().asked_in.is_some_and(|most_lenient| self <= most_lenient);
-        if is_asked { Verdict::Ask } else { Verdict::Allow }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::agent::markdown::LEAST_SAFETY_MODE;
-
-    #[test]
-    fn a_more_careful_mode_asks_whenever_a_less_careful_one_does() {
-        for kind in TouchKind::KNOWN {
-            let verdicts = [SafetyMode::Auto, SafetyMode::Balanced, SafetyMode::Safe].map(|mode| mode.verdict(&kind));
-            assert!(verdicts.is_sorted(), "{kind}");
-            assert_eq!(verdicts[0], Verdict::Allow);
-        }
-    }
 
     #[test]
     fn words_and_modes_go_both_ways() {

@@ -8,8 +8,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::policy::Verdict;
 use super::safety::SafetyMode;
+use super::verdict::Verdict;
 
 /// A kind of touch, such as `file.write`: lower case, the domain before the point.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -107,7 +107,13 @@ impl TouchKind {
 
     /// What is said of it in a safety mode where the workspace's policy says nothing.
     pub fn default_verdict(&self, mode: SafetyMode) -> Verdict {
-        self.defaults().rule.max(mode.verdict(self))
+        self.defaults().rule.max(self.mode_verdict(mode))
+    }
+
+    /// What a safety mode says of it: it asks, it never forbids.
+    pub fn mode_verdict(&self, mode: SafetyMode) -> Verdict {
+        let is_asked = self.defaults().asked_in.is_some_and(|most_lenient| mode <= most_lenient);
+        if is_asked { Verdict::Ask } else { Verdict::Allow }
     }
 
     /// What somebody does who touches something in this way.
@@ -205,6 +211,7 @@ mod tests {
         for kind in TouchKind::KNOWN {
             let verdicts = modes.map(|mode| kind.default_verdict(mode));
             assert!(verdicts.is_sorted(), "{kind}: a more careful mode asks whenever a less careful one does");
+            assert_eq!(kind.mode_verdict(SafetyMode::Auto), Verdict::Allow, "{kind}");
         }
         assert_eq!(TouchKind::MESSAGE_SEND.default_verdict(SafetyMode::Balanced), Verdict::Allow);
     }

@@ -17,7 +17,7 @@ use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::mind::{WorkDue, WorkOver};
 use crate::schedule::SimClock;
 use crate::simulation::{Explain, Position, Summons, SummonsWithdrawn, ThinkDone};
-use crate::tools::{Caller, ToolOrder, ToolOrdersWithdrawn, Tools, words};
+use crate::tools::{Caller, ToolOrder, ToolOrdersWithdrawn, Tools, file_name};
 use crate::workspace::vfs::FileOrder;
 use crate::workspace::{KnownFiles, RoomStart};
 
@@ -60,7 +60,7 @@ impl RoomAccess<'_, '_> {
 
     /// The file of a profile, as results speak of it.
     pub(super) fn file_name(&self, profile: &str) -> String {
-        self.profiles.path(profile).map_or_else(|| format!("{profile}.md"), |path| words::file_name(path).to_owned())
+        self.profiles.path(profile).map_or_else(|| format!("{profile}.md"), |path| file_name(path).to_owned())
     }
 
     /// What is made now is made in this run.

@@ -10,8 +10,9 @@ use bevy::ecs::prelude::Resource;
 use serde::{Deserialize, Serialize};
 
 use super::activation::{Activation, CapWait, Finished, Origin, Phase, Report, Thread};
-use super::session::{MessageNote, ReplyNote};
+use super::notes::{MessageNote, ReplyNote};
 use super::settings::KernelSettings;
+use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AgentKey, Id, RunTag, Seq};
 use crate::mind::{CapScope, Ending, PromptMessage, Role, task_words};
 use crate::simulation::ActivityId;
@@ -109,6 +110,12 @@ pub enum NoReply {
         /// What, and what to do.
         why: String,
     },
+}
+
+/// What an agent is asked, for loop detection: by its id, not by what its file says, so that an agent that
+/// rewrites itself does not escape.
+pub(super) fn asking(agent: &str, input: &str) -> u64 {
+    content_hash(format!("{agent}\n{input}").as_bytes())
 }
 
 /// All work: what waits, what goes on and who belongs to whom. Written by this module only.
@@ -243,7 +250,7 @@ impl Kernel {
             is_stopped: false,
             report: None,
         };
-        self.asked.entry(work.key).or_default().insert(super::guards::asking(&work.agent, &work.input));
+        self.asked.entry(work.key).or_default().insert(asking(&work.agent, &work.input));
         self.threads.insert(work.key, thread);
         let key = work.key;
         self.queue(work, key, Origin::Person, Vec::new());

@@ -3,9 +3,8 @@
 use thiserror::Error;
 
 use super::activation::{Origin, Report, Thread};
-use super::core::{Kernel, NewWork};
+use super::core::{Kernel, NewWork, asking};
 use super::settings::KernelSettings;
-use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, Id};
 use crate::gate::Authority;
 use crate::mind::{PromptMessage, Role};
@@ -69,12 +68,6 @@ pub struct Reported {
     pub words: String,
     /// What it did.
     pub told: Signalled,
-}
-
-/// What an agent is asked, for loop detection: by its id, not by what its file says, so that an agent that
-/// rewrites itself does not escape.
-pub(super) fn asking(agent: &str, input: &str) -> u64 {
-    content_hash(format!("{agent}\n{input}").as_bytes())
 }
 
 impl Kernel {

@@ -18,6 +18,7 @@ mod dispatch;
 pub mod guards;
 #[cfg(test)]
 mod model_tests;
+pub mod notes;
 mod outbox;
 pub mod overview;
 mod recording;

@@ -12,7 +12,7 @@ use crate::base::text::{nearest, truncate};
 use crate::base::{ActivationKey, Id, Seq};
 use crate::gate::Bounds;
 use crate::log::{EventDraft, events};
-use crate::tools::{started, words};
+use crate::tools::{file_name, started, words};
 use crate::workspace::vfs::FileFailure;
 
 /// How far beside its starter an agent appears.
@@ -77,7 +77,7 @@ impl RoomAccess<'_, '_> {
             key,
             agent: agent.clone(),
             profile: profile.clone(),
-            file_name: words::file_name(path).to_owned(),
+            file_name: file_name(path).to_owned(),
             input,
             priority: 0,
             now: self.clock.tick(),

@@ -21,7 +21,7 @@ pub mod words;
 pub use order::{
     OrderKey, OrdersUnderWay, ToolImage, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome, ToolOutput, call_hash,
 };
-pub use plan::{AGENTS, Doing, Excerpt, FILES, Planned, ToolPlan, Work, started};
+pub use plan::{AGENTS, Doing, Excerpt, FILES, Planned, ToolPlan, Work, file_name, started};
 pub use registry::{Caller, ToolRefusal, Tools, builtin};
 pub use tool::{Arguments, Planner, Planning, Tool};
 

@@ -4,7 +4,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::words;
 use crate::base::{Id, text};
 use crate::gate::{Act, Becomes, DeclaredTouch, Surroundings, ToolNames, TouchKind, file_touches};
 use crate::workspace::vfs::FileOperation;
@@ -55,6 +54,11 @@ impl std::fmt::Display for Doing {
     }
 }
 
+/// The name of an agent's file, as models know it: `researcher.md`.
+pub fn file_name(path: &str) -> &str {
+    path.strip_prefix("agents/").unwrap_or(path)
+}
+
 /// What a tool makes of a call: everything of a plan but the tool's own name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Planned {
@@ -78,7 +82,7 @@ impl Planned {
         Self {
             executor: AGENTS.into(),
             touches: vec![DeclaredTouch::new(TouchKind::AGENT_SPAWN, &*path).becoming(becomes)],
-            doing: Doing::new("starting", words::file_name(&path)),
+            doing: Doing::new("starting", file_name(&path)),
             work: Work::Spawn { path, content, task },
         }
     }

@@ -2,7 +2,7 @@
 //! it is bounded, and what is left out is said.
 
 use super::order::ToolOutput;
-use super::plan::{Excerpt, Work};
+use super::plan::{Excerpt, Work, file_name};
 use crate::base::text;
 use crate::workspace::vfs::{FileAnswer, FileDone, FileFailure, FileOperation, TextMatch, Unsearched};
 
@@ -391,11 +391,6 @@ pub fn error(what: &str) -> String {
 
 fn reason(why: &str) -> String {
     text::truncate(&unbroken(why.trim().trim_end_matches('.')), REASON_CHARS_AT_MOST)
-}
-
-/// The name of an agent's file, as models know it: `researcher.md`.
-pub fn file_name(path: &str) -> &str {
-    path.strip_prefix("agents/").unwrap_or(path)
 }
 
 fn quoted(path: &str) -> String {
