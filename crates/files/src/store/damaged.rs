@@ -4,8 +4,9 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use super::db::{self, BESIDE, FILE};
+use super::db;
 use super::error::{PLACE, StoreError};
+use super::place::{BESIDE, FILE, path_in};
 use super::salvage::{self, Kept};
 use crate::base::Problem;
 
@@ -72,7 +73,7 @@ pub(super) fn replace(dir: &Path, why: &str) -> Result<SetAside, StoreError> {
 
 /// Puts a finished copy in its place where none is, also one whose process was killed before that.
 pub(super) fn finish(dir: &Path) -> Result<(), StoreError> {
-    let (copy, path) = (dir.join(FINISHED), db::path_in(dir));
+    let (copy, path) = (dir.join(FINISHED), path_in(dir));
     if path.exists() {
         return db::remove(&copy);
     }
@@ -89,7 +90,7 @@ fn copy_beside(dir: &Path) -> Result<Option<Kept>, StoreError> {
     for left_over in [&unfinished, &finished] {
         db::remove(left_over)?;
     }
-    let Ok(damaged) = db::read_as_it_is(&db::path_in(dir)) else { return Ok(None) };
+    let Ok(damaged) = db::read_as_it_is(&path_in(dir)) else { return Ok(None) };
     let mut copy = db::open_new(&unfinished)?;
     let kept = salvage::copy_readable(&damaged, &mut copy)?;
     copy.close().map_err(|(_, error)| StoreError::while_doing("close the copy of the history")(error))?;

@@ -8,20 +8,13 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior};
 
-use super::damaged::{self, SetAside};
 use super::error::StoreError;
-use super::place::Place;
-use crate::base::{Problem, Seq};
+use super::place::{BESIDE, FILE, lock_in, path_in};
+use crate::base::Seq;
 use crate::safe_fs::{self, Folder};
 
-/// The database's name in `.workshop/`.
-pub const FILE: &str = "workshop.db";
-/// Locked by whoever may write; holds the number of that process, for people.
-const LOCK: &str = "lock";
 /// The usual name of the folder that holds the database.
 const STATE_FOLDER: &str = ".workshop";
-/// What SQLite keeps beside the database.
-pub(super) const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// The steps from an empty database to today's, `PRAGMA user_version` counting those that were taken.
 /// Databases of every age are out there: never remove a migration and never change one, only append.
 pub(super) const MIGRATIONS: &[&str] = &[
@@ -40,21 +33,6 @@ const HOLDER_BYTES_AT_MOST: u64 = 32;
 /// there.
 pub(super) const NUMBER_AT_MOST: i64 = 1 << 53;
 
-/// A database that may be written.
-pub(super) struct Opened {
-    pub(super) connection: Connection,
-    /// Held as long as the connection.
-    pub(super) lock: Lock,
-    /// Where the database and its lock lie, to notice that they were taken away.
-    pub(super) place: Place,
-    /// The newest number that a record has, or may have had when the process that gave it was killed; 0 if there is
-    /// none.
-    pub(super) last_seq: Seq,
-    /// Where a damaged database was put whose place this one took.
-    pub(super) aside: Option<SetAside>,
-    pub(super) problems: Vec<Problem>,
-}
-
 /// What keeps others from writing.
 #[derive(Debug)]
 pub(super) struct Lock {
@@ -68,41 +46,6 @@ impl Lock {
     pub(super) fn holds_workspace(&self) -> bool {
         self.workspace.is_some()
     }
-}
-
-/// Where the database of this `.workshop` folder is.
-pub(super) fn path_in(dir: &Path) -> PathBuf {
-    dir.join(FILE)
-}
-
-/// Where its lock is.
-pub(super) fn lock_in(dir: &Path) -> PathBuf {
-    dir.join(LOCK)
-}
-
-/// Opens the database for writing; makes the folder and the database if they are not there. One that is damaged is set
-/// aside, or was by whoever names it here, and what can be read of it is in the one in its place.
-pub(super) fn open(dir: &Path, set_aside_before: Option<&SetAside>) -> Result<Opened, StoreError> {
-    let lock = lock(dir)?;
-    let path = path_in(dir);
-    check_place(&path)?;
-    damaged::finish(dir)?;
-    let (opened, aside) = match open_sound(&path) {
-        Err(error) if error.is_damage() => {
-            let aside = damaged::replace(dir, &error.to_string())?;
-            (open_sound(&path)?, Some(aside))
-        }
-        opened => (opened?, set_aside_before.cloned()),
-    };
-    let (connection, last_seq) = opened;
-    // Numbers go on above those of the damaged one, as far as they can be read.
-    let old = aside.as_ref().and_then(|aside| read_as_it_is(aside.path()).ok());
-    let told = old.iter().flat_map(|old| [newest_number(old), self::last_seq(old)]).flatten();
-    let before = told.filter(|told| told.0 <= NUMBER_AT_MOST.cast_unsigned()).max().unwrap_or_default();
-    let last_seq = Seq(last_seq.0.max(before.0));
-    let place = Place::of(dir)?;
-    let problems = aside.iter().map(SetAside::problem).collect();
-    Ok(Opened { connection, lock, place, last_seq, aside, problems })
 }
 
 /// A new database at a path where none is, with today's tables, for whoever fills it before anybody opens it.
@@ -281,7 +224,7 @@ fn lock_workspace(dir: &Path) -> Result<Option<File>, StoreError> {
 }
 
 /// A connection to a database that is current and, as far as that is worth looking, sound.
-fn open_sound(path: &Path) -> Result<(Connection, Seq), StoreError> {
+pub(super) fn open_sound(path: &Path) -> Result<(Connection, Seq), StoreError> {
     let is_fresh = fs::metadata(path).map_or(true, |metadata| metadata.len() == 0);
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
     // A new database has nothing to lose, so that making it need not wait for the disk.

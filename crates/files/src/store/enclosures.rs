@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::error::StoreError;
-use super::versions::{pack, unpack};
+use super::packing::{pack, unpack};
 use crate::base::Seq;
 
 /// So many are kept; a prompt takes one to three kilobytes.

@@ -12,8 +12,8 @@ use bevy::ecs::prelude::*;
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, TrySendError, bounded};
 
 use super::damaged::SetAside;
-use super::db;
 use super::error::StoreError;
+use super::opening;
 use super::record::{RunStart, Snapshot, TickRecord};
 use super::thinning::HistoryLimits;
 use super::thread::{Command, Shared, WriterThread};
@@ -72,7 +72,7 @@ impl Store {
 
     /// The same after a database was found to be damaged and set aside: numbers of records go on above its own.
     pub fn open_in_place_of(dir: &Path, aside: Option<&SetAside>) -> Result<(Self, Vec<Problem>), StoreError> {
-        let mut opened = db::open(dir, aside)?;
+        let mut opened = opening::open(dir, aside)?;
         let problems = std::mem::take(&mut opened.problems);
         let (last_seq, aside) = (opened.last_seq, opened.aside.take());
         let (commands, commands_in) = bounded(COMMANDS_WAITING);

@@ -3,8 +3,23 @@
 
 use std::path::{Path, PathBuf};
 
-use super::db;
 use super::error::StoreError;
+
+/// The database's name in `.workshop/`.
+pub const FILE: &str = "workshop.db";
+/// Locked by whoever may write; holds the number of that process, for people.
+pub(super) const LOCK: &str = "lock";
+/// What SQLite keeps beside the database.
+pub(super) const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+/// Where the database of this `.workshop` folder is.
+pub(super) fn path_in(dir: &Path) -> PathBuf {
+    dir.join(FILE)
+}
+
+/// Where its lock is.
+pub(super) fn lock_in(dir: &Path) -> PathBuf {
+    dir.join(LOCK)
+}
 
 /// What tells one file from another: the number of the device and that of the file. Where a system gives none, an
 /// open file cannot be taken away either.
@@ -38,8 +53,7 @@ impl Place {
     /// The place of an open database.
     pub(super) fn of(dir: &Path) -> Result<Self, StoreError> {
         let dir = dir.canonicalize().map_err(StoreError::file(dir))?;
-        let (workspace, database, lock) =
-            (identity(parent(&dir)), identity(&db::path_in(&dir)), identity(&db::lock_in(&dir)));
+        let (workspace, database, lock) = (identity(parent(&dir)), identity(&path_in(&dir)), identity(&lock_in(&dir)));
         Ok(Self { dir, workspace, database, lock })
     }
 
@@ -61,7 +75,7 @@ impl Place {
         if identity(parent(&self.dir)) != self.workspace {
             return Standing::WorkspaceGone;
         }
-        match identity(&db::path_in(&self.dir)) {
+        match identity(&path_in(&self.dir)) {
             now if now == self.database => Standing::InPlace,
             None => Standing::HistoryGone,
             Some(_) => Standing::Replaced,
@@ -70,12 +84,12 @@ impl Place {
 
     /// Whether the lock that lies there is the one that was taken.
     pub(super) fn has_lock(&self) -> bool {
-        identity(&db::lock_in(&self.dir)) == self.lock
+        identity(&lock_in(&self.dir)) == self.lock
     }
 
     /// Whether another lock lies there.
     pub(super) fn has_other_lock(&self) -> bool {
-        identity(&db::lock_in(&self.dir)).is_some_and(|now| Some(now) != self.lock)
+        identity(&lock_in(&self.dir)).is_some_and(|now| Some(now) != self.lock)
     }
 
     /// What is wrong, in words; nothing where all is well.

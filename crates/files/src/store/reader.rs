@@ -8,6 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::error::StoreError;
+use super::place::path_in;
 use super::record::Snapshot;
 use super::writer::snapshot_hash;
 use super::{db, enclosures};
@@ -81,7 +82,7 @@ pub(super) const RUN_COLUMNS: &str =
 impl Reader {
     /// Opens the log in this `.workshop` folder, whether or not someone writes it.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
-        Ok(Self { connection: db::open_read_only(dir)?, path: db::path_in(dir) })
+        Ok(Self { connection: db::open_read_only(dir)?, path: path_in(dir) })
     }
 
     /// All runs, the newest first, their ticks bounded by what was recorded.

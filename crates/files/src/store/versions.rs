@@ -1,19 +1,16 @@
 //! The versions of the workspace's files: a connection of its own beside the log's, for the one thread that writes
 //! files. Knows texts, numbers and authors; what they mean is its user's business.
 
-use std::io::{Read, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use flate2::Compression;
-use flate2::read::DeflateDecoder;
-use flate2::write::DeflateEncoder;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 
 use super::db::{self, NUMBER_AT_MOST};
 use super::error::StoreError;
-use super::place::{Place, Standing};
+use super::packing::{pack, unpack};
+use super::place::{Place, Standing, path_in};
 use super::reader::LATEST_MS;
 use crate::base::hash::content_hash;
 use crate::log::now_ms;
@@ -103,7 +100,7 @@ impl FileVersions {
     /// the workspace ([`super::Store`]) may do so.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         std::fs::create_dir_all(dir).map_err(StoreError::file(dir))?;
-        let connection = db::open_beside(&db::path_in(dir))?;
+        let connection = db::open_beside(&path_in(dir))?;
         Ok(Self { connection, surety: Surety::Process, place: Some(Place::of(dir)?) })
     }
 
@@ -250,7 +247,7 @@ impl FileVersions {
                 Standing::InPlace | Standing::LockGone => return Ok(()),
                 Standing::Replaced => {
                     let dir = place.dir().to_owned();
-                    self.connection = db::open_beside(&db::path_in(&dir))?;
+                    self.connection = db::open_beside(&path_in(&dir))?;
                     self.place = Some(Place::of(&dir)?);
                     self.surety = Surety::Process;
                     return Ok(());
@@ -412,25 +409,4 @@ fn head(row: &Row<'_>) -> rusqlite::Result<FileHead> {
         size: row.get::<_, i64>(5)?.cast_unsigned(),
         modified_ns: row.get(6)?,
     })
-}
-
-pub(super) fn pack(packing: i64, text: &str) -> Result<Vec<u8>, StoreError> {
-    if packing == 0 {
-        return Ok(text.as_bytes().to_vec());
-    }
-    let mut packed = DeflateEncoder::new(Vec::with_capacity(text.len() / 2), Compression::fast());
-    let bytes = packed.write_all(text.as_bytes()).and_then(|()| packed.finish());
-    bytes.map_err(|source| StoreError::File { path: "a version".into(), source })
-}
-
-pub(super) fn unpack(packing: i64, bytes: Vec<u8>) -> Result<String, StoreError> {
-    let broken = |what: String| StoreError::Damaged { path: "a version of a file".into(), what };
-    let bytes = if packing == 0 {
-        bytes
-    } else {
-        let mut text = Vec::new();
-        DeflateDecoder::new(&bytes[..]).read_to_end(&mut text).map_err(|error| broken(error.to_string()))?;
-        text
-    };
-    String::from_utf8(bytes).map_err(|error| broken(error.to_string()))
 }

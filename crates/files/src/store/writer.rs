@@ -3,9 +3,10 @@
 use rusqlite::{CachedStatement, Connection, TransactionBehavior, params};
 use serde_json::Value;
 
-use super::db::{self, Lock, Opened};
+use super::db::{self, Lock};
 use super::enclosures;
 use super::error::StoreError;
+use super::opening::Opened;
 use super::place::{Place, Standing};
 use super::record::{RunStart, Snapshot, TickRecord};
 use crate::base::Id;

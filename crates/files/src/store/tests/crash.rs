@@ -4,7 +4,7 @@ use std::fs;
 
 use proptest::prelude::*;
 
-use super::super::db;
+use super::super::opening;
 use super::super::writer::{Entry, Writer};
 use super::*;
 use crate::store::ReopenFrom;
@@ -80,7 +80,7 @@ struct Trial {
 impl Trial {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let writer = Some(Writer::new(db::open(dir.path(), None).unwrap()));
+        let writer = Some(Writer::new(opening::open(dir.path(), None).unwrap()));
         Self { dir, writer, waiting: Vec::new(), committed: Vec::new(), handed_over: Vec::new(), next_seq: 1 }
     }
 
@@ -152,7 +152,7 @@ impl Trial {
         let was_handed_over = self.handed_over.len();
         self.handed_over.clone_from(&self.committed);
         // The run that was cut off is not taken up again: the next one follows it.
-        let opened = db::open(self.dir.path(), None).unwrap();
+        let opened = opening::open(self.dir.path(), None).unwrap();
         assert_eq!(opened.problems, []);
         // Whatever was shown in a run that the database knows, written or not, is never another record's number.
         let is_known = was_handed_over == self.committed.len();

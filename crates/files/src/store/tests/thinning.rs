@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::super::thinning::thin;
-use super::super::{HistoryLimits, StoreError, db};
+use super::super::{HistoryLimits, StoreError, place};
 use super::*;
 use crate::store::{FileVersions, ReopenFrom, Surety, VersionDraft};
 
@@ -19,7 +19,7 @@ fn limits() -> HistoryLimits {
 }
 
 fn thin_all(dir: &Path) {
-    let mut connection = Connection::open(db::path_in(dir)).unwrap();
+    let mut connection = Connection::open(place::path_in(dir)).unwrap();
     while thin(&mut connection, &limits()).unwrap() {}
 }
 
@@ -85,7 +85,7 @@ fn what_came_in_before_the_last_snapshot_but_one_is_not_needed_however_many_ther
     let reader = Reader::open(dir.path()).unwrap();
     let reopening = reader.reopen("studio").unwrap().unwrap();
     assert!(matches!(reopening.from, ReopenFrom::Snapshot(snapshot) if snapshot.tick == 40));
-    let database = Connection::open(db::path_in(dir.path())).unwrap();
+    let database = Connection::open(place::path_in(dir.path())).unwrap();
     let number = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
     assert_eq!(number("SELECT min(tick) FROM inputs"), 31, "the newest ten, of which none is older than needed");
     assert_eq!(number("SELECT count(*) FROM snapshots"), 10);
