@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::place::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
-use crate::app::importing::{self, Imported, Plan};
+use crate::app::importing::{self, Destination, Imported, Plan};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -32,7 +32,7 @@ pub(super) fn import(arguments: &Arguments) -> Outcome {
     if let Some(gone) = arguments.paths.iter().find(|path| path.symlink_metadata().is_err()) {
         return Err(Complaint::usage(format!("there is nothing at {}", gone.display())));
     }
-    let plan = importing::plan(&folder, &arguments.paths, None);
+    let plan = importing::plan(&folder, &arguments.paths, Destination::ByKind);
     let shows_at_once = !arguments.json || !goes_on(arguments, &plan);
     if arguments.json {
         if shows_at_once {
@@ -57,9 +57,9 @@ pub(super) fn import(arguments: &Arguments) -> Outcome {
     if arguments.json {
         output::json(&told(&plan, Some(&imported)))?;
     } else {
-        output::note(&format!("imported {} files into {}", imported.paths.len(), folder.display()));
+        output::note(&format!("imported {} files into {}", imported.files.len(), folder.display()));
     }
-    let failed = imported.paths.len() < plan.items.len();
+    let failed = imported.files.len() < plan.items.len();
     if failed {
         imported.problems.iter().for_each(|problem| output::note(&format!("problem: {problem}")));
     }
@@ -86,6 +86,6 @@ fn told(plan: &Plan, imported: Option<&Imported>) -> serde_json::Value {
         "left_out": plan.left_out,
         "other_files": plan.beside,
         "notes": plan.notes,
-        "imported": imported.map(|imported| &imported.paths),
+        "imported": imported.map(Imported::paths),
     })
 }

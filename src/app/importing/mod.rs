@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::base::Problem;
+use crate::base::hash::content_hash;
+use crate::base::{Problem, numbered};
 use crate::safe_fs;
-use crate::workspace::vfs::{self, FileHandle};
+use crate::workspace::vfs::{self, FileHandle, NewFile};
 
 pub use plan::plan;
 
@@ -22,6 +23,8 @@ pub use plan::plan;
 const FILES_AT_MOST: usize = 10_000;
 const DEPTH_AT_MOST: usize = 16;
 const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
+/// So many names are tried for a file whose name is taken.
+const NUMBERS_AT_MOST: usize = 1_000;
 /// So many files that cannot be used are named; the rest is counted.
 const NAMED_AT_MOST: usize = 5;
 
@@ -73,19 +76,58 @@ pub struct Plan {
     pub notes: Vec<String>,
 }
 
+/// Where files go that come in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Destination<'a> {
+    /// Each where what it is belongs.
+    ByKind,
+    /// All of them into this folder of the workspace.
+    Folder(&'a str),
+    /// Into a room: only agents and scenes, and every Markdown file is an agent.
+    Room,
+}
+
+/// A file that is in the workspace now.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ImportedFile {
+    /// Its path.
+    pub path: String,
+    /// What it is.
+    pub kind: Kind,
+    /// What stands in it, where it is an agent's.
+    pub text: Option<String>,
+    /// What was written; absent where the same was there already.
+    pub made: Option<NewFile>,
+}
+
 /// What an import brought.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Imported {
-    /// Files that are in the workspace now, by path.
-    pub paths: Vec<String>,
+    /// The files, in the order of the plan.
+    pub files: Vec<ImportedFile>,
     /// What was left out, and why, as far as it is named.
     pub problems: Vec<Problem>,
+}
+
+impl Imported {
+    /// The paths of all files.
+    pub fn paths(&self) -> Vec<&str> {
+        self.files.iter().map(|file| file.path.as_str()).collect()
+    }
+
+    /// The files that were not there before.
+    pub fn made(&self) -> Vec<NewFile> {
+        self.files.iter().filter_map(|file| file.made.clone()).collect()
+    }
 }
 
 /// Where new files are written.
 pub trait NewFiles {
     /// Writes a file of the workspace that is not there yet, behind no link; one that is there stays as it is.
-    fn create(&self, path: &str, bytes: &[u8]) -> io::Result<()>;
+    fn create(&self, path: &str, bytes: &[u8]) -> io::Result<NewFile>;
+
+    /// Takes a file away that was brought in, if nobody changed it since; says why not.
+    fn take_back(&self, file: &NewFile) -> Result<(), String>;
 
     /// Waits until what was ordered before is on disk; says what is not.
     fn flush(&self) -> Vec<Problem> {
@@ -93,16 +135,25 @@ pub trait NewFiles {
     }
 }
 
-/// The folder of a workspace that is not open.
+/// The folder of a workspace that is not open: no versions are kept of what changes.
 impl NewFiles for PathBuf {
-    fn create(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
-        vfs::write_new(self, path, bytes)
+    fn create(&self, path: &str, bytes: &[u8]) -> io::Result<NewFile> {
+        vfs::write_new(self, path, bytes)?;
+        Ok(NewFile { path: path.to_owned(), version: None, hash: content_hash(bytes) })
+    }
+
+    fn take_back(&self, file: &NewFile) -> Result<(), String> {
+        Err(format!("'{}' stays: without its version it could not be put back.", file.path))
     }
 }
 
 impl NewFiles for FileHandle {
-    fn create(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+    fn create(&self, path: &str, bytes: &[u8]) -> io::Result<NewFile> {
         Self::create(self, path, bytes)
+    }
+
+    fn take_back(&self, file: &NewFile) -> Result<(), String> {
+        Self::take_back(self, file)
     }
 
     fn flush(&self) -> Vec<Problem> {
@@ -115,7 +166,7 @@ pub fn carry_out(workspace: &Path, files: &dyn NewFiles, plan: &Plan) -> Importe
     let mut imported = Imported { problems: plan.left_out_named(), ..Imported::default() };
     for item in &plan.items {
         match copy(workspace, files, item) {
-            Ok(path) => imported.paths.push(path),
+            Ok(file) => imported.files.push(file),
             Err(error) => {
                 let what = format!("it cannot be copied: {error}");
                 let place = item.from.display().to_string();
@@ -126,36 +177,25 @@ pub fn carry_out(workspace: &Path, files: &dyn NewFiles, plan: &Plan) -> Importe
     imported
 }
 
-fn copy(workspace: &Path, files: &dyn NewFiles, item: &Item) -> io::Result<String> {
+fn copy(workspace: &Path, files: &dyn NewFiles, item: &Item) -> io::Result<ImportedFile> {
     let bytes = match &item.text {
         Some(text) => text.clone().into_bytes(),
         None => safe_fs::read_bytes(&item.from, BYTES_AT_MOST)?,
     };
-    for path in numbered(&item.to) {
-        match files.create(&path, &bytes) {
-            Ok(()) => return Ok(path),
+    for path in numbered::alike(&item.to).take(NUMBERS_AT_MOST) {
+        let made = match files.create(&path, &bytes) {
+            Ok(made) => Some(made),
+            // The same once more is there already.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                // The same once more is there already.
-                if safe_fs::read_bytes(&workspace.join(&path), BYTES_AT_MOST).is_ok_and(|there| there == bytes) {
-                    return Ok(path);
+                if !safe_fs::read_bytes(&workspace.join(&path), BYTES_AT_MOST).is_ok_and(|there| there == bytes) {
+                    continue;
                 }
+                None
             }
             Err(error) => return Err(error),
-        }
+        };
+        let text = (item.kind == Kind::Agent).then(|| String::from_utf8(bytes).ok()).flatten();
+        return Ok(ImportedFile { path, kind: item.kind, text, made });
     }
     Err(io::Error::new(ErrorKind::AlreadyExists, "there are a thousand files of that name"))
-}
-
-/// A path, and those that stand for it where it is taken: `plan.md`, `plan-2.md`, …
-fn numbered(wanted: &str) -> impl Iterator<Item = String> + '_ {
-    let (stem, ending) = match wanted.rsplit_once('.') {
-        Some((stem, ending)) if !stem.is_empty() && !stem.ends_with('/') && !ending.contains('/') => {
-            (stem, format!(".{ending}"))
-        }
-        _ => (wanted, String::new()),
-    };
-    (1..1_000).map(move |number| match number {
-        1 => wanted.to_owned(),
-        number => format!("{stem}-{number}{ending}"),
-    })
 }

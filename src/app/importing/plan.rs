@@ -4,25 +4,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::found::{Found, Place, look};
-use super::{BYTES_AT_MOST, Item, Kind, Plan, numbered};
+use super::{BYTES_AT_MOST, Destination, Item, Kind, NUMBERS_AT_MOST, Plan};
 use crate::agent::formats::{AgentFile, format_of, stem};
 use crate::agent::markdown::says_who_it_is;
-use crate::base::Problem;
+use crate::base::text::slug;
+use crate::base::{Problem, numbered};
 use crate::safe_fs;
 use crate::tools;
-use crate::workspace::layout::{self, MAX_FILE_BYTES};
+use crate::workspace::layout::{self, MAX_FILE_BYTES, MAX_SCENE_BYTES};
 use crate::workspace::vfs::path::{Reach, WorkspacePath};
 use crate::workspace::{secrets, yaml};
 
 /// Folders in folders that an agent's file keeps.
 const FOLDERS_KEPT: usize = 4;
 
-/// What would come in from these places: into this folder of the workspace, or each file where it belongs.
-pub fn plan(workspace: &Path, paths: &[PathBuf], folder: Option<&str>) -> Plan {
+/// What would come in from these places.
+pub fn plan(workspace: &Path, paths: &[PathBuf], destination: Destination<'_>) -> Plan {
     let mut planning = Planning {
         workspace,
         real_workspace: workspace.canonicalize().ok(),
-        folder,
+        destination,
         plan: Plan::default(),
         taken: BTreeSet::new(),
         read: Read::default(),
@@ -39,7 +40,7 @@ pub fn plan(workspace: &Path, paths: &[PathBuf], folder: Option<&str>) -> Plan {
 struct Planning<'a> {
     workspace: &'a Path,
     real_workspace: Option<PathBuf>,
-    folder: Option<&'a str>,
+    destination: Destination<'a>,
     plan: Plan,
     /// Where something goes already.
     taken: BTreeSet<String>,
@@ -50,14 +51,16 @@ impl Planning<'_> {
     fn place(&mut self, mut place: Place) {
         self.plan.left_out.append(&mut place.left_out);
         // What is part of the workspace already need not come in.
-        let files = place.files.len();
-        place.files.retain(|file| !self.is_own(&file.path));
-        self.plan.beside += files - place.files.len();
-        let top = place.folder.clone().unwrap_or_default();
-        if self.folder.is_some() || place.folder.is_none() {
-            for file in &place.files {
-                self.chosen(file, &top);
+        place.files.retain(|file| match self.own_path(&file.path) {
+            Some(path) => {
+                self.own(file, path);
+                false
             }
+            None => true,
+        });
+        let top = place.folder.clone().unwrap_or_default();
+        if matches!(self.destination, Destination::Folder(_)) || place.folder.is_none() {
+            place.files.iter().for_each(|file| self.chosen(file, &top));
             return;
         }
         let skills = skills(&place.files, &top);
@@ -68,7 +71,12 @@ impl Planning<'_> {
                 None => others.push(file),
             }
         }
-        if known.is_empty() && !place.is_repository {
+        if self.destination == Destination::Room {
+            // What merely lies beside a collection of agents is none of it.
+            if !known.iter().any(|(_, what)| what.kind == Kind::Agent) {
+                return known.iter().map(|(file, _)| file).chain(&others).for_each(|file| self.for_room(file, false));
+            }
+        } else if known.is_empty() && !place.is_repository {
             others.iter().for_each(|file| self.chosen(file, &top));
             return;
         }
@@ -78,41 +86,98 @@ impl Planning<'_> {
         }
     }
 
-    /// Whether the room knows a file at its place.
-    fn is_own(&self, file: &Path) -> bool {
+    /// What is part of the workspace already: as good in a room as what comes in, and else none of an import.
+    fn own(&mut self, file: &Found, path: String) {
+        let kind = match format_of(&path) {
+            Some(_) => Kind::Agent,
+            None if path.starts_with("scenes/") => Kind::Scene,
+            None => Kind::File,
+        };
+        if self.destination == Destination::Room && kind != Kind::File {
+            let from = file.path.clone();
+            self.plan.items.push(Item { from, to: path, kind, is_there: true, name: None, text: None });
+        } else {
+            self.plan.beside += 1;
+        }
+    }
+
+    /// The path in the workspace of a file that the room knows.
+    fn own_path(&self, file: &Path) -> Option<String> {
         let inside = self.real_workspace.as_deref().zip(file.canonicalize().ok());
         let inside =
             inside.and_then(|(workspace, file)| Some(file.strip_prefix(workspace).ok()?.to_str()?.replace('\\', "/")));
-        inside.is_some_and(|path| layout::matters(&path))
+        inside.filter(|path| layout::matters(path))
+    }
+
+    /// A file that is dropped into a room, by itself or in a folder.
+    fn for_room(&mut self, file: &Found, is_chosen: bool) {
+        let name = file.below.last().map(String::as_str).unwrap_or_default();
+        let lower = name.to_lowercase();
+        let place = || file.path.display().to_string();
+        let is_yaml = lower.ends_with(".yaml") || lower.ends_with(".yml");
+        let to = format!("agents/{name}");
+        let format = format_of(&to);
+        if !is_chosen && (lower == "readme.md" || (format.is_none() && !is_yaml && !is_of_another_format(&lower))) {
+            self.plan.beside += 1;
+            return;
+        }
+        if is_of_another_format(&lower) {
+            return self.other_format(file);
+        }
+        if format.is_none() && !is_yaml {
+            let remedy = "drop Markdown files (.md), one agent in each";
+            return self.plan.left_out.push(Problem::warning(place(), "it is no agent file", remedy));
+        }
+        let most = if is_yaml { MAX_SCENE_BYTES } else { MAX_FILE_BYTES };
+        let text = match safe_fs::read_text(&file.path, most as u64) {
+            Ok(text) => text.unwrap_or_default(),
+            Err(error) => {
+                let remedy = format!("save it as UTF-8 text of at most {} KB", most >> 10);
+                let problem = Problem::warning(place(), format!("it cannot be read: {error}"), remedy);
+                return self.plan.left_out.push(problem);
+            }
+        };
+        let what = match format {
+            Some(format) => {
+                let agent = Some((format.read)(&to, &text));
+                What { kind: Kind::Agent, to, agent, text: None }
+            }
+            None if is_scene(&text) => scene(name),
+            None => {
+                let what = "it is neither an agent nor a scene";
+                let remedy = "a scene lists its elements: and agents:; an agent is a Markdown file (.md)";
+                return self.plan.left_out.push(Problem::warning(place(), what, remedy));
+            }
+        };
+        self.add(&file.path, what);
+    }
+
+    fn other_format(&mut self, file: &Found) {
+        let what = "this kind of agent file cannot be read yet";
+        let remedy = "save what it says as a Markdown file (.md) and import that";
+        self.plan.left_out.push(Problem::warning(file.path.display().to_string(), what, remedy));
     }
 
     /// A file that was chosen by itself, or with a folder of files that are nothing special.
     fn chosen(&mut self, file: &Found, top: &str) {
+        if self.destination == Destination::Room {
+            return self.for_room(file, true);
+        }
         let name = file.below.last().map(String::as_str).unwrap_or_default();
         let lower = name.to_lowercase();
         let in_folder = [top].into_iter().filter(|top| !top.is_empty()).chain(file.below.iter().map(String::as_str));
         let below = in_folder.collect::<Vec<_>>().join("/");
         let plain = |to: String| What { kind: Kind::File, to, agent: None, text: None };
-        let what = match self.folder {
-            Some("") => plain(below),
-            Some(folder) => plain(format!("{folder}/{below}")),
-            None if is_of_another_format(&lower) => {
-                let remedy = "save what it says as a Markdown file (.md) and import that";
-                let problem = Problem::warning(
-                    file.path.display().to_string(),
-                    "this kind of agent file cannot be read yet",
-                    remedy,
-                );
-                return self.plan.left_out.push(problem);
-            }
-            None => {
+        let what = match self.destination {
+            Destination::Folder("") => plain(below),
+            Destination::Folder(folder) => plain(format!("{folder}/{below}")),
+            _ if is_of_another_format(&lower) => return self.other_format(file),
+            _ => {
                 let text = || safe_fs::read_text(&file.path, BYTES_AT_MOST).ok().flatten().unwrap_or_default();
                 let is_yaml = lower.ends_with(".yaml") || lower.ends_with(".yml");
                 match rules_of(&file.below, &text).or_else(|| agent_of(&file.path, &format!("agents/{name}"), false)) {
                     Some(what) => what,
-                    None if is_yaml && is_scene(&text()) => {
-                        What { kind: Kind::Scene, ..plain(format!("scenes/{name}")) }
-                    }
+                    None if is_yaml && is_scene(&text()) => scene(name),
                     None => plain(format!("artifacts/{below}")),
                 }
             }
@@ -166,6 +231,10 @@ impl Planning<'_> {
             }
         };
         let Some((to, is_there)) = self.free(wanted.as_str(), &bytes) else { return };
+        if self.destination == Destination::Room && to != wanted.as_str() {
+            let what = format!("'{wanted}' is there already, and says something else");
+            return self.plan.left_out.push(refused(what, "rename the file and drop it again"));
+        }
         let name = what.agent.as_ref().map(|agent| agent.profile.name.clone());
         if let Some(agent) = &what.agent {
             self.read.agent(agent);
@@ -176,7 +245,7 @@ impl Planning<'_> {
     /// Where a file goes that wants this place: there, if it is free or holds the same, else under the next number.
     /// Nothing where the same comes in already.
     fn free(&mut self, wanted: &str, bytes: &[u8]) -> Option<(String, bool)> {
-        for path in numbered(wanted) {
+        for path in numbered::alike(wanted).take(NUMBERS_AT_MOST) {
             if self.taken.contains(&path) {
                 let is_same = |item: &Item| item.to == path && same(item, bytes);
                 if self.plan.items.iter().any(is_same) {
@@ -214,6 +283,13 @@ struct What {
 /// Agents of the other formats of the design, which cannot be read yet.
 fn is_of_another_format(lower: &str) -> bool {
     lower.ends_with(".mdx") || lower.ends_with(".agent.yaml") || lower.ends_with(".agent.yml")
+}
+
+/// A scene goes by a plain name.
+fn scene(name: &str) -> What {
+    let stem = slug(name.rsplit_once('.').map_or(name, |(stem, _)| stem));
+    let stem = if stem.is_empty() { "scene" } else { stem.as_str() };
+    What { kind: Kind::Scene, to: format!("scenes/{stem}.yaml"), agent: None, text: None }
 }
 
 fn is_scene(text: &str) -> bool {

@@ -15,11 +15,12 @@ fn outside(files: &[(&str, &str)]) -> tempfile::TempDir {
 }
 
 fn import(workspace: &Path, paths: &[PathBuf], folder: Option<&str>) -> Imported {
-    carry_out(workspace, &workspace.to_owned(), &plan(workspace, paths, folder))
+    let destination = folder.map_or(Destination::ByKind, Destination::Folder);
+    carry_out(workspace, &workspace.to_owned(), &plan(workspace, paths, destination))
 }
 
 fn planned(to: &Path, path: PathBuf) -> Vec<(Kind, String)> {
-    plan(to, &[path], None).items.into_iter().map(|item| (item.kind, item.to)).collect()
+    plan(to, &[path], Destination::ByKind).items.into_iter().map(|item| (item.kind, item.to)).collect()
 }
 
 const ZOE: &str = "---\nname: zoe\ndescription: Zoe reviews\ntools: Read, Bash(git:*), WebFetch\n---\nYou are Zoe.";
@@ -37,9 +38,12 @@ fn files_go_where_they_belong_and_folders_keep_their_shape() {
     let paths = ["zoe.md", "notes.md", "night.yaml", "pack"].map(|name| from.path().join(name));
     let imported = import(to.path(), &paths, None);
     assert_eq!(imported.problems, []);
-    assert_eq!(imported.paths, ["agents/zoe.md", "scenes/night.yaml", "artifacts/notes.md", "artifacts/pack/a/b.txt"]);
+    assert_eq!(
+        imported.paths(),
+        ["agents/zoe.md", "scenes/night.yaml", "artifacts/notes.md", "artifacts/pack/a/b.txt"]
+    );
     let into = import(to.path(), &paths[..1], Some("memory"));
-    assert_eq!(into.paths, ["memory/zoe.md"]);
+    assert_eq!(into.paths(), ["memory/zoe.md"]);
 }
 
 #[test]
@@ -47,9 +51,9 @@ fn nothing_is_written_over_and_the_same_is_not_copied_twice() {
     let from = outside(&[("notes.md", "new")]);
     let to = outside(&[("artifacts/notes.md", "old")]);
     let paths = [from.path().join("notes.md")];
-    assert_eq!(import(to.path(), &paths, None).paths, ["artifacts/notes-2.md"]);
-    assert!(plan(to.path(), &paths, None).is_empty(), "the same is there");
-    assert_eq!(import(to.path(), &paths, None).paths, ["artifacts/notes-2.md"]);
+    assert_eq!(import(to.path(), &paths, None).paths(), ["artifacts/notes-2.md"]);
+    assert!(plan(to.path(), &paths, Destination::ByKind).is_empty(), "the same is there");
+    assert_eq!(import(to.path(), &paths, None).paths(), ["artifacts/notes-2.md"]);
     assert_eq!(fs::read_to_string(to.path().join("artifacts/notes.md")).expect("it is there"), "old");
 }
 
@@ -65,7 +69,7 @@ fn what_may_hold_a_secret_stays_outside() {
     ]);
     let to = outside(&[]);
     let imported = import(to.path(), &["keys.env", "pack"].map(|name| from.path().join(name)), None);
-    assert_eq!(imported.paths, ["artifacts/pack/fine.md"]);
+    assert_eq!(imported.paths(), ["artifacts/pack/fine.md"]);
     assert_eq!(imported.problems.len(), 4, "{:?}", imported.problems);
 }
 
@@ -75,11 +79,11 @@ fn what_cannot_be_used_is_told_and_nothing_leaves_the_workspace() {
     let to = outside(&[]);
     for name in ["gone.md", "one.mdx"] {
         let imported = import(to.path(), &[from.path().join(name)], None);
-        assert!(imported.paths.is_empty() && imported.problems.len() == 1, "{name}");
+        assert!(imported.paths().is_empty() && imported.problems.len() == 1, "{name}");
     }
     for folder in ["../elsewhere", ".workshop", "sessions"] {
         let imported = import(to.path(), &[from.path().join("x.md")], Some(folder));
-        assert!(imported.paths.is_empty(), "{folder}");
+        assert!(imported.paths().is_empty(), "{folder}");
         assert_eq!(imported.problems.len(), 1, "{folder}");
     }
 }
@@ -100,7 +104,7 @@ fn a_collection_comes_in_as_published_without_what_lies_beside_it() {
         ("pack/node_modules/x/y.md", ZOE),
     ]);
     let to = outside(&[]);
-    let plan = plan(to.path(), &[from.path().join("pack")], None);
+    let plan = plan(to.path(), &[from.path().join("pack")], Destination::ByKind);
     let items: Vec<_> = plan.items.iter().map(|item| (item.kind, item.to.as_str())).collect();
     assert_eq!(
         items,
@@ -123,7 +127,7 @@ fn a_collection_comes_in_as_published_without_what_lies_beside_it() {
         assert!(summary.contains(line), "{line} is not in:\n{summary}");
     }
     assert!(fs::read_dir(to.path()).expect("it is there").next().is_none(), "a plan writes nothing");
-    assert_eq!(carry_out(to.path(), &to.path().to_owned(), &plan).paths.len(), 5);
+    assert_eq!(carry_out(to.path(), &to.path().to_owned(), &plan).paths().len(), 5);
 }
 
 #[test]
@@ -171,9 +175,85 @@ fn links_are_not_followed() {
         .expect("links can be made");
     std::os::unix::fs::symlink(from.path(), from.path().join("pack/loop")).expect("links can be made");
     let to = outside(&[]);
-    let plan = plan(to.path(), &[from.path().join("pack")], None);
+    let plan = plan(to.path(), &[from.path().join("pack")], Destination::ByKind);
     assert_eq!((plan.items.len(), plan.left_out.len()), (1, 2));
     std::os::unix::fs::symlink(from.path(), to.path().join("agents")).expect("links can be made");
     let imported = carry_out(to.path(), &to.path().to_owned(), &plan);
-    assert!(imported.paths.is_empty() && !from.path().join("pack-2").exists(), "{imported:?}");
+    assert!(imported.paths().is_empty() && !from.path().join("pack-2").exists(), "{imported:?}");
+}
+
+fn drop_into_room(workspace: &Path, paths: &[PathBuf]) -> Imported {
+    carry_out(workspace, &workspace.to_owned(), &plan(workspace, paths, Destination::Room))
+}
+
+fn files_of(imported: &Imported, kind: Kind) -> Vec<&str> {
+    imported.files.iter().filter(|file| file.kind == kind).map(|file| file.path.as_str()).collect()
+}
+
+#[test]
+fn into_a_room_come_agents_and_scenes_and_a_folder_is_looked_through() {
+    let from = outside(&[
+        ("Zoe.md", "You are Zoe."),
+        ("team/deep/ann.md", "You are Ann."),
+        ("team/README.md", "About the team."),
+        ("team/photo.png", "no text"),
+        ("My Room.yaml", "elements: []\n"),
+    ]);
+    let to = outside(&[]);
+    let dropped = drop_into_room(to.path(), &["Zoe.md", "team", "My Room.yaml"].map(|name| from.path().join(name)));
+    assert_eq!(files_of(&dropped, Kind::Agent), ["agents/Zoe.md", "agents/ann.md"]);
+    assert_eq!(files_of(&dropped, Kind::Scene), ["scenes/my-room.yaml"]);
+    assert_eq!(dropped.problems, [], "what lies beside agents in a folder is left alone");
+    assert_eq!(dropped.made().len(), 3);
+    assert_eq!(fs::read_to_string(to.path().join("agents/Zoe.md")).expect("it was copied"), "You are Zoe.");
+}
+
+#[test]
+fn into_a_room_a_collection_keeps_its_folders_so_that_agents_of_one_name_both_come() {
+    let web = ZOE.replace("reviews", "reviews web");
+    let from = outside(&[("pack/web/zoe.md", &web), ("pack/data/zoe.md", ZOE), ("pack/notes.md", "# Notes")]);
+    let to = outside(&[]);
+    let dropped = drop_into_room(to.path(), &[from.path().join("pack")]);
+    assert_eq!(dropped.paths(), ["agents/pack/data/zoe.md", "agents/pack/web/zoe.md"]);
+    assert_eq!(dropped.problems, []);
+}
+
+#[test]
+fn what_cannot_come_into_a_room_is_named_with_what_to_do() {
+    let from = outside(&[
+        ("one.mdx", "# One"),
+        ("two.agent.yaml", "id: two"),
+        ("three.yaml", "colour: red"),
+        ("four.png", "x"),
+        ("many/a.yaml", "colour: red"),
+    ]);
+    let to = outside(&[]);
+    for (name, what) in [
+        ("one.mdx", "cannot be read yet"),
+        ("two.agent.yaml", "cannot be read yet"),
+        ("three.yaml", "neither an agent nor a scene"),
+        ("four.png", "no agent file"),
+        ("many", "neither an agent nor a scene"),
+    ] {
+        let dropped = drop_into_room(to.path(), &[from.path().join(name)]);
+        let [problem] = &dropped.problems[..] else { panic!("{name}: {:?}", dropped.problems) };
+        assert!(problem.place.contains(name) && problem.what.contains(what), "{problem}");
+        assert!(!problem.remedy.is_empty() && dropped.files.is_empty());
+    }
+    let many: Vec<PathBuf> = (0..9).map(|number| from.path().join(format!("{number}.png"))).collect();
+    many.iter().for_each(|path| fs::write(path, "x").expect("files can be written"));
+    assert_eq!(drop_into_room(to.path(), &many).problems.len(), NAMED_AT_MOST + 1, "the rest is counted");
+}
+
+#[test]
+fn what_is_dropped_into_a_room_takes_nobodys_place() {
+    let from = outside(&[("zoe.md", "You are another.")]);
+    let to = outside(&[("agents/zoe.md", "You are the first Zoe.")]);
+    let dropped = drop_into_room(to.path(), &[from.path().join("zoe.md")]);
+    assert!(dropped.files.is_empty() && dropped.problems[0].what.contains("says something else"));
+    let there = to.path().join("agents/zoe.md");
+    assert_eq!(fs::read_to_string(&there).expect("it is there"), "You are the first Zoe.");
+    let again = drop_into_room(to.path(), &[there]);
+    assert_eq!(again.paths(), ["agents/zoe.md"], "the workspace's own file is as good as a new one");
+    assert_eq!(again.made(), []);
 }

@@ -3,23 +3,20 @@
 use std::path::PathBuf;
 
 use bevy::ecs::prelude::*;
-use bevy::math::Vec2;
 
-use super::dropped::{Dropped, TakenFile};
-use super::file_jobs::{FileJob, FileJobDone};
+use super::file_jobs::FileJob;
+use super::file_results::{self, new_scene, order};
 use super::inverse_commands::{self, PendingRoom};
 use super::open_room::{OpenRoom, Opening};
-use crate::agent::formats::{format_of, longer_ids_of_path};
-use crate::agent::{AgentCommand, Profiles};
+use crate::agent::AgentCommand;
 use crate::base::{Id, Problem, Severity, text};
 use crate::log::EventLog;
 use crate::schedule::{Door, Input, SimClock};
 use crate::ui::command::RoomAct;
-use crate::ui::dialogs::LONGEST_STEM_BYTES;
 use crate::ui::dock::Tab;
 use crate::ui::notices::sentence;
-use crate::ui::state::{Dialog, ImportQuestion, Place};
-use crate::ui::undo::Step;
+use crate::ui::state::{Dialog, ImportQuestion};
+use crate::ui::undo::{Reversal, Step};
 use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
 use crate::workspace::layout::is_workspace;
@@ -45,20 +42,21 @@ pub enum Outcome {
 /// Does one command. What cannot be done becomes a notice.
 pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, command: Command) -> Outcome {
     match command {
-        Command::Act(act, back) => act_all(room, state, vec![(act, back)], Vec::new()),
-        Command::Acts(acts) => act_all(room, state, acts, Vec::new()),
+        Command::Act(act, back) => act_all(room, state, vec![(act, back)], Step::default()),
+        Command::Acts(acts) => act_all(room, state, acts, Step::default()),
         Command::Nudge(elements, by) => {
-            act_all(room, state, inverse_commands::nudges(model, &elements, by), elements);
+            let acts = inverse_commands::nudges(model, &elements, by);
+            act_all(room, state, acts, Step { nudged: elements, ..Step::default() });
         }
         Command::Delete(things) => {
             let acts = room.world().map(|world| inverse_commands::removals(world, model, &things)).unwrap_or_default();
             state.selected.retain(|thing| !things.contains(thing));
-            act_all(room, state, acts, Vec::new());
+            act_all(room, state, acts, Step::default());
         }
         Command::Duplicate(things) => {
             let acts =
                 room.world().map(|world| inverse_commands::copies(world, model, &things, None)).unwrap_or_default();
-            act_all(room, state, acts, Vec::new());
+            act_all(room, state, acts, Step::default());
         }
         Command::Copy(things) => state.copied = things,
         Command::Paste(position) => {
@@ -66,15 +64,23 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
             let at = Some(position);
             let acts =
                 room.world().map(|world| inverse_commands::copies(world, model, &things, at)).unwrap_or_default();
-            act_all(room, state, acts, Vec::new());
+            act_all(room, state, acts, Step::default());
         }
         Command::Undo => {
-            let acts = room.history.undo();
+            let Reversal { acts, files } = room.history.undo();
             do_again(room, state, acts);
+            if !files.is_empty() {
+                order(room, FileJob::TakeBack { files });
+            }
         }
         Command::Redo => {
-            let acts = room.history.redo();
-            do_again(room, state, acts);
+            let Reversal { acts, files } = room.history.redo();
+            if files.is_empty() {
+                do_again(room, state, acts);
+            } else {
+                // Agents come when their files are there.
+                order(room, FileJob::PutBack { files, acts });
+            }
         }
         Command::SetPaused(paused) => with_clock(room, |clock| clock.paused = paused),
         Command::SetSpeed(speed) => with_clock(room, |clock| {
@@ -179,7 +185,7 @@ fn open_workspace(room: &mut OpenRoom, state: &mut UiState, folder: PathBuf) {
 /// opened. Once a frame, before anything is drawn.
 pub fn continue_pending(room: &mut OpenRoom, state: &mut UiState) {
     for finished in room.file_jobs.take_finished() {
-        take_in(room, state, finished);
+        file_results::take_in(room, state, finished);
     }
     follow_renames(room, state);
     if let Some(opening) = &mut room.opening {
@@ -216,9 +222,8 @@ pub fn continue_pending(room: &mut OpenRoom, state: &mut UiState) {
     room.is_astir |= room.opening.is_some() || !room.file_jobs.is_idle();
 }
 
-/// Does acts that belong together, notes what takes them back, and says what could not be done.
-fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomAct, Option<RoomAct>)>, nudged: Vec<Id>) {
-    let mut step = Step { nudged, ..Step::default() };
+/// Does acts that belong together, notes in `step` what takes them back, and says what could not be done.
+pub(super) fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomAct, Option<RoomAct>)>, mut step: Step) {
     let mut done = Vec::new();
     let Some(world) = room.world() else { return };
     let mut pending = acts.iter().any(|(act, _)| !passes_by(act)).then(|| PendingRoom::of(world));
@@ -261,7 +266,7 @@ fn passes_by(act: &RoomAct) -> bool {
 }
 
 /// Does acts as they were noted; says which do not fit the room any more.
-fn do_again(room: &mut OpenRoom, state: &mut UiState, acts: Vec<RoomAct>) {
+pub(super) fn do_again(room: &mut OpenRoom, state: &mut UiState, acts: Vec<RoomAct>) {
     let Some(world) = room.world() else { return };
     let mut pending = PendingRoom::of(world);
     let fits = |act: &RoomAct| match pending.resolve(act.clone(), None) {
@@ -328,105 +333,9 @@ fn with_clock(room: &mut OpenRoom, change: impl FnOnce(&mut SimClock)) {
 }
 
 /// Opens a scene once the screen has shown that it will; until then another wish changes nothing.
-fn open_soon(room: &mut OpenRoom, state: &mut UiState, scene: Option<String>, fresh: bool) {
+pub(super) fn open_soon(room: &mut OpenRoom, state: &mut UiState, scene: Option<String>, fresh: bool) {
     if room.opening.is_none() {
         room.opening = Some(Opening { folder: None, scene, fresh, frames: 0 });
         state.dragging = None;
     }
-}
-
-fn order(room: &mut OpenRoom, job: FileJob) {
-    if let Err(refusal) = room.file_jobs.order(job) {
-        room.notices.push(refusal);
-    }
-}
-
-/// Has a scene of this name written beside the others; it is opened when it is there.
-fn new_scene(room: &mut OpenRoom, name: &str, text: Option<String>) {
-    let stem = text::slug(name);
-    if stem.is_empty() || stem.len() > LONGEST_STEM_BYTES {
-        let what = if stem.is_empty() { "a scene needs a name" } else { "the name is too long for a file" };
-        room.notices.push(Problem::warning("scene", what, "give it a short one with letters or digits"));
-        return;
-    }
-    let text = text.unwrap_or_else(|| starter::empty_scene(name));
-    order(room, FileJob::WriteScene { stem, text });
-}
-
-/// Takes in what came of a file job.
-fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: FileJobDone) {
-    match finished {
-        FileJobDone::Failed(problem) => room.notices.push(problem),
-        FileJobDone::SceneWritten { stem } => {
-            let path = format!("scenes/{stem}.yaml");
-            state.tell_of(format!("The scene was written into {path}"), true, Some(Place::File(path.clone(), None)));
-            open_soon(room, state, Some(stem), false);
-        }
-        FileJobDone::ImportFound(question) => state.dialog = Some(Dialog::Import(question)),
-        FileJobDone::Imported(imported) => {
-            room.notices.extend(imported.problems);
-            match imported.paths.as_slice() {
-                [] => {}
-                [path] => {
-                    state.tell_of(format!("{path} was imported"), true, Some(Place::File(path.clone(), None)));
-                }
-                paths => state.tell(format!("{} files were imported", paths.len()), true),
-            }
-        }
-        FileJobDone::Exported { file, what, left_out } => {
-            let shown = file.strip_prefix(room.folder()).unwrap_or(&file).display().to_string();
-            state.tell(format!("{what} went to {shown}"), true);
-            if !left_out.is_empty() {
-                let what = format!("Left out: {}", left_out.join("; "));
-                state.tell(what, false);
-            }
-        }
-        FileJobDone::TakenIn { dropped, position } => welcome(room, state, dropped, position),
-    }
-}
-
-/// Puts an agent of each file into the room. A scene that came alone is opened.
-fn welcome(room: &mut OpenRoom, state: &mut UiState, dropped: Dropped, position: Vec2) {
-    let Dropped { agents, scenes, mut problems } = dropped;
-    let mut acts = Vec::new();
-    for file in agents {
-        match profile_of(room, &file) {
-            Ok(profile) => {
-                let index = acts.len();
-                let beside = Vec2::new((index % 6) as f32 * 70.0, -((index / 6) as f32) * 80.0);
-                let position = inverse_commands::tenths(position + beside);
-                let add = AgentCommand::Add { id: None, profile, position, behaviour: None, exactly: false };
-                acts.push((RoomAct::Agent(add), None));
-            }
-            Err(problem) => problems.push(problem),
-        }
-    }
-    room.notices.extend(problems);
-    let alone = acts.is_empty() && scenes.len() == 1;
-    act_all(room, state, acts, Vec::new());
-    for scene in scenes {
-        let stem = scene.path.trim_start_matches("scenes/").trim_end_matches(".yaml").to_owned();
-        if alone {
-            open_soon(room, state, Some(stem), false);
-        } else {
-            state.tell(format!("The scene {stem} was added; open it from the list of scenes"), true);
-        }
-    }
-}
-
-/// The id of the profile that a file defines, unless another file defines it already.
-fn profile_of(room: &mut OpenRoom, file: &TakenFile) -> Result<Id, Problem> {
-    let refused = |what: String| Problem::warning(&*file.path, what, "give it another id in its front matter");
-    let format = format_of(&file.path).ok_or_else(|| refused("it is no agent file".to_owned()))?;
-    let read = (format.read)(&file.path, &file.text);
-    // A file in a folder may have to go by a longer id; the longest always means it.
-    if let Some(longest) = longer_ids_of_path(&file.path).pop().filter(|_| !read.has_explicit_id) {
-        return Ok(longest.into());
-    }
-    let id = read.profile.id;
-    let defined = room.world().and_then(|world| {
-        let profiles = world.resource::<Profiles>();
-        profiles.path(&id).filter(|path| profiles.is_defined(&id) && *path != file.path).map(str::to_owned)
-    });
-    defined.map_or(Ok(id.clone()), |other| Err(refused(format!("{other} defines an agent of the id {id} already"))))
 }

@@ -9,14 +9,15 @@ use std::time::{Duration, Instant};
 use bevy::math::Vec2;
 
 use super::background_jobs::{BackgroundJobs, OnDrop};
-use super::dropped::{self, Dropped};
-use crate::app::importing::{self, Imported, NewFiles};
+use crate::app::importing::{self, Destination, Imported, NewFiles};
 use crate::app::room::state_folder;
-use crate::base::Problem;
+use crate::base::{Problem, numbered};
 use crate::safe_fs;
 use crate::store::{self, Reader};
+use crate::ui::command::RoomAct;
 use crate::ui::state::ImportQuestion;
 use crate::workspace::archive;
+use crate::workspace::vfs::{FileHistory, NewFile};
 
 /// Jobs that are under way at most.
 const WAITING_AT_MOST: usize = 8;
@@ -53,6 +54,18 @@ pub enum FileJob {
         /// Whether the person has seen what is in the folders among them.
         is_seen: bool,
     },
+    /// Takes files away that an import brought, unless somebody changed them since.
+    TakeBack {
+        /// Which.
+        files: Vec<NewFile>,
+    },
+    /// Writes such files again.
+    PutBack {
+        /// Which.
+        files: Vec<NewFile>,
+        /// What is to be done in the room afterwards.
+        acts: Vec<RoomAct>,
+    },
     /// Writes the log of a run.
     ExportLog {
         /// Which run.
@@ -79,6 +92,8 @@ impl FileJob {
             Self::TakeIn { paths, .. } => format!("Taking in {} things that were dropped", paths.len()),
             Self::WriteScene { stem, .. } => format!("Writing the scene {stem}"),
             Self::Import { .. } => "Importing files".to_owned(),
+            Self::TakeBack { .. } => "Undoing an import".to_owned(),
+            Self::PutBack { .. } => "Redoing an import".to_owned(),
             Self::ExportLog { .. } => "Exporting the event log".to_owned(),
             Self::ExportZip { .. } => "Exporting the workspace".to_owned(),
         }
@@ -91,7 +106,7 @@ pub enum FileJobDone {
     /// Files were looked through; what could be used is in the workspace now.
     TakenIn {
         /// What there was.
-        dropped: Dropped,
+        imported: Imported,
         /// Where in the room it was dropped.
         position: Vec2,
     },
@@ -104,6 +119,22 @@ pub enum FileJobDone {
     ImportFound(ImportQuestion),
     /// Files were copied into the workspace.
     Imported(Imported),
+    /// What an import brought was taken away.
+    TakenBack {
+        /// So many files were to be.
+        count: usize,
+        /// Why some were not, a sentence each.
+        kept: Vec<String>,
+    },
+    /// It was written again.
+    PutBack {
+        /// So many files were to be.
+        count: usize,
+        /// Why some were not, a sentence each.
+        kept: Vec<String>,
+        /// What is to be done in the room now.
+        acts: Vec<RoomAct>,
+    },
     /// A log or a workspace was exported.
     Exported {
         /// Where to.
@@ -181,11 +212,20 @@ fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob) -> FileJobDone {
             FileJobDone::ImportFound(question(workspace, paths, folder, None))
         }
         FileJob::TakeIn { paths, position, .. } => {
-            FileJobDone::TakenIn { dropped: dropped::take_in(workspace, files, &paths), position }
+            let plan = importing::plan(workspace, &paths, Destination::Room);
+            FileJobDone::TakenIn { imported: importing::carry_out(workspace, files, &plan), position }
         }
         FileJob::Import { paths, folder, .. } => {
-            let plan = importing::plan(workspace, &paths, folder.as_deref());
+            let plan = importing::plan(workspace, &paths, destination(folder.as_deref()));
             FileJobDone::Imported(importing::carry_out(workspace, files, &plan))
+        }
+        FileJob::TakeBack { files: made } => {
+            let kept = made.iter().filter_map(|file| take_back(files, file).err()).collect();
+            FileJobDone::TakenBack { count: made.len(), kept }
+        }
+        FileJob::PutBack { files: made, acts } => {
+            let kept = made.iter().filter_map(|file| put_back(workspace, files, file).err()).collect();
+            FileJobDone::PutBack { count: made.len(), kept, acts }
         }
         FileJob::ExportLog { run, file, name } => {
             let file = file.unwrap_or_else(|| free_file(workspace, &name, "events.jsonl"));
@@ -213,7 +253,7 @@ fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob) -> FileJobDone {
         FileJob::WriteScene { stem, text } => {
             let place = format!("scenes/{stem}.yaml");
             match files.create(&place, text.as_bytes()) {
-                Ok(()) => FileJobDone::SceneWritten { stem },
+                Ok(_) => FileJobDone::SceneWritten { stem },
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => FileJobDone::Failed(Problem::warning(
                     place,
                     "there is a scene of that name",
@@ -233,9 +273,38 @@ fn has_folder(paths: &[PathBuf]) -> bool {
     paths.iter().any(|path| path.is_dir())
 }
 
+fn destination(folder: Option<&str>) -> Destination<'_> {
+    folder.map_or(Destination::ByKind, Destination::Folder)
+}
+
+/// Takes a file away that came in, as long as it can be put back.
+fn take_back(files: &dyn NewFiles, file: &NewFile) -> Result<(), String> {
+    if file.version.is_none() {
+        return Err(format!("'{}' stays: it has no version from which it could be put back.", file.path));
+    }
+    files.take_back(file)
+}
+
+/// Writes a file again that was taken away, unless there is another by now.
+fn put_back(workspace: &Path, files: &dyn NewFiles, file: &NewFile) -> Result<(), String> {
+    let path = &file.path;
+    let history = FileHistory::open(workspace, &state_folder(workspace)).map_err(|error| error.to_string())?;
+    let text = file.version.map_or(Ok(None), |version| history.text(path, version));
+    let Some(text) = text.map_err(|error| error.to_string())? else { return Ok(()) };
+    match files.create(path, text.as_bytes()) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match history.read(path) {
+            Ok(there) if there == text => Ok(()),
+            _ => Err(format!("there is another '{path}' by now, which stays.")),
+        },
+        Err(error) => Err(format!("'{path}' cannot be written: {error}.")),
+    }
+}
+
 /// What the person is asked before files come in.
 fn question(workspace: &Path, paths: Vec<PathBuf>, folder: Option<String>, position: Option<Vec2>) -> ImportQuestion {
-    let summary = importing::plan(workspace, &paths, folder.as_deref()).summary();
+    let destination = if position.is_some() { Destination::Room } else { destination(folder.as_deref()) };
+    let summary = importing::plan(workspace, &paths, destination).summary();
     ImportQuestion { paths, folder, position, summary }
 }
 
@@ -248,9 +317,8 @@ fn not_exported(file: &Path, why: &str) -> FileJobDone {
 /// The first file among the exports whose number is free.
 fn free_file(workspace: &Path, name: &str, ending: &str) -> PathBuf {
     let folder = workspace.join(archive::EXPORTS);
-    let free =
-        (1..).map(|number| folder.join(format!("{name}-{number}.{ending}"))).find(|file: &PathBuf| !file.exists());
-    free.expect("there are more numbers than files")
+    let names = numbered::numbered(name, &format!(".{ending}"), 1);
+    folder.join(numbered::first_free(names, |name| folder.join(name).exists()))
 }
 
 /// Makes a new file: behind no link in the workspace, wherever the person says elsewhere.
@@ -311,7 +379,7 @@ mod tests {
         let FileJobDone::Imported(imported) = run(workspace.path(), &workspace.path().to_owned(), import(true)) else {
             panic!("it comes in")
         };
-        assert_eq!(imported.paths, ["agents/pack/zoe.md"]);
+        assert_eq!(imported.paths(), ["agents/pack/zoe.md"]);
         let drop = FileJob::TakeIn { paths: vec![pack], position: Vec2::ZERO, is_seen: false };
         assert!(matches!(run(workspace.path(), &workspace.path().to_owned(), drop), FileJobDone::ImportFound(_)));
     }

@@ -11,7 +11,7 @@ use bevy::math::Vec2;
 use serde_json::{Map, Value, json};
 
 use crate::agent::{AgentCommand, Roster};
-use crate::base::Id;
+use crate::base::{Id, numbered};
 use crate::element::{
     Content, ElementAct, ElementChange, ElementCommand, ElementEdit, ElementSettings, Elements, Held,
 };
@@ -203,8 +203,7 @@ fn fresh(wanted: &Id, is_taken: impl Fn(&Id) -> bool) -> Id {
     }
     let numbered = wanted.rsplit_once('-').and_then(|(stem, number)| Some((stem, number.parse::<u64>().ok()?)));
     let (stem, first) = numbered.map_or((&**wanted, 2), |(stem, number)| (stem, number.saturating_add(1)));
-    let mut ids = (first..).map(|number| Id::from(format!("{stem}-{number}")));
-    ids.find(|id| !is_taken(id)).expect("there are more numbers than things")
+    numbered::first_free(numbered::numbered(stem, "", first), |id| is_taken(&id.into())).into()
 }
 
 /// What an element will hold once the edits are done that wait for it.

@@ -469,10 +469,15 @@ fn dropped_files_become_agents_at_once_and_a_scene_is_opened() {
     let model = house.model();
     let zoe = model.agents.last().expect("there are agents");
     assert_eq!((&*zoe.profile, &*zoe.name), ("zoe-the-brave", "Zoe"));
-    assert!(house.room.notices.iter().any(|notice| notice.place == "odd.mdx"));
+    assert!(house.room.notices.iter().any(|notice| notice.place.ends_with("odd.mdx")));
     house.act(Command::Undo);
     assert_eq!(house.model().agents.len(), 3);
-    assert!(house.folder.path().join("agents/zoe.md").exists(), "the file stays");
+    house.frames();
+    assert!(!house.folder.path().join("agents/zoe.md").exists(), "the file goes with its agent");
+    house.act(Command::Redo);
+    house.frames();
+    let model = house.model();
+    assert_eq!(model.agents.last().map(|agent| &*agent.name), Some("Zoe"), "and comes with it");
     let scene = house.desktop("Garden.yaml", "elements: []\nagents: [{ id: g, profile: bram }]\n");
     house.perform(Command::Import { paths: vec![scene], position: Vec2::ZERO });
     house.frames();
@@ -550,6 +555,35 @@ fn a_file_that_changed_outside_appears_without_anybody_looking_for_it() {
         let is_there = library.files().iter().any(|file| file.path == "notes/plan.md" && file.is_there);
         !is_there && matches!(library.text("notes/plan.md"), Some(Ok(None)))
     });
+}
+
+#[test]
+fn an_import_is_undone_and_done_again_and_what_was_changed_since_stays() {
+    let mut house = House::new();
+    let paths = ["plan.md", "tea.md", "cup.png"].map(|name| house.desktop(name, name)).to_vec();
+    fs::write(&paths[2], [0xff, 0]).expect("files can be written");
+    house.perform(Command::ImportFiles { paths, folder: Some("artifacts".into()) });
+    house.frames();
+    let there = |house: &House| {
+        ["plan.md", "tea.md", "cup.png"].map(|name| house.folder.path().join("artifacts").join(name).exists())
+    };
+    assert_eq!(there(&house), [true, true, true]);
+    fs::write(house.folder.path().join("artifacts/tea.md"), "mine").expect("files can be written");
+    house.act(Command::Undo);
+    house.frames();
+    assert_eq!(there(&house), [false, true, true]);
+    let told = |house: &House, words: &str| house.state.outcomes.iter().any(|told| told.text.contains(words));
+    assert!(told(&house, "'artifacts/tea.md' was changed meanwhile"), "{:?}", house.state.outcomes);
+    assert!(told(&house, "'artifacts/cup.png' stays"), "{:?}", house.state.outcomes);
+    house.act(Command::Redo);
+    house.frames();
+    assert_eq!(there(&house), [true, true, true]);
+    let text = |name: &str| fs::read_to_string(house.folder.path().join("artifacts").join(name));
+    assert_eq!(text("plan.md").expect("it is there"), "plan.md");
+    assert_eq!(text("tea.md").expect("it is there"), "mine", "nothing is written over");
+    house.act(Command::Undo);
+    house.frames();
+    assert_eq!(there(&house), [false, true, true]);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use super::screenshot::Seen;
 use super::window_jobs::{self, WindowJob, WindowJobDone, WindowJobs};
 use super::window_state::{Remembered, WindowStateFile, known_workspaces};
 use super::{provider_trials, settings_commands};
+use crate::base::numbered;
 use crate::gateway::{GatewaySettings, Surroundings, Trial};
 use crate::ui::notices::sentence;
 use crate::ui::state::Place;
@@ -312,9 +313,8 @@ fn serve_panes(room: &mut OpenRoom, state: &mut UiState) {
 
 /// The file of a new picture: the first number that is free.
 pub(super) fn picture_file(folder: &std::path::Path, name: &str) -> PathBuf {
-    let numbered = |number: u32| folder.join(format!("{name}-{number}.png"));
-    let free = (1..).map(numbered).find(|file| !file.exists());
-    free.expect("there are more numbers than pictures")
+    let names = numbered::numbered(name, ".png", 1);
+    folder.join(numbered::first_free(names, |name| folder.join(name).exists()))
 }
 
 /// Tells what was refused; what a cap forbids is told once for each agent.

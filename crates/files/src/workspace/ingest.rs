@@ -54,7 +54,7 @@ pub(super) fn take_in(world: &mut World, mut read: Local<FilesRead>) {
 fn record_outside_change(world: &mut World, change: OutsideChange) {
     let OutsideChange { path, version, is_gone, displaced_by, by } = change;
     let change = FileChange {
-        new: by.is_some().then_some(true),
+        new: (by.is_some() && !is_gone).then_some(true),
         version: Some(version).filter(|version| *version > 0),
         gone: is_gone,
         ..FileChange::new(&*path, by.as_deref().unwrap_or(OUTSIDE))

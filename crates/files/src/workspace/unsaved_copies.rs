@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::base::numbered;
 use crate::safe_fs::{self, Folder};
 
 /// The folder, below `.workshop`.
@@ -14,13 +15,8 @@ fn folder(root: &Folder) -> io::Result<Folder> {
 }
 
 /// A name for the copy of a file: its path with `_` for `/`; the next number where there is one already.
-fn names(path: &str) -> impl Iterator<Item = String> {
-    let flat = path.replace('/', "_");
-    (1..1000).map(move |number| match (number, flat.rsplit_once('.')) {
-        (1, _) => flat.clone(),
-        (_, Some((stem, ending))) => format!("{stem}-{number}.{ending}"),
-        (_, None) => format!("{flat}-{number}"),
-    })
+fn names(path: &str) -> impl Iterator<Item = String> + use<> {
+    numbered::alike(&path.replace('/', "_")).take(1000)
 }
 
 fn no_name() -> io::Error {

@@ -4,6 +4,7 @@ pub mod behaviour;
 pub mod hash;
 pub mod ids;
 pub mod made_in_run;
+pub mod numbered;
 pub mod printable;
 pub mod problem;
 pub mod spelling;

@@ -8,6 +8,7 @@ use super::command::RoomAct;
 use super::icons::Icon;
 use super::state::ShelfItem;
 use super::{Command, UiState, canvas, kit};
+use crate::base::numbered;
 use crate::element::ElementCommand;
 use crate::element::kind::KINDS;
 use crate::view::art::Art;
@@ -166,8 +167,7 @@ pub fn rulebook_of(room: &RoomModel, file: &str, position: bevy::math::Vec2) -> 
 }
 
 fn element_with(room: &RoomModel, kind: &str, more: Map<String, Value>, position: bevy::math::Vec2) -> Command {
-    let number = (1..).find(|number| room.element(&format!("{kind}-{number}")).is_none()).unwrap_or(0_u32);
-    let id = format!("{kind}-{number}");
+    let id = numbered::first_free(numbered::numbered(kind, "", 1), |id| room.element(id).is_some());
     let own = [
         ("id".to_owned(), json!(id)),
         ("kind".to_owned(), json!(kind)),

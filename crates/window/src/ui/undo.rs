@@ -1,6 +1,7 @@
 //! What can be taken back, and done again.
 
 use super::command::RoomAct;
+use crate::workspace::vfs::NewFile;
 
 /// So many changes can be taken back.
 const KEPT: usize = 200;
@@ -14,6 +15,17 @@ pub struct Step {
     pub back: Vec<RoomAct>,
     /// What was moved, where this was a small move: the next small move of the same things goes on with this step.
     pub nudged: Vec<crate::base::Id>,
+    /// Files that came into the workspace with it, and go when it is taken back.
+    pub files: Vec<NewFile>,
+}
+
+/// What takes a step back, or does it again.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Reversal {
+    /// What to do in the room, in order.
+    pub acts: Vec<RoomAct>,
+    /// Files to be taken out of the workspace, or put back into it.
+    pub files: Vec<NewFile>,
 }
 
 /// The changes of this window, oldest first. Each entry is undone as one.
@@ -26,7 +38,7 @@ pub struct History {
 impl History {
     /// Notes what was done. What had been taken back before cannot be done again any more.
     pub fn note(&mut self, step: Step) {
-        if step.back.is_empty() {
+        if step.back.is_empty() && step.files.is_empty() {
             return;
         }
         self.undone.clear();
@@ -40,21 +52,21 @@ impl History {
     }
 
     /// What to do to take the last change back.
-    pub fn undo(&mut self) -> Vec<RoomAct> {
-        let Some(mut step) = self.done.pop() else { return Vec::new() };
+    pub fn undo(&mut self) -> Reversal {
+        let Some(mut step) = self.done.pop() else { return Reversal::default() };
         // A move that was taken back and made again is complete.
         step.nudged.clear();
-        let acts = step.back.clone();
+        let reversal = Reversal { acts: step.back.clone(), files: step.files.clone() };
         self.undone.push(step);
-        acts
+        reversal
     }
 
     /// What to do to do it again.
-    pub fn redo(&mut self) -> Vec<RoomAct> {
-        let Some(step) = self.undone.pop() else { return Vec::new() };
-        let acts = step.forth.clone();
+    pub fn redo(&mut self) -> Reversal {
+        let Some(step) = self.undone.pop() else { return Reversal::default() };
+        let reversal = Reversal { acts: step.forth.clone(), files: step.files.clone() };
         self.done.push(step);
-        acts
+        reversal
     }
 
     /// How many steps can be taken back, and how many done again.
@@ -80,7 +92,7 @@ mod tests {
 
     fn step(forth: &[f32], back: &[f32]) -> Step {
         let acts = |places: &[f32]| places.iter().map(|x| to(*x)).collect();
-        Step { forth: acts(forth), back: acts(back), nudged: Vec::new() }
+        Step { forth: acts(forth), back: acts(back), ..Step::default() }
     }
 
     #[test]
@@ -89,12 +101,21 @@ mod tests {
         history.note(step(&[1.0, 2.0], &[1.0, 0.0]));
         history.note(step(&[3.0], &[2.0]));
         history.note(step(&[4.0], &[]));
-        assert_eq!(history.undo(), [to(2.0)], "what cannot be taken back is no step");
-        assert_eq!(history.undo(), [to(1.0), to(0.0)]);
-        assert_eq!(history.undo(), []);
-        assert_eq!(history.redo(), [to(1.0), to(2.0)]);
+        assert_eq!(history.undo().acts, [to(2.0)], "what cannot be taken back is no step");
+        assert_eq!(history.undo().acts, [to(1.0), to(0.0)]);
+        assert_eq!(history.undo().acts, []);
+        assert_eq!(history.redo().acts, [to(1.0), to(2.0)]);
         history.note(step(&[9.0], &[2.0]));
-        assert_eq!(history.redo(), [], "another change was made meanwhile");
+        assert_eq!(history.redo().acts, [], "another change was made meanwhile");
+    }
+
+    #[test]
+    fn files_that_came_in_go_and_come_again_with_their_step() {
+        let mut history = History::default();
+        let files = vec![NewFile { path: "agents/zoe.md".into(), version: Some(1), hash: 7 }];
+        history.note(Step { files: files.clone(), ..Step::default() });
+        assert_eq!(history.undo(), Reversal { acts: Vec::new(), files: files.clone() });
+        assert_eq!(history.redo(), Reversal { acts: Vec::new(), files });
     }
 
     #[test]
@@ -104,8 +125,8 @@ mod tests {
         history.note(nudge(1.0, 0.0));
         history.note(nudge(2.0, 1.0));
         assert_eq!(history.len(), (1, 0));
-        assert_eq!(history.undo(), [to(0.0)]);
-        assert_eq!(history.redo(), [to(2.0)]);
+        assert_eq!(history.undo().acts, [to(0.0)]);
+        assert_eq!(history.redo().acts, [to(2.0)]);
         history.note(nudge(3.0, 2.0));
         assert_eq!(history.len(), (2, 0), "what was done again is complete");
     }
@@ -116,6 +137,6 @@ mod tests {
         for x in 0..KEPT + 50 {
             history.note(step(&[x as f32 + 1.0], &[x as f32]));
         }
-        assert_eq!((0..).take_while(|_| !history.undo().is_empty()).count(), KEPT);
+        assert_eq!((0..).take_while(|_| !history.undo().acts.is_empty()).count(), KEPT);
     }
 }

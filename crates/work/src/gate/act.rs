@@ -209,7 +209,9 @@ pub fn file_touches(operation: &FileOperation) -> Vec<DeclaredTouch> {
             // it is now tells how long it was.
             vec![touch(TouchKind::FILE_READ, path), touch(TouchKind::FILE_WRITE, path)]
         }
-        FileOperation::Delete { path } => vec![touch(TouchKind::FILE_DELETE, path)],
+        FileOperation::Delete { path } | FileOperation::DeleteUnchanged { path, .. } => {
+            vec![touch(TouchKind::FILE_DELETE, path)]
+        }
         FileOperation::Rename { from, to } => {
             vec![touch(TouchKind::FILE_RENAME, from).becoming(Becomes::Path { to: to.clone() })]
         }

@@ -202,7 +202,7 @@ fn doing_files(operation: &FileOperation) -> (&'static str, &str) {
         FileOperation::List { prefix } => ("listing", prefix),
         FileOperation::Search { text: Some(text), .. } => ("searching for", text),
         FileOperation::Search { glob, .. } => ("searching", glob.as_deref().unwrap_or("all files")),
-        FileOperation::Delete { path } => ("deleting", path),
+        FileOperation::Delete { path } | FileOperation::DeleteUnchanged { path, .. } => ("deleting", path),
         FileOperation::Rename { from, .. } => ("renaming", from),
         FileOperation::Restore { path, .. } => ("restoring", path),
         FileOperation::Record { path, .. } => ("recording", path),

@@ -93,6 +93,8 @@ pub(super) struct Executor {
     /// Since when a file has been empty or gone.
     pub(super) doubts: BTreeMap<String, Instant>,
     pub(super) later: VecDeque<Later>,
+    /// Orders of the person's that did not come from the room, counted.
+    pub(super) user_changes: u64,
     /// What a person must be told of how the files were found.
     pub(super) problems: Vec<Problem>,
     /// Files that are nobody's edits.
@@ -138,6 +140,7 @@ impl Executor {
             changed: BTreeSet::new(),
             doubts: BTreeMap::new(),
             later: VecDeque::new(),
+            user_changes: 0,
             problems: Vec::new(),
             ignored: BTreeSet::new(),
             rights: RightsKept::default(),
@@ -271,6 +274,22 @@ impl Executor {
             FileOperation::Delete { path } => {
                 let path = open(path, Want::Change)?;
                 self.delete(order, what, &path)?.ok_or_else(|| self.missing(path.as_str(), &rights))
+            }
+            FileOperation::DeleteUnchanged { path, hash } => {
+                let path = open(path, Want::Change)?;
+                match self.present(&path)? {
+                    Some((text, _)) if content_hash(text.as_bytes()) != *hash => {
+                        return Err(unfit(format!("'{path}' was changed meanwhile and stays as it is.")));
+                    }
+                    Some(_) => {
+                        if let Some(answer) = self.delete(order, what, &path)? {
+                            return Ok(answer);
+                        }
+                    }
+                    None => self.gone(&path),
+                }
+                let version = self.heads.get(path.as_str()).map_or(0, |head| head.version);
+                Ok(FileAnswer::Unchanged { path: path.as_str().to_owned(), version })
             }
             FileOperation::Rename { from, to } => {
                 let (from, to) = (open(from, Want::Change)?, open(to, Want::Change)?);

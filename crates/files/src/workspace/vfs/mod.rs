@@ -11,7 +11,6 @@
 
 mod bridge;
 mod changing;
-mod creating;
 mod executor;
 mod feed;
 pub mod history;
@@ -32,13 +31,13 @@ mod room_files;
 mod saved;
 mod saving;
 mod service;
+mod user_changes;
 mod watcher;
 mod words;
 
 pub use crate::base::ids::{OUTSIDE, ROOM};
 pub use bridge::{FileBridge, has_news, must_wait, send_all, wait_before_tick, wait_for_answer};
 pub(super) use bridge::{collect, send};
-pub use creating::write_new;
 pub use executor::FileServiceError;
 pub use feed::{ChangeFeed, ChangedFile, ChangedFiles, FileInfo};
 pub use history::{FileHistory, finish_interrupted};
@@ -55,3 +54,4 @@ pub(super) use saved::FilesSaved;
 pub use saved::FilesUnderWay;
 pub use saving::SaveOrder;
 pub use service::{FileHandle, FileService, FileServiceOptions};
+pub use user_changes::{NewFile, write_new};

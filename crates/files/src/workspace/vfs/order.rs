@@ -76,6 +76,13 @@ pub enum FileOperation {
         /// Which.
         path: String,
     },
+    /// Take a file away if it still says this: what somebody brought in and takes back.
+    DeleteUnchanged {
+        /// Which.
+        path: String,
+        /// The hash of the text that it was brought in with.
+        hash: u64,
+    },
     /// Give a file another path.
     Rename {
         /// From where.

@@ -17,9 +17,10 @@ use super::feed::ChangeFeed;
 use super::limits::FileLimits;
 use super::news::{News, NewsQueue};
 use super::noticing::SETTLE;
-use super::order::{FileOrder, FileOutcome};
+use super::order::{FileAnswer, FileFailure, FileOperation, FileOrder, FileOutcome};
 use super::room_files::RoomFiles;
 use super::saving::{SaveOrder, SaveOrders, Saves};
+use super::user_changes::NewFile;
 use super::watcher::{FileEvent, Watcher};
 use crate::base::Problem;
 
@@ -86,7 +87,12 @@ enum Command {
     Create {
         path: String,
         bytes: Vec<u8>,
-        reply: Sender<io::Result<()>>,
+        reply: Sender<io::Result<NewFile>>,
+    },
+    /// The person does something with a file beside the room.
+    Change {
+        operation: FileOperation,
+        reply: Sender<Result<FileAnswer, FileFailure>>,
     },
     /// What was ordered is done: it is over.
     Stop,
@@ -98,12 +104,22 @@ pub struct FileHandle(Sender<Command>);
 
 impl FileHandle {
     /// Writes a file that is not there yet, for the person.
-    pub fn create(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+    pub fn create(&self, path: &str, bytes: &[u8]) -> io::Result<NewFile> {
         let (reply, replied) = bounded(1);
         let gone = || io::Error::other("the workspace was closed");
         let create = Command::Create { path: path.to_owned(), bytes: bytes.to_owned(), reply };
         self.0.send(create).map_err(|_| gone())?;
         replied.recv().unwrap_or_else(|_| Err(gone()))
+    }
+
+    /// Takes a file away that was brought in, if nobody changed it since; says why not.
+    pub fn take_back(&self, file: &NewFile) -> Result<(), String> {
+        let (reply, replied) = bounded(1);
+        let gone = |_| "the workspace was closed".to_owned();
+        let operation = FileOperation::DeleteUnchanged { path: file.path.clone(), hash: file.hash };
+        self.0.send(Command::Change { operation, reply }).map_err(|error| gone(error.to_string()))?;
+        let answer = replied.recv().map_err(|error| gone(error.to_string()))?;
+        answer.map(drop).map_err(|failure| failure.what)
     }
 
     /// Waits until everything that the room ordered is on disk, or says what is not and why.
@@ -374,6 +390,10 @@ impl Work {
             Command::Create { path, bytes, reply } => {
                 // Nobody waits any more if this fails; what is written is written.
                 let _ = reply.send(self.files.create(&path, &bytes));
+            }
+            Command::Change { operation, reply } => {
+                // The same here: what is done is done.
+                let _ = reply.send(self.files.change_for_user(operation));
             }
             Command::Flush(reply) => {
                 // Nobody waits any more if this fails; what is on disk is on disk.

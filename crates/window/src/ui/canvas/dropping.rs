@@ -5,7 +5,7 @@ use egui::{Align2, CornerRadius, CursorIcon, FontId, Key, Painter, Rect, Respons
 
 use super::hand::tenths;
 use crate::agent::AgentCommand;
-use crate::base::Id;
+use crate::base::{Id, numbered};
 use crate::ui::command::RoomAct;
 use crate::ui::state::ShelfItem;
 use crate::ui::{Command, UiState, words};
@@ -51,8 +51,8 @@ pub fn spawn_place(room: &RoomModel, place: Vec2, exactly: bool) -> Vec2 {
 
 /// Puts an agent of a profile here, under an id of its own so that it can be taken away again.
 pub fn add_agent(room: &RoomModel, profile: &Id, position: Vec2) -> Command {
-    let free = (1..).map(|number| Id::from(format!("{profile}-{number}"))).find(|id| room.agent(id).is_none());
-    let id = free.expect("there are more numbers than agents");
+    let ids = numbered::numbered(profile, "", 1);
+    let id: Id = numbered::first_free(ids, |id| room.agent(id).is_some()).into();
     let add =
         AgentCommand::Add { id: Some(id.clone()), profile: profile.clone(), position, behaviour: None, exactly: true };
     Command::Act(RoomAct::Agent(add), Some(RoomAct::Agent(AgentCommand::Remove { agent: id })))

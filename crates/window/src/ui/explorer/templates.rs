@@ -1,6 +1,7 @@
 //! What a new file begins with.
 
 use crate::agent::formats;
+use crate::base::numbered;
 use crate::workspace::starter;
 
 /// A kind of new file.
@@ -147,16 +148,7 @@ fn agent(id: &str, name: &str) -> String {
 
 /// This path, or the first like it with a number that nothing has yet: `plan-2.md`.
 pub fn free_path(path: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    if !is_taken(path) {
-        return path.to_owned();
-    }
-    let name_at = path.rfind('/').map_or(0, |at| at + 1);
-    let (folder, name) = path.split_at(name_at);
-    let ending_at = [".task.md"].iter().find_map(|ending| name.strip_suffix(ending).map(str::len));
-    let ending_at = ending_at.or_else(|| name.rfind('.').filter(|at| *at > 0)).unwrap_or(name.len());
-    let (stem, ending) = name.split_at(ending_at);
-    let mut numbered = (2_u64..).map(|number| format!("{folder}{stem}-{number}{ending}"));
-    numbered.find(|path| !is_taken(path)).expect("there are more numbers than files")
+    numbered::first_free(numbered::alike(path), is_taken)
 }
 
 /// The same agent under another id, where its file says which one it has: two files of one id hide each other.

@@ -1,0 +1,207 @@
+//! What a person does with files beside the room: imports, drops, a new scene, and taking such a thing back. Each is an
+//! order of the person's, carried out once and never over what somebody else wrote; what is a text has a version.
+
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::super::files::{FileChanged, FileContent};
+use super::super::layout;
+use super::executor::Executor;
+use super::news::{News, OutsideChange};
+use super::order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileRights};
+use super::path::WorkspacePath;
+use super::resolve::Trouble;
+use crate::base::hash::content_hash;
+use crate::base::{Author, Id, Seq};
+use crate::safe_fs;
+
+/// Writes a file that is not there yet, behind no link, where no service has the files; one that is there stays as it
+/// is.
+pub fn write_new(workspace: &Path, path: &str, bytes: &[u8]) -> io::Result<()> {
+    let mut file = safe_fs::create_new(workspace, path)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    if written.is_err() {
+        // Half a file would be taken for a whole one; if it cannot be removed either, the error says enough.
+        let _ = std::fs::remove_file(workspace.join(path));
+    }
+    written
+}
+
+/// A file that a person brought in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NewFile {
+    /// Its path.
+    pub path: String,
+    /// The version that it is; absent where none is kept, because it is no text or the workspace is not open.
+    pub version: Option<u64>,
+    /// The hash of what was written.
+    pub hash: u64,
+}
+
+impl Executor {
+    /// Writes a file that is not there yet for the person, and has the world told of it.
+    pub(super) fn create(&mut self, path: &str, bytes: &[u8]) -> io::Result<NewFile> {
+        let path = WorkspacePath::new(path).map_err(|why| io::Error::new(ErrorKind::InvalidInput, why.to_string()))?;
+        match self.root.look(&path) {
+            Err(Trouble::Missing) => {}
+            Ok(_) => return Err(ErrorKind::AlreadyExists.into()),
+            Err(trouble) => return Err(io::Error::other(trouble.words(path.as_str()))),
+        }
+        let most = self.limits.bytes_at_most(&path);
+        let text = std::str::from_utf8(bytes).ok().filter(|_| bytes.len() as u64 <= most);
+        let version = match text {
+            Some(text) => self.create_text(&path, text)?,
+            // What no version can keep is written all the same: it is the person's.
+            None => {
+                self.create_bytes(&path, bytes, most)?;
+                None
+            }
+        };
+        Ok(NewFile { path: path.as_str().to_owned(), version, hash: content_hash(bytes) })
+    }
+
+    fn create_text(&mut self, path: &WorkspacePath, text: &str) -> io::Result<Option<u64>> {
+        let save = FileOperation::Save { path: path.as_str().into(), base: None, content: text.to_owned() };
+        match self.change_for_user(save) {
+            Ok(FileAnswer::Changed { done: FileDone::Written { version, .. }, .. }) => Ok(Some(version)),
+            Ok(_) => Ok(None),
+            Err(_) if self.root.look(path).is_ok() => Err(ErrorKind::AlreadyExists.into()),
+            Err(failure) => Err(io::Error::other(failure.what)),
+        }
+    }
+
+    fn create_bytes(&mut self, path: &WorkspacePath, bytes: &[u8], most: u64) -> io::Result<()> {
+        let (count, total) = self.used();
+        let beyond = (bytes.len() as u64).saturating_sub(most);
+        let allowed = self.limits.allow(path, most.min(bytes.len() as u64), None, count, total + beyond);
+        allowed.map_err(io::Error::other)?;
+        write_new(self.root.path(), path.as_str(), bytes)?;
+        if let Ok(found) = self.root.look(path) {
+            self.index.note(path.as_str(), &found);
+            self.note_changed(path.as_str());
+        }
+        self.report(path.as_str(), None, None);
+        Ok(())
+    }
+
+    /// Carries out an order of the person's that does not come from the room, and has the world told of it.
+    pub(super) fn change_for_user(&mut self, operation: FileOperation) -> Result<FileAnswer, FileFailure> {
+        // Every such order is one of its own, which nobody sends twice.
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.user_changes += 1;
+        let order = FileOrder {
+            key: format!("user-{}-{}", since_1970.as_nanos(), self.user_changes).into(),
+            author: Author::user(),
+            activation: None,
+            operation,
+            rights: FileRights::default(),
+            cause: Seq(0),
+        };
+        let answer = self.carry_out(&order).result?;
+        if let FileAnswer::Changed { done, .. } = &answer {
+            match done {
+                FileDone::Written { path, version, content, .. } => {
+                    let content = content.clone().map(FileContent::Text);
+                    self.report(path, content, Some(*version));
+                }
+                FileDone::Deleted { path } => self.report(path, Some(FileContent::Removed), None),
+                FileDone::Renamed { from, to, content } => {
+                    self.report(from, Some(FileContent::Removed), None);
+                    self.report(to, content.clone().map(FileContent::Text), None);
+                }
+            }
+        }
+        Ok(answer)
+    }
+
+    /// Tells the world what the person did to a file.
+    fn report(&self, path: &str, content: Option<FileContent>, version: Option<u64>) {
+        let path = path.to_owned();
+        let is_gone = content == Some(FileContent::Removed);
+        self.news.push(match content.filter(|_| layout::matters(&path) && self.room.is_some()) {
+            Some(content) => {
+                News::Changed(FileChanged { version, is_ordered: true, ..FileChanged::new(path, content) })
+            }
+            None => {
+                let by = Some(Id::from("user"));
+                let version = version.unwrap_or(0);
+                News::Outside(OutsideChange { path, version, is_gone, displaced_by: None, by })
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::history::FileHistory;
+    use super::super::limits::FileLimits;
+    use super::super::room_files::RoomFiles;
+    use super::*;
+
+    #[test]
+    fn what_comes_in_is_the_persons_has_a_version_and_takes_no_place() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let state = folder.path().join(".workshop");
+        let mut files = Executor::open(folder.path(), &state, FileLimits::default()).expect("it can be opened");
+        files.room = Some(RoomFiles::new(folder.path(), &std::collections::BTreeMap::new(), true));
+        files.create("agents/zoe.md", b"You are Zoe.").expect("it can be written");
+        files.create("artifacts/plan.md", b"tea").expect("it can be written");
+        files.create("artifacts/cup.png", &[0xff, 0]).expect("what is no text comes in, too");
+        let taken = files.create("agents/zoe.md", b"You are another.").expect_err("it is there");
+        assert_eq!(taken.kind(), ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(folder.path().join("agents/zoe.md")).expect("it is there"), b"You are Zoe.");
+        let told: Vec<(String, Option<u64>)> = (files.news.take(9).into_iter())
+            .map(|news| match news {
+                News::Changed(change) if change.is_ordered => (change.path, change.version),
+                News::Outside(change) if change.by.as_deref() == Some("user") => (change.path, Some(change.version)),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        let told: Vec<_> = told.iter().map(|(path, version)| (path.as_str(), *version)).collect();
+        assert_eq!(told, [("agents/zoe.md", Some(1)), ("artifacts/plan.md", Some(1)), ("artifacts/cup.png", Some(0))]);
+        for path in ["agents/zoe.md", "artifacts/plan.md", "artifacts/cup.png"] {
+            files.look(path);
+        }
+        assert!(files.news.is_empty(), "nobody takes it for somebody else's");
+        files.limits.count_at_most = 3;
+        let full = files.create("artifacts/more.md", b"x").expect_err("there are three").to_string();
+        assert!(full.contains("files.count_at_most"), "{full}");
+        for path in ["../out.md", ".workshop/x.md", "sessions/x.md"] {
+            assert!(files.create(path, b"x").is_err(), "{path}");
+        }
+        drop(files);
+        let history = FileHistory::open(folder.path(), &state).expect("it can be read");
+        let kept = history.versions("artifacts/plan.md").expect("they can be read");
+        assert_eq!((kept.len(), kept[0].author.as_str()), (1, "user"));
+    }
+
+    #[test]
+    fn what_came_in_is_taken_back_unless_somebody_changed_it_since() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let state = folder.path().join(".workshop");
+        let mut files = Executor::open(folder.path(), &state, FileLimits::default()).expect("it can be opened");
+        files.room = Some(RoomFiles::new(folder.path(), &std::collections::BTreeMap::new(), true));
+        let brought = ["agents/zoe.md", "artifacts/plan.md", "artifacts/tea.md"]
+            .map(|path| files.create(path, b"one").expect("it can be written"));
+        files.news.take(9);
+        fs::write(folder.path().join("artifacts/plan.md"), "mine").expect("files can be written");
+        fs::remove_file(folder.path().join("artifacts/tea.md")).expect("it is there");
+        let mut take_back = |file: &NewFile| {
+            files.change_for_user(FileOperation::DeleteUnchanged { path: file.path.clone(), hash: file.hash })
+        };
+        assert!(matches!(take_back(&brought[0]), Ok(FileAnswer::Changed { done: FileDone::Deleted { .. }, .. })));
+        let changed = take_back(&brought[1]).expect_err("it was changed").what;
+        assert!(changed.contains("changed meanwhile"), "{changed}");
+        assert!(matches!(take_back(&brought[2]), Ok(FileAnswer::Unchanged { .. })), "gone already is well");
+        assert_eq!(fs::read(folder.path().join("artifacts/plan.md")).expect("it is there"), b"mine");
+        assert!(!folder.path().join("agents/zoe.md").exists());
+        let told = files.news.take(9);
+        let is_told = |news: &News| matches!(news, News::Changed(change) if change.is_ordered && change.content == FileContent::Removed);
+        assert!(told.iter().any(is_told), "{told:?}");
+        let kept = FileHistory::open(folder.path(), &state).expect("it can be read");
+        assert_eq!(kept.text("agents/zoe.md", 1).expect("it can be read").as_deref(), Some("one"));
+    }
+}

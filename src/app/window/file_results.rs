@@ -1,0 +1,154 @@
+//! What comes of jobs with files: agents of dropped files come into the room, a new scene is opened, and the person is
+//! told of the rest.
+
+use bevy::math::Vec2;
+
+use super::command_handling::{act_all, do_again, open_soon};
+use super::file_jobs::{FileJob, FileJobDone};
+use super::inverse_commands::tenths;
+use super::open_room::OpenRoom;
+use crate::agent::formats::{format_of, longer_ids_of_path};
+use crate::agent::{AgentCommand, Profiles};
+use crate::app::importing::{Imported, ImportedFile, Kind};
+use crate::base::{Id, Problem, text};
+use crate::ui::UiState;
+use crate::ui::command::RoomAct;
+use crate::ui::dialogs::LONGEST_STEM_BYTES;
+use crate::ui::state::{Dialog, Place};
+use crate::ui::undo::Step;
+use crate::workspace::starter;
+
+/// So many agents of one drop come into the room.
+const AGENTS_AT_MOST: usize = 200;
+/// So many files that an undoing leaves alone are named; the rest is counted.
+const NAMED_AT_MOST: usize = 3;
+
+/// Orders a job with files, or says why it cannot be done now.
+pub(super) fn order(room: &mut OpenRoom, job: FileJob) {
+    if let Err(refusal) = room.file_jobs.order(job) {
+        room.notices.push(refusal);
+    }
+}
+
+/// Has a scene of this name written beside the others; it is opened when it is there.
+pub(super) fn new_scene(room: &mut OpenRoom, name: &str, text: Option<String>) {
+    let stem = text::slug(name);
+    if stem.is_empty() || stem.len() > LONGEST_STEM_BYTES {
+        let what = if stem.is_empty() { "a scene needs a name" } else { "the name is too long for a file" };
+        room.notices.push(Problem::warning("scene", what, "give it a short one with letters or digits"));
+        return;
+    }
+    let text = text.unwrap_or_else(|| starter::empty_scene(name));
+    order(room, FileJob::WriteScene { stem, text });
+}
+
+/// Takes in what came of a file job.
+pub(super) fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: FileJobDone) {
+    match finished {
+        FileJobDone::Failed(problem) => room.notices.push(problem),
+        FileJobDone::SceneWritten { stem } => {
+            let path = format!("scenes/{stem}.yaml");
+            state.tell_of(format!("The scene was written into {path}"), true, Some(Place::File(path.clone(), None)));
+            open_soon(room, state, Some(stem), false);
+        }
+        FileJobDone::ImportFound(question) => state.dialog = Some(Dialog::Import(question)),
+        FileJobDone::Imported(imported) => {
+            room.history.note(Step { files: imported.made(), ..Step::default() });
+            match imported.paths().as_slice() {
+                [] => {}
+                [path] => {
+                    let place = Place::File((*path).to_owned(), None);
+                    state.tell_of(format!("{path} was imported"), true, Some(place));
+                }
+                paths => state.tell(format!("{} files were imported", paths.len()), true),
+            }
+            room.notices.extend(imported.problems);
+        }
+        FileJobDone::TakenBack { count, kept } => tell_reversal(state, "was removed", "were removed", count, &kept),
+        FileJobDone::PutBack { count, kept, acts } => {
+            tell_reversal(state, "was restored", "were restored", count, &kept);
+            do_again(room, state, acts);
+        }
+        FileJobDone::Exported { file, what, left_out } => {
+            let shown = file.strip_prefix(room.folder()).unwrap_or(&file).display().to_string();
+            state.tell(format!("{what} went to {shown}"), true);
+            if !left_out.is_empty() {
+                let what = format!("Left out: {}", left_out.join("; "));
+                state.tell(what, false);
+            }
+        }
+        FileJobDone::TakenIn { imported, position } => welcome(room, state, imported, position),
+    }
+}
+
+/// Says what became of the files of an import that was undone or done again.
+fn tell_reversal(state: &mut UiState, one: &str, many: &str, count: usize, kept: &[String]) {
+    match count - kept.len() {
+        0 => {}
+        1 => state.tell(format!("1 imported file {one}"), true),
+        files => state.tell(format!("{files} imported files {many}"), true),
+    }
+    for why in kept.iter().take(NAMED_AT_MOST) {
+        state.tell(why.clone(), false);
+    }
+    if kept.len() > NAMED_AT_MOST {
+        state.tell(format!("{} more files stay as they are", kept.len() - NAMED_AT_MOST), false);
+    }
+}
+
+/// Puts an agent of each agent file into the room. A scene that came alone is opened.
+fn welcome(room: &mut OpenRoom, state: &mut UiState, imported: Imported, position: Vec2) {
+    let made = imported.made();
+    let Imported { files, mut problems } = imported;
+    let (agents, scenes): (Vec<_>, Vec<_>) =
+        files.into_iter().filter(|file| matches!(file.kind, Kind::Agent | Kind::Scene)).partition(is_agent);
+    if agents.len() > AGENTS_AT_MOST {
+        let what = format!("{} agents were imported; the first {AGENTS_AT_MOST} come into the room", agents.len());
+        problems.push(Problem::warning("agents", what, "drag the others from the shelf"));
+    }
+    let mut acts = Vec::new();
+    for file in agents.iter().take(AGENTS_AT_MOST) {
+        match profile_of(room, file) {
+            Ok(profile) => {
+                let index = acts.len();
+                let beside = Vec2::new((index % 6) as f32 * 70.0, -((index / 6) as f32) * 80.0);
+                let position = tenths(position + beside);
+                let add = AgentCommand::Add { id: None, profile, position, behaviour: None, exactly: false };
+                acts.push((RoomAct::Agent(add), None));
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    room.notices.extend(problems);
+    let alone = acts.is_empty() && scenes.len() == 1;
+    act_all(room, state, acts, Step { files: made, ..Step::default() });
+    for scene in scenes {
+        let stem = scene.path.trim_start_matches("scenes/").trim_end_matches(".yaml").to_owned();
+        if alone {
+            open_soon(room, state, Some(stem), false);
+        } else {
+            state.tell(format!("The scene {stem} was added; open it from the list of scenes"), true);
+        }
+    }
+}
+
+fn is_agent(file: &ImportedFile) -> bool {
+    file.kind == Kind::Agent
+}
+
+/// The id of the profile that a file defines, unless another file defines it already.
+fn profile_of(room: &mut OpenRoom, file: &ImportedFile) -> Result<Id, Problem> {
+    let refused = |what: String| Problem::warning(&*file.path, what, "give it another id in its front matter");
+    let format = format_of(&file.path).ok_or_else(|| refused("it is no agent file".to_owned()))?;
+    let read = (format.read)(&file.path, file.text.as_deref().unwrap_or_default());
+    // A file in a folder may have to go by a longer id; the longest always means it.
+    if let Some(longest) = longer_ids_of_path(&file.path).pop().filter(|_| !read.has_explicit_id) {
+        return Ok(longest.into());
+    }
+    let id = read.profile.id;
+    let defined = room.world().and_then(|world| {
+        let profiles = world.resource::<Profiles>();
+        profiles.path(&id).filter(|path| profiles.is_defined(&id) && *path != file.path).map(str::to_owned)
+    });
+    defined.map_or(Ok(id.clone()), |other| Err(refused(format!("{other} defines an agent of the id {id} already"))))
+}
