@@ -6,7 +6,6 @@ use std::fmt::Write;
 use agent_workshop::app;
 use agent_workshop::base::{Author, Id, Seq};
 use agent_workshop::element::{ElementEdit, MailAct, PinAct, TextAct};
-use agent_workshop::gateway::provider::ProviderRequest;
 use agent_workshop::log::EventLog;
 use agent_workshop::mind::ModelRequest;
 use agent_workshop::schedule::{Door, SimClock, TICKS_PER_SEC};
@@ -188,9 +187,9 @@ struct PrefixCache {
 
 impl PrefixCache {
     fn ask(&mut self, now: u64, request: &ModelRequest) {
-        let sent = ProviderRequest::new(request, "mock");
-        let text: Vec<u8> = std::iter::once(sent.system.as_str())
-            .chain(sent.messages.iter().map(|message| message.text.as_str()))
+        let (system, messages) = (request.prompt.system_text(), request.prompt.messages());
+        let text: Vec<u8> = std::iter::once(system.as_str())
+            .chain(messages.iter().map(|message| message.text.as_str()))
             .flat_map(|part| part.bytes().chain([0]))
             .collect();
         let shared =

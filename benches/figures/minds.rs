@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hint::black_box;
 
 use agent_workshop::agent::Roster;
-use agent_workshop::mind::{self, ModelReply, ModelRequest, prompt};
+use agent_workshop::mind::{self, ModelReply, ModelRequest, PromptParts, compose};
 use agent_workshop::schedule::TICKS_PER_SEC;
 use agent_workshop::simulation::ThinkDone;
 use bevy::ecs::message::MessageCursor;
@@ -21,18 +21,18 @@ pub fn prompt_built() -> Vec<Figure> {
     let world = room.world_mut();
     rooms::run(world, 180 * TICKS_PER_SEC);
     let (agent, _) = world.resource::<Roster>().iter().next().expect("the studio has agents");
-    let task = "Say what you would do next, and why.";
-    let context = mind::context_for_task(world, agent, task).expect("the agent has a mind");
-    let chars = prompt::render(&context).chars();
+    let parts = PromptParts::default();
+    let context = mind::context_at_work(world, agent).expect("the agent has a mind");
+    let chars = compose::render(&parts, &context).chars();
     let whole = Times::of(20, 200, || {
         for _ in 0..BATCH {
-            let context = mind::context_for_task(world, agent, task).expect("the agent has a mind");
-            black_box(prompt::render(&context));
+            let context = mind::context_at_work(world, agent).expect("the agent has a mind");
+            black_box(compose::render(&parts, &context));
         }
     });
     let rendered = Times::of(20, 200, || {
         for _ in 0..BATCH {
-            black_box(prompt::render(black_box(&context)));
+            black_box(compose::render(&parts, black_box(&context)));
         }
     });
     let micros = |times: &Times| times.median() * 1e3 / BATCH as f64;

@@ -127,7 +127,7 @@ fn who_is_called_goes_there_is_asked_and_does_what_it_answers() {
     let prompt = room.world().get::<LastPrompt>(entity).expect("she was asked").0.clone();
     assert!(prompt.moment.starts_with("You were called: Guest rings at the door."), "{}", prompt.moment);
     assert!(prompt.moment.contains("Decide whether to let them in."), "{}", prompt.moment);
-    assert!(prompt.parts().all(|part| part.origin != PromptOrigin::Moment));
+    assert!(prompt.parts().all(|part| part.origin != PromptOrigin::of("moment")));
     assert_eq!(room.record(&call["cause"]).map(|event| event["type"].clone()), Some(json!("action_queued")));
     let said = room.events("message")[0];
     assert_eq!((&said["data"]["text"], &said["agent"]), (&json!("Come in."), &json!("ada-1")));

@@ -11,7 +11,7 @@ use agent_workshop::gateway::settings::{Choice, GatewaySettings};
 use agent_workshop::gateway::trial::{Trial, Tried};
 use agent_workshop::gateway::vendor::vendor;
 use agent_workshop::gateway::worker::{GatewayCommand, GatewayEvent, Worker};
-use agent_workshop::mind::{CallKind, Completion, Effort, ModelFailure, PromptMessage, Role};
+use agent_workshop::mind::{CallKind, Completion, Effort, ModelFailure, Prompt, PromptMessage, Role};
 
 use crate::hostile_server::Server;
 use crate::workshop::{Setup, Workshop};
@@ -89,10 +89,7 @@ pub fn request(words: &str) -> ProviderRequest {
         profile: "ada".to_owned(),
         kind: CallKind::Task,
         model: "test-model".to_owned(),
-        system: "You are a test.".to_owned(),
-        stable_system_bytes: 0,
-        stable_messages: 0,
-        messages: vec![PromptMessage::words(Role::User, words)],
+        prompt: Prompt::of_messages("You are a test.", vec![PromptMessage::words(Role::User, words)]),
         tools: Vec::new(),
         max_output_tokens: 64,
         stops: Vec::new(),

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use agent_workshop::gateway::provider::ProviderRequest;
 use agent_workshop::gateway::settings::GatewaySettings;
-use agent_workshop::mind::{PromptMessage, Role, ToolCall, ToolDeclaration};
+use agent_workshop::mind::{Prompt, PromptMessage, PromptOrigin, PromptPart, Role, ToolCall, ToolDeclaration};
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
@@ -51,22 +51,20 @@ fn sent_to(provider: &str, requests: impl IntoIterator<Item = ProviderRequest>) 
 
 /// A question with so much of a system text that stays and that changes, and this history.
 fn question(stays: &str, changes: &str, history: Vec<PromptMessage>, moment: Option<&str>) -> ProviderRequest {
-    let system = [stays, changes].iter().filter(|text| !text.is_empty()).copied().collect::<Vec<_>>().join("\n\n");
-    let stable_messages = history.len();
-    let moment = moment.map(|words| PromptMessage::words(Role::User, words));
+    let part = |text: &&str| PromptPart::new(PromptOrigin::of("system"), *text);
+    let prompt = Prompt {
+        system: [stays, changes].iter().filter(|text| !text.is_empty()).map(part).collect(),
+        stable_parts: usize::from(!stays.is_empty()),
+        history,
+        moment: moment.unwrap_or_default().to_owned(),
+        ..Prompt::default()
+    };
     let tool = |name: &str| ToolDeclaration {
         name: name.into(),
         description: "Does something.".into(),
         parameters: json!({ "type": "object" }),
     };
-    ProviderRequest {
-        system,
-        stable_system_bytes: stays.len(),
-        messages: history.into_iter().chain(moment).collect(),
-        stable_messages,
-        tools: vec![tool("look"), tool("write")],
-        ..asking::request("")
-    }
+    ProviderRequest { prompt, tools: vec![tool("look"), tool("write")], ..asking::request("") }
 }
 
 /// The history of a piece of work after so many turns.

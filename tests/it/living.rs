@@ -127,7 +127,7 @@ fn rules_come_first(room: &mut Workshop) {
             continue;
         }
         seen += 1;
-        assert_eq!(prompt.system[0].origin, PromptOrigin::StandingInstructions);
+        assert_eq!(prompt.system[0].origin, PromptOrigin::of("standing_instructions"));
         assert!(
             prompt.system_text().starts_with("=== Standing Instructions ===\nBe kind."),
             "{}",

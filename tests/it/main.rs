@@ -1,6 +1,7 @@
 //! The one integration binary. Every module lists its cases in `trials()`; a case whose outside tool is missing
 //! counts as ignored and says which tool, so that nothing is skipped in silence.
 
+mod adding_a_prompt_part;
 mod adding_a_reason;
 mod adding_a_tool;
 mod approving;
@@ -67,6 +68,7 @@ fn main() {
         determinism::trials,
         standing_still::trials,
         working::trials,
+        adding_a_prompt_part::trials,
         adding_a_tool::trials,
         adding_a_reason::trials,
         cli::trials,

@@ -89,9 +89,9 @@ fn request(words: &str) -> ProviderRequest {
 
 /// The question after a reply whose calls got these results.
 fn after(mut request: ProviderRequest, reply: &Completion, results: &[&str]) -> ProviderRequest {
-    request.messages.push(PromptMessage::calls(reply.text.clone(), reply.tool_calls.clone()));
+    request.prompt.history.push(PromptMessage::calls(reply.text.clone(), reply.tool_calls.clone()));
     let answered = reply.tool_calls.iter().zip(results);
-    request.messages.extend(answered.map(|(call, result)| PromptMessage::result(call, *result)));
+    request.prompt.history.extend(answered.map(|(call, result)| PromptMessage::result(call, *result)));
     request
 }
 
@@ -257,7 +257,7 @@ fn odd_histories(vendor: &str) {
     let lost = ToolCall::new("call#vfs_read#0", "vfs_read", json!({ "path": "a.md" }));
     let other = ToolCall::new("toolu_01 with a blank", "functions.vfs_read", json!({ "path": "b.md" }));
     let mut request = request("odd");
-    request.messages = vec![
+    request.prompt.history = vec![
         PromptMessage::result(&lost, "the result of a call that was cut away"),
         PromptMessage::calls("", vec![lost.clone(), other.clone()]),
         PromptMessage::words(Role::User, "Signal from ben-1: odd news"),

@@ -196,7 +196,7 @@ fn record(log: &mut EventLog, request: &ModelRequest, reply: &ModelReply, used: 
     };
     let draft = about(request, &call);
     // What was asked, for whoever wants to see why this came of it.
-    log.write(match serde_json::to_string(&request.prompt) {
+    log.write(match serde_json::to_string(&request.prompt.recorded()) {
         Ok(prompt) => draft.enclose(prompt),
         Err(error) => {
             tracing::warn!("a prompt could not be kept: {error}");

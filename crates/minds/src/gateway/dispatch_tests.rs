@@ -24,7 +24,7 @@ struct Echo {
 
 impl SimulatedProvider for Echo {
     fn answer(&mut self, request: &ProviderRequest) -> SimulatedAnswer {
-        let words = request.messages.last().map(|message| message.text.clone()).unwrap_or_default();
+        let words = request.prompt.messages().last().map(|message| message.text.clone()).unwrap_or_default();
         assert!(words != "break", "told to break");
         let latency_secs = request.seed as f32 / 10.0;
         if words == "fail for ever" || words == "fail once" && self.errors_left > 0 {

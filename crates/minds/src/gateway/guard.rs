@@ -282,12 +282,14 @@ fn reasoning(wire: Wire, thought: String, captured: Option<MessageContent>) -> V
 /// keep whatever begins as it began before.
 fn chat_request(request: ProviderRequest, wire: Wire) -> ChatRequest {
     let is_marked = wire == Wire::Anthropic;
-    let mut system = if is_marked { marked_system(&request) } else { Vec::new() };
-    let is_all_stable = request.stable_system_bytes >= request.system.len();
-    let all = turns(request.messages.clone(), wire);
+    let (system_text, stable) = (request.prompt.system_text(), request.prompt.stable_text().len());
+    let mut system = if is_marked { marked_system(&system_text, stable) } else { Vec::new() };
+    let is_all_stable = stable >= system_text.len();
+    let messages = request.prompt.messages();
+    let all = turns(messages.clone(), wire);
     // What follows on something that is otherwise each time is found again by nobody.
     let marked_turns = match is_marked && is_all_stable {
-        true => stable_turns(&request.messages, request.stable_messages, &all, wire),
+        true => stable_turns(&messages, request.prompt.stable_messages(), &all, wire),
         false => 0,
     };
     let has_system = !system.is_empty();
@@ -301,13 +303,12 @@ fn chat_request(request: ProviderRequest, wire: Wire) -> ChatRequest {
     if !tools.is_empty() {
         chat = chat.with_tools(tools);
     }
-    if request.system.is_empty() || has_system { chat } else { chat.with_system(request.system) }
+    if system_text.is_empty() || has_system { chat } else { chat.with_system(system_text) }
 }
 
 /// The system text in two pieces, with a mark behind what comes again; nothing where nothing does.
-fn marked_system(request: &ProviderRequest) -> Vec<ChatMessage> {
-    let end = request.system.floor_char_boundary(request.stable_system_bytes);
-    let (stable, fleeting) = request.system.split_at(end);
+fn marked_system(system: &str, stable_bytes: usize) -> Vec<ChatMessage> {
+    let (stable, fleeting) = system.split_at(system.floor_char_boundary(stable_bytes));
     if stable.is_empty() {
         return Vec::new();
     }

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::thinking_models::with_room_to_think;
 use crate::base::text;
-use crate::mind::{CallKind, Completion, ModelRequest, PromptMessage, ScriptPlace, ToolDeclaration, Usage};
+use crate::mind::{CallKind, Completion, ModelRequest, Prompt, ScriptPlace, ToolDeclaration, Usage};
 
 /// One question as a provider gets it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -21,16 +21,8 @@ pub struct ProviderRequest {
     pub kind: CallKind,
     /// The model, in the provider's own words.
     pub model: String,
-    /// The system text.
-    pub system: String,
-    /// So many bytes of the system text come again with the agent's next question.
-    #[serde(default)]
-    pub stable_system_bytes: usize,
-    /// What is known, the session so far, and what is asked now.
-    pub messages: Vec<PromptMessage>,
-    /// So many of the first messages come again.
-    #[serde(default)]
-    pub stable_messages: usize,
+    /// What is asked, as data; whoever sends it as text makes the text of it.
+    pub prompt: Prompt,
     /// The tools that may be called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolDeclaration>,
@@ -54,10 +46,7 @@ impl ProviderRequest {
             profile: request.profile.to_string(),
             kind: request.kind,
             model: model.to_owned(),
-            system: request.prompt.system_text(),
-            stable_system_bytes: request.prompt.stable_text().len(),
-            messages: request.prompt.messages(),
-            stable_messages: request.prompt.stable_messages(),
+            prompt: request.prompt.clone(),
             tools: request.tools.clone(),
             max_output_tokens: with_room_to_think(model, request.max_output_tokens),
             stops: request.stops.clone(),
@@ -74,10 +63,10 @@ impl ProviderRequest {
 
     /// About how many tokens the prompt costs.
     pub fn estimated_input_tokens(&self) -> u32 {
-        let messages = self.messages.iter().map(PromptMessage::chars);
+        let messages = self.prompt.messages().into_iter().map(|message| message.chars());
         let tools = self.tools.iter().map(ToolDeclaration::chars);
         let parts = messages.chain(tools).map(text::tokens_of_chars);
-        parts.fold(text::estimate_tokens(&self.system), u32::saturating_add)
+        parts.fold(text::estimate_tokens(&self.prompt.system_text()), u32::saturating_add)
     }
 }
 

@@ -19,8 +19,7 @@ use super::provider::{ProviderRequest, SimulatedAnswer, SimulatedError, Simulate
 use crate::base::Problem;
 use crate::base::hash::content_hash;
 use crate::base::text::{estimate_tokens, nearest, tokens_of_chars};
-use crate::mind::headings::parts_and_moment;
-use crate::mind::{CallKind, Completion, Finish, PromptMessage, Role, ScriptPlace, ToolCall, Usage};
+use crate::mind::{CallKind, Completion, Finish, Prompt, PromptMessage, Role, ScriptPlace, ToolCall, Usage};
 use crate::safe_fs;
 use crate::workspace::yaml;
 
@@ -120,7 +119,7 @@ impl ScriptedProvider {
     }
 
     fn turn_for(&self, request: &ProviderRequest, place: &mut ScriptPlace) -> Option<Turn> {
-        let moment = moment_of(&request.messages);
+        let moment = moment_of(&request.prompt);
         if let Some(part) = self.agents.get(&request.agent).or_else(|| self.agents.get(&request.profile)) {
             let is_left = |at: &usize| place.used.binary_search(at).is_err();
             let mut left = place.before..part.turns.len();
@@ -148,16 +147,13 @@ impl ScriptedProvider {
 
 /// What is asked in the last message, and in those of the same role right before it, in lower case: not what the room
 /// tells along with it.
-fn moment_of(messages: &[PromptMessage]) -> String {
-    let is_told = |message: &PromptMessage| message.role == Role::User && parts_and_moment(&message.text).1.is_empty();
-    let messages: Vec<&PromptMessage> = messages.iter().filter(|message| !is_told(message)).collect();
+fn moment_of(prompt: &Prompt) -> String {
+    let moment = Some(&prompt.moment).filter(|moment| !moment.is_empty());
+    let moment = moment.map(|moment| PromptMessage::words(Role::User, moment));
+    let messages: Vec<PromptMessage> = prompt.history.iter().cloned().chain(moment).collect();
     let last_role = messages.last().map(|message| message.role);
     let first = messages.iter().rposition(|message| Some(message.role) != last_role).map_or(0, |before| before + 1);
-    let asked = |message: &PromptMessage| match message.role {
-        Role::User => parts_and_moment(&message.text).1.to_lowercase(),
-        _ => message.text.to_lowercase(),
-    };
-    messages[first..].iter().map(|message| asked(message)).collect::<Vec<_>>().join("\n")
+    messages[first..].iter().map(|message| message.text.to_lowercase()).collect::<Vec<_>>().join("\n")
 }
 
 impl SimulatedProvider for ScriptedProvider {

@@ -1,7 +1,7 @@
 //! What a script may rely on.
 
 use super::*;
-use crate::mind::{PromptMessage, Role};
+use crate::mind::{Prompt, PromptMessage, Role};
 
 fn script(text: &str) -> ScriptedProvider {
     ScriptedProvider::from_yaml(text, "demo.yaml").expect("a good script")
@@ -17,10 +17,7 @@ fn request(agent: &str, profile: &str, kind: CallKind, moment: &str) -> Provider
         profile: profile.into(),
         kind,
         model: "script".into(),
-        system: String::new(),
-        stable_system_bytes: 0,
-        stable_messages: 0,
-        messages: vec![PromptMessage::words(Role::User, moment)],
+        prompt: Prompt::of_messages("", vec![PromptMessage::words(Role::User, moment)]),
         tools: Vec::new(),
         max_output_tokens: 100,
         stops: Vec::new(),
@@ -106,9 +103,9 @@ fn errors_tools_and_latency_come_as_written() {
 /// The request that follows a reply: its calls, and what the tools said to them.
 fn after_tools(before: &ProviderRequest, reply: &Completion, results: &[&str]) -> ProviderRequest {
     let mut next = before.clone();
-    next.messages.push(PromptMessage::calls(reply.text.clone(), reply.tool_calls.clone()));
+    next.prompt.history.push(PromptMessage::calls(reply.text.clone(), reply.tool_calls.clone()));
     let answered = reply.tool_calls.iter().zip(results);
-    next.messages.extend(answered.map(|(call, result)| PromptMessage::result(call, *result)));
+    next.prompt.history.extend(answered.map(|(call, result)| PromptMessage::result(call, *result)));
     next
 }
 

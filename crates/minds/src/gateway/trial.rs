@@ -23,7 +23,7 @@ use super::steering::TrialUsed;
 use super::worker::{GatewayCommand, GatewayEvent, Latency, SimulatedFactories, Terms, Worker};
 use crate::base::{Problem, RequestId};
 use crate::log::now_ms;
-use crate::mind::{CallKind, Completion, Effort, FailureKind, ModelFailure, PromptMessage, Role};
+use crate::mind::{CallKind, Completion, Effort, FailureKind, ModelFailure, Prompt, PromptMessage, Role};
 use crate::schedule::Door;
 
 /// An answer must be there after so long, in real time.
@@ -171,10 +171,10 @@ fn request(choice: &Choice) -> ProviderRequest {
         profile: "trial".to_owned(),
         kind: CallKind::Task,
         model: choice.model.clone(),
-        system: "Somebody tries out whether you can be reached. Answer with one short sentence.".to_owned(),
-        stable_system_bytes: 0,
-        stable_messages: 0,
-        messages: vec![PromptMessage::words(Role::User, "Hello, are you there?")],
+        prompt: Prompt::of_messages(
+            "Somebody tries out whether you can be reached. Answer with one short sentence.",
+            vec![PromptMessage::words(Role::User, "Hello, are you there?")],
+        ),
         tools: Vec::new(),
         max_output_tokens: TOKENS_AT_MOST,
         stops: Vec::new(),

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::MindSettings;
-use super::question::{Completion, FailureKind, Finish, ModelFailure, ModelReply, ModelRequest, Usage};
+use super::request::{Completion, FailureKind, Finish, ModelFailure, ModelReply, ModelRequest, Usage};
 use crate::agent::{Agent, Roster};
 use crate::base::{AgentKey, Author, Behaviour, Seq};
 use crate::element::{ElementAct, ElementCommand, ElementEdit, MailAct, PinAct, TextAct};

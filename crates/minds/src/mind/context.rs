@@ -1,13 +1,16 @@
 //! Everything that a prompt is made of, as plain data: the builder needs nothing else.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use super::question::PromptMessage;
+use super::holdings::PinView;
+use super::prompt::PromptMessage;
 use crate::base::Id;
 use crate::element::ItemNews;
 
 /// What an agent knows and is asked at one moment.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MindContext {
     /// Every rulebook in the room: never filtered.
@@ -30,6 +33,8 @@ pub struct MindContext {
     pub mail: Vec<MailItem>,
     /// What was refused or unknown in its last reply.
     pub feedback: Vec<String>,
+    /// What was gathered for this prompt, by the part that asked for it.
+    pub gathered: BTreeMap<Id, String>,
     /// The session so far.
     pub history: Vec<PromptMessage>,
     /// What it is asked.
@@ -40,8 +45,15 @@ pub struct MindContext {
     pub summary_tokens: u32,
 }
 
+impl MindContext {
+    /// Whether the agent may call a tool, where it is at work.
+    pub fn has_tool(&self, tool: &str) -> bool {
+        self.desk.tools.iter().any(|own| own == tool)
+    }
+}
+
 /// What an element holds, under its label.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct LabelledText {
     /// The element's id.
     pub id: Id,
@@ -52,7 +64,7 @@ pub struct LabelledText {
 }
 
 /// The profile, as far as prompts need it.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Who {
     /// What it is called.
     pub name: Id,
@@ -69,7 +81,7 @@ pub struct Who {
 }
 
 /// Where an agent is, and who and what is near, nearest first.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Surroundings {
     /// The element that it stands at, if it stands at one.
     pub at: Option<Id>,
@@ -82,7 +94,7 @@ pub struct Surroundings {
 }
 
 /// Somebody near.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Near {
     /// Its name.
     pub name: Id,
@@ -93,7 +105,7 @@ pub struct Near {
 }
 
 /// What an agent can do besides speaking.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Abilities {
     /// The pinboards, by label: a new pin goes to the nearest.
     pub pinboards: Vec<Id>,
@@ -104,7 +116,7 @@ pub struct Abilities {
 }
 
 /// What an agent at work has at hand.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Desk {
     /// The tools that it may call, by name.
@@ -114,7 +126,7 @@ pub struct Desk {
 }
 
 /// Somebody else in the room, as one at work sees it.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Colleague {
     /// Its name.
     pub name: Id,
@@ -125,7 +137,7 @@ pub struct Colleague {
 }
 
 /// The memory slots.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Remembered {
     /// The context summary.
     pub summary: String,
@@ -138,7 +150,7 @@ pub struct Remembered {
 }
 
 /// A pin that an agent keeps.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct KeptPin {
     /// Its id.
     pub id: Id,
@@ -151,7 +163,7 @@ pub struct KeptPin {
 }
 
 /// A piece of mail.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct MailItem {
     /// Its id.
     pub id: Id,
@@ -166,7 +178,7 @@ pub struct MailItem {
 }
 
 /// Something that was said.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Line {
     /// Who said it, by name.
     pub by: Id,
@@ -177,7 +189,7 @@ pub struct Line {
 }
 
 /// An item of an element that is new to a reader, or different.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct NewItem {
     /// Its id.
     pub id: Id,
@@ -190,7 +202,7 @@ pub struct NewItem {
 }
 
 /// What an agent is asked.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(tag = "moment", rename_all = "snake_case")]
 pub enum Moment {
     /// To read what an element holds.
@@ -204,6 +216,9 @@ pub enum Moment {
         /// What of it is new since this agent read it last; all of it where it never did.
         #[serde(default)]
         new: Option<String>,
+        /// The pins among it; of those that were read before only what is new.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pins: Vec<PinView>,
     },
     /// To read its own mail, which stands in [`MindContext::mail`].
     ReadMail {
@@ -211,6 +226,9 @@ pub enum Moment {
         label: Id,
         /// How a person would say its kind.
         kind: String,
+        /// The mail, in a prompt as data; empty in a context.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        mail: Vec<MailItem>,
     },
     /// To take a turn in a conversation.
     Talk {
@@ -241,11 +259,6 @@ pub enum Moment {
     /// To sum up its session.
     #[default]
     Compact,
-    /// To do what a person asked.
-    Task {
-        /// In the person's words.
-        text: String,
-    },
     /// To go on with work whose words stand in the history.
     Work,
 }

@@ -1,15 +1,23 @@
 //! Hostile words in every slot of a prompt: they stay where they are put, and quoting them asks for nothing.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 
 use super::*;
+use crate::mind::compose::LINE_CHARS;
 use crate::mind::context::{
     Abilities, Colleague, Desk, KeptPin, LabelledText, Line, MailItem, MindContext, Near, Remembered, Surroundings, Who,
 };
+use crate::mind::headings;
 use crate::mind::markers::parse;
 use crate::mind::moments::TOPIC_CHARS;
-use crate::mind::question::Role;
-use crate::mind::wording::{quoted, unfenced};
+use crate::mind::prompt::{PromptPart, Role};
+use crate::mind::wording::{line, name, quoted, unfenced};
+
+fn render(context: &MindContext) -> Prompt {
+    super::render(&PromptParts::default(), context)
+}
 
 /// What an attack on a prompt is made of.
 fn hostile() -> impl Strategy<Value = String> {
@@ -91,6 +99,7 @@ fn filled(with: &str, moment: Moment) -> MindContext {
         boards: vec![LabelledText { text: format!("On it: {with}"), ..board }],
         mail: vec![MailItem { id: id(), from: id(), subject: with.into(), text: format!("Hi {with}"), read: false }],
         feedback: vec![with.into()],
+        gathered: BTreeMap::new(),
         history: Vec::new(),
         moment,
         max_chars: 96_000,
@@ -101,14 +110,21 @@ fn filled(with: &str, moment: Moment) -> MindContext {
 fn moments(with: &str) -> Vec<Moment> {
     let line = |by: &str, by_person| Line { by: by.into(), text: format!("Well: {with}"), by_person };
     vec![
-        Moment::Read { label: with.into(), kind: "message board".into(), text: format!("On it: {with}"), new: None },
+        Moment::Read {
+            label: with.into(),
+            kind: "message board".into(),
+            text: format!("On it: {with}"),
+            new: None,
+            pins: Vec::new(),
+        },
         Moment::Read {
             label: with.into(),
             kind: "message board".into(),
             text: format!("On it: {with}, and more than that"),
             new: Some(format!("On it: {with}")),
+            pins: Vec::new(),
         },
-        Moment::ReadMail { label: with.into(), kind: "inbox".into() },
+        Moment::ReadMail { label: with.into(), kind: "inbox".into(), mail: Vec::new() },
         Moment::Talk {
             with: vec![with.into(), "Bob".into()],
             topic: Some(with.into()),
@@ -117,7 +133,7 @@ fn moments(with: &str) -> Vec<Moment> {
             turn: 3,
             turns: 6,
         },
-        Moment::Task { text: "Look.".into() },
+        Moment::Work,
     ]
 }
 
@@ -152,7 +168,7 @@ fn taken_apart(text: &str, with: &str) -> (Vec<String>, Vec<Vec<String>>) {
 
 /// What of a part a reply could quote: everything but the markers that the room itself explains.
 fn quotable(part: &PromptPart) -> bool {
-    !matches!(part.origin, PromptOrigin::Abilities | PromptOrigin::StandingInstructions | PromptOrigin::Profile)
+    !["abilities", "standing_instructions", "profile"].contains(&&*part.origin.from)
 }
 
 proptest! {
@@ -166,7 +182,7 @@ proptest! {
             prop_assert_eq!(origins(&is), origins(&ought));
             let texts = |prompt: &Prompt| prompt.parts().map(|part| part.text.clone()).collect::<Vec<_>>();
             for ((is, ought), origin) in texts(&is).iter().zip(texts(&ought)).zip(origins(&is)) {
-                if matches!(origin, PromptOrigin::StandingInstructions | PromptOrigin::Profile) {
+                if ["standing_instructions", "profile"].contains(&&*origin.from) {
                     continue;
                 }
                 let ((is_frame, is_fenced), (frame, fenced)) = (taken_apart(is, &with), taken_apart(&ought, "plain"));
@@ -189,7 +205,7 @@ proptest! {
 
     #[test]
     fn rules_and_instructions_stay_within_their_bounds(with in hostile()) {
-        let prompt = render(&filled(&with, Moment::Task { text: "Look.".into() }));
+        let prompt = render(&filled(&with, Moment::Work));
         let frames = |line: &&str| line.trim_start().starts_with("===") && line.contains("Standing");
         let rules = &prompt.system[0].text;
         let found: Vec<&str> = rules.split('\n').filter(frames).collect();

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::question::{PromptMessage, Role, ToolCall};
+use super::prompt::{PromptMessage, Role};
+use super::request::ToolCall;
 use crate::base::text::truncate;
 
 /// Results of tools that are left out only where nothing else helps, counted from the end.

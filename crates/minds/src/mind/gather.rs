@@ -6,6 +6,7 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use bevy::math::Vec2;
 
+use super::compose::PERSON;
 use super::context::{
     Abilities, Colleague, Desk, KeptPin, LabelledText, Line, MailItem, MindContext, Moment, Near, NewItem, Remembered,
     Surroundings, Who,
@@ -13,7 +14,7 @@ use super::context::{
 use super::feedback::Feedback;
 use super::holdings::{open_mail, pins};
 use super::intent::{Addressee, BoardInReach, OwnMail, Situation};
-use super::prompt::PERSON;
+use super::parts::PromptParts;
 use super::session::Session;
 use super::settings::MindSettings;
 use super::wording::name;
@@ -45,6 +46,7 @@ pub(super) struct Room<'w, 's> {
     bodies: Query<'w, 's, (Option<&'static Position>, Option<&'static AgentState>), With<Agent>>,
     held: Query<'w, 's, (&'static Element, &'static Held)>,
     recent: Option<Res<'w, RecentChanges>>,
+    pub(super) parts: Res<'w, PromptParts>,
 }
 
 impl Room<'_, '_> {
@@ -146,6 +148,7 @@ impl Room<'_, '_> {
             boards: texts(is_board).filter(|board| Some(&board.label) != reading.as_ref()).collect(),
             mail: self.mail(agent),
             feedback: feedback.lines().to_vec(),
+            gathered: BTreeMap::new(),
             history: session.messages.clone(),
             moment,
             max_chars: self.settings.max_prompt_chars,
@@ -370,11 +373,18 @@ impl Room<'_, '_> {
     pub(super) fn reading_moment(&self, agent: &Agent, element: &Element, held: &Held) -> Moment {
         let kind = kind_name(&element.kind);
         if is_private(&element.kind) {
-            return Moment::ReadMail { label: element.label.clone(), kind };
+            return Moment::ReadMail { label: element.label.clone(), kind, mail: Vec::new() };
         }
         let text = self.text_for(agent, held);
-        let new = self.news(agent, element, held).and_then(|news| text_of_new(&text, &news));
-        Moment::Read { label: element.label.clone(), kind, text, new }
+        let news = self.news(agent, element, held);
+        let new = news.as_ref().and_then(|news| text_of_new(&text, news));
+        let is_told = |id: &Id| new.is_none() || news.iter().flatten().any(|item| item.id == *id);
+        let mut pins = pins(&*held.0);
+        pins.retain(|pin| is_told(&pin.id));
+        for pin in pins.iter_mut().filter(|pin| pin.author != agent.id) {
+            pin.author = self.name_of(&pin.author);
+        }
+        Moment::Read { label: element.label.clone(), kind, text, new, pins }
     }
 
     /// What others changed on an element since an agent last read it; nothing where all of it is new.
@@ -442,20 +452,15 @@ impl Room<'_, '_> {
     }
 }
 
-/// What an agent would be asked with if it got this task now: for whoever wants to look at a prompt without asking
-/// a model. `None` if there is no such agent.
-pub fn context_for_task(world: &mut World, agent: AgentKey, task: &str) -> Option<MindContext> {
-    let moment = Moment::Task { text: task.to_owned() };
-    world.run_system_cached_with(context_of, (agent, moment)).ok().flatten()
+/// What the next question of an agent at work would be made of: for whoever wants to look at a prompt without asking a
+/// model. `None` if there is no such agent.
+pub fn context_at_work(world: &mut World, agent: AgentKey) -> Option<MindContext> {
+    world.run_system_cached_with(context_of, agent).ok().flatten()
 }
 
-fn context_of(
-    In((agent, moment)): In<(AgentKey, Moment)>,
-    room: Room,
-    minds: Query<(&Session, &Feedback)>,
-) -> Option<MindContext> {
+fn context_of(In(agent): In<AgentKey>, room: Room, minds: Query<(&Session, &Feedback)>) -> Option<MindContext> {
     let (session, feedback) = minds.get(room.roster.entity(agent)?).ok()?;
-    Some(room.context(room.agent(agent)?.0, session, feedback, moment))
+    Some(room.context(room.agent(agent)?.0, session, feedback, Moment::Work))
 }
 
 /// Of what stands on an element the items that are new or different, with what is said about each; nothing where none

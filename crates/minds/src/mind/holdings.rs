@@ -1,11 +1,14 @@
 //! Pins and mail as the mind sees them: whatever kind of element holds such things takes part.
 
+use serde::{Deserialize, Serialize};
+
 use super::context::MailItem;
 use crate::base::Id;
-use crate::element::{Content, MailStatus};
+use crate::element::{Content, MailStatus, Pin};
 
 /// A pin on some board.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct PinView {
     /// Its id.
     pub id: Id,
@@ -13,12 +16,23 @@ pub struct PinView {
     pub author: Id,
     /// What it says.
     pub text: String,
+    /// Who voted for it.
+    pub up: Vec<Id>,
+    /// Who voted against it.
+    pub down: Vec<Id>,
 }
 
 /// The pins that an element holds, in its order.
 pub fn pins(content: &dyn Content) -> Vec<PinView> {
     let pins = content.pins().unwrap_or_default().iter();
-    pins.map(|pin| PinView { id: pin.id.clone(), author: pin.author.0.clone(), text: pin.text.clone() }).collect()
+    let view = |pin: &Pin| PinView {
+        id: pin.id.clone(),
+        author: pin.author.0.clone(),
+        text: pin.text.clone(),
+        up: pin.up.iter().cloned().collect(),
+        down: pin.down.iter().cloned().collect(),
+    };
+    pins.map(view).collect()
 }
 
 /// The open mail that an element holds: what is unread first, the oldest of each first.

@@ -3,48 +3,51 @@
 //! Whatever others wrote enters a prompt as data, by one rule (`wording`).
 //!
 //! In reading order: a [`ThinkDue`](crate::simulation::ThinkDue) is heard (`thinking`), what the agent knows is
-//! gathered (`gather`, `context`) and rendered (`prompt`); the reply is taken apart (`markers`), each intent becomes
+//! gathered (`gather`, `context`) and put together (`compose`, `parts`); the reply is taken apart (`markers`), each intent becomes
 //! an effect (`intent`), and all of it is carried out as messages (`replies`).
 
 mod brackets;
+pub mod compose;
 pub mod context;
 pub mod feedback;
 pub mod fitting;
 mod gather;
+mod gathering;
 mod habits;
 pub mod headings;
 pub mod holdings;
 pub mod intent;
-mod known;
 pub mod markers;
 mod moments;
 mod orders;
-mod place;
+pub mod parts;
+mod pending;
 pub mod prompt;
 mod prompts;
-pub mod question;
 mod replies;
+pub mod request;
 pub mod session;
 pub mod settings;
 pub mod silence;
 mod thinking;
-mod thoughts;
 mod unseen;
 pub mod wording;
 mod work;
 
 pub use context::MindContext;
 pub use feedback::Feedback;
-pub use gather::context_for_task;
-pub use question::{
+pub use gather::context_at_work;
+pub use gathering::{GatherKey, GatherOrder, PartGathered};
+pub use parts::{PartProvider, PartWriter, Privacy, PromptParts, Share, Slot};
+pub use pending::PendingRequests;
+pub use prompt::{LeftOut, PartItem, Prompt, PromptMessage, PromptOrigin, PromptPart, Role};
+pub use request::{
     CallKind, CancelRequest, CapReached, CapScope, Completion, Effort, FailureKind, Finish, ModelFailure, ModelReply,
-    ModelRequest, Prompt, PromptMessage, PromptOrigin, PromptPart, PutOffRequest, Reasoning, ReasoningBlock, Role,
-    ScriptPlace, ToolCall, ToolDeclaration, Usage,
+    ModelRequest, PutOffRequest, Reasoning, ReasoningBlock, ScriptPlace, ToolCall, ToolDeclaration, Usage,
 };
 pub use session::Session;
 pub use settings::MindSettings;
 pub use thinking::LastPrompt;
-pub use thoughts::Thoughts;
 pub use work::{Ending, SessionRoom, WorkDue, WorkOver, WorkReplied, WorkReply, WorkTaken, task_words};
 
 use bevy::app::App;
@@ -55,19 +58,21 @@ use crate::element::{ElementChanged, ElementEdit, ElementRefused};
 use crate::memory::MemoryEdit;
 use crate::schedule::door::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved};
-use crate::simulation::{CompactionWanted, ConversationEnded, NewsHeard, ThinkDone, ThinkDue, ThinkPutOff};
+use crate::simulation::{CompactionWanted, ConversationEnded, Explain, NewsHeard, ThinkDone, ThinkDue, ThinkPutOff};
 use crate::workspace::{ProblemReport, SettingsExt};
 
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
     app.add_settings::<MindSettings>()
-        .init_resource::<Thoughts>()
+        .init_resource::<PendingRequests>()
+        .init_resource::<PromptParts>()
         .init_resource::<unseen::UnseenTold>()
         .add_observer(thinking::give_mind);
     app.add_tick_message::<ModelRequest>()
         .add_tick_message::<CancelRequest>()
         .add_tick_message::<PutOffRequest>()
-        .add_input::<ModelReply>();
+        .add_input::<ModelReply>()
+        .add_input::<PartGathered>();
     app.add_tick_message::<WorkDue>().add_tick_message::<WorkReplied>().add_tick_message::<WorkOver>();
     // Owned by floors below; registered here as well, so that this floor runs without their systems.
     app.add_tick_message::<ElementEdit>()
@@ -76,6 +81,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ThinkDue>()
         .add_tick_message::<ThinkDone>()
         .add_tick_message::<ThinkPutOff>()
+        .add_tick_message::<Explain>()
         .add_tick_message::<NewsHeard>()
         .add_tick_message::<CompactionWanted>()
         .add_tick_message::<ConversationEnded>()
@@ -85,11 +91,15 @@ pub fn plugin(app: &mut App) {
     app.add_systems(
         Tick,
         (
-            (replies::drop_orphans, replies::receive).chain().in_set(InPhase(WorkshopSystems::Ingest, Floor::Mind)),
+            (replies::drop_orphans, replies::receive, gathering::receive)
+                .chain()
+                .in_set(InPhase(WorkshopSystems::Ingest, Floor::Mind)),
             (
                 replies::remember_meetings,
                 thinking::retry_compaction,
+                gathering::expire,
                 thinking::put_off,
+                thinking::ask_gathered,
                 thinking::think,
                 work::conclude,
                 work::ask,
@@ -99,11 +109,13 @@ pub fn plugin(app: &mut App) {
             (replies::hear_refusals, unseen::report).chain().in_set(InPhase(WorkshopSystems::Apply, Floor::Mind)),
         ),
     );
-    saved::register::<thoughts::MindSaved>(app);
+    saved::register::<pending::MindSaved>(app);
 }
 
 #[cfg(test)]
 mod calm_tests;
+#[cfg(test)]
+mod gathering_tests;
 #[cfg(test)]
 mod news_tests;
 #[cfg(test)]

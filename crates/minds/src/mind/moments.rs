@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
+use super::compose::{ITEM_CHARS, push_list};
 use super::context::{Line, MindContext, Moment};
-use super::known::push_mail;
 use super::orders::{order_text, person_name};
-use super::prompt::{ITEM_CHARS, push_list};
+use super::parts::push_mail;
 use super::prompts::{Blocks, TEXTS, push};
 use super::wording::{clean, line, name, push_cut, push_fenced, quoted};
 use crate::base::Id;
@@ -25,14 +25,14 @@ pub(super) fn moment(context: &MindContext, max_chars: usize, mail_shown: &mut V
     let texts: &Blocks = &TEXTS;
     let room = max_chars.saturating_sub(AROUND_CHARS);
     match &context.moment {
-        Moment::Read { label, kind, text: content, new } => {
+        Moment::Read { label, kind, text: content, new, .. } => {
             push(&mut text, texts.read, &[("label", &name(label)), ("kind", kind)]);
             text.push_str("\n\n");
             push_content(&mut text, content.trim(), new.as_deref().map(str::trim), room);
             text.push_str("\n\n");
             text.push_str(texts.read_ask);
         }
-        Moment::ReadMail { label, kind } => {
+        Moment::ReadMail { label, kind, .. } => {
             push(&mut text, texts.read, &[("label", &name(label)), ("kind", kind)]);
             text.push_str("\n\n");
             if context.mail.is_empty() {
@@ -50,11 +50,6 @@ pub(super) fn moment(context: &MindContext, max_chars: usize, mail_shown: &mut V
             push(&mut text, block, &[("tokens", &context.summary_tokens.to_string())]);
         }
         Moment::Work => {}
-        Moment::Task { text: task } => {
-            let mut shown = String::new();
-            push_cut(&mut shown, &order_text(task), max_chars.saturating_sub(100));
-            push(&mut text, texts.task, &[("task", &shown)]);
-        }
     }
     text
 }
@@ -88,7 +83,9 @@ fn push_content(text: &mut String, content: &str, new: Option<&str>, max_chars: 
             text.push('\n');
             push_fenced(text, new, max_chars);
         }
-        (content, _) => push_fenced(text, content, max_chars),
+        (content, _) => {
+            push_fenced(text, content, max_chars);
+        }
     }
 }
 

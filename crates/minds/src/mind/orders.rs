@@ -4,21 +4,21 @@
 
 use std::borrow::Cow;
 use std::fmt::Write;
+use std::ops::Range;
 
+use super::compose::PERSON;
 use super::context::{MindContext, Who};
 use super::headings;
-use super::prompt::{PERSON, part};
 use super::prompts::{TEXTS, filled, push};
-use super::question::{PromptOrigin, PromptPart};
 use super::wording::{clean, harmless, harmless_rules, name, push_cut};
 use crate::base::text::one_line;
 
 /// The rules, and who the agent is, in so much room.
 pub(super) struct Orders {
-    /// All rulebooks between their frame; nothing where none says anything.
-    pub(super) rules: Option<PromptPart>,
-    /// Who the agent is.
-    pub(super) who: PromptPart,
+    /// All rulebooks between their frame, and where in it they stand; nothing where none says anything.
+    pub(super) rules: Option<(String, Range<usize>)>,
+    /// Who the agent is, and where below the heading it stands.
+    pub(super) who: (String, Range<usize>),
 }
 
 /// What is to be followed, fitted into so many characters.
@@ -34,13 +34,15 @@ pub(super) fn orders(context: &MindContext, max_chars: usize) -> Orders {
             text.push_str(if index == 0 { "\n" } else { "\n\n" });
             push_cut(&mut text, book, seen_of_order(*share));
         }
+        let body = headings::STANDING_OPEN.len() + 1..text.len();
         text.push('\n');
         text.push_str(headings::STANDING_CLOSE);
-        part(PromptOrigin::StandingInstructions, text)
+        (text, body)
     });
     let mut text = format!("{}\n", headings::WHO);
     push_cut(&mut text, &who, seen_of_order(shares.last().copied().unwrap_or_default()));
-    Orders { rules, who: part(PromptOrigin::Profile, text) }
+    let body = headings::WHO.len() + 1..text.len();
+    Orders { rules, who: (text, body) }
 }
 
 /// The rulebooks that say something, as they stand in a prompt.

@@ -1,141 +1,309 @@
-//! From a [`MindContext`] to a prompt: a pure function. Rules first, always; what changes from call to call last, the
-//! moment at the very end; every part keeps where its words came from; nothing exceeds the budget, and what is cut
-//! says so.
-//!
-//! The room's own words are those of [`super::prompts`]. Every word of a person, of another agent or of a file goes
-//! through [`super::wording`]: what is not to be followed is data, and nothing can pose as another part.
+//! A prompt as data: parts that know where their words came from, the session so far, and what is asked now. The text
+//! that providers behind a network are sent is made of it here, and nowhere else.
 
-use super::context::{MindContext, Moment};
-use super::question::{Prompt, PromptMessage, PromptOrigin, PromptPart};
-use super::wording::{line, name, push_cut, push_fenced};
-use super::{headings, known, moments, orders, place};
+use std::fmt::Write;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::context::Moment;
+use super::headings;
+use super::parts;
+use super::request::ToolCall;
+use super::work::as_sent;
 use crate::base::Id;
-use crate::mind::prompts::{TEXTS, filled};
 
-/// How mentions of the person are worded in what an agent remembers, so that they can be found again.
-pub const PERSON: &str = "the person";
-
-/// Characters that a single piece of mail, kept pin or utterance takes at most.
-pub(super) const ITEM_CHARS: usize = 2_000;
-/// Characters that a note, a remark or what is known of an element takes at most.
-pub(super) const LINE_CHARS: usize = 1_000;
-
-/// The prompt for this moment.
-pub fn render(context: &MindContext) -> Prompt {
-    compose(context).0
+/// Where the words of a part of a prompt came from, as data: every floor may add parts of its own.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct PromptOrigin {
+    /// The provider's word: `notes`.
+    pub from: Id,
+    /// The element whose words they are, by id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub element: Option<Id>,
+    /// What people read of it: “Its notes”. Empty where the mind's own parts say it.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    label: Id,
 }
 
-/// The prompt, and the ids of the mail that stands in it.
-pub fn compose(context: &MindContext) -> (Prompt, Vec<Id>) {
-    let max = context.max_chars;
-    let mut mail_shown = Vec::new();
-    // What must be there has shares that add up to less than the whole; what is known takes what they leave.
-    let moment = moments::moment(context, max / 4, &mut mail_shown);
-    let system = system(context, max);
-    let mut known = Vec::new();
-    let mut now = Vec::with_capacity(8);
-    let mut after = Vec::with_capacity(2);
-    match context.moment {
-        Moment::Compact => {}
-        Moment::Work | Moment::Task { .. } => known.push(place::desk(context, max / 24)),
-        _ => after.push(place::surroundings(context, max / 24)),
+impl PromptOrigin {
+    /// Words of this provider.
+    pub fn of(from: &str) -> Self {
+        Self { from: from.into(), element: None, label: Id::default() }
     }
-    if !matches!(context.moment, Moment::Compact) {
-        after.extend(feedback(context, max / 24));
-    }
-    let fixed = system.iter().chain(&known).chain(&after).map(|part| part.text.chars().count()).sum::<usize>();
-    let mut left = max.saturating_sub(fixed + moment.chars().count());
-    if context.who.share_workspace_info {
-        known::push(context, &mut left, (&mut known, &mut now), &mut mail_shown);
-    }
-    now.extend(after);
-    let mut prompt = Prompt { system, known, history: history(&context.history, left), now, moment, stable_parts: 0 };
-    prompt.mark_stable();
-    (prompt, mail_shown)
-}
 
-/// The rules, what the agent can do, and who it is: the same from one call to the next.
-fn system(context: &MindContext, max: usize) -> Vec<PromptPart> {
-    let orders = orders::orders(context, orders::room_for_orders(max));
-    let mut system: Vec<PromptPart> = orders.rules.into_iter().collect();
-    match context.moment {
-        Moment::Compact => {
-            let text = filled(TEXTS.compaction_system, &[("name", &name(&context.who.name))]);
-            system.push(part(PromptOrigin::Guide, text));
-        }
-        Moment::Work | Moment::Task { .. } => {
-            system.push(part(PromptOrigin::Guide, TEXTS.guide.to_owned()));
-            system.push(place::work(context, max / 24));
-            system.push(orders.who);
-        }
-        _ => {
-            system.push(part(PromptOrigin::Guide, TEXTS.guide.to_owned()));
-            system.push(place::abilities(context, max / 24));
-            system.push(orders.who);
+    /// Words of an element, by this provider.
+    pub fn of_element(from: &str, element: &str) -> Self {
+        Self { element: Some(element.into()), ..Self::of(from) }
+    }
+
+    /// The same with what people read of it.
+    pub fn called(self, label: &str) -> Self {
+        // What the mind's own parts are called is not written into every record.
+        if parts::label_of(&self.from).is_some() { self } else { Self { label: label.into(), ..self } }
+    }
+
+    /// Where the words came from, for people.
+    pub fn label(&self) -> &str {
+        match parts::label_of(&self.from) {
+            Some(label) => label,
+            None if self.label.is_empty() => &self.from,
+            None => &self.label,
         }
     }
-    system
 }
 
-pub(super) fn part(origin: PromptOrigin, text: String) -> PromptPart {
-    PromptPart { origin, text }
+/// One of the things that a part lists or is about, as data. What does not apply is empty.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PartItem {
+    /// Its id; of something that an agent can do, the word of the marker.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    /// What it is called: a label, a name, a subject.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// Whose it is: an author, a sender; of somebody near, the profile.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub by: String,
+    /// What it says.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub text: String,
 }
 
-/// A part in the room's own words.
-pub(super) fn section(origin: PromptOrigin, heading: &str, body: &str, max_chars: usize) -> PromptPart {
-    let mut text = String::with_capacity(heading.len() + body.len() + 1);
-    text.push_str(heading);
-    text.push('\n');
-    push_cut(&mut text, body, max_chars.saturating_sub(heading.len() + 1));
-    part(origin, text)
+impl PartItem {
+    /// A thing that is only a text.
+    pub fn text(text: &str) -> Self {
+        Self { text: text.to_owned(), ..Self::default() }
+    }
+
+    /// A thing that has a name and a text.
+    pub fn named(name: &str, text: &str) -> Self {
+        Self { name: name.to_owned(), text: text.to_owned(), ..Self::default() }
+    }
 }
 
-/// A part that holds words of others.
-pub(super) fn data(origin: PromptOrigin, heading: &str, body: &str, max_chars: usize) -> PromptPart {
-    let mut text = String::with_capacity(heading.len() + body.len() + 32);
-    text.push_str(heading);
-    text.push('\n');
-    push_fenced(&mut text, body, max_chars.saturating_sub(heading.len() + 1));
-    part(origin, text)
+/// A part of a prompt that came from one place.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct PromptPart {
+    /// Where its words came from.
+    pub origin: PromptOrigin,
+    /// The words as they are sent, the heading in front.
+    pub text: String,
+    /// Where in the words it stands what was to be told, in bytes: without heading and fences.
+    #[serde(default, skip_serializing_if = "is_empty_range")]
+    pub body: Range<usize>,
+    /// What it lists, where it lists something. Not kept in records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<PartItem>,
 }
 
-pub(super) fn push_list(out: &mut String, names: &[Id]) {
-    for (index, one) in names.iter().enumerate() {
-        if index > 0 {
-            out.push_str(", ");
+fn is_empty_range(range: &Range<usize>) -> bool {
+    range.is_empty()
+}
+
+impl PromptPart {
+    /// A part of this text, which is all body.
+    pub fn new(origin: PromptOrigin, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { origin, body: 0..text.len(), text, items: Vec::new() }
+    }
+
+    /// What was to be told, without heading and fences.
+    pub fn body(&self) -> &str {
+        self.text.get(self.body.clone()).unwrap_or_default()
+    }
+
+    /// The line above it; empty where it has none.
+    pub fn heading(&self) -> &str {
+        if self.body.start == 0 { "" } else { self.text.lines().next().unwrap_or_default() }
+    }
+}
+
+/// A part that was to be gathered and is not in the prompt.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Which.
+    pub origin: PromptOrigin,
+    /// Why, in words.
+    pub why: String,
+}
+
+/// Who said a message of the history.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The room, speaking to the agent.
+    User,
+    /// The agent.
+    Assistant,
+    /// A tool, answering a call.
+    Tool,
+}
+
+/// One message of the session so far.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PromptMessage {
+    /// Who.
+    pub role: Role,
+    /// What; of a tool, its result.
+    pub text: String,
+    /// The tools that the agent called with it, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// Of a tool: the [`ToolCall::id`] that it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<String>,
+}
+
+impl PromptMessage {
+    /// Plain words, by the room or the agent.
+    pub fn words(role: Role, text: impl Into<String>) -> Self {
+        Self { role, text: text.into(), tool_calls: Vec::new(), answers: None }
+    }
+
+    /// What the agent said, with the tools that it called.
+    pub fn calls(text: impl Into<String>, tool_calls: Vec<ToolCall>) -> Self {
+        Self { role: Role::Assistant, text: text.into(), tool_calls, answers: None }
+    }
+
+    /// What a tool answered to a call.
+    pub fn result(call: &ToolCall, text: impl Into<String>) -> Self {
+        Self { role: Role::Tool, text: text.into(), tool_calls: Vec::new(), answers: Some(call.id.clone()) }
+    }
+
+    /// Characters that are sent for it: the words, and the calls with their arguments.
+    pub fn chars(&self) -> usize {
+        self.text.chars().count() + self.tool_calls.iter().map(ToolCall::chars).sum::<usize>()
+    }
+}
+
+/// All that is sent, what changes least first, so that providers find the beginning in their caches.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Prompt {
+    /// The rules, what the agent can do and who it is; joined by blank lines they are the system text.
+    pub system: Vec<PromptPart>,
+    /// What it knows that seldom changes: a message of the room, before the session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<PromptPart>,
+    /// The session so far, oldest first.
+    pub history: Vec<PromptMessage>,
+    /// What it knows that changes from one call to the next; stands before the moment in the last message.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub now: Vec<PromptPart>,
+    /// What the agent is asked now. Empty where the history ends with what is to be answered.
+    pub moment: String,
+    /// So many of the first parts of the system text come again as they are with this agent's next question, unless
+    /// what they tell of changes. Providers keep that much at hand, and the history behind it as far as it comes again.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stable_parts: usize,
+    /// What the agent is asked, as data. Not kept in records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Box<Moment>>,
+    /// What was to be gathered for it and is not in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+}
+
+fn is_zero(parts: &usize) -> bool {
+    *parts == 0
+}
+
+impl Prompt {
+    /// A prompt of nothing but a system text and messages.
+    pub fn of_messages(system: &str, messages: Vec<PromptMessage>) -> Self {
+        let part = |text| PromptPart::new(PromptOrigin::of("system"), text);
+        let system = Some(system).filter(|text| !text.is_empty()).map(part);
+        Self { system: system.into_iter().collect(), history: messages, ..Self::default() }
+    }
+
+    /// The system text.
+    pub fn system_text(&self) -> String {
+        joined(&self.system)
+    }
+
+    /// The messages as they are sent: what is known, the session, and what is asked now.
+    pub fn messages(&self) -> Vec<PromptMessage> {
+        let mut messages = Vec::with_capacity(self.history.len() + 2);
+        if !self.known.is_empty() {
+            messages.push(PromptMessage::words(Role::User, joined(&self.known)));
         }
-        out.push_str(&name(one));
+        messages.extend(self.history.iter().map(as_sent));
+        let mut last = joined(&self.now);
+        if !self.moment.is_empty() {
+            if !last.is_empty() {
+                let _ = write!(last, "\n\n{}\n", headings::NOW);
+            }
+            last.push_str(&self.moment);
+        }
+        if !last.is_empty() {
+            messages.push(PromptMessage::words(Role::User, last));
+        }
+        messages
+    }
+
+    /// How many messages, counted from the first, stay as they are from one call of an agent to the next.
+    pub fn stable_messages(&self) -> usize {
+        usize::from(!self.known.is_empty()) + self.history.len()
+    }
+
+    /// Every part but the session and the moment, in the order of the prompt.
+    pub fn parts(&self) -> impl Iterator<Item = &PromptPart> {
+        self.system.iter().chain(&self.known).chain(&self.now)
+    }
+
+    /// Everything that is sent as one text.
+    pub fn text(&self) -> String {
+        let messages = self.messages().into_iter().map(|message| message.text);
+        std::iter::once(self.system_text()).chain(messages).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// The part of the system text that comes again with the next question.
+    pub fn stable_text(&self) -> String {
+        joined(&self.system[..self.stable_parts.min(self.system.len())])
+    }
+
+    /// The same as records keep it: the text that was sent, without the data that it was made of.
+    pub fn recorded(&self) -> Self {
+        let bare = |parts: &[PromptPart]| {
+            let bare = |part: &PromptPart| PromptPart {
+                origin: part.origin.clone(),
+                text: part.text.clone(),
+                ..PromptPart::default()
+            };
+            parts.iter().map(bare).collect()
+        };
+        Self {
+            system: bare(&self.system),
+            known: bare(&self.known),
+            history: self.history.iter().map(as_sent).collect(),
+            now: bare(&self.now),
+            moment: self.moment.clone(),
+            stable_parts: self.stable_parts,
+            asked: None,
+            left_out: self.left_out.clone(),
+        }
+    }
+
+    /// The parts of a provider, by its word.
+    pub fn parts_from<'a>(&'a self, from: &'a str) -> impl Iterator<Item = &'a PromptPart> {
+        self.parts().filter(move |part| &*part.origin.from == from)
+    }
+
+    /// Characters of everything that is sent, but for the tools that are declared beside it.
+    pub fn chars(&self) -> usize {
+        let parts = self.parts().map(|part| part.text.chars().count()).sum::<usize>();
+        parts + self.history.iter().map(PromptMessage::chars).sum::<usize>() + self.moment.chars().count()
     }
 }
 
-fn feedback(context: &MindContext, max_chars: usize) -> Option<PromptPart> {
-    if context.feedback.is_empty() {
-        return None;
+fn joined(parts: &[PromptPart]) -> String {
+    let mut text = String::with_capacity(parts.iter().map(|part| part.text.len() + 2).sum());
+    for part in parts {
+        if !text.is_empty() {
+            text.push_str("\n\n");
+        }
+        text.push_str(&part.text);
     }
-    let mut body = "Your last reply:".to_owned();
-    for remark in &context.feedback {
-        body.push_str("\n- ");
-        body.push_str(&line(remark, LINE_CHARS));
-    }
-    Some(section(PromptOrigin::Feedback, headings::FEEDBACK, &body, max_chars))
+    text
 }
-
-/// The newest messages that fit.
-fn history(messages: &[PromptMessage], mut left: usize) -> Vec<PromptMessage> {
-    let fit = messages.iter().rev().take_while(|message| {
-        let chars = message.text.chars().count();
-        let fits = chars <= left;
-        left = left.saturating_sub(chars);
-        fits
-    });
-    let count = fit.count();
-    messages[messages.len() - count..].to_vec()
-}
-
-#[cfg(test)]
-#[path = "prompt_tests.rs"]
-mod tests;
-
-#[cfg(test)]
-#[path = "data_tests.rs"]
-mod data_tests;

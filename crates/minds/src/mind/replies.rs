@@ -5,16 +5,19 @@ use std::collections::BTreeSet;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
+use super::compose::PERSON;
 use super::feedback::Feedback;
 use super::gather::Room;
+use super::gathering::give_up;
 use super::habits;
 use super::intent::{Effect, Situation, closed_by, effect, in_session, in_words};
 use super::markers::{Intent, Parsed, parse};
-use super::prompt::PERSON;
-use super::question::{CancelRequest, Completion, FailureKind, Finish, ModelReply, Role};
+use super::pending::{PendingRequest, PendingRequests, Sent};
+use super::prompt::Role;
+use super::request::{CancelRequest, Completion, FailureKind, Finish, ModelReply};
 use super::session::Session;
 use super::silence::without_silence;
-use super::thoughts::{PendingThought, Sent, Thoughts};
+use super::thinking::LEFT;
 use super::work::{WorkReplied, WorkReply, WorkTaken};
 use crate::agent::Agent;
 use crate::base::text::{one_line, truncate};
@@ -46,21 +49,28 @@ impl Outbox<'_> {
     }
 }
 
-/// Gives up the questions of agents that left.
-pub(super) fn drop_orphans(room: Room, mut thoughts: ResMut<Thoughts>, mut cancels: MessageWriter<CancelRequest>) {
-    if !room.roster.is_changed() || thoughts.pending.is_empty() {
+/// Gives up the requests of agents that left.
+pub(super) fn drop_orphans(
+    room: Room,
+    mut pending: ResMut<PendingRequests>,
+    mut cancels: MessageWriter<CancelRequest>,
+    mut done: MessageWriter<ThinkDone>,
+) {
+    if !room.roster.is_changed() || pending.is_empty() {
         return;
     }
     let gone = |agent: AgentKey| room.roster.entity(agent).is_none();
-    let orphans: Vec<RequestId> = thoughts
-        .pending
+    let left = ThinkOutcome::Nothing { why: LEFT.to_owned() };
+    give_up(&mut pending, &mut done, &left, |agent, _| gone(agent));
+    let orphans: Vec<RequestId> = pending
+        .asked
         .values()
-        .map(|thought| &thought.request)
+        .map(|waiting| &waiting.request)
         .filter(|asked| gone(asked.agent))
         .map(|asked| asked.id)
         .collect();
     for request in orphans {
-        thoughts.pending.remove(&request);
+        pending.asked.remove(&request);
         cancels.write(CancelRequest { request });
     }
 }
@@ -69,17 +79,17 @@ pub(super) fn drop_orphans(room: Room, mut thoughts: ResMut<Thoughts>, mut cance
 pub(super) fn receive(
     mut replies: MessageReader<ModelReply>,
     room: Room,
-    mut thoughts: ResMut<Thoughts>,
+    mut pending: ResMut<PendingRequests>,
     mut minds: Query<(&mut Session, &mut Feedback)>,
     mut out: Outbox,
 ) {
     for reply in replies.read() {
-        let Some(thought) = thoughts.pending.remove(&reply.request) else {
+        let Some(waiting) = pending.asked.remove(&reply.request) else {
             let what = "a reply came to a question that nobody waits for; it was dropped";
             out.log.write(EventDraft::of(&Warning { request: Some(reply.request), ..Warning::new(what) }));
             continue;
         };
-        let found = room.agent(thought.request.agent).zip(room.roster.entity(thought.request.agent));
+        let found = room.agent(waiting.request.agent).zip(room.roster.entity(waiting.request.agent));
         let Some(((agent, memory), entity)) = found else { continue };
         let Ok((mut session, mut feedback)) = minds.get_mut(entity) else { continue };
         let mut turn = Turn {
@@ -88,15 +98,15 @@ pub(super) fn receive(
             memory,
             session: &mut session,
             feedback: &mut feedback,
-            thought: &thought,
+            waiting: &waiting,
             out: &mut out,
         };
-        if let Some((activation, number)) = thought.work {
+        if let Some((activation, number)) = waiting.work {
             let outcome = match &reply.outcome {
                 Ok(completion) => Ok(turn.worked(completion)),
                 Err(failure) => Err(failure.clone()),
             };
-            let Sent { chars: sent_chars, chars_at_most: sent_chars_at_most } = thought.sent;
+            let Sent { chars: sent_chars, chars_at_most: sent_chars_at_most } = waiting.sent;
             let taken = reply.outcome.as_ref().ok().map(|completion| WorkTaken {
                 provider: reply.provider.clone(),
                 model: reply.model.clone(),
@@ -108,19 +118,19 @@ pub(super) fn receive(
             continue;
         }
         let outcome = match &reply.outcome {
-            Ok(completion) => turn.answered(completion, &mut thoughts),
+            Ok(completion) => turn.answered(completion, &mut pending),
             Err(failure) if failure.kind == FailureKind::PutOff => ThinkOutcome::PutOff,
             Err(failure) => {
                 let why = format!("{}; {}", failure.what, failure.remedy);
-                turn.failed(why, failure.may_be_asked_again(), &mut thoughts)
+                turn.failed(why, failure.may_be_asked_again(), &mut pending)
             }
         };
         out.done.write(ThinkDone {
-            agent: thought.request.agent,
-            activity: thought.request.activity,
-            think: thought.think,
+            agent: waiting.request.agent,
+            activity: waiting.request.activity,
+            think: waiting.think,
             outcome,
-            cause: thought.request.cause,
+            cause: waiting.request.cause,
         });
     }
 }
@@ -132,18 +142,18 @@ struct Turn<'a, 'w, 's, 'o> {
     memory: &'a Memory,
     session: &'a mut Session,
     feedback: &'a mut Feedback,
-    thought: &'a PendingThought,
+    waiting: &'a PendingRequest,
     out: &'a mut Outbox<'o>,
 }
 
 impl Turn<'_, '_, '_, '_> {
     fn cause(&self) -> Seq {
-        self.thought.request.cause
+        self.waiting.request.cause
     }
 
-    fn answered(&mut self, completion: &Completion, thoughts: &mut Thoughts) -> ThinkOutcome {
+    fn answered(&mut self, completion: &Completion, pending: &mut PendingRequests) -> ThinkOutcome {
         // It has read them now, whatever it made of them.
-        self.feedback.told(&self.thought.feedback);
+        self.feedback.told(&self.waiting.feedback);
         let tidied = habits::tidied(&completion.text, &self.agent.name, &self.room.names_beside(self.agent));
         if let Some(speaker) = &tidied.cut_at {
             self.tell(format!("it went on as “{speaker}”, and that was left out; write only what you say yourself"));
@@ -153,9 +163,9 @@ impl Turn<'_, '_, '_, '_> {
         for call in &completion.tool_calls {
             self.tell(format!("you called the tool “{}”, but you have no tools; use markers", call.name));
         }
-        if let Think::Compact = self.thought.think {
+        if let Think::Compact = self.waiting.think {
             // Markers in a summary repeat what the session held; carrying them out would do it twice.
-            return self.compacted(&parsed.shown, thoughts);
+            return self.compacted(&parsed.shown, pending);
         }
         if was_cut {
             self.tell(self.cut_off(self.room.settings.max_output_tokens, "say less, and put markers first"));
@@ -170,13 +180,13 @@ impl Turn<'_, '_, '_, '_> {
         self.note_what_was_read();
         let settings = &self.room.settings;
         if !(parsed.shown.is_empty() && done.is_empty()) {
-            self.session.append(&self.thought.asked, &parsed.shown, &done, settings);
+            self.session.append(&self.waiting.asked, &parsed.shown, &done, settings);
         }
         if self.session.wants_compaction(settings, self.room.clock.tick()) {
             let cause = self.cause();
             self.out.compactions.write(CompactionWanted { agent: self.agent.key, cause });
         }
-        if let Think::Turn { conversation } = &self.thought.think
+        if let Think::Turn { conversation } = &self.waiting.think
             && self.room.conversations.get(*conversation).is_none()
         {
             return ThinkOutcome::Nothing { why: "the conversation ended before the reply came".to_owned() };
@@ -184,14 +194,14 @@ impl Turn<'_, '_, '_, '_> {
         if self.is_talking() && parsed.intents.contains(&Intent::Bye) {
             return ThinkOutcome::Bye { text: parsed.shown };
         }
-        if self.thought.reading.as_ref().is_some_and(|read| !read.whole) {
+        if self.waiting.reading.as_ref().is_some_and(|read| !read.whole) {
             return ThinkOutcome::Partly { text: parsed.shown };
         }
         ThinkOutcome::Said { text: parsed.shown }
     }
 
     fn is_talking(&self) -> bool {
-        matches!(self.thought.think, Think::Turn { .. })
+        matches!(self.waiting.think, Think::Turn { .. })
     }
 
     /// A step of work: markers do what they do everywhere, tools are for whoever keeps the work.
@@ -200,11 +210,11 @@ impl Turn<'_, '_, '_, '_> {
         let limit = self.room.settings.max_work_output_tokens;
         let said = habits::without_thought(&completion.text);
         let parsed = parse(&said, was_cut);
-        self.feedback.told(&self.thought.feedback);
+        self.feedback.told(&self.waiting.feedback);
         if was_cut {
             // Whoever keeps the work tells the model, who is to go on with it.
             let what = format!("a reply was cut off at the limit of {limit} tokens");
-            self.out.warn(&what, &self.agent.id, self.thought.request.cause);
+            self.out.warn(&what, &self.agent.id, self.waiting.request.cause);
         }
         let done = self.carry_out(&parsed, in_words);
         self.note_what_was_read();
@@ -247,7 +257,7 @@ impl Turn<'_, '_, '_, '_> {
             return Vec::new();
         }
         let in_talk = self.is_talking();
-        let situation = self.room.situation(self.agent, self.memory, &self.thought.mail_shown);
+        let situation = self.room.situation(self.agent, self.memory, &self.waiting.mail_shown);
         let situation = Situation { in_talk, ..situation };
         let at_most = self.room.settings.intents_at_most;
         let mut done = Vec::new();
@@ -290,7 +300,7 @@ impl Turn<'_, '_, '_, '_> {
 
     /// A fresh note on something that was read is worth telling others.
     fn spread(&mut self, note: &str) {
-        let Some(read) = &self.thought.reading else { return };
+        let Some(read) = &self.waiting.reading else { return };
         if self.memory.workspace_notes.contains(&one_line(note)) {
             return;
         }
@@ -307,20 +317,20 @@ impl Turn<'_, '_, '_, '_> {
 
     /// Only now has a model seen it: memory says so, and mail is read.
     fn note_what_was_read(&mut self) {
-        if let Some(read) = &self.thought.reading {
+        if let Some(read) = &self.waiting.reading {
             // What did not fit into the prompt is still news: an older version stands for it.
             let version = if read.whole { read.version } else { read.version.wrapping_sub(1) };
             let act = MemoryAct::Saw { element: read.element, version, summary: read.summary.clone() };
             self.remember(act);
         }
-        for (inbox, ids) in &self.thought.mail_shown {
+        for (inbox, ids) in &self.waiting.mail_shown {
             self.edit(inbox.clone(), MailAct::MarkMailRead { ids: ids.clone() }.into());
         }
     }
 
-    fn compacted(&mut self, summary: &str, thoughts: &mut Thoughts) -> ThinkOutcome {
+    fn compacted(&mut self, summary: &str, pending: &mut PendingRequests) -> ThinkOutcome {
         if summary.trim().is_empty() {
-            return self.failed("the model answered a request for a summary with nothing".to_owned(), true, thoughts);
+            return self.failed("the model answered a request for a summary with nothing".to_owned(), true, pending);
         }
         self.remember(MemoryAct::Summary { text: summary.to_owned() });
         let turns = self.session.turns;
@@ -331,12 +341,12 @@ impl Turn<'_, '_, '_, '_> {
         ThinkOutcome::Said { text: String::new() }
     }
 
-    fn failed(&mut self, why: String, passing: bool, thoughts: &mut Thoughts) -> ThinkOutcome {
-        if let Think::Compact = self.thought.think {
+    fn failed(&mut self, why: String, passing: bool, pending: &mut PendingRequests) -> ThinkOutcome {
+        if let Think::Compact = self.waiting.think {
             let retry = self.session.compaction_failed(&self.room.settings, self.room.clock.tick());
             let is_tried_again = self.session.failures <= self.room.settings.compaction_retries_at_most;
             if is_tried_again {
-                thoughts.retries.insert((retry, self.agent.key));
+                pending.retries.insert((retry, self.agent.key));
             }
             let retry = is_tried_again.then_some(retry);
             let failures = self.session.failures;

@@ -3,7 +3,7 @@
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::question::{PromptMessage, Role};
+use super::prompt::{PromptMessage, Role};
 use super::settings::MindSettings;
 use crate::base::text::{estimate_tokens, truncate};
 use crate::schedule::ticks;

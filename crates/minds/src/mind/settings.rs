@@ -39,6 +39,9 @@ pub struct MindSettings {
     pub intents_at_most: usize,
     /// Questions of one agent that may be under way; the oldest is given up.
     pub pending_per_agent_at_most: usize,
+    /// How long a prompt waits for what is gathered for it outside, such as what an agent recalls; what has not come by
+    /// then is left out.
+    pub gather_secs: f32,
     /// How far an agent sees whom and what is near.
     pub near_units: f32,
     /// How near an agent is to an element that it stands at.
@@ -65,6 +68,7 @@ impl Default for MindSettings {
             feedback_at_most: 5,
             intents_at_most: 20,
             pending_per_agent_at_most: 3,
+            gather_secs: 10.0,
             near_units: 280.0,
             at_units: 70.0,
             near_at_most: 8,
@@ -79,5 +83,6 @@ impl SettingsSection for MindSettings {
         Range::of("max_output_tokens", 1.0, 1_000_000.0),
         Range::of("max_work_output_tokens", 1.0, 1_000_000.0),
         Range::of("pending_per_agent_at_most", 1.0, 100.0),
+        Range::of("gather_secs", 0.1, 3_600.0),
     ];
 }

@@ -1,26 +1,33 @@
-//! From [`ThinkDue`] to a question: every one is answered with exactly one [`ThinkDone`], at once where there is
+//! From [`ThinkDue`] to a request: every one is answered with exactly one [`ThinkDone`], at once where there is
 //! nothing to ask a model about.
 
 use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
 
+use super::compose;
 use super::context::Moment;
 use super::feedback::Feedback;
 use super::gather::{Room, is_private};
+use super::gathering::{Due, Gathered, Gathering, give_up};
 use super::habits;
 use super::holdings::open_mail;
-use super::prompt;
-use super::question::{CallKind, CancelRequest, ModelRequest, Prompt, PutOffRequest};
+use super::pending::{GivenUp, PendingRequest, PendingRequests, ReadVersion, RequestHead, Sent};
+use super::prompt::Prompt;
+use super::request::{CallKind, CancelRequest, ModelRequest, PutOffRequest};
 use super::session::Session;
-use super::thoughts::{Asked, PendingThought, ReadVersion, Sent, Thoughts};
 use super::wording::{line, name, quoted};
 use crate::agent::Agent;
-use crate::base::{ElementKey, Id, RequestId};
+use crate::base::{AgentKey, ElementKey, Id, RequestId};
 use crate::log::events::Warning;
 use crate::log::{EventDraft, EventLog};
 use crate::memory::{Memory, MemoryAct, MemoryEdit, MemorySettings};
 use crate::schedule::AgentRandom;
-use crate::simulation::{CompactionWanted, Conversation, Think, ThinkDone, ThinkDue, ThinkOutcome, ThinkPutOff};
+use crate::simulation::{
+    CompactionWanted, Conversation, Explain, Think, ThinkDone, ThinkDue, ThinkOutcome, ThinkPutOff,
+};
 
+/// Why nobody is asked for an agent that is gone.
+pub(super) const LEFT: &str = "the agent left the room";
 /// Room for the names around words that a session quotes.
 pub(super) const NAMES_CHARS: usize = 200;
 
@@ -36,13 +43,13 @@ pub(super) fn give_mind(added: On<Add, Agent>, mut commands: Commands) {
 /// Asks for a compaction again when the time after a failed one is over.
 pub(super) fn retry_compaction(
     room: Room,
-    mut thoughts: ResMut<Thoughts>,
+    mut pending: ResMut<PendingRequests>,
     mut sessions: Query<&mut Session>,
     mut wanted: MessageWriter<CompactionWanted>,
 ) {
     let now = room.clock.tick();
-    while thoughts.retries.first().is_some_and(|(due, _)| *due <= now) {
-        let Some((_, agent)) = thoughts.retries.pop_first() else { break };
+    while pending.retries.first().is_some_and(|(due, _)| *due <= now) {
+        let Some((_, agent)) = pending.retries.pop_first() else { break };
         let Some(entity) = room.roster.entity(agent) else { continue };
         let Ok(mut session) = sessions.get_mut(entity) else { continue };
         if session.wants_compaction(&room.settings, now) {
@@ -52,15 +59,17 @@ pub(super) fn retry_compaction(
     }
 }
 
-/// Lets thoughts that are to give way do so.
+/// Lets requests that are to give way do so.
 pub(super) fn put_off(
     mut put_off: MessageReader<ThinkPutOff>,
-    thoughts: Res<Thoughts>,
+    mut pending: ResMut<PendingRequests>,
     mut requests: MessageWriter<PutOffRequest>,
+    mut done: MessageWriter<ThinkDone>,
 ) {
-    for thought in put_off.read() {
-        let is_it = |id: &RequestId| thoughts.pending[id].request.activity == thought.activity;
-        requests.write_batch(thoughts.pending_of(thought.agent).filter(is_it).map(|request| PutOffRequest { request }));
+    for ThinkPutOff { agent, activity } in put_off.read().copied() {
+        let is_it = |id: &RequestId| pending.asked[id].request.activity == activity;
+        requests.write_batch(pending.asked_by(agent).filter(is_it).map(|request| PutOffRequest { request }));
+        give_up(&mut pending, &mut done, &ThinkOutcome::PutOff, |whose, which| (whose, which) == (agent, activity));
     }
 }
 
@@ -75,42 +84,66 @@ struct Question {
 pub(super) type Minds<'w, 's> =
     Query<'w, 's, (&'static mut Session, &'static Feedback, &'static mut LastPrompt, Option<&'static mut AgentRandom>)>;
 
-/// Hears what agents are to think about, and asks their models.
-pub(super) fn think(
-    mut due: MessageReader<ThinkDue>,
-    room: Room,
-    memory_settings: Res<MemorySettings>,
-    mut minds: Minds,
-    mut thoughts: ResMut<Thoughts>,
-    (mut requests, mut cancels): (MessageWriter<ModelRequest>, MessageWriter<CancelRequest>),
-    (mut done, mut memories): (MessageWriter<ThinkDone>, MessageWriter<MemoryEdit>),
-    mut log: ResMut<EventLog>,
-) {
-    for due in due.read() {
-        if let Think::Work { .. } = due.think {
-            continue;
+/// Everything that asking a model takes.
+#[derive(SystemParam)]
+pub(super) struct Asking<'w, 's> {
+    pub(super) room: Room<'w, 's>,
+    pub(super) minds: Minds<'w, 's>,
+    pub(super) pending: ResMut<'w, PendingRequests>,
+    pub(super) requests: MessageWriter<'w, ModelRequest>,
+    pub(super) explain: MessageWriter<'w, Explain>,
+    memory_settings: Res<'w, MemorySettings>,
+    cancels: MessageWriter<'w, CancelRequest>,
+    done: MessageWriter<'w, ThinkDone>,
+    memories: MessageWriter<'w, MemoryEdit>,
+    log: ResMut<'w, EventLog>,
+}
+
+/// Asks the models of those for whose prompts everything is gathered.
+pub(super) fn ask_gathered(mut asking: Asking) {
+    if asking.pending.gathering.is_empty() {
+        return;
+    }
+    for (id, due, gathered) in asking.pending.take_gathered() {
+        match due {
+            Due::Think { agent, activity, think, urgency, cause } => {
+                asking.think(&ThinkDue { agent, activity, think, urgency, cause }, Some((id, gathered)));
+            }
+            Due::Work(due) => asking.work(&due, Some((id, gathered))),
         }
-        let answer = |outcome: ThinkOutcome| ThinkDone {
-            agent: due.agent,
-            activity: due.activity,
-            think: due.think.clone(),
-            outcome,
-            cause: due.cause,
-        };
-        let nothing = |why: &str| answer(ThinkOutcome::Nothing { why: why.to_owned() });
+    }
+}
+
+/// Hears what agents are to think about, and asks their models, or first for what their prompts tell.
+pub(super) fn think(mut due: MessageReader<ThinkDue>, mut asking: Asking) {
+    for due in due.read() {
+        // Whoever keeps the work asks about it.
+        if !matches!(due.think, Think::Work { .. }) {
+            asking.think(due, None);
+        }
+    }
+}
+
+impl Asking<'_, '_> {
+    fn think(&mut self, due: &ThinkDue, gathered: Option<(RequestId, Gathered)>) {
+        if let Err(why) = self.try_think(due, gathered) {
+            let ThinkDue { agent, activity, ref think, cause, .. } = *due;
+            let outcome = ThinkOutcome::Nothing { why: why.to_owned() };
+            self.done.write(ThinkDone { agent, activity, think: think.clone(), outcome, cause });
+        }
+    }
+
+    /// Asks a model, or first for what its prompt tells; or says why there is nothing to ask.
+    fn try_think(&mut self, due: &ThinkDue, gathered: Option<(RequestId, Gathered)>) -> Result<(), &'static str> {
+        let Self { room, minds, pending, .. } = self;
         let found = room.agent(due.agent).zip(room.roster.entity(due.agent));
-        let Some(((agent, memory), entity)) = found else {
-            done.write(nothing("the agent left the room"));
-            continue;
-        };
-        let Ok((mut session, feedback, mut last_prompt, random)) = minds.get_mut(entity) else {
-            done.write(nothing("the agent has no session yet"));
-            continue;
-        };
+        let ((agent, memory), entity) = found.ok_or(LEFT)?;
+        let (mut session, feedback, mut last_prompt, random) =
+            minds.get_mut(entity).map_err(|_| "the agent has no session yet")?;
         if let Think::Compact = due.think {
             session.wanted = true;
         }
-        let question = match question(&room, agent, memory, &session, due, &memory_settings) {
+        let question = match question(room, agent, memory, &session, due, &self.memory_settings) {
             Ok(question) => question,
             Err(unasked) => {
                 if let Think::Compact = due.think {
@@ -118,20 +151,30 @@ pub(super) fn think(
                 }
                 if let Unasked::Unchanged(element) = unasked {
                     let act = MemoryAct::Looked { element };
-                    memories.write(MemoryEdit { agent: due.agent, act, cause: due.cause });
+                    self.memories.write(MemoryEdit { agent: due.agent, act, cause: due.cause });
                 }
-                done.write(nothing(unasked.why()));
-                continue;
+                return Err(unasked.why());
             }
         };
         let stops = match &question.moment {
             Moment::Talk { with, .. } => habits::stops(with),
             _ => habits::stops(&[]),
         };
-        let context = room.context(agent, &session, feedback, question.moment);
-        let (prompt, mail_shown) = prompt::compose(&context);
-        let (mail_shown, whole) = by_inbox(&room, agent, &mail_shown);
-        let id = thoughts.new_id();
+        let mut context = room.context(agent, &session, feedback, question.moment);
+        let is_whole = gathered.is_some();
+        let (id, gathered) = gathered.unwrap_or_else(|| (pending.new_id(), Gathered::default()));
+        let waits_for = if is_whole { None } else { Gathering::of(room, &context, Due::think(due), |_| false) };
+        if let Some(gathering) = waits_for {
+            self.explain.write(gathering.explain(&room.parts));
+            self.make_room(due.agent);
+            self.pending.gathering.insert(id, gathering);
+            return Ok(());
+        }
+        let left_out = gathered.left_out(&room.parts);
+        context.gathered = gathered.texts;
+        let (prompt, mail_shown) = compose::compose(&room.parts, &context);
+        let prompt = Prompt { left_out, ..prompt };
+        let (mail_shown, whole) = by_inbox(room, agent, &mail_shown);
         let request = ModelRequest {
             id,
             agent: due.agent,
@@ -150,46 +193,44 @@ pub(super) fn think(
             cause: due.cause,
         };
         last_prompt.0 = prompt;
-        let reading = question.reading.map(|read| ReadVersion { whole: !read.private || whole, ..read });
-        for forgotten in make_room(&mut thoughts, &request, room.settings.pending_per_agent_at_most) {
-            let id = forgotten.request.id;
-            cancels.write(CancelRequest { request: id });
-            let what = "an older question was given up, because too many of this agent's were under way";
-            let draft = EventDraft::of(&Warning { request: Some(id), ..Warning::new(what) });
-            let cause = log.write(draft.agent(&agent.id).cause(forgotten.request.cause));
-            done.write(ThinkDone {
-                agent: due.agent,
-                activity: forgotten.request.activity,
-                think: forgotten.think,
-                outcome: ThinkOutcome::Failed { why: what.to_owned(), passing: true },
-                cause,
-            });
-        }
-        let asked = Asked::from(&request);
-        requests.write(request);
-        thoughts.pending.insert(
-            id,
-            PendingThought {
-                request: asked,
-                think: due.think.clone(),
-                asked: question.asked,
-                reading,
-                mail_shown,
-                feedback: context.feedback,
-                work: None,
-                sent: Sent::default(),
-            },
-        );
+        let asked = PendingRequest {
+            request: RequestHead::from(&request),
+            think: due.think.clone(),
+            asked: question.asked,
+            reading: question.reading.map(|read| ReadVersion { whole: !read.private || whole, ..read }),
+            mail_shown,
+            feedback: context.feedback,
+            work: None,
+            sent: Sent::default(),
+        };
+        self.make_room(due.agent);
+        self.requests.write(request);
+        self.pending.asked.insert(id, asked);
+        Ok(())
     }
-}
 
-/// Takes out the agent's oldest questions until a new one fits.
-fn make_room(thoughts: &mut Thoughts, new: &ModelRequest, at_most: usize) -> Vec<PendingThought> {
-    // Work is not given up for smaller things: it has caps of its own.
-    let is_work = |id: &RequestId| thoughts.pending.get(id).is_some_and(|thought| thought.work.is_some());
-    let pending: Vec<_> = thoughts.pending_of(new.agent).filter(|id| !is_work(id)).collect();
-    let over = (pending.len() + 1).saturating_sub(at_most.max(1));
-    pending[..over].iter().filter_map(|id| thoughts.pending.remove(id)).collect()
+    /// Gives up the agent's oldest requests until a new one fits.
+    fn make_room(&mut self, agent: AgentKey) {
+        let at_most = self.room.settings.pending_per_agent_at_most;
+        for (id, given_up) in self.pending.make_room(agent, at_most) {
+            let what = "an older question was given up, because too many of this agent's were under way";
+            let outcome = ThinkOutcome::Failed { why: what.to_owned(), passing: true };
+            let (of, done) = match given_up {
+                GivenUp::Asked(asked) => {
+                    self.cancels.write(CancelRequest { request: id });
+                    let RequestHead { activity, cause, .. } = asked.request;
+                    (cause, Some(ThinkDone { agent, activity, think: asked.think, outcome, cause }))
+                }
+                GivenUp::Gathering(gathering) => (gathering.cause(), gathering.done(outcome)),
+            };
+            let draft = EventDraft::of(&Warning { request: Some(id), ..Warning::new(what) }).cause(of);
+            let cause = self.log.write(match self.room.agent(agent) {
+                Some((agent, _)) => draft.agent(&agent.id),
+                None => draft,
+            });
+            self.done.write_batch(done.map(|done| ThinkDone { cause, ..done }));
+        }
+    }
 }
 
 /// Sorts the mail in a prompt by the inbox that it lies in, unread pieces only; and whether nothing unread is left.
@@ -214,7 +255,6 @@ enum Unasked {
     Unchanged(ElementKey),
     Over,
     NothingToSum,
-    NotMine,
 }
 
 impl Unasked {
@@ -225,7 +265,6 @@ impl Unasked {
             Self::Unchanged(_) => "nothing new there",
             Self::Over => "the conversation is over",
             Self::NothingToSum => "there is nothing to sum up",
-            Self::NotMine => "work is asked about by whoever keeps it",
         }
     }
 }
@@ -284,7 +323,8 @@ fn question(
             ),
             reading: None,
         }),
-        Think::Work { .. } => Err(Unasked::NotMine),
+        // Never sent here: whoever keeps the work asks about it.
+        Think::Work { .. } => Err(Unasked::Over),
     }
 }
 

@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write;
+use std::ops::Range;
 
 use super::headings;
 use super::markers::escape;
@@ -44,7 +45,8 @@ pub fn seen_bytes(text: &str, max_chars: usize) -> usize {
 }
 
 /// Appends a text from outside as data, between fences; the whole takes at most `max_chars` characters, or little more.
-pub fn push_fenced(out: &mut String, text: &str, max_chars: usize) {
+/// Returns where between them it stands.
+pub fn push_fenced(out: &mut String, text: &str, max_chars: usize) -> Range<usize> {
     let text = clean(text);
     let text = escape(&text);
     let text = harmless(text.trim_end());
@@ -54,7 +56,7 @@ pub fn push_fenced(out: &mut String, text: &str, max_chars: usize) {
     }
     let mut cut = String::with_capacity(room + 64);
     push_cut(&mut cut, &text, room);
-    push_between_fences(out, &cut);
+    push_between_fences(out, &cut)
 }
 
 /// What a tool said, as data between fences: letter for letter, since files are edited by what was read of them.
@@ -62,17 +64,20 @@ pub fn push_result(out: &mut String, text: &str) {
     push_between_fences(out, text);
 }
 
-fn push_between_fences(out: &mut String, text: &str) {
+fn push_between_fences(out: &mut String, text: &str) -> Range<usize> {
     let text = shorten_runs(text);
     let fence = &BACKTICKS[..longest_run(&text).max(2) + 1];
     out.push_str(fence);
     out.push_str(INFO);
     out.push('\n');
+    let start = out.len();
     out.push_str(&text);
+    let body = start..out.len();
     if !text.ends_with('\n') {
         out.push('\n');
     }
     out.push_str(fence);
+    body
 }
 
 /// How many backticks stand in a row at most.

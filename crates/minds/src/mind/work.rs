@@ -7,25 +7,26 @@ use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::compose;
 use super::context::Moment;
 use super::fitting::fitted;
 use super::gather::Room;
+use super::gathering::{Due, Gathered, Gathering};
 use super::headings;
 use super::orders::order_text;
-use super::prompt;
-use super::question::{
-    CallKind, CancelRequest, ModelFailure, ModelRequest, PromptMessage, Role, ToolCall, ToolDeclaration, Usage,
-};
+use super::parts::Slot;
+use super::pending::{PendingRequest, PendingRequests, RequestHead, Sent};
+use super::prompt::{Prompt, PromptMessage, Role};
+use super::request::{CallKind, CancelRequest, ModelFailure, ModelRequest, ToolCall, ToolDeclaration, Usage};
 use super::session::Session;
-use super::thinking::{Minds, NAMES_CHARS, by_inbox};
-use super::thoughts::{Asked, PendingThought, Sent, Thoughts};
+use super::thinking::{Asking, NAMES_CHARS, by_inbox};
 use super::wording::{name, push_fenced, push_result, quoted};
 use crate::base::{ActivationKey, AgentKey, RequestId, Seq};
 use crate::simulation::{ActivityId, CompactionWanted, Think, Urgency};
 
 /// A piece of work has come to a question. Answered with exactly one [`WorkReplied`], unless it is withdrawn or its
 /// agent leaves the room.
-#[derive(Message, Clone, Debug)]
+#[derive(Message, Clone, Debug, Serialize, Deserialize)]
 pub struct WorkDue {
     /// Which piece.
     pub activation: ActivationKey,
@@ -46,7 +47,7 @@ pub struct WorkDue {
 }
 
 /// How much of a session may be sent.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SessionRoom {
     /// Characters of the session.
     pub chars_at_most: usize,
@@ -227,37 +228,53 @@ pub(super) fn as_sent(message: &PromptMessage) -> PromptMessage {
     sent
 }
 
-/// Asks the models of those who are at work.
-pub(super) fn ask(
-    mut due: MessageReader<WorkDue>,
-    room: Room,
-    mut minds: Minds,
-    mut thoughts: ResMut<Thoughts>,
-    mut requests: MessageWriter<ModelRequest>,
-) {
+/// Asks the models of those who are at work, or first for what their prompts tell.
+pub(super) fn ask(mut due: MessageReader<WorkDue>, mut asking: Asking) {
     for due in due.read() {
+        asking.work(due, None);
+    }
+}
+
+impl Asking<'_, '_> {
+    /// Asks about a piece of work, with what was gathered for it if that is over.
+    pub(super) fn work(&mut self, due: &WorkDue, gathered: Option<(RequestId, Gathered)>) {
+        let Self { room, minds, pending, .. } = self;
         let found = room.agent(due.agent).zip(room.roster.entity(due.agent));
         // The kernel hears of agents that leave by itself.
-        let Some(((agent, _), entity)) = found else { continue };
-        let Ok((session, feedback, mut last_prompt, random)) = minds.get_mut(entity) else { continue };
+        let Some(((agent, _), entity)) = found else { return };
+        let Ok((session, feedback, mut last_prompt, random)) = minds.get_mut(entity) else { return };
         let mut context = room.context(agent, &session, feedback, Moment::Work);
         context.desk = room.desk(agent, due.tools.iter().map(|tool| tool.name.clone()).collect());
-        let (mut prompt, mut mail_shown) = prompt::compose(&context);
-        // What is known is told once: were it told anew with each step, no provider would find the session in its cache.
-        match thoughts.told.get(&due.activation) {
+        let is_whole = gathered.is_some();
+        let (id, gathered) = gathered.unwrap_or_else(|| (pending.new_id(), Gathered::default()));
+        if !is_whole {
+            // What is known is told once.
+            let is_told =
+                |slot| matches!(slot, Slot::Known | Slot::Changing) && pending.told.contains_key(&due.activation);
+            if let Some(gathering) = Gathering::of(room, &context, Due::Work(Box::new(due.clone())), is_told) {
+                self.explain.write(gathering.explain(&room.parts));
+                pending.gathering.insert(id, gathering);
+                return;
+            }
+        }
+        let left_out = gathered.left_out(&room.parts);
+        context.gathered = gathered.texts;
+        let (prompt, mut mail_shown) = compose::compose(&room.parts, &context);
+        let mut prompt = Prompt { left_out, ..prompt };
+        // Were it told anew with each step, no provider would find the session in its cache.
+        match pending.told.get(&due.activation) {
             Some(told) => {
                 prompt.known.clone_from(told);
                 mail_shown.clear();
             }
-            None => drop(thoughts.told.insert(due.activation, prompt.known.clone())),
+            None => drop(pending.told.insert(due.activation, prompt.known.clone())),
         }
         prompt.history.clear();
         let others = prompt.chars() + due.tools.iter().map(ToolDeclaration::chars).sum::<usize>();
         let chars_at_most = due.room.chars(&due.messages, others, room.settings.max_work_output_tokens);
         let fitted = fitted(&due.messages, chars_at_most, &due.room.place);
-        prompt.history = fitted.messages.iter().map(as_sent).collect();
-        let (mail_shown, _) = by_inbox(&room, agent, &mail_shown);
-        let id = thoughts.new_id();
+        prompt.history.clone_from(&fitted.messages);
+        let (mail_shown, _) = by_inbox(room, agent, &mail_shown);
         let request = ModelRequest {
             id,
             agent: due.agent,
@@ -276,8 +293,8 @@ pub(super) fn ask(
             cause: due.cause,
         };
         last_prompt.0 = prompt;
-        let thought = PendingThought {
-            request: Asked::from(&request),
+        let asked = PendingRequest {
+            request: RequestHead::from(&request),
             think: Think::Work { activation: due.activation },
             asked: String::new(),
             reading: None,
@@ -286,8 +303,8 @@ pub(super) fn ask(
             work: Some((due.activation, due.turn)),
             sent: Sent { chars: fitted.chars(), chars_at_most },
         };
-        thoughts.pending.insert(id, thought);
-        requests.write(request);
+        pending.asked.insert(id, asked);
+        self.requests.write(request);
     }
 }
 
@@ -296,18 +313,19 @@ pub(super) fn conclude(
     mut over: MessageReader<WorkOver>,
     room: Room,
     mut sessions: Query<&mut Session>,
-    mut thoughts: ResMut<Thoughts>,
+    mut pending: ResMut<PendingRequests>,
     mut cancels: MessageWriter<CancelRequest>,
     mut compactions: MessageWriter<CompactionWanted>,
 ) {
     for over in over.read() {
-        thoughts.told.remove(&over.activation);
+        pending.told.remove(&over.activation);
+        pending.gathering.retain(|_, gathering| gathering.activation() != Some(over.activation));
         let is_its =
-            |thought: &PendingThought| thought.work.is_some_and(|(activation, _)| activation == over.activation);
+            |waiting: &PendingRequest| waiting.work.is_some_and(|(activation, _)| activation == over.activation);
         let asked: Vec<RequestId> =
-            thoughts.pending.iter().filter(|(_, thought)| is_its(thought)).map(|(id, _)| *id).collect();
+            pending.asked.iter().filter(|(_, waiting)| is_its(waiting)).map(|(id, _)| *id).collect();
         for request in asked {
-            thoughts.pending.remove(&request);
+            pending.asked.remove(&request);
             cancels.write(CancelRequest { request });
         }
         let Some(mut session) = room.roster.entity(over.agent).and_then(|entity| sessions.get_mut(entity).ok()) else {

@@ -25,7 +25,7 @@ use crate::element::pinboard::Pinboard;
 use crate::element::written::Written;
 use crate::element::{Element, Elements, Held};
 use crate::gateway::{BudgetSettings, GatewaySettings, ProviderFault, ProviderHealth, Questions};
-use crate::mind::Thoughts;
+use crate::mind::PendingRequests;
 use crate::schedule::{SimClock, TICKS_PER_SEC};
 use crate::simulation::settings::ConversationSettings;
 use crate::simulation::{
@@ -126,7 +126,7 @@ impl RoomReader {
     fn agents(&mut self, world: &World, wanted: &Wanted, room: &RoomModel) -> Vec<AgentView> {
         let roster = world.resource::<Roster>();
         let profiles = world.resource::<Profiles>();
-        let thinking: BTreeSet<AgentKey> = world.resource::<Thoughts>().asking().collect();
+        let thinking: BTreeSet<AgentKey> = world.resource::<PendingRequests>().asking().collect();
         let (low, high) = wanted.camera.visible(0.0);
         let close: BTreeSet<&Id> = wanted.things.iter().filter_map(Thing::agent).collect();
         self.closer.keep(&close);

@@ -29,10 +29,7 @@ pub(super) fn request(kind: CallKind, system: &str, moment: &str) -> ProviderReq
         profile: "ada".into(),
         kind,
         model: "offline".into(),
-        system: system.into(),
-        stable_system_bytes: 0,
-        stable_messages: 0,
-        messages: vec![PromptMessage::words(Role::User, moment)],
+        prompt: crate::mind::Prompt::of_messages(system, vec![PromptMessage::words(Role::User, moment)]),
         tools: Vec::new(),
         max_output_tokens: 800,
         stops: Vec::new(),
@@ -46,6 +43,6 @@ pub(super) fn after(mut request: ProviderRequest, history: &[(&str, &str)]) -> P
     let messages = history.iter().flat_map(|(asked, said)| {
         [(Role::User, *asked), (Role::Assistant, *said)].map(|(role, text)| PromptMessage::words(role, text))
     });
-    request.messages = messages.chain(request.messages).collect();
+    request.prompt.history = messages.chain(request.prompt.history).collect();
     request
 }

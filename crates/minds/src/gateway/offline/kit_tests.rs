@@ -158,7 +158,7 @@ fn a_room_full_of_agents_comes_to_rest() {
                 }
             };
             let mut request = asked(&agents[who], &notes[who], &moment, run * 1_000 + reads);
-            request.messages.splice(0..0, history[who].iter().cloned());
+            request.prompt.history.splice(0..0, history[who].iter().cloned());
             let reply = OfflineProvider.answer(&request).outcome.expect("an answer").text;
             notes[who].extend(markers(&reply, "REMEMBER").iter().map(|note| (*note).to_owned()));
             for pin in markers(&reply, "PIN:") {

@@ -95,10 +95,11 @@ pub struct Reading {
 impl Reading {
     /// Reads a request.
     pub fn of(request: &ProviderRequest) -> Self {
-        let (rules, rest) = split_standing_instructions(&request.system);
+        let (system, messages) = (request.prompt.system_text(), request.prompt.messages());
+        let (rules, rest) = split_standing_instructions(&system);
         let mut parts = split_parts(rest);
-        let mut before: Vec<PromptMessage> = Vec::with_capacity(request.messages.len());
-        for message in &request.messages {
+        let mut before: Vec<PromptMessage> = Vec::with_capacity(messages.len());
+        for message in &messages {
             let (brought, said) =
                 if message.role == Role::User { parts_and_moment(&message.text) } else { ("", &*message.text) };
             parts.extend(split_parts(brought));

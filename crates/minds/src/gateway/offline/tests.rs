@@ -325,7 +325,8 @@ proptest! {
         let first = text(&asked);
         prop_assert!(first.chars().count() <= max_output_tokens as usize * 4);
         prop_assert!(!first.is_empty());
-        asked.system = super::examples::system(ADA, &[&system]);
+        let history = asked.prompt.history;
+        asked.prompt = crate::mind::Prompt::of_messages(&super::examples::system(ADA, &[&system]), history);
         prop_assert!(!text(&after(asked, &[(&moment, &first)])).is_empty());
     }
 }

@@ -45,20 +45,23 @@ pub fn next_step(request: &ProviderRequest) -> Option<Step> {
     if request.kind != CallKind::Task || !(offers("vfs_write") || offers("spawn_agent")) {
         return None;
     }
-    let dossier = Dossier::of(&request.messages);
+    let messages = request.prompt.messages();
+    let dossier = Dossier::of(&messages);
     let is_underway = !dossier.deeds.is_empty() || !dossier.signals.is_empty();
     if !is_underway && !is_work(&dossier.task) {
         return None;
     }
     let task = format!("{} {}", headings::TASK, dossier.task);
     // What is known stands before the session.
-    let known = request.messages.iter().filter(|message| message.role == Role::User);
+    let known = messages.iter().filter(|message| message.role == Role::User);
     let known = known.map(|message| parts_and_moment(&message.text).0).filter(|known| !known.is_empty());
     let known = known.map(|known| PromptMessage::words(Role::User, known));
     let asked = ProviderRequest {
-        messages: known.chain([PromptMessage::words(Role::User, task)]).collect(),
+        prompt: crate::mind::Prompt::of_messages(
+            &request.prompt.system_text(),
+            known.chain([PromptMessage::words(Role::User, task)]).collect(),
+        ),
         tools: Vec::new(),
-        system: request.system.clone(),
         agent: request.agent.clone(),
         profile: request.profile.clone(),
         model: String::new(),

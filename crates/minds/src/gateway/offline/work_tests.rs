@@ -39,15 +39,15 @@ fn until_words(request: &mut ProviderRequest, mut tool: impl FnMut(&ToolCall) ->
         assert_eq!(reply.finish == Finish::ToolCalls, !reply.tool_calls.is_empty());
         if reply.tool_calls.is_empty() {
             assert!(!reply.text.trim().is_empty());
-            request.messages.push(PromptMessage::words(Role::Assistant, reply.text.clone()));
+            request.prompt.history.push(PromptMessage::words(Role::Assistant, reply.text.clone()));
             return reply.text;
         }
-        request.messages.push(PromptMessage::calls(reply.text, reply.tool_calls.clone()));
+        request.prompt.history.push(PromptMessage::calls(reply.text, reply.tool_calls.clone()));
         for call in &reply.tool_calls {
-            request.messages.push(PromptMessage::result(call, tool(call)));
+            request.prompt.history.push(PromptMessage::result(call, tool(call)));
         }
     }
-    panic!("it never ends: {:?}", request.messages);
+    panic!("it never ends: {:?}", request.prompt.history);
 }
 
 /// A room with files, in which those who are called in work at once and signal.
@@ -98,10 +98,10 @@ fn one_who_leads_calls_in_two_reads_what_they_wrote_and_sums_it_up() {
     }
     assert_eq!(room.signals.len(), 2, "{:?}", room.signals);
     let signals = std::mem::take(&mut room.signals);
-    lead.messages.push(PromptMessage::words(Role::User, signals[0].clone()));
+    lead.prompt.history.push(PromptMessage::words(Role::User, signals[0].clone()));
     let waits = until_words(&mut lead, |call| room.tool("orchestrator-1", call));
     assert!(waits.starts_with("1 of 2"), "{waits}");
-    lead.messages.push(PromptMessage::words(Role::User, signals[1].clone()));
+    lead.prompt.history.push(PromptMessage::words(Role::User, signals[1].clone()));
     let ends = until_words(&mut lead, |call| room.tool("orchestrator-1", call));
     assert!(ends.contains("Plan a launch party") && ends.contains("artifacts/launch-party-summary.md"), "{ends}");
     let artifacts: Vec<_> = room.files.iter().filter(|(path, _)| path.starts_with("artifacts/")).collect();
@@ -114,7 +114,7 @@ fn one_who_leads_calls_in_two_reads_what_they_wrote_and_sums_it_up() {
 }
 
 fn until_words_after(request: &mut ProviderRequest, words: &str) -> String {
-    request.messages.push(PromptMessage::words(Role::User, words));
+    request.prompt.history.push(PromptMessage::words(Role::User, words));
     until_words(request, |call| panic!("nothing is left to do with {}", call.name))
 }
 
@@ -201,7 +201,7 @@ fn a_signal_without_a_history_is_read_and_summed_up() {
     let mut room = Room::default();
     room.files.insert("artifacts/stalls.md".into(), "# Stalls\n\nForty stalls are booked for Friday.".into());
     let mut lead = task_for("orchestrator-1", LEAD, "Prepare the autumn fair");
-    lead.messages.push(PromptMessage::words(Role::User, "Signal from ben-1: done, see artifacts/stalls.md."));
+    lead.prompt.history.push(PromptMessage::words(Role::User, "Signal from ben-1: done, see artifacts/stalls.md."));
     let told = until_words(&mut lead, |call| room.tool("orchestrator-1", call));
     assert!(told.contains("Forty stalls are booked"), "{told}");
 }
@@ -261,7 +261,7 @@ proptest! {
         let mut tool = |_: &ToolCall| (*answers.next().expect("it goes round")).to_owned();
         until_words(&mut asked, &mut tool);
         for words in later {
-            asked.messages.push(PromptMessage::words(Role::User, words));
+            asked.prompt.history.push(PromptMessage::words(Role::User, words));
             until_words(&mut asked, &mut tool);
         }
     }

@@ -89,7 +89,6 @@ blocks! {
     folders = "work.folders",
     people = "work.people",
     alone = "work.alone",
-    task = "task",
 }
 
 /// The blocks of all files.

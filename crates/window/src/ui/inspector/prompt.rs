@@ -2,9 +2,10 @@
 
 use egui::{Color32, CornerRadius, Frame, Margin, RichText, Sense, Ui, vec2};
 
+use crate::base::hash::content_hash;
 use crate::base::text;
-use crate::mind::Prompt;
-use crate::mind::question::PromptOrigin;
+use crate::mind::parts::MOMENT;
+use crate::mind::{Prompt, PromptOrigin};
 use crate::ui::{kit, words};
 use crate::view::model::RoomModel;
 use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
@@ -14,25 +15,12 @@ const SHOWN_CHARS: usize = 3_000;
 
 /// Where the words of a part came from, for people.
 pub fn origin_words(room: &RoomModel, origin: &PromptOrigin) -> String {
-    match origin {
-        PromptOrigin::StandingInstructions => "Rulebooks".into(),
-        PromptOrigin::Guide => "What is an order and what is not".into(),
-        PromptOrigin::Profile => "Its file".into(),
-        PromptOrigin::Surroundings => "Where it is and who is near".into(),
-        PromptOrigin::Abilities => "What it can do".into(),
-        PromptOrigin::Summary => "Its summary of earlier sessions".into(),
-        PromptOrigin::Notes => "Its notes".into(),
-        PromptOrigin::Interactions => "Whom it talked to".into(),
-        PromptOrigin::Environment => "What it knows of elements".into(),
-        PromptOrigin::KeptPins => "Pins it keeps".into(),
-        PromptOrigin::Board { element } => {
+    match &origin.element {
+        Some(element) => {
             let label = room.element(element).map_or(&**element, |element| &element.label);
-            format!("Message board {label}")
+            format!("{} {label}", origin.label())
         }
-        PromptOrigin::Mail => "Its mail".into(),
-        PromptOrigin::Desk => "What it has at hand for its work".into(),
-        PromptOrigin::Feedback => "What was refused last".into(),
-        PromptOrigin::Moment => "What it is asked now".into(),
+        None => origin.label().to_owned(),
     }
 }
 
@@ -50,6 +38,7 @@ struct Part<'a> {
 
 /// The parts of a prompt, each with where its words came from.
 fn parts<'a>(room: &RoomModel, prompt: &'a Prompt, history: &'a str, theme: &Theme) -> Vec<Part<'a>> {
+    let moment = PromptOrigin::of(MOMENT);
     let part = |origin: &PromptOrigin, text: &'a str| Part {
         origin: origin_words(room, origin),
         colour: colour(place(origin), theme),
@@ -65,7 +54,7 @@ fn parts<'a>(room: &RoomModel, prompt: &'a Prompt, history: &'a str, theme: &The
     parts.extend(prompt.now.iter().map(|one| part(&one.origin, &one.text)));
     // The moment is empty where the session so far ends with what is to be answered.
     if !prompt.moment.is_empty() || parts.is_empty() {
-        parts.push(part(&PromptOrigin::Moment, &prompt.moment));
+        parts.push(part(&moment, &prompt.moment));
     }
     parts
 }
@@ -81,6 +70,10 @@ pub fn prompt_parts(ui: &mut Ui, room: &RoomModel, prompt: &Prompt, theme: &Them
     shares(ui, &parts);
     for one in &parts {
         part(ui, one, theme);
+    }
+    for left in &prompt.left_out {
+        let words = format!("Left out: {}, {}", left.origin.label(), left.why);
+        ui.label(RichText::new(words).size(TYPE[0]).color(theme.text_soft));
     }
 }
 
@@ -104,25 +97,29 @@ const PLACES: u32 = 16;
 /// Where the session so far stands on it.
 const HISTORY_PLACE: u32 = 13;
 
-/// Where an origin stands on the circle of colours: such as often stand in one prompt are far apart.
+/// Where the mind's own parts stand on the circle of colours: such as often stand in one prompt are far apart.
+const OWN_PLACES: [(&str, u32); 15] = [
+    ("standing_instructions", 0),
+    ("guide", 14),
+    ("profile", 5),
+    ("surroundings", 10),
+    ("abilities", 2),
+    ("summary", 7),
+    ("notes", 12),
+    ("interactions", 4),
+    ("environment", 9),
+    ("kept_pins", 1),
+    ("board", 6),
+    ("mail", 11),
+    ("feedback", 3),
+    ("desk", 15),
+    (MOMENT, 8),
+];
+
+/// Where an origin stands on the circle of colours. Parts of others stand where their word falls.
 fn place(origin: &PromptOrigin) -> u32 {
-    match origin {
-        PromptOrigin::StandingInstructions => 0,
-        PromptOrigin::Guide => 14,
-        PromptOrigin::Profile => 5,
-        PromptOrigin::Surroundings => 10,
-        PromptOrigin::Abilities => 2,
-        PromptOrigin::Summary => 7,
-        PromptOrigin::Notes => 12,
-        PromptOrigin::Interactions => 4,
-        PromptOrigin::Environment => 9,
-        PromptOrigin::KeptPins => 1,
-        PromptOrigin::Board { .. } => 6,
-        PromptOrigin::Mail => 11,
-        PromptOrigin::Feedback => 3,
-        PromptOrigin::Desk => 15,
-        PromptOrigin::Moment => 8,
-    }
+    let own = OWN_PLACES.iter().find(|(word, _)| *word == &*origin.from);
+    own.map_or_else(|| (content_hash(origin.from.as_bytes()) % u64::from(PLACES)) as u32, |(_, place)| *place)
 }
 
 /// A colour for a place that stays the same for all agents.
@@ -172,13 +169,8 @@ mod tests {
 
     #[test]
     fn every_origin_has_a_colour_of_its_own_on_which_words_can_be_read() {
-        use PromptOrigin::*;
-        let board = Board { element: "news".into() };
-        let all =
-            [StandingInstructions, Guide, Profile, Surroundings, Abilities, Summary, Notes, Interactions, Environment]
-                .into_iter()
-                .chain([KeptPins, board, Mail, Desk, Feedback, Moment]);
-        let places: BTreeSet<u32> = all.map(|origin| place(&origin)).chain([HISTORY_PLACE]).collect();
+        let own = OWN_PLACES.map(|(word, _)| PromptOrigin::of(word));
+        let places: BTreeSet<u32> = own.iter().map(place).chain([HISTORY_PLACE]).collect();
         assert_eq!(places.len() as u32, PLACES);
         for (theme, place) in [LIGHT, DARK].into_iter().flat_map(|theme| (0..PLACES).map(move |place| (theme, place))) {
             let ground = kit::mix(theme.card, colour(place, &theme), 0.10);

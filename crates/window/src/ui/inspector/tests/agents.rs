@@ -9,7 +9,7 @@ use crate::base::{ActivationKey, Id, Seq};
 use crate::kernel::KernelCommand;
 use crate::log::{EventDraft, EventKind, EventRecord};
 use crate::mind::Prompt;
-use crate::mind::question::{PromptMessage, PromptOrigin, PromptPart, Role, ToolCall};
+use crate::mind::{PromptMessage, PromptOrigin, PromptPart, Role, ToolCall};
 use crate::ui::library::Want;
 use crate::view::chat::{ChatView, LiveAnswer, PieceFacts, lines};
 use crate::view::model::{AgentDetail, KnownBy, Knows, ProfileFacts, ReaderView};
@@ -158,7 +158,7 @@ fn the_prompt_of_a_call_says_where_its_words_came_from_or_that_it_is_gone() {
     assert!(is_shown(&window, "This prompt is not kept any more"));
     give(&mut window, Err("the log is locked".to_owned()));
     assert!(is_shown(&window, "the log is locked"));
-    let part = PromptPart { origin: PromptOrigin::Notes, text: "tea at four!".to_owned() };
+    let part = PromptPart::new(PromptOrigin::of("notes"), "tea at four!");
     let prompt = Prompt { system: vec![part], history: exchange(), ..Prompt::default() };
     give(&mut window, Ok(Some(prompt.into())));
     for shown in ["Its notes, 3 tokens", "Its notes, 17 %", "task · offline"] {

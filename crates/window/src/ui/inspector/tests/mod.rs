@@ -123,12 +123,13 @@ fn several_things_are_counted_and_nothing_says_how_to_select() {
 
 #[test]
 fn the_last_prompt_shows_where_its_words_came_from() {
-    use crate::mind::Prompt;
-    use crate::mind::question::{PromptOrigin, PromptPart};
+    use crate::mind::{LeftOut, Prompt, PromptOrigin, PromptPart};
     let mut window = inspect(&[ada()]);
     let mut detail = (**window.state().room.agents[0].detail.as_ref().unwrap()).clone();
-    let part = PromptPart { origin: PromptOrigin::Board { element: "news".into() }, text: "All is well".into() };
-    detail.last_prompt = Some(Prompt { system: vec![part], moment: "Read it.".into(), ..Prompt::default() });
+    let part = PromptPart::new(PromptOrigin::of_element("board", "news"), "All is well");
+    let left_out = vec![LeftOut { origin: PromptOrigin::of("weather").called("The weather"), why: "no answer".into() }];
+    let prompt = Prompt { system: vec![part], moment: "Read it.".into(), left_out, ..Prompt::default() };
+    detail.last_prompt = Some(prompt);
     window.state_mut().room.agents[0].detail = Some(detail.into());
     window.run_steps(2);
     click(&mut window, "Prompts of the agent");
@@ -136,6 +137,7 @@ fn the_last_prompt_shows_where_its_words_came_from() {
     window.run_steps(20);
     assert!(window.query_by_label("Message board news, 3 tokens").is_some());
     assert!(window.query_by_label("What it is asked now, 2 tokens").is_some());
+    assert!(window.query_by_label("Left out: The weather, no answer").is_some());
 }
 
 mod agents;

@@ -1,4 +1,4 @@
-//! The questions that are under way, and what of the mind outlives the process.
+//! The requests that are under way, and what of the mind outlives the process.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,9 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::feedback::Feedback;
-use super::question::{CallKind, ModelRequest, PromptPart};
+use super::gathering::Gathering;
+use super::prompt::PromptPart;
+use super::request::{CallKind, ModelRequest};
 use super::session::Session;
 use super::unseen::UnseenTold;
 use crate::agent::Roster;
@@ -16,9 +18,9 @@ use crate::simulation::{ActivityId, Think};
 
 /// A question that was asked and not answered yet, with what its answer will need.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct PendingThought {
+pub(super) struct PendingRequest {
     /// The question. Its words are with the gateway, which keeps them until it is answered.
-    pub(super) request: Asked,
+    pub(super) request: RequestHead,
     /// What there is to think about.
     pub(super) think: Think,
     /// The moment in short, for the session.
@@ -47,7 +49,7 @@ pub(super) struct Sent {
 
 /// A question without its words.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct RequestHead {
     pub(super) id: RequestId,
     pub(super) agent: AgentKey,
     pub(super) activity: ActivityId,
@@ -55,7 +57,7 @@ pub(super) struct Asked {
     pub(super) cause: Seq,
 }
 
-impl From<&ModelRequest> for Asked {
+impl From<&ModelRequest> for RequestHead {
     fn from(request: &ModelRequest) -> Self {
         let ModelRequest { id, agent, activity, kind, cause, .. } = *request;
         Self { id, agent, activity, kind, cause }
@@ -77,9 +79,13 @@ pub(super) struct ReadVersion {
 /// All questions that are under way. Written by this module only.
 #[derive(Resource, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Thoughts {
+pub struct PendingRequests {
     pub(super) next_request: u64,
-    pub(super) pending: BTreeMap<RequestId, PendingThought>,
+    #[serde(rename = "pending")]
+    pub(super) asked: BTreeMap<RequestId, PendingRequest>,
+    /// Those whose prompts are not whole yet.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) gathering: BTreeMap<RequestId, Gathering>,
     /// When to look again whether a session is to be summed up, after that failed.
     pub(super) retries: BTreeSet<(u64, AgentKey)>,
     /// What agents at work were told when they began, by their work.
@@ -87,25 +93,42 @@ pub struct Thoughts {
     pub(super) told: BTreeMap<ActivationKey, Vec<PromptPart>>,
 }
 
-impl Thoughts {
-    /// The questions of an agent that are under way, oldest first.
-    pub fn pending_of(&self, agent: AgentKey) -> impl Iterator<Item = RequestId> {
-        self.pending.values().filter(move |thought| thought.request.agent == agent).map(|thought| thought.request.id)
+impl PendingRequests {
+    /// The requests of an agent that models were asked, oldest first.
+    pub fn asked_by(&self, agent: AgentKey) -> impl Iterator<Item = RequestId> {
+        self.asked.values().filter(move |waiting| waiting.request.agent == agent).map(|waiting| waiting.request.id)
     }
 
-    /// Whose questions are under way; who has several comes several times.
+    /// Whose requests are under way; who has several comes several times.
     pub fn asking(&self) -> impl Iterator<Item = AgentKey> {
-        self.pending.values().map(|thought| thought.request.agent)
+        let asked = self.asked.values().map(|waiting| waiting.request.agent);
+        asked.chain(self.gathering.values().map(Gathering::agent))
     }
 
-    /// How many questions are under way.
+    /// How many requests are under way.
     pub fn len(&self) -> usize {
-        self.pending.len()
+        self.asked.len() + self.gathering.len()
     }
 
     /// Whether none is.
     pub fn is_empty(&self) -> bool {
-        self.pending.is_empty()
+        self.asked.is_empty() && self.gathering.is_empty()
+    }
+
+    /// Takes out an agent's oldest requests until a new one fits. Work is not given up for smaller things: it has caps
+    /// of its own.
+    pub(super) fn make_room(&mut self, agent: AgentKey, at_most: usize) -> Vec<(RequestId, GivenUp)> {
+        let asked = self.asked.values().filter(|one| one.request.agent == agent && one.work.is_none());
+        let gathering = self.gathering.iter().filter(|(_, one)| one.agent() == agent && one.activation().is_none());
+        let mut own: Vec<RequestId> = asked.map(|one| one.request.id).chain(gathering.map(|(id, _)| *id)).collect();
+        own.sort_unstable();
+        own.truncate((own.len() + 1).saturating_sub(at_most.max(1)));
+        let take = |id: RequestId| {
+            let asked = self.asked.remove(&id).map(|one| GivenUp::Asked(Box::new(one)));
+            let given_up = asked.or_else(|| self.gathering.remove(&id).map(GivenUp::Gathering))?;
+            Some((id, given_up))
+        };
+        own.into_iter().filter_map(take).collect()
     }
 
     pub(super) fn new_id(&mut self) -> RequestId {
@@ -114,11 +137,20 @@ impl Thoughts {
     }
 }
 
+/// A request that was given up for a newer one.
+pub(super) enum GivenUp {
+    /// A model was asked.
+    Asked(Box<PendingRequest>),
+    /// Its prompt was still being gathered.
+    Gathering(Gathering),
+}
+
 /// What of this floor outlives the process.
 #[derive(Serialize, Deserialize)]
 pub(super) struct MindSaved {
     agents: Vec<(AgentKey, Session, Feedback)>,
-    thoughts: Thoughts,
+    #[serde(rename = "thoughts")]
+    pending: PendingRequests,
     #[serde(default)]
     unseen: UnseenTold,
 }
@@ -131,8 +163,8 @@ impl Section for MindSaved {
         let agents = roster.iter().filter_map(|(key, entity)| {
             Some((key, world.get::<Session>(entity)?.clone(), world.get::<Feedback>(entity)?.clone()))
         });
-        let (thoughts, unseen) = (world.resource::<Thoughts>().clone(), world.resource::<UnseenTold>().clone());
-        Self { agents: agents.collect(), thoughts, unseen }
+        let (pending, unseen) = (world.resource::<PendingRequests>().clone(), world.resource::<UnseenTold>().clone());
+        Self { agents: agents.collect(), pending, unseen }
     }
 
     fn load(self, world: &mut World) {
@@ -141,7 +173,7 @@ impl Section for MindSaved {
                 world.entity_mut(entity).insert((session, feedback));
             }
         }
-        world.insert_resource(self.thoughts);
+        world.insert_resource(self.pending);
         world.insert_resource(self.unseen);
     }
 }

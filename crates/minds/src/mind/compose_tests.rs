@@ -1,14 +1,25 @@
 //! Whole prompts, word by word: each kind stands as a file in `prompts/examples/`.
 //!
-//! `UPDATE_PROMPTS=1 cargo test mind::prompt` writes the files anew; what changed is read in the diff.
+//! `UPDATE_PROMPTS=1 cargo test mind::compose` writes the files anew; what changed is read in the diff.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::*;
 use crate::mind::context::{
     Abilities, Colleague, Desk, KeptPin, LabelledText, Line, MailItem, Near, Remembered, Surroundings, Who,
 };
-use crate::mind::question::Role;
+use crate::mind::headings;
+use crate::mind::prompt::{PromptOrigin, Role};
+
+/// The prompt of the mind's own parts.
+fn render(context: &MindContext) -> Prompt {
+    super::render(&PromptParts::default(), context)
+}
+
+fn compose(context: &MindContext) -> (Prompt, Vec<Id>) {
+    super::compose(&PromptParts::default(), context)
+}
 
 fn labelled(id: &str, label: &str, text: &str) -> LabelledText {
     LabelledText { id: id.into(), label: label.into(), text: text.into() }
@@ -60,6 +71,7 @@ fn context(moment: Moment) -> MindContext {
             read: false,
         }],
         feedback: vec!["there is no pin “p9”".into()],
+        gathered: BTreeMap::new(),
         history: vec![PromptMessage::words(Role::User, "You read News.")],
         moment,
         max_chars: 60_000,
@@ -69,11 +81,17 @@ fn context(moment: Moment) -> MindContext {
 
 fn moments() -> Vec<Moment> {
     vec![
-        Moment::Read { label: "News".into(), kind: "message board".into(), text: "Hello all.".into(), new: None },
-        Moment::ReadMail { label: "Mail".into(), kind: "inbox".into() },
+        Moment::Read {
+            label: "News".into(),
+            kind: "message board".into(),
+            text: "Hello all.".into(),
+            new: None,
+            pins: Vec::new(),
+        },
+        Moment::ReadMail { label: "Mail".into(), kind: "inbox".into(), mail: Vec::new() },
         talk(3),
         Moment::Compact,
-        Moment::Task { text: "Find three sources.".into() },
+        Moment::Work,
     ]
 }
 
@@ -121,6 +139,7 @@ fn every_kind_of_prompt_is_as_its_file_says() {
         kind: "pinboard".into(),
         text: "p1 (by Bob, +1 −0): Tea\np2 (yours, +0 −0): Chairs\np3 (by the person, +0 −0): A map".into(),
         new: new.map(str::to_owned),
+        pins: Vec::new(),
     };
     let begin = Moment::Talk {
         with: vec!["Bob".into()],
@@ -138,13 +157,18 @@ fn every_kind_of_prompt_is_as_its_file_says() {
         ("talk", talk(3)),
         ("talk-last-turn", talk(6)),
         ("compaction", Moment::Compact),
-        ("work", Moment::Task { text: "Find three sources.".into() }),
+        ("work", Moment::Work),
     ] {
-        assert_is_example(kind, &render(&context(moment)));
+        let mut context = context(moment);
+        if matches!(context.moment, Moment::Work) {
+            context.history = vec![PromptMessage::words(Role::User, crate::mind::task_words("Find three sources."))];
+        }
+        assert_is_example(kind, &render(&context));
     }
-    let mut alone = context(Moment::Task { text: "Count.".into() });
+    let mut alone = context(Moment::Work);
     (alone.desk, alone.abilities) = (Desk::default(), Abilities::default());
     alone.who.share_workspace_info = false;
+    alone.history = vec![PromptMessage::words(Role::User, crate::mind::task_words("Count."))];
     assert_is_example("work-without-tools", &render(&alone));
 }
 
@@ -170,8 +194,7 @@ fn what_stays_the_same_comes_first_and_what_changes_with_each_call_last() {
 fn no_words_of_others_stand_in_the_system_text_but_the_rules_and_the_agents_own_file() {
     for moment in moments() {
         let origins = render(&context(moment)).system.into_iter().map(|part| part.origin);
-        let own =
-            [PromptOrigin::StandingInstructions, PromptOrigin::Guide, PromptOrigin::Abilities, PromptOrigin::Profile];
+        let own = ["standing_instructions", "guide", "abilities", "profile"].map(PromptOrigin::of);
         assert!(origins.into_iter().all(|origin| own.contains(&origin)));
     }
 }
@@ -262,7 +285,7 @@ fn nothing_makes_a_prompt_exceed_its_budget_and_cuts_are_visible() {
         assert!(prompt.chars() <= 60_000, "{} characters", prompt.chars());
         let told = prompt.text();
         let is_summary = matches!(context.moment, Moment::Compact);
-        let is_work = matches!(context.moment, Moment::Task { .. });
+        let is_work = matches!(context.moment, Moment::Work);
         assert!(told.contains("[… cut, ") && (is_summary || told.contains("## Who you are\n")));
         assert_eq!(told.contains("## Where you are\n"), !is_summary && !is_work);
         assert!(shown.len() < 100 && shown.is_empty() == is_summary);

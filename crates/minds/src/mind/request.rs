@@ -1,11 +1,9 @@
-//! The question to a model and its answer. `mind` owns both; `gateway` reads the one and writes the other.
-
-use std::fmt::Write;
+//! The request to a model and its answer. `mind` owns both; `gateway` reads the one and writes the other.
 
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
 
-use super::headings;
+use super::prompt::Prompt;
 use crate::base::{AgentKey, Id, RequestId, Seq};
 use crate::schedule::Input;
 use crate::simulation::{ActivityId, Urgency};
@@ -42,103 +40,6 @@ impl CallKind {
     }
 }
 
-/// Where the words of a part of a prompt came from.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(tag = "from", rename_all = "snake_case")]
-pub enum PromptOrigin {
-    /// All rulebooks, always first.
-    StandingInstructions,
-    /// What is to be followed and what is information.
-    Guide,
-    /// The agent's profile.
-    Profile,
-    /// Where the agent is and who is near.
-    Surroundings,
-    /// What it may do: markers and tools.
-    Abilities,
-    /// The context summary.
-    Summary,
-    /// Workspace notes.
-    Notes,
-    /// Recent interactions.
-    Interactions,
-    /// What it knows of elements.
-    Environment,
-    /// Kept pins.
-    KeptPins,
-    /// A message board.
-    Board {
-        /// The element's id.
-        element: Id,
-    },
-    /// The agent's own open mail.
-    Mail,
-    /// What one at work has at hand: files, and who else is there.
-    Desk,
-    /// What was refused or unknown in its last reply.
-    Feedback,
-    /// The moment: the element to read, the conversation so far, the task.
-    Moment,
-}
-
-/// A part of a prompt that came from one place.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct PromptPart {
-    /// Where its words came from.
-    pub origin: PromptOrigin,
-    /// The words.
-    pub text: String,
-}
-
-/// Who said a message of the history.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// The room, speaking to the agent.
-    User,
-    /// The agent.
-    Assistant,
-    /// A tool, answering a call.
-    Tool,
-}
-
-/// One message of the session so far.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct PromptMessage {
-    /// Who.
-    pub role: Role,
-    /// What; of a tool, its result.
-    pub text: String,
-    /// The tools that the agent called with it, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tool_calls: Vec<ToolCall>,
-    /// Of a tool: the [`ToolCall::id`] that it answers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub answers: Option<String>,
-}
-
-impl PromptMessage {
-    /// Plain words, by the room or the agent.
-    pub fn words(role: Role, text: impl Into<String>) -> Self {
-        Self { role, text: text.into(), tool_calls: Vec::new(), answers: None }
-    }
-
-    /// What the agent said, with the tools that it called.
-    pub fn calls(text: impl Into<String>, tool_calls: Vec<ToolCall>) -> Self {
-        Self { role: Role::Assistant, text: text.into(), tool_calls, answers: None }
-    }
-
-    /// What a tool answered to a call.
-    pub fn result(call: &ToolCall, text: impl Into<String>) -> Self {
-        Self { role: Role::Tool, text: text.into(), tool_calls: Vec::new(), answers: Some(call.id.clone()) }
-    }
-
-    /// Characters that are sent for it: the words, and the calls with their arguments.
-    pub fn chars(&self) -> usize {
-        self.text.chars().count() + self.tool_calls.iter().map(ToolCall::chars).sum::<usize>()
-    }
-}
-
 /// A tool as a model is told of it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolDeclaration {
@@ -156,110 +57,6 @@ impl ToolDeclaration {
         let words = self.name.chars().count() + self.description.chars().count();
         words + self.parameters.to_string().chars().count()
     }
-}
-
-/// All that is sent, what changes least first, so that providers find the beginning in their caches.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Prompt {
-    /// The rules, what the agent can do and who it is; joined by blank lines they are the system text.
-    pub system: Vec<PromptPart>,
-    /// What it knows that seldom changes: a message of the room, before the session.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub known: Vec<PromptPart>,
-    /// The session so far, oldest first.
-    pub history: Vec<PromptMessage>,
-    /// What it knows that changes from one call to the next; stands before the moment in the last message.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub now: Vec<PromptPart>,
-    /// What the agent is asked now. Empty where the history ends with what is to be answered.
-    pub moment: String,
-    /// So many of the first parts of the system text come again as they are with this agent's next question, unless
-    /// what they tell of changes. Providers keep that much at hand, and the history behind it as far as it comes again.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub stable_parts: usize,
-}
-
-fn is_zero(parts: &usize) -> bool {
-    *parts == 0
-}
-
-impl PromptOrigin {
-    /// Whether it tells of what is otherwise with each question, and not of what somebody must change first.
-    pub fn is_fleeting(&self) -> bool {
-        matches!(self, Self::Surroundings | Self::Feedback | Self::Moment)
-    }
-}
-
-impl Prompt {
-    /// Marks where the part of the system text ends that comes again with the next question: before the first
-    /// fleeting one.
-    pub fn mark_stable(&mut self) {
-        let fleeting = self.system.iter().position(|part| part.origin.is_fleeting());
-        self.stable_parts = fleeting.unwrap_or(self.system.len());
-    }
-
-    /// The system text.
-    pub fn system_text(&self) -> String {
-        joined(&self.system)
-    }
-
-    /// The messages as they are sent: what is known, the session, and what is asked now.
-    pub fn messages(&self) -> Vec<PromptMessage> {
-        let mut messages = Vec::with_capacity(self.history.len() + 2);
-        if !self.known.is_empty() {
-            messages.push(PromptMessage::words(Role::User, joined(&self.known)));
-        }
-        messages.extend(self.history.iter().cloned());
-        let mut last = joined(&self.now);
-        if !self.moment.is_empty() {
-            if !last.is_empty() {
-                let _ = write!(last, "\n\n{}\n", headings::NOW);
-            }
-            last.push_str(&self.moment);
-        }
-        if !last.is_empty() {
-            messages.push(PromptMessage::words(Role::User, last));
-        }
-        messages
-    }
-
-    /// How many messages, counted from the first, stay as they are from one call of an agent to the next.
-    pub fn stable_messages(&self) -> usize {
-        usize::from(!self.known.is_empty()) + self.history.len()
-    }
-
-    /// Every part but the session and the moment, in the order of the prompt.
-    pub fn parts(&self) -> impl Iterator<Item = &PromptPart> {
-        self.system.iter().chain(&self.known).chain(&self.now)
-    }
-
-    /// Everything that is sent as one text.
-    pub fn text(&self) -> String {
-        let messages = self.messages().into_iter().map(|message| message.text);
-        std::iter::once(self.system_text()).chain(messages).collect::<Vec<_>>().join("\n\n")
-    }
-
-    /// The part of the system text that comes again with the next question.
-    pub fn stable_text(&self) -> String {
-        joined(&self.system[..self.stable_parts.min(self.system.len())])
-    }
-
-    /// Characters of everything that is sent, but for the tools that are declared beside it.
-    pub fn chars(&self) -> usize {
-        let parts = self.parts().map(|part| part.text.chars().count()).sum::<usize>();
-        parts + self.history.iter().map(PromptMessage::chars).sum::<usize>() + self.moment.chars().count()
-    }
-}
-
-fn joined(parts: &[PromptPart]) -> String {
-    let mut text = String::with_capacity(parts.iter().map(|part| part.text.len() + 2).sum());
-    for part in parts {
-        if !text.is_empty() {
-            text.push_str("\n\n");
-        }
-        text.push_str(&part.text);
-    }
-    text
 }
 
 /// A question to a model. `gateway` answers each with exactly one [`ModelReply`], unless the agent leaves the room.

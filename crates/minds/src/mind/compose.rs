@@ -1,0 +1,125 @@
+//! From a [`MindContext`] to a prompt: a pure function. Rules first, always; what changes from call to call last, the
+//! moment at the very end; every part keeps where its words came from; nothing exceeds the budget, and what is cut
+//! says so.
+//!
+//! The parts are those of [`PromptParts`]. The room's own words are those of [`super::prompts`]. Every word of a person,
+//! of another agent or of a file goes through [`super::wording`]: what is not to be followed is data, and nothing can
+//! pose as another part.
+
+use super::context::{MindContext, Moment};
+use super::moments;
+use super::parts::{PartWriter, PromptParts, Share, Slot};
+use super::prompt::{Prompt, PromptMessage, PromptPart};
+use super::wording::name;
+use crate::base::Id;
+use crate::base::text::truncate;
+
+/// How mentions of the person are worded in what an agent remembers, so that they can be found again.
+pub const PERSON: &str = "the person";
+
+/// Characters that a single piece of mail, kept pin or utterance takes at most.
+pub(super) const ITEM_CHARS: usize = 2_000;
+/// Characters that a note, a remark or what is known of an element takes at most.
+pub(super) const LINE_CHARS: usize = 1_000;
+/// The least that a part is given; with less there is nothing worth saying.
+pub(super) const LEAST_CHARS: usize = 80;
+
+/// The prompt for this moment.
+pub fn render(parts: &PromptParts, context: &MindContext) -> Prompt {
+    compose(parts, context).0
+}
+
+/// The prompt, and the ids of the mail that stands in it.
+pub fn compose(parts: &PromptParts, context: &MindContext) -> (Prompt, Vec<Id>) {
+    let max = context.max_chars;
+    let mut mail_shown = Vec::new();
+    // What must be there has shares that add up to less than the whole; what is known takes what they leave.
+    let moment = moments::moment(context, max / 4, &mut mail_shown);
+    let mut left = max.saturating_sub(moment.chars().count());
+    let wanted: Vec<_> = parts.iter().filter(|provider| provider.belongs(context)).collect();
+    let mut written: Vec<Vec<PromptPart>> = vec![Vec::new(); wanted.len()];
+    for turn in [is_fixed, is_first_of_rest, is_of_rest] {
+        for (provider, written) in wanted.iter().zip(&mut written).filter(|(provider, _)| turn(provider.share)) {
+            let mut out = PartWriter::new(provider, max, left);
+            provider.write(context, &mut out);
+            let (parts, shown) = out.finish();
+            left = left.saturating_sub(parts.iter().map(|part| part.text.chars().count()).sum());
+            mail_shown.extend(shown);
+            *written = parts;
+        }
+    }
+    let mut prompt = Prompt { moment, asked: Some(Box::new(asked(context, max / 4))), ..Prompt::default() };
+    for (provider, written) in wanted.iter().zip(written) {
+        let slot = match provider.slot {
+            Slot::System => &mut prompt.system,
+            Slot::Known => &mut prompt.known,
+            // Work is told once what is known.
+            Slot::Changing if matches!(context.moment, Moment::Work) => &mut prompt.known,
+            Slot::Changing | Slot::Now => &mut prompt.now,
+        };
+        slot.extend(written);
+    }
+    prompt.stable_parts = prompt.system.len();
+    prompt.history = history(&context.history, left);
+    (prompt, mail_shown)
+}
+
+fn is_fixed(share: Share) -> bool {
+    matches!(share, Share::Orders | Share::Whole(_))
+}
+
+fn is_first_of_rest(share: Share) -> bool {
+    matches!(share, Share::LeftFirst(_))
+}
+
+fn is_of_rest(share: Share) -> bool {
+    matches!(share, Share::Left(_))
+}
+
+/// The moment as data, its texts no longer than they may be in the prompt.
+fn asked(context: &MindContext, max_chars: usize) -> Moment {
+    let mut asked = context.moment.clone();
+    match &mut asked {
+        Moment::Read { text, new, .. } => {
+            for text in new.iter_mut().chain([text]) {
+                *text = truncate(text, max_chars);
+            }
+        }
+        Moment::ReadMail { mail, .. } => mail.clone_from(&context.mail),
+        Moment::Talk { earlier: told, .. } | Moment::Woken { quotes: told, .. } => {
+            told.retain(|line| context.who.share_user_info || !line.by_person);
+        }
+        Moment::Compact | Moment::Work => {}
+    }
+    asked
+}
+
+/// Appends names, with commas between them.
+pub(super) fn push_list(out: &mut String, names: &[Id]) {
+    for (index, one) in names.iter().enumerate() {
+        if index > 0 {
+            out.push_str(", ");
+        }
+        out.push_str(&name(one));
+    }
+}
+
+/// The newest messages that fit.
+fn history(messages: &[PromptMessage], mut left: usize) -> Vec<PromptMessage> {
+    let fit = messages.iter().rev().take_while(|message| {
+        let chars = message.text.chars().count();
+        let fits = chars <= left;
+        left = left.saturating_sub(chars);
+        fits
+    });
+    let count = fit.count();
+    messages[messages.len() - count..].to_vec()
+}
+
+#[cfg(test)]
+#[path = "compose_tests.rs"]
+mod tests;
+
+#[cfg(test)]
+#[path = "data_tests.rs"]
+mod data_tests;

@@ -1,0 +1,24 @@
+//! What was refused or unknown in the agent's last reply.
+
+use super::{PartProvider, Privacy, Slot};
+use crate::mind::compose::LINE_CHARS;
+use crate::mind::headings;
+use crate::mind::prompt::PartItem;
+use crate::mind::wording::line;
+
+/// Remarks that the agent was not told yet.
+pub(super) fn part() -> PartProvider {
+    PartProvider::new(("feedback", "What was refused last", headings::FEEDBACK), Slot::Now, |context, out| {
+        if context.feedback.is_empty() {
+            return;
+        }
+        let mut body = "Your last reply:".to_owned();
+        for remark in &context.feedback {
+            body.push_str("\n- ");
+            body.push_str(&line(remark, LINE_CHARS));
+        }
+        out.words(&body, context.feedback.iter().map(|remark| PartItem::text(remark)).collect());
+    })
+    .ranked(200)
+    .with_privacy(Privacy::Open)
+}

@@ -1,0 +1,18 @@
+//! Whom the agent talked to lately.
+
+use super::writer::bullets;
+use super::{PartProvider, Share, Slot};
+use crate::mind::compose::PERSON;
+use crate::mind::headings;
+use crate::mind::prompt::PartItem;
+
+/// Recent interactions, oldest first; those with the person only where that is shared.
+pub(super) fn part() -> PartProvider {
+    PartProvider::new(("interactions", "Whom it talked to", headings::INTERACTIONS), Slot::Changing, |context, out| {
+        let is_told = |line: &&String| context.who.share_user_info || !line.contains(PERSON);
+        let told: Vec<&String> = context.memory.interactions.iter().filter(is_told).collect();
+        out.data(&bullets(&told), told.iter().map(|line| PartItem::text(line)).collect());
+    })
+    .ranked(200)
+    .with_share(Share::Left(2))
+}

@@ -1,0 +1,30 @@
+//! The pins that the agent keeps at hand.
+
+use super::writer::bullets;
+use super::{PartProvider, Share, Slot};
+use crate::base::text::one_line;
+use crate::mind::compose::ITEM_CHARS;
+use crate::mind::context::KeptPin;
+use crate::mind::headings;
+use crate::mind::prompt::PartItem;
+use crate::mind::wording::{name, push_cut};
+
+/// Kept pins, with where they hang and whose they are.
+pub(super) fn part() -> PartProvider {
+    PartProvider::new(("kept_pins", "Pins it keeps", headings::PINS), Slot::Changing, |context, out| {
+        let lines = context.kept_pins.iter().map(|pin| {
+            let mut line = format!("{} (by {}) on {}: ", name(&pin.id), name(&pin.author), name(&pin.board));
+            push_cut(&mut line, &one_line(&pin.text), ITEM_CHARS);
+            line
+        });
+        let item = |pin: &KeptPin| PartItem {
+            id: pin.id.to_string(),
+            name: pin.board.to_string(),
+            by: pin.author.to_string(),
+            text: pin.text.clone(),
+        };
+        out.data(&bullets(lines), context.kept_pins.iter().map(item).collect());
+    })
+    .ranked(400)
+    .with_share(Share::Left(2))
+}

@@ -1,0 +1,88 @@
+//! The agent's own open mail, each piece as data.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use super::{PartProvider, Share, Slot};
+use crate::base::Id;
+use crate::base::text::one_line;
+use crate::mind::compose::{ITEM_CHARS, LEAST_CHARS, LINE_CHARS};
+use crate::mind::context::{MailItem, Moment};
+use crate::mind::headings;
+use crate::mind::prompt::PartItem;
+use crate::mind::prompts::{TEXTS, push as push_text};
+use crate::mind::wording::{name, push_fenced};
+
+/// Mail that was seen before and stands in a prompt all the same, where the moment is another.
+const SEEN_MAIL_AT_MOST: usize = 3;
+/// With less room than this nothing is told of mail.
+const LEAST_ROOM: usize = (headings::MAIL.len() + LEAST_CHARS * 4) / 4;
+
+/// Mail that is unread, and a little of the rest. It has its room before boards have theirs: somebody waits for an answer.
+pub(super) fn part() -> PartProvider {
+    PartProvider::new(("mail", "Its mail", headings::MAIL), Slot::Changing, |context, out| {
+        if context.mail.is_empty() || out.room() < LEAST_ROOM {
+            return;
+        }
+        let unread = context.mail.iter().take_while(|item| !item.read).count();
+        let told = &context.mail[..context.mail.len().min(unread + SEEN_MAIL_AT_MOST)];
+        let mut text = format!("{}\n", headings::MAIL);
+        let (start, mut shown) = (text.len(), Vec::new());
+        push_mail(&mut text, (told, context.mail.len()), out.room(), &mut shown);
+        let items = told[..shown.len()].iter().map(item).collect();
+        out.show_mail(shown);
+        let body = start..text.len();
+        out.text(text, body, items);
+    })
+    .ranked(500)
+    .with_share(Share::LeftFirst(4))
+    .at(|moment| !matches!(moment, Moment::Compact | Moment::ReadMail { .. }))
+}
+
+fn item(mail: &MailItem) -> PartItem {
+    PartItem { id: mail.id.to_string(), name: mail.subject.clone(), by: mail.from.to_string(), text: mail.text.clone() }
+}
+
+/// Appends mail, each piece fenced as data, as far as the room goes, and tells which pieces were shown. Says how many
+/// of `count` pieces were not.
+pub(in super::super) fn push_mail(
+    out: &mut String,
+    (mail, count): (&[MailItem], usize),
+    max_chars: usize,
+    shown: &mut Vec<Id>,
+) {
+    let mut left = max_chars;
+    let mut told = 0;
+    for (index, item) in mail.iter().enumerate() {
+        let mut text = format!("{} from {}:\n", name(&item.id), name(&item.from));
+        push_fenced(&mut text, &letter(item), ITEM_CHARS.min(left.max(LEAST_CHARS)));
+        let chars = text.chars().count() + 1;
+        if index > 0 && chars + LEAST_CHARS > left {
+            break;
+        }
+        if index > 0 {
+            out.push('\n');
+        }
+        out.push_str(&text);
+        left = left.saturating_sub(chars);
+        shown.push(item.id.clone());
+        told += 1;
+    }
+    if told < count {
+        out.push('\n');
+        push_text(out, TEXTS.mail_more, &[("count", &(count - told).to_string())]);
+    }
+}
+
+/// The subject, unless the text begins with it, and the text.
+fn letter(item: &MailItem) -> Cow<'_, str> {
+    let subject = one_line(&item.subject);
+    let start = subject.trim_end_matches('…');
+    let end = item.text.char_indices().nth(LINE_CHARS).map_or(item.text.len(), |(index, _)| index);
+    if one_line(&item.text[..end]).starts_with(start) {
+        return Cow::Borrowed(&item.text);
+    }
+    let mut letter = String::with_capacity(item.text.len() + subject.len() + 16);
+    let _ = write!(letter, "{}{subject}\n{}", headings::SUBJECT, item.text);
+    letter.into()
+}

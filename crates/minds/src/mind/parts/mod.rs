@@ -1,0 +1,314 @@
+//! The parts of prompts, each by a provider of its own: its heading, its place, how much of a prompt it may take, who
+//! may be told it, and what it says. The mind's own stand in the files of this folder; floors above add theirs to
+//! [`PromptParts`] while the room is made or runs.
+
+mod abilities;
+mod boards;
+mod desk;
+mod environment;
+mod feedback;
+mod guide;
+mod interactions;
+mod kept_pins;
+mod mail;
+mod notes;
+mod profile;
+mod rules;
+mod summary;
+mod surroundings;
+mod writer;
+
+pub(super) use mail::push_mail;
+pub use writer::PartWriter;
+
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use bevy::ecs::prelude::*;
+use serde_json::Value;
+
+use super::context::{MindContext, Moment, Who};
+use super::prompt::PromptOrigin;
+use crate::base::Id;
+
+/// The word of the moment, which is no provider's.
+pub const MOMENT: &str = "moment";
+/// What the moment is called for people.
+const MOMENT_LABEL: &str = "What it is asked now";
+
+/// Where in a prompt a part stands. What seldom changes stands first, so that providers of models find the beginning
+/// in their caches.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Slot {
+    /// The system text: the same from one call to the next.
+    System,
+    /// Before the session: what seldom changes.
+    Known,
+    /// Behind the session: what changes now and then. At work it stands before the session and is told once.
+    Changing,
+    /// Behind the session: what is otherwise with each call.
+    Now,
+}
+
+/// How many characters a part may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Share {
+    /// It is among the words to be followed, which have their room together before anything else.
+    Orders,
+    /// So great a part of the whole prompt, whatever else there is: `Whole(24)` is a 24th.
+    Whole(usize),
+    /// So great a part of what is left, in the order of the prompt.
+    Left(usize),
+    /// The same, but before the others of its kind have theirs: somebody waits for it.
+    LeftFirst(usize),
+}
+
+/// Who is told a part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Privacy {
+    /// Every agent.
+    Open,
+    /// Agents whose profile shares the workspace: `shareWorkspaceInfo`.
+    Workspace,
+    /// Agents whose profile shares what concerns the person: `shareUserInfo`.
+    Person,
+}
+
+impl Privacy {
+    /// Whether this agent is told.
+    pub fn allows(self, who: &Who) -> bool {
+        match self {
+            Self::Open => true,
+            Self::Workspace => who.share_workspace_info,
+            Self::Person => who.share_user_info,
+        }
+    }
+}
+
+type Write = Arc<dyn Fn(&MindContext, &mut PartWriter) + Send + Sync>;
+type LookUp = Arc<dyn Fn(&MindContext) -> Option<Value> + Send + Sync>;
+
+/// What puts one kind of part into prompts.
+#[derive(Clone)]
+pub struct PartProvider {
+    /// Its word, in records and for whoever reads prompts as data.
+    pub id: Id,
+    /// Where its words come from, for people: “Its notes”.
+    pub label: Id,
+    /// The line above it: `## Your notes`.
+    pub heading: String,
+    /// Where it stands.
+    pub slot: Slot,
+    /// Within the slot, smaller stands first.
+    pub rank: u32,
+    /// How much it may take.
+    pub share: Share,
+    /// Who is told it.
+    pub privacy: Privacy,
+    moments: fn(&Moment) -> bool,
+    write: Write,
+    look_up: Option<LookUp>,
+}
+
+impl fmt::Debug for PartProvider {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, slot, rank, share, privacy, .. } = self;
+        write!(out, "{id} at {slot:?} {rank}, {share:?}, {privacy:?}")
+    }
+}
+
+impl PartProvider {
+    /// A part of all prompts but those for a summary, for agents that share the workspace, a 24th of the prompt long at
+    /// most and last in its slot, unless it is said otherwise. `write` says what there is to tell at a moment.
+    pub fn new(
+        (id, label, heading): (&str, &str, &str),
+        slot: Slot,
+        write: impl Fn(&MindContext, &mut PartWriter) + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            label: label.into(),
+            heading: heading.to_owned(),
+            slot,
+            rank: u32::MAX,
+            share: Share::Whole(24),
+            privacy: Privacy::Workspace,
+            moments: |moment| !matches!(moment, Moment::Compact),
+            write: Arc::new(write),
+            look_up: None,
+        }
+    }
+
+    /// Of each text of several that is not there now but can be asked for, this is what is asked: `None` where there is
+    /// nothing to ask at this moment. The prompt waits for the answer, a `PartGathered` through the door, and
+    /// the part is its text.
+    pub fn looked_up(
+        names: (&str, &str, &str),
+        slot: Slot,
+        look_up: impl Fn(&MindContext) -> Option<Value> + Send + Sync + 'static,
+    ) -> Self {
+        let id: Id = names.0.into();
+        let write = move |context: &MindContext, out: &mut PartWriter| {
+            if let Some(text) = context.gathered.get(&id) {
+                out.data(text.trim(), Vec::new());
+            }
+        };
+        Self { look_up: Some(Arc::new(look_up)), ..Self::new(names, slot, write) }
+    }
+
+    /// The same at this place within its slot.
+    pub fn ranked(self, rank: u32) -> Self {
+        Self { rank, ..self }
+    }
+
+    /// The same with this share.
+    pub fn with_share(self, share: Share) -> Self {
+        Self { share, ..self }
+    }
+
+    /// The same with this privacy.
+    pub fn with_privacy(self, privacy: Privacy) -> Self {
+        Self { privacy, ..self }
+    }
+
+    /// The same at these moments only.
+    pub fn at(self, moments: fn(&Moment) -> bool) -> Self {
+        Self { moments, ..self }
+    }
+
+    /// Where its words come from.
+    pub fn origin(&self) -> PromptOrigin {
+        PromptOrigin::of(&self.id).called(&self.label)
+    }
+
+    /// Whether it belongs into this prompt at all.
+    pub fn belongs(&self, context: &MindContext) -> bool {
+        (self.moments)(&context.moment) && self.privacy.allows(&context.who)
+    }
+
+    /// What is to be asked for it outside, if anything.
+    pub(super) fn query(&self, context: &MindContext) -> Option<Value> {
+        self.look_up.as_ref().filter(|_| self.belongs(context)).and_then(|look_up| look_up(context))
+    }
+
+    /// Writes what there is to tell.
+    pub(super) fn write(&self, context: &MindContext, out: &mut PartWriter) {
+        (self.write)(context, out);
+    }
+}
+
+/// Why a part cannot be added.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("there is a part {0:?} already; call yours otherwise")]
+pub struct PartTaken(Id);
+
+/// All parts of prompts, in their order. Floors add theirs.
+#[derive(Resource, Clone, Debug)]
+pub struct PromptParts(Vec<PartProvider>);
+
+impl Default for PromptParts {
+    fn default() -> Self {
+        let mut parts = Self(Vec::new());
+        for provider in own() {
+            parts.insert(provider);
+        }
+        parts
+    }
+}
+
+impl PromptParts {
+    /// Adds a part to all prompts from now on.
+    pub fn register(&mut self, provider: PartProvider) -> Result<(), PartTaken> {
+        if &*provider.id == MOMENT || self.get(&provider.id).is_some() {
+            return Err(PartTaken(provider.id));
+        }
+        self.insert(provider);
+        Ok(())
+    }
+
+    /// Takes a part out again; whether it was there.
+    pub fn remove(&mut self, id: &str) -> bool {
+        let before = self.0.len();
+        self.0.retain(|provider| &*provider.id != id);
+        self.0.len() < before
+    }
+
+    /// The part of this word.
+    pub fn get(&self, id: &str) -> Option<&PartProvider> {
+        self.0.iter().find(|provider| &*provider.id == id)
+    }
+
+    /// All of them, in the order of the prompt.
+    pub fn iter(&self) -> impl Iterator<Item = &PartProvider> {
+        self.0.iter()
+    }
+
+    fn insert(&mut self, provider: PartProvider) {
+        let place = (provider.slot, provider.rank);
+        let at = self.0.partition_point(|other| (other.slot, other.rank) <= place);
+        self.0.insert(at, provider);
+    }
+}
+
+/// The mind's own.
+fn own() -> Vec<PartProvider> {
+    vec![
+        rules::part(),
+        guide::part(),
+        abilities::part(),
+        profile::part(),
+        desk::part(),
+        boards::part(),
+        summary::part(),
+        notes::part(),
+        interactions::part(),
+        environment::part(),
+        kept_pins::part(),
+        mail::part(),
+        surroundings::part(),
+        feedback::part(),
+    ]
+}
+
+/// What one of the mind's own parts is called for people.
+pub fn label_of(id: &str) -> Option<&'static str> {
+    static LABELS: LazyLock<Vec<(Id, Id)>> =
+        LazyLock::new(|| own().into_iter().map(|provider| (provider.id, provider.label)).collect());
+    if id == MOMENT {
+        return Some(MOMENT_LABEL);
+    }
+    LABELS.iter().find(|(own, _)| &**own == id).map(|(_, label)| &**label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(parts: &PromptParts) -> Vec<&str> {
+        parts.iter().map(|provider| &*provider.id).collect()
+    }
+
+    #[test]
+    fn a_part_is_added_at_its_place_once_and_taken_out_again() {
+        let mut parts = PromptParts::default();
+        let before: Vec<String> = ids(&parts).into_iter().map(str::to_owned).collect();
+        let own = |rank| PartProvider::new(("weather", "The weather", "## Weather"), Slot::Now, |_, _| {}).ranked(rank);
+        parts.register(own(150)).unwrap();
+        assert_eq!(ids(&parts)[ids(&parts).len() - 3..], ["surroundings", "weather", "feedback"]);
+        assert_eq!(parts.register(own(1)), Err(PartTaken("weather".into())));
+        let moment = PartProvider::new((MOMENT, "", ""), Slot::Now, |_, _| {});
+        assert!(parts.register(moment).is_err(), "the moment is no part of anybody's");
+        assert!(parts.remove("weather") && !parts.remove("weather"));
+        assert_eq!(ids(&parts), before);
+    }
+
+    #[test]
+    fn every_part_says_what_it_is_called_for_people() {
+        for provider in own() {
+            assert!(!provider.label.is_empty() && provider.origin().label() == &*provider.label);
+        }
+        assert_eq!(PromptOrigin::of(MOMENT).label(), "What it is asked now");
+        assert_eq!(PromptOrigin::of("weather").label(), "weather");
+        assert_eq!(PromptOrigin::of("weather").called("The weather").label(), "The weather");
+    }
+}

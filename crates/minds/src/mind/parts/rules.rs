@@ -1,0 +1,18 @@
+//! All rulebooks, always first, on every prompt.
+
+use super::{PartProvider, Privacy, Share, Slot};
+use crate::mind::orders::orders;
+
+/// All rulebooks between their frame.
+pub(super) fn part() -> PartProvider {
+    let names = ("standing_instructions", "Rulebooks", crate::mind::headings::STANDING_OPEN);
+    PartProvider::new(names, Slot::System, |context, out| {
+        if let Some((text, body)) = orders(context, out.room()).rules {
+            out.text(text, body, Vec::new());
+        }
+    })
+    .ranked(100)
+    .with_share(Share::Orders)
+    .with_privacy(Privacy::Open)
+    .at(|_| true)
+}

@@ -1,0 +1,103 @@
+//! Writes the text of a part within its share, and keeps beside it, as data, what it tells.
+
+use std::ops::Range;
+
+use super::super::compose::LEAST_CHARS;
+use super::super::prompt::{PartItem, PromptOrigin, PromptPart};
+use super::super::wording::{push_cut, push_fenced};
+use super::{PartProvider, Share};
+use crate::base::Id;
+use crate::base::text::one_line;
+
+/// Takes what a provider has to tell, one part or several.
+pub struct PartWriter<'a> {
+    provider: &'a PartProvider,
+    /// Characters of the whole prompt.
+    max_chars: usize,
+    /// Characters that are left of it.
+    left: usize,
+    parts: Vec<PromptPart>,
+    mail_shown: Vec<Id>,
+    of: Option<(PromptOrigin, String)>,
+}
+
+impl<'a> PartWriter<'a> {
+    pub(in super::super) fn new(provider: &'a PartProvider, max_chars: usize, left: usize) -> Self {
+        Self { provider, max_chars, left, parts: Vec::new(), mail_shown: Vec::new(), of: None }
+    }
+
+    /// The parts that were written, and the ids of the mail in them.
+    pub(in super::super) fn finish(self) -> (Vec<PromptPart>, Vec<Id>) {
+        (self.parts, self.mail_shown)
+    }
+
+    /// Characters that the next part may take.
+    pub fn room(&self) -> usize {
+        match self.provider.share {
+            Share::Orders => super::super::orders::room_for_orders(self.max_chars),
+            Share::Whole(part) => self.max_chars / part.max(1),
+            Share::Left(part) | Share::LeftFirst(part) => self.left / part.max(1),
+        }
+    }
+
+    /// What is written next are the words of this element: its label stands behind the heading.
+    pub fn of_element(&mut self, element: &str, label: &str) {
+        let origin = PromptOrigin::of_element(&self.provider.id, element).called(&self.provider.label);
+        self.of = Some((origin, format!("{} {label}", self.provider.heading)));
+    }
+
+    /// A part in the room's own words, below its heading; nothing where there are none.
+    pub fn words(&mut self, body: &str, items: Vec<PartItem>) {
+        let write = |text: &mut String, room| {
+            let start = text.len();
+            push_cut(text, body, room);
+            start..text.len()
+        };
+        self.headed(body, items, write);
+    }
+
+    /// A part that holds words of others: between fences, below its heading. Nothing where there are none.
+    pub fn data(&mut self, body: &str, items: Vec<PartItem>) {
+        self.headed(body, items, |text, room| push_fenced(text, body, room));
+    }
+
+    /// A text that brings its heading along; where in it what is told stands.
+    pub fn text(&mut self, text: String, body: Range<usize>, items: Vec<PartItem>) {
+        self.left = self.left.saturating_sub(text.chars().count());
+        let origin = self.of.take().map_or_else(|| self.provider.origin(), |(origin, _)| origin);
+        self.parts.push(PromptPart { origin, text, body, items });
+    }
+
+    /// Mail that stands in it, so that it counts as seen.
+    pub(super) fn show_mail(&mut self, ids: Vec<Id>) {
+        self.mail_shown.extend(ids);
+    }
+
+    fn headed(&mut self, body: &str, items: Vec<PartItem>, write: impl FnOnce(&mut String, usize) -> Range<usize>) {
+        let heading = self.of.as_ref().map_or(&*self.provider.heading, |(_, heading)| heading);
+        let least = heading.len() + LEAST_CHARS;
+        let is_of_rest = matches!(self.provider.share, Share::Left(_) | Share::LeftFirst(_));
+        if body.trim().is_empty() || is_of_rest && self.left < least {
+            self.of = None;
+            return;
+        }
+        let room = if is_of_rest { self.room().max(least) } else { self.room() };
+        let mut text = String::with_capacity(heading.len() + body.len().min(room) + 32);
+        text.push_str(heading);
+        text.push('\n');
+        let around = text.len();
+        let body = write(&mut text, room.saturating_sub(around));
+        self.text(text, body, items);
+    }
+}
+
+/// One line each, for a fence.
+pub(super) fn bullets(lines: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let mut text = String::new();
+    for line in lines {
+        text.push_str(if text.is_empty() { "- " } else { "\n- " });
+        let line = line.as_ref();
+        if line.contains('\n') { text.push_str(&one_line(line)) } else { text.push_str(line) }
+    }
+    text
+}
