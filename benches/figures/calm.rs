@@ -7,13 +7,13 @@ use agent_workshop::app;
 use agent_workshop::base::{Author, Id, Seq};
 use agent_workshop::element::{ElementEdit, MailAct, PinAct, TextAct};
 use agent_workshop::log::EventLog;
+use agent_workshop::log::events::ModelCall;
 use agent_workshop::mind::ModelRequest;
 use agent_workshop::schedule::{Door, SimClock, TICKS_PER_SEC};
 use agent_workshop::simulation::Reacted;
 use agent_workshop::workspace::{RoomStart, starter};
 use bevy::app::App;
 use bevy::ecs::message::{MessageCursor, Messages};
-use serde_json::Value;
 
 use super::measure::{Figure, digits};
 use super::rooms;
@@ -223,11 +223,9 @@ impl Watch {
             for event in room.world_mut().resource_mut::<EventLog>().take() {
                 let word = event.draft.kind.word();
                 seen += usize::from(["state", "message"].contains(&word));
-                if word == "model_call" {
-                    let data: Value = serde_json::from_str(event.draft.data.get()).expect("a record is JSON");
-                    let count = |key: &str| data[key].as_u64().unwrap_or(0);
+                if let Some(call) = event.read::<ModelCall>() {
                     hour.calls += 1;
-                    hour.tokens += count("tokens_in") + count("tokens_out");
+                    hour.tokens += call.tokens_in.unwrap_or(0) + call.tokens_out.unwrap_or(0);
                 }
             }
             hour.dead_minutes += usize::from(seen == 0);

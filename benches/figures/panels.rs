@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use agent_workshop::base::{AgentKey, Id, Seq};
-use agent_workshop::log::{EventDraft, EventKind, EventRecord};
+use agent_workshop::log::events::{Activation, FileChange, Spawn, ToolCall, Touch, Warning};
+use agent_workshop::log::{EventDraft, EventRecord};
 use agent_workshop::simulation::State;
 use agent_workshop::ui::graph::layout::{LayoutRequest, lay_out};
 use agent_workshop::ui::library::TextRead;
@@ -20,7 +21,6 @@ use agent_workshop::workspace::vfs::FileInfo;
 use agent_workshop::workspace::vfs::path::FileKind;
 use bevy::math::Vec2;
 use egui::{Context, Event, Pos2, RawInput, Rect, Ui, vec2};
-use serde_json::json;
 
 use super::measure::{Figure, Times, timed};
 
@@ -248,23 +248,24 @@ fn record(seq: u64) -> EventRecord {
     let draft = match seq {
         1..=1_000 => {
             let parent = format!("agent-{}", number / 4);
-            EventDraft::new(EventKind::Spawn, json!({ "child": agent, "profile": "writer", "depth": 3, "by": parent }))
-                .agent(&parent.as_str().into())
+            let spawn = Spawn { child: agent, depth: 3, activation: activation.clone(), ..Spawn::default() };
+            EventDraft::of(&spawn).agent(&parent.as_str().into())
         }
         1_001..=2_000 => {
-            EventDraft::new(EventKind::Activation, json!({ "task": "write", "profile": "writer", "by": "user" }))
-                .agent(&agent)
+            let (task, by, profile) = ("write".into(), "user".into(), Some("writer".into()));
+            EventDraft::of(&Activation { task, by, profile, ..Activation::default() }).agent(&agent)
         }
         _ if seq.is_multiple_of(5) => {
             let path = format!("artifacts/part-00/note-{:05}.md", number % 400);
-            EventDraft::new(EventKind::FileChange, json!({ "path": path, "by": agent, "version": 1, "chars": 900 }))
-                .agent(&agent)
+            let change = FileChange { version: Some(1), chars: Some(900), ..FileChange::new(path, agent.clone()) };
+            EventDraft::of(&change).agent(&agent)
         }
-        _ if seq.is_multiple_of(7) => {
-            EventDraft::new(EventKind::Warning, json!({ "what": "the board is full" })).agent(&agent)
+        _ if seq.is_multiple_of(7) => EventDraft::of(&Warning::new("the board is full")).agent(&agent),
+        _ => {
+            let touches = vec![Touch::new("file.read", "artifacts/plan.md")];
+            let target = Some("artifacts/plan.md".into());
+            EventDraft::of(&ToolCall { tool: "vfs_read".into(), target, touches, ..ToolCall::default() }).agent(&agent)
         }
-        _ => EventDraft::new(EventKind::ToolCall, json!({ "tool": "vfs_read", "target": "artifacts/plan.md" }))
-            .agent(&agent),
     };
     let draft = draft.activation(&activation);
     EventRecord { seq: Seq(seq), tick: seq, time_ms: 1_700_000_000_000 + seq, run: "r-1".into(), draft }

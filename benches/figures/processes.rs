@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use agent_workshop::app::drive::Step;
 use agent_workshop::app::room::{OpenOptions, Room};
 use agent_workshop::base::Seq;
-use agent_workshop::log::{EventDraft, EventKind, EventLog};
+use agent_workshop::log::events::State;
+use agent_workshop::log::{EventDraft, EventLog};
 use agent_workshop::schedule::{self, SimClock, Speed, TICKS_PER_SEC};
 use agent_workshop::store::{self, Store};
 use agent_workshop::workspace::starter;
 use bevy::app::App;
 use bevy::ecs::prelude::*;
-use serde::Serialize;
 
 use super::measure::{Figure, Times, digits, timed};
 
@@ -57,14 +57,6 @@ pub fn run_until_idle() -> Vec<Figure> {
 }
 
 /// A record as the room writes them.
-#[derive(Serialize)]
-struct Sample {
-    from: &'static str,
-    to: &'static str,
-    why: &'static str,
-    number: u64,
-}
-
 /// A million records through the log to the disk.
 pub fn event_log() -> Vec<Figure> {
     const TICKS: u64 = 1_000;
@@ -93,7 +85,7 @@ pub fn event_log() -> Vec<Figure> {
         let mut log = world.resource_mut::<EventLog>();
         for number in 0..PER_TICK {
             let why = "walking to House rules to read it";
-            let draft = EventDraft::new(EventKind::State, Sample { from: "wandering", to: "reading", why, number });
+            let draft = EventDraft::of(&State { from: "wandering".into(), to: "reading".into(), why: why.into() });
             log.write(draft.agent(&agent).cause(Seq(number + 1)));
         }
         schedule::advance(world);

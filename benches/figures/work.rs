@@ -8,7 +8,7 @@ use agent_workshop::agent::Profiles;
 use agent_workshop::app::drive::{EventTap, Step};
 use agent_workshop::app::room::{OpenOptions, Room};
 use agent_workshop::kernel::Kernel;
-use agent_workshop::log::EventKind;
+use agent_workshop::log::{Event, EventKind, EventRecord};
 use agent_workshop::schedule::{Door, SimClock, Speed};
 use agent_workshop::simulation::TaskCommand;
 
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// A workspace with these files, open, at full speed.
 struct Studio {
     room: Room,
-    events: Vec<(EventKind, String)>,
+    events: Vec<Event>,
     _folder: tempfile::TempDir,
 }
 
@@ -56,8 +56,7 @@ impl Studio {
     fn tick(&mut self) {
         while self.room.driver.step(self.room.app.world_mut()) != Step::Ticked {}
         let events = self.room.app.world_mut().resource_mut::<EventTap>().take();
-        let kept = events.into_iter().map(|event| (event.draft.kind, event.draft.data.get().to_owned()));
-        self.events.extend(kept);
+        self.events.extend(events.iter().map(EventRecord::event));
     }
 
     fn work_off(&mut self) {
@@ -70,7 +69,7 @@ impl Studio {
     }
 
     fn count(&self, kind: EventKind) -> usize {
-        self.events.iter().filter(|(one, _)| *one == kind).count()
+        self.events.iter().filter(|one| one.kind() == kind).count()
     }
 }
 
@@ -112,8 +111,9 @@ pub fn six_agents() -> Vec<Figure> {
         studio.task("lead", "Write five things.".into());
         studio.work_off();
         let took = began.elapsed();
-        let artifacts =
-            studio.events.iter().filter(|(kind, data)| *kind == EventKind::FileChange && data.contains("\"artifacts/"));
+        let is_artifact =
+            |event: &&Event| matches!(event, Event::FileChange(change) if change.path.starts_with("artifacts/"));
+        let artifacts = studio.events.iter().filter(is_artifact);
         told = format!(
             "{} spawns, {} signals, {} artifacts, {} errors",
             studio.count(EventKind::Spawn),

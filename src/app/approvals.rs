@@ -5,9 +5,9 @@ use std::path::Path;
 
 use bevy::ecs::prelude::*;
 
+use super::naming::name_of;
 use super::recovery::look_at_each;
 use super::room::{OpenError, state_folder};
-use crate::agent::{Agent, Roster};
 use crate::kernel::{Approval, Kernel, KernelCommand};
 use crate::schedule::Door;
 use crate::workspace::{AnswerBox, answers};
@@ -38,13 +38,6 @@ pub fn open_approvals(workspace: &Path) -> Result<Vec<OpenApproval>, OpenError> 
         }));
     })?;
     Ok(open)
-}
-
-/// What an agent is called: by the name in its profile while it is in the room, by id otherwise.
-pub fn name_of(world: &World, id: &str) -> String {
-    let roster = world.resource::<Roster>();
-    let agent = roster.key(id).and_then(|key| roster.entity(key)).and_then(|entity| world.get::<Agent>(entity));
-    agent.map_or_else(|| id.to_owned(), |agent| agent.name.to_string())
 }
 
 /// Whether an answer waits to be taken in.

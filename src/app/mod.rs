@@ -3,6 +3,7 @@
 pub mod approvals;
 pub mod drive;
 pub mod importing;
+pub mod naming;
 mod recovery;
 pub mod replay;
 pub mod room;
@@ -17,7 +18,7 @@ use bevy::tasks::{ComputeTaskPool, TaskPool};
 
 use crate::base::{Id, Seq};
 use crate::gateway::{OfflineProvider, ScriptedProvider};
-use crate::log::{EventDraft, EventLog, events};
+use crate::log::{AddedEvents, EventDraft, EventLog, events};
 use crate::schedule::door::CollectInputs;
 use crate::schedule::{Floor, InPhase, RoomSeed, SimClock, Tick, WorkshopSystems};
 use crate::workspace::RoomStart;
@@ -46,6 +47,7 @@ pub fn headless() -> App {
         Ok(script) => Ok(Box::new(script)),
         Err(mut problems) => Err(problems.swap_remove(0)),
     });
+    app.init_resource::<AddedEvents>();
     app.add_systems(Tick, approvals::collect_answers.in_set(CollectInputs));
     // The last of Record before the store hands the events on.
     app.add_systems(

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::approvals::name_of;
+use super::naming::name_of;
 use super::recovery::look_at_each;
 use super::room::OpenError;
 use crate::base::ActivationKey;

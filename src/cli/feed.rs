@@ -2,18 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use bevy::ecs::prelude::*;
-use serde_json::Value;
-
 use super::output;
-use crate::app::approvals;
-use crate::base::Author;
-use crate::base::text::{one_line, truncate};
-use crate::element::{Element, Elements};
+use crate::app::naming::{RoomNames, name_of};
+use crate::base::ids::USER;
+use crate::base::text::truncate;
 use crate::gateway::Questions;
-use crate::log::{EventKind, EventRecord};
+use crate::log::events::{ElementDeed, Memory};
+use crate::log::{Event, EventKind, EventRecord, Narrator};
 use crate::schedule::{SimClock, TICKS_PER_SEC};
 use crate::simulation;
+use bevy::ecs::prelude::*;
 
 /// The status line is drawn no more often than this.
 const STATUS_EVERY: Duration = Duration::from_millis(100);
@@ -43,10 +41,13 @@ impl Feed {
         if !self.is_on {
             return;
         }
-        for event in events {
-            let Some(Told { who, what }) = told(world, event) else { continue };
+        let names = RoomNames(world);
+        let narrator = names.narrator();
+        for event in events.iter().filter(|event| is_news(event, &narrator)) {
             let when = time(event.tick as f64 / TICKS_PER_SEC as f64);
-            output::feed_line(&when, &who, &truncate(&one_line(&what), LINE_CHARS));
+            let what = truncate(&narrator.sentence(event), LINE_CHARS);
+            let who = event.draft.agent.as_ref().map(|agent| name_of(world, agent)).unwrap_or_default();
+            output::feed_line(&when, &who, &what);
         }
     }
 
@@ -78,81 +79,51 @@ fn time(secs: f64) -> String {
     format!("{:02}:{:02}", whole / 60, whole % 60)
 }
 
-/// One event for a reader: who, and what.
-struct Told {
-    who: String,
-    what: String,
-}
-
-/// One event in one line; nothing for those that only a log reader wants.
-fn told(world: &World, event: &EventRecord) -> Option<Told> {
-    let data: Value = serde_json::from_str(event.draft.data.get()).ok()?;
-    let text = |key: &str| data[key].as_str().map(one_line).unwrap_or_default();
-    let agent = event.draft.agent.as_deref();
-    let what = match event.draft.kind {
-        EventKind::AgentAdded => "comes in".to_owned(),
-        EventKind::AgentRemoved => "leaves".to_owned(),
-        EventKind::ElementChanged => changed(world, &data)?,
-        EventKind::Read if data["said"].is_string() => format!("reads {}: {}", text("label"), text("said")),
-        EventKind::ConversationStart => {
-            let (who, about) = (names(world, &data["participants"]), text("topic"));
-            let what = if about.is_empty() { "begin to talk".into() } else { format!("begin to talk about {about}") };
-            return Some(Told { who, what });
+/// Whether an event is worth a line; others are for the log only. Of what was added to the room, everything is.
+fn is_news(event: &EventRecord, narrator: &Narrator<'_>) -> bool {
+    match event.event() {
+        Event::AgentAdded(_) | Event::AgentRemoved(_) | Event::ConversationStart(_) | Event::Message(_) => true,
+        // What comes with the scene is none, and neither is where it stands.
+        Event::ElementChanged(change) => {
+            !matches!(change.change, ElementDeed::Added | ElementDeed::Removed | ElementDeed::Rearranged)
         }
-        EventKind::Message => format!("says: {}", text("text")),
-        EventKind::Memory if data["note"].is_string() => format!("notes: {}", text("note")),
-        EventKind::Compaction => "sums up what it knows".to_owned(),
-        EventKind::Complete => format!("is done: {}", text("text")),
-        EventKind::Warning | EventKind::Error | EventKind::Budget => {
-            format!("is told: {}", [text("what"), text("remedy")].join(" ").trim_end())
+        Event::Read(read) => read.said.is_some(),
+        Event::Memory(memory) => matches!(memory, Memory::Noted { .. }),
+        Event::Compaction(_) | Event::Warning(_) | Event::Error(_) | Event::Budget(_) | Event::FileChange(_) => true,
+        Event::Activation(work) => *work.by == *USER,
+        Event::Spawn(_) | Event::Signal(_) | Event::ApprovalRequested(_) => true,
+        Event::ToolResult(result) => !result.ok,
+        Event::Complete(_) | Event::Abort(_) => true,
+        Event::Unknown(unknown) => matches!(unknown.kind(), EventKind::Other(_)) && narrator.knows(unknown.kind()),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::Seq;
+    use crate::log::events::{Activation, ElementChanged, ModelCall, Read, State, ToolResult};
+    use crate::log::{EventDraft, Names};
+
+    #[test]
+    fn what_agents_and_people_do_is_news_and_how_it_is_done_is_not() {
+        let names = Names::default();
+        let is_news = |event: Event| {
+            let draft = EventDraft::from(event);
+            let record = EventRecord { seq: Seq(1), tick: 0, time_ms: 0, run: "r".into(), draft };
+            super::is_news(&record, &names.narrator())
+        };
+        let change = |change| Event::from(ElementChanged { change, ..ElementChanged::default() });
+        let result = |ok| Event::from(ToolResult { ok, ..ToolResult::default() });
+        let task = |by: &str| Event::from(Activation { by: by.into(), ..Activation::default() });
+        let read = |said: Option<&str>| Event::from(Read { said: said.map(str::to_owned), ..Read::default() });
+        for news in [change(ElementDeed::PinAdded), result(false), task("user"), read(Some("Nice."))] {
+            assert!(is_news(news.clone()), "{news:?}");
         }
-        EventKind::Activation if data["by"] == "user" => format!("is given a task: {}", text("task")),
-        EventKind::Spawn => format!("starts {}", text("child")),
-        EventKind::Signal => format!("tells {}: {}", text("to"), text("message")),
-        EventKind::ToolResult if data["ok"] == false => format!("could not use {}: {}", text("tool"), text("text")),
-        EventKind::ApprovalRequested => format!("asks a person before {} ({})", text("what"), text("why")),
-        EventKind::Abort => format!("is stopped: {}", text("what")),
-        EventKind::FileChange if agent.is_some() && data["gone"] == true => format!("deletes {}", text("path")),
-        EventKind::FileChange if agent.is_some() => format!("writes {}", text("path")),
-        EventKind::FileChange => format!("reloads {}", text("path")),
-        _ => return None,
-    };
-    let by = data["by"].as_str();
-    let who = agent.or(by).map_or_else(|| "The room".to_owned(), |id| name_of(world, id));
-    Some(Told { who, what })
-}
-
-/// What was done to an element; nothing for what comes with the scene.
-fn changed(world: &World, data: &Value) -> Option<String> {
-    let elements = world.resource::<Elements>();
-    let id = data["element"].as_str().unwrap_or_default();
-    let element = elements.key(id).and_then(|key| elements.entity(key)).and_then(|entity| world.get::<Element>(entity));
-    let label = element.map_or(id, |element| &element.label);
-    let part = data["id"].as_str().unwrap_or_default();
-    Some(match data["change"].as_str()? {
-        "text_set" => format!("edits {label}"),
-        "pin_added" => format!("pins {part} to {label}"),
-        "pin_voted" => format!("votes on {part} of {label}"),
-        "pin_commented" => format!("comments on {part} of {label}"),
-        "pin_removed" => format!("takes {part} down from {label}"),
-        "mail_added" => format!("sends {part} to {label}"),
-        _ => return None,
-    })
-}
-
-/// What someone is called: by the name in the profile while in the room, by id afterwards.
-fn name_of(world: &World, id: &str) -> String {
-    if *id == *Author::user().0 { "Somebody".to_owned() } else { approvals::name_of(world, id) }
-}
-
-fn names(world: &World, list: &Value) -> String {
-    let names: Vec<String> = list
-        .as_array()
-        .map(|names| names.iter().filter_map(Value::as_str).map(|id| name_of(world, id)).collect())
-        .unwrap_or_default();
-    match names.as_slice() {
-        [] => "Agents".to_owned(),
-        [one] => one.clone(),
-        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+        let others = [change(ElementDeed::Added), result(true), task("ada-1"), read(None), State::default().into()];
+        for other in others.into_iter().chain([ModelCall::default().into()]) {
+            assert!(!is_news(other.clone()), "{other:?}");
+        }
     }
 }

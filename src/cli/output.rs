@@ -48,11 +48,16 @@ pub(super) fn note(text: &str) {
     note_lines(&printable(text));
 }
 
-/// A line of the feed: what happened and to whom, the time faint and the name bold where colours are shown.
+/// A line of the feed: what happened, the time faint and the name at the head of the sentence bold where colours are
+/// shown.
 pub(super) fn feed_line(when: &str, who: &str, what: &str) {
     let style = Style::of_terminal();
-    let (when, who) = (style.wrap("2", &printable_line(when)), style.wrap("1", &printable_line(who)));
-    note_lines(&format!("{when}  {who} {}", printable_line(what)));
+    let when = style.wrap("2", &printable_line(when));
+    let what = match what.strip_prefix(who).filter(|_| !who.is_empty()) {
+        Some(rest) => style.wrap("1", &printable_line(who)) + &printable_line(rest),
+        None => printable_line(what),
+    };
+    note_lines(&format!("{when}  {what}"));
 }
 
 /// Asks something on the terminal: the cursor stays behind the text.

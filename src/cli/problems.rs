@@ -4,12 +4,14 @@ use std::collections::HashSet;
 
 use bevy::ecs::change_detection::Tick;
 use bevy::ecs::prelude::*;
-use serde_json::Value;
 
 use super::output;
-use crate::base::{Author, Problem, Severity};
+use crate::app::naming::RoomNames;
+use crate::base::ids::USER;
+use crate::base::{Problem, Severity};
 use crate::gateway::Questions;
-use crate::log::{EventKind, EventRecord};
+use crate::log::events::{Error, Provider, Warning};
+use crate::log::{EventKind, EventRecord, Told};
 use crate::workspace::Problems;
 
 /// So many are told; whoever has more has a list to go through.
@@ -60,44 +62,44 @@ impl Reporter {
         }
         // A cap that ends the run is said at its end.
         let ends = world.resource::<Questions>().run_cap_reached().is_some();
+        let names = RoomNames(world);
+        let narrator = names.narrator();
         for event in events {
-            if event.draft.kind == EventKind::Provider && !ends && !self.is_quiet {
-                // Said again where it fails again after it had worked.
-                provider(event).iter().for_each(|text| output::note(text));
-            } else if event.draft.agent.is_none()
-                && let Some(text) = warning(event)
-            {
+            let Some((severity, is_once)) = concern(event) else { continue };
+            let text = said(severity, narrator.told(event));
+            if is_once {
                 self.note(text);
+            } else if !ends && !self.is_quiet {
+                output::note(&text);
             }
         }
     }
 }
 
-/// A provider began to fail, or works again.
-fn provider(event: &EventRecord) -> Option<String> {
-    let data: Value = serde_json::from_str(event.draft.data.get()).ok()?;
-    let word = if data["state"] == "failing" { "problem" } else { "note" };
-    let (what, remedy) = (data["what"].as_str()?, data["remedy"].as_str().unwrap_or_default());
-    Some(if remedy.is_empty() { format!("{word}: {what}") } else { format!("{word}: {what}; {remedy}") })
+/// How much an event concerns the person, if it does, and whether that is said once only. How a provider does is said
+/// again where it fails again after it had worked.
+fn concern(event: &EventRecord) -> Option<(Severity, bool)> {
+    match event.draft.kind {
+        EventKind::Provider => {
+            let is_failing = event.read::<Provider>()?.is_failing();
+            Some((if is_failing { Severity::Error } else { Severity::Warning }, false))
+        }
+        EventKind::Warning if event.draft.agent.is_none() => {
+            let warning = event.read::<Warning>()?;
+            // What an agent is told is no business of the person's, and a problem of a file is in the list.
+            let is_agents = warning.by.as_deref().is_some_and(|by| by != USER);
+            (!is_agents && !warning.is_problem()).then_some((Severity::Warning, true))
+        }
+        EventKind::Error if event.draft.agent.is_none() => match event.read::<Error>()? {
+            Error::Problem(problem) if problem.is_problem() => None,
+            _ => Some((Severity::Error, true)),
+        },
+        _ => None,
+    }
 }
 
-/// The words of a warning that is no record of a problem of the list.
-fn warning(event: &EventRecord) -> Option<String> {
-    let word = match event.draft.kind {
-        EventKind::Warning => "note",
-        EventKind::Error => "problem",
-        _ => return None,
-    };
-    let data: Value = serde_json::from_str(event.draft.data.get()).ok()?;
-    let is_problem = data.get("place").is_some() || data.get("subject").is_some();
-    // What an agent is told is no business of the person's.
-    let is_agents = data["by"].as_str().is_some_and(|by| by != &*Author::user().0);
-    if is_problem || is_agents {
-        return None;
-    }
-    let what = data["what"].as_str()?;
-    Some(match data["remedy"].as_str() {
-        Some(remedy) => format!("{word}: {what} ({remedy})"),
-        None => format!("{word}: {what}"),
-    })
+/// What happened, with what to do about it.
+fn said(severity: Severity, Told { what, remedy }: Told) -> String {
+    let word = if severity == Severity::Error { "problem" } else { "note" };
+    if remedy.is_empty() { format!("{word}: {what}") } else { format!("{word}: {what}; {remedy}") }
 }

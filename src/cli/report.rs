@@ -7,13 +7,16 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Complaint, Ending, output};
-use crate::base::{Author, Id, Problem};
+use crate::base::ids::USER;
+use crate::base::{Id, Problem};
 use crate::gateway::health::ProviderFault;
 use crate::gateway::ledger::{Tally, Traffic};
 use crate::gateway::price_source;
 use crate::kernel::Approval;
-use crate::log::{EventKind, EventRecord};
+use crate::log::EventRecord;
+use crate::log::events::FileChange;
 use crate::schedule::TICKS_PER_SEC;
+use crate::workspace::vfs::OUTSIDE;
 
 /// So many changed files are listed.
 const FILES_AT_MOST: usize = 10_000;
@@ -63,14 +66,14 @@ pub(super) struct FilesChanged(BTreeMap<String, Value>);
 impl FilesChanged {
     /// Notes what these events say.
     pub(super) fn watch(&mut self, events: &[EventRecord]) {
-        let user = Author::user();
-        for event in events.iter().filter(|event| event.draft.kind == EventKind::FileChange) {
-            let Ok(data) = serde_json::from_str::<Value>(event.draft.data.get()) else { continue };
-            let by = event.draft.agent.as_deref().or(data["by"].as_str()).unwrap_or_default();
-            let Some(path) = data["path"].as_str().filter(|_| by != &*user.0 && by != "outside") else { continue };
-            if self.0.len() < FILES_AT_MOST || self.0.contains_key(path) {
-                let change = if data["gone"] == true { "deleted" } else { "written" };
-                self.0.insert(path.to_owned(), json!({ "path": path, "change": change, "by": by }));
+        for event in events {
+            let Some(change) = event.read::<FileChange>() else { continue };
+            let by = event.draft.agent.as_ref().unwrap_or(&change.by);
+            let is_agents = **by != *USER && **by != *OUTSIDE;
+            if is_agents && (self.0.len() < FILES_AT_MOST || self.0.contains_key(&*change.path)) {
+                let done = if change.gone { "deleted" } else { "written" };
+                let listed = json!({ "path": change.path, "change": done, "by": by });
+                self.0.insert(change.path.to_string(), listed);
             }
         }
     }

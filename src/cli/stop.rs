@@ -117,7 +117,7 @@ fn told(world: &World, hold: &Hold) -> String {
 
 /// Who wants what, in words.
 pub(super) fn asks(world: &World, approval: &Approval) -> String {
-    let name = crate::app::approvals::name_of(world, &approval.agent);
+    let name = crate::app::naming::name_of(world, &approval.agent);
     format!("{name} ({}) asks a person before {} [{}]", approval.agent, approval.what, approval.id)
 }
 

@@ -1,17 +1,18 @@
 //! The task of the command line, from the giving to the end of everything that it set going.
 
 use bevy::ecs::prelude::*;
-use serde_json::Value;
 
 use super::asking::Commands;
 use super::report::Verdict;
 use super::{Complaint, Ending};
 use crate::agent::{AgentCommand, Profiles, Roster};
 use crate::app::drive::EventTap;
+use crate::base::ids::USER;
 use crate::base::text::nearest;
 use crate::base::{ActivationKey, Id};
 use crate::kernel::{Ending as WorkEnding, Kernel};
-use crate::log::{EventKind, EventRecord};
+use crate::log::EventRecord;
+use crate::log::events::{Activation, Warning};
 use crate::schedule::{Door, SimClock};
 use crate::simulation::{AgentState, State, TaskCommand};
 
@@ -105,10 +106,9 @@ impl Task {
         if !matches!(self.stage, Stage::Given) {
             return;
         }
-        let told = |event: &EventRecord| serde_json::from_str::<Value>(event.draft.data.get()).unwrap_or_default();
         let is_taken = |event: &EventRecord| {
-            let its = event.draft.kind == EventKind::Activation && event.draft.agent.as_ref() == Some(&self.agent);
-            its && told(event)["by"] == "user" && told(event)["task"] == self.text.as_str()
+            let work = event.read::<Activation>().filter(|_| event.draft.agent.as_ref() == Some(&self.agent));
+            work.is_some_and(|work| *work.by == *USER && work.task == self.text)
         };
         if let Some(taken) = events.iter().find(|event| is_taken(event)) {
             if let Some(key) = taken.draft.activation.as_deref().and_then(ActivationKey::parse) {
@@ -117,8 +117,8 @@ impl Task {
             }
         }
         // It went through the door with this tick: what is said of nobody now is said of it.
-        let refusal = |event: &&EventRecord| event.draft.kind == EventKind::Warning && event.draft.agent.is_none();
-        let why = events.iter().filter(refusal).find_map(|event| Some(told(event)["what"].as_str()?.to_owned()));
+        let mut refusals = events.iter().filter(|event| event.draft.agent.is_none());
+        let why = refusals.find_map(|event| Some(event.read::<Warning>()?.what.into_owned()));
         let why = why.unwrap_or_else(|| "the room did not take it; see its log".to_owned());
         self.stage = Stage::Refused(why);
     }

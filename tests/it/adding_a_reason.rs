@@ -3,7 +3,8 @@
 
 use agent_workshop::agent::Roster;
 use agent_workshop::base::{Author, Id, Seq};
-use agent_workshop::log::{EventDraft, EventKind, EventLog};
+use agent_workshop::log::narration::Telling;
+use agent_workshop::log::{EventData, EventDraft, EventKind, EventLog, Word};
 use agent_workshop::mind::{LastPrompt, PromptOrigin};
 use agent_workshop::schedule::door::InputExt;
 use agent_workshop::schedule::{Floor, InPhase, Input, InputJournal, Tick, TickMessageExt, WorkshopSystems};
@@ -44,6 +45,20 @@ impl Input for DoorbellRang {
     const KIND: &'static str = "doorbell";
 }
 
+/// The record of it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Doorbell {
+    visitor: String,
+}
+
+impl EventData for Doorbell {
+    const KIND: EventKind = EventKind::Other(Word::Borrowed("doorbell"));
+
+    fn narrate(&self, _: &Telling<'_>) -> String {
+        format!("{} rang the bell", self.visitor)
+    }
+}
+
 /// All that the room is told of doorbells.
 fn answer_the_door(
     mut rings: MessageReader<DoorbellRang>,
@@ -53,8 +68,7 @@ fn answer_the_door(
 ) {
     for DoorbellRang { visitor, says, by } in rings.read() {
         let Some(agent) = roster.key("ada-1") else { continue };
-        let data = serde_json::value::to_raw_value(&json!({ "visitor": visitor })).expect("it is JSON");
-        let cause = log.write(EventDraft::new(EventKind::Other("doorbell"), data));
+        let cause = log.write(EventDraft::of(&Doorbell { visitor: visitor.clone() }));
         let sentence = format!("{visitor} rings at the door");
         let interest = Interest::new("doorbell", sentence, Urgency::Mail, "Decide whether to let them in.")
             .quoting(visitor.as_str(), says.as_str())

@@ -9,6 +9,7 @@ use super::file_cache::FileCache;
 use super::file_jobs::FileJobs;
 use crate::agent::AgentCommand;
 use crate::app::drive::{EventTap, Step};
+use crate::app::naming::RoomNames;
 use crate::app::room::{OpenError, OpenOptions, Room};
 use crate::base::Problem;
 use crate::log::EventLog;
@@ -186,7 +187,7 @@ impl OpenRoom {
         self.recent.take_in_orders(told);
         self.recent.take_in_reactions(shown, now_secs);
         self.is_astir = !events.is_empty();
-        self.recent.take_in(events, now_secs);
+        self.recent.take_in(events, &RoomNames(world).narrator(), now_secs);
         self.is_astir |= self.recent.fade(now_secs);
     }
 
@@ -224,8 +225,9 @@ impl OpenRoom {
             while room.driver.step(world) != Step::Ticked {}
             let mut tap = world.resource_mut::<EventTap>();
             let (events, shown) = (tap.take(), tap.take_reactions());
+            let names = RoomNames(world);
             let then_secs = now_secs - left as f64 / TICKS_PER_SEC as f64;
-            self.recent.take_in(events, then_secs);
+            self.recent.take_in(events, &names.narrator(), then_secs);
             self.recent.take_in_reactions(shown, then_secs);
         }
         world.resource_mut::<SimClock>().speed = speed;

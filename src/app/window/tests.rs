@@ -18,6 +18,7 @@ use crate::app::drive::{Driver, Step};
 use crate::app::room::OpenOptions;
 use crate::base::{Author, Id};
 use crate::element::{ElementAct, ElementCommand, ElementEdit, MailAct, MailStatus, PinAct, TextAct};
+use crate::log::events::FileChange;
 use crate::schedule::Speed;
 use crate::simulation::RelationshipCommand;
 use crate::ui::command::RoomAct;
@@ -513,13 +514,10 @@ fn what_comes_in_through_the_window_is_the_persons_in_the_log_and_has_a_version(
     house.settle();
     house.room.live();
     let book = &house.room.recent.book;
-    let changes = book.since(book.first()).map(|(_, row)| (row.kind, row.value()));
-    let changes = changes.filter(|(kind, _)| *kind == crate::log::EventKind::FileChange).map(|(_, value)| value);
-    let told: Vec<_> =
-        changes.map(|value| (value["path"].clone(), value["by"].clone(), value["version"].clone())).collect();
+    let told: Vec<FileChange> = book.since(book.first()).filter_map(|(_, row)| row.read()).collect();
     for path in ["agents/zoe.md", "artifacts/plan.md"] {
-        let its: Vec<_> = told.iter().filter(|(of, ..)| of == path).map(|(_, by, version)| (by, version)).collect();
-        assert_eq!(its, [(&serde_json::json!("user"), &serde_json::json!(1))], "{path}: {told:?}");
+        let its = told.iter().filter(|change| &*change.path == path).map(|change| (&*change.by, change.version));
+        assert_eq!(its.collect::<Vec<_>>(), [("user", Some(1))], "{path}: {told:?}");
     }
 }
 

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::error::StoreError;
 use super::place::path_in;
@@ -14,7 +13,7 @@ use super::writer::snapshot_hash;
 use super::{db, enclosures};
 use crate::base::hash::content_hash;
 use crate::base::{Id, Seq};
-use crate::log::{EventDraft, EventKind, EventRecord};
+use crate::log::{EventDraft, EventJson, EventKind, EventRecord};
 use crate::schedule::RecordedInput;
 
 /// A run as it is listed.
@@ -303,10 +302,9 @@ pub(super) fn event(row: &Row<'_>) -> Result<EventRecord, StoreError> {
     let (stamp, about, cause, (word, data)) = columns().map_err(StoreError::while_doing("read an event"))?;
     let (seq, tick, time_ms, run) = stamp;
     let (agent, activation, session) = about;
-    let unreadable = |what: String| StoreError::Unreadable { seq, what };
-    let kind = EventKind::from_word(&word).ok_or_else(|| unreadable(format!("unknown type {word:?}")))?;
-    let data = RawValue::from_string(data).map_err(|error| unreadable(error.to_string()))?;
-    let draft = EventDraft { kind, agent, activation, session, cause, data, enclosure: None };
+    let data = EventJson::kept(data).map_err(|error| StoreError::Unreadable { seq, what: error.to_string() })?;
+    let mut draft = EventDraft::kept(EventKind::from_word(&word), data);
+    (draft.agent, draft.activation, draft.session, draft.cause) = (agent, activation, session, cause);
     Ok(EventRecord { seq, tick, time_ms: time_ms.min(LATEST_MS), run: run.into(), draft })
 }
 

@@ -48,7 +48,7 @@ impl TickRecord {
     pub(super) fn bytes(&self) -> usize {
         let events = self.events.iter().map(|event| {
             let enclosed = event.draft.enclosure.as_ref().map_or(0, |text| text.len());
-            BYTES_PER_RECORD + event.draft.data.get().len() + enclosed
+            BYTES_PER_RECORD + event.draft.data().bytes() + enclosed
         });
         let inputs = self.inputs.iter().map(|input| BYTES_PER_RECORD + input.data.len());
         events.chain(inputs).sum()

@@ -247,7 +247,7 @@ fn write_events(
                 event.draft.activation.as_deref(),
                 event.draft.session.as_deref(),
                 event.draft.cause.map(|cause| cause.0.cast_signed()),
-                event.draft.data.get(),
+                event.draft.data().as_kept(),
             ])
             .map_err(StoreError::while_doing("write an event"))?;
     }

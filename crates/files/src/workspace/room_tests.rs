@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::log::EventKind;
+use crate::log::events::FileChange;
+use crate::log::{Event, EventRecord};
 use crate::schedule::saved::{load_world, save_world, world_hash};
 use crate::schedule::{self, Door, advance};
 use crate::workspace::files::FileContent;
@@ -95,13 +96,8 @@ fn problems(app: &App) -> Vec<String> {
     app.world().resource::<Problems>().iter().map(ToString::to_string).collect()
 }
 
-fn events(app: &App) -> Vec<(EventKind, String)> {
-    app.world()
-        .resource::<EventLog>()
-        .unwritten()
-        .iter()
-        .map(|e| (e.draft.kind, e.draft.data.get().to_owned()))
-        .collect()
+fn events(app: &App) -> Vec<Event> {
+    app.world().resource::<EventLog>().unwritten().iter().map(EventRecord::event).collect()
 }
 
 #[test]
@@ -130,7 +126,7 @@ fn an_outside_edit_is_told_as_what_changed() {
         matches!(&edits[..], [SceneEdit::Element { now, before: Some(_), .. }] if now.keys["pins"][0]["text"] == "eins")
     );
     assert_eq!(app.world().resource::<Banter>().most, 4);
-    assert_eq!(events(&app), [(EventKind::FileChange, r#"{"path":"scenes/s.yaml","by":"outside"}"#.to_owned())]);
+    assert_eq!(events(&app), [FileChange::new("scenes/s.yaml", "outside").into()]);
     let same = known(&app, SCENE);
     assert_eq!(outside(&mut app, SCENE, &same), []);
     assert_eq!(events(&app).len(), 1);
@@ -141,7 +137,7 @@ fn a_broken_scene_keeps_the_last_good_one_and_what_the_room_does_meanwhile() {
     let mut app = room(&[(SCENE, TEXT)]);
     assert_eq!(outside(&mut app, SCENE, "elements: [\n"), []);
     assert!(problems(&app)[0].contains("scenes/s.yaml:"), "{:?}", problems(&app));
-    assert!(events(&app).iter().any(|(kind, _)| *kind == EventKind::Error));
+    assert!(events(&app).iter().any(|event| matches!(event, Event::Error(_))));
     pin(&mut app, &["p1", "p2"]);
     tick(&mut app);
     assert_eq!(known(&app, SCENE), "elements: [\n");

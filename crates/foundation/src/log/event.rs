@@ -2,12 +2,65 @@
 
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::events::{Event, EventData, EventKind};
 use crate::base::{Id, Seq};
+
+/// The data of a record: a JSON object, as it is kept and exported. It is made of an event and read as one.
+#[derive(Clone, Debug)]
+pub struct EventJson(Box<RawValue>);
+
+impl EventJson {
+    pub(super) fn of(event: &impl Serialize) -> Self {
+        Self(to_raw_value(event).expect("event data is plain data with string keys"))
+    }
+
+    /// Data as it was kept: for whoever keeps the log. Every kept record is one, whether this version can read it or not.
+    pub fn kept(json: String) -> Result<Self, serde_json::Error> {
+        RawValue::from_string(json).map(Self)
+    }
+
+    /// The text to keep: to be written down or looked through, never to be picked apart.
+    pub fn as_kept(&self) -> &str {
+        self.0.get()
+    }
+
+    /// How long the text is.
+    pub fn bytes(&self) -> usize {
+        self.0.get().len()
+    }
+
+    /// The text over several lines, for a person.
+    pub fn pretty(&self) -> String {
+        let value = serde_json::from_str::<serde_json::Value>(self.0.get());
+        value.and_then(|value| serde_json::to_string_pretty(&value)).unwrap_or_else(|_| self.0.get().to_owned())
+    }
+
+    /// The event of this type that a record of this kind says, if it says one.
+    pub fn read<E: EventData>(&self, kind: &EventKind) -> Option<E> {
+        if *kind == E::KIND { self.parse() } else { None }
+    }
+
+    pub(super) fn parse<E: DeserializeOwned>(&self) -> Option<E> {
+        serde_json::from_str(self.0.get()).ok()
+    }
+}
+
+impl PartialEq for EventJson {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.get() == other.0.get()
+    }
+}
+
+impl Serialize for EventJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
 
 /// A record before the log gives it its [`Seq`], tick and time.
 #[derive(Clone, Debug)]
@@ -22,8 +75,7 @@ pub struct EventDraft {
     pub session: Option<Id>,
     /// The record that it came from.
     pub cause: Option<Seq>,
-    /// The rest, as a JSON object.
-    pub data: Box<RawValue>,
+    data: EventJson,
     /// A long text that belongs to it and is kept beside the log: never exported, and not for ever.
     pub enclosure: Option<Arc<str>>,
 }
@@ -31,13 +83,22 @@ pub struct EventDraft {
 impl EventDraft {
     /// A record of this event.
     pub fn of<E: EventData>(event: &E) -> Self {
-        Self::new(E::KIND, event)
+        Self::kept(E::KIND, EventJson::of(event))
     }
 
-    /// A record with this data, which must serialise to a JSON object: `json!({ … })` or a small struct.
-    pub fn new(kind: EventKind, data: impl Serialize) -> Self {
-        let data = serde_json::value::to_raw_value(&data).expect("event data is plain data with string keys");
+    /// A record that was kept: its kind and its data.
+    pub fn kept(kind: EventKind, data: EventJson) -> Self {
         Self { kind, agent: None, activation: None, session: None, cause: None, data, enclosure: None }
+    }
+
+    /// The event of this type that it says, if it says one.
+    pub fn read<E: EventData>(&self) -> Option<E> {
+        self.data.read(&self.kind)
+    }
+
+    /// What it says, as it is kept.
+    pub fn data(&self) -> &EventJson {
+        &self.data
     }
 
     /// With this text beside it.
@@ -89,15 +150,12 @@ pub struct EventRecord {
 impl EventRecord {
     /// What happened. A record that this version cannot read is an [`Event::Unknown`], which holds all of it.
     pub fn event(&self) -> Event {
-        Event::parse(self.draft.kind, self.draft.data.get())
+        Event::parse(&self.draft.kind, &self.draft.data)
     }
 
-    /// The record as an event of this type, if it is one: for events that are not in the table.
+    /// The record as an event of this type, if it is one.
     pub fn read<E: EventData>(&self) -> Option<E> {
-        if self.draft.kind != E::KIND {
-            return None;
-        }
-        serde_json::from_str(self.draft.data.get()).ok()
+        self.draft.read()
     }
 }
 

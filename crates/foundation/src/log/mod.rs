@@ -9,7 +9,7 @@ mod event_log;
 pub mod events;
 pub mod narration;
 
-pub use event::{EventDraft, EventRecord};
+pub use event::{EventDraft, EventJson, EventRecord};
 pub use event_log::{EventLog, now_ms};
 pub use events::{Event, EventData, EventKind, UnknownEvent, Word};
-pub use narration::{Names, Naming, Narrator};
+pub use narration::{AddedEvents, Names, Naming, Narrator, Told};

@@ -9,7 +9,8 @@ use bevy::ecs::prelude::*;
 use super::provider::{ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
 use super::*;
 use crate::base::{AgentKey, Id, RequestId, Seq};
-use crate::log::{EventKind, EventLog};
+use crate::log::events::{Budget, ModelCall, Provider};
+use crate::log::{EventData, EventKind, EventLog, EventRecord};
 use crate::mind::{
     CallKind, Completion, Effort, FailureKind, Finish, Prompt, PromptMessage, ToolCall, ToolDeclaration, Usage,
 };
@@ -217,9 +218,9 @@ fn a_cap_refuses_with_words_and_a_record() {
     assert_eq!(heard(&app), [said(4, 1, "one"), (12, 2, Err(FailureKind::OverBudget))]);
     let questions = app.world().resource::<Questions>();
     assert_eq!(questions.run_cap_reached(), None, "the cap of one agent does not stop the run");
-    let budget =
-        app.world().resource::<EventLog>().unwritten().iter().find(|record| record.draft.kind == EventKind::Budget);
-    assert!(budget.unwrap().draft.data.get().contains("budget.calls_per_agent_per_hour"));
+    let budget = told::<Budget>(&app).pop().expect("the cap is told");
+    assert_eq!((&*budget.cap, budget.is_refusal()), ("calls_per_agent_per_hour", true));
+    assert!(budget.remedy.contains("budget.calls_per_agent_per_hour"), "{}", budget.remedy);
     tick(&mut app, 60 * 1800);
     ask(&mut app, question(3, "ada-1", 1, "three"));
     tick(&mut app, 10);
@@ -249,7 +250,8 @@ fn a_call_is_told_and_counted_for_its_activation() {
     assert_eq!(calls, [Some("act-1".into()), Some("act-2".into()), None]);
     let budget = of(EventKind::Budget).next().expect("the cap is told");
     assert_eq!(budget.activation, Some("act-2".into()));
-    assert!(budget.data.get().contains("the cap of 1 calls an activation for act-2 is reached (1 made)"));
+    let budget = told::<Budget>(&app).pop().expect("the cap is told");
+    assert!(budget.what.contains("the cap of 1 calls an activation for act-2 is reached (1 made)"), "{}", budget.what);
 }
 
 #[test]
@@ -261,9 +263,8 @@ fn a_rate_limit_that_stays_says_how_long_the_server_asked_to_wait() {
         heard(&app).into_iter().map(|(_, _, outcome)| outcome).collect::<Vec<_>>(),
         [Err(FailureKind::RateLimited)]
     );
-    let log = app.world().resource::<EventLog>().unwritten();
-    let call = log.iter().find(|record| record.draft.kind == EventKind::ModelCall).expect("the call is told");
-    assert!(call.draft.data.get().contains("\"retry_after_secs\":2.0"), "{}", call.draft.data.get());
+    let failed = told::<ModelCall>(&app).pop().and_then(|call| call.error).expect("the call is told");
+    assert_eq!(failed.retry_after_secs, Some(2.0));
 }
 
 #[test]
@@ -319,13 +320,10 @@ fn every_attempt_is_a_call_for_the_caps_and_the_log_says_what_was_booked() {
     assert_eq!(outcomes, [Ok("hello".into()), Err(FailureKind::RateLimited), Err(FailureKind::OverBudget)]);
     let run = app.world().resource::<Questions>().ledger().run();
     assert_eq!(run.calls, 3, "one answer, and two of the four attempts that settings allow");
-    let log = app.world().resource::<EventLog>().unwritten().iter();
-    let calls = log.filter(|record| record.draft.kind == EventKind::ModelCall);
-    let said: Vec<serde_json::Value> =
-        calls.map(|record| serde_json::from_str(record.draft.data.get()).unwrap()).collect();
-    let count = |key: &str| said.iter().map(|call| call[key].as_u64().unwrap_or(0)).sum::<u64>();
-    assert_eq!(said[1]["attempts"], 2);
-    assert_eq!(count("tokens_in") + count("tokens_out"), run.tokens);
+    let calls = told::<ModelCall>(&app);
+    assert_eq!(calls[1].attempts, Some(2));
+    let tokens = calls.iter().map(|call| call.tokens_in.unwrap_or(0) + call.tokens_out.unwrap_or(0)).sum::<u64>();
+    assert_eq!(tokens, run.tokens);
 }
 
 /// A room in which providers outside are asked by nobody: what they say is played.
@@ -340,7 +338,7 @@ fn room_of_openai(base_url: Option<&str>, prices: &str) -> App {
 }
 
 /// What is said of the cost of an answer of a thousand tokens in and a hundred out, in the books and in the log.
-fn cost_of_an_answer(base_url: Option<&str>, prices: &str) -> (crate::gateway::ledger::Tally, serde_json::Value) {
+fn cost_of_an_answer(base_url: Option<&str>, prices: &str) -> (crate::gateway::ledger::Tally, Option<f64>) {
     let mut app = room_of_openai(base_url, prices);
     ask(&mut app, question(1, "a", 1, "hello"));
     schedule::advance(app.world_mut());
@@ -361,21 +359,22 @@ fn cost_of_an_answer(base_url: Option<&str>, prices: &str) -> (crate::gateway::l
     let input = RecordedInput { tick, kind: <ModelReply as crate::schedule::Input>::KIND.to_owned(), data };
     app.world_mut().resource_mut::<InputJournal>().replay([input]);
     schedule::advance(app.world_mut());
-    let log = app.world().resource::<EventLog>().unwritten();
-    let call = log.iter().find(|record| record.draft.kind == EventKind::ModelCall).expect("the call is told");
-    let data: serde_json::Value = serde_json::from_str(call.draft.data.get()).unwrap();
-    (app.world().resource::<Questions>().ledger().run(), data["cost_usd"].clone())
+    let call = told::<ModelCall>(&app).pop().expect("the call is told");
+    (
+        app.world().resource::<Questions>().ledger().run(),
+        call.cost_usd.expect("the cost is told, or that it is unknown"),
+    )
 }
 
 #[test]
 fn what_runs_here_is_free_what_nobody_priced_is_unknown_and_both_say_so() {
     let table = [
-        (None, "{}", 3_500, 0, serde_json::json!(0.0035)),
-        (Some("http://127.0.0.1:8080"), "{}", 0, 0, serde_json::json!(0.0)),
-        (Some("http://192.168.7.7:8080"), "{}", 0, 0, serde_json::json!(0.0)),
-        (Some("http://127.0.0.1:8080"), "openai:gpt-4o: { in: 1, out: 10 }", 2_000, 0, serde_json::json!(0.002)),
-        (Some("https://router.example"), "{}", 0, 1_100, serde_json::Value::Null),
-        (Some("https://router.example"), "openai:gpt-4o: { in: 1, out: 10 }", 2_000, 0, serde_json::json!(0.002)),
+        (None, "{}", 3_500, 0, Some(0.0035)),
+        (Some("http://127.0.0.1:8080"), "{}", 0, 0, Some(0.0)),
+        (Some("http://192.168.7.7:8080"), "{}", 0, 0, Some(0.0)),
+        (Some("http://127.0.0.1:8080"), "openai:gpt-4o: { in: 1, out: 10 }", 2_000, 0, Some(0.002)),
+        (Some("https://router.example"), "{}", 0, 1_100, None),
+        (Some("https://router.example"), "openai:gpt-4o: { in: 1, out: 10 }", 2_000, 0, Some(0.002)),
     ];
     for (base_url, prices, micro_usd, unpriced, said) in table {
         let (booked, cost) = cost_of_an_answer(base_url, prices);
@@ -478,15 +477,14 @@ fn a_loaded_world_goes_on_as_the_saved_one() {
     }
 }
 
+/// Every event of this type that was written, oldest first.
+fn told<E: EventData>(app: &App) -> Vec<E> {
+    app.world().resource::<EventLog>().unwritten().iter().filter_map(EventRecord::read).collect()
+}
+
 /// What was told of providers: how they stand, and in which words.
 fn told_of_providers(app: &App) -> Vec<(String, String)> {
-    let records = app.world().resource::<EventLog>().unwritten().iter();
-    let told = records.filter(|record| record.draft.kind == EventKind::Provider).map(|record| {
-        let data: serde_json::Value = serde_json::from_str(record.draft.data.get()).unwrap();
-        let text = |key: &str| data[key].as_str().unwrap_or_default().to_owned();
-        (text("state"), text("what"))
-    });
-    told.collect()
+    told::<Provider>(app).into_iter().map(|provider| (provider.state.into_owned(), provider.what)).collect()
 }
 
 #[test]
@@ -560,6 +558,6 @@ fn without_a_key_it_says_which_to_set() {
     tick(&mut app, 3);
     assert_eq!(heard(&app), [(2, 1, Err(FailureKind::Unauthorised))]);
     let log = app.world().resource::<EventLog>().unwritten().to_vec();
-    assert!(log[0].draft.data.get().contains("set GEMINI_API_KEY in the environment"));
+    assert!(log[0].event().to_do().contains("set GEMINI_API_KEY in the environment"));
     assert_eq!(log[0].draft.agent, Some(Id::from("a")));
 }

@@ -14,7 +14,8 @@ use crate::base::{ActivationKey, AgentKey, Author, Behaviour, ConversationKey, E
 use crate::element::{
     Content, Element, ElementAct, ElementChange, Elements, Held, Mail, MailAct, MailStatus, Pin, PinAct,
 };
-use crate::log::{EventKind, EventLog};
+use crate::log::EventLog;
+use crate::log::events::Warning;
 use crate::memory::Memory;
 use crate::schedule::{self, Door, advance, saved, ticks};
 use crate::simulation::{ActivityId, Conversations, Think, ThinkOutcome, Urgency};
@@ -228,8 +229,8 @@ impl Room {
 
     pub(super) fn warnings(&mut self) -> Vec<String> {
         let records = self.0.world_mut().resource_mut::<EventLog>().take();
-        let warnings = records.into_iter().filter(|record| record.draft.kind == EventKind::Warning);
-        warnings.map(|record| record.draft.data.get().to_owned()).collect()
+        let warnings = records.into_iter();
+        warnings.filter_map(|record| Some(record.read::<Warning>()?.what.into_owned())).collect()
     }
 }
 

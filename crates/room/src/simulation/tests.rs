@@ -138,7 +138,7 @@ impl Room {
     pub fn events(&self, kind: EventKind) -> Vec<serde_json::Value> {
         let log = self.app.world().resource::<EventLog>();
         let of_kind = log.unwritten().iter().filter(|record| record.draft.kind == kind);
-        of_kind.map(|record| serde_json::from_str(record.draft.data.get()).unwrap()).collect()
+        of_kind.map(|record| serde_json::to_value(record.draft.data()).unwrap()).collect()
     }
 
     pub fn hash(&mut self) -> u64 {

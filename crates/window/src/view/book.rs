@@ -4,10 +4,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use crate::base::{Id, Seq, Severity};
-use crate::log::{EventKind, EventRecord};
+use crate::log::events::{Error, FileChange, ToolCall, ToolResult, Warning};
+use crate::log::{Event, EventData, EventDraft, EventJson, EventKind, EventRecord};
 
 /// So many rows are kept; older ones are in the log on disk.
 pub const ROWS_KEPT: usize = 200_000;
@@ -39,55 +38,69 @@ pub struct EventRow {
     pub tool: Option<Id>,
     /// The file that it is about.
     pub path: Option<Id>,
-    /// The rest, as the JSON object that the log has.
-    pub data: Box<str>,
+    /// What it says, as the log has it.
+    pub data: EventJson,
 }
 
 impl EventRow {
     /// The row of a record.
     pub fn of(record: &EventRecord) -> Self {
         let draft = &record.draft;
-        let data = draft.data.get();
-        // Only what is about tools and files has to be looked into.
-        let looked_into = matches!(
-            draft.kind,
-            EventKind::ToolCall | EventKind::ToolResult | EventKind::FileChange | EventKind::Warning | EventKind::Error
-        );
-        let value = if looked_into { serde_json::from_str(data).unwrap_or(Value::Null) } else { Value::Null };
-        let word = |key: &str| value[key].as_str().filter(|word| !word.is_empty()).map(Id::from);
+        let (tool, path) = about(draft);
+        let some = |id: Option<Id>| id.filter(|id| !id.is_empty());
         Self {
             seq: record.seq,
             tick: record.tick,
             time_ms: record.time_ms,
             run: record.run.clone(),
-            kind: draft.kind,
-            severity: severity(draft.kind),
+            kind: draft.kind.clone(),
+            severity: severity(&draft.kind),
             agent: draft.agent.clone(),
             activation: draft.activation.clone(),
             session: draft.session.clone(),
             cause: draft.cause,
-            path: word("path").or_else(|| word("target").filter(|target| names_file(draft.kind, word("tool"), target))),
-            tool: word("tool"),
-            data: data.into(),
+            path: some(path),
+            tool: some(tool),
+            data: draft.data().clone(),
         }
     }
 
-    /// The rest of the record; nothing where it is no JSON.
-    pub fn value(&self) -> Value {
-        serde_json::from_str(&self.data).unwrap_or(Value::Null)
+    /// The record, without what is kept beside it.
+    pub fn record(&self) -> EventRecord {
+        let mut draft = EventDraft::kept(self.kind.clone(), self.data.clone());
+        (draft.agent, draft.activation) = (self.agent.clone(), self.activation.clone());
+        (draft.session, draft.cause) = (self.session.clone(), self.cause);
+        EventRecord { seq: self.seq, tick: self.tick, time_ms: self.time_ms, run: self.run.clone(), draft }
+    }
+
+    /// What happened.
+    pub fn event(&self) -> Event {
+        Event::parse(&self.kind, &self.data)
+    }
+
+    /// The event of this type that it says, if it says one.
+    pub fn read<E: EventData>(&self) -> Option<E> {
+        self.data.read(&self.kind)
     }
 }
 
-/// Whether what a call of a tool is about is a file, and its whole path stands there.
-fn names_file(kind: EventKind, tool: Option<Id>, target: &str) -> bool {
-    let is_of_files = matches!(
-        tool.as_deref(),
-        Some("vfs_read" | "vfs_write" | "vfs_append" | "vfs_edit" | "vfs_rename" | "vfs_delete")
-    );
-    kind == EventKind::ToolCall && is_of_files && !target.ends_with('…')
+/// The tool and the file that a record is about. Only what may be about either is looked into.
+fn about(draft: &EventDraft) -> (Option<Id>, Option<Id>) {
+    match &draft.kind {
+        EventKind::ToolCall => draft.read::<ToolCall>().map(|call| (Some(call.tool.clone()), call.file())),
+        EventKind::ToolResult => draft.read::<ToolResult>().map(|result| (Some(result.tool), None)),
+        EventKind::FileChange => draft.read::<FileChange>().map(|change| (None, Some(change.path))),
+        EventKind::Warning => draft.read::<Warning>().map(|warning| (None, warning.path)),
+        EventKind::Error => draft.read::<Error>().map(|error| match error {
+            Error::Problem(problem) => (None, problem.path),
+            Error::Work(_) | Error::Request(_) => (None, None),
+        }),
+        _ => None,
+    }
+    .unwrap_or_default()
 }
 
-fn severity(kind: EventKind) -> Option<Severity> {
+fn severity(kind: &EventKind) -> Option<Severity> {
     match kind {
         EventKind::Error => Some(Severity::Error),
         EventKind::Warning | EventKind::Abort => Some(Severity::Warning),
@@ -189,14 +202,15 @@ impl EventBook {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::EventDraft;
-    use serde_json::json;
+    use crate::log::events::Touch;
 
     fn row(seq: u64, cause: Option<u64>) -> Arc<EventRow> {
-        let draft = EventDraft::new(EventKind::ToolCall, json!({ "tool": "vfs_read", "path": "a.md" }));
-        let draft = draft.cause(cause.map(Seq));
-        let record = EventRecord { seq: Seq(seq), tick: seq, time_ms: 0, run: "r".into(), draft };
-        Arc::new(EventRow::of(&record))
+        let call = ToolCall { tool: "vfs_read".into(), ..ToolCall::default() };
+        Arc::new(EventRow::of(&record(seq, EventDraft::of(&call).cause(cause.map(Seq)))))
+    }
+
+    fn record(seq: u64, draft: EventDraft) -> EventRecord {
+        EventRecord { seq: Seq(seq), tick: seq, time_ms: 0, run: "r".into(), draft }
     }
 
     #[test]
@@ -214,16 +228,31 @@ mod tests {
     }
 
     #[test]
-    fn a_call_of_a_tool_for_files_names_its_file() {
-        let path = |tool: &str, target: &str| {
-            let draft = EventDraft::new(EventKind::ToolCall, json!({ "tool": tool, "target": target }));
-            let record = EventRecord { seq: Seq(1), tick: 0, time_ms: 0, run: "r".into(), draft };
-            EventRow::of(&record).path.map(|path| path.to_string())
+    fn a_row_names_the_tool_and_the_file_that_its_record_is_about() {
+        let about = |draft: EventDraft| {
+            let row = EventRow::of(&record(1, draft));
+            let word = |id: Option<Id>| id.map(|id| id.to_string());
+            (word(row.tool), word(row.path))
         };
-        assert_eq!(path("vfs_read", "artifacts/plan.md").as_deref(), Some("artifacts/plan.md"));
-        assert_eq!(path("vfs_write", "artifacts/a-very-long-na…"), None, "it was cut");
-        assert_eq!(path("vfs_list", "all files"), None);
-        assert_eq!(path("signal_parent", "done.md"), None);
+        let some = |word: &str| Some(word.to_owned());
+        let touches = vec![Touch::new("file.read", "artifacts/plan.md")];
+        let call = ToolCall { tool: "open".into(), touches, ..ToolCall::default() };
+        assert_eq!(about(EventDraft::of(&call)), (some("open"), some("artifacts/plan.md")));
+        let call = ToolCall { tool: "signal_parent".into(), target: some("done.md"), ..ToolCall::default() };
+        assert_eq!(about(EventDraft::of(&call)), (some("signal_parent"), None));
+        assert_eq!(about(EventDraft::of(&FileChange::new("a.md", "ada"))), (None, some("a.md")));
+        let warning = Warning { path: Some("b.md".into()), ..Warning::new("it was changed") };
+        assert_eq!(about(EventDraft::of(&Error::Problem(warning.clone().into()))), (None, some("b.md")));
+        assert_eq!(about(EventDraft::of(&warning)), (None, some("b.md")));
+    }
+
+    #[test]
+    fn a_row_gives_its_record_back() {
+        let draft = EventDraft::of(&FileChange::new("a.md", "ada")).agent(&"ada".into()).session("s").cause(Seq(3));
+        let record = record(4, draft.enclose("beside it"));
+        let text = |record: &EventRecord| serde_json::to_string(record).expect("a record is plain data");
+        let back = EventRow::of(&record).record();
+        assert_eq!((text(&back), &back.draft.enclosure), (text(&record), &None));
     }
 
     #[test]

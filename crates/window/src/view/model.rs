@@ -12,6 +12,7 @@ use crate::agent::AgentProfile;
 use crate::base::{AgentKey, Behaviour, ConversationKey, ElementKey, Id, Problem};
 use crate::gateway::ledger::Tally;
 use crate::gateway::{BudgetSettings, ProviderFault};
+use crate::log::AddedEvents;
 use crate::memory::Memory;
 use crate::mind::Prompt;
 use crate::schedule::Speed;
@@ -74,6 +75,8 @@ pub struct RoomModel {
     pub settings: SettingsView,
     /// What agents do in earnest.
     pub work: WorkView,
+    /// The events that floors of the room added, in words.
+    pub added_events: AddedEvents,
     /// Who has read what of the elements that were asked for, by element.
     pub known: BTreeMap<Id, Arc<KnownBy>>,
 }

@@ -25,6 +25,7 @@ use crate::element::pinboard::Pinboard;
 use crate::element::written::Written;
 use crate::element::{Element, Elements, Held};
 use crate::gateway::{BudgetSettings, GatewaySettings, ProviderFault, ProviderHealth, Questions};
+use crate::log::AddedEvents;
 use crate::mind::PendingRequests;
 use crate::schedule::{SimClock, TICKS_PER_SEC};
 use crate::simulation::settings::ConversationSettings;
@@ -109,6 +110,7 @@ impl RoomReader {
             scenes: self.scenes(world),
             files: self.files(world),
             work: WorkView::read(world),
+            added_events: world.get_resource::<AddedEvents>().cloned().unwrap_or_default(),
             ..RoomModel::default()
         };
         room.elements = self.elements(world);

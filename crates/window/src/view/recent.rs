@@ -3,11 +3,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use serde_json::Value;
-
 use super::book::EventBook;
 use crate::base::Id;
-use crate::log::{EventKind, EventRecord};
+use crate::base::ids::USER;
+use crate::log::events::{
+    Budget, Complete, ConversationEnd, ConversationStart, ElementChanged, ElementDeed, FileChange, Message, Read,
+    Warning,
+};
+use crate::log::{EventKind, EventRecord, Narrator, Told};
 
 /// A bubble stays so many seconds of real time.
 pub const BUBBLE_SECS: f64 = 5.0;
@@ -74,6 +77,12 @@ pub struct Refused {
     pub cap: Option<String>,
 }
 
+impl Refused {
+    fn of(told: Told) -> Self {
+        Self { what: told.what, remedy: told.remedy, ..Self::default() }
+    }
+}
+
 /// A sheet that an agent has just written lies in its hands, goes to the shelf and is gone after so long.
 pub const SHEET_SECS: f64 = 3.0;
 /// More sheets than this are not in the air at once.
@@ -114,10 +123,11 @@ pub struct Recent {
 }
 
 impl Recent {
-    /// Takes in what happened. `now_secs` is real time, of any beginning.
-    pub fn take_in(&mut self, events: Vec<EventRecord>, now_secs: f64) {
+    /// Takes in what happened, and has the narrator tell what a person is to be told of it. `now_secs` is real time, of
+    /// any beginning.
+    pub fn take_in(&mut self, events: Vec<EventRecord>, narrator: &Narrator<'_>, now_secs: f64) {
         for event in events {
-            self.note(&event, now_secs);
+            self.note(&event, narrator, now_secs);
             self.book.push(&event);
         }
         let surplus = self.talks.len().saturating_sub(TALKS_KEPT);
@@ -157,101 +167,96 @@ impl Recent {
             && self.refusals.is_empty())
     }
 
-    fn note(&mut self, event: &EventRecord, now_secs: f64) {
-        let kind = event.draft.kind;
-        let matters = matches!(
-            kind,
-            EventKind::Message
-                | EventKind::Read
-                | EventKind::Complete
-                | EventKind::ElementChanged
-                | EventKind::ConversationStart
-                | EventKind::ConversationEnd
-                | EventKind::Warning
-                | EventKind::Budget
-                | EventKind::FileChange
-        );
-        if !matters {
-            return;
+    /// Only what matters is looked into: most records are about states.
+    fn note(&mut self, event: &EventRecord, narrator: &Narrator<'_>, now_secs: f64) {
+        match event.draft.kind {
+            EventKind::Message => event.read().map(|message| self.note_message(event, message, now_secs)),
+            EventKind::Read => event.read().map(|read| self.note_read(event, read, now_secs)),
+            EventKind::Complete => event.read().map(|end: Complete| self.remark(event, end.text, now_secs)),
+            EventKind::ElementChanged => event.read().map(|change| self.note_element(change, now_secs)),
+            EventKind::ConversationStart => event.read().map(|start| self.note_start(event, start)),
+            EventKind::ConversationEnd => event.read().map(|end: ConversationEnd| {
+                if let Some(talk) = self.talk(event.draft.session.as_ref()) {
+                    talk.ended = Some(end.why);
+                }
+            }),
+            EventKind::FileChange => event.read().map(|change| self.note_file(event, &change, now_secs)),
+            EventKind::Budget => event.read().map(|budget| self.note_budget(event, budget, narrator)),
+            EventKind::Warning => event.read().map(|warning| self.note_warning(event, warning, narrator, now_secs)),
+            _ => None,
+        };
+    }
+
+    fn note_message(&mut self, event: &EventRecord, message: Message, now_secs: f64) {
+        let speaker = event.draft.agent.clone().unwrap_or_else(|| USER.into());
+        if let Some(talk) = self.talk(event.draft.session.as_ref()) {
+            talk.said.push((speaker.clone(), message.text.clone()));
         }
-        let Ok(data) = serde_json::from_str::<Value>(event.draft.data.get()) else { return };
-        let text = |key: &str| data[key].as_str().unwrap_or_default().to_owned();
-        let agent = event.draft.agent.clone();
-        match kind {
-            EventKind::Message => {
-                let speaker = agent.unwrap_or_else(|| "user".into());
-                if let Some(talk) = self.talk(event.draft.session.as_ref()) {
-                    talk.said.push((speaker.clone(), text("text")));
+        self.bubbles.insert(speaker, Bubble { text: message.text, born_secs: now_secs, aloud: true });
+    }
+
+    fn note_read(&mut self, event: &EventRecord, read: Read, now_secs: f64) {
+        if let Some(element) = read.element {
+            self.pulses.insert(element, (PulseKind::Read, now_secs));
+        }
+        if let Some(said) = read.said.filter(|said| !said.is_empty()) {
+            self.remark(event, said, now_secs);
+        }
+    }
+
+    /// The agent said something to nobody in particular.
+    fn remark(&mut self, event: &EventRecord, text: String, now_secs: f64) {
+        if let Some(agent) = &event.draft.agent {
+            self.bubbles.insert(agent.clone(), Bubble { text, born_secs: now_secs, aloud: false });
+        }
+    }
+
+    fn note_element(&mut self, change: ElementChanged, now_secs: f64) {
+        // What comes with the scene is no news.
+        if change.change != ElementDeed::Added {
+            self.pulses.insert(change.element, (PulseKind::Changed, now_secs));
+        }
+    }
+
+    fn note_start(&mut self, event: &EventRecord, start: ConversationStart) {
+        self.talks.push_back(PastTalk {
+            session: event.draft.session.clone().unwrap_or_else(|| "".into()),
+            participants: start.participants,
+            topic: start.topic,
+            said: Vec::new(),
+            ended: None,
+            began_tick: event.tick,
+        });
+    }
+
+    fn note_file(&mut self, event: &EventRecord, change: &FileChange, now_secs: f64) {
+        let Some(agent) = event.draft.agent.clone().filter(|_| !change.gone) else { return };
+        let name = change.path.rsplit('/').next().unwrap_or_default().to_owned();
+        self.sheets.push(Sheet { agent, name, since_secs: now_secs });
+        let surplus = self.sheets.len().saturating_sub(SHEETS_SHOWN);
+        self.sheets.drain(..surplus);
+    }
+
+    fn note_budget(&mut self, event: &EventRecord, budget: Budget, narrator: &Narrator<'_>) {
+        if budget.is_refusal() {
+            let (agent, cap) = (event.draft.agent.clone(), Some(budget.cap.into_owned()));
+            self.tell(Refused { agent, cap, ..Refused::of(narrator.told(event)) });
+        }
+    }
+
+    fn note_warning(&mut self, event: &EventRecord, warning: Warning, narrator: &Narrator<'_>, now_secs: f64) {
+        match &event.draft.agent {
+            Some(agent) => {
+                // A file that changed under those who had read it concerns them as much as its writer.
+                for reader in warning.readers.iter().flatten() {
+                    let path = warning.path.as_deref().unwrap_or_default();
+                    self.refusals.insert(reader.clone(), (format!("{path}: {}", warning.what), now_secs));
                 }
-                let bubble = Bubble { text: text("text"), born_secs: now_secs, aloud: true };
-                self.bubbles.insert(speaker, bubble);
+                self.refusals.insert(agent.clone(), (warning.what.into_owned(), now_secs));
             }
-            EventKind::Read => {
-                self.pulses.insert(text("element").into(), (PulseKind::Read, now_secs));
-                if let (Some(agent), Some(said)) = (agent, data["said"].as_str().filter(|said| !said.is_empty())) {
-                    self.bubbles.insert(agent, Bubble { text: said.to_owned(), born_secs: now_secs, aloud: false });
-                }
-            }
-            EventKind::Complete => {
-                if let Some(agent) = agent {
-                    self.bubbles.insert(agent, Bubble { text: text("text"), born_secs: now_secs, aloud: false });
-                }
-            }
-            // What comes with the scene is no news.
-            EventKind::ElementChanged if data["change"] == "added" => {}
-            EventKind::ElementChanged => {
-                self.pulses.insert(text("element").into(), (PulseKind::Changed, now_secs));
-            }
-            EventKind::ConversationStart => {
-                let names = data["participants"].as_array();
-                let participants = names.map(|names| names.iter().filter_map(Value::as_str).map(Id::from).collect());
-                self.talks.push_back(PastTalk {
-                    session: event.draft.session.clone().unwrap_or_else(|| "".into()),
-                    participants: participants.unwrap_or_default(),
-                    topic: text("topic"),
-                    said: Vec::new(),
-                    ended: None,
-                    began_tick: event.tick,
-                });
-            }
-            EventKind::ConversationEnd => {
-                if let Some(talk) = self.talk(event.draft.session.as_ref()) {
-                    talk.ended = Some(text("why"));
-                }
-            }
-            EventKind::FileChange => {
-                if let Some(agent) = agent.filter(|_| data.get("gone").is_none()) {
-                    let path = text("path");
-                    let name = path.rsplit('/').next().unwrap_or_default().to_owned();
-                    self.sheets.push(Sheet { agent, name, since_secs: now_secs });
-                    let surplus = self.sheets.len().saturating_sub(SHEETS_SHOWN);
-                    self.sheets.drain(..surplus);
-                }
-            }
-            EventKind::Budget => {
-                let cap = Some(text("cap")).filter(|cap| data["act"] == "refused" && !cap.is_empty());
-                if cap.is_some() {
-                    self.tell(Refused { what: text("what"), remedy: text("remedy"), agent, element: None, cap });
-                }
-            }
-            _ => match agent {
-                Some(agent) => {
-                    // A file that changed under those who had read it concerns them as much as its writer.
-                    for reader in data["readers"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-                        let what = format!("{}: {}", text("path"), text("what"));
-                        self.refusals.insert(reader.into(), (what, now_secs));
-                    }
-                    self.refusals.insert(agent, (text("what"), now_secs));
-                }
-                // What is wrong in a file is a problem, and told as one for as long as it is wrong.
-                None if data.get("place").is_some() || data.get("subject").is_some() => {}
-                None => {
-                    let element = data["element"].as_str().map(Id::from);
-                    let why = text("why");
-                    let what = if why.is_empty() { text("what") } else { format!("{}: {why}", text("what")) };
-                    self.tell(Refused { what, remedy: text("remedy"), agent: None, element, cap: None });
-                }
-            },
+            // What is wrong in a file is a problem, and told as one for as long as it is wrong.
+            None if warning.is_problem() => {}
+            None => self.tell(Refused { element: warning.element, ..Refused::of(narrator.told(event)) }),
         }
     }
 
@@ -270,65 +275,76 @@ impl Recent {
 mod tests {
     use super::*;
     use crate::base::Seq;
-    use crate::log::EventDraft;
-    use serde_json::json;
+    use crate::log::{EventData, EventDraft, Names};
 
-    fn record(kind: EventKind, data: Value) -> EventRecord {
-        let draft = EventDraft::new(kind, data).agent(&"ada-1".into()).session("conversation-0");
+    fn record(event: &impl EventData) -> EventRecord {
+        let draft = EventDraft::of(event).agent(&"ada-1".into()).session("conversation-0");
         EventRecord { seq: Seq(1), tick: 3, time_ms: 0, run: "r".into(), draft }
+    }
+
+    fn take_in(recent: &mut Recent, events: Vec<EventRecord>, now_secs: f64) {
+        let names = Names::default();
+        recent.take_in(events, &names.narrator(), now_secs);
     }
 
     #[test]
     fn what_is_said_shows_for_five_seconds_and_stays_in_the_conversation() {
         let mut recent = Recent::default();
-        let start =
-            record(EventKind::ConversationStart, json!({ "participants": ["ada-1", "bram-1"], "topic": "tea" }));
-        recent.take_in(vec![start, record(EventKind::Message, json!({ "text": "Hello." }))], 10.0);
+        let participants = vec!["ada-1".into(), "bram-1".into()];
+        let start = ConversationStart { participants, topic: "tea".into(), ..ConversationStart::default() };
+        let message = Message { by: None, text: "Hello.".into() };
+        take_in(&mut recent, vec![record(&start), record(&message)], 10.0);
         assert_eq!(recent.bubbles["ada-1"].text, "Hello.");
         assert!(recent.fade(14.9));
         assert!(!recent.fade(15.1));
         assert_eq!(recent.talks[0].said, [("ada-1".into(), "Hello.".to_owned())]);
-        recent.take_in(vec![record(EventKind::ConversationEnd, json!({ "why": "all was said" }))], 16.0);
+        let end = ConversationEnd { why: "all was said".into(), turns: None };
+        take_in(&mut recent, vec![record(&end)], 16.0);
         assert_eq!(recent.talks[0].ended.as_deref(), Some("all was said"));
     }
 
     #[test]
     fn refusals_of_a_person_s_wishes_wait_to_be_told_and_an_agent_s_do_not() {
-        let of_nobody = |kind, data| {
-            let mut record = record(kind, data);
+        let of_nobody = |warning: Warning| {
+            let mut record = record(&warning);
             record.draft.agent = None;
             record
         };
         let mut recent = Recent::default();
-        let gone = json!({ "element": "ideas", "what": "there is no such pin", "by": "user" });
-        let broken = json!({ "place": "agents/ada.md", "line": 4, "what": "unknown key", "remedy": "mend it" });
-        let cap = json!({ "act": "refused", "cap": "calls_per_run", "what": "the cap is reached", "remedy": "wait" });
-        recent.take_in(
-            vec![
-                of_nobody(EventKind::Warning, gone.clone()),
-                of_nobody(EventKind::Warning, gone),
-                of_nobody(EventKind::Warning, broken),
-                record(EventKind::Warning, json!({ "what": "the board is full" })),
-                record(EventKind::Budget, cap),
-            ],
-            0.0,
-        );
+        let gone =
+            Warning { element: Some("ideas".into()), by: Some("user".into()), ..Warning::new("there is no such pin") };
+        let broken = Warning { place: Some("agents/ada.md".into()), ..Warning::new("unknown key") };
+        let cap = Budget {
+            act: "refused".into(),
+            cap: "calls_per_run".into(),
+            what: "the cap is reached".into(),
+            remedy: "wait".into(),
+            ..Budget::default()
+        };
+        let refused = vec![
+            of_nobody(gone.clone()),
+            of_nobody(gone),
+            of_nobody(broken),
+            record(&Warning::new("the board is full")),
+            record(&cap),
+        ];
+        take_in(&mut recent, refused, 0.0);
         let told: Vec<_> =
             recent.refused.iter().map(|refused| (refused.what.as_str(), refused.cap.as_deref())).collect();
-        assert_eq!(told, [("there is no such pin", None), ("the cap is reached", Some("calls_per_run"))]);
-        assert_eq!(recent.refused[0].element.as_deref(), Some("ideas"));
-        let many =
-            (0..500).map(|number| of_nobody(EventKind::Warning, json!({ "what": format!("no {number}") }))).collect();
-        recent.take_in(many, 0.0);
+        let wanted =
+            [("you could not change ideas: there is no such pin", None), ("the cap is reached", Some("calls_per_run"))];
+        assert_eq!(told, wanted);
+        assert_eq!((recent.refused[0].element.as_deref(), &*recent.refused[1].remedy), (Some("ideas"), "wait"));
+        let many = (0..500).map(|number| of_nobody(Warning::new(format!("no {number}")))).collect();
+        take_in(&mut recent, many, 0.0);
         assert_eq!(recent.refused.len(), REFUSED_KEPT);
     }
 
     #[test]
     fn what_an_agent_was_refused_is_known_for_ten_seconds() {
         let mut recent = Recent::default();
-        let refused = |what: &str| record(EventKind::Warning, json!({ "what": what }));
-        recent.take_in(vec![refused("there is no pin p9")], 1.0);
-        recent.take_in(vec![refused("the board is full")], 4.0);
+        take_in(&mut recent, vec![record(&Warning::new("there is no pin p9"))], 1.0);
+        take_in(&mut recent, vec![record(&Warning::new("the board is full"))], 4.0);
         assert!(recent.fade(13.9));
         assert_eq!(recent.refusals["ada-1"], ("the board is full".to_owned(), 4.0));
         assert!(!recent.fade(14.1));

@@ -94,6 +94,7 @@ impl RoomAccess<'_, '_> {
                 target: plan.as_ref().ok().map(|plan| plan.doing.target.clone()),
                 turn,
                 gate: decision.as_ref().map(gate_of),
+                touches: plan.as_ref().map(ToolPlan::logged_touches).unwrap_or_default(),
                 path: None,
             };
             self.record(&one, one.cause, &called)

@@ -6,10 +6,14 @@ use serde_json::Value;
 
 use crate::base::{Id, text};
 use crate::gate::{Act, Becomes, DeclaredTouch, Surroundings, ToolNames, TouchKind, file_touches};
+use crate::log::events;
 use crate::workspace::vfs::FileOperation;
 
 /// Of what a call does so many characters are shown.
 const TARGET_CHARS: usize = 80;
+/// The log says no more of what a call touches, and of each not more than this.
+const TOUCHES_LOGGED: usize = 16;
+const TOUCH_CHARS: usize = 1_000;
 
 /// Who carries out orders to files.
 pub const FILES: &str = "files";
@@ -177,6 +181,14 @@ impl ToolPlan {
     pub fn act(&self, there: &dyn Surroundings, names: &ToolNames) -> Act {
         Act::of(&self.tool, &self.touches, there, names)
     }
+
+    /// What it touches, as the log says it.
+    pub fn logged_touches(&self) -> Vec<events::Touch> {
+        let logged = |touch: &DeclaredTouch| {
+            events::Touch::new(touch.kind.to_string(), text::truncate(&touch.target, TOUCH_CHARS))
+        };
+        self.touches.iter().take(TOUCHES_LOGGED).map(logged).collect()
+    }
 }
 
 /// The id of the agent that is meant by a name: an id, or the name of its file, with or without what it ends in.
@@ -225,5 +237,15 @@ mod tests {
         assert_eq!(doing(spawn), ("starting".into(), "ada.md".into()));
         let long = doing(Planned::signal("done\n".repeat(1_000))).1;
         assert!(long.chars().count() <= TARGET_CHARS && !long.contains('\n'));
+    }
+
+    #[test]
+    fn the_log_says_what_a_call_touches_and_not_more_than_fits() {
+        let edit = FileOperation::Edit { path: "a.md".into(), old: "x".into(), new: "y".into() };
+        let touches = Planned::files(edit, None).of("vfs_edit").logged_touches();
+        assert_eq!(touches, [events::Touch::new("file.read", "a.md"), events::Touch::new("file.write", "a.md")]);
+        let many = vec![DeclaredTouch::new(TouchKind::NET_FETCH, "x".repeat(5_000)); 500];
+        let touches = Planned::order("web", Value::Null, many, ("fetching", "pages")).of("fetch").logged_touches();
+        assert_eq!((touches.len(), touches[0].target.chars().count()), (TOUCHES_LOGGED, TOUCH_CHARS));
     }
 }

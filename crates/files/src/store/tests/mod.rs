@@ -17,7 +17,8 @@ use super::handle::Store;
 use super::reader::Reader;
 use super::record::{RunStart, Snapshot, TickRecord};
 use crate::base::{Id, Seq};
-use crate::log::{EventDraft, EventKind, EventRecord};
+use crate::log::events::Read;
+use crate::log::{EventDraft, EventRecord};
 use crate::schedule::RecordedInput;
 
 fn store(dir: &Path) -> Store {
@@ -32,7 +33,8 @@ fn run_start(id: &str, first_seq: u64, first_tick: u64) -> RunStart {
 }
 
 fn event(run: &str, seq: u64, tick: u64) -> EventRecord {
-    let draft = EventDraft::new(EventKind::Read, json!({ "element": "rules", "n": seq })).agent(&Id::from("ada"));
+    let read = Read { element: Some("rules".into()), version: u32::try_from(seq).ok(), ..Read::default() };
+    let draft = EventDraft::of(&read).agent(&Id::from("ada"));
     EventRecord { seq: Seq(seq), tick, time_ms: 1_769_854_830_123, run: run.into(), draft }
 }
 

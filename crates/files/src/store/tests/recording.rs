@@ -5,7 +5,8 @@ use bevy::ecs::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::log::EventLog;
+use crate::log::events::{Input, Message, Read, RunEnd, State, WorkInput};
+use crate::log::{EventJson, EventKind, EventLog};
 use crate::schedule::{self, Floor, InPhase, InputJournal, Tick, WorkshopSystems};
 use crate::store::{self, HistoryLimits, ReopenFrom, export_events};
 
@@ -14,8 +15,8 @@ fn room() -> App {
     let mut app = App::new();
     app.add_plugins((schedule::plugin, store::plugin));
     let write = |mut log: ResMut<EventLog>| {
-        let first = log.write(EventDraft::new(EventKind::Input, json!({})));
-        log.write(EventDraft::new(EventKind::State, json!({ "to": "idle" })).cause(first));
+        let first = log.write(EventDraft::of(&Input::Work(WorkInput::Pause)));
+        log.write(EventDraft::of(&State { to: "idle".into(), ..State::default() }).cause(first));
     };
     app.add_systems(Tick, write.in_set(InPhase(WorkshopSystems::Simulate, Floor::Simulation)));
     app
@@ -36,7 +37,7 @@ fn each_tick_is_stamped_and_handed_over() {
     for _ in 0..3 {
         schedule::advance(app.world_mut());
     }
-    app.world_mut().resource_mut::<EventLog>().write(EventDraft::new(EventKind::RunEnd, json!({})));
+    app.world_mut().resource_mut::<EventLog>().write(EventDraft::of(&RunEnd::default()));
     store::record_now(app.world_mut());
     let mut store = app.world_mut().remove_resource::<Store>().unwrap();
     store.end_run("done").unwrap();
@@ -73,7 +74,7 @@ fn without_a_store_the_newest_records_stay_in_the_log() {
     schedule::advance(app.world_mut());
     assert_eq!(app.world().resource::<EventLog>().unwritten().len(), 2);
     for _ in 0..100_000 {
-        app.world_mut().resource_mut::<EventLog>().write(EventDraft::new(EventKind::Read, ()));
+        app.world_mut().resource_mut::<EventLog>().write(EventDraft::of(&Read::default()));
     }
     schedule::advance(app.world_mut());
     let kept = app.world().resource::<EventLog>().unwritten();
@@ -128,12 +129,12 @@ fn exported_lines_keep_the_contract() {
     let mut store = store(dir.path());
     store.start_run(run_start("r-1", 412, 1829)).unwrap();
     let long = "x".repeat(1 << 20);
-    let broken: Box<serde_json::value::RawValue> = serde_json::from_str("{ \"text\":\n\"Grüße 東京 🦀\\n\" }").unwrap();
+    let broken = EventJson::kept("{ \"text\":\n\"Grüße 東京 🦀\\n\" }".to_owned()).unwrap();
     let act = Id::from("act-9");
     let drafts = [
-        EventDraft::new(EventKind::ToolCall, json!({ "tool": "vfs_write" })).agent(&act).activation(&act).session("s"),
-        EventDraft::new(EventKind::Message, broken).cause(Seq(412)),
-        EventDraft::new(EventKind::ModelCall, json!({ "prompt": long })).cause(Seq(3)),
+        EventDraft::of(&RunEnd { why: "done".into() }).agent(&act).activation(&act).session("s"),
+        EventDraft::kept(EventKind::Message, broken).cause(Seq(412)),
+        EventDraft::of(&Message { by: None, text: long.clone() }).cause(Seq(3)),
     ];
     let stamped = |(n, draft): (u64, EventDraft)| EventRecord { draft, ..event("r-1", 412 + n, 1830) };
     let events = (0..).zip(drafts).map(stamped).collect();
@@ -144,12 +145,12 @@ fn exported_lines_keep_the_contract() {
     assert_eq!(export_events(&Reader::open(dir.path()).unwrap(), None, &mut out).unwrap(), 3);
     let lines: Vec<&str> = std::str::from_utf8(&out).unwrap().lines().collect();
     let first = "{\"seq\":412,\"tick\":1830,\"time\":\"2026-01-31T10:20:30.123Z\",\"run\":\"r-1\",\
-                 \"type\":\"tool_call\",\"agent\":\"act-9\",\"activation\":\"act-9\",\"session\":\"s\",\
-                 \"data\":{\"tool\":\"vfs_write\"}}";
+                 \"type\":\"run_end\",\"agent\":\"act-9\",\"activation\":\"act-9\",\"session\":\"s\",\
+                 \"data\":{\"why\":\"done\"}}";
     assert_eq!((lines.len(), lines[0]), (3, first));
     let parsed: Vec<Value> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&parsed[1]["cause"], &parsed[1]["data"]["text"]), (&json!(412), &json!("Grüße 東京 🦀\n")));
-    assert_eq!(parsed[2]["data"]["prompt"].as_str().unwrap(), long);
+    assert_eq!(parsed[2]["data"]["text"].as_str().unwrap(), long);
     assert_eq!(out.last(), Some(&b'\n'));
 }
 

@@ -71,7 +71,7 @@ fn opened(bytes: &[u8]) -> (tempfile::TempDir, Store, String) {
 fn events_of(dir: &Path) -> BTreeMap<u64, String> {
     let mut events = BTreeMap::new();
     let visit = |event: EventRecord| {
-        events.insert(event.seq.0, format!("{} {}", event.tick, event.draft.data.get()));
+        events.insert(event.seq.0, format!("{} {}", event.tick, event.draft.data().as_kept()));
         Ok::<_, crate::store::StoreError>(())
     };
     Reader::open(dir).unwrap().for_each_event(None, visit).unwrap();

@@ -5,13 +5,13 @@ use std::fs;
 
 use bevy::app::App;
 use bevy::ecs::message::Messages;
-use serde_json::{Value, json};
 
 use super::super::executor::tests::{order, read, write};
 use super::super::service::FileServiceOptions;
 use super::super::{FileAnswer, FileDone};
 use super::*;
-use crate::log::{EventKind, EventLog};
+use crate::log::events::{FileChange, Warning};
+use crate::log::{Event, EventKind, EventLog, EventRecord};
 use crate::schedule::saved::{load_world, save_world, world_hash};
 use crate::schedule::{self, advance};
 use crate::workspace::layout::read_folder;
@@ -71,10 +71,8 @@ impl Office {
         cursor.read(self.app.world().resource::<Messages<FileOutcome>>()).cloned().collect()
     }
 
-    fn events(&mut self) -> Vec<(EventKind, Value)> {
-        let events = self.app.world_mut().resource_mut::<EventLog>().take();
-        let data = |text: &str| serde_json::from_str(text).expect("an event is JSON");
-        events.into_iter().map(|event| (event.draft.kind, data(event.draft.data.get()))).collect()
+    fn events(&mut self) -> Vec<Event> {
+        self.app.world_mut().resource_mut::<EventLog>().take().iter().map(EventRecord::event).collect()
     }
 
     fn known(&self, path: &str) -> Option<&str> {
@@ -128,21 +126,17 @@ fn what_changed_is_recorded_and_known_in_the_same_tick() {
     let cause = changed.first().and_then(|change| change.cause);
     assert_eq!(changed, [FileChanged { by, cause, ..FileChanged::new("agents/bob.md", content) }]);
     let events = office.events();
-    let what = "a file changed that others have read since its writer did";
-    assert_eq!(
-        events,
-        [
-            (
-                EventKind::FileChange,
-                json!({ "path": "agents/bob.md", "by": "ada", "chars": 3, "new": false, "version": 2 })
-            ),
-            (EventKind::Warning, json!({ "what": what, "path": "agents/bob.md", "writer": "ada", "readers": ["bob"] })),
-            (
-                EventKind::FileChange,
-                json!({ "path": "artifacts/a.md", "by": "ada", "chars": 1, "new": false, "version": 2 })
-            ),
-        ]
-    );
+    let written = |path: &str, chars: u64| {
+        let change = FileChange { chars: Some(chars), new: Some(false), ..FileChange::new(path, "ada") };
+        Event::from(FileChange { version: Some(2), ..change })
+    };
+    let warning = Warning {
+        path: Some("agents/bob.md".into()),
+        writer: Some("ada".into()),
+        readers: Some(vec!["bob".into()]),
+        ..Warning::new("a file changed that others have read since its writer did")
+    };
+    assert_eq!(events, [written("agents/bob.md", 3), warning.into(), written("artifacts/a.md", 1)]);
     office.tick();
     assert_eq!(office.events(), [], "it is told once");
     office.give(order("k-4", "ada", super::super::FileOperation::Delete { path: "agents/bob.md".into() }));
@@ -170,9 +164,9 @@ fn an_ordered_write_is_not_taken_for_someone_elses() {
     while !by.contains(&"boards/other.md by outside".to_owned()) {
         assert!(start.elapsed() < PATIENCE, "the edit must be seen");
         office.tick();
-        let events = office.events().into_iter();
-        by.extend(events.map(|(_, data)| {
-            format!("{} by {}", data["path"].as_str().unwrap_or(""), data["by"].as_str().unwrap_or(""))
+        by.extend(office.events().into_iter().filter_map(|event| match event {
+            Event::FileChange(change) => Some(format!("{} by {}", change.path, change.by)),
+            _ => None,
         }));
     }
     assert!(!by.contains(&"boards/rules.md by outside".to_owned()), "{by:?}");

@@ -5,15 +5,12 @@
 //! new is passed over, and a record whose data makes no sense is an [`UnknownEvent`].
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::fmt::Debug;
-use std::sync::{Mutex, PoisonError};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::value::RawValue;
 
-use super::event::EventDraft;
+use super::event::{EventDraft, EventJson};
 use super::narration::Telling;
 
 mod files;
@@ -34,8 +31,8 @@ pub use room::{
 pub use talk::{Compaction, ConversationEnd, ConversationStart, Memory, Message};
 pub use trouble::{Error, RequestFailed, Warning};
 pub use work::{
-    Abort, Activation, ApprovalDecided, ApprovalRequested, Complete, Gate, Signal, Spawn, ToolCall, ToolResult,
-    WorkFailed, WorkflowStep,
+    Abort, Activation, ApprovalDecided, ApprovalRequested, Complete, Gate, Signal, Spawn, ToolCall, ToolResult, Touch,
+    WorkEnd, WorkFailed, WorkOutcome, WorkflowStep,
 };
 
 /// A word of an upper floor, such as the name of an action or of a tool.
@@ -56,16 +53,21 @@ pub trait EventData: Serialize + DeserializeOwned + Debug {
 
     /// What happened, in the past tense, with a small letter at its head and of any length.
     fn narrate(&self, telling: &Telling<'_>) -> String;
+
+    /// What a person can do about it; empty where there is nothing to do.
+    fn to_do(&self) -> &str {
+        ""
+    }
 }
 
 macro_rules! events {
     ($($(#[$doc:meta])* $name:ident = $word:literal),* $(,)?) => {
         /// What a record is about. The words are a contract: exported logs use them.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum EventKind {
             $($(#[$doc])* $name,)*
-            /// A kind that this version does not know, by its word.
-            Other(&'static str),
+            /// A kind that is not in the table, by its word: one that was added, or one of another version.
+            Other(Word),
         }
 
         impl EventKind {
@@ -73,10 +75,10 @@ macro_rules! events {
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
             /// The same, and one that stands for all that this version does not know.
-            pub const ALL_AND_OTHERS: &'static [Self] = &[$(Self::$name,)* Self::Other("other")];
+            pub const ALL_AND_OTHERS: &'static [Self] = &[$(Self::$name,)* Self::Other(Cow::Borrowed("other"))];
 
             /// Its place in that list.
-            pub fn index(self) -> usize {
+            pub fn index(&self) -> usize {
                 enum Place { $($name,)* Other }
                 match self {
                     $(Self::$name => Place::$name as usize,)*
@@ -85,19 +87,18 @@ macro_rules! events {
             }
 
             /// The word in the exported log.
-            pub fn word(self) -> &'static str {
+            pub fn word(&self) -> &str {
                 match self {
                     $(Self::$name => $word,)*
                     Self::Other(word) => word,
                 }
             }
 
-            /// The kind with this word, [`EventKind::Other`] where this version does not know it. Nothing for more
-            /// words, or longer ones, than any log has.
-            pub fn from_word(word: &str) -> Option<Self> {
+            /// The kind with this word, [`EventKind::Other`] where this version does not know it.
+            pub fn from_word(word: &str) -> Self {
                 match word {
-                    $($word => Some(Self::$name),)*
-                    _ => other(word).map(Self::Other),
+                    $($word => Self::$name,)*
+                    _ => Self::Other(word.to_owned().into()),
                 }
             }
         }
@@ -112,19 +113,19 @@ macro_rules! events {
 
         impl Event {
             /// What a record of this kind with this data says.
-            pub fn parse(kind: EventKind, data: &str) -> Self {
+            pub fn parse(kind: &EventKind, data: &EventJson) -> Self {
                 let parsed = match kind {
-                    $(EventKind::$name => serde_json::from_str(data).map(Self::$name).ok(),)*
+                    $(EventKind::$name => data.parse().map(Self::$name),)*
                     EventKind::Other(_) => None,
                 };
-                parsed.unwrap_or_else(|| Self::Unknown(UnknownEvent { kind, data: data.into() }))
+                parsed.unwrap_or_else(|| Self::Unknown(UnknownEvent { kind: kind.clone(), data: data.clone() }))
             }
 
             /// The kind of its record.
             pub fn kind(&self) -> EventKind {
                 match self {
                     $(Self::$name(_) => EventKind::$name,)*
-                    Self::Unknown(unknown) => unknown.kind,
+                    Self::Unknown(unknown) => unknown.kind.clone(),
                 }
             }
 
@@ -135,13 +136,21 @@ macro_rules! events {
                     Self::Unknown(unknown) => unknown.narrate(),
                 }
             }
+
+            /// What a person can do about it; empty where there is nothing to do.
+            pub fn to_do(&self) -> &str {
+                match self {
+                    $(Self::$name(event) => event.to_do(),)*
+                    Self::Unknown(_) => "",
+                }
+            }
         }
 
         impl From<Event> for EventDraft {
             fn from(event: Event) -> Self {
                 match event {
                     $(Event::$name(event) => Self::of(&event),)*
-                    Event::Unknown(unknown) => unknown.draft(),
+                    Event::Unknown(UnknownEvent { kind, data }) => Self::kept(kind, data),
                 }
             }
         }
@@ -219,46 +228,30 @@ events! {
     Input = "input",
 }
 
-/// More words than any log has for kinds that this version does not know, and longer ones.
-const OTHER_KINDS_AT_MOST: usize = 256;
-const OTHER_KIND_BYTES_AT_MOST: usize = 64;
-
-/// A word for a kind that this version does not know, kept for as long as the program runs.
-fn other(word: &str) -> Option<&'static str> {
-    static WORDS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut words = WORDS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = words.get(word) {
-        return Some(known);
-    }
-    if word.is_empty() || word.len() > OTHER_KIND_BYTES_AT_MOST || words.len() >= OTHER_KINDS_AT_MOST {
-        return None;
-    }
-    let word: &'static str = Box::leak(word.into());
-    words.insert(word);
-    Some(word)
-}
-
 /// A record that this version cannot read: of a kind that it does not know, or with data that makes no sense to it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct UnknownEvent {
-    /// What it is about.
-    pub kind: EventKind,
-    /// Its data as it is kept.
-    pub data: Box<str>,
+    kind: EventKind,
+    data: EventJson,
 }
 
 impl UnknownEvent {
-    fn draft(self) -> EventDraft {
-        let data = RawValue::from_string(self.data.into());
-        EventDraft::new(self.kind, data.unwrap_or_else(|_| RawValue::NULL.to_owned()))
+    /// A record as another version may have written it: for tests.
+    pub fn new(kind: EventKind, data: impl Serialize) -> Self {
+        Self { kind, data: EventJson::of(&data) }
+    }
+
+    /// What it is about.
+    pub fn kind(&self) -> &EventKind {
+        &self.kind
     }
 
     fn narrate(&self) -> String {
-        let words = self.kind.word().replace('_', " ");
-        match super::narration::clip(&self.data) {
-            data if data.is_empty() => format!("{words} (without data)"),
-            data => format!("{words} (this version cannot read its data: {data})"),
-        }
+        let words = match self.kind.word().replace('_', " ") {
+            words if words.trim().is_empty() => "a record".to_owned(),
+            words => super::narration::clip(&words),
+        };
+        format!("{words} (this version cannot read its data: {})", super::narration::clip(self.data.as_kept()))
     }
 }
 

@@ -78,9 +78,7 @@ impl EventData for ModelCall {
         let is_trial = self.kind == TRIAL;
         let whom = if is_trial { "you, who tried it out".to_owned() } else { telling.agent() };
         if let Some(error) = &self.error {
-            let told = with(&format!("{provider} did not answer"), " ", &whom);
-            let remedy = error.remedy.as_deref().unwrap_or_default();
-            return with(&with(&told, ": ", &error.what), ". To do: ", remedy);
+            return with(&with(&format!("{provider} did not answer"), " ", &whom), ": ", &error.what);
         }
         let kind = (!is_trial).then(|| self.kind.to_string());
         let amount = |count: Option<u64>, what: &str| count.map(|count| format!("{}{what}", thousands(count)));
@@ -106,6 +104,10 @@ impl EventData for ModelCall {
             finish,
         ];
         aside(&with(&format!("{provider} answered"), " ", &whom), &joined(used))
+    }
+
+    fn to_do(&self) -> &str {
+        self.error.as_ref().and_then(|error| error.remedy.as_deref()).unwrap_or_default()
     }
 }
 
@@ -148,12 +150,15 @@ impl EventData for Budget {
     const KIND: EventKind = EventKind::Budget;
 
     fn narrate(&self, _: &Telling<'_>) -> String {
-        let told = match (self.what.is_empty(), self.act.is_empty()) {
+        match (self.what.is_empty(), self.act.is_empty()) {
             (false, _) => with("", "", &self.what),
             (true, false) => with(&with("a budget was", " ", &self.act), ": ", &self.cap),
             _ => with("a budget was touched", ": ", &self.cap),
-        };
-        with(&told, ". To do: ", &self.remedy)
+        }
+    }
+
+    fn to_do(&self) -> &str {
+        &self.remedy
     }
 }
 
@@ -193,7 +198,10 @@ impl EventData for Provider {
     const KIND: EventKind = EventKind::Provider;
 
     fn narrate(&self, _: &Telling<'_>) -> String {
-        let what = if self.what.is_empty() { "a provider fails or works again" } else { &self.what };
-        with(&with("", "", what), ". To do: ", self.remedy.as_deref().unwrap_or_default())
+        with("", "", if self.what.is_empty() { "a provider fails or works again" } else { &self.what })
+    }
+
+    fn to_do(&self) -> &str {
+        self.remedy.as_deref().unwrap_or_default()
     }
 }

@@ -97,8 +97,7 @@ impl Warning {
             },
         };
         let told = with(&told, ", ", self.topic.as_deref().unwrap_or_default());
-        let told = with(&told, ": ", self.why.as_deref().unwrap_or_default());
-        with(&told, ". To do: ", self.remedy.as_deref().unwrap_or_default())
+        with(&told, ": ", self.why.as_deref().unwrap_or_default())
     }
 
     /// Where it is, else whom it is about.
@@ -129,6 +128,10 @@ impl EventData for Warning {
 
     fn narrate(&self, telling: &Telling<'_>) -> String {
         self.narrate_or(telling, "something is off")
+    }
+
+    fn to_do(&self) -> &str {
+        self.remedy.as_deref().unwrap_or_default()
     }
 }
 
@@ -202,10 +205,15 @@ impl EventData for Error {
         match self {
             Self::Work(failed) => failed.narrate(telling),
             Self::Problem(problem) => problem.narrate_or(telling, "something failed"),
-            Self::Request(failed) => {
-                let (what, remedy) = (failed.what.clone().into(), Some(failed.remedy.clone().into()));
-                Warning { what, remedy, ..Warning::default() }.narrate_or(telling, "something failed")
-            }
+            Self::Request(failed) => Warning::new(failed.what.clone()).narrate_or(telling, "something failed"),
+        }
+    }
+
+    fn to_do(&self) -> &str {
+        match self {
+            Self::Work(_) => "",
+            Self::Request(failed) => &failed.remedy,
+            Self::Problem(problem) => problem.to_do(),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! What happens to the work of agents: given, passed on, done with tools, asked about, and over.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
-use super::{EventData, EventKind, is_false, yes};
+use super::{Error, Event, EventData, EventKind, Word, is_false, yes};
 use crate::base::Id;
 use crate::log::narration::{Telling, aside, counted, joined, with};
 
@@ -105,15 +107,75 @@ pub struct ToolCall {
     pub tool: Id,
     /// The provider's id for the call.
     pub id: String,
-    /// On what; null where the call makes no sense.
+    /// On what, cut to a length; null where the call makes no sense.
     pub target: Option<String>,
     /// The turn of the work, from 1.
     pub turn: u32,
     /// What the gate said; null where the call makes no sense.
     pub gate: Option<Gate>,
+    /// What it touches; old logs do not say it, and neither does a call that makes no sense.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub touches: Vec<Touch>,
     /// The file that it is about: old logs only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<Id>,
+}
+
+/// Something that a call touches.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Touch {
+    /// In which way: `file.write`.
+    pub kind: Word,
+    /// What: a path, an id, an address. May be empty.
+    pub target: Id,
+}
+
+impl Touch {
+    /// Touches this in this way.
+    pub fn new(kind: impl Into<Word>, target: impl Into<Id>) -> Self {
+        Self { kind: kind.into(), target: target.into() }
+    }
+}
+
+impl ToolCall {
+    /// The file that it reads and leaves as it is, if it does that.
+    pub fn file_read(&self) -> Option<Id> {
+        let touches = self.known_touches();
+        let read = touches.iter().find(|touch| touch.kind == "file.read")?;
+        let is_changed = touches.iter().any(|touch| touch.kind == "file.write" && touch.target == read.target);
+        (!is_changed).then(|| read.target.clone())
+    }
+
+    /// The file that it is about, if it is about one.
+    pub fn file(&self) -> Option<Id> {
+        let touches = self.known_touches();
+        let is_of_file = |touch: &&Touch| touch.kind.starts_with("file.") && !touch.target.is_empty();
+        touches.iter().find(is_of_file).map(|touch| touch.target.clone())
+    }
+
+    /// Whether it starts an agent with a file of its own.
+    pub fn starts_agent(&self) -> bool {
+        self.known_touches().iter().any(|touch| touch.kind == "agent.spawn")
+    }
+
+    /// What it touches. Old logs tell no more than the tool and a target, which may be cut.
+    fn known_touches(&self) -> Cow<'_, [Touch]> {
+        if !self.touches.is_empty() {
+            return Cow::Borrowed(&self.touches);
+        }
+        let kind = match &*self.tool {
+            "vfs_read" => "file.read",
+            "vfs_write" | "vfs_append" | "vfs_edit" => "file.write",
+            "vfs_rename" => "file.rename",
+            "vfs_delete" => "file.delete",
+            "spawn_agent" => "agent.spawn",
+            _ => return Cow::Borrowed(&[]),
+        };
+        let target = self.path.clone().or_else(|| Some(self.target.as_deref()?.into()));
+        let target = target.filter(|target| !target.ends_with('…'));
+        Cow::Owned(target.map(|target| Touch::new(kind, target)).into_iter().collect())
+    }
 }
 
 impl EventData for ToolCall {
@@ -149,9 +211,12 @@ pub struct ToolResult {
 impl EventData for ToolResult {
     const KIND: EventKind = EventKind::ToolResult;
 
-    fn narrate(&self, _: &Telling<'_>) -> String {
-        let answered = if self.ok { "answered" } else { "failed" };
-        with(&format!("{} {answered}", tool(&self.tool)), ": ", &self.text)
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        let answered = match self.ok {
+            true => format!("{} answered", tool(&self.tool)),
+            false => format!("{} could not use {}", telling.who(), tool(&self.tool)),
+        };
+        with(&answered, ": ", &self.text)
     }
 }
 
@@ -314,6 +379,43 @@ pub struct WorkFailed {
 impl WorkFailed {
     pub(super) fn narrate(&self, telling: &Telling<'_>) -> String {
         over(telling, "could not finish", (self.turns, self.tokens), &self.what)
+    }
+}
+
+/// How a piece of work ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WorkOutcome {
+    /// It was finished.
+    Completed,
+    /// It failed.
+    Failed,
+    /// A person or a limit stopped it.
+    Aborted,
+}
+
+/// The end of a piece of work.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WorkEnd {
+    /// How it ended.
+    pub outcome: WorkOutcome,
+    /// Turns that it took.
+    pub turns: u32,
+    /// Tokens of all calls, in and out.
+    pub tokens: u64,
+    /// What the agent said last, or why it ended otherwise.
+    pub said: String,
+}
+
+impl Event {
+    /// The end of a piece of work, if it is one. A request that was refused is none, and neither is a broken file.
+    pub fn work_end(self) -> Option<WorkEnd> {
+        let (outcome, turns, tokens, said) = match self {
+            Self::Complete(end) => (WorkOutcome::Completed, end.turns, end.tokens, end.text),
+            Self::Abort(end) => (WorkOutcome::Aborted, end.turns, end.tokens, end.what),
+            Self::Error(Error::Work(end)) => (WorkOutcome::Failed, end.turns, end.tokens, end.what),
+            _ => return None,
+        };
+        Some(WorkEnd { outcome, turns, tokens, said })
     }
 }
 

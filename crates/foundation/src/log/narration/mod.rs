@@ -2,8 +2,11 @@
 //! record says, something is said of it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use super::event::EventRecord;
+use bevy::ecs::prelude::Resource;
+
+use super::event::{EventJson, EventRecord};
 use super::events::{Event, EventData, EventKind};
 use crate::base::Id;
 use crate::base::text::{one_line, truncate};
@@ -14,6 +17,8 @@ pub use names::Names;
 
 /// A sentence is no longer than this.
 pub const SENTENCE_CHARS: usize = 300;
+/// The name of a kind that another version wrote is shown no longer than this.
+const KIND_CHARS: usize = 40;
 
 /// What agents and elements are called.
 pub trait Naming {
@@ -34,43 +39,102 @@ fn spoken<'a>(name: Option<&'a str>, who: &'a str) -> &'a str {
     }
 }
 
+/// What a record says: what happened, and what a person can do about it, which may be nothing.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Told {
+    /// What happened: a sentence without a full stop, with a small letter at its head, in one line.
+    pub what: String,
+    /// What to do; empty where there is nothing to do.
+    pub remedy: String,
+}
+
+impl Told {
+    fn of<E>(event: &E, narrate: impl Fn(&E) -> String, remedy: impl Fn(&E) -> &str) -> Self {
+        Self { what: clip(&narrate(event)), remedy: clip(remedy(event)) }
+    }
+}
+
 /// Tells an event of a kind that is not in the table.
-type Tell = fn(&str, &Telling<'_>) -> Option<String>;
+type Tell = fn(&EventJson, &Telling<'_>) -> Option<Told>;
+
+/// The kinds of events that are not in the table and are told in words all the same. Whoever adds an event adds it to
+/// this resource of the room.
+#[derive(Resource, Clone, Default)]
+pub struct AddedEvents(Arc<BTreeMap<EventKind, Tell>>);
+
+impl AddedEvents {
+    /// Adds the events of this type.
+    pub fn add<E: EventData>(&mut self) {
+        let tell: Tell = |data, telling| {
+            let event = data.parse::<E>()?;
+            Some(Told::of(&event, |event| event.narrate(telling), E::to_do))
+        };
+        Arc::make_mut(&mut self.0).insert(E::KIND, tell);
+    }
+
+    /// Whether events of this kind were added.
+    pub fn has(&self, kind: &EventKind) -> bool {
+        self.0.contains_key(kind)
+    }
+
+    /// Whether these are those, without looking into them.
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl std::fmt::Debug for AddedEvents {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
 
 /// Tells records in words.
 pub struct Narrator<'a> {
     names: &'a dyn Naming,
-    more: BTreeMap<EventKind, Tell>,
+    added: AddedEvents,
 }
 
 impl<'a> Narrator<'a> {
     /// A narrator who calls everybody so.
     pub fn new(names: &'a dyn Naming) -> Self {
-        Self { names, more: BTreeMap::new() }
+        Self { names, added: AddedEvents::default() }
     }
 
-    /// One who knows events of this type, too, which are not in the table.
-    pub fn with<E: EventData>(mut self) -> Self {
-        let tell: Tell = |data, telling| serde_json::from_str::<E>(data).ok().map(|event| event.narrate(telling));
-        self.more.insert(E::KIND, tell);
-        self
+    /// One who knows these events, too.
+    pub fn with(self, added: &AddedEvents) -> Self {
+        Self { added: added.clone(), ..self }
     }
 
     /// A record in one line: a whole sentence without a full stop.
     pub fn sentence(&self, record: &EventRecord) -> String {
-        self.tell(record.draft.kind, record.draft.agent.as_ref(), record.draft.data.get())
+        self.sentence_of(&record.draft.kind, record.draft.agent.as_ref(), record.draft.data())
     }
 
-    /// The same of a record that is kept in another form: its kind, its agent, and its data as JSON.
-    pub fn tell(&self, kind: EventKind, agent: Option<&Id>, data: &str) -> String {
-        let telling = Telling { agent, names: self.names };
-        let more = self.more.get(&kind).and_then(|tell| tell(data, &telling));
-        let told = more.unwrap_or_else(|| Event::parse(kind, data).narrate(&telling));
-        let told = truncate(&one_line(&told), SENTENCE_CHARS);
+    /// The same of a record that is kept in another form: its kind, its agent, and its data.
+    pub fn sentence_of(&self, kind: &EventKind, agent: Option<&Id>, data: &EventJson) -> String {
+        let Told { what, remedy } = self.told_of(kind, agent, data);
+        let told = truncate(&with(&what, ". To do: ", &remedy), SENTENCE_CHARS);
         // Paths, ids and names of tools are written as they are.
         let is_word =
             told.split(' ').next().is_some_and(|word| word.trim_end_matches(':').chars().all(char::is_alphabetic));
         if is_word { capitalised(&told) } else { told }
+    }
+
+    /// A record in two parts: what happened, and what to do about it.
+    pub fn told(&self, record: &EventRecord) -> Told {
+        self.told_of(&record.draft.kind, record.draft.agent.as_ref(), record.draft.data())
+    }
+
+    /// Whether something better than its data can be said of a record of this kind.
+    pub fn knows(&self, kind: &EventKind) -> bool {
+        !matches!(kind, EventKind::Other(_)) || self.added.has(kind)
+    }
+
+    fn told_of(&self, kind: &EventKind, agent: Option<&Id>, data: &EventJson) -> Told {
+        let telling = Telling { agent, names: self.names };
+        let added = self.added.0.get(kind).and_then(|tell| tell(data, &telling));
+        added.unwrap_or_else(|| Told::of(&Event::parse(kind, data), |event| event.narrate(&telling), Event::to_do))
     }
 }
 
@@ -154,8 +218,11 @@ pub fn joined(parts: impl IntoIterator<Item = Option<String>>) -> String {
 }
 
 /// What a kind of record is called.
-pub fn kind_words(kind: EventKind) -> String {
-    capitalised(&kind.word().replace('_', " "))
+pub fn kind_words(kind: &EventKind) -> String {
+    match truncate(&one_line(&kind.word().replace('_', " ")), KIND_CHARS) {
+        words if words.is_empty() => "Record".to_owned(),
+        words => capitalised(&words),
+    }
 }
 
 /// A count with its thousands apart: `100,000`.

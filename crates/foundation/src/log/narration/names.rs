@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Naming, spoken};
+use super::{AddedEvents, Naming, Narrator, spoken};
 use crate::base::Id;
 
 /// Names by id.
@@ -14,6 +14,7 @@ pub struct Names {
     /// The names of the room as they were learned last, to see at a glance that nothing is new.
     room: Vec<Id>,
     labels: Vec<Id>,
+    added: AddedEvents,
     version: u64,
     renames: u64,
 }
@@ -52,6 +53,20 @@ impl Names {
             self.learn_agent(id, &name);
             self.renames += 1;
         }
+    }
+
+    /// Learns the words for events that were added. Costs nothing where nothing changed.
+    pub fn learn_events(&mut self, added: &AddedEvents) {
+        if !self.added.is(added) {
+            self.added = added.clone();
+            self.version += 1;
+            self.renames += 1;
+        }
+    }
+
+    /// A narrator who uses these names, and knows the events that were added.
+    pub fn narrator(&self) -> Narrator<'_> {
+        Narrator::new(self).with(&self.added)
     }
 
     fn note_change(&mut self, before: Option<Id>, now: &Id) {

@@ -21,7 +21,8 @@ fn names() -> Names {
 }
 
 fn said(kind: EventKind, agent: Option<&str>, data: &str) -> String {
-    Narrator::new(&names()).tell(kind, agent.map(Id::from).as_ref(), data)
+    let data = EventJson::kept(data.to_owned()).expect("it is JSON");
+    Narrator::new(&names()).sentence_of(&kind, agent.map(Id::from).as_ref(), &data)
 }
 
 #[test]
@@ -36,23 +37,61 @@ fn every_record_is_told_in_plain_words() {
 
 #[test]
 fn a_kind_is_told_without_underscores() {
-    assert!(EventKind::ALL.iter().all(|kind| !kind_words(*kind).contains('_')));
-    assert_eq!(kind_words(EventKind::ToolCall), "Tool call");
+    assert!(EventKind::ALL.iter().all(|kind| !kind_words(kind).contains('_')));
+    assert_eq!(kind_words(&EventKind::ToolCall), "Tool call");
 }
 
 #[test]
 fn what_cannot_be_read_is_shown_as_it_is() {
     for kind in EventKind::ALL {
-        for data in ["", "null", "[1, 2]", "{ broken", "\"text\"", "{}", "{\"what\":{\"a\":[]},\"error\":3}"] {
-            let told = said(*kind, None, data);
+        for data in ["null", "[1, 2]", "\"text\"", "{}", "{\"what\":{\"a\":[]},\"error\":3}"] {
+            let told = said(kind.clone(), None, data);
             assert!(told.chars().count() > 8, "{kind:?} {data:?}: {told}");
             assert!(!told.contains("  ") && !told.trim().ends_with(':'), "{kind:?} {data:?}: {told}");
         }
     }
-    let told = said(EventKind::Message, Some("ada-1"), "{ broken");
-    assert_eq!(told, "Message (this version cannot read its data: { broken)");
-    let told = said(EventKind::Other("tea_break"), None, "{\"biscuits\":3}");
+    let told = said(EventKind::Message, Some("ada-1"), "[1, 2]");
+    assert_eq!(told, "Message (this version cannot read its data: [1, 2])");
+    let told = said(EventKind::from_word("tea_break"), None, "{\"biscuits\":3}");
     assert_eq!(told, "Tea break (this version cannot read its data: {\"biscuits\":3})");
+    assert_eq!(said(EventKind::from_word(""), None, "{}"), "A record (this version cannot read its data: {})");
+    assert_eq!(kind_words(&EventKind::from_word(&"long_".repeat(1_000))).chars().count(), KIND_CHARS);
+}
+
+#[test]
+fn an_event_that_was_added_is_told_in_its_own_words_and_what_to_do_stands_apart() {
+    #[derive(Debug, serde::Serialize, serde::Deserialize)]
+    struct TeaBreak {
+        biscuits: u32,
+    }
+
+    impl EventData for TeaBreak {
+        const KIND: EventKind = EventKind::Other(std::borrow::Cow::Borrowed("tea_break"));
+
+        fn narrate(&self, telling: &Telling<'_>) -> String {
+            format!("{} had {}", telling.who(), counted(self.biscuits.into(), "biscuit", "biscuits"))
+        }
+
+        fn to_do(&self) -> &str {
+            if self.biscuits > 2 { "buy more" } else { "" }
+        }
+    }
+
+    let (mut names, mut added) = (names(), AddedEvents::default());
+    added.add::<TeaBreak>();
+    names.learn_events(&added);
+    let (kind, ada) = (EventKind::from_word("tea_break"), id("ada-1"));
+    let told = |biscuits: u32| names.narrator().sentence_of(&kind, Some(&ada), &EventJson::of(&TeaBreak { biscuits }));
+    assert_eq!([told(1), told(3)], ["Ada had 1 biscuit", "Ada had 3 biscuits. To do: buy more"]);
+    let draft = crate::log::EventDraft::of(&TeaBreak { biscuits: 3 }).agent(&ada);
+    let record = EventRecord { draft, ..record(WRITTEN.lines().next().expect("there are some")) };
+    let parts = Told { what: "Ada had 3 biscuits".into(), remedy: "buy more".into() };
+    assert_eq!(names.narrator().told(&record), parts);
+    let other = names.narrator().sentence_of(&kind, None, &EventJson::of(&"no tea"));
+    assert_eq!(
+        other, "Tea break (this version cannot read its data: \"no tea\")",
+        "another version's is shown as it is"
+    );
 }
 
 #[test]
@@ -110,7 +149,7 @@ proptest! {
     fn whatever_stands_in_a_record_something_short_is_said(
         index in 0..EventKind::ALL.len(), data in any_json(), agent in proptest::option::of(".{0,12}")
     ) {
-        let told = said(EventKind::ALL[index], agent.as_deref(), &data.to_string());
+        let told = said(EventKind::ALL[index].clone(), agent.as_deref(), &data.to_string());
         prop_assert!(!told.trim().is_empty());
         prop_assert!(told.chars().count() <= SENTENCE_CHARS + 2);
         prop_assert!(!told.contains('\n'));

@@ -149,7 +149,7 @@ fn kinds_menu(ui: &mut Ui, theme: &Theme, occurring: Kinds, chosen: &mut Kinds) 
             if ui.selectable_label(chosen.is_empty(), "All types").clicked() {
                 *chosen = Kinds::default();
             }
-            for kind in crate::log::EventKind::ALL_AND_OTHERS.iter().copied() {
+            for kind in crate::log::EventKind::ALL_AND_OTHERS {
                 let mut is_chosen = chosen.has(kind);
                 if (occurring.has(kind) || is_chosen) && ui.checkbox(&mut is_chosen, kind_words(kind)).clicked() {
                     chosen.toggle(kind);

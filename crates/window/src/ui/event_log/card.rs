@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use egui::{Label, RichText, ScrollArea, Ui};
-use serde_json::value::{RawValue, to_raw_value};
 
 use super::super::dock::Tab;
 use super::super::icons::Icon;
@@ -12,7 +11,8 @@ use super::EventLogPane;
 use super::chain::{self, Effects, End, Link};
 use super::looks::{kind_colour, severity_sign};
 use crate::base::Seq;
-use crate::log::{EventDraft, EventRecord};
+use crate::log::Event;
+use crate::log::events::Error;
 use crate::view::book::{EventBook, EventRow};
 use crate::view::dates::{Dates, simulated};
 use crate::view::model::RoomModel;
@@ -79,29 +79,17 @@ impl Card {
 
 /// The data over several lines, and how many characters of it are left out.
 fn readable(row: &EventRow) -> (String, usize) {
-    let pretty = match serde_json::from_str::<serde_json::Value>(&row.data) {
-        Ok(value) => serde_json::to_string_pretty(&value).unwrap_or_else(|_| row.data.to_string()),
-        Err(_) => row.data.to_string(),
-    };
+    let pretty = row.data.pretty();
     match pretty.char_indices().nth(DATA_CHARS) {
         Some((end, _)) => (pretty[..end].to_owned(), pretty[end..].chars().count()),
         None => (pretty, 0),
     }
 }
 
-/// The record as a line of the exported log, over several lines. Data that is no JSON stands in it as text.
+/// The record as a line of the exported log, over several lines.
 pub(super) fn as_json(row: &EventRow) -> String {
-    let data = RawValue::from_string(row.data.to_string()).or_else(|_| to_raw_value(&*row.data));
-    let mut draft = EventDraft::new(row.kind, ());
-    if let Ok(data) = data {
-        draft.data = data;
-    }
-    (draft.agent, draft.activation) = (row.agent.clone(), row.activation.clone());
-    (draft.session, draft.cause) = (row.session.clone(), row.cause);
-    let (tick, time_ms, run) = (row.tick, row.time_ms, row.run.clone());
-    let record = EventRecord { seq: row.seq, tick, time_ms, run, draft };
-    let value = serde_json::to_value(&record);
-    value.and_then(|value| serde_json::to_string_pretty(&value)).unwrap_or_else(|_| row.data.to_string())
+    let value = serde_json::to_value(row.record());
+    value.and_then(|value| serde_json::to_string_pretty(&value)).unwrap_or_else(|_| row.data.pretty())
 }
 
 /// Draws the card.
@@ -140,7 +128,7 @@ fn head_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, card: &Card) {
         |ui| {
             ui.label(kit::heading(format!("Record {}", card.seq), theme));
             if let Some(shown) = &card.shown {
-                let kind = shown.row.kind;
+                let kind = &shown.row.kind;
                 kit::badge(ui, &kind_words(kind), kind_colour(kind, theme), theme);
             }
         },
@@ -219,10 +207,14 @@ fn file_of(row: &EventRow) -> Option<String> {
         return Some(path.to_string());
     }
     row.severity?;
-    let value = row.value();
-    let place = value["place"].as_str()?;
-    let is_file = [".md", ".mdx", ".yaml", ".yml", ".json"].iter().any(|ending| place.ends_with(ending));
-    is_file.then(|| place.to_owned())
+    let place = match row.event() {
+        Event::Warning(warning) => warning.place,
+        Event::Error(Error::Problem(problem)) => problem.place,
+        _ => None,
+    };
+    let is_file =
+        |place: &String| [".md", ".mdx", ".yaml", ".yml", ".json"].iter().any(|ending| place.ends_with(ending));
+    place.filter(is_file)
 }
 
 fn fields_ui(ui: &mut Ui, theme: &Theme, dates: &Dates, names: &Names, row: &EventRow) {
@@ -299,14 +291,14 @@ fn link_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, link: &Link, rel
                 icon.paint(ui.painter(), rect.shrink2(egui::vec2(0.0, 3.0)), colour);
             }
             None => {
-                ui.painter().circle_filled(rect.center(), 3.5, kind_colour(link.kind, theme));
+                ui.painter().circle_filled(rect.center(), 3.5, kind_colour(&link.kind, theme));
             }
         }
         let text = RichText::new(&link.told).size(TYPE[0]).color(theme.accent);
         let response = ui.add(egui::Button::new(text).frame(false).truncate());
         kit::name(&response, format!("{relation} record {}: {}", link.seq, link.told));
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
-        response.on_hover_text(format!("{}, record {}", kind_words(link.kind), link.seq)).clicked()
+        response.on_hover_text(format!("{}, record {}", kind_words(&link.kind), link.seq)).clicked()
     };
     let row = |ui: &mut Ui| {
         ui.spacing_mut().interact_size.y = 18.0;
@@ -332,40 +324,40 @@ fn data_ui(ui: &mut Ui, theme: &Theme, shown: &Shown) {
 mod tests {
     use super::*;
     use crate::log::EventKind;
+    use crate::log::events::{FileChange, Message, UnknownEvent, Warning};
     use crate::ui::event_log::tests::row;
     use serde_json::{Value, json};
 
     #[test]
     fn a_copy_is_what_the_export_writes() {
-        let mut row = row(7, EventKind::ToolCall, json!({ "tool": "vfs_read" }));
+        let mut row = row(7, FileChange::new("a.md", "ada-1"));
         (row.agent, row.cause) = (Some("ada-1".into()), Some(Seq(3)));
         let copied: Value = serde_json::from_str(&as_json(&row)).expect("it is JSON");
         let expected = json!({
-            "seq": 7, "tick": 210, "time": "2026-01-01T00:00:07.000Z", "run": "r-1", "type": "tool_call",
-            "agent": "ada-1", "cause": 3, "data": { "tool": "vfs_read" },
+            "seq": 7, "tick": 210, "time": "2026-01-01T00:00:07.000Z", "run": "r-1", "type": "file_change",
+            "agent": "ada-1", "cause": 3, "data": { "path": "a.md", "by": "ada-1" },
         });
         assert_eq!(copied, expected);
-        row.data = "{ broken".into();
-        let copied: Value = serde_json::from_str(&as_json(&row)).expect("it is JSON all the same");
-        assert_eq!(copied["data"], "{ broken");
     }
 
     #[test]
     fn huge_data_is_cut_at_a_character_and_says_how_much_is_left_out() {
-        let row = row(1, EventKind::Message, json!({ "text": "ü".repeat(10_000) }));
-        let (data, left_out) = readable(&row);
+        let long = row(1, Message { by: None, text: "ü".repeat(10_000) });
+        let (data, left_out) = readable(&long);
         assert_eq!(data.chars().count(), DATA_CHARS);
         assert_eq!(left_out, 10_000 + "{\n  \"text\": \"\"\n}".len() - DATA_CHARS);
-        let broken = EventRow { data: "no JSON".into(), ..row };
-        assert_eq!(readable(&broken), ("no JSON".to_owned(), 0));
+        let odd = row(2, Event::Unknown(UnknownEvent::new(EventKind::Message, [1])));
+        assert_eq!(readable(&odd), ("[\n  1\n]".to_owned(), 0));
     }
 
     #[test]
     fn a_problem_leads_to_the_file_where_it_is() {
-        let problem = |place: &str| file_of(&row(1, EventKind::Error, json!({ "place": place, "what": "x" })));
+        let problem = |place: &str| {
+            file_of(&row(1, Error::Problem(Warning { place: Some(place.into()), ..Warning::new("x") }.into())))
+        };
         assert_eq!(problem("agents/ada.md").as_deref(), Some("agents/ada.md"));
         assert_eq!(problem("agent ada-1"), None);
-        let written = row(1, EventKind::FileChange, json!({ "path": "artifacts/plan.md" }));
+        let written = row(1, FileChange::new("artifacts/plan.md", "ada-1"));
         assert_eq!(file_of(&written).as_deref(), Some("artifacts/plan.md"));
     }
 }

@@ -27,7 +27,7 @@ pub struct Link {
 
 impl Link {
     fn to(row: &EventRow, names: &Names) -> Self {
-        Self { seq: row.seq, kind: row.kind, severity: row.severity, told: sentence(row, names) }
+        Self { seq: row.seq, kind: row.kind.clone(), severity: row.severity, told: sentence(row, names) }
     }
 }
 
@@ -101,11 +101,11 @@ impl Effects {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::log::events::Warning;
     use crate::ui::event_log::tests::{book_of, row};
-    use serde_json::json;
 
     fn caused(seq: u64, cause: Option<u64>) -> EventRow {
-        EventRow { cause: cause.map(Seq), ..row(seq, EventKind::Input, json!({ "what": format!("number {seq}") })) }
+        EventRow { cause: cause.map(Seq), ..row(seq, Warning::new(format!("number {seq}"))) }
     }
 
     fn chain(rows: &[(u64, Option<u64>)], of: u64) -> (Vec<u64>, End) {

@@ -22,17 +22,17 @@ pub struct Kinds(u64);
 
 impl Kinds {
     /// Whether it is among them.
-    pub fn has(self, kind: EventKind) -> bool {
+    pub fn has(self, kind: &EventKind) -> bool {
         self.0 & Self::bit(kind) != 0
     }
 
     /// Puts it among them.
-    pub fn add(&mut self, kind: EventKind) {
+    pub fn add(&mut self, kind: &EventKind) {
         self.0 |= Self::bit(kind);
     }
 
     /// Puts it among them, or takes it out.
-    pub fn toggle(&mut self, kind: EventKind) {
+    pub fn toggle(&mut self, kind: &EventKind) {
         self.0 ^= Self::bit(kind);
     }
 
@@ -42,11 +42,11 @@ impl Kinds {
     }
 
     /// All of them, in the order of the contract.
-    pub fn all(self) -> impl Iterator<Item = EventKind> {
-        EventKind::ALL_AND_OTHERS.iter().copied().filter(move |kind| self.has(*kind))
+    pub fn all(self) -> impl Iterator<Item = &'static EventKind> {
+        EventKind::ALL_AND_OTHERS.iter().filter(move |kind| self.has(kind))
     }
 
-    fn bit(kind: EventKind) -> u64 {
+    fn bit(kind: &EventKind) -> u64 {
         1 << kind.index()
     }
 }
@@ -110,7 +110,7 @@ impl Filter {
     /// Whether a row is listed. Words come from [`Filter::words`].
     pub fn fits(&self, row: &EventRow, words: &[String], names: &Names) -> bool {
         let is = |wanted: &Option<Id>, has: Option<&Id>| wanted.is_none() || wanted.as_ref() == has;
-        (self.kinds.is_empty() || self.kinds.has(row.kind))
+        (self.kinds.is_empty() || self.kinds.has(&row.kind))
             && self.grade.fits(row.severity)
             && is(&self.agent, row.agent.as_ref())
             && is(&self.tool, row.tool.as_ref())
@@ -124,7 +124,7 @@ impl Filter {
     }
 
     fn cost(&self, row: &EventRow) -> usize {
-        if self.has_text() { TEXT_COST * (1 + row.data.len() / TEXT_COST_BYTES) } else { 1 }
+        if self.has_text() { TEXT_COST * (1 + row.data.bytes() / TEXT_COST_BYTES) } else { 1 }
     }
 }
 
@@ -133,7 +133,7 @@ fn has_words(row: &EventRow, words: &[String], names: &Names) -> bool {
     if words.is_empty() {
         return true;
     }
-    let data = row.data.to_lowercase();
+    let data = row.data.as_kept().to_lowercase();
     let fields = [&row.agent, &row.activation, &row.session, &row.tool, &row.path];
     let fields = fields.map(|field| field.as_deref().map(str::to_lowercase));
     let stands = |word: &String| {
@@ -143,7 +143,7 @@ fn has_words(row: &EventRow, words: &[String], names: &Names) -> bool {
     if missing.is_empty() {
         return true;
     }
-    let told = format!("{} {} {}", row.kind.word(), kind_words(row.kind), sentence(row, names)).to_lowercase();
+    let told = format!("{} {} {}", row.kind.word(), kind_words(&row.kind), sentence(row, names)).to_lowercase();
     missing.iter().all(|word| told.contains(word.as_str()))
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::filter::Kinds;
 use crate::base::Id;
 use crate::log::EventKind;
+use crate::log::events::AgentAdded;
 use crate::view::book::{EventBook, EventRow};
 use crate::view::model::RoomModel;
 use crate::view::sentence::{Names, learn_room};
@@ -74,7 +75,7 @@ impl Known {
                 set.insert(id.clone());
             }
         };
-        self.kinds.add(row.kind);
+        self.kinds.add(&row.kind);
         add(&mut self.runs, &row.run);
         if let Some(tool) = &row.tool {
             add(&mut self.tools, tool);
@@ -84,8 +85,8 @@ impl Known {
         if row.kind != EventKind::AgentAdded {
             return 1;
         }
-        if let Some(name) = row.value()["name"].as_str().filter(|name| !name.is_empty()) {
-            self.names.learn_former(agent, name.into());
+        if let Some(added) = row.read::<AgentAdded>().filter(|added| !added.name.is_empty()) {
+            self.names.learn_former(agent, added.name);
         }
         NAME_COST
     }

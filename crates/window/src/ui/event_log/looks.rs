@@ -9,7 +9,7 @@ use crate::simulation::State;
 use crate::view::theme::{Theme, state_colour};
 
 /// The colour of a kind of record: kinds that belong together share one.
-pub fn kind_colour(kind: EventKind, theme: &Theme) -> Color32 {
+pub fn kind_colour(kind: &EventKind, theme: &Theme) -> Color32 {
     match kind {
         EventKind::RunStart | EventKind::RunEnd | EventKind::AgentAdded | EventKind::AgentRemoved => theme.text_soft,
         EventKind::State | EventKind::ActionQueued | EventKind::ActionDropped => state_colour(State::Wandering),
@@ -52,7 +52,7 @@ mod tests {
     fn words_on_badges_and_signs_can_be_seen() {
         for theme in [LIGHT, DARK] {
             for kind in EventKind::ALL {
-                let ground = mix(theme.card, kind_colour(*kind, &theme), 0.22);
+                let ground = mix(theme.card, kind_colour(kind, &theme), 0.22);
                 assert!(contrast(theme.text, ground) >= 4.5, "{kind:?}, dark={}", theme.dark);
             }
             for severity in [Severity::Warning, Severity::Error] {

@@ -256,7 +256,7 @@ impl Line<'_> {
 
     fn name(&self, names: &Names) -> String {
         let agent = self.row.agent.as_ref().map_or(String::new(), |agent| format!("{}, ", names.called(agent)));
-        format!("Record {}: {}, {agent}{}", self.row.seq, kind_words(self.row.kind), self.told)
+        format!("Record {}: {}, {agent}{}", self.row.seq, kind_words(&self.row.kind), self.told)
     }
 
     fn paint(&self, ui: &Ui, rect: Rect, names: &Names, theme: &Theme) {
@@ -276,12 +276,12 @@ impl Line<'_> {
         let mono = FontId::monospace(TYPE[0]);
         let width = text_at(ui, rect, left, (&time, mono, soft), 80.0);
         left += width.max(if self.by_clock { 56.0 } else { 40.0 }) + SPACE[1];
-        let colour = kind_colour(self.row.kind, theme);
+        let colour = kind_colour(&self.row.kind, theme);
         if is_wide {
             let badge = Rect::from_min_size(pos2(left, rect.top() + 3.0), vec2(132.0, rect.height() - 6.0));
             ui.painter().rect_filled(badge, CornerRadius::same(9), kit::mix(theme.card, colour, 0.22));
             ui.painter().circle_filled(badge.left_center() + vec2(9.0, 0.0), 3.5, colour);
-            let word = kind_words(self.row.kind);
+            let word = kind_words(&self.row.kind);
             text_at(ui, rect, left + 17.0, (&word, FontId::proportional(TYPE[0]), theme.text), 112.0);
             left += 132.0 + SPACE[1];
             let name = self.row.agent.as_ref().map_or("", |agent| names.called(agent));

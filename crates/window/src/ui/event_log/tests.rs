@@ -5,10 +5,13 @@ use std::sync::Arc;
 use egui::{Key, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
-use serde_json::{Value, json};
 
 use super::*;
-use crate::log::{EventDraft, EventKind, EventRecord};
+use crate::log::events::{
+    Activation, AgentAdded, AgentRemoved, Error, FileChange, Message, State, ToolCall, ToolResult, UnknownEvent,
+    Warning,
+};
+use crate::log::{Event, EventDraft, EventKind, EventRecord};
 use crate::store::RunInfo;
 use crate::ui::dock::Tab;
 use crate::ui::library::Want;
@@ -20,8 +23,8 @@ use crate::view::pick::Thing;
 const BEGAN_MS: u64 = 1_767_225_600_000;
 
 /// A row of the log: a second after the one before it.
-pub(super) fn row(seq: u64, kind: EventKind, data: Value) -> EventRow {
-    let draft = EventDraft::new(kind, data);
+pub(super) fn row(seq: u64, event: impl Into<Event>) -> EventRow {
+    let draft = EventDraft::from(event.into());
     EventRow::of(&EventRecord {
         seq: Seq(seq),
         tick: seq * 30,
@@ -48,17 +51,16 @@ fn story() -> EventBook {
         cause: cause.map(Seq),
         ..row
     };
-    let task = row(1, EventKind::Activation, json!({ "task": "write a plan", "by": "user" }));
-    let call =
-        row(2, EventKind::ToolCall, json!({ "tool": "vfs_write", "target": "artifacts/plan.md", "gate": "allow" }));
-    let change =
-        row(3, EventKind::FileChange, json!({ "path": "artifacts/plan.md", "by": "ada-1", "chars": 9, "version": 2 }));
-    let result = row(4, EventKind::ToolResult, json!({ "tool": "vfs_write", "ok": true, "text": "Written" }));
-    let warning = row(5, EventKind::Warning, json!({ "what": "the board is full", "element": "ideas" }));
-    let said = row(6, EventKind::Message, json!({ "text": "Done." }));
+    let task = row(1, Activation { task: "write a plan".into(), by: "user".into(), ..Activation::default() });
+    let target = Some("artifacts/plan.md".into());
+    let call = row(2, ToolCall { tool: "vfs_write".into(), target, ..ToolCall::default() });
+    let change = FileChange { chars: Some(9), version: Some(2), ..FileChange::new("artifacts/plan.md", "ada-1") };
+    let change = row(3, change);
+    let result = row(4, ToolResult { tool: "vfs_write".into(), ok: true, ..ToolResult::default() });
+    let warning = row(5, Warning { element: Some("ideas".into()), ..Warning::new("the board is full") });
+    let said = row(6, said("Done."));
     let said = EventRow { session: Some("conversation-4".into()), agent: Some("bram-1".into()), ..said };
-    let left =
-        EventRow { agent: Some("gone-1".into()), ..row(7, EventKind::AgentRemoved, json!({ "profile": "gone" })) };
+    let left = EventRow { agent: Some("gone-1".into()), ..row(7, AgentRemoved { profile: "gone".into() }) };
     book_of([
         of("ada-1", None, task),
         of("ada-1", Some(1), call),
@@ -70,10 +72,14 @@ fn story() -> EventBook {
     ])
 }
 
+fn said(text: &str) -> Message {
+    Message { by: None, text: text.into() }
+}
+
 fn many(count: u64) -> EventBook {
     book_of((1..=count).map(|seq| match seq % 100 {
-        0 => row(seq, EventKind::Error, json!({ "what": format!("failure {seq}") })),
-        _ => row(seq, EventKind::Message, json!({ "text": format!("word {seq}") })),
+        0 => row(seq, Error::Problem(Warning::new(format!("failure {seq}")).into())),
+        _ => row(seq, said(&format!("word {seq}"))),
     }))
 }
 
@@ -147,7 +153,7 @@ fn of_a_hundred_thousand_rows_only_those_on_screen_are_drawn() {
 fn what_is_new_is_followed_until_the_person_scrolls_away_and_again_after_the_way_back() {
     let mut window = log(many(500));
     let push = |window: &mut Harness<'static, Stage>, seq| {
-        let row = row(seq, EventKind::Message, json!({ "text": "new" }));
+        let row = row(seq, said("new"));
         window.state_mut().recent.book.push_row(Arc::new(row));
         window.run_steps(3);
     };
@@ -248,7 +254,7 @@ fn a_record_that_is_not_at_hand_is_said_so() {
     pane(&mut window).chosen = Some(Seq(4_000));
     window.run_steps(3);
     assert!(window.query_by_label("This record is not at hand").is_some());
-    window.state_mut().recent.book.push_row(Arc::new(row(4_000, EventKind::Message, json!({ "text": "here" }))));
+    window.state_mut().recent.book.push_row(Arc::new(row(4_000, said("here"))));
     window.run_steps(3);
     assert!(window.query_by_label("Somebody said: here").is_some());
 }
@@ -364,7 +370,7 @@ fn the_log_of_another_room_takes_the_place_of_the_last_one() {
     pane(&mut window).filter.grade = filter::Grade::Warnings;
     window.run_steps(3);
     assert_eq!(rows_on_screen(&window), [5]);
-    let other = |seq| row(seq, EventKind::Warning, json!({ "what": format!("warning {seq}") }));
+    let other = |seq| row(seq, Warning::new(format!("warning {seq}")));
     window.state_mut().recent.book = book_of((1..20).map(other));
     window.run_steps(3);
     assert_eq!(rows_on_screen(&window), (1..20).collect::<Vec<_>>());
@@ -373,8 +379,8 @@ fn the_log_of_another_room_takes_the_place_of_the_last_one() {
 
 #[test]
 fn an_agent_that_left_keeps_the_name_that_the_log_has() {
-    let came = row(1, EventKind::AgentAdded, json!({ "profile": "cleo", "name": "Cleo" }));
-    let went = row(2, EventKind::AgentRemoved, json!({ "profile": "cleo" }));
+    let came = row(1, AgentAdded { name: "Cleo".into(), ..AgentAdded::default() });
+    let went = row(2, AgentRemoved { profile: "cleo".into() });
     let of = |row: EventRow| EventRow { agent: Some("cleo-1".into()), ..row };
     let window = log(book_of([of(came), of(went)]));
     assert!(window.query_by_label("Record 2: Agent removed, Cleo, Cleo left the room (profile cleo)").is_some());
@@ -386,7 +392,8 @@ fn a_large_room_is_not_gone_through_in_every_frame() {
     window.state_mut().room.agents =
         (0..1_000).map(|key| agent(key, &format!("agent-{key}"), &format!("Agent {key}"))).collect();
     let book = book_of((0..100_000).map(|seq| {
-        let row = row(seq, EventKind::State, json!({ "from": "idle", "to": "wandering", "why": "nothing calls" }));
+        let (from, to, why) = ("idle".into(), "wandering".into(), "nothing calls".into());
+        let row = row(seq, State { from, to, why });
         EventRow { agent: Some(format!("agent-{}", seq % 1_000).into()), cause: seq.checked_sub(1).map(Seq), ..row }
     }));
     window.state_mut().recent.book = book;
@@ -417,13 +424,13 @@ fn the_tail_shows_the_newest_and_leads_to_the_whole_log() {
 #[test]
 fn long_names_and_strange_letters_are_drawn() {
     let long = EventRow {
-        agent: Some("ü🦀".repeat(500).into()),
-        ..row(1, EventKind::Message, json!({ "text": "𝔘𝔫𝔦𝔠𝔬𝔡𝔢\u{202e}\n\t".repeat(500) }))
+        agent: Some("ü🦀".repeat(500).into()), ..row(1, said(&"𝔘𝔫𝔦𝔠𝔬𝔡𝔢\u{202e}\n\t".repeat(500)))
     };
-    let broken = EventRow { data: "{ no JSON".into(), ..row(2, EventKind::ToolCall, json!({})) };
-    let mut window = log_of(book_of([long, broken]), vec2(320.0, 500.0));
-    assert_eq!(rows_on_screen(&window), [1, 2]);
+    let odd = |kind: &str| Event::Unknown(UnknownEvent::new(EventKind::from_word(kind), [1, 2]));
+    let odd = [row(2, odd("tool_call")), row(3, odd(&"odd_".repeat(10_000)))];
+    let mut window = log_of(book_of([long].into_iter().chain(odd)), vec2(320.0, 500.0));
+    assert_eq!(rows_on_screen(&window), [1, 2, 3]);
     click_row(&mut window, 2);
-    let told = "this version cannot read its data: { no JSON";
+    let told = "this version cannot read its data: [1,2]";
     assert!(window.query_all_by_label_contains(told).next().is_some());
 }

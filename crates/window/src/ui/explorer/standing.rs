@@ -8,6 +8,7 @@ use egui::Color32;
 
 use crate::base::{Id, Problem, Severity};
 use crate::log::EventKind;
+use crate::log::events::{FileChange, WorkOutcome};
 use crate::ui::icons::Icon;
 use crate::view::book::EventRow;
 use crate::view::model::{ProfileView, RoomModel};
@@ -225,33 +226,34 @@ impl Watch {
 
     /// Whether work ended.
     fn note(&mut self, number: u64, row: &EventRow) -> bool {
-        let standing = match row.kind {
-            EventKind::Complete => None,
-            EventKind::Error => Some(Standing::Failed),
-            EventKind::Abort => Some(Standing::Aborted),
+        match row.kind {
+            EventKind::Complete | EventKind::Error | EventKind::Abort => {}
             EventKind::FileChange => {
                 self.note_file(row);
                 return false;
             }
             _ => return false,
-        };
+        }
         // What fails outside of work (a remark, a greeting) says nothing of work.
         let (Some(agent), Some(_)) = (&row.agent, &row.activation) else { return false };
-        let what = standing.and_then(|_| row.value()["what"].as_str().map(str::to_owned)).unwrap_or_default();
+        let Some(end) = row.event().work_end() else { return false };
+        let (standing, what) = match end.outcome {
+            WorkOutcome::Completed => (None, String::new()),
+            WorkOutcome::Failed => (Some(Standing::Failed), end.said),
+            WorkOutcome::Aborted => (Some(Standing::Aborted), end.said),
+        };
         self.endings.insert(agent.clone(), Ending { number, standing, what });
         true
     }
 
     fn note_file(&mut self, row: &EventRow) {
-        let Some(path) = &row.path else { return };
-        if !row.data.contains("\"gone\"") {
-            self.taken.remove(&**path);
-            return;
-        }
-        let value = row.value();
-        if value["gone"].as_bool() == Some(true) {
-            let by = value["by"].as_str().unwrap_or_default().to_owned();
-            self.taken.insert(path.to_string(), Taken { by, time_ms: row.time_ms });
+        match row.read::<FileChange>() {
+            Some(change) if change.gone => {
+                let taken = Taken { by: change.by.to_string(), time_ms: row.time_ms };
+                self.taken.insert(change.path.to_string(), taken);
+            }
+            Some(change) => drop(self.taken.remove(&*change.path)),
+            None => {}
         }
     }
 
@@ -289,16 +291,19 @@ fn wrong(problems: &[Problem]) -> BTreeMap<String, Wrong> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::base::{ActivationKey, Seq};
-    use crate::log::{EventDraft, EventRecord};
+    use crate::log::events::{Abort, Complete, Error, RequestFailed, State, Warning, WorkFailed};
+    use crate::log::{EventData, EventDraft, EventRecord};
     use crate::ui::testing::{agent, sample_room};
     use crate::view::work::{PieceView, QuestionView};
 
-    fn record(seq: u64, kind: EventKind, agent: &str, data: serde_json::Value) -> EventRecord {
-        let mut draft = EventDraft::new(kind, data);
+    fn failed(what: &str) -> Error {
+        Error::Work(WorkFailed { what: what.into(), ..WorkFailed::default() })
+    }
+
+    fn record(seq: u64, agent: &str, event: &impl EventData) -> EventRecord {
+        let mut draft = EventDraft::of(event);
         draft.agent = Some(agent.into());
         draft.activation = Some("act-1".into());
         EventRecord { seq: Seq(seq), tick: seq, time_ms: 5_000, run: "r".into(), draft }
@@ -332,26 +337,39 @@ mod tests {
             assert_eq!(watch.standing("ada"), Some(standing), "what matters more is told: {stage}");
         }
         room.work.pieces.clear();
-        recent.book.push(&record(1, EventKind::Error, "ada-1", json!({ "what": "it broke" })));
+        recent.book.push(&record(1, "ada-1", &failed("it broke")));
         watch.follow(&room, &recent);
         assert_eq!((watch.standing("ada"), watch.why_ended("ada")), (Some(Standing::Failed), Some("it broke")));
-        recent.book.push(&record(2, EventKind::Abort, "bram-1", json!({ "what": "a person stopped it" })));
+        recent.book.push(&record(2, "bram-1", &Abort { what: "a person stopped it".into(), ..Abort::default() }));
         watch.follow(&room, &recent);
         assert_eq!(watch.standing("ada"), Some(Standing::Aborted), "the newest of all agents of the profile");
-        recent.book.push(&record(3, EventKind::Complete, "ada-1", json!({ "text": "done" })));
+        recent.book.push(&record(3, "ada-1", &Complete::default()));
         watch.follow(&room, &recent);
         assert_eq!((watch.standing("ada"), watch.why_ended("ada")), (Some(Standing::Idle), None));
+    }
+
+    #[test]
+    fn a_request_that_is_refused_is_not_the_end_of_the_work() {
+        let (room, mut recent, mut watch) = (sample_room(), Recent::default(), Watch::default());
+        let refused = RequestFailed { what: "no key".into(), ..RequestFailed::default() };
+        recent.book.push(&record(1, "ada-1", &Error::Request(refused)));
+        recent.book.push(&record(2, "ada-1", &Error::Problem(Warning::new("no YAML").into())));
+        watch.follow(&room, &recent);
+        assert_eq!((watch.standing("ada"), watch.why_ended("ada")), (Some(Standing::Idle), None));
+        recent.book.push(&record(3, "ada-1", &failed("no answer")));
+        watch.follow(&room, &recent);
+        assert_eq!((watch.standing("ada"), watch.why_ended("ada")), (Some(Standing::Failed), Some("no answer")));
     }
 
     #[test]
     fn the_log_is_read_on_and_from_its_beginning_when_it_is_another_one() {
         let (room, mut recent, mut watch) = (sample_room(), Recent::default(), Watch::default());
         for seq in 0..1_000 {
-            recent.book.push(&record(seq, EventKind::State, "ada-1", json!({})));
+            recent.book.push(&record(seq, "ada-1", &State::default()));
         }
         watch.follow(&room, &recent);
         assert_eq!(watch.next, 1_000);
-        recent.book.push(&record(2_000, EventKind::Error, "ada-1", json!({ "what": "x" })));
+        recent.book.push(&record(2_000, "ada-1", &failed("x")));
         watch.follow(&room, &recent);
         assert_eq!((watch.next, watch.standing("ada")), (1_001, Some(Standing::Failed)));
         recent.book.clear();
@@ -393,11 +411,11 @@ mod tests {
     #[test]
     fn who_took_a_file_away_is_known_until_it_is_there_again() {
         let (room, mut recent, mut watch) = (sample_room(), Recent::default(), Watch::default());
-        let gone = json!({ "path": "a.md", "by": "ada-1", "gone": true });
-        recent.book.push(&record(1, EventKind::FileChange, "ada-1", gone));
+        let gone = FileChange { gone: true, ..FileChange::new("a.md", "ada-1") };
+        recent.book.push(&record(1, "ada-1", &gone));
         watch.follow(&room, &recent);
         assert_eq!(watch.taken("a.md"), Some(&Taken { by: "ada-1".into(), time_ms: 5_000 }));
-        recent.book.push(&record(2, EventKind::FileChange, "ada-1", json!({ "path": "a.md", "by": "ada-1" })));
+        recent.book.push(&record(2, "ada-1", &FileChange::new("a.md", "ada-1")));
         watch.follow(&room, &recent);
         assert_eq!(watch.taken("a.md"), None);
     }

@@ -114,7 +114,8 @@ mod tests {
 
     use super::*;
     use crate::base::Seq;
-    use crate::log::{EventDraft, EventKind, EventRecord};
+    use crate::log::events::FileChange;
+    use crate::log::{EventDraft, EventRecord};
     use crate::store::FileVersion;
     use crate::ui::explorer::tree::tests::gone;
     use crate::ui::library::Want;
@@ -140,8 +141,7 @@ mod tests {
         let versions = Arc::new(vec![version(OUTSIDE, 3), version("user", 2)]);
         state.studio.library.versions.insert("old.md".into(), Ok(versions));
         assert_eq!(explorer.gone_words(&file, &room, &mut state), "last written by another program, today, 03:45");
-        let data = serde_json::json!({ "path": "old.md", "by": "ada-1", "gone": true });
-        let draft = EventDraft::new(EventKind::FileChange, data);
+        let draft = EventDraft::of(&FileChange { gone: true, ..FileChange::new("old.md", "ada-1") });
         let time_ms = 100_000_000 - 7_200_000;
         recent.book.push(&EventRecord { seq: Seq(1), tick: 1, time_ms, run: "r".into(), draft });
         explorer.watch.follow(&room, &recent);

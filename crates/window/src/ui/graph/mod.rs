@@ -8,7 +8,6 @@ mod live;
 mod minimap;
 mod model;
 mod places;
-mod record;
 mod shown;
 #[cfg(test)]
 mod tale;

@@ -2,22 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::record::Facts;
+use crate::base::ids::USER;
 use crate::base::{ActivationKey, Id, Seq};
-use crate::log::EventKind;
+use crate::log::events::{Activation, FileChange, ModelCall, Spawn, ToolCall, ToolResult, WorkEnd, WorkOutcome};
+use crate::log::{Event, EventKind};
 use crate::view::book::{EventBook, EventRow};
 
 /// The number of the person, who stands at the beginning.
 pub const YOU: usize = 0;
-/// What the log calls the person.
-const USER: &str = "user";
-/// The tools whose calls say more than their results.
-const READ: &str = "vfs_read";
-const SPAWN: &str = "spawn_agent";
 /// Calls whose results are awaited; those whose results never come are forgotten.
 const CALLS_KEPT: usize = 4_096;
-/// What the log ends words with that it has cut short.
-const CUT: char = '…';
 
 /// What an agent is at.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -209,37 +203,37 @@ impl Model {
     }
 
     fn note(&mut self, row: &EventRow) {
-        if !matters(row.kind) {
+        if !matters(&row.kind) {
             return;
         }
-        if row.kind == EventKind::FileChange {
-            return self.note_change(row);
-        }
+        let event = match row.event() {
+            Event::FileChange(change) => return self.note_change(row, change),
+            event => event,
+        };
         // What is not about work is no business of this picture.
         let (Some(id), Some(activation)) = (&row.agent, &row.activation) else { return };
         let agent = self.ensure(id);
         let key = ActivationKey::parse(activation);
-        match row.kind {
-            EventKind::Activation => self.note_activation(row, agent, key),
-            EventKind::Spawn => self.note_spawn(row, agent),
-            EventKind::Signal => self.agents[agent].told += 1,
-            EventKind::ToolCall => {
+        match event {
+            Event::Activation(work) => self.note_activation(work, agent, key),
+            Event::Spawn(spawn) => self.note_spawn(spawn, agent),
+            Event::Signal(_) => self.agents[agent].told += 1,
+            Event::ToolCall(call) => {
                 self.agents[agent].status = Status::UsingTool;
-                self.note_call(row, agent);
+                self.note_call(row, &call, agent);
             }
-            EventKind::ToolResult => {
+            Event::ToolResult(result) => {
                 self.agents[agent].status = Status::Thinking;
-                self.note_result(row);
+                self.note_result(row, &result);
             }
-            EventKind::ModelCall => self.note_model_call(row, agent, key),
-            EventKind::ApprovalRequested => self.agents[agent].status = Status::AsksYou,
-            EventKind::ApprovalDecided => self.agents[agent].status = Status::UsingTool,
-            EventKind::Complete => self.note_end(row, agent, key, Status::Done),
-            EventKind::Abort => self.note_end(row, agent, key, Status::Aborted),
-            // A question that could not be asked is no end of the work.
-            EventKind::Error if Facts::of(row).turns.is_none() => {}
-            EventKind::Error => self.note_end(row, agent, key, Status::Failed),
-            _ => {}
+            Event::ModelCall(call) => self.note_model_call(&call, agent, key),
+            Event::ApprovalRequested(_) => self.agents[agent].status = Status::AsksYou,
+            Event::ApprovalDecided(_) => self.agents[agent].status = Status::UsingTool,
+            event => {
+                if let Some(end) = event.work_end() {
+                    self.note_end(&end, agent, key);
+                }
+            }
         }
     }
 
@@ -257,44 +251,37 @@ impl Model {
         number
     }
 
-    fn note_activation(&mut self, row: &EventRow, agent: usize, key: Option<ActivationKey>) {
-        let facts = Facts::of(row);
+    fn note_activation(&mut self, work: Activation, agent: usize, key: Option<ActivationKey>) {
         let node = &mut self.agents[agent];
         if node.pieces == 0 {
-            node.depth = facts.depth.unwrap_or(node.depth);
+            node.depth = work.depth.unwrap_or(node.depth);
         }
         node.pieces += 1;
         if let Some(key) = key {
             node.open.insert(key, 0);
         }
         node.status = Status::Queued;
-        if let Some(profile) = facts.profile {
-            node.profile = Some(profile.as_ref().into());
-        }
+        node.profile = work.profile.or_else(|| node.profile.take());
         self.revision += 1;
         // Whoever is told something has work again, but was not started by whom it started.
-        if facts.signal_of.is_none()
-            && let Some(by) = facts.by
-        {
-            let starter = self.ensure(&by.as_ref().into());
+        if work.signal_of.is_none() && !work.by.is_empty() {
+            let starter = self.ensure(&work.by);
             self.start(starter, agent);
             *self.started.entry((starter, agent)).or_default() += 1;
         }
     }
 
-    fn note_spawn(&mut self, row: &EventRow, agent: usize) {
-        let facts = Facts::of(row);
-        let Some(child) = facts.child else { return };
-        let child = self.ensure(&child.as_ref().into());
-        let node = &mut self.agents[child];
-        if let Some(path) = &row.path {
-            node.path = Some(path.clone());
-        } else if let Some(path) = facts.path {
-            node.path = Some(path.as_ref().into());
+    fn note_spawn(&mut self, spawn: Spawn, agent: usize) {
+        if spawn.child.is_empty() {
+            return;
+        }
+        let child = self.ensure(&spawn.child);
+        if !spawn.path.is_empty() {
+            self.agents[child].path = Some(spawn.path);
         }
         // The record of the work itself says it already, unless that was let go.
         if !self.started.contains_key(&(agent, child)) {
-            self.agents[child].depth = facts.depth.unwrap_or(0);
+            self.agents[child].depth = spawn.depth;
             self.start(agent, child);
             self.started.insert((agent, child), 0);
             self.revision += 1;
@@ -317,15 +304,11 @@ impl Model {
         self.agents[starter].children.push(agent);
     }
 
-    fn note_call(&mut self, row: &EventRow, agent: usize) {
-        let call = match row.tool.as_deref() {
-            Some(READ) => {
-                let facts = Facts::of(row);
-                let Some(target) = facts.target.or(facts.path) else { return };
-                Call::Read { agent, path: target.as_ref().into() }
-            }
-            Some(SPAWN) => Call::Spawn,
-            _ => return,
+    fn note_call(&mut self, row: &EventRow, call: &ToolCall, agent: usize) {
+        let call = match call.file_read() {
+            Some(path) => Call::Read { agent, path },
+            None if call.starts_agent() => Call::Spawn,
+            None => return,
         };
         self.calls.insert(row.seq, call);
         if self.calls.len() > CALLS_KEPT {
@@ -333,12 +316,11 @@ impl Model {
         }
     }
 
-    fn note_result(&mut self, row: &EventRow) {
+    fn note_result(&mut self, row: &EventRow, result: &ToolResult) {
         let Some(Call::Read { agent, path }) = row.cause.and_then(|cause| self.calls.remove(&cause)) else { return };
-        if Facts::of(row).ok != Some(true) {
+        if !result.ok {
             return;
         }
-        let Some(path) = self.whole_path(path) else { return };
         let file = self.ensure_file(&path, None, Some(agent));
         self.agents[agent].reads.insert(file);
         if self.files[file].readers.insert(agent) {
@@ -346,31 +328,22 @@ impl Model {
         }
     }
 
-    /// The log cuts very long paths short: the one file that begins like that is meant.
-    fn whole_path(&self, path: Id) -> Option<Id> {
-        let Some(start) = path.strip_suffix(CUT) else { return Some(path) };
-        let from: Id = start.into();
-        let mut fitting =
-            self.file_numbers.range(from..).map(|(path, _)| path).take_while(|path| path.starts_with(start));
-        let only = fitting.next().cloned();
-        only.filter(|_| fitting.next().is_none())
-    }
-
-    fn note_change(&mut self, row: &EventRow) {
-        let Some(path) = &row.path else { return };
+    fn note_change(&mut self, row: &EventRow, change: FileChange) {
+        if change.path.is_empty() {
+            return;
+        }
         // The file that an agent is started from is told by the arrow to that agent.
         if row.cause.is_some_and(|cause| matches!(self.calls.get(&cause), Some(Call::Spawn))) {
             return;
         }
-        let facts = Facts::of(row);
         let agent = row.agent.as_ref().filter(|_| row.activation.is_some()).map(|id| self.ensure(id));
-        if let Some(from) = facts.from {
-            self.rename(&from, path);
+        if let Some(from) = &change.from {
+            self.rename(from, &change.path);
         }
-        let by: Option<Id> = facts.by.map(|by| by.as_ref().into());
-        let creator = if facts.new == Some(true) { by.or_else(|| row.agent.clone()) } else { None };
-        let file = self.ensure_file(path, creator, agent);
-        self.files[file].is_gone = facts.gone == Some(true);
+        let by = Some(change.by).filter(|by| !by.is_empty());
+        let creator = if change.new == Some(true) { by.or_else(|| row.agent.clone()) } else { None };
+        let file = self.ensure_file(&change.path, creator, agent);
+        self.files[file].is_gone = change.gone;
         if let Some(agent) = agent {
             self.agents[agent].writes.insert(file);
             if self.files[file].writers.insert(agent) {
@@ -413,9 +386,8 @@ impl Model {
         self.file_numbers.insert(to.clone(), number);
     }
 
-    fn note_model_call(&mut self, row: &EventRow, agent: usize, key: Option<ActivationKey>) {
-        let facts = Facts::of(row);
-        let tokens = facts.tokens_in.unwrap_or(0).saturating_add(facts.tokens_out.unwrap_or(0));
+    fn note_model_call(&mut self, call: &ModelCall, agent: usize, key: Option<ActivationKey>) {
+        let tokens = call.tokens_in.unwrap_or(0).saturating_add(call.tokens_out.unwrap_or(0));
         let node = &mut self.agents[agent];
         node.tokens = node.tokens.saturating_add(tokens);
         if let Some(counted) = key.and_then(|key| node.open.get_mut(&key)) {
@@ -424,19 +396,23 @@ impl Model {
         }
     }
 
-    fn note_end(&mut self, row: &EventRow, agent: usize, key: Option<ActivationKey>, status: Status) {
+    fn note_end(&mut self, end: &WorkEnd, agent: usize, key: Option<ActivationKey>) {
         let node = &mut self.agents[agent];
         // Calls of which there is no record are in the sum that stands at the end.
         if let Some(counted) = key.and_then(|key| node.open.remove(&key)) {
-            let all = Facts::of(row).tokens.unwrap_or(0);
-            node.tokens = node.tokens.saturating_add(all.saturating_sub(counted));
+            node.tokens = node.tokens.saturating_add(end.tokens.saturating_sub(counted));
         }
-        node.status = status;
+        node.status = match end.outcome {
+            WorkOutcome::Completed => Status::Done,
+            WorkOutcome::Failed => Status::Failed,
+            WorkOutcome::Aborted => Status::Aborted,
+        };
         self.revision += 1;
     }
 }
 
-fn matters(kind: EventKind) -> bool {
+/// Only what may matter is looked into: most records are about states.
+fn matters(kind: &EventKind) -> bool {
     matches!(
         kind,
         EventKind::Activation

@@ -1,8 +1,7 @@
 //! What the graph makes of records, in order and out of it.
 
-use serde_json::json;
-
 use super::*;
+use crate::log::events::{ApprovalDecided, ApprovalRequested, Error, RequestFailed, Signal, UnknownEvent, Warning};
 use crate::ui::graph::tale::Tale;
 
 fn taken_in(tale: &Tale) -> Model {
@@ -67,9 +66,9 @@ fn whoever_is_woken_by_a_signal_was_not_started_by_who_told() {
     let mut tale = Tale::new();
     let lead = ("lead", tale.task("lead"));
     let helper = ("helper", tale.spawn(lead, "helper", 1));
-    tale.ends(lead, EventKind::Complete, 0);
-    tale.work("lead", json!({ "task": "it is done", "by": "helper", "signal_of": "act-9" }));
-    tale.put(EventKind::Signal, Some(helper), None, json!({ "to": "lead", "message": "done", "woke": true }));
+    tale.ends(lead, WorkOutcome::Completed, 0);
+    tale.work("lead", Activation { by: "helper".into(), signal_of: Some("act-9".into()), ..Activation::default() });
+    tale.put(Some(helper), None, Signal { to: "lead".into(), ..Signal::default() });
     let model = taken_in(&tale);
     assert_eq!(arrows(&model), ["user>lead", "lead>helper"]);
     assert_eq!(named(&model, "helper").told, 1);
@@ -84,9 +83,9 @@ fn files_are_read_and_written_by_whoever_did_so_and_stand_with_their_maker() {
     tale.writes(checker, "artifacts/text.md", false);
     tale.reads(checker, "memory/old.md");
     // What failed was not read, and what was never answered neither.
-    let failed = tale.call(checker, "vfs_read", "gone.md");
+    let failed = tale.call(checker, "vfs_read", &[("file.read", "gone.md")]);
     tale.result(checker, "vfs_read", failed, false);
-    tale.call(checker, "vfs_read", "slow.md");
+    tale.call(checker, "vfs_read", &[("file.read", "slow.md")]);
     let model = taken_in(&tale);
     let wanted = [
         "finder>artifacts/found.md",
@@ -111,11 +110,11 @@ fn files_are_renamed_deleted_and_changed_by_the_person() {
     let ada = ("ada", tale.task("ada"));
     tale.writes(ada, "a.md", true);
     tale.writes(ada, "b.md", true);
-    let you = |tale: &mut Tale, data| tale.put(EventKind::FileChange, None, None, data);
-    you(&mut tale, json!({ "path": "c.md", "by": "user", "from": "a.md" }));
-    you(&mut tale, json!({ "path": "b.md", "by": "user", "gone": true }));
-    you(&mut tale, json!({ "path": "yours.md", "by": "user", "new": true }));
-    you(&mut tale, json!({ "path": "x.md", "by": "user", "from": "never seen" }));
+    let yours = |path: &str| FileChange::new(path, "user");
+    tale.put(None, None, FileChange { from: Some("a.md".into()), ..yours("c.md") });
+    tale.put(None, None, FileChange { gone: true, ..yours("b.md") });
+    tale.put(None, None, FileChange { new: Some(true), ..yours("yours.md") });
+    tale.put(None, None, FileChange { from: Some("never seen".into()), ..yours("x.md") });
     let model = taken_in(&tale);
     let files: Vec<_> = model.files.iter().map(|file| (&*file.path, file.is_gone, file.home)).collect();
     let wanted = [("c.md", false, Some(1)), ("b.md", true, Some(1)), ("yours.md", false, None), ("x.md", false, None)];
@@ -125,19 +124,17 @@ fn files_are_renamed_deleted_and_changed_by_the_person() {
 }
 
 #[test]
-fn paths_that_the_log_cut_short_are_the_one_file_that_begins_so() {
+fn a_file_is_read_whatever_the_tool_is_called_and_however_long_its_path_is() {
     let mut tale = Tale::new();
     let ada = ("ada", tale.task("ada"));
-    let long = format!("artifacts/{}", "é".repeat(90));
-    tale.writes(ada, &format!("{long}1.md"), true);
-    let cut = crate::base::text::truncate(&format!("{long}1.md"), 80);
-    tale.reads(ada, &cut);
-    assert_eq!(taken_in(&tale).agents[1].reads.len(), 1);
-    tale.writes(ada, &format!("{long}2.md"), true);
+    let long = format!("artifacts/{}.md", "é".repeat(90));
+    tale.writes(ada, &long, true);
     let bram = ("bram", tale.task("bram"));
-    tale.reads(bram, &cut);
-    tale.reads(bram, "nothing like…");
-    assert!(named(&taken_in(&tale), "bram").reads.is_empty(), "it may have been either");
+    let read = tale.call(bram, "docs_open", &[("file.read", &long)]);
+    tale.result(bram, "docs_open", read, true);
+    let edit = tale.call(bram, "vfs_edit", &[("file.read", "b.md"), ("file.write", "b.md")]);
+    tale.result(bram, "vfs_edit", edit, true);
+    assert_eq!(flows(&taken_in(&tale)), [format!("ada>{long}"), format!("bram<{long}")], "an edit is no reading");
 }
 
 #[test]
@@ -148,24 +145,27 @@ fn status_and_tokens_follow_the_records() {
     assert_eq!(status(&tale), Status::Queued);
     tale.asks(ada, (100, 20));
     assert_eq!(status(&tale), Status::Thinking);
-    let call = tale.call(ada, "vfs_delete", "a.md");
+    let call = tale.call(ada, "vfs_delete", &[("file.delete", "a.md")]);
     assert_eq!(status(&tale), Status::UsingTool);
-    tale.put(EventKind::ApprovalRequested, Some(ada), Some(call), json!({ "tool": "vfs_delete" }));
+    tale.put(Some(ada), Some(call), ApprovalRequested::default());
     assert_eq!(status(&tale), Status::AsksYou);
-    tale.put(EventKind::ApprovalDecided, Some(ada), Some(call), json!({ "decision": "allow" }));
+    tale.put(Some(ada), Some(call), ApprovalDecided::default());
     tale.result(ada, "vfs_delete", call, true);
     assert_eq!(status(&tale), Status::Thinking);
-    tale.put(EventKind::Error, Some(ada), None, json!({ "kind": "work", "what": "no such model" }));
-    assert_eq!(status(&tale), Status::Thinking, "a question that fails is not the end of the work");
-    for (kind, wanted) in
-        [(EventKind::Complete, Status::Done), (EventKind::Error, Status::Failed), (EventKind::Abort, Status::Aborted)]
-    {
+    tale.put(Some(ada), None, Error::Request(RequestFailed { what: "no such model".into(), ..Default::default() }));
+    tale.put(Some(ada), None, Error::Problem(Warning::new("no YAML").into()));
+    assert_eq!(status(&tale), Status::Thinking, "a request that is refused is not the end of the work");
+    for (outcome, wanted) in [
+        (WorkOutcome::Completed, Status::Done),
+        (WorkOutcome::Failed, Status::Failed),
+        (WorkOutcome::Aborted, Status::Aborted),
+    ] {
         let again = ("ada", tale.task("ada"));
         tale.asks(again, (5, 5));
-        tale.ends(again, kind, 30);
+        tale.ends(again, outcome, 30);
         assert_eq!(status(&tale), wanted);
     }
-    tale.ends(ada, EventKind::Complete, 120);
+    tale.ends(ada, WorkOutcome::Completed, 120);
     let model = taken_in(&tale);
     assert_eq!(model.agents[1].tokens, 120 + 3 * 30);
     assert!(model.agents[1].is_finished());
@@ -179,17 +179,23 @@ fn status_and_tokens_follow_the_records() {
 fn broken_strange_and_missing_records_are_no_trouble() {
     let mut tale = Tale::new();
     let deep = ("ada", 7);
+    let odd: [fn(EventKind) -> UnknownEvent; 4] = [
+        |kind| UnknownEvent::new(kind, None::<u8>),
+        |kind| UnknownEvent::new(kind, [1, 2]),
+        |kind| UnknownEvent::new(kind, BTreeMap::from([("by", 5)])),
+        |kind| UnknownEvent::new(kind, BTreeMap::<u8, u8>::new()),
+    ];
     for kind in EventKind::ALL {
-        for data in [json!(null), json!([1, 2]), json!("text"), json!({ "by": 5, "path": [], "turns": "x" }), json!({})]
-        {
-            tale.put(*kind, Some(deep), Some(9_999), data.clone());
-            tale.put(*kind, None, None, data);
+        for of in odd {
+            tale.put(Some(deep), Some(9_999), Event::Unknown(of(kind.clone())));
+            tale.put(None, None, Event::Unknown(of(kind.clone())));
         }
     }
     // The work itself was let go, and what follows from it comes in any order.
-    tale.put(EventKind::Spawn, Some(("lead", 50)), Some(51), json!({ "child": "late", "depth": 3 }));
-    tale.put(EventKind::ToolResult, Some(("late", 51)), Some(40), json!({ "tool": "vfs_read", "ok": true }));
-    tale.put(EventKind::Activation, Some(("odd", 1)), None, json!({ "by": "" }));
+    let late = Spawn { child: "late".into(), depth: 3, ..Spawn::default() };
+    tale.put(Some(("lead", 50)), Some(51), late);
+    tale.result(("late", 51), "vfs_read", 40, true);
+    tale.put(Some(("odd", 1)), None, Activation::default());
     let model = taken_in(&tale);
     assert!(arrows(&model).contains(&"lead>late".to_owned()));
     assert_eq!(named(&model, "late").depth, 3);

@@ -1,9 +1,11 @@
 //! Records as the room writes them, for the tests of the graph.
 
-use serde_json::{Value, json};
-
 use crate::base::{Id, Seq};
-use crate::log::{EventDraft, EventKind, EventRecord};
+use crate::log::events::{
+    Abort, Activation, Complete, Error, FileChange, ModelCall, Spawn, ToolCall, ToolResult, Touch, WorkFailed,
+    WorkOutcome,
+};
+use crate::log::{Event, EventDraft, EventRecord};
 use crate::view::book::EventBook;
 
 /// An agent at a piece of work.
@@ -25,10 +27,10 @@ impl Tale {
     }
 
     /// Puts down a record. Its place in the log.
-    pub fn put(&mut self, kind: EventKind, who: Option<Work>, cause: Option<u64>, data: Value) -> u64 {
-        let mut draft = EventDraft::new(kind, data).cause(cause.map(Seq));
+    pub fn put(&mut self, who: Option<Work>, cause: Option<u64>, event: impl Into<Event>) -> u64 {
+        let mut draft = EventDraft::from(event.into()).cause(cause.map(Seq));
         if let Some((agent, activation)) = who {
-            draft = draft.agent(&agent.into()).activation(&format!("act-{activation}").into());
+            draft = draft.agent(&agent.into()).activation(&act(activation));
         }
         let seq = self.next;
         self.next += 1;
@@ -38,67 +40,76 @@ impl Tale {
     }
 
     /// Somebody is given work. Its number.
-    pub fn work(&mut self, agent: &str, data: Value) -> u64 {
+    pub fn work(&mut self, agent: &str, work: Activation) -> u64 {
         let number = self.next;
-        self.put(EventKind::Activation, Some((agent, number)), None, data)
+        self.put(Some((agent, number)), None, work)
     }
 
     /// The person gives a task.
     pub fn task(&mut self, agent: &str) -> u64 {
-        self.work(agent, json!({ "task": "do it", "by": "user", "depth": 0, "profile": agent }))
+        let (task, depth, profile) = ("do it".into(), Some(0), Some(agent.into()));
+        self.work(agent, Activation { task, by: "user".into(), depth, profile, ..Activation::default() })
     }
 
     /// An agent starts another. The number of the other's work.
     pub fn spawn(&mut self, by: Work, child: &str, depth: u32) -> u64 {
-        let path = format!("agents/{child}.md");
-        let call = self.call(by, "spawn_agent", &format!("{child}.md"));
-        self.put(EventKind::FileChange, Some(by), Some(call), json!({ "path": path, "by": by.0, "new": true }));
-        let parent = format!("act-{}", by.1);
-        let data = json!({ "task": "help", "by": by.0, "parent": parent, "depth": depth, "profile": child });
-        let work = self.work(child, data);
-        let data = json!({ "child": child, "path": path, "depth": depth, "activation": format!("act-{work}") });
-        self.put(EventKind::Spawn, Some(by), Some(work), data);
+        let path: Id = format!("agents/{child}.md").into();
+        let call = self.call(by, "spawn_agent", &[("agent.spawn", &path)]);
+        self.put(Some(by), Some(call), FileChange { new: Some(true), ..FileChange::new(path.clone(), by.0) });
+        let work = Activation {
+            task: "help".into(),
+            by: by.0.into(),
+            parent: Some(act(by.1)),
+            depth: Some(depth),
+            profile: Some(child.into()),
+            ..Activation::default()
+        };
+        let work = self.work(child, work);
+        self.put(Some(by), Some(work), Spawn { child: child.into(), path, depth, activation: act(work) });
         self.result(by, "spawn_agent", call, true);
         work
     }
 
-    /// A tool is called. The place of the record.
-    pub fn call(&mut self, who: Work, tool: &str, target: &str) -> u64 {
-        let data = json!({ "tool": tool, "id": "c", "target": target, "turn": 1, "gate": "allow" });
-        self.put(EventKind::ToolCall, Some(who), None, data)
+    /// A tool is called that touches this. The place of the record.
+    pub fn call(&mut self, who: Work, tool: &str, touches: &[(&'static str, &str)]) -> u64 {
+        let touches = touches.iter().map(|(kind, target)| Touch::new(*kind, *target)).collect();
+        self.put(Some(who), None, ToolCall { tool: tool.into(), id: "c".into(), touches, ..ToolCall::default() })
     }
 
     /// A tool answers.
-    pub fn result(&mut self, who: Work, tool: &str, call: u64, is_done: bool) {
-        let data = json!({ "tool": tool, "id": "c", "ok": is_done, "text": "…" });
-        self.put(EventKind::ToolResult, Some(who), Some(call), data);
+    pub fn result(&mut self, who: Work, tool: &str, call: u64, ok: bool) {
+        self.put(Some(who), Some(call), ToolResult { tool: tool.into(), id: "c".into(), ok, text: "…".into() });
     }
 
     /// An agent reads a file.
     pub fn reads(&mut self, who: Work, path: &str) {
-        let call = self.call(who, "vfs_read", path);
+        let call = self.call(who, "vfs_read", &[("file.read", path)]);
         self.result(who, "vfs_read", call, true);
     }
 
     /// An agent writes a file.
     pub fn writes(&mut self, who: Work, path: &str, is_new: bool) {
-        let call = self.call(who, "vfs_write", path);
-        let data = json!({ "path": path, "by": who.0, "chars": 9, "new": is_new });
-        self.put(EventKind::FileChange, Some(who), Some(call), data);
+        let call = self.call(who, "vfs_write", &[("file.write", path)]);
+        let change = FileChange { chars: Some(9), new: Some(is_new), ..FileChange::new(path, who.0) };
+        self.put(Some(who), Some(call), change);
         self.result(who, "vfs_write", call, true);
     }
 
     /// A model is asked.
-    pub fn asks(&mut self, who: Work, tokens: (u64, u64)) {
-        let data = json!({ "kind": "work", "provider": "offline", "model": "m", "tokens_in": tokens.0,
-            "tokens_out": tokens.1, "cached_tokens": 0, "finish": null, "cost_usd": 0.0 });
-        self.put(EventKind::ModelCall, Some(who), None, data);
+    pub fn asks(&mut self, who: Work, (tokens_in, tokens_out): (u64, u64)) {
+        let tokens = (Some(tokens_in), Some(tokens_out));
+        let call = ModelCall { kind: "work".into(), provider: "offline".into(), ..ModelCall::default() };
+        self.put(Some(who), None, ModelCall { tokens_in: tokens.0, tokens_out: tokens.1, ..call });
     }
 
     /// Work is over.
-    pub fn ends(&mut self, who: Work, kind: EventKind, tokens: u64) {
-        let data = json!({ "turns": 2, "calls": 2, "tokens": tokens, "cost_usd": 0.0, "text": "done" });
-        self.put(kind, Some(who), None, data);
+    pub fn ends(&mut self, who: Work, outcome: WorkOutcome, tokens: u64) {
+        let end: Event = match outcome {
+            WorkOutcome::Completed => Complete { tokens, ..Complete::default() }.into(),
+            WorkOutcome::Failed => Error::Work(WorkFailed { tokens, ..WorkFailed::default() }).into(),
+            WorkOutcome::Aborted => Abort { tokens, ..Abort::default() }.into(),
+        };
+        self.put(Some(who), None, end);
     }
 
     /// A lead with three helpers, of whom the first two are done and the third reads what the first wrote.
@@ -112,8 +123,12 @@ impl Tale {
         tale.reads(helpers[1], "artifacts/found.md");
         tale.reads(helpers[2], "artifacts/text.md");
         for helper in &helpers[..2] {
-            tale.ends(*helper, EventKind::Complete, 700);
+            tale.ends(*helper, WorkOutcome::Completed, 700);
         }
         tale
     }
+}
+
+fn act(number: u64) -> Id {
+    format!("act-{number}").into()
 }

@@ -3,13 +3,12 @@
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
-use serde_json::json;
 
 use super::tale::Tale;
 use super::*;
 use crate::base::ActivationKey;
 use crate::kernel::KernelCommand;
-use crate::log::EventKind;
+use crate::log::events::{Activation, WorkOutcome};
 use crate::ui::command::RoomAct;
 use crate::ui::testing::{Stage, agent, stage};
 use crate::view::work::PieceView;
@@ -251,7 +250,7 @@ fn whoever_has_someone_at_work_below_does_not_fold() {
     let middle = ("middle", tale.spawn(lead, "middle", 1));
     let leaf = ("leaf", tale.spawn(middle, "leaf", 2));
     for who in [lead, middle] {
-        tale.ends(who, EventKind::Complete, 10);
+        tale.ends(who, WorkOutcome::Completed, 10);
     }
     let folded = |tale: &Tale| {
         let mut model = Model::default();
@@ -261,7 +260,7 @@ fn whoever_has_someone_at_work_below_does_not_fold() {
     };
     let all = [("user", 0), ("lead", 0), ("middle", 0), ("leaf", 0)].map(|(id, count)| (id.to_owned(), count));
     assert_eq!(folded(&tale), all);
-    tale.ends(leaf, EventKind::Abort, 10);
+    tale.ends(leaf, WorkOutcome::Aborted, 10);
     assert_eq!(folded(&tale), [("user".to_owned(), 3)]);
 }
 
@@ -328,7 +327,7 @@ fn layouts_of_what_has_not_changed_are_not_asked_for_again() {
     let mut tale = Tale::sample();
     std::mem::swap(&mut tale.book, book);
     tale.asks(("lead", 1), (5, 5));
-    tale.ends(("lead", 1), EventKind::Complete, 5_000);
+    tale.ends(("lead", 1), WorkOutcome::Completed, 5_000);
     std::mem::swap(&mut tale.book, &mut window.state_mut().recent.book);
     window.run_steps(3);
     window.get_by_label("Agent Lead, done, 5 k tokens");
@@ -341,7 +340,7 @@ fn a_crowd_is_drawn_only_where_one_looks() {
     let lead = ("lead", tale.task("lead"));
     for number in 0..1_000 {
         let name = format!("helper-{number}");
-        let work = tale.work(&name, json!({ "by": "lead", "depth": 1, "parent": "act-1" }));
+        let work = tale.work(&name, Activation { by: "lead".into(), depth: Some(1), ..Activation::default() });
         for file in 0..10 {
             tale.writes((name.as_str(), work), &format!("artifacts/{number}-{file}.md"), true);
         }
@@ -349,7 +348,7 @@ fn a_crowd_is_drawn_only_where_one_looks() {
             tale.reads((name.as_str(), work), &format!("artifacts/{}-{}.md", number / 2, file % 10));
         }
     }
-    tale.ends(lead, EventKind::Complete, 1);
+    tale.ends(lead, WorkOutcome::Completed, 1);
     assert!(tale.book.count() > 90_000);
     let mut window = window(tale);
     while window.state().state.studio.graph.model.agents.len() < 1_002 {

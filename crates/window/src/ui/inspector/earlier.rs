@@ -8,7 +8,7 @@ use super::Card;
 use super::chat::{ChatPane, lines_ui};
 use super::trail::{AgentTrail, PastWork};
 use crate::base::{Id, text};
-use crate::log::EventKind;
+use crate::log::events::WorkOutcome;
 use crate::ui::icons::Icon;
 use crate::ui::{Command, UiState, kit};
 use crate::view::chat::{SessionRead, parse_session};
@@ -82,11 +82,11 @@ pub(super) fn earlier_row(
 }
 
 fn work_row(ui: &mut Ui, work: &PastWork, chosen: Option<&Id>, theme: &Theme, state: &UiState) -> bool {
-    let task = text::truncate(&work.task(), 200);
-    let colour = match work.ended.as_ref().map(|ended| ended.kind) {
+    let task = text::truncate(work.task(), 200);
+    let colour = match work.ended.as_ref().map(|ended| ended.outcome) {
         None => theme.accent,
-        Some(EventKind::Complete) => theme.good,
-        Some(EventKind::Abort) => theme.warn,
+        Some(WorkOutcome::Completed) => theme.good,
+        Some(WorkOutcome::Aborted) => theme.warn,
         Some(_) => theme.bad,
     };
     let row = kit::ChoiceRow {

@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use serde_json::Value;
-
+use crate::base::text::one_line;
 use crate::base::{Id, Seq};
-use crate::log::EventKind;
+use crate::log::events::{Activation, FileChange, ModelCall, ToolCall, ToolResult, WorkEnd, WorkOutcome};
+use crate::log::{EventData, EventKind};
 use crate::ui::words;
 use crate::view::book::{EventBook, EventRow};
 
@@ -21,8 +21,6 @@ const CALLS_KEPT: usize = 1_000;
 const FILES_KEPT: usize = 20_000;
 /// Tool calls whose result is awaited.
 const AWAITED: usize = 4_000;
-/// The tool that reads a file.
-const READING_TOOL: &str = "vfs_read";
 
 /// What the log says, by agent and by file.
 #[derive(Clone, Debug, Default)]
@@ -51,8 +49,10 @@ pub(super) struct PastWork {
     pub(super) activation: Id,
     /// The record that it began with.
     pub(super) began: Arc<EventRow>,
-    /// The record that it ended with.
-    pub(super) ended: Option<Arc<EventRow>>,
+    /// What it was asked, in one line; empty where that is no longer at hand.
+    task: String,
+    /// How it ended, once it is over.
+    pub(super) ended: Option<WorkEnd>,
 }
 
 impl Trail {
@@ -84,16 +84,20 @@ impl Trail {
     fn note(&mut self, row: &Arc<EventRow>) {
         match row.kind {
             EventKind::Activation => self.begin(row),
-            EventKind::Complete | EventKind::Abort | EventKind::Error => self.end(row),
+            EventKind::Complete | EventKind::Abort | EventKind::Error => {
+                if let Some(end) = row.event().work_end() {
+                    self.end(row, end);
+                }
+            }
             EventKind::ModelCall => {
                 if let Some(agent) = &row.agent {
                     push(&mut self.agents.entry(agent.clone()).or_default().calls, row.clone(), CALLS_KEPT);
                 }
             }
-            EventKind::ToolCall if row.tool.as_deref() == Some(READING_TOOL) => {
-                let value = row.value();
-                if let (Some(agent), Some(path)) = (&row.agent, value["target"].as_str()) {
-                    self.awaited.insert(row.seq, (agent.clone(), path.into()));
+            EventKind::ToolCall => {
+                let path = row.read::<ToolCall>().and_then(|call| call.file_read());
+                if let (Some(agent), Some(path)) = (&row.agent, path) {
+                    self.awaited.insert(row.seq, (agent.clone(), path));
                     if self.awaited.len() > AWAITED {
                         self.awaited.pop_first();
                     }
@@ -101,7 +105,8 @@ impl Trail {
             }
             EventKind::ToolResult => {
                 let asked = row.cause.and_then(|cause| self.awaited.remove(&cause));
-                if let Some((agent, path)) = asked.filter(|_| row.value()["ok"] == true) {
+                let is_read = |_: &_| row.read::<ToolResult>().is_some_and(|result| result.ok);
+                if let Some((agent, path)) = asked.filter(is_read) {
                     self.readers.entry(path).or_default().insert(agent, row.clone());
                     if self.readers.len() > FILES_KEPT {
                         self.readers.pop_first();
@@ -110,9 +115,9 @@ impl Trail {
             }
             EventKind::FileChange => {
                 // A file that was given another path is the same file.
-                let from = row.value()["from"].as_str().map(Id::from);
-                if let (Some(path), Some(readers)) = (&row.path, from.and_then(|from| self.readers.remove(&from))) {
-                    self.readers.insert(path.clone(), readers);
+                let Some(FileChange { path, from: Some(from), .. }) = row.read() else { return };
+                if let Some(readers) = self.readers.remove(&from) {
+                    self.readers.insert(path, readers);
                 }
             }
             _ => {}
@@ -121,19 +126,20 @@ impl Trail {
 
     fn begin(&mut self, row: &Arc<EventRow>) {
         let (Some(agent), Some(activation)) = (&row.agent, &row.activation) else { return };
-        let work = PastWork { activation: activation.clone(), began: row.clone(), ended: None };
+        let task = row.read::<Activation>().map(|work| one_line(&work.task)).unwrap_or_default();
+        let work = PastWork { activation: activation.clone(), began: row.clone(), task, ended: None };
         push(&mut self.agents.entry(agent.clone()).or_default().works, work, WORKS_KEPT);
     }
 
-    fn end(&mut self, row: &Arc<EventRow>) {
+    fn end(&mut self, row: &Arc<EventRow>, end: WorkEnd) {
         let (Some(agent), Some(activation)) = (&row.agent, &row.activation) else { return };
         let works = &mut self.agents.entry(agent.clone()).or_default().works;
         match works.iter_mut().rev().find(|work| work.activation == *activation) {
-            Some(work) => work.ended = Some(row.clone()),
+            Some(work) => work.ended = Some(end),
             // Where it began is no longer at hand.
             None => {
-                let work = PastWork { activation: activation.clone(), began: row.clone(), ended: Some(row.clone()) };
-                push(works, work, WORKS_KEPT);
+                let (activation, began) = (activation.clone(), row.clone());
+                push(works, PastWork { activation, began, task: String::new(), ended: Some(end) }, WORKS_KEPT);
             }
         }
     }
@@ -148,24 +154,20 @@ fn push<T>(list: &mut VecDeque<T>, item: T, most: usize) {
 
 impl PastWork {
     /// What it was asked, as far as that is known.
-    pub(super) fn task(&self) -> String {
-        let value = self.began.value();
-        let task = value["task"].as_str().map(crate::base::text::one_line).unwrap_or_default();
-        if task.is_empty() { self.activation.to_string() } else { task }
+    pub(super) fn task(&self) -> &str {
+        if self.task.is_empty() { &self.activation } else { &self.task }
     }
 
     /// How it ended, in a few words.
     pub(super) fn ending(&self) -> String {
         let Some(ended) = &self.ended else { return "not over".to_owned() };
-        let value = ended.value();
-        let word = match ended.kind {
-            EventKind::Complete => "done",
-            EventKind::Abort => "stopped",
-            _ => "failed",
+        let word = match ended.outcome {
+            WorkOutcome::Completed => "done",
+            WorkOutcome::Failed => "failed",
+            WorkOutcome::Aborted => "stopped",
         };
-        let turns = value["turns"].as_u64().map(|turns| format!(", {}", words::count(turns as usize, "turn", "turns")));
-        let tokens = value["tokens"].as_u64().map(|tokens| format!(", {} tokens", words::compact(tokens)));
-        format!("{word}{}{}", turns.unwrap_or_default(), tokens.unwrap_or_default())
+        let turns = words::count(ended.turns as usize, "turn", "turns");
+        format!("{word}, {turns}, {} tokens", words::compact(ended.tokens))
     }
 }
 
@@ -181,37 +183,28 @@ pub(super) struct CallFacts {
 }
 
 impl CallFacts {
-    /// Of a record of the kind `model_call`.
+    /// Of the record of a call; of any other there are none.
     pub(super) fn of(row: &EventRow) -> Self {
-        let value = row.value();
-        let text = |key: &str| value[key].as_str().unwrap_or_default();
-        let number = |key: &str| value[key].as_u64().unwrap_or(0);
-        let (provider, model) = (text("provider"), text("model"));
+        let Some(call) = row.read::<ModelCall>() else { return Self::default() };
+        let (provider, model) = (&call.provider, &call.model);
         let asked =
-            if model.is_empty() || model == provider { provider.to_owned() } else { format!("{provider} · {model}") };
-        let kind = if text("kind").is_empty() { "call" } else { text("kind") };
+            if model.is_empty() || model == provider { provider.clone() } else { format!("{provider} · {model}") };
+        let kind = if call.kind.is_empty() { "call" } else { &call.kind };
         let title = if asked.is_empty() { kind.to_owned() } else { format!("{kind} · {asked}") };
-        let secs = number("duration_ms") as f64 / 1_000.0;
+        let secs = call.duration_ms as f64 / 1_000.0;
         let took = if secs < 10.0 { format!("{secs:.1} s") } else { words::duration(secs) };
-        let error = match value.get("error") {
-            Some(error) => {
-                let (what, remedy) = (said(error, "what"), said(error, "remedy"));
-                if remedy.is_empty() { what } else { format!("{what}. To do: {remedy}.") }
-            }
-            None => String::new(),
+        let error = call.error.as_ref().map_or(String::new(), |error| match call.to_do() {
+            "" => error.what.clone(),
+            remedy => format!("{}. To do: {remedy}.", error.what),
+        });
+        let ended = match (&call.error, call.finish.as_ref().and_then(Option::as_deref)) {
+            (Some(_), _) => "failed".to_owned(),
+            (None, finish) => finish.unwrap_or("ended").replace('_', " "),
         };
-        let ended = match value.get("error") {
-            Some(_) => "failed".to_owned(),
-            None => value["finish"].as_str().unwrap_or("ended").replace('_', " "),
-        };
-        let tokens =
-            format!("{} in, {} out", words::compact(number("tokens_in")), words::compact(number("tokens_out")));
-        Self { title, about: format!("{tokens}, {took}, {ended}"), error }
+        let tokens = |count: Option<u64>| words::compact(count.unwrap_or(0));
+        let (sent, came) = (tokens(call.tokens_in), tokens(call.tokens_out));
+        Self { title, about: format!("{sent} in, {came} out, {took}, {ended}"), error }
     }
-}
-
-fn said(value: &Value, key: &str) -> String {
-    value[key].as_str().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

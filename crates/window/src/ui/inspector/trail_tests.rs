@@ -1,14 +1,17 @@
 //! What is taken from the log.
 
-use serde_json::json;
-
 use super::*;
-use crate::log::{EventDraft, EventRecord};
+use crate::log::events::{Abort, CallFailure, Complete, Error, RequestFailed, Touch, Warning, WorkFailed};
+use crate::log::{Event, EventDraft, EventRecord};
 
 /// A record of `ada-1` in the piece of work `act-<activation>`.
-fn record(seq: u64, kind: EventKind, activation: u64, cause: u64, data: Value) -> EventRecord {
-    let draft = EventDraft::new(kind, data).agent(&"ada-1".into()).activation(&format!("act-{activation}").into());
+fn record(seq: u64, activation: u64, cause: u64, event: impl Into<Event>) -> EventRecord {
+    let draft = EventDraft::from(event.into()).agent(&"ada-1".into()).activation(&format!("act-{activation}").into());
     EventRecord { seq: Seq(seq), tick: seq, time_ms: seq * 1_000, run: "r".into(), draft: draft.cause(Seq(cause)) }
+}
+
+fn task(text: &str) -> Activation {
+    Activation { task: text.into(), ..Activation::default() }
 }
 
 fn book(records: &[EventRecord]) -> EventBook {
@@ -20,11 +23,11 @@ fn book(records: &[EventRecord]) -> EventBook {
 #[test]
 fn work_begins_and_ends_and_its_calls_are_kept() {
     let mut book = book(&[
-        record(1, EventKind::Activation, 1, 0, json!({ "task": "Write\nit" })),
-        record(2, EventKind::ModelCall, 1, 1, json!({ "kind": "task" })),
-        record(3, EventKind::Complete, 1, 1, json!({ "turns": 2, "tokens": 1_240 })),
-        record(4, EventKind::Activation, 4, 0, json!({ "task": "Again" })),
-        record(5, EventKind::Abort, 0, 0, json!({ "what": "a person" })),
+        record(1, 1, 0, task("Write\nit")),
+        record(2, 1, 1, ModelCall::default()),
+        record(3, 1, 1, Complete { turns: 2, tokens: 1_240, ..Complete::default() }),
+        record(4, 4, 0, task("Again")),
+        record(5, 0, 0, Abort { turns: 1, what: "a person".into(), ..Abort::default() }),
     ]);
     let mut trail = Trail::default();
     assert!(!trail.follow(&book));
@@ -32,12 +35,20 @@ fn work_begins_and_ends_and_its_calls_are_kept() {
         let works = trail.agent("ada-1").unwrap().works.iter();
         works.map(|work| format!("{} {}: {}", work.activation, work.task(), work.ending())).collect()
     };
-    let wanted = ["act-1 Write it: done, 2 turns, 1.2 k tokens", "act-4 Again: not over", "act-0 act-0: stopped"];
+    let wanted = [
+        "act-1 Write it: done, 2 turns, 1.2 k tokens",
+        "act-4 Again: not over",
+        "act-0 act-0: stopped, 1 turn, 0 tokens",
+    ];
     assert_eq!(told(&trail), wanted);
-    book.push(&record(6, EventKind::Error, 4, 0, json!({ "what": "no answer" })));
+    book.push(&record(6, 4, 0, Error::Request(RequestFailed { what: "no key".into(), ..RequestFailed::default() })));
+    book.push(&record(7, 4, 0, Error::Problem(Warning::new("no YAML").into())));
+    trail.follow(&book);
+    assert_eq!(told(&trail)[1], "act-4 Again: not over", "a request that is refused is not the end of the work");
+    book.push(&record(8, 4, 0, Error::Work(WorkFailed { turns: 3, ..WorkFailed::default() })));
     trail.follow(&book);
     trail.follow(&book);
-    assert_eq!(told(&trail)[1], "act-4 Again: failed");
+    assert_eq!(told(&trail)[1], "act-4 Again: failed, 3 turns, 0 tokens");
     assert_eq!(trail.agent("ada-1").unwrap().calls.len(), 1, "nothing is taken in twice");
     assert!(trail.agent("bram-1").is_none());
     book.clear();
@@ -48,17 +59,17 @@ fn work_begins_and_ends_and_its_calls_are_kept() {
 #[test]
 fn who_read_a_file_is_known_once_the_tool_has_answered() {
     let call = |seq, path: &str| {
-        record(seq, EventKind::ToolCall, 1, 0, json!({ "tool": "vfs_read", "target": path, "turn": 1 }))
+        let touches = vec![Touch::new("file.read", path)];
+        record(seq, 1, 0, ToolCall { tool: "docs_open".into(), touches, ..ToolCall::default() })
     };
-    let result =
-        |seq, cause, ok: bool| record(seq, EventKind::ToolResult, 1, cause, json!({ "tool": "vfs_read", "ok": ok }));
+    let result = |seq, cause, ok: bool| record(seq, 1, cause, ToolResult { ok, ..ToolResult::default() });
     let book = book(&[
         call(1, "a.md"),
         call(2, "b.md"),
         call(3, "c.md"),
         result(4, 1, true),
         result(5, 2, false),
-        record(6, EventKind::FileChange, 1, 0, json!({ "path": "d.md", "from": "a.md" })),
+        record(6, 1, 0, FileChange { from: Some("a.md".into()), ..FileChange::new("d.md", "user") }),
     ]);
     let mut trail = Trail::default();
     trail.follow(&book);
@@ -71,8 +82,7 @@ fn who_read_a_file_is_known_once_the_tool_has_answered() {
 
 #[test]
 fn a_long_log_is_taken_in_over_several_frames() {
-    let records: Vec<EventRecord> =
-        (0..50_000).map(|seq| record(seq, EventKind::ModelCall, 1, 0, json!({ "kind": "task" }))).collect();
+    let records: Vec<EventRecord> = (0..50_000).map(|seq| record(seq, 1, 0, ModelCall::default())).collect();
     let book = book(&records);
     let mut trail = Trail::default();
     let frames = (1..10).find(|_| !trail.follow(&book)).unwrap();
@@ -83,15 +93,30 @@ fn a_long_log_is_taken_in_over_several_frames() {
 
 #[test]
 fn a_call_says_who_was_asked_and_how_it_went() {
-    let facts = |data| CallFacts::of(&EventRow::of(&record(1, EventKind::ModelCall, 1, 0, data)));
-    let good = json!({ "kind": "task", "provider": "openai", "model": "small", "tokens_in": 1_240, "tokens_out": 80,
-        "duration_ms": 1_430, "finish": "tool_calls" });
-    let good = facts(good);
+    let facts = |call: ModelCall| CallFacts::of(&EventRow::of(&record(1, 1, 0, call)));
+    let good = facts(ModelCall {
+        kind: "task".into(),
+        provider: "openai".into(),
+        model: "small".into(),
+        tokens_in: Some(1_240),
+        tokens_out: Some(80),
+        duration_ms: 1_430,
+        finish: Some(Some("tool_calls".into())),
+        ..ModelCall::default()
+    });
     assert_eq!((good.title.as_str(), good.error.as_str()), ("task · openai · small", ""));
     assert_eq!(good.about, "1.2 k in, 80 out, 1.4 s, tool calls");
-    let bad = facts(json!({ "kind": "read", "provider": "offline", "model": "offline", "duration_ms": 65_000,
-        "error": { "kind": "timeout", "what": "no answer came", "remedy": "try again" } }));
+    let failure =
+        CallFailure { what: "no answer came".into(), remedy: Some("try again".into()), ..CallFailure::default() };
+    let bad = facts(ModelCall {
+        kind: "read".into(),
+        provider: "offline".into(),
+        model: "offline".into(),
+        duration_ms: 65_000,
+        error: Some(failure),
+        ..ModelCall::default()
+    });
     assert_eq!((bad.title.as_str(), bad.about.as_str()), ("read · offline", "0 in, 0 out, 1 min, failed"));
     assert_eq!(bad.error, "no answer came. To do: try again.");
-    assert_eq!(facts(json!({})).title, "call");
+    assert_eq!(facts(ModelCall::default()).title, "call");
 }

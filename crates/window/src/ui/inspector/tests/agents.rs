@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::*;
 use crate::base::{ActivationKey, Id, Seq};
 use crate::kernel::KernelCommand;
-use crate::log::{EventDraft, EventKind, EventRecord};
+use crate::log::events::{Activation, Complete, ModelCall};
+use crate::log::{EventData, EventDraft, EventRecord};
 use crate::mind::Prompt;
 use crate::mind::{PromptMessage, PromptOrigin, PromptPart, Role, ToolCall};
 use crate::ui::library::Want;
@@ -15,8 +16,8 @@ use crate::view::chat::{ChatView, LiveAnswer, PieceFacts, lines};
 use crate::view::model::{AgentDetail, KnownBy, Knows, ProfileFacts, ReaderView};
 use crate::view::work::QuestionView;
 
-fn record(seq: u64, kind: EventKind, activation: u64, data: Value) -> EventRecord {
-    let draft = EventDraft::new(kind, data).agent(&"ada-1".into()).activation(&format!("act-{activation}").into());
+fn record(seq: u64, event: &impl EventData) -> EventRecord {
+    let draft = EventDraft::of(event).agent(&"ada-1".into()).activation(&"act-1".into());
     EventRecord { seq: Seq(seq), tick: seq, time_ms: 0, run: "r".into(), draft }
 }
 
@@ -98,16 +99,16 @@ fn of_a_long_chat_only_what_is_in_sight_is_laid_out_and_the_rest_can_be_had() {
     assert!(drawn < 260, "{drawn} lines were laid out");
 }
 
+fn offline_call() -> ModelCall {
+    let (kind, provider, model) = ("task".into(), "offline".into(), "offline".into());
+    ModelCall { kind, provider, model, ..ModelCall::default() }
+}
+
 fn with_work(window: &mut Harness<'static, Stage>) {
     let book = &mut window.state_mut().recent.book;
-    book.push(&record(1, EventKind::Activation, 1, json!({ "task": "Write the plan" })));
-    book.push(&record(2, EventKind::Complete, 1, json!({ "turns": 3, "tokens": 900 })));
-    book.push(&record(
-        3,
-        EventKind::ModelCall,
-        1,
-        json!({ "kind": "task", "provider": "offline", "model": "offline" }),
-    ));
+    book.push(&record(1, &Activation { task: "Write the plan".into(), ..Activation::default() }));
+    book.push(&record(2, &Complete { turns: 3, tokens: 900, ..Complete::default() }));
+    book.push(&record(3, &offline_call()));
     window.run_steps(3);
 }
 
@@ -219,9 +220,9 @@ fn who_has_read_which_version_of_an_element_is_said_for_each() {
 #[test]
 fn with_a_thousand_agents_and_a_hundred_thousand_events_only_rows_in_sight_are_drawn() {
     let mut window = inspect(&[ada()]);
-    let call = json!({ "kind": "task", "provider": "offline", "model": "offline" });
+    let call = offline_call();
     for seq in 0..100_000 {
-        let mut row = record(seq, EventKind::ModelCall, 1, call.clone());
+        let mut row = record(seq, &call);
         row.draft.agent = Some(format!("ada-{}", seq % 50).into());
         window.state_mut().recent.book.push(&row);
     }

@@ -1,0 +1,41 @@
+//! What agents and elements of a room are called, for whoever says in words what happened there.
+
+use bevy::ecs::prelude::*;
+
+use crate::agent::{Agent, Roster};
+use crate::base::Id;
+use crate::element::{Element, Elements};
+use crate::log::{AddedEvents, Naming, Narrator};
+
+/// The names of a room, looked up as they are needed.
+pub struct RoomNames<'a>(pub &'a World);
+
+impl RoomNames<'_> {
+    /// A narrator who uses these names, and knows the events that were added to the room.
+    pub fn narrator(&self) -> Narrator<'_> {
+        let narrator = Narrator::new(self);
+        match self.0.get_resource::<AddedEvents>() {
+            Some(added) => narrator.with(added),
+            None => narrator,
+        }
+    }
+}
+
+impl Naming for RoomNames<'_> {
+    fn agent(&self, id: &str) -> Option<Id> {
+        let roster = self.0.get_resource::<Roster>()?;
+        let agent = self.0.get::<Agent>(roster.entity(roster.key(id)?)?)?;
+        Some((&*agent.name).into())
+    }
+
+    fn element(&self, id: &str) -> Option<Id> {
+        let elements = self.0.get_resource::<Elements>()?;
+        let element = self.0.get::<Element>(elements.entity(elements.key(id)?)?)?;
+        Some((&*element.label).into())
+    }
+}
+
+/// What an agent is called: by the name in its profile while it is in the room, by id otherwise.
+pub fn name_of(world: &World, id: &str) -> String {
+    RoomNames(world).agent(id).map_or_else(|| id.to_owned(), |name| name.to_string())
+}
