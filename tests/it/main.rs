@@ -4,6 +4,7 @@
 mod adding_a_prompt_part;
 mod adding_a_reason;
 mod adding_a_tool;
+mod adding_an_element;
 mod approving;
 mod asking;
 mod bad_days;
@@ -71,6 +72,7 @@ fn main() {
         adding_a_prompt_part::trials,
         adding_a_tool::trials,
         adding_a_reason::trials,
+        adding_an_element::trials,
         cli::trials,
         damage::trials,
         approving::trials,

@@ -46,6 +46,7 @@ fn context(moment: Moment) -> MindContext {
             pinboards: vec!["Ideas".into()],
             addressees: vec!["Bob".into(), "Cleo".into()],
             has_inbox: true,
+            markers: Vec::new(),
         },
         desk: Desk {
             tools: ["vfs_read", "vfs_list", "vfs_write", "spawn_agent", "signal_parent"].map(str::to_owned).into(),

@@ -113,6 +113,18 @@ pub struct Abilities {
     pub addressees: Vec<Id>,
     /// Whether it has an inbox of its own.
     pub has_inbox: bool,
+    /// The markers of other kinds of elements in the room.
+    #[serde(default)]
+    pub markers: Vec<MarkerLine>,
+}
+
+/// A marker that a kind of element declares.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct MarkerLine {
+    /// Its word.
+    pub word: String,
+    /// What it does.
+    pub purpose: String,
 }
 
 /// What an agent at work has at hand.

@@ -84,7 +84,12 @@ fn filled(with: &str, moment: Moment) -> MindContext {
             things: vec![id(), id()],
             time: "noon".into(),
         },
-        abilities: Abilities { pinboards: vec![id(), id()], addressees: vec![id(), id()], has_inbox: true },
+        abilities: Abilities {
+            pinboards: vec![id(), id()],
+            addressees: vec![id(), id()],
+            has_inbox: true,
+            markers: Vec::new(),
+        },
         desk: Desk {
             tools: vec!["vfs_list".into()],
             people: vec![Colleague { name: id(), profile: id(), description: format!("x{with}") }],

@@ -8,12 +8,12 @@ use bevy::math::Vec2;
 
 use super::compose::PERSON;
 use super::context::{
-    Abilities, Colleague, Desk, KeptPin, LabelledText, Line, MailItem, MindContext, Moment, Near, NewItem, Remembered,
-    Surroundings, Who,
+    Abilities, Colleague, Desk, KeptPin, LabelledText, Line, MailItem, MarkerLine, MindContext, Moment, Near, NewItem,
+    Remembered, Surroundings, Who,
 };
 use super::feedback::Feedback;
 use super::holdings::{open_mail, pins};
-use super::intent::{Addressee, BoardInReach, OwnMail, Situation};
+use super::intent::{Addressee, BoardInReach, MarkedElement, OwnMail, Situation};
 use super::parts::PromptParts;
 use super::session::Session;
 use super::settings::MindSettings;
@@ -22,7 +22,7 @@ use crate::agent::{Agent, AgentProfile, Profiles, Roster};
 use crate::base::text::one_line;
 use crate::base::{AgentKey, Author, ElementKey, Id};
 use crate::element::kind::kind;
-use crate::element::{Element, Elements, Held, ItemNews, Reader, RecentChanges, owns};
+use crate::element::{Element, Elements, Held, ItemNews, Kind, Reader, RecentChanges, owns};
 use crate::memory::{Memory, MemorySettings};
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{AgentState, Conversation, Conversations, Interest, Position, Space, State, Utterance};
@@ -265,7 +265,17 @@ impl Room<'_, '_> {
         let others = others.filter_map(|(_, entity)| self.agents.get(entity).ok());
         let reachable = others.filter(|(other, _)| first_inbox_of(&inboxes, other).is_some());
         let addressees = reachable.map(|(other, _)| called(other)).take(self.settings.near_at_most * 2).collect();
-        Abilities { pinboards: pinboards.collect(), addressees, has_inbox: first_inbox_of(&inboxes, agent).is_some() }
+        let mut markers: Vec<MarkerLine> = Vec::new();
+        for (element, _) in self.all_elements().filter(|(element, _)| !self.is_closed_to(element, agent)) {
+            for (_, marker) in kind(&element.kind).into_iter().flat_map(Kind::markers) {
+                let line = MarkerLine { word: marker.word.into(), purpose: marker.purpose.into() };
+                if !markers.contains(&line) {
+                    markers.push(line);
+                }
+            }
+        }
+        let has_inbox = first_inbox_of(&inboxes, agent).is_some();
+        Abilities { pinboards: pinboards.collect(), addressees, has_inbox, markers }
     }
 
     /// The first inbox of every owner, whether an agent or a profile.
@@ -354,9 +364,22 @@ impl Room<'_, '_> {
             boards: boards.collect(),
             addressees: addressees.collect(),
             kept: memory.kept_pins.clone(),
+            marked: self.marked(agent, here),
             mail: self.mail_seen(agent, shown),
             in_talk: false,
         }
+    }
+
+    /// The elements that an agent acts on by markers of their kinds, nearest first.
+    fn marked(&self, agent: &Agent, here: Vec2) -> Vec<MarkedElement> {
+        let mut open: Vec<&Element> = self.all_elements().map(|(element, _)| element).collect();
+        open.retain(|element| !self.is_closed_to(element, agent));
+        open.sort_by(|one, other| nearer(here, one, other));
+        let marked = open.into_iter().flat_map(|element| {
+            let markers = kind(&element.kind).into_iter().flat_map(Kind::markers);
+            markers.map(|(act, marker)| MarkedElement { id: element.id.clone(), act, marker })
+        });
+        marked.collect()
     }
 
     fn mail_seen(&self, agent: &Agent, shown: &[(Id, Vec<Id>)]) -> Vec<OwnMail> {

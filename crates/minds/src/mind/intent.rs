@@ -1,9 +1,11 @@
 //! What the intents of a reply do: from intents and the situation of the agent to edits, memory and remarks.
 
+use serde_json::{Map, Value};
+
 use super::markers::Intent;
 use crate::base::text::{nearest, one_line, truncate};
 use crate::base::{ElementKey, Id};
-use crate::element::{ElementAct, MailAct, MailStatus, PinAct};
+use crate::element::{ElementAct, MailAct, MailStatus, Marker, PinAct};
 use crate::memory::MemoryAct;
 
 /// Characters of the subject that mail gets from its text.
@@ -24,6 +26,17 @@ pub struct BoardInReach {
     pub id: Id,
     /// The ids of its pins.
     pub pins: Vec<Id>,
+}
+
+/// An element that agents act on by a marker of its kind.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MarkedElement {
+    /// The element's id.
+    pub id: Id,
+    /// The word of the act.
+    pub act: &'static str,
+    /// The marker.
+    pub marker: Marker,
 }
 
 /// An agent as others address it.
@@ -63,6 +76,8 @@ pub struct Situation {
     pub kept: Vec<(ElementKey, Id)>,
     /// Its open mail, as far as it has seen it.
     pub mail: Vec<OwnMail>,
+    /// The elements that it acts on by markers of their kinds, nearest first.
+    pub marked: Vec<MarkedElement>,
     /// Whether it speaks in a conversation.
     pub in_talk: bool,
 }
@@ -102,6 +117,7 @@ pub fn effect(intent: &Intent, situation: &Situation) -> Effect {
         Intent::ReleasePin { id } => release(id, situation),
         Intent::Send { to, text } => send(to, text, situation),
         Intent::Done { id } => done(id, situation),
+        Intent::Act { marker, text } => act_by_marker(marker, text, situation),
         Intent::Remember { note } => Effect::Memory(MemoryAct::Note { text: note.clone() }),
         Intent::Bye if situation.in_talk => Effect::Leave,
         Intent::Bye => remark("[BYE] ends a talk, and you were in none"),
@@ -128,6 +144,7 @@ pub fn in_words(intent: &Intent) -> Option<String> {
         Intent::ReleasePin { id } => format!("Let go of the pin {id}."),
         Intent::Send { to, text } => format!("Wrote to {to}: “{}”.", short(text)),
         Intent::Done { id } => format!("Closed the mail {id}."),
+        Intent::Act { marker, text } => format!("Did {marker}: “{}”.", short(text)),
         Intent::Remember { note } => format!("Noted “{}”.", short(note)),
         Intent::Bye | Intent::Malformed { .. } | Intent::Unclosed { .. } | Intent::Unknown { .. } => return None,
     })
@@ -145,6 +162,7 @@ pub fn in_session(intent: &Intent) -> Option<String> {
         Intent::ReleasePin { id } => format!("you let go of {id}"),
         Intent::Send { to, text } => format!("you wrote to {to}: “{}”", short(text)),
         Intent::Done { id } => format!("you closed {id}"),
+        Intent::Act { marker, text } => format!("you did {marker}: “{}”", short(text)),
         Intent::Remember { note } => format!("you noted “{}”", short(note)),
         Intent::Bye | Intent::Malformed { .. } | Intent::Unclosed { .. } | Intent::Unknown { .. } => return None,
     })
@@ -173,6 +191,14 @@ fn done(id: &str, situation: &Situation) -> Effect {
 
 fn edit(element: &Id, act: ElementAct) -> Effect {
     Effect::Edit { element: element.clone(), act }
+}
+
+/// The act of a marker, on the nearest element that takes it.
+fn act_by_marker(word: &str, text: &str, situation: &Situation) -> Effect {
+    let Some(MarkedElement { id, act, marker }) = situation.marked.iter().find(|one| one.marker.word == word) else {
+        return remark(format!("there is nothing in the room for [{word}: …], so nothing was done"));
+    };
+    edit(id, ElementAct::new(*act, Map::from_iter([(marker.argument.to_owned(), Value::from(text))])))
 }
 
 fn remark(text: impl Into<String>) -> Effect {

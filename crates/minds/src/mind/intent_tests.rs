@@ -34,6 +34,7 @@ fn situation() -> Situation {
         pins: pins.iter().map(|pin| (*pin).into()).collect(),
     };
     Situation {
+        marked: Vec::new(),
         agent: "ada-1".into(),
         boards: vec![board(1, "near", &["p1", "p2"]), board(2, "far", &["p2", "p9"])],
         addressees: vec![

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::brackets::{Kind, Token, tokens};
 use crate::base::text::nearest;
+use crate::element::kind::marker;
 
 /// The words of the markers that there are.
 pub const WORDS: [&str; 10] =
@@ -39,6 +40,8 @@ pub enum Intent {
     Done { id: String },
     /// `[REMEMBER: note]`
     Remember { note: String },
+    /// The marker of an act that a kind of element declares, such as `[DRAW: text]`.
+    Act { marker: String, text: String },
     /// `[BYE]`: ends the talk.
     Bye,
     /// A known marker that cannot be used, and why.
@@ -152,8 +155,9 @@ fn header(inside: &str) -> Header {
         _ => return Header::None,
     }
     let (word, rest) = header.split_once(char::is_whitespace).unwrap_or((header, ""));
-    match WORDS.iter().find(|known| known.eq_ignore_ascii_case(word)) {
-        Some(word) if *word == "SEND" || rest.is_empty() => Header::Known { word },
+    let of_house = WORDS.iter().copied().find(|known| known.eq_ignore_ascii_case(word));
+    match of_house.or_else(|| marker(word).map(|(_, _, marker)| marker.word)) {
+        Some(word) if word == "SEND" || rest.is_empty() => Header::Known { word },
         _ => {
             let is_word = header.len() >= 2
                 && header.starts_with(|first: char| first.is_ascii_uppercase())
@@ -183,7 +187,10 @@ impl Looked<'_> {
     }
 
     fn takes_an_id(&self, open: usize) -> bool {
-        !matches!(&self.headers[open], Header::Known { word: "PIN" | "SEND" | "REMEMBER", .. })
+        match &self.headers[open] {
+            Header::Known { word } => WORDS.contains(word) && !matches!(*word, "PIN" | "SEND" | "REMEMBER"),
+            _ => true,
+        }
     }
 
     /// The end of the line that a token stands in.
@@ -302,6 +309,7 @@ fn simple(word: &str, body: &str) -> Intent {
         "KEEP_PIN" => Intent::KeepPin { id: id() },
         "RELEASE_PIN" => Intent::ReleasePin { id: id() },
         "DONE" => Intent::Done { id: id() },
+        marker if !WORDS.contains(&marker) => Intent::Act { marker: marker.to_owned(), text: body },
         _ => Intent::Remember { note: body },
     }
 }

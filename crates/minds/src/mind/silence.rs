@@ -46,7 +46,10 @@ fn is_sign(c: char) -> bool {
 /// A reply without what says nothing: its words, and the markers that would pin, send or note it.
 pub(super) fn without_silence(mut parsed: Parsed) -> Parsed {
     parsed.intents.retain(|intent| match intent {
-        Intent::Pin { text } | Intent::Send { text, .. } | Intent::Remember { note: text } => !is_silence(text),
+        Intent::Pin { text }
+        | Intent::Send { text, .. }
+        | Intent::Act { text, .. }
+        | Intent::Remember { note: text } => !is_silence(text),
         _ => true,
     });
     if is_silence(&parsed.shown) {

@@ -163,10 +163,12 @@ pub fn kind(word: &str) -> Option<&'static Kind> {
     of_house.or_else(|| registered().iter().copied().find(|kind| kind.word == word))
 }
 
-/// The act that agents do by the marker of this word, and the kind that it is done to.
+/// The marker of this word, in whatever case, the act that agents do by it, and the kind that it is done to.
 pub fn marker(word: &str) -> Option<(&'static Kind, &'static str, Marker)> {
-    let found = |kind: &'static Kind| {
-        kind.markers().find(|(_, marker)| marker.word == word).map(|(act, marker)| (kind, act, marker))
+    let of = |kind: &'static Kind| {
+        let mut markers = kind.markers();
+        markers.find(|(_, marker)| marker.word.eq_ignore_ascii_case(word)).map(|(act, marker)| (kind, act, marker))
     };
-    kinds().into_iter().find_map(found)
+    let registered = || REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+    KINDS.iter().copied().find_map(of).or_else(|| registered().iter().copied().find_map(of))
 }

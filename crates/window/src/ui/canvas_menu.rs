@@ -7,9 +7,10 @@ use super::canvas::MenuOn;
 use super::command::RoomAct;
 use super::state::Naming;
 use super::state::ShelfItem;
-use super::{Command, UiState, canvas, keys};
+use super::{Command, UiState, canvas, keys, shelf};
 use crate::agent::AgentCommand;
 use crate::base::Behaviour;
+use crate::element::kind::kinds;
 use crate::simulation::State;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
@@ -130,11 +131,9 @@ fn floor_menu(ui: &mut Ui, room: &RoomModel, place: Vec2, state: &mut UiState, c
         }
     });
     ui.menu_button("Add an element", |ui| {
-        for (kind, word) in
-            [("pinboard", "Pinboard"), ("messageboard", "Message board"), ("inbox", "Inbox"), ("rulebook", "Rulebook")]
-        {
-            if ui.button(word).clicked() {
-                commands.push(super::shelf::element_at(room, kind, place));
+        for kind in kinds() {
+            if ui.button(shelf::capitalised(kind.name)).on_hover_text(kind.purpose).clicked() {
+                commands.push(shelf::element_at(room, kind.word, place));
                 ui.close();
             }
         }

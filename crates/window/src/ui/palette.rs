@@ -14,7 +14,7 @@ use super::state::Dialog;
 use super::{Command, UiState, kit, shelf};
 use crate::base::Id;
 use crate::base::hash::HashWriter;
-use crate::element::kind::KINDS;
+use crate::element::kind::kinds;
 use crate::simulation::ConversationCommand;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
@@ -160,7 +160,7 @@ fn lines(ui: &Ui, room: &RoomModel, files: &[FileInfo]) -> Vec<Line> {
     ] {
         lines.push(line(words.to_owned(), "Workspace", Does::Choose(purpose)));
     }
-    for kind in KINDS {
+    for kind in kinds() {
         lines.push(line(format!("New {}", kind.name), "Element", Does::NewElement(kind.word)));
     }
     for scene in room.scenes.iter().filter(|scene| **scene != room.scene) {

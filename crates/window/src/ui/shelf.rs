@@ -10,7 +10,7 @@ use super::state::ShelfItem;
 use super::{Command, UiState, canvas, kit};
 use crate::base::numbered;
 use crate::element::ElementCommand;
-use crate::element::kind::KINDS;
+use crate::element::kind::kinds;
 use crate::view::art::Art;
 use crate::view::fonts;
 use crate::view::model::{ProfileView, RoomModel};
@@ -19,17 +19,6 @@ use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
 
 /// The draft that holds what is searched for.
 const SEARCH: &str = "shelf search";
-
-/// What a kind of element is for, in a few words.
-fn kind_purpose(word: &str) -> &'static str {
-    match word {
-        "pinboard" => "Short notes to vote and comment on",
-        "messageboard" => "One text that everyone reads",
-        "inbox" => "Mail for one agent",
-        "rulebook" => "Rules that stand before every prompt",
-        _ => "An element",
-    }
-}
 
 /// Draws the shelf.
 pub fn shelf_ui(ui: &mut Ui, room: &RoomModel, art: &Art, theme: &Theme, state: &mut UiState) -> Vec<Command> {
@@ -64,7 +53,7 @@ pub fn shelf_ui(ui: &mut Ui, room: &RoomModel, art: &Art, theme: &Theme, state: 
         }
         kit::section(ui, "Elements", theme);
         let mut found = !profiles.is_empty();
-        for kind in KINDS.iter().filter(|kind| fits(&[kind.name, kind_purpose(kind.word)])) {
+        for kind in kinds().into_iter().filter(|kind| fits(&[kind.name, kind.purpose])) {
             found = true;
             let here = match room.elements.iter().filter(|element| &*element.kind == kind.word).count() {
                 0 => String::new(),
@@ -72,7 +61,7 @@ pub fn shelf_ui(ui: &mut Ui, room: &RoomModel, art: &Art, theme: &Theme, state: 
             };
             let item = ShelfItem::Element(kind.word.into());
             let name = capitalised(kind.name);
-            let texts = (name.as_str(), kind_purpose(kind.word), here.as_str());
+            let texts = (name.as_str(), kind.purpose, here.as_str());
             if row(ui, &item, &format!("Add {}", kind.name), texts, theme, state, |ui, rect| {
                 paint::element_picture(ui.painter(), rect, kind.word, art);
             }) {

@@ -13,7 +13,7 @@ use super::pick::Thing;
 use crate::agent::{Agent, Profiles, Roster};
 use crate::base::{ElementKey, Id};
 use crate::element::kind::kind;
-use crate::element::{Element, Elements};
+use crate::element::{Element, Elements, owns};
 use crate::gateway::{GatewaySettings, LiveText, Questions};
 use crate::kernel::Kernel;
 use crate::memory::Memory;
@@ -125,8 +125,7 @@ fn profile_facts(tools: &Tools, profiles: &Profiles, id: &Id) -> Option<ProfileF
 
 fn known_by(world: &World, element: &Element) -> KnownBy {
     let is_private = kind(&element.kind).is_some_and(|kind| kind.private);
-    let is_owner =
-        |agent: &Agent| element.owner.as_ref().is_some_and(|owner| [&agent.id, &agent.profile].contains(&owner));
+    let is_owner = |agent: &Agent| owns(element.owner.as_ref(), agent);
     let agents = world.resource::<Roster>().iter().filter_map(|(_, entity)| {
         let entity = world.get_entity(entity).ok()?;
         let agent = entity.get::<Agent>()?;

@@ -318,6 +318,8 @@ pub enum ContentView {
         /// Went out.
         outbox: Vec<MailView>,
     },
+    /// What an element of another kind holds, as the text of its file: it is changed by the kind's own acts.
+    Other(String),
 }
 
 /// A pin.

@@ -19,11 +19,7 @@ use super::pick::Thing;
 use super::work::WorkView;
 use crate::agent::{Agent, AgentSettings, Profiles, Roster};
 use crate::base::{AgentKey, ElementKey, Id, Problem};
-use crate::element::inbox::Inbox;
-use crate::element::mail::Mail;
-use crate::element::pinboard::Pinboard;
-use crate::element::written::Written;
-use crate::element::{Element, Elements, Held};
+use crate::element::{Element, Elements, Held, Mail};
 use crate::gateway::{BudgetSettings, GatewaySettings, ProviderFault, ProviderHealth, Questions};
 use crate::log::AddedEvents;
 use crate::mind::PendingRequests;
@@ -377,9 +373,8 @@ fn decor_of(entry: &Value) -> Option<DecorView> {
 }
 
 fn content_of(held: &Held) -> ContentView {
-    let content = held.0.as_any();
-    if let Some(board) = content.downcast_ref::<Pinboard>() {
-        let pins = board.pins.iter().map(|pin| PinView {
+    if let Some(pins) = held.0.pins() {
+        let pins = pins.iter().map(|pin| PinView {
             id: pin.id.clone(),
             text: pin.text.clone(),
             author: pin.author.0.clone(),
@@ -390,7 +385,7 @@ fn content_of(held: &Held) -> ContentView {
         });
         return ContentView::Pins(pins.collect());
     }
-    if let Some(inbox) = content.downcast_ref::<Inbox>() {
+    if let Some((items, outbox)) = held.0.mail() {
         let mail = |mail: &Mail| MailView {
             id: mail.id.clone(),
             from: mail.from.clone(),
@@ -402,14 +397,13 @@ fn content_of(held: &Held) -> ContentView {
             sent_secs: mail.sent,
         };
         return ContentView::Mail {
-            items: inbox.items.iter().map(mail).collect(),
-            outbox: inbox.outbox.iter().map(mail).collect(),
+            items: items.iter().map(mail).collect(),
+            outbox: outbox.iter().map(mail).collect(),
         };
     }
-    match content.downcast_ref::<Written>() {
-        Some(written) => ContentView::Text(written.text.clone()),
-        // A kind that this floor does not know is shown as the text that a file of it would hold.
-        None => ContentView::Text(held.0.to_markdown()),
+    match held.0.text() {
+        Some(text) => ContentView::Text(text.to_owned()),
+        None => ContentView::Other(held.0.to_markdown()),
     }
 }
 

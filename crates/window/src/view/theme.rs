@@ -160,13 +160,8 @@ pub fn state_colour(state: State) -> Color32 {
 
 /// The colour of a kind of element.
 pub fn element_colour(kind: &str) -> Color32 {
-    match kind {
-        "pinboard" => rgb(0x8b_6914),
-        "messageboard" => rgb(0x25_63eb),
-        "inbox" => rgb(0x47_5569),
-        "rulebook" => rgb(0x1a_472a),
-        _ => rgb(0x6b_6056),
-    }
+    let [red, green, blue] = crate::element::kind::kind(kind).map_or([0x6b, 0x60, 0x56], |kind| kind.colour);
+    Color32::from_rgb(red, green, blue)
 }
 
 /// A colour that follows from a word and stays with it: ropes by their label, pins by their author.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{PartProvider, Privacy, Slot};
 use crate::mind::compose::push_list;
-use crate::mind::context::{MindContext, Moment};
+use crate::mind::context::{MarkerLine, MindContext, Moment};
 use crate::mind::headings;
 use crate::mind::prompt::PartItem;
 use crate::mind::prompts::{TEXTS, filled, push};
@@ -35,6 +35,7 @@ fn offered(context: &MindContext, is_work: bool) -> Vec<PartItem> {
         // At work only pinning is spoken of.
         items.extend(OF_PINBOARDS.iter().take(if is_work { 1 } else { OF_PINBOARDS.len() }).map(|word| marker(word)));
     }
+    items.extend(abilities.markers.iter().map(|line| marker(&line.word)));
     items.extend(abilities.addressees.iter().map(|name| PartItem { name: name.to_string(), ..marker("SEND") }));
     if !is_work {
         items.extend(abilities.has_inbox.then(|| marker("DONE")));
@@ -51,6 +52,9 @@ fn room(context: &MindContext) -> String {
     if !abilities.pinboards.is_empty() {
         body.push('\n');
         push(&mut body, TEXTS.markers_pins, &[("board", &board(context))]);
+    }
+    for MarkerLine { word, purpose } in &abilities.markers {
+        let _ = write!(body, "\n- [{word}: text] {purpose}");
     }
     if !abilities.addressees.is_empty() {
         body.push('\n');
@@ -80,6 +84,9 @@ fn work(context: &MindContext) -> String {
     let mut markers = "[REMEMBER: text] keeps a note".to_owned();
     if !context.abilities.pinboards.is_empty() {
         let _ = write!(markers, ", [PIN: text] pins a text to {}", board(context));
+    }
+    for MarkerLine { word, purpose } in &context.abilities.markers {
+        let _ = write!(markers, ", [{word}: text] {purpose}");
     }
     if !context.abilities.addressees.is_empty() {
         let _ = write!(markers, ", [SEND to Name: text] puts mail into the inbox of {}", names(context));

@@ -59,8 +59,10 @@ pub(super) fn element_card(
 /// What it holds, in a few words.
 pub(super) fn holds(content: &ContentView) -> String {
     match content {
-        ContentView::Text(text) if text.trim().is_empty() => "Nothing is written on it yet".to_owned(),
-        ContentView::Text(text) => {
+        ContentView::Text(text) | ContentView::Other(text) if text.trim().is_empty() => {
+            "Nothing is written on it yet".to_owned()
+        }
+        ContentView::Text(text) | ContentView::Other(text) => {
             let chars = words::count(text.chars().count(), "character", "characters");
             format!("{chars} in {}", words::count(text.lines().count(), "line", "lines"))
         }

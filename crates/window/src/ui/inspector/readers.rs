@@ -38,7 +38,7 @@ pub(super) fn content_ui(ui: &mut Ui, room: &RoomModel, element: &ElementView, t
         }
     };
     let is_empty = match &*element.content {
-        ContentView::Text(text) => text.trim().is_empty(),
+        ContentView::Text(text) | ContentView::Other(text) => text.trim().is_empty(),
         ContentView::Pins(pins) => pins.is_empty(),
         ContentView::Mail { items, outbox } => items.is_empty() && outbox.is_empty(),
     };
@@ -48,7 +48,7 @@ pub(super) fn content_ui(ui: &mut Ui, room: &RoomModel, element: &ElementView, t
     kit::in_card(ui, theme, |ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
         match &*element.content {
-            ContentView::Text(text) => {
+            ContentView::Text(text) | ContentView::Other(text) => {
                 ui.add(Label::new(truncate(text.trim(), TEXT_CHARS)).wrap());
             }
             ContentView::Pins(pins) => {

@@ -1,6 +1,7 @@
 //! What an element holds, opened above the room to be read and changed.
 
 mod inbox;
+mod other;
 mod pinboard;
 mod text;
 
@@ -40,6 +41,7 @@ pub fn overlays_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiS
             match &*element.content {
                 ContentView::Text(written) => text::text_ui(ui, element, written, theme, state, &mut commands),
                 ContentView::Pins(pins) => pinboard::pinboard_ui(ui, room, element, pins, theme, state, &mut commands),
+                ContentView::Other(text) => other::other_ui(ui, element, text, theme, state, &mut commands),
                 ContentView::Mail { items, outbox } => {
                     inbox::inbox_ui(
                         ui,

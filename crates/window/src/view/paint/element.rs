@@ -10,7 +10,7 @@ use crate::view::art::Sprite;
 use crate::view::camera::Camera;
 use crate::view::model::{ContentView, DecorView, ElementView, MailView, PinView};
 use crate::view::recent::{PULSE_SECS, PulseKind};
-use crate::view::theme::{Theme, state_colour, word_colour};
+use crate::view::theme::{Theme, element_colour, state_colour, word_colour};
 
 /// The size of an element, in world units.
 pub(super) const SIZE: World = World::new(100.0, 80.0);
@@ -88,7 +88,7 @@ pub(super) fn element(
     if unread > 0 && &*element.kind == "inbox" {
         batch.draw(Sprite::InboxLetter, &canvas, light);
     }
-    batch.draw(sprite_of(&element.kind), &canvas, light);
+    batch.draw(sprite_of(&element.kind), &canvas, tint(&element.kind, light));
     match (&*element.kind, &*element.content) {
         ("pinboard", ContentView::Pins(pins)) => notes(batch, pins, &place, light),
         ("messageboard", ContentView::Text(text)) if fine => chalk(batch, text, &place, camera.zoom, light),
@@ -104,7 +104,7 @@ pub(super) fn element(
 /// An element of a kind that holds nothing.
 pub(super) fn picture(batch: &mut Batch, kind: &str, middle: Pos2, zoom: f32, light: Color32) {
     let canvas = Placement::new(middle, zoom, vec2(50.0, 42.0) + AIR);
-    batch.draw(sprite_of(kind), &canvas, light);
+    batch.draw(sprite_of(kind), &canvas, tint(kind, light));
     if kind == "inbox" {
         batch.draw(Sprite::InboxFlagDown, &canvas, lit(FLAG, light));
     }
@@ -117,6 +117,14 @@ fn sprite_of(kind: &str) -> Sprite {
         "inbox" => Sprite::Inbox,
         "rulebook" => Sprite::Rulebook,
         _ => Sprite::OtherElement,
+    }
+}
+
+/// Kinds without a drawing of their own are told apart by their colour.
+fn tint(kind: &str, light: Color32) -> Color32 {
+    match sprite_of(kind) {
+        Sprite::OtherElement => lit(element_colour(kind), light),
+        _ => light,
     }
 }
 

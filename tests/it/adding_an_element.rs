@@ -1,0 +1,296 @@
+//! A kind of element that only this file knows: a whiteboard on which everyone draws lines and only the person wipes.
+//! The module [`whiteboard`] is the one file, and [`register`] the one line.
+
+use std::sync::Once;
+
+use agent_workshop::agent::Roster;
+use agent_workshop::base::{Author, Seq};
+use agent_workshop::element::kind::{kind, kinds, register as add_kind};
+use agent_workshop::element::{ElementAct, ElementCommand, ElementEdit, Elements, Held, Reader};
+use agent_workshop::mind::LastPrompt;
+use agent_workshop::schedule::InputJournal;
+use agent_workshop::workspace::KnownFiles;
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+
+use crate::cases;
+use crate::workshop::{Setup, Workshop};
+
+/// All there is to it.
+mod whiteboard {
+    use std::any::Any;
+
+    use agent_workshop::base::{Author, Problem, Urgency};
+    use agent_workshop::element::{
+        ActKind, ChangeKind, Content, ElementAct, ElementChange, ElementSettings, Kind, Marker, Offer, Reader, Wake,
+    };
+    use serde_json::{Map, Value, json};
+
+    /// Whiteboards.
+    pub static KIND: Kind = Kind {
+        purpose: "Lines that everyone draws and only you wipe off",
+        colour: [0xe8, 0xf0, 0xf2],
+        acts: &[
+            ActKind {
+                offer: Some(Offer { button: "Draw", argument: "text", hint: "A line to draw" }),
+                marker: Some(Marker { word: "DRAW", argument: "text", purpose: "draws a line on the whiteboard" }),
+                ..ActKind::new("draw")
+            },
+            ActKind::new("wipe"),
+        ],
+        changes: &[
+            ChangeKind { says: "drew on", ..ChangeKind::new("line_drawn", Wake::Everyone(Urgency::Read)) },
+            ChangeKind { says: "wiped off", ..ChangeKind::new("line_wiped", Wake::Nobody) },
+        ],
+        ..Kind::new("whiteboard", "whiteboard", from_scene, from_markdown)
+    };
+
+    #[derive(Clone, Default, Debug)]
+    struct Whiteboard {
+        lines: Vec<String>,
+    }
+
+    fn from_scene(entry: &Map<String, Value>, _place: &str) -> (Box<dyn Content>, Vec<Problem>) {
+        let lines = entry.get("lines").and_then(Value::as_array).into_iter().flatten();
+        let lines = lines.filter_map(Value::as_str).map(str::to_owned).collect();
+        (Box::new(Whiteboard { lines }), Vec::new())
+    }
+
+    fn from_markdown(text: &str) -> Box<dyn Content> {
+        let lines = text.lines().filter_map(|line| line.strip_prefix("- ")).map(str::to_owned).collect();
+        Box::new(Whiteboard { lines })
+    }
+
+    fn act(word: &str, text: &str) -> ElementAct {
+        ElementAct::new(word, Map::from_iter([("text".to_owned(), json!(text))]))
+    }
+
+    impl Content for Whiteboard {
+        fn to_scene(&self) -> Map<String, Value> {
+            Map::from_iter([("lines".to_owned(), json!(self.lines))])
+        }
+
+        fn to_markdown(&self) -> String {
+            self.lines.iter().map(|line| format!("- {line}\n")).collect()
+        }
+
+        fn acts_to(&self, newer: &dyn Content) -> Vec<ElementAct> {
+            let Some(newer) = newer.as_any().downcast_ref::<Self>() else { return Vec::new() };
+            let missing = |lines: &[String], from: &[String], word: &str| -> Vec<ElementAct> {
+                lines.iter().filter(|line| !from.contains(line)).map(|line| act(word, line)).collect()
+            };
+            let mut acts = missing(&self.lines, &newer.lines, "wipe");
+            acts.extend(missing(&newer.lines, &self.lines, "draw"));
+            acts
+        }
+
+        fn apply(
+            &mut self,
+            act: &ElementAct,
+            by: &Author,
+            _now_secs: f64,
+            _limits: &ElementSettings,
+        ) -> Result<Vec<ElementChange>, String> {
+            let text = act.text("text").trim().to_owned();
+            match act.word() {
+                "draw" if text.is_empty() => Err("there is nothing to draw".to_owned()),
+                "draw" if self.lines.contains(&text) => Err("that is drawn already".to_owned()),
+                "draw" => {
+                    self.lines.push(text);
+                    Ok(vec![ElementChange::new("line_drawn")])
+                }
+                "wipe" if by.is_user() => {
+                    self.lines.retain(|line| *line != text);
+                    Ok(vec![ElementChange::new("line_wiped")])
+                }
+                "wipe" => Err("only the user wipes the whiteboard".to_owned()),
+                _ => Err("a whiteboard takes lines only".to_owned()),
+            }
+        }
+
+        fn prompt_text(&self, _reader: &Reader) -> String {
+            if self.lines.is_empty() { "(no lines)".to_owned() } else { self.lines.join("\n") }
+        }
+
+        fn summary(&self, _reader: &Reader, max_chars: usize) -> String {
+            self.lines.join(" · ").chars().take(max_chars).collect()
+        }
+
+        fn as_any(&self) -> &dyn Any {
+            self
+        }
+
+        fn boxed_clone(&self) -> Box<dyn Content> {
+            Box::new(self.clone())
+        }
+    }
+}
+
+/// The one line.
+fn register() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| add_kind(&whiteboard::KIND).expect("the word is free"));
+}
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        a_kind_that_is_added_is_listed_and_no_other_takes_its_word,
+        a_person_and_an_agent_act_on_it_by_its_own_acts_and_the_log_says_so,
+        it_is_told_in_prompts_and_what_an_agent_may_not_is_told_back,
+        it_stands_in_its_file_merges_what_comes_from_outside_and_comes_back,
+        a_run_with_an_added_kind_replays,
+    ]
+}
+
+const SCENE: &str = "name: Test\nseed: 3\nelements: []\n\
+    agents:\n  - { id: ada-1, profile: ada, position: [0, 0], behaviour: stationary }\n";
+const ADA: &str = "---\nid: ada\nname: Ada\n---\nYou draw.\n";
+const SCRIPT: &str = "latency: 0.2\nagents:\n  ada:\n\
+    \x20   - when: { kind: read, contains: a sun }\n      text: \"I draw, too. [DRAW: a cat [grey]]\"\n\
+    \x20   - when: { kind: read, contains: a ship }\n      text: \"Again. [draw: a cat [grey]]\"\n\
+    default:\n  - text: Fine.\n";
+
+fn keys(more: Value) -> serde_json::Map<String, Value> {
+    let mut keys = json!({ "id": "board", "kind": "whiteboard", "label": "Board", "position": [200, 0] });
+    keys.as_object_mut().expect("a map").extend(more.as_object().expect("a map").clone());
+    keys.as_object().expect("a map").clone()
+}
+
+/// A room into which a person has just put a whiteboard.
+fn room() -> Workshop {
+    register();
+    let mut room = Setup::scene(SCENE).profile("ada", ADA).script(SCRIPT).open();
+    room.advance(1.0);
+    room.push(ElementCommand::Add { keys: keys(json!({})) });
+    room.advance(1.0);
+    room
+}
+
+fn draw(room: &mut Workshop, text: &str) {
+    let act = ElementAct::new("draw", serde_json::Map::from_iter([("text".to_owned(), json!(text))]));
+    room.push(ElementEdit { element: "board".into(), act, by: Author::user(), cause: None });
+}
+
+fn text(room: &mut Workshop) -> String {
+    let elements = room.world().resource::<Elements>();
+    let entity = elements.key("board").and_then(|key| elements.entity(key)).expect("it is there");
+    room.world().get::<Held>(entity).expect("it holds something").0.prompt_text(&Reader::of_id("ada-1"))
+}
+
+fn prompt(room: &mut Workshop) -> LastPrompt {
+    let roster = room.world().resource::<Roster>();
+    let entity = roster.key("ada-1").and_then(|key| roster.entity(key)).expect("she is there");
+    room.world().get::<LastPrompt>(entity).expect("she was asked").clone()
+}
+
+fn a_kind_that_is_added_is_listed_and_no_other_takes_its_word() {
+    use agent_workshop::element::Kind;
+    use agent_workshop::element::kind::KindRefusal;
+    static OTHER: Kind =
+        Kind { private: true, ..Kind::new("whiteboard", "x", |_, _| unreachable!(), |_| unreachable!()) };
+    register();
+    assert_eq!(add_kind(&whiteboard::KIND), Ok(()), "once more is no more");
+    assert_eq!(add_kind(&OTHER), Err(KindRefusal::Taken("whiteboard")));
+    assert_eq!(kinds().into_iter().filter(|kind| kind.word == "whiteboard").count(), 1);
+    assert!(!kind("whiteboard").expect("it is there").private);
+    #[cfg(feature = "window")]
+    {
+        use agent_workshop::ui::Command;
+        use agent_workshop::ui::command::RoomAct;
+        use agent_workshop::view::model::RoomModel;
+        let colour = agent_workshop::view::theme::element_colour("whiteboard");
+        assert_eq!(colour.to_array()[..3], whiteboard::KIND.colour);
+        let menu = agent_workshop::ui::shelf::element_at(&RoomModel::default(), "whiteboard", [4.0, 5.0].into());
+        let Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(_)) = menu else { panic!("{menu:?}") };
+        assert_eq!((&keys["kind"], &keys["position"]), (&json!("whiteboard"), &json!([4.0, 5.0])));
+    }
+}
+
+fn a_person_and_an_agent_act_on_it_by_its_own_acts_and_the_log_says_so() {
+    let mut room = room();
+    draw(&mut room, "a sun");
+    let drawn = room.until(1.0, "element_changed", |event| event["data"]["change"] == "line_drawn");
+    assert_eq!((&drawn["data"]["by"], &drawn["data"]["said"]), (&json!("user"), &json!("drew on")));
+    assert_eq!((&drawn["data"]["kind"], &drawn["data"]["element"]), (&json!("whiteboard"), &json!("board")));
+    let queued = room.events("action_queued");
+    let woken = queued.iter().find(|event| event["data"]["action"] == "readElement").expect("it wakes her");
+    assert_eq!((&woken["data"]["target"], &woken["data"]["priority"]), (&json!("board"), &json!("normal")));
+    let by_agent = room.until(30.0, "element_changed", |event| event["data"]["by"] == "ada-1");
+    assert_eq!(by_agent["data"]["change"], "line_drawn");
+    assert_eq!(text(&mut room), "a sun\na cat [grey]");
+    let narrated: Vec<Value> = room.events("read").into_iter().cloned().collect();
+    assert_eq!(narrated.last().expect("she read it")["data"]["said"], "I draw, too.");
+}
+
+fn it_is_told_in_prompts_and_what_an_agent_may_not_is_told_back() {
+    let mut room = room();
+    draw(&mut room, "a sun");
+    room.until(30.0, "element_changed", |event| event["data"]["by"] == "ada-1");
+    let told = prompt(&mut room).0;
+    assert!(told.moment.contains("Board (whiteboard)") && told.moment.contains("a sun"), "{}", told.moment);
+    assert!(told.system_text().contains("- [DRAW: text] draws a line on the whiteboard"), "{}", told.system_text());
+    draw(&mut room, "a ship");
+    let refused = room.until(30.0, "warning", |event| event["agent"] == "ada-1");
+    assert_eq!(refused["data"]["what"], "that is drawn already");
+    assert_eq!(text(&mut room), "a sun\na cat [grey]\na ship");
+    // Without a whiteboard there is no such marker to be told of, and one that is written does nothing.
+    register();
+    let mut bare = Setup::scene(
+        SCENE
+            .replace("elements: []", "elements:\n  - { id: news, kind: messageboard, position: [90, 0], text: a sun }")
+            .as_str(),
+    )
+    .profile("ada", ADA)
+    .script(SCRIPT)
+    .open();
+    bare.advance(100.0);
+    let told = prompt(&mut bare).0;
+    assert!(!told.system_text().contains("DRAW"));
+    let warnings = bare.events("warning");
+    assert!(
+        warnings.iter().any(|one| one["data"]["what"].as_str().is_some_and(|what| what.contains("[DRAW: …]"))),
+        "{warnings:?}"
+    );
+}
+
+fn it_stands_in_its_file_merges_what_comes_from_outside_and_comes_back() {
+    let mut room = room();
+    draw(&mut room, "a sun");
+    room.until(30.0, "element_changed", |event| event["data"]["by"] == "ada-1");
+    room.tick();
+    let scene = room.world().resource::<KnownFiles>().text("scenes/test.yaml").expect("it is there").to_owned();
+    assert!(scene.contains("kind: whiteboard") && scene.contains("a cat [grey]"), "{scene}");
+    let before = text(&mut room);
+    let mut again = room.reopened();
+    assert_eq!(text(&mut again), before);
+    again.assert_same_world(&mut room);
+    // One that names a file: what a person writes there joins what stands there, and what is no longer there is wiped.
+    register();
+    let scene = SCENE.replace(
+        "elements: []",
+        "elements:\n  - { id: board, kind: whiteboard, label: Board, position: [200, 0], file: boards/b.md }",
+    );
+    let mut room = Setup::scene(&scene).file("boards/b.md", "- one\n- two\n").profile("ada", ADA).script(SCRIPT).open();
+    room.advance(1.0);
+    assert_eq!(text(&mut room), "one\ntwo");
+    draw(&mut room, "a sun");
+    room.until(60.0, "element_changed", |event| event["data"]["by"] == "ada-1");
+    room.tick();
+    assert_eq!(text(&mut room), "one\ntwo\na sun\na cat [grey]");
+    let written = room.world().resource::<KnownFiles>().text("boards/b.md").expect("it is there").to_owned();
+    room.edit("boards/b.md", &written.replace("- one\n", "- zero\n"));
+    room.tick();
+    assert_eq!(text(&mut room), "two\na sun\na cat [grey]\nzero");
+}
+
+fn a_run_with_an_added_kind_replays() {
+    let mut live = room();
+    draw(&mut live, "a sun");
+    live.advance(40.0);
+    let mut again = Workshop::begin(live.start.clone(), Seq(1));
+    again.world().resource_mut::<InputJournal>().replay(live.inputs.clone());
+    again.advance(42.0);
+    again.assert_same_world(&mut live);
+    assert_eq!(again.log().len(), live.log().len(), "the replay told another story");
+    assert_eq!(text(&mut again), "a sun\na cat [grey]");
+}
