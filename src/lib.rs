@@ -42,7 +42,7 @@
 //! | `crates/foundation` | `base`, `log`, `safe_fs`, `schedule` |
 //! | `crates/files` | `store`, `workspace` |
 //! | `crates/room` | `agent`, `element`, `simulation` |
-//! | `crates/minds` | `memory`, `mind`, `gateway` |
+//! | `crates/minds` | `memory`, `mind`, `gateway`, `offline` |
 //! | `crates/work` | `gate`, `tools`, `kernel` |
 //! | `crates/window` | `view`, `ui` |
 //! | `src` | `app`, `cli` |
@@ -62,7 +62,7 @@
 
 pub use workshop_files::{store, workspace};
 pub use workshop_foundation::{base, log, safe_fs, schedule};
-pub use workshop_minds::{gateway, memory, mind};
+pub use workshop_minds::{gateway, memory, mind, offline};
 pub use workshop_room::{agent, element, simulation};
 #[cfg(feature = "window")]
 pub use workshop_window::{ui, view};

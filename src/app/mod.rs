@@ -17,8 +17,9 @@ use bevy::ecs::schedule::IntoScheduleConfigs;
 use bevy::tasks::{ComputeTaskPool, TaskPool};
 
 use crate::base::{Id, Seq};
-use crate::gateway::{OfflineProvider, ScriptedProvider};
+use crate::gateway::ScriptedProvider;
 use crate::log::{AddedEvents, EventDraft, EventLog, events};
+use crate::offline::OfflineProvider;
 use crate::schedule::door::CollectInputs;
 use crate::schedule::{Floor, InPhase, RoomSeed, SimClock, Tick, WorkshopSystems};
 use crate::workspace::RoomStart;

@@ -1,8 +1,9 @@
-//! What agents remember and think, and the gateway, the only way to models.
+//! What agents remember and think, the gateway, the only way to models, and the brain that needs none.
 
 pub mod gateway;
 pub mod memory;
 pub mod mind;
+pub mod offline;
 
 // The floors below, by the names that everything knows them by.
 pub(crate) use workshop_files::workspace;

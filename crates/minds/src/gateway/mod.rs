@@ -25,7 +25,6 @@ pub mod ledger;
 mod ledger_tests;
 mod line;
 pub mod live;
-pub mod offline;
 pub mod ollama;
 pub mod openai;
 mod outside;
@@ -52,7 +51,6 @@ pub mod worker;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use offline::OfflineProvider;
 pub use scripted::ScriptedProvider;
 
 use bevy::app::App;

@@ -54,31 +54,6 @@ pub const SIGNAL: &str = "Signal from ";
 pub const ALL: [&str; 14] =
     [GUIDE, ABILITIES, WHO, HERE, BOARD, SUMMARY, NOTES, INTERACTIONS, SEEN, PINS, MAIL, WHERE, FEEDBACK, NOW];
 
-/// Takes a message of the room apart: the parts that it brings along, and what it asks or tells.
-pub fn parts_and_moment(message: &str) -> (&str, &str) {
-    if !ALL.iter().any(|heading| message.starts_with(heading)) {
-        return ("", message);
-    }
-    let (mut at, mut fence) = (0, None);
-    for line in message.split_inclusive('\n') {
-        let bare = line.trim_end_matches('\n');
-        match fence {
-            Some(close) if bare == close => fence = None,
-            Some(_) => {}
-            None if bare == NOW => return (message[..at].trim_end(), &message[at + line.len()..]),
-            None => fence = opened_fence(bare),
-        }
-        at += line.len();
-    }
-    (message, "")
-}
-
-/// What closes the fence that a line opens, if it is one of the room's.
-pub fn opened_fence(line: &str) -> Option<&str> {
-    let fence = line.strip_suffix("text")?;
-    (fence.len() >= 3 && fence.bytes().all(|byte| byte == b'`')).then_some(fence)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -102,6 +102,7 @@ fn shorten_runs(text: &str) -> Cow<'_, str> {
 
 /// The text between the fences that a whole message consists of after its first line or lines; the message itself
 /// where there are none.
+#[cfg(test)]
 pub fn unfenced(message: &str) -> &str {
     let fence = message.len() - message.trim_start_matches('`').len();
     let inside = message[fence..].strip_prefix(INFO).and_then(|rest| rest.strip_prefix('\n'));

@@ -1,8 +1,10 @@
 //! What an agent puts on paper for a task: its own piece, a summary of others' pieces, and the files of the
-//! specialists whom it calls in. Every sentence comes from the task, the profile, the trade or what was read.
+//! specialists whom it calls in. Every sentence comes from the task, the profile, the role or what was read.
 
 use std::fmt::Write;
+use std::sync::LazyLock;
 
+use serde::Deserialize;
 use serde_json::json;
 
 use super::phrases::{noun_phrases, ranked};
@@ -27,91 +29,56 @@ const WRITINGS: &str = " piece summary report list note notes page text article 
 const PLAIN: &str = " the a an our this short long brief first final ";
 
 /// A kind of specialist, and what it is asked.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
 pub struct Specialist {
-    /// Its trade, as it stands in file names.
-    pub trade: &'static str,
-    description: &'static str,
-    duties: &'static [&'static str],
-    style: &'static str,
-    asked: &'static str,
+    /// Its role, as it stands in file names.
+    pub role: String,
+    description: String,
+    duties: Vec<String>,
+    style: String,
+    asked: String,
 }
 
-const RESEARCHER: Specialist = Specialist {
-    trade: "researcher",
-    description: "Researcher who finds out what is known before anyone decides.",
-    duties: &["Find sources for every claim.", "Say what is known, what is assumed and what is open."],
-    style: "Curious and precise, in short sentences.",
-    asked: "Find out what is known and what is still open",
-};
-const PLANNER: Specialist = Specialist {
-    trade: "planner",
-    description: "Planner who turns wishes into steps with a date and a name.",
-    duties: &["Put the steps in order.", "Give each step a deadline and somebody who answers for it."],
-    style: "Brisk and practical.",
-    asked: "Draw up the steps in order, with what each of them needs",
-};
-const WRITER: Specialist = Specialist {
-    trade: "writer",
-    description: "Writer who turns what is known into stories and drafts that people read to the end.",
-    duties: &["Write the first draft before the day is over.", "Look for the person in every story."],
-    style: "Warm and patient.",
-    asked: "Write a first draft",
-};
-const DESIGNER: Specialist = Specialist {
-    trade: "designer",
-    description: "Designer who makes things clear by drawing them.",
-    duties: &["Sketch the whole on one sheet.", "Remove what is only decoration."],
-    style: "Calm and thoughtful.",
-    asked: "Sketch how the whole is laid out",
-};
-const ENGINEER: Specialist = Specialist {
-    trade: "engineer",
-    description: "Engineer who builds the smallest version that works.",
-    duties: &["Build the smallest thing that can be tried.", "Test what could break first."],
-    style: "Cheerful and direct.",
-    asked: "Say how to build it, smallest part first",
-};
-const CHECKER: Specialist = Specialist {
-    trade: "checker",
-    description: "Fact checker who verifies every figure and every name.",
-    duties: &["Check every figure against its source.", "Mark what cannot be verified."],
-    style: "Precise and dry.",
-    asked: "Check what can be verified, and say what cannot",
-};
-const CRITIC: Specialist = Specialist {
-    trade: "critic",
-    description: "Critic who finds the weak joint in an idea before the public does.",
-    duties: &["Name the weakest part, with a reason.", "Say so when something is good."],
-    style: "Frank and direct.",
-    asked: "Name the strongest and the weakest part, with reasons",
-};
+/// Who is called in, as `specialists.yaml` has it.
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct Specialists {
+    specialists: Vec<Specialist>,
+    teams: Vec<Team>,
+}
 
-/// Verbs of a task, and who does such things. What fits none is found out and written down.
-const TEAMS: [(&str, [Specialist; 2]); 4] = [
-    (" plan organise organize prepare schedule launch host arrange run set throw celebrate ", [RESEARCHER, PLANNER]),
-    (" build make design implement develop fix repair improve create draw ", [DESIGNER, ENGINEER]),
-    (" check review compare evaluate judge test verify analyse analyze audit weigh ", [CHECKER, CRITIC]),
-    (" write draft report tell describe explain summarise summarize edit publish ", [RESEARCHER, WRITER]),
-];
+/// Verbs of a task, and who does such things.
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct Team {
+    verbs: String,
+    roles: [String; 2],
+}
 
-/// Who is called in for a task.
-pub fn team(task: &str) -> [Specialist; 2] {
+static SPECIALISTS: LazyLock<Specialists> = LazyLock::new(|| {
+    serde_yaml::from_str(include_str!("specialists.yaml")).expect("the file is compiled in, and the tests read it")
+});
+
+/// Who is called in for a task. What fits no verb is found out and written down.
+pub fn team(task: &str) -> Vec<&'static Specialist> {
+    let teams = &SPECIALISTS.teams;
     let mut verbs = words(task).map(str::to_lowercase);
-    let of = |verb: String| TEAMS.iter().find(|(known, _)| contains_word(known, &verb)).map(|(_, team)| *team);
-    verbs.find_map(of).unwrap_or([RESEARCHER, WRITER])
+    let team = verbs.find_map(|verb| teams.iter().find(|team| contains_word(&team.verbs, &verb))).or(teams.last());
+    let roles = team.into_iter().flat_map(|team| &team.roles);
+    roles.filter_map(|role| SPECIALISTS.specialists.iter().find(|one| one.role == *role)).collect()
 }
 
 /// What a task is about.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Topic {
+pub struct Thing {
     /// In a few words, without article: “launch party”.
     pub name: String,
     /// As it stands in a sentence: “the launch party”.
     pub thing: String,
 }
 
-impl Topic {
+impl Thing {
     /// The topic of a task: the first thing in it that is not merely what is to be written.
     pub fn of(speaker: &Speaker, task: &str) -> Self {
         let about = [" about ", " on "].iter().find_map(|word| Some(task.split_once(word)?.1)).unwrap_or_default();
@@ -140,12 +107,12 @@ impl Topic {
 
 impl Specialist {
     /// The agent file: a profile as a person would write one.
-    pub fn file(&self, topic: &Topic, target: &str) -> String {
+    pub fn file(&self, topic: &Thing, target: &str) -> String {
         // A JSON text is a YAML text, whatever stands in it.
-        let title = json!(upper_first(&format!("{} {}", topic.name, self.trade)));
+        let title = json!(upper_first(&format!("{} {}", topic.name, self.role)));
         let mut text = format!("---\nname: {title}\ndescription: {}\n---\n\n", self.description);
         let _ = write!(text, "Called in for one thing: {}.\n\n## What you do\n\n", topic.thing);
-        for duty in self.duties {
+        for duty in &self.duties {
             let _ = writeln!(text, "- {duty}");
         }
         let _ =
@@ -167,7 +134,7 @@ impl Specialist {
 /// A piece on a task: what the speaker thinks, what it will do, and what it asks.
 pub fn piece(speaker: &mut Speaker, task: &str, read: &[(String, String)]) -> String {
     let about = inner(task);
-    let topic = Topic::of(speaker, about);
+    let topic = Thing::of(speaker, about);
     let subject = subject_of(speaker, about, &topic);
     let mut text = head(speaker, &topic.name, about);
     quote_all(speaker, read, &mut text);
@@ -182,14 +149,14 @@ pub fn piece(speaker: &mut Speaker, task: &str, read: &[(String, String)]) -> St
         &mut text,
         "What is still open",
         "- ",
-        &different(speaker, 3, |speaker| speaker.of_trade(speaker.craft.questions, &subject)),
+        &different(speaker, 3, |speaker| speaker.of_role(&speaker.role.questions, &subject)),
     );
     text
 }
 
 /// A summary of what others wrote: what matters most in each, and what comes next.
 pub fn summary(speaker: &mut Speaker, task: &str, read: &[(String, String)]) -> String {
-    let topic = Topic::of(speaker, task);
+    let topic = Thing::of(speaker, task);
     let subject = subject_of(speaker, task, &topic);
     let mut text = head(speaker, &format!("{}: summary", topic.name), task);
     quote_all(speaker, read, &mut text);
@@ -213,7 +180,7 @@ pub fn inner(task: &str) -> &str {
     quoted.filter(|inner| !inner.trim().is_empty()).unwrap_or(task)
 }
 
-fn subject_of(speaker: &mut Speaker, task: &str, topic: &Topic) -> Subject {
+fn subject_of(speaker: &mut Speaker, task: &str, topic: &Thing) -> Subject {
     let mut subject = speaker.subject(task, &topic.thing);
     subject.particulars.thing.clone_from(&topic.thing);
     subject

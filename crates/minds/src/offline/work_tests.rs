@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, VecDeque};
 use proptest::prelude::*;
 
 use super::super::OfflineProvider;
-use super::super::examples::{ADA, request, system};
+use super::super::examples::{ADA, Told, request};
 use super::*;
 use crate::gateway::provider::SimulatedProvider;
-use crate::mind::{Completion, Finish, ToolDeclaration};
+use crate::mind::{Completion, Finish, PromptMessage, Role, ToolDeclaration};
 
-const LEAD: &str =
-    "You are Otto.\n\nOrchestrator who splits work and brings it back together.\n\nYou are brisk and organised.";
+const LEAD: (&str, &str) =
+    ("Otto", "Orchestrator who splits work and brings it back together.\n\nYou are brisk and organised.");
 const ALL: [&str; 4] = ["spawn_agent", "vfs_read", "vfs_write", "signal_parent"];
 
 fn tools(names: &[&str]) -> Vec<ToolDeclaration> {
@@ -23,8 +23,8 @@ fn tools(names: &[&str]) -> Vec<ToolDeclaration> {
     names.iter().map(declared).collect()
 }
 
-fn task_for(agent: &str, profile: &str, task: &str) -> ProviderRequest {
-    let asked = request(CallKind::Task, &system(profile, &[]), &format!("Your task: {task}"));
+fn task_for(agent: &str, profile: (&str, &str), task: &str) -> ProviderRequest {
+    let asked = request(CallKind::Task, Told::by(profile), &format!("Your task: {task}"));
     ProviderRequest { agent: agent.to_owned(), profile: agent.to_owned(), tools: tools(&ALL), ..asked }
 }
 
@@ -92,7 +92,7 @@ fn one_who_leads_calls_in_two_reads_what_they_wrote_and_sums_it_up() {
     while let Some((file, content, task)) = room.children.pop_front() {
         let name = file.trim_end_matches(".md").to_owned();
         let (_, body) = content.trim_start_matches("---\n").split_once("---\n").expect("it has front matter");
-        let mut child = task_for(&name, &format!("You are {name}.\n\n{body}"), &task);
+        let mut child = task_for(&name, (&name, body), &task);
         let told = until_words(&mut child, |call| room.tool(&name, call));
         assert!(told.contains("artifacts/launch-party"), "{told}");
     }

@@ -145,7 +145,7 @@ pub fn ranked(sentences: &[String], interests: &BTreeSet<String>, name: &str) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gateway::offline::text::sentences;
+    use crate::offline::text::sentences;
 
     #[test]
     fn finds_the_things_a_text_names() {

@@ -1,34 +1,32 @@
 //! The offline brain: a provider that needs no network and no model. It reads its prompt, answers in character
 //! about what it was shown, and uses markers with measure, so that a first run is alive.
 //!
-//! An answer is a pure function of the request. The way of a request: [`reading`] parses the prompt, [`speaker`]
-//! holds who speaks ([`voice`] and [`craft`]), one of [`remark`], [`talk`], [`task`] and [`summary`] drafts a
+//! An answer is a pure function of the request. The way of a request: [`reading`] takes what it needs from the
+//! parts of the prompt, [`speaker`] holds who speaks ([`voice`] and [`role`]), one of [`remark`], [`talk`], [`task`] and [`summary`] drafts a
 //! reply, [`markers`] decides what it does to the room, and [`draft`] makes clean text of it. A task for which tools
-//! are offered goes another way: [`dossier`] reads what was done, [`work`] takes the next step, [`papers`] writes.
+//! are offered goes another way: [`history`] tells what was done, [`work`] takes the next step, [`artifacts`] writes. What it says
+//! about what stands in the YAML files of this folder, and in sentences beside the code that chooses among them.
 //!
-//! So that a room comes to rest when nothing new comes in: the same text read again gets no markers, a pinboard
-//! is added to only while it is nearly empty, and an answer to mail is never answered.
+//! So that a room comes to rest when nothing new comes in: a pinboard is added to only while it is nearly empty, and an answer to mail is never answered.
 
-pub mod craft;
-pub mod dossier;
+pub mod artifacts;
 pub mod draft;
 pub mod facts;
 pub mod filler;
+pub mod history;
 pub mod knowledge;
 pub mod markers;
-pub mod matter;
 pub mod moment;
-pub mod papers;
 pub mod phrases;
 pub mod reading;
 pub mod remark;
+pub mod role;
 pub mod speaker;
 pub mod summary;
 pub mod talk;
 pub mod task;
 pub mod text;
-mod trades;
-mod trades_more;
+pub mod topic;
 pub mod voice;
 pub mod work;
 
@@ -45,9 +43,9 @@ use self::draft::Draft;
 use self::moment::Moment;
 use self::reading::Reading;
 use self::speaker::Speaker;
-use super::provider::{ProviderRequest, SimulatedAnswer, SimulatedProvider};
 use crate::base::hash::content_hash;
 use crate::base::text::tokens_of_chars;
+use crate::gateway::provider::{ProviderRequest, SimulatedAnswer, SimulatedProvider};
 use crate::mind::{Completion, Finish, ToolCall, Usage};
 
 /// Drafts that are tried until one says nothing that was said before.
@@ -111,7 +109,9 @@ fn own_words(reading: &Reading) -> Vec<String> {
 
 fn compose(speaker: &mut Speaker) -> Draft {
     match &speaker.reading.moment {
-        Moment::Element { label, kind, content } => remark::on_element(speaker, label, kind, content),
+        Moment::Element { label, kind, content, pins, mail } => {
+            remark::on_element(speaker, &remark::Read { label, kind, content, pins, mail })
+        }
         Moment::Talk { with, topic, said, concluding, .. } => {
             talk::turn(speaker, with, topic.as_deref(), said, *concluding)
         }

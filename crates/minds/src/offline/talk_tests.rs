@@ -4,37 +4,35 @@
 use std::collections::BTreeSet;
 
 use super::OfflineProvider;
-use super::examples::{ADA, BRAM, request, system};
+use super::examples::{ADA, BRAM, Told, asking, reading, talking};
 use super::filler::quotations;
 use super::text::{bare, sentences, words};
 use crate::gateway::provider::{ProviderRequest, SimulatedProvider};
 use crate::mind::CallKind;
+use crate::mind::context::Moment;
 
-const BOARD: &str = "## Message board: News\nThe reading corner opens on the first Saturday of December. We have eleven \
+const BOARD: &str = "The reading corner opens on the first Saturday of December. We have eleven \
                      lamps,\nforty chairs and no sign.\n- The budget for the opening is 400, and nobody has checked the figure.\n\
                      - A map of the building is missing, and visitors get lost on the stairs.";
 
-fn say(profile: &str, agent: &str, moment: &str, seed: u64) -> String {
-    let system = system(profile, &[BOARD]);
-    let asked = ProviderRequest { agent: agent.into(), seed, ..request(CallKind::Conversation, &system, moment) };
+fn say(profile: (&str, &str), agent: &str, moment: Moment, seed: u64) -> String {
+    let told = Told::by(profile).board("News", BOARD);
+    let asked = ProviderRequest { agent: agent.into(), seed, ..asking(CallKind::Conversation, told, moment) };
     let text = OfflineProvider.answer(&asked).outcome.expect("the offline brain always answers").text;
     text.lines().filter(|line| !line.starts_with('[')).collect::<Vec<_>>().join(" ")
 }
 
 /// Four turns between Ada and Bram.
 fn talk(topic: &str, seed: u64) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for turn in 0..4 {
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    for turn in 0..4_u32 {
         let (profile, agent, me, other) =
             if turn % 2 == 0 { (ADA, "ada-1", "Ada", "Bram") } else { (BRAM, "bram-1", "Bram", "Ada") };
-        let said =
-            if lines.is_empty() { "Your turn: nobody has spoken yet. Begin.".to_owned() } else { lines.join("\n") };
-        let last = if turn == 3 { " This is the last turn: close with a conclusion." } else { "" };
-        let moment = format!("You are talking with {other} about {topic}.\n\n{said}\n\nYour turn: answer.{last}");
-        let text = say(profile, agent, &moment, seed * 10 + turn);
-        lines.push(format!("{me}: {text}"));
+        let said: Vec<(&str, &str)> = lines.iter().map(|(name, text)| (*name, text.as_str())).collect();
+        let text = say(profile, agent, talking(other, topic, &said, turn + 1), seed * 10 + u64::from(turn));
+        lines.push((me, text));
     }
-    lines
+    lines.into_iter().map(|(name, text)| format!("{name}: {text}")).collect()
 }
 
 const RULE: &str = "House rules: Pin one idea at a time, in one sentence that anyone can act on.";
@@ -93,20 +91,21 @@ fn a_conclusion_says_who_does_what() {
 
 #[test]
 fn what_was_agreed_is_asked_about_the_next_time() {
-    let note =
-        "## Your notes\n- Agreed with Bram about the map: Bram will sketch their route, and I will count the lamps.";
-    let moment = "You are talking with Bram about News.\n\nYour turn: nobody has spoken yet. Begin.";
-    let asked =
-        |seed| ProviderRequest { seed, ..request(CallKind::Conversation, &system(ADA, &[BOARD, note]), moment) };
+    let note = "Agreed with Bram about the map: Bram will sketch their route, and I will count the lamps.";
+    let told = || Told::by(ADA).board("News", BOARD).note(note);
+    let asked = |seed| {
+        let moment = talking("Bram", "News", &[], 1);
+        ProviderRequest { seed, ..asking(CallKind::Conversation, told(), moment) }
+    };
     let replies: Vec<String> =
         (0..40).map(|seed| OfflineProvider.answer(&asked(seed)).outcome.expect("an answer").text).collect();
     assert!(replies.iter().filter(|reply| reply.contains("sketch your route")).count() >= 12, "{replies:#?}");
 }
 
 #[test]
-fn a_number_is_spoken_of_by_the_trade() {
-    let moment = "You are reading News (message board).\n\nThe budget for the opening is 400.\n\nSay in a few sentences what matters.";
-    let asked = |seed| ProviderRequest { seed, ..request(CallKind::Read, &system(ADA, &[]), moment) };
+fn a_number_is_spoken_of_by_the_role() {
+    let moment = || reading("News", "message board", "The budget for the opening is 400.");
+    let asked = |seed| ProviderRequest { seed, ..asking(CallKind::Read, Told::by(ADA), moment()) };
     let named = |seed: &u64| {
         let text = OfflineProvider.answer(&asked(*seed)).outcome.expect("an answer").text;
         text.contains("the 400") || text.contains("The 400")

@@ -8,11 +8,12 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::OfflineProvider;
-use super::craft::craft_of;
-use super::examples::{RULES, request};
+use super::examples::{Told, asking, inbox, pinboard, reading};
 use super::reading::Reading;
+use super::role::role_of;
 use super::voice::tone_of;
 use crate::gateway::provider::{ProviderRequest, SimulatedProvider};
+use crate::mind::context::Moment;
 use crate::mind::{CallKind, PromptMessage, Role};
 
 const NEWS: &str = "The harbour bridge closes on Monday for eleven weeks, and the ferry is to carry everyone. The \
@@ -46,21 +47,20 @@ fn agents() -> Vec<KitAgent> {
         let key = |key: &str| front[key].as_str().expect("a text in the front matter").to_owned();
         assert_eq!(key("id"), stem);
         assert!(["stationary", "wander", "patrol"].contains(&key("behaviour").as_str()));
-        let who = format!("You are {}. {}\n\n{}", key("name"), key("description"), body.trim());
+        let who = format!("{}\n\n{}", key("description"), body.trim());
         KitAgent { id: key("id"), name: key("name"), who }
     };
     kit("agents").into_iter().map(agent).collect()
 }
 
-fn asked(agent: &KitAgent, notes: &[String], moment: &str, seed: u64) -> ProviderRequest {
-    let notes: String = notes.iter().rev().take(10).rev().map(|note| format!("- {note}\n")).collect();
-    let system = format!("{RULES}\n\n## Who you are\n{}\n\n## Your notes\n{notes}", agent.who);
+fn asked(agent: &KitAgent, notes: &[String], moment: Moment, seed: u64) -> ProviderRequest {
+    let told = Told::by((&agent.name, &agent.who));
+    let told = notes.iter().rev().take(10).rev().fold(told, |told, note| told.note(note));
     ProviderRequest {
         agent: format!("{}-1", agent.id),
         profile: agent.id.clone(),
         seed,
-        script: None,
-        ..request(CallKind::Read, &system, moment)
+        ..asking(CallKind::Read, told, moment)
     }
 }
 
@@ -75,20 +75,20 @@ fn markers<'t>(reply: &'t str, marker: &str) -> Vec<&'t str> {
 }
 
 #[test]
-fn every_agent_has_duties_phrases_and_a_trade() {
+fn every_agent_has_duties_phrases_and_a_role() {
     let agents = agents();
     assert!(agents.len() >= 8);
-    let mut trades = BTreeSet::new();
+    let mut roles = BTreeSet::new();
     let mut tones = BTreeSet::new();
     for agent in &agents {
-        let reading = Reading::of(&asked(agent, &[], "Your task: x", 1));
+        let reading = Reading::of(&asked(agent, &[], Moment::Work, 1));
         assert_eq!(reading.name, agent.name);
         assert!(reading.duties.len() >= 3, "{}: {:?}", agent.name, reading.duties);
         assert!(reading.phrases.len() >= 3, "{}: {:?}", agent.name, reading.phrases);
-        trades.insert(std::ptr::from_ref(craft_of(&reading.profile)));
-        tones.insert(std::ptr::from_ref(tone_of(&reading.profile)));
+        roles.insert(&role_of(&reading.profile).name);
+        tones.insert(&tone_of(&reading.profile).name);
     }
-    assert_eq!(trades.len(), agents.len(), "no two agents have the same trade");
+    assert_eq!(roles.len(), agents.len(), "no two agents have the same role");
     assert!(tones.len() >= 6, "{} tones", tones.len());
 }
 
@@ -143,21 +143,19 @@ fn a_room_full_of_agents_comes_to_rest() {
         while let Some((who, what)) = due.pop_front() {
             reads += 1;
             assert!(reads < 400, "run {run} does not come to rest: {} pins, {} letters", pins.len(), mail.len());
+            let ids: Vec<String> = (0..pins.len().max(mail.len())).map(|at| format!("n{at}")).collect();
             let moment = match what {
-                "board" => format!("You are reading News (message board).\n\n{NEWS}"),
+                "board" => reading("News", "message board", NEWS),
                 "pins" => {
-                    let lines =
-                        pins.iter().enumerate().map(|(at, (by, text))| format!("p{at} (by {by}, +0 −0): {text}\n"));
-                    format!("You are reading Ideas (pinboard).\n\n{}", lines.collect::<String>())
+                    let pins = pins.iter().zip(&ids).map(|((by, text), id)| (&**id, &**by, &[][..], &**text));
+                    pinboard(&pins.collect::<Vec<_>>())
                 }
                 _ => {
-                    let mine = mail.iter().enumerate().filter(|(_, (to, ..))| *to == who);
-                    let letters = mine
-                        .map(|(at, (_, from, text))| format!("m{at} from {from}, “{text}”:\n```text\n{text}\n```\n"));
-                    format!("You are reading Inbox (inbox).\n\n{}", letters.collect::<String>())
+                    let mine = mail.iter().zip(&ids).filter(|((to, ..), _)| *to == who);
+                    inbox(&mine.map(|((_, from, text), id)| (&**id, &**from, "", &**text)).collect::<Vec<_>>())
                 }
             };
-            let mut request = asked(&agents[who], &notes[who], &moment, run * 1_000 + reads);
+            let mut request = asked(&agents[who], &notes[who], moment, run * 1_000 + reads);
             request.prompt.history.splice(0..0, history[who].iter().cloned());
             let reply = OfflineProvider.answer(&request).outcome.expect("an answer").text;
             notes[who].extend(markers(&reply, "REMEMBER").iter().map(|note| (*note).to_owned()));
@@ -171,7 +169,7 @@ fn a_room_full_of_agents_comes_to_rest() {
                 mail.push((to, agents[who].name.clone(), text.to_owned()));
                 due.push_back((to, "mail"));
             }
-            history[who].push(PromptMessage::words(Role::User, moment));
+            history[who].push(PromptMessage::words(Role::User, format!("You read {what}.")));
             history[who].push(PromptMessage::words(Role::Assistant, reply));
         }
         assert!(!pins.is_empty(), "somebody has an idea");

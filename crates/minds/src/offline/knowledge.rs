@@ -1,8 +1,7 @@
 //! What an agent can bring to a conversation: facts with the place they come from.
 
-use super::moment::{mail, pins};
 use super::reading::Reading;
-use super::text::{bare, sentences, unpunctuated, words};
+use super::text::{bare, plain, sentences, unpunctuated, words};
 
 /// Most facts that are looked at.
 const MOST: usize = 80;
@@ -36,13 +35,12 @@ pub fn facts(reading: &Reading) -> Vec<Fact> {
             facts.push(Fact { place: place.trim().to_owned(), text: text.to_owned() });
         }
     };
-    for (label, text) in &reading.board_texts {
+    for (label, text) in &reading.boards {
         let standing = sentences(text);
         standing.iter().for_each(|sentence| add(label, sentence));
     }
-    for pin in pins(&reading.kept) {
-        let (place, text) = pin.text.split_once(": ").unwrap_or(("", &pin.text));
-        add(place.trim_start_matches("on "), text);
+    for pin in &reading.kept {
+        add(&plain(&pin.name), &plain(&pin.text));
     }
     for note in reading.notes.iter().rev().filter(|note| !is_record(note)) {
         match note.split_once(": ") {
@@ -50,11 +48,10 @@ pub fn facts(reading: &Reading) -> Vec<Fact> {
             _ => add("", note),
         }
     }
-    for line in reading.seen.lines() {
-        let Some((label, summary)) = line.trim_start_matches(['-', ' ']).split_once(": ") else { continue };
+    for (label, summary) in &reading.seen {
         seen(label, summary, &mut add);
     }
-    for item in mail(&reading.mail) {
+    for item in &reading.mail {
         let standing = sentences(&item.text);
         standing.iter().filter(|sentence| !sentence.starts_with("Re ")).for_each(|sentence| add("my mail", sentence));
     }

@@ -3,8 +3,6 @@
 
 use serde_json::Value;
 
-use crate::mind::headings::parts_and_moment;
-use crate::mind::wording::unfenced;
 use crate::mind::{PromptMessage, Role, headings};
 
 /// How a nudge begins.
@@ -64,7 +62,7 @@ pub enum Pending {
 
 /// A task and what became of it so far.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Dossier {
+pub struct History {
     /// The task in words.
     pub task: String,
     /// What was called, in order.
@@ -77,39 +75,35 @@ pub struct Dossier {
     pub turns: usize,
 }
 
-impl Dossier {
+impl History {
     /// Reads the history of a task.
     pub fn of(messages: &[PromptMessage]) -> Self {
-        let mut dossier =
+        let mut history =
             Self { task: String::new(), deeds: Vec::new(), signals: Vec::new(), pending: Pending::Words, turns: 0 };
         for message in messages {
             match message.role {
-                Role::User => match parts_and_moment(&message.text).1.trim() {
-                    // What the room tells along is no answer to anything.
-                    "" if !message.text.trim().is_empty() => {}
-                    text => dossier.hear(text),
-                },
+                Role::User => history.hear(message.text.trim()),
                 Role::Assistant => {
-                    dossier.turns += 1;
+                    history.turns += 1;
                     let calls = message.tool_calls.iter().map(|call| Deed {
                         id: call.id.clone(),
                         tool: call.name.clone(),
                         arguments: call.arguments.clone(),
                         result: String::new(),
                     });
-                    dossier.deeds.extend(calls);
+                    history.deeds.extend(calls);
                 }
                 Role::Tool => {
                     let answers = message.answers.as_deref();
-                    let deed = dossier.deeds.iter_mut().rev().find(|deed| answers == Some(deed.id.as_str()));
+                    let deed = history.deeds.iter_mut().rev().find(|deed| answers == Some(deed.id.as_str()));
                     if let Some(deed) = deed {
-                        unfenced(&message.text).clone_into(&mut deed.result);
+                        deed.result.clone_from(&message.text);
                     }
-                    dossier.pending = Pending::Results;
+                    history.pending = Pending::Results;
                 }
             }
         }
-        dossier
+        history
     }
 
     fn hear(&mut self, text: &str) {
@@ -117,7 +111,7 @@ impl Dossier {
             // A new task has nothing to do with what was done for another.
             *self = Self { task: task.trim().to_owned(), pending: Pending::Task, ..Self::of(&[]) };
         } else if let Some((from, words)) = text.strip_prefix(headings::SIGNAL).and_then(|rest| rest.split_once(':')) {
-            self.signals.push((from.trim().to_owned(), unfenced(words.trim()).to_owned()));
+            self.signals.push((from.trim().to_owned(), words.trim().to_owned()));
             self.pending = Pending::Signal;
         } else if text.starts_with(NUDGE) {
             self.pending = Pending::Nudge;
@@ -196,7 +190,7 @@ mod tests {
             ToolCall::new("1", "vfs_read", json!({ "path": "a.md" })),
             ToolCall::new("2", "vfs_write", json!({ "path": "b.md" })),
         );
-        let history = [
+        let messages = [
             PromptMessage::words(Role::User, "Your task: an old one"),
             PromptMessage::words(Role::Assistant, "Done."),
             PromptMessage::words(Role::User, "Your task: Plan a launch party"),
@@ -204,15 +198,15 @@ mod tests {
             PromptMessage::result(&write, "Written to 'b.md'."),
             PromptMessage::result(&read, "Error: 'a.md' not found. Similar: 'artifacts/a.md'. Available: [x]"),
         ];
-        let dossier = Dossier::of(&history);
-        assert_eq!((dossier.task.as_str(), dossier.pending), ("Plan a launch party", Pending::Results));
-        assert_eq!((dossier.deeds.len(), dossier.turns), (2, 1));
-        assert!(!dossier.deeds[0].worked() && dossier.deeds[1].worked());
-        assert_eq!(dossier.deeds[0].similar().as_deref(), Some("artifacts/a.md"));
-        assert_eq!(dossier.deeds[0].words(), "'a.md' not found");
+        let history = History::of(&messages);
+        assert_eq!((history.task.as_str(), history.pending), ("Plan a launch party", Pending::Results));
+        assert_eq!((history.deeds.len(), history.turns), (2, 1));
+        assert!(!history.deeds[0].worked() && history.deeds[1].worked());
+        assert_eq!(history.deeds[0].similar().as_deref(), Some("artifacts/a.md"));
+        assert_eq!(history.deeds[0].words(), "'a.md' not found");
         let signalled = PromptMessage::words(Role::User, "Signal from ben-1: it is in artifacts/ben.md.");
-        let dossier = Dossier::of(&[&history[..], &[signalled.clone(), signalled]].concat());
-        assert_eq!((dossier.pending, dossier.heard_from(), dossier.turns), (Pending::Signal, 1, 0));
+        let history = History::of(&[&messages[..], &[signalled.clone(), signalled]].concat());
+        assert_eq!((history.pending, history.heard_from(), history.turns), (Pending::Signal, 1, 0));
     }
 
     #[test]

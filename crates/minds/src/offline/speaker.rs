@@ -1,13 +1,13 @@
-//! Who speaks: an agent's tone, trade and duties, and the sentences that all its replies are made of.
+//! Who speaks: an agent's tone, role and duties, and the sentences that all its replies are made of.
 
 use std::collections::BTreeSet;
 
-use super::craft::{Craft, craft_of};
 use super::draft::fill;
 use super::facts::Particulars;
 use super::moment::Moment;
 use super::phrases::{noun_phrases, ranked};
 use super::reading::Reading;
+use super::role::{Role, role_of};
 use super::text::{
     ban, bare, contains_word, lower_first, order, quoted, sentences, shared, stems, subject_stems, unpunctuated,
 };
@@ -23,7 +23,7 @@ pub struct Speaker<'a> {
     /// How it sounds.
     pub tone: &'static Tone,
     /// What it does.
-    pub craft: &'static Craft,
+    pub role: &'static Role,
     /// Its luck.
     pub dice: Dice,
 }
@@ -36,7 +36,7 @@ pub struct Subject {
     pub topic: String,
     /// What it is about, by stem.
     pub stems: BTreeSet<String>,
-    /// The particulars that the trade's lines speak of.
+    /// The particulars that the role's lines speak of.
     pub particulars: Particulars,
 }
 
@@ -54,8 +54,8 @@ impl Subject {
 impl<'a> Speaker<'a> {
     /// A speaker for a prompt.
     pub fn new(reading: &'a Reading, seed: u64) -> Self {
-        let (tone, craft) = (tone_of(&reading.profile), craft_of(&reading.profile));
-        Self { reading, tone, craft, dice: Dice::new(seed) }
+        let (tone, role) = (tone_of(&reading.profile), role_of(&reading.profile));
+        Self { reading, tone, role, dice: Dice::new(seed) }
     }
 
     /// What a text is about; named by `otherwise` where it names nothing itself.
@@ -73,18 +73,18 @@ impl<'a> Speaker<'a> {
     }
 
     /// One of the lines, filled in.
-    pub fn line(&mut self, lines: &[&str], values: &[(&str, &str)]) -> String {
+    pub fn line<T: AsRef<str>>(&mut self, lines: &[T], values: &[(&str, &str)]) -> String {
         let template = self.dice.line(lines);
         fill(template, values)
     }
 
-    /// One of the lines of the trade about something: one that names a particular of it where there is one, and
+    /// One of the lines of the role about something: one that names a particular of it where there is one, and
     /// none whose words were used in this conversation.
-    pub fn of_trade(&mut self, lines: &[&str], subject: &Subject) -> String {
+    pub fn of_role<T: AsRef<str>>(&mut self, lines: &[T], subject: &Subject) -> String {
         let about = &subject.particulars;
         let values = [("n", about.number.as_str()), ("d", about.date.as_str()), ("t", about.thing.as_str())];
         let spoken = bare(&self.spoken());
-        let filled = lines.iter().map(|line| (line.contains('{'), fill(line, &values)));
+        let filled = lines.iter().map(|line| (line.as_ref().contains('{'), fill(line.as_ref(), &values)));
         let fresh: Vec<(bool, String)> =
             filled.filter(|(_, line)| !line.is_empty() && !spoken.contains(&bare(line))).collect();
         let special: Vec<&str> = fresh.iter().filter(|(special, _)| *special).map(|(_, line)| line.as_str()).collect();
@@ -93,14 +93,14 @@ impl<'a> Speaker<'a> {
         self.dice.line(&chosen).to_owned()
     }
 
-    /// What the trade thinks of it.
+    /// What somebody of the role thinks of it.
     pub fn view(&mut self, subject: &Subject) -> String {
-        self.of_trade(self.craft.views, subject)
+        self.of_role(&self.role.views, subject)
     }
 
     /// What the speaker could do about it: what follows “I will”.
     pub fn deed(&mut self, subject: &Subject) -> String {
-        self.of_trade(self.craft.deeds, subject)
+        self.of_role(&self.role.deeds, subject)
     }
 
     /// Now and then one of the speaker's own phrases, word for word.
@@ -142,7 +142,7 @@ impl<'a> Speaker<'a> {
         self.line(lines, &values)
     }
 
-    /// What the speaker does next about something: a duty that fits, or what its trade would do.
+    /// What the speaker does next about something: a duty that fits, or what its role would do.
     pub fn next_step(&mut self, subject: &Subject) -> String {
         if self.dice.chance(0.2)
             && let Some(duty) = self.duty_on(&subject.stems)
@@ -179,23 +179,24 @@ impl<'a> Speaker<'a> {
     /// Something the speaker knows about a subject, from its notes, its past or a board.
     pub fn recall(&mut self, about: &BTreeSet<String>) -> Option<String> {
         let spoken = bare(&self.spoken());
-        let known = |known: &'a [String]| {
+        let known = |known: &[String]| {
             let fitting = known.iter().filter(|line| {
                 let is_fresh = !spoken.contains(&bare(&quoted(without_place(line), QUOTED_WORDS)));
                 is_fresh && shared(&stems(line), about) >= 2 && !line.starts_with("Worked on")
             });
-            fitting.max_by_key(|line| shared(&stems(line), about))
+            fitting.max_by_key(|line| shared(&stems(line), about)).cloned()
         };
+        let boards = self.reading.board_sentences();
         let (lines, line): (&[&str], _) = if let Some(note) = known(&self.reading.notes) {
             (&["My notes say {q}.", "I wrote down {q}, and I stand by it.", "I have a note on that: {q}."], note)
-        } else if let Some(line) = known(&self.reading.boards) {
+        } else if let Some(line) = known(&boards) {
             (&["The board says {q}, do not forget.", "It stands on the board: {q}."], line)
         } else if let Some(line) = known(&self.reading.knows) {
             (&["From before I remember {q}.", "If I recall it rightly, {q}."], line)
         } else {
             return None;
         };
-        let quotation = quoted(without_place(line), QUOTED_WORDS);
+        let quotation = quoted(without_place(&line), QUOTED_WORDS);
         Some(self.line(lines, &[("q", &quotation)]))
     }
 }

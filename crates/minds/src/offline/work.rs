@@ -7,16 +7,16 @@
 
 use serde_json::{Value, json};
 
-use super::dossier::{Deed, Dossier, Pending, paths_in};
-use super::papers::{Topic, asked, gist, inner, is_work, piece, summary, team};
+use super::artifacts::{Thing, asked, gist, inner, is_work, piece, summary, team};
+use super::history::{Deed, History, Pending, paths_in};
+use super::moment::Moment;
 use super::reading::Reading;
 use super::speaker::{QUOTED_WORDS, Speaker};
 use super::text::{clause, quoted};
 use crate::base::hash::content_hash;
 use crate::base::text::truncate;
 use crate::gateway::provider::ProviderRequest;
-use crate::mind::headings::parts_and_moment;
-use crate::mind::{CallKind, PromptMessage, Role, ToolCall, headings};
+use crate::mind::{CallKind, ToolCall};
 
 /// Own turns after which it concludes, whatever the tools say.
 const MOST_TURNS: usize = 8;
@@ -45,40 +45,26 @@ pub fn next_step(request: &ProviderRequest) -> Option<Step> {
     if request.kind != CallKind::Task || !(offers("vfs_write") || offers("spawn_agent")) {
         return None;
     }
-    let messages = request.prompt.messages();
-    let dossier = Dossier::of(&messages);
-    let is_underway = !dossier.deeds.is_empty() || !dossier.signals.is_empty();
-    if !is_underway && !is_work(&dossier.task) {
+    let history = History::of(&request.prompt.history);
+    let is_underway = !history.deeds.is_empty() || !history.signals.is_empty();
+    if !is_underway && !is_work(&history.task) {
         return None;
     }
-    let task = format!("{} {}", headings::TASK, dossier.task);
-    // What is known stands before the session.
-    let known = messages.iter().filter(|message| message.role == Role::User);
-    let known = known.map(|message| parts_and_moment(&message.text).0).filter(|known| !known.is_empty());
-    let known = known.map(|known| PromptMessage::words(Role::User, known));
-    let asked = ProviderRequest {
-        prompt: crate::mind::Prompt::of_messages(
-            &request.prompt.system_text(),
-            known.chain([PromptMessage::words(Role::User, task)]).collect(),
-        ),
-        tools: Vec::new(),
-        agent: request.agent.clone(),
-        profile: request.profile.clone(),
-        model: String::new(),
-        script: None,
-        stops: Vec::new(),
-        ..*request
+    let reading = Reading {
+        moment: Moment::Task(history.task.clone()),
+        said: Vec::new(),
+        asked: Vec::new(),
+        ..Reading::of(request)
     };
-    let reading = Reading::of(&asked);
     // The task and not the turn decides, so that what was begun is gone on with in the same words.
-    let seed = content_hash(request.agent.as_bytes()) ^ content_hash(dossier.task.as_bytes());
-    let mut worker = Worker { request, dossier: &dossier, speaker: Speaker::new(&reading, seed) };
+    let seed = content_hash(request.agent.as_bytes()) ^ content_hash(history.task.as_bytes());
+    let mut worker = Worker { request, history: &history, speaker: Speaker::new(&reading, seed) };
     Some(if worker.leads() { worker.lead() } else { worker.work_alone() })
 }
 
 struct Worker<'a> {
     request: &'a ProviderRequest,
-    dossier: &'a Dossier,
+    history: &'a History,
     speaker: Speaker<'a>,
 }
 
@@ -93,18 +79,18 @@ impl Worker<'_> {
             self.speaker.reading.profile.chars().take(WHO_CHARS).flat_map(char::to_lowercase).collect();
         let names = [self.request.agent.to_lowercase(), self.request.profile.to_lowercase()];
         let is_lead = LEADING.iter().any(|word| profile.contains(word) || names.iter().any(|name| name.contains(word)));
-        let mut spawns = self.dossier.calls("spawn_agent").peekable();
+        let mut spawns = self.history.calls("spawn_agent").peekable();
         let was_refused = spawns.peek().is_some() && spawns.all(|deed| !deed.worked());
-        is_lead && !was_refused && (self.offers("spawn_agent") || !self.dossier.signals.is_empty())
+        is_lead && !was_refused && (self.offers("spawn_agent") || !self.history.signals.is_empty())
     }
 
     fn lead(&mut self) -> Step {
-        let children = self.dossier.calls("spawn_agent").filter(|deed| deed.worked()).count();
-        if children == 0 && self.dossier.signals.is_empty() {
+        let children = self.history.calls("spawn_agent").filter(|deed| deed.worked()).count();
+        if children == 0 && self.history.signals.is_empty() {
             return self.call_in();
         }
-        let is_asked = self.dossier.pending == Pending::Nudge && !self.dossier.signals.is_empty();
-        if self.dossier.heard_from() < children && !is_asked && self.summary_path().is_none() {
+        let is_asked = self.history.pending == Pending::Nudge && !self.history.signals.is_empty();
+        if self.history.heard_from() < children && !is_asked && self.summary_path().is_none() {
             return self.wait(children);
         }
         let wanted = self.pieces();
@@ -114,7 +100,7 @@ impl Worker<'_> {
         let read = self.was_read(&wanted);
         if self.may_write() {
             let path = format!("artifacts/{}-summary.md", self.slug());
-            let text = summary(&mut self.speaker, &self.dossier.task, &read);
+            let text = summary(&mut self.speaker, &self.history.task, &read);
             return self.write(&path, text, "I put the pieces together");
         }
         self.conclude_lead(&read)
@@ -122,12 +108,12 @@ impl Worker<'_> {
 
     /// Two specialists, each with a file, a task and a place for what it writes.
     fn call_in(&mut self) -> Step {
-        let task = self.dossier.task.clone();
-        let topic = Topic::of(&self.speaker, &task);
+        let task = self.history.task.clone();
+        let topic = Thing::of(&self.speaker, &task);
         let team = team(&task);
         let folder = if self.declares("spawn_agent", "agents/") { "agents/" } else { "" };
-        let calls = team.map(|specialist| {
-            let stem = format!("{}-{}", topic.slug(), specialist.trade);
+        let calls = team.iter().map(|specialist| {
+            let stem = format!("{}-{}", topic.slug(), specialist.role);
             let target = format!("artifacts/{stem}.md");
             let arguments = json!({
                 "filename": format!("{folder}{stem}.md"),
@@ -136,19 +122,20 @@ impl Worker<'_> {
             });
             ("spawn_agent", arguments)
         });
+        let calls = calls.collect();
         let text = format!(
             "{} I call in a {} and a {}, and put together what they write.",
             asked(&task),
-            team[0].trade,
-            team[1].trade
+            team[0].role,
+            team[1].role
         );
-        self.step(text, calls.into())
+        self.step(text, calls)
     }
 
     fn wait(&mut self, children: usize) -> Step {
-        let spawned: Vec<String> = self.spawned().map(|deed| trade_in(deed.argument("filename"))).collect();
-        let heard = self.dossier.heard_from();
-        let refused = self.dossier.calls("spawn_agent").find(|deed| !deed.worked());
+        let spawned: Vec<String> = self.spawned().map(|deed| role_in(deed.argument("filename"))).collect();
+        let heard = self.history.heard_from();
+        let refused = self.history.calls("spawn_agent").find(|deed| !deed.worked());
         let mut text = if heard == 0 {
             format!("It is with {} now. I go on when they signal.", spawned.join(" and "))
         } else {
@@ -161,7 +148,7 @@ impl Worker<'_> {
     }
 
     fn conclude_lead(&mut self, read: &[(String, String)]) -> Step {
-        let mut text = format!("Done: {}.", quoted(&self.dossier.task, QUOTED_WORDS));
+        let mut text = format!("Done: {}.", quoted(&self.history.task, QUOTED_WORDS));
         let points: Vec<String> =
             read.iter().filter_map(|(_, piece)| gist(&self.speaker, piece).into_iter().next()).collect();
         for point in &points {
@@ -171,13 +158,13 @@ impl Worker<'_> {
             Some(path) => text.push_str(&format!("\nThe summary of {} is in {path}.", pieces_in_words(read.len()))),
             None => text.push_str(&self.regret()),
         }
-        let closing = self.speaker.line(self.speaker.tone.closing, &[]);
+        let closing = self.speaker.line(&self.speaker.tone.closing, &[]);
         text.push_str(&format!(" {closing}"));
         self.step(text, Vec::new())
     }
 
     fn work_alone(&mut self) -> Step {
-        let task = self.dossier.task.clone();
+        let task = self.history.task.clone();
         let (targets, sources): (Vec<_>, Vec<_>) =
             paths_in(&task).into_iter().partition(|(before, _)| ["to", "into", "in", "as"].contains(&before.as_str()));
         let sources: Vec<String> = sources.into_iter().map(|(_, path)| path).take(MOST_READ).collect();
@@ -203,32 +190,32 @@ impl Worker<'_> {
 
     fn conclude_alone(&mut self, written: Option<&str>) -> Step {
         let mut text = match written {
-            Some(path) => format!("{} is done, and stands in {path}.", quoted(inner(&self.dossier.task), 14)),
-            None => format!("{}: I could not put it on paper.", quoted(inner(&self.dossier.task), 14)),
+            Some(path) => format!("{} is done, and stands in {path}.", quoted(inner(&self.history.task), 14)),
+            None => format!("{}: I could not put it on paper.", quoted(inner(&self.history.task), 14)),
         };
         if let Some(point) = self.written_text().and_then(|text| gist(&self.speaker, &text).into_iter().next()) {
             text.push_str(&format!(" In short: {}.", clause(&point, QUOTED_WORDS * 2)));
         }
-        if let Some(refused) = self.dossier.calls("spawn_agent").find(|deed| !deed.worked()) {
+        if let Some(refused) = self.history.calls("spawn_agent").find(|deed| !deed.worked()) {
             text.push_str(&format!(" I did it alone, because nobody could be called in: {}.", refused.words()));
         }
         if written.is_none() {
             text.push_str(&self.regret());
         }
-        let closing = self.speaker.line(self.speaker.tone.closing, &[]);
+        let closing = self.speaker.line(&self.speaker.tone.closing, &[]);
         text.push_str(&format!(" {closing}"));
         self.step(text, Vec::new())
     }
 
     /// Reads what was not read yet, or what a tool offered in place of what is not there.
     fn read(&self, wanted: &[String]) -> Option<Step> {
-        if !self.offers("vfs_read") || self.dossier.turns >= MOST_TURNS {
+        if !self.offers("vfs_read") || self.history.turns >= MOST_TURNS {
             return None;
         }
-        let was_tried = |path: &str| self.dossier.calls("vfs_read").any(|deed| deed.argument("path") == path);
+        let was_tried = |path: &str| self.history.calls("vfs_read").any(|deed| deed.argument("path") == path);
         let mut paths: Vec<String> = Vec::new();
         for path in wanted {
-            let next = match self.dossier.read_as(path) {
+            let next = match self.history.read_as(path) {
                 None => Some(path.clone()),
                 Some(deed) if deed.worked() => None,
                 Some(deed) => deed.similar().filter(|similar| !was_tried(similar)),
@@ -244,7 +231,7 @@ impl Worker<'_> {
 
     /// What was read of this, under the path that it was found at.
     fn was_read(&self, wanted: &[String]) -> Vec<(String, String)> {
-        let found = wanted.iter().filter_map(|path| self.dossier.read_as(path)).filter(|deed| deed.worked());
+        let found = wanted.iter().filter_map(|path| self.history.read_as(path)).filter(|deed| deed.worked());
         let mut read: Vec<(String, String)> = Vec::new();
         for deed in found {
             if read.iter().all(|(path, _)| path != deed.argument("path")) {
@@ -256,7 +243,7 @@ impl Worker<'_> {
 
     /// The pieces that children signalled, or were asked for.
     fn pieces(&self) -> Vec<String> {
-        let signalled = self.dossier.signals.iter().flat_map(|(_, text)| paths_in(text));
+        let signalled = self.history.signals.iter().flat_map(|(_, text)| paths_in(text));
         let asked_for = self.spawned().flat_map(|deed| paths_in(deed.argument("task")));
         let mut paths: Vec<String> = Vec::new();
         for (_, path) in signalled.chain(asked_for) {
@@ -268,35 +255,35 @@ impl Worker<'_> {
     }
 
     fn spawned(&self) -> impl Iterator<Item = &Deed> {
-        self.dossier.calls("spawn_agent").filter(|deed| deed.worked())
+        self.history.calls("spawn_agent").filter(|deed| deed.worked())
     }
 
     /// Whether it is time to write: nothing was written and nothing was refused.
     fn may_write(&self) -> bool {
-        let was_tried = self.dossier.calls("vfs_write").next().is_some();
-        self.offers("vfs_write") && !was_tried && self.dossier.turns < MOST_TURNS
+        let was_tried = self.history.calls("vfs_write").next().is_some();
+        self.offers("vfs_write") && !was_tried && self.history.turns < MOST_TURNS
     }
 
     fn may_signal(&self) -> bool {
-        let was_tried = self.dossier.calls("signal_parent").next().is_some();
-        let is_lead = self.dossier.calls("spawn_agent").next().is_some();
-        self.offers("signal_parent") && !was_tried && !is_lead && self.dossier.turns < MOST_TURNS
+        let was_tried = self.history.calls("signal_parent").next().is_some();
+        let is_lead = self.history.calls("spawn_agent").next().is_some();
+        self.offers("signal_parent") && !was_tried && !is_lead && self.history.turns < MOST_TURNS
     }
 
     /// Where the own text was written to.
     fn summary_path(&self) -> Option<String> {
-        let written = self.dossier.calls("vfs_write").rfind(|deed| deed.worked())?;
+        let written = self.history.calls("vfs_write").rfind(|deed| deed.worked())?;
         Some(written.argument("path").to_owned())
     }
 
     fn written_text(&self) -> Option<String> {
-        let written = self.dossier.calls("vfs_write").next_back()?;
+        let written = self.history.calls("vfs_write").next_back()?;
         Some(written.argument("content").to_owned()).filter(|text| !text.is_empty())
     }
 
     /// Why nothing was written.
     fn regret(&self) -> String {
-        match self.dossier.calls("vfs_write").rfind(|deed| !deed.worked()) {
+        match self.history.calls("vfs_write").rfind(|deed| !deed.worked()) {
             Some(deed) => format!(" I was not able to write {}: {}.", deed.argument("path"), deed.words()),
             None => " There was nothing to write with.".to_owned(),
         }
@@ -309,7 +296,7 @@ impl Worker<'_> {
     }
 
     fn slug(&self) -> String {
-        Topic::of(&self.speaker, inner(&self.dossier.task)).slug()
+        Thing::of(&self.speaker, inner(&self.history.task)).slug()
     }
 
     /// Whether the declaration of a tool speaks of something.
@@ -320,7 +307,7 @@ impl Worker<'_> {
 
     /// A step, its calls numbered on from those that were made.
     fn step(&self, text: String, calls: Vec<(&str, Value)>) -> Step {
-        let before = self.dossier.deeds.len();
+        let before = self.history.deeds.len();
         let named = calls
             .into_iter()
             .enumerate()
@@ -330,7 +317,7 @@ impl Worker<'_> {
 }
 
 /// “the researcher” of `launch-party-researcher.md`.
-fn trade_in(filename: &str) -> String {
+fn role_in(filename: &str) -> String {
     let stem = filename.rsplit('/').next().unwrap_or(filename).trim_end_matches(".md");
     format!("the {}", stem.rsplit('-').next().unwrap_or(stem))
 }

@@ -1,12 +1,11 @@
 //! Summing up a session: what is kept when older messages go, taken word for word from what was there.
 
 use super::draft::Draft;
-use super::moment::{Moment, pins};
 use super::phrases::ranked;
 use super::reading::Reading;
 use super::text::{alike, bare, clause, sentences};
 use crate::base::text::{estimate_tokens, truncate};
-use crate::mind::CallKind;
+use crate::mind::headings;
 
 /// A summary costs at most so many tokens.
 const SUMMARY_TOKENS: u32 = 390;
@@ -73,44 +72,23 @@ fn within_limit(lines: Vec<String>) -> Draft {
     draft
 }
 
-fn pin_texts(content: &str) -> String {
-    pins(content).into_iter().map(|pin| format!("{} ({} by {})\n", pin.text, pin.id, pin.author)).collect()
-}
-
-/// What was read and what others said: where, and the sentence that matters most, the latest first.
+/// What was asked and what others said, the sentence that matters most of each, the latest first.
 fn heard(reading: &Reading) -> Vec<(String, String)> {
-    let of = |asked: &str| match Moment::parse(asked, CallKind::Task, &reading.name) {
-        Moment::Element { label, kind, content } => {
-            let content = if kind == "pinboard" { pin_texts(&content) } else { content };
-            let best = ranked(&sentences(&content), &reading.interests, &reading.name).into_iter().next()?;
-            Some((format!("{label} says"), best))
-        }
-        Moment::Talk { said, .. } => {
-            let (name, text) = said.into_iter().rev().find(|(name, _)| *name != reading.name)?;
-            let best = ranked(&sentences(&text), &reading.interests, &reading.name).into_iter().next()?;
-            Some((format!("{name} said"), best))
-        }
-        Moment::Task(task) => in_short(&task, reading),
-        Moment::Woken { why, .. } => Some(("I was called".to_owned(), why)),
-        Moment::Compaction => None,
-    };
-    // A session keeps its moments in short, a line each; a moment that stands there whole is one.
-    let lines = reading.asked.iter().rev().flat_map(|asked| match asked.contains("\n\n") {
-        true => vec![asked.as_str()],
-        false => asked.lines().rev().collect(),
-    });
-    lines.filter_map(of).take(10).collect()
+    // A session keeps its moments in short, a line each.
+    let lines = reading.asked.iter().rev().flat_map(|asked| asked.lines().rev());
+    lines.filter_map(|line| in_short(line, reading)).take(10).collect()
 }
 
 /// A moment as a session keeps it: “You read News.”, “Bram said: “Tea?””, “Your task: “Count””.
 fn in_short(line: &str, reading: &Reading) -> Option<(String, String)> {
-    let quoted = |text: &str| text.trim().trim_start_matches('“').trim_end_matches('”').to_owned();
-    match line.split_once(" said: ") {
-        Some((name, text)) => {
-            let best = ranked(&sentences(&quoted(text)), &reading.interests, &reading.name).into_iter().next()?;
-            Some((format!("{name} said"), best))
-        }
-        None if ["You read ", "You began ", "("].iter().any(|start| line.starts_with(start)) => None,
-        None => Some(("Task given".to_owned(), quoted(line))),
+    let bare = |text: &str| text.trim().trim_start_matches('“').trim_end_matches('”').to_owned();
+    if let Some(task) = line.strip_prefix(headings::TASK) {
+        return Some(("Task given".to_owned(), bare(task)));
     }
+    if let Some(why) = line.strip_prefix(headings::WOKEN) {
+        return Some(("I was called".to_owned(), bare(why)));
+    }
+    let (name, text) = line.split_once(" said: ")?;
+    let best = ranked(&sentences(&bare(text)), &reading.interests, &reading.name).into_iter().next()?;
+    Some((format!("{name} said"), best))
 }

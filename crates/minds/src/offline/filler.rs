@@ -4,20 +4,19 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::craft::crafts;
+use super::role::roles;
 use super::text::bare;
 use super::voice::tones;
 
 /// A part of a line shorter than this may stand in any sentence.
 const TELLING_CHARS: usize = 9;
 
-/// The parts of all lines of tones and trades that stand between their slots, letters only.
+/// The parts of all lines of tones and roles that stand between their slots, letters only.
 static PARTS: LazyLock<BTreeSet<Vec<String>>> = LazyLock::new(|| {
     let of_tones = tones().iter().flat_map(|tone| tone.lines());
-    let of_crafts = crafts().flat_map(|craft| [craft.views, craft.questions, craft.objections]);
+    let of_roles = roles().iter().flat_map(|role| [&role.views, &role.questions, &role.objections]).flatten();
     of_tones
-        .chain(of_crafts)
-        .flatten()
+        .chain(of_roles)
         .flat_map(|line| line.split_inclusive(['.', '?', '!']).map(parts).collect::<Vec<_>>())
         .filter(|parts| !parts.is_empty())
         .collect()
@@ -73,10 +72,10 @@ pub fn offers(sentences: &[String]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gateway::offline::text::sentences;
+    use crate::offline::text::sentences;
 
     #[test]
-    fn phrases_of_any_tone_or_trade_are_filler() {
+    fn phrases_of_any_tone_or_role_are_filler() {
         assert!(is_filler(
             "I have one source on nothing, and half of this is known and half is assumed, and nobody has drawn the line yet."
         ));

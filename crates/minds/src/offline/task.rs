@@ -10,7 +10,7 @@ const TELLING: [&str; 8] = ["tell", "ask", "send", "inform", "mail", "write to",
 
 /// A worked answer to a task.
 pub fn work_on(speaker: &mut Speaker, task: &str) -> Draft {
-    let known = [speaker.reading.boards.join("\n"), speaker.reading.notes.join("\n")].join("\n");
+    let known = [speaker.reading.board_sentences().join("\n"), speaker.reading.notes.join("\n")].join("\n");
     let nearest = speaker.subject(&known, "this task").topic;
     let subject = speaker.subject(task, &nearest);
     let mut draft = Draft::default();
@@ -27,7 +27,7 @@ pub fn work_on(speaker: &mut Speaker, task: &str) -> Draft {
     }
     let answer = speaker.view(&subject);
     draft.line(format!("In short: {}", small(&answer)));
-    draft.say(speaker.line(speaker.tone.closing, &[]));
+    draft.say(speaker.line(&speaker.tone.closing, &[]));
     tell(speaker, task, &mut draft);
     let wants_pin = ["pin", "idea", "board", "propose", "suggest"]
         .iter()
@@ -37,7 +37,7 @@ pub fn work_on(speaker: &mut Speaker, task: &str) -> Draft {
     draft
 }
 
-/// A line of a trade as it goes on after a colon.
+/// A line of a role as it goes on after a colon.
 fn small(line: &str) -> String {
     let mut rest = line.chars();
     match rest.next() {

@@ -2,11 +2,12 @@
 //! new comes in settles instead of answering itself for ever.
 
 use super::draft::{Draft, fill};
-use super::moment::{MailLine, PinLine, YOURS};
+use super::moment::Letter;
 use super::reading::Person;
 use super::speaker::{Speaker, Subject};
-use super::text::{alike, bare, clause, quoted, shared, stem, stems, unpunctuated, words};
+use super::text::{alike, bare, clause, quoted, shared, stems, unpunctuated, words};
 use crate::base::hash::content_hash;
+use crate::mind::holdings::PinView;
 
 /// A pinboard with so many pins is full enough; nobody adds to it for having read it.
 const PINS_ENOUGH: usize = 4;
@@ -20,7 +21,7 @@ const ANSWER_PREFIX: &str = "Re";
 /// A pin to vote on.
 pub struct Choice<'p> {
     /// Which.
-    pub pin: &'p PinLine,
+    pub pin: &'p PinView,
     /// Whether it repeats an earlier one.
     pub is_against: bool,
 }
@@ -40,7 +41,7 @@ pub fn idea_on(speaker: &mut Speaker, subject: &Subject, chance: f32, draft: &mu
     if just_did || was_refused || !may(speaker, "PIN") || !speaker.dice.chance(chance) {
         return;
     }
-    let idea = speaker.of_trade(speaker.craft.pins, subject);
+    let idea = speaker.of_role(&speaker.role.pins, subject);
     if idea.is_empty() || hangs_already(speaker, &idea) {
         return;
     }
@@ -57,21 +58,23 @@ pub fn idea_on(speaker: &mut Speaker, subject: &Subject, chance: f32, draft: &mu
 
 /// Whether the speaker knows of a pin that says nearly the same.
 fn hangs_already(speaker: &Speaker, idea: &str) -> bool {
-    let known = [&speaker.reading.kept, &speaker.reading.seen].into_iter().flat_map(|text| text.split([':', '·']));
     let start: String = bare(idea).chars().take(40).collect();
-    let stands = bare(&speaker.reading.seen).contains(&start) || bare(&speaker.reading.kept).contains(&start);
-    stands
-        || speaker.reading.remembers(idea)
-        || known.into_iter().any(|text| words(text).count() > 3 && alike(text, idea))
+    let kept = speaker.reading.kept.iter().map(|pin| &pin.text);
+    let mut known = speaker.reading.seen.iter().map(|(_, summary)| summary).chain(kept);
+    let says_it = |text: &str| {
+        let mut parts = text.split([':', '·']);
+        bare(text).contains(&start) || parts.any(|part| words(part).count() > 3 && alike(part, idea))
+    };
+    speaker.reading.remembers(idea) || known.any(|text| says_it(text))
 }
 
 /// Adds an idea to a pinboard that was read: only while it is nearly empty and holds nothing of the speaker's.
-pub fn idea_on_board(speaker: &mut Speaker, subject: &Subject, pins: &[PinLine], draft: &mut Draft) {
+pub fn idea_on_board(speaker: &mut Speaker, subject: &Subject, pins: &[PinView], draft: &mut Draft) {
     if pins.len() >= PINS_ENOUGH || pins.iter().any(|pin| is_mine(speaker, pin)) || !may(speaker, "PIN") {
         return;
     }
     let chance = 0.4 / (1.0 + pins.len() as f32);
-    let idea = speaker.of_trade(speaker.craft.pins, subject);
+    let idea = speaker.of_role(&speaker.role.pins, subject);
     let stands_there = pins.iter().any(|pin| bare(&pin.text) == bare(&idea) || alike(&pin.text, &idea));
     if idea.is_empty() || stands_there || speaker.reading.remembers(&idea) || !speaker.dice.chance(chance) {
         return;
@@ -82,9 +85,9 @@ pub fn idea_on_board(speaker: &mut Speaker, subject: &Subject, pins: &[PinLine],
 }
 
 /// The pin that the speaker votes on, if there is one: never its own, never one it voted on before.
-pub fn choose_pin<'p>(speaker: &Speaker, pins: &'p [PinLine]) -> Option<Choice<'p>> {
-    let open = |pin: &&PinLine| !is_mine(speaker, pin) && !has_voted(speaker, pin) && !pin.text.is_empty();
-    let is_repeat = |pin: &PinLine| {
+pub fn choose_pin<'p>(speaker: &Speaker, pins: &'p [PinView]) -> Option<Choice<'p>> {
+    let open = |pin: &&PinView| !is_mine(speaker, pin) && !has_voted(speaker, pin) && !pin.text.is_empty();
+    let is_repeat = |pin: &PinView| {
         let mut earlier = pins.iter().take_while(|other| other.id != pin.id);
         words(&pin.text).count() >= 3 && earlier.any(|other| bare(&other.text) == bare(&pin.text))
     };
@@ -92,7 +95,7 @@ pub fn choose_pin<'p>(speaker: &Speaker, pins: &'p [PinLine]) -> Option<Choice<'
     if let Some(pin) = repeated.filter(|pin| may(speaker, "VOTE_DOWN") && taste(speaker, pin) == 0) {
         return Some(Choice { pin, is_against: true });
     }
-    let liking = |pin: &PinLine| -> (usize, u64) {
+    let liking = |pin: &PinView| -> (usize, u64) {
         (shared(&stems(&pin.text), &speaker.reading.interests), taste(speaker, pin))
     };
     let liked = pins.iter().filter(|pin| open(pin) && !is_repeat(pin)).map(|pin| (liking(pin), pin));
@@ -103,17 +106,18 @@ pub fn choose_pin<'p>(speaker: &Speaker, pins: &'p [PinLine]) -> Option<Choice<'
 }
 
 /// Keeps a pin, now and then, if others like it too.
-pub fn keep(speaker: &mut Speaker, pin: &PinLine, is_against: bool, draft: &mut Draft) {
-    let kept = speaker.reading.kept.lines().filter(|line| !line.trim().is_empty()).count();
-    let keeps_it = words(&speaker.reading.kept).any(|word| word == pin.id);
-    let worth_it = pin.up >= 2 && !is_against && !keeps_it && kept < KEPT_ENOUGH && may(speaker, "KEEP_PIN");
+pub fn keep(speaker: &mut Speaker, pin: &PinView, is_against: bool, draft: &mut Draft) {
+    let kept = &speaker.reading.kept;
+    let keeps_it = kept.iter().any(|kept| *kept.id == *pin.id);
+    let worth_it =
+        pin.up.len() >= 2 && !is_against && !keeps_it && kept.len() < KEPT_ENOUGH && may(speaker, "KEEP_PIN");
     if worth_it && speaker.dice.chance(0.3) {
         draft.mark_id("KEEP_PIN", &pin.id);
     }
 }
 
 /// Answers a piece of mail, or passes it on to somebody whose job it is. An answer is never answered.
-pub fn answer_mail(speaker: &mut Speaker, item: &MailLine, subject: &Subject, draft: &mut Draft) {
+pub fn answer_mail(speaker: &mut Speaker, item: &Letter, subject: &Subject, draft: &mut Draft) {
     let about = about_mail(item);
     let is_answer = [&item.subject, &item.text].iter().any(|text| {
         let start = text.trim_start();
@@ -138,7 +142,7 @@ pub fn answer_mail(speaker: &mut Speaker, item: &MailLine, subject: &Subject, dr
 }
 
 /// What a piece of mail is about, in few words: its subject, of an answer only what it answers.
-pub fn about_mail(item: &MailLine) -> String {
+pub fn about_mail(item: &Letter) -> String {
     let subject = if item.subject.is_empty() { clause(item.text.trim(), 6) } else { item.subject.clone() };
     match subject.strip_prefix("Re '").and_then(|rest| rest.split_once('\'')) {
         Some((title, _)) => format!("Re '{title}'"),
@@ -147,7 +151,7 @@ pub fn about_mail(item: &MailLine) -> String {
 }
 
 /// Hands mail from outside to the colleague nearby whose work it meets best, if it meets anybody's.
-fn pass_on(speaker: &mut Speaker, item: &MailLine, subject: &Subject, draft: &mut Draft) {
+fn pass_on(speaker: &mut Speaker, item: &Letter, subject: &Subject, draft: &mut Draft) {
     let Some(person) = colleague_for(speaker, subject).filter(|person| can_reach(speaker, &person.name)) else {
         return;
     };
@@ -182,16 +186,13 @@ pub fn answered_note(from: &str, subject: &str) -> String {
     format!("Dealt with mail from {from} about {}", unpunctuated(&super::text::plain(subject)))
 }
 
-/// Whether the prompt offers a marker; one that lists none offers all.
+/// Whether the prompt offers a marker; one that says nothing of markers offers all.
 pub fn may(speaker: &Speaker, marker: &str) -> bool {
-    let abilities = &speaker.reading.abilities;
-    // The example above the list is no offer.
-    let offers = || abilities.lines().filter(|line| line.trim_start().starts_with('-'));
-    !abilities.contains('[') || offers().any(|line| line.to_uppercase().contains(&format!("[{marker}")))
+    speaker.reading.markers.as_ref().is_none_or(|offered| offered.contains(marker))
 }
 
 /// What an agent thinks of a pin before it has a reason, 0 to 2; its own, and always the same.
-fn taste(speaker: &Speaker, pin: &PinLine) -> u64 {
+fn taste(speaker: &Speaker, pin: &PinView) -> u64 {
     content_hash(format!("{}\n{}", speaker.reading.name, pin.id).as_bytes()) % 3
 }
 
@@ -201,16 +202,15 @@ pub fn is_person(name: &str) -> bool {
     matches!(name.as_str(), "" | "user" | "you" | "the person") || name.ends_with("(the person)")
 }
 
-fn is_mine(speaker: &Speaker, pin: &PinLine) -> bool {
-    pin.author == YOURS
-        || pin.author == speaker.reading.name
-        || pin.author == speaker.reading.id
-        || stem(&pin.author) == "you"
+/// Whether a pin is the speaker's own.
+pub fn is_mine(speaker: &Speaker, pin: &PinView) -> bool {
+    *pin.author == *speaker.reading.name || *pin.author == *speaker.reading.id
 }
 
-fn has_voted(speaker: &Speaker, pin: &PinLine) -> bool {
-    let names_it = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '-').any(|word| word == pin.id);
+fn has_voted(speaker: &Speaker, pin: &PinView) -> bool {
+    let names_it = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '-').any(|word| word == &*pin.id);
     let votes = |text: &&String| text.to_lowercase().contains("vote") && names_it(text);
     let before = speaker.reading.said.iter().chain(&speaker.reading.notes).chain(&speaker.reading.knows);
-    pin.voted || before.into_iter().any(|text| votes(&text)) || names_it(&speaker.reading.feedback)
+    let has_voted = pin.up.iter().chain(&pin.down).any(|voter| **voter == *speaker.reading.id);
+    has_voted || before.into_iter().any(|text| votes(&text)) || names_it(&speaker.reading.feedback)
 }

@@ -2,29 +2,34 @@
 
 use super::draft::{Draft, fill};
 use super::markers;
-use super::moment::{MailLine, PinLine, YOURS, mail, pins};
+use super::moment::Letter;
 use super::speaker::{QUOTED_WORDS, Speaker, Subject};
 use super::text::{bare, is_order_verb, is_stop_word, quoted, sentences, unpunctuated, words};
+use crate::mind::holdings::PinView;
 
-/// Longer contents than this cannot be told from what the prompt says was seen, which is cut short.
-const SEEN_CHARS: usize = 160;
+/// What is read.
+pub struct Read<'a> {
+    /// What it is called.
+    pub label: &'a str,
+    /// The word of its kind.
+    pub kind: &'a str,
+    /// What it holds.
+    pub content: &'a str,
+    /// The pins in it.
+    pub pins: &'a [PinView],
+    /// The mail in it.
+    pub mail: &'a [Letter],
+}
 
 /// A reply to the reading of an element.
-pub fn on_element(speaker: &mut Speaker, label: &str, kind: &str, content: &str) -> Draft {
-    let label = if label.is_empty() { "this" } else { label };
-    if sentences(content).is_empty() {
-        return nothing_here(speaker, label);
-    }
-    if is_known(speaker, content) {
-        let mut draft = Draft::default();
-        draft.say(speaker.line(speaker.tone.nothing_new, &[("l", label)]));
-        return draft;
-    }
-    match kind {
-        "rulebook" => on_rules(speaker, label, content),
-        "pinboard" => on_pins(speaker, label, content),
-        "inbox" | "mailbox" | "mail" => on_mail(speaker, label, content),
-        _ => on_text(speaker, label, content),
+pub fn on_element(speaker: &mut Speaker, read: &Read) -> Draft {
+    let label = if read.label.is_empty() { "this" } else { read.label };
+    match read.kind {
+        "inbox" => on_mail(speaker, label, read.mail),
+        _ if sentences(read.content).is_empty() => nothing_here(speaker, label),
+        "rulebook" => on_rules(speaker, label, read.content),
+        "pinboard" => on_pins(speaker, label, read.content, read.pins),
+        _ => on_text(speaker, label, read.content),
     }
 }
 
@@ -37,7 +42,7 @@ pub fn on_call(speaker: &mut Speaker, why: &str, said: &[(String, String)]) -> D
     let texts: Vec<&str> = said.iter().map(|(_, text)| text.as_str()).collect();
     let subject = match (said.last(), texts.join("\n")) {
         (Some((name, text)), texts) => {
-            let (name, q) = (called(speaker, name), quoted(text, QUOTED_WORDS));
+            let (name, q) = (called(name), quoted(text, QUOTED_WORDS));
             draft.say(speaker.line(&["{n} says {q}.", "{q}, says {n}."], &[("n", &name), ("q", &q)]));
             speaker.subject(&texts, &why)
         }
@@ -46,12 +51,6 @@ pub fn on_call(speaker: &mut Speaker, why: &str, said: &[(String, String)]) -> D
     draft.say(speaker.view(&subject));
     draft.say(speaker.next_step(&subject));
     draft
-}
-
-fn is_known(speaker: &Speaker, content: &str) -> bool {
-    let bare_content = bare(content);
-    let is_short = content.chars().count() <= SEEN_CHARS;
-    speaker.reading.was_asked_this() || is_short && bare(&speaker.reading.seen).contains(&bare_content)
 }
 
 fn nothing_here(speaker: &mut Speaker, label: &str) -> Draft {
@@ -115,20 +114,18 @@ fn on_rules(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
     draft
 }
 
-fn on_pins(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
-    let pins = pins(content);
-    let me = speaker.reading.name.clone();
-    let choice = markers::choose_pin(speaker, &pins);
-    let Some(choice) = choice else { return on_text_of_pins(speaker, label, content, &pins, &me) };
+fn on_pins(speaker: &mut Speaker, label: &str, content: &str, pins: &[PinView]) -> Draft {
+    let choice = markers::choose_pin(speaker, pins);
+    let Some(choice) = choice else { return on_text_of_pins(speaker, label, content, pins) };
     let subject = speaker.subject(&choice.pin.text, &quoted(&choice.pin.text, 6));
-    let author = called(speaker, &choice.pin.author);
+    let author = called(&choice.pin.author);
     let q = quoted(&choice.pin.text, QUOTED_WORDS);
     let values = [
         ("l", label),
         ("q", q.as_str()),
         ("a", author.as_str()),
         ("t", subject.topic.as_str()),
-        ("p", choice.pin.id.as_str()),
+        ("p", &*choice.pin.id),
     ];
     let mut draft = Draft::default();
     let lines: &[&str] = if choice.is_against {
@@ -156,26 +153,18 @@ fn on_pins(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
     draft.say(speaker.phrase(0.25));
     draft.mark_id(if choice.is_against { "VOTE_DOWN" } else { "VOTE_UP" }, &choice.pin.id);
     markers::keep(speaker, choice.pin, choice.is_against, &mut draft);
-    markers::idea_on_board(speaker, &subject, &pins, &mut draft);
+    markers::idea_on_board(speaker, &subject, pins, &mut draft);
     draft
 }
 
-/// What an author is called: boards name agents by id, people are called by name.
-fn called(speaker: &Speaker, author: &str) -> String {
-    if markers::is_person(author) {
-        return "somebody".to_owned();
-    }
-    let Some((profile, _)) = author.rsplit_once('-').filter(|(_, number)| number.chars().all(|c| c.is_ascii_digit()))
-    else {
-        return author.to_owned();
-    };
-    let near = speaker.reading.near.iter().find(|person| person.about.contains(&format!("({profile})")));
-    near.map_or("a colleague", |person| &person.name).to_owned()
+/// What somebody is called; the person is not named.
+fn called(name: &str) -> String {
+    if markers::is_person(name) { "somebody".to_owned() } else { name.to_owned() }
 }
 
 /// On a pinboard on which there is nothing to vote on.
-fn on_text_of_pins(speaker: &mut Speaker, label: &str, content: &str, pins: &[PinLine], me: &str) -> Draft {
-    let others = pins.iter().filter(|pin| pin.author != me && pin.author != YOURS);
+fn on_text_of_pins(speaker: &mut Speaker, label: &str, content: &str, pins: &[PinView]) -> Draft {
+    let others = pins.iter().filter(|pin| !markers::is_mine(speaker, pin));
     let texts: Vec<&str> = others.map(|pin| pin.text.as_str()).collect();
     let mut draft = Draft::default();
     if pins.is_empty() {
@@ -193,18 +182,20 @@ fn on_text_of_pins(speaker: &mut Speaker, label: &str, content: &str, pins: &[Pi
     let (words, subject) = remark(speaker, subject, label);
     draft.say(words);
     draft.say(if speaker.dice.chance(0.5) { speaker.view(&subject) } else { String::new() });
-    draft.say(speaker.of_trade(speaker.craft.questions, &subject));
+    draft.say(speaker.of_role(&speaker.role.questions, &subject));
     markers::idea_on_board(speaker, &subject, pins, &mut draft);
     draft
 }
 
-fn on_mail(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
-    let mail = mail(content);
-    let answered = |item: &MailLine| {
+fn on_mail(speaker: &mut Speaker, label: &str, mail: &[Letter]) -> Draft {
+    if mail.is_empty() {
+        return nothing_here(speaker, label);
+    }
+    let answered = |item: &&Letter| {
         let subject = markers::about_mail(item);
         speaker.reading.remembers(&markers::answered_note(&item.from, &subject))
     };
-    let Some(item) = mail.iter().find(|item| !item.closed && !answered(item)).cloned() else {
+    let Some(item) = mail.iter().find(|item| !answered(item)).cloned() else {
         let mut draft = Draft::default();
         let lines = [
             "Everything in {l} is answered.",
@@ -214,7 +205,7 @@ fn on_mail(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
         draft.say(speaker.line(&lines, &[("l", label)]));
         return draft;
     };
-    let item = MailLine { text: without_reference(&item.text).to_owned(), ..item };
+    let item = Letter { text: without_reference(&item.text).to_owned(), ..item };
     let title = item.subject.trim_start_matches("Re '").split('\'').next().unwrap_or_default().to_owned();
     let whole = format!("{title}\n{}", item.text);
     let named = if item.subject.is_empty() { label.to_owned() } else { quoted(&item.subject, 8) };
@@ -269,6 +260,6 @@ fn remark(speaker: &mut Speaker, subject: Subject, label: &str) -> (String, Subj
     let q = quoted(&sentence, QUOTED_WORDS);
     let subject = subject.through(&sentence, &speaker.reading.interests);
     let values = [("q", q.as_str()), ("t", subject.topic.as_str()), ("l", label)];
-    let template = speaker.dice.line(speaker.tone.remarks);
+    let template = speaker.dice.line(&speaker.tone.remarks);
     (fill(template, &values), subject)
 }

@@ -6,10 +6,10 @@ use super::facts::Particulars;
 use super::filler::{is_filler, offers, quotations};
 use super::knowledge::Fact;
 use super::markers::{idea_on, is_person, may};
-use super::matter::{Matter, matter_of, unsaid};
 use super::phrases::ranked;
 use super::speaker::{QUOTED_WORDS, Speaker, Subject, in_second_person, in_third_person, to_second_person};
 use super::text::{bare, quoted, sentences, unpunctuated, words};
+use super::topic::{Topic, topic_of, unsaid};
 
 /// A turn in a conversation.
 pub fn turn(
@@ -27,31 +27,31 @@ pub fn turn(
         Some(name) if is_person(name) => "you",
         Some(name) => name,
     };
-    let matter = matter_of(speaker, topic, said);
+    let topic = topic_of(speaker, topic, said);
     if concluding {
-        return conclusion(speaker, other, &matter.subject, said);
+        return conclusion(speaker, other, &topic.subject, said);
     }
     match last {
-        Some((_, text)) => reaction(speaker, other, &matter, text, said.len()),
-        None => opening(speaker, other, &matter),
+        Some((_, text)) => reaction(speaker, other, &topic, text, said.len()),
+        None => opening(speaker, other, &topic),
     }
 }
 
-fn opening(speaker: &mut Speaker, other: &str, matter: &Matter) -> Draft {
+fn opening(speaker: &mut Speaker, other: &str, topic: &Topic) -> Draft {
     let mut draft = Draft::default();
     let follow_up = follow_up(speaker, other);
     if follow_up.is_empty() {
-        draft.say(speaker.line(speaker.tone.greetings, &[("o", other), ("t", &matter.subject.topic)]));
+        draft.say(speaker.line(&speaker.tone.greetings, &[("o", other), ("t", &topic.subject.topic)]));
     } else {
         draft.say(follow_up);
     }
-    if let Some(fact) = &matter.fact {
+    if let Some(fact) = &topic.fact {
         draft.say(told(speaker, fact));
     }
     if speaker.dice.chance(0.7) {
-        draft.say(speaker.view(&matter.subject));
+        draft.say(speaker.view(&topic.subject));
     }
-    draft.say(question(speaker, &matter.subject));
+    draft.say(question(speaker, &topic.subject));
     draft.say(speaker.phrase(0.1));
     draft
 }
@@ -97,23 +97,23 @@ fn told(speaker: &mut Speaker, fact: &Fact) -> String {
     speaker.line(lines, &[("q", &q), ("l", &fact.place)])
 }
 
-fn reaction(speaker: &mut Speaker, other: &str, matter: &Matter, text: &str, turns: usize) -> Draft {
+fn reaction(speaker: &mut Speaker, other: &str, topic: &Topic, text: &str, turns: usize) -> Draft {
     let mut draft = Draft::default();
     let spoken = sentences(text);
     let offer = offers(&spoken).into_iter().next().map(|offer| in_second_person(&offer)).unwrap_or_default();
     let content = content_of(speaker, &spoken, other == "you");
     let subject = match content.is_empty() {
-        true => &matter.subject,
+        true => &topic.subject,
         false => &Subject {
             particulars: Particulars::of(&content, &speaker.reading.interests),
-            ..speaker.subject(&content, &matter.subject.topic)
+            ..speaker.subject(&content, &topic.subject.topic)
         },
     };
     let agrees = speaker.dice.chance(0.7);
     let deed = speaker.deed(subject);
     if !content.is_empty() {
         let q = quoted(&content, QUOTED_WORDS);
-        let lines = if agrees { speaker.tone.agreeing } else { speaker.tone.doubting };
+        let lines = if agrees { &speaker.tone.agreeing } else { &speaker.tone.doubting };
         draft.say(speaker.line(lines, &[("q", &q), ("o", other)]));
         draft.say(speaker.view(subject));
         draft.say(fill("I will {y}.", &[("y", &deed)]));
@@ -127,18 +127,18 @@ fn reaction(speaker: &mut Speaker, other: &str, matter: &Matter, text: &str, tur
         draft.say(speaker.line(&lines, &[("x", &offer), ("y", &deed), ("o", other)]));
     } else if !offer.is_empty() {
         let lines = ["You want to {x}. {w}", "You would {x}, {o}. {w}", "So your plan is to {x}. {w}"];
-        let objection = speaker.of_trade(speaker.craft.objections, subject);
+        let objection = speaker.of_role(&speaker.role.objections, subject);
         draft.say(speaker.line(&lines, &[("x", &offer), ("w", &objection), ("o", other)]));
         draft.say(fill("I would rather {y}.", &[("y", &deed)]));
     } else if agrees {
         draft.say(speaker.view(subject));
         draft.say(fill("I will {y}.", &[("y", &deed)]));
     } else {
-        draft.say(speaker.of_trade(speaker.craft.objections, subject));
+        draft.say(speaker.of_role(&speaker.role.objections, subject));
         draft.say(fill("First I will {y}.", &[("y", &deed)]));
     }
     if speaker.dice.chance(0.55) {
-        draft.say(another_fact(speaker, matter));
+        draft.say(another_fact(speaker, topic));
     }
     let asks_back = turns >= 2 || content.is_empty() && speaker.dice.chance(0.3);
     if asks_back {
@@ -172,14 +172,14 @@ fn content_of(speaker: &Speaker, spoken: &[String], is_from_person: bool) -> Str
     ranked(&all, &speaker.reading.interests, "").into_iter().next().unwrap_or_default()
 }
 
-/// Something else that the agent knows and that bears on the matter, not yet said here.
-fn another_fact(speaker: &mut Speaker, matter: &Matter) -> String {
-    let Some(fact) = unsaid(speaker, matter) else { return String::new() };
+/// Something else that the agent knows and that bears on the topic, not yet said here.
+fn another_fact(speaker: &mut Speaker, topic: &Topic) -> String {
+    let Some(fact) = unsaid(speaker, topic) else { return String::new() };
     let q = quoted(&fact.text, QUOTED_WORDS);
     let lines: &[&str] = match fact.place.as_str() {
         "my mail" => &["And a letter asks me something close to it: {q}."],
         "" => &["My notes add {q}.", "And do not forget {q}."],
-        place if bare(place) == bare(&matter.place) => {
+        place if bare(place) == bare(&topic.place) => {
             &["{l} also says {q}.", "Next to it stands {q}.", "And there is {q}, on the same board."]
         }
         _ => &["It touches what stands on {l}: {q}.", "On {l} I found {q}, which belongs to it."],
@@ -188,7 +188,7 @@ fn another_fact(speaker: &mut Speaker, matter: &Matter) -> String {
 }
 
 fn question(speaker: &mut Speaker, subject: &Subject) -> String {
-    let asked = speaker.of_trade(speaker.craft.questions, subject);
+    let asked = speaker.of_role(&speaker.role.questions, subject);
     let leads = ["", "", "", "So: ", "Tell me, "];
     if asked.is_empty() { asked } else { format!("{}{asked}", speaker.dice.line(&leads)) }
 }
@@ -211,7 +211,8 @@ fn conclusion(speaker: &mut Speaker, other: &str, subject: &Subject, said: &[(St
         others => fill("{part}, and I will {p}.", &[("part", others), ("p", &mine)]),
     };
     let spoken = bare(&speaker.spoken());
-    let disagreed = super::craft::crafts().flat_map(|craft| craft.objections).any(|line| spoken.contains(&bare(line)));
+    let disagreed =
+        super::role::roles().iter().flat_map(|role| &role.objections).any(|line| spoken.contains(&bare(line)));
     let values = [("t", subject.topic.as_str()), ("o", other), ("p", parts.as_str())];
     let leads: &[&str] = match disagreed {
         true => &[

@@ -14,7 +14,7 @@ const LABEL_WORDS: usize = 5;
 const CHOICE: u64 = 3;
 
 /// What a conversation is about.
-pub struct Matter {
+pub struct Topic {
     /// The label of the element it is about; empty where it is about something else.
     pub place: String,
     /// The fact at issue: what was quoted last, or what the opening brings.
@@ -32,7 +32,7 @@ pub fn parts_of_topic(topic: &str) -> (&str, &str) {
 }
 
 /// What the conversation is about, for this speaker at this moment.
-pub fn matter_of(speaker: &mut Speaker, topic: Option<&str>, said: &[(String, String)]) -> Matter {
+pub fn topic_of(speaker: &mut Speaker, topic: Option<&str>, said: &[(String, String)]) -> Topic {
     let (named, note) = parts_of_topic(topic.unwrap_or_default());
     let known = facts(speaker.reading);
     let is_name = named.starts_with(char::is_uppercase) && !named.contains(' ') || names_rules(speaker, named);
@@ -63,7 +63,7 @@ pub fn matter_of(speaker: &mut Speaker, topic: Option<&str>, said: &[(String, St
     if !is_place && !named.is_empty() && has_article {
         subject.particulars.thing.clone_from(&subject.topic);
     }
-    Matter { place, fact, subject }
+    Topic { place, fact, subject }
 }
 
 /// Whether a topic is the label of rules, which stand in every prompt without it.
@@ -74,8 +74,7 @@ fn names_rules(speaker: &Speaker, name: &str) -> bool {
 /// Whether the speaker has seen an element of that name.
 fn names_element(speaker: &Speaker, name: &str) -> bool {
     let name = bare(name);
-    let mut seen = speaker.reading.seen.lines().filter_map(|line| line.split_once(": "));
-    !name.is_empty() && seen.any(|(label, _)| bare(label) == name)
+    !name.is_empty() && speaker.reading.seen.iter().any(|(label, _)| bare(label) == name)
 }
 
 /// A fact to open with: from the place the talk is about, or one that shares words with the topic, or the newest.
@@ -92,13 +91,13 @@ fn chosen(speaker: &mut Speaker, known: &[Fact], place: &str, free: &str) -> Opt
     pick(speaker, &fitting)
 }
 
-/// Something else known that bears on a matter and was not said in this conversation or the last ones.
-pub fn unsaid(speaker: &mut Speaker, matter: &Matter) -> Option<Fact> {
+/// Something else known that bears on a topic and was not said in this conversation or the last ones.
+pub fn unsaid(speaker: &mut Speaker, topic: &Topic) -> Option<Fact> {
     let known = facts(speaker.reading);
     let said = bare(&[speaker.spoken(), before(speaker)].join("\n"));
     let fits = |fact: &&Fact| {
-        let common = shared(&stems(&fact.text), &matter.subject.stems);
-        !said.contains(&bare(&fact.text)) && (common > 1 || fact.stands_on(&matter.place) && common > 0)
+        let common = shared(&stems(&fact.text), &topic.subject.stems);
+        !said.contains(&bare(&fact.text)) && (common > 1 || fact.stands_on(&topic.place) && common > 0)
     };
     let fitting: Vec<&Fact> = known.iter().filter(fits).collect();
     pick(speaker, &fitting)
