@@ -104,7 +104,8 @@ mod tests {
     use super::*;
     use crate::base::Seq;
     use crate::log::events::{Activation, ElementChanged, ModelCall, Read, State, ToolResult};
-    use crate::log::{EventDraft, Names};
+    use crate::log::narration::Telling;
+    use crate::log::{AddedEvents, EventData, EventDraft, Names, Word};
 
     #[test]
     fn what_agents_and_people_do_is_news_and_how_it_is_done_is_not() {
@@ -125,5 +126,31 @@ mod tests {
         for other in others.into_iter().chain([ModelCall::default().into()]) {
             assert!(!is_news(other.clone()), "{other:?}");
         }
+    }
+
+    #[test]
+    fn an_event_that_was_added_is_news_in_its_own_words_and_one_that_nobody_knows_is_none() {
+        #[derive(Debug, serde::Serialize, serde::Deserialize)]
+        struct TeaBreak {
+            biscuits: u32,
+        }
+
+        impl EventData for TeaBreak {
+            const KIND: EventKind = EventKind::Other(Word::Borrowed("tea_break"));
+
+            fn narrate(&self, telling: &Telling<'_>) -> String {
+                format!("{} had {} biscuits", telling.who(), self.biscuits)
+            }
+        }
+
+        let draft = EventDraft::of(&TeaBreak { biscuits: 3 }).agent(&"ada-1".into());
+        let record = EventRecord { seq: Seq(1), tick: 0, time_ms: 0, run: "r".into(), draft };
+        let (mut names, mut added) = (Names::default(), AddedEvents::default());
+        assert!(!super::is_news(&record, &names.narrator()));
+        added.add::<TeaBreak>();
+        names.learn_events(&added);
+        names.learn_agent(&"ada-1".into(), &"Ada".into());
+        assert!(super::is_news(&record, &names.narrator()));
+        assert_eq!(names.narrator().sentence(&record), "Ada had 3 biscuits");
     }
 }

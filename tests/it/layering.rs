@@ -37,6 +37,15 @@ const ONLY_IN: [(&str, &[&str]); 6] = [
 const PRINTING: [&str; 7] = ["println!", "eprintln!", "print!(", "dbg!(", "io::stdout", "io::stderr", "ProgressBar"];
 const PRINTER: &str = "src/cli/output.rs";
 
+/// Words by which the text of an event is handled, where they may stand, and whether they may in tests.
+const KEPT_EVENTS: [(&str, &[&str], bool); 4] = [
+    ("EventJson::kept(", &["crates/files/src/store/"], false),
+    ("EventDraft::kept(", &["crates/files/src/store/", "crates/window/src/view/book.rs"], false),
+    (".as_kept()", &["crates/files/src/store/", "crates/window/src/ui/event_log/filter"], false),
+    // What another version may have written.
+    ("UnknownEvent::new(", &[], true),
+];
+
 /// No file is longer.
 const LINES_AT_MOST: usize = 800;
 
@@ -48,6 +57,7 @@ pub fn trials() -> Vec<Trial> {
         the_library_says_how_its_floors_stand,
         outside_crates_have_one_home,
         one_file_prints,
+        events_are_written_and_read_as_types,
         every_file_says_what_it_is_for_and_is_of_readable_length
     ]
 }
@@ -206,6 +216,27 @@ fn one_file_prints() {
             }
         }
     }
+}
+
+/// What an event says is made of its type and read as one: only who keeps the log, and who shows or looks through its
+/// text, handles the text.
+fn events_are_written_and_read_as_types() {
+    let mut wrong = Vec::new();
+    for source in sources().iter().filter(|source| source.floor != "log") {
+        let is_test_file = source.path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("tests"));
+        let path = source.path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+        let mut is_test = is_test_file || path.contains("/tests/");
+        for (number, line) in code_lines(source) {
+            is_test |= line.trim() == "#[cfg(test)]";
+            for (word, homes, in_tests) in KEPT_EVENTS {
+                let is_at_home = homes.iter().any(|home| path.starts_with(home)) || (in_tests && is_test);
+                if line.contains(word) && !is_at_home {
+                    wrong.push(format!("{path}:{number} names {word}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "an event is handled as text:\n{}", wrong.join("\n"));
 }
 
 fn every_file_says_what_it_is_for_and_is_of_readable_length() {

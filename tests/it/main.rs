@@ -5,6 +5,7 @@ mod adding_a_prompt_part;
 mod adding_a_reason;
 mod adding_a_tool;
 mod adding_an_element;
+mod adding_an_event;
 mod approving;
 mod asking;
 mod bad_days;
@@ -73,6 +74,7 @@ fn main() {
         adding_a_tool::trials,
         adding_a_reason::trials,
         adding_an_element::trials,
+        adding_an_event::trials,
         cli::trials,
         damage::trials,
         approving::trials,

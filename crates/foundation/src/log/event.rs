@@ -56,12 +56,6 @@ impl PartialEq for EventJson {
     }
 }
 
-impl Serialize for EventJson {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
-    }
-}
-
 /// A record before the log gives it its [`Seq`], tick and time.
 #[derive(Clone, Debug)]
 pub struct EventDraft {
@@ -179,7 +173,7 @@ impl Serialize for EventRecord {
         if let Some(cause) = self.draft.cause {
             map.serialize_entry("cause", &cause)?;
         }
-        map.serialize_entry("data", &self.draft.data)?;
+        map.serialize_entry("data", &self.draft.data.0)?;
         map.end()
     }
 }

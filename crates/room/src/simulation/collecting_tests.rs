@@ -6,7 +6,7 @@ use super::tests::Room;
 use super::*;
 use crate::base::{AgentKey, Author, Behaviour, ElementKey, Seq};
 use crate::element::{ElementAct, ElementCommand, ElementEdit, PinAct, TextAct};
-use crate::log::EventKind;
+use crate::log::events;
 use crate::schedule::ticks;
 
 /// Ada, Ben and Cy beside a pinboard, whom nothing wakes but changes.
@@ -114,7 +114,10 @@ fn what_was_handed_on_often_enough_wakes_nobody_and_is_sought_by_nobody() {
     room.enqueue(cy, Action::SeekInfo { element: board });
     room.run(ticks(20.0));
     assert_eq!(reads(&room, cy), 2, "whoever looks asks no model");
-    assert_eq!(room.events(EventKind::Read).last().expect("it looked")["why"], "nothing new from outside");
+    assert_eq!(
+        room.events::<events::Read>().last().expect("it looked").why.as_deref(),
+        Some("nothing new from outside")
+    );
     pin(&mut room, "user", "again from outside");
     room.run(ticks(20.0));
     assert_eq!([ada, ben, cy].map(|agent| reads(&room, agent)), [2, 3, 3], "now everyone sees all of it");
@@ -142,26 +145,24 @@ fn with_news(ids: &[&str]) -> (Room, Vec<AgentKey>, Vec<ElementKey>) {
 fn two_who_want_to_tell_each_other_something_begin_at_once() {
     let (mut room, agents, elements) = with_news(&["ada", "ben"]);
     room.run(ticks(8.0));
-    assert_eq!(room.events(EventKind::ConversationStart).len(), 1);
+    assert_eq!(room.events::<events::ConversationStart>().len(), 1);
     for agent in &agents {
         let life: Life = room.get(*agent);
         assert!(elements.iter().all(|element| life.told.contains_key(element)), "each was told both: {:?}", life.told);
         assert_eq!(life.news, None);
     }
     room.run(ticks(60.0));
-    let starts = room.events(EventKind::ConversationStart);
-    assert_eq!(starts.iter().filter(|start| start["kind"] == "tell").count(), 1, "one talk was enough: {starts:?}");
+    let starts = room.events::<events::ConversationStart>();
+    assert_eq!(starts.iter().filter(|start| start.kind == "tell").count(), 1, "one talk was enough: {starts:?}");
 }
 
 #[test]
 fn nobody_waits_for_somebody_who_waits() {
     let (mut room, agents, elements) = with_news(&["ada", "ben", "cy"]);
     room.run(ticks(30.0));
-    let tells = room.events(EventKind::ConversationStart).iter().filter(|start| start["kind"] == "tell").count();
+    let tells = room.events::<events::ConversationStart>().iter().filter(|start| start.kind == "tell").count();
     assert!(tells >= 2, "{tells}");
-    assert!(
-        room.events(EventKind::ActionDropped).iter().all(|dropped| dropped["why"] != "too few could come together")
-    );
+    assert!(room.events::<events::ActionDropped>().iter().all(|dropped| dropped.why != "too few could come together"));
     let told: usize = agents.iter().map(|agent| room.get::<Life>(*agent).told.len()).sum();
     assert!(told >= elements.len() * 2 - 1, "what each had to tell was told");
 }

@@ -8,7 +8,7 @@ use super::tests::{Room, read, talk};
 use super::{Conversations, Home, Life, State, Summons, Think, ThinkOutcome};
 use crate::agent::{AgentCommand, Roster};
 use crate::base::{ActivationKey, AgentKey, Behaviour, ElementKey, Seq};
-use crate::log::EventKind;
+use crate::log::events;
 use crate::schedule::ticks;
 
 /// Agents in a row, near enough to talk.
@@ -55,7 +55,7 @@ fn two_end_their_talk_when_one_stays_paused_and_both_keep_what_was_said() {
     room.run(ticks(9.0));
     assert_eq!(room.state(agents[0]), State::Conversing);
     room.run(ticks(2.0));
-    assert_eq!(room.events(EventKind::ConversationEnd)[0]["why"], "nobody was left to talk to");
+    assert_eq!(room.events::<events::ConversationEnd>()[0].why, "nobody was left to talk to");
     assert_eq!(room.app.world().resource::<Conversations>().earlier(agents[0], agents[1]).len(), 1);
     room.say(Summons { agent: agents[0], activation: ActivationKey::numbered(7), cause: Seq(1) });
     room.run(ticks(5.0));

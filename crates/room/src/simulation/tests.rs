@@ -9,7 +9,7 @@ use super::*;
 use crate::agent::{Agent, Roster};
 use crate::base::{ActivationKey, AgentKey, Author, Behaviour, ElementKey, Id, Seq};
 use crate::element::{Element, ElementChange};
-use crate::log::{EventKind, EventLog};
+use crate::log::{EventData, EventLog, EventRecord, events};
 use crate::schedule::{advance, saved, ticks};
 use crate::workspace::Relationship;
 
@@ -135,10 +135,9 @@ impl Room {
             .unwrap();
     }
 
-    pub fn events(&self, kind: EventKind) -> Vec<serde_json::Value> {
-        let log = self.app.world().resource::<EventLog>();
-        let of_kind = log.unwritten().iter().filter(|record| record.draft.kind == kind);
-        of_kind.map(|record| serde_json::to_value(record.draft.data()).unwrap()).collect()
+    /// Every event of this type that was written, oldest first.
+    pub fn events<E: EventData>(&self) -> Vec<E> {
+        self.app.world().resource::<EventLog>().unwritten().iter().filter_map(EventRecord::read).collect()
     }
 
     pub fn hash(&mut self) -> u64 {
@@ -176,7 +175,7 @@ fn what_must_be_read_comes_before_what_is_read_already() {
         assert!(room.get::<Life>(ada).reads(rules), "at hand: {is_there}");
         let queue = room.get::<Queue>(ada);
         assert_eq!(queue.0.iter().map(|next| (next.action.clone(), next.failures)).collect::<Vec<_>>(), [(glance, 0)]);
-        assert_eq!(room.events(EventKind::Read), Vec::<serde_json::Value>::new(), "nothing was read, nothing failed");
+        assert_eq!(room.events::<events::Read>(), [], "nothing was read, nothing failed");
     }
 }
 
@@ -199,7 +198,7 @@ fn every_agent_reads_by_walking_there_whatever_its_behaviour() {
         room.run(2);
         assert_eq!(room.state(ada), State::of(behaviour));
         assert_eq!(room.get::<Life>(ada).version_read(rules), Some(1));
-        assert_eq!(room.events(EventKind::Read)[0]["outcome"], "read");
+        assert_eq!(room.events::<events::Read>()[0].outcome, events::ReadOutcome::Read);
         if behaviour == Behaviour::Stationary {
             room.run(ticks(9.0));
             assert!(room.position(ada).length() <= 3.0, "home again");
@@ -236,7 +235,7 @@ fn trap_an_element_deleted_on_the_way_resumes_the_agent() {
     room.run(1);
     assert_eq!(room.state(ada), State::Idle);
     assert!(room.dues.is_empty());
-    assert_eq!(room.events(EventKind::ActionDropped)[0]["why"], "it is gone");
+    assert_eq!(room.events::<events::ActionDropped>()[0].why, "it is gone");
 }
 
 #[test]
@@ -248,7 +247,7 @@ fn trap_an_agent_never_reads_the_inbox_of_another() {
     room.enqueue(ada, read(mail));
     room.run(ticks(200.0));
     assert!(room.dues.is_empty());
-    assert_eq!(room.events(EventKind::ActionDropped).len(), 1);
+    assert_eq!(room.events::<events::ActionDropped>().len(), 1);
     let ben = room.agent("ben", (0.0, 100.0), Behaviour::Stationary);
     room.run(ticks(100.0));
     assert!(room.dues.iter().all(|due| due.agent == ben || matches!(due.think, Think::Turn { .. })));
@@ -354,7 +353,7 @@ fn a_passing_failure_is_tried_again_later_and_not_for_ever() {
     room.run(ticks(80.0));
     assert_eq!(room.dues.len(), 4, "10, 20 and 40 seconds later");
     room.run(ticks(85.0));
-    assert!(room.events(EventKind::ActionDropped).iter().any(|dropped| dropped["why"] == "it failed"));
+    assert!(room.events::<events::ActionDropped>().iter().any(|dropped| dropped.why == "it failed"));
 }
 
 pub fn talk(room: &mut Room, who: &[&str]) {
@@ -371,10 +370,10 @@ fn a_person_lets_two_talk_six_turns_and_they_cool_down() {
     room.run(ticks(15.0));
     let speakers: Vec<AgentKey> = room.dues.iter().map(|due| due.agent).collect();
     assert_eq!(speakers, [ada, ben, ada, ben, ada, ben]);
-    assert_eq!(room.events(EventKind::Message).len(), 6);
-    assert_eq!(room.events(EventKind::ConversationEnd)[0]["why"], "all was said");
+    assert_eq!(room.events::<events::Message>().len(), 6);
+    assert_eq!(room.events::<events::ConversationEnd>()[0].why, "all was said");
     assert_eq!(room.app.world().resource::<Conversations>().earlier(ben, ada).len(), 6);
-    let cooled = room.events(EventKind::State).iter().filter(|state| state["to"] == "cooldown").count();
+    let cooled = room.events::<events::State>().iter().filter(|state| state.to == "cooldown").count();
     assert_eq!(cooled, 2);
     room.run(ticks(4.0));
     assert_eq!(room.state(ada), State::Wandering);
@@ -391,10 +390,10 @@ fn a_goodbye_ends_a_talk_of_two_and_leaves_a_larger_one_to_the_others() {
         };
         talk(&mut room, &who);
         room.run(ticks(3.0));
-        assert_eq!((room.dues.len(), room.events(EventKind::Message).len()), (turns, messages));
+        assert_eq!((room.dues.len(), room.events::<events::Message>().len()), (turns, messages));
         assert_eq!(room.dues.iter().filter(|due| due.agent == keys[1]).count(), 1, "it is not asked again");
         let why = if who.len() == 2 { "BEN ended it" } else { "all was said" };
-        assert_eq!(room.events(EventKind::ConversationEnd)[0]["why"], why);
+        assert_eq!(room.events::<events::ConversationEnd>()[0].why, why);
         assert_eq!(room.app.world().resource::<Conversations>().earlier(keys[0], keys[1]).len(), messages);
     }
 }
@@ -407,8 +406,8 @@ fn two_who_have_nothing_to_say_stop_talking() {
     room.answer = |_| said(" ");
     talk(&mut room, &["ada", "ben"]);
     room.run(ticks(3.0));
-    assert_eq!((room.dues.len(), room.events(EventKind::Message).len()), (2, 0));
-    assert_eq!(room.events(EventKind::ConversationEnd)[0]["why"], "nobody had anything to say");
+    assert_eq!((room.dues.len(), room.events::<events::Message>().len()), (2, 0));
+    assert_eq!(room.events::<events::ConversationEnd>()[0].why, "nobody had anything to say");
 }
 
 #[test]
@@ -433,7 +432,7 @@ fn trap_carried_out_of_reach_it_leaves_and_is_not_left_conversing() {
     room.answer_to(&due, ThinkOutcome::Said { text: "Hello?".into() });
     room.run(ticks(4.5));
     assert_eq!((room.state(ada), room.state(ben)), (State::Wandering, State::Wandering));
-    assert!(room.events(EventKind::Message).is_empty());
+    assert!(room.events::<events::Message>().is_empty());
 }
 
 #[test]
@@ -452,11 +451,11 @@ fn at_most_three_talk_at_once_and_the_rest_waits() {
     room.say(ConversationCommand::Stop { conversation: first });
     room.run(2);
     assert_eq!(room.app.world().resource::<Conversations>().iter().count(), 3);
-    assert_eq!(room.events(EventKind::ConversationStart).len(), 4);
+    assert_eq!(room.events::<events::ConversationStart>().len(), 4);
     room.say(ConversationCommand::Switch { on: false });
     room.run(2);
     assert_eq!(room.app.world().resource::<Conversations>().iter().count(), 0);
-    assert_eq!(room.events(EventKind::Warning).len(), 1, "the fifth was refused");
+    assert_eq!(room.events::<events::Warning>().len(), 1, "the fifth was refused");
 }
 
 #[test]
@@ -465,16 +464,16 @@ fn an_unchanged_room_costs_one_chat_a_pair_and_no_more() {
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     room.agent("ben", (50.0, 0.0), Behaviour::Stationary);
     room.run(ticks(600.0));
-    assert_eq!(room.events(EventKind::ConversationStart).len(), 1);
+    assert_eq!(room.events::<events::ConversationStart>().len(), 1);
     assert_eq!(room.dues.len(), 4);
     let rules = room.element("rules", (0.0, 100.0), None);
     let by = Author::user();
     room.say(ElementChanged { element: rules, change: ElementChange::new(ElementChange::ADDED), by, cause: Seq(5) });
     room.enqueue(ada, read(rules));
     room.run(ticks(60.0));
-    assert_eq!(room.events(EventKind::ConversationStart).len(), 2, "one has learned something from elsewhere");
+    assert_eq!(room.events::<events::ConversationStart>().len(), 2, "one has learned something from elsewhere");
     room.run(ticks(600.0));
-    assert_eq!(room.events(EventKind::ConversationStart).len(), 2, "and now the other knows it");
+    assert_eq!(room.events::<events::ConversationStart>().len(), 2, "and now the other knows it");
 }
 
 #[test]
@@ -486,10 +485,10 @@ fn related_agents_talk_first_and_nobody_chats_at_once() {
     let tie = Relationship { from: "cy".into(), to: "ben".into(), label: "mentors".into() };
     room.say(SceneEdit::Relationships(vec![tie]));
     room.run(2);
-    assert!(room.events(EventKind::ConversationStart).is_empty());
+    assert!(room.events::<events::ConversationStart>().is_empty());
     room.run(ticks(28.0));
-    let start = &room.events(EventKind::ConversationStart)[0];
-    assert_eq!((&start["kind"], &start["topic"]), (&"relationship".into(), &"".into()), "a tie is no topic");
+    let start = &room.events::<events::ConversationStart>()[0];
+    assert_eq!((&*start.kind, &*start.topic), ("relationship", ""), "a tie is no topic");
 }
 
 #[test]
@@ -511,13 +510,13 @@ fn who_has_something_to_tell_goes_and_tells_it_once() {
     room.run(2);
     assert_eq!(room.get::<AgentState>(ada).0.why(), "going to tell BEN about news");
     room.run(ticks(5.0));
-    let start = &room.events(EventKind::ConversationStart)[0];
-    assert_eq!((&start["kind"], &start["topic"]), (&"tell".into(), &"the party is on Friday".into()));
+    let start = &room.events::<events::ConversationStart>()[0];
+    assert_eq!((&*start.kind, &*start.topic), ("tell", "the party is on Friday"));
     assert_eq!(room.get::<Life>(ben).told.get(&news), Some(&1));
     room.run(ticks(20.0));
     room.say(heard);
     room.run(ticks(20.0));
-    assert_eq!(room.events(EventKind::ConversationStart).len(), 1);
+    assert_eq!(room.events::<events::ConversationStart>().len(), 1);
 }
 
 #[test]
@@ -534,7 +533,7 @@ fn those_who_pass_each_other_react() {
         seen.extend(cursor.read(room.app.world().resource::<Messages<Reacted>>()).copied());
     }
     assert!((20..200).contains(&seen.len()), "{}", seen.len());
-    assert!(room.events(EventKind::State).is_empty(), "wandering is not news");
+    assert!(room.events::<events::State>().is_empty(), "wandering is not news");
 }
 
 fn busy_room() -> Room {
@@ -615,7 +614,7 @@ fn relationships_by_hand_are_written_and_end_with_their_agents() {
     room.say(add(tie("ben", "nobody")));
     room.run(1);
     assert_eq!(relationships(room.app.world()), [tie("ada", "ben"), tie("ben", "cy")]);
-    assert_eq!(room.events(EventKind::Warning).len(), 1);
+    assert_eq!(room.events::<events::Warning>().len(), 1);
     let key = room.app.world().resource::<Roster>().key("cy").expect("cy is here");
     room.app.world_mut().resource_mut::<Roster>().remove(key, "cy");
     room.say(AgentCommand::Remove { agent: "cy".into() });

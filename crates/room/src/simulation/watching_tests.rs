@@ -7,7 +7,7 @@ use super::tests::Room;
 use super::*;
 use crate::base::{AgentKey, Author, Behaviour, ConversationKey, ElementKey, Id, Seq};
 use crate::element::{ElementAct, ElementCommand, ElementEdit, ItemList, ListAct, MailAct, PinAct, TextAct};
-use crate::log::EventKind;
+use crate::log::events;
 use crate::schedule::{saved as saving, ticks};
 use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::math::Vec2;
@@ -79,7 +79,7 @@ fn each_kind_of_change_wakes_those_whom_it_concerns() {
         let wanted = |high: Option<bool>| Vec::from_iter(high.map(|high| Action::ReadElement { element, high }));
         assert_eq!(queued(&room, ada), wanted(adas), "ada, {kind} by {by}");
         assert_eq!(queued(&room, ben), wanted(bens), "ben, {kind} by {by}");
-        let records = room.events(EventKind::ActionQueued).len();
+        let records = room.events::<events::ActionQueued>().len();
         assert_eq!(records, usize::from(adas.is_some()) + usize::from(bens.is_some()));
     }
 }
@@ -247,10 +247,10 @@ fn who_cannot_reach_whom_it_wants_to_tell_gives_up_after_a_minute() {
     assert!(room.get::<AgentState>(ada).0.is_on_errand());
     room.run(ticks(2.0));
     assert_eq!((room.state(ada), room.get::<Life>(ada).news), (State::Idle, None));
-    let dropped = room.events(EventKind::ActionDropped);
+    let dropped = room.events::<events::ActionDropped>();
     assert_eq!(
-        (&dropped[0]["action"], &dropped[0]["why"]),
-        (&json!("approachAgent"), &json!("could not be reached in time"))
+        (dropped[0].action.as_deref(), &*dropped[0].why),
+        (Some("approachAgent"), "could not be reached in time")
     );
 }
 
@@ -267,7 +267,7 @@ fn a_person_speaks_in_a_conversation_and_is_told_when_it_is_over() {
     let conversation = room.app.world().resource::<Conversations>().get(key).unwrap();
     let said = &conversation.said[0];
     assert_eq!((said.by.is_user(), &*said.text, conversation.speaker), (true, "Bring an umbrella.", 0));
-    assert_eq!(room.events(EventKind::Message)[0]["by"], "user");
+    assert_eq!(room.events::<events::Message>()[0].by.as_deref(), Some("user"));
     // It takes nobody's turn: ada, who was asked, still answers, and then it is ben's.
     let due = room.dues[0].clone();
     assert_eq!(due.agent, ada);
@@ -276,10 +276,10 @@ fn a_person_speaks_in_a_conversation_and_is_told_when_it_is_over() {
     assert_eq!(room.dues.last().unwrap().agent, ben);
     room.say(ConversationCommand::Stop { conversation: key });
     room.run(1);
-    assert!(room.events(EventKind::Warning).is_empty());
+    assert!(room.events::<events::Warning>().is_empty());
     room.say(speak);
     room.run(1);
-    assert_eq!(room.events(EventKind::Warning)[0]["text"], "Bring an umbrella.");
+    assert_eq!(room.events::<events::Warning>()[0].text.as_deref(), Some("Bring an umbrella."));
 }
 
 /// Agents that stay where they are, all on one point.

@@ -1,0 +1,210 @@
+//! An event that only this file knows: written in a room, kept, read back, said by the narrator and shown in the log
+//! pane like any other; and still there, as it was written, for whoever does not know it.
+
+use std::fs;
+use std::path::Path;
+
+use agent_workshop::app::drive::{EventTap, Step};
+use agent_workshop::app::naming::RoomNames;
+use agent_workshop::app::room::{OpenOptions, Room, state_folder};
+use agent_workshop::log::events::word;
+use agent_workshop::log::narration::{Telling, counted};
+use agent_workshop::log::{AddedEvents, EventData, EventDraft, EventKind, EventLog, EventRecord, Word};
+use agent_workshop::schedule::{Floor, InPhase, SimClock, Speed, Tick, WorkshopSystems};
+use agent_workshop::store::{Reader, StoreError, export_events};
+use bevy::ecs::prelude::*;
+use bevy::ecs::schedule::Schedules;
+use libtest_mimic::Trial;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::cases;
+
+pub fn trials() -> Vec<Trial> {
+    let trials = cases![
+        an_added_event_is_written_kept_read_back_and_said,
+        an_event_that_nobody_knows_any_more_is_kept_as_it_was_written,
+    ];
+    #[cfg(feature = "window")]
+    let trials = trials.into_iter().chain(cases![the_log_pane_shows_an_added_event_now_and_after_a_restart]).collect();
+    trials
+}
+
+/// Whether tea was had with milk: a word of the floor that adds the event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Milk {
+    Some,
+}
+
+/// An agent had tea.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct TeaBreak {
+    biscuits: u32,
+    milk: Milk,
+}
+
+impl EventData for TeaBreak {
+    const KIND: EventKind = EventKind::Other(Word::Borrowed("tea_break"));
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        let biscuits = counted(self.biscuits.into(), "biscuit", "biscuits");
+        format!("{} had tea with {} milk and {biscuits}", telling.who(), word(self.milk))
+    }
+
+    fn to_do(&self) -> &str {
+        if self.biscuits > 2 { "buy more" } else { "" }
+    }
+}
+
+const SAID: &str = "Ada had tea with some milk and 3 biscuits. To do: buy more";
+const UNKNOWN: &str = "Tea break (this version cannot read its data: {\"biscuits\":3,\"milk\":\"some\"})";
+
+fn tea() -> TeaBreak {
+    TeaBreak { biscuits: 3, milk: Milk::Some }
+}
+
+/// All that the room is told of tea: how it is said, and somebody who writes it.
+fn add(world: &mut World) {
+    world.resource_mut::<AddedEvents>().add::<TeaBreak>();
+    let write = |mut log: ResMut<EventLog>| {
+        log.write(EventDraft::of(&tea()).agent(&"ada-1".into()));
+    };
+    let place = InPhase(WorkshopSystems::Simulate, Floor::Simulation);
+    world.resource_mut::<Schedules>().add_systems(Tick, write.in_set(place));
+}
+
+fn workspace() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("settings.yaml", "");
+    write("agents/ada.md", "---\nname: Ada\n---\nYou are Ada.");
+    write("scenes/test.yaml", "name: Test\nagents: [ { id: ada-1, profile: ada, position: [0, 0] } ]\n");
+    folder
+}
+
+fn options(folder: &Path) -> OpenOptions {
+    OpenOptions { folder: folder.to_owned(), provider: Some("offline".to_owned()), ..OpenOptions::default() }
+}
+
+fn open(folder: &Path) -> Room {
+    let (mut room, _) = Room::open(&options(folder)).unwrap();
+    let world = room.app.world_mut();
+    world.insert_resource(EventTap::default());
+    world.resource_mut::<SimClock>().speed = Speed::Max;
+    room
+}
+
+/// Lets a tick pass. What happened in it.
+fn tick(room: &mut Room) -> Vec<EventRecord> {
+    while room.driver.step(room.app.world_mut()) != Step::Ticked {}
+    room.app.world_mut().resource_mut::<EventTap>().take()
+}
+
+/// What the log on disk has of tea.
+fn kept(folder: &Path) -> Vec<EventRecord> {
+    let mut kept = Vec::new();
+    let visit = |record: EventRecord| {
+        kept.extend(Some(record).filter(|record| record.draft.kind == TeaBreak::KIND));
+        Ok::<_, StoreError>(())
+    };
+    Reader::open(&state_folder(folder)).unwrap().for_each_event(None, visit).unwrap();
+    kept
+}
+
+/// What an export has of tea: type, agent and data.
+fn exported(folder: &Path) -> Vec<Value> {
+    let mut out = Vec::new();
+    export_events(&Reader::open(&state_folder(folder)).unwrap(), None, &mut out).unwrap();
+    let lines = std::str::from_utf8(&out).unwrap().lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let teas = lines.filter(|line| line["type"] == "tea_break");
+    teas.map(|tea| json!([tea["agent"], tea["data"]])).collect()
+}
+
+fn sentences(room: &Room, records: &[EventRecord]) -> Vec<String> {
+    let names = RoomNames(room.app.world());
+    let narrator = names.narrator();
+    records.iter().map(|record| narrator.sentence(record)).collect()
+}
+
+fn an_added_event_is_written_kept_read_back_and_said() {
+    let folder = workspace();
+    let mut room = open(folder.path());
+    tick(&mut room);
+    add(room.app.world_mut());
+    let records = tick(&mut room);
+    assert!(sentences(&room, &records).contains(&SAID.to_owned()), "{:?}", sentences(&room, &records));
+    assert!(records.iter().any(|record| record.read() == Some(tea())));
+    room.close("the test closed it", |_| {}).unwrap();
+    let before = kept(folder.path());
+    assert_eq!(before.iter().map(EventRecord::read).collect::<Vec<_>>(), [Some(tea())]);
+    let mut again = open(folder.path());
+    add(again.app.world_mut());
+    assert_eq!(sentences(&again, &kept(folder.path())), [SAID], "after a restart as before");
+    tick(&mut again);
+    again.close("the test closed it", |_| {}).unwrap();
+    assert_eq!(exported(folder.path()), vec![json!(["ada-1", { "biscuits": 3, "milk": "some" }]); 2]);
+}
+
+fn an_event_that_nobody_knows_any_more_is_kept_as_it_was_written() {
+    let folder = workspace();
+    let mut room = open(folder.path());
+    add(room.app.world_mut());
+    tick(&mut room);
+    room.close("the test closed it", |_| {}).unwrap();
+    let before = exported(folder.path());
+    let mut again = open(folder.path());
+    tick(&mut again);
+    assert_eq!(sentences(&again, &kept(folder.path())), [UNKNOWN]);
+    again.close("the test closed it", |_| {}).unwrap();
+    assert_eq!((exported(folder.path()), before.len()), (before, 1));
+}
+
+#[cfg(feature = "window")]
+fn the_log_pane_shows_an_added_event_now_and_after_a_restart() {
+    use agent_workshop::app::window::OpenRoom;
+    let folder = workspace();
+    let mut room = OpenRoom::open(options(folder.path())).unwrap();
+    add(room.world().unwrap());
+    room.run_ticks(1);
+    until_shown(&mut room, SAID);
+    room.close("the test closed it");
+    // What happened in the earlier run is read from the disk.
+    let mut unknown = OpenRoom::open(options(folder.path())).unwrap();
+    until_shown(&mut unknown, UNKNOWN);
+    unknown.world().unwrap().resource_mut::<AddedEvents>().add::<TeaBreak>();
+    until_shown(&mut unknown, SAID);
+    unknown.close("the test closed it");
+}
+
+/// Draws the log pane until a row says this.
+#[cfg(feature = "window")]
+fn until_shown(room: &mut agent_workshop::app::window::OpenRoom, said: &str) {
+    use agent_workshop::app::window::Screen;
+    use agent_workshop::ui::dock::Tab;
+    use egui::{Context, Pos2, RawInput, Rect, vec2};
+    let began = std::time::Instant::now();
+    let mut screen = Screen::new(Some(false));
+    screen.state.dock.show(&Tab::Log, |_| true);
+    let context = Context::default();
+    context.enable_accesskit();
+    for frame in 0.. {
+        let input = RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 800.0))),
+            time: Some(f64::from(frame) / 30.0),
+            ..RawInput::default()
+        };
+        let mut output = screen.frame(&context, room, input);
+        output.textures_delta.clear();
+        let nodes = output.platform_output.accesskit_update.map(|update| update.nodes).unwrap_or_default();
+        if nodes.iter().filter_map(|(_, node)| node.label()).any(|label| label.contains(said)) {
+            return;
+        }
+        assert!(began.elapsed().as_secs() < 60, "no row says {said:?}");
+        std::thread::yield_now();
+    }
+}
