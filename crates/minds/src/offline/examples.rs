@@ -94,7 +94,8 @@ impl Told {
 
 /// All markers, and two who can be sent mail.
 pub(super) fn everything() -> Abilities {
-    Abilities { pinboards: vec!["Ideas".into()], addressees: vec!["Bram".into(), "Finn".into()], has_inbox: true }
+    let (pinboards, addressees) = (vec!["Ideas".into()], vec!["Bram".into(), "Finn".into()]);
+    Abilities { pinboards, addressees, has_inbox: true, markers: Vec::new() }
 }
 
 /// To read an element that is new to the reader.
