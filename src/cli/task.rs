@@ -110,11 +110,10 @@ impl Task {
             let work = event.read::<Activation>().filter(|_| event.draft.agent.as_ref() == Some(&self.agent));
             work.is_some_and(|work| *work.by == *USER && work.task == self.text)
         };
-        if let Some(taken) = events.iter().find(|event| is_taken(event)) {
-            if let Some(key) = taken.draft.activation.as_deref().and_then(ActivationKey::parse) {
-                self.stage = Stage::Taken(key);
-                return;
-            }
+        let taken = events.iter().find(|event| is_taken(event)).and_then(|event| event.draft.activation.as_deref());
+        if let Some(key) = taken.and_then(ActivationKey::parse) {
+            self.stage = Stage::Taken(key);
+            return;
         }
         // It went through the door with this tick: what is said of nobody now is said of it.
         let mut refusals = events.iter().filter(|event| event.draft.agent.is_none());

@@ -40,7 +40,6 @@ pub enum RoomAct {
 
 /// Something that a person does.
 #[derive(Clone, PartialEq, Debug)]
-#[expect(clippy::large_enum_variant, reason = "there are a few in a frame at most")]
 pub enum Command {
     /// Changes the room; undone by what is second, where it can be undone. For what elements hold, for
     /// relationships and for what is new, the way back is worked out where the act is performed.
