@@ -9,7 +9,7 @@ use agent_workshop::element::{Element, ElementEdit, Elements, TextAct};
 use agent_workshop::gateway::Questions;
 use agent_workshop::schedule::{self, Door};
 use agent_workshop::simulation::space::{Entry, Grid};
-use agent_workshop::simulation::{self, AgentState, Life, Queue, State, Walk};
+use agent_workshop::simulation::{self, Activity, AgentState, Queue, State, Walk};
 use bevy::ecs::prelude::*;
 use bevy::ecs::schedule::SingleThreadedExecutor;
 use bevy::math::Vec2;
@@ -182,10 +182,10 @@ pub fn rules_read_by_all() -> Vec<Figure> {
     let entity = world.resource::<Elements>().entity(rules).expect("it is there");
     let version = world.get::<Element>(entity).expect("it is one").version;
     let limit_secs = 1.2 * READERS as f64 * ANSWER_SECS / SLOTS;
-    let has_read = |life: &Life| life.version_read(rules) == Some(version);
+    let has_read = |life: &Activity| life.version_read(rules) == Some(version);
     let secs = (1..2 * limit_secs as u64).find(|_| {
         rooms::run(world, schedule::TICKS_PER_SEC);
-        let mut lives = world.query_filtered::<&Life, With<Agent>>();
+        let mut lives = world.query_filtered::<&Activity, With<Agent>>();
         lives.iter(world).all(has_read)
     });
     vec![Figure {

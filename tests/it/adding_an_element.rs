@@ -5,7 +5,7 @@ use std::sync::Once;
 
 use agent_workshop::agent::Roster;
 use agent_workshop::base::{Author, Seq};
-use agent_workshop::element::kind::{kind, kinds, register as add_kind};
+use agent_workshop::element::kinds::{kind, kinds, register as add_kind};
 use agent_workshop::element::{ElementAct, ElementCommand, ElementEdit, Elements, Held, Reader};
 use agent_workshop::mind::LastPrompt;
 use agent_workshop::schedule::InputJournal;
@@ -185,7 +185,7 @@ fn prompt(room: &mut Workshop) -> LastPrompt {
 
 fn a_kind_that_is_added_is_listed_and_no_other_takes_its_word() {
     use agent_workshop::element::Kind;
-    use agent_workshop::element::kind::KindRefusal;
+    use agent_workshop::element::kinds::KindRefusal;
     static OTHER: Kind =
         Kind { private: true, ..Kind::new("whiteboard", "x", |_, _| unreachable!(), |_| unreachable!()) };
     register();

@@ -358,7 +358,7 @@ fn held<'a>(world: &'a World, model: &RoomModel, id: &str) -> Option<&'a dyn Con
 
 /// Whether an entry says already what an element holds.
 fn is_written(held: &dyn Content, kind: &str, keys: &Map<String, Value>) -> bool {
-    let kind = crate::element::kind::kind(kind);
+    let kind = crate::element::kinds::kind(kind);
     kind.is_some_and(|kind| (kind.from_scene)(keys, "").0.to_scene() == held.to_scene())
 }
 

@@ -1,5 +1,6 @@
 //! Words that every room of the house shares: ids, problems, text, hashing. Knows no ECS and does no I/O.
 
+pub mod backoff;
 pub mod behaviour;
 pub mod hash;
 pub mod ids;
@@ -11,6 +12,7 @@ pub mod spelling;
 pub mod text;
 pub mod urgency;
 
+pub use backoff::backoff_factor;
 pub use behaviour::Behaviour;
 pub use ids::{AgentKey, Author, ConversationKey, ElementKey, Id, RequestId, Seq, free_id, is_reserved};
 pub use made_in_run::{ActivationKey, RunTag};

@@ -5,6 +5,7 @@ use std::time::SystemTime;
 use serde_json::Value;
 
 use super::provider::ErrorCause;
+use crate::base::backoff_factor;
 
 /// How patient we are.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -43,7 +44,7 @@ impl RetryPolicy {
         if has_output || !may_pass(cause) || tries.made >= self.attempts {
             return None;
         }
-        let backoff = self.first_delay_secs * 2f64.powi(i32::try_from(tries.made - 1).unwrap_or(i32::MAX).min(16));
+        let backoff = self.first_delay_secs * f64::from(backoff_factor(tries.made - 1));
         // Between half and the whole of it: never at once, never all together.
         let backoff = backoff.min(self.longest_delay_secs) * (0.5 + 0.5 * jitter.clamp(0.0, 1.0));
         let asked = match cause {
@@ -61,8 +62,7 @@ impl RetryPolicy {
 
     /// Seconds for which a provider is left alone that did not say how long, after so many times before.
     pub fn rest_secs(&self, times_before: u32) -> f64 {
-        let doublings = i32::try_from(times_before.min(16)).unwrap_or(16);
-        (self.first_delay_secs * 2_f64.powi(doublings)).min(2.0 * self.longest_delay_secs)
+        (self.first_delay_secs * f64::from(backoff_factor(times_before))).min(2.0 * self.longest_delay_secs)
     }
 }
 

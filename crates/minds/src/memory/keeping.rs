@@ -10,7 +10,7 @@ use super::settings::MemorySettings;
 use super::slots::{Memory, MemoryAct, MemoryEdit};
 use crate::agent::{Agent, Roster};
 use crate::base::{AgentKey, Author, ElementKey, Id, Seq};
-use crate::element::kind::kind;
+use crate::element::kinds::kind;
 use crate::element::pin::changed as changed_pin;
 use crate::element::{Element, ElementChange, ElementChanged, Elements};
 use crate::log::events::Memory as Said;

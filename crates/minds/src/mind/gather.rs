@@ -21,7 +21,7 @@ use super::wording::name;
 use crate::agent::{Agent, AgentProfile, Profiles, Roster};
 use crate::base::text::one_line;
 use crate::base::{AgentKey, Author, ElementKey, Id};
-use crate::element::kind::kind;
+use crate::element::kinds::kind;
 use crate::element::{Element, Elements, Held, ItemNews, Kind, Reader, RecentChanges, owns};
 use crate::memory::{Memory, MemorySettings};
 use crate::schedule::{RoomDate, SimClock};

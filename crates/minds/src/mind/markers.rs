@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::brackets::{Kind, Token, tokens};
 use crate::base::text::nearest;
-use crate::element::kind::marker;
+use crate::element::kinds::marker;
 
 /// The words of the markers that there are.
 pub const WORDS: [&str; 10] =

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::prompt::{PromptMessage, Role};
 use super::settings::MindSettings;
+use crate::base::backoff_factor;
 use crate::base::text::{estimate_tokens, truncate};
 use crate::schedule::ticks;
 
@@ -102,8 +103,7 @@ impl Session {
 
     /// Summing up failed: everything stays, and it is tried again later, each time later. Returns when, in ticks.
     pub fn compaction_failed(&mut self, settings: &MindSettings, now_ticks: u64) -> u64 {
-        let doublings = self.failures.min(16);
-        let secs = settings.compaction_retry_secs * f32::from(2_u8).powi(i32::try_from(doublings).unwrap_or(16));
+        let secs = settings.compaction_retry_secs * backoff_factor(self.failures);
         self.failures = self.failures.saturating_add(1);
         self.wanted = false;
         self.not_before = now_ticks + ticks(secs.min(settings.compaction_retry_at_most_secs));

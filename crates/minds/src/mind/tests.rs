@@ -101,7 +101,7 @@ impl Room {
     }
 
     fn element(&mut self, id: &str, kind: &str, (keys, text): (Value, &'static str)) {
-        let read = crate::element::kind::kind(kind).expect("it is one of the house").from_scene;
+        let read = crate::element::kinds::kind(kind).expect("it is one of the house").from_scene;
         let content = Plain(read(keys.as_object().expect("a map"), "here").0, text);
         let world = self.0.world_mut();
         let key = world.resource::<Elements>().next_key();

@@ -6,11 +6,11 @@ mod claims;
 pub mod formats;
 pub mod front_matter;
 mod keys;
+pub mod lifecycle;
 mod limit_words;
 pub mod limits;
 mod loose_front;
 pub mod markdown;
-pub mod presence;
 pub mod profile;
 pub mod registry;
 pub mod roster;
@@ -18,8 +18,8 @@ mod saved;
 #[cfg(test)]
 mod tests;
 
+pub use lifecycle::{ElementsReach, TopmostElement};
 pub use limits::Limit;
-pub use presence::{ElementsReach, TopmostElement};
 pub use profile::AgentProfile;
 pub use registry::{Former, Profiles};
 pub use roster::{Agent, AgentAdded, AgentCommand, AgentRemoved, BehaviourFollows, ProfileChanged, Roster};
@@ -90,15 +90,15 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<FileChanged>();
     app.init_resource::<Profiles>()
         .init_resource::<Roster>()
-        .init_resource::<presence::Waiting>()
+        .init_resource::<lifecycle::Waiting>()
         .init_resource::<TopmostElement>();
     app.add_systems(
         Tick,
-        (register_profiles, presence::follow_profiles, presence::follow_scene, presence::obey, tell_withdrawn)
+        (register_profiles, lifecycle::follow_profiles, lifecycle::follow_scene, lifecycle::obey, tell_withdrawn)
             .chain()
             .in_set(InPhase(WorkshopSystems::Ingest, Floor::Agent)),
     );
-    app.add_systems(Tick, presence::note_reach.in_set(InPhase(WorkshopSystems::Simulate, Floor::Agent)));
+    app.add_systems(Tick, lifecycle::note_reach.in_set(InPhase(WorkshopSystems::Simulate, Floor::Agent)));
     sections::register::<saved::ProfilesSaved>(app);
     sections::register::<saved::AgentsSaved>(app);
 }

@@ -4,7 +4,7 @@ use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 
-use super::presence::{TopmostElement, Waiting, report, report_pending, settle};
+use super::lifecycle::{TopmostElement, Waiting, report, report_pending, settle};
 use super::registry::Profiles;
 use super::roster::{Agent, Roster};
 use crate::base::{AgentKey, Behaviour, Id, Seq};

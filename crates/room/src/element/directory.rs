@@ -9,6 +9,12 @@ use serde_json::{Map, Value};
 use super::content::Element;
 use crate::base::{ElementKey, Id};
 
+/// Elements whose files cannot be read at the moment, with what they held when the files last could be. They go on
+/// with that; their files are not written until they are right again.
+#[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct HeldBack(pub(super) BTreeMap<ElementKey, Map<String, Value>>);
+
 /// Elements that went and are still known; the one that went first is forgotten where there are more.
 const DEPARTED_AT_MOST: usize = 100;
 

@@ -15,7 +15,14 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::kind::Fault;
+/// A line of a file that cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// Counted from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub what: String,
+}
 
 /// The word in the comment behind a nested item.
 const NESTED: &str = "comment";

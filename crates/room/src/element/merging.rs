@@ -5,16 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bevy::ecs::message::MessageCursor;
 use bevy::ecs::prelude::*;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use super::content::{Content, Element, Held};
-use super::directory::Elements;
+use super::directory::{Elements, HeldBack};
 use super::editing::{Unwritten, do_act, may_keep, refuse};
-use super::kind::{Kind, kind};
-use super::presence::{report, scene_path};
-use crate::agent::presence::read;
-use crate::base::{Author, ElementKey, Id, Problem, Seq};
+use super::kind::Kind;
+use super::kinds::kind;
+use super::reports::{report, scene_path};
+use crate::agent::lifecycle::read;
+use crate::base::{Author, Id, Problem, Seq};
 use crate::workspace::files::FileContent;
 use crate::workspace::{ElementEntry, FileChanged, KnownFiles};
 
@@ -34,12 +33,6 @@ impl Writer<'_> {
         refuse(world, self.by, element, why, Some(self.file), self.cause);
     }
 }
-
-/// Elements whose files cannot be read at the moment, with what they held when the files last could be. They go on
-/// with that; their files are not written until they are right again.
-#[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(super) struct HeldBack(pub(super) BTreeMap<ElementKey, Map<String, Value>>);
 
 pub(super) fn known_text(world: &World, path: &str) -> Option<String> {
     world.get_resource::<KnownFiles>().and_then(|files| files.text(path)).map(str::to_owned)

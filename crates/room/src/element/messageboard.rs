@@ -2,7 +2,7 @@
 
 use super::change::{ChangeKind, ElementChange, Wake};
 use super::kind::Kind;
-use super::written::Written;
+use super::text_content::TextContent;
 use crate::base::Urgency;
 
 /// Message boards.
@@ -14,7 +14,7 @@ pub static KIND: Kind = Kind {
     ..Kind::new(
         "messageboard",
         "message board",
-        |entry, place| Written::from_scene(entry, place, "message board", false),
-        |text| Written::from_markdown(text, "message board", false),
+        |entry, place| TextContent::from_scene(entry, place, "message board", false),
+        |text| TextContent::from_markdown(text, "message board", false),
     )
 };

@@ -1,8 +1,8 @@
 //! Elements: the things on the canvas that hold information. What each holds, what may be done to it,
 //! and the news when it changes.
 //!
-//! A kind of element is one file (what it holds, its acts and changes, its colour) and one line in [`kind::KINDS`], or
-//! one call of [`kind::register`].
+//! A kind of element is one file (what it holds, its acts and changes, its colour) and one line in [`kinds::KINDS`], or
+//! one call of [`kinds::register`].
 
 pub mod act;
 pub mod change;
@@ -13,6 +13,8 @@ pub mod inbox;
 mod instructions;
 mod items;
 pub mod kind;
+pub mod kinds;
+pub mod lifecycle;
 mod list_file;
 pub mod mail;
 mod merging;
@@ -20,17 +22,17 @@ pub mod messageboard;
 mod own_acts;
 pub mod pin;
 pub mod pinboard;
-pub mod presence;
 pub mod privacy;
 #[cfg(test)]
 mod properties;
 pub mod recent;
+mod reports;
 pub mod rulebook;
 mod saved;
 pub mod settings;
 #[cfg(test)]
 mod tests;
-pub mod written;
+pub mod text_content;
 
 pub use act::{ActKind, Doer, ElementAct, Marker, News, Offer};
 pub use change::{ChangeKind, ElementChange, ItemNews, Wake};
@@ -39,13 +41,13 @@ pub use directory::Elements;
 pub use editing::owns;
 pub use items::{ItemList, ListAct};
 pub use kind::Kind;
+pub use lifecycle::ElementCommand;
 pub use mail::{Mail, MailAct, MailStatus};
 pub use pin::{Pin, PinAct};
-pub use presence::ElementCommand;
 pub use privacy::Privacy;
 pub use recent::{RecentChange, RecentChanges};
 pub use settings::ElementSettings;
-pub use written::TextAct;
+pub use text_content::TextAct;
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
@@ -66,21 +68,21 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<Elements>()
         .init_resource::<editing::EditsRead>()
         .init_resource::<editing::Unwritten>()
-        .init_resource::<presence::Reported>()
-        .init_resource::<merging::HeldBack>()
+        .init_resource::<reports::Reported>()
+        .init_resource::<directory::HeldBack>()
         .init_resource::<directory::Departed>()
         .init_resource::<RecentChanges>()
         .init_resource::<privacy::PrivatePlaces>();
     app.add_systems(
         Tick,
         (
-            presence::follow_scene,
+            lifecycle::follow_scene,
             merging::follow_files,
-            presence::obey,
+            lifecycle::obey,
             privacy::note_places,
             editing::set_readers.run_if(owners_may_differ),
             editing::apply_edits,
-            presence::tell_reach,
+            lifecycle::tell_reach,
             instructions::report_unshown,
         )
             .chain()

@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::content::{Element, Held};
 use super::editing::{find, may_keep};
-use super::kind::{Kind, kind, kinds};
+use super::kind::Kind;
+use super::kinds::{kind, kinds};
 use crate::base::{Author, Id};
 use crate::workspace::layout::element_file;
 use crate::workspace::vfs::FileRights;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::act::ElementAct;
 use super::content::Content;
-use super::kind::kind;
+use super::kinds::kind;
 use super::pinboard::Pinboard;
 use super::settings::ElementSettings;
 use crate::base::Author;

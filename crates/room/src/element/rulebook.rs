@@ -2,7 +2,7 @@
 
 use super::change::{ChangeKind, ElementChange, Wake};
 use super::kind::Kind;
-use super::written::Written;
+use super::text_content::TextContent;
 use crate::base::Urgency;
 
 /// Rulebooks.
@@ -14,7 +14,7 @@ pub static KIND: Kind = Kind {
     ..Kind::new(
         "rulebook",
         "rulebook",
-        |entry, place| Written::from_scene(entry, place, "rulebook", true),
-        |text| Written::from_markdown(text, "rulebook", true),
+        |entry, place| TextContent::from_scene(entry, place, "rulebook", true),
+        |text| TextContent::from_markdown(text, "rulebook", true),
     )
 };

@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::content::{Element, Held};
+use super::directory::HeldBack;
 use super::directory::{Departed, Elements};
 use super::editing::set_readers;
-use super::kind::kind;
-use super::merging::HeldBack;
-use super::presence::{Reported, settle};
+use super::kinds::kind;
+use super::lifecycle::settle;
 use super::recent::RecentChanges;
+use super::reports::Reported;
 use crate::base::{ElementKey, Problem};
 use crate::schedule::Section;
 use crate::workspace::ProblemReport;

@@ -3,16 +3,17 @@
 use bevy::ecs::prelude::*;
 
 use super::activity::{Think, ThinkDue, ThinkOutcome, ThinkPutOff};
-use super::body::{Body, BodyItem, Desk, Doing, News, Timer};
+use super::body::{Body, BodyItem, Doing, News, Timer};
+use super::context::SimContext;
 use super::conversation::ConversationKind;
-use super::hearing::finish;
+use super::conversation_rules::{self, Proposal};
+use super::conversation_state::ConversationState;
+use super::finishing::{finish, read_later};
 use super::interest::PendingInterest;
-use super::meeting::{self, Proposal};
 use super::origin::Origin;
 use super::queue::{Action, QueuedAction};
 use super::state::{State, StateEvent};
 use super::steering::{Course, WalkKind, spot_beside};
-use super::talks::Talks;
 use crate::base::{AgentKey, ElementKey, Id, Seq, Urgency};
 use crate::log::events::ActionDropped;
 use crate::schedule::ticks;
@@ -22,48 +23,40 @@ const KNOWS: &str = "the other knows it by now";
 
 /// Lets everyone who is awake and at leisure take up what comes next.
 pub(super) fn drain(
-    mut desk: Desk,
+    mut sim: SimContext,
     mut bodies: Query<Body>,
-    mut talks: ResMut<Talks>,
+    mut talks: ResMut<ConversationState>,
     mut due: MessageWriter<ThinkDue>,
     mut put_off: MessageWriter<ThinkPutOff>,
 ) {
-    let mut awake = std::mem::take(&mut desk.attention.awake);
+    let mut awake = std::mem::take(&mut sim.calendar.awake);
     awake.sort_unstable();
     awake.dedup();
     for agent in awake {
-        let Some(entity) = desk.roster.entity(agent) else { continue };
+        let Some(entity) = sim.roster.entity(agent) else { continue };
         // Whoever is to be approached is looked up before the agent itself is borrowed.
-        let listener = listener(&desk, &bodies, entity);
+        let listener = listener(&sim, &bodies, entity);
         let Ok(mut body) = bodies.get_mut(entity) else { continue };
-        if body.wants_to_turn_back(desk.now()) {
-            let cause = body.life.state_record;
-            leave_errand(&mut desk, &mut body, talks.bypass_change_detection(), &[]);
-            desk.shift(&mut body, StateEvent::Done, cause);
+        if body.wants_to_turn_back(sim.now()) {
+            let cause = body.activity.state_record;
+            leave_errand(&mut sim, &mut body, talks.bypass_change_detection(), &[]);
+            sim.shift(&mut body, StateEvent::Done, cause);
         }
-        if body.reads_with_less_need(desk.now()) {
-            match body.life.awaited {
+        if body.reads_with_less_need(sim.now()) {
+            match body.activity.awaited {
                 Some(activity) => {
                     put_off.write(ThinkPutOff { agent, activity });
                 }
-                None => read_later(&mut desk, &mut body),
+                None => read_later(&mut sim, &mut body),
             }
         }
         let strolls = body.state.0.under() == State::Wandering && body.walk.course.kind == WalkKind::Stroll;
         while body.state.0.is_at_leisure() && !strolls {
-            if !take_up(&mut desk, &mut body, listener.as_ref(), &mut due) {
+            if !take_up(&mut sim, &mut body, listener.as_ref(), &mut due) {
                 break;
             }
         }
     }
-}
-
-/// Puts what an agent reads or turns to, or goes to, back into its queue.
-pub(super) fn read_later(desk: &mut Desk, body: &mut BodyItem) {
-    let cause = body.life.state_record;
-    let Some(again) = std::mem::take(&mut body.life.doing).queued_again() else { return };
-    desk.shift(body, StateEvent::Done, cause);
-    desk.enqueue_later(body, again);
 }
 
 /// Whom an agent has something to tell.
@@ -73,117 +66,117 @@ struct Listener {
     knows: bool,
 }
 
-fn listener(desk: &Desk, bodies: &Query<Body>, agent: Entity) -> Option<Listener> {
+fn listener(sim: &SimContext, bodies: &Query<Body>, agent: Entity) -> Option<Listener> {
     let body = bodies.get(agent).ok()?;
-    let news = body.life.news.as_ref()?;
-    let other = bodies.get(desk.roster.entity(news.to)?).ok()?;
-    Some(Listener { name: other.agent.name.clone(), knows: other.life.knows(news.element, news.version) })
+    let news = body.activity.news.as_ref()?;
+    let other = bodies.get(sim.roster.entity(news.to)?).ok()?;
+    Some(Listener { name: other.agent.name.clone(), knows: other.activity.knows(news.element, news.version) })
 }
 
 /// Takes up the next thing. Whether there was one.
 fn take_up(
-    desk: &mut Desk,
+    sim: &mut SimContext,
     body: &mut BodyItem,
     listener: Option<&Listener>,
     due: &mut MessageWriter<ThinkDue>,
 ) -> bool {
-    let now = desk.now();
+    let now = sim.now();
     let compacts =
-        body.queue.0.first_due(now).is_some_and(|first| first.action == Action::CompactContext) && !desk.rest.holds();
-    if !compacts && let Some(work) = body.life.work.pop_front() {
-        body.life.doing = Doing::Working { activation: work.activation, cause: work.cause };
-        desk.shift(body, StateEvent::WorkStarted { why: "beginning its work".into() }, work.cause);
-        body.life.origin = Origin::outside(work.cause, now);
+        body.queue.0.first_due(now).is_some_and(|first| first.action == Action::CompactContext) && !sim.rest.holds();
+    if !compacts && let Some(work) = body.activity.work.pop_front() {
+        body.activity.doing = Doing::Working { activation: work.activation, cause: work.cause };
+        sim.shift(body, StateEvent::WorkStarted { why: "beginning its work".into() }, work.cause);
+        body.activity.origin = Origin::outside(work.cause, now);
         think(body, Think::Work { activation: work.activation }, Urgency::Task, work.cause, due);
         return true;
     }
-    if desk.rest.holds() {
+    if sim.rest.holds() {
         return false;
     }
     let Some(next) = body.queue.0.pop(now) else { return false };
     match next.action.clone() {
         Action::CompactContext => {
-            body.life.doing = Doing::Compacting { cause: next.cause };
-            desk.shift(body, StateEvent::WorkStarted { why: "summing up what it knows".into() }, next.cause);
+            body.activity.doing = Doing::Compacting { cause: next.cause };
+            sim.shift(body, StateEvent::WorkStarted { why: "summing up what it knows".into() }, next.cause);
             think(body, Think::Compact, Urgency::Read, next.cause, due);
         }
-        Action::ReadElement { element, .. } => set_out_to_read(desk, body, next, element, false),
-        Action::SeekInfo { element } => set_out_to_read(desk, body, next, element, true),
-        Action::ApproachAgent { agent } => set_out_to_tell(desk, body, &next, agent, listener),
-        Action::Attend(pending) => set_out_to_attend(desk, body, &next, pending),
+        Action::ReadElement { element, .. } => set_out_to_read(sim, body, next, element, false),
+        Action::SeekInfo { element } => set_out_to_read(sim, body, next, element, true),
+        Action::ApproachAgent { agent } => set_out_to_tell(sim, body, &next, agent, listener),
+        Action::Attend(pending) => set_out_to_attend(sim, body, &next, pending),
     }
     true
 }
 
-fn set_out_to_read(desk: &mut Desk, body: &mut BodyItem, next: QueuedAction, element: ElementKey, seeks: bool) {
-    let Some(sight) = desk.space.sight(element).cloned() else {
-        desk.dropped(body, &next, "it is gone");
+fn set_out_to_read(sim: &mut SimContext, body: &mut BodyItem, next: QueuedAction, element: ElementKey, seeks: bool) {
+    let Some(sight) = sim.space.sight(element).cloned() else {
+        sim.dropped(body, &next, "it is gone");
         return;
     };
     if !sight.may_be_read_by(body.agent) {
-        desk.dropped(body, &next, "it belongs to someone else");
+        sim.dropped(body, &next, "it belongs to someone else");
         return;
     }
-    if !seeks && body.life.version_read(element) == Some(sight.version) {
-        desk.dropped(body, &next, "it has been read meanwhile");
+    if !seeks && body.activity.version_read(element) == Some(sight.version) {
+        sim.dropped(body, &next, "it has been read meanwhile");
         return;
     }
-    let reach = desk.feet.reading_reach_units;
+    let reach = sim.movement.reading_reach_units;
     let (here, key) = (body.position.0, body.agent.key.0);
     // Whoever stands there already reads where it stands.
     let (spot, arrive) = if here.distance(sight.position) <= reach {
-        (here, desk.feet.arrive_units)
+        (here, sim.movement.arrive_units)
     } else {
         spot_beside(sight.position, here, key, reach)
     };
     let QueuedAction { action, cause, failures, .. } = next;
-    body.life.doing = Doing::Reading { action, element, spot, arrive, version: sight.version, cause, failures };
+    body.activity.doing = Doing::Reading { action, element, spot, arrive, version: sight.version, cause, failures };
     let why = format!("walking to {} to read it", sight.label).into();
-    desk.shift(body, StateEvent::ReadingStarted { why }, cause);
+    sim.shift(body, StateEvent::ReadingStarted { why }, cause);
 }
 
 fn set_out_to_tell(
-    desk: &mut Desk,
+    sim: &mut SimContext,
     body: &mut BodyItem,
     next: &QueuedAction,
     to: AgentKey,
     listener: Option<&Listener>,
 ) {
-    let news = body.life.news.as_ref().filter(|news| news.to == to);
+    let news = body.activity.news.as_ref().filter(|news| news.to == to);
     let (Some(news), Some(Listener { name, knows })) = (news, listener) else {
-        desk.dropped(body, next, "there is nobody to tell");
+        sim.dropped(body, next, "there is nobody to tell");
         return;
     };
     if *knows {
-        desk.dropped(body, next, KNOWS);
+        sim.dropped(body, next, KNOWS);
         return;
     }
-    let about = desk.space.sight(news.element).map(|sight| sight.label.clone());
+    let about = sim.space.sight(news.element).map(|sight| sight.label.clone());
     let why = format!("going to tell {name} about {}", about.as_deref().unwrap_or("something")).into();
-    body.life.doing = Doing::Telling { to, cause: next.cause };
-    let patience = desk.now() + ticks(desk.minds.tell_patience_secs);
-    desk.set(body, Timer::GiveUp, patience);
-    desk.shift(body, StateEvent::SetOut { why }, next.cause);
+    body.activity.doing = Doing::Telling { to, cause: next.cause };
+    let patience = sim.now() + ticks(sim.attention.tell_patience_secs);
+    sim.set(body, Timer::GiveUp, patience);
+    sim.shift(body, StateEvent::SetOut { why }, next.cause);
 }
 
 /// Lets an agent turn to a reason: it goes there first, where that is somewhere else.
-fn set_out_to_attend(desk: &mut Desk, body: &mut BodyItem, next: &QueuedAction, pending: Box<PendingInterest>) {
+fn set_out_to_attend(sim: &mut SimContext, body: &mut BodyItem, next: &QueuedAction, pending: Box<PendingInterest>) {
     let sentence = pending.interest.why.sentence.clone();
-    body.life.doing = Doing::Attending { pending, cause: next.cause, failures: next.failures };
-    desk.shift(body, StateEvent::WorkStarted { why: sentence.into() }, next.cause);
-    let patience = desk.now() + ticks(desk.minds.tell_patience_secs);
-    desk.set(body, Timer::GiveUp, patience);
+    body.activity.doing = Doing::Attending { pending, cause: next.cause, failures: next.failures };
+    sim.shift(body, StateEvent::WorkStarted { why: sentence.into() }, next.cause);
+    let patience = sim.now() + ticks(sim.attention.tell_patience_secs);
+    sim.set(body, Timer::GiveUp, patience);
 }
 
 /// Lets an agent think about what it turned to, where it stands now.
-pub(super) fn attend(desk: &mut Desk, body: &mut BodyItem, due: &mut MessageWriter<ThinkDue>) {
-    desk.go(body, Course::STAND);
-    let Doing::Attending { pending, cause, .. } = &body.life.doing else { return };
-    if body.life.awaited.is_some() {
+pub(super) fn attend(sim: &mut SimContext, body: &mut BodyItem, due: &mut MessageWriter<ThinkDue>) {
+    sim.go(body, Course::STAND);
+    let Doing::Attending { pending, cause, .. } = &body.activity.doing else { return };
+    if body.activity.awaited.is_some() {
         return;
     }
     let (interest, cause, origin) = (pending.interest.clone(), *cause, pending.origin);
-    body.life.origin = origin;
+    body.activity.origin = origin;
     let urgency = interest.urgency;
     think(body, Think::Attend { interest: Box::new(interest) }, urgency, cause, due);
 }
@@ -191,12 +184,12 @@ pub(super) fn attend(desk: &mut Desk, body: &mut BodyItem, due: &mut MessageWrit
 /// Lets an agent leave its errand. What it was to tell one of those that it talks with now, it can tell them: returns
 /// that; what it was to tell others comes later.
 pub(super) fn leave_errand(
-    desk: &mut Desk,
+    sim: &mut SimContext,
     body: &mut BodyItem,
-    talks: &mut Talks,
+    talks: &mut ConversationState,
     with: &[AgentKey],
 ) -> Option<(ElementKey, u32)> {
-    let (to, cause) = match std::mem::take(&mut body.life.doing) {
+    let (to, cause) = match std::mem::take(&mut body.activity.doing) {
         Doing::Telling { to, cause } => (to, cause),
         Doing::Gathering { proposal, .. } => {
             let index = talks.waiting.iter().position(|waiting| waiting.id == proposal)?;
@@ -209,75 +202,75 @@ pub(super) fn leave_errand(
             let to = proposal.participants.iter().copied().find(|other| *other != body.agent.key)?;
             let (element, version) = proposal.news?;
             let Proposal { topic: note, cause, origin, .. } = proposal;
-            if body.life.news.is_some() {
+            if body.activity.news.is_some() {
                 let action = Some(Action::ApproachAgent { agent: to }.word());
                 let why = "it has something else to tell already".into();
-                desk.write(body, cause, &ActionDropped { action, why, ..ActionDropped::default() });
+                sim.write(body, cause, &ActionDropped { action, why, ..ActionDropped::default() });
                 return None;
             }
-            body.life.news = Some(News { to, element, version, note, cause, origin });
+            body.activity.news = Some(News { to, element, version, note, cause, origin });
             (to, cause)
         }
         other => {
-            body.life.doing = other;
+            body.activity.doing = other;
             return None;
         }
     };
     if with.contains(&to) {
-        return body.life.news.take().map(|news| (news.element, news.version));
+        return body.activity.news.take().map(|news| (news.element, news.version));
     }
-    desk.enqueue(body, Action::ApproachAgent { agent: to }, cause);
+    sim.enqueue(body, Action::ApproachAgent { agent: to }, cause);
     None
 }
 
 fn think(body: &mut BodyItem, think: Think, urgency: Urgency, cause: Seq, due: &mut MessageWriter<ThinkDue>) {
-    let activity = body.life.next_activity();
-    body.life.awaited = Some(activity);
+    let activity = body.activity.next_activity();
+    body.activity.awaited = Some(activity);
     due.write(ThinkDue { agent: body.agent.key, activity, think, urgency, cause });
 }
 
 /// Whoever has arrived somewhere does what it came for.
 pub(super) fn arrive(
     In(arrived): In<Vec<AgentKey>>,
-    mut desk: Desk,
+    mut sim: SimContext,
     mut bodies: Query<Body>,
-    mut talks: ResMut<Talks>,
+    mut talks: ResMut<ConversationState>,
     mut due: MessageWriter<ThinkDue>,
 ) {
     for agent in arrived {
-        let Some(entity) = desk.roster.entity(agent) else { continue };
-        let listener = listener(&desk, &bodies, entity);
+        let Some(entity) = sim.roster.entity(agent) else { continue };
+        let listener = listener(&sim, &bodies, entity);
         let Ok(mut body) = bodies.get_mut(entity) else { continue };
         match body.walk.course.kind {
-            WalkKind::ToElement | WalkKind::ToAgent if matches!(body.life.doing, Doing::Attending { .. }) => {
-                attend(&mut desk, &mut body, &mut due);
+            WalkKind::ToElement | WalkKind::ToAgent if matches!(body.activity.doing, Doing::Attending { .. }) => {
+                attend(&mut sim, &mut body, &mut due);
             }
-            WalkKind::ToElement => arrive_at_element(&mut desk, &mut body, &mut due),
-            WalkKind::ToAgent => arrive_at_agent(&mut desk, &mut body, &mut talks, listener.as_ref()),
+            WalkKind::ToElement => arrive_at_element(&mut sim, &mut body, &mut due),
+            WalkKind::ToAgent => arrive_at_agent(&mut sim, &mut body, &mut talks, listener.as_ref()),
             _ => {
-                desk.go(&mut body, Course::STAND);
-                desk.wake(&body);
+                sim.go(&mut body, Course::STAND);
+                sim.wake(&body);
             }
         }
     }
 }
 
-fn arrive_at_element(desk: &mut Desk, body: &mut BodyItem, due: &mut MessageWriter<ThinkDue>) {
-    desk.go(body, Course::STAND);
-    let Doing::Reading { action, element, spot, arrive, version, cause, .. } = &mut body.life.doing else { return };
+fn arrive_at_element(sim: &mut SimContext, body: &mut BodyItem, due: &mut MessageWriter<ThinkDue>) {
+    sim.go(body, Course::STAND);
+    let Doing::Reading { action, element, spot, arrive, version, cause, .. } = &mut body.activity.doing else { return };
     let (action, element, cause) = (action.clone(), *element, *cause);
-    let Some(sight) = desk.space.sight(element) else {
-        body.life.doing = Doing::Nothing;
-        desk.dropped(body, &QueuedAction::new(action, cause), "it is gone");
-        desk.shift(body, StateEvent::Done, cause);
+    let Some(sight) = sim.space.sight(element) else {
+        body.activity.doing = Doing::Nothing;
+        sim.dropped(body, &QueuedAction::new(action, cause), "it is gone");
+        sim.shift(body, StateEvent::Done, cause);
         return;
     };
-    let reach = desk.feet.reading_reach_units;
+    let reach = sim.movement.reading_reach_units;
     if sight.position.distance(body.position.0) > reach {
         // It was moved meanwhile.
         (*spot, *arrive) = spot_beside(sight.position, body.position.0, body.agent.key.0, reach);
         let course = Course::to(WalkKind::ToElement, *spot, *arrive);
-        desk.go(body, course);
+        sim.go(body, course);
         return;
     }
     *version = sight.version;
@@ -288,31 +281,36 @@ fn arrive_at_element(desk: &mut Desk, body: &mut BodyItem, due: &mut MessageWrit
         Action::SeekInfo { .. } => Urgency::Seek,
         _ => Urgency::Read,
     };
-    let read = body.life.version_read(element);
-    match desk.changes.since(element, read) {
-        Some(origin) => body.life.origin = origin,
+    let read = body.activity.version_read(element);
+    match sim.changes.since(element, read) {
+        Some(origin) => body.activity.origin = origin,
         // What agents made of what they made of something is seen with whatever is new next.
         None => {
             let why = if read == Some(version) { "nothing new there" } else { "nothing new from outside" };
-            let doing = std::mem::take(&mut body.life.doing);
-            finish(desk, body, doing, &ThinkOutcome::Nothing { why: why.to_owned() }, cause);
+            let doing = std::mem::take(&mut body.activity.doing);
+            finish(sim, body, doing, &ThinkOutcome::Nothing { why: why.to_owned() }, cause);
             return;
         }
     }
     think(body, Think::Read { element }, urgency, cause, due);
-    desk.shift(body, StateEvent::Explain(why), cause);
+    sim.shift(body, StateEvent::Explain(why), cause);
 }
 
-fn arrive_at_agent(desk: &mut Desk, body: &mut BodyItem, talks: &mut Talks, listener: Option<&Listener>) {
-    desk.go(body, Course::STAND);
-    let Doing::Telling { to, cause } = body.life.doing else { return };
+fn arrive_at_agent(
+    sim: &mut SimContext,
+    body: &mut BodyItem,
+    talks: &mut ConversationState,
+    listener: Option<&Listener>,
+) {
+    sim.go(body, Course::STAND);
+    let Doing::Telling { to, cause } = body.activity.doing else { return };
     let action = QueuedAction::new(Action::ApproachAgent { agent: to }, cause);
     let knows = listener.is_some_and(|listener| listener.knows);
-    let gone = desk.space.position(to).is_none();
-    let Some(news) = body.life.news.take().filter(|_| !gone && !knows) else {
-        body.life.doing = Doing::Nothing;
-        desk.dropped(body, &action, if knows { KNOWS } else { "there is nobody to tell" });
-        desk.shift(body, StateEvent::Done, cause);
+    let gone = sim.space.position(to).is_none();
+    let Some(news) = body.activity.news.take().filter(|_| !gone && !knows) else {
+        body.activity.doing = Doing::Nothing;
+        sim.dropped(body, &action, if knows { KNOWS } else { "there is nobody to tell" });
+        sim.shift(body, StateEvent::Done, cause);
         return;
     };
     let proposal = Proposal {
@@ -321,14 +319,16 @@ fn arrive_at_agent(desk: &mut Desk, body: &mut BodyItem, talks: &mut Talks, list
         participants: vec![body.agent.key, to],
         topic: news.note,
         news: Some((news.element, news.version)),
-        deadline: Some(desk.now() + ticks(desk.talk.gather_secs)),
+        deadline: Some(sim.now() + ticks(sim.conversation.gather_secs)),
         cause,
         origin: news.origin.handed_on(),
     };
-    body.life.doing = Doing::Gathering { proposal: proposal.id, to: body.agent.key };
-    if !talks.switched_on() || meeting::enqueue(&mut talks.waiting, proposal, desk.talk.waiting_at_most).is_err() {
-        body.life.doing = Doing::Nothing;
-        desk.dropped(body, &action, "no conversation may begin now");
-        desk.shift(body, StateEvent::Done, cause);
+    body.activity.doing = Doing::Gathering { proposal: proposal.id, to: body.agent.key };
+    if !talks.switched_on()
+        || conversation_rules::enqueue(&mut talks.waiting, proposal, sim.conversation.waiting_at_most).is_err()
+    {
+        body.activity.doing = Doing::Nothing;
+        sim.dropped(body, &action, "no conversation may begin now");
+        sim.shift(body, StateEvent::Done, cause);
     }
 }

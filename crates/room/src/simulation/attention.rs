@@ -5,7 +5,8 @@ use bevy::math::Vec2;
 
 use super::actions::attend;
 use super::activity::ThinkDue;
-use super::body::{Body, BodyItem, Desk, Doing, Timer};
+use super::body::{Body, BodyItem, Doing, Timer};
+use super::context::SimContext;
 use super::motion::{Passed, Reacted, Reactions};
 use super::queue::{Action, QueuedAction};
 use super::state::{State, StateEvent};
@@ -18,139 +19,139 @@ const GLANCE_TICKS: u64 = 256;
 
 /// Lets everything ring that is due. A timer that is no longer meant changes nothing.
 pub(super) fn ring(
-    mut desk: Desk,
+    mut sim: SimContext,
     mut bodies: Query<Body>,
     mut reactions: ResMut<Reactions>,
     mut reacted: MessageWriter<Reacted>,
     mut thinks: MessageWriter<ThinkDue>,
 ) {
-    let now = desk.now();
-    for (agent, timer) in desk.attention.due(now) {
-        let Some(entity) = desk.roster.entity(agent) else { continue };
+    let now = sim.now();
+    for (agent, timer) in sim.calendar.due(now) {
+        let Some(entity) = sim.roster.entity(agent) else { continue };
         let Ok(mut body) = bodies.get_mut(entity) else { continue };
-        if body.life.alarms[timer as usize] > now || body.life.alarms[timer as usize] == 0 {
+        if body.activity.alarms[timer as usize] > now || body.activity.alarms[timer as usize] == 0 {
             continue;
         }
-        body.life.alarms[timer as usize] = 0;
+        body.activity.alarms[timer as usize] = 0;
         match timer {
             Timer::State => {
-                let cause = body.life.state_record;
-                desk.shift(&mut body, StateEvent::TimerDue, cause);
+                let cause = body.activity.state_record;
+                sim.shift(&mut body, StateEvent::TimerDue, cause);
             }
-            Timer::Stroll => stroll(&mut desk, &mut body),
+            Timer::Stroll => stroll(&mut sim, &mut body),
             Timer::Heartbeat => {
-                let seen = heartbeat(&mut desk, &mut body);
-                reacted.write_batch(seen.and_then(|seen| reactions.glance(agent, seen, now, &desk.minds)));
+                let seen = heartbeat(&mut sim, &mut body);
+                reacted.write_batch(seen.and_then(|seen| reactions.glance(agent, seen, now, &sim.attention)));
             }
-            Timer::Seek => seek(&mut desk, &mut body),
+            Timer::Seek => seek(&mut sim, &mut body),
             Timer::Due => {
-                desk.await_next(&mut body);
-                desk.wake(&body);
+                sim.await_next(&mut body);
+                sim.wake(&body);
             }
-            Timer::GiveUp => give_up(&mut desk, &mut body, &mut thinks),
+            Timer::GiveUp => give_up(&mut sim, &mut body, &mut thinks),
         }
     }
 }
 
-fn stroll(desk: &mut Desk, body: &mut BodyItem) {
+fn stroll(sim: &mut SimContext, body: &mut BodyItem) {
     if !body.state.0.is_at_leisure() || body.state.0.under() != State::Wandering {
         return;
     }
-    let next = desk.now() + ticks(desk.feet.stroll_secs);
-    desk.set(body, Timer::Stroll, next);
-    if body.queue.0.first_due(desk.now()).is_some() || !body.life.work.is_empty() {
+    let next = sim.now() + ticks(sim.movement.stroll_secs);
+    sim.set(body, Timer::Stroll, next);
+    if body.queue.0.first_due(sim.now()).is_some() || !body.activity.work.is_empty() {
         // A target too far to reach in time must not starve the queue: here is as good as there.
-        desk.go(body, Course::STAND);
-        desk.wake(body);
+        sim.go(body, Course::STAND);
+        sim.wake(body);
         return;
     }
     let (position, key) = (body.position.0, body.agent.key.0);
-    let feet = &*desk.feet;
-    let space = &*desk.space;
+    let movement = &*sim.movement;
+    let space = &*sim.space;
     let near = || {
-        let agent = space.agents.nearest(position, feet.sight_units, |other| other != key);
-        let element = space.elements.nearest(position, feet.sight_units, |_| true);
+        let agent = space.agents.nearest(position, movement.sight_units, |other| other != key);
+        let element = space.elements.nearest(position, movement.sight_units, |_| true);
         let far = |at: Vec2| at.distance_squared(position);
         match (agent.map(|entry| entry.position), element.map(|entry| entry.position)) {
             (Some(agent), Some(element)) => Some(if far(element) < far(agent) { element } else { agent }),
             (agent, element) => agent.or(element),
         }
     };
-    let target = stroll_target(body.home.0, near, &mut body.random, feet);
-    let course = Course::to(WalkKind::Stroll, target, feet.arrive_units);
-    desk.go(body, course);
+    let target = stroll_target(body.home.0, near, &mut body.random, movement);
+    let course = Course::to(WalkKind::Stroll, target, movement.arrive_units);
+    sim.go(body, course);
 }
 
 /// An idle agent looks around. Returns whom or what it looks at.
-fn heartbeat(desk: &mut Desk, body: &mut BodyItem) -> Option<Passed> {
+fn heartbeat(sim: &mut SimContext, body: &mut BodyItem) -> Option<Passed> {
     if !body.state.0.is_at_leisure() || body.state.0.under() != State::Idle {
         return None;
     }
     let position = body.position.0;
-    let interest = desk.space.elements.nearest(position, desk.minds.heartbeat_units, |key| {
-        desk.space.sight(ElementKey(key)).is_some_and(|sight| {
-            sight.may_be_read_by(body.agent) && body.life.version_read(sight.key) != Some(sight.version)
+    let interest = sim.space.elements.nearest(position, sim.attention.heartbeat_units, |key| {
+        sim.space.sight(ElementKey(key)).is_some_and(|sight| {
+            sight.may_be_read_by(body.agent) && body.activity.version_read(sight.key) != Some(sight.version)
         })
     });
-    let seen = interest.and_then(|entry| desk.space.sight(ElementKey(entry.key)));
+    let seen = interest.and_then(|entry| sim.space.sight(ElementKey(entry.key)));
     let why = match seen {
         Some(sight) => format!("looking toward {}", sight.label).into(),
         None => "looking around".into(),
     };
-    let until = desk.now() + ticks(desk.minds.heartbeat_lasts_secs);
-    desk.shift(body, StateEvent::Heartbeat { until, why }, None);
+    let until = sim.now() + ticks(sim.attention.heartbeat_lasts_secs);
+    sim.shift(body, StateEvent::Heartbeat { until, why }, None);
     if let Some(entry) = interest {
-        let course = Course::to(WalkKind::Notice, entry.position, desk.feet.reading_reach_units);
-        desk.go(body, course);
+        let course = Course::to(WalkKind::Notice, entry.position, sim.movement.reading_reach_units);
+        sim.go(body, course);
         return Some(Passed::Element(ElementKey(entry.key)));
     }
-    let (units, me) = (desk.minds.heartbeat_units, body.agent.key.0);
-    let someone = desk.space.agents.nearest(position, units, |other| other != me);
-    let something = desk.space.elements.nearest(position, units, |_| true);
+    let (units, me) = (sim.attention.heartbeat_units, body.agent.key.0);
+    let someone = sim.space.agents.nearest(position, units, |other| other != me);
+    let something = sim.space.elements.nearest(position, units, |_| true);
     let someone = someone.map(|entry| Passed::Agent(AgentKey(entry.key)));
     let something = something.map(|entry| Passed::Element(ElementKey(entry.key)));
     // Now at the one, now at the other.
-    let turn = (desk.now() / GLANCE_TICKS + u64::from(me)).is_multiple_of(2);
+    let turn = (sim.now() / GLANCE_TICKS + u64::from(me)).is_multiple_of(2);
     if turn { someone.or(something) } else { something.or(someone) }
 }
 
-fn seek(desk: &mut Desk, body: &mut BodyItem) {
-    let now = desk.now();
-    let next = now + ticks(desk.minds.seek_secs);
-    desk.set(body, Timer::Seek, next);
+fn seek(sim: &mut SimContext, body: &mut BodyItem) {
+    let now = sim.now();
+    let next = now + ticks(sim.attention.seek_secs);
+    sim.set(body, Timer::Seek, next);
     let state = body.state.0.state();
     if !(state.is_rest() || matches!(state, State::Heartbeat | State::Cooldown)) {
         return;
     }
-    let again = ticks(desk.minds.seek_again_secs);
-    let found = desk.space.elements.nearest(body.position.0, desk.minds.seek_units, |key| {
-        desk.space.sight(ElementKey(key)).is_some_and(|sight| {
+    let again = ticks(sim.attention.seek_again_secs);
+    let found = sim.space.elements.nearest(body.position.0, sim.attention.seek_units, |key| {
+        sim.space.sight(ElementKey(key)).is_some_and(|sight| {
             sight.may_be_read_by(body.agent)
                 && !body.queue.0.holds_read_of(sight.key)
-                && body.life.given_up.get(&sight.key) != Some(&sight.version)
-                && body.life.read.get(&sight.key).is_none_or(|read| read.tick + again <= now)
+                && body.activity.given_up.get(&sight.key) != Some(&sight.version)
+                && body.activity.read.get(&sight.key).is_none_or(|read| read.tick + again <= now)
         })
     });
     if let Some(entry) = found {
         let cause = body.agent.added;
-        desk.enqueue(body, Action::SeekInfo { element: ElementKey(entry.key) }, cause);
+        sim.enqueue(body, Action::SeekInfo { element: ElementKey(entry.key) }, cause);
     }
 }
 
-fn give_up(desk: &mut Desk, body: &mut BodyItem, thinks: &mut MessageWriter<ThinkDue>) {
-    if let Doing::Attending { .. } = body.life.doing {
+fn give_up(sim: &mut SimContext, body: &mut BodyItem, thinks: &mut MessageWriter<ThinkDue>) {
+    if let Doing::Attending { .. } = body.activity.doing {
         if body.state.0.is_held() {
-            let patience = desk.now() + ticks(desk.minds.tell_patience_secs);
-            desk.set(body, Timer::GiveUp, patience);
+            let patience = sim.now() + ticks(sim.attention.tell_patience_secs);
+            sim.set(body, Timer::GiveUp, patience);
         } else {
             // It could not get there in time: what called it is thought about where it is.
-            attend(desk, body, thinks);
+            attend(sim, body, thinks);
         }
     }
-    if let Doing::Telling { to, cause } = body.life.doing {
-        body.life.doing = Doing::Nothing;
+    if let Doing::Telling { to, cause } = body.activity.doing {
+        body.activity.doing = Doing::Nothing;
         let action = QueuedAction::new(Action::ApproachAgent { agent: to }, cause);
-        desk.dropped(body, &action, "could not be reached in time");
-        desk.shift(body, StateEvent::Done, cause);
+        sim.dropped(body, &action, "could not be reached in time");
+        sim.shift(body, StateEvent::Done, cause);
     }
 }

@@ -54,7 +54,7 @@ fn what_agents_pin_collects_until_the_last_read_is_long_enough_ago() {
     }
     let queued: Vec<_> =
         room.get::<Queue>(ada).0.iter().map(|queued| (queued.action.clone(), queued.not_before)).collect();
-    let last_look = room.get::<Life>(ada).read[&board].tick;
+    let last_look = room.get::<Activity>(ada).read[&board].tick;
     let waits = (Action::ReadElement { element: board, high: false }, last_look + ticks(collects_secs));
     assert_eq!((queued, reads(&room, ada)), (vec![waits], 1), "it is queued, and it waits");
     room.run(ticks(collects_secs - 190.0));
@@ -147,9 +147,13 @@ fn two_who_want_to_tell_each_other_something_begin_at_once() {
     room.run(ticks(8.0));
     assert_eq!(room.events::<events::ConversationStart>().len(), 1);
     for agent in &agents {
-        let life: Life = room.get(*agent);
-        assert!(elements.iter().all(|element| life.told.contains_key(element)), "each was told both: {:?}", life.told);
-        assert_eq!(life.news, None);
+        let activity: Activity = room.get(*agent);
+        assert!(
+            elements.iter().all(|element| activity.told.contains_key(element)),
+            "each was told both: {:?}",
+            activity.told
+        );
+        assert_eq!(activity.news, None);
     }
     room.run(ticks(60.0));
     let starts = room.events::<events::ConversationStart>();
@@ -163,7 +167,7 @@ fn nobody_waits_for_somebody_who_waits() {
     let tells = room.events::<events::ConversationStart>().iter().filter(|start| start.kind == "tell").count();
     assert!(tells >= 2, "{tells}");
     assert!(room.events::<events::ActionDropped>().iter().all(|dropped| dropped.why != "too few could come together"));
-    let told: usize = agents.iter().map(|agent| room.get::<Life>(*agent).told.len()).sum();
+    let told: usize = agents.iter().map(|agent| room.get::<Activity>(*agent).told.len()).sum();
     assert!(told >= elements.len() * 2 - 1, "what each had to tell was told");
 }
 
@@ -185,7 +189,7 @@ fn whoever_goes_to_tell_something_turns_back_for_what_must_be_read_and_tells_it_
             room.say(AgentCommand::PickUp { agent: "ben".into() });
         }
         room.run(ticks(if waits { 8.0 } else { 2.0 }));
-        let doing = room.get::<Life>(ada).doing;
+        let doing = room.get::<Activity>(ada).doing;
         assert!(
             matches!((&doing, waits), (Doing::Telling { .. }, false) | (Doing::Gathering { .. }, true)),
             "{doing:?}"
@@ -195,8 +199,8 @@ fn whoever_goes_to_tell_something_turns_back_for_what_must_be_read_and_tells_it_
         assert_eq!(room.state(ada), State::Reading, "waiting: {waits}");
         room.say(AgentCommand::PutDown { agent: "ben".into() });
         room.run(ticks(30.0));
-        assert_eq!(room.get::<Life>(ada).version_read(rules), Some(1));
-        assert_eq!(room.get::<Life>(ben).told.get(&news), Some(&0), "what she had to tell was told");
+        assert_eq!(room.get::<Activity>(ada).version_read(rules), Some(1));
+        assert_eq!(room.get::<Activity>(ben).told.get(&news), Some(&0), "what she had to tell was told");
     }
 }
 

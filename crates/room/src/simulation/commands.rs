@@ -4,13 +4,15 @@ use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 use serde_json::{Map, Value, json};
 
-use super::body::{Body, BodyItem, Desk};
+use super::body::{Body, BodyItem};
+use super::context::SimContext;
 use super::conversation::{ConversationCommand, ConversationKind, Conversations, Utterance};
-use super::meeting::{self, Proposal};
+use super::conversation_rules::{self, Proposal};
+use super::conversation_state::ConversationState;
+use super::conversations::{end, session_of};
 use super::origin::Origin;
 use super::state::{State, StateEvent};
 use super::steering::{Course, WalkKind};
-use super::talks::{Talks, end, session_of};
 use crate::agent::{AgentCommand, BehaviourFollows};
 use crate::base::{Author, Id, Seq};
 use crate::log::EventDraft;
@@ -19,7 +21,7 @@ use crate::workspace::{SceneEdit, SceneWrite};
 
 /// Does what a person asks of agents.
 pub(super) fn obey(
-    mut desk: Desk,
+    mut sim: SimContext,
     mut bodies: Query<Body>,
     mut commands: MessageReader<AgentCommand>,
     mut writes: MessageWriter<SceneWrite>,
@@ -35,70 +37,70 @@ pub(super) fn obey(
             | AgentCommand::Pause { agent }
             | AgentCommand::Resume { agent } => agent,
         };
-        let entity = desk.roster.key(id).and_then(|key| desk.roster.entity(key));
+        let entity = sim.roster.key(id).and_then(|key| sim.roster.entity(key));
         let Some(Ok(mut body)) = entity.map(|entity| bodies.get_mut(entity)) else {
-            let cause = desk.log.write(EventDraft::of(&Input::Agent(command.into())));
-            nobody_called(&mut desk, id, cause);
+            let cause = sim.log.write(EventDraft::of(&Input::Agent(command.into())));
+            nobody_called(&mut sim, id, cause);
             continue;
         };
-        do_to(&mut desk, &mut body, command, &mut writes);
+        do_to(&mut sim, &mut body, command, &mut writes);
     }
 }
 
 /// Lets agents do what follows for them from their files and the scene.
-pub(super) fn behave(mut desk: Desk, mut bodies: Query<Body>, mut follows: MessageReader<BehaviourFollows>) {
+pub(super) fn behave(mut sim: SimContext, mut bodies: Query<Body>, mut follows: MessageReader<BehaviourFollows>) {
     for BehaviourFollows { agent, behaviour } in follows.read() {
-        let Some(Ok(mut body)) = desk.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
-        if body.life.behaviour != *behaviour {
-            body.life.behaviour = *behaviour;
-            desk.shift(&mut body, StateEvent::Behave(*behaviour), None);
+        let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
+        if body.activity.behaviour != *behaviour {
+            body.activity.behaviour = *behaviour;
+            sim.shift(&mut body, StateEvent::Behave(*behaviour), None);
         }
     }
 }
 
-fn nobody_called(desk: &mut Desk, id: &Id, cause: Seq) {
+fn nobody_called(sim: &mut SimContext, id: &Id, cause: Seq) {
     let warning = Warning::new(format!("no agent is called {id}")).remedy("use the id of an agent in the room");
-    desk.log.write(EventDraft::of(&warning).cause(cause));
+    sim.log.write(EventDraft::of(&warning).cause(cause));
 }
 
-fn do_to(desk: &mut Desk, body: &mut BodyItem, command: &AgentCommand, writes: &mut MessageWriter<SceneWrite>) {
+fn do_to(sim: &mut SimContext, body: &mut BodyItem, command: &AgentCommand, writes: &mut MessageWriter<SceneWrite>) {
     if let AgentCommand::Carry { position, .. } = command {
         if body.state.0.state() == State::Dragged && position.is_finite() {
             body.position.0 = *position;
-            desk.space.place(body.agent.key, *position);
+            sim.space.place(body.agent.key, *position);
         }
         return;
     }
-    let cause = desk.write(body, None, &Input::Agent(command.into()));
+    let cause = sim.write(body, None, &Input::Agent(command.into()));
     match command {
         AgentCommand::SetBehaviour { behaviour, .. } => {
-            body.life.behaviour = *behaviour;
-            desk.shift(body, StateEvent::Behave(*behaviour), cause);
+            body.activity.behaviour = *behaviour;
+            sim.shift(body, StateEvent::Behave(*behaviour), cause);
             writes.write(agent_keys(body, "behaviour", json!(behaviour)));
         }
         AgentCommand::SetHome { position, .. } if position.is_finite() => {
             body.home.0 = rounded(*position);
             writes.write(agent_keys(body, "position", place(body.home.0)));
             if body.state.0.is_at_leisure() {
-                desk.settle(body);
-                let arrive = desk.feet.arrive_units;
+                sim.settle(body);
+                let arrive = sim.movement.arrive_units;
                 match body.state.0.under() {
-                    State::Wandering => desk.go(body, Course::to(WalkKind::Stroll, body.home.0, arrive)),
-                    State::Idle => desk.go(body, Course::to(WalkKind::Home, body.home.0, arrive)),
+                    State::Wandering => sim.go(body, Course::to(WalkKind::Stroll, body.home.0, arrive)),
+                    State::Idle => sim.go(body, Course::to(WalkKind::Home, body.home.0, arrive)),
                     _ => {}
                 }
             }
         }
-        AgentCommand::PickUp { .. } => desk.shift(body, StateEvent::PickedUp, cause),
+        AgentCommand::PickUp { .. } => sim.shift(body, StateEvent::PickedUp, cause),
         AgentCommand::PutDown { .. } if body.state.0.state() == State::Dragged => {
             body.position.0 = rounded(body.position.0);
             body.home.0 = body.position.0;
-            desk.space.place(body.agent.key, body.position.0);
-            desk.shift(body, StateEvent::PutDown, cause);
+            sim.space.place(body.agent.key, body.position.0);
+            sim.shift(body, StateEvent::PutDown, cause);
             writes.write(agent_keys(body, "position", place(body.home.0)));
         }
-        AgentCommand::Pause { .. } => desk.shift(body, StateEvent::Paused, cause),
-        AgentCommand::Resume { .. } => desk.shift(body, StateEvent::Resumed, cause),
+        AgentCommand::Pause { .. } => sim.shift(body, StateEvent::Paused, cause),
+        AgentCommand::Resume { .. } => sim.shift(body, StateEvent::Resumed, cause),
         _ => {}
     }
 }
@@ -119,9 +121,9 @@ fn agent_keys(body: &BodyItem, key: &str, value: Value) -> SceneWrite {
 
 /// Does what a person asks about conversations, and learns who is related.
 pub(super) fn lead_conversations(
-    mut desk: Desk,
+    mut sim: SimContext,
     mut bodies: Query<Body>,
-    mut talks: ResMut<Talks>,
+    mut talks: ResMut<ConversationState>,
     mut conversations: ResMut<Conversations>,
     mut commands: MessageReader<ConversationCommand>,
     mut edits: MessageReader<SceneEdit>,
@@ -132,15 +134,15 @@ pub(super) fn lead_conversations(
         }
     }
     for command in commands.read() {
-        let cause = desk.log.write(EventDraft::of(&Input::Talk(command.into())));
+        let cause = sim.log.write(EventDraft::of(&Input::Talk(command.into())));
         match command {
             ConversationCommand::Start { participants, topic } => {
                 let mut keys = Vec::new();
                 for id in participants {
-                    match desk.roster.key(id) {
+                    match sim.roster.key(id) {
                         Some(key) if !keys.contains(&key) => keys.push(key),
                         Some(_) => {}
-                        None => nobody_called(&mut desk, id, cause),
+                        None => nobody_called(&mut sim, id, cause),
                     }
                 }
                 let refusal = if keys.len() < 2 {
@@ -154,19 +156,21 @@ pub(super) fn lead_conversations(
                         news: None,
                         deadline: None,
                         cause,
-                        origin: Origin::outside(cause, desk.now()),
+                        origin: Origin::outside(cause, sim.now()),
                     };
-                    let most = desk.talk.waiting_at_most;
-                    meeting::enqueue(&mut talks.waiting, proposal, most).err().map(|_| "too many wait to begin")
+                    let most = sim.conversation.waiting_at_most;
+                    conversation_rules::enqueue(&mut talks.waiting, proposal, most)
+                        .err()
+                        .map(|_| "too many wait to begin")
                 };
                 if let Some(why) = refusal {
                     let (topic, why) = (Some(topic.clone()), Some(why.into()));
                     let warning = Warning { topic, why, ..Warning::new("a conversation did not begin") };
-                    desk.log.write(EventDraft::of(&warning).cause(cause));
+                    sim.log.write(EventDraft::of(&warning).cause(cause));
                 }
             }
             ConversationCommand::Speak { conversation, text } => {
-                let tick = desk.now();
+                let tick = sim.now();
                 if let Some(running) = conversations.running.get_mut(conversation) {
                     running.said.push(Utterance { by: Author::user(), text: text.clone(), tick });
                     if let Some(turn) = talks.turns.get_mut(conversation) {
@@ -174,15 +178,15 @@ pub(super) fn lead_conversations(
                     }
                     let message = Message { by: Some(Author::user().0), text: text.clone() };
                     let draft = EventDraft::of(&message).session(session_of(*conversation));
-                    desk.log.write(draft.cause(cause));
+                    sim.log.write(draft.cause(cause));
                 } else {
                     let what = "nobody heard it: that conversation is over";
                     let warning = Warning { text: Some(text.clone()), ..Warning::new(what) };
-                    desk.log.write(EventDraft::of(&warning).cause(cause));
+                    sim.log.write(EventDraft::of(&warning).cause(cause));
                 }
             }
             ConversationCommand::Stop { conversation } => {
-                let mut table = (&mut desk, &mut bodies, &mut *talks, &mut *conversations);
+                let mut table = (&mut sim, &mut bodies, &mut *talks, &mut *conversations);
                 end(&mut table, *conversation, "a person ended it", Some(cause));
             }
             ConversationCommand::Switch { on } => (talks.switch, talks.switch_record) = (Some(*on), Some(cause)),

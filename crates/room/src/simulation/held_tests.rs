@@ -5,7 +5,7 @@ use bevy::math::Vec2;
 use super::queue::Action;
 use super::settings::{AttentionSettings, ConversationSettings};
 use super::tests::{Room, read, talk};
-use super::{Conversations, Home, Life, State, Summons, Think, ThinkOutcome};
+use super::{Activity, Conversations, Home, State, Summons, Think, ThinkOutcome};
 use crate::agent::{AgentCommand, Roster};
 use crate::base::{ActivationKey, AgentKey, Behaviour, ElementKey, Seq};
 use crate::log::events;
@@ -83,7 +83,7 @@ fn what_failed_holds_up_nothing_but_itself() {
     room.enqueue(ada, read(elements[0]));
     room.enqueue(ada, read(elements[1]));
     room.run(ticks(9.0));
-    assert_eq!(room.get::<Life>(ada).version_read(elements[1]), Some(1), "the other read went on");
+    assert_eq!(room.get::<Activity>(ada).version_read(elements[1]), Some(1), "the other read went on");
     room.run(ticks(90.0));
     let failed = room.dues.iter().filter(|due| due.think == Think::Read { element: elements[0] }).count();
     assert_eq!(failed, 4, "what failed was tried again 10, 20 and 40 seconds later");

@@ -1,22 +1,26 @@
 //! The room with no model in it: states, queues, walking, noticing and meeting. Asks the mind to think
 //! through [`ThinkDue`] and hears back through [`ThinkDone`]; knows nothing of prompts, models or files.
 //!
-//! Pure rules: [`state`], [`queue`], [`steering`], [`space`], [`meeting`]. A tick: timers ring
-//! (`attention`), whoever is at leisure takes up an action (`actions`), conversations go on (`talks`),
-//! everyone who walks takes a step (`motion`); at its end the room hears what was thought and changed (`hearing`).
+//! Pure rules: [`state`], [`queue`], [`steering`], [`space`], [`conversation_rules`]. A tick: timers ring
+//! (`attention`), whoever is at leisure takes up an action (`actions`), conversations go on (`conversations`),
+//! everyone who walks takes a step (`motion`); at its end the room hears what was thought and changed (`reactions`).
 
 mod actions;
 pub mod activity;
 mod attention;
 pub mod body;
 mod commands;
+mod context;
 pub mod conversation;
-mod hearing;
+pub mod conversation_rules;
+mod conversation_state;
+mod conversations;
+mod finishing;
 pub mod interest;
-pub mod meeting;
 mod motion;
 pub mod origin;
 pub mod queue;
+mod reactions;
 pub mod relating;
 mod rest;
 mod saved;
@@ -24,13 +28,12 @@ pub mod settings;
 pub mod space;
 pub mod state;
 pub mod steering;
-mod talks;
 
 pub use activity::{
     ActivityId, CompactionWanted, Explain, NewsHeard, Summons, SummonsWithdrawn, TaskCommand, Think, ThinkDone,
     ThinkDue, ThinkOutcome, ThinkPutOff,
 };
-pub use body::{AgentState, Doing, Home, Life, Position, Queue, Space, Walk};
+pub use body::{Activity, AgentState, Doing, Home, Position, Queue, Space, Walk};
 pub use conversation::{
     Conversation, ConversationCommand, ConversationEnded, ConversationKind, Conversations, Utterance,
 };
@@ -73,17 +76,17 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ElementChanged>()
         .add_tick_message::<SceneEdit>()
         .add_tick_message::<SceneWrite>();
-    app.init_resource::<body::Attention>()
+    app.init_resource::<body::AttentionCalendar>()
         .init_resource::<Space>()
         .init_resource::<motion::Reactions>()
         .init_resource::<origin::LastChanges>()
-        .init_resource::<talks::Talks>()
+        .init_resource::<conversation_state::ConversationState>()
         .init_resource::<Rest>()
         .init_resource::<Conversations>()
         .init_resource::<crate::agent::Roster>()
         .init_resource::<Elements>()
         .init_resource::<crate::log::EventLog>();
-    app.add_observer(body::settle_in).add_observer(body::move_out);
+    app.add_observer(body::settle_in).add_observer(body::move_out).add_observer(conversations::forget_departed);
     let during = |phase| InPhase(phase, Floor::Simulation);
     app.add_systems(
         Tick,
@@ -97,7 +100,7 @@ pub fn plugin(app: &mut App) {
             body::look_about,
             attention::ring,
             actions::drain,
-            talks::converse,
+            conversations::converse,
             motion::part,
             motion::walk.pipe(actions::arrive),
         )
@@ -107,7 +110,7 @@ pub fn plugin(app: &mut App) {
     );
     app.add_systems(
         Tick,
-        (hearing::hear_thoughts, hearing::hear_summons, hearing::watch, hearing::wake, hearing::hear_wishes)
+        (reactions::hear_thoughts, reactions::hear_summons, reactions::watch, reactions::wake, reactions::hear_wishes)
             .chain()
             .in_set(during(WorkshopSystems::Record)),
     );
@@ -126,21 +129,25 @@ pub fn is_idle_beside_work(world: &mut World) -> bool {
 }
 
 fn is_idle_but(world: &mut World, is_left_out: impl Fn(State) -> bool) -> bool {
-    let quiet = talks::is_quiet(world.resource::<talks::Talks>(), world.resource::<Conversations>());
+    let quiet = conversation_state::is_quiet(
+        world.resource::<conversation_state::ConversationState>(),
+        world.resource::<Conversations>(),
+    );
     let nobody_reads = world.resource::<Rest>().holds();
-    let mut agents = world.query::<(&AgentState, &Queue, &Life)>();
+    let mut agents = world.query::<(&AgentState, &Queue, &Activity)>();
     quiet
-        && agents.iter(world).all(|(state, queue, life)| {
-            let rests = talks::rests(state.0.state()) && !state.0.is_on_errand();
-            let nothing_waits = (nobody_reads || queue.0.is_empty()) && life.work.is_empty() && life.awaited.is_none();
-            let is_at_work = !matches!(life.doing, Doing::Attending { .. });
+        && agents.iter(world).all(|(state, queue, activity)| {
+            let rests = conversations::rests(state.0.state()) && !state.0.is_on_errand();
+            let nothing_waits =
+                (nobody_reads || queue.0.is_empty()) && activity.work.is_empty() && activity.awaited.is_none();
+            let is_at_work = !matches!(activity.doing, Doing::Attending { .. });
             (is_at_work && is_left_out(state.0.state())) || (rests && (nothing_waits || state.0.is_held()))
         })
 }
 
 /// Whether agents may talk to each other: the master switch.
 pub fn talk_is_on(world: &World) -> bool {
-    world.resource::<talks::Talks>().switched_on()
+    world.resource::<conversation_state::ConversationState>().switched_on()
 }
 
 /// How many agents are at what, for a status in one sentence.

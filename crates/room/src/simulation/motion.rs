@@ -6,7 +6,7 @@ use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 
-use super::body::{AgentState, Attention, Position, Space, Walk};
+use super::body::{AgentState, AttentionCalendar, Position, Space, Walk};
 use super::settings::{AttentionSettings, MovementSettings};
 use super::steering::{WalkKind, push_of, step};
 use crate::agent::Roster;
@@ -101,22 +101,22 @@ impl Reactions {
 /// Lets those part who stand too near to each other: of two free ones that stand, both step aside. Costs
 /// nothing where nobody has just stopped.
 pub(super) fn part(
-    feet: Res<MovementSettings>,
+    movement: Res<MovementSettings>,
     roster: Res<Roster>,
-    mut attention: ResMut<Attention>,
+    mut calendar: ResMut<AttentionCalendar>,
     mut space: ResMut<Space>,
     mut bodies: Query<(&mut Position, &Walk, &AgentState)>,
 ) {
-    if feet.is_changed() {
-        attention.stopped = roster.iter().map(|(agent, _)| agent).collect();
+    if movement.is_changed() {
+        calendar.stopped = roster.iter().map(|(agent, _)| agent).collect();
     }
-    if attention.stopped.is_empty() {
+    if calendar.stopped.is_empty() {
         return;
     }
-    let mut stopped = std::mem::take(&mut attention.stopped);
+    let mut stopped = std::mem::take(&mut calendar.stopped);
     stopped.sort_unstable();
     stopped.dedup();
-    let (gap, both_bodies, space) = (feet.standing_units, feet.body_units * 2.0, &mut *space);
+    let (gap, both_bodies, space) = (movement.standing_units, movement.body_units * 2.0, &mut *space);
     let free = |bodies: &Query<(&mut Position, &Walk, &AgentState)>, agent: AgentKey| {
         let (_, walk, state) = bodies.get(roster.entity(agent)?).ok()?;
         (!walk.course.moves() && !state.0.is_held()).then_some(())
@@ -146,7 +146,7 @@ pub(super) fn part(
                 push += push_of(here, agent.0, other.position, distance, both_bodies);
             }
         });
-        let moved = here + (push * feet.push_units).clamp_length_max(feet.push_units) / TICKS_PER_SEC as f32;
+        let moved = here + (push * movement.push_units).clamp_length_max(movement.push_units) / TICKS_PER_SEC as f32;
         steps.push((*agent, if moved.is_finite() { moved } else { here }));
     }
     for (agent, moved) in steps {
@@ -155,14 +155,14 @@ pub(super) fn part(
             space.place(agent, moved);
         }
     }
-    attention.stopped = aside;
+    calendar.stopped = aside;
 }
 
 /// Moves everyone by one tick; returns who has arrived, in order of key.
 pub(super) fn walk(
     clock: Res<SimClock>,
     settings: (Res<MovementSettings>, Res<AttentionSettings>),
-    mut attention: ResMut<Attention>,
+    mut calendar: ResMut<AttentionCalendar>,
     mut space: ResMut<Space>,
     mut reactions: ResMut<Reactions>,
     mut reacted: MessageWriter<Reacted>,
@@ -170,20 +170,20 @@ pub(super) fn walk(
     mut steps: Local<Vec<(u32, Vec2)>>,
 ) -> Vec<AgentKey> {
     let (mut arrived, mut passed) = (Vec::new(), Vec::new());
-    if !attention.astir {
+    if !calendar.astir {
         return arrived;
     }
-    attention.astir = false;
-    let (feet, minds) = settings;
-    let (feet, space, now) = (&*feet, &mut *space, clock.tick());
-    let both_bodies = feet.body_units * 2.0;
+    calendar.astir = false;
+    let (movement, attention) = settings;
+    let (movement, space, now) = (&*movement, &mut *space, clock.tick());
+    let both_bodies = movement.body_units * 2.0;
     let least_gap = both_bodies * both_bodies;
     for (mut position, mut walk) in &mut walkers {
         let walk = walk.bypass_change_detection();
         if !walk.course.moves() {
             continue;
         }
-        attention.astir = true;
+        calendar.astir = true;
         let (here, key) = (position.0, walk.key.0);
         if walk.course.kind == WalkKind::ToAgent {
             match space.bodies.get(walk.course.whom as usize).filter(|body| body.position.is_finite()) {
@@ -192,7 +192,7 @@ pub(super) fn walk(
             }
         }
         let looks = (now + u64::from(key)) % LOOK_EVERY == 0 && !reactions.is_quiet(walk.key, now);
-        let reach = if looks { both_bodies.max(minds.reaction_units) } else { both_bodies };
+        let reach = if looks { both_bodies.max(attention.reaction_units) } else { both_bodies };
         let mut push = Vec2::ZERO;
         let mut nearest = (f32::INFINITY, u32::MAX);
         space.agents.within(here, reach, |other, distance| {
@@ -206,8 +206,8 @@ pub(super) fn walk(
                 nearest = (distance, other.key);
             }
         });
-        let push = (push * feet.push_units).clamp_length_max(feet.push_units);
-        let (moved, there) = step(here, &mut walk.course, push, feet);
+        let push = (push * movement.push_units).clamp_length_max(movement.push_units);
+        let (moved, there) = step(here, &mut walk.course, push, movement);
         position.0 = moved;
         if there {
             arrived.push(walk.key);
@@ -215,7 +215,7 @@ pub(super) fn walk(
         if looks {
             if nearest.1 != u32::MAX {
                 passed.push((walk.key, Passed::Agent(AgentKey(nearest.1))));
-            } else if let Some(element) = space.elements.nearest(here, minds.reaction_units, |_| true) {
+            } else if let Some(element) = space.elements.nearest(here, attention.reaction_units, |_| true) {
                 passed.push((walk.key, Passed::Element(ElementKey(element.key))));
             }
         }
@@ -231,7 +231,7 @@ pub(super) fn walk(
     arrived.sort_unstable();
     passed.sort_unstable();
     for (agent, to) in passed {
-        reacted.write_batch(reactions.glance(agent, to, now, &minds));
+        reacted.write_batch(reactions.glance(agent, to, now, &attention));
     }
     arrived
 }

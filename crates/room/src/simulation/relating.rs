@@ -4,7 +4,7 @@ use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::talks::Talks;
+use super::conversation_state::ConversationState;
 use crate::agent::{AgentCommand, Roster};
 use crate::base::text;
 use crate::log::events::{self, RelationshipInput, Tie};
@@ -62,7 +62,7 @@ impl Input for RelationshipCommand {
 
 /// The relationships of the room, in the order of the scene.
 pub fn relationships(world: &World) -> &[Relationship] {
-    world.get_resource::<Talks>().map_or(&[], |talks| &talks.ties)
+    world.get_resource::<ConversationState>().map_or(&[], |talks| &talks.ties)
 }
 
 /// A label as it is kept: on one line, without blanks at its ends.
@@ -73,7 +73,7 @@ pub fn label_of(written: &str) -> String {
 /// Does what a person asks about relationships, and ends those of agents that a person takes out of the room.
 pub(super) fn relate(
     roster: Res<Roster>,
-    mut talks: ResMut<Talks>,
+    mut talks: ResMut<ConversationState>,
     mut log: ResMut<EventLog>,
     mut commands: MessageReader<RelationshipCommand>,
     mut removals: MessageReader<AgentCommand>,

@@ -5,8 +5,8 @@ use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::body::Attention;
-use super::talks::Talks;
+use super::body::AttentionCalendar;
+use super::conversation_state::ConversationState;
 use crate::agent::Roster;
 use crate::log::events::{self, TalkInput};
 use crate::log::{EventDraft, EventLog};
@@ -36,22 +36,22 @@ impl Input for SetRest {
 
 pub(super) fn rest_or_live_on(
     mut wishes: MessageReader<SetRest>,
-    (mut rest, mut talks, mut attention): (ResMut<Rest>, ResMut<Talks>, ResMut<Attention>),
+    (mut rest, mut talks, mut calendar): (ResMut<Rest>, ResMut<ConversationState>, ResMut<AttentionCalendar>),
     roster: Res<Roster>,
     mut log: ResMut<EventLog>,
 ) {
     for wish in wishes.read() {
         log.write(EventDraft::of(&events::Input::Talk(TalkInput::Rest { on: wish.on })));
-        set(wish.on, &mut rest, &mut talks, &mut attention, &roster);
+        set(wish.on, &mut rest, &mut talks, &mut calendar, &roster);
     }
 }
 
-fn set(on: bool, rest: &mut Rest, talks: &mut Talks, attention: &mut Attention, roster: &Roster) {
+fn set(on: bool, rest: &mut Rest, talks: &mut ConversationState, calendar: &mut AttentionCalendar, roster: &Roster) {
     rest.0 = on;
     talks.set_resting(on);
     if !on {
         // What waited meanwhile is taken up.
-        attention.awake.extend(roster.iter().map(|(key, _)| key));
+        calendar.awake.extend(roster.iter().map(|(key, _)| key));
     }
 }
 
@@ -61,9 +61,9 @@ pub fn begin_run(world: &mut World) {
         return;
     }
     world.resource_scope(|world, mut rest: Mut<Rest>| {
-        world.resource_scope(|world, mut talks: Mut<Talks>| {
-            world.resource_scope(|world, mut attention: Mut<Attention>| {
-                set(false, &mut rest, &mut talks, &mut attention, world.resource::<Roster>());
+        world.resource_scope(|world, mut talks: Mut<ConversationState>| {
+            world.resource_scope(|world, mut calendar: Mut<AttentionCalendar>| {
+                set(false, &mut rest, &mut talks, &mut calendar, world.resource::<Roster>());
             });
         });
     });

@@ -3,13 +3,13 @@
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::body::{AgentState, Attention, Home, Life, Position, Queue, Space, Walk};
+use super::body::{Activity, AgentState, AttentionCalendar, Home, Position, Queue, Space, Walk};
 use super::conversation::Conversations;
+use super::conversation_state::ConversationState;
 use super::motion::{LastReactions, Reactions};
 use super::origin::LastChanges;
 use super::rest::Rest;
 use super::steering::Course;
-use super::talks::Talks;
 use crate::agent::{Agent, Roster};
 use crate::base::AgentKey;
 use crate::schedule::{AgentRandom, Section};
@@ -22,7 +22,8 @@ struct AgentSaved {
     course: Course,
     state: AgentState,
     queue: Queue,
-    life: Life,
+    #[serde(rename = "life")]
+    activity: Activity,
     random: AgentRandom,
     reactions: LastReactions,
 }
@@ -32,7 +33,7 @@ struct AgentSaved {
 pub(super) struct SimulationSaved {
     agents: Vec<AgentSaved>,
     awake: Vec<AgentKey>,
-    talks: Talks,
+    talks: ConversationState,
     conversations: Conversations,
     #[serde(default)]
     rest: Rest,
@@ -47,13 +48,13 @@ impl Section for SimulationSaved {
         let everyone: Vec<(AgentKey, Entity)> = world.resource::<Roster>().iter().collect();
         let agents = everyone.into_iter().filter_map(|(key, entity)| save_agent(world, key, entity)).collect();
         let conversations = world.resource::<Conversations>();
-        let mut awake = world.resource::<Attention>().awake.clone();
+        let mut awake = world.resource::<AttentionCalendar>().awake.clone();
         awake.sort_unstable();
         awake.dedup();
         Self {
             agents,
             awake,
-            talks: world.resource::<Talks>().clone(),
+            talks: world.resource::<ConversationState>().clone(),
             conversations: Conversations {
                 running: conversations.running.clone(),
                 earlier: conversations.earlier.clone(),
@@ -69,7 +70,7 @@ impl Section for SimulationSaved {
         let mut reactions = Reactions::default();
         for saved in self.agents {
             let Some(entity) = world.resource::<Roster>().entity(saved.key) else { continue };
-            let AgentSaved { key, position, home, course, state, queue, life, random, reactions: last } = saved;
+            let AgentSaved { key, position, home, course, state, queue, activity, random, reactions: last } = saved;
             space.place(key, position.0);
             let index = key.0 as usize;
             if last != LastReactions::default() {
@@ -77,7 +78,7 @@ impl Section for SimulationSaved {
                 reactions.0[index] = last;
             }
             let walk = Walk { key, course };
-            world.entity_mut(entity).insert((position, home, walk, state, queue, life, random));
+            world.entity_mut(entity).insert((position, home, walk, state, queue, activity, random));
         }
         // Whoever came in with this world was not saved by this floor: it stands where it came in.
         let mut newcomers = world.query::<(&Agent, &Position)>();
@@ -86,11 +87,11 @@ impl Section for SimulationSaved {
                 space.place(agent.key, position.0);
             }
         }
-        let mut attention = Attention::default();
-        attention.awake = self.awake;
-        let mut lives = world.query::<(&Agent, &Life)>();
-        attention.restore(lives.iter(world).map(|(agent, life)| (agent.key, life)));
-        world.insert_resource(attention);
+        let mut calendar = AttentionCalendar::default();
+        calendar.awake = self.awake;
+        let mut activities = world.query::<(&Agent, &Activity)>();
+        calendar.restore(activities.iter(world).map(|(agent, activity)| (agent.key, activity)));
+        world.insert_resource(calendar);
         world.insert_resource(space);
         world.insert_resource(reactions);
         world.insert_resource(self.talks);
@@ -108,7 +109,7 @@ fn save_agent(world: &World, key: AgentKey, entity: Entity) -> Option<AgentSaved
         course: agent.get::<Walk>()?.course,
         state: agent.get::<AgentState>()?.clone(),
         queue: agent.get::<Queue>()?.clone(),
-        life: agent.get::<Life>()?.clone(),
+        activity: agent.get::<Activity>()?.clone(),
         random: agent.get::<AgentRandom>()?.clone(),
         reactions: world.resource::<Reactions>().0.get(key.0 as usize).cloned().unwrap_or_default(),
     })

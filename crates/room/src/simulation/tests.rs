@@ -4,7 +4,8 @@ use bevy::ecs::message::{Message, MessageCursor, Messages};
 use bevy::ecs::system::RunSystemOnce;
 use bevy::math::Vec2;
 
-use super::body::{Body, Desk};
+use super::body::Body;
+use super::context::SimContext;
 use super::*;
 use crate::agent::{Agent, Roster};
 use crate::base::{ActivationKey, AgentKey, Author, Behaviour, ElementKey, Id, Seq};
@@ -129,8 +130,8 @@ impl Room {
         let entity = self.app.world().resource::<Roster>().entity(agent).unwrap();
         self.app
             .world_mut()
-            .run_system_once(move |mut desk: Desk, mut bodies: Query<Body>| {
-                desk.enqueue(&mut bodies.get_mut(entity).unwrap(), action.clone(), Seq(1));
+            .run_system_once(move |mut sim: SimContext, mut bodies: Query<Body>| {
+                sim.enqueue(&mut bodies.get_mut(entity).unwrap(), action.clone(), Seq(1));
             })
             .unwrap();
     }
@@ -160,7 +161,11 @@ fn what_must_be_read_comes_before_what_is_read_already() {
         let glance = Action::ReadElement { element: board, high: false };
         room.enqueue(ada, glance.clone());
         room.run(3);
-        assert_eq!(room.get::<Life>(ada).awaited.is_some(), is_there, "a model is to be asked once it stands there");
+        assert_eq!(
+            room.get::<Activity>(ada).awaited.is_some(),
+            is_there,
+            "a model is to be asked once it stands there"
+        );
         let mut put_off = MessageCursor::default();
         room.enqueue(ada, read(rules));
         room.run(1);
@@ -172,7 +177,7 @@ fn what_must_be_read_comes_before_what_is_read_already() {
             room.answer_to(&due, ThinkOutcome::PutOff);
         }
         room.run(3);
-        assert!(room.get::<Life>(ada).reads(rules), "at hand: {is_there}");
+        assert!(room.get::<Activity>(ada).reads(rules), "at hand: {is_there}");
         let queue = room.get::<Queue>(ada);
         assert_eq!(queue.0.iter().map(|next| (next.action.clone(), next.failures)).collect::<Vec<_>>(), [(glance, 0)]);
         assert_eq!(room.events::<events::Read>(), [], "nothing was read, nothing failed");
@@ -197,7 +202,7 @@ fn every_agent_reads_by_walking_there_whatever_its_behaviour() {
         room.answer_to(&due, ThinkOutcome::Said { text: String::new() });
         room.run(2);
         assert_eq!(room.state(ada), State::of(behaviour));
-        assert_eq!(room.get::<Life>(ada).version_read(rules), Some(1));
+        assert_eq!(room.get::<Activity>(ada).version_read(rules), Some(1));
         assert_eq!(room.events::<events::Read>()[0].outcome, events::ReadOutcome::Read);
         if behaviour == Behaviour::Stationary {
             room.run(ticks(9.0));
@@ -251,7 +256,7 @@ fn trap_an_agent_never_reads_the_inbox_of_another() {
     let ben = room.agent("ben", (0.0, 100.0), Behaviour::Stationary);
     room.run(ticks(100.0));
     assert!(room.dues.iter().all(|due| due.agent == ben || matches!(due.think, Think::Turn { .. })));
-    assert_eq!(room.get::<Life>(ben).version_read(mail), Some(1), "its owner sought it out");
+    assert_eq!(room.get::<Activity>(ben).version_read(mail), Some(1), "its owner sought it out");
 }
 
 #[test]
@@ -512,7 +517,7 @@ fn who_has_something_to_tell_goes_and_tells_it_once() {
     room.run(ticks(5.0));
     let start = &room.events::<events::ConversationStart>()[0];
     assert_eq!((&*start.kind, &*start.topic), ("tell", "the party is on Friday"));
-    assert_eq!(room.get::<Life>(ben).told.get(&news), Some(&1));
+    assert_eq!(room.get::<Activity>(ben).told.get(&news), Some(&1));
     room.run(ticks(20.0));
     room.say(heard);
     room.run(ticks(20.0));

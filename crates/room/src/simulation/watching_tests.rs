@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::body::Attention;
+use super::body::AttentionCalendar;
 use super::tests::Room;
 use super::*;
 use crate::base::{AgentKey, Author, Behaviour, ConversationKey, ElementKey, Id, Seq};
@@ -112,16 +112,18 @@ fn what_an_agent_walks_to_is_read_as_it_is_when_it_arrives() {
     let board = place(&mut room, "news", "messageboard", json!({}));
     edit(&mut room, "news", "user", text("Closed."));
     room.run(ticks(2.0));
-    assert!(matches!(room.get::<Life>(ada).doing, Doing::Reading { .. }) && room.get::<Life>(ada).awaited.is_none());
+    assert!(
+        matches!(room.get::<Activity>(ada).doing, Doing::Reading { .. }) && room.get::<Activity>(ada).awaited.is_none()
+    );
     edit(&mut room, "news", "user", text("Open again."));
     room.run(1);
     let version = element(&room, board).version;
     let mut walked = 0;
-    while room.get::<Life>(ada).awaited.is_none() && walked < ticks(120.0) {
+    while room.get::<Activity>(ada).awaited.is_none() && walked < ticks(120.0) {
         room.run(1);
         walked += 1;
     }
-    let Doing::Reading { version: read, .. } = room.get::<Life>(ada).doing else { panic!("it reads") };
+    let Doing::Reading { version: read, .. } = room.get::<Activity>(ada).doing else { panic!("it reads") };
     assert_eq!(read, version);
 }
 
@@ -143,7 +145,7 @@ fn trap_an_edit_in_the_same_tick_as_a_removal_is_noticed() {
     edit(&mut room, "news", "user", text("Ideas are gone."));
     room.run(1);
     let elements: Vec<_> = queued(&room, ada).into_iter().filter_map(|action| action.element()).collect();
-    let walks_there = matches!(room.get::<Life>(ada).doing, Doing::Reading { element, .. } if element == board);
+    let walks_there = matches!(room.get::<Activity>(ada).doing, Doing::Reading { element, .. } if element == board);
     assert!(elements.contains(&news) && !walks_there, "{elements:?}");
 }
 
@@ -207,7 +209,7 @@ fn trap_another_behaviour_during_a_conversation_takes_effect_after_it() {
     assert_eq!(room.state(ada), State::Cooldown);
     room.run(ticks(4.0));
     assert_eq!(room.state(ada), State::Patrolling);
-    assert_eq!(room.get::<Life>(ada).behaviour, Behaviour::Patrol);
+    assert_eq!(room.get::<Activity>(ada).behaviour, Behaviour::Patrol);
 }
 
 #[test]
@@ -246,7 +248,7 @@ fn who_cannot_reach_whom_it_wants_to_tell_gives_up_after_a_minute() {
     room.run(ticks(59.0));
     assert!(room.get::<AgentState>(ada).0.is_on_errand());
     room.run(ticks(2.0));
-    assert_eq!((room.state(ada), room.get::<Life>(ada).news), (State::Idle, None));
+    assert_eq!((room.state(ada), room.get::<Activity>(ada).news), (State::Idle, None));
     let dropped = room.events::<events::ActionDropped>();
     assert_eq!(
         (dropped[0].action.as_deref(), &*dropped[0].why),
@@ -309,7 +311,7 @@ fn those_who_stand_on_one_point_softly_part_and_then_stand_still() {
         assert!(first.iter().all(|place| place.distance(Vec2::new(7.0, -3.0)) < 2.0), "no jumps: {first:?}");
         room.run(ticks(30.0));
         assert!(least_gap(&room, &agents) >= 30.0, "{count}: {}", least_gap(&room, &agents));
-        assert!(room.app.world().resource::<Attention>().stopped.is_empty(), "nothing is left to do");
+        assert!(room.app.world().resource::<AttentionCalendar>().stopped.is_empty(), "nothing is left to do");
         let places = |room: &Room| Vec::from_iter(agents.iter().map(|agent| room.position(*agent)));
         let at_rest = places(&room);
         room.run(30);

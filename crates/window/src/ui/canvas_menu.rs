@@ -10,7 +10,7 @@ use super::state::ShelfItem;
 use super::{Command, UiState, canvas, keys, shelf};
 use crate::agent::AgentCommand;
 use crate::base::Behaviour;
-use crate::element::kind::kinds;
+use crate::element::kinds::kinds;
 use crate::simulation::State;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;

@@ -14,7 +14,7 @@ use super::state::Dialog;
 use super::{Command, UiState, kit, shelf};
 use crate::base::Id;
 use crate::base::hash::HashWriter;
-use crate::element::kind::kinds;
+use crate::element::kinds::kinds;
 use crate::simulation::ConversationCommand;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;

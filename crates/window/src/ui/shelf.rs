@@ -10,7 +10,7 @@ use super::state::ShelfItem;
 use super::{Command, UiState, canvas, kit};
 use crate::base::numbered;
 use crate::element::ElementCommand;
-use crate::element::kind::kinds;
+use crate::element::kinds::kinds;
 use crate::view::art::Art;
 use crate::view::fonts;
 use crate::view::model::{ProfileView, RoomModel};

@@ -12,14 +12,14 @@ use super::model::{AgentDetail, KnownBy, Knows, ProfileFacts, ReaderView, RoomMo
 use super::pick::Thing;
 use crate::agent::{Agent, Profiles, Roster};
 use crate::base::{ElementKey, Id};
-use crate::element::kind::kind;
+use crate::element::kinds::kind;
 use crate::element::{Element, Elements, owns};
 use crate::gateway::{GatewaySettings, LiveText, Questions};
 use crate::kernel::Kernel;
 use crate::memory::Memory;
 use crate::mind::{LastPrompt, Session};
 use crate::schedule::SimClock;
-use crate::simulation::{Action, AgentState, Home, Life, Queue};
+use crate::simulation::{Action, Activity, AgentState, Home, Queue};
 use crate::tools::Tools;
 
 /// Who has read what is looked up for so many elements at once: those that are selected or under the pointer, not
@@ -39,7 +39,7 @@ pub(super) struct Closer {
 /// When it was looked up who has read what: the version of the element, the time, and how many agents there were.
 type Moment = (u32, u64, usize);
 
-pub(super) type Parts<'a> = (&'a Agent, &'a AgentState, &'a Queue, &'a Life, &'a Home);
+pub(super) type Parts<'a> = (&'a Agent, &'a AgentState, &'a Queue, &'a Activity, &'a Home);
 
 impl Closer {
     /// Forgets what belongs to agents that are looked at no more.

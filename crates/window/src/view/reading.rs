@@ -26,7 +26,7 @@ use crate::mind::PendingRequests;
 use crate::schedule::{SimClock, TICKS_PER_SEC};
 use crate::simulation::settings::ConversationSettings;
 use crate::simulation::{
-    AgentState, Conversations, Doing, Home, Life, Position, Queue, State, Walk, relationships, talk_is_on,
+    Activity, AgentState, Conversations, Doing, Home, Position, Queue, State, Walk, relationships, talk_is_on,
 };
 use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
 
@@ -132,7 +132,7 @@ impl RoomReader {
         let mut seen = Vec::with_capacity(roster.len());
         for (key, entity) in roster.iter() {
             let Ok(entity) = world.get_entity(entity) else { continue };
-            let parts = entity.get_components::<(&Agent, &Position, &AgentState, &Queue, &Life, &Walk, &Home)>();
+            let parts = entity.get_components::<(&Agent, &Position, &AgentState, &Queue, &Activity, &Walk, &Home)>();
             let Ok((agent, position, state, queue, life, walk, home)) = parts else { continue };
             let place = if state.0.state() == State::Dragged {
                 position.0
@@ -176,7 +176,7 @@ impl RoomReader {
         key: AgentKey,
         place: Vec2,
         reads: Option<ElementKey>,
-        life: &Life,
+        life: &Activity,
         room: &RoomModel,
     ) -> Vec2 {
         let index = key.0 as usize;

@@ -160,7 +160,7 @@ pub fn state_colour(state: State) -> Color32 {
 
 /// The colour of a kind of element.
 pub fn element_colour(kind: &str) -> Color32 {
-    let [red, green, blue] = crate::element::kind::kind(kind).map_or([0x6b, 0x60, 0x56], |kind| kind.colour);
+    let [red, green, blue] = crate::element::kinds::kind(kind).map_or([0x6b, 0x60, 0x56], |kind| kind.colour);
     Color32::from_rgb(red, green, blue)
 }
 

@@ -3,7 +3,7 @@
 use super::activation::{Activation, Call, CallProgress, Phase};
 use super::core::{Effect, Kernel, NoReply};
 use super::settings::KernelSettings;
-use crate::base::ActivationKey;
+use crate::base::{ActivationKey, backoff_factor};
 use crate::mind::{Ending, PromptMessage, Role, ToolCall, WorkReply};
 use crate::schedule::ticks;
 use crate::tools::{OrderKey, ToolPlan};
@@ -353,5 +353,5 @@ fn cut_before_words(tokens: u32) -> String {
 }
 
 fn doubled(secs: f32, times: u32) -> f32 {
-    (secs * f32::from(2_u8).powi(i32::try_from(times.min(16)).unwrap_or(16))).min(WAIT_AT_MOST_SECS)
+    (secs * backoff_factor(times)).min(WAIT_AT_MOST_SECS)
 }

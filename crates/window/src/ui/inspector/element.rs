@@ -4,7 +4,7 @@ use egui::{ComboBox, RichText, Sense, Ui, vec2};
 
 use super::{Card, fact, readers};
 use crate::base::Id;
-use crate::element::kind::kind;
+use crate::element::kinds::kind;
 use crate::element::{ElementCommand, MailStatus};
 use crate::ui::command::RoomAct;
 use crate::ui::{Command, UiState, kit, shelf, words};

@@ -11,7 +11,7 @@ use super::command::RoomAct;
 use super::icons::Icon;
 use super::{Command, UiState, kit, shelf};
 use crate::base::{Author, Id};
-use crate::element::kind::kind;
+use crate::element::kinds::kind;
 use crate::element::{ElementAct, ElementEdit};
 use crate::view::model::{ContentView, ElementView, RoomModel};
 use crate::view::theme::{TYPE, Theme};

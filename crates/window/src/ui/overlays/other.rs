@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::edit;
 use crate::base::text::truncate;
 use crate::element::ElementAct;
-use crate::element::kind::kind;
+use crate::element::kinds::kind;
 use crate::ui::{Command, UiState, kit, markdown};
 use crate::view::model::ElementView;
 use crate::view::theme::{SPACE, Theme};

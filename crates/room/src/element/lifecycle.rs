@@ -1,7 +1,5 @@
 //! Elements come, move and go: by the scene, and by what persons do on the canvas.
 
-use std::collections::BTreeMap;
-
 use bevy::ecs::message::{Message, MessageCursor};
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
@@ -10,17 +8,19 @@ use serde_json::{Map, Value, json};
 
 use super::change::ElementChange;
 use super::content::{Content, Element, Held};
+use super::directory::HeldBack;
 use super::directory::{Departed, Elements};
 use super::editing::{Unwritten, find, refuse, tell};
-use super::kind::{kind, kinds};
-use super::merging::{HeldBack, Writer, hold_back_faulty, kind_from_entry, known_text, merge};
+use super::kinds::{kind, kinds};
+use super::merging::{Writer, hold_back_faulty, kind_from_entry, known_text, merge};
 use super::privacy;
-use crate::agent::presence::read;
+use super::reports::{report, scene_path};
+use crate::agent::lifecycle::read;
 use crate::agent::{ElementsReach, TopmostElement};
 use crate::base::{Author, Id, Problem, Seq, text};
 use crate::schedule::Input;
 use crate::workspace::layout::element_file;
-use crate::workspace::{ElementEntry, ProblemReport, RoomStart, SceneEdit, SceneWrite};
+use crate::workspace::{ElementEntry, SceneEdit, SceneWrite};
 
 /// What a person does to elements on the canvas. As an input it is recorded.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -61,28 +61,6 @@ pub enum ElementCommand {
 
 impl Input for ElementCommand {
     const KIND: &'static str = "element";
-}
-
-/// What is wrong with elements now, by source; told again after a world was loaded.
-#[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(super) struct Reported(pub(super) BTreeMap<String, Vec<Problem>>);
-
-pub(super) fn report(world: &mut World, id: &str, problems: Vec<Problem>) {
-    let source = format!("element {id}");
-    let mut reported = world.resource_mut::<Reported>();
-    let was = reported.0.remove(&source);
-    if problems.is_empty() && was.is_none() {
-        return;
-    }
-    if !problems.is_empty() {
-        reported.0.insert(source.clone(), problems.clone());
-    }
-    world.write_message(ProblemReport { source, problems });
-}
-
-pub(super) fn scene_path(world: &World) -> String {
-    world.get_resource::<RoomStart>().map_or("scene", |start| start.scene.as_str()).to_owned()
 }
 
 /// Makes so what the scene says about elements.

@@ -1,69 +1,24 @@
 //! Conversations in the room: proposals become conversations, turns go round, and each ends with a reason.
 
-use std::collections::BTreeMap;
-
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
-use serde::{Deserialize, Serialize};
 
 use super::actions::leave_errand;
 use super::activity::{Think, ThinkDue, ThinkOutcome};
-use super::body::{Body, BodyReadOnlyItem, Desk, Doing};
+use super::body::{Body, BodyReadOnlyItem, Doing};
+use super::context::SimContext;
 use super::conversation::{Conversation, ConversationEnded, ConversationKind, Conversations, Utterance};
-use super::meeting::{self, Proposal, TalkLedger, TurnState, TurnTaken};
+use super::conversation_rules::{self, Proposal, TurnState, TurnTaken};
+use super::conversation_state::ConversationState;
 use super::origin::Origin;
 use super::settings::ConversationSettings;
 use super::state::{State, StateEvent};
 use super::steering::Course;
+use crate::agent::Agent;
 use crate::base::{AgentKey, Author, ConversationKey, Id, Seq, Urgency};
 use crate::log::EventDraft;
 use crate::log::events::{self, word};
 use crate::schedule::ticks;
-use crate::workspace::Relationship;
-
-/// What the room keeps about conversations beside [`Conversations`].
-#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Talks {
-    pub waiting: Vec<Proposal>,
-    pub turns: BTreeMap<ConversationKey, TurnState>,
-    pub ledger: TalkLedger,
-    pub ties: Vec<Relationship>,
-    pub next_check: u64,
-    /// With whom the next look for a pair begins, in a room too large to look at everyone.
-    #[serde(default)]
-    next_look: u32,
-    next_proposal: u32,
-    next_conversation: u32,
-    /// What a person set the master switch to; the settings' choice where absent.
-    pub switch: Option<bool>,
-    /// The record of that.
-    #[serde(default)]
-    pub switch_record: Option<Seq>,
-    /// What the settings say, as of this tick.
-    enabled: bool,
-    /// Whether everybody rests who is not at work.
-    #[serde(default)]
-    resting: bool,
-    /// Ended and not told yet. Most end when the last turn is heard, at the end of a tick: the next tick tells
-    /// it, and a world saved in between must not lose it.
-    #[serde(default)]
-    over: Vec<ConversationEnded>,
-}
-
-impl Talks {
-    pub fn next_proposal(&mut self) -> u32 {
-        self.next_proposal += 1;
-        self.next_proposal
-    }
-
-    pub fn switched_on(&self) -> bool {
-        self.switch.unwrap_or(self.enabled) && !self.resting
-    }
-
-    pub(super) fn set_resting(&mut self, resting: bool) {
-        self.resting = resting;
-    }
-}
 
 /// One check for a pair looks at so many agents at most, and at so many others near each.
 const LOOK_AT_MOST: usize = 500;
@@ -73,28 +28,42 @@ pub(super) fn session_of(conversation: ConversationKey) -> Id {
     format!("conversation-{conversation}").into()
 }
 
+/// Forgets with whom an agent that leaves has talked.
+pub(super) fn forget_departed(
+    on: On<Remove, Agent>,
+    agents: Query<&Agent>,
+    mut state: ResMut<ConversationState>,
+    mut conversations: ResMut<Conversations>,
+) {
+    if let Ok(agent) = agents.get(on.entity) {
+        state.ledger.forget(agent.key);
+        conversations.forget(agent.key);
+    }
+}
+
 /// Everything that conversations touch.
-type Table<'a, 'd, 'w, 's> = (&'a mut Desk<'d>, &'a mut Query<'w, 's, Body>, &'a mut Talks, &'a mut Conversations);
+type Table<'a, 'd, 'w, 's> =
+    (&'a mut SimContext<'d>, &'a mut Query<'w, 's, Body>, &'a mut ConversationState, &'a mut Conversations);
 
 /// Lets conversations go on, begin and end.
 pub(super) fn converse(
-    mut desk: Desk,
+    mut sim: SimContext,
     mut bodies: Query<Body>,
-    mut talks: ResMut<Talks>,
+    mut talks: ResMut<ConversationState>,
     mut conversations: ResMut<Conversations>,
     mut due: MessageWriter<ThinkDue>,
     mut over: MessageWriter<ConversationEnded>,
 ) {
-    let enabled = desk.talk.enabled;
+    let enabled = sim.conversation.enabled;
     talks.bypass_change_detection().enabled = enabled;
-    let mut table: Table = (&mut desk, &mut bodies, &mut talks, &mut conversations);
+    let mut table: Table = (&mut sim, &mut bodies, &mut talks, &mut conversations);
     let keys: Vec<ConversationKey> = table.3.running.keys().copied().collect();
     for key in keys {
         go_on(&mut table, key, &mut due);
     }
     look_for_banter(&mut table);
     let mut index = 0;
-    while index < table.2.waiting.len() && table.3.running.len() < table.0.talk.max_concurrent_conversations {
+    while index < table.2.waiting.len() && table.3.running.len() < table.0.conversation.max_concurrent_conversations {
         if !try_to_begin(&mut table, index) {
             index += 1;
         }
@@ -123,9 +92,9 @@ fn go_on(table: &mut Table, key: ConversationKey, due: &mut MessageWriter<ThinkD
     if body.state.0.is_held() {
         return;
     }
-    let activity = body.life.next_activity();
-    body.life.awaited = Some(activity);
-    body.life.origin = turn.origin;
+    let activity = body.activity.next_activity();
+    body.activity.awaited = Some(activity);
+    body.activity.origin = turn.origin;
     turn.awaited = Some((speaker, activity));
     let urgency = match conversation.kind {
         ConversationKind::Task | ConversationKind::Tell => Urgency::Talk,
@@ -138,16 +107,16 @@ fn go_on(table: &mut Table, key: ConversationKey, due: &mut MessageWriter<ThinkD
 /// Takes out whoever has left the room, was carried out of reach, or is held by a person for too long to be waited
 /// for.
 fn leave_if_away(table: &mut Table, key: ConversationKey) {
-    let (desk, bodies, _, conversations) = table;
+    let (sim, bodies, _, conversations) = table;
     let Some(conversation) = conversations.running.get(&key) else { return };
     let places: Vec<(AgentKey, Option<Vec2>)> =
-        conversation.participants.iter().map(|agent| (*agent, desk.space.position(*agent))).collect();
-    let (reach, now, patience) = (desk.talk.reach_units, desk.now(), ticks(desk.talk.held_secs));
+        conversation.participants.iter().map(|agent| (*agent, sim.space.position(*agent))).collect();
+    let (reach, now, patience) = (sim.conversation.reach_units, sim.now(), ticks(sim.conversation.held_secs));
     let is_away = |(agent, place): &(AgentKey, Option<Vec2>)| {
         let near = place.is_some_and(|place| {
             places.iter().any(|(other, at)| other != agent && at.is_some_and(|at| at.distance(place) <= reach))
         });
-        let body = desk.roster.entity(*agent).and_then(|entity| bodies.get(entity).ok());
+        let body = sim.roster.entity(*agent).and_then(|entity| bodies.get(entity).ok());
         let is_lost = body
             .is_some_and(|body| body.state.0.is_held() && now >= body.state.0.since_tick().saturating_add(patience));
         !near || is_lost
@@ -160,53 +129,53 @@ fn leave_if_away(table: &mut Table, key: ConversationKey) {
 
 /// Ends a conversation: its participants cool down, and what they said is kept for the next time.
 pub(super) fn end(table: &mut Table, key: ConversationKey, why: &str, because: Option<Seq>) {
-    let (desk, bodies, talks, conversations) = table;
+    let (sim, bodies, talks, conversations) = table;
     let Some(conversation) = conversations.running.remove(&key) else { return };
     let turn = talks.turns.remove(&key).unwrap_or_default();
-    let now = desk.now();
+    let now = sim.now();
     let ended = events::ConversationEnd { why: why.to_owned(), turns: Some(conversation.turns_taken) };
-    let cause = desk.log.write(EventDraft::of(&ended).session(session_of(key)).cause(because.unwrap_or(turn.cause)));
+    let cause = sim.log.write(EventDraft::of(&ended).session(session_of(key)).cause(because.unwrap_or(turn.cause)));
     // Whoever left early was there, too; whoever left the room is nobody's any more.
     let all = conversation.participants.iter().chain(&conversation.left).copied();
-    let all: Vec<AgentKey> = all.filter(|agent| desk.roster.entity(*agent).is_some()).collect();
-    hear(desk, bodies, talks, &all, turn.origin);
-    let limits = (desk.talk.history_utterances, desk.talk.history_pairs);
+    let all: Vec<AgentKey> = all.filter(|agent| sim.roster.entity(*agent).is_some()).collect();
+    hear(sim, bodies, talks, &all, turn.origin);
+    let limits = (sim.conversation.history_utterances, sim.conversation.history_pairs);
     for (index, one) in all.iter().enumerate() {
         for other in &all[index + 1..] {
             conversations.keep((*one, *other), &conversation.said, limits);
         }
     }
-    let until = now + ticks(desk.talk.cooldown_secs);
+    let until = now + ticks(sim.conversation.cooldown_secs);
     for agent in &conversation.participants {
-        if let Some(Ok(mut body)) = desk.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) {
-            body.life.doing = Doing::Nothing;
-            body.life.awaited = None;
-            desk.shift(&mut body, StateEvent::ConversationEnded { until }, cause);
+        if let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) {
+            body.activity.doing = Doing::Nothing;
+            body.activity.awaited = None;
+            sim.shift(&mut body, StateEvent::ConversationEnded { until }, cause);
         }
     }
     talks.over.push(ConversationEnded { conversation, why: why.to_owned(), cause });
 }
 
 /// Those who talked know what each of them knew, and that they talked.
-fn hear(desk: &Desk, bodies: &mut Query<Body>, talks: &mut Talks, all: &[AgentKey], origin: Origin) {
-    let heard = |agent: &AgentKey| bodies.get(desk.roster.entity(*agent)?).ok().map(|body| body.life.heard);
+fn hear(sim: &SimContext, bodies: &mut Query<Body>, talks: &mut ConversationState, all: &[AgentKey], origin: Origin) {
+    let heard = |agent: &AgentKey| bodies.get(sim.roster.entity(*agent)?).ok().map(|body| body.activity.heard);
     let newest = all.iter().filter_map(heard).map(Origin::handed_on).fold(origin, Origin::newer);
     for agent in all {
-        if let Some(Ok(mut body)) = desk.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) {
-            body.life.heard = body.life.heard.newer(newest);
+        if let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) {
+            body.activity.heard = body.activity.heard.newer(newest);
         }
     }
-    talks.ledger.talked(all, newest.root, desk.now());
+    talks.ledger.talked(all, newest.root, sim.now());
 }
 
 /// Takes in what came of a speaker's turn.
 pub(super) fn spoke(table: &mut Table, key: ConversationKey, agent: AgentKey, outcome: &ThinkOutcome, cause: Seq) {
-    let (desk, bodies, talks, conversations) = table;
+    let (sim, bodies, talks, conversations) = table;
     let (Some(conversation), Some(turn)) = (conversations.running.get_mut(&key), talks.turns.get_mut(&key)) else {
         return;
     };
-    let Some(Ok(mut body)) = desk.roster.entity(agent).map(|entity| bodies.get_mut(entity)) else { return };
-    body.life.awaited = None;
+    let Some(Ok(mut body)) = sim.roster.entity(agent).map(|entity| bodies.get_mut(entity)) else { return };
+    body.activity.awaited = None;
     turn.cause = cause;
     let (said, taken) = match outcome {
         ThinkOutcome::Said { text } | ThinkOutcome::Bye { text } if !text.trim().is_empty() => {
@@ -219,12 +188,12 @@ pub(super) fn spoke(table: &mut Table, key: ConversationKey, agent: AgentKey, ou
         let by = Author::agent(&body.agent.id);
         let message = events::Message { by: None, text: text.clone() };
         turn.cause =
-            desk.log.write(EventDraft::of(&message).agent(&body.agent.id).session(session_of(key)).cause(cause));
-        conversation.said.push(Utterance { by, text: text.clone(), tick: desk.clock.tick() });
+            sim.log.write(EventDraft::of(&message).agent(&body.agent.id).session(session_of(key)).cause(cause));
+        conversation.said.push(Utterance { by, text: text.clone(), tick: sim.clock.tick() });
     }
     let says_bye = matches!(outcome, ThinkOutcome::Bye { .. });
     let name = body.agent.name.clone();
-    match meeting::turn_taken(conversation, turn, taken) {
+    match conversation_rules::turn_taken(conversation, turn, taken) {
         Some(why) => end(table, key, why, None),
         // Two are alone without the one; more go on among themselves.
         None if says_bye && conversation.participants.len() <= 2 => {
@@ -237,19 +206,19 @@ pub(super) fn spoke(table: &mut Table, key: ConversationKey, agent: AgentKey, ou
 
 /// Lets an agent go that leaves a conversation before its end.
 fn leave(table: &mut Table, key: ConversationKey, agent: AgentKey) {
-    let (desk, bodies, talks, conversations) = table;
+    let (sim, bodies, talks, conversations) = table;
     let (Some(conversation), Some(turn)) = (conversations.running.get_mut(&key), talks.turns.get_mut(&key)) else {
         return;
     };
-    meeting::leave(conversation, turn, agent);
+    conversation_rules::leave(conversation, turn, agent);
     if !conversation.said.is_empty() {
         conversation.left.push(agent);
     }
-    if let Some(Ok(mut body)) = desk.roster.entity(agent).map(|entity| bodies.get_mut(entity)) {
-        body.life.doing = Doing::Nothing;
-        body.life.awaited = None;
-        let until = desk.now() + ticks(desk.talk.cooldown_secs);
-        desk.shift(&mut body, StateEvent::ConversationEnded { until }, conversation.started);
+    if let Some(Ok(mut body)) = sim.roster.entity(agent).map(|entity| bodies.get_mut(entity)) {
+        body.activity.doing = Doing::Nothing;
+        body.activity.awaited = None;
+        let until = sim.now() + ticks(sim.conversation.cooldown_secs);
+        sim.shift(&mut body, StateEvent::ConversationEnded { until }, conversation.started);
     }
 }
 
@@ -261,42 +230,42 @@ fn looked_at(begin: u32, everyone: u32) -> impl Iterator<Item = u32> + Clone {
 
 /// Now and then, looks for two who could have a chat.
 fn look_for_banter(table: &mut Table) {
-    let (desk, bodies, talks, conversations) = table;
-    let now = desk.now();
+    let (sim, bodies, talks, conversations) = table;
+    let now = sim.now();
     if talks.next_check == 0 {
         // Nobody chats before anyone had time to look about.
-        talks.next_check = now + ticks(desk.talk.check_secs);
+        talks.next_check = now + ticks(sim.conversation.check_secs);
     }
     if now < talks.next_check {
         return;
     }
-    talks.next_check = now + ticks(desk.talk.check_secs);
-    let busy = conversations.running.len() + talks.waiting.len() >= desk.talk.max_concurrent_conversations;
-    if busy || !talks.switched_on() || !talks.ledger.may_banter(now, &desk.talk) {
+    talks.next_check = now + ticks(sim.conversation.check_secs);
+    let busy = conversations.running.len() + talks.waiting.len() >= sim.conversation.max_concurrent_conversations;
+    if busy || !talks.switched_on() || !talks.ledger.may_banter(now, &sim.conversation) {
         return;
     }
     let free = |agent: AgentKey| {
         bodies
-            .get(desk.roster.entity(agent)?)
+            .get(sim.roster.entity(agent)?)
             .ok()
             .filter(|body| body.state.0.may_converse())
-            .map(|body| body.life.heard)
+            .map(|body| body.activity.heard)
     };
     // What was handed on often enough is nothing to talk about any more.
-    let hops_at_most = desk.minds.hops_at_most;
+    let hops_at_most = sim.attention.hops_at_most;
     let fits = |pair: (AgentKey, AgentKey)| {
         let (Some(one), Some(other)) = (free(pair.0), free(pair.1)) else { return false };
-        let near = match (desk.space.position(pair.0), desk.space.position(pair.1)) {
-            (Some(one), Some(other)) => one.distance(other) <= desk.talk.reach_units,
+        let near = match (sim.space.position(pair.0), sim.space.position(pair.1)) {
+            (Some(one), Some(other)) => one.distance(other) <= sim.conversation.reach_units,
             _ => false,
         };
         let heard = one.newer(other);
-        near && heard.hops < hops_at_most && talks.ledger.fits(pair, heard, now, &desk.talk)
+        near && heard.hops < hops_at_most && talks.ledger.fits(pair, heard, now, &sim.conversation)
     };
     let mut related: Vec<(AgentKey, AgentKey)> = talks
         .ties
         .iter()
-        .filter_map(|tie| Some((desk.roster.key(&tie.from)?, desk.roster.key(&tie.to)?)))
+        .filter_map(|tie| Some((sim.roster.key(&tie.from)?, sim.roster.key(&tie.to)?)))
         .filter(|(from, to)| from != to)
         .map(|(from, to)| (from.min(to), from.max(to)))
         .collect();
@@ -307,13 +276,14 @@ fn look_for_banter(table: &mut Table) {
         Some(pair) => (ConversationKind::Relationship, Some(pair)),
         None => {
             let near = |agent: AgentKey| {
-                let around = if free(agent).is_some() { desk.space.position(agent) } else { None };
-                let mut others = around.map_or_else(Vec::new, |at| desk.space.agents_within(at, desk.talk.reach_units));
+                let around = if free(agent).is_some() { sim.space.position(agent) } else { None };
+                let mut others =
+                    around.map_or_else(Vec::new, |at| sim.space.agents_within(at, sim.conversation.reach_units));
                 others.retain(|other| *other > agent);
                 others.sort_unstable();
                 others.into_iter().take(LOOK_AT_MOST).map(move |other| (agent, other))
             };
-            let everyone = desk.roster.next_key().0;
+            let everyone = sim.roster.next_key().0;
             let round = looked_at(talks.next_look, everyone);
             let pairs = round.clone().flat_map(|agent| near(AgentKey(agent))).filter(|pair| fits(*pair));
             let pair = talks.ledger.choose(pairs);
@@ -327,16 +297,16 @@ fn look_for_banter(table: &mut Table) {
     let origin = [pair.0, pair.1].into_iter().filter_map(free).reduce(Origin::newer).unwrap_or_default();
     // What one of them read last is something to talk about.
     let last_read = |agent: AgentKey| {
-        let body = bodies.get(desk.roster.entity(agent)?).ok()?;
-        body.life.read.iter().map(|(element, read)| (read.tick, *element)).max()
+        let body = bodies.get(sim.roster.entity(agent)?).ok()?;
+        body.activity.read.iter().map(|(element, read)| (read.tick, *element)).max()
     };
     let topic = last_read(pair.0)
         .max(last_read(pair.1))
-        .and_then(|(_, element)| desk.space.sight(element))
+        .and_then(|(_, element)| sim.space.sight(element))
         .filter(|sight| !sight.is_private())
         .map_or_else(String::new, |sight| sight.label.to_string());
     let cause =
-        desk.roster.entity(pair.1).and_then(|entity| bodies.get(entity).ok()).map_or(Seq(0), |body| body.agent.added);
+        sim.roster.entity(pair.1).and_then(|entity| bodies.get(entity).ok()).map_or(Seq(0), |body| body.agent.added);
     let proposal = Proposal {
         id: talks.next_proposal(),
         kind,
@@ -347,22 +317,22 @@ fn look_for_banter(table: &mut Table) {
         cause,
         origin: origin.handed_on(),
     };
-    if meeting::enqueue(&mut talks.waiting, proposal, desk.talk.waiting_at_most).is_err() {
+    if conversation_rules::enqueue(&mut talks.waiting, proposal, sim.conversation.waiting_at_most).is_err() {
         tracing::debug!("two might have talked, but too many conversations wait to begin");
     }
 }
 
 /// Begins a conversation, gives it up, or lets its participants come nearer. Whether it no longer waits.
 fn try_to_begin(table: &mut Table, index: usize) -> bool {
-    let (desk, bodies, talks, _) = table;
-    let now = desk.now();
-    let gather = ticks(desk.talk.gather_secs);
+    let (sim, bodies, talks, _) = table;
+    let now = sim.now();
+    let gather = ticks(sim.conversation.gather_secs);
     let proposal = &mut talks.waiting[index];
     let deadline = *proposal.deadline.get_or_insert(now + gather);
     let proposal = proposal.clone();
     let mut available = Vec::new();
     for agent in &proposal.participants {
-        if let Some(Ok(body)) = desk.roster.entity(*agent).map(|entity| bodies.get(entity))
+        if let Some(Ok(body)) = sim.roster.entity(*agent).map(|entity| bodies.get(entity))
             && (body.state.0.may_converse() || may_be_stopped(talks, &body, &proposal))
         {
             available.push((*agent, body.position.0));
@@ -371,7 +341,7 @@ fn try_to_begin(table: &mut Table, index: usize) -> bool {
     let here: Vec<AgentKey> = match available.first() {
         Some((_, anchor)) => available
             .iter()
-            .filter(|(_, at)| at.distance(*anchor) <= desk.talk.reach_units)
+            .filter(|(_, at)| at.distance(*anchor) <= sim.conversation.reach_units)
             .map(|(agent, _)| *agent)
             .collect(),
         None => Vec::new(),
@@ -386,20 +356,20 @@ fn try_to_begin(table: &mut Table, index: usize) -> bool {
     if now >= deadline || !talks.switched_on() {
         let why = if talks.switched_on() { "too few could come together" } else { "talk among agents is switched off" };
         talks.waiting.remove(index);
-        refuse(desk, bodies, &proposal, why);
+        refuse(sim, bodies, &proposal, why);
         return true;
     }
     if is_task && let Some((anchor, _)) = available.first().copied() {
         for (agent, _) in &available {
-            let Some(Ok(mut body)) = desk.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
-            if is_elsewhere(&body.life.doing, &proposal) {
-                leave_errand(desk, &mut body, talks, &[]);
-                desk.shift(&mut body, StateEvent::Done, proposal.cause);
+            let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
+            if is_elsewhere(&body.activity.doing, &proposal) {
+                leave_errand(sim, &mut body, talks, &[]);
+                sim.shift(&mut body, StateEvent::Done, proposal.cause);
             }
             if body.state.0.is_at_leisure() {
-                body.life.doing = Doing::Gathering { proposal: proposal.id, to: anchor };
+                body.activity.doing = Doing::Gathering { proposal: proposal.id, to: anchor };
                 let why = if *agent == anchor { "waiting for the others" } else { "going to a conversation" };
-                desk.shift(&mut body, StateEvent::SetOut { why: why.into() }, proposal.cause);
+                sim.shift(&mut body, StateEvent::SetOut { why: why.into() }, proposal.cause);
             }
         }
     }
@@ -417,9 +387,9 @@ fn is_elsewhere(doing: &Doing, proposal: &Proposal) -> bool {
 
 /// Whether an agent that is on its way to a talk, or waits for one, takes part in this one: two who want to tell each
 /// other something begin at once, and nobody waits for somebody who waits. What a person wants goes first.
-fn may_be_stopped(talks: &Talks, body: &BodyReadOnlyItem, proposal: &Proposal) -> bool {
+fn may_be_stopped(talks: &ConversationState, body: &BodyReadOnlyItem, proposal: &Proposal) -> bool {
     let waits_for = |id: u32| talks.waiting.iter().find(|waiting| waiting.id == id);
-    let is_free = match body.life.doing {
+    let is_free = match body.activity.doing {
         Doing::Telling { .. } => true,
         Doing::Gathering { proposal: id, .. } => {
             id == proposal.id || waits_for(id).is_none_or(|other| other.kind > ConversationKind::Task)
@@ -430,14 +400,14 @@ fn may_be_stopped(talks: &Talks, body: &BodyReadOnlyItem, proposal: &Proposal) -
 }
 
 fn begin(table: &mut Table, proposal: Proposal, participants: Vec<AgentKey>) {
-    let (desk, bodies, talks, conversations) = table;
-    let now = desk.now();
+    let (sim, bodies, talks, conversations) = table;
+    let now = sim.now();
     let key = ConversationKey(talks.next_conversation);
     talks.next_conversation += 1;
     let named = |agents: &[AgentKey], bodies: &Query<Body>| -> Vec<(Id, Id)> {
         agents
             .iter()
-            .filter_map(|agent| bodies.get(desk.roster.entity(*agent)?).ok())
+            .filter_map(|agent| bodies.get(sim.roster.entity(*agent)?).ok())
             .map(|body| (body.agent.id.clone(), body.agent.name.clone()))
             .collect()
     };
@@ -447,27 +417,27 @@ fn begin(table: &mut Table, proposal: Proposal, participants: Vec<AgentKey>) {
         kind: word(proposal.kind),
         topic: proposal.topic.clone(),
     };
-    let started = desk.log.write(EventDraft::of(&start).session(session_of(key)).cause(proposal.cause));
-    release(desk, bodies, &proposal, &participants, started);
+    let started = sim.log.write(EventDraft::of(&start).session(session_of(key)).cause(proposal.cause));
+    release(sim, bodies, &proposal, &participants, started);
     // What they came to tell each other they tell each other now.
     let mut told = Vec::from_iter(proposal.news);
     for (index, agent) in participants.iter().enumerate() {
-        let Some(Ok(mut body)) = desk.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
+        let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
         let others: Vec<&str> =
             names.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, (_, name))| &**name).collect();
         let why = format!("talking with {}", others.join(" and ")).into();
-        told.extend(leave_errand(desk, &mut body, talks, &participants));
-        desk.shift(&mut body, StateEvent::ConversationStarted { why }, started);
-        body.life.doing = Doing::Talking { conversation: key };
-        desk.go(&mut body, Course::STAND);
+        told.extend(leave_errand(sim, &mut body, talks, &participants));
+        sim.shift(&mut body, StateEvent::ConversationStarted { why }, started);
+        body.activity.doing = Doing::Talking { conversation: key };
+        sim.go(&mut body, Course::STAND);
     }
     for agent in &participants {
-        let Some(Ok(mut body)) = desk.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
-        body.life.told.extend(told.iter().copied());
+        let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
+        body.activity.told.extend(told.iter().copied());
     }
-    talks.ledger.began(proposal.kind, now, &desk.talk);
+    talks.ledger.began(proposal.kind, now, &sim.conversation);
     talks.ledger.talked(&participants, Seq(0), now);
-    let turns_at_most = turns_of(proposal.kind, &desk.talk);
+    let turns_at_most = turns_of(proposal.kind, &sim.conversation);
     talks.turns.insert(key, TurnState { cause: started, origin: proposal.origin, ..TurnState::default() });
     let topic = Some(proposal.topic).filter(|topic| !topic.is_empty());
     conversations.running.insert(
@@ -492,17 +462,17 @@ fn turns_of(kind: ConversationKind, settings: &ConversationSettings) -> u32 {
 }
 
 /// Lets go of those who were on their way to a conversation that begins without them, or not at all.
-fn release(desk: &mut Desk, bodies: &mut Query<Body>, proposal: &Proposal, but: &[AgentKey], cause: Seq) {
+fn release(sim: &mut SimContext, bodies: &mut Query<Body>, proposal: &Proposal, but: &[AgentKey], cause: Seq) {
     for agent in proposal.participants.iter().filter(|agent| !but.contains(agent)) {
-        let Some(Ok(mut body)) = desk.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
-        if matches!(body.life.doing, Doing::Gathering { proposal: id, .. } if id == proposal.id) {
-            body.life.doing = Doing::Nothing;
-            desk.shift(&mut body, StateEvent::Done, cause);
+        let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
+        if matches!(body.activity.doing, Doing::Gathering { proposal: id, .. } if id == proposal.id) {
+            body.activity.doing = Doing::Nothing;
+            sim.shift(&mut body, StateEvent::Done, cause);
         }
     }
 }
 
-fn refuse(desk: &mut Desk, bodies: &mut Query<Body>, proposal: &Proposal, why: &str) {
+fn refuse(sim: &mut SimContext, bodies: &mut Query<Body>, proposal: &Proposal, why: &str) {
     let what = "a conversation did not begin";
     let (kind, topic) = (Some(word(proposal.kind)), Some(proposal.topic.clone()));
     let why: events::Word = why.to_owned().into();
@@ -512,13 +482,8 @@ fn refuse(desk: &mut Desk, bodies: &mut Query<Body>, proposal: &Proposal, why: &
         let what = Some(what.into());
         EventDraft::of(&events::ActionDropped { what, kind, topic, why, ..events::ActionDropped::default() })
     };
-    let cause = desk.log.write(draft.cause(proposal.cause));
-    release(desk, bodies, proposal, &[], cause);
-}
-
-/// Whether nobody talks, and nobody is about to.
-pub(super) fn is_quiet(talks: &Talks, conversations: &Conversations) -> bool {
-    talks.waiting.is_empty() && talks.over.is_empty() && conversations.running.is_empty()
+    let cause = sim.log.write(draft.cause(proposal.cause));
+    release(sim, bodies, proposal, &[], cause);
 }
 
 /// Whether an agent in this state is about to be free or is free.

@@ -26,7 +26,7 @@ element_acts!(TextAct);
 
 /// A text that stands on an element.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Written {
+pub struct TextContent {
     /// The text.
     pub text: String,
     /// What it stands on, for refusals.
@@ -35,7 +35,7 @@ pub struct Written {
     is_persons: bool,
 }
 
-impl Written {
+impl TextContent {
     pub(super) fn from_scene(
         entry: &Map<String, Value>,
         place: &str,
@@ -57,7 +57,7 @@ impl Written {
     }
 }
 
-impl Content for Written {
+impl Content for TextContent {
     fn to_scene(&self) -> Map<String, Value> {
         Map::from_iter([("text".to_owned(), json!(self.text))])
     }

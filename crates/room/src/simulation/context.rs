@@ -1,0 +1,243 @@
+//! What changing an agent needs beside the agent: the one way to change its state, send it somewhere and queue what it
+//! is to do.
+
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
+
+use super::body::{AttentionCalendar, BodyItem, Doing, Space, Timer};
+use super::interest::Place;
+use super::origin::LastChanges;
+use super::queue::{Action, Queued, QueuedAction};
+use super::rest::Rest;
+use super::settings::{AttentionSettings, ConversationSettings, MovementSettings};
+use super::state::{State, StateEvent};
+use super::steering::{Course, WalkKind, spot_beside};
+use crate::agent::Roster;
+use crate::base::{Id, Seq};
+use crate::log::{EventData, EventDraft, EventLog, events};
+use crate::schedule::{SimClock, ticks};
+
+/// What changing an agent's state needs beside the agent.
+#[derive(SystemParam)]
+pub(super) struct SimContext<'w> {
+    pub clock: Res<'w, SimClock>,
+    pub log: ResMut<'w, EventLog>,
+    pub calendar: ResMut<'w, AttentionCalendar>,
+    pub space: ResMut<'w, Space>,
+    pub roster: Res<'w, Roster>,
+    pub changes: ResMut<'w, LastChanges>,
+    pub attention: Res<'w, AttentionSettings>,
+    pub movement: Res<'w, MovementSettings>,
+    pub conversation: Res<'w, ConversationSettings>,
+    pub rest: Res<'w, Rest>,
+}
+
+impl SimContext<'_> {
+    pub fn now(&self) -> u64 {
+        self.clock.tick()
+    }
+
+    pub fn set(&mut self, body: &mut BodyItem, timer: Timer, at: u64) {
+        self.calendar.set(body.agent.key, &mut body.activity, timer, at);
+    }
+
+    /// Writes a record about an agent.
+    pub fn write(&mut self, body: &BodyItem, cause: impl Into<Option<Seq>>, event: &impl EventData) -> Seq {
+        self.log.write(EventDraft::of(event).agent(&body.agent.id).cause(cause))
+    }
+
+    /// Lets something happen to an agent's state: the log says so, and feet and timers follow.
+    pub fn shift(&mut self, body: &mut BodyItem, event: StateEvent, cause: impl Into<Option<Seq>>) {
+        let now = self.now();
+        let fsm = &mut body.state.0;
+        let before = (fsm.under(), fsm.is_on_errand(), fsm.is_held());
+        let transition = fsm.on(event, now);
+        let changed = before != (fsm.under(), fsm.is_on_errand(), fsm.is_held());
+        if let Some(transition) = transition {
+            let (from, to) = (transition.from.word().into(), transition.to.word().into());
+            let state = events::State { from, to, why: body.state.0.why().to_owned().into() };
+            // What comes of nothing but time comes of its being here.
+            let cause = cause.into().unwrap_or(body.agent.added);
+            body.activity.state_record = Some(self.write(body, cause, &state));
+        }
+        if changed {
+            self.settle(body);
+        }
+    }
+
+    /// Sets feet and timers as the state wants them.
+    pub fn settle(&mut self, body: &mut BodyItem) {
+        let now = self.now();
+        let key = body.agent.key;
+        if let Some(until) = body.state.0.until() {
+            self.set(body, Timer::State, until.max(now + 1));
+        }
+        let course = match body.state.0.state() {
+            State::Idle => {
+                let wait = body.random.between(self.attention.heartbeat_least_secs, self.attention.heartbeat_most_secs);
+                self.set(body, Timer::Heartbeat, now + ticks(wait));
+                self.homeward(body)
+            }
+            State::Wandering if body.state.0.is_on_errand() => match body.activity.doing {
+                Doing::Telling { to, .. } | Doing::Gathering { to, .. } if to != key => self
+                    .space
+                    .position(to)
+                    .map_or(Course::STAND, |at| Course::to_agent(to.0, at, self.movement.approach_units)),
+                _ => Course::STAND,
+            },
+            State::Wandering => {
+                // Spread over the time between two targets, so that a crowd does not turn all at once.
+                let spread = body.random.index(ticks(self.movement.stroll_secs) as usize) as u64;
+                self.set(body, Timer::Stroll, now + 1 + spread);
+                Course::STAND
+            }
+            State::Patrolling => Course::round(body.position.0, body.home.0),
+            State::Reading => match body.activity.doing {
+                Doing::Reading { spot, arrive, .. } if body.activity.awaited.is_none() => {
+                    Course::to(WalkKind::ToElement, spot, arrive)
+                }
+                _ => Course::STAND,
+            },
+            State::Working => match &body.activity.doing {
+                Doing::Attending { pending, .. } if body.activity.awaited.is_none() => {
+                    let place = pending.interest.moment.place.as_ref();
+                    let here = Course::to(WalkKind::ToElement, body.position.0, self.movement.arrive_units);
+                    place.and_then(|place| self.course_to(body, place)).unwrap_or(here)
+                }
+                _ => Course::STAND,
+            },
+            _ => Course::STAND,
+        };
+        self.go(body, course);
+        self.wake(body);
+    }
+
+    /// The way to a place, if that is in the room and not where the agent is.
+    fn course_to(&self, body: &BodyItem, place: &Place) -> Option<Course> {
+        let (here, key) = (body.position.0, body.agent.key.0);
+        match place {
+            Place::Element(id) => {
+                let sight = self.space.sights.iter().find(|sight| sight.id == *id)?;
+                let reach = self.movement.reading_reach_units;
+                let (spot, arrive) = spot_beside(sight.position, here, key, reach);
+                (here.distance(sight.position) > reach).then(|| Course::to(WalkKind::ToElement, spot, arrive))
+            }
+            Place::Agent(id) => {
+                let other = self.roster.key(id).filter(|other| *other != body.agent.key)?;
+                let at = self.space.position(other)?;
+                Some(Course::to_agent(other.0, at, self.movement.approach_units))
+            }
+            Place::Point(point) => Some(Course::to(WalkKind::ToElement, *point, self.movement.arrive_units)),
+        }
+    }
+
+    /// Home, unless it is there but for a step aside that it made for someone who stands there.
+    fn homeward(&self, body: &BodyItem) -> Course {
+        let (home, arrive) = (body.home.0, self.movement.arrive_units);
+        let away = body.position.0.distance(home);
+        let is_taken = || {
+            let near = self.space.agents_within(home, self.movement.standing_units);
+            near.into_iter().any(|other| other != body.agent.key)
+        };
+        if away > arrive.max(self.movement.body_units) || (away > arrive && !is_taken()) {
+            Course::to(WalkKind::Home, home, arrive)
+        } else {
+            Course::STAND
+        }
+    }
+
+    /// Sends an agent somewhere.
+    pub fn go(&mut self, body: &mut BodyItem, course: Course) {
+        body.walk.course = course;
+        if course.moves() {
+            self.calendar.astir = true;
+        } else {
+            self.calendar.stopped.push(body.agent.key);
+        }
+    }
+
+    /// Has the agent's queue looked at, if it holds anything and the agent is at leisure.
+    pub fn wake(&mut self, body: &BodyItem) {
+        let has_something = !body.queue.0.is_empty() || !body.activity.work.is_empty();
+        let now = self.now();
+        let gives_way = body.wants_to_turn_back(now) || body.reads_with_less_need(now);
+        if has_something && (body.state.0.is_at_leisure() || gives_way) {
+            self.calendar.awake.push(body.agent.key);
+        }
+    }
+
+    /// Queues an action for an agent; the log says what became of it.
+    pub fn enqueue(&mut self, body: &mut BodyItem, action: Action, cause: Seq) -> bool {
+        self.enqueue_later(body, QueuedAction::new(action, cause))
+    }
+
+    /// The same for an action that may have to wait.
+    pub fn enqueue_later(&mut self, body: &mut BodyItem, new: QueuedAction) -> bool {
+        let result = body.queue.0.enqueue(new.clone(), self.attention.queue_at_most);
+        let is_refused = result == Queued::Refused;
+        match result {
+            Queued::Added | Queued::Raised => {
+                let queued = self.write_queued(body, &new);
+                body.queue.0.set_cause(&new.action, queued);
+            }
+            Queued::Displaced(displaced) => {
+                let queued = self.write_queued(body, &new);
+                body.queue.0.set_cause(&new.action, queued);
+                self.dropped(body, &displaced, "something more important came");
+            }
+            Queued::Merged => {
+                self.write_queued(body, &new);
+            }
+            Queued::Refused => self.dropped(body, &new, "the queue is full"),
+            Queued::AlreadyThere => {}
+        }
+        self.await_next(body);
+        self.wake(body);
+        !is_refused
+    }
+
+    /// Sets the timer for the first of those actions that have to wait.
+    pub fn await_next(&mut self, body: &mut BodyItem) {
+        if let Some(due) = body.queue.0.next_due(self.now()) {
+            self.set(body, Timer::Due, due);
+        }
+    }
+
+    /// Says that an action is queued; what comes of it comes from that record.
+    fn write_queued(&mut self, body: &BodyItem, queued: &QueuedAction) -> Seq {
+        let QueuedAction { action, cause, not_before, .. } = queued;
+        let event = events::ActionQueued {
+            action: action.word(),
+            target: self.target(action),
+            priority: action.priority().map(Into::into),
+            not_before_tick: Some(*not_before).filter(|tick| *tick > self.now()),
+            why: action.why().map(str::to_owned),
+        };
+        self.write(body, *cause, &event)
+    }
+
+    /// Says that an action will not be done, and forgets what was to be told with it.
+    pub fn dropped(&mut self, body: &mut BodyItem, queued: &QueuedAction, why: &str) {
+        if let Action::ApproachAgent { agent } = queued.action
+            && body.activity.news.as_ref().is_some_and(|news| news.to == agent)
+        {
+            body.activity.news = None;
+        }
+        let dropped = events::ActionDropped {
+            action: Some(queued.action.word()),
+            target: Some(self.target(&queued.action)),
+            why: why.to_owned().into(),
+            ..events::ActionDropped::default()
+        };
+        self.write(body, queued.cause, &dropped);
+    }
+
+    /// The id of the element or agent that an action is about; none once that is gone.
+    fn target(&self, action: &Action) -> Option<Id> {
+        match action {
+            Action::ApproachAgent { agent } => self.roster.id(*agent).cloned(),
+            Action::Attend(_) => action.place().cloned(),
+            _ => self.space.sight(action.element()?).map(|sight| sight.id.clone()),
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! What the room hears at the end of a tick: thoughts that are over, elements that changed, news to tell.
+//!
+//! Heard in the tick in which it was said, so that nothing is under way between two ticks but what is saved.
+
+use bevy::ecs::prelude::*;
+
+use super::activity::CompactionWanted;
+use super::activity::{Explain, NewsHeard, Summons, SummonsWithdrawn, Think, ThinkDone, ThinkOutcome};
+use super::body::{Body, BodyItem, Doing, News, PendingWork, Sight};
+use super::context::SimContext;
+use super::conversation::Conversations;
+use super::conversation_state::ConversationState;
+use super::conversations::spoke;
+use super::finishing::{finish, read_later};
+use super::interest::{PendingInterest, Place, WakeAgent};
+use super::origin::Origin;
+use super::queue::{Action, QueuedAction};
+use super::state::StateEvent;
+use super::steering::spot_beside;
+use crate::agent::Agent;
+use crate::base::spelling::Words;
+use crate::base::{AgentKey, Author, Id, Seq};
+use crate::element::kinds::kind;
+use crate::element::{Element, ElementChange, ElementChanged, Elements, Held, Wake, owns};
+use crate::log::EventDraft;
+use crate::log::events::{self};
+use crate::schedule::ticks;
+
+/// Takes in why agents wait, and what became of their thinking.
+pub(super) fn hear_thoughts(
+    mut sim: SimContext,
+    mut bodies: Query<Body>,
+    mut talks: ResMut<ConversationState>,
+    mut conversations: ResMut<Conversations>,
+    mut explained: MessageReader<Explain>,
+    mut done: MessageReader<ThinkDone>,
+) {
+    for explain in explained.read() {
+        let Some(Ok(mut body)) = sim.roster.entity(explain.agent).map(|entity| bodies.get_mut(entity)) else {
+            continue;
+        };
+        if body.activity.awaited == Some(explain.activity) {
+            let event = if explain.for_person {
+                StateEvent::MustWait { why: explain.why.clone() }
+            } else {
+                StateEvent::Explain(explain.why.clone())
+            };
+            sim.shift(&mut body, event, explain.cause);
+        }
+    }
+    for thought in done.read() {
+        let Some(Ok(mut body)) = sim.roster.entity(thought.agent).map(|entity| bodies.get_mut(entity)) else {
+            continue;
+        };
+        // Too late: the agent has gone on to something else.
+        if body.activity.awaited != Some(thought.activity) {
+            continue;
+        }
+        if let Think::Turn { conversation } = thought.think {
+            let mut table = (&mut sim, &mut bodies, &mut *talks, &mut *conversations);
+            spoke(&mut table, conversation, thought.agent, &thought.outcome, thought.cause);
+            continue;
+        }
+        body.activity.awaited = None;
+        let may_wait = matches!(body.activity.doing, Doing::Reading { .. } | Doing::Attending { .. });
+        if may_wait && thought.outcome == ThinkOutcome::PutOff {
+            read_later(&mut sim, &mut body);
+            continue;
+        }
+        let doing = std::mem::take(&mut body.activity.doing);
+        finish(&mut sim, &mut body, doing, &thought.outcome, thought.cause);
+    }
+}
+
+/// Tells agents that work waits for them, or does so no more.
+pub(super) fn hear_summons(
+    mut sim: SimContext,
+    mut bodies: Query<Body>,
+    mut summons: MessageReader<Summons>,
+    mut withdrawn: MessageReader<SummonsWithdrawn>,
+) {
+    for summons in summons.read() {
+        let Some(Ok(mut body)) = sim.roster.entity(summons.agent).map(|entity| bodies.get_mut(entity)) else {
+            continue;
+        };
+        body.activity.work.push_back(PendingWork { activation: summons.activation, cause: summons.cause });
+        sim.wake(&body);
+    }
+    for gone in withdrawn.read() {
+        if let Some(Ok(mut body)) = sim.roster.entity(gone.agent).map(|entity| bodies.get_mut(entity)) {
+            body.activity.work.retain(|work| work.activation != gone.activation);
+        }
+    }
+}
+
+/// Lets changes of elements wake whom they concern.
+pub(super) fn watch(
+    mut sim: SimContext,
+    mut bodies: Query<Body>,
+    mut changes: MessageReader<ElementChanged>,
+    elements: Res<Elements>,
+    all: Query<(&Element, Option<&Held>)>,
+) {
+    for changed in changes.read() {
+        let element = elements.entity(changed.element).and_then(|entity| all.get(entity).ok());
+        let Some((element, held)) = element.filter(|_| !changed.change.is(ElementChange::REMOVED)) else {
+            sim.changes.forget(changed.element);
+            stop_walking_to(&mut sim, &mut bodies, changed);
+            continue;
+        };
+        let origin = origin_of(&sim, &bodies, &changed.by, changed.cause);
+        let hops_at_most = sim.attention.hops_at_most;
+        if !changed.change.is(ElementChange::REARRANGED) {
+            sim.changes.note(element.key, element.version, origin, hops_at_most);
+        }
+        if changed.change.is(ElementChange::REARRANGED) {
+            follow(&mut sim, &mut bodies, element);
+        }
+        // The first sight of an element wakes nobody.
+        if changed.change.is(ElementChange::ADDED) {
+            continue;
+        }
+        let wake = kind(&element.kind).map_or(Wake::Nobody, |kind| kind.wakes(&changed.change));
+        let item = changed.change.item().and_then(|id| held?.0.item(id));
+        let change = Change { changed, element, wake, origin, author: item.map(|(author, _)| author) };
+        let words = item.map(|(_, text)| Words::of(text));
+        wake_readers(&mut sim, &mut bodies, &change, words.as_ref());
+    }
+}
+
+/// Where something comes from: an agent's act from what it thought about last, everyone else's from outside.
+fn origin_of(sim: &SimContext, bodies: &Query<Body>, by: &Author, cause: Seq) -> Origin {
+    let agent = sim.roster.key(&by.0).and_then(|key| sim.roster.entity(key));
+    match agent.and_then(|entity| bodies.get(entity).ok()) {
+        Some(body) => body.activity.origin.handed_on(),
+        None => Origin::outside(cause, sim.now()),
+    }
+}
+
+/// Lets agents turn to what calls them.
+pub(super) fn wake(mut sim: SimContext, mut bodies: Query<Body>, mut wakes: MessageReader<WakeAgent>) {
+    for wake in wakes.read() {
+        let WakeAgent { agent, interest, by, cause } = wake;
+        let origin = origin_of(&sim, &bodies, by, *cause);
+        let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else {
+            let what = format!("nobody is there to be woken: {}", interest.why.sentence);
+            sim.log.write(EventDraft::of(&events::Warning::new(what)).cause(*cause));
+            continue;
+        };
+        let pending = PendingInterest { interest: interest.clone().bounded(), origin };
+        let action = QueuedAction::new(Action::Attend(Box::new(pending)), *cause);
+        if origin.hops > sim.attention.hops_at_most {
+            sim.dropped(&mut body, &action, "agents have handed it on often enough");
+            continue;
+        }
+        sim.enqueue_later(&mut body, action);
+    }
+}
+
+/// A change, as those see it whom it may wake.
+struct Change<'a> {
+    changed: &'a ElementChanged,
+    element: &'a Element,
+    wake: Wake,
+    origin: Origin,
+    /// Who wrote the item that it is about, by id.
+    author: Option<&'a Id>,
+}
+
+/// Whether a change wakes this agent, and whether urgently.
+fn wakes(change: &Change, agent: &Agent, sight: &Sight) -> Option<bool> {
+    let urgency = match change.wake {
+        Wake::Nobody => return None,
+        Wake::Everyone(urgency) => urgency,
+        Wake::Owner(urgency) => owns(change.element.owner.as_ref(), agent).then_some(urgency)?,
+        Wake::Author(urgency) => (change.author == Some(&agent.id)).then_some(urgency)?,
+    };
+    sight.may_be_read_by(agent).then_some(urgency.is_high())
+}
+
+/// When a change is to be read at the earliest: at once where it came from outside or concerns the reader, else when
+/// its last look is long enough ago, so that changes collect.
+fn not_before(sim: &SimContext, body: &BodyItem, change: &Change, words: Option<&Words>) -> u64 {
+    let concerns = matches!(change.wake, Wake::Owner(_) | Wake::Author(_))
+        || words.is_some_and(|words| words.name(&body.agent.name) || words.name(&body.agent.id));
+    match body.activity.read.get(&change.element.key) {
+        Some(read) if change.origin.hops > 0 && !concerns => read.tick + ticks(sim.attention.collect_secs),
+        _ => 0,
+    }
+}
+
+fn wake_readers(sim: &mut SimContext, bodies: &mut Query<Body>, change: &Change, words: Option<&Words>) {
+    let Change { changed, element, wake, origin, .. } = *change;
+    if matches!(wake, Wake::Nobody) {
+        return;
+    }
+    let was_handed_on_enough = origin.hops > sim.attention.hops_at_most;
+    let sight = Sight::of(element);
+    let everyone: Vec<_> = sim.roster.iter().map(|(_, entity)| entity).collect();
+    for entity in everyone {
+        let Ok(mut body) = bodies.get_mut(entity) else { continue };
+        if changed.by.0 == body.agent.id {
+            // Whoever changed it knows what it did, if it knew what stood there before.
+            if let Some(read) = body.activity.read.get_mut(&element.key)
+                && read.version + 1 == element.version
+            {
+                read.version = element.version;
+            }
+            continue;
+        }
+        let Some(high) = wakes(change, body.agent, &sight).filter(|_| !was_handed_on_enough) else { continue };
+        if body.activity.version_read(element.key) != Some(element.version) {
+            let due = if high { 0 } else { not_before(sim, &body, change, words) };
+            let action = Action::ReadElement { element: element.key, high };
+            sim.enqueue_later(&mut body, QueuedAction::new(action, changed.cause).not_before(due));
+        }
+    }
+}
+
+fn stop_walking_to(sim: &mut SimContext, bodies: &mut Query<Body>, changed: &ElementChanged) {
+    let everyone: Vec<_> = sim.roster.iter().map(|(_, entity)| entity).collect();
+    for entity in everyone {
+        let Ok(mut body) = bodies.get_mut(entity) else { continue };
+        body.activity.read.remove(&changed.element);
+        body.activity.told.remove(&changed.element);
+        let Doing::Reading { action, element, cause, .. } = &body.activity.doing else { continue };
+        if *element == changed.element && body.activity.awaited.is_none() {
+            let read = QueuedAction::new(action.clone(), *cause);
+            body.activity.doing = Doing::Nothing;
+            sim.dropped(&mut body, &read, "it is gone");
+            sim.shift(&mut body, StateEvent::Done, changed.cause);
+        }
+    }
+}
+
+/// Sends those who walk to an element to where it stands now.
+fn follow(sim: &mut SimContext, bodies: &mut Query<Body>, element: &Element) {
+    let reach = sim.movement.reading_reach_units;
+    let everyone: Vec<_> = sim.roster.iter().map(|(_, entity)| entity).collect();
+    for entity in everyone {
+        let Ok(mut body) = bodies.get_mut(entity) else { continue };
+        let (from, key) = (body.position.0, body.agent.key.0);
+        let walks = body.activity.awaited.is_none();
+        if let Doing::Reading { element: wanted, ref mut spot, ref mut arrive, .. } = body.activity.doing
+            && wanted == element.key
+            && walks
+        {
+            (*spot, *arrive) = spot_beside(element.position, from, key, reach);
+            sim.settle(&mut body);
+        }
+        if let Doing::Attending { pending, .. } = &body.activity.doing
+            && matches!(&pending.interest.moment.place, Some(Place::Element(id)) if *id == element.id)
+            && walks
+            && body.walk.course.moves()
+        {
+            sim.settle(&mut body);
+        }
+    }
+}
+
+/// Takes in who has something to tell, and whose session is to be summed up.
+pub(super) fn hear_wishes(
+    mut sim: SimContext,
+    mut bodies: Query<Body>,
+    mut news: MessageReader<NewsHeard>,
+    mut compactions: MessageReader<CompactionWanted>,
+    talks: Res<ConversationState>,
+) {
+    for wanted in compactions.read() {
+        if let Some(Ok(mut body)) = sim.roster.entity(wanted.agent).map(|entity| bodies.get_mut(entity)) {
+            sim.enqueue(&mut body, Action::CompactContext, wanted.cause);
+        }
+    }
+    for heard in news.read().filter(|heard| heard.may_tell) {
+        if !talks.switched_on() {
+            continue;
+        }
+        let Some(to) = whom_to_tell(&sim, &bodies, heard) else { continue };
+        let Some(Ok(mut body)) = sim.roster.entity(heard.agent).map(|entity| bodies.get_mut(entity)) else { continue };
+        let action = QueuedAction::new(Action::ApproachAgent { agent: to }, heard.cause);
+        let origin = body.activity.origin;
+        if origin.hops >= sim.attention.hops_at_most {
+            continue;
+        }
+        if body.activity.news.is_some() {
+            let (action, why) = (Some(action.action.word()), "it has something else to tell already".into());
+            let dropped = events::ActionDropped { action, why, ..events::ActionDropped::default() };
+            sim.write(&body, heard.cause, &dropped);
+            continue;
+        }
+        body.activity.news = Some(News {
+            to,
+            element: heard.element,
+            version: heard.version,
+            note: heard.note.clone(),
+            cause: heard.cause,
+            origin,
+        });
+        sim.enqueue(&mut body, action.action, heard.cause);
+    }
+}
+
+/// The nearest agent that may hear it, has not read it, is not about to and was not told.
+fn whom_to_tell(sim: &SimContext, bodies: &Query<Body>, heard: &NewsHeard) -> Option<AgentKey> {
+    let sight = sim.space.sight(heard.element)?;
+    let from = sim.space.position(heard.agent)?;
+    let near = sim.space.agents_within(from, sim.attention.tell_units);
+    near.into_iter().filter(|agent| *agent != heard.agent).find(|agent| {
+        sim.roster.entity(*agent).and_then(|entity| bodies.get(entity).ok()).is_some_and(|body| {
+            let is_about_to = body.queue.0.holds_read_of(heard.element) || body.activity.reads(heard.element);
+            sight.may_be_read_by(body.agent) && !is_about_to && !body.activity.knows(heard.element, heard.version)
+        })
+    })
+}
