@@ -21,9 +21,10 @@ use crate::store::{self, RunStart, SetAside, Store, StoreError};
 use crate::workspace::files::FileContent;
 use crate::workspace::layout::read_folder;
 use crate::workspace::starter::STARTER_SCENE;
-use crate::workspace::vfs::records::{hand_over, record_heads};
+use crate::workspace::vfs::records::record_heads;
 use crate::workspace::vfs::{
     FileBridge, FileHistory, FileLimits, FileService, FileServiceError, FileServiceOptions, finish_interrupted,
+    hand_over,
 };
 use crate::workspace::{self, AnswerBox, FileChanged, RoomStart};
 

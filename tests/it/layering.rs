@@ -1,5 +1,6 @@
 //! The house keeps its floors: what the compiler cannot check about the structure of the source is checked here.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -46,6 +47,22 @@ const KEPT_EVENTS: [(&str, &[&str], bool); 4] = [
     ("UnknownEvent::new(", &[], true),
 ];
 
+/// Folders in which files still use each other in a circle. No new ones come; those that are mended are taken out.
+const WITH_CIRCLES: [&str; 12] = [
+    "crates/room/src/agent",
+    "crates/room/src/element",
+    "crates/room/src/simulation",
+    "crates/minds/src/gateway",
+    "crates/minds/src/mind",
+    "crates/minds/src/offline",
+    "crates/window/src/ui",
+    "crates/window/src/ui/editor",
+    "crates/window/src/ui/explorer",
+    "crates/window/src/ui/graph",
+    "src/app",
+    "src/cli",
+];
+
 /// No file is longer.
 const LINES_AT_MOST: usize = 800;
 
@@ -54,6 +71,7 @@ pub fn trials() -> Vec<Trial> {
         floors_use_only_floors_below,
         every_package_and_every_floor_has_its_place,
         a_floor_does_without_what_it_is_to_do_without,
+        no_files_of_a_folder_use_each_other_in_a_circle,
         the_library_says_how_its_floors_stand,
         outside_crates_have_one_home,
         one_file_prints,
@@ -167,6 +185,84 @@ fn a_floor_does_without_what_it_is_to_do_without() {
             }
         }
     }
+}
+
+/// What a source file is called in a folder above it: by itself, or by the folder in that one that it lies in. Tests and
+/// the file that gathers a folder do not count.
+fn name_in(folder: &Path, source: &Path) -> Option<String> {
+    let inside = source.strip_prefix(folder).ok()?;
+    let stem = source.file_stem()?.to_str()?;
+    let is_test = inside.iter().any(|part| part == "tests") || stem.ends_with("tests");
+    let name = inside.iter().next()?.to_str()?.trim_end_matches(".rs").to_owned();
+    (!is_test && !["mod", "lib", "main"].contains(&&*name)).then_some(name)
+}
+
+/// The names of a folder that a source file of it uses, besides its own.
+fn used_in(folder: &Path, source: &Source, names: &BTreeSet<String>) -> BTreeSet<String> {
+    let depth = source.path.strip_prefix(folder).map_or(0, |inside| inside.iter().count());
+    let up = "super::".repeat(depth);
+    let place =
+        folder.to_str().and_then(|folder| folder.split_once("/src/")).map(|(_, place)| place.replace('/', "::"));
+    let down = place.map(|place| format!("crate::{place}::"));
+    let code = source.text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let code: Vec<&str> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code = code.join("\n");
+    let mut used = BTreeSet::new();
+    for way in [Some(up.as_str()), down.as_deref()].into_iter().flatten() {
+        for (at, _) in code.match_indices(way) {
+            let rest = &code[at + way.len()..];
+            if code[..at].ends_with("super::") || rest.starts_with("super::") {
+                continue;
+            }
+            let named = match rest.strip_prefix('{').and_then(|list| list.split('}').next()) {
+                Some(list) => list.split(',').map(str::trim).collect(),
+                None => vec![rest],
+            };
+            used.extend(named.into_iter().map(|name| word(name).to_owned()).filter(|name| names.contains(name)));
+        }
+    }
+    used
+}
+
+/// Every pair of names that lead to each other, as one group with all that lead to it and back.
+fn circles(uses: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<BTreeSet<String>> {
+    let reached = |from: &String| {
+        let (mut reached, mut due) = (BTreeSet::new(), vec![from.clone()]);
+        while let Some(name) = due.pop() {
+            let next = uses.get(&name).into_iter().flatten();
+            due.extend(next.filter(|next| reached.insert((*next).clone())).cloned());
+        }
+        reached
+    };
+    let all: BTreeMap<&String, BTreeSet<String>> = uses.keys().map(|name| (name, reached(name))).collect();
+    let group = |name: &String| -> BTreeSet<String> {
+        let others = all[name].iter().filter(|other| all.get(other).is_some_and(|back| back.contains(name)));
+        others.cloned().chain([name.clone()]).collect()
+    };
+    uses.keys().map(group).filter(|group| group.len() > 1).collect()
+}
+
+fn no_files_of_a_folder_use_each_other_in_a_circle() {
+    let sources = sources();
+    let folders: BTreeSet<&Path> = sources.iter().filter_map(|source| source.path.parent()).collect();
+    let mut wrong = Vec::new();
+    for folder in folders {
+        let own: Vec<(String, &Source)> =
+            sources.iter().filter_map(|source| Some((name_in(folder, &source.path)?, source))).collect();
+        let names: BTreeSet<String> = own.iter().map(|(name, _)| name.clone()).collect();
+        let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (name, source) in &own {
+            let used = used_in(folder, source, &names).into_iter().filter(|other| other != name);
+            uses.entry(name.clone()).or_default().extend(used);
+        }
+        for circle in circles(&uses) {
+            let is_known = WITH_CIRCLES.iter().any(|place| folder.ends_with(place));
+            if !is_known {
+                wrong.push(format!("{}: {}", folder.display(), Vec::from_iter(circle).join(", ")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "these use each other:\n{}", wrong.join("\n"));
 }
 
 /// The table in the description of the library names every package with its floors, in their order.

@@ -5,7 +5,7 @@ pub mod view;
 
 // The floors below, by the names that everything knows them by.
 pub(crate) use workshop_files::{store, workspace};
-pub(crate) use workshop_foundation::{base, log, schedule};
+pub(crate) use workshop_foundation::{base, log, safe_fs, schedule};
 pub(crate) use workshop_minds::{gateway, memory, mind};
 pub(crate) use workshop_room::{agent, element, simulation};
 pub(crate) use workshop_work::{kernel, tools};

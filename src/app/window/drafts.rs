@@ -4,7 +4,6 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::window_jobs::WindowJob;
 use crate::app::room::state_folder;
 use crate::base::Problem;
 use crate::safe_fs::{check_own, read_text, replace_text};
@@ -52,7 +51,7 @@ impl Drafts {
     }
 
     /// Looks now and then whether there is something to keep.
-    pub(super) fn note(&mut self, editors: &Editors, now_secs: f64) -> Option<WindowJob> {
+    pub(super) fn note(&mut self, editors: &Editors, now_secs: f64) -> Option<(PathBuf, Vec<Draft>)> {
         if now_secs - self.looked_secs < LOOK_SECS {
             return None;
         }
@@ -71,12 +70,12 @@ impl Drafts {
     }
 
     /// What is still to be kept.
-    pub(super) fn last(&mut self) -> Option<WindowJob> {
+    pub(super) fn last(&mut self) -> Option<(PathBuf, Vec<Draft>)> {
         if self.now == self.kept {
             return None;
         }
         self.kept.clone_from(&self.now);
-        Some(WindowJob::Drafts { file: self.file.clone()?, drafts: self.kept.clone() })
+        Some((self.file.clone()?, self.kept.clone()))
     }
 
     /// It could not be handed over: it is tried again.

@@ -1,7 +1,7 @@
 //! Jobs with files that no frame waits for: imports, drops, new scenes and exports. What came of them is handled by a
 //! later frame.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::app::importing::{self, Destination, Imported, NewFiles};
 use crate::app::room::state_folder;
 use crate::base::{Problem, numbered};
 use crate::safe_fs;
-use crate::store::{self, Reader};
+use crate::store::{self, ExportError, Reader};
 use crate::ui::command::RoomAct;
 use crate::ui::state::ImportQuestion;
 use crate::workspace::archive;
@@ -234,7 +234,7 @@ fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob) -> FileJobDone {
                     let what = format!("{count} records of the event log");
                     FileJobDone::Exported { file, what, left_out: Vec::new() }
                 }
-                Err(why) => not_exported(&file, &why),
+                Err(error) => not_exported(&file, &error.to_string()),
             }
         }
         FileJob::ExportZip { file, name } => {
@@ -321,21 +321,18 @@ fn free_file(workspace: &Path, name: &str, ending: &str) -> PathBuf {
     folder.join(numbered::first_free(names, |name| folder.join(name).exists()))
 }
 
-/// Makes a new file: behind no link in the workspace, wherever the person says elsewhere.
-fn create_export(workspace: &Path, file: &Path) -> io::Result<fs::File> {
+/// Writes the log into a new file: behind no link in the workspace, wherever the person says elsewhere.
+fn export_log(workspace: &Path, run: &str, file: &Path) -> Result<u64, ExportError> {
+    let reader = Reader::open(&state_folder(workspace))?;
+    let write = |file: &fs::File| store::export_events(&reader, Some(run), file);
     if let Some(path) = file.strip_prefix(workspace).ok().and_then(Path::to_str) {
-        return safe_fs::create_new(workspace, path);
+        return safe_fs::write_new(workspace, path, write);
     }
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    OpenOptions::new().write(true).create_new(true).open(file)
-}
-
-fn export_log(workspace: &Path, run: &str, file: &Path) -> Result<u64, String> {
-    let out = create_export(workspace, file).map_err(|error| error.to_string())?;
-    let reader = Reader::open(&state_folder(workspace)).map_err(|error| error.to_string())?;
-    store::export_events(&reader, Some(run), out).map_err(|error| error.to_string())
+    let no_name = || io::Error::new(io::ErrorKind::InvalidInput, "it has no name that is text");
+    let name = file.file_name().and_then(|name| name.to_str()).ok_or_else(no_name)?;
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    safe_fs::write_new(folder, name, write)
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 
 use bevy::math::Vec2;
 
-use super::command_handling::{act_all, do_again, open_soon};
 use super::file_jobs::{FileJob, FileJobDone};
 use super::inverse_commands::tenths;
 use super::open_room::OpenRoom;
+use super::room_acts::{act_all, do_again, open_soon};
 use crate::agent::formats::{format_of, longer_ids_of_path};
 use crate::agent::{AgentCommand, Profiles};
 use crate::app::importing::{Imported, ImportedFile, Kind};

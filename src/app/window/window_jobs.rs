@@ -2,13 +2,12 @@
 //! providers are set up, keeping a key, and drawing pictures of the window.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::background_jobs::{BackgroundJobs, OnDrop};
 use super::screenshot::Seen;
-use super::window_services::picture_file;
 use super::window_state::{Remembered, WindowStateFile};
-use crate::base::Problem;
+use crate::base::{Problem, numbered};
 use crate::gateway::key_keeping::keep_key;
 use crate::gateway::keys::Secret;
 use crate::gateway::{Environment, GatewaySettings, ProviderStatus, provider_status};
@@ -104,6 +103,12 @@ fn run(file: &mut Option<WindowStateFile>, job: WindowJob) -> Option<WindowJobDo
             Some(WindowJobDone::Picture(draw(*seen, file)))
         }
     }
+}
+
+/// The file of a new picture: the first number that is free.
+pub(super) fn picture_file(folder: &Path, name: &str) -> PathBuf {
+    let names = numbered::numbered(name, ".png", 1);
+    folder.join(numbered::first_free(names, |name| folder.join(name).exists()))
 }
 
 fn draw(seen: Seen, file: PathBuf) -> Result<PathBuf, String> {

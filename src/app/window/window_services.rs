@@ -12,7 +12,6 @@ use super::screenshot::Seen;
 use super::window_jobs::{self, WindowJob, WindowJobDone, WindowJobs};
 use super::window_state::{Remembered, WindowStateFile, known_workspaces};
 use super::{provider_trials, settings_commands};
-use crate::base::numbered;
 use crate::gateway::{GatewaySettings, Surroundings, Trial};
 use crate::ui::notices::sentence;
 use crate::ui::state::Place;
@@ -141,8 +140,8 @@ impl WindowServices {
 
     /// After a frame was drawn: takes in how the window is now, and has it written down when it has settled.
     pub fn after(&mut self, model: &RoomModel, state: &UiState) {
-        if let Some(job) = self.drafts.note(&state.studio.editors, state.now_secs)
-            && !self.push(job)
+        if let Some((file, drafts)) = self.drafts.note(&state.studio.editors, state.now_secs)
+            && !self.push(WindowJob::Drafts { file, drafts })
         {
             self.drafts.forget_job();
         }
@@ -176,8 +175,8 @@ impl WindowServices {
     /// Writes down what is to be remembered and ends what is under way. For when the window closes.
     pub fn close(&mut self) {
         self.trial = None;
-        if let Some(job) = self.drafts.last() {
-            self.push_last(job);
+        if let Some((file, drafts)) = self.drafts.last() {
+            self.push_last(WindowJob::Drafts { file, drafts });
         }
         if self.remembers && self.now != self.written {
             self.written = self.now.clone();
@@ -309,12 +308,6 @@ fn serve_panes(room: &mut OpenRoom, state: &mut UiState) {
         Some((run, Err(why))) => state.tell(format!("The run {run} cannot be read: {why}"), false),
         None => {}
     }
-}
-
-/// The file of a new picture: the first number that is free.
-pub(super) fn picture_file(folder: &std::path::Path, name: &str) -> PathBuf {
-    let names = numbered::numbered(name, ".png", 1);
-    folder.join(numbered::first_free(names, |name| folder.join(name).exists()))
 }
 
 /// Tells what was refused; what a cap forbids is told once for each agent.

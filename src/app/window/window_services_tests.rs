@@ -162,7 +162,7 @@ fn a_picture_is_drawn_beside_the_frames_and_never_over_another() {
     files.sort();
     let scene = window.model().scene;
     assert_eq!(files, ["asked.png".to_owned(), format!("{scene}-1.png")]);
-    let next = picture_file(&window.folder.path().join("pictures"), &scene);
+    let next = window_jobs::picture_file(&window.folder.path().join("pictures"), &scene);
     assert!(next.ends_with(format!("{scene}-2.png")));
     assert!(window.state.outcomes.iter().any(|outcome| outcome.text == "A picture was saved: pictures/asked.png"));
 }

@@ -89,7 +89,11 @@ pub fn write_zip(root: &Path, dir: &Path, file: &Path) -> Result<Archived, Archi
     let beside = work_folder(parent, name)?;
     let written = write_part(root, dir, &beside).and_then(|archived| {
         // Nothing is replaced: what took the name meanwhile stays.
-        let moved = Folder::open(&beside).and_then(|from| from.move_new(PART, &Folder::open(parent)?, name));
+        let moved = Folder::open(&beside).and_then(|from| {
+            let parent = Folder::open(parent)?;
+            from.move_new(PART, &parent, name)?;
+            parent.sync()
+        });
         moved.map(|()| archived).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => ArchiveError::Exists(file.to_owned()),
             _ => ArchiveError::File { path: file.to_owned(), source: error },

@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use super::files::FileContent;
-use super::vfs::{FileKind, WorkspacePath};
+use super::path::{FileKind, WorkspacePath};
 use crate::base::Problem;
 use crate::base::spelling::nfc;
 use crate::safe_fs::{self, Folder, FoundKind};
@@ -76,7 +76,7 @@ pub fn element_file(given: &str) -> Result<String, String> {
 }
 
 /// A path below the workspace as this program writes it: relative, `/` between parts, letters composed (NFC) as in
-/// [`super::vfs::WorkspacePath`]. The only place that does so.
+/// [`WorkspacePath`]. The only place that does so.
 pub(super) fn relative(root: &Path, path: &Path) -> Option<String> {
     Some(nfc(&as_written(root, path)?).into_owned())
 }

@@ -14,6 +14,7 @@ mod last_good;
 pub mod layout;
 pub mod merge;
 mod outline;
+pub mod path;
 pub mod problems;
 pub mod room;
 mod saved;

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use super::place::remove_if_there;
 use super::{Folder, Found, FoundKind, name_beside, write_beside};
 
 /// What is wrong with something in the place of a file of ours, as an error with a person's words.
@@ -69,12 +70,45 @@ pub fn open_own(path: &Path) -> io::Result<File> {
 /// Makes a file that is not there yet, below a folder; what is not there of the way is made, and no link on it is
 /// followed. `path` has `/` between its parts.
 pub fn create_new(root: &Path, path: &str) -> io::Result<File> {
+    let (folder, name) = folder_below(root, path)?;
+    folder.create(name)
+}
+
+/// The folder below another that a path leads into, made where it is not there, and the name in it.
+fn folder_below<'a>(root: &Path, path: &'a str) -> io::Result<(Folder, &'a str)> {
     let (way, name) = path.rsplit_once('/').unwrap_or(("", path));
     let mut folder = Folder::open(root)?;
     for part in way.split('/').filter(|part| !part.is_empty()) {
         folder = open_own_folder(&folder, part)?;
     }
-    folder.create(name)
+    Ok((folder, name))
+}
+
+/// Writes a file that is not there yet: beside its place, synced, and moved there when it is whole. One that is there
+/// stays as it is. The way is as for [`create_new`].
+pub fn write_new<T, E: From<io::Error>>(
+    root: &Path,
+    path: &str,
+    write: impl FnOnce(&File) -> Result<T, E>,
+) -> Result<T, E> {
+    let (folder, name) = folder_below(root, path)?;
+    if folder.look(name).is_ok() {
+        return Err(io::Error::from(io::ErrorKind::AlreadyExists).into());
+    }
+    let beside = name_beside(name);
+    remove_if_there(&folder, &beside)?;
+    let file = folder.create(&beside)?;
+    let written = write(&file).and_then(|told| {
+        file.sync_all()?;
+        folder.move_new(&beside, &folder, name)?;
+        folder.sync()?;
+        Ok(told)
+    });
+    if written.is_err() {
+        // The error says enough; what is left over is cleared with the next start.
+        let _ = folder.remove(&beside);
+    }
+    written
 }
 
 /// Opens an ordinary file that anybody may have put there, to read it. Links are followed, for a person may keep a file
@@ -112,6 +146,11 @@ pub fn read_text(path: &Path, bytes_at_most: u64) -> io::Result<Option<String>> 
 /// Puts a text in the place of a file's, whole or not at all, in a folder that is made if it is not there. A link in
 /// its place is replaced, not followed.
 pub fn replace_text(path: &Path, text: &str) -> io::Result<()> {
+    replace_bytes(path, text.as_bytes())
+}
+
+/// The same for what is no text.
+pub fn replace_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
@@ -125,7 +164,7 @@ pub fn replace_text(path: &Path, text: &str) -> io::Result<()> {
         _ => None,
     };
     let beside = name_beside(name);
-    write_beside(&folder, &beside, text.as_bytes(), old.as_ref())?;
+    write_beside(&folder, &beside, bytes, old.as_ref())?;
     folder.replace(&beside, name)?;
     folder.sync()
 }
@@ -203,5 +242,23 @@ mod tests {
         assert_eq!(fs::read_dir(elsewhere.path()).expect("it is there").count(), 0);
         create_new(made.path(), "a/b/c.txt").expect("folders are made");
         assert!(create_new(made.path(), "a/b/c.txt").is_err(), "what is there stays");
+    }
+
+    #[test]
+    fn a_new_file_stands_in_its_place_only_when_it_is_whole() {
+        let made = folder();
+        let whole = write_new(made.path(), "exports/a.txt", |mut file| io::Write::write_all(&mut file, b"whole"));
+        whole.expect("it can be written");
+        let path = made.path().join("exports/a.txt");
+        assert_eq!(fs::read_to_string(&path).expect("it is there"), "whole");
+        let again = write_new(made.path(), "exports/a.txt", |mut file| io::Write::write_all(&mut file, b"other"));
+        assert_eq!(again.expect_err("it is there").kind(), io::ErrorKind::AlreadyExists);
+        let half = write_new(made.path(), "exports/b.txt", |mut file| {
+            io::Write::write_all(&mut file, b"half")?;
+            Err::<(), _>(io::Error::other("the disk is full"))
+        });
+        assert!(half.is_err());
+        assert_eq!(fs::read_to_string(&path).expect("it is there"), "whole");
+        assert_eq!(fs::read_dir(made.path().join("exports")).expect("it is there").count(), 1);
     }
 }

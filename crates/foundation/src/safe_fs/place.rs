@@ -186,7 +186,7 @@ fn see(folder: &Folder, name: &str) -> io::Result<Seen> {
     seen(read.ok().map(|_| content_hash(&bytes)))
 }
 
-fn remove_if_there(folder: &Folder, name: &str) -> io::Result<()> {
+pub(super) fn remove_if_there(folder: &Folder, name: &str) -> io::Result<()> {
     match folder.remove(name) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),

@@ -10,6 +10,8 @@ use egui::epaint::{ClippedPrimitive, ImageData, Mesh, Primitive, Vertex};
 use egui::{Color32, ColorImage, Context, RawInput, Rect, TextureId, Ui, Vec2, vec2};
 use thiserror::Error;
 
+use crate::safe_fs::replace_bytes;
+
 /// A picture cannot be kept.
 #[derive(Debug, Error)]
 pub enum PictureError {
@@ -221,13 +223,18 @@ fn blend(below: Color32, above: [f32; 4]) -> Color32 {
 /// Writes a picture as PNG.
 pub fn write_png(picture: &ColorImage, path: &Path) -> Result<(), PictureError> {
     let named = || path.display().to_string();
-    let file = std::fs::File::create(path).map_err(|source| PictureError::File { path: named(), source })?;
-    let mut encoder = png::Encoder::new(std::io::BufWriter::new(file), picture.size[0] as u32, picture.size[1] as u32);
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        let source = std::io::Error::other("something else than a file lies there");
+        return Err(PictureError::File { path: named(), source });
+    }
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, picture.size[0] as u32, picture.size[1] as u32);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     let rows: Vec<u8> = picture.pixels.iter().flat_map(|pixel| [pixel.r(), pixel.g(), pixel.b()]).collect();
-    let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(&rows));
-    written.map_err(|source| PictureError::Png { path: named(), source })
+    let encoded = encoder.write_header().and_then(|mut writer| writer.write_image_data(&rows));
+    encoded.map_err(|source| PictureError::Png { path: named(), source })?;
+    replace_bytes(path, &bytes).map_err(|source| PictureError::File { path: named(), source })
 }
 
 #[cfg(test)]

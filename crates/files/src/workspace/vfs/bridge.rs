@@ -19,6 +19,8 @@ use crate::store::Store;
 
 /// How often is looked whether the log has written what orders wait for.
 const LOG_LOOK: Duration = Duration::from_millis(1);
+/// How long the last records of a room may take to be handed over.
+const HAND_OVER_AT_MOST: Duration = Duration::from_secs(10);
 /// At most so many news come in at one tick.
 const MAX_NEWS_PER_TICK: usize = 500;
 
@@ -181,6 +183,25 @@ pub fn send_all(world: &mut World, timeout: Duration) {
     {
         std::thread::sleep(LOG_LOOK);
     }
+}
+
+/// Hands the last records of a room to whoever has its files, before it is closed. `false` if some could not be
+/// handed over.
+pub fn hand_over(world: &mut World, records: Vec<FileOrder>) -> bool {
+    let Some(service) = world.resource::<FileBridge>().service() else { return true };
+    let until = Instant::now() + HAND_OVER_AT_MOST;
+    for mut record in records {
+        while let Err(refused) = service.send(record) {
+            if service.is_dead() || Instant::now() >= until {
+                return false;
+            }
+            record = *refused;
+            // Nobody waits for answers any more; taking them makes room.
+            while service.try_next().is_some() {}
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+    true
 }
 
 /// Waits until the service says something, at most so long; `false` if it said nothing.

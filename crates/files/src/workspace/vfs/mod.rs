@@ -20,10 +20,10 @@ mod limits;
 mod news;
 mod noticing;
 pub mod order;
-pub mod path;
 mod person;
 mod readers;
 mod recent;
+mod record_keeping;
 pub mod records;
 mod resolve;
 mod rights;
@@ -35,8 +35,10 @@ mod user_changes;
 mod watcher;
 mod words;
 
+pub use super::path;
+pub use super::path::{FileKind, PathRefusal, Reach, WorkspacePath};
 pub use crate::base::ids::{OUTSIDE, ROOM};
-pub use bridge::{FileBridge, has_news, must_wait, send_all, wait_before_tick, wait_for_answer};
+pub use bridge::{FileBridge, hand_over, has_news, must_wait, send_all, wait_before_tick, wait_for_answer};
 pub(super) use bridge::{collect, send};
 pub use executor::FileServiceError;
 pub use feed::{ChangeFeed, ChangedFile, ChangedFiles, FileInfo};
@@ -46,7 +48,6 @@ pub use news::{OutsideChange, SaveReport};
 pub use order::{
     FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileOutcome, FileRights, TextMatch, Unsearched,
 };
-pub use path::{FileKind, PathRefusal, Reach, WorkspacePath};
 pub(super) use person::give_orders;
 pub use person::{FileCommand, FilesTold};
 pub(super) use readers::is_agent;

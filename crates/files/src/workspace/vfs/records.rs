@@ -1,16 +1,10 @@
-//! The program's own records, `sessions/`: how many are kept, and what they say of work while no room is open.
+//! The program's own records, `sessions/`: what they are called, and what they say of work while no room is open.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::SystemTime;
 
-use bevy::ecs::prelude::*;
-
-use super::bridge::FileBridge;
-use super::executor::Executor;
-use super::index::UNSEEN;
-use super::order::FileOrder;
 use super::path::WorkspacePath;
 use super::resolve::{Root, beside_name};
 use crate::base::ActivationKey;
@@ -24,10 +18,6 @@ const STATUS_BYTES: u64 = 4 * 1024;
 const HEAD_BYTES: u64 = 192 * 1024;
 /// No record is longer when it is read whole.
 const RECORD_BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
-/// So many records at most are looked at in one search for those that may go.
-const LOOKED_AT: usize = 200;
-/// How long the last records of a room may take to be handed over.
-const HAND_OVER_AT_MOST: Duration = Duration::from_secs(10);
 
 /// The beginning of a record.
 #[derive(Clone, Debug)]
@@ -77,7 +67,7 @@ pub fn record_heads(workspace: &Path) -> Vec<RecordHead> {
     heads.collect()
 }
 
-fn head_of(mut file: File) -> Option<String> {
+pub(super) fn head_of(mut file: File) -> Option<String> {
     let mut bytes = Vec::new();
     file.by_ref().take(STATUS_BYTES).read_to_end(&mut bytes).ok()?;
     let is_over = record_status(&String::from_utf8_lossy(&bytes)).is_some_and(|status| !is_unfinished(status));
@@ -96,63 +86,6 @@ pub fn change_record(workspace: &Path, path: &str, change: impl FnOnce(&str) -> 
     let beside = beside_name(path);
     let written = root.write_beside(&normal, &beside, &change(&text));
     written.and_then(|()| root.put_over(&normal, &beside)).map_err(|trouble| odd(trouble.words(path)))
-}
-
-/// Hands the last records of a room to whoever has its files, before it is closed. `false` if some could not be
-/// handed over.
-pub fn hand_over(world: &mut World, records: Vec<FileOrder>) -> bool {
-    let Some(service) = world.resource::<FileBridge>().service() else { return true };
-    let until = Instant::now() + HAND_OVER_AT_MOST;
-    for mut record in records {
-        while let Err(refused) = service.send(record) {
-            if service.is_dead() || Instant::now() >= until {
-                return false;
-            }
-            record = *refused;
-            // Nobody waits for answers any more; taking them makes room.
-            while service.try_next().is_some() {}
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    }
-    true
-}
-
-impl Executor {
-    /// How many files there are, and how many bytes, without the program's own records: what agents' limits count.
-    pub(super) fn used(&self) -> (usize, u64) {
-        let records = self.index.under(RECORDS);
-        let (count, bytes) = records.fold((0, 0_u64), |(count, bytes), path| {
-            (count + 1, bytes.saturating_add(self.index.get(path).map_or(0, |entry| entry.size)))
-        });
-        (self.index.count().saturating_sub(count), self.index.total_bytes().saturating_sub(bytes))
-    }
-
-    /// Takes away the oldest records beyond as many as are kept. Never one of work that is not over, or that cannot
-    /// be read.
-    pub(super) fn thin_records(&mut self) {
-        // What nobody has looked at yet counts as new.
-        let written = |path: &str| match self.index.get(path).map_or(UNSEEN, |entry| entry.modified_ns) {
-            UNSEEN => i64::MAX,
-            modified_ns => modified_ns,
-        };
-        let aged = |path: &str| Some((written(path), work_of_record(path)?, path.to_owned()));
-        let mut records: Vec<(i64, ActivationKey, String)> = self.index.under(RECORDS).filter_map(aged).collect();
-        let mut surplus = records.len().saturating_sub(self.limits.sessions_at_most.max(1));
-        records.sort_unstable();
-        for (_, _, path) in records.into_iter().take(LOOKED_AT) {
-            if surplus == 0 {
-                return;
-            }
-            let Ok(normal) = WorkspacePath::new(&path) else { continue };
-            let head = self.root.open_record(&normal).ok().and_then(|(file, _)| head_of(file));
-            let is_over = head.as_deref().and_then(record_status).is_some_and(|status| !is_unfinished(status));
-            if is_over && self.root.beside(&normal, |folder| Ok(folder.remove(normal.name())?)).is_ok() {
-                self.index.forget(&path);
-                self.note_changed(&path);
-                surplus -= 1;
-            }
-        }
-    }
 }
 
 #[cfg(test)]

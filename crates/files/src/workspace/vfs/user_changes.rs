@@ -19,13 +19,7 @@ use crate::safe_fs;
 /// Writes a file that is not there yet, behind no link, where no service has the files; one that is there stays as it
 /// is.
 pub fn write_new(workspace: &Path, path: &str, bytes: &[u8]) -> io::Result<()> {
-    let mut file = safe_fs::create_new(workspace, path)?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_all());
-    if written.is_err() {
-        // Half a file would be taken for a whole one; if it cannot be removed either, the error says enough.
-        let _ = std::fs::remove_file(workspace.join(path));
-    }
-    written
+    safe_fs::write_new(workspace, path, |mut file| file.write_all(bytes))
 }
 
 /// A file that a person brought in.

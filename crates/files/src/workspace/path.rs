@@ -37,7 +37,7 @@ const SECRET_NAMES: [&str; 9] =
     [".env", ".ssh", ".netrc", ".npmrc", ".pypirc", ".aws", ".gnupg", ".docker", ".git-credentials"];
 
 /// Where a file lies in the workspace: relative, `/` between parts, normalised (NFC), and never outside by its
-/// spelling. Links on disk are another matter: see [`super::resolve`].
+/// spelling. Links on disk are another matter: see `resolve` in [`super::vfs`].
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkspacePath(Arc<str>);
 
@@ -340,4 +340,4 @@ fn is_device(folded: &str) -> bool {
 
 #[cfg(test)]
 #[path = "path_tests.rs"]
-pub(in crate::workspace::vfs) mod tests;
+pub(in crate::workspace) mod tests;

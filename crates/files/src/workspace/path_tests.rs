@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 /// Refused as they stand. Each line is a trick of its own kind or at a place of its own.
-pub(in crate::workspace::vfs) const HOSTILE: &[&str] = &[
+pub(in crate::workspace) const HOSTILE: &[&str] = &[
     // Nothing, and parts that are nothing.
     "",
     "/",
@@ -370,7 +370,7 @@ fn each_place_has_its_reach_and_kind() {
 }
 
 /// Pieces that tricks are made of, and harmless ones between them.
-pub(in crate::workspace::vfs) fn any_path() -> impl Strategy<Value = String> {
+pub(in crate::workspace) fn any_path() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("..".to_owned()),
         Just(".".to_owned()),

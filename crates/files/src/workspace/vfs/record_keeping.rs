@@ -1,0 +1,48 @@
+//! How many of the program's own records are kept, and what they count for.
+
+use super::executor::Executor;
+use super::index::UNSEEN;
+use super::path::WorkspacePath;
+use super::records::{RECORDS, head_of, is_unfinished, record_status, work_of_record};
+use crate::base::ActivationKey;
+
+/// So many records at most are looked at in one search for those that may go.
+const LOOKED_AT: usize = 200;
+
+impl Executor {
+    /// How many files there are, and how many bytes, without the program's own records: what agents' limits count.
+    pub(super) fn used(&self) -> (usize, u64) {
+        let records = self.index.under(RECORDS);
+        let (count, bytes) = records.fold((0, 0_u64), |(count, bytes), path| {
+            (count + 1, bytes.saturating_add(self.index.get(path).map_or(0, |entry| entry.size)))
+        });
+        (self.index.count().saturating_sub(count), self.index.total_bytes().saturating_sub(bytes))
+    }
+
+    /// Takes away the oldest records beyond as many as are kept. Never one of work that is not over, or that cannot
+    /// be read.
+    pub(super) fn thin_records(&mut self) {
+        // What nobody has looked at yet counts as new.
+        let written = |path: &str| match self.index.get(path).map_or(UNSEEN, |entry| entry.modified_ns) {
+            UNSEEN => i64::MAX,
+            modified_ns => modified_ns,
+        };
+        let aged = |path: &str| Some((written(path), work_of_record(path)?, path.to_owned()));
+        let mut records: Vec<(i64, ActivationKey, String)> = self.index.under(RECORDS).filter_map(aged).collect();
+        let mut surplus = records.len().saturating_sub(self.limits.sessions_at_most.max(1));
+        records.sort_unstable();
+        for (_, _, path) in records.into_iter().take(LOOKED_AT) {
+            if surplus == 0 {
+                return;
+            }
+            let Ok(normal) = WorkspacePath::new(&path) else { continue };
+            let head = self.root.open_record(&normal).ok().and_then(|(file, _)| head_of(file));
+            let is_over = head.as_deref().and_then(record_status).is_some_and(|status| !is_unfinished(status));
+            if is_over && self.root.beside(&normal, |folder| Ok(folder.remove(normal.name())?)).is_ok() {
+                self.index.forget(&path);
+                self.note_changed(&path);
+                surplus -= 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Acts of a person in the room: done through the one door, with what takes them back, and done again.
+
+use bevy::ecs::prelude::*;
+
+use super::inverse_commands::PendingRoom;
+use super::open_room::{OpenRoom, Opening};
+use crate::agent::AgentCommand;
+use crate::schedule::{Door, Input};
+use crate::ui::UiState;
+use crate::ui::command::RoomAct;
+use crate::ui::notices::sentence;
+use crate::ui::undo::Step;
+use crate::workspace::vfs::{FileCommand, FileOperation};
+
+/// Does acts that belong together, notes in `step` what takes them back, and says what could not be done.
+pub(super) fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomAct, Option<RoomAct>)>, mut step: Step) {
+    let mut done = Vec::new();
+    let Some(world) = room.world() else { return };
+    let mut pending = acts.iter().any(|(act, _)| !passes_by(act)).then(|| PendingRoom::of(world));
+    for (act, back) in acts {
+        let resolved = match pending.as_mut().filter(|_| !passes_by(&act)) {
+            Some(pending) => pending.resolve(act, back),
+            None => Ok((act, back.into_iter().collect())),
+        };
+        match resolved {
+            Ok((act, back)) => {
+                if !back.is_empty() {
+                    step.forth.push(act.clone());
+                    step.back.splice(0..0, back);
+                }
+                done.push(act);
+            }
+            Err(why) => state.tell(sentence(&why), false),
+        }
+    }
+    room.history.note(step);
+    for act in &done {
+        if let RoomAct::File(FileCommand { key, operation: FileOperation::Rename { from, to } }) = act {
+            state.studio.renames.push((key.clone(), from.clone(), to.clone()));
+        }
+    }
+    push_all(room, done);
+}
+
+/// What happens while a hand moves: it changes nothing that could be taken back, and comes with every frame.
+fn passes_by(act: &RoomAct) -> bool {
+    use AgentCommand::{Carry, PickUp, PutDown};
+    matches!(
+        act,
+        RoomAct::Agent(Carry { .. } | PickUp { .. } | PutDown { .. })
+            | RoomAct::Talk(_)
+            | RoomAct::Task(_)
+            | RoomAct::Work(_)
+            | RoomAct::File(_)
+    )
+}
+
+/// Does acts as they were noted; says which do not fit the room any more.
+pub(super) fn do_again(room: &mut OpenRoom, state: &mut UiState, acts: Vec<RoomAct>) {
+    let Some(world) = room.world() else { return };
+    let mut pending = PendingRoom::of(world);
+    let fits = |act: &RoomAct| match pending.resolve(act.clone(), None) {
+        Ok(_) => true,
+        Err(why) => {
+            state.tell(sentence(&format!("part of it could not be done: {why}")), false);
+            false
+        }
+    };
+    let acts: Vec<RoomAct> = acts.into_iter().filter(fits).collect();
+    let acts = acts.into_iter().map(|act| match act {
+        // The same name would be the same order, which is carried out once.
+        RoomAct::File(command) => RoomAct::File(state.file_command(command.operation)),
+        act => act,
+    });
+    let acts = acts.collect();
+    push_all(room, acts);
+}
+
+fn push_all(room: &mut OpenRoom, acts: Vec<RoomAct>) {
+    room.is_astir = true;
+    let Some(world) = room.world() else { return };
+    for act in acts {
+        match act {
+            RoomAct::Agent(command) => push(world, command),
+            RoomAct::Element(command) => push(world, command),
+            RoomAct::Edit(edit) => push(world, edit),
+            RoomAct::Talk(command) => push(world, command),
+            RoomAct::Task(command) => push(world, command),
+            RoomAct::Relate(command) => push(world, command),
+            RoomAct::Work(command) => push(world, command),
+            RoomAct::File(command) => push(world, command),
+        }
+    }
+}
+
+fn push<T: Input>(world: &mut World, input: T) {
+    world.resource_mut::<Door<T>>().push(input);
+}
+
+/// Opens a scene once the screen has shown that it will; until then another wish changes nothing.
+pub(super) fn open_soon(room: &mut OpenRoom, state: &mut UiState, scene: Option<String>, fresh: bool) {
+    if room.opening.is_none() {
+        room.opening = Some(Opening { folder: None, scene, fresh, frames: 0 });
+        state.dragging = None;
+    }
+}
