@@ -6,7 +6,7 @@ use std::time::Instant;
 use agent_workshop::agent::{Agent, Roster};
 use agent_workshop::base::{Author, ElementKey};
 use agent_workshop::element::{Element, ElementEdit, Elements, TextAct};
-use agent_workshop::gateway::Questions;
+use agent_workshop::gateway::RequestQueue;
 use agent_workshop::schedule::{self, Door};
 use agent_workshop::simulation::space::{Entry, Grid};
 use agent_workshop::simulation::{self, Activity, AgentState, Queue, State, Walk};
@@ -173,7 +173,7 @@ pub fn rules_read_by_all() -> Vec<Figure> {
     let mut room = rooms::crowd_answered_by(READERS, &rooms::scripted("rules", &script));
     let world = room.world_mut();
     rooms::run(world, 60 * schedule::TICKS_PER_SEC);
-    let waiting = world.resource::<Questions>().waiting();
+    let waiting = world.resource::<RequestQueue>().waiting();
     let rules = world.resource::<Elements>().key("e0").expect("the crowd has rules");
     let act = TextAct::SetText { text: "Keep to the right.".into() }.into();
     let edit = ElementEdit { element: "e0".into(), act, by: Author::user(), cause: None };

@@ -7,7 +7,7 @@ use super::naming::name_of;
 use super::recovery::look_at_each;
 use super::room::OpenError;
 use crate::base::ActivationKey;
-use crate::gateway::Questions;
+use crate::gateway::RequestQueue;
 use crate::gateway::ledger::Tally;
 use crate::kernel::{Kernel, UnfinishedPiece, UnfinishedRun};
 
@@ -34,7 +34,7 @@ pub struct UnfinishedTask {
 pub fn unfinished_tasks(workspace: &Path) -> Result<Vec<UnfinishedTask>, OpenError> {
     let mut tasks = Vec::new();
     look_at_each(workspace, |scene, world| {
-        let ledger = world.resource::<Questions>().ledger();
+        let ledger = world.resource::<RequestQueue>().ledger();
         tasks.extend(world.resource::<Kernel>().unfinished_runs().into_iter().map(|run| {
             let UnfinishedRun { root, agent, task, pieces, activations } = run;
             let used = activations.iter().fold(Tally::default(), |sum, key| sum.plus(ledger.activation(&key.id())));

@@ -6,7 +6,7 @@ use super::output;
 use crate::app::naming::{RoomNames, name_of};
 use crate::base::ids::USER;
 use crate::base::text::truncate;
-use crate::gateway::Questions;
+use crate::gateway::RequestQueue;
 use crate::log::events::{ElementDeed, Memory};
 use crate::log::{Event, EventKind, EventRecord, Narrator};
 use crate::schedule::{SimClock, TICKS_PER_SEC};
@@ -59,7 +59,7 @@ impl Feed {
         self.status_drawn = Some(Instant::now());
         let secs = world.resource::<SimClock>().secs();
         let busy = simulation::busy_counts(world);
-        let spent = world.resource::<Questions>().ledger().run();
+        let spent = world.resource::<RequestQueue>().ledger().run();
         output::show_status(&format!(
             "{}  {} reading, {} talking, {} working, {} actions queued, {} calls, {} tokens, {}",
             time(secs),

@@ -9,7 +9,7 @@ use super::output;
 use crate::app::naming::RoomNames;
 use crate::base::ids::USER;
 use crate::base::{Problem, Severity};
-use crate::gateway::Questions;
+use crate::gateway::RequestQueue;
 use crate::log::events::{Error, Provider, Warning};
 use crate::log::{EventKind, EventRecord, Told};
 use crate::workspace::Problems;
@@ -61,7 +61,7 @@ impl Reporter {
             self.problems(world.resource::<Problems>().iter());
         }
         // A cap that ends the run is said at its end.
-        let ends = world.resource::<Questions>().run_cap_reached().is_some();
+        let ends = world.resource::<RequestQueue>().run_cap_reached().is_some();
         let names = RoomNames(world);
         let narrator = names.narrator();
         for event in events {

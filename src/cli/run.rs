@@ -22,7 +22,7 @@ use crate::app::status::unfinished_tasks;
 use crate::base::Problem;
 use crate::base::text::{one_line, truncate};
 use crate::gateway::settings::GatewaySettings;
-use crate::gateway::{ProviderHealth, Questions, ScriptedProvider};
+use crate::gateway::{ProviderHealth, RequestQueue, ScriptedProvider};
 use crate::kernel::{Kernel, KernelCommand};
 use crate::log::EventRecord;
 use crate::schedule::{Door, SimClock, Speed};
@@ -231,7 +231,7 @@ impl Run<'_> {
     fn tell_others(&mut self) {
         let Some(task) = self.task.as_ref().filter(|_| self.arguments.only.is_none()) else { return };
         let world = self.room.app.world();
-        let choice = world.resource::<GatewaySettings>().choose(world.resource::<Questions>().stand_in(), None);
+        let choice = world.resource::<GatewaySettings>().choose(world.resource::<RequestQueue>().stand_in(), None);
         let scene = &world.resource::<SceneState>().doc;
         let others = scene.agents.iter().filter(|other| *other.id != *task.agent()).count();
         if others == 0 || choice.is_ok_and(|choice| choice.is_simulated()) {
@@ -298,7 +298,7 @@ impl Run<'_> {
         }
         let (approvals, unfinished) = (kernel.approvals().collect(), unfinished_words(kernel));
         let ticks = world.resource::<SimClock>().tick() - self.first_tick;
-        let ledger = world.resource::<Questions>().ledger();
+        let ledger = world.resource::<RequestQueue>().ledger();
         let (spent, traffic) = (ledger.run(), ledger.providers().clone());
         let problems: Vec<Problem> = world.resource::<Problems>().iter().cloned().collect();
         let provider_faults = world.resource::<ProviderHealth>().faults();

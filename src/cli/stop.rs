@@ -8,7 +8,7 @@ use super::report::Verdict;
 use super::run::Arguments;
 use super::task::{Task, WORK_PAUSED, agent_paused, is_paused};
 use crate::app::drive::EventTap;
-use crate::gateway::Questions;
+use crate::gateway::RequestQueue;
 use crate::kernel::{Approval, Hold, Kernel};
 use crate::schedule::{SimClock, TICKS_PER_SEC};
 use crate::simulation;
@@ -80,7 +80,7 @@ fn has_ticked(world: &World) -> bool {
 
 /// The limit that stopped everything, in words.
 fn limit(world: &World) -> Option<String> {
-    world.resource::<Questions>().run_cap_reached().map(str::to_owned)
+    world.resource::<RequestQueue>().run_cap_reached().map(str::to_owned)
 }
 
 /// The end of a run that cannot go on without a person: of the task's work where there is a task, of all work

@@ -8,6 +8,7 @@ use agent_workshop::base::Seq;
 use agent_workshop::gateway;
 use agent_workshop::gateway::provider::{ProviderRequest, SimulatedAnswer, SimulatedProvider};
 use agent_workshop::kernel::{Kernel, KernelCommand};
+use agent_workshop::mind::parts;
 use agent_workshop::mind::{
     Completion, Finish, GatherKey, PartGathered, PartProvider, PendingRequests, PromptParts, Share, Slot, Usage,
 };
@@ -136,7 +137,7 @@ fn warnings(room: &Workshop) -> Vec<&str> {
 fn left_out(asked: &Asked) -> Vec<String> {
     let asked = asked.lock().unwrap();
     let prompt = &asked.last().expect("somebody was asked").prompt;
-    prompt.left_out.iter().map(|left| format!("{}: {}", left.origin.label(), left.why)).collect()
+    prompt.left_out.iter().map(|left| format!("{}: {}", parts::label(&left.origin), left.why)).collect()
 }
 
 fn a_part_that_comes_later_is_waited_for_and_stands_under_its_heading_within_its_share() {

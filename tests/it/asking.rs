@@ -6,11 +6,12 @@ use std::time::Duration;
 use agent_workshop::base::RequestId;
 use agent_workshop::gateway::LiveCall;
 use agent_workshop::gateway::keys::Environment;
+use agent_workshop::gateway::messages::{GatewayCommand, GatewayEvent};
 use agent_workshop::gateway::provider::ProviderRequest;
 use agent_workshop::gateway::settings::{Choice, GatewaySettings};
 use agent_workshop::gateway::trial::{Trial, Tried};
 use agent_workshop::gateway::vendor::vendor;
-use agent_workshop::gateway::worker::{GatewayCommand, GatewayEvent, Worker};
+use agent_workshop::gateway::worker::Worker;
 use agent_workshop::mind::{CallKind, Completion, Effort, ModelFailure, Prompt, PromptMessage, Role};
 
 use crate::hostile_server::Server;

@@ -444,10 +444,10 @@ pub fn withdrawn_in_the_middle() {
     let mut told = false;
     while !told {
         let event = worker.next(Duration::from_secs(30)).expect("something comes");
-        told = matches!(event, agent_workshop::gateway::worker::GatewayEvent::Delta { .. });
+        told = matches!(event, agent_workshop::gateway::messages::GatewayEvent::Delta { .. });
     }
     let id = agent_workshop::base::RequestId(7);
-    worker.send(agent_workshop::gateway::worker::GatewayCommand::Cancel { id }).expect("there is room");
+    worker.send(agent_workshop::gateway::messages::GatewayCommand::Cancel { id }).expect("there is room");
     assert_eq!(asking::hear(&worker).failure().kind, FailureKind::Cancelled);
     assert_eq!(is_gone.recv_timeout(Duration::from_secs(10)), Ok(true));
 }

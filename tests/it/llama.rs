@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use agent_workshop::base::RequestId;
+use agent_workshop::gateway::messages::{GatewayCommand, GatewayEvent};
 use agent_workshop::gateway::settings::GatewaySettings;
-use agent_workshop::gateway::worker::{GatewayCommand, GatewayEvent};
-use agent_workshop::gateway::{self, LiveText, Questions};
+use agent_workshop::gateway::{self, LiveText, RequestQueue};
 use agent_workshop::kernel::KernelCommand;
 use agent_workshop::mind::{FailureKind, Finish};
 use agent_workshop::simulation::TaskCommand;
@@ -97,10 +97,10 @@ fn worked_with() {
     live_until(&mut room, "the first words", streams);
     room.push(KernelCommand::KillAll);
     live_until(&mut room, "the stop", |room| !room.events("abort").is_empty());
-    assert_eq!(room.world().resource::<Questions>().in_flight(), 0, "nobody is asked any more");
+    assert_eq!(room.world().resource::<RequestQueue>().in_flight(), 0, "nobody is asked any more");
     room.push(task("Say hello to the workshop."));
     room.advance(2.0);
-    assert_eq!(room.world().resource::<Questions>().in_flight(), 0, "all work is paused after a stop");
+    assert_eq!(room.world().resource::<RequestQueue>().in_flight(), 0, "all work is paused after a stop");
     room.push(KernelCommand::Resume);
     live_until(&mut room, "words again", streams);
     live_until(&mut room, "the end", |room| ending(room).is_some());

@@ -9,7 +9,7 @@ use agent_workshop::base::{ActivationKey, Problem};
 use agent_workshop::kernel::{Kernel, KernelCommand};
 use agent_workshop::schedule::{Door, SimClock, Speed};
 use agent_workshop::simulation::{AgentState, State, TaskCommand};
-use agent_workshop::{agent::Roster, gateway::Questions};
+use agent_workshop::{agent::Roster, gateway::RequestQueue};
 use libtest_mimic::Trial;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -230,7 +230,7 @@ fn six_agents_share_a_task_and_every_step_is_recorded() {
     assert!(results.contains(&"Written to 'artifacts/ada.md' (5 chars)".to_owned()), "{results:#?}");
     assert!(results.contains(&"Message sent to parent 'lead.md'. Re-activating.".to_owned()), "{results:#?}");
     assert!(studio.all("model_call").iter().all(|call| call["activation"].is_string()));
-    let spent = studio.world().resource::<Questions>().ledger().run();
+    let spent = studio.world().resource::<RequestQueue>().ledger().run();
     assert!(spent.calls >= 12 && spent.tokens > 0);
 }
 
@@ -538,7 +538,7 @@ fn a_cap_of_the_room_stops_all_work_with_its_name_and_number() {
     studio.until("the cap was reached", |studio| studio.world().resource::<Kernel>().stopped_by().is_some());
     let stopped = studio.world().resource::<Kernel>().stopped_by().unwrap().to_owned();
     assert!(stopped.contains("calls_per_run") && stopped.contains('2'), "{stopped}");
-    assert_eq!(studio.world().resource::<Questions>().ledger().run().calls, 2, "the cap holds");
+    assert_eq!(studio.world().resource::<RequestQueue>().ledger().run().calls, 2, "the cap holds");
     assert!(!studio.world().resource::<Kernel>().is_idle(), "nothing is lost: it waits");
     let calls = studio.all("budget").len();
     studio.command(KernelCommand::Resume);

@@ -9,7 +9,7 @@ use super::*;
 use crate::app::room::OpenOptions;
 use crate::base::Id;
 use crate::element::ElementCommand;
-use crate::gateway::Questions;
+use crate::gateway::RequestQueue;
 use crate::schedule::Door;
 use crate::simulation::TaskCommand;
 use crate::view::reading::Wanted;
@@ -120,7 +120,7 @@ fn a_cap_is_set_at_once_and_said() {
 fn the_offline_brain_is_tried_out_and_counted() {
     let mut window = Fixture::new(None);
     let calls =
-        |window: &mut Fixture| window.room.world().map(|world| world.resource::<Questions>().ledger().run().calls);
+        |window: &mut Fixture| window.room.world().map(|world| world.resource::<RequestQueue>().ledger().run().calls);
     window.perform(Command::SetSettings(SettingsEdit::set("conversations", "enabled", json!(false))));
     window.perform(Command::TestProvider("offline".into()));
     assert!(window.services.is_busy());

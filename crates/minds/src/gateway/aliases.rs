@@ -10,7 +10,7 @@ use super::address::Site;
 use super::dispatch::AddressesNamed;
 use super::keys::Environment;
 use super::prices::{PriceSettings, Rate, rate};
-use super::questions::Questions;
+use super::request_queue::RequestQueue;
 use super::settings::{Choice, GatewaySettings, SIMULATED, split};
 use super::vendor::{VENDORS, vendor};
 use crate::agent::markdown::is_no_model;
@@ -66,7 +66,7 @@ pub fn vendors_with_key(environment: &Environment) -> BTreeSet<String> {
     named.map(|vendor| vendor.name.to_owned()).collect()
 }
 
-impl Questions {
+impl RequestQueue {
     /// Whether a vendor can be asked, as far as keys go.
     fn may_ask(&self, settings: &GatewaySettings, provider: &str) -> bool {
         let needs_key = vendor(provider).is_some_and(|vendor| vendor.key_name.is_some());
@@ -89,7 +89,7 @@ pub(super) fn tell_without_key(
     mut named: MessageReader<AddressesNamed>,
     profiles: Option<Res<Profiles>>,
     settings: Res<GatewaySettings>,
-    questions: Res<Questions>,
+    questions: Res<RequestQueue>,
     mut reports: MessageWriter<ProblemReport>,
 ) {
     let news = changed.read().count() + named.read().count();
@@ -101,7 +101,7 @@ pub(super) fn tell_without_key(
     }
 }
 
-fn without_key(profiles: &Profiles, settings: &GatewaySettings, questions: &Questions) -> Option<Problem> {
+fn without_key(profiles: &Profiles, settings: &GatewaySettings, questions: &RequestQueue) -> Option<Problem> {
     if questions.stand_in().is_some() {
         return None;
     }
@@ -146,7 +146,7 @@ pub fn unknown_models(world: &World) -> Vec<Problem> {
         world.get_resource::<Profiles>(),
         world.get_resource::<GatewaySettings>(),
         world.get_resource::<PriceSettings>(),
-        world.get_resource::<Questions>(),
+        world.get_resource::<RequestQueue>(),
     ) else {
         return Vec::new();
     };
@@ -183,8 +183,8 @@ mod tests {
         GatewaySettings { provider: provider.into(), models, ..GatewaySettings::default() }
     }
 
-    fn with_keys(vendors: &[&str]) -> Questions {
-        Questions { keyed: vendors.iter().map(|vendor| (*vendor).to_owned()).collect(), ..Questions::default() }
+    fn with_keys(vendors: &[&str]) -> RequestQueue {
+        RequestQueue { keyed: vendors.iter().map(|vendor| (*vendor).to_owned()).collect(), ..RequestQueue::default() }
     }
 
     #[test]
@@ -217,7 +217,7 @@ mod tests {
     fn a_server_of_ones_own_needs_no_key() {
         let base_urls = BTreeMap::from([("anthropic".to_owned(), "http://127.0.0.1:9/v1".to_owned())]);
         let local = GatewaySettings { base_urls, ..settings("openai", &[]) };
-        assert_eq!(Questions::default().choose(&local, Some("sonnet")).unwrap().provider, "anthropic");
+        assert_eq!(RequestQueue::default().choose(&local, Some("sonnet")).unwrap().provider, "anthropic");
     }
 
     #[test]
@@ -227,11 +227,11 @@ mod tests {
         let files: Vec<_> =
             (0..40).map(|n| (format!("agents/a{n}.md"), file(if n % 4 == 0 { "opus" } else { "sonnet" }))).collect();
         let profiles = Profiles::of_files(files.iter().map(|(path, content)| (path.as_str(), content)));
-        let note = without_key(&profiles, &settings("openai", &[]), &Questions::default()).unwrap();
+        let note = without_key(&profiles, &settings("openai", &[]), &RequestQueue::default()).unwrap();
         assert!(note.what.starts_with("40 agents ask for sonnet (30), opus (10) of anthropic"), "{note}");
         assert!(note.remedy.contains("ANTHROPIC_API_KEY"));
         assert_eq!(without_key(&profiles, &settings("openai", &[]), &with_keys(&["anthropic"])), None);
-        assert_eq!(without_key(&profiles, &settings("offline", &[]), &Questions::default()), None);
+        assert_eq!(without_key(&profiles, &settings("offline", &[]), &RequestQueue::default()), None);
         let files = [("agents/odd.md", file("gpt-99")), ("agents/good.md", file("gpt-5"))];
         let profiles = Profiles::of_files(files.iter().map(|(path, content)| (*path, content)));
         world.insert_resource(profiles);

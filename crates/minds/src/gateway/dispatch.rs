@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 
 use super::address::Site;
 use super::aliases::vendors_with_key;
+use super::bridge::WorkerBridge;
 use super::budget::{BudgetSettings, Scope};
 use super::health::ProviderHealth;
 use super::keys::Environment;
 use super::ledger::{Refusal, Tally, Timekeeping, Verdict};
-use super::line::Line;
 use super::live::LiveText;
 use super::prices::{PriceSettings, Rate, rate};
 use super::provider::ProviderRequest;
-use super::questions::{InFlight, Questions, ReachedCap, Telling, Used, Waiting, reservation, used};
+use super::request_queue::{InFlight, ReachedCap, RequestQueue, Telling, Used, Waiting, reservation, used};
 use super::settings::{Choice, GatewaySettings, Sites, sites_of_person};
 use super::watching::AccessChanged;
 use super::worker::SimulatedFactories;
@@ -67,17 +67,17 @@ impl Input for AddressesNamed {
     const KIND: &'static str = "addresses_named";
 }
 
-/// The line, and what is said on it at this moment.
+/// The bridge, and what is said on it at this moment.
 #[derive(SystemParam)]
-pub(super) struct OnLine<'w> {
-    line: ResMut<'w, Line>,
+pub(super) struct OnBridge<'w> {
+    bridge: ResMut<'w, WorkerBridge>,
     live: ResMut<'w, LiveText>,
 }
 
 /// Lets answers in that are due, and tells agents what the last tick decided. Runs before the door opens.
 pub(super) fn collect(
-    mut on: OnLine,
-    mut questions: ResMut<Questions>,
+    mut on: OnBridge,
+    mut questions: ResMut<RequestQueue>,
     mut doors: (
         ResMut<Door<ModelReply>>,
         ResMut<Door<MinutePassed>>,
@@ -91,7 +91,7 @@ pub(super) fn collect(
     journal: Res<InputJournal>,
 ) {
     let questions = &mut *questions;
-    on.line.refused_now = questions.refused.iter().map(|reply| reply.request).collect();
+    on.bridge.refused_now = questions.refused.iter().map(|reply| reply.request).collect();
     replies.write_batch(questions.refused.drain(..));
     explain.write_batch(questions.tellings.drain(..).map(|telling| Explain {
         agent: telling.agent,
@@ -103,24 +103,24 @@ pub(super) fn collect(
     if journal.is_replaying() {
         return;
     }
-    on.line.note_tick();
-    on.line.take_in(&mut on.live);
-    for reply in on.line.due(clock.tick()) {
+    on.bridge.note_tick();
+    on.bridge.take_in(&mut on.live);
+    for reply in on.bridge.due(clock.tick()) {
         doors.0.push(reply);
     }
-    if let Some(environment) = on.line.access_changed.take() {
+    if let Some(environment) = on.bridge.access_changed.take() {
         surroundings.0 = *environment;
-        on.line.sites_told = false;
+        on.bridge.sites_told = false;
         doors.2.push(AccessChanged {});
     }
-    if !std::mem::replace(&mut on.line.sites_told, true) {
+    if !std::mem::replace(&mut on.bridge.sites_told, true) {
         let sites = sites_of_person(&surroundings.0);
         let keyed = vendors_with_key(&surroundings.0);
         if sites != questions.sites || keyed != questions.keyed {
             doors.3.push(AddressesNamed { sites, keyed });
         }
     }
-    if on.line.minute_passed() && questions.ledger.counts_minutes(Timekeeping::Outside) {
+    if on.bridge.minute_passed() && questions.ledger.counts_minutes(Timekeeping::Outside) {
         doors.1.push(MinutePassed {});
     }
 }
@@ -130,8 +130,8 @@ pub(super) fn settle(
     mut replies: MessageReader<ModelReply>,
     mut minutes: MessageReader<MinutePassed>,
     mut named: MessageReader<AddressesNamed>,
-    mut questions: ResMut<Questions>,
-    mut line: ResMut<Line>,
+    mut questions: ResMut<RequestQueue>,
+    mut bridge: ResMut<WorkerBridge>,
     mut log: ResMut<EventLog>,
     rules: Rules,
 ) {
@@ -144,9 +144,9 @@ pub(super) fn settle(
         questions.ledger.advance_minute(Timekeeping::Outside);
     }
     for reply in replies.read() {
-        line.settled(reply.request);
+        bridge.settled(reply.request);
         let Some(question) = questions.in_flight.remove(&reply.request) else {
-            if !line.refused_now.remove(&reply.request) {
+            if !bridge.refused_now.remove(&reply.request) {
                 tracing::warn!("an answer to question {} came that nobody waits for", reply.request);
             }
             continue;
@@ -160,7 +160,7 @@ pub(super) fn settle(
 }
 
 /// Books what asking used, and records it: the log and the books say the same.
-fn book(questions: &mut Questions, log: &mut EventLog, question: &InFlight, reply: &ModelReply, rules: &Rules) {
+fn book(questions: &mut RequestQueue, log: &mut EventLog, question: &InFlight, reply: &ModelReply, rules: &Rules) {
     let most = ProviderRequest::new(&question.request, &question.choice.model).most();
     let used = used(&question.choice, &reply.outcome, reply.effort, most);
     let (_, rate) = rules.site_and_rate(questions, &question.choice);
@@ -226,7 +226,7 @@ pub(super) struct Rules<'w> {
 
 impl Rules<'_> {
     /// Whose place a choice is asked at, and what it costs there.
-    fn site_and_rate(&self, questions: &Questions, choice: &Choice) -> (Site, Rate) {
+    fn site_and_rate(&self, questions: &RequestQueue, choice: &Choice) -> (Site, Rate) {
         let site = self.gateway.site(&choice.provider, &questions.sites);
         (site, rate(choice, site, &self.prices))
     }
@@ -237,8 +237,8 @@ pub(super) fn take_in(
     mut requests: MessageReader<ModelRequest>,
     (mut put_off, mut cancels): (MessageReader<PutOffRequest>, MessageReader<CancelRequest>),
     mut removed: MessageReader<AgentRemoved>,
-    mut questions: ResMut<Questions>,
-    mut on: OnLine,
+    mut questions: ResMut<RequestQueue>,
+    mut on: OnBridge,
     mut log: ResMut<EventLog>,
     rules: Rules,
 ) {
@@ -270,7 +270,7 @@ pub(super) fn take_in(
         gone.extend(asked.filter(|request| request.agent == agent.agent).map(|request| request.id));
     }
     for id in gone {
-        on.line.cancel(id, &mut on.live);
+        on.bridge.cancel(id, &mut on.live);
         if let Some(question) = questions.forget(id) {
             withdraw(questions, &mut log, &question, &rules);
         }
@@ -278,7 +278,7 @@ pub(super) fn take_in(
 }
 
 /// What was sent to a vendor may have to be paid for, though nobody waits for the answer any more.
-fn withdraw(questions: &mut Questions, log: &mut EventLog, question: &InFlight, rules: &Rules) {
+fn withdraw(questions: &mut RequestQueue, log: &mut EventLog, question: &InFlight, rules: &Rules) {
     let Choice { provider, model } = question.choice.clone();
     if question.choice.is_simulated() {
         let nothing = Tally { calls: 1, ..Tally::default() };
@@ -294,7 +294,7 @@ fn withdraw(questions: &mut Questions, log: &mut EventLog, question: &InFlight, 
 }
 
 /// Lets questions out of the queues as slots and caps allow.
-pub(super) fn admit(mut questions: ResMut<Questions>, mut log: ResMut<EventLog>, rules: Rules) {
+pub(super) fn admit(mut questions: ResMut<RequestQueue>, mut log: ResMut<EventLog>, rules: Rules) {
     let questions = &mut *questions;
     let now = rules.clock.tick();
     if now.is_multiple_of(MINUTE) {
@@ -338,7 +338,13 @@ pub(super) fn admit(mut questions: ResMut<Questions>, mut log: ResMut<EventLog>,
     questions.tell_places();
 }
 
-fn refuse(questions: &mut Questions, log: &mut EventLog, request: &ModelRequest, choice: &Choice, refusal: &Refusal) {
+fn refuse(
+    questions: &mut RequestQueue,
+    log: &mut EventLog,
+    request: &ModelRequest,
+    choice: &Choice,
+    refusal: &Refusal,
+) {
     let mut failure = ModelFailure::new(FailureKind::OverBudget, refusal.what(), refusal.remedy());
     failure.cap = Some(Box::new(refusal.reached()));
     let refused = events::Budget {
@@ -365,8 +371,8 @@ fn refuse(questions: &mut Questions, log: &mut EventLog, request: &ModelRequest,
 /// Hands to the worker what is under way and was not handed to it yet: what was let out just now, what a
 /// restart found under way, and what found no room before. On replay nothing is sent.
 pub(super) fn send(
-    questions: Res<Questions>,
-    mut on: OnLine,
+    questions: Res<RequestQueue>,
+    mut on: OnBridge,
     mut problems: MessageWriter<ProblemReport>,
     settings: Res<GatewaySettings>,
     surroundings: Res<Surroundings>,
@@ -376,19 +382,19 @@ pub(super) fn send(
     if journal.is_replaying() || questions.in_flight.is_empty() {
         return;
     }
-    if let Err(problem) = on.line.ensure_worker(&surroundings.0, &providers.0, &mut on.live) {
+    if let Err(problem) = on.bridge.ensure_worker(&surroundings.0, &providers.0, &mut on.live) {
         problems.write(ProblemReport { source: "gateway".into(), problems: vec![problem] });
     }
     for question in questions.in_flight.values() {
-        if on.line.knows(question.request.id) {
+        if on.bridge.knows(question.request.id) {
             continue;
         }
-        if !on.line.is_up() {
-            on.line.fail(question);
+        if !on.bridge.is_up() {
+            on.bridge.fail(question);
             continue;
         }
         let choice = &question.choice;
-        if on.line.rests(&choice.provider) {
+        if on.bridge.rests(&choice.provider) {
             continue;
         }
         let mut terms = settings.terms(&choice.provider);
@@ -400,7 +406,7 @@ pub(super) fn send(
             let place = questions.place_in_script(&choice.model, &question.request.agent_id);
             request.script = Some(place.cloned().unwrap_or_default());
         }
-        if !on.line.send(question, request, terms) {
+        if !on.bridge.send(question, request, terms) {
             break;
         }
     }

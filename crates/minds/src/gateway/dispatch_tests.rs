@@ -119,8 +119,8 @@ fn answers_come_at_the_tick_that_their_latency_says() {
     assert_eq!(heard(&app), [said(16, 2, "fast"), said(16, 3, "as fast"), said(31, 1, "slow")]);
     let calls = app.world().resource::<EventLog>().unwritten();
     assert_eq!(calls.iter().filter(|record| record.draft.kind == EventKind::ModelCall).count(), 3);
-    assert_eq!(app.world().resource::<Questions>().ledger().run().tokens, 30);
-    assert_eq!(app.world().resource::<Questions>().in_flight(), 0);
+    assert_eq!(app.world().resource::<RequestQueue>().ledger().run().tokens, 30);
+    assert_eq!(app.world().resource::<RequestQueue>().in_flight(), 0);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn slots_are_kept_and_those_who_wait_are_told_their_place() {
         ask(&mut app, question(id, "a", 10, "hello"));
     }
     tick(&mut app, 1);
-    assert_eq!(app.world().resource::<Questions>().in_flight(), 1);
+    assert_eq!(app.world().resource::<RequestQueue>().in_flight(), 1);
     tick(&mut app, 1);
     let told: Vec<_> = app.world_mut().resource_mut::<Messages<Explain>>().drain().map(|told| told.why).collect();
     assert_eq!(
@@ -189,7 +189,7 @@ fn a_question_that_waits_gives_way_and_one_that_is_under_way_goes_on() {
     assert_eq!(heard(&app), [(4, 2, Err(FailureKind::PutOff)), said(31, 1, "hello"), said(61, 3, "hello")]);
     let health = app.world().resource::<ProviderHealth>();
     assert!(health.fault("offline", "offline").is_none(), "it says nothing about the provider");
-    assert_eq!(app.world().resource::<Questions>().ledger().run().calls, 2, "what was not asked is not counted");
+    assert_eq!(app.world().resource::<RequestQueue>().ledger().run().calls, 2, "what was not asked is not counted");
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn a_cap_refuses_with_words_and_a_record() {
     ask(&mut app, question(2, "ada-1", 1, "two"));
     tick(&mut app, 3);
     assert_eq!(heard(&app), [said(4, 1, "one"), (12, 2, Err(FailureKind::OverBudget))]);
-    let questions = app.world().resource::<Questions>();
+    let questions = app.world().resource::<RequestQueue>();
     assert_eq!(questions.run_cap_reached(), None, "the cap of one agent does not stop the run");
     let budget = told::<Budget>(&app).pop().expect("the cap is told");
     assert_eq!((&*budget.cap, budget.is_refusal()), ("calls_per_agent_per_hour", true));
@@ -241,7 +241,7 @@ fn a_call_is_told_and_counted_for_its_activation() {
     }
     let refused = heard(&app).into_iter().filter(|(_, _, outcome)| outcome.is_err());
     assert_eq!(refused.map(|(_, id, outcome)| (id, outcome)).collect::<Vec<_>>(), [(3, Err(FailureKind::OverBudget))]);
-    let questions = app.world().resource::<Questions>();
+    let questions = app.world().resource::<RequestQueue>();
     assert_eq!(questions.ledger().activation(&"act-2".into()).tokens, 10);
     assert_eq!(questions.run_cap_reached(), None, "others may go on");
     let log = app.world().resource::<EventLog>().unwritten();
@@ -318,7 +318,7 @@ fn every_attempt_is_a_call_for_the_caps_and_the_log_says_what_was_booked() {
     tick(&mut app, 10);
     let outcomes: Vec<_> = heard(&app).into_iter().map(|(_, _, outcome)| outcome).collect();
     assert_eq!(outcomes, [Ok("hello".into()), Err(FailureKind::RateLimited), Err(FailureKind::OverBudget)]);
-    let run = app.world().resource::<Questions>().ledger().run();
+    let run = app.world().resource::<RequestQueue>().ledger().run();
     assert_eq!(run.calls, 3, "one answer, and two of the four attempts that settings allow");
     let calls = told::<ModelCall>(&app);
     assert_eq!(calls[1].attempts, Some(2));
@@ -361,7 +361,7 @@ fn cost_of_an_answer(base_url: Option<&str>, prices: &str) -> (crate::gateway::l
     schedule::advance(app.world_mut());
     let call = told::<ModelCall>(&app).pop().expect("the call is told");
     (
-        app.world().resource::<Questions>().ledger().run(),
+        app.world().resource::<RequestQueue>().ledger().run(),
         call.cost_usd.expect("the cost is told, or that it is unknown"),
     )
 }
@@ -392,7 +392,7 @@ fn what_costs_nobody_knows_what_is_capped_by_its_tokens() {
     ask(&mut app, question(1, "a", 1, "hello"));
     schedule::advance(app.world_mut());
     schedule::advance(app.world_mut());
-    let reached = app.world().resource::<Questions>().reached_cap().expect("a cap in dollars cannot see it");
+    let reached = app.world().resource::<RequestQueue>().reached_cap().expect("a cap in dollars cannot see it");
     assert_eq!(reached.name, "unpriced_tokens_per_run");
 }
 
@@ -404,7 +404,7 @@ fn fewer_and_more_slots_count_at_once() {
         ask(&mut app, question(id, "a", 20, "hello"));
     }
     tick(&mut app, 1);
-    let under_way = |app: &App| app.world().resource::<Questions>().in_flight();
+    let under_way = |app: &App| app.world().resource::<RequestQueue>().in_flight();
     assert_eq!(under_way(&app), 1);
     app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 4;
     tick(&mut app, 1);

@@ -1,7 +1,7 @@
 //! The only module that knows tokio, HTTP and vendors: takes questions out, brings answers in.
 //!
-//! A question ([`crate::mind::ModelRequest`]) waits in [`Questions`] until its provider has a free slot and
-//! no cap forbids it, goes over the [`Line`] to the [`worker`], and its answer comes back through the door.
+//! A question ([`crate::mind::ModelRequest`]) waits in [`RequestQueue`] until its provider has a free slot and
+//! no cap forbids it, goes over the [`WorkerBridge`] to the [`worker`], and its answer comes back through the door.
 //! Answers of simulated providers are let in at the tick that their latency says, so whoever drives the
 //! world waits for them before it goes on: see [`wait_before_tick`].
 
@@ -9,6 +9,7 @@ pub mod address;
 pub mod aliases;
 pub mod anthropic;
 pub mod assemble;
+mod bridge;
 pub mod budget;
 pub mod consent;
 mod dispatch;
@@ -16,25 +17,25 @@ mod dispatch;
 mod dispatch_tests;
 pub mod failure;
 pub mod gemini;
-pub mod guard;
+pub mod genai_client;
 pub mod health;
 pub mod key_keeping;
 pub mod keys;
 pub mod ledger;
 #[cfg(test)]
 mod ledger_tests;
-mod line;
 pub mod live;
+pub mod messages;
 pub mod ollama;
 pub mod openai;
-mod outside;
 pub mod prices;
 pub mod provider;
-mod questions;
 pub mod redaction;
 mod relay;
+mod request_queue;
 mod rests;
 pub mod retry;
+mod saved;
 pub mod scripted;
 pub mod settings;
 pub mod steering;
@@ -44,6 +45,7 @@ mod thinking_models;
 pub mod trial;
 mod turns;
 pub mod vendor;
+mod vendor_call;
 mod watching;
 mod windows;
 pub mod worker;
@@ -56,14 +58,14 @@ pub use scripted::ScriptedProvider;
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 
+pub use bridge::WorkerBridge;
 pub use budget::BudgetSettings;
 pub use dispatch::{AddressesNamed, MinutePassed, SimulatedProviders, Surroundings};
 pub use health::{HealthState, ProviderFault, ProviderHealth};
 pub use keys::{Environment, key_problems};
-pub use line::Line;
 pub use live::{LiveCall, LiveText};
 pub use prices::{PriceSettings, price_source};
-pub use questions::Questions;
+pub use request_queue::RequestQueue;
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
 pub use steering::{StandIn, TrialUsed};
 pub use trial::Trial;
@@ -73,9 +75,7 @@ use crate::agent::{AgentRemoved, ProfileChanged};
 use crate::base::Problem;
 use crate::mind::{CancelRequest, ModelReply, ModelRequest, PutOffRequest};
 use crate::schedule::door::{CollectInputs, InputExt};
-use crate::schedule::{
-    Door, Floor, InPhase, InputJournal, SimClock, Speed, Tick, TickMessageExt, WorkshopSystems, saved,
-};
+use crate::schedule::{Door, Floor, InPhase, InputJournal, SimClock, Speed, Tick, TickMessageExt, WorkshopSystems};
 use crate::simulation::Explain;
 use crate::workspace::{ProblemReport, RoomStart, SettingsExt};
 use provider::SimulatedProvider;
@@ -87,8 +87,8 @@ pub const UNSAFE_LOG_TARGETS: [&str; 1] = ["genai"];
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
     app.add_settings::<GatewaySettings>().add_settings::<BudgetSettings>().add_settings::<PriceSettings>();
-    app.init_resource::<Questions>()
-        .init_resource::<Line>()
+    app.init_resource::<RequestQueue>()
+        .init_resource::<WorkerBridge>()
         .init_resource::<LiveText>()
         .init_resource::<ProviderHealth>()
         .init_resource::<SimulatedProviders>()
@@ -122,8 +122,8 @@ pub fn plugin(app: &mut App) {
             .chain()
             .in_set(InPhase(WorkshopSystems::Dispatch, Floor::Gateway)),
     );
-    saved::register::<questions::GatewaySaved>(app);
-    saved::register::<health::HealthSaved>(app);
+    crate::schedule::saved::register::<saved::GatewaySaved>(app);
+    crate::schedule::saved::register::<health::HealthSaved>(app);
 }
 
 /// Adds a provider that computes its answers itself. `make` gets what stands behind its name (`scripted:FILE`),
@@ -141,7 +141,7 @@ pub fn add_simulated_provider(
 /// world was loaded to go on with it, by live runs and replays alike.
 pub fn start_run(world: &mut World) {
     let stand_in = world.get_resource::<RoomStart>().and_then(|start| start.provider.clone());
-    let mut questions = world.resource_mut::<Questions>();
+    let mut questions = world.resource_mut::<RequestQueue>();
     questions.ledger.start_run();
     questions.run_cap_reached = None;
     questions.reached = None;
@@ -152,7 +152,7 @@ pub fn start_run(world: &mut World) {
 /// A run of the workspace ended with nothing left to do: whoever plays a script begins it anew in the next. Where
 /// work is left, it goes on where it was.
 pub fn end_run(world: &mut World) {
-    world.resource_mut::<Questions>().scripts.clear();
+    world.resource_mut::<RequestQueue>().scripts.clear();
 }
 
 /// Whether the next tick must not run yet: a simulated answer is still being computed, or the clock runs as
@@ -165,27 +165,27 @@ pub fn must_wait(world: &mut World) -> bool {
     send_leftovers(world);
     let at_full_speed = world.resource::<SimClock>().speed == Speed::Max;
     let rests = at_full_speed && {
-        let line = world.resource::<Line>();
-        let asked = world.resource::<Questions>().in_flight.values();
-        asked.into_iter().any(|question| line.rests(&question.choice.provider) && !line.knows(question.request.id))
+        let bridge = world.resource::<WorkerBridge>();
+        let asked = world.resource::<RequestQueue>().in_flight.values();
+        asked.into_iter().any(|question| bridge.rests(&question.choice.provider) && !bridge.knows(question.request.id))
     };
-    on_line(world, |line, live| {
-        line.take_in(live);
-        line.owes_simulated() || (at_full_speed && line.keeps_to_wall_clock(rests))
+    on_bridge(world, |bridge, live| {
+        bridge.take_in(live);
+        bridge.owes_simulated() || (at_full_speed && bridge.keeps_to_wall_clock(rests))
     })
 }
 
 /// How long providers still want to be left alone, by the wall clock; nothing where all may be asked.
 pub fn rests_for(world: &World) -> Duration {
-    world.get_resource::<Line>().map_or(Duration::ZERO, Line::rests_for)
+    world.get_resource::<WorkerBridge>().map_or(Duration::ZERO, WorkerBridge::rests_for)
 }
 
 /// Sends what is under way and unknown to the worker: what a restart found, or what found no room. Before the
 /// tick, because the answer may be due in it.
 fn send_leftovers(world: &mut World) {
-    let questions = world.resource::<Questions>();
-    let line = world.resource::<Line>();
-    if questions.in_flight.keys().any(|id| !line.knows(*id))
+    let questions = world.resource::<RequestQueue>();
+    let bridge = world.resource::<WorkerBridge>();
+    if questions.in_flight.keys().any(|id| !bridge.knows(*id))
         && let Err(error) = world.run_system_cached(dispatch::send)
     {
         tracing::error!("questions under way could not be sent: {error}");
@@ -194,7 +194,7 @@ fn send_leftovers(world: &mut World) {
 
 /// Waits until the worker says something, at most so long; `false` if it said nothing.
 pub fn wait_for_reply(world: &mut World, timeout: Duration) -> bool {
-    on_line(world, |line, live| line.wait(timeout, live))
+    on_bridge(world, |bridge, live| bridge.wait(timeout, live))
 }
 
 /// Waits until the next tick may run, at most so long; `false` if it still may not. Ask again then, so that
@@ -211,9 +211,9 @@ pub fn wait_before_tick(world: &mut World, timeout: Duration) -> bool {
     true
 }
 
-fn on_line<T>(world: &mut World, act: impl FnOnce(&mut Line, &mut LiveText) -> T) -> T {
-    world.resource_scope(|world, mut line: Mut<Line>| {
+fn on_bridge<T>(world: &mut World, act: impl FnOnce(&mut WorkerBridge, &mut LiveText) -> T) -> T {
+    world.resource_scope(|world, mut bridge: Mut<WorkerBridge>| {
         let mut live = world.resource_mut::<LiveText>();
-        act(&mut line, &mut live)
+        act(&mut bridge, &mut live)
     })
 }

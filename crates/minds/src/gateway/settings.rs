@@ -7,11 +7,11 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::address::{Address, NamedBy, Origin, Permission, Site};
-use super::guard::Patience;
+use super::genai_client::Patience;
 use super::keys::Environment;
+use super::messages::Terms;
 use super::retry::RetryPolicy;
 use super::vendor::{VENDORS, vendor};
-use super::worker::Terms;
 use crate::base::{Problem, text};
 use crate::workspace::{Range, SettingsSection};
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::BudgetSettings;
 use super::ledger::{Tally, Timekeeping};
-use super::questions::Questions;
+use super::request_queue::RequestQueue;
 use crate::log::events::{CallFailure, Input as Logged, ModelCall};
 use crate::log::{EventDraft, EventLog};
 use crate::mind::ModelFailure;
@@ -61,7 +61,7 @@ impl Input for TrialUsed {
 pub(super) fn take_in(
     mut stand_ins: MessageReader<StandIn>,
     mut trials: MessageReader<TrialUsed>,
-    mut questions: ResMut<Questions>,
+    mut questions: ResMut<RequestQueue>,
     mut log: ResMut<EventLog>,
 ) {
     for StandIn { provider } in stand_ins.read() {
@@ -88,7 +88,7 @@ pub(super) fn take_in(
 /// The next question that does not fit says it again.
 pub(super) fn check_budget(
     budget: Res<BudgetSettings>,
-    mut questions: ResMut<Questions>,
+    mut questions: ResMut<RequestQueue>,
     mut problems: MessageWriter<ProblemReport>,
 ) {
     if budget.is_changed() {

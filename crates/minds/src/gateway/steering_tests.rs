@@ -46,7 +46,7 @@ fn tried(app: &App, spec: &str) -> trial::Tried {
 }
 
 fn run_used(app: &App) -> Tally {
-    app.world().resource::<Questions>().ledger().run()
+    app.world().resource::<RequestQueue>().ledger().run()
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_cap_of_the_run_holds_for_trials_too() {
 #[test]
 fn a_stand_in_is_replaced_and_let_go_and_replays() {
     let mut app = room(BudgetSettings::default());
-    let stand_in = |app: &App| app.world().resource::<Questions>().stand_in().map(str::to_owned);
+    let stand_in = |app: &App| app.world().resource::<RequestQueue>().stand_in().map(str::to_owned);
     for provider in [Some("scripted:x".to_owned()), None, Some("offline".to_owned())] {
         app.world_mut().resource_mut::<Door<StandIn>>().push(StandIn { provider: provider.clone() });
         schedule::advance(app.world_mut());
@@ -139,16 +139,16 @@ fn a_stand_in_is_replaced_and_let_go_and_replays() {
 #[test]
 fn a_cap_that_was_raised_is_reached_no_more() {
     let mut app = room(BudgetSettings { tokens_per_run: Some(10), ..BudgetSettings::default() });
-    let reached = questions::ReachedCap { name: "tokens_per_run".into(), limit: 10 };
-    let mut questions = app.world_mut().resource_mut::<Questions>();
+    let reached = request_queue::ReachedCap { name: "tokens_per_run".into(), limit: 10 };
+    let mut questions = app.world_mut().resource_mut::<RequestQueue>();
     (questions.reached, questions.run_cap_reached) = (Some(reached), Some("the cap of 10 tokens".into()));
     schedule::advance(app.world_mut());
-    assert!(app.world().resource::<Questions>().run_cap_reached().is_some());
+    assert!(app.world().resource::<RequestQueue>().run_cap_reached().is_some());
     app.world_mut().resource_mut::<BudgetSettings>().tokens_per_run = Some(500);
     schedule::advance(app.world_mut());
-    assert_eq!(app.world().resource::<Questions>().run_cap_reached(), None);
-    assert_eq!(app.world().resource::<Questions>().reached_cap(), None);
+    assert_eq!(app.world().resource::<RequestQueue>().run_cap_reached(), None);
+    assert_eq!(app.world().resource::<RequestQueue>().reached_cap(), None);
     // Old rooms were saved without the name of the cap.
-    let old: Questions = serde_json::from_value(json!({ "run_cap_reached": "a cap" })).unwrap();
+    let old: RequestQueue = serde_json::from_value(json!({ "run_cap_reached": "a cap" })).unwrap();
     assert_eq!((old.run_cap_reached(), old.reached_cap()), (Some("a cap"), None));
 }

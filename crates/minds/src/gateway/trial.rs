@@ -14,13 +14,14 @@ use super::budget::{BudgetSettings, Scope};
 use super::dispatch::{SimulatedProviders, Surroundings};
 use super::keys::Environment;
 use super::ledger::{Reservation, Tally, Timekeeping};
+use super::messages::{GatewayCommand, GatewayEvent, Latency, Terms};
 use super::prices::{PriceSettings, Rate, rate};
 use super::provider::ProviderRequest;
-use super::questions::{Questions, tally, used};
+use super::request_queue::{RequestQueue, tally, used};
 use super::retry::RetryPolicy;
 use super::settings::{Choice, GatewaySettings};
 use super::steering::TrialUsed;
-use super::worker::{GatewayCommand, GatewayEvent, Latency, SimulatedFactories, Terms, Worker};
+use super::worker::{SimulatedFactories, Worker};
 use crate::base::{Problem, RequestId};
 use crate::log::now_ms;
 use crate::mind::{CallKind, Completion, Effort, FailureKind, ModelFailure, Prompt, PromptMessage, Role};
@@ -65,7 +66,7 @@ impl Trial {
         let settings = world.resource::<GatewaySettings>();
         let choice = settings.choose(Some(spec), None)?;
         let request = request(&choice);
-        let questions = world.resource::<Questions>();
+        let questions = world.resource::<RequestQueue>();
         let caps = world.resource::<BudgetSettings>().caps();
         let of_room: Vec<_> = caps
             .into_iter()

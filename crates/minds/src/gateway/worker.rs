@@ -13,14 +13,13 @@ use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::failure::{Place, failure};
-use super::guard::Patience;
 use super::keys::{Environment, FilesStamp, Keys};
-use super::live::LiveCall;
-use super::outside::{Call, answer};
+use super::messages::{GatewayCommand, GatewayEvent, Latency, Terms, has_room};
 use super::provider::{ErrorCause, ProviderError, ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
 use super::rests::Rests;
-use super::retry::{RetryPolicy, Tries};
+use super::retry::Tries;
 use super::settings::Choice;
+use super::vendor_call::{Call, answer};
 use crate::base::{Problem, RequestId};
 use crate::mind::{Completion, Effort, FailureKind, ModelFailure, ScriptPlace};
 
@@ -29,101 +28,10 @@ use crate::mind::{Completion, Effort, FailureKind, ModelFailure, ScriptPlace};
 const COMMANDS: usize = 4096;
 /// Events that may wait for the world.
 const EVENTS: usize = 1024;
-/// From here on pieces of text wait: the ends of answers must always find room.
-const ROOM_FOR_ENDS: usize = 512;
 /// How often the file of keys is looked at while nobody asks.
 const LOOK_AT_KEYS: Duration = Duration::from_secs(1);
 /// How long the worker may take to stop.
 const SHUTDOWN: Duration = Duration::from_secs(2);
-
-/// How a question is to be treated.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Terms {
-    /// Where the workspace wants the vendor asked, if it says so. The person may say otherwise.
-    pub address: Option<String>,
-    /// How long a try may take.
-    pub patience: Patience,
-    /// How long it may take in all.
-    pub total: Duration,
-    /// When to try again.
-    pub retry: RetryPolicy,
-}
-
-/// What the world tells the worker.
-#[derive(Clone, PartialEq, Debug)]
-pub enum GatewayCommand {
-    /// Ask.
-    Complete {
-        /// Names the question.
-        id: RequestId,
-        /// The question.
-        request: Box<ProviderRequest>,
-        /// Who is asked, and which model.
-        choice: Choice,
-        /// How.
-        terms: Box<Terms>,
-    },
-    /// Stop asking; the question still gets its end.
-    Cancel {
-        /// Which.
-        id: RequestId,
-    },
-    /// Stop everything.
-    Shutdown,
-}
-
-/// What the worker tells the world.
-#[derive(Clone, PartialEq, Debug)]
-pub enum GatewayEvent {
-    /// A question is on its way; again before each further try, which begins at nothing.
-    Started {
-        /// Which.
-        id: RequestId,
-    },
-    /// Text came; for the screen only. Pieces may come joined and late.
-    Delta {
-        /// To which question.
-        id: RequestId,
-        /// The text since the last piece.
-        text: String,
-    },
-    /// A tool is being called, or more of its arguments is known; for the screen only.
-    Calling {
-        /// In the answer to which question.
-        id: RequestId,
-        /// The how-manyeth call of the answer, from 0.
-        position: usize,
-        /// The call so far.
-        call: LiveCall,
-    },
-    /// A person changed the keys, or said where vendors are asked.
-    AccessChanged {
-        /// What is so now.
-        environment: Box<Environment>,
-    },
-    /// A question has its answer.
-    Finished {
-        /// Which.
-        id: RequestId,
-        /// The reply, or why there is none.
-        outcome: Result<Completion, ModelFailure>,
-        /// How long it took.
-        latency: Latency,
-        /// What else it took.
-        effort: Effort,
-        /// Where the agent is in its script now, if one was played.
-        script: Option<ScriptPlace>,
-    },
-}
-
-/// How long an answer took, by whose clock.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Latency {
-    /// Seconds of simulated time that it is to take.
-    Simulated(f32),
-    /// Milliseconds that it took.
-    Outside(u64),
-}
 
 /// Makes a simulated provider; the text is what stands behind its name (`scripted:FILE`), or its name.
 pub type MakeSimulated = Arc<dyn Fn(&str) -> Result<Box<dyn SimulatedProvider>, Problem> + Send + Sync>;
@@ -449,9 +357,4 @@ fn simulated_failure(error: &ProviderError, choice: &Choice, tries: u32) -> Mode
     let (provider, model) = (choice.provider.as_str(), choice.model.as_str());
     let place = Place { provider, model, base_url: "", key_name: None, key_file: "", withheld: None, how_to_allow: "" };
     failure(error, place, tries, &Keys::default())
-}
-
-/// Whether there is room for a piece of text in the channel.
-pub(super) fn has_room(events: &Sender<GatewayEvent>) -> bool {
-    events.len() < ROOM_FOR_ENDS
 }

@@ -7,22 +7,12 @@
 //! pose as another part.
 
 use super::context::{MindContext, Moment};
+use super::message::PromptMessage;
 use super::moments;
 use super::parts::{PartWriter, PromptParts, Share, Slot};
-use super::prompt::{Prompt, PromptMessage, PromptPart};
-use super::wording::name;
+use super::prompt::{Prompt, PromptPart};
 use crate::base::Id;
 use crate::base::text::truncate;
-
-/// How mentions of the person are worded in what an agent remembers, so that they can be found again.
-pub const PERSON: &str = "the person";
-
-/// Characters that a single piece of mail, kept pin or utterance takes at most.
-pub(super) const ITEM_CHARS: usize = 2_000;
-/// Characters that a note, a remark or what is known of an element takes at most.
-pub(super) const LINE_CHARS: usize = 1_000;
-/// The least that a part is given; with less there is nothing worth saying.
-pub(super) const LEAST_CHARS: usize = 80;
 
 /// The prompt for this moment.
 pub fn render(parts: &PromptParts, context: &MindContext) -> Prompt {
@@ -92,16 +82,6 @@ fn asked(context: &MindContext, max_chars: usize) -> Moment {
         Moment::Compact | Moment::Work => {}
     }
     asked
-}
-
-/// Appends names, with commas between them.
-pub(super) fn push_list(out: &mut String, names: &[Id]) {
-    for (index, one) in names.iter().enumerate() {
-        if index > 0 {
-            out.push_str(", ");
-        }
-        out.push_str(&name(one));
-    }
 }
 
 /// The newest messages that fit.

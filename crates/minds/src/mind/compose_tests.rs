@@ -10,7 +10,8 @@ use crate::mind::context::{
     Abilities, Colleague, Desk, KeptPin, LabelledText, Line, MailItem, Near, Remembered, Surroundings, Who,
 };
 use crate::mind::headings;
-use crate::mind::prompt::{PromptOrigin, Role};
+use crate::mind::message::Role;
+use crate::mind::prompt::PromptOrigin;
 
 /// The prompt of the mind's own parts.
 fn render(context: &MindContext) -> Prompt {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::holdings::PinView;
-use super::prompt::PromptMessage;
+use super::message::PromptMessage;
 use crate::base::Id;
 use crate::element::ItemNews;
 

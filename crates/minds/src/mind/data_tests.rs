@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::mind::compose::LINE_CHARS;
 use crate::mind::context::{
     Abilities, Colleague, Desk, KeptPin, LabelledText, Line, MailItem, MindContext, Near, Remembered, Surroundings, Who,
 };
 use crate::mind::headings;
 use crate::mind::markers::parse;
+use crate::mind::message::Role;
 use crate::mind::moments::TOPIC_CHARS;
-use crate::mind::prompt::{PromptPart, Role};
-use crate::mind::wording::{line, name, quoted, unfenced};
+use crate::mind::prompt::PromptPart;
+use crate::mind::wording::{LINE_CHARS, line, name, quoted, unfenced};
 
 fn render(context: &MindContext) -> Prompt {
     super::render(&PromptParts::default(), context)
@@ -245,11 +245,11 @@ proptest! {
     fn what_tools_and_children_say_stays_between_its_fences(with in hostile()) {
         let call = crate::mind::ToolCall::new("c1", "vfs_read", serde_json::json!({}));
         let said = format!("a{with}");
-        let result = crate::mind::work::as_sent(&PromptMessage::result(&call, said.clone()));
+        let result = crate::mind::message::as_sent(&PromptMessage::result(&call, said.clone()));
         prop_assert_eq!(unfenced(&result.text).trim_end(), said.trim_end(), "letter for letter");
         prop_assert_eq!(parse(&result.text, false).intents, []);
         let signal = PromptMessage::words(Role::User, format!("Signal from kid-1: {with}"));
-        let sent = crate::mind::work::as_sent(&signal);
+        let sent = crate::mind::message::as_sent(&signal);
         let (frame, fenced) = taken_apart(&sent.text, "");
         prop_assert_eq!(frame, ["Signal from kid-1:", "(fence)"]);
         prop_assert_eq!(fenced.len(), 1);

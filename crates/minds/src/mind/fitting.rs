@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::prompt::{PromptMessage, Role};
-use super::request::ToolCall;
+use super::message::{PromptMessage, Role, ToolCall};
 use crate::base::text::truncate;
 
 /// Results of tools that are left out only where nothing else helps, counted from the end.

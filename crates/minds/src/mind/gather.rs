@@ -6,7 +6,6 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use bevy::math::Vec2;
 
-use super::compose::PERSON;
 use super::context::{
     Abilities, Colleague, Desk, KeptPin, LabelledText, Line, MailItem, MarkerLine, MindContext, Moment, Near, NewItem,
     Remembered, Surroundings, Who,
@@ -17,6 +16,7 @@ use super::intent::{Addressee, BoardInReach, MarkedElement, OwnMail, Situation};
 use super::parts::PromptParts;
 use super::session::Session;
 use super::settings::MindSettings;
+use super::wording::PERSON;
 use super::wording::name;
 use crate::agent::{Agent, AgentProfile, Profiles, Roster};
 use crate::base::text::one_line;

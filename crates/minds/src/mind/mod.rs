@@ -18,6 +18,7 @@ pub mod headings;
 pub mod holdings;
 pub mod intent;
 pub mod markers;
+pub mod message;
 mod moments;
 mod orders;
 pub mod parts;
@@ -38,12 +39,13 @@ pub use context::MindContext;
 pub use feedback::Feedback;
 pub use gather::context_at_work;
 pub use gathering::{GatherKey, GatherOrder, PartGathered};
+pub use message::{PromptMessage, Reasoning, ReasoningBlock, Role, ToolCall};
 pub use parts::{PartProvider, PartWriter, Privacy, PromptParts, Share, Slot};
 pub use pending::PendingRequests;
-pub use prompt::{LeftOut, PartItem, Prompt, PromptMessage, PromptOrigin, PromptPart, Role};
+pub use prompt::{LeftOut, PartItem, Prompt, PromptOrigin, PromptPart};
 pub use request::{
     CallKind, CancelRequest, CapReached, CapScope, Completion, Effort, FailureKind, Finish, ModelFailure, ModelReply,
-    ModelRequest, PutOffRequest, Reasoning, ReasoningBlock, ScriptPlace, ToolCall, ToolDeclaration, Usage,
+    ModelRequest, PutOffRequest, ScriptPlace, ToolDeclaration, Usage,
 };
 pub use session::Session;
 pub use settings::MindSettings;

@@ -2,12 +2,11 @@
 
 use std::fmt::Write;
 
-use super::compose::{ITEM_CHARS, push_list};
 use super::context::{Line, MindContext, Moment};
 use super::orders::{order_text, person_name};
 use super::parts::push_mail;
 use super::prompts::{Blocks, TEXTS, push};
-use super::wording::{clean, line, name, push_cut, push_fenced, quoted};
+use super::wording::{ITEM_CHARS, clean, line, name, push_cut, push_fenced, push_list, quoted};
 use crate::base::Id;
 
 /// Characters of the topic of a conversation.

@@ -6,10 +6,10 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
 
-use super::compose::PERSON;
 use super::context::{MindContext, Who};
 use super::headings;
 use super::prompts::{TEXTS, filled, push};
+use super::wording::PERSON;
 use super::wording::{clean, harmless, harmless_rules, name, push_cut};
 use crate::base::text::one_line;
 

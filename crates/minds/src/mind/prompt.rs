@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context::Moment;
 use super::headings;
-use super::parts;
-use super::request::ToolCall;
-use super::work::as_sent;
+use super::message::{PromptMessage, Role, as_sent};
 use crate::base::Id;
 
 /// Where the words of a part of a prompt came from, as data: every floor may add parts of its own.
@@ -21,9 +19,9 @@ pub struct PromptOrigin {
     /// The element whose words they are, by id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub element: Option<Id>,
-    /// What people read of it: “Its notes”. Empty where the mind's own parts say it.
+    /// What people read of it: “The weather”. Empty where the part is the mind's own, which is known by its word.
     #[serde(default, skip_serializing_if = "str::is_empty")]
-    label: Id,
+    pub label: Id,
 }
 
 impl PromptOrigin {
@@ -35,21 +33,6 @@ impl PromptOrigin {
     /// Words of an element, by this provider.
     pub fn of_element(from: &str, element: &str) -> Self {
         Self { element: Some(element.into()), ..Self::of(from) }
-    }
-
-    /// The same with what people read of it.
-    pub fn called(self, label: &str) -> Self {
-        // What the mind's own parts are called is not written into every record.
-        if parts::label_of(&self.from).is_some() { self } else { Self { label: label.into(), ..self } }
-    }
-
-    /// Where the words came from, for people.
-    pub fn label(&self) -> &str {
-        match parts::label_of(&self.from) {
-            Some(label) => label,
-            None if self.label.is_empty() => &self.from,
-            None => &self.label,
-        }
     }
 }
 
@@ -127,55 +110,6 @@ pub struct LeftOut {
     pub origin: PromptOrigin,
     /// Why, in words.
     pub why: String,
-}
-
-/// Who said a message of the history.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// The room, speaking to the agent.
-    User,
-    /// The agent.
-    Assistant,
-    /// A tool, answering a call.
-    Tool,
-}
-
-/// One message of the session so far.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct PromptMessage {
-    /// Who.
-    pub role: Role,
-    /// What; of a tool, its result.
-    pub text: String,
-    /// The tools that the agent called with it, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tool_calls: Vec<ToolCall>,
-    /// Of a tool: the [`ToolCall::id`] that it answers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub answers: Option<String>,
-}
-
-impl PromptMessage {
-    /// Plain words, by the room or the agent.
-    pub fn words(role: Role, text: impl Into<String>) -> Self {
-        Self { role, text: text.into(), tool_calls: Vec::new(), answers: None }
-    }
-
-    /// What the agent said, with the tools that it called.
-    pub fn calls(text: impl Into<String>, tool_calls: Vec<ToolCall>) -> Self {
-        Self { role: Role::Assistant, text: text.into(), tool_calls, answers: None }
-    }
-
-    /// What a tool answered to a call.
-    pub fn result(call: &ToolCall, text: impl Into<String>) -> Self {
-        Self { role: Role::Tool, text: text.into(), tool_calls: Vec::new(), answers: Some(call.id.clone()) }
-    }
-
-    /// Characters that are sent for it: the words, and the calls with their arguments.
-    pub fn chars(&self) -> usize {
-        self.text.chars().count() + self.tool_calls.iter().map(ToolCall::chars).sum::<usize>()
-    }
 }
 
 /// All that is sent, what changes least first, so that providers find the beginning in their caches.

@@ -3,6 +3,7 @@
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
 
+use super::message::ToolCall;
 use super::prompt::Prompt;
 use crate::base::{AgentKey, Id, RequestId, Seq};
 use crate::schedule::Input;
@@ -144,80 +145,6 @@ pub enum Finish {
     ToolCalls,
     /// The provider held something back.
     Filtered,
-}
-
-/// A tool call in a reply.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct ToolCall {
-    /// The provider's id for it.
-    pub id: String,
-    /// The tool.
-    pub name: String,
-    /// Its arguments: a JSON object, or the text that was to be one.
-    pub arguments: serde_json::Value,
-    /// What its provider wants to see again with the call, if anything.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reasoning: Option<Box<Reasoning>>,
-}
-
-impl ToolCall {
-    /// A call of which its provider wants to see nothing again but itself.
-    pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: serde_json::Value) -> Self {
-        Self { id: id.into(), name: name.into(), arguments, reasoning: None }
-    }
-
-    /// Characters that are sent for it.
-    pub fn chars(&self) -> usize {
-        let reasoning = self.reasoning.iter().flat_map(|reasoning| &reasoning.blocks);
-        let reasoning: usize = reasoning.map(ReasoningBlock::chars).sum();
-        self.name.chars().count() + self.arguments.to_string().chars().count() + reasoning
-    }
-}
-
-/// What a model thought before it called tools, for its provider alone: some demand it back with the calls. Nobody
-/// reads it, shows it or judges by it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Reasoning {
-    /// The wire format in which it came; it goes back in no other.
-    pub wire: String,
-    /// The blocks, in order.
-    pub blocks: Vec<ReasoningBlock>,
-}
-
-/// One block of reasoning.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum ReasoningBlock {
-    /// A signature, with the words that it stands for where the provider tells them.
-    Signed {
-        /// The words.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        text: Option<String>,
-        /// The signature.
-        signature: String,
-    },
-    /// A block that goes back as it came.
-    Sealed {
-        /// The block.
-        block: serde_json::Value,
-    },
-    /// Words without a signature.
-    Plain {
-        /// The words.
-        text: String,
-    },
-}
-
-impl ReasoningBlock {
-    fn chars(&self) -> usize {
-        match self {
-            Self::Signed { text, signature } => {
-                text.as_ref().map_or(0, |text| text.chars().count()) + signature.chars().count()
-            }
-            Self::Sealed { block } => block.to_string().chars().count(),
-            Self::Plain { text } => text.chars().count(),
-        }
-    }
 }
 
 /// A whole reply.

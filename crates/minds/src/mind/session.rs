@@ -3,7 +3,7 @@
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::prompt::{PromptMessage, Role};
+use super::message::{PromptMessage, Role};
 use super::settings::MindSettings;
 use crate::base::backoff_factor;
 use crate::base::text::{estimate_tokens, truncate};

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::prompt::{PromptMessage, Role};
+use super::message::{PromptMessage, Role};
 use super::request::Finish;
 use super::tests::{ADA, IDEAS, NEWS, Room, read, room};
 use super::{Feedback, WorkReplied, task_words};

@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use super::headings;
 use super::markers::escape;
+use crate::base::Id;
 use crate::base::text::{one_line, truncate};
 
 /// What opens a fence, after its backticks.
@@ -21,6 +22,16 @@ const NAME_CHARS: usize = 80;
 const FENCE_AT_MOST: usize = 64;
 /// The longest fence.
 const BACKTICKS: &str = "````````````````````````````````````````````````````````````````";
+
+/// How mentions of the person are worded in what an agent remembers, so that they can be found again.
+pub const PERSON: &str = "the person";
+
+/// Characters that a single piece of mail, kept pin or utterance takes at most.
+pub const ITEM_CHARS: usize = 2_000;
+/// Characters that a note, a remark or what is known of an element takes at most.
+pub const LINE_CHARS: usize = 1_000;
+/// The least that a part is given; with less there is nothing worth saying.
+pub const LEAST_CHARS: usize = 80;
 
 /// Appends at most `max_chars` characters of `text`; where something was cut, the end says how much.
 pub fn push_cut(out: &mut String, text: &str, max_chars: usize) {
@@ -128,6 +139,16 @@ pub fn name(text: &str) -> Cow<'_, str> {
         return text.into();
     }
     quoted(text, NAME_CHARS).into()
+}
+
+/// Appends names, with commas between them.
+pub fn push_list(out: &mut String, names: &[Id]) {
+    for (index, one) in names.iter().enumerate() {
+        if index > 0 {
+            out.push_str(", ");
+        }
+        out.push_str(&name(one));
+    }
 }
 
 /// A short text from outside between quotation marks, on one line.

@@ -13,14 +13,15 @@ use super::fitting::fitted;
 use super::gather::Room;
 use super::gathering::{Due, Gathered, Gathering};
 use super::headings;
+use super::message::{PromptMessage, ToolCall};
 use super::orders::order_text;
 use super::parts::Slot;
 use super::pending::{PendingRequest, PendingRequests, RequestHead, Sent};
-use super::prompt::{Prompt, PromptMessage, Role};
-use super::request::{CallKind, CancelRequest, ModelFailure, ModelRequest, ToolCall, ToolDeclaration, Usage};
+use super::prompt::Prompt;
+use super::request::{CallKind, CancelRequest, ModelFailure, ModelRequest, ToolDeclaration, Usage};
 use super::session::Session;
 use super::thinking::{Asking, NAMES_CHARS, by_inbox};
-use super::wording::{name, push_fenced, push_result, quoted};
+use super::wording::quoted;
 use crate::base::{ActivationKey, AgentKey, RequestId, Seq};
 use crate::simulation::{ActivityId, CompactionWanted, Think, Urgency};
 
@@ -207,25 +208,6 @@ pub struct WorkOver {
 /// The first words of a piece of work, as a model is told them.
 pub fn task_words(task: &str) -> String {
     format!("{} {}", headings::TASK, order_text(task))
-}
-
-/// A message of a piece of work as it is sent: what tools answered and what other agents tell is information, and
-/// stands between fences.
-pub(super) fn as_sent(message: &PromptMessage) -> PromptMessage {
-    let mut sent = message.clone();
-    let signal = message.text.strip_prefix(headings::SIGNAL).and_then(|rest| rest.split_once(':'));
-    match (message.role, signal) {
-        (Role::Tool, _) => {
-            sent.text = String::with_capacity(message.text.len() + 16);
-            push_result(&mut sent.text, &message.text);
-        }
-        (Role::User, Some((from, words))) => {
-            sent.text = format!("{}{}:\n", headings::SIGNAL, name(from));
-            push_fenced(&mut sent.text, words.trim(), usize::MAX);
-        }
-        _ => {}
-    }
-    sent
 }
 
 /// Asks the models of those who are at work, or first for what their prompts tell.

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use super::moment::{Letter, Moment};
 use super::text::{bare, plain, sentences, stem, stems, unpunctuated};
 use crate::gateway::provider::ProviderRequest;
-use crate::mind::compose::PERSON;
 use crate::mind::context::Line;
+use crate::mind::wording::PERSON;
 use crate::mind::{PartItem, Prompt, PromptPart, Role};
 
 /// Entries of a list that are looked at.

@@ -13,7 +13,7 @@ use super::work::{QuestionView, stage};
 use crate::base::text::{one_line, truncate};
 use crate::base::{ActivationKey, Id};
 use crate::gateway::ledger::Tally;
-use crate::gateway::{LiveText, Questions};
+use crate::gateway::{LiveText, RequestQueue};
 use crate::kernel::{Activation, Call, CallProgress, Kernel, Phase};
 use crate::mind::{PromptMessage, Role, Session, ToolCall};
 use crate::workspace::yaml;
@@ -268,7 +268,7 @@ impl Chats {
             task: known.task.clone(),
             stage: stage(work),
             turn: work.turn,
-            spent: world.resource::<Questions>().ledger().activation(&work.key.id()),
+            spent: world.resource::<RequestQueue>().ledger().activation(&work.key.id()),
             question: work.question().map(|(call, asked, what)| QuestionView {
                 turn: work.turn,
                 call,

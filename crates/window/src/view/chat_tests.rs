@@ -183,7 +183,7 @@ fn lines_are_made_once_and_anew_when_something_was_said() {
     let mut world = World::new();
     world.init_resource::<Kernel>();
     world.init_resource::<LiveText>();
-    world.init_resource::<Questions>();
+    world.init_resource::<RequestQueue>();
     let said = vec![PromptMessage::words(Role::Assistant, "Noted.")];
     let entity = world.spawn(Session { messages: said, ..Session::default() }).id();
     let (mut chats, ada) = (Chats::default(), Id::from("ada-1"));

@@ -14,7 +14,7 @@ use crate::agent::{Agent, Profiles, Roster};
 use crate::base::{ElementKey, Id};
 use crate::element::kinds::kind;
 use crate::element::{Element, Elements, owns};
-use crate::gateway::{GatewaySettings, LiveText, Questions};
+use crate::gateway::{GatewaySettings, LiveText, RequestQueue};
 use crate::kernel::Kernel;
 use crate::memory::Memory;
 use crate::mind::{LastPrompt, Session};
@@ -162,7 +162,7 @@ fn detail(world: &World, entity: EntityRef, parts: Parts, room: &RoomModel) -> A
     let (agent, state, queue, life, home) = parts;
     let profile = world.resource::<Profiles>().get(&agent.profile);
     let model = profile.and_then(|profile| profile.model.as_deref());
-    let answered_by = world.resource::<Questions>().choose(world.resource::<GatewaySettings>(), model);
+    let answered_by = world.resource::<RequestQueue>().choose(world.resource::<GatewaySettings>(), model);
     let session = entity.get::<Session>();
     let live = world.resource::<LiveText>();
     AgentDetail {
@@ -173,7 +173,7 @@ fn detail(world: &World, entity: EntityRef, parts: Parts, room: &RoomModel) -> A
         tasks: tasks_of(world, &agent.id),
         memory: entity.get::<Memory>().cloned().unwrap_or_default(),
         session: session.map_or((0, 0), |session| (session.turns as usize, session.tokens())),
-        spent: world.resource::<Questions>().ledger().agent(&agent.id),
+        spent: world.resource::<RequestQueue>().ledger().agent(&agent.id),
         last_prompt: entity.get::<LastPrompt>().map(|last| last.0.clone()).filter(|prompt| !prompt.system.is_empty()),
         live_text: live.iter().find(|(id, _)| **id == agent.id).map(|(_, text)| text.to_owned()),
         answered_by: answered_by

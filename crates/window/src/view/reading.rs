@@ -20,7 +20,7 @@ use super::work::WorkView;
 use crate::agent::{Agent, AgentSettings, Profiles, Roster};
 use crate::base::{AgentKey, ElementKey, Id, Problem};
 use crate::element::{Element, Elements, Held, Mail};
-use crate::gateway::{BudgetSettings, GatewaySettings, ProviderFault, ProviderHealth, Questions};
+use crate::gateway::{BudgetSettings, GatewaySettings, ProviderFault, ProviderHealth, RequestQueue};
 use crate::log::AddedEvents;
 use crate::mind::PendingRequests;
 use crate::schedule::{SimClock, TICKS_PER_SEC};
@@ -80,7 +80,7 @@ impl RoomReader {
         self.glide.take_in(clock.tick(), agents.iter(world).map(|(agent, position)| (agent.key, position.0)));
         let start = world.get_resource::<RoomStart>();
         let scene = start.map(|start| stem(&start.scene).to_owned()).unwrap_or_default();
-        let questions = world.resource::<Questions>();
+        let questions = world.resource::<RequestQueue>();
         let stand_in = questions.stand_in().map(str::to_owned);
         let provider = world
             .resource::<GatewaySettings>()
@@ -291,7 +291,7 @@ fn failing_agents(world: &World, faults: &[ProviderFault]) -> BTreeMap<AgentKey,
         return BTreeMap::new();
     }
     let (settings, profiles) = (world.resource::<GatewaySettings>(), world.resource::<Profiles>());
-    let questions = world.resource::<Questions>();
+    let questions = world.resource::<RequestQueue>();
     let stand_in = questions.stand_in();
     let failing = world.resource::<Roster>().iter().filter_map(|(key, entity)| {
         let agent = world.get::<Agent>(entity)?;
@@ -307,7 +307,7 @@ fn failing_agents(world: &World, faults: &[ProviderFault]) -> BTreeMap<AgentKey,
 }
 
 fn settings_view(world: &World) -> SettingsView {
-    let questions = world.resource::<Questions>();
+    let questions = world.resource::<RequestQueue>();
     let gateway = world.resource::<GatewaySettings>();
     SettingsView {
         provider: gateway.provider.clone(),

@@ -6,7 +6,7 @@ use bevy::ecs::prelude::*;
 
 use crate::agent::Roster;
 use crate::base::{ActivationKey, AgentKey, Id};
-use crate::gateway::{self, Questions};
+use crate::gateway::{self, RequestQueue};
 use crate::kernel::{Activation, CallProgress, Kernel, KernelSettings, Phase};
 use crate::schedule::{SimClock, TICKS_PER_SEC};
 
@@ -88,7 +88,7 @@ impl WorkView {
             .filter_map(|key| Some(&kernel.activation(key)?.agent))
             .collect();
         let piece = |one: &Activation| {
-            let ledger = world.resource::<Questions>().ledger();
+            let ledger = world.resource::<RequestQueue>().ledger();
             let question = one.question().map(|(call, asked, what)| QuestionView {
                 turn: one.turn,
                 call,
@@ -215,7 +215,7 @@ mod tests {
         world.insert_resource(kernel);
         world.insert_resource(settings);
         world.init_resource::<SimClock>();
-        world.init_resource::<Questions>();
+        world.init_resource::<RequestQueue>();
         world.init_resource::<Roster>();
         let stages: Vec<&str> = WorkView::read(&world).pieces.iter().map(|piece| piece.stage).collect();
         assert_eq!(stages, ["asks you", WAITS_FOR_ANSWER, "queued"]);

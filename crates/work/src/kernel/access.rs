@@ -12,7 +12,7 @@ use crate::agent::{Agent, Profiles, Roster};
 use crate::base::{ActivationKey, Id, RunTag, Seq};
 use crate::element::Privacy;
 use crate::gate::{Authority, Bounds, GatePolicy, Room};
-use crate::gateway::{GatewaySettings, Questions};
+use crate::gateway::{GatewaySettings, RequestQueue};
 use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::mind::{WorkDue, WorkOver};
 use crate::schedule::SimClock;
@@ -35,7 +35,7 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) profiles: Res<'w, Profiles>,
     pub(super) log: ResMut<'w, EventLog>,
     files: Res<'w, KnownFiles>,
-    pub(super) questions: Res<'w, Questions>,
+    pub(super) questions: Res<'w, RequestQueue>,
     pub(super) start: Option<Res<'w, RoomStart>>,
     pub(super) privacy: Privacy<'w, 's>,
     pub(super) agents: Query<'w, 's, (&'static Agent, Option<&'static Position>)>,

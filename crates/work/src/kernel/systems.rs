@@ -14,7 +14,7 @@ use super::settings::KernelSettings;
 use crate::agent::{AgentCommand, AgentRemoved};
 use crate::base::Author;
 use crate::base::hash::content_hash;
-use crate::gateway::{BudgetSettings, MinutePassed, Questions};
+use crate::gateway::{BudgetSettings, MinutePassed, RequestQueue};
 use crate::log::EventDraft;
 use crate::log::events::{self, Warning};
 use crate::mind::{CapScope, FailureKind, ModelFailure, WorkReplied, WorkTaken};
@@ -188,7 +188,7 @@ fn apply_command(room: &mut RoomAccess, kernel: &mut Kernel, command: &KernelCom
 }
 
 /// Lets work go on where the cap that stopped it is another now, or a new run has begun.
-pub(super) fn watch_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings>, questions: Res<Questions>) {
+pub(super) fn watch_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings>, questions: Res<RequestQueue>) {
     if budget.is_changed() {
         let caps = serde_json::to_string(&*budget).unwrap_or_default();
         kernel.note_caps(content_hash(caps.as_bytes()));

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use super::{PartProvider, Privacy, Slot};
-use crate::mind::compose::push_list;
 use crate::mind::context::{MarkerLine, MindContext, Moment};
 use crate::mind::headings;
 use crate::mind::prompt::PartItem;
 use crate::mind::prompts::{TEXTS, filled, push};
 use crate::mind::wording::push_cut;
+use crate::mind::wording::push_list;
 
 /// The markers that a pinboard is used with.
 const OF_PINBOARDS: [&str; 6] = ["PIN", "VOTE_UP", "VOTE_DOWN", "REMOVE_PIN", "KEEP_PIN", "RELEASE_PIN"];

@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use super::surroundings::push_time;
 use super::{PartProvider, Privacy, Slot};
-use crate::mind::compose::LINE_CHARS;
 use crate::mind::context::{Colleague, Moment};
 use crate::mind::headings;
 use crate::mind::prompt::PartItem;
 use crate::mind::prompts::TEXTS;
+use crate::mind::wording::LINE_CHARS;
 use crate::mind::wording::{line, name, push_cut};
 
 /// What is here, for one at work.

@@ -1,9 +1,9 @@
 //! What was refused or unknown in the agent's last reply.
 
 use super::{PartProvider, Privacy, Slot};
-use crate::mind::compose::LINE_CHARS;
 use crate::mind::headings;
 use crate::mind::prompt::PartItem;
+use crate::mind::wording::LINE_CHARS;
 use crate::mind::wording::line;
 
 /// Remarks that the agent was not told yet.

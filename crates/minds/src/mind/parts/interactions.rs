@@ -2,9 +2,9 @@
 
 use super::writer::bullets;
 use super::{PartProvider, Share, Slot};
-use crate::mind::compose::PERSON;
 use crate::mind::headings;
 use crate::mind::prompt::PartItem;
+use crate::mind::wording::PERSON;
 
 /// Recent interactions, oldest first; those with the person only where that is shared.
 pub(super) fn part() -> PartProvider {

@@ -3,10 +3,10 @@
 use super::writer::bullets;
 use super::{PartProvider, Share, Slot};
 use crate::base::text::one_line;
-use crate::mind::compose::ITEM_CHARS;
 use crate::mind::context::KeptPin;
 use crate::mind::headings;
 use crate::mind::prompt::PartItem;
+use crate::mind::wording::ITEM_CHARS;
 use crate::mind::wording::{name, push_cut};
 
 /// Kept pins, with where they hang and whose they are.

@@ -6,11 +6,11 @@ use std::fmt::Write;
 use super::{PartProvider, Share, Slot};
 use crate::base::Id;
 use crate::base::text::one_line;
-use crate::mind::compose::{ITEM_CHARS, LEAST_CHARS, LINE_CHARS};
 use crate::mind::context::{MailItem, Moment};
 use crate::mind::headings;
 use crate::mind::prompt::PartItem;
 use crate::mind::prompts::{TEXTS, push as push_text};
+use crate::mind::wording::{ITEM_CHARS, LEAST_CHARS, LINE_CHARS};
 use crate::mind::wording::{name, push_fenced};
 
 /// Mail that was seen before and stands in a prompt all the same, where the moment is another.

@@ -178,7 +178,9 @@ impl PartProvider {
 
     /// Where its words come from.
     pub fn origin(&self) -> PromptOrigin {
-        PromptOrigin::of(&self.id).called(&self.label)
+        let is_own = label_of(&self.id).is_some();
+        // What the mind's own parts are called is not written into every record.
+        PromptOrigin { label: if is_own { Id::default() } else { self.label.clone() }, ..PromptOrigin::of(&self.id) }
     }
 
     /// Whether it belongs into this prompt at all.
@@ -270,8 +272,17 @@ fn own() -> Vec<PartProvider> {
     ]
 }
 
+/// Where the words of a part came from, for people.
+pub fn label(origin: &PromptOrigin) -> &str {
+    match label_of(&origin.from) {
+        Some(label) => label,
+        None if origin.label.is_empty() => &origin.from,
+        None => &origin.label,
+    }
+}
+
 /// What one of the mind's own parts is called for people.
-pub fn label_of(id: &str) -> Option<&'static str> {
+fn label_of(id: &str) -> Option<&'static str> {
     static LABELS: LazyLock<Vec<(Id, Id)>> =
         LazyLock::new(|| own().into_iter().map(|provider| (provider.id, provider.label)).collect());
     if id == MOMENT {
@@ -305,10 +316,11 @@ mod tests {
     #[test]
     fn every_part_says_what_it_is_called_for_people() {
         for provider in own() {
-            assert!(!provider.label.is_empty() && provider.origin().label() == &*provider.label);
+            assert!(!provider.label.is_empty() && label(&provider.origin()) == &*provider.label);
         }
-        assert_eq!(PromptOrigin::of(MOMENT).label(), "What it is asked now");
-        assert_eq!(PromptOrigin::of("weather").label(), "weather");
-        assert_eq!(PromptOrigin::of("weather").called("The weather").label(), "The weather");
+        assert_eq!(label(&PromptOrigin::of(MOMENT)), "What it is asked now");
+        assert_eq!(label(&PromptOrigin::of("weather")), "weather");
+        let weather = PartProvider::new(("weather", "The weather", "## Weather"), Slot::Now, |_, _| {});
+        assert_eq!(label(&weather.origin()), "The weather");
     }
 }

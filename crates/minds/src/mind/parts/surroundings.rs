@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use super::{PartProvider, Privacy, Slot};
-use crate::mind::compose::push_list;
 use crate::mind::context::{Moment, Near};
 use crate::mind::headings;
 use crate::mind::prompt::PartItem;
 use crate::mind::prompts::{TEXTS, filled, push};
 use crate::mind::wording::name;
+use crate::mind::wording::push_list;
 
 /// Where it is. One at work is told what is there instead.
 pub(super) fn part() -> PartProvider {

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use super::super::compose::LEAST_CHARS;
 use super::super::prompt::{PartItem, PromptOrigin, PromptPart};
-use super::super::wording::{push_cut, push_fenced};
+use super::super::wording::{LEAST_CHARS, push_cut, push_fenced};
 use super::{PartProvider, Share};
 use crate::base::Id;
 use crate::base::text::one_line;
@@ -42,7 +41,7 @@ impl<'a> PartWriter<'a> {
 
     /// What is written next are the words of this element: its label stands behind the heading.
     pub fn of_element(&mut self, element: &str, label: &str) {
-        let origin = PromptOrigin::of_element(&self.provider.id, element).called(&self.provider.label);
+        let origin = PromptOrigin { element: Some(element.into()), ..self.provider.origin() };
         self.of = Some((origin, format!("{} {label}", self.provider.heading)));
     }
 

@@ -4,7 +4,7 @@ use egui::{Color32, CornerRadius, Frame, Margin, RichText, Sense, Ui, vec2};
 
 use crate::base::hash::content_hash;
 use crate::base::text;
-use crate::mind::parts::MOMENT;
+use crate::mind::parts::{MOMENT, label as label_of};
 use crate::mind::{Prompt, PromptOrigin};
 use crate::ui::{kit, words};
 use crate::view::model::RoomModel;
@@ -18,9 +18,9 @@ pub fn origin_words(room: &RoomModel, origin: &PromptOrigin) -> String {
     match &origin.element {
         Some(element) => {
             let label = room.element(element).map_or(&**element, |element| &element.label);
-            format!("{} {label}", origin.label())
+            format!("{} {label}", label_of(origin))
         }
-        None => origin.label().to_owned(),
+        None => label_of(origin).to_owned(),
     }
 }
 
@@ -72,7 +72,7 @@ pub fn prompt_parts(ui: &mut Ui, room: &RoomModel, prompt: &Prompt, theme: &Them
         part(ui, one, theme);
     }
     for left in &prompt.left_out {
-        let words = format!("Left out: {}, {}", left.origin.label(), left.why);
+        let words = format!("Left out: {}, {}", label_of(&left.origin), left.why);
         ui.label(RichText::new(words).size(TYPE[0]).color(theme.text_soft));
     }
 }

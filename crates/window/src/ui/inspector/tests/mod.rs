@@ -127,7 +127,8 @@ fn the_last_prompt_shows_where_its_words_came_from() {
     let mut window = inspect(&[ada()]);
     let mut detail = (**window.state().room.agents[0].detail.as_ref().unwrap()).clone();
     let part = PromptPart::new(PromptOrigin::of_element("board", "news"), "All is well");
-    let left_out = vec![LeftOut { origin: PromptOrigin::of("weather").called("The weather"), why: "no answer".into() }];
+    let origin = PromptOrigin { label: "The weather".into(), ..PromptOrigin::of("weather") };
+    let left_out = vec![LeftOut { origin, why: "no answer".into() }];
     let prompt = Prompt { system: vec![part], moment: "Read it.".into(), left_out, ..Prompt::default() };
     detail.last_prompt = Some(prompt);
     window.state_mut().room.agents[0].detail = Some(detail.into());

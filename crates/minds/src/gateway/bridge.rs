@@ -1,4 +1,4 @@
-//! The line between the world and the worker: what was sent, what has come back, what is to be let in when.
+//! The bridge between the world and the worker: what was sent, what has come back, what is to be let in when.
 //! Nothing of it is saved; what it decides comes into the world through the door.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -8,9 +8,10 @@ use bevy::ecs::prelude::*;
 
 use super::keys::Environment;
 use super::live::LiveText;
+use super::messages::{GatewayCommand, GatewayEvent, Latency, Terms};
 use super::provider::ProviderRequest;
-use super::questions::InFlight;
-use super::worker::{GatewayCommand, GatewayEvent, Latency, SendError, SimulatedFactories, Terms, Worker};
+use super::request_queue::InFlight;
+use super::worker::{SendError, SimulatedFactories, Worker};
 use crate::base::{Id, Problem, RequestId};
 use crate::log::now_ms;
 use crate::mind::{Effort, FailureKind, ModelFailure, ModelReply};
@@ -28,9 +29,9 @@ struct Sent {
     tick: u64,
 }
 
-/// The line itself.
+/// The bridge itself.
 #[derive(Resource, Default)]
-pub struct Line {
+pub struct WorkerBridge {
     worker: Option<Worker>,
     /// Whether the worker died before.
     restarted: bool,
@@ -55,7 +56,7 @@ pub struct Line {
 /// How long a tick lasts where the room lives no faster than the world outside.
 const TICK: Duration = Duration::from_nanos(1_000_000_000 / TICKS_PER_SEC);
 
-impl Line {
+impl WorkerBridge {
     /// Whether a question was sent from here.
     pub(super) fn knows(&self, id: RequestId) -> bool {
         self.known.contains(&id)

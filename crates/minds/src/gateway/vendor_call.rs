@@ -11,17 +11,17 @@ use tokio_util::sync::CancellationToken;
 
 use super::address::{Address, Permission};
 use super::failure::{Place, failure};
-use super::guard::GuardedProvider;
+use super::genai_client::GuardedProvider;
 use super::keys::{Environment, Keys};
 use super::live::LiveCall;
+use super::messages::{GatewayEvent, Terms, has_room};
 use super::provider::{AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderError, ProviderRequest};
-use super::questions::sum;
 use super::redaction::{RedactedStream, Redactor};
+use super::request_queue::sum;
 use super::rests::{Rests, wait_asked};
 use super::retry::Tries;
 use super::settings::{Choice, how_to_allow, why_no_key};
 use super::vendor::vendor;
-use super::worker::{GatewayEvent, Terms, has_room};
 use crate::base::{RequestId, text};
 use crate::mind::{Completion, Effort, ModelFailure, ToolCall, Usage};
 

@@ -1,4 +1,4 @@
-//! The questions that the gateway has taken on: those that wait, those under way, and the books. All of it is saved.
+//! The requests that the gateway has taken on: those that wait, those under way, and the books. All of it is saved.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -7,13 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::address::Site;
 use super::ledger::{Ledger, Reservation, Tally, Timekeeping};
-use super::line::Line;
 use super::prices::Rate;
 use super::provider::ProviderRequest;
 use super::settings::{Choice, Sites};
 use crate::base::{AgentKey, Id, RequestId, Seq};
 use crate::mind::{Completion, Effort, FailureKind, ModelFailure, ModelReply, ModelRequest, ScriptPlace, Usage};
-use crate::schedule::{Section, TICKS_PER_SEC};
+use crate::schedule::TICKS_PER_SEC;
 use crate::simulation::ActivityId;
 
 /// So much sooner must have come who goes before somebody one step more urgent: ten minutes of the room. So nothing
@@ -83,7 +82,7 @@ pub struct ReachedCap {
 /// Every question between its asking and its answer, and what answers have cost. Written by this module only.
 #[derive(Resource, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Questions {
+pub struct RequestQueue {
     /// Those that wait, by provider, in the order in which they get slots.
     pub(super) waiting: BTreeMap<String, VecDeque<Waiting>>,
     /// Those under way.
@@ -113,7 +112,7 @@ pub struct Questions {
     pub(super) keyed: BTreeSet<String>,
 }
 
-impl Questions {
+impl RequestQueue {
     /// What was used so far.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
@@ -308,25 +307,6 @@ pub(super) fn sum(one: Usage, other: Usage) -> Usage {
         cached_tokens: one.cached_tokens.saturating_add(other.cached_tokens),
         cache_written_tokens: one.cache_written_tokens.saturating_add(other.cache_written_tokens),
         output_tokens: one.output_tokens.saturating_add(other.output_tokens),
-    }
-}
-
-/// The gateway's part of the saved world.
-#[derive(Serialize, Deserialize)]
-#[serde(transparent)]
-pub(super) struct GatewaySaved(Questions);
-
-impl Section for GatewaySaved {
-    const NAME: &'static str = "gateway";
-
-    fn save(world: &mut World) -> Self {
-        Self(world.resource::<Questions>().clone())
-    }
-
-    /// What was under way is asked again: the line knows of nothing that was sent.
-    fn load(self, world: &mut World) {
-        *world.resource_mut::<Line>() = Line::default();
-        *world.resource_mut::<Questions>() = self.0;
     }
 }
 
