@@ -134,6 +134,10 @@ fn declared(vendor: &str, body: &Value) {
     assert_eq!((&tools[0], tools.as_array().map(Vec::len)), (&told, Some(2)), "{vendor}: {body}");
 }
 
+/// What the tools say, as a model is told it: words of others stand between fences.
+const TOLD_A: &str = "```text\n# A\n```";
+const TOLD_B: &str = "```text\n# B\n```";
+
 /// The history with calls and results, in the vendor's own words.
 fn sent_on_the_wire(vendor: &str, body: &Value, calls: &[ToolCall]) {
     let [a, b] = calls else { panic!("two calls") };
@@ -150,7 +154,7 @@ fn sent_on_the_wire(vendor: &str, body: &Value, calls: &[ToolCall]) {
                 |call: &ToolCall, text: &str| json!({ "role": "tool", "tool_call_id": call.id, "content": text });
             let says = json!({ "role": "assistant", "content": "I look.",
                                "tool_calls": [call(a, &path_a), call(b, &path_b)] });
-            ("messages", json!([system, user, says, result(a, "# A"), result(b, "# B")]))
+            ("messages", json!([system, user, says, result(a, TOLD_A), result(b, TOLD_B)]))
         }
         "anthropic" => {
             let uses = |call: &ToolCall, input: &Value| json!({ "type": "tool_use", "id": call.id, "name": "vfs_read", "input": input });
@@ -158,7 +162,7 @@ fn sent_on_the_wire(vendor: &str, body: &Value, calls: &[ToolCall]) {
                 |call: &ToolCall, text: &str| json!({ "type": "tool_result", "tool_use_id": call.id, "content": text });
             let says = json!({ "role": "assistant", "content": [
                 { "type": "text", "text": "I look." }, uses(a, &path_a), uses(b, &path_b) ] });
-            let results = json!({ "role": "user", "content": [result(a, "# A"), result(b, "# B")] });
+            let results = json!({ "role": "user", "content": [result(a, TOLD_A), result(b, TOLD_B)] });
             ("messages", json!([user, says, results]))
         }
         "gemini" => {
@@ -176,14 +180,14 @@ fn sent_on_the_wire(vendor: &str, body: &Value, calls: &[ToolCall]) {
             let says = json!({ "role": "model", "parts": [
                 { "text": "I look." }, calls(a, &path_a), calls(b, &path_b) ] });
             let asks = json!({ "role": "user", "parts": [{ "text": "compare" }] });
-            ("contents", json!([asks, says, { "role": "user", "parts": [result(a, "# A"), result(b, "# B")] }]))
+            ("contents", json!([asks, says, { "role": "user", "parts": [result(a, TOLD_A), result(b, TOLD_B)] }]))
         }
         _ => {
             let call = |arguments: &Value| json!({ "function": { "name": "vfs_read", "arguments": arguments } });
             let says =
                 json!({ "role": "assistant", "content": "I look.", "tool_calls": [call(&path_a), call(&path_b)] });
             let result = |text: &str| json!({ "role": "tool", "content": text });
-            ("messages", json!([system, user, says, result("# A"), result("# B")]))
+            ("messages", json!([system, user, says, result(TOLD_A), result(TOLD_B)]))
         }
     };
     assert_eq!(body[key], wanted, "{vendor}: {body}");
