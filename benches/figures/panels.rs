@@ -7,11 +7,18 @@ use agent_workshop::base::{AgentKey, Id, Seq};
 use agent_workshop::log::events::{Activation, FileChange, Spawn, ToolCall, Touch, Warning};
 use agent_workshop::log::{EventDraft, EventRecord};
 use agent_workshop::simulation::State;
-use agent_workshop::ui::graph::layout::{LayoutRequest, lay_out};
-use agent_workshop::ui::library::TextRead;
-use agent_workshop::ui::{
-    Command, UiState, editor, event_log, explorer, graph, inspector, run_bar, shelf, sidebar, top_bar,
-};
+use agent_workshop::ui::panes::conversations;
+use agent_workshop::ui::panes::editor;
+use agent_workshop::ui::panes::event_log;
+use agent_workshop::ui::panes::explorer;
+use agent_workshop::ui::panes::graph;
+use agent_workshop::ui::panes::graph::layout::{LayoutRequest, lay_out};
+use agent_workshop::ui::panes::inspector;
+use agent_workshop::ui::panes::shelf;
+use agent_workshop::ui::shell::run_bar;
+use agent_workshop::ui::shell::top_bar;
+use agent_workshop::ui::state::file_texts::TextRead;
+use agent_workshop::ui::{Command, UiState};
 use agent_workshop::view::art::Art;
 use agent_workshop::view::model::{AgentDetail, AgentView, ProfileView, RoomModel};
 use agent_workshop::view::pick::Thing;
@@ -58,7 +65,7 @@ pub fn panes() -> Vec<Figure> {
             inspector::inspector_ui(ui, room, recent, &Art::default(), theme, state)
         }),
         ("conversations", vec2(360.0, 1000.0), |ui, room, recent, theme, state| {
-            sidebar::sidebar_ui(ui, room, recent, &Art::default(), theme, state)
+            conversations::sidebar_ui(ui, room, recent, &Art::default(), theme, state)
         }),
     ];
     panes.into_iter().map(|(name, size, draw)| pane(name, size, draw)).collect()

@@ -14,7 +14,7 @@ use crate::app::window::screenshot::{self, PictureOptions};
 use crate::app::window::{self, OpenRoom, WindowOptions};
 use crate::gateway::Environment;
 use crate::schedule::TICKS_PER_SEC;
-use crate::ui::dock::Tab;
+use crate::ui::state::dock::Tab;
 use crate::view::camera::ZOOM;
 
 /// What can be said without a subcommand.

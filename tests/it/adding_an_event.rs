@@ -185,7 +185,7 @@ fn the_log_pane_shows_an_added_event_now_and_after_a_restart() {
 #[cfg(feature = "window")]
 fn until_shown(room: &mut agent_workshop::app::window::OpenRoom, said: &str) {
     use agent_workshop::app::window::Screen;
-    use agent_workshop::ui::dock::Tab;
+    use agent_workshop::ui::state::dock::Tab;
     use egui::{Context, Pos2, RawInput, Rect, vec2};
     let began = std::time::Instant::now();
     let mut screen = Screen::new(Some(false));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::app::room::state_folder;
 use crate::base::Problem;
 use crate::safe_fs::{check_own, read_text, replace_text};
-use crate::ui::editor::{Draft, Editors};
+use crate::ui::panes::editor::{Draft, Editors};
 
 /// The file in `.workshop`.
 const FILE: &str = "drafts.json";

@@ -14,7 +14,7 @@ use crate::base::{Id, Seq};
 use crate::kernel::session::SessionHead;
 use crate::mind::Prompt;
 use crate::store::{FileVersion, Reader, RunInfo, StoreError};
-use crate::ui::library::{Library, Read, TextRead, Want};
+use crate::ui::state::file_texts::{Library, Read, TextRead, Want};
 use crate::view::book::{EventBook, EventRow};
 use crate::workspace::vfs::records::record_heads;
 use crate::workspace::vfs::{ChangeFeed, FileHistory, FileInfo};

@@ -14,7 +14,7 @@ use crate::app::room::state_folder;
 use crate::base::{Problem, numbered};
 use crate::safe_fs;
 use crate::store::{self, ExportError, Reader};
-use crate::ui::command::RoomAct;
+use crate::ui::commands::RoomAct;
 use crate::ui::state::ImportQuestion;
 use crate::workspace::archive;
 use crate::workspace::vfs::{FileHistory, NewFile};

@@ -12,10 +12,10 @@ use crate::agent::{AgentCommand, Profiles};
 use crate::app::importing::{Imported, ImportedFile, Kind};
 use crate::base::{Id, Problem, text};
 use crate::ui::UiState;
-use crate::ui::command::RoomAct;
-use crate::ui::dialogs::LONGEST_STEM_BYTES;
+use crate::ui::commands::RoomAct;
+use crate::ui::commands::undo::Step;
+use crate::ui::shell::dialogs::LONGEST_STEM_BYTES;
 use crate::ui::state::{Dialog, Place};
-use crate::ui::undo::Step;
 use crate::workspace::starter;
 
 /// So many agents of one drop come into the room.

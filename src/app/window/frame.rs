@@ -308,7 +308,7 @@ mod tests {
     use super::*;
     use crate::app::room::OpenOptions;
     use crate::schedule::SimClock;
-    use crate::ui::editor::Draft;
+    use crate::ui::panes::editor::Draft;
     use crate::view::model::RoomModel;
     use crate::workspace::starter;
 

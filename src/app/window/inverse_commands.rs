@@ -17,7 +17,7 @@ use crate::element::{
 };
 use crate::schedule::{Door, SimClock};
 use crate::simulation::{RelationshipCommand, relating, relationships};
-use crate::ui::command::RoomAct;
+use crate::ui::commands::RoomAct;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::workspace::{AgentEntry, ElementEntry, KnownFiles, Relationship, RoomStart, SceneState};

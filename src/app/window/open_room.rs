@@ -16,7 +16,7 @@ use crate::log::EventLog;
 use crate::schedule::{Door, SimClock, Speed, TICKS_PER_SEC};
 use crate::simulation::{AgentState, State, Walk};
 use crate::store::Store;
-use crate::ui::undo::History;
+use crate::ui::commands::undo::History;
 use crate::view::model::RoomModel;
 use crate::view::reading::{RoomReader, Wanted};
 use crate::view::recent::Recent;

@@ -5,9 +5,10 @@ use super::settings_commands::named;
 use crate::base::text;
 use crate::gateway::Trial;
 use crate::gateway::trial::Tried;
-use crate::ui::notices::{place_of, sentence};
+use crate::ui::UiState;
+use crate::ui::shell::notices::{place_of, sentence};
 use crate::ui::state::{TrialOutcome, TrialView};
-use crate::ui::{UiState, words};
+use crate::ui::widgets::words;
 
 /// Asks a provider something small, to see whether it answers; the trial, where it could begin.
 pub(super) fn start(room: &mut OpenRoom, state: &mut UiState, spec: &str) -> Option<Trial> {

@@ -7,9 +7,9 @@ use super::open_room::{OpenRoom, Opening};
 use crate::agent::AgentCommand;
 use crate::schedule::{Door, Input};
 use crate::ui::UiState;
-use crate::ui::command::RoomAct;
-use crate::ui::notices::sentence;
-use crate::ui::undo::Step;
+use crate::ui::commands::RoomAct;
+use crate::ui::commands::undo::Step;
+use crate::ui::shell::notices::sentence;
 use crate::workspace::vfs::{FileCommand, FileOperation};
 
 /// Does acts that belong together, notes in `step` what takes them back, and says what could not be done.

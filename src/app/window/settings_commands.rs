@@ -7,7 +7,7 @@ use crate::gateway::StandIn;
 use crate::gateway::settings::parse_spec;
 use crate::schedule::{Door, Input};
 use crate::ui::UiState;
-use crate::ui::notices::sentence;
+use crate::ui::shell::notices::sentence;
 use crate::ui::state::Place;
 use crate::view::model::RoomModel;
 use crate::workspace::SettingsEdit;

@@ -21,8 +21,8 @@ use crate::element::{ElementAct, ElementCommand, ElementEdit, MailAct, MailStatu
 use crate::log::events::FileChange;
 use crate::schedule::Speed;
 use crate::simulation::RelationshipCommand;
-use crate::ui::command::RoomAct;
-use crate::ui::library::Library;
+use crate::ui::commands::RoomAct;
+use crate::ui::state::file_texts::Library;
 use crate::ui::{Command, UiState};
 use crate::view::model::{ContentView, RoomModel};
 use crate::view::pick::Thing;
@@ -271,8 +271,8 @@ impl Deed {
             Self::Delete(index) => thing(index).map(Command::Delete),
             Self::DeleteAll => Some(Command::Delete(things())),
             Self::Duplicate(index) => thing(index).map(Command::Duplicate),
-            Self::AddElement(kind) => Some(crate::ui::shelf::element_at(room, kind, Vec2::new(7.0, 7.0))),
-            Self::AddAgent => Some(crate::ui::canvas::add_agent(room, &"ada".into(), Vec2::new(0.5, 1_500.0))),
+            Self::AddElement(kind) => Some(crate::ui::panes::shelf::element_at(room, kind, Vec2::new(7.0, 7.0))),
+            Self::AddAgent => Some(crate::ui::panes::canvas::add_agent(room, &"ada".into(), Vec2::new(0.5, 1_500.0))),
             Self::Home(index, x) => {
                 let agent = agent(index)?;
                 let home = agent.detail.as_ref()?.home;
@@ -403,9 +403,9 @@ fn new_things_get_ids_of_their_own_however_fast_they_are_asked_for() {
     let model = house.model();
     for _ in 0..3 {
         // The same picture three times: no tick has passed.
-        let add = crate::ui::canvas::add_agent(&model, &"ada".into(), Vec2::new(0.0, 900.0));
+        let add = crate::ui::panes::canvas::add_agent(&model, &"ada".into(), Vec2::new(0.0, 900.0));
         perform(&mut house.room, &model, &mut house.state, add);
-        let board = crate::ui::shelf::element_at(&model, "pinboard", Vec2::ZERO);
+        let board = crate::ui::panes::shelf::element_at(&model, "pinboard", Vec2::ZERO);
         perform(&mut house.room, &model, &mut house.state, board);
         let pin = PinAct::AddPin { id: None, text: "x".into() }.into();
         let edit = ElementEdit { element: "ideas".into(), act: pin, by: Author::user(), cause: None };

@@ -11,7 +11,7 @@ use crate::base::{Problem, numbered};
 use crate::gateway::key_keeping::keep_key;
 use crate::gateway::keys::Secret;
 use crate::gateway::{Environment, GatewaySettings, ProviderStatus, provider_status};
-use crate::ui::editor::Draft;
+use crate::ui::panes::editor::Draft;
 use crate::view::raster::write_png;
 
 /// Jobs that wait at most.

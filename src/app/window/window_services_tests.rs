@@ -182,11 +182,14 @@ fn how_the_window_is_left_is_written_down_when_it_settles_and_when_it_closes() {
     }
     window.until("the file", |window| open(window).1.overlay);
     assert_eq!(open(&window).1.views[0].0, model.scene);
-    window.state.dock.show(&crate::ui::dock::Tab::Talks, |_| true);
+    window.state.dock.show(&crate::ui::state::dock::Tab::Talks, |_| true);
     window.state.now_secs = 2.0;
     window.services.after(&model, &window.state);
     window.services.close();
-    assert!(open(&window).1.dock.is_in_front(&crate::ui::dock::Tab::Talks), "closing does not wait for it to settle");
+    assert!(
+        open(&window).1.dock.is_in_front(&crate::ui::state::dock::Tab::Talks),
+        "closing does not wait for it to settle"
+    );
 }
 
 #[test]

@@ -14,9 +14,9 @@ use crate::base::hash::content_hash;
 use crate::base::{Problem, text};
 use crate::safe_fs::{read_text, replace_text};
 use crate::ui::UiState;
-use crate::ui::dock::Dock;
-use crate::ui::explorer;
+use crate::ui::panes::explorer;
 use crate::ui::state::Look;
+use crate::ui::state::dock::Dock;
 use crate::view::camera::{Camera, ZOOM};
 use crate::workspace::{scene_patch, yaml};
 

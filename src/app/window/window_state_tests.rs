@@ -3,8 +3,8 @@
 use std::fs;
 
 use super::*;
-use crate::ui::dock::Tab;
 use crate::ui::state::Light;
+use crate::ui::state::dock::Tab;
 use crate::view::dates::DateLanguage;
 
 struct Place {

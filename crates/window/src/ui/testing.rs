@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use egui_kittest::Harness;
 
-use super::{Command, UiState};
 use crate::base::{AgentKey, ConversationKey, ElementKey, Id};
 use crate::schedule::Speed;
 use crate::simulation::{ConversationKind, State};
+use crate::ui::{Command, UiState};
 use crate::view::model::{
     AgentDetail, AgentView, ContentView, ElementView, MailView, PinView, ProfileView, RoomModel, TalkView,
 };

@@ -1,0 +1,328 @@
+//! The debug overlay: beside each visible agent, what it does and why, what comes next, what it remembers and costs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use egui::{
+    Align2, Area, Color32, CornerRadius, FontId, Galley, Id as WidgetId, Order, Painter, Pos2, Rect, Stroke,
+    StrokeKind, Ui, vec2,
+};
+
+use crate::base::text;
+use crate::ui::UiState;
+use crate::ui::widgets;
+use crate::ui::widgets::provider_health;
+use crate::ui::widgets::words;
+use crate::view::camera::Camera;
+use crate::view::model::{AgentDetail, AgentView, RoomModel};
+use crate::view::paint::Taken;
+use crate::view::pick::Thing;
+use crate::view::recent::Recent;
+use crate::view::theme::{RADIUS, SPACE, TYPE, Theme, state_colour};
+
+/// A card is so wide at most.
+const CARD_POINTS: f32 = 210.0;
+/// Beside the figure, not on it.
+const BESIDE_POINTS: f32 = 30.0;
+/// Actions of the queue that are shown.
+const QUEUE_SHOWN: usize = 3;
+/// More agents than this get no cards but badges, except the one that is hovered.
+const CARDS_AT_MOST: usize = 40;
+
+/// A badge says so many letters of a state at most.
+const BADGE_LETTERS: usize = 12;
+/// The part of a figure that no card of another covers, in world units.
+const FIGURE_UNITS: egui::Vec2 = vec2(22.0, 46.0);
+
+/// About the room that a name takes under its figure.
+const NAME_POINTS: egui::Vec2 = vec2(36.0, 16.0);
+
+/// One agent in the overlay, as laid out.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Placed {
+    /// Index into the agents of the room.
+    pub agent: usize,
+    /// Whether everything is shown, or the badge alone.
+    pub whole: bool,
+    /// Where.
+    pub rect: Rect,
+}
+
+/// The words beside an agent, a line each; the first is its state. What it was refused lately comes with it.
+pub fn lines(room: &RoomModel, agent: &AgentView, detail: &AgentDetail, refused: Option<&str>) -> Vec<String> {
+    let mut lines = vec![format!("{} {}", words::state(agent.state), words::state_duration(agent))];
+    if !detail.why.is_empty() && !detail.why.eq_ignore_ascii_case(words::state(agent.state)) {
+        lines.push(text::truncate(&detail.why, 60));
+    }
+    lines.extend(room.fault_of(agent.key).map(provider_health::short));
+    lines.extend(refused.map(|what| format!("not done: {}", text::truncate(&text::one_line(what), 60))));
+    for (index, action) in detail.queue.iter().take(QUEUE_SHOWN).enumerate() {
+        lines.push(format!("{}. {}", index + 1, text::truncate(action, 40)));
+    }
+    if detail.queue.len() > QUEUE_SHOWN {
+        lines.push(format!("and {} more", detail.queue.len() - QUEUE_SHOWN));
+    }
+    if !detail.memory.context_summary.is_empty() {
+        lines.push(format!("“{}”", text::truncate(&text::one_line(&detail.memory.context_summary), 60)));
+    }
+    let notes = words::count(detail.memory.workspace_notes.len(), "note", "notes");
+    lines
+        .push(format!("{notes}, {} known", words::count(detail.memory.environment_state.len(), "element", "elements")));
+    if let Some(prompt) = &detail.last_prompt {
+        lines.push(format!("last prompt {} tokens", words::compact(prompt.chars().div_ceil(4) as u64)));
+    }
+    lines.push(format!("{} tokens, {}", words::compact(detail.spent.tokens), words::cost(&detail.spent)));
+    lines
+}
+
+/// Who is shown and where: the hovered first, then the selected, then from the middle of the view outwards; whoever
+/// finds no room is folded to its badge, and whose badge finds none is left out. `size` is how large the whole card
+/// of an agent is.
+pub fn place(
+    room: &RoomModel,
+    camera: &Camera,
+    state: &UiState,
+    mut size: impl FnMut(usize) -> egui::Vec2,
+) -> Vec<Placed> {
+    let view = camera.viewport;
+    let rank = |agent: &AgentView| {
+        let thing = Thing::Agent(agent.id.clone());
+        if state.hovered.as_ref() == Some(&thing) { 0 } else { 2 - u8::from(state.selected.contains(&thing)) }
+    };
+    let mut seen: Vec<(u8, f32, usize, Pos2)> = room
+        .agents
+        .iter()
+        .enumerate()
+        .filter(|(_, agent)| agent.detail.is_some())
+        .map(|(index, agent)| (index, agent, camera.to_screen(agent.position)))
+        .filter(|(_, _, point)| view.contains(*point))
+        .map(|(index, agent, point)| (rank(agent), point.distance_sq(view.center()), index, point))
+        .collect();
+    seen.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)).then(one.2.cmp(&other.2)));
+    let mut bodies = Taken::new(view);
+    for (_, _, _, point) in &seen {
+        bodies.claim(Rect::from_center_size(*point - vec2(0.0, 28.0) * camera.zoom, FIGURE_UNITS * camera.zoom));
+        if seen.len() <= CARDS_AT_MOST {
+            let name = *point + vec2(0.0, 9.0 * camera.zoom + 0.5 * NAME_POINTS.y);
+            bodies.claim(Rect::from_center_size(name, NAME_POINTS));
+        }
+    }
+    let mut taken = Taken::new(view);
+    let beside = BESIDE_POINTS.max(16.0 * camera.zoom);
+    let mut placed: Vec<Placed> = Vec::new();
+    for (rank, _, agent, point) in seen {
+        let whole = (rank == 0 || placed.len() < CARDS_AT_MOST).then(|| {
+            let spots = spots(point, size(agent), beside, view).into_iter().map(|rect| held_in(rect, view));
+            let free: Vec<Rect> = spots.filter(|rect| taken.is_free(rect.expand(2.0))).collect();
+            // Who is looked at gets a card in any case; others do not, where it would cover somebody.
+            let kind = free.iter().find(|rect| bodies.is_free(**rect));
+            kind.or(free.first().filter(|_| rank < 2)).copied()
+        });
+        if let Some(rect) = whole.flatten() {
+            taken.claim(rect);
+            placed.push(Placed { agent, whole: true, rect });
+            continue;
+        }
+        let small = badge_size(&room.agents[agent]);
+        let spots = spots(point, small, beside, view).into_iter().map(|rect| held_in(rect, view));
+        let free: Vec<Rect> = spots.filter(|rect| taken.is_free(rect.expand(2.0))).collect();
+        let badge = free.iter().find(|rect| bodies.is_free(**rect)).or(free.first()).copied();
+        if let Some(rect) = badge {
+            taken.claim(rect);
+            placed.push(Placed { agent, whole: false, rect });
+        }
+    }
+    placed
+}
+
+/// How large the badge of an agent is: a dot and the word for its state.
+fn badge_size(agent: &AgentView) -> egui::Vec2 {
+    let letters = words::state(agent.state).chars().count().min(BADGE_LETTERS);
+    vec2(25.0 + 6.0 * letters as f32, 18.0)
+}
+
+/// Where something of this size could stand beside an agent: at its right, at its left, then higher and lower.
+fn spots(point: Pos2, size: egui::Vec2, beside: f32, view: Rect) -> Vec<Rect> {
+    let at = |left: f32, up: f32| Rect::from_min_size(point + vec2(left, -size.y / 2.0 - 16.0 - up * size.y), size);
+    let sides = [beside, -beside - size.x];
+    let sides = if at(sides[0], 0.0).right() > view.right() { [sides[1], sides[0]] } else { sides };
+    let all = [0.0, 0.45, -0.45].into_iter().flat_map(|up| sides.map(|left| at(left, up)));
+    // In a view that is narrower than the card, half a card is better than none.
+    let inside = |rect: &Rect| (rect.left() >= view.left() && rect.right() <= view.right()) || size.x > view.width();
+    all.filter(inside).collect()
+}
+
+/// Moved so that it lies within, where it can.
+fn held_in(rect: Rect, view: Rect) -> Rect {
+    let low = (view.top() - rect.top()).max(0.0);
+    let high = (view.bottom() - rect.bottom()).min(0.0);
+    rect.translate(vec2(0.0, if low > 0.0 { low } else { high }))
+}
+
+/// Draws the overlay onto the room.
+pub fn debug_overlay_ui(painter: &Painter, room: &RoomModel, recent: &Recent, theme: &Theme, state: &UiState) {
+    let camera = &state.camera;
+    if !state.overlay {
+        return;
+    }
+    let painter = painter.with_clip_rect(camera.viewport);
+    // Only who may get a card is laid out.
+    let mut galleys: BTreeMap<usize, Arc<Galley>> = BTreeMap::new();
+    let size = |index: usize| {
+        let agent = &room.agents[index];
+        let Some(detail) = &agent.detail else { return vec2(CARD_POINTS, 40.0) };
+        let galley = galleys.entry(index).or_insert_with(|| {
+            let refused = recent.refusals.get(&agent.id).map(|(what, _)| what.as_str());
+            layout(&painter, &lines(room, agent, detail, refused), theme)
+        });
+        galley.size() + vec2(26.0, 14.0)
+    };
+    let places = place(room, camera, state, size);
+    for place in places {
+        let agent = &room.agents[place.agent];
+        let colour = state_colour(agent.state);
+        let foot = camera.to_screen(agent.position) - vec2(0.0, 16.0);
+        let edge = if place.rect.center().x > foot.x { place.rect.left_center() } else { place.rect.right_center() };
+        painter.line_segment([foot, edge], Stroke::new(1.0, colour.gamma_multiply(0.6)));
+        let fill = Color32::from(egui::Rgba::from(theme.bubble).multiply(0.94));
+        let corner = CornerRadius::same(RADIUS[0]);
+        painter.rect(
+            place.rect,
+            corner,
+            fill,
+            Stroke::new(1.0, widgets::mix(theme.line, colour, 0.5)),
+            StrokeKind::Inside,
+        );
+        let top = if place.whole { place.rect.top() + 14.0 } else { place.rect.center().y };
+        painter.circle_filled(Pos2::new(place.rect.left() + 10.0, top), 3.5, colour);
+        match galleys.get(&place.agent) {
+            Some(galley) if place.whole => {
+                painter.galley(place.rect.min + vec2(18.0, 7.0), galley.clone(), theme.bubble_text);
+            }
+            _ => {
+                let word = text::truncate(words::state(agent.state), BADGE_LETTERS);
+                let at = place.rect.left_center() + vec2(18.0, 0.0);
+                painter.text(at, Align2::LEFT_CENTER, word, FontId::proportional(TYPE[0]), theme.bubble_text);
+            }
+        }
+    }
+}
+
+/// Draws the switch for the overlay, at the lower left of what is free.
+pub fn debug_toggle_ui(ui: &mut Ui, theme: &Theme, state: &mut UiState) {
+    let free = ui.available_rect_before_wrap();
+    Area::new(WidgetId::new("debug toggle"))
+        .order(Order::Foreground)
+        .pivot(Align2::LEFT_BOTTOM)
+        .fixed_pos(free.left_bottom() + vec2(SPACE[2], -SPACE[2]))
+        .show(ui.ctx(), |ui| {
+            widgets::dress(ui.style_mut(), theme);
+            widgets::window(theme).inner_margin(egui::Margin::symmetric(10, 2)).show(ui, |ui| {
+                let switch = widgets::switch(ui, state.overlay, "Debug overlay", theme);
+                state.overlay ^= switch.on_hover_text("What each agent does, why, and what comes next").clicked();
+            });
+        });
+}
+
+fn layout(painter: &Painter, lines: &[String], theme: &Theme) -> Arc<Galley> {
+    let mut job = egui::text::LayoutJob::default();
+    job.wrap.max_width = CARD_POINTS - 26.0;
+    for (index, line) in lines.iter().enumerate() {
+        let (size, colour) = if index == 0 { (TYPE[1] - 1.0, theme.bubble_text) } else { (TYPE[0], theme.text_soft) };
+        let format = egui::TextFormat::simple(FontId::proportional(size), colour);
+        let end = if index + 1 == lines.len() { "" } else { "\n" };
+        job.append(&format!("{line}{end}"), 0.0, format);
+    }
+    painter.layout_job(job)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::ledger::Tally;
+    use crate::mind::Prompt;
+    use crate::ui::testing::{agent, sample_room};
+    use bevy::math::Vec2;
+
+    fn crowd(count: u32, apart: f32) -> RoomModel {
+        let mut room = RoomModel::default();
+        for key in 0..count {
+            let mut agent = agent(key, &format!("a-{key}"), "A");
+            agent.position = Vec2::new((key % 32) as f32 - 16.0, (key / 32) as f32 - 16.0) * apart;
+            agent.detail = Some(Arc::new(AgentDetail::default()));
+            room.agents.push(agent);
+        }
+        room
+    }
+
+    fn placed(room: &RoomModel, state: &UiState) -> Vec<Placed> {
+        place(room, &Camera::default(), state, |_| vec2(180.0, 90.0))
+    }
+
+    #[test]
+    fn beside_an_agent_stands_all_there_is_to_know() {
+        let mut room = sample_room();
+        let mut detail = (**room.agents[0].detail.as_ref().unwrap()).clone();
+        detail.spent = Tally { calls: 3, tokens: 3_100, cost_micro_usd: 40_000, ..Tally::default() };
+        detail.last_prompt = Some(Prompt { moment: "x".repeat(400), ..Prompt::default() });
+        detail.memory.workspace_notes = vec!["tea is out".into()];
+        detail.memory.context_summary = "It was a long day.".into();
+        room.agents[0].detail = Some(detail.clone().into());
+        let expected = [
+            "Idle for 4 s",
+            "nothing calls",
+            "1. read House rules (high)",
+            "2. go and tell Bram",
+            "“It was a long day.”",
+            "1 note, 0 elements known",
+            "last prompt 100 tokens",
+            "3.1 k tokens, $0.04",
+        ];
+        assert_eq!(lines(&room, &room.agents[0], &detail, None), expected);
+        let refused = lines(&room, &room.agents[0], &detail, Some("there is no pin\ncalled p9"));
+        assert_eq!(refused[2], "not done: there is no pin called p9");
+    }
+
+    #[test]
+    fn who_is_off_screen_or_was_not_asked_for_is_not_shown() {
+        let mut room = crowd(3, 100.0);
+        room.agents[0].position = Vec2::new(9e4, 0.0);
+        room.agents[1].detail = None;
+        room.agents[2].position = Vec2::ZERO;
+        let placed = placed(&room, &UiState::default());
+        assert_eq!(placed.iter().map(|placed| placed.agent).collect::<Vec<_>>(), [2]);
+    }
+
+    #[test]
+    fn the_switch_turns_it_on_and_off() {
+        use egui_kittest::kittest::Queryable;
+        let mut window = crate::ui::testing::stage(UiState::default(), |ui, _, _, theme, state| {
+            debug_toggle_ui(ui, theme, state);
+            Vec::new()
+        });
+        for on in [true, false] {
+            window.run_steps(3);
+            window.get_by_label("Debug overlay").click();
+            window.run_steps(3);
+            assert_eq!(window.state().state.overlay, on);
+        }
+    }
+
+    #[test]
+    fn in_a_crowd_the_hovered_and_selected_are_whole_and_nothing_overlaps() {
+        let room = crowd(1_000, 20.0);
+        let state = UiState {
+            hovered: Some(Thing::Agent("a-999".into())),
+            selected: [Thing::Agent("a-400".into())].into(),
+            ..UiState::default()
+        };
+        let mut room = room;
+        room.agents[999].position = Vec2::new(500.0, 300.0);
+        let placed = placed(&room, &state);
+        assert!(placed[0].whole && placed[0].agent == 999 && placed[1].whole && placed[1].agent == 400);
+        assert!(placed.iter().any(|placed| !placed.whole), "the rest are badges");
+        for (index, one) in placed.iter().enumerate() {
+            assert!(placed[..index].iter().all(|other| !other.rect.intersects(one.rect)));
+        }
+    }
+}

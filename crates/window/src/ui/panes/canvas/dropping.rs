@@ -1,0 +1,106 @@
+//! What comes into the room from the shelf or the desktop: where it comes to stand, and how that looks before.
+
+use bevy::math::Vec2;
+use egui::{Align2, CornerRadius, CursorIcon, FontId, Key, Painter, Rect, Response, Stroke, StrokeKind, Ui, vec2};
+
+use super::hand::tenths;
+use crate::agent::AgentCommand;
+use crate::base::{Id, numbered};
+use crate::ui::commands::RoomAct;
+use crate::ui::state::ShelfItem;
+use crate::ui::widgets::words;
+use crate::ui::{Command, UiState};
+use crate::view::art::Art;
+use crate::view::model::RoomModel;
+use crate::view::paint::{self, Ghost};
+use crate::view::theme::{RADIUS, TYPE, Theme};
+
+/// Puts into the room what was carried from the shelf.
+pub(super) fn take_drop(
+    ui: &Ui,
+    response: &Response,
+    room: &RoomModel,
+    state: &mut UiState,
+    commands: &mut Vec<Command>,
+) {
+    let Some(item) = state.dragging.clone() else { return };
+    let (released, pointer, exactly, gave_up) = ui.input(|input| {
+        let gave_up = input.key_pressed(Key::Escape) || !input.focused;
+        (input.pointer.any_released(), input.pointer.latest_pos(), input.modifiers.alt, gave_up)
+    });
+    if gave_up || released {
+        state.dragging = None;
+    }
+    let over_room = pointer.filter(|pointer| response.rect.contains(*pointer) && response.contains_pointer());
+    let Some(pointer) = over_room.filter(|_| released && !gave_up) else { return };
+    let place = state.camera.to_world(pointer);
+    match item {
+        ShelfItem::Profile(profile) => commands.push(add_agent(room, &profile, spawn_place(room, place, exactly))),
+        ShelfItem::Element(kind) => commands.push(crate::ui::panes::shelf::element_at(room, &kind, tenths(place))),
+    }
+}
+
+/// Where an agent that is dropped here comes to stand: above all elements, unless it is put there exactly.
+pub fn spawn_place(room: &RoomModel, place: Vec2, exactly: bool) -> Vec2 {
+    let topmost = room.elements.iter().map(|element| element.position.y).reduce(f32::max);
+    let lifted = match topmost.zip(room.spawn_above) {
+        Some((topmost, above)) if !exactly => Vec2::new(place.x, place.y.max(topmost + above)),
+        _ => place,
+    };
+    tenths(lifted)
+}
+
+/// Puts an agent of a profile here, under an id of its own so that it can be taken away again.
+pub fn add_agent(room: &RoomModel, profile: &Id, position: Vec2) -> Command {
+    let ids = numbered::numbered(profile, "", 1);
+    let id: Id = numbered::first_free(ids, |id| room.agent(id).is_some()).into();
+    let add =
+        AgentCommand::Add { id: Some(id.clone()), profile: profile.clone(), position, behaviour: None, exactly: true };
+    Command::Act(RoomAct::Agent(add), Some(RoomAct::Agent(AgentCommand::Remove { agent: id })))
+}
+
+/// Paints what is dragged from the shelf where it would come to stand.
+pub(super) fn paint_ghost(ui: &Ui, painter: &Painter, room: &RoomModel, art: &Art, theme: &Theme, state: &UiState) {
+    let pointer = ui.input(|input| input.pointer.latest_pos());
+    let over = pointer.filter(|pointer| state.camera.viewport.contains(*pointer));
+    let (Some(item), Some(pointer)) = (&state.dragging, over) else { return };
+    let place = state.camera.to_world(pointer);
+    let (ghost, place) = match item {
+        ShelfItem::Profile(id) => {
+            let profile = room.profiles.iter().find(|profile| profile.id == *id);
+            let exactly = ui.input(|input| input.modifiers.alt);
+            let look = profile.map_or(id, |profile| &profile.look).clone();
+            (Ghost::Agent(look), spawn_place(room, place, exactly))
+        }
+        ShelfItem::Element(kind) => (Ghost::Element(kind.clone()), place),
+    };
+    paint::ghost(painter, art, state.camera, *theme, &ghost, place);
+    ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
+}
+
+/// Says over the room what is under way, or what would become of the files that hang over the window.
+pub(super) fn paint_word(painter: &Painter, rect: Rect, theme: &Theme, state: &UiState) {
+    let (text, hangs) = match (&state.under_way, state.hanging.as_slice()) {
+        (Some(text), _) => (format!("{text} …"), false),
+        (None, []) => return,
+        (None, [one]) => (format!("Drop {one} here"), true),
+        (None, several) => (format!("Drop {} here", words::count(several.len(), "file", "files")), true),
+    };
+    if hangs {
+        painter.rect_filled(rect, 0.0, theme.accent.gamma_multiply(0.08));
+        painter.rect_stroke(rect.shrink(4.0), f32::from(RADIUS[1]), Stroke::new(2.5, theme.accent), StrokeKind::Inside);
+    }
+    let galley = painter.layout(text, FontId::proportional(TYPE[2]), theme.text, rect.width() - 80.0);
+    let more = if hangs { "Agent files become agents; a scene is opened" } else { "" };
+    let about = painter.layout_no_wrap(more.to_owned(), FontId::proportional(TYPE[0]), theme.text_soft);
+    let size =
+        vec2(galley.size().x.max(about.size().x), galley.size().y + if hangs { about.size().y + 4.0 } else { 0.0 });
+    let card = Align2::CENTER_CENTER.align_size_within_rect(size, rect).expand2(vec2(18.0, 12.0));
+    painter.rect(card, CornerRadius::same(RADIUS[1]), theme.panel, Stroke::new(1.0, theme.line), StrokeKind::Outside);
+    let top = card.center_top() + vec2(0.0, 12.0);
+    let below = top + vec2(-about.size().x / 2.0, galley.size().y + 4.0);
+    painter.galley(top - vec2(galley.size().x / 2.0, 0.0), galley, theme.text);
+    if hangs {
+        painter.galley(below, about, theme.text_soft);
+    }
+}

@@ -1,0 +1,163 @@
+//! Relationships by hand: the handle beside a figure, the rope in the making, and the field for its label.
+
+use bevy::math::Vec2;
+use egui::{Align2, Area, CursorIcon, Id as WidgetId, Order, Painter, Pos2, TextEdit, Ui};
+
+use super::hand::Hand;
+use crate::base::Id;
+use crate::simulation::RelationshipCommand;
+use crate::simulation::relating::{LABEL_CHARS_AT_MOST, label_of};
+use crate::ui::commands::RoomAct;
+use crate::ui::widgets;
+use crate::ui::{Command, UiState};
+use crate::view::camera::Camera;
+use crate::view::model::{AgentView, RoomModel};
+use crate::view::paint;
+use crate::view::pick::{Thing, thing_at};
+use crate::view::theme::Theme;
+use crate::workspace::Relationship;
+
+/// The handle is grasped within so many points of its middle.
+const HANDLE_POINTS: f32 = 13.0;
+/// With more than so many selected, only who is pointed at has a handle.
+const HANDLES_AT_MOST: usize = 8;
+
+/// Where the handle of an agent is on screen: beside its figure, near enough to be reached before it goes.
+pub(super) fn handle_place(agent: &AgentView, camera: Camera) -> Pos2 {
+    let beside = Vec2::new(22.0 * camera.zoom + 9.0, 30.0 * camera.zoom) / camera.zoom;
+    camera.to_screen(agent.position + beside)
+}
+
+/// Who has a handle: who is selected or pointed at, and whose handle the pointer has reached.
+#[derive(Default)]
+pub(super) struct Handles {
+    pointed: Option<Id>,
+}
+
+impl Handles {
+    /// Notices whom the pointer is at.
+    pub(super) fn look(&mut self, pointer: Option<Pos2>, room: &RoomModel, state: &UiState) {
+        let stays = self.pointed.as_ref().and_then(|id| room.agent(id)).is_some_and(|agent| {
+            let place = handle_place(agent, state.camera);
+            pointer.is_some_and(|pointer| pointer.distance(place) <= HANDLE_POINTS)
+        });
+        if !stays {
+            self.pointed = state.hovered.as_ref().and_then(Thing::agent).cloned();
+        }
+    }
+
+    fn shown<'a>(&self, room: &'a RoomModel, state: &UiState) -> Vec<&'a AgentView> {
+        let selected: Vec<&Id> = state.selected.iter().filter_map(Thing::agent).collect();
+        let selected = if selected.len() <= HANDLES_AT_MOST { selected } else { Vec::new() };
+        let ids = selected.into_iter().chain(self.pointed.as_ref().filter(|id| {
+            !state.selected.contains(&Thing::Agent((*id).clone())) || state.selected.len() > HANDLES_AT_MOST
+        }));
+        ids.filter_map(|id| room.agent(id)).collect()
+    }
+
+    /// Whose handle is at a point. Another figure there is in front of the handle's edge, not of its middle.
+    pub(super) fn at(&self, point: Pos2, room: &RoomModel, state: &UiState) -> Option<Id> {
+        let away = |agent: &AgentView| point.distance(handle_place(agent, state.camera));
+        let shown = self.shown(room, state);
+        let nearest = shown.into_iter().min_by(|one, other| away(one).total_cmp(&away(other)))?;
+        let under = thing_at(room, state.camera.to_world(point), state.camera.zoom);
+        let is_free = under.is_none_or(|thing| thing.agent() == Some(&nearest.id));
+        let reach = if is_free { HANDLE_POINTS } else { 0.6 * HANDLE_POINTS };
+        (away(nearest) <= reach).then(|| nearest.id.clone())
+    }
+
+    /// Paints the handles, the rope in the making, and which rope is chosen.
+    pub(super) fn paint(
+        &self,
+        painter: &Painter,
+        (pointer, over_room): (Option<Pos2>, Option<Pos2>),
+        room: &RoomModel,
+        hand: &Hand,
+        state: &UiState,
+        theme: &Theme,
+    ) {
+        let camera = state.camera;
+        let at =
+            |wanted: &Relationship| room.ties.iter().position(|tie| room.relationship(tie).as_ref() == Some(wanted));
+        if let Some(index) = state.rope.as_ref().and_then(at) {
+            paint::chosen_tie(painter, room, camera, *theme, index, true);
+        }
+        if let (Hand::Free, None, Some(pointer)) = (hand, &state.hovered, over_room)
+            && let Some(index) = paint::tie_under(room, camera, pointer)
+        {
+            paint::chosen_tie(painter, room, camera, *theme, index, false);
+            painter.ctx().set_cursor_icon(CursorIcon::PointingHand);
+        }
+        let ends = match (hand, &state.naming) {
+            (Hand::Relates(from), _) => room.agent(from).zip(pointer).map(|(from, pointer)| {
+                let place = camera.to_world(pointer);
+                let to = thing_at(room, place, camera.zoom).and_then(|thing| room.agent(thing.agent()?));
+                (from, to.map_or(place, |to| to.position))
+            }),
+            (_, Some(naming)) if naming.is_new => {
+                let Relationship { from, to, .. } = &naming.relationship;
+                room.agent(from).zip(room.agent(to)).map(|(from, to)| (from, to.position))
+            }
+            _ => None,
+        };
+        if let Some((from, to)) = ends {
+            paint::rope_in_hand(painter, camera, *theme, from.position, to);
+        }
+        if matches!(hand, Hand::Free | Hand::Relates(_)) && camera.zoom > 0.2 {
+            let hot = pointer.and_then(|pointer| self.at(pointer, room, state));
+            for agent in self.shown(room, state) {
+                paint::handle(painter, handle_place(agent, camera), hot.as_ref() == Some(&agent.id), *theme);
+            }
+        }
+    }
+}
+
+/// The field in which the label of a relationship is written: Enter or a click elsewhere keeps it, Escape gives up.
+pub(super) fn naming_ui(ui: &Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
+    let Some(mut naming) = state.naming.take() else { return };
+    let Relationship { from, to, .. } = &naming.relationship;
+    let Some(middle) = paint::tie_middle(room, state.camera, from, to) else {
+        state.tell("One of the two has left the room, so they are not related.", false);
+        return;
+    };
+    let hint = format!("What {} is to {}", room.called(from), room.called(to));
+    let place = state.camera.viewport.shrink(40.0).clamp(middle);
+    let mut is_done = false;
+    Area::new(WidgetId::new("relationship label"))
+        .order(Order::Foreground)
+        .pivot(Align2::CENTER_CENTER)
+        .fixed_pos(place)
+        .show(ui.ctx(), |ui| {
+            widgets::dress(ui.style_mut(), theme);
+            widgets::window(theme).inner_margin(6.0).show(ui, |ui| {
+                let field = TextEdit::singleline(&mut naming.label)
+                    .char_limit(LABEL_CHARS_AT_MOST)
+                    .desired_width(190.0)
+                    .hint_text(&hint);
+                let field = ui.add(field);
+                widgets::name(&field, "Relationship label");
+                if !naming.asked {
+                    naming.asked = true;
+                    field.request_focus();
+                } else if field.lost_focus() {
+                    is_done = true;
+                }
+            });
+        });
+    if !is_done {
+        state.naming = Some(naming);
+        return;
+    }
+    let label = label_of(&naming.label);
+    let named = Relationship { label: label.clone(), ..naming.relationship.clone() };
+    let command = if naming.is_new {
+        RelationshipCommand::Add { relationship: named.clone(), at: None }
+    } else {
+        RelationshipCommand::Relabel { relationship: naming.relationship.clone(), label }
+    };
+    if naming.is_new || named != naming.relationship {
+        commands.push(Command::Act(RoomAct::Relate(command), None));
+    }
+    state.selected.clear();
+    state.rope = Some(named);
+}

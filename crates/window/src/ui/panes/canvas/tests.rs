@@ -1,0 +1,351 @@
+//! A person's hands in the room, with panels around it: what raw movements of mouse and keys come to. Here, what is
+//! carried and dropped.
+
+mod choosing;
+
+use std::cell::RefCell;
+
+use egui::{Event, Key, Modifiers, MouseWheelUnit, PointerButton, Pos2, TouchPhase, pos2, vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+use super::*;
+use crate::agent::AgentCommand;
+use crate::base::Id;
+use crate::element::ElementCommand;
+use crate::simulation::{RelationshipCommand, State};
+use crate::ui::commands::RoomAct;
+use crate::ui::shell::Shell;
+use crate::ui::state::dock::Tab;
+use crate::ui::testing::{Stage, sample_room};
+use crate::view::model::TieView;
+
+const SIZE: egui::Vec2 = vec2(1280.0, 800.0);
+
+struct Window(Harness<'static, Stage>);
+
+impl Window {
+    fn of(room: RoomModel, state: UiState) -> Self {
+        let stage = Stage { room, recent: Recent::default(), state, commands: Vec::new() };
+        let shell = RefCell::new((Shell::default(), None));
+        let app = move |ui: &mut Ui, stage: &mut Stage| {
+            let (shell, art) = &mut *shell.borrow_mut();
+            let art = art.get_or_insert_with(|| Art::load(ui.ctx(), 1.0).0);
+            let mut room = stage.room.clone();
+            let commands = shell.show(ui, &mut room, &stage.recent, art, &mut stage.state);
+            stage.commands.extend(commands);
+        };
+        let mut window = Self(
+            Harness::builder().with_size(SIZE).with_step_dt(1.0 / 60.0).with_max_steps(64).build_ui_state(app, stage),
+        );
+        window.0.run_steps(4);
+        window
+    }
+
+    /// The sample room, with its agents and elements apart from each other.
+    fn new() -> Self {
+        let mut room = sample_room();
+        room.agents[0].position = Vec2::new(-150.0, 0.0);
+        room.agents[1].position = Vec2::new(150.0, 0.0);
+        for (index, element) in room.elements.iter_mut().enumerate() {
+            element.position = Vec2::new(-240.0 + 160.0 * index as f32, 200.0);
+        }
+        let camera = crate::view::camera::Camera { middle: Vec2::new(0.0, 60.0), ..Default::default() };
+        Self::of(room, UiState { hint_closed: true, framed: true, camera, ..UiState::default() })
+    }
+
+    fn state(&mut self) -> &mut UiState {
+        &mut self.0.state_mut().state
+    }
+
+    fn room(&mut self) -> &mut RoomModel {
+        &mut self.0.state_mut().room
+    }
+
+    /// What was asked for since the last call.
+    fn commands(&mut self) -> Vec<Command> {
+        std::mem::take(&mut self.0.state_mut().commands)
+    }
+
+    fn acts(&mut self) -> Vec<RoomAct> {
+        let acts = |command| match command {
+            Command::Act(act, _) => vec![act],
+            Command::Acts(acts) => acts.into_iter().map(|(act, _)| act).collect(),
+            other => panic!("{other:?} is no act"),
+        };
+        self.commands().into_iter().flat_map(acts).collect()
+    }
+
+    /// Where a place of the room is on screen.
+    fn screen(&mut self, x: f32, y: f32) -> Pos2 {
+        self.state().camera.to_screen(Vec2::new(x, y))
+    }
+
+    fn agent(&mut self, id: &str) -> Pos2 {
+        let place = self.room().agent(id).expect("it is in the room").position;
+        self.screen(place.x, place.y + 15.0)
+    }
+
+    fn element(&mut self, id: &str) -> Pos2 {
+        let place = self.room().element(id).expect("it is in the room").position;
+        self.screen(place.x, place.y)
+    }
+
+    fn button(&mut self, at: Pos2, button: PointerButton, pressed: bool, modifiers: Modifiers) {
+        self.0.event(Event::ModifiersChanged(modifiers));
+        self.0.event(Event::PointerButton { pos: at, button, pressed, modifiers });
+        self.0.run_steps(1);
+    }
+
+    fn press(&mut self, at: Pos2) {
+        self.move_to(at);
+        self.button(at, PointerButton::Primary, true, Modifiers::NONE);
+    }
+
+    fn move_to(&mut self, at: Pos2) {
+        self.0.hover_at(at);
+        self.0.run_steps(2);
+    }
+
+    fn release(&mut self, at: Pos2) {
+        self.move_to(at);
+        self.button(at, PointerButton::Primary, false, Modifiers::NONE);
+        self.0.run_steps(2);
+    }
+
+    fn drag(&mut self, from: Pos2, to: Pos2) {
+        self.press(from);
+        self.move_to(from.lerp(to, 0.5));
+        self.release(to);
+    }
+
+    fn click(&mut self, at: Pos2, modifiers: Modifiers) {
+        self.move_to(at);
+        self.button(at, PointerButton::Primary, true, modifiers);
+        self.button(at, PointerButton::Primary, false, modifiers);
+        self.0.event(Event::ModifiersChanged(Modifiers::NONE));
+        self.0.run_steps(1);
+        // Long enough that the next click is no double-click.
+        self.0.run_steps(40);
+    }
+
+    fn double_click(&mut self, at: Pos2) {
+        self.move_to(at);
+        // Long enough that clicks before are not counted with these.
+        self.0.run_steps(40);
+        for _ in 0..2 {
+            self.button(at, PointerButton::Primary, true, Modifiers::NONE);
+            self.button(at, PointerButton::Primary, false, Modifiers::NONE);
+        }
+        self.0.run_steps(2);
+    }
+
+    fn menu_at(&mut self, at: Pos2) {
+        self.move_to(at);
+        self.button(at, PointerButton::Secondary, true, Modifiers::NONE);
+        self.button(at, PointerButton::Secondary, false, Modifiers::NONE);
+        self.0.run_steps(3);
+    }
+
+    fn choose(&mut self, label: &str) {
+        // A menu is drawn after what may say the same, but for the inspector.
+        let inspector = self.state().dock.rect(&Tab::Inspector).unwrap_or(Rect::NOTHING);
+        let beside = |node: &egui_kittest::Node| !inspector.x_range().contains(node.rect().center().x);
+        self.0.get_all_by_label_contains(label).rfind(beside).expect("it is there").click();
+        self.0.run_steps(6);
+    }
+
+    fn wheel(&mut self, at: Pos2, points: f32) {
+        self.move_to(at);
+        self.0.event(Event::MouseWheel {
+            unit: MouseWheelUnit::Point,
+            delta: vec2(0.0, points),
+            phase: TouchPhase::Move,
+            modifiers: Modifiers::NONE,
+        });
+        self.0.run_steps(90);
+    }
+
+    fn key(&mut self, modifiers: Modifiers, key: Key) {
+        self.0.key_press_modifiers(modifiers, key);
+        self.0.run_steps(2);
+    }
+
+    fn selected(&mut self) -> Vec<Id> {
+        self.state().selected.iter().map(|thing| thing.id().clone()).collect()
+    }
+}
+
+fn tie(from: &str, to: &str, label: &str) -> Relationship {
+    Relationship { from: from.into(), to: to.into(), label: label.into() }
+}
+
+fn related() -> Window {
+    let mut window = Window::new();
+    let (from, to) = (window.room().agents[0].key, window.room().agents[1].key);
+    window.room().ties = vec![TieView { from, to, label: "mentors".into() }];
+    window.0.run_steps(2);
+    window
+}
+
+#[test]
+fn an_agent_from_the_shelf_is_lifted_above_the_elements_unless_alt_is_held() {
+    for (modifiers, height) in [(Modifiers::NONE, 320.0), (Modifiers::ALT, -100.0)] {
+        let mut window = Window::new();
+        let (row, floor) = (window.0.get_by_label("Add Bram").rect().center(), window.screen(40.0, -100.0));
+        window.press(row);
+        window.move_to(row + vec2(30.0, 0.0));
+        window.move_to(floor);
+        window.button(floor, PointerButton::Primary, false, modifiers);
+        window.0.run_steps(2);
+        let commands = window.commands();
+        let [Command::Act(RoomAct::Agent(AgentCommand::Add { position, profile, .. }), Some(_))] = &commands[..] else {
+            panic!("{commands:?}");
+        };
+        assert!(position.distance(Vec2::new(40.0, height)) < 0.2, "{position}");
+        assert_eq!(&**profile, "bram");
+        assert_eq!(window.state().dragging, None);
+    }
+}
+
+#[test]
+fn what_is_let_go_over_a_panel_or_given_up_does_not_come_in() {
+    let mut window = Window::new();
+    let row = window.0.get_by_label("Add pinboard").rect().center();
+    window.drag(row, row + vec2(10.0, -60.0));
+    assert_eq!((window.commands(), window.state().dragging.clone()), (vec![], None));
+    let floor = window.screen(0.0, -120.0);
+    window.press(row);
+    window.move_to(floor);
+    window.key(Modifiers::NONE, Key::Escape);
+    window.release(floor);
+    assert_eq!((window.commands(), window.state().dragging.clone()), (vec![], None));
+    window.drag(row, floor);
+    let acts = window.acts();
+    let [RoomAct::Element(ElementCommand::Add { keys })] = &acts[..] else { panic!("{acts:?}") };
+    assert_eq!((&keys["kind"], &keys["position"][1]), (&"pinboard".into(), &(-120.0).into()));
+}
+
+#[test]
+fn agents_are_carried_in_every_state_and_put_down_where_the_hand_opens() {
+    for state in State::ALL {
+        let mut window = Window::new();
+        window.room().agents[0].state = state;
+        let (from, to) = (window.agent("ada-1"), window.screen(-60.0, -100.0));
+        window.drag(from, to);
+        let acts = window.acts();
+        let ada: Id = "ada-1".into();
+        assert_eq!(acts[0], RoomAct::Agent(AgentCommand::PickUp { agent: ada.clone() }), "{state:?}");
+        let put = acts.iter().position(|act| *act == RoomAct::Agent(AgentCommand::PutDown { agent: ada.clone() }));
+        let put = put.expect("it is put down");
+        let RoomAct::Agent(AgentCommand::Carry { position, .. }) = &acts[put - 1] else { panic!("{acts:?}") };
+        assert!(position.distance(Vec2::new(-60.0, -115.0)) < 1.0, "{state:?}: {position}");
+        assert!(!window.state().holding);
+    }
+}
+
+#[test]
+fn putting_down_moves_the_home_and_taking_back_moves_it_home() {
+    let mut window = Window::new();
+    let detail = crate::view::model::AgentDetail { home: Vec2::new(-150.0, 7.0), ..Default::default() };
+    window.room().agents[0].detail = Some(std::sync::Arc::new(detail));
+    let (from, to) = (window.agent("ada-1"), window.screen(0.0, -100.0));
+    window.drag(from, to);
+    let commands = window.commands();
+    let last = commands.last().expect("it is put down");
+    let Command::Acts(acts) = last else { panic!("{last:?}") };
+    let back = acts.iter().find_map(|(_, back)| back.clone());
+    let home = AgentCommand::SetHome { agent: "ada-1".into(), position: Vec2::new(-150.0, 7.0) };
+    assert_eq!(back, Some(RoomAct::Agent(home)));
+}
+
+#[test]
+fn escape_puts_what_is_held_back_and_the_rest_of_the_movement_does_nothing() {
+    let mut window = Window::new();
+    let (from, to) = (window.agent("ada-1"), window.screen(0.0, -100.0));
+    window.press(from);
+    window.move_to(to);
+    assert!(window.state().holding);
+    window.commands();
+    window.key(Modifiers::NONE, Key::Escape);
+    let acts = window.acts();
+    // The room of this test does not follow the hand, so it is carried until Escape is heard.
+    let mut carried = acts.iter().filter_map(|act| match act {
+        RoomAct::Agent(AgentCommand::Carry { position, .. }) => Some(*position),
+        _ => None,
+    });
+    let place = carried.next_back();
+    assert_eq!(place, Some(Vec2::new(-150.0, 0.0)), "where it was lifted");
+    assert!(acts.contains(&RoomAct::Agent(AgentCommand::PutDown { agent: "ada-1".into() })));
+    assert_eq!(window.selected(), [Id::from("ada-1")], "Escape did one thing");
+    let element = window.element("news");
+    window.release(to);
+    assert_eq!(window.commands(), []);
+    window.press(element);
+    window.move_to(to);
+    window.key(Modifiers::NONE, Key::Escape);
+    window.release(to);
+    assert_eq!(window.commands(), [], "an element that was not put down did not move");
+}
+
+#[test]
+fn a_window_that_loses_the_keyboard_puts_down_what_is_held() {
+    let mut window = Window::new();
+    let (from, to) = (window.agent("ada-1"), window.screen(0.0, -100.0));
+    window.press(from);
+    window.move_to(to);
+    window.0.input_mut().focused = false;
+    window.0.run_steps(2);
+    assert!(window.acts().contains(&RoomAct::Agent(AgentCommand::PutDown { agent: "ada-1".into() })));
+    assert!(!window.state().holding);
+}
+
+#[test]
+fn who_leaves_while_held_leaves_the_hand_free_and_it_is_told() {
+    let mut window = Window::new();
+    let (from, to) = (window.agent("ada-1"), window.screen(0.0, -100.0));
+    window.press(from);
+    window.move_to(to);
+    window.commands();
+    window.room().agents.remove(0);
+    window.0.run_steps(2);
+    assert!(!window.state().holding);
+    window.release(to + vec2(30.0, 0.0));
+    assert_eq!(window.commands(), []);
+    assert_eq!(window.state().outcomes[0].text, "Ada left the room while you held it.");
+    let element = window.element("news");
+    window.press(element);
+    window.move_to(to);
+    window.room().elements.remove(1);
+    window.0.run_steps(2);
+    window.release(to);
+    assert_eq!(window.commands(), [], "the same for elements");
+}
+
+#[test]
+fn an_element_that_a_file_moves_while_it_is_held_goes_back_to_where_the_file_put_it() {
+    let mut window = Window::new();
+    let (from, to) = (window.element("news"), window.screen(0.0, -100.0));
+    window.press(from);
+    window.move_to(to);
+    window.room().elements[1].position = Vec2::new(999.0, 999.0);
+    window.0.run_steps(1);
+    window.release(to);
+    let commands = window.commands();
+    let [Command::Acts(acts)] = &commands[..] else { panic!("{commands:?}") };
+    let [(RoomAct::Element(ElementCommand::Move { position, .. }), back)] = &acts[..] else { panic!("{acts:?}") };
+    assert!(position.distance(Vec2::new(0.0, -100.0)) < 1.0, "{position}");
+    let home = ElementCommand::Move { element: "news".into(), position: Vec2::new(999.0, 999.0) };
+    assert_eq!(*back, Some(RoomAct::Element(home)));
+}
+
+#[test]
+fn what_hangs_over_the_window_and_what_is_under_way_do_not_get_in_the_way() {
+    let mut window = Window::new();
+    window.state().hanging = vec!["ada.md".into(), "room.yaml".into()];
+    window.state().under_way = Some("Opening evening".into());
+    window.0.run_steps(2);
+    let ada = window.agent("ada-1");
+    window.click(ada, Modifiers::NONE);
+    assert_eq!(window.selected(), [Id::from("ada-1")]);
+}

@@ -1,0 +1,367 @@
+//! The conversations at the side: which go on and which are over, the open one to read and to join.
+
+use egui::{Align, CornerRadius, Frame, Layout, Margin, Rect, RichText, ScrollArea, Stroke, Ui, pos2, vec2};
+
+use crate::base::{ConversationKey, Id};
+use crate::simulation::ConversationCommand;
+use crate::ui::commands::RoomAct;
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::ui::widgets::markdown;
+use crate::ui::widgets::words;
+use crate::ui::{Command, UiState};
+use crate::view::art::Art;
+use crate::view::model::{RoomModel, TalkView};
+use crate::view::paint;
+use crate::view::recent::Recent;
+use crate::view::theme::{RADIUS, SPACE, Theme};
+
+/// So many of the last things said are drawn; the log has the rest.
+const SAID_SHOWN: usize = 60;
+/// The figure of who speaks stands beside what it says, so wide.
+const FACE_POINTS: f32 = 30.0;
+/// The draft that holds what a new conversation is to be about.
+const TOPIC: &str = "topic";
+
+/// A conversation in the list, whether it goes on or is over.
+struct Entry<'a> {
+    session: Id,
+    participants: Vec<Id>,
+    topic: &'a str,
+    said: &'a [(Id, String)],
+    running: Option<&'a TalkView>,
+    ended: Option<&'a str>,
+}
+
+/// The name in the log of a conversation that goes on.
+fn session_of(key: ConversationKey) -> Id {
+    format!("conversation-{key}").into()
+}
+
+/// Those that go on first, then those that are over, each newest first.
+fn entries<'a>(room: &'a RoomModel, recent: &'a Recent) -> Vec<Entry<'a>> {
+    let running = room.talks.iter().rev().map(|talk| Entry {
+        session: session_of(talk.key),
+        participants: talk.participants.iter().filter_map(|key| Some(room.agent_of(*key)?.id.clone())).collect(),
+        topic: talk.topic.as_deref().unwrap_or_default(),
+        said: &talk.said,
+        running: Some(talk),
+        ended: None,
+    });
+    let goes_on = |session: &Id| room.talks.iter().any(|talk| session_of(talk.key) == *session);
+    let over = recent.talks.iter().rev().filter(|talk| !goes_on(&talk.session)).map(|talk| Entry {
+        session: talk.session.clone(),
+        participants: talk.participants.clone(),
+        topic: &talk.topic,
+        said: &talk.said,
+        running: None,
+        ended: Some(talk.ended.as_deref().unwrap_or("it is over")),
+    });
+    running.chain(over).collect()
+}
+
+/// “Ada and Bram”, “Ada, Bram and Cleo”.
+fn names(room: &RoomModel, participants: &[Id]) -> String {
+    let called: Vec<&str> = participants.iter().map(|id| room.called(id)).collect();
+    match called.as_slice() {
+        [] => "Nobody".to_owned(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// Draws the sidebar.
+pub fn sidebar_ui(
+    ui: &mut Ui,
+    room: &RoomModel,
+    recent: &Recent,
+    art: &Art,
+    theme: &Theme,
+    state: &mut UiState,
+) -> Vec<Command> {
+    widgets::dress(ui.style_mut(), theme);
+    let mut commands = Vec::new();
+    let entries = entries(room, recent);
+    if widgets::switch(ui, room.talk_on, "Agents may talk", theme).clicked() {
+        let act = RoomAct::Talk(ConversationCommand::Switch { on: !room.talk_on });
+        commands.push(Command::Act(act, None));
+    }
+    start(ui, room, theme, state, &mut commands);
+    if entries.is_empty() {
+        let how = "Agents talk when they meet, or when you let two of them begin above.";
+        widgets::empty(ui, Icon::Chat, "Nobody has talked yet", how, theme);
+        return commands;
+    }
+    let chosen = state.open_talk.as_ref().and_then(|open| entries.iter().position(|entry| entry.session == *open));
+    let open = chosen.unwrap_or(0);
+    list(ui, room, &entries, open, theme, state);
+    ui.separator();
+    conversation(ui, room, &entries[open], art, theme, state, &mut commands);
+    commands
+}
+
+fn list(ui: &mut Ui, room: &RoomModel, entries: &[Entry], open: usize, theme: &Theme, state: &mut UiState) {
+    ScrollArea::vertical().id_salt("talks").max_height(168.0).auto_shrink([false, true]).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = SPACE[0];
+        for (index, entry) in entries.iter().enumerate() {
+            let who = names(room, &entry.participants);
+            let mut line = egui::text::LayoutJob::default();
+            let style = ui.style().clone();
+            let append = |text: RichText, line: &mut egui::text::LayoutJob| {
+                text.append_to(line, &style, egui::FontSelection::Default, Align::Center);
+            };
+            append(RichText::new(format!("    {who}")).color(theme.text), &mut line);
+            if !entry.topic.is_empty() {
+                append(widgets::small(format!("  {}", entry.topic), theme), &mut line);
+            }
+            let button = egui::Button::selectable(index == open, line).truncate();
+            let row = ui.add(button.min_size(egui::vec2(ui.available_width(), 28.0)));
+            widgets::name(&row, format!("Conversation of {who}, {}", entry.session));
+            if entry.running.is_some() {
+                ui.painter().circle_filled(row.rect.left_center() + egui::vec2(15.0, 0.0), 3.5, theme.good);
+            }
+            if row.clicked() {
+                state.open_talk = Some(entry.session.clone());
+            }
+        }
+    });
+}
+
+fn conversation(
+    ui: &mut Ui,
+    room: &RoomModel,
+    entry: &Entry,
+    art: &Art,
+    theme: &Theme,
+    state: &mut UiState,
+    commands: &mut Vec<Command>,
+) {
+    ui.horizontal(|ui| {
+        ui.label(widgets::heading(names(room, &entry.participants), theme));
+        if let Some(talk) = entry.running {
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                if widgets::danger(ui, "Stop conversation", theme).clicked() {
+                    let act = RoomAct::Talk(ConversationCommand::Stop { conversation: talk.key });
+                    commands.push(Command::Act(act, None));
+                }
+            });
+        }
+    });
+    if !entry.topic.is_empty() {
+        ui.label(widgets::soft(format!("About {}", entry.topic), theme));
+    }
+    let foot = if entry.running.is_some() { 124.0 } else { 34.0 };
+    let height = (ui.available_height() - foot).max(120.0);
+    ScrollArea::vertical()
+        .id_salt(&entry.session)
+        .max_height(height)
+        .auto_shrink([false, true])
+        .stick_to_bottom(true)
+        .show(ui, |ui| {
+            let skipped = entry.said.len().saturating_sub(SAID_SHOWN);
+            if skipped > 0 {
+                let earlier = words::count(skipped, "earlier turn", "earlier turns");
+                ui.label(widgets::small(format!("{earlier} in the log"), theme));
+            }
+            let first = entry.participants.first();
+            for (index, (by, text)) in entry.said.iter().enumerate().skip(skipped) {
+                let side = if &**by == "user" || Some(by) != first { Align::Max } else { Align::Min };
+                ui.push_id(index, |ui| bubble(ui, room, (by, text), side, art, theme, state));
+            }
+            if let Some(talk) = entry.running {
+                let speaker = talk.participants.get(talk.speaker).and_then(|key| room.agent_of(*key));
+                if let Some(speaker) = speaker {
+                    let (taken, most) = talk.turns;
+                    ui.label(widgets::small(format!("{} speaks next; {taken} of {most} turns", speaker.name), theme));
+                }
+            }
+        });
+    match (entry.running, entry.ended) {
+        (Some(talk), _) => speak(ui, talk, theme, state, commands),
+        (None, Some(why)) => drop(ui.label(widgets::small(format!("It ended: {why}"), theme))),
+        (None, None) => {}
+    }
+}
+
+/// One thing said, in a bubble on its speaker's side.
+fn bubble(
+    ui: &mut Ui,
+    room: &RoomModel,
+    (by, text): (&str, &str),
+    side: Align,
+    art: &Art,
+    theme: &Theme,
+    state: &mut UiState,
+) {
+    let face = FACE_POINTS + SPACE[1];
+    let width = ((ui.available_width() - face) * 0.92).max(140.0);
+    let left = ui.max_rect().left();
+    let indent = if side == Align::Max { ui.available_width() - width - face } else { face };
+    let top = ui.cursor().top();
+    ui.horizontal_top(|ui| {
+        ui.add_space(indent.max(0.0));
+        ui.vertical(|ui| {
+            ui.set_max_width(width);
+            ui.spacing_mut().item_spacing.y = 3.0;
+            let colour = if by == "user" { theme.accent } else { crate::view::theme::word_colour(by) };
+            ui.label(widgets::small(room.called(by), theme));
+            let corner = CornerRadius::same(RADIUS[2]);
+            let corner =
+                if side == Align::Max { CornerRadius { ne: 3, ..corner } } else { CornerRadius { nw: 3, ..corner } };
+            Frame::new()
+                .fill(widgets::mix(theme.bubble, colour, 0.08))
+                .stroke(Stroke::new(1.0, widgets::mix(theme.line, colour, 0.35)))
+                .corner_radius(corner)
+                .inner_margin(Margin::symmetric(SPACE[2] as i8, SPACE[1] as i8))
+                .show(ui, |ui| markdown::markdown(ui, text, theme, state));
+        });
+    });
+    if let Some(agent) = room.agent(by) {
+        let x = if side == Align::Max { ui.max_rect().right() - FACE_POINTS } else { left };
+        let rect = Rect::from_min_size(pos2(x, top + SPACE[3]), vec2(FACE_POINTS, FACE_POINTS * 1.3));
+        paint::portrait(ui.painter(), rect, &agent.look, art);
+    }
+    ui.add_space(SPACE[0]);
+}
+
+/// The person's own turn.
+fn speak(ui: &mut Ui, talk: &TalkView, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
+    let draft = state.drafts.entry(format!("turn in {}", talk.key)).or_default();
+    let field = widgets::area(ui, draft, "Your turn", "Say something to them", 2);
+    // Enter sends, Shift and Enter begins a new line.
+    let entered = field.has_focus()
+        && ui.input(|input| input.key_pressed(egui::Key::Enter) && !input.modifiers.shift && !input.modifiers.command);
+    let text = draft.trim().to_owned();
+    ui.horizontal(|ui| {
+        let clicked = widgets::primary(ui, !text.is_empty(), "Say it", theme).clicked();
+        if (clicked || entered) && !text.is_empty() {
+            let act = ConversationCommand::Speak { conversation: talk.key, text: text.clone() };
+            commands.push(Command::Act(RoomAct::Talk(act), None));
+        }
+        if clicked || entered {
+            draft.clear();
+        }
+        ui.label(widgets::small("Enter sends", theme));
+    });
+}
+
+/// Lets a person choose who is to talk about what.
+fn start(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
+    let title = RichText::new("Let them talk").color(theme.accent);
+    egui::CollapsingHeader::new(title).id_salt("start").show_unindented(ui, |ui| {
+        if room.agents.len() < 2 {
+            ui.label(widgets::soft("Two agents make a conversation. Drag some into the room first.", theme));
+            return;
+        }
+        state.talk_with.retain(|id| room.agent(id).is_some());
+        ui.label(widgets::small("Who? Two or more.", theme));
+        ScrollArea::vertical().id_salt("who").max_height(110.0).auto_shrink([false, true]).show(ui, |ui| {
+            ui.horizontal_wrapped(|ui| {
+                for agent in &room.agents {
+                    let on = state.talk_with.contains(&agent.id);
+                    let chip = ui.add(egui::Button::selectable(on, &*agent.name));
+                    widgets::name(&chip, format!("With {}", agent.name));
+                    if chip.clicked() && !state.talk_with.remove(&agent.id) {
+                        state.talk_with.insert(agent.id.clone());
+                    }
+                }
+            });
+        });
+        let topic = state.drafts.entry(TOPIC.to_owned()).or_default();
+        widgets::field(ui, topic, "Topic", "About what?");
+        let topic = topic.trim().to_owned();
+        let ready = state.talk_with.len() >= 2 && !topic.is_empty() && room.talk_on;
+        if widgets::primary(ui, ready, "Begin conversation", theme).clicked() {
+            let participants = state.talk_with.iter().cloned().collect();
+            let act = ConversationCommand::Start { participants, topic };
+            commands.push(Command::Act(RoomAct::Talk(act), None));
+            state.talk_with.clear();
+            state.drafts.remove(TOPIC);
+            state.open_talk = None;
+        }
+        if !room.talk_on {
+            ui.label(widgets::small("Talk among agents is switched off.", theme));
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::testing::{Stage, stage};
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::Queryable;
+
+    fn sidebar() -> Harness<'static, Stage> {
+        let state = UiState::default();
+        let mut window =
+            stage(state, |ui, room, recent, theme, state| sidebar_ui(ui, room, recent, &Art::default(), theme, state));
+        window.run_steps(4);
+        window
+    }
+
+    fn click(window: &mut Harness<'static, Stage>, label: &str) {
+        window.get_by_label(label).click();
+        window.run_steps(12);
+    }
+
+    fn talk(command: ConversationCommand) -> Command {
+        Command::Act(RoomAct::Talk(command), None)
+    }
+
+    #[test]
+    fn what_goes_on_comes_first_and_stands_once() {
+        let (room, recent) = (crate::ui::testing::sample_room(), crate::ui::testing::sample_recent());
+        let sessions: Vec<Id> = entries(&room, &recent).into_iter().map(|entry| entry.session).collect();
+        assert_eq!(sessions, ["conversation-4".into(), "conversation-3".into()]);
+    }
+
+    #[test]
+    fn a_person_says_something_and_stops_the_conversation() {
+        let mut window = sidebar();
+        assert!(window.query_by_label("tea").is_some(), "bold words of the bubble");
+        window.get_by_label("Your turn").focus();
+        window.run_steps(1);
+        window.get_by_label("Your turn").type_text("With milk?");
+        window.run_steps(2);
+        click(&mut window, "Say it");
+        click(&mut window, "Stop conversation");
+        let conversation = ConversationKey(4);
+        let said = talk(ConversationCommand::Speak { conversation, text: "With milk?".into() });
+        assert_eq!(window.state().commands, [said, talk(ConversationCommand::Stop { conversation })]);
+        assert_eq!(window.state().state.drafts["turn in 4"], "");
+    }
+
+    #[test]
+    fn a_conversation_that_is_over_can_be_read_but_not_joined() {
+        let mut window = sidebar();
+        click(&mut window, "Conversation of Ada and Bram, conversation-3");
+        assert!(window.query_by_label("It ended: all was said").is_some());
+        assert!(window.query_by_label("Your turn").is_none());
+    }
+
+    #[test]
+    fn two_agents_and_a_topic_make_a_conversation() {
+        let mut window = sidebar();
+        click(&mut window, "Let them talk");
+        click(&mut window, "With Ada");
+        window.get_by_label("Topic").focus();
+        window.run_steps(1);
+        window.get_by_label("Topic").type_text("rain");
+        window.run_steps(2);
+        click(&mut window, "Begin conversation");
+        assert!(window.state().commands.is_empty(), "one agent alone does not talk");
+        click(&mut window, "With Bram");
+        click(&mut window, "Begin conversation");
+        let participants = vec!["ada-1".into(), "bram-1".into()];
+        let start = ConversationCommand::Start { participants, topic: "rain".into() };
+        assert_eq!(window.state().commands, [talk(start)]);
+    }
+
+    #[test]
+    fn talk_is_switched_off_for_everyone() {
+        let mut window = sidebar();
+        click(&mut window, "Agents may talk");
+        assert_eq!(window.state().commands, [talk(ConversationCommand::Switch { on: false })]);
+    }
+}

@@ -1,0 +1,107 @@
+//! What is seen of a difference.
+
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+use super::*;
+use crate::ui::UiState;
+use crate::ui::testing::{Stage, stage};
+use crate::view::theme::{DARK, LIGHT, contrast};
+
+fn difference(old: &str, new: &str, look: DiffLook) -> Harness<'static, Stage> {
+    let (old, new) = (old.to_owned(), new.to_owned());
+    let mut window = stage(UiState::default(), move |ui, _, _, theme, _| {
+        diff_ui(ui, "test", &old, &new, look, theme);
+        Vec::new()
+    });
+    window.run_steps(3);
+    window
+}
+
+fn lines_drawn(window: &Harness<'static, Stage>) -> usize {
+    let is_line = |label: &str| ["+ ", "- ", "  "].iter().any(|sign| label.starts_with(sign));
+    window.query_all_by(|node| node.label().or_else(|| node.value()).is_some_and(|label| is_line(&label))).count()
+}
+
+#[test]
+fn what_went_and_what_came_stands_there_in_both_looks() {
+    for look in [DiffLook::SideBySide, DiffLook::Unified] {
+        let window = difference("# Tea\nhot water\n", "# Tea\nhot milk\nsugar\n", look);
+        for shown in ["- hot water", "+ hot milk", "+ sugar", "2 lines came, 1 line went"] {
+            assert!(window.query_by_label(shown).is_some(), "{look:?}: {shown}");
+        }
+    }
+    assert!(difference("a", "a", DiffLook::Unified).query_by_label("Both are the same.").is_some());
+    assert!(difference("", "", DiffLook::Unified).query_by_label("Both are the same.").is_some());
+}
+
+#[test]
+fn a_folded_stretch_unfolds_when_it_is_clicked() {
+    let old: String = (0..40).map(|line| format!("line {line}\n")).collect();
+    let mut window = difference(&old, &format!("{old}end\n"), DiffLook::Unified);
+    assert!(window.query_by_label("  line 5").is_none());
+    window.get_by_label("… 37 lines alike").click();
+    window.run_steps(3);
+    assert!(window.query_by_label("  line 5").is_some());
+    assert!(window.query_by_label("… 37 lines alike").is_none());
+}
+
+#[test]
+fn only_what_is_in_sight_is_drawn() {
+    let new: String = (0..100_000).map(|line| format!("line {line}\n")).collect();
+    for look in [DiffLook::SideBySide, DiffLook::Unified] {
+        let drawn = lines_drawn(&difference("", &new, look));
+        assert!((20..400).contains(&drawn), "{look:?}: {drawn} lines");
+    }
+}
+
+#[test]
+fn what_is_no_text_is_shown_all_the_same() {
+    let odd = "\u{0}\u{1b}[31m\u{fffd}\t東京".repeat(3_000);
+    for look in [DiffLook::SideBySide, DiffLook::Unified] {
+        assert!(lines_drawn(&difference(&odd, &format!("{odd}\n🍵"), look)) > 2, "{look:?}");
+    }
+}
+
+#[test]
+fn long_lines_break_where_there_is_no_more_room() {
+    let pieces = |line: &str, columns| chunks(line, columns).map(|range| line[range].to_owned()).collect::<Vec<_>>();
+    assert_eq!(pieces("abcdefgh", 3), ["abc", "def", "gh"]);
+    assert_eq!(pieces("", 3), [""]);
+    assert_eq!(pieces("東京都", 3), ["東", "京", "都"]);
+    assert_eq!(pieces("東", 1), ["東"], "what never fits is shown all the same");
+    assert_eq!(pieces("äöü", 2), ["äö", "ü"]);
+    assert_eq!(pieces("hot water for tea", 8), ["hot ", "water ", "for tea"]);
+    assert_eq!(pieces("a waterfall", 6), ["a wate", "rfall"], "not for the sake of a letter");
+}
+
+#[test]
+fn in_one_column_everything_that_went_stands_before_what_came() {
+    let made = Comparison::of("a\nb\n", "x\ny\n");
+    let shown = lay_out(&made, &BTreeSet::new(), ("a\nb\n", "x\ny\n"), DiffLook::Unified, 80);
+    let sides: Vec<(usize, Side)> = shown
+        .iter()
+        .filter_map(|shown| match shown {
+            Shown::Piece { row, side, .. } => Some((*row, *side)),
+            Shown::Fold { .. } => None,
+        })
+        .collect();
+    assert_eq!(sides, [(0, Side::Old), (1, Side::Old), (0, Side::New), (1, Side::New)]);
+}
+
+#[test]
+fn words_can_be_read_on_every_ground() {
+    for theme in [LIGHT, DARK] {
+        for colour in [theme.good, theme.bad] {
+            let line = widgets::mix(theme.panel, colour, LINE_TINT);
+            for (what, ink, ground) in [
+                ("line", theme.text, line),
+                ("number", theme.text_soft, line),
+                ("word", theme.text, widgets::mix(theme.panel, colour, WORD_TINT)),
+            ] {
+                let contrast = contrast(ink, ground);
+                assert!(contrast >= 4.5, "{what}, dark={}: {contrast:.2}", theme.dark);
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! What stands above a text when something needs a decision: somebody else changed the file, it is gone, an agent is
+//! at work by it, or it could not be saved.
+
+use egui::{RichText, ScrollArea, Ui};
+
+use super::merge::{Choice, Piece};
+use super::tab::{Merging, Seen, Standing, Tab};
+use crate::ui::widgets;
+use crate::view::theme::{SPACE, TYPE, Theme};
+
+/// Lines of each side of a conflict that are shown.
+const LINES_SHOWN: usize = 12;
+/// The list of conflicts is no higher.
+const LIST_POINTS: f32 = 260.0;
+
+/// What a person decided.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Decision {
+    /// Save, or bring back what is gone.
+    Save,
+    /// Save over whatever is there, although an agent is at work by it.
+    Apply,
+    /// Not to save by itself any more.
+    DoNotApply,
+    /// Join both.
+    Merge,
+    /// Settle one conflict, by its place.
+    Choose(usize, Choice),
+    /// Do not merge after all.
+    StopMerge,
+    /// Go on with what was written here.
+    KeepMine,
+    /// Give up what was written here.
+    TakeTheirs,
+    /// Show both, or stop doing so.
+    Compare,
+    /// Put the message aside.
+    PutAside,
+    /// Look at the file in another program.
+    OpenOutside,
+}
+
+/// Draws what needs a decision. `at_work` is who works by this file; `compares` whether both are shown.
+pub fn banners_ui(ui: &mut Ui, tab: &Tab, at_work: Option<&str>, compares: bool, theme: &Theme) -> Option<Decision> {
+    let mut decision = None;
+    match tab.standing() {
+        Standing::Overtaken => match &tab.merging {
+            Some(merging) => conflicts_ui(ui, merging, theme, &mut decision),
+            None => overtaken_ui(ui, compares, theme, &mut decision),
+        },
+        Standing::Deleted => deleted_ui(ui, theme, &mut decision),
+        Standing::Clean | Standing::Written => {}
+    }
+    if let Seen::Unreadable(why) = &tab.seen {
+        banner(ui, &format!("The file itself cannot be shown any more: {why}. What you wrote is kept."), theme, |ui| {
+            if ui.button("Open in another program").clicked() {
+                decision = Some(Decision::OpenOutside);
+            }
+            if widgets::danger(ui, "Give up what I wrote", theme).clicked() {
+                decision = Some(Decision::TakeTheirs);
+            }
+        });
+    }
+    if let Some(name) = at_work {
+        at_work_ui(ui, tab, name, theme, &mut decision);
+    }
+    if let Some(why) = &tab.failed {
+        banner(ui, &format!("Not done: {why}"), theme, |ui| {
+            if ui.button("Put aside").clicked() {
+                decision = Some(Decision::PutAside);
+            }
+        });
+    }
+    decision
+}
+
+fn banner(ui: &mut Ui, what: &str, theme: &Theme, acts: impl FnOnce(&mut Ui)) {
+    widgets::in_card(ui, theme, |ui| {
+        ui.horizontal_wrapped(|ui| {
+            ui.label(RichText::new(what).color(theme.warn));
+            acts(ui);
+        });
+    });
+}
+
+fn overtaken_ui(ui: &mut Ui, compares: bool, theme: &Theme, decision: &mut Option<Decision>) {
+    banner(ui, "This file was changed by somebody else while you wrote.", theme, |ui| {
+        let mut button = |text: &str, hint: &str, wish: Decision, is_first: bool| {
+            let button = if is_first { widgets::primary(ui, true, text, theme) } else { ui.button(text) };
+            if button.on_hover_text(hint).clicked() {
+                *decision = Some(wish);
+            }
+        };
+        button("Merge", "Joins both; asks where both changed the same lines", Decision::Merge, true);
+        button("Keep mine", "Saving then writes over what somebody else wrote", Decision::KeepMine, false);
+        button("Take theirs", "Gives up what you wrote", Decision::TakeTheirs, false);
+        let compare = if compares { "Stop comparing" } else { "Compare" };
+        button(compare, "Shows what somebody else left beside what you wrote", Decision::Compare, false);
+    });
+}
+
+fn deleted_ui(ui: &mut Ui, theme: &Theme, decision: &mut Option<Decision>) {
+    banner(ui, "This file was deleted by somebody else while you wrote.", theme, |ui| {
+        if widgets::primary(ui, true, "Save again", theme)
+            .on_hover_text("Brings the file back with your text")
+            .clicked()
+        {
+            *decision = Some(Decision::Save);
+        }
+        if widgets::danger(ui, "Close", theme).on_hover_text("Gives up what you wrote").clicked() {
+            *decision = Some(Decision::TakeTheirs);
+        }
+    });
+}
+
+fn at_work_ui(ui: &mut Ui, tab: &Tab, name: &str, theme: &Theme, decision: &mut Option<Decision>) {
+    let waits = tab.begun.as_ref().is_some_and(|begun| begun.applies_when_idle);
+    let what = if waits {
+        format!("{name} is at work. What you wrote is a draft and is applied when the work is over.")
+    } else {
+        format!(
+            "This agent is at work: {name}. What you write is kept as a draft; Apply changes it at once, otherwise it \
+             is applied when the work is over."
+        )
+    };
+    let can_apply = tab.begun.is_some() && !tab.is_saving() && tab.standing() == Standing::Written;
+    banner(ui, &what, theme, |ui| {
+        if widgets::primary(ui, can_apply, "Apply", theme).on_hover_text("Changes the agent now, in its work").clicked()
+        {
+            *decision = Some(Decision::Apply);
+        }
+        if waits && ui.button("Do not apply").on_hover_text("The draft stays, and is not saved by itself").clicked() {
+            *decision = Some(Decision::DoNotApply);
+        }
+    });
+}
+
+fn conflicts_ui(ui: &mut Ui, merging: &Merging, theme: &Theme, decision: &mut Option<Decision>) {
+    widgets::in_card(ui, theme, |ui| {
+        let all = super::merge::conflicts(&merging.pieces);
+        ui.horizontal_wrapped(|ui| {
+            let what = format!("Both changed the same lines: {} of {all} settled.", merging.choices.len());
+            ui.label(RichText::new(what).color(theme.warn));
+            if ui.button("Stop merging").clicked() {
+                *decision = Some(Decision::StopMerge);
+            }
+        });
+        ScrollArea::vertical().id_salt("conflicts").max_height(LIST_POINTS).auto_shrink([false, true]).show(ui, |ui| {
+            let mut number = 0;
+            for (index, piece) in merging.pieces.iter().enumerate() {
+                let Piece::Conflict { base, mine, theirs } = piece else { continue };
+                number += 1;
+                let chosen = merging.choices.get(&index).copied();
+                ui.add_space(SPACE[0]);
+                if let Some(choice) = conflict_ui(ui, number, [base, mine, theirs], chosen, theme) {
+                    *decision = Some(Decision::Choose(index, choice));
+                }
+            }
+        });
+    });
+}
+
+fn conflict_ui(
+    ui: &mut Ui,
+    number: usize,
+    [base, mine, theirs]: [&String; 3],
+    chosen: Option<Choice>,
+    theme: &Theme,
+) -> Option<Choice> {
+    let mut choice = None;
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new(format!("Place {number}")).size(TYPE[1]).color(theme.accent));
+        for (of, shown) in [(Choice::Mine, "Mine"), (Choice::Theirs, "Theirs"), (Choice::Both, "Both")] {
+            let button = ui.selectable_label(chosen == Some(of), shown);
+            widgets::name(&button, format!("{shown} at place {number}"));
+            if button.clicked() {
+                choice = Some(of);
+            }
+        }
+    });
+    for (what, lines) in [("Before", base), ("Mine", mine), ("Theirs", theirs)] {
+        ui.label(widgets::small(what, theme));
+        ui.label(RichText::new(excerpt(lines)).monospace().color(theme.text));
+    }
+    choice
+}
+
+/// The first lines of a text.
+fn excerpt(lines: &str) -> String {
+    let more = lines.lines().count().saturating_sub(LINES_SHOWN);
+    let mut shown: Vec<&str> = lines.lines().take(LINES_SHOWN).collect();
+    let told = format!("… and {more} lines more");
+    if more > 0 {
+        shown.push(&told);
+    }
+    if shown.is_empty() { "(nothing)".to_owned() } else { shown.join("\n") }
+}

@@ -1,0 +1,498 @@
+//! The field that a text is written in: its colours, its line numbers, marks at what was found, and the cursor.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use egui::text::{ByteIndex, CCursor, CCursorRange, Galley, LayoutJob, LayoutSection, TextFormat};
+use egui::widgets::text_edit::TextEditState;
+use egui::{
+    Align2, Color32, Event, FontFamily, FontId, Frame, Id, Key, Margin, Modifiers, Pos2, Rect, ScrollArea, Sense,
+    Shape, Stroke, StrokeKind, TextBuffer, TextEdit, Ui, pos2, vec2,
+};
+
+use super::find::Find;
+use super::ink::{Ink, Inks};
+use super::languages::{Language, grammars};
+use super::tab::Tab;
+use crate::base::Severity;
+use crate::ui::widgets;
+use crate::view::theme::{SPACE, TYPE, Theme};
+
+/// What Tab puts in.
+const INDENT: &str = "  ";
+/// The grammars are asked for again after so long.
+const GRAMMARS_SECS: f32 = 0.05;
+
+/// A place that is to be gone to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Lead {
+    /// A line, counted from 1; it is selected.
+    Line(usize),
+    /// Bytes of the whole text; they are selected.
+    Bytes(Range<usize>),
+}
+
+/// Where the cursor is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CursorPlace {
+    /// Line of the whole text, counted from 0.
+    pub line: usize,
+    /// Character in the line, counted from 0.
+    pub column: usize,
+    /// Byte in the whole text.
+    pub byte: usize,
+}
+
+/// What the field keeps between frames.
+#[derive(Clone, Debug)]
+pub struct FieldView {
+    /// Whether long lines are wrapped.
+    pub wraps: bool,
+    /// A place that is to be gone to in the next frame.
+    pub lead: Option<Lead>,
+    /// Where the cursor is.
+    pub cursor: CursorPlace,
+    /// The other end of what is selected, as a byte of the whole text.
+    pub anchor: usize,
+    /// Whether the keyboard is in the field.
+    pub has_focus: bool,
+    /// The colours.
+    pub inks: Inks,
+    /// Which lines were drawn last, counted from 0 within the part.
+    pub rows_drawn: Range<usize>,
+    laid: Laid,
+    /// Which part of which text the field showed last.
+    shown: Option<(u64, usize, usize)>,
+    width: f32,
+}
+
+impl FieldView {
+    /// For a file at this path.
+    pub fn of(path: &str) -> Self {
+        Self {
+            wraps: true,
+            lead: None,
+            cursor: CursorPlace::default(),
+            anchor: 0,
+            has_focus: false,
+            inks: Inks::of(Language::of(path)),
+            rows_drawn: 0..0,
+            laid: Laid::default(),
+            shown: None,
+            width: 0.0,
+        }
+    }
+}
+
+/// The name of the field in the window.
+pub fn field_id(path: &str) -> Id {
+    Id::new(("editor field", path))
+}
+
+/// What the field needs to know beside the text.
+pub struct FieldSetting<'a> {
+    /// The file.
+    pub path: &'a str,
+    /// What was found, if something is looked for.
+    pub find: &'a Find,
+    /// What is wrong, by line counted from 1.
+    pub problems: &'a BTreeMap<usize, Severity>,
+    /// What stands there while there is no text.
+    pub hint: &'a str,
+    /// The colours of the window.
+    pub theme: &'a Theme,
+}
+
+/// Draws the text. Whether something was typed.
+pub fn field_ui(ui: &mut Ui, tab: &mut Tab, view: &mut FieldView, setting: &FieldSetting<'_>) -> bool {
+    colour(ui, tab, view);
+    let id = field_id(setting.path);
+    let lead = view.lead.take();
+    let characters = lead.map(|lead| open_lead(tab, &lead));
+    let shown = (tab.page_generation, tab.pages.number(), tab.pages.count());
+    if view.shown.replace(shown).is_some_and(|before| before != shown && before.2.max(shown.2) > 1) {
+        // What was done before was done to another part.
+        if let Some(mut state) = TextEditState::load(ui.ctx(), id) {
+            state.clear_undoer();
+            state.store(ui.ctx(), id);
+        }
+    }
+    if let Some(range) = &characters {
+        let mut state = TextEditState::load(ui.ctx(), id).unwrap_or_default();
+        let ends = CCursorRange::two(CCursor::new(range.start), CCursor::new(range.end));
+        state.cursor.set_char_range(Some(ends));
+        state.store(ui.ctx(), id);
+        if !setting.find.is_open {
+            ui.memory_mut(|memory| memory.request_focus(id));
+        }
+    }
+    if ui.memory(|memory| memory.has_focus(id)) {
+        indent_by_spaces(ui);
+    }
+    let gutter = gutter_width(ui, tab);
+    let frame = Frame::new().fill(setting.theme.card).stroke(Stroke::new(1.0, setting.theme.line)).inner_margin(1);
+    frame
+        .show(ui, |ui| {
+            ui.horizontal_top(|ui| {
+                ui.spacing_mut().item_spacing.x = 0.0;
+                let (left, _) = ui.allocate_exact_size(vec2(gutter, ui.available_height()), Sense::hover());
+                scroll_ui(ui, tab, view, setting, left, characters)
+            })
+            .inner
+        })
+        .inner
+}
+
+/// Brings the colours on a little.
+fn colour(ui: &Ui, tab: &Tab, view: &mut FieldView) {
+    view.inks.follow(&tab.text);
+    if !view.inks.is_coloured() {
+        return;
+    }
+    match grammars() {
+        Some(set) => {
+            if view.inks.work(set) {
+                ui.ctx().request_repaint();
+            }
+        }
+        None => ui.ctx().request_repaint_after_secs(GRAMMARS_SECS),
+    }
+}
+
+/// Opens the part in which a place is. Its characters there.
+fn open_lead(tab: &mut Tab, lead: &Lead) -> Range<usize> {
+    match lead {
+        Lead::Line(line) => {
+            let line = line.saturating_sub(1).min(tab.pages.lines() - 1);
+            tab.pages.open_line(&tab.text, line);
+            tab.pages.characters_of_line(line)
+        }
+        Lead::Bytes(range) => {
+            tab.pages.open_byte(&tab.text, range.start);
+            let start = tab.pages.start().byte;
+            let characters = |byte: usize| {
+                let within = byte.saturating_sub(start).min(tab.pages.text.len());
+                tab.pages.text[..tab.pages.text.floor_char_boundary(within)].chars().count()
+            };
+            characters(range.start)..characters(range.end)
+        }
+    }
+}
+
+/// Tab puts in spaces; the field would put in a tabulator.
+fn indent_by_spaces(ui: &Ui) {
+    ui.input_mut(|input| {
+        if input.consume_key(Modifiers::NONE, Key::Tab) {
+            input.events.push(Event::Text(INDENT.to_owned()));
+        }
+    });
+}
+
+fn code_font() -> FontId {
+    FontId::new(TYPE[1] - 1.0, FontFamily::Monospace)
+}
+
+fn gutter_width(ui: &Ui, tab: &Tab) -> f32 {
+    let digits = tab.pages.lines().to_string().len().max(3);
+    let digit = ui.fonts_mut(|fonts| fonts.glyph_width(&code_font(), '0'));
+    digits as f32 * digit + SPACE[3]
+}
+
+fn scroll_ui(
+    ui: &mut Ui,
+    tab: &mut Tab,
+    view: &mut FieldView,
+    setting: &FieldSetting<'_>,
+    gutter: Rect,
+    characters: Option<Range<usize>>,
+) -> bool {
+    let theme = setting.theme;
+    let wraps = view.wraps;
+    let height = ui.available_height();
+    let scroll = ScrollArea::new([!wraps, true]).id_salt(("editor scroll", setting.path)).auto_shrink(false);
+    let out = scroll.show(ui, |ui| {
+        let marks = ui.painter().add(Shape::Noop);
+        let spans = (!tab.pages.text.is_empty()).then_some(&view.inks);
+        view.laid.refresh(tab, spans, theme);
+        let laid = &mut view.laid;
+        let mut layouter = |ui: &Ui, text: &dyn TextBuffer, width: f32| {
+            let job = laid.job(text.as_str(), if wraps { width } else { f32::INFINITY }, theme);
+            // Asked for anew in every frame: what is not asked for is laid out from the beginning with the next letter.
+            ui.fonts_mut(|fonts| fonts.layout_job(job))
+        };
+        let width = if wraps { ui.available_width() } else { view.width.max(ui.available_width()) };
+        let output = TextEdit::multiline(&mut tab.pages.text)
+            .id(field_id(setting.path))
+            .font(code_font())
+            .hint_text(setting.hint.to_owned())
+            .frame(Frame::NONE)
+            .background_color(Color32::TRANSPARENT)
+            .margin(Margin::symmetric(SPACE[0] as i8, 2))
+            .lock_focus(true)
+            .desired_width(f32::INFINITY)
+            .min_size(vec2(width, height))
+            .layouter(&mut layouter)
+            .show(ui);
+        let response = &output.response.response;
+        widgets::name(response, format!("Text of {}", setting.path));
+        view.width = output.galley.size().x + SPACE[3];
+        view.has_focus = response.has_focus();
+        if let Some(range) = characters {
+            let place = output.galley.pos_from_cursor(CCursor::new(range.start)).translate(output.galley_pos.to_vec2());
+            // Into the middle of the height; sideways no further than needed.
+            let around = (height / 2.0 - place.height()).max(0.0);
+            ui.scroll_to_rect(place.expand2(vec2(0.0, around)), None);
+            note_cursor(tab, view, &CCursorRange::two(CCursor::new(range.start), CCursor::new(range.end)));
+        } else if let Some(range) = &output.cursor_range {
+            note_cursor(tab, view, range);
+        }
+        let changed = response.changed();
+        (changed, marks, output.galley, output.galley_pos)
+    });
+    let (changed, marks, galley, at) = out.inner;
+    let rows = visible_rows(&galley, at, out.inner_rect);
+    let clip = gutter.with_min_y(out.inner_rect.top()).with_max_y(out.inner_rect.bottom());
+    let numbers = Numbers { first_line: tab.pages.start().line, cursor: view.cursor.line, problems: setting.problems };
+    numbers.paint(&ui.painter_at(clip), clip, &galley, at, rows.clone(), theme);
+    if setting.find.is_open && !changed {
+        let rects = found_rects(tab, setting.find, &galley, at, rows.clone());
+        let shape = |(rect, is_current): (Rect, bool)| {
+            let stroke = Stroke::new(if is_current { 2.0 } else { 1.0 }, theme.accent);
+            Shape::rect_stroke(rect.expand(1.0), 2, stroke, StrokeKind::Outside)
+        };
+        let shapes: Vec<Shape> = rects.into_iter().map(shape).collect();
+        ui.painter().with_clip_rect(out.inner_rect).set(marks, Shape::Vec(shapes));
+    }
+    view.rows_drawn = rows;
+    if changed {
+        let at = view.cursor.byte.saturating_sub(tab.pages.start().byte).min(tab.pages.text.len());
+        let divided = tab.page_generation;
+        tab.typed(tab.pages.text.floor_char_boundary(at));
+        if tab.page_generation != divided {
+            // The part grew too long: the cursor is in another one now.
+            view.lead = Some(Lead::Bytes(view.cursor.byte..view.cursor.byte));
+        }
+        // The colours of what was typed come with the next frame.
+        ui.ctx().request_repaint();
+    }
+    changed
+}
+
+/// Where the cursor is in the whole text.
+fn note_cursor(tab: &Tab, view: &mut FieldView, range: &CCursorRange) {
+    let text = tab.pages.text.as_str();
+    let start = tab.pages.start();
+    let byte_of = |cursor: CCursor| text.char_indices().nth(cursor.index.0).map_or(text.len(), |(byte, _)| byte);
+    let byte = byte_of(range.primary);
+    let before = &text[..byte];
+    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+    view.cursor = CursorPlace {
+        line: start.line + super::page::count_lines(before),
+        column: before[line_start..].chars().count(),
+        byte: start.byte + byte,
+    };
+    view.anchor = start.byte + byte_of(range.secondary);
+}
+
+fn visible_rows(galley: &Galley, at: Pos2, seen: Rect) -> Range<usize> {
+    let first = galley.rows.partition_point(|row| at.y + row.max_y() < seen.top());
+    let end = galley.rows.partition_point(|row| at.y + row.min_y() <= seen.bottom());
+    first..end.max(first)
+}
+
+/// The numbers of lines beside a text.
+struct Numbers<'a> {
+    first_line: usize,
+    cursor: usize,
+    problems: &'a BTreeMap<usize, Severity>,
+}
+
+impl Numbers<'_> {
+    fn paint(
+        &self,
+        painter: &egui::Painter,
+        gutter: Rect,
+        galley: &Galley,
+        at: Pos2,
+        rows: Range<usize>,
+        theme: &Theme,
+    ) {
+        painter.vline(gutter.right() - 2.0, gutter.y_range(), Stroke::new(1.0, theme.line));
+        let mut line = self.first_line + galley.rows[..rows.start].iter().filter(|row| row.ends_with_newline).count();
+        for index in rows {
+            let row = &galley.rows[index];
+            let begins = index == 0 || galley.rows[index - 1].ends_with_newline;
+            if begins {
+                let place = pos2(gutter.right() - SPACE[1], at.y + row.pos.y);
+                let wrong = self.problems.get(&(line + 1));
+                let colour = match wrong {
+                    Some(Severity::Error) => theme.bad,
+                    Some(Severity::Warning) => theme.warn,
+                    None if line == self.cursor => theme.text,
+                    None => theme.text_soft,
+                };
+                painter.text(place, Align2::RIGHT_TOP, line + 1, code_font(), colour);
+                if wrong.is_some() {
+                    let middle = pos2(gutter.left() + 4.0, at.y + row.rect().center().y);
+                    painter.circle_filled(middle, 2.5, colour);
+                }
+            }
+            line += usize::from(row.ends_with_newline);
+        }
+    }
+}
+
+/// Where found places stand on screen, and whether each is the current one.
+fn found_rects(tab: &Tab, find: &Find, galley: &Galley, at: Pos2, rows: Range<usize>) -> Vec<(Rect, bool)> {
+    let text = tab.pages.text.as_str();
+    let start = tab.pages.start().byte;
+    let skipped: usize = galley.rows[..rows.start].iter().map(|row| row.char_count_including_newline().0).sum();
+    let mut byte = text.char_indices().nth(skipped).map_or(text.len(), |(byte, _)| byte);
+    let mut rects = Vec::new();
+    for row in &galley.rows[rows] {
+        let count = row.char_count_including_newline().0;
+        let rest = &text[byte..];
+        let len = rest.char_indices().nth(count).map_or(rest.len(), |(byte, _)| byte);
+        let (from, to) = (start + byte, start + byte + len);
+        let first = find.places.partition_point(|place| place.end <= from);
+        for (index, place) in find.places.iter().enumerate().skip(first).take_while(|(_, place)| place.start < to) {
+            let x = |byte: usize| {
+                let within = byte.clamp(from, to) - from;
+                row.x_offset(egui::text::CharIndex(rest[..rest.floor_char_boundary(within)].chars().count()))
+            };
+            let corner = at + row.pos.to_vec2();
+            let min = corner + vec2(x(place.start), 0.0);
+            rects.push((
+                Rect::from_min_max(min, corner + vec2(x(place.end), row.height())),
+                find.current == Some(index),
+            ));
+        }
+        byte += len;
+    }
+    rects
+}
+
+/// A text as it is laid out, so that it is built anew only where it changed.
+#[derive(Clone, Debug, Default)]
+struct Laid {
+    job: Arc<LayoutJob>,
+    spans: Vec<(usize, Ink)>,
+    done_for: Option<(u64, u64, u64, usize, bool)>,
+}
+
+impl Laid {
+    /// Takes over text and colours.
+    fn refresh(&mut self, tab: &Tab, inks: Option<&Inks>, theme: &Theme) {
+        let colours = inks.map_or(0, Inks::generation);
+        let now = (tab.generation, tab.page_generation, colours, tab.pages.number(), theme.dark);
+        if self.done_for == Some(now) {
+            return;
+        }
+        self.done_for = Some(now);
+        let text = tab.pages.text.as_str();
+        let start = tab.pages.start();
+        // A part that begins within a line is part of a line too long to be coloured.
+        let is_whole = start.byte == 0 || tab.text.as_bytes()[start.byte - 1] == b'\n';
+        self.spans = inks.filter(|_| is_whole).map_or_else(Vec::new, |inks| inks.spans(start.line, text.len()));
+        self.build(text, theme);
+    }
+
+    /// The text ready to be laid out. What was typed in this very frame has the colour of what it stands in.
+    fn job(&mut self, text: &str, width: f32, theme: &Theme) -> LayoutJob {
+        if self.job.text != text {
+            self.shift_spans(text);
+            self.build(text, theme);
+            self.done_for = None;
+        }
+        let mut job = (*self.job).clone();
+        job.wrap.max_width = width;
+        job
+    }
+
+    fn shift_spans(&mut self, new: &str) {
+        let old = self.job.text.as_str();
+        let same = old.bytes().zip(new.bytes()).take_while(|(old, new)| old == new).count();
+        let same = old.floor_char_boundary(same).min(new.floor_char_boundary(same));
+        let ends = old[same..].bytes().rev().zip(new[same..].bytes().rev());
+        let tail = ends.take_while(|(old, new)| old == new).count();
+        let (old_tail, new_tail) = (old.len() - tail, new.len() - tail);
+        for (end, _) in &mut self.spans {
+            if *end >= old_tail {
+                *end = *end - old_tail + new_tail;
+            } else if *end > same {
+                *end = same;
+            }
+        }
+        // An end may have come to stand within a character of the other text.
+        self.spans.retain(|(end, _)| *end <= new.len() && new.is_char_boundary(*end));
+    }
+
+    fn build(&mut self, text: &str, theme: &Theme) {
+        let mut sections = Vec::with_capacity(self.spans.len() + 1);
+        let mut at = 0;
+        let mut push = |end: usize, ink: Ink| {
+            if end > at {
+                sections.push(LayoutSection {
+                    leading_space: 0.0,
+                    byte_range: ByteIndex(at)..ByteIndex(end),
+                    format: TextFormat::simple(code_font(), ink.colour(theme)),
+                });
+                at = end;
+            }
+        };
+        for (end, ink) in &self.spans {
+            push((*end).min(text.len()), *ink);
+        }
+        push(text.len(), Ink::Plain);
+        if sections.is_empty() {
+            sections.push(LayoutSection {
+                leading_space: 0.0,
+                byte_range: ByteIndex(0)..ByteIndex(0),
+                format: TextFormat::simple(code_font(), theme.text),
+            });
+        }
+        let mut job = LayoutJob { text: text.to_owned(), sections, ..LayoutJob::default() };
+        job.keep_trailing_whitespace = true;
+        job.break_on_newline = true;
+        self.job = Arc::new(job);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::theme::LIGHT;
+    use proptest::prelude::*;
+
+    fn ends(laid: &Laid) -> Vec<(usize, Color32)> {
+        laid.job.sections.iter().map(|section| (section.byte_range.end.0, section.format.color)).collect()
+    }
+
+    #[test]
+    fn what_is_typed_takes_the_colour_of_what_it_stands_in() {
+        let mut laid = Laid { spans: vec![(3, Ink::Key), (6, Ink::Text)], ..Laid::default() };
+        laid.build("abcdef", &LIGHT);
+        laid.job("abcdXef", 100.0, &LIGHT);
+        assert_eq!(ends(&laid), [(3, Ink::Key.colour(&LIGHT)), (7, Ink::Text.colour(&LIGHT))]);
+        laid.job("", 100.0, &LIGHT);
+        assert_eq!(laid.job.sections.len(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn sections_cover_the_text_whatever_is_typed(old in "[aäb\n]{0,12}", new in "[aäc\n]{0,12}", cut in 0..12_usize) {
+            let cut = old.floor_char_boundary(cut.min(old.len()));
+            let mut laid = Laid { spans: vec![(cut, Ink::Key), (old.len(), Ink::Text)], ..Laid::default() };
+            laid.build(&old, &LIGHT);
+            let job = laid.job(&new, 100.0, &LIGHT);
+            let mut at = 0;
+            for section in &job.sections {
+                prop_assert_eq!(section.byte_range.start.0, at);
+                prop_assert!(new.is_char_boundary(section.byte_range.end.0));
+                at = section.byte_range.end.0;
+            }
+            prop_assert_eq!(at, new.len());
+        }
+    }
+}

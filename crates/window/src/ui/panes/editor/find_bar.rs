@@ -1,0 +1,194 @@
+//! The bar for finding and replacing above a text.
+
+use egui::{Key, Modifiers, Response, RichText, TextEdit, Ui};
+
+use super::field::{FieldView, Lead, field_id};
+use super::find::Find;
+use super::tab::Tab;
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::view::theme::{TYPE, Theme};
+
+/// The width of the fields.
+const FIELD_POINTS: f32 = 220.0;
+
+/// What a key or a button of the bar asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Wish {
+    Next,
+    Previous,
+    ReplaceOne,
+    ReplaceAll,
+    Close,
+}
+
+/// Takes the keys that open the bar and step through what was found, while the keyboard is in this editor.
+pub fn keys(ui: &Ui, tab: &Tab, view: &mut FieldView, find: &mut Find) {
+    let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
+    let selected = || {
+        let (one, other) = (view.cursor.byte.min(view.anchor), view.cursor.byte.max(view.anchor));
+        tab.text.get(one..other).unwrap_or_default().to_owned()
+    };
+    // Some systems know the second as the key that hides a program; there the button does it.
+    if pressed(Modifiers::COMMAND, Key::H) {
+        find.open(true, &selected());
+    } else if pressed(Modifiers::COMMAND, Key::F) {
+        find.open(find.replaces, &selected());
+    }
+    if find.is_open {
+        let back = pressed(Modifiers::SHIFT, Key::F3);
+        if back || pressed(Modifiers::NONE, Key::F3) {
+            step(view, find, !back);
+        }
+    }
+}
+
+/// Draws the bar. Whether the text was changed by it.
+pub fn find_bar_ui(
+    ui: &mut Ui,
+    path: &str,
+    tab: &mut Tab,
+    view: &mut FieldView,
+    find: &mut Find,
+    theme: &Theme,
+) -> bool {
+    find.look(&tab.text, tab.generation);
+    let mut wish = None;
+    widgets::in_card(ui, theme, |ui| {
+        ui.horizontal_wrapped(|ui| {
+            let field = one_line(ui, &mut find.wanted.needle, "Find", "What to look for", (path, "find"));
+            if std::mem::take(&mut find.asks_focus) {
+                field.request_focus();
+            }
+            wish = wish.or(enter(ui, &field));
+            toggle(ui, &mut find.wanted.with_case, "Aa", "Capitals matter");
+            toggle(ui, &mut find.wanted.whole_word, "Word", "Whole words only");
+            toggle(ui, &mut find.wanted.is_expression, ".*", "Regular expression");
+            if widgets::icon_button(ui, Icon::Up, "Previous (Shift+Enter)", false, theme).clicked() {
+                wish = Some(Wish::Previous);
+            }
+            if widgets::icon_button(ui, Icon::Down, "Next (Enter)", false, theme).clicked() {
+                wish = Some(Wish::Next);
+            }
+            ui.label(widgets::small(find.count(), theme));
+            let shown = if find.replaces { "Hide replacing" } else { "Replace…" };
+            if ui.button(shown).clicked() {
+                find.replaces = !find.replaces;
+            }
+            if widgets::icon_button(ui, Icon::Cross, "Close finding (Escape)", false, theme).clicked() {
+                wish = Some(Wish::Close);
+            }
+        });
+        if find.replaces {
+            ui.horizontal_wrapped(|ui| {
+                let hint = if find.wanted.is_expression { "$1 is the first group" } else { "What takes its place" };
+                let field = one_line(ui, &mut find.replacement, "Replace with", hint, (path, "replace"));
+                if widgets::entered(ui, &field) {
+                    wish = Some(Wish::ReplaceOne);
+                }
+                ui.add_enabled_ui(!find.places.is_empty(), |ui| {
+                    if ui.button("Replace").clicked() {
+                        wish = Some(Wish::ReplaceOne);
+                    }
+                    if ui.button("Replace all").clicked() {
+                        wish = Some(Wish::ReplaceAll);
+                    }
+                });
+            });
+        }
+        if let Some(error) = &find.error {
+            ui.label(RichText::new(error).size(TYPE[0]).color(theme.bad));
+        }
+    });
+    find.look(&tab.text, tab.generation);
+    if is_left(ui, path) {
+        wish = wish.or(Some(Wish::Close));
+    }
+    wish.is_some_and(|wish| grant(ui, path, tab, view, find, wish))
+}
+
+/// Whether Escape was pressed in one of the fields, which then have lost the keyboard already.
+fn is_left(ui: &Ui, path: &str) -> bool {
+    let left = |name| ui.ctx().read_response(bar_id(path, name)).is_some_and(|field| field.lost_focus());
+    // The key itself may have been used up by what it also closes.
+    ui.input(|input| input.key_down(Key::Escape) || input.key_pressed(Key::Escape)) && (left("find") || left("replace"))
+}
+
+/// Whether the keyboard is in the bar.
+pub fn has_focus(ui: &Ui, path: &str) -> bool {
+    ui.memory(|memory| memory.has_focus(bar_id(path, "find")) || memory.has_focus(bar_id(path, "replace")))
+}
+
+fn bar_id(path: &str, name: &str) -> egui::Id {
+    egui::Id::new(("editor", path, name))
+}
+
+fn one_line(ui: &mut Ui, text: &mut String, label: &str, hint: &str, id: (&str, &str)) -> Response {
+    let field =
+        TextEdit::singleline(text).id(bar_id(id.0, id.1)).hint_text(hint.to_owned()).desired_width(FIELD_POINTS);
+    let response = ui.add(field.margin(egui::Margin::symmetric(8, 5)));
+    widgets::name(&response, label);
+    response
+}
+
+fn toggle(ui: &mut Ui, on: &mut bool, shown: &str, label: &str) {
+    let button = ui.selectable_label(*on, shown).on_hover_text(label);
+    button.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::Checkbox, true, *on, label));
+    if button.clicked() {
+        *on = !*on;
+    }
+}
+
+fn enter(ui: &Ui, field: &Response) -> Option<Wish> {
+    if !widgets::entered(ui, field) {
+        return None;
+    }
+    // One goes on from place to place by pressing it again.
+    field.request_focus();
+    Some(if ui.input(|input| input.modifiers.shift) { Wish::Previous } else { Wish::Next })
+}
+
+fn step(view: &mut FieldView, find: &mut Find, forward: bool) {
+    if let Some(place) = find.step(view.cursor.byte, forward) {
+        lead(view, place);
+    }
+}
+
+fn lead(view: &mut FieldView, place: std::ops::Range<usize>) {
+    (view.anchor, view.cursor.byte) = (place.start, place.end);
+    view.lead = Some(Lead::Bytes(place));
+}
+
+fn grant(ui: &Ui, path: &str, tab: &mut Tab, view: &mut FieldView, find: &mut Find, wish: Wish) -> bool {
+    match wish {
+        Wish::Next => step(view, find, true),
+        Wish::Previous => step(view, find, false),
+        Wish::Close => {
+            find.close();
+            ui.memory_mut(|memory| memory.request_focus(field_id(path)));
+        }
+        Wish::ReplaceOne => {
+            // Without a place that was gone to, the first press shows what would be replaced.
+            let Some((text, place)) = find.replace_one(&tab.text) else {
+                step(view, find, true);
+                return false;
+            };
+            tab.write(text);
+            find.look(&tab.text, tab.generation);
+            find.current = None;
+            match find.step(place.end, true) {
+                Some(next) => lead(view, next),
+                None => lead(view, place),
+            }
+            return true;
+        }
+        Wish::ReplaceAll => {
+            let Some((text, count)) = find.replace_all(&tab.text).filter(|(_, count)| *count > 0) else { return false };
+            tab.write(text);
+            find.look(&tab.text, tab.generation);
+            find.replaced = Some(count);
+            return true;
+        }
+    }
+    false
+}

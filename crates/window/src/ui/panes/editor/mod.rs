@@ -1,0 +1,258 @@
+//! Files in tabs: written, checked, compared and saved.
+
+mod banners;
+mod check;
+mod field;
+mod find;
+mod find_bar;
+mod history;
+mod ink;
+mod languages;
+pub mod merge;
+mod page;
+mod pane;
+mod preview;
+mod tab;
+#[cfg(test)]
+mod tab_tests;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use egui::Ui;
+use serde::{Deserialize, Serialize};
+
+use self::check::Check;
+use self::field::{FieldView, Lead};
+use self::find::Find;
+use self::history::HistoryView;
+use self::tab::{Standing, Tab};
+use crate::agent::formats::format_of;
+use crate::base::Id;
+use crate::ui::{Command, UiState};
+use crate::view::model::RoomModel;
+use crate::view::recent::Recent;
+use crate::view::theme::Theme;
+
+/// The open files.
+#[derive(Clone, Debug, Default)]
+pub struct Editors {
+    open: BTreeMap<String, OpenFile>,
+}
+
+/// Something that was written and not saved, as it outlives the window.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Draft {
+    /// The file.
+    pub path: String,
+    /// The text that it began from; nothing where there was no file.
+    pub base: Option<String>,
+    /// The text as it was left.
+    pub text: String,
+    /// Whether it is to be saved as soon as the agent of this file is not at work.
+    pub applies_when_idle: bool,
+}
+
+/// What a tab shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Mode {
+    /// The text, to be written.
+    #[default]
+    Text,
+    /// The file and what was written, beside each other.
+    Compare,
+    /// The versions.
+    History,
+}
+
+/// One open file, and how it is shown.
+#[derive(Clone, Debug)]
+struct OpenFile {
+    tab: Tab,
+    field: FieldView,
+    find: Find,
+    check: Check,
+    history: HistoryView,
+    mode: Mode,
+    /// Whether the text is also shown as it is read.
+    previews: bool,
+    /// The profile that the file defines, by the hash of the text that says so.
+    profile: Option<(u64, Id)>,
+}
+
+impl OpenFile {
+    fn of(path: &str, tab: Tab) -> Self {
+        Self {
+            tab,
+            field: FieldView::of(path),
+            find: Find::default(),
+            check: Check::default(),
+            history: HistoryView::default(),
+            mode: Mode::default(),
+            previews: false,
+            profile: None,
+        }
+    }
+
+    /// The profile that the file defines as it is now, where it defines one.
+    fn profile(&mut self, path: &str) -> Option<Id> {
+        let format = format_of(path)?;
+        let base = || self.tab.begun.as_ref().and_then(|begun| begun.base.as_ref());
+        let file = self.tab.file().or_else(base)?;
+        if self.profile.as_ref().is_none_or(|(hash, _)| *hash != file.hash) {
+            self.profile = Some((file.hash, (format.read)(path, &file.text).profile.id));
+        }
+        self.profile.as_ref().map(|(_, id)| id.clone())
+    }
+}
+
+impl Editors {
+    /// Whether something was written into this file that is not saved.
+    pub fn is_unsaved(&self, path: &str) -> bool {
+        self.open.get(path).is_some_and(|file| file.tab.begun.is_some())
+    }
+
+    /// The files into which something was written that is not saved.
+    pub fn unsaved(&self) -> Vec<String> {
+        self.open.iter().filter(|(_, file)| file.tab.begun.is_some()).map(|(path, _)| path.clone()).collect()
+    }
+
+    /// Leads to this line of a file, counted from 1, when it is drawn next.
+    pub fn lead_to(&mut self, path: &str, line: usize) {
+        let file = self.file(path);
+        file.mode = Mode::Text;
+        file.field.lead = Some(Lead::Line(line));
+    }
+
+    /// Everything that was written and not saved.
+    pub fn drafts(&self) -> Vec<Draft> {
+        let draft = |(path, file): (&String, &OpenFile)| {
+            let begun = file.tab.begun.as_ref()?;
+            Some(Draft {
+                path: path.clone(),
+                base: begun.base.as_ref().map(|base| base.text.to_string()),
+                text: file.tab.as_file(),
+                applies_when_idle: begun.applies_when_idle,
+            })
+        };
+        self.open.iter().filter_map(draft).collect()
+    }
+
+    /// Changes whenever [`Editors::drafts`] would say something else: cheap enough to be asked in every frame.
+    pub fn drafts_mark(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for (path, file) in &self.open {
+            if let Some(begun) = &file.tab.begun {
+                let base = begun.base.as_ref().map(|base| base.hash);
+                (path, file.tab.generation, base, begun.applies_when_idle).hash(&mut hasher);
+            }
+        }
+        hasher.finish()
+    }
+
+    /// Takes up what was written in an earlier window. What is written in this one already stays.
+    pub fn restore(&mut self, drafts: Vec<Draft>) {
+        for Draft { path, base, text, applies_when_idle } in drafts {
+            if !self.is_unsaved(&path) {
+                let tab = Tab::begun(base, &text, applies_when_idle);
+                let file = OpenFile::of(&path, tab);
+                self.open.insert(path, file);
+            }
+        }
+    }
+
+    /// Gives up what was written into this file and not saved.
+    pub fn discard(&mut self, path: &str) {
+        self.open.remove(path);
+    }
+
+    /// The tab of this file was closed: all but what is not saved is forgotten.
+    pub fn close(&mut self, path: &str) {
+        if !self.is_unsaved(path) {
+            self.open.remove(path);
+        }
+    }
+
+    /// A file has another path now: what was written into it goes along.
+    pub fn rename(&mut self, from: &str, to: &str) {
+        if self.is_unsaved(to) {
+            return;
+        }
+        if let Some(file) = self.open.remove(from) {
+            self.open.insert(to.to_owned(), OpenFile::of(to, file.tab));
+        }
+    }
+
+    fn file(&mut self, path: &str) -> &mut OpenFile {
+        self.open.entry(path.to_owned()).or_insert_with(|| OpenFile::of(path, Tab::default()))
+    }
+}
+
+/// Brings what was written and not saved up to date, in tabs that are not drawn, too: hears how saving went, and saves
+/// what was to be saved once an agent's work is over. To be called in every frame.
+pub fn keep_up(room: &RoomModel, recent: &Recent, state: &mut UiState) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let now_secs = state.now_secs;
+    let concerned =
+        |(path, file): (&String, &OpenFile)| (file.tab.begun.is_some() || file.tab.is_saving()).then(|| path.clone());
+    let paths: Vec<String> = state.studio.editors.open.iter().filter_map(concerned).collect();
+    for path in paths {
+        let Some(mut file) = state.studio.editors.open.remove(&path) else { continue };
+        file.tab.hear(recent, now_secs);
+        file.tab.follow(state.studio.library.text(&path), now_secs);
+        let waits = file.tab.begun.as_ref().is_some_and(|begun| begun.applies_when_idle);
+        let can_save = waits && file.tab.standing() == Standing::Written && !file.tab.is_saving() && is_read(&file.tab);
+        if can_save && at_work(room, file.profile(&path)).is_none() {
+            commands.push(file.tab.save(&path, state));
+        }
+        state.studio.editors.open.insert(path, file);
+    }
+    commands
+}
+
+/// Whether it is known what the file says: without that, nothing is saved unasked.
+fn is_read(tab: &Tab) -> bool {
+    matches!(tab.seen, tab::Seen::Text(_) | tab::Seen::Absent)
+}
+
+/// Who is at work by this profile, in words.
+fn at_work(room: &RoomModel, profile: Option<Id>) -> Option<String> {
+    let profile = profile?;
+    if room.work.pieces.is_empty() {
+        return None;
+    }
+    let by_it = room.agents.iter().filter(|agent| agent.profile == profile);
+    let mut names: Vec<&str> = by_it
+        .filter(|agent| room.work.pieces.iter().any(|piece| piece.agent == agent.id))
+        .map(|agent| &*agent.name)
+        .collect();
+    names.dedup();
+    let more = names.len().saturating_sub(3);
+    names.truncate(3);
+    let shown = names.join(", ");
+    match (names.is_empty(), more) {
+        (true, _) => None,
+        (false, 0) => Some(shown),
+        (false, more) => Some(format!("{shown} and {more} more")),
+    }
+}
+
+/// Draws one file.
+pub fn editor_ui(
+    ui: &mut Ui,
+    path: &str,
+    room: &RoomModel,
+    recent: &Recent,
+    theme: &Theme,
+    state: &mut UiState,
+) -> Vec<Command> {
+    let mut commands = keep_up(room, recent, state);
+    let taken = state.studio.editors.open.remove(path);
+    let mut file = taken.unwrap_or_else(|| OpenFile::of(path, Tab::default()));
+    file.tab.follow(state.studio.library.text(path), state.now_secs);
+    pane::pane_ui(ui, path, &mut file, room, theme, state, &mut commands);
+    state.studio.editors.open.insert(path.to_owned(), file);
+    commands
+}

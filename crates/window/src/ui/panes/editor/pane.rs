@@ -1,0 +1,371 @@
+//! One file as it is drawn: its bar, what needs a decision, the text or its history, what is wrong, and where one is.
+
+use egui::{Align, Key, Layout, Modifiers, RichText, ScrollArea, Ui, UiBuilder, vec2};
+
+use super::banners::{Decision, banners_ui};
+use super::field::{FieldSetting, Lead, field_id, field_ui};
+use super::history::{self, HistorySetting, history_ui};
+use super::languages::Language;
+use super::preview::preview_ui;
+use super::tab::{Seen, Standing};
+use super::{Mode, OpenFile, at_work, find_bar};
+use crate::base::{Problem, Severity};
+use crate::ui::panes::diff::diff_ui;
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::ui::widgets::words;
+use crate::ui::{Command, UiState};
+use crate::view::model::RoomModel;
+use crate::view::theme::{SPACE, TYPE, Theme};
+
+/// In narrower tabs a preview takes the place of the text.
+const BESIDE_POINTS: f32 = 760.0;
+/// The list of what is wrong is no higher.
+const PROBLEMS_POINTS: f32 = 96.0;
+/// The height of one of its rows.
+const PROBLEM_POINTS: f32 = 20.0;
+/// The height of the line below the text.
+const STATUS_POINTS: f32 = 30.0;
+
+/// Draws one file.
+pub fn pane_ui(
+    ui: &mut Ui,
+    path: &str,
+    file: &mut OpenFile,
+    room: &RoomModel,
+    theme: &Theme,
+    state: &mut UiState,
+    commands: &mut Vec<Command>,
+) {
+    widgets::dress(ui.style_mut(), theme);
+    if let Some(why) = unshowable(file) {
+        unreadable_ui(ui, path, &why, theme, commands);
+        return;
+    }
+    if matches!(file.tab.seen, Seen::Nothing) && file.tab.begun.is_none() {
+        ui.label(widgets::soft("The file is being read", theme));
+        return;
+    }
+    let profile = file.profile(path);
+    let at_work = at_work(room, profile);
+    if takes_keys(ui, path, file) {
+        find_bar::keys(ui, &file.tab, &mut file.field, &mut file.find);
+        let saves = ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::S));
+        if saves && can_save(file) {
+            save(path, file, at_work.is_some(), state, commands);
+        } else if saves && file.tab.standing() == Standing::Overtaken {
+            file.tab.failed = Some("decide first what becomes of what somebody else wrote".to_owned());
+        }
+    }
+    if bar_ui(ui, path, file, theme) {
+        save(path, file, at_work.is_some(), state, commands);
+    }
+    let compares = file.mode == Mode::Compare;
+    if let Some(decision) = banners_ui(ui, &file.tab, at_work.as_deref(), compares, theme) {
+        decide(path, file, decision, state, commands);
+    }
+    if file.tab.standing() != Standing::Overtaken && file.mode == Mode::Compare {
+        // There is nothing to compare any more, and no button left that would end it.
+        file.mode = Mode::Text;
+    }
+    match file.mode {
+        Mode::Text => text_ui(ui, path, file, theme, state),
+        Mode::Compare => {
+            history::look_ui(ui, &mut file.history.look, theme);
+            let theirs = file.tab.file().map_or("", |text| &text.text);
+            let name = format!("what somebody else left in {path}");
+            diff_ui(ui, &name, theirs, &file.tab.as_file(), file.history.look, theme);
+        }
+        Mode::History => past_ui(ui, path, file, room, theme, state, commands),
+    }
+}
+
+/// Why the file cannot be shown, where nothing was written that could be.
+fn unshowable(file: &OpenFile) -> Option<String> {
+    match &file.tab.seen {
+        Seen::Unreadable(why) if file.tab.begun.is_none() => Some(why.clone()),
+        _ => None,
+    }
+}
+
+fn unreadable_ui(ui: &mut Ui, path: &str, why: &str, theme: &Theme, commands: &mut Vec<Command>) {
+    widgets::empty(ui, Icon::Note, "This file cannot be shown as text", why, theme);
+    ui.vertical_centered(|ui| {
+        if widgets::primary(ui, true, "Open in another program", theme).clicked() {
+            commands.push(Command::OpenOutside(path.to_owned()));
+        }
+    });
+}
+
+/// Whether the keyboard is with this file, or with nobody.
+fn takes_keys(ui: &Ui, path: &str, file: &OpenFile) -> bool {
+    let focused = ui.memory(|memory| memory.focused());
+    let is_here = focused == Some(field_id(path)) || find_bar::has_focus(ui, path);
+    let is_pointed_at = !ui.ctx().text_edit_focused() && ui.rect_contains_pointer(ui.max_rect());
+    is_here || is_pointed_at || (focused.is_none() && file.tab.begun.is_some())
+}
+
+fn can_save(file: &OpenFile) -> bool {
+    let is_new = matches!(file.tab.seen, Seen::Absent);
+    let stands = matches!(file.tab.standing(), Standing::Written | Standing::Deleted);
+    !file.tab.is_saving() && (stands || (is_new && file.tab.begun.is_none()))
+}
+
+/// Saves, or has it saved once an agent's work is over.
+fn save(path: &str, file: &mut OpenFile, waits: bool, state: &mut UiState, commands: &mut Vec<Command>) {
+    match &mut file.tab.begun {
+        Some(begun) if waits => begun.applies_when_idle = true,
+        _ => apply(path, file, state, commands),
+    }
+}
+
+fn apply(path: &str, file: &mut OpenFile, state: &mut UiState, commands: &mut Vec<Command>) {
+    if file.tab.standing() == Standing::Deleted {
+        // What it began from is gone: it is a new file.
+        file.tab.keep_mine();
+    }
+    commands.push(file.tab.save(path, state));
+}
+
+fn decide(path: &str, file: &mut OpenFile, decision: Decision, state: &mut UiState, commands: &mut Vec<Command>) {
+    match decision {
+        Decision::Save | Decision::Apply => apply(path, file, state, commands),
+        Decision::DoNotApply => {
+            if let Some(begun) = &mut file.tab.begun {
+                begun.applies_when_idle = false;
+            }
+        }
+        Decision::Merge => file.tab.begin_merge(),
+        Decision::Choose(piece, choice) => file.tab.choose(piece, choice),
+        Decision::StopMerge => file.tab.merging = None,
+        Decision::KeepMine => file.tab.keep_mine(),
+        Decision::TakeTheirs => file.tab.take_theirs(),
+        Decision::Compare if file.mode == Mode::Compare => file.mode = Mode::Text,
+        Decision::Compare => file.mode = Mode::Compare,
+        Decision::PutAside => file.tab.failed = None,
+        Decision::OpenOutside => commands.push(Command::OpenOutside(path.to_owned())),
+    }
+}
+
+/// The bar above the text. Whether it is to be saved.
+fn bar_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, theme: &Theme) -> bool {
+    let mut saves = false;
+    ui.horizontal_wrapped(|ui| {
+        let save = widgets::primary(ui, can_save(file), "Save", theme).on_hover_text(save_hint(file));
+        saves = save.clicked();
+        let find = widgets::icon_button(
+            ui,
+            Icon::Search,
+            "Find and replace (Ctrl/Cmd+F, Ctrl/Cmd+H)",
+            file.find.is_open,
+            theme,
+        );
+        if find.clicked() {
+            if file.find.is_open { file.find.close() } else { file.find.open(false, "") }
+        }
+        if widgets::switch(ui, file.field.wraps, "Wrap", theme).clicked() {
+            file.field.wraps = !file.field.wraps;
+        }
+        if Language::of(path) == Some(Language::Markdown)
+            && widgets::switch(ui, file.previews, "Preview", theme).clicked()
+        {
+            file.previews = !file.previews;
+        }
+        let is_past = file.mode == Mode::History;
+        if widgets::switch(ui, is_past, "History", theme).clicked() {
+            file.mode = if is_past { Mode::Text } else { Mode::History };
+        }
+        let (word, colour) = standing_word(file, theme);
+        widgets::badge(ui, word, colour, theme);
+    });
+    saves
+}
+
+fn save_hint(file: &OpenFile) -> &'static str {
+    match file.tab.standing() {
+        Standing::Overtaken => "Decide first what becomes of what somebody else wrote",
+        _ if file.tab.is_saving() => "It is being saved",
+        Standing::Clean => "Nothing to save",
+        Standing::Written | Standing::Deleted => "Saves the file (Ctrl/Cmd+S)",
+    }
+}
+
+fn standing_word(file: &OpenFile, theme: &Theme) -> (&'static str, egui::Color32) {
+    let waits = file.tab.begun.as_ref().is_some_and(|begun| begun.applies_when_idle);
+    match file.tab.standing() {
+        _ if file.tab.is_saving() => ("being saved", theme.warn),
+        Standing::Clean if matches!(file.tab.seen, Seen::Absent) => ("no such file yet", theme.text_soft),
+        Standing::Clean => ("saved", theme.good),
+        Standing::Written if waits => ("draft, applied after work", theme.warn),
+        Standing::Written => ("not saved", theme.warn),
+        Standing::Overtaken | Standing::Deleted => ("changed by somebody else", theme.bad),
+    }
+}
+
+fn text_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, theme: &Theme, state: &mut UiState) {
+    if file.find.is_open && find_bar::find_bar_ui(ui, path, &mut file.tab, &mut file.field, &mut file.find, theme) {
+        ui.ctx().request_repaint();
+    }
+    let again = file.check.look(path, &file.tab.text, file.tab.generation, state.now_secs);
+    if let Some(secs) = again {
+        ui.ctx().request_repaint_after_secs(secs as f32);
+    }
+    let problems = problems_points(file);
+    let size = vec2(ui.available_width(), (ui.available_height() - problems - STATUS_POINTS - SPACE[1]).max(80.0));
+    let is_wide = size.x >= BESIDE_POINTS;
+    let (rect, _) = ui.allocate_exact_size(size, egui::Sense::hover());
+    let (text, read) = match (file.previews && has_preview(path), is_wide) {
+        (false, _) => (Some(rect), None),
+        (true, true) => {
+            let (left, right) = rect.split_left_right_at_fraction(0.5);
+            (Some(left.with_max_x(left.right() - SPACE[0])), Some(right.with_min_x(right.left() + SPACE[1])))
+        }
+        (true, false) => (None, Some(rect)),
+    };
+    if let Some(rect) = text {
+        let mut ui = ui.new_child(UiBuilder::new().max_rect(rect).layout(Layout::top_down(Align::Min)));
+        let hint = match file.tab.seen {
+            Seen::Absent => {
+                "There is no such file. What you write here is saved as a new one; earlier versions are in its history."
+            }
+            _ => "This file is empty. Write something.",
+        };
+        let setting = FieldSetting { path, find: &file.find, problems: &file.check.lines, hint, theme };
+        field_ui(&mut ui, &mut file.tab, &mut file.field, &setting);
+    }
+    if let Some(rect) = read {
+        let mut ui = ui.new_child(UiBuilder::new().max_rect(rect).layout(Layout::top_down(Align::Min)));
+        ui.set_clip_rect(rect.intersect(ui.clip_rect()));
+        preview_ui(&mut ui, path, &file.tab.pages.text, file.tab.pages.count() == 1, theme, state);
+    }
+    problems_ui(ui, path, file, theme);
+    status_ui(ui, path, file, theme);
+}
+
+fn has_preview(path: &str) -> bool {
+    Language::of(path) == Some(Language::Markdown)
+}
+
+fn problems_points(file: &OpenFile) -> f32 {
+    let rows = file.check.problems.len() + usize::from(file.check.not_done.is_some());
+    (rows as f32 * PROBLEM_POINTS).min(PROBLEMS_POINTS) + if rows > 0 { SPACE[1] } else { 0.0 }
+}
+
+/// What is wrong, each with its line and what to do; a click leads there.
+fn problems_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, theme: &Theme) {
+    if let Some(why) = &file.check.not_done {
+        ui.label(widgets::small(why, theme));
+    }
+    let problems = file.check.problems.clone();
+    if problems.is_empty() {
+        return;
+    }
+    let scroll =
+        ScrollArea::vertical().id_salt(("problems", path)).max_height(PROBLEMS_POINTS).auto_shrink([false, true]);
+    ui.spacing_mut().item_spacing.y = 2.0;
+    scroll.show_rows(ui, PROBLEM_POINTS - 2.0, problems.len(), |ui, rows| {
+        for problem in &problems[rows] {
+            if problem_ui(ui, problem, theme)
+                && let Some(line) = problem.line
+            {
+                file.field.lead = Some(Lead::Line(line));
+                file.previews &= ui.available_width() >= BESIDE_POINTS;
+            }
+        }
+    });
+}
+
+fn problem_ui(ui: &mut Ui, problem: &Problem, theme: &Theme) -> bool {
+    let colour = if problem.severity == Severity::Error { theme.bad } else { theme.warn };
+    let place = problem.line.map_or(String::new(), |line| format!("Line {line}: "));
+    let text = format!("{place}{} ({})", problem.what, problem.remedy);
+    let label = egui::Label::new(RichText::new(&text).size(TYPE[0]).color(colour)).truncate();
+    let size = vec2(ui.available_width(), PROBLEM_POINTS - 2.0);
+    let layout = Layout::left_to_right(Align::Center);
+    let label = label.sense(egui::Sense::click()).selectable(false);
+    let response = ui.allocate_ui_with_layout(size, layout, |ui| ui.add(label)).inner;
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &text));
+    response.on_hover_text(&text).clicked()
+}
+
+/// Where one is, and how large the file is.
+fn status_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, theme: &Theme) {
+    ui.horizontal(|ui| {
+        ui.set_height(STATUS_POINTS - 6.0);
+        let cursor = file.field.cursor;
+        let lines = words::count(file.tab.pages.lines(), "line", "lines");
+        let size = file_size(file.tab.text.len());
+        ui.label(widgets::small(
+            format!("Line {}, column {} · {lines}, {size}", cursor.line + 1, cursor.column + 1),
+            theme,
+        ));
+        if let Some(why) = file.field.inks.why_plain(&file.tab.text) {
+            ui.label(widgets::small(why, theme));
+        }
+        parts_ui(ui, file, theme);
+        let hint = widgets::small("Tab indents; Escape leaves the text", theme);
+        if file.field.has_focus && ui.available_width() > 240.0 {
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(hint));
+        }
+    })
+    .response
+    .on_hover_text(path);
+}
+
+/// The parts of a long text, one of which is in the field.
+fn parts_ui(ui: &mut Ui, file: &mut OpenFile, theme: &Theme) {
+    let (number, count) = (file.tab.pages.number(), file.tab.pages.count());
+    if count < 2 {
+        return;
+    }
+    let mut to = None;
+    ui.add_enabled_ui(number > 0, |ui| {
+        if widgets::icon_button(ui, Icon::Up, "The part before", false, theme).clicked() {
+            to = Some(number - 1);
+        }
+    });
+    let told = format!("Part {} of {count}", number + 1);
+    let why = "A long text is edited part by part, so that typing stays swift; finding looks through all of it";
+    ui.label(widgets::small(told, theme)).on_hover_text(why);
+    ui.add_enabled_ui(number + 1 < count, |ui| {
+        if widgets::icon_button(ui, Icon::Down, "The part after", false, theme).clicked() {
+            to = Some(number + 1);
+        }
+    });
+    if let Some(start) = to.and_then(|to| file.tab.pages.start_of(to)) {
+        file.field.lead = Some(Lead::Bytes(start.byte..start.byte));
+    }
+}
+
+/// A size in words.
+fn file_size(bytes: usize) -> String {
+    match bytes {
+        0..1_024 => words::count(bytes, "byte", "bytes"),
+        1_024..1_048_576 => format!("{:.1} kB", bytes as f64 / 1_024.0),
+        _ => format!("{:.1} MB", bytes as f64 / 1_048_576.0),
+    }
+}
+
+fn past_ui(
+    ui: &mut Ui,
+    path: &str,
+    file: &mut OpenFile,
+    room: &RoomModel,
+    theme: &Theme,
+    state: &mut UiState,
+    commands: &mut Vec<Command>,
+) {
+    let now = file.tab.as_file();
+    let setting = HistorySetting {
+        path,
+        now: &now,
+        is_unsaved: file.tab.begun.is_some(),
+        now_ms: state.now_ms(),
+        dates: &state.dates,
+        room,
+        theme,
+    };
+    if let Some(version) = history_ui(ui, &mut file.history, &mut state.studio.library, &setting) {
+        commands.push(file.tab.restore(path, version, state));
+    }
+}

@@ -1,0 +1,207 @@
+//! What becomes of a text that is written, saved, overtaken and merged.
+
+use super::merge::Choice;
+use super::tab::{Standing, Tab};
+use crate::base::hash::content_hash;
+use crate::ui::UiState;
+use crate::ui::commands::{Command, RoomAct};
+use crate::ui::state::file_texts::{Read, TextRead};
+use crate::view::recent::Recent;
+use crate::workspace::vfs::FileOperation;
+
+fn hash(text: &str) -> u64 {
+    content_hash(text.as_bytes())
+}
+
+fn read(text: &str) -> Read<Option<TextRead>> {
+    Ok(Some(TextRead::new(text)))
+}
+
+fn open(text: &str) -> Tab {
+    let mut tab = Tab::default();
+    tab.follow(Some(&read(text)), 0.0);
+    tab
+}
+
+fn write(tab: &mut Tab, text: &str) {
+    tab.pages.text = text.to_owned();
+    tab.typed(0);
+}
+
+/// The order of a save: its key, base and content; and what takes it back.
+fn order(command: Command) -> (String, Option<u64>, String, FileOperation) {
+    let Command::Act(RoomAct::File(forth), Some(RoomAct::File(back))) = command else {
+        panic!("a save is an act with a way back: {command:?}")
+    };
+    let FileOperation::Save { base, content, .. } = forth.operation else { panic!("a save is a save") };
+    (forth.key.to_string(), base, content, back.operation)
+}
+
+fn told(key: &str, result: Result<(), String>) -> Recent {
+    let mut recent = Recent::default();
+    recent.take_in_orders([(key.into(), result)]);
+    recent
+}
+
+#[test]
+fn without_a_word_written_the_tab_follows_the_file() {
+    let mut tab = open("one\n");
+    tab.follow(Some(&read("two\n")), 0.0);
+    assert_eq!((tab.text.as_str(), tab.standing()), ("two\n", Standing::Clean));
+    tab.follow(Some(&Ok(None)), 0.0);
+    assert_eq!(tab.text.as_str(), "");
+    tab.follow(None, 0.0);
+    assert_eq!(tab.standing(), Standing::Clean);
+}
+
+#[test]
+fn what_is_typed_and_typed_back_is_no_draft() {
+    let mut tab = open("one\n");
+    write(&mut tab, "one!\n");
+    assert_eq!(tab.standing(), Standing::Written);
+    write(&mut tab, "one\n");
+    assert_eq!(tab.standing(), Standing::Clean);
+}
+
+#[test]
+fn a_save_names_what_it_began_from_and_how_to_take_it_back() {
+    let (mut tab, mut state) = (open("one\n"), UiState::default());
+    write(&mut tab, "two\n");
+    let (key, base, content, back) = order(tab.save("a.md", &mut state));
+    assert_eq!((base, content.as_str()), (Some(hash("one\n")), "two\n"));
+    let wanted = FileOperation::Save { path: "a.md".into(), base: Some(hash("two\n")), content: "one\n".into() };
+    assert_eq!(back, wanted);
+    assert!(tab.is_saving());
+    tab.hear(&told("another", Ok(())), 0.0);
+    assert_eq!(tab.standing(), Standing::Written, "another order is none of its business");
+    tab.hear(&told(&key, Ok(())), 0.0);
+    assert_eq!((tab.standing(), tab.is_saving()), (Standing::Clean, false));
+    tab.follow(Some(&read("one\n")), 1.0);
+    assert_eq!(tab.text.as_str(), "two\n", "the file was read before it was saved");
+    tab.follow(Some(&read("two\n")), 1.5);
+    tab.follow(Some(&read("one\n")), 2.0);
+    assert_eq!(tab.text.as_str(), "one\n", "somebody wrote the old text again");
+}
+
+#[test]
+fn what_is_typed_while_it_is_saved_stays_a_draft_of_the_saved() {
+    let (mut tab, mut state) = (open("one\n"), UiState::default());
+    write(&mut tab, "two\n");
+    let (key, ..) = order(tab.save("a.md", &mut state));
+    write(&mut tab, "three\n");
+    tab.hear(&told(&key, Ok(())), 0.0);
+    tab.follow(Some(&read("two\n")), 0.0);
+    assert_eq!((tab.text.as_str(), tab.standing()), ("three\n", Standing::Written));
+    let (_, base, ..) = order(tab.save("a.md", &mut state));
+    assert_eq!(base, Some(hash("two\n")));
+}
+
+#[test]
+fn a_save_that_fails_keeps_what_was_written_and_says_why() {
+    let (mut tab, mut state) = (open("one\n"), UiState::default());
+    write(&mut tab, "two\n");
+    let (key, ..) = order(tab.save("a.md", &mut state));
+    tab.hear(&told(&key, Err("the disk is full".into())), 0.0);
+    assert_eq!((tab.text.as_str(), tab.standing()), ("two\n", Standing::Written));
+    assert_eq!(tab.failed.as_deref(), Some("the disk is full"));
+}
+
+#[test]
+fn a_file_that_was_not_there_is_made_and_taken_back_by_deleting() {
+    let (mut tab, mut state) = (Tab::default(), UiState::default());
+    tab.follow(Some(&Ok(None)), 0.0);
+    write(&mut tab, "new\n");
+    let (_, base, _, back) = order(tab.save("new.md", &mut state));
+    assert_eq!((base, back), (None, FileOperation::Delete { path: "new.md".into() }));
+}
+
+#[test]
+fn a_draft_that_was_overtaken_is_merged_kept_or_given_up() {
+    let base = "a\nb\nc\nd\n";
+    let overtaken = |theirs: &str| {
+        let mut tab = open(base);
+        write(&mut tab, "A\nb\nc\nd\n");
+        tab.follow(Some(&read(theirs)), 0.0);
+        assert_eq!(tab.standing(), Standing::Overtaken);
+        tab
+    };
+    let mut tab = overtaken("a\nb\nc\nD\n");
+    tab.begin_merge();
+    assert_eq!((tab.text.as_str(), tab.standing()), ("A\nb\nc\nD\n", Standing::Written));
+
+    let mut tab = overtaken("x\nb\nc\nd\n");
+    tab.begin_merge();
+    assert_eq!(tab.standing(), Standing::Overtaken, "somebody has to choose");
+    tab.choose(0, Choice::Both);
+    assert_eq!((tab.text.as_str(), tab.standing()), ("A\nx\nb\nc\nd\n", Standing::Written));
+
+    let mut tab = overtaken("x\nb\nc\nd\n");
+    tab.keep_mine();
+    assert_eq!((tab.text.as_str(), tab.standing()), ("A\nb\nc\nd\n", Standing::Written));
+    let (_, base, ..) = order(tab.save("a.md", &mut UiState::default()));
+    assert_eq!(base, Some(hash("x\nb\nc\nd\n")));
+
+    let mut tab = overtaken("x\nb\nc\nd\n");
+    tab.take_theirs();
+    assert_eq!((tab.text.as_str(), tab.standing()), ("x\nb\nc\nd\n", Standing::Clean));
+}
+
+#[test]
+fn choices_about_an_older_text_do_not_count() {
+    let mut tab = open("a\nb\n");
+    write(&mut tab, "A\nb\n");
+    tab.follow(Some(&read("x\nb\n")), 0.0);
+    tab.begin_merge();
+    tab.follow(Some(&read("y\nb\n")), 0.0);
+    assert!(tab.merging.is_none());
+    tab.begin_merge();
+    write(&mut tab, "A\nb\nmore\n");
+    tab.choose(0, Choice::Theirs);
+    assert_eq!((tab.text.as_str(), tab.standing()), ("A\nb\nmore\n", Standing::Overtaken));
+}
+
+#[test]
+fn a_file_that_goes_leaves_the_draft() {
+    let (mut tab, mut state) = (open("a\n"), UiState::default());
+    write(&mut tab, "b\n");
+    tab.follow(Some(&Ok(None)), 0.0);
+    assert_eq!((tab.text.as_str(), tab.standing()), ("b\n", Standing::Deleted));
+    tab.keep_mine();
+    let (_, base, ..) = order(tab.save("a.md", &mut state));
+    assert_eq!(base, None);
+    tab.follow(Some(&Err("it is not UTF-8".into())), 0.0);
+    assert_eq!(tab.text.as_str(), "b\n", "what was written stays whatever becomes of the file");
+}
+
+#[test]
+fn ends_of_lines_stay_as_the_file_has_them() {
+    let (mut tab, mut state) = (open("a\r\nb\r\n"), UiState::default());
+    assert_eq!(tab.text.as_str(), "a\nb\n");
+    write(&mut tab, "a\nb\nc\n");
+    let (_, base, content, _) = order(tab.save("a.md", &mut state));
+    assert_eq!((base, content.as_str()), (Some(hash("a\r\nb\r\n")), "a\r\nb\r\nc\r\n"));
+    let mixed = open("a\r\nb\n\rc");
+    assert_eq!(mixed.text.as_str(), "a\r\nb\n\rc", "what is mixed is left alone");
+}
+
+#[test]
+fn a_draft_of_an_earlier_window_goes_on_where_it_was() {
+    let mut tab = Tab::begun(Some("a\n".into()), "b\n", true);
+    assert_eq!(tab.standing(), Standing::Written);
+    tab.follow(Some(&read("a\n")), 0.0);
+    assert_eq!((tab.text.as_str(), tab.standing()), ("b\n", Standing::Written));
+    tab.follow(Some(&read("c\n")), 0.0);
+    assert_eq!(tab.standing(), Standing::Overtaken);
+}
+
+#[test]
+fn restoring_gives_up_the_draft_only_once_it_is_done() {
+    let (mut tab, mut state) = (open("a\n"), UiState::default());
+    write(&mut tab, "b\n");
+    let Command::Act(RoomAct::File(forth), None) = tab.restore("a.md", 1, &mut state) else { panic!("an act") };
+    tab.hear(&told(&forth.key, Err("that version is not kept".into())), 0.0);
+    assert_eq!(tab.text.as_str(), "b\n");
+    let Command::Act(RoomAct::File(forth), None) = tab.restore("a.md", 1, &mut state) else { panic!("an act") };
+    tab.hear(&told(&forth.key, Ok(())), 0.0);
+    assert_eq!((tab.text.as_str(), tab.standing()), ("a\n", Standing::Clean));
+}

@@ -1,0 +1,364 @@
+//! The card of the chosen row: all that its record says, what it came from and what came of it.
+
+use std::sync::Arc;
+
+use egui::{Label, RichText, ScrollArea, Ui};
+
+use super::EventLogPane;
+use super::chain::{self, Effects, End, Link};
+use super::looks::{kind_colour, severity_sign};
+use crate::base::Seq;
+use crate::log::Event;
+use crate::log::events::Error;
+use crate::ui::state::dock::Tab;
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::ui::{Command, UiState};
+use crate::view::book::{EventBook, EventRow};
+use crate::view::dates::{Dates, simulated};
+use crate::view::model::RoomModel;
+use crate::view::pick::Thing;
+use crate::view::sentence::{Names, kind_words, sentence, thousands};
+use crate::view::theme::{SPACE, TYPE, Theme};
+
+/// So much of the data is shown; copying takes all of it.
+const DATA_CHARS: usize = 6_000;
+/// The names of fields are so wide.
+const FIELD_POINTS: f32 = 84.0;
+/// Sessions of conversations are called so in the log.
+const CONVERSATION: &str = "conversation-";
+
+/// What a card shows, made once for each choice.
+#[derive(Clone, Debug)]
+pub(super) struct Card {
+    seq: Seq,
+    /// The book and the names by which it was made.
+    of: (u64, u64),
+    /// Nothing where the record is not at hand.
+    shown: Option<Arc<Shown>>,
+    effects: Effects,
+}
+
+/// What does not change about it.
+#[derive(Debug)]
+struct Shown {
+    row: Arc<EventRow>,
+    told: String,
+    data: String,
+    left_out_chars: usize,
+    causes: Vec<Link>,
+    end: End,
+}
+
+impl Card {
+    /// The card of a record.
+    pub(super) fn of(book: &EventBook, seq: Seq, names: &Names) -> Self {
+        let shown = book.find(seq).map(|row| {
+            let (data, left_out_chars) = readable(row);
+            let (causes, end) = chain::causes(book, row, names);
+            Arc::new(Shown { row: row.clone(), told: sentence(row, names), data, left_out_chars, causes, end })
+        });
+        let mut card = Self { seq, of: (book.generation(), names.version()), shown, effects: Effects::of(book, seq) };
+        card.keep_up(book, names);
+        card
+    }
+
+    /// Whether it is still the right one.
+    pub(super) fn is_of(&self, seq: Seq, book: &EventBook, names: &Names) -> bool {
+        // A record that was not at hand may have come.
+        let is_complete = self.shown.is_some() || book.number_of(seq).is_none();
+        self.seq == seq && self.of == (book.generation(), names.version()) && is_complete
+    }
+
+    /// Looks for effects among new rows.
+    pub(super) fn keep_up(&mut self, book: &EventBook, names: &Names) {
+        if self.shown.is_some() {
+            self.effects.keep_up(book, self.seq, names);
+        }
+    }
+}
+
+/// The data over several lines, and how many characters of it are left out.
+fn readable(row: &EventRow) -> (String, usize) {
+    let pretty = row.data.pretty();
+    match pretty.char_indices().nth(DATA_CHARS) {
+        Some((end, _)) => (pretty[..end].to_owned(), pretty[end..].chars().count()),
+        None => (pretty, 0),
+    }
+}
+
+/// The record as a line of the exported log, over several lines.
+pub(super) fn as_json(row: &EventRow) -> String {
+    let value = serde_json::to_value(row.record());
+    value.and_then(|value| serde_json::to_string_pretty(&value)).unwrap_or_else(|_| row.data.pretty())
+}
+
+/// Draws the card.
+pub(super) fn card_ui(
+    ui: &mut Ui,
+    room: &RoomModel,
+    theme: &Theme,
+    state: &mut UiState,
+    pane: &mut EventLogPane,
+    card: &Card,
+) -> Vec<Command> {
+    let mut commands = Vec::new();
+    widgets::in_card(ui, theme, |ui| {
+        head_ui(ui, theme, pane, card);
+        ScrollArea::vertical().id_salt("event card").auto_shrink([false, true]).show(ui, |ui| {
+            let Some(shown) = &card.shown else {
+                let how = "It is older than what the window keeps, or happened in a run that is not shown.";
+                widgets::empty(ui, Icon::Search, "This record is not at hand", how, theme);
+                return;
+            };
+            hidden_ui(ui, theme, pane, card.seq);
+            ui.add(Label::new(RichText::new(&shown.told).size(TYPE[1])).wrap());
+            buttons_ui(ui, room, theme, state, &shown.row, &mut commands);
+            causes_ui(ui, theme, pane, shown);
+            effects_ui(ui, theme, pane, &card.effects);
+            fields_ui(ui, theme, &state.dates, &pane.known.names, &shown.row);
+            data_ui(ui, theme, shown);
+        });
+    });
+    commands
+}
+
+fn head_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, card: &Card) {
+    widgets::line(
+        ui,
+        |ui| {
+            ui.label(widgets::heading(format!("Record {}", card.seq), theme));
+            if let Some(shown) = &card.shown {
+                let kind = &shown.row.kind;
+                widgets::badge(ui, &kind_words(kind), kind_colour(kind, theme), theme);
+            }
+        },
+        |ui| {
+            if widgets::icon_button(ui, Icon::Cross, "Close the card", false, theme).clicked() {
+                pane.is_card_closed = true;
+            }
+        },
+    );
+}
+
+/// Says that the list does not have the record, and offers a way to see it there.
+fn hidden_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, seq: Seq) {
+    let is_listed =
+        pane.card_number.is_none_or(|number| !pane.sieve.has_judged(number) || pane.sieve.index(number).is_some());
+    if is_listed {
+        return;
+    }
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new("The filters hide this record in the list.").color(theme.warn));
+        let clear = ui.button("Show it");
+        widgets::name(&clear, "Clear the filters and show this record");
+        if clear.clicked() {
+            pane.filter = super::Filter::default();
+            pane.lead_to(seq);
+        }
+    });
+}
+
+fn buttons_ui(
+    ui: &mut Ui,
+    room: &RoomModel,
+    theme: &Theme,
+    state: &mut UiState,
+    row: &EventRow,
+    commands: &mut Vec<Command>,
+) {
+    ui.horizontal_wrapped(|ui| {
+        if let Some(agent) = &row.agent {
+            let is_here = room.agent(agent).is_some();
+            let show = ui.add_enabled(is_here, egui::Button::new("Show agent"));
+            if show.on_disabled_hover_text("It is not in the room any more").clicked() {
+                state.selected = [Thing::Agent(agent.clone())].into();
+                state.rope = None;
+            }
+        }
+        if let Some(path) = file_of(row)
+            && ui.button("Show file").on_hover_text(&path).clicked()
+        {
+            commands.push(Command::OpenFile(path, None));
+        }
+        if let Some(session) = row.session.as_ref().filter(|session| session.starts_with(CONVERSATION))
+            && ui.button("Show conversation").clicked()
+        {
+            state.open_talk = Some(session.clone());
+            commands.push(Command::Show(Tab::Talks));
+        }
+        if ui.button("Copy as JSON").on_hover_text("As the exported log has it").clicked() {
+            ui.ctx().copy_text(as_json(row));
+            state.tell(format!("Record {} was copied", row.seq), true);
+        }
+    });
+    if let Some(severity) = row.severity {
+        let (icon, colour, word) = severity_sign(severity, theme);
+        ui.horizontal(|ui| {
+            let (rect, _) = ui.allocate_exact_size(egui::vec2(14.0, 14.0), egui::Sense::hover());
+            icon.paint(ui.painter(), rect, colour);
+            ui.label(RichText::new(format!("This is {word}")).color(colour));
+        });
+    }
+}
+
+/// The file that a record is about; problems name theirs as their place.
+fn file_of(row: &EventRow) -> Option<String> {
+    if let Some(path) = &row.path {
+        return Some(path.to_string());
+    }
+    row.severity?;
+    let place = match row.event() {
+        Event::Warning(warning) => warning.place,
+        Event::Error(Error::Problem(problem)) => problem.place,
+        _ => None,
+    };
+    let is_file =
+        |place: &String| [".md", ".mdx", ".yaml", ".yml", ".json"].iter().any(|ending| place.ends_with(ending));
+    place.filter(is_file)
+}
+
+fn fields_ui(ui: &mut Ui, theme: &Theme, dates: &Dates, names: &Names, row: &EventRow) {
+    let time = format!("{} ({})", simulated(row.tick), dates.in_full(row.time_ms));
+    let agent = row.agent.as_ref().map(|agent| match names.called(agent) {
+        name if *name == **agent => agent.to_string(),
+        name => format!("{name} ({agent})"),
+    });
+    let plain = |id: &Option<crate::base::Id>| id.as_ref().map(|id| id.to_string());
+    let fields = [
+        ("Time", Some(time)),
+        ("Tick", Some(thousands(row.tick))),
+        ("Run", Some(row.run.to_string())),
+        ("Agent", agent),
+        ("Work", plain(&row.activation)),
+        ("Session", plain(&row.session)),
+        ("Tool", plain(&row.tool)),
+        ("File", plain(&row.path)),
+    ];
+    widgets::section(ui, "Fields", theme);
+    ui.spacing_mut().item_spacing.y = 2.0;
+    for (name, value) in fields.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+        ui.horizontal_top(|ui| {
+            ui.allocate_ui(egui::vec2(FIELD_POINTS, 16.0), |ui| {
+                ui.set_min_width(FIELD_POINTS);
+                ui.label(widgets::small(name, theme));
+            });
+            ui.add(Label::new(RichText::new(value).size(TYPE[0])).wrap());
+        });
+    }
+    ui.spacing_mut().item_spacing.y = SPACE[1];
+}
+
+fn causes_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, shown: &Shown) {
+    widgets::section(ui, "Because of", theme);
+    for (depth, cause) in shown.causes.iter().enumerate() {
+        link_ui(ui, theme, pane, cause, "Because of", depth.min(6) as f32 * SPACE[1]);
+    }
+    let end = match shown.end {
+        End::Beginning if shown.causes.is_empty() => "Nothing in the log led to it.".to_owned(),
+        End::Beginning => return,
+        End::Missing(seq) => format!("Record {seq}, which is not at hand."),
+        End::Circle(seq) => format!("Record {seq} once more: this record's causes lead in a circle."),
+        End::More(seq) => {
+            if ui.link("and further back").on_hover_text(format!("Goes to record {seq}")).clicked() {
+                pane.lead_to(seq);
+            }
+            return;
+        }
+    };
+    ui.label(widgets::small(end, theme));
+}
+
+fn effects_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, effects: &Effects) {
+    widgets::section(ui, "What came of it", theme);
+    for effect in &effects.links {
+        link_ui(ui, theme, pane, effect, "Led to", 0.0);
+    }
+    match effects.count - effects.links.len() {
+        0 if effects.count == 0 => drop(ui.label(widgets::small("Nothing so far.", theme))),
+        0 => {}
+        more => drop(ui.label(widgets::small(format!("and {} more", thousands(more as u64)), theme))),
+    }
+}
+
+/// A record that can be gone to.
+fn link_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, link: &Link, relation: &str, indent: f32) {
+    let content = |ui: &mut Ui| {
+        ui.add_space(indent);
+        let (rect, _) = ui.allocate_exact_size(egui::vec2(12.0, 18.0), egui::Sense::hover());
+        match link.severity {
+            Some(severity) => {
+                let (icon, colour, _) = severity_sign(severity, theme);
+                icon.paint(ui.painter(), rect.shrink2(egui::vec2(0.0, 3.0)), colour);
+            }
+            None => {
+                ui.painter().circle_filled(rect.center(), 3.5, kind_colour(&link.kind, theme));
+            }
+        }
+        let text = RichText::new(&link.told).size(TYPE[0]).color(theme.accent);
+        let response = ui.add(egui::Button::new(text).frame(false).truncate());
+        widgets::name(&response, format!("{relation} record {}: {}", link.seq, link.told));
+        let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
+        response.on_hover_text(format!("{}, record {}", kind_words(&link.kind), link.seq)).clicked()
+    };
+    let row = |ui: &mut Ui| {
+        ui.spacing_mut().interact_size.y = 18.0;
+        ui.spacing_mut().button_padding.y = 1.0;
+        ui.horizontal(content).inner
+    };
+    if ui.scope(row).inner {
+        pane.lead_to(link.seq);
+    }
+}
+
+fn data_ui(ui: &mut Ui, theme: &Theme, shown: &Shown) {
+    widgets::section(ui, "Data", theme);
+    let text = RichText::new(&shown.data).monospace().size(TYPE[0]);
+    ui.add(Label::new(text).wrap());
+    if shown.left_out_chars > 0 {
+        let more = thousands(shown.left_out_chars as u64);
+        ui.label(widgets::small(format!("{more} more characters; copying takes all of it."), theme));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::EventKind;
+    use crate::log::events::{FileChange, Message, UnknownEvent, Warning};
+    use crate::ui::panes::event_log::tests::row;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn a_copy_is_what_the_export_writes() {
+        let mut row = row(7, FileChange::new("a.md", "ada-1"));
+        (row.agent, row.cause) = (Some("ada-1".into()), Some(Seq(3)));
+        let copied: Value = serde_json::from_str(&as_json(&row)).expect("it is JSON");
+        let expected = json!({
+            "seq": 7, "tick": 210, "time": "2026-01-01T00:00:07.000Z", "run": "r-1", "type": "file_change",
+            "agent": "ada-1", "cause": 3, "data": { "path": "a.md", "by": "ada-1" },
+        });
+        assert_eq!(copied, expected);
+    }
+
+    #[test]
+    fn huge_data_is_cut_at_a_character_and_says_how_much_is_left_out() {
+        let long = row(1, Message { by: None, text: "ü".repeat(10_000) });
+        let (data, left_out) = readable(&long);
+        assert_eq!(data.chars().count(), DATA_CHARS);
+        assert_eq!(left_out, 10_000 + "{\n  \"text\": \"\"\n}".len() - DATA_CHARS);
+        let odd = row(2, Event::Unknown(UnknownEvent::new(EventKind::Message, [1])));
+        assert_eq!(readable(&odd), ("[\n  1\n]".to_owned(), 0));
+    }
+
+    #[test]
+    fn a_problem_leads_to_the_file_where_it_is() {
+        let problem = |place: &str| {
+            file_of(&row(1, Error::Problem(Warning { place: Some(place.into()), ..Warning::new("x") }.into())))
+        };
+        assert_eq!(problem("agents/ada.md").as_deref(), Some("agents/ada.md"));
+        assert_eq!(problem("agent ada-1"), None);
+        let written = row(1, FileChange::new("artifacts/plan.md", "ada-1"));
+        assert_eq!(file_of(&written).as_deref(), Some("artifacts/plan.md"));
+    }
+}

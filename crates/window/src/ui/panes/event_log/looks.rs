@@ -1,0 +1,70 @@
+//! The colours and signs of records.
+
+use egui::Color32;
+
+use crate::base::Severity;
+use crate::log::EventKind;
+use crate::simulation::State;
+use crate::ui::widgets::icons::Icon;
+use crate::view::theme::{Theme, state_colour};
+
+/// The colour of a kind of record: kinds that belong together share one.
+pub fn kind_colour(kind: &EventKind, theme: &Theme) -> Color32 {
+    match kind {
+        EventKind::RunStart | EventKind::RunEnd | EventKind::AgentAdded | EventKind::AgentRemoved => theme.text_soft,
+        EventKind::State | EventKind::ActionQueued | EventKind::ActionDropped => state_colour(State::Wandering),
+        EventKind::ElementChanged | EventKind::Read => state_colour(State::Reading),
+        EventKind::ConversationStart | EventKind::Message | EventKind::ConversationEnd => {
+            state_colour(State::Conversing)
+        }
+        EventKind::Memory | EventKind::Compaction => state_colour(State::Patrolling),
+        EventKind::Activation
+        | EventKind::Spawn
+        | EventKind::Signal
+        | EventKind::Complete
+        | EventKind::WorkflowStep => state_colour(State::Working),
+        EventKind::ToolCall | EventKind::ToolResult => state_colour(State::Heartbeat),
+        EventKind::FileChange => state_colour(State::Cooldown),
+        EventKind::ApprovalRequested | EventKind::ApprovalDecided => state_colour(State::Waiting),
+        EventKind::Budget | EventKind::ModelCall => state_colour(State::Idle),
+        EventKind::Provider | EventKind::Warning | EventKind::Abort => theme.warn,
+        EventKind::Error => theme.bad,
+        EventKind::Input => theme.accent,
+        EventKind::Other(_) => theme.text_soft,
+    }
+}
+
+/// The sign and colour of what is bad, and what it is in words.
+pub fn severity_sign(severity: Severity, theme: &Theme) -> (Icon, Color32, &'static str) {
+    match severity {
+        Severity::Warning => (Icon::Warning, theme.warn, "a warning"),
+        Severity::Error => (Icon::Failure, theme.bad, "an error"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::widgets::mix;
+    use crate::view::theme::{DARK, LIGHT, contrast};
+
+    #[test]
+    fn words_on_badges_and_signs_can_be_seen() {
+        for theme in [LIGHT, DARK] {
+            for kind in EventKind::ALL {
+                let ground = mix(theme.card, kind_colour(kind, &theme), 0.22);
+                assert!(contrast(theme.text, ground) >= 4.5, "{kind:?}, dark={}", theme.dark);
+            }
+            for severity in [Severity::Warning, Severity::Error] {
+                let (_, colour, _) = severity_sign(severity, &theme);
+                for ground in [theme.panel, mix(theme.panel, theme.accent, 0.18)] {
+                    assert!(contrast(colour, ground) >= 3.0, "{severity:?}, dark={}", theme.dark);
+                }
+            }
+            for (ink, share) in [(theme.text_soft, 0.07), (theme.text, 0.18)] {
+                let ground = mix(theme.panel, theme.accent, share);
+                assert!(contrast(ink, ground) >= 4.5, "{share}, dark={}", theme.dark);
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The event log: filtered, followed, and led from causes to effects.
+
+use std::sync::Arc;
+
+use egui::{Frame, Margin, Panel, Ui};
+
+use crate::base::{Id, Seq};
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::ui::{Command, UiState};
+use crate::view::book::{EventBook, EventRow};
+use crate::view::model::RoomModel;
+use crate::view::recent::Recent;
+use crate::view::theme::{SPACE, Theme};
+
+mod bar;
+mod card;
+mod chain;
+pub mod filter;
+mod known;
+mod looks;
+mod rows;
+mod tail;
+
+pub use tail::event_tail_ui;
+
+use card::Card;
+use filter::{Filter, Sieve};
+use known::Known;
+use rows::{List, Told};
+
+/// From this width on, the card of the chosen row stands beside the list; below it otherwise.
+const BESIDE_POINTS: f32 = 820.0;
+
+/// What it keeps between frames.
+#[derive(Clone, Debug, Default)]
+pub struct EventLogPane {
+    /// The record that is chosen; set from anywhere, it is scrolled to and its card is shown.
+    pub chosen: Option<Seq>,
+    /// What is listed.
+    pub filter: Filter,
+    /// The earlier run whose log is shown; that of the open room where absent.
+    pub shown_run: Option<Id>,
+    /// Whether times are those of the clock on the wall; simulated time otherwise.
+    pub by_clock: bool,
+    /// Whether the card of the chosen row is put away.
+    is_card_closed: bool,
+    /// The record that was chosen when it was looked at last.
+    known_choice: Option<Seq>,
+    /// The newest row of the book as it was, by number: tells whether it is still the same book.
+    newest: Option<(u64, Arc<EventRow>)>,
+    generation: u64,
+    sieve: Sieve,
+    known: Known,
+    list: List,
+    card: Option<Card>,
+    /// The number in the book of the record on the card.
+    card_number: Option<u64>,
+    told_tail: Told,
+}
+
+impl EventLogPane {
+    /// Chooses a record and shows its card.
+    fn choose(&mut self, seq: Seq) {
+        (self.chosen, self.known_choice, self.is_card_closed) = (Some(seq), Some(seq), false);
+    }
+
+    /// Chooses a record, shows its card and scrolls to it.
+    fn lead_to(&mut self, seq: Seq) {
+        self.choose(seq);
+        self.list.reveal(seq);
+    }
+
+    /// How many sentences are kept for rows on screen.
+    #[cfg(test)]
+    fn told_count(&self) -> usize {
+        self.list.told_count()
+    }
+
+    /// Takes in what is new, no more than a frame has time for.
+    fn keep_up(&mut self, ui: &Ui, room: &RoomModel, book: &EventBook) {
+        let is_same = self.newest.as_ref().is_none_or(|(number, newest)| match book.row(*number) {
+            Some(row) => Arc::ptr_eq(row, newest),
+            None => *number < book.first(),
+        });
+        if !is_same && self.generation == book.generation() {
+            (self.sieve, self.known, self.list) = Default::default();
+            (self.card, self.told_tail) = Default::default();
+        }
+        self.list.note_seen(book, !is_same || self.generation != book.generation());
+        self.generation = book.generation();
+        self.newest = book.count().checked_sub(1).and_then(|number| Some((number, book.row(number)?.clone())));
+        if self.chosen != self.known_choice {
+            self.known_choice = self.chosen;
+            self.is_card_closed = false;
+            if let Some(seq) = self.chosen {
+                self.list.reveal(seq);
+            }
+        }
+        self.known.advance(book, room);
+        let step = self.sieve.advance(book, &self.filter, &self.known.names);
+        self.list.take_in(step, self.chosen);
+        if !self.sieve.is_done() || !self.known.is_done() {
+            ui.request_repaint();
+        }
+        self.card_number = self.chosen.and_then(|seq| book.number_of(seq));
+        match (self.chosen, &mut self.card) {
+            (Some(seq), Some(card)) if card.is_of(seq, book, &self.known.names) => {
+                card.keep_up(book, &self.known.names)
+            }
+            (Some(seq), card) => *card = Some(Card::of(book, seq, &self.known.names)),
+            (None, card) => *card = None,
+        }
+    }
+}
+
+/// Draws it.
+pub fn event_log_ui(
+    ui: &mut Ui,
+    room: &RoomModel,
+    recent: &Recent,
+    theme: &Theme,
+    state: &mut UiState,
+) -> Vec<Command> {
+    widgets::dress(ui.style_mut(), theme);
+    let mut commands = Vec::new();
+    let mut pane = std::mem::take(&mut state.studio.log);
+    let book = &recent.book;
+    pane.keep_up(ui, room, book);
+    bar::bar_ui(ui, book, theme, state, &mut pane, &mut commands);
+    ui.add_space(SPACE[0]);
+    if book.count() == book.first() {
+        let how = "Let time run or give an agent a task: whatever happens is listed here.";
+        widgets::empty(ui, Icon::Note, "Nothing has happened yet", how, theme);
+    } else {
+        body_ui(ui, room, book, theme, state, &mut pane, &mut commands);
+    }
+    state.studio.log = pane;
+    commands
+}
+
+/// The list, and the card of the chosen row beside or below it.
+fn body_ui(
+    ui: &mut Ui,
+    room: &RoomModel,
+    book: &EventBook,
+    theme: &Theme,
+    state: &mut UiState,
+    pane: &mut EventLogPane,
+    commands: &mut Vec<Command>,
+) {
+    let size = ui.available_size();
+    if let Some(card) = pane.card.clone().filter(|_| !pane.is_card_closed) {
+        let panel = if size.x >= BESIDE_POINTS {
+            Panel::right("event card beside").default_size(360.0).size_range(260.0..=size.x * 0.6)
+        } else {
+            let most = (size.y * 0.7).max(120.0);
+            Panel::bottom("event card below").default_size(size.y * 0.5).size_range((120.0_f32.min(most))..=most)
+        };
+        let frame = Frame::NONE.inner_margin(Margin::same(SPACE[0] as i8));
+        panel.resizable(true).frame(frame).show(ui, |ui| {
+            commands.extend(card::card_ui(ui, room, theme, state, pane, &card));
+        });
+    }
+    let shown = rows::list_ui(ui, book, theme, &state.dates, pane);
+    if !shown && pane.sieve.is_done() {
+        widgets::empty(
+            ui,
+            Icon::Search,
+            "Nothing fits the filter",
+            "Clear the filters, or look for fewer words.",
+            theme,
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests;

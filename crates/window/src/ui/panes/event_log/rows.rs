@@ -1,0 +1,315 @@
+//! The list of the log: only the rows on screen are drawn, the newest are followed, and keys move the choice.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use egui::text::LayoutJob;
+use egui::{
+    Color32, CornerRadius, EventFilter, FontId, Key, Modifiers, Rect, Response, ScrollArea, Sense, Stroke, StrokeKind,
+    Ui, pos2, vec2,
+};
+
+use super::EventLogPane;
+use super::filter::Step;
+use super::looks::{kind_colour, severity_sign};
+use crate::base::Seq;
+use crate::ui::widgets;
+use crate::view::book::{EventBook, EventRow};
+use crate::view::dates::{Dates, simulated};
+use crate::view::sentence::{Names, kind_words, sentence, thousands};
+use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
+
+/// The height of a row: whole points, so that rows far down stand as crisp as the first.
+pub const ROW_POINTS: f32 = 24.0;
+/// Narrower lists show no agents and a dot for the kind.
+const WIDE_POINTS: f32 = 480.0;
+
+/// Sentences of the rows that were on screen in the last frame.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Told {
+    /// The book and the names by which they were made.
+    of: (u64, u64),
+    sentences: BTreeMap<Seq, Arc<str>>,
+}
+
+impl Told {
+    /// Begins a frame: what was told in the last one.
+    pub(super) fn begin(&mut self, book: &EventBook, names: &Names) -> BTreeMap<Seq, Arc<str>> {
+        let of = (book.generation(), names.version());
+        let before = std::mem::take(&mut self.sentences);
+        if std::mem::replace(&mut self.of, of) == of { before } else { BTreeMap::new() }
+    }
+
+    /// The sentence of a row, made if it was not on screen before.
+    pub(super) fn of(&mut self, row: &EventRow, names: &Names, before: &mut BTreeMap<Seq, Arc<str>>) -> Arc<str> {
+        let told = before.remove(&row.seq).unwrap_or_else(|| sentence(row, names).into());
+        self.sentences.insert(row.seq, told.clone());
+        told
+    }
+}
+
+/// Where the list is scrolled to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct List {
+    /// Whether the person scrolled away from the newest; they are followed otherwise.
+    pub(super) is_held: bool,
+    /// How far it is scrolled, in points.
+    offset: f32,
+    /// Hits that came before the known ones and are not made up for yet.
+    shift: i64,
+    /// The record that is to be brought on screen.
+    reveal: Option<Seq>,
+    /// Rows before this one could be seen when the newest were followed last.
+    seen: u64,
+    told: Told,
+}
+
+impl List {
+    /// Brings a record on screen as soon as it is known where it stands.
+    pub(super) fn reveal(&mut self, seq: Seq) {
+        self.reveal = Some(seq);
+        self.is_held = true;
+    }
+
+    /// Whoever follows the newest rows has seen all there are.
+    pub(super) fn note_seen(&mut self, book: &EventBook, is_other: bool) {
+        if !self.is_held || is_other {
+            self.seen = book.count();
+        }
+    }
+
+    /// How many sentences are kept.
+    #[cfg(test)]
+    pub(super) fn told_count(&self) -> usize {
+        self.told.sentences.len()
+    }
+
+    /// Takes in what became of the hits.
+    pub(super) fn take_in(&mut self, step: Step, chosen: Option<Seq>) {
+        if step.restarted {
+            // Other rows begin at their end; whoever looks at a row keeps it in sight.
+            (self.shift, self.offset) = (0, f32::INFINITY);
+            self.reveal = chosen.filter(|_| self.is_held);
+        }
+        self.shift += step.shift;
+    }
+}
+
+/// Draws the list. Whether there was anything to draw.
+pub(super) fn list_ui(ui: &mut Ui, book: &EventBook, theme: &Theme, dates: &Dates, pane: &mut EventLogPane) -> bool {
+    let total = pane.sieve.len();
+    if total == 0 {
+        return false;
+    }
+    let rect = ui.available_rect_before_wrap();
+    let list = ui.interact(rect, ui.id().with("event rows"), Sense::focusable_noninteractive());
+    list.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, "Rows of the event log"));
+    move_by_keys(ui, &list, book, pane, (rect.height() / ROW_POINTS) as usize);
+    let most = (total as f32 * ROW_POINTS - rect.height()).max(0.0);
+    let wanted = wanted_offset(book, pane, rect.height(), most);
+    let mut clicked = None;
+    let output = ui
+        .scope(|ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            let mut area = ScrollArea::vertical().auto_shrink(false).id_salt("event rows");
+            if wanted != pane.list.offset || !pane.list.is_held {
+                area = area.vertical_scroll_offset(wanted);
+            }
+            area.show_rows(ui, ROW_POINTS, total, |ui, range| {
+                let mut before = pane.list.told.begin(book, &pane.known.names);
+                for index in range {
+                    let Some(row) = pane.sieve.number(index).and_then(|number| book.row(number)) else { continue };
+                    let told = pane.list.told.of(row, &pane.known.names, &mut before);
+                    let line =
+                        Line { row, told: &told, chosen: pane.chosen == Some(row.seq), by_clock: pane.by_clock, dates };
+                    if line.show(ui, &pane.known.names, theme).clicked() {
+                        clicked = Some(row.seq);
+                    }
+                }
+            })
+        })
+        .inner;
+    let end = output.content_size.y - output.inner_rect.height();
+    let now = output.state.offset.y;
+    if !pane.list.is_held && now < end - 0.5 && now < wanted {
+        pane.list.is_held = true;
+    } else if pane.list.is_held && now > wanted + 0.5 && now >= end - 0.5 {
+        pane.list.is_held = false;
+    }
+    pane.list.offset = now;
+    if let Some(seq) = clicked {
+        pane.choose(seq);
+        list.request_focus();
+    }
+    if list.has_focus() {
+        let ring = Stroke::new(1.0, theme.accent);
+        ui.painter().rect_stroke(rect, CornerRadius::same(RADIUS[0]), ring, StrokeKind::Inside);
+    }
+    if pane.list.is_held && now < end - 0.5 {
+        newest_ui(ui, book, theme, pane, rect);
+    }
+    true
+}
+
+/// How far the list is to be scrolled in this frame.
+fn wanted_offset(book: &EventBook, pane: &mut EventLogPane, height: f32, most: f32) -> f32 {
+    let mut offset = pane.list.offset + std::mem::take(&mut pane.list.shift) as f32 * ROW_POINTS;
+    if let Some(seq) = pane.list.reveal {
+        let number = book.number_of(seq);
+        let index = number.and_then(|number| pane.sieve.index(number));
+        match index {
+            Some(index) => {
+                let top = index as f32 * ROW_POINTS;
+                let is_far = top < offset - height || top > offset + 2.0 * height;
+                let ahead = if is_far { (height - ROW_POINTS) / 2.0 } else { 0.0 };
+                offset = offset.min(top - ahead).max(top + ROW_POINTS - height + ahead);
+                pane.list.reveal = None;
+            }
+            None if number.is_none_or(|number| pane.sieve.has_judged(number)) => pane.list.reveal = None,
+            None => {}
+        }
+    }
+    if pane.list.is_held { offset.clamp(0.0, most) } else { most }
+}
+
+/// The way back to the newest rows, once the list is no longer there.
+fn newest_ui(ui: &mut Ui, book: &EventBook, theme: &Theme, pane: &mut EventLogPane, rect: Rect) {
+    let text = match pane.sieve.since(pane.list.seen.max(book.first())) {
+        0 => "To the newest".to_owned(),
+        new => format!("{} new", thousands(new as u64)),
+    };
+    let size = vec2(120.0, 28.0);
+    let place = Rect::from_min_size(pos2(rect.center().x - size.x / 2.0, rect.bottom() - size.y - SPACE[1]), size);
+    let button = egui::Button::new(egui::RichText::new(text).color(theme.on_accent)).fill(theme.accent);
+    if ui.put(place, button).on_hover_text("Goes to the newest row and follows it").clicked() {
+        pane.list.is_held = false;
+        ui.request_repaint();
+    }
+}
+
+/// Moves the choice by keys while the list has the keyboard.
+fn move_by_keys(ui: &Ui, list: &Response, book: &EventBook, pane: &mut EventLogPane, page: usize) {
+    if !list.has_focus() {
+        return;
+    }
+    let filter = EventFilter { vertical_arrows: true, ..EventFilter::default() };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(list.id, filter));
+    let count = |key: Key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
+    let Some(last) = pane.sieve.len().checked_sub(1) else { return };
+    let current = pane.chosen.and_then(|seq| pane.sieve.index(book.number_of(seq)?));
+    let page = page.saturating_sub(1).max(1);
+    let up = count(Key::ArrowUp) + page * count(Key::PageUp);
+    let down = count(Key::ArrowDown) + page * count(Key::PageDown);
+    let mut target = (up + down > 0).then(|| match current {
+        Some(index) => (index + down).saturating_sub(up).min(last),
+        None => last,
+    });
+    if count(Key::Home) > 0 {
+        target = Some(0);
+    }
+    if count(Key::End) > 0 {
+        target = Some(last);
+    }
+    if count(Key::Enter) > 0 && pane.chosen.is_some() {
+        pane.is_card_closed = false;
+    }
+    let row = target.and_then(|index| pane.sieve.number(index)).and_then(|number| book.row(number));
+    if let Some(row) = row {
+        // Keys leave the card as it is, open or put away.
+        (pane.chosen, pane.known_choice) = (Some(row.seq), Some(row.seq));
+        pane.list.reveal(row.seq);
+        pane.list.is_held = target != Some(last);
+    }
+}
+
+/// One row.
+pub(super) struct Line<'a> {
+    pub(super) row: &'a EventRow,
+    pub(super) told: &'a str,
+    pub(super) chosen: bool,
+    pub(super) by_clock: bool,
+    pub(super) dates: &'a Dates,
+}
+
+impl Line<'_> {
+    /// Draws it.
+    pub(super) fn show(&self, ui: &mut Ui, names: &Names, theme: &Theme) -> Response {
+        // The list as a whole takes the keyboard: a hundred thousand rows are no place for Tab.
+        let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_POINTS), Sense::CLICK);
+        response.widget_info(|| {
+            egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, self.chosen, self.name(names))
+        });
+        if !ui.is_rect_visible(rect) {
+            return response;
+        }
+        let share = match (self.chosen, response.hovered()) {
+            (true, _) => 0.18,
+            (_, true) => 0.07,
+            _ => 0.0,
+        };
+        if share > 0.0 {
+            ui.painter().rect_filled(
+                rect,
+                CornerRadius::same(RADIUS[0]),
+                widgets::mix(theme.panel, theme.accent, share),
+            );
+        }
+        self.paint(ui, rect, names, theme);
+        response
+    }
+
+    fn name(&self, names: &Names) -> String {
+        let agent = self.row.agent.as_ref().map_or(String::new(), |agent| format!("{}, ", names.called(agent)));
+        format!("Record {}: {}, {agent}{}", self.row.seq, kind_words(&self.row.kind), self.told)
+    }
+
+    fn paint(&self, ui: &Ui, rect: Rect, names: &Names, theme: &Theme) {
+        let is_wide = rect.width() >= WIDE_POINTS;
+        let mut left = rect.left() + 4.0;
+        if let Some(severity) = self.row.severity {
+            let (icon, colour, _) = severity_sign(severity, theme);
+            let bar = Rect::from_min_size(rect.min, vec2(3.0, rect.height()));
+            ui.painter().rect_filled(bar, CornerRadius::ZERO, colour);
+            let sign = Rect::from_center_size(pos2(left + 9.0, rect.center().y), vec2(12.0, 12.0));
+            icon.paint(ui.painter(), sign, colour);
+        }
+        left += 20.0;
+        // On the ground of what is chosen, soft text could not be read.
+        let soft = if self.chosen { theme.text } else { theme.text_soft };
+        let time = if self.by_clock { self.dates.clock(self.row.time_ms) } else { simulated(self.row.tick) };
+        let mono = FontId::monospace(TYPE[0]);
+        let width = text_at(ui, rect, left, (&time, mono, soft), 80.0);
+        left += width.max(if self.by_clock { 56.0 } else { 40.0 }) + SPACE[1];
+        let colour = kind_colour(&self.row.kind, theme);
+        if is_wide {
+            let badge = Rect::from_min_size(pos2(left, rect.top() + 3.0), vec2(132.0, rect.height() - 6.0));
+            ui.painter().rect_filled(badge, CornerRadius::same(9), widgets::mix(theme.card, colour, 0.22));
+            ui.painter().circle_filled(badge.left_center() + vec2(9.0, 0.0), 3.5, colour);
+            let word = kind_words(&self.row.kind);
+            text_at(ui, rect, left + 17.0, (&word, FontId::proportional(TYPE[0]), theme.text), 112.0);
+            left += 132.0 + SPACE[1];
+            let name = self.row.agent.as_ref().map_or("", |agent| names.called(agent));
+            text_at(ui, rect, left, (name, FontId::proportional(TYPE[1]), soft), 84.0);
+            left += 84.0 + SPACE[1];
+        } else {
+            ui.painter().circle_filled(pos2(left + 3.0, rect.center().y), 3.5, colour);
+            left += SPACE[2];
+        }
+        let width = rect.right() - left - SPACE[1];
+        text_at(ui, rect, left, (self.told, FontId::proportional(TYPE[1]), theme.text), width);
+    }
+}
+
+/// A text in one line, cut to a width, in the middle of a row's height. How wide it is.
+fn text_at(ui: &Ui, rect: Rect, left: f32, (text, font, colour): (&str, FontId, Color32), width: f32) -> f32 {
+    if text.is_empty() || width < 8.0 {
+        return 0.0;
+    }
+    let mut job = LayoutJob::simple(text.to_owned(), font, colour, width);
+    job.wrap.max_rows = 1;
+    job.wrap.break_anywhere = true;
+    let galley = ui.painter().layout_job(job);
+    let size = galley.size();
+    ui.painter().galley(pos2(left, rect.center().y - size.y / 2.0), galley, colour);
+    size.x
+}

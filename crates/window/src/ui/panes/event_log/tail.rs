@@ -1,0 +1,82 @@
+//! The end of the log in a small place: what happened last, for where nothing else is to be shown.
+
+use egui::{ScrollArea, Ui};
+
+use super::card;
+use super::rows::{Line, ROW_POINTS};
+use crate::ui::state::dock::Tab;
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::ui::{Command, UiState};
+use crate::view::model::RoomModel;
+use crate::view::recent::Recent;
+use crate::view::theme::{SPACE, Theme};
+
+/// So many of the newest rows can be scrolled through.
+const ROWS_SHOWN: u64 = 500;
+
+/// Draws the newest rows, and the card of the one that is chosen.
+pub fn event_tail_ui(
+    ui: &mut Ui,
+    room: &RoomModel,
+    recent: &Recent,
+    theme: &Theme,
+    state: &mut UiState,
+) -> Vec<Command> {
+    widgets::dress(ui.style_mut(), theme);
+    let mut commands = Vec::new();
+    let mut pane = std::mem::take(&mut state.studio.log);
+    let book = &recent.book;
+    pane.keep_up(ui, room, book);
+    widgets::line(
+        ui,
+        |ui| drop(ui.label(widgets::heading("Event log", theme))),
+        |ui| {
+            if ui.button("Whole log").on_hover_text("Shows everything, with filters").clicked() {
+                commands.push(Command::Show(Tab::Log));
+            }
+        },
+    );
+    let first = book.first().max(book.count().saturating_sub(ROWS_SHOWN));
+    let total = usize::try_from(book.count() - first).unwrap_or(0);
+    if total == 0 {
+        let how = "Let time run or give an agent a task: whatever happens is listed here.";
+        widgets::empty(ui, Icon::Note, "Nothing has happened yet", how, theme);
+    }
+    let card = pane.card.clone().filter(|_| !pane.is_card_closed);
+    // Within something that scrolls there is no end of height.
+    let height = ui.available_height().min(ui.ctx().content_rect().height());
+    let height = if card.is_some() { height * 0.45 } else { height };
+    let mut clicked = None;
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        let area = ScrollArea::vertical().id_salt("event tail").stick_to_bottom(true);
+        area.auto_shrink([false, true]).max_height(height).show_rows(ui, ROW_POINTS, total, |ui, range| {
+            let mut before = pane.told_tail.begin(book, &pane.known.names);
+            for index in range {
+                let Some(row) = book.row(first + index as u64) else { continue };
+                let told = pane.told_tail.of(row, &pane.known.names, &mut before);
+                let line = Line {
+                    row,
+                    told: &told,
+                    chosen: pane.chosen == Some(row.seq),
+                    by_clock: pane.by_clock,
+                    dates: &state.dates,
+                };
+                let response = line.show(ui, &pane.known.names, theme);
+                if response.on_hover_text(&*told).clicked() {
+                    clicked = Some(row.seq);
+                }
+            }
+        });
+    });
+    if let Some(seq) = clicked {
+        pane.lead_to(seq);
+    }
+    if let Some(card) = card {
+        ui.add_space(SPACE[1]);
+        commands.extend(card::card_ui(ui, room, theme, state, &mut pane, &card));
+    }
+    state.studio.log = pane;
+    commands
+}

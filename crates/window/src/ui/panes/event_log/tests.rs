@@ -1,0 +1,436 @@
+//! What the log shows and asks for.
+
+use std::sync::Arc;
+
+use egui::{Key, vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT, Queryable};
+
+use super::*;
+use crate::log::events::{
+    Activation, AgentAdded, AgentRemoved, Error, FileChange, Message, State, ToolCall, ToolResult, UnknownEvent,
+    Warning,
+};
+use crate::log::{Event, EventDraft, EventKind, EventRecord};
+use crate::store::RunInfo;
+use crate::ui::state::dock::Tab;
+use crate::ui::state::file_texts::Want;
+use crate::ui::testing::{Stage, agent, stage};
+use crate::view::book::EventRow;
+use crate::view::pick::Thing;
+
+/// The first moment of 2026.
+const BEGAN_MS: u64 = 1_767_225_600_000;
+
+/// A row of the log: a second after the one before it.
+pub(super) fn row(seq: u64, event: impl Into<Event>) -> EventRow {
+    let draft = EventDraft::from(event.into());
+    EventRow::of(&EventRecord {
+        seq: Seq(seq),
+        tick: seq * 30,
+        time_ms: BEGAN_MS + seq * 1_000,
+        run: "r-1".into(),
+        draft,
+    })
+}
+
+/// A log of these rows.
+pub(super) fn book_of(rows: impl IntoIterator<Item = EventRow>) -> EventBook {
+    let mut book = EventBook::default();
+    for row in rows {
+        book.push_row(Arc::new(row));
+    }
+    book
+}
+
+/// A task, what Ada did for it, and how that went.
+fn story() -> EventBook {
+    let of = |agent: &str, cause: Option<u64>, row: EventRow| EventRow {
+        agent: Some(agent.into()),
+        activation: Some("act-1".into()),
+        cause: cause.map(Seq),
+        ..row
+    };
+    let task = row(1, Activation { task: "write a plan".into(), by: "user".into(), ..Activation::default() });
+    let target = Some("artifacts/plan.md".into());
+    let call = row(2, ToolCall { tool: "vfs_write".into(), target, ..ToolCall::default() });
+    let change = FileChange { chars: Some(9), version: Some(2), ..FileChange::new("artifacts/plan.md", "ada-1") };
+    let change = row(3, change);
+    let result = row(4, ToolResult { tool: "vfs_write".into(), ok: true, ..ToolResult::default() });
+    let warning = row(5, Warning { element: Some("ideas".into()), ..Warning::new("the board is full") });
+    let said = row(6, said("Done."));
+    let said = EventRow { session: Some("conversation-4".into()), agent: Some("bram-1".into()), ..said };
+    let left = EventRow { agent: Some("gone-1".into()), ..row(7, AgentRemoved { profile: "gone".into() }) };
+    book_of([
+        of("ada-1", None, task),
+        of("ada-1", Some(1), call),
+        of("ada-1", Some(2), change),
+        of("ada-1", Some(2), result),
+        of("ada-1", Some(2), warning),
+        said,
+        left,
+    ])
+}
+
+fn said(text: &str) -> Message {
+    Message { by: None, text: text.into() }
+}
+
+fn many(count: u64) -> EventBook {
+    book_of((1..=count).map(|seq| match seq % 100 {
+        0 => row(seq, Error::Problem(Warning::new(format!("failure {seq}")).into())),
+        _ => row(seq, said(&format!("word {seq}"))),
+    }))
+}
+
+fn log_of(book: EventBook, size: egui::Vec2) -> Harness<'static, Stage> {
+    let mut window = stage(UiState::default(), event_log_ui);
+    window.set_size(size);
+    window.state_mut().recent.book = book;
+    window.run_steps(4);
+    window
+}
+
+fn log(book: EventBook) -> Harness<'static, Stage> {
+    log_of(book, vec2(1200.0, 700.0))
+}
+
+fn click(window: &mut Harness<'static, Stage>, label: &str) {
+    window.get_by_label(label).click();
+    window.run_steps(4);
+}
+
+fn click_row(window: &mut Harness<'static, Stage>, seq: u64) {
+    window.get_by_label_contains(&format!("Record {seq}:")).click();
+    window.run_steps(4);
+}
+
+fn rows_on_screen(window: &Harness<'static, Stage>) -> Vec<u64> {
+    let number = |label: String| label.strip_prefix("Record ")?.split_once(':')?.0.parse().ok();
+    let labels = window.query_all_by_label_contains("Record ").filter_map(|node| node.accesskit_node().label());
+    labels.filter_map(number).collect()
+}
+
+fn pane<'a>(window: &'a mut Harness<'static, Stage>) -> &'a mut EventLogPane {
+    &mut window.state_mut().state.studio.log
+}
+
+#[test]
+fn an_empty_log_says_what_would_fill_it() {
+    let window = log(EventBook::default());
+    assert!(window.query_by_label("Nothing has happened yet").is_some());
+    assert!(window.query_by_label("0 records").is_some());
+}
+
+#[test]
+fn rows_say_in_plain_words_what_happened() {
+    let window = log(story());
+    assert!(
+        window
+            .query_by_label("Record 3: File change, Ada, Ada wrote artifacts/plan.md (version 2, 9 characters)")
+            .is_some()
+    );
+    assert!(window.query_by_label("Record 5: Warning, Ada, Ada could not change ideas: the board is full").is_some());
+    assert!(window.query_by_label("7 records").is_some());
+}
+
+#[test]
+fn of_a_hundred_thousand_rows_only_those_on_screen_are_drawn() {
+    let mut window = log(many(100_000));
+    let shown = rows_on_screen(&window);
+    assert!((10..40).contains(&shown.len()), "{} rows", shown.len());
+    assert_eq!(shown.last(), Some(&100_000), "the newest is in sight");
+    assert!(pane(&mut window).told_count() < 40, "sentences are made for what is on screen");
+    pane(&mut window).filter.grade = filter::Grade::Errors;
+    window.run_steps(1);
+    assert!(window.query_by_label("Still counting").is_some());
+    window.run_steps(8);
+    assert!(window.query_by_label("1,000 of 100,000").is_some());
+    assert!(window.query_by_label("Still counting").is_none());
+}
+
+#[test]
+fn what_is_new_is_followed_until_the_person_scrolls_away_and_again_after_the_way_back() {
+    let mut window = log(many(500));
+    let push = |window: &mut Harness<'static, Stage>, seq| {
+        let row = row(seq, said("new"));
+        window.state_mut().recent.book.push_row(Arc::new(row));
+        window.run_steps(3);
+    };
+    push(&mut window, 501);
+    assert_eq!(rows_on_screen(&window).last(), Some(&501));
+    window.hover_at(egui::pos2(400.0, 400.0));
+    window.event(egui::Event::MouseWheel {
+        unit: egui::MouseWheelUnit::Point,
+        delta: vec2(0.0, 2_000.0),
+        phase: egui::TouchPhase::Move,
+        modifiers: egui::Modifiers::NONE,
+    });
+    window.run_steps(20);
+    let before = rows_on_screen(&window);
+    assert!(before.last() < Some(&490), "{before:?}");
+    push(&mut window, 502);
+    push(&mut window, 503);
+    assert_eq!(rows_on_screen(&window), before, "what is read stays where it is");
+    click(&mut window, "2 new");
+    assert_eq!(rows_on_screen(&window).last(), Some(&503));
+    assert!(window.query_by_label("2 new").is_none());
+    click(&mut window, "Follow");
+    assert!(window.query_by_label("To the newest").is_none(), "it is there");
+    push(&mut window, 504);
+    push(&mut window, 505);
+    assert!(!rows_on_screen(&window).contains(&505), "the switch is off");
+    assert!(window.query_by_label("2 new").is_some());
+    click(&mut window, "Follow");
+    assert_eq!(rows_on_screen(&window).last(), Some(&505));
+}
+
+#[test]
+fn rows_found_above_do_not_move_what_is_read() {
+    let mut window = log(many(100_000));
+    pane(&mut window).chosen = Some(Seq(60_000));
+    window.run_steps(2);
+    assert!(rows_on_screen(&window).contains(&60_000));
+    pane(&mut window).filter.grade = filter::Grade::Errors;
+    window.run_steps(3);
+    let before = rows_on_screen(&window);
+    assert!(before.contains(&60_000), "{before:?}");
+    window.run_steps(6);
+    assert_eq!(rows_on_screen(&window), before);
+}
+
+#[test]
+fn a_chosen_row_says_everything_and_leads_to_causes_and_effects() {
+    let mut window = log(story());
+    click_row(&mut window, 4);
+    assert!(window.query_by_label("Record 4").is_some());
+    assert!(window.query_by_label("act-1").is_some());
+    assert!(window.query_by_label("Because of record 1: Ada was asked by you: write a plan").is_some());
+    click(&mut window, "Because of record 2: Ada called vfs_write: artifacts/plan.md");
+    assert_eq!(pane(&mut window).chosen, Some(Seq(2)));
+    click(&mut window, "Led to record 5: Ada could not change ideas: the board is full");
+    assert_eq!(pane(&mut window).chosen, Some(Seq(5)));
+    assert!(window.query_by_label("This is a warning").is_some());
+    click(&mut window, "Close the card");
+    assert!(window.query_by_label("Record 5").is_none());
+}
+
+#[test]
+fn the_card_shows_the_agent_the_file_and_the_conversation() {
+    let mut window = log(story());
+    click_row(&mut window, 3);
+    click(&mut window, "Show agent");
+    assert_eq!(window.state().state.selected, [Thing::Agent("ada-1".into())].into());
+    click(&mut window, "Show file");
+    click_row(&mut window, 6);
+    assert!(window.query_by_label("Show file").is_none());
+    click(&mut window, "Show conversation");
+    assert_eq!(window.state().state.open_talk.as_deref(), Some("conversation-4"));
+    let expected = [Command::OpenFile("artifacts/plan.md".into(), None), Command::Show(Tab::Talks)];
+    assert_eq!(window.state().commands, expected);
+    window.state_mut().state.selected.clear();
+    click_row(&mut window, 7);
+    click(&mut window, "Show agent");
+    assert!(window.state().state.selected.is_empty(), "whoever left cannot be shown");
+    click(&mut window, "Copy as JSON");
+    assert_eq!(window.state().state.outcomes.last().map(|told| told.text.as_str()), Some("Record 7 was copied"));
+}
+
+#[test]
+fn a_choice_that_the_filter_hides_is_said_to_be_hidden() {
+    let mut window = log(story());
+    click_row(&mut window, 4);
+    pane(&mut window).filter.grade = filter::Grade::Warnings;
+    window.run_steps(3);
+    assert_eq!(rows_on_screen(&window), [5]);
+    click(&mut window, "Clear the filters and show this record");
+    assert!(pane(&mut window).filter.is_empty());
+    assert_eq!(rows_on_screen(&window).len(), 7);
+}
+
+#[test]
+fn a_record_that_is_not_at_hand_is_said_so() {
+    let mut window = log(story());
+    pane(&mut window).chosen = Some(Seq(4_000));
+    window.run_steps(3);
+    assert!(window.query_by_label("This record is not at hand").is_some());
+    window.state_mut().recent.book.push_row(Arc::new(row(4_000, said("here"))));
+    window.run_steps(3);
+    assert!(window.query_by_label("Somebody said: here").is_some());
+}
+
+#[test]
+fn filters_are_chosen_from_what_occurs_and_cleared() {
+    let mut window = log(story());
+    click(&mut window, "Agent filter");
+    click(&mut window, "Bram");
+    assert_eq!(rows_on_screen(&window), [6]);
+    click(&mut window, "Clear filters");
+    click(&mut window, "Tool filter");
+    assert!(window.query_by_label("vfs_read").is_none(), "it does not occur");
+    click(&mut window, "vfs_write");
+    assert_eq!(rows_on_screen(&window), [2, 4]);
+    assert!(window.query_by_label("2 of 7").is_some());
+    click(&mut window, "Clear filters");
+    click(&mut window, "Type filter");
+    click(&mut window, "Message");
+    click(&mut window, "Warning");
+    assert_eq!(rows_on_screen(&window), [5, 6]);
+    window.key_press(Key::Escape);
+    window.run_steps(3);
+    click(&mut window, "Clear filters");
+    click(&mut window, "Severity filter");
+    click(&mut window, "Errors");
+    assert!(window.query_by_label("Nothing fits the filter").is_some());
+}
+
+#[test]
+fn words_are_looked_for_as_they_are_typed() {
+    let mut window = log(story());
+    window.get_by_label("Search the log").focus();
+    window.run_steps(2);
+    window.get_by_label("Search the log").type_text("PLAN version");
+    window.run_steps(4);
+    assert_eq!(rows_on_screen(&window), [3]);
+}
+
+#[test]
+fn keys_move_the_choice_and_open_its_card() {
+    let mut window = log(many(1_000));
+    click_row(&mut window, 1_000);
+    click(&mut window, "Close the card");
+    click_row(&mut window, 999);
+    let press = |window: &mut Harness<'static, Stage>, key| {
+        window.key_press(key);
+        window.run_steps(4);
+        window.state().state.studio.log.chosen.map(|seq| seq.0)
+    };
+    assert_eq!(press(&mut window, Key::ArrowUp), Some(998));
+    assert_eq!(press(&mut window, Key::ArrowDown), Some(999));
+    assert_eq!(press(&mut window, Key::Home), Some(1));
+    assert_eq!(rows_on_screen(&window).first(), Some(&1));
+    let paged = press(&mut window, Key::PageDown);
+    assert!(paged > Some(10) && paged < Some(40), "{paged:?}");
+    assert_eq!(press(&mut window, Key::PageUp), Some(1));
+    assert_eq!(press(&mut window, Key::End), Some(1_000));
+    assert_eq!(rows_on_screen(&window).last(), Some(&1_000));
+    assert_eq!(press(&mut window, Key::ArrowDown), Some(1_000), "there is nothing further");
+    pane(&mut window).is_card_closed = true;
+    press(&mut window, Key::Enter);
+    assert!(window.query_by_label("Record 1000").is_some());
+}
+
+#[test]
+fn times_are_simulated_or_those_of_the_clock() {
+    let mut window = log(story());
+    click(&mut window, "Clock time");
+    assert!(pane(&mut window).by_clock);
+    click(&mut window, "Simulated time");
+    assert!(!pane(&mut window).by_clock);
+}
+
+#[test]
+fn the_log_is_exported_and_earlier_runs_are_shown() {
+    let mut window = log(story());
+    click(&mut window, "Export JSON");
+    click(&mut window, "Run");
+    assert!(window.state().state.studio.library.wants.contains(&Want::Runs));
+    assert!(window.query_by_label("Reading which runs there are…").is_some());
+    let run = RunInfo {
+        id: "r-0".into(),
+        scene: "morning".into(),
+        seed: 1,
+        started_ms: BEGAN_MS,
+        end: None,
+        first_seq: Seq(1),
+        first_tick: 0,
+        last_tick: 90,
+    };
+    window.state_mut().state.studio.born_ms = BEGAN_MS + 1_000;
+    window.state_mut().state.studio.library.runs = Some(Ok(Arc::new(vec![run])));
+    window.run_steps(2);
+    click(&mut window, "morning, today, 00:00: not ended");
+    click(&mut window, "Back to the open run");
+    let expected = [Command::ExportLog(None), Command::ShowRun(Some("r-0".into())), Command::ShowRun(None)];
+    assert_eq!(window.state().commands, expected);
+}
+
+#[test]
+fn runs_that_cannot_be_read_say_why() {
+    let mut window = log(story());
+    window.state_mut().state.studio.library.runs = Some(Err("the history is locked".into()));
+    click(&mut window, "Run");
+    assert!(window.query_by_label("The runs cannot be read: the history is locked").is_some());
+}
+
+#[test]
+fn the_log_of_another_room_takes_the_place_of_the_last_one() {
+    let mut window = log(story());
+    click_row(&mut window, 3);
+    pane(&mut window).filter.grade = filter::Grade::Warnings;
+    window.run_steps(3);
+    assert_eq!(rows_on_screen(&window), [5]);
+    let other = |seq| row(seq, Warning::new(format!("warning {seq}")));
+    window.state_mut().recent.book = book_of((1..20).map(other));
+    window.run_steps(3);
+    assert_eq!(rows_on_screen(&window), (1..20).collect::<Vec<_>>());
+    assert!(window.query_by_label("Warning 3").is_some(), "the card is of the record that there is now");
+}
+
+#[test]
+fn an_agent_that_left_keeps_the_name_that_the_log_has() {
+    let came = row(1, AgentAdded { name: "Cleo".into(), ..AgentAdded::default() });
+    let went = row(2, AgentRemoved { profile: "cleo".into() });
+    let of = |row: EventRow| EventRow { agent: Some("cleo-1".into()), ..row };
+    let window = log(book_of([of(came), of(went)]));
+    assert!(window.query_by_label("Record 2: Agent removed, Cleo, Cleo left the room (profile cleo)").is_some());
+}
+
+#[test]
+fn a_large_room_is_not_gone_through_in_every_frame() {
+    let mut window = log(EventBook::default());
+    window.state_mut().room.agents =
+        (0..1_000).map(|key| agent(key, &format!("agent-{key}"), &format!("Agent {key}"))).collect();
+    let book = book_of((0..100_000).map(|seq| {
+        let (from, to, why) = ("idle".into(), "wandering".into(), "nothing calls".into());
+        let row = row(seq, State { from, to, why });
+        EventRow { agent: Some(format!("agent-{}", seq % 1_000).into()), cause: seq.checked_sub(1).map(Seq), ..row }
+    }));
+    window.state_mut().recent.book = book;
+    window.run_steps(12);
+    let Stage { room, recent, state, .. } = window.state_mut();
+    let mut known = std::mem::take(&mut state.studio.log.known);
+    let version = known.names.version();
+    assert_eq!((known.advance(&recent.book, room), known.is_done(), known.agents.len()), (0, true, 1_000));
+    assert_eq!(known.names.version(), version);
+}
+
+#[test]
+fn the_tail_shows_the_newest_and_leads_to_the_whole_log() {
+    let mut window = stage(UiState::default(), event_tail_ui);
+    window.set_size(vec2(300.0, 600.0));
+    window.state_mut().recent.book = many(100_000);
+    window.run_steps(6);
+    let shown = rows_on_screen(&window);
+    assert!(shown.len() < 40, "{} rows", shown.len());
+    assert_eq!(shown.last(), Some(&100_000));
+    click_row(&mut window, 100_000);
+    assert!(window.query_by_label("Record 100000").is_some());
+    click(&mut window, "Whole log");
+    assert_eq!(window.state().commands, [Command::Show(Tab::Log)]);
+    assert_eq!(pane(&mut window).chosen, Some(Seq(100_000)));
+}
+
+#[test]
+fn long_names_and_strange_letters_are_drawn() {
+    let long = EventRow {
+        agent: Some("ü🦀".repeat(500).into()), ..row(1, said(&"𝔘𝔫𝔦𝔠𝔬𝔡𝔢\u{202e}\n\t".repeat(500)))
+    };
+    let odd = |kind: &str| Event::Unknown(UnknownEvent::new(EventKind::from_word(kind), [1, 2]));
+    let odd = [row(2, odd("tool_call")), row(3, odd(&"odd_".repeat(10_000)))];
+    let mut window = log_of(book_of([long].into_iter().chain(odd)), vec2(320.0, 500.0));
+    assert_eq!(rows_on_screen(&window), [1, 2, 3]);
+    click_row(&mut window, 2);
+    let told = "this version cannot read its data: [1,2]";
+    assert!(window.query_all_by_label_contains(told).next().is_some());
+}

@@ -1,0 +1,184 @@
+//! The keys of the tree: where they lead, and what they ask for.
+
+use egui::{Key, Modifiers, Ui};
+
+use super::acts::Ask;
+use super::tree::{RowWhat, Spot, folder_of};
+use super::{Explorer, filter_id, tree_id};
+use crate::ui::UiState;
+use crate::ui::commands::keys::KeyAct;
+
+/// Where a key leads to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Step {
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    First,
+    Last,
+}
+
+const STEPS: [(Key, Step); 6] = [
+    (Key::ArrowUp, Step::Up),
+    (Key::ArrowDown, Step::Down),
+    (Key::PageUp, Step::PageUp),
+    (Key::PageDown, Step::PageDown),
+    (Key::Home, Step::First),
+    (Key::End, Step::Last),
+];
+
+impl Explorer {
+    /// Whether a key that the window has a use for is the explorer's, while this widget has the keyboard.
+    pub fn takes_key(&self, focused: Option<egui::Id>, act: KeyAct) -> bool {
+        let in_tree = focused == Some(tree_id());
+        match act {
+            KeyAct::Escape => in_tree || focused == Some(filter_id()) || self.question.is_some(),
+            KeyAct::Delete | KeyAct::Duplicate | KeyAct::SelectAll => in_tree,
+            _ => false,
+        }
+    }
+
+    /// Does what the keys of this frame ask for; what changes more than the explorer comes back.
+    pub(super) fn take_keys(&mut self, ui: &Ui, state: &mut UiState) -> Vec<Ask> {
+        let take = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
+        if take(Modifiers::COMMAND, Key::P) {
+            self.wants_filter = true;
+        }
+        let has_keys = ui.memory(|memory| memory.has_focus(tree_id()));
+        if !has_keys || self.question.is_some() {
+            return Vec::new();
+        }
+        for (key, step) in STEPS {
+            // The one with more modifiers first: the other would take both.
+            if take(Modifiers::SHIFT, key) {
+                self.step(step, true, state);
+            } else if take(Modifiers::NONE, key) {
+                self.step(step, false, state);
+            }
+        }
+        if take(Modifiers::COMMAND, Key::A) {
+            let shown = self.tree.rows().iter().filter_map(|row| match row.what {
+                RowWhat::File(file) => Some(self.tree.file(file).path.clone()),
+                _ => None,
+            });
+            self.selected = shown.collect();
+        }
+        if take(Modifiers::NONE, Key::ArrowLeft) {
+            self.fold_or_leave(state);
+        }
+        if take(Modifiers::NONE, Key::ArrowRight) {
+            self.unfold_or_enter(state);
+        }
+        if take(Modifiers::SHIFT, Key::F10) {
+            self.wants_menu = true;
+        }
+        if take(Modifiers::NONE, Key::Escape) {
+            self.escape(ui, state);
+        }
+        let mut asks = Vec::new();
+        let is_asked = |key| take(Modifiers::NONE, key);
+        let (enters, renames, duplicates) = (is_asked(Key::Enter), is_asked(Key::F2), take(Modifiers::COMMAND, Key::D));
+        let deletes = is_asked(Key::Delete) || is_asked(Key::Backspace);
+        match self.active.clone() {
+            Some(Spot::File(path)) => {
+                let meant = self.meant_with(&path);
+                asks.extend(enters.then(|| Ask::Open(meant.clone())));
+                asks.extend(renames.then_some(Ask::Rename(path)));
+                asks.extend(duplicates.then(|| Ask::Duplicate(meant.clone())));
+                asks.extend(deletes.then_some(Ask::Delete(meant)));
+            }
+            Some(Spot::Folder(folder)) => {
+                if enters {
+                    self.toggle(&folder);
+                }
+                asks.extend(deletes.then(|| Ask::Delete(self.tree.below(&folder))));
+                asks.extend(renames.then_some(Ask::RenameFolder(folder)));
+            }
+            Some(Spot::Bin) if enters => self.remembered.is_bin_open = !self.remembered.is_bin_open,
+            Some(Spot::Gone(path)) => asks.extend(enters.then(|| Ask::Restore(vec![path]))),
+            Some(Spot::Bin) | None => {}
+        }
+        asks
+    }
+
+    /// Leads to another row.
+    fn step(&mut self, step: Step, extends: bool, state: &mut UiState) {
+        let last = self.tree.rows().len().wrapping_sub(1);
+        if last == usize::MAX {
+            return;
+        }
+        let now = self.active.as_ref().and_then(|active| self.tree.find(active));
+        let page = self.page_rows.max(2) - 1;
+        let next = match (step, now) {
+            (Step::First, _) | (Step::Down | Step::PageDown, None) => 0,
+            (Step::Last, _) | (Step::Up | Step::PageUp, None) => last,
+            (Step::Up, Some(now)) => now.saturating_sub(1),
+            (Step::Down, Some(now)) => now + 1,
+            (Step::PageUp, Some(now)) => now.saturating_sub(page),
+            (Step::PageDown, Some(now)) => now + page,
+        };
+        self.go_to(next.min(last), extends, state);
+    }
+
+    /// Makes a row the one that keys are about; a file is chosen with it.
+    pub(super) fn go_to(&mut self, index: usize, extends: bool, state: &mut UiState) {
+        let Some(row) = self.tree.rows().get(index).copied() else { return };
+        let spot = self.tree.spot(row);
+        if extends {
+            self.select_up_to(index);
+        } else if let Spot::File(path) = &spot {
+            self.choose(&path.clone(), state);
+        } else {
+            self.selected.clear();
+        }
+        if !extends {
+            self.anchor = Some(spot.clone());
+        }
+        self.active = Some(spot);
+        self.shows_active = true;
+    }
+
+    fn fold_or_leave(&mut self, state: &mut UiState) {
+        let parent = match self.active.clone() {
+            Some(Spot::Folder(folder)) if !self.remembered.folded.contains(&folder) && !self.tree.filter().is_on() => {
+                self.remembered.folded.insert(folder);
+                return;
+            }
+            Some(Spot::Folder(path) | Spot::File(path)) => Spot::Folder(folder_of(&path).to_owned()),
+            Some(Spot::Bin) => {
+                self.remembered.is_bin_open = false;
+                return;
+            }
+            Some(Spot::Gone(_)) => Spot::Bin,
+            None => return,
+        };
+        if let Some(index) = self.tree.find(&parent) {
+            self.go_to(index, false, state);
+        }
+    }
+
+    fn unfold_or_enter(&mut self, state: &mut UiState) {
+        match self.active.clone() {
+            Some(Spot::Folder(folder)) if !self.remembered.folded.remove(&folder) => {
+                self.step(Step::Down, false, state)
+            }
+            Some(Spot::Bin) if std::mem::replace(&mut self.remembered.is_bin_open, true) => {
+                self.step(Step::Down, false, state);
+            }
+            _ => {}
+        }
+    }
+
+    fn escape(&mut self, ui: &Ui, state: &mut UiState) {
+        if self.dragged.take().is_some() {
+            state.dragging = None;
+        } else if !self.filter.is_empty() {
+            self.filter.clear();
+        } else if !self.selected.is_empty() {
+            self.selected.clear();
+        } else {
+            ui.memory_mut(|memory| memory.surrender_focus(tree_id()));
+        }
+    }
+}

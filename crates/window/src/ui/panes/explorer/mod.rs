@@ -1,0 +1,250 @@
+//! The files of the workspace as a tree, with who is at work and what changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use egui::{Pos2, Rect, Ui};
+use serde::{Deserialize, Serialize};
+
+use self::acts::{Ask, Pending};
+use self::questions::Question;
+use self::standing::Watch;
+use self::tree::{Spot, Tree, folders_around};
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::ui::{Command, UiState};
+use crate::view::model::RoomModel;
+use crate::view::recent::Recent;
+use crate::view::theme::{SPACE, Theme};
+
+mod acts;
+mod filter;
+mod hand;
+mod keyboard;
+mod menu;
+mod questions;
+mod row;
+mod rows;
+pub mod signs;
+mod standing;
+pub mod templates;
+mod told;
+mod tree;
+
+/// Folders that are folded at first: what the program writes there is seldom looked for.
+const FOLDED_AT_FIRST: [&str; 2] = ["sessions", "storage"];
+
+/// The tree as a widget, for the keyboard's focus.
+pub fn tree_id() -> egui::Id {
+    egui::Id::new("files of the workspace")
+}
+
+/// The field that files are looked for with.
+fn filter_id() -> egui::Id {
+    egui::Id::new("find a file of the workspace")
+}
+
+/// What is worth remembering until the workspace is opened again.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Remembered {
+    /// Folders of which it is hidden what they hold, by path.
+    pub folded: BTreeSet<String>,
+    /// Whether it is shown what is gone.
+    pub is_bin_open: bool,
+    /// The version of each file that the person has seen, by path. Absent before the first look: all that is there
+    /// then counts as seen.
+    pub seen: Option<BTreeMap<String, u64>>,
+}
+
+impl Default for Remembered {
+    fn default() -> Self {
+        Self { folded: FOLDED_AT_FIRST.map(str::to_owned).into(), is_bin_open: false, seen: None }
+    }
+}
+
+/// What it keeps between frames.
+#[derive(Clone, Debug, Default)]
+pub struct Explorer {
+    /// What is worth remembering.
+    pub remembered: Remembered,
+    /// Into which folder the person wants to bring files from elsewhere; taken away by whoever asks which files.
+    pub wants_import: Option<String>,
+    filter: String,
+    tree: Tree,
+    watch: Watch,
+    /// Files that are selected, by path.
+    selected: BTreeSet<String>,
+    /// The row that keys are about.
+    active: Option<Spot>,
+    /// The row from which several are selected.
+    anchor: Option<Spot>,
+    /// The chosen file when it was looked at last: whoever chooses another one elsewhere is followed.
+    last_chosen: Option<String>,
+    question: Option<Question>,
+    pending: Vec<Pending>,
+    /// Files in the hand.
+    dragged: Option<Vec<String>>,
+    /// Where the pane was drawn last, and the folders in it.
+    pane: Option<Rect>,
+    shown_folders: Vec<(Rect, String)>,
+    page_rows: usize,
+    rows_drawn: usize,
+    /// Where the menu of the active row was opened by key.
+    menu_at: Option<Pos2>,
+    shows_active: bool,
+    wants_filter: bool,
+    wants_tree: bool,
+    wants_menu: bool,
+}
+
+/// Draws it.
+pub fn explorer_ui(ui: &mut Ui, room: &RoomModel, recent: &Recent, theme: &Theme, state: &mut UiState) -> Vec<Command> {
+    widgets::dress(ui.style_mut(), theme);
+    let mut own = std::mem::take(&mut state.studio.explorer);
+    let commands = own.show(ui, room, recent, theme, state);
+    state.studio.explorer = own;
+    commands
+}
+
+impl Explorer {
+    /// How many rows were drawn in the last frame, of how many that there are.
+    pub fn rows_drawn(&self) -> (usize, usize) {
+        (self.rows_drawn, self.tree.rows().len())
+    }
+
+    fn show(
+        &mut self,
+        ui: &mut Ui,
+        room: &RoomModel,
+        recent: &Recent,
+        theme: &Theme,
+        state: &mut UiState,
+    ) -> Vec<Command> {
+        self.pane = Some(ui.available_rect_before_wrap());
+        self.watch.follow(room, recent);
+        let mut commands = self.go_on(recent, state);
+        let mut asks = self.take_keys(ui, state);
+        let opens_best = self.filter_ui(ui, theme);
+        self.bring_up_to_date(state);
+        if opens_best {
+            asks.extend(self.best().map(|path| Ask::Open(vec![path])));
+        }
+        asks.extend(self.bar_ui(ui, room, theme, state));
+        self.hanging_ui(ui, theme, state);
+        ui.add_space(SPACE[0]);
+        match &state.studio.library.files {
+            None => {
+                ui.label(widgets::soft("Reading the files…", theme));
+            }
+            Some(Err(why)) => {
+                let why = why.clone();
+                widgets::empty(ui, Icon::Warning, "The files could not be read", &why, theme);
+            }
+            Some(Ok(_)) => asks.extend(self.tree_ui(ui, room, theme, state)),
+        }
+        asks.extend(self.hold(ui, theme, state));
+        asks.extend(self.ask_ui(ui, theme, state));
+        for ask in asks {
+            commands.extend(self.perform(ask, room, state));
+        }
+        commands
+    }
+
+    fn bring_up_to_date(&mut self, state: &mut UiState) {
+        let files = state.studio.library.files();
+        if !matches!(state.studio.library.files, Some(Ok(_))) {
+            return;
+        }
+        let Remembered { folded, is_bin_open, .. } = &self.remembered;
+        if self.tree.update(&files, &self.filter, folded, *is_bin_open) {
+            self.take_in_files(state);
+        }
+        if state.studio.chosen_file != self.last_chosen {
+            self.follow_choice(state);
+        }
+    }
+
+    /// Other files are there: what is remembered of those that are gone is let go.
+    fn take_in_files(&mut self, state: &UiState) {
+        let tree = &self.tree;
+        match &mut self.remembered.seen {
+            Some(seen) => seen.retain(|path, _| tree.info(path).is_some()),
+            seen @ None => {
+                let known = tree.files().iter().filter(|file| file.version > 0);
+                *seen = Some(known.map(|file| (file.path.clone(), file.version)).collect());
+            }
+        }
+        self.selected.retain(|path| tree.there(path).is_some());
+        // What lies before the person's eyes is seen.
+        if let Some(chosen) = state.studio.chosen_file.clone() {
+            self.mark_seen(&chosen);
+        }
+    }
+
+    /// Somebody else chose a file: it is shown here as well.
+    fn follow_choice(&mut self, state: &UiState) {
+        let Some(chosen) = state.studio.chosen_file.clone() else {
+            self.last_chosen = None;
+            return;
+        };
+        // A file that is only just being made is followed when it is there.
+        if self.tree.there(&chosen).is_none() {
+            return;
+        }
+        self.last_chosen = Some(chosen.clone());
+        self.mark_seen(&chosen);
+        for folder in folders_around(&chosen) {
+            self.remembered.folded.remove(folder);
+        }
+        self.selected = [chosen.clone()].into();
+        self.active = Some(Spot::File(chosen));
+        self.anchor.clone_from(&self.active);
+        self.shows_active = true;
+    }
+
+    /// Makes a file the one that the person looks at.
+    fn choose(&mut self, path: &str, state: &mut UiState) {
+        state.studio.chosen_file = Some(path.to_owned());
+        state.selected.clear();
+        state.rope = None;
+        self.selected = [path.to_owned()].into();
+        self.active = Some(Spot::File(path.to_owned()));
+        if self.tree.there(path).is_some() {
+            self.last_chosen = Some(path.to_owned());
+        }
+        self.mark_seen(path);
+    }
+
+    fn mark_seen(&mut self, path: &str) {
+        let Some(version) = self.tree.info(path).map(|file| file.version) else { return };
+        if let Some(seen) = &mut self.remembered.seen {
+            seen.insert(path.to_owned(), version);
+        }
+    }
+
+    fn toggle(&mut self, folder: &str) {
+        if !self.remembered.folded.remove(folder) {
+            self.remembered.folded.insert(folder.to_owned());
+        }
+    }
+
+    /// The file that is probably meant by what was typed.
+    fn best(&self) -> Option<String> {
+        let file = self.tree.file(self.tree.filter().best()?);
+        file.is_there.then(|| file.path.clone())
+    }
+
+    fn ask_ui(&mut self, ui: &mut Ui, theme: &Theme, state: &UiState) -> Option<Ask> {
+        let mut question = self.question.take()?;
+        let (stays, answer) = questions::question_ui(ui, &mut question, &self.tree, theme, state);
+        // The keyboard comes back to where it was, unless a new file is to have it.
+        self.wants_tree |= !stays && !matches!(answer, Some(Ask::Make(..)));
+        if stays {
+            self.question = Some(question);
+        }
+        answer
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,385 @@
+//! What the explorer asks before it acts: what a new file is to be and where, what a file is called from now on,
+//! whether several files are really to go.
+
+use egui::{Id, Modal, RichText, ScrollArea, Ui};
+
+use super::acts::Ask;
+use super::templates::Template;
+use super::tree::{Tree, folder_of, lies_in, name_of};
+use super::tree_id;
+use crate::base::text;
+use crate::ui::UiState;
+use crate::ui::widgets;
+use crate::ui::widgets::words;
+use crate::view::theme::{SPACE, TYPE, Theme};
+use crate::workspace::vfs::{Reach, WorkspacePath};
+
+/// Files that are named before they go; more are counted.
+const NAMED_AT_MOST: usize = 12;
+
+/// A question that stands in front of everything.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Question {
+    /// What is the new file to be, and where?
+    New(NewFile),
+    /// Where to?
+    Rename(Renaming),
+    /// Really?
+    Delete(Vec<String>),
+}
+
+/// What was found out about a path: looked up again only when the path or the tree is another one.
+#[derive(Clone, PartialEq, Debug, Default)]
+struct Checked {
+    of: Option<(String, u64)>,
+    why_not: Option<String>,
+}
+
+impl Checked {
+    fn look(&mut self, tree: &Tree, path: &str, check: impl FnOnce() -> Option<String>) -> Option<String> {
+        let is_known = self.of.as_ref().is_some_and(|(known, made)| known == path && *made == tree.times_made());
+        if !is_known {
+            self.of = Some((path.to_owned(), tree.times_made()));
+            self.why_not = check();
+        }
+        self.why_not.clone()
+    }
+}
+
+/// A file that is to be made.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct NewFile {
+    folder: String,
+    template: Template,
+    path: String,
+    checked: Checked,
+    has_keyboard: bool,
+}
+
+impl NewFile {
+    pub(super) fn in_folder(folder: &str, is_taken: impl Fn(&str) -> bool) -> Self {
+        let template = Template::of_folder(folder);
+        let path = template.free_path(folder, template.first_stem(), is_taken);
+        Self { folder: folder.to_owned(), template, path, checked: Checked::default(), has_keyboard: false }
+    }
+
+    /// Another kind: what was typed for a name stays, the place and the ending follow.
+    fn set_template(&mut self, template: Template, is_taken: impl Fn(&str) -> bool) {
+        let stem = crate::agent::formats::stem(&self.path).to_owned();
+        let was_own = stem.trim().is_empty() || stem.starts_with(self.template.first_stem());
+        let stem = if was_own { template.first_stem() } else { &stem };
+        self.path = template.free_path(&self.folder, stem, is_taken);
+        self.template = template;
+    }
+}
+
+/// A file or folder that gets another path.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Renaming {
+    from: String,
+    to: String,
+    /// The files in it, where it is a folder.
+    below: Option<Vec<String>>,
+    checked: Checked,
+    has_keyboard: bool,
+}
+
+impl Renaming {
+    pub(super) fn of_file(path: &str) -> Self {
+        let (from, to) = (path.to_owned(), path.to_owned());
+        Self { from, to, below: None, checked: Checked::default(), has_keyboard: false }
+    }
+
+    pub(super) fn of_folder(folder: &str, below: Vec<String>) -> Self {
+        Self { below: Some(below), ..Self::of_file(folder) }
+    }
+
+    /// Which files get which paths.
+    fn pairs(&self) -> Result<Vec<(String, String)>, String> {
+        let normal = |path: &str| WorkspacePath::new(path).map(|path| path.to_string()).map_err(|why| why.to_string());
+        match &self.below {
+            None => Ok(vec![(self.from.clone(), normal(self.to.trim())?)]),
+            Some(below) => {
+                let to = self.to.trim().trim_end_matches('/');
+                let moved = |path: &String| Ok((path.clone(), normal(&format!("{to}{}", &path[self.from.len()..]))?));
+                below.iter().map(moved).collect()
+            }
+        }
+    }
+}
+
+/// Why nothing can be made at this path, in words.
+pub(super) fn why_not_there(tree: &Tree, given: &str, instead_of: Option<&str>) -> Option<String> {
+    let path = match WorkspacePath::new(given) {
+        Ok(path) => path,
+        Err(why) => return Some(format!("{why}.")),
+    };
+    let path = path.as_str();
+    match WorkspacePath::new(path).map(|path| path.reach()) {
+        Ok(Reach::Closed) => return Some("The program keeps that place to itself; choose another.".to_owned()),
+        Ok(Reach::Records) => return Some("sessions/ holds the program's own records; choose another.".to_owned()),
+        _ => {}
+    }
+    let same = path.to_lowercase();
+    let others = tree.files().iter().filter(|file| file.is_there && Some(file.path.as_str()) != instead_of);
+    for file in others {
+        if file.path == path {
+            return Some("There is such a file already.".to_owned());
+        }
+        // Some systems take two spellings of a name for one.
+        if file.path.len() == path.len() && file.path.to_lowercase() == same {
+            return Some(format!("There is {} already, which some systems take for the same.", file.path));
+        }
+        if lies_in(&file.path, path) {
+            return Some("There is a folder of this name already.".to_owned());
+        }
+        if lies_in(path, &file.path) {
+            return Some(format!("{} is a file and cannot hold others.", file.path));
+        }
+    }
+    None
+}
+
+/// Draws the question that is open, if one is. Whether it stays open, and what came of it.
+pub(super) fn question_ui(
+    ui: &mut Ui,
+    question: &mut Question,
+    tree: &Tree,
+    theme: &Theme,
+    state: &UiState,
+) -> (bool, Option<Ask>) {
+    let mut answer = None;
+    let mut is_done = false;
+    let modal = Modal::new(Id::new("question of the explorer")).frame(widgets::window(theme)).show(ui.ctx(), |ui| {
+        widgets::dress(ui.style_mut(), theme);
+        ui.set_width(420.0_f32.min(ui.ctx().content_rect().width() - 60.0));
+        is_done = match question {
+            Question::New(new) => new_ui(ui, new, tree, theme, &mut answer),
+            Question::Rename(renaming) => rename_ui(ui, renaming, tree, theme, &mut answer),
+            Question::Delete(paths) => delete_ui(ui, paths, theme, state, &mut answer),
+        };
+    });
+    (!is_done && answer.is_none() && !modal.should_close(), answer)
+}
+
+fn title(ui: &mut Ui, text: &str, theme: &Theme) {
+    ui.label(RichText::new(text).size(TYPE[3]).color(theme.text));
+    ui.add_space(SPACE[0]);
+}
+
+/// A field for a path, and below it what is wrong with it. Whether Enter was pressed.
+fn path_ui(ui: &mut Ui, path: &mut String, has_keyboard: &mut bool, why_not: Option<&str>, theme: &Theme) -> bool {
+    let field = widgets::field(ui, path, "Path", "artifacts/plan.md");
+    let is_entered = widgets::entered(ui, &field);
+    if !*has_keyboard {
+        *has_keyboard = true;
+        field.request_focus();
+        select_stem(ui, &field, path);
+    } else if is_entered && why_not.is_some() {
+        field.request_focus();
+    }
+    let said = match why_not {
+        Some(why) => widgets::small(text::truncate(why, 300), theme).color(theme.bad),
+        None => widgets::small("A path in this workspace; folders that are not there yet are made.", theme),
+    };
+    ui.add(egui::Label::new(said).wrap());
+    is_entered
+}
+
+/// The name without its ending is what is mostly changed.
+fn select_stem(ui: &Ui, field: &egui::Response, path: &str) {
+    use egui::text::{CCursor, CCursorRange};
+    let before = path.len() - name_of(path).len();
+    let stem = crate::agent::formats::stem(path);
+    let (begin, length) = (path[..before].chars().count(), stem.chars().count());
+    let mut edit = egui::text_edit::TextEditState::load(ui.ctx(), field.id).unwrap_or_default();
+    edit.cursor.set_char_range(Some(CCursorRange::two(CCursor::new(begin), CCursor::new(begin + length))));
+    edit.store(ui.ctx(), field.id);
+}
+
+fn new_ui(ui: &mut Ui, new: &mut NewFile, tree: &Tree, theme: &Theme, answer: &mut Option<Ask>) -> bool {
+    title(ui, "New file", theme);
+    let mut chosen = None;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        ui.spacing_mut().button_padding.x = SPACE[1];
+        for template in Template::ALL {
+            let is_it = new.template == template;
+            let label = ui.selectable_label(is_it, template.name()).on_hover_text(template.about());
+            if label.clicked() && !is_it {
+                chosen = Some(template);
+            }
+        }
+    });
+    if let Some(template) = chosen {
+        new.set_template(template, |path| tree.there(path).is_some());
+    }
+    ui.label(widgets::small(new.template.about(), theme));
+    ui.add_space(SPACE[0]);
+    let path = new.path.trim();
+    let why_not = new.checked.look(tree, path, || why_not_there(tree, path, None));
+    let is_entered = path_ui(ui, &mut new.path, &mut new.has_keyboard, why_not.as_deref(), theme);
+    let is_sound = why_not.is_none();
+    ui.add_space(SPACE[2]);
+    let (go, cancel) = buttons(ui, "Make file", is_sound, theme);
+    if is_sound && (go || is_entered) {
+        let path = WorkspacePath::new(new.path.trim()).map_or_else(|_| new.path.clone(), |path| path.to_string());
+        let text = new.template.text(&path);
+        *answer = Some(Ask::Make(path, text));
+    }
+    cancel
+}
+
+fn rename_ui(ui: &mut Ui, renaming: &mut Renaming, tree: &Tree, theme: &Theme, answer: &mut Option<Ask>) -> bool {
+    let is_same = renaming.to.trim() == renaming.from;
+    let what = if renaming.below.is_some() { "Rename folder" } else { "Rename file" };
+    let mut checked = std::mem::take(&mut renaming.checked);
+    let why_not = checked.look(tree, &renaming.to, || why_not_renamed(tree, renaming));
+    renaming.checked = checked;
+    title(ui, what, theme);
+    let place = folder_of(&renaming.from);
+    let place = if place.is_empty() { "the workspace".to_owned() } else { format!("{place}/") };
+    let mut about = format!("{} in {place}.", name_of(&renaming.from));
+    if let Some(below) = &renaming.below {
+        about = format!("{about} {} move along.", words::count(below.len(), "file", "files"));
+    }
+    ui.add(egui::Label::new(widgets::soft(about, theme)).wrap());
+    let is_entered = path_ui(ui, &mut renaming.to, &mut renaming.has_keyboard, why_not.as_deref(), theme);
+    ui.add_space(SPACE[2]);
+    let is_sound = why_not.is_none() && !is_same;
+    let (go, cancel) = buttons(ui, "Rename", is_sound, theme);
+    if is_sound && (go || is_entered) {
+        *answer = renaming.pairs().ok().map(Ask::GivePaths);
+    }
+    cancel || (is_same && is_entered)
+}
+
+/// Why a file or a folder cannot be called so. The first file that stands in the way says why for all.
+fn why_not_renamed(tree: &Tree, renaming: &Renaming) -> Option<String> {
+    if renaming.to.trim() == renaming.from {
+        return None;
+    }
+    let pairs = match renaming.pairs() {
+        Ok(pairs) => pairs,
+        Err(why) => return Some(format!("{why}.")),
+    };
+    let first = pairs.first().and_then(|(from, to)| why_not_there(tree, to, Some(from)));
+    first.or_else(|| {
+        let taken = pairs.iter().find(|(_, to)| tree.there(to).is_some());
+        taken.map(|(_, to)| format!("There is {to} already."))
+    })
+}
+
+fn delete_ui(ui: &mut Ui, paths: &[String], theme: &Theme, state: &UiState, answer: &mut Option<Ask>) -> bool {
+    let count = words::count(paths.len(), "file", "files");
+    title(ui, &format!("Delete {count}?"), theme);
+    let unsaved = paths.iter().filter(|path| state.studio.editors.is_unsaved(path)).count();
+    ui.label(widgets::soft("They go to the bin at the end of the tree, from where you can have them back.", theme));
+    if unsaved > 0 {
+        let said = format!(
+            "What you wrote into {} and did not save is not in the bin.",
+            words::count(unsaved, "file", "files")
+        );
+        ui.label(RichText::new(said).color(theme.warn));
+    }
+    widgets::in_card(ui, theme, |ui| {
+        ScrollArea::vertical().max_height(180.0).show(ui, |ui| {
+            for path in paths.iter().take(NAMED_AT_MOST) {
+                ui.add(egui::Label::new(path.as_str()).truncate());
+            }
+            let more = paths.len().saturating_sub(NAMED_AT_MOST);
+            if more > 0 {
+                ui.label(widgets::small(format!("and {more} more"), theme));
+            }
+        });
+    });
+    ui.add_space(SPACE[1]);
+    let mut is_done = false;
+    ui.horizontal(|ui| {
+        let delete = widgets::danger(ui, &format!("Delete {count}"), theme);
+        if ui.memory(|memory| memory.focused().is_none_or(|id| id == tree_id())) {
+            delete.request_focus();
+        }
+        if delete.clicked() {
+            *answer = Some(Ask::DeleteSurely(paths.to_vec()));
+        }
+        is_done = ui.button("Keep them").clicked();
+    });
+    is_done
+}
+
+/// The button that does it, and the one that does not.
+fn buttons(ui: &mut Ui, go: &str, enabled: bool, theme: &Theme) -> (bool, bool) {
+    ui.horizontal(|ui| (widgets::primary(ui, enabled, go, theme).clicked(), ui.button("Cancel").clicked())).inner
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::ui::panes::explorer::tree::tests::{file, gone};
+
+    fn tree() -> Tree {
+        let files = vec![file("agents/ada.md", 1), file("artifacts/plan.md", 2), gone("artifacts/old.md", 3)];
+        let mut tree = Tree::default();
+        tree.update(&Arc::new(files), "", &BTreeSet::new(), false);
+        tree
+    }
+
+    #[test]
+    fn a_path_that_cannot_be_had_is_refused_in_words() {
+        let tree = tree();
+        let long = "x".repeat(300);
+        for (path, refused) in [
+            ("artifacts/new.md", None),
+            ("artifacts/old.md", None),
+            ("neu/ganz/tief/übersicht.md", None),
+            ("artifacts/plan.md", Some("There is such a file already")),
+            ("artifacts/PLAN.md", Some("take for the same")),
+            ("artifacts", Some("a folder of this name")),
+            ("artifacts/plan.md/more.md", Some("is a file and cannot hold others")),
+            ("", Some("is no path")),
+            ("../out.md", Some("must not go up")),
+            ("/etc/passwd", Some("is not in the workspace")),
+            ("a/", Some("empty part")),
+            ("a\u{202e}b.md", Some("cannot be seen")),
+            ("con.md", Some("a device")),
+            (".workshop/history", Some("keeps that place to itself")),
+            ("sessions/mine.md", Some("own records")),
+            (&long, Some("too long")),
+        ] {
+            let why = why_not_there(&tree, path, None);
+            match refused {
+                None => assert_eq!(why, None, "{path}"),
+                Some(words) => assert!(why.as_ref().is_some_and(|why| why.contains(words)), "{path}: {why:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_folder_is_renamed_by_the_paths_of_its_files() {
+        let tree = tree();
+        let mut renaming = Renaming::of_folder("artifacts", tree.below("artifacts"));
+        renaming.to = "results/2026".to_owned();
+        let pairs = renaming.pairs().expect("these are paths");
+        assert_eq!(pairs, [("artifacts/plan.md".to_owned(), "results/2026/plan.md".to_owned())]);
+        assert_eq!(why_not_renamed(&tree, &renaming), None);
+        for (to, why) in [("../x", "must not go up"), ("agents/ada.md", "is a file and cannot hold others")] {
+            renaming.to = to.to_owned();
+            assert!(why_not_renamed(&tree, &renaming).is_some_and(|said| said.contains(why)), "{to}");
+        }
+    }
+
+    #[test]
+    fn another_kind_of_file_keeps_the_name_that_was_typed() {
+        let mut new = NewFile::in_folder("artifacts", |_| false);
+        assert_eq!((new.template, new.path.as_str()), (Template::Note, "artifacts/note.md"));
+        new.set_template(Template::Agent, |_| false);
+        assert_eq!(new.path, "agents/new-agent.md", "a name that nobody typed follows");
+        new.path = "agents/vera.md".to_owned();
+        new.set_template(Template::Tasks, |path| path == "tasks/vera.task.md");
+        assert_eq!(new.path, "tasks/vera-2.task.md");
+    }
+}

@@ -1,0 +1,222 @@
+//! One row of the tree as it is painted: indented, with its sign, its name and what there is to say about it.
+
+use std::borrow::Cow;
+
+use egui::text::{LayoutJob, TextFormat};
+use egui::{Color32, CornerRadius, FontId, Galley, Painter, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
+use std::sync::Arc;
+
+use super::signs;
+use super::standing::Standing;
+use crate::base::Severity;
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::view::fonts;
+use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
+use crate::workspace::vfs::FileKind;
+
+/// How high a row is.
+pub const ROW_POINTS: f32 = 24.0;
+/// How far a row stands in for each folder around it.
+const INDENT_POINTS: f32 = 14.0;
+const NARROW_INDENT_POINTS: f32 = 9.0;
+/// Deeper rows stand in no further: their names need the place.
+const INDENTS_AT_MOST: usize = 10;
+/// Narrower rows show signs in place of words; tooltips have the words.
+const WORDS_FROM_POINTS: f32 = 230.0;
+/// A name keeps so much place whatever stands beside it.
+const NAME_AT_LEAST_POINTS: f32 = 60.0;
+
+/// What stands at the head of a row.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Sign {
+    /// A folder, open or not.
+    Folder(bool),
+    /// A file.
+    File(FileKind),
+    /// What is gone, open or not.
+    Bin(bool),
+}
+
+/// What a row looks like.
+pub(super) struct RowLook<'a> {
+    pub(super) sign: Sign,
+    pub(super) depth: usize,
+    pub(super) name: &'a str,
+    /// Words of which each is marked in the name.
+    pub(super) marked: &'a [String],
+    pub(super) is_chosen: bool,
+    /// Whether keys are about this row.
+    pub(super) is_active: bool,
+    pub(super) is_hovered: bool,
+    /// Whether what is dragged would come to lie here.
+    pub(super) is_target: bool,
+    pub(super) is_gone: bool,
+    pub(super) is_changed: bool,
+    pub(super) is_unsaved: bool,
+    pub(super) standing: Option<Standing>,
+    pub(super) wrong: Option<Severity>,
+    /// What else there is to say, in few words.
+    pub(super) aside: Option<Cow<'a, str>>,
+    /// Place that something else takes at the right end.
+    pub(super) taken_points: f32,
+}
+
+/// Paints a row.
+pub(super) fn paint_row(ui: &Ui, rect: Rect, look: &RowLook<'_>, theme: &Theme) {
+    let painter = ui.painter();
+    paint_ground(painter, rect, look, theme);
+    let step = if rect.width() < WORDS_FROM_POINTS { NARROW_INDENT_POINTS } else { INDENT_POINTS };
+    let indent = step * look.depth.min(INDENTS_AT_MOST) as f32;
+    let twist = Rect::from_center_size(pos2(rect.left() + 10.0 + indent, rect.center().y), vec2(8.0, 8.0));
+    let sign = Rect::from_center_size(twist.center() + vec2(16.0, 0.0), vec2(13.0, 13.0));
+    match look.sign {
+        Sign::Folder(is_open) => {
+            signs::paint_twist(painter, twist, is_open, theme.text_soft);
+            Icon::Folder.paint(painter, sign, theme.accent);
+        }
+        Sign::Bin(is_open) => {
+            signs::paint_twist(painter, twist, is_open, theme.text_soft);
+            Icon::Bin.paint(painter, sign, theme.text_soft);
+        }
+        Sign::File(kind) => {
+            let colour = if look.is_gone { theme.text_soft } else { signs::kind_colour(kind, theme) };
+            signs::paint_kind(painter, sign, kind, colour);
+        }
+    }
+    let left = sign.right() + 7.0;
+    let right = paint_asides(painter, rect, left + NAME_AT_LEAST_POINTS, look, theme);
+    let name = lay_name(ui, look, (right - left).max(20.0), theme);
+    let place = pos2(left, rect.center().y - name.size().y / 2.0);
+    painter.galley(place, name, theme.text);
+}
+
+fn paint_ground(painter: &Painter, rect: Rect, look: &RowLook<'_>, theme: &Theme) {
+    let share: f32 = if look.is_chosen { 0.18 } else { 0.0 } + if look.is_hovered { 0.07 } else { 0.0 };
+    let rounding = CornerRadius::same(RADIUS[0]);
+    if share > 0.0 || look.is_target {
+        painter.rect_filled(rect, rounding, widgets::mix(theme.panel, theme.accent, share.max(0.12)));
+    }
+    if look.is_active || look.is_target {
+        painter.rect_stroke(rect, rounding, Stroke::new(1.0, theme.accent), StrokeKind::Inside);
+    }
+}
+
+/// Paints what stands at the right end, from right to left as long as there is place. Where it begins.
+fn paint_asides(painter: &Painter, rect: Rect, left: f32, look: &RowLook<'_>, theme: &Theme) -> f32 {
+    let mut right = rect.right() - 6.0 - look.taken_points;
+    let has_words = rect.width() >= WORDS_FROM_POINTS;
+    let small = |text: &str, colour: Color32| painter.layout_no_wrap(text.to_owned(), font(), colour);
+    let soft = if look.is_chosen { theme.text } else { theme.text_soft };
+    let put = |galley: Arc<Galley>, right: &mut f32| {
+        let size = galley.size();
+        if *right - size.x >= left {
+            painter.galley(pos2(*right - size.x, rect.center().y - size.y / 2.0), galley, theme.text);
+            *right -= size.x + 4.0;
+        }
+    };
+    if let Some(standing) = look.standing {
+        if has_words {
+            put(small(standing.word(), soft), &mut right);
+        }
+        paint_standing(painter, pos2(right - 5.0, rect.center().y), standing, theme);
+        right -= 10.0 + SPACE[0];
+    }
+    if let Some(severity) = look.wrong {
+        let (word, colour) = match severity {
+            Severity::Error => ("error", theme.bad),
+            Severity::Warning => ("check it", theme.warn),
+        };
+        if has_words {
+            put(small(word, soft), &mut right);
+        }
+        let place = Rect::from_center_size(pos2(right - 6.0, rect.center().y), vec2(12.0, 12.0));
+        Icon::Warning.paint(painter, place, colour);
+        right -= 12.0 + SPACE[0];
+    }
+    if look.is_unsaved {
+        put(small(if has_words { "• unsaved" } else { "•" }, theme.text), &mut right);
+    }
+    if look.is_changed {
+        painter.circle_filled(pos2(right - 4.0, rect.center().y), 3.5, theme.accent);
+        right -= 8.0 + SPACE[0];
+    }
+    if let Some(aside) = look.aside.as_deref().filter(|_| has_words) {
+        put(small(aside, soft), &mut right);
+    }
+    right
+}
+
+fn font() -> FontId {
+    FontId::proportional(TYPE[0])
+}
+
+fn paint_standing(painter: &Painter, middle: egui::Pos2, standing: Standing, theme: &Theme) {
+    let colour = standing.colour(theme);
+    match standing.icon() {
+        Some(icon) => icon.paint(painter, Rect::from_center_size(middle, vec2(10.0, 10.0)), colour),
+        None => {
+            painter.circle_stroke(middle, 3.5, Stroke::new(1.5, colour));
+        }
+    }
+}
+
+/// The name on one line, cut where the place ends, with the words marked that were looked for.
+fn lay_name(ui: &Ui, look: &RowLook<'_>, width: f32, theme: &Theme) -> Arc<Galley> {
+    let font = if look.is_changed { fonts::strong(ui.ctx(), TYPE[1]) } else { FontId::proportional(TYPE[1]) };
+    let colour = if look.is_gone { theme.text_soft } else { theme.text };
+    let mut job = LayoutJob::default();
+    let mut from = 0;
+    for (begin, end) in marks(look.name, look.marked) {
+        let plain = TextFormat::simple(font.clone(), colour);
+        let marked = TextFormat { underline: Stroke::new(1.5, theme.accent), ..plain.clone() };
+        job.append(&look.name[from..begin], 0.0, plain);
+        job.append(&look.name[begin..end], 0.0, marked);
+        from = end;
+    }
+    job.append(&look.name[from..], 0.0, TextFormat::simple(font, colour));
+    job.wrap.max_width = width;
+    job.wrap.max_rows = 1;
+    job.wrap.break_anywhere = true;
+    ui.painter().layout_job(job)
+}
+
+/// Where words stand in a name, in order and apart from each other.
+fn marks(name: &str, words: &[String]) -> Vec<(usize, usize)> {
+    let lower = name.to_lowercase();
+    // Where small letters take other room than large ones, places in one are no places in the other.
+    if words.is_empty() || lower.len() != name.len() {
+        return Vec::new();
+    }
+    let mut found: Vec<(usize, usize)> =
+        words.iter().filter_map(|word| lower.find(word.as_str()).map(|at| (at, at + word.len()))).collect();
+    found.sort_unstable();
+    let mut last = 0;
+    found.retain(|(begin, end)| {
+        let is_apart = *begin >= last && name.is_char_boundary(*begin) && name.is_char_boundary(*end);
+        last = if is_apart { *end } else { last };
+        is_apart
+    });
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_marked_once_each_and_never_within_a_letter() {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        for (name, looked_for, marked) in [
+            ("Plan.md", &["plan"][..], vec![(0, 4)]),
+            ("plan of plans", &["plan", "of"], vec![(0, 4), (5, 7)]),
+            ("abc", &["ab", "bc"], vec![(0, 2)]),
+            ("abc", &["x"], vec![]),
+            ("äöü.md", &["ö"], vec![(2, 4)]),
+            ("İstanbul", &["stan"], vec![]),
+            ("", &["a"], vec![]),
+        ] {
+            assert_eq!(marks(name, &words(looked_for)), marked, "{name}");
+        }
+    }
+}

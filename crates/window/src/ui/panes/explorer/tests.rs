@@ -1,0 +1,425 @@
+//! The explorer as a person uses it: drawn without a screen, and clicked by name.
+
+use std::sync::Arc;
+
+use egui::{Key, Modifiers, vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+use super::tree::tests::{file, gone};
+use super::*;
+use crate::base::{ActivationKey, Problem};
+use crate::element::ElementCommand;
+use crate::ui::commands::RoomAct;
+use crate::ui::commands::keys::KeyAct;
+use crate::ui::state::ShelfItem;
+use crate::ui::state::dock::Tab;
+use crate::ui::testing::{Stage, stage};
+use crate::view::work::PieceView;
+use crate::workspace::vfs::{FileInfo, FileOperation};
+
+fn sample() -> Vec<FileInfo> {
+    vec![
+        file("agents/ada.md", 2),
+        file("agents/bram.md", 1),
+        file("artifacts/plan.md", 5),
+        file("artifacts/report.md", 1),
+        gone("old.md", 3),
+        file("scenes/morning.yaml", 1),
+        file("sessions/act-1.md", 0),
+    ]
+}
+
+fn with(files: Vec<FileInfo>) -> Harness<'static, Stage> {
+    let mut state = UiState::default();
+    state.studio.library.files = Some(Ok(Arc::new(files)));
+    let mut window = stage(state, explorer_ui);
+    window.run_steps(3);
+    window
+}
+
+fn explorer() -> Harness<'static, Stage> {
+    with(sample())
+}
+
+fn click(window: &mut Harness<'static, Stage>, label: &str) {
+    window.get_by_label(label).click();
+    window.run_steps(3);
+}
+
+fn press(window: &mut Harness<'static, Stage>, modifiers: Modifiers, key: Key) {
+    window.key_press_modifiers(modifiers, key);
+    window.run_steps(3);
+}
+
+fn own(window: &Harness<'static, Stage>) -> Explorer {
+    window.state().state.studio.explorer.clone()
+}
+
+fn operations(window: &Harness<'static, Stage>) -> Vec<FileOperation> {
+    let of = |act: &RoomAct| match act {
+        RoomAct::File(command) => Some(command.operation.clone()),
+        _ => None,
+    };
+    let all = window.state().commands.iter().flat_map(|command| match command {
+        Command::Act(act, _) => vec![of(act)],
+        Command::Acts(acts) => acts.iter().map(|(act, _)| of(act)).collect(),
+        _ => Vec::new(),
+    });
+    all.flatten().collect()
+}
+
+#[test]
+fn a_click_chooses_a_file_and_opens_it() {
+    let mut window = explorer();
+    window.state_mut().state.selected = [crate::view::pick::Thing::Agent("ada-1".into())].into();
+    click(&mut window, "artifacts/plan.md");
+    assert_eq!(window.state().commands, [Command::OpenFile("artifacts/plan.md".into(), None)]);
+    assert_eq!(window.state().state.studio.chosen_file.as_deref(), Some("artifacts/plan.md"));
+    assert!(window.state().state.selected.is_empty(), "the inspector is about the file now");
+}
+
+#[test]
+fn several_are_selected_with_shift_and_command_without_being_opened() {
+    let mut window = explorer();
+    click(&mut window, "agents/ada.md, no task");
+    window.get_by_label("artifacts/report.md").click_modifiers(Modifiers::SHIFT);
+    window.run_steps(3);
+    let selected = own(&window).selected;
+    assert_eq!(selected.len(), 4, "{selected:?}");
+    window.get_by_label("artifacts/plan.md").click_modifiers(Modifiers::COMMAND);
+    window.run_steps(3);
+    assert_eq!(own(&window).selected.len(), 3);
+    assert_eq!(window.state().commands.len(), 1, "only the first was opened");
+}
+
+#[test]
+fn folders_fold_by_click_and_by_key() {
+    let mut window = explorer();
+    assert!(window.query_by_label("sessions/act-1.md").is_none(), "sessions are folded at first");
+    click(&mut window, "Folder agents");
+    assert!(window.query_by_label("agents/bram.md").is_none());
+    press(&mut window, Modifiers::NONE, Key::ArrowRight);
+    assert!(window.query_by_label("agents/bram.md").is_some());
+    press(&mut window, Modifiers::NONE, Key::ArrowRight);
+    assert_eq!(own(&window).active, Some(Spot::File("agents/ada.md".into())));
+    press(&mut window, Modifiers::NONE, Key::ArrowLeft);
+    press(&mut window, Modifiers::NONE, Key::ArrowLeft);
+    assert!(own(&window).remembered.folded.contains("agents"));
+    press(&mut window, Modifiers::NONE, Key::Enter);
+    assert!(!own(&window).remembered.folded.contains("agents"));
+}
+
+#[test]
+fn arrows_lead_through_the_tree_and_enter_opens() {
+    let mut window = explorer();
+    click(&mut window, "Folder agents");
+    click(&mut window, "Folder agents");
+    press(&mut window, Modifiers::NONE, Key::ArrowDown);
+    assert_eq!(window.state().state.studio.chosen_file.as_deref(), Some("agents/ada.md"));
+    assert!(window.state().commands.is_empty(), "an arrow chooses and does not open");
+    press(&mut window, Modifiers::SHIFT, Key::ArrowDown);
+    press(&mut window, Modifiers::NONE, Key::Enter);
+    let open = |path: &str| Command::OpenFile(path.into(), None);
+    assert_eq!(window.state().commands, [open("agents/ada.md"), open("agents/bram.md")]);
+    press(&mut window, Modifiers::NONE, Key::End);
+    assert_eq!(own(&window).active, Some(Spot::Bin));
+    press(&mut window, Modifiers::NONE, Key::Home);
+    assert_eq!(own(&window).active, Some(Spot::Folder("agents".into())));
+}
+
+#[test]
+fn the_keys_of_the_tree_are_not_those_of_the_room() {
+    let explorer = Explorer::default();
+    for (act, in_tree, in_filter) in [
+        (KeyAct::Delete, true, false),
+        (KeyAct::Escape, true, true),
+        (KeyAct::SelectAll, true, false),
+        (KeyAct::Undo, false, false),
+        (KeyAct::Palette, false, false),
+    ] {
+        assert_eq!(explorer.takes_key(Some(tree_id()), act), in_tree);
+        assert_eq!(explorer.takes_key(Some(filter_id()), act), in_filter);
+        assert!(!explorer.takes_key(None, act));
+    }
+}
+
+#[test]
+fn in_the_whole_window_the_tree_has_its_keys_first() {
+    let mut state = UiState::default();
+    state.studio.library.files = Some(Ok(Arc::new(sample())));
+    let mut window = stage(state, |ui, room, recent, theme, state| {
+        let acts = crate::ui::commands::keys::pressed(ui.ctx(), state);
+        let mut commands: Vec<Command> =
+            acts.into_iter().flat_map(|act| crate::ui::commands::keys::apply(act, room, state)).collect();
+        commands.extend(explorer_ui(ui, room, recent, theme, state));
+        commands
+    });
+    window.run_steps(3);
+    click(&mut window, "artifacts/plan.md");
+    let agent = crate::view::pick::Thing::Agent("ada-1".into());
+    window.state_mut().state.selected = [agent.clone()].into();
+    press(&mut window, Modifiers::NONE, Key::Delete);
+    assert_eq!(operations(&window), [FileOperation::Delete { path: "artifacts/plan.md".into() }]);
+    assert!(!window.state().commands.contains(&Command::Delete(vec![agent])), "the agent in the room stays");
+    press(&mut window, Modifiers::NONE, Key::F2);
+    press(&mut window, Modifiers::NONE, Key::Escape);
+    assert!(own(&window).question.is_none());
+    press(&mut window, Modifiers::NONE, Key::Escape);
+    assert!(own(&window).selected.is_empty());
+    assert_eq!(window.state().state.selected.len(), 1, "what is selected in the room is none of its business");
+}
+
+#[test]
+fn delete_takes_a_file_away_and_asks_where_there_are_several() {
+    let mut window = explorer();
+    click(&mut window, "artifacts/plan.md");
+    press(&mut window, Modifiers::NONE, Key::Delete);
+    assert_eq!(operations(&window), [FileOperation::Delete { path: "artifacts/plan.md".into() }]);
+    window.get_by_label("artifacts/report.md").click_modifiers(Modifiers::COMMAND);
+    window.run_steps(3);
+    press(&mut window, Modifiers::NONE, Key::Delete);
+    assert_eq!(operations(&window).len(), 1, "it is asked first");
+    press(&mut window, Modifiers::NONE, Key::Enter);
+    assert_eq!(operations(&window).len(), 3, "the answer lies under the hand");
+    assert!(own(&window).question.is_none());
+    press(&mut window, Modifiers::NONE, Key::Home);
+    assert_eq!(own(&window).active, Some(Spot::Folder("agents".into())), "the keyboard is back in the tree");
+}
+
+#[test]
+fn a_file_is_renamed_where_its_new_path_is_sound() {
+    let mut window = explorer();
+    click(&mut window, "artifacts/plan.md");
+    press(&mut window, Modifiers::NONE, Key::F2);
+    window.get_by_label("Path").type_text("report");
+    window.run_steps(3);
+    window.get_by_label("There is such a file already.");
+    click(&mut window, "Rename");
+    assert!(operations(&window).is_empty());
+    window.get_by_label("Path").focus();
+    window.run_steps(2);
+    window.get_by_label("Path").type_text("-2");
+    window.run_steps(3);
+    click(&mut window, "Rename");
+    let rename = FileOperation::Rename { from: "artifacts/plan.md".into(), to: "artifacts/report-2.md".into() };
+    assert_eq!(operations(&window), [rename]);
+}
+
+#[test]
+fn a_new_agent_is_made_from_the_kit() {
+    let mut window = explorer();
+    click(&mut window, "New file…");
+    click(&mut window, "Agent");
+    click(&mut window, "Make file");
+    let [FileOperation::Save { path, base: None, content }] = &operations(&window)[..] else {
+        panic!("{:?}", window.state().commands);
+    };
+    assert_eq!(path, "agents/new-agent.md");
+    assert!(content.starts_with("---\nid: \"new-agent\"\n"), "{content}");
+}
+
+#[test]
+fn escape_leaves_a_question_unanswered() {
+    let mut window = explorer();
+    click(&mut window, "New file…");
+    assert!(own(&window).question.is_some());
+    press(&mut window, Modifiers::NONE, Key::Escape);
+    assert!(own(&window).question.is_none());
+    assert!(window.state().commands.is_empty());
+}
+
+#[test]
+fn files_are_found_by_typing() {
+    let mut window = explorer();
+    press(&mut window, Modifiers::COMMAND, Key::P);
+    window.get_by_label("Find a file").type_text("act-1");
+    window.run_steps(3);
+    assert_eq!(own(&window).best().as_deref(), Some("sessions/act-1.md"));
+    assert!(window.query_by_label("sessions/act-1.md").is_some(), "folders unfold for what is found");
+    assert!(window.query_by_label("agents/bram.md").is_none());
+    assert!(window.query_by_label("1 of 6").is_some());
+    press(&mut window, Modifiers::NONE, Key::Enter);
+    assert_eq!(window.state().commands, [Command::OpenFile("sessions/act-1.md".into(), None)]);
+    press(&mut window, Modifiers::COMMAND, Key::P);
+    press(&mut window, Modifiers::NONE, Key::Escape);
+    assert!(own(&window).filter.is_empty());
+    assert!(window.query_by_label("6 files").is_some());
+}
+
+#[test]
+fn what_is_gone_can_be_had_back() {
+    let mut window = explorer();
+    assert!(window.query_by_label("old.md, gone").is_none(), "the bin is folded at first");
+    click(&mut window, "Bin");
+    window.get_by_label("old.md, gone").hover();
+    window.run_steps(60);
+    assert!(window.query_by_label_contains("Gone: last written").is_some(), "when it went is told");
+    click(&mut window, "Restore old.md");
+    assert_eq!(operations(&window), [FileOperation::Restore { path: "old.md".into(), version: 3 }]);
+}
+
+#[test]
+fn rows_say_how_it_stands_with_their_files() {
+    let mut window = explorer();
+    window.get_by_label("agents/ada.md, no task");
+    window.get_by_label("agents/bram.md");
+    let (activation, task) = (ActivationKey::numbered(7), "count".to_owned());
+    let agent = "ada-1".into();
+    let piece = PieceView { activation, agent, task, stage: "thinking", turn: 1, depth: 0, tokens: 0, question: None };
+    window.state_mut().room.work.pieces = vec![piece];
+    let problem = Problem::error("scenes/morning.yaml", "it is no YAML", "mend it");
+    window.state_mut().room.problems = vec![problem].into();
+    let mut files = sample();
+    files[2].version = 6;
+    window.state_mut().state.studio.library.files = Some(Ok(Arc::new(files)));
+    window.run_steps(3);
+    window.get_by_label("agents/ada.md, running");
+    window.get_by_label("scenes/morning.yaml, error");
+    click(&mut window, "artifacts/plan.md, changed");
+    assert!(window.query_by_label("artifacts/plan.md").is_some(), "what was opened is seen");
+}
+
+#[test]
+fn what_others_choose_is_shown_here() {
+    let mut window = explorer();
+    window.state_mut().state.studio.chosen_file = Some("sessions/act-1.md".into());
+    window.run_steps(3);
+    assert!(window.query_by_label("sessions/act-1.md").is_some());
+    assert!(own(&window).selected.contains("sessions/act-1.md"));
+    click(&mut window, "Folder sessions");
+    assert!(window.query_by_label("sessions/act-1.md").is_none(), "once shown it may be folded again");
+}
+
+#[test]
+fn a_row_is_dragged_into_the_room_or_onto_a_folder() {
+    let mut window = explorer();
+    let from = window.get_by_label("agents/ada.md, no task").rect().center();
+    window.drag_at(from);
+    window.run_steps(1);
+    window.hover_at(from + vec2(30.0, 8.0));
+    window.run_steps(2);
+    assert_eq!(window.state().state.dragging, Some(ShelfItem::Profile("ada".into())));
+    let to = window.get_by_label("Folder artifacts").rect().center();
+    window.hover_at(to);
+    window.run_steps(2);
+    window.drop_at(to);
+    window.run_steps(2);
+    let rename = FileOperation::Rename { from: "agents/ada.md".into(), to: "artifacts/ada.md".into() };
+    assert_eq!(operations(&window), [rename]);
+    assert_eq!(window.state().state.dragging, None, "the room is not to take it as well");
+}
+
+#[test]
+fn a_drop_from_outside_knows_its_folder() {
+    let mut window = explorer();
+    window.state_mut().state.hanging = vec!["notes.md".into(), "ada.md".into()];
+    window.run_steps(3);
+    window.get_by_label("Drop 2 files here: agents go to agents/, the rest to artifacts/.");
+    let folder = window.get_by_label("Folder artifacts").rect().center();
+    let file = window.get_by_label("artifacts/plan.md").rect().center();
+    let explorer = own(&window);
+    assert_eq!(explorer.drop_folder(folder).as_deref(), Some("artifacts"));
+    assert_eq!(explorer.drop_folder(file).as_deref(), Some(""));
+    assert_eq!(explorer.drop_folder(egui::pos2(-50.0, 10.0)), None);
+}
+
+#[test]
+fn a_menu_of_a_file_has_what_can_be_done_with_it() {
+    let mut window = explorer();
+    window.get_by_label("agents/bram.md").click_secondary();
+    window.run_steps(3);
+    for label in ["Put into the room", "New file here", "Rename…", "Duplicate", "Copy path", "Delete"] {
+        assert_eq!(window.query_all_by_label_contains(label).count() > 0, label != "New file here", "{label}");
+    }
+    click(&mut window, "Open in another program");
+    assert_eq!(window.state().commands, [Command::OpenOutside("agents/bram.md".into())]);
+    window.get_by_label("Folder artifacts").click_secondary();
+    window.run_steps(3);
+    click(&mut window, "Import files here…");
+    assert_eq!(own(&window).wants_import.as_deref(), Some("artifacts"));
+}
+
+#[test]
+fn instructions_are_put_into_the_room_as_a_rulebook_and_nothing_else_is() {
+    let mut window = with(vec![file("AGENTS.md", 1), file("artifacts/plan.md", 1)]);
+    window.get_by_label("artifacts/plan.md").click_secondary();
+    window.run_steps(3);
+    assert!(window.query_by_label("Put into the room as a rulebook").is_none());
+    let mut window = with(vec![file("AGENTS.md", 1)]);
+    window.get_by_label("AGENTS.md").click_secondary();
+    window.run_steps(3);
+    click(&mut window, "Put into the room as a rulebook");
+    let [Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(_)), Command::Show(Tab::Room)] =
+        &window.state().commands[..]
+    else {
+        panic!("{:?}", window.state().commands)
+    };
+    assert_eq!((keys["kind"].as_str(), keys["file"].as_str()), (Some("rulebook"), Some("AGENTS.md")));
+}
+
+#[test]
+fn an_explorer_without_files_says_why() {
+    let mut window = stage(UiState::default(), explorer_ui);
+    window.run_steps(2);
+    window.get_by_label("Reading the files…");
+    window.state_mut().state.studio.library.files = Some(Err("the folder may not be read".into()));
+    window.run_steps(2);
+    window.get_by_label("the folder may not be read");
+    window.state_mut().state.studio.library.files = Some(Ok(Arc::default()));
+    window.run_steps(2);
+    click(&mut window, "Make a file");
+    assert!(own(&window).question.is_some());
+    let mut window = explorer();
+    window.state_mut().state.studio.explorer.filter = "zzz".into();
+    window.run_steps(3);
+    window.get_by_label("No file is called that");
+}
+
+#[test]
+fn a_failed_reading_forgets_nothing() {
+    let mut window = explorer();
+    click(&mut window, "artifacts/plan.md");
+    let before = own(&window).remembered;
+    window.state_mut().state.studio.library.files = Some(Err("later".into()));
+    window.run_steps(3);
+    window.state_mut().state.studio.library.files = Some(Ok(Arc::new(sample())));
+    window.run_steps(3);
+    assert_eq!(own(&window).remembered, before);
+}
+
+#[test]
+fn of_ten_thousand_files_only_those_on_screen_are_drawn() {
+    let files =
+        (0..10_000).map(|number| file(&format!("artifacts/part-{:03}/note-{number:05}.md", number / 100), 1)).collect();
+    let mut window = with(files);
+    let (drawn, all) = own(&window).rows_drawn();
+    assert_eq!(all, 10_101);
+    assert!(drawn > 20 && drawn < 80, "{drawn}");
+    let made = own(&window).tree.times_made();
+    window.run_steps(10);
+    assert_eq!(own(&window).tree.times_made(), made, "nothing is made anew while nothing changes");
+    click(&mut window, "Folder artifacts");
+    click(&mut window, "Folder artifacts");
+    press(&mut window, Modifiers::NONE, Key::End);
+    window.get_by_label("artifacts/part-099/note-09999.md");
+    assert!(own(&window).rows_drawn().0 < 80);
+}
+
+#[test]
+fn long_and_foreign_names_are_drawn() {
+    let long = format!("artifacts/{}/{}.md", "very-long-folder".repeat(12), "übergroß 夜🌙".repeat(20));
+    let window = with(vec![file(&long, 1), file("مرحبا.md", 1)]);
+    window.get_by_label(&long);
+    window.get_by_label("مرحبا.md");
+}
+
+#[test]
+fn what_is_remembered_can_be_written_down() {
+    let mut window = explorer();
+    click(&mut window, "Folder agents");
+    let remembered = own(&window).remembered;
+    let written = serde_json::to_string(&remembered).expect("it is plain data");
+    assert_eq!(serde_json::from_str::<Remembered>(&written).expect("it was written so"), remembered);
+    assert_eq!(serde_json::from_str::<Remembered>("{}").expect("all has a default"), Remembered::default());
+}

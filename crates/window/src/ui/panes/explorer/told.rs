@@ -1,0 +1,157 @@
+//! What there is to say about a file in words: for tooltips, for screen readers, and about who took it away.
+
+use super::Explorer;
+use super::signs::{kind_name, kind_of_file};
+use super::standing::Standing;
+use crate::base::Severity;
+use crate::ui::UiState;
+use crate::ui::widgets::words;
+use crate::view::model::RoomModel;
+use crate::workspace::vfs::{FileInfo, OUTSIDE, ROOM};
+
+/// How large a file is.
+pub(super) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => words::count(bytes as usize, "byte", "bytes"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+/// What an author of a version is called.
+pub(super) fn author(room: &RoomModel, by: &str) -> String {
+    match by {
+        "" => "somebody".to_owned(),
+        OUTSIDE => "another program".to_owned(),
+        ROOM => "the room".to_owned(),
+        by => room.called(by).to_owned(),
+    }
+}
+
+impl Explorer {
+    /// How it stands with the agents that a file defines.
+    pub(super) fn standing(&self, path: &str) -> Option<Standing> {
+        self.watch.standing(self.watch.profile_of_file(path)?)
+    }
+
+    /// Whether a file has a version that the person has not seen.
+    pub(super) fn is_changed(&self, file: &FileInfo) -> bool {
+        let Some(seen) = &self.remembered.seen else { return false };
+        file.version > seen.get(&file.path).copied().unwrap_or(0)
+    }
+
+    /// The name of a file's row: its path and whatever stands beside it.
+    pub(super) fn row_name(&self, file: &FileInfo, state: &UiState) -> String {
+        let mut name = file.path.clone();
+        let wrong = self.watch.wrong(&file.path).map(|wrong| match wrong.severity {
+            Severity::Error => "error",
+            Severity::Warning => "something to check",
+        });
+        let words = [
+            self.standing(&file.path).map(Standing::word),
+            wrong,
+            self.is_changed(file).then_some("changed"),
+            state.studio.editors.is_unsaved(&file.path).then_some("not saved"),
+        ];
+        for word in words.into_iter().flatten() {
+            name.push_str(", ");
+            name.push_str(word);
+        }
+        name
+    }
+
+    /// Everything there is to say about a file, a line each.
+    pub(super) fn tip(&self, file: &FileInfo, state: &UiState) -> Vec<String> {
+        let path = &file.path;
+        let mut lines = vec![path.clone()];
+        let version = if file.version > 0 { format!(", version {}", file.version) } else { String::new() };
+        let written = state.when(file.modified_ms);
+        lines.push(format!(
+            "{}, {}{version}, written {written}",
+            kind_name(kind_of_file(path, file.kind)),
+            size(file.size)
+        ));
+        if let Some(profile) = self.watch.profile_of_file(path) {
+            let why = self.watch.why_ended(profile).filter(|why| !why.is_empty());
+            match self.watch.standing(profile) {
+                None => lines.push("Not in the room. Drag it there to let it in.".to_owned()),
+                Some(standing @ (Standing::Failed | Standing::Aborted)) => {
+                    lines.push(
+                        why.map_or(standing.sentence().to_owned(), |why| format!("{} {why}", standing.sentence())),
+                    );
+                }
+                Some(standing) => lines.push(standing.sentence().to_owned()),
+            }
+        }
+        lines.extend(self.watch.wrong(path).map(|wrong| wrong.words.clone()));
+        if state.studio.editors.is_unsaved(path) {
+            lines.push("You wrote into it and have not saved that yet.".to_owned());
+        }
+        if self.is_changed(file) {
+            lines.push("Changed since you last looked at it.".to_owned());
+        }
+        lines
+    }
+
+    /// Who took a file away and when, as far as that is known; else who wrote it last.
+    pub(super) fn gone_words(&self, file: &FileInfo, room: &RoomModel, state: &mut UiState) -> String {
+        if let Some(taken) = self.watch.taken(&file.path) {
+            return format!("by {}, {}", author(room, &taken.by), state.when(taken.time_ms));
+        }
+        let newest = match state.studio.library.versions(&file.path) {
+            Some(Ok(versions)) => versions.first().map(|newest| (newest.author.clone(), newest.time_ms)),
+            _ => None,
+        };
+        match newest {
+            Some((by, time_ms)) => format!("last written by {}, {}", author(room, &by), state.when(time_ms)),
+            None => format!("last written {}", state.when(file.modified_ms)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::base::Seq;
+    use crate::log::events::FileChange;
+    use crate::log::{EventDraft, EventRecord};
+    use crate::store::FileVersion;
+    use crate::ui::panes::explorer::tree::tests::gone;
+    use crate::ui::state::file_texts::Want;
+    use crate::ui::testing::sample_room;
+    use crate::view::recent::Recent;
+
+    #[test]
+    fn who_took_a_file_away_is_told_before_who_wrote_it_last() {
+        let (room, mut recent) = (sample_room(), Recent::default());
+        let (mut explorer, mut state) = (Explorer::default(), UiState::default());
+        state.studio.born_ms = 100_000_000;
+        let file = gone("old.md", 3);
+        assert_eq!(explorer.gone_words(&file, &room, &mut state), "last written yesterday, 00:16");
+        assert!(state.studio.library.wants.contains(&Want::Versions("old.md".into())));
+        let version = |author: &str, number| FileVersion {
+            number,
+            time_ms: 100_000_000 - 60_000,
+            author: author.into(),
+            activation: None,
+            order_key: None,
+            chars: 1,
+        };
+        let versions = Arc::new(vec![version(OUTSIDE, 3), version("user", 2)]);
+        state.studio.library.versions.insert("old.md".into(), Ok(versions));
+        assert_eq!(explorer.gone_words(&file, &room, &mut state), "last written by another program, today, 03:45");
+        let draft = EventDraft::of(&FileChange { gone: true, ..FileChange::new("old.md", "ada-1") });
+        let time_ms = 100_000_000 - 7_200_000;
+        recent.book.push(&EventRecord { seq: Seq(1), tick: 1, time_ms, run: "r".into(), draft });
+        explorer.watch.follow(&room, &recent);
+        assert_eq!(explorer.gone_words(&file, &room, &mut state), "by Ada, today, 01:46");
+    }
+
+    #[test]
+    fn sizes_are_short() {
+        let said: Vec<String> = [0, 1, 999, 1_000, 12_345, 5_000_000].map(size).into();
+        assert_eq!(said, ["0 bytes", "1 byte", "999 bytes", "1.0 kB", "12.3 kB", "5.0 MB"]);
+    }
+}

@@ -1,0 +1,303 @@
+//! Agents and files of the graph as cards: by their status, with as much text as can be read from where one looks,
+//! each with a name for who cannot see it.
+
+use std::collections::BTreeSet;
+
+use egui::text::{LayoutJob, TextWrapping};
+use egui::{
+    Align2, Color32, CornerRadius, FontId, Rect, Response, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2,
+    vec2,
+};
+
+use super::live::{Live, file_name, tasks_given};
+use super::model::{Model, Status, YOU};
+use super::places::Places;
+use super::shown::{Block, Node, Shown};
+use super::view::View;
+use crate::simulation::State;
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::ui::widgets::words;
+use crate::view::fonts;
+use crate::view::theme::{RADIUS, TYPE, Theme, state_colour};
+
+/// From nearer than this everything on a card can be read.
+const NEAR_FROM: f32 = 0.62;
+/// From further than this cards are plain boxes.
+const FAR_BELOW: f32 = 0.28;
+
+/// What cards are drawn from.
+pub struct Cards<'a> {
+    /// What is known.
+    pub model: &'a Model,
+    /// What is shown.
+    pub shown: &'a Shown,
+    /// Where everyone stands.
+    pub places: &'a Places,
+    /// From where it is seen.
+    pub view: &'a View,
+    /// What the room says.
+    pub live: &'a Live<'a>,
+    /// In which colours.
+    pub theme: &'a Theme,
+    /// What is selected.
+    pub selected: &'a BTreeSet<Node>,
+}
+
+/// What was done with cards.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Touched {
+    /// What the pointer is over.
+    pub hovered: Option<Node>,
+    /// What has the keyboard.
+    pub focused: Option<Node>,
+    /// What was clicked.
+    pub clicked: Option<Node>,
+    /// What is to be opened.
+    pub opened: Option<Node>,
+    /// How many were drawn.
+    pub drawn: usize,
+}
+
+/// The colour of a status.
+pub fn status_colour(status: Status, theme: &Theme) -> Color32 {
+    match status {
+        Status::Queued | Status::LeftOff => theme.text_soft,
+        Status::Thinking => state_colour(State::Idle),
+        Status::UsingTool => state_colour(State::Working),
+        Status::AsksYou => state_colour(State::Waiting),
+        Status::Done => theme.good,
+        Status::Failed => theme.bad,
+        Status::Aborted => theme.warn,
+    }
+}
+
+impl Cards<'_> {
+    /// Draws what can be seen, and takes in what was done with it.
+    pub fn show(&self, ui: &mut Ui) -> Touched {
+        let mut touched = Touched::default();
+        let visible = self.view.visible();
+        for block in &self.shown.blocks {
+            let Some(corner) = self.places.corner(block.agent) else { continue };
+            if !Rect::from_min_size(corner, block.size()).intersects(visible) {
+                continue;
+            }
+            self.show_block(ui, block, visible, &mut touched);
+        }
+        touched
+    }
+
+    fn show_block(&self, ui: &mut Ui, block: &Block, visible: Rect, touched: &mut Touched) {
+        for (node, part) in block.parts() {
+            let Some(rect) = self.places.rect(block.agent, part) else { continue };
+            if !rect.intersects(visible) {
+                continue;
+            }
+            let is_far = self.view.zoom < FAR_BELOW;
+            if is_far && !matches!(node, Node::Agent(_)) {
+                // From far away files are a shade below their agent.
+                let files =
+                    self.places.rect(block.agent, Rect::from_min_size(part.min, block.size() - part.min.to_vec2()));
+                if let Some(files) = files {
+                    let fill = widgets::mix(self.theme.panel, self.theme.text_soft, 0.25);
+                    ui.painter().rect_filled(self.view.rect_to_screen(files), CornerRadius::same(1), fill);
+                }
+                return;
+            }
+            let rect = self.view.rect_to_screen(rect);
+            let response = ui.interact(rect, widget_id(ui, self.model, node), Sense::click());
+            let is_selected = self.selected.contains(&node);
+            response
+                .widget_info(|| WidgetInfo::selected(WidgetType::Button, true, is_selected, self.line(node, block)));
+            match node {
+                Node::Agent(agent) => self.paint_agent(ui, rect, block, agent, &response),
+                Node::File(file) => self.paint_file(ui, rect, file, &response),
+                Node::More(_) => self.paint_more(ui, rect, block, &response),
+            }
+            self.take_in(ui, node, response, touched);
+        }
+    }
+
+    fn take_in(&self, ui: &Ui, node: Node, response: Response, touched: &mut Touched) {
+        touched.drawn += 1;
+        if response.hovered() {
+            touched.hovered = Some(node);
+        }
+        if response.has_focus() {
+            touched.focused = Some(node);
+            if ui.input(|input| input.key_pressed(egui::Key::Enter)) {
+                touched.opened = Some(node);
+            }
+        }
+        if response.clicked() {
+            touched.clicked = Some(node);
+        }
+        if response.double_clicked() {
+            touched.opened = Some(node);
+        }
+        response.on_hover_ui(|ui| {
+            let story = match node {
+                Node::Agent(agent) => self.live.agent_story(self.model, agent),
+                Node::File(file) => self.live.file_story(self.model, &self.model.files[file]),
+                Node::More(_) => "Folds and unfolds the files of this agent".to_owned(),
+            };
+            ui.label(story);
+        });
+    }
+
+    fn line(&self, node: Node, block: &Block) -> String {
+        match node {
+            Node::Agent(agent) => self.live.agent_line(self.model, agent, block.folded),
+            Node::File(file) => self.live.file_line(&self.model.files[file]),
+            Node::More(agent) => {
+                let files = match block.is_unfolded {
+                    true => "Fewer files".to_owned(),
+                    false => words::count(block.more, "more file", "more files"),
+                };
+                format!("{files} of {}", self.live.name(&self.model.agents[agent].id))
+            }
+        }
+    }
+
+    /// The ground of a card, and the lines around it.
+    fn ground(&self, ui: &Ui, rect: Rect, colour: Color32, is_selected: bool, response: &Response) {
+        let (theme, zoom) = (self.theme, self.view.zoom);
+        let share = if response.hovered() { 0.20 } else { 0.12 };
+        let radius = CornerRadius::same((f32::from(RADIUS[1]) * zoom).clamp(1.0, 12.0) as u8);
+        let stroke = match (is_selected, response.has_focus()) {
+            (true, _) => Stroke::new(2.0, theme.accent),
+            (_, true) => Stroke::new(1.5, theme.accent),
+            _ => Stroke::new(1.0, widgets::mix(theme.line, colour, 0.45)),
+        };
+        ui.painter().rect(rect, radius, widgets::mix(theme.card, colour, share), stroke, StrokeKind::Inside);
+        if is_selected && response.has_focus() {
+            let ring = Stroke::new(1.0, theme.accent);
+            ui.painter().rect_stroke(rect.expand(2.0), radius, ring, StrokeKind::Outside);
+        }
+    }
+
+    fn paint_agent(&self, ui: &Ui, rect: Rect, block: &Block, agent: usize, response: &Response) {
+        let (theme, zoom) = (self.theme, self.view.zoom);
+        let node = &self.model.agents[agent];
+        let status = self.live.status(node);
+        let colour = if agent == YOU { theme.accent } else { status_colour(status, theme) };
+        let is_selected = self.selected.contains(&Node::Agent(agent));
+        if zoom < FAR_BELOW {
+            let fill = widgets::mix(theme.card, colour, if response.hovered() { 0.9 } else { 0.7 });
+            ui.painter().rect_filled(rect, CornerRadius::same(2), fill);
+            if is_selected || response.has_focus() {
+                let ring = Stroke::new(2.0, theme.accent);
+                ui.painter().rect_stroke(rect, CornerRadius::same(2), ring, StrokeKind::Outside);
+            }
+            return;
+        }
+        self.ground(ui, rect, colour, is_selected, response);
+        let bar = Rect::from_min_size(rect.min + vec2(5.0, 8.0) * zoom, vec2(4.0 * zoom, rect.height() - 16.0 * zoom));
+        ui.painter().rect_filled(bar, CornerRadius::same(2), colour);
+        let inner = Rect::from_min_max(rect.min + vec2(16.0, 6.0) * zoom, rect.max - vec2(9.0, 6.0) * zoom);
+        let name = self.live.name(&node.id);
+        if zoom < NEAR_FROM {
+            let font = strong(ui, size(TYPE[1] * zoom * 1.35).max(8.0));
+            write(ui, inner, Align2::LEFT_CENTER, &name, font, theme.text);
+            return;
+        }
+        let (strong_font, small) = (strong(ui, size(TYPE[1] * zoom)), FontId::proportional(size(TYPE[0] * zoom)));
+        let (upper, lower) = inner.split_top_bottom_at_fraction(0.54);
+        let tokens = if node.tokens > 0 { format!("{} tokens", words::compact(node.tokens)) } else { String::new() };
+        let left = write(ui, upper, Align2::RIGHT_CENTER, &tokens, small.clone(), theme.text_soft);
+        write(ui, upper.with_max_x(left - 6.0 * zoom), Align2::LEFT_CENTER, &name, strong_font, theme.text);
+        let told = match agent {
+            YOU => format!("gave {}", tasks_given(self.model)),
+            _ => format!("{} · depth {}", status.word(), node.depth),
+        };
+        let folded = if block.folded > 0 { format!("+{} finished", block.folded) } else { String::new() };
+        let left = write(ui, lower, Align2::RIGHT_CENTER, &folded, small.clone(), theme.text);
+        write(ui, lower.with_max_x(left - 6.0 * zoom), Align2::LEFT_CENTER, &told, small, theme.text);
+    }
+
+    fn paint_file(&self, ui: &Ui, rect: Rect, number: usize, response: &Response) {
+        let (theme, zoom) = (self.theme, self.view.zoom);
+        let file = &self.model.files[number];
+        self.ground(ui, rect, theme.text_soft, self.selected.contains(&Node::File(number)), response);
+        if zoom < NEAR_FROM {
+            return;
+        }
+        let colour = if file.is_gone { theme.text_soft } else { theme.text };
+        let sign = Rect::from_center_size(pos2(rect.left() + 12.0 * zoom, rect.center().y), vec2(11.0, 11.0) * zoom);
+        Icon::Note.paint(ui.painter(), sign, theme.text_soft);
+        let inner = Rect::from_min_max(pos2(rect.left() + 22.0 * zoom, rect.top()), rect.max - vec2(7.0 * zoom, 0.0));
+        let small = FontId::proportional(size(TYPE[0] * zoom));
+        let made_by = if file.is_gone { "deleted".to_owned() } else { self.live.made_by(file) };
+        let right = inner.with_min_x(inner.left() + inner.width() * 0.6);
+        let left = write(ui, right, Align2::RIGHT_CENTER, &made_by, small.clone(), theme.text_soft);
+        let room = inner.with_max_x(left - 6.0 * zoom);
+        write(ui, room, Align2::LEFT_CENTER, file_name(&file.path), small, colour);
+    }
+
+    fn paint_more(&self, ui: &Ui, rect: Rect, block: &Block, response: &Response) {
+        self.ground(ui, rect, self.theme.text_soft, false, response);
+        if self.view.zoom >= NEAR_FROM {
+            let font = FontId::proportional(size(TYPE[0] * self.view.zoom));
+            let text = match block.is_unfolded {
+                true => "show fewer".to_owned(),
+                false => format!("and {}", words::count(block.more, "more file", "more files")),
+            };
+            write(ui, rect.shrink(4.0), Align2::CENTER_CENTER, &text, font, self.theme.text);
+        }
+    }
+}
+
+/// The widget that something is.
+pub fn widget_id(ui: &Ui, model: &Model, node: Node) -> egui::Id {
+    ui.id().with(("graph", model.beginnings(), node))
+}
+
+/// Sizes of type are rounded, so that zooming does not draw every letter in a hundred sizes.
+fn size(points: f32) -> f32 {
+    ((points * 2.0).round() / 2.0).max(6.0)
+}
+
+fn strong(ui: &Ui, size: f32) -> FontId {
+    fonts::strong(ui.ctx(), size)
+}
+
+/// Writes one line, cut short where it does not fit. The left end of what is written.
+fn write(ui: &Ui, rect: Rect, align: Align2, text: &str, font: FontId, colour: Color32) -> f32 {
+    if text.is_empty() || rect.width() <= 0.0 {
+        return rect.right();
+    }
+    let mut job = LayoutJob::simple_singleline(text.to_owned(), font, colour);
+    job.wrap = TextWrapping::truncate_at_width(rect.width());
+    let galley = ui.painter().layout_job(job);
+    let place = align.align_size_within_rect(galley.size(), rect);
+    ui.painter().galley(place.min, galley, colour);
+    place.left()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::theme::{DARK, LIGHT, contrast};
+
+    #[test]
+    fn cards_can_be_read_whatever_their_status() {
+        for theme in [LIGHT, DARK] {
+            for status in [
+                Status::Queued,
+                Status::Thinking,
+                Status::UsingTool,
+                Status::AsksYou,
+                Status::Done,
+                Status::Failed,
+                Status::Aborted,
+                Status::LeftOff,
+            ] {
+                let colour = status_colour(status, &theme);
+                for (ink, share) in [(theme.text, 0.12), (theme.text, 0.20), (theme.text_soft, 0.12)] {
+                    let contrast = contrast(ink, widgets::mix(theme.card, colour, share));
+                    assert!(contrast >= 4.5, "{status:?}, dark={}, {share}: {contrast:.2}", theme.dark);
+                }
+            }
+        }
+    }
+}

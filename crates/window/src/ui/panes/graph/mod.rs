@@ -1,0 +1,337 @@
+//! Who started whom, and who read and wrote which file.
+
+mod cards;
+mod crowd;
+mod edges;
+pub mod layout;
+mod live;
+mod minimap;
+mod model;
+mod places;
+mod shown;
+#[cfg(test)]
+mod tale;
+#[cfg(test)]
+mod tests;
+mod toolbar;
+mod view;
+mod worker;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use egui::{
+    FocusDirection, Key, Modifiers, PointerButton, Rect, Response, Sense, Ui, UiBuilder, WidgetInfo, WidgetType, vec2,
+};
+
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::ui::{Command, UiState};
+use crate::view::model::RoomModel;
+use crate::view::pick::Thing;
+use crate::view::recent::Recent;
+use crate::view::theme::Theme;
+use cards::{Cards, Touched};
+use edges::Arrows;
+use layout::LayoutRequest;
+use live::Live;
+use model::{Model, YOU};
+use places::Places;
+use shown::{Node, Shown, ShownAs};
+use toolbar::Toolbar;
+use view::View;
+use worker::Worker;
+
+/// So many rows of the log are taken in within one frame.
+const ROWS_PER_FRAME: u64 = 2_000;
+/// Zoom by the wheel: so much for each point that it scrolls.
+const WHEEL_PER_POINT: f32 = 0.004;
+/// Who wants less movement than this in seconds wants none.
+const STILL_SECS: f32 = 0.001;
+
+/// What it keeps between frames.
+#[derive(Clone, Debug, Default)]
+pub struct GraphPane {
+    model: Arc<Model>,
+    shown: Arc<Shown>,
+    /// What the shown was made of.
+    shown_of: Option<(u64, ShownAs)>,
+    unfolded: BTreeSet<usize>,
+    beginning: u64,
+    toolbar: Toolbar,
+    places: Places,
+    worker: Worker,
+    /// The layout that was asked for last, and the one that is shown.
+    asked: Option<Arc<LayoutRequest>>,
+    followed: Option<Arc<LayoutRequest>>,
+    view: View,
+    hovered: Option<Node>,
+    focused: Option<Node>,
+    /// What was clicked that nothing in the room and no file stands for.
+    chosen: Option<Node>,
+    /// Cards and arrows that were drawn in the last frame.
+    drawn: (usize, usize),
+}
+
+/// Draws it.
+pub fn graph_ui(ui: &mut Ui, room: &RoomModel, recent: &Recent, theme: &Theme, state: &mut UiState) -> Vec<Command> {
+    let mut pane = std::mem::take(&mut state.studio.graph);
+    let commands = widgets::dressed(ui, theme, |ui| pane.show(ui, room, recent, theme, state));
+    state.studio.graph = pane;
+    commands
+}
+
+impl GraphPane {
+    fn show(
+        &mut self,
+        ui: &mut Ui,
+        room: &RoomModel,
+        recent: &Recent,
+        theme: &Theme,
+        state: &mut UiState,
+    ) -> Vec<Command> {
+        let mut commands = Vec::new();
+        let rect = ui.available_rect_before_wrap();
+        let background = ui.allocate_rect(rect, Sense::click_and_drag());
+        background.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "The graph"));
+        self.view.rect = rect;
+        let is_caught_up = self.take_in(ui, recent);
+        let mut inner = ui.new_child(UiBuilder::new().max_rect(rect));
+        inner.set_clip_rect(rect.intersect(ui.clip_rect()));
+        if self.model.is_empty() {
+            self.show_nothing(&mut inner, is_caught_up, theme);
+        } else {
+            self.show_graph(&mut inner, &background, room, theme, state, &mut commands);
+        }
+        if self.toolbar.show(&mut inner, rect, room, theme, &mut commands) {
+            self.view.is_free = false;
+        }
+        commands
+    }
+
+    fn show_nothing(&self, ui: &mut Ui, is_caught_up: bool, theme: &Theme) {
+        ui.add_space((ui.available_height() * 0.35).max(self.toolbar.covers));
+        let (title, how) = if is_caught_up {
+            let how = "Choose who does it in the bar below the room, write what should be done, and press Run.";
+            ("Nobody has worked yet; give somebody a task", how)
+        } else {
+            ("What happened is being read", "The graph appears in a moment.")
+        };
+        widgets::empty(ui, Icon::Graph, title, how, theme);
+    }
+
+    /// Takes in what happened, and sees to it that everyone has a place. Whether everything is taken in.
+    fn take_in(&mut self, ui: &Ui, recent: &Recent) -> bool {
+        let is_whole = self.toolbar.shows_everything;
+        let is_caught_up = Arc::make_mut(&mut self.model).take_in(&recent.book, is_whole, ROWS_PER_FRAME);
+        if self.beginning != self.model.beginnings() {
+            self.beginning = self.model.beginnings();
+            (self.hovered, self.focused, self.chosen) = (None, None, None);
+            self.unfolded.clear();
+            self.places = Places::default();
+            self.view.is_free = false;
+        }
+        if !is_caught_up {
+            ui.request_repaint();
+        }
+        let shown_as = ShownAs {
+            collapses_finished: self.toolbar.collapses_finished,
+            shows_flows: self.toolbar.shows_flows,
+            unfolded: self.unfolded.clone(),
+        };
+        let of = (self.model.revision(), shown_as);
+        if is_caught_up && self.shown_of.as_ref() != Some(&of) {
+            self.shown = Arc::new(Shown::of(&self.model, &of.1));
+            self.shown_of = Some(of);
+            self.lay_out(ui);
+        } else if self.shown.blocks.iter().any(|block| block.agent >= self.model.agents.len()) {
+            self.shown = Arc::default();
+        }
+        let (now_secs, still) = (ui.input(|input| input.time), ui.style().animation_time <= STILL_SECS);
+        if let Some(laid_out) = self.worker.newest()
+            && laid_out.request.beginning == self.beginning
+            && self.followed.as_ref().is_none_or(|followed| !Arc::ptr_eq(followed, &laid_out.request))
+        {
+            self.places.follow(&laid_out, now_secs);
+            self.followed = Some(laid_out.request);
+        }
+        if self.places.glide(now_secs, still) {
+            ui.request_repaint();
+        }
+        is_caught_up
+    }
+
+    /// Asks for a layout of what is shown, unless it is laid out or asked for like that already.
+    fn lay_out(&mut self, ui: &Ui) {
+        let request = self.shown.request(self.beginning);
+        if self.asked.as_deref() == Some(&request) {
+            return;
+        }
+        let request = Arc::new(request);
+        self.places.fill(&self.model, &self.shown, &request);
+        self.worker.ask(request.clone(), ui.ctx());
+        self.asked = Some(request);
+    }
+
+    fn show_graph(
+        &mut self,
+        ui: &mut Ui,
+        background: &Response,
+        room: &RoomModel,
+        theme: &Theme,
+        state: &mut UiState,
+        commands: &mut Vec<Command>,
+    ) {
+        let bounds = self.places.bounds(&self.shown);
+        self.look_around(ui, background);
+        if !self.view.is_free {
+            self.view.fit(bounds, self.toolbar.covers);
+        }
+        let (model, shown) = (self.model.clone(), self.shown.clone());
+        let live = Live::of(room);
+        let selected = self.selected(state);
+        self.walk(ui, &model, &shown);
+        let (places, view) = (&self.places, self.view);
+        let marked: BTreeSet<Node> = selected.iter().copied().chain(self.hovered).chain(self.focused).collect();
+        let painter = ui.painter().clone();
+        let arrows =
+            Arrows { painter: &painter, model: &model, shown: &shown, places, view: &view, theme, marked: &marked };
+        let arrows_drawn = arrows.paint();
+        let cards =
+            Cards { model: &model, shown: &shown, places, view: &view, live: &live, theme, selected: &selected };
+        let touched = cards.show(ui);
+        self.drawn = (touched.drawn, arrows_drawn);
+        if minimap::is_wanted(&cards, bounds)
+            && let Some(place) = minimap::show(ui, &cards, bounds)
+        {
+            (self.view.middle, self.view.is_free) = (place, true);
+        }
+        if background.clicked() {
+            self.chosen = None;
+        }
+        self.take_hold(ui, touched, room, &live, state, commands);
+    }
+
+    /// Moves and zooms the view.
+    fn look_around(&mut self, ui: &Ui, background: &Response) {
+        if background.dragged_by(PointerButton::Primary) || background.dragged_by(PointerButton::Middle) {
+            self.view.pan(background.drag_delta());
+            ui.set_cursor_icon(egui::CursorIcon::Grabbing);
+        }
+        let Some(pointer) = ui.input(|input| input.pointer.hover_pos()).filter(|_| background.contains_pointer())
+        else {
+            return;
+        };
+        let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
+        if scroll != 0.0 {
+            self.view.zoom_at(pointer, (scroll * WHEEL_PER_POINT).exp());
+        }
+        if pinch != 1.0 {
+            self.view.zoom_at(pointer, pinch);
+        }
+        // Whoever writes in a field means the letter.
+        if !ui.text_edit_focused() && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::F)) {
+            self.view.is_free = false;
+        }
+    }
+
+    /// What is selected here because it is selected in the window.
+    fn selected(&mut self, state: &UiState) -> BTreeSet<Node> {
+        if !state.selected.is_empty() || state.studio.chosen_file.is_some() {
+            self.chosen = None;
+        }
+        let agents = state.selected.iter().filter_map(|thing| Some(Node::Agent(self.model.agent(thing.agent()?)?)));
+        let file = state.studio.chosen_file.as_deref().and_then(|path| self.model.file(path)).map(Node::File);
+        agents.chain(file).chain(self.chosen).collect()
+    }
+
+    /// Arrow keys lead from what has the keyboard to the nearest in that direction.
+    fn walk(&mut self, ui: &Ui, model: &Model, shown: &Shown) {
+        let Some(here) = self.focused else { return };
+        let keys = [
+            (Key::ArrowLeft, vec2(-1.0, 0.0)),
+            (Key::ArrowRight, vec2(1.0, 0.0)),
+            (Key::ArrowUp, vec2(0.0, -1.0)),
+            (Key::ArrowDown, vec2(0.0, 1.0)),
+        ];
+        let pressed = |(key, _): &(Key, egui::Vec2)| ui.input_mut(|input| input.consume_key(Modifiers::NONE, *key));
+        let Some((_, direction)) = keys.into_iter().find(pressed) else { return };
+        // Otherwise the keyboard would go on to whatever else is drawn there.
+        ui.memory_mut(|memory| memory.move_focus(FocusDirection::None));
+        let Some(from) = self.rect_of(shown, here) else { return };
+        let there = shown.blocks.iter().flat_map(|block| block.parts().map(|(node, part)| (block.agent, node, part)));
+        let there = there.filter(|(_, node, _)| *node != here);
+        let there = there.filter_map(|(agent, node, part)| Some((node, self.places.rect(agent, part)?.center())));
+        if let Some(next) = view::nearest(from.center(), direction, there) {
+            if let Some(rect) = self.rect_of(shown, next) {
+                self.view.lead_to(rect);
+            }
+            self.focused = Some(next);
+            ui.memory_mut(|memory| memory.request_focus(cards::widget_id(ui, model, next)));
+        }
+    }
+
+    fn rect_of(&self, shown: &Shown, node: Node) -> Option<Rect> {
+        let (block, part) = shown.place(node)?;
+        self.places.rect(shown.blocks[block].agent, part)
+    }
+
+    /// Does what was done with cards.
+    fn take_hold(
+        &mut self,
+        ui: &Ui,
+        touched: Touched,
+        room: &RoomModel,
+        live: &Live,
+        state: &mut UiState,
+        commands: &mut Vec<Command>,
+    ) {
+        if self.hovered != touched.hovered || self.focused != touched.focused {
+            ui.request_repaint();
+        }
+        (self.hovered, self.focused) = (touched.hovered, touched.focused);
+        match touched.clicked {
+            Some(Node::Agent(agent)) => {
+                state.selected.clear();
+                (state.rope, state.studio.chosen_file) = (None, None);
+                self.chosen = Some(Node::Agent(agent));
+                if let Some(id) = live.in_room(&self.model.agents[agent].id) {
+                    state.selected.insert(Thing::Agent(id.clone()));
+                }
+            }
+            Some(Node::File(file)) => {
+                state.selected.clear();
+                state.rope = None;
+                state.studio.chosen_file = Some(self.model.files[file].path.to_string());
+            }
+            Some(Node::More(agent)) => {
+                if !self.unfolded.remove(&agent) {
+                    self.unfolded.insert(agent);
+                }
+                ui.request_repaint();
+            }
+            None => {}
+        }
+        let path = match touched.opened {
+            Some(Node::Agent(agent)) if agent != YOU => Some(self.file_of(agent, room)),
+            Some(Node::File(file)) => Some(self.model.files[file].path.to_string()),
+            _ => None,
+        };
+        commands.extend(path.map(|path| Command::OpenFile(path, None)));
+    }
+
+    /// The file that says what an agent is.
+    fn file_of(&self, agent: usize, room: &RoomModel) -> String {
+        let node = &self.model.agents[agent];
+        let profile = room.agent(&node.id).map(|agent| agent.profile.to_string());
+        let profile = profile.or_else(|| node.profile.as_deref().map(str::to_owned)).unwrap_or_else(|| node.id.clone());
+        let named = |path: &&String| {
+            let name = path.strip_prefix("agents/").and_then(|name| name.strip_prefix(&*profile));
+            name.is_some_and(|rest| rest.starts_with('.') && !rest.contains('/'))
+        };
+        let defined = room.profiles.iter().find(|known| *known.id == *profile && !known.file.is_empty());
+        let defined = defined.map(|known| known.file.clone());
+        let known = defined.or_else(|| room.files.iter().find(named).cloned());
+        known.or_else(|| node.path.as_deref().map(str::to_owned)).unwrap_or_else(|| format!("agents/{profile}.md"))
+    }
+}

@@ -1,0 +1,372 @@
+//! The graph in a window, clicked by name.
+
+use egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+use super::tale::Tale;
+use super::*;
+use crate::base::ActivationKey;
+use crate::kernel::KernelCommand;
+use crate::log::events::{Activation, WorkOutcome};
+use crate::ui::commands::RoomAct;
+use crate::ui::testing::{Stage, agent, stage};
+use crate::view::work::PieceView;
+
+fn window(tale: Tale) -> Harness<'static, Stage> {
+    let mut window = stage(UiState::default(), graph_ui);
+    window.ctx.all_styles_mut(|style| style.animation_time = 0.0);
+    window.state_mut().recent.book = tale.book;
+    settle(&mut window);
+    window
+}
+
+/// Draws until everyone stands where the layout has them.
+fn settle(window: &mut Harness<'static, Stage>) {
+    window.run_steps(2);
+    loop {
+        let pane = &window.state().state.studio.graph;
+        let is_there =
+            |followed: &Arc<LayoutRequest>| pane.asked.as_ref().is_some_and(|asked| Arc::ptr_eq(asked, followed));
+        if pane.model.is_empty() || pane.followed.as_ref().is_some_and(is_there) {
+            break;
+        }
+        std::thread::yield_now();
+        window.step();
+    }
+    window.run_steps(2);
+}
+
+fn click(window: &mut Harness<'static, Stage>, label: &str) {
+    window.get_by_label(label).click();
+    window.run_steps(3);
+}
+
+fn pane<'a>(window: &'a Harness<'static, Stage>) -> &'a GraphPane {
+    &window.state().state.studio.graph
+}
+
+fn press(window: &mut Harness<'static, Stage>, key: Key) {
+    window.key_press(key);
+    window.run_steps(3);
+}
+
+fn works(window: &Harness<'static, Stage>) -> Vec<KernelCommand> {
+    let work = |command: &Command| match command {
+        Command::Act(RoomAct::Work(command), None) => Some(command.clone()),
+        _ => None,
+    };
+    window.state().commands.iter().filter_map(work).collect()
+}
+
+fn piece(number: u64, agent: &str, stage: &'static str) -> PieceView {
+    let (activation, task) = (ActivationKey::numbered(number), String::new());
+    PieceView { activation, agent: agent.into(), task, stage, turn: 1, depth: 0, tokens: 0, question: None }
+}
+
+#[test]
+fn where_nobody_worked_it_says_what_to_do() {
+    let window = window(Tale::new());
+    window.get_by_label("Nobody has worked yet; give somebody a task");
+    window.get_by_label_contains("press Run");
+}
+
+#[test]
+fn everyone_who_worked_and_what_they_made_is_there_by_name() {
+    let mut window = window(Tale::sample());
+    window.state_mut().room.work.pieces = vec![piece(1, "lead", "using a tool")];
+    window.run_steps(2);
+    for name in [
+        "You, gave 1 task",
+        "Agent Lead, using a tool, 1.2 k tokens",
+        "Agent Finder, done, 700 tokens",
+        "Agent Checker, left off, 0 tokens",
+        "File found.md, by Finder",
+        "File text.md, by Writer",
+    ] {
+        window.get_by_label(name);
+    }
+}
+
+#[test]
+fn clicks_choose_agents_of_the_room_and_files_for_the_inspector() {
+    let mut window = window(Tale::sample());
+    window.state_mut().room.agents.push(agent(9, "finder", "Fred"));
+    window.run_steps(2);
+    let chosen = |window: &Harness<'static, Stage>| {
+        let state = &window.state().state;
+        (state.selected.iter().cloned().collect::<Vec<_>>(), state.studio.chosen_file.clone())
+    };
+    click(&mut window, "File text.md, by Writer");
+    assert_eq!(chosen(&window), (vec![], Some("artifacts/text.md".to_owned())));
+    click(&mut window, "Agent Fred, done, 700 tokens");
+    assert_eq!(chosen(&window), (vec![Thing::Agent("finder".into())], None));
+    // Who is not in the room is marked here, and nothing else is.
+    click(&mut window, "Agent Writer, done, 700 tokens");
+    assert_eq!(chosen(&window), (vec![], None));
+    assert_eq!(pane(&window).chosen, pane(&window).model.agent("writer").map(Node::Agent));
+    assert!(window.state().commands.is_empty());
+}
+
+#[test]
+fn what_is_selected_elsewhere_is_selected_here_and_shows_what_it_read_and_wrote() {
+    let mut window = window(Tale::sample());
+    let arrows = |window: &Harness<'static, Stage>| pane(window).drawn.1;
+    let before = arrows(&window);
+    assert_eq!(before, 4, "only who started whom is shown");
+    window.state_mut().room.agents.push(agent(9, "writer", "Willa"));
+    window.state_mut().state.selected = [Thing::Agent("writer".into())].into();
+    window.run_steps(2);
+    assert_eq!(arrows(&window), before + 2);
+    window.state_mut().state.selected.clear();
+    window.state_mut().state.studio.chosen_file = Some("artifacts/found.md".to_owned());
+    window.run_steps(2);
+    assert_eq!(arrows(&window), before + 2);
+    window.state_mut().state.studio.chosen_file = Some("no such file".to_owned());
+    window.run_steps(2);
+    assert_eq!(arrows(&window), before);
+    click(&mut window, "Show who read and wrote what");
+    assert_eq!(arrows(&window), before + 4);
+}
+
+#[test]
+fn double_clicks_and_enter_open_files() {
+    let mut window = window(Tale::sample());
+    let opened = |window: &mut Harness<'static, Stage>| {
+        let path = |command: &Command| match command {
+            Command::OpenFile(path, None) => path.clone(),
+            other => format!("{other:?}"),
+        };
+        std::mem::take(&mut window.state_mut().commands).iter().map(path).collect::<Vec<_>>()
+    };
+    // Every step of a test takes longer than a person has for two clicks.
+    window.ctx.options_mut(|options| options.input_options.max_double_click_delay = 9.0);
+    let file = window.get_by_label("File text.md, by Writer");
+    file.click();
+    file.click();
+    window.run_steps(2);
+    assert_eq!(opened(&mut window), ["artifacts/text.md"]);
+    window.get_by_label("Agent Finder, done, 700 tokens").focus();
+    window.run_steps(2);
+    press(&mut window, Key::Enter);
+    assert_eq!(opened(&mut window), ["agents/finder.md"]);
+    window.state_mut().room.files = vec!["agents/finder.mdx".to_owned()].into();
+    press(&mut window, Key::Enter);
+    assert_eq!(opened(&mut window), ["agents/finder.mdx"]);
+}
+
+#[test]
+fn arrow_keys_lead_to_the_nearest_and_tab_to_the_next() {
+    let mut window = window(Tale::sample());
+    window.get_by_label("You, gave 1 task").focus();
+    window.run_steps(2);
+    let focused = |window: &Harness<'static, Stage>| {
+        let pane = pane(window);
+        match pane.focused {
+            Some(Node::Agent(agent)) => pane.model.agents[agent].id.clone(),
+            Some(Node::File(file)) => pane.model.files[file].path.to_string(),
+            other => format!("{other:?}"),
+        }
+    };
+    for (key, wanted) in [
+        (Key::ArrowRight, "lead"),
+        (Key::ArrowRight, "writer"),
+        (Key::ArrowDown, "artifacts/text.md"),
+        (Key::ArrowUp, "writer"),
+        (Key::ArrowLeft, "lead"),
+        (Key::ArrowLeft, "user"),
+        (Key::ArrowLeft, "user"),
+        (Key::Tab, "lead"),
+    ] {
+        press(&mut window, key);
+        assert_eq!(focused(&window), wanted, "{key:?}");
+    }
+}
+
+#[test]
+fn work_is_killed_paused_and_resumed() {
+    let mut window = window(Tale::sample());
+    click(&mut window, "Kill all");
+    assert!(works(&window).is_empty(), "there is nothing to kill");
+    window.state_mut().room.work.pieces = vec![piece(1, "lead", "thinking")];
+    window.run_steps(2);
+    click(&mut window, "Kill all");
+    click(&mut window, "Pause work");
+    window.state_mut().room.work.is_paused = true;
+    window.run_steps(2);
+    click(&mut window, "Resume work");
+    assert_eq!(works(&window), [KernelCommand::KillAll, KernelCommand::Pause, KernelCommand::Resume]);
+}
+
+#[test]
+fn limits_are_told_once_they_are_set() {
+    let mut window = window(Tale::sample());
+    (window.state_mut().room.work.concurrency, window.state_mut().room.work.depth_at_most) = (3, 5);
+    window.run_steps(2);
+    window.get_by_role_and_label(Role::Slider, "At once").focus();
+    window.run_steps(2);
+    press(&mut window, Key::ArrowRight);
+    let limits = |concurrency, depth_at_most| KernelCommand::Limits { concurrency, depth_at_most };
+    assert_eq!(works(&window), [limits(Some(4), None)]);
+    let depth = window.get_by_role_and_label(Role::SpinButton, "Depth limit").rect();
+    window.drag_at(depth.center());
+    window.run_steps(1);
+    for step in 1..=3 {
+        window.hover_at(depth.center() + vec2(30.0 * step as f32, 0.0));
+        window.run_steps(1);
+    }
+    assert_eq!(works(&window).len(), 1, "nothing is told while the hand moves");
+    window.drop_at(depth.center() + vec2(90.0, 0.0));
+    window.run_steps(2);
+    let told = works(&window);
+    assert_eq!(told.len(), 2);
+    assert!(matches!(told[1], KernelCommand::Limits { concurrency: None, depth_at_most: Some(6..) }), "{told:?}");
+    // Back to where it was, there is nothing to tell.
+    window.drag_at(depth.center());
+    window.run_steps(1);
+    window.drop_at(depth.center());
+    window.run_steps(2);
+    assert_eq!(works(&window).len(), 2);
+}
+
+#[test]
+fn those_who_are_finished_fold_into_whoever_started_them() {
+    let mut window = window(Tale::sample());
+    click(&mut window, "Collapse finished agents");
+    settle(&mut window);
+    window.get_by_label("Agent Lead, left off, 1.2 k tokens, 2 finished");
+    assert!(window.query_by_label("Agent Finder, done, 700 tokens").is_none());
+    assert!(window.query_by_label("File found.md, by Finder").is_none());
+    window.get_by_label("Agent Checker, left off, 0 tokens");
+    click(&mut window, "Collapse finished agents");
+    settle(&mut window);
+    window.get_by_label("Agent Finder, done, 700 tokens");
+}
+
+#[test]
+fn whoever_has_someone_at_work_below_does_not_fold() {
+    let mut tale = Tale::new();
+    let lead = ("lead", tale.task("lead"));
+    let middle = ("middle", tale.spawn(lead, "middle", 1));
+    let leaf = ("leaf", tale.spawn(middle, "leaf", 2));
+    for who in [lead, middle] {
+        tale.ends(who, WorkOutcome::Completed, 10);
+    }
+    let folded = |tale: &Tale| {
+        let mut model = Model::default();
+        model.take_in(&tale.book, false, u64::MAX);
+        let shown = Shown::of(&model, &ShownAs { collapses_finished: true, ..ShownAs::default() });
+        shown.blocks.iter().map(|block| (model.agents[block.agent].id.clone(), block.folded)).collect::<Vec<_>>()
+    };
+    let all = [("user", 0), ("lead", 0), ("middle", 0), ("leaf", 0)].map(|(id, count)| (id.to_owned(), count));
+    assert_eq!(folded(&tale), all);
+    tale.ends(leaf, WorkOutcome::Aborted, 10);
+    assert_eq!(folded(&tale), [("user".to_owned(), 3)]);
+}
+
+#[test]
+fn earlier_runs_are_shown_when_that_is_wanted() {
+    let mut tale = Tale::sample();
+    tale.run = "run-2".into();
+    tale.task("bram");
+    let mut window = window(tale);
+    assert!(window.query_by_label_contains("Finder").is_none());
+    click(&mut window, "Show earlier runs too");
+    settle(&mut window);
+    window.get_by_label("Agent Finder, done, 700 tokens");
+    window.get_by_label_contains("Agent Bram");
+}
+
+#[test]
+fn many_files_fold_until_they_are_wanted() {
+    let mut tale = Tale::new();
+    let ada = ("ada", tale.task("ada"));
+    for number in 0..20 {
+        tale.writes(ada, &format!("notes/{number} {}.md", "größer ".repeat(30)), true);
+    }
+    let mut window = window(tale);
+    assert_eq!(window.query_all_by_label_contains("File ").count(), 5);
+    click(&mut window, "15 more files of Ada");
+    settle(&mut window);
+    assert_eq!(window.query_all_by_label_contains("File ").count(), 20);
+    assert!(window.query_by_label_contains("more files of").is_none());
+    click(&mut window, "Fewer files of Ada");
+    settle(&mut window);
+    window.get_by_label("15 more files of Ada");
+}
+
+#[test]
+fn the_view_is_moved_zoomed_and_fitted() {
+    let mut window = window(Tale::sample());
+    let fitted = pane(&window).view;
+    let free = fitted.rect.center() + vec2(0.0, 500.0);
+    window.hover_at(free);
+    window.event(egui::Event::Zoom(0.5));
+    window.run_steps(2);
+    assert!(pane(&window).view.zoom < fitted.zoom * 0.6 && pane(&window).view.is_free);
+    window.drag_at(free);
+    window.run_steps(1);
+    window.hover_at(free + vec2(-80.0, -50.0));
+    window.run_steps(1);
+    let moved = pane(&window).view.middle;
+    assert!(moved.x > fitted.middle.x, "{moved:?}");
+    window.drop_at(free + vec2(-80.0, -50.0));
+    window.run_steps(2);
+    press(&mut window, Key::F);
+    assert!(pane(&window).view.is_free, "the pointer is elsewhere");
+    window.hover_at(free);
+    press(&mut window, Key::F);
+    assert_eq!(pane(&window).view, fitted);
+}
+
+#[test]
+fn layouts_of_what_has_not_changed_are_not_asked_for_again() {
+    let mut window = window(Tale::sample());
+    let asked = pane(&window).asked.clone().expect("a layout was asked for");
+    let book = &mut window.state_mut().recent.book;
+    let mut tale = Tale::sample();
+    std::mem::swap(&mut tale.book, book);
+    tale.asks(("lead", 1), (5, 5));
+    tale.ends(("lead", 1), WorkOutcome::Completed, 5_000);
+    std::mem::swap(&mut tale.book, &mut window.state_mut().recent.book);
+    window.run_steps(3);
+    window.get_by_label("Agent Lead, done, 5 k tokens");
+    assert!(pane(&window).asked.as_ref().is_some_and(|now| Arc::ptr_eq(now, &asked)));
+}
+
+#[test]
+fn a_crowd_is_drawn_only_where_one_looks() {
+    let mut tale = Tale::new();
+    let lead = ("lead", tale.task("lead"));
+    for number in 0..1_000 {
+        let name = format!("helper-{number}");
+        let work = tale.work(&name, Activation { by: "lead".into(), depth: Some(1), ..Activation::default() });
+        for file in 0..10 {
+            tale.writes((name.as_str(), work), &format!("artifacts/{number}-{file}.md"), true);
+        }
+        for file in 0..30 {
+            tale.reads((name.as_str(), work), &format!("artifacts/{}-{}.md", number / 2, file % 10));
+        }
+    }
+    tale.ends(lead, WorkOutcome::Completed, 1);
+    assert!(tale.book.count() > 90_000);
+    let mut window = window(tale);
+    while window.state().state.studio.graph.model.agents.len() < 1_002 {
+        window.step();
+    }
+    settle(&mut window);
+    click(&mut window, "Show who read and wrote what");
+    let shown = pane(&window).shown.clone();
+    assert_eq!(shown.blocks.len(), 1_002);
+    assert!(!pane(&window).view.is_free);
+    click(&mut window, "Minimap of the graph");
+    assert!(pane(&window).view.is_free, "the minimap leads somewhere");
+    // Near enough to read, only a few can be on screen; what was taken in is not gone through again.
+    let middle = pane(&window).view.middle;
+    let view = &mut window.state_mut().state.studio.graph.view;
+    (view.zoom, view.middle, view.is_free) = (1.0, middle + vec2(60.0, 0.0), true);
+    window.run_steps(3);
+    let pane = pane(&window);
+    assert!((1..400).contains(&pane.drawn.0), "{:?} of 7000 cards and 40000 arrows", pane.drawn);
+    assert!(Arc::ptr_eq(&shown, &pane.shown), "nothing was worked out anew");
+}

@@ -1,0 +1,144 @@
+//! The bar that floats over the graph: stops and steers work, and says how the graph is to be shown.
+
+use egui::{CornerRadius, Frame, Margin, Rect, RichText, Sense, Slider, Stroke, Ui, UiBuilder, vec2};
+
+use crate::kernel::KernelCommand;
+use crate::ui::Command;
+use crate::ui::commands::RoomAct;
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::view::model::RoomModel;
+use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
+
+/// No more than so many pieces go on at once by the bar.
+const MOST_AT_ONCE: u32 = 16;
+/// Agents start agents no deeper than this by the bar.
+const DEEPEST: u32 = 32;
+/// From the edges of the pane.
+const EDGE: f32 = 8.0;
+
+/// What a person set up in the bar.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Toolbar {
+    /// Finished agents are folded.
+    pub collapses_finished: bool,
+    /// Who read and wrote what is shown for everyone.
+    pub shows_flows: bool,
+    /// Earlier runs are shown as well.
+    pub shows_everything: bool,
+    /// Where the bar ended in the last frame, from the upper edge of the pane.
+    pub covers: f32,
+    /// Numbers under the hand: they are told when it lets go.
+    concurrency: Option<u32>,
+    depth: Option<u32>,
+}
+
+impl Toolbar {
+    /// Draws it. Whether everything is to be fitted into view.
+    pub fn show(
+        &mut self,
+        ui: &mut Ui,
+        pane: Rect,
+        room: &RoomModel,
+        theme: &Theme,
+        commands: &mut Vec<Command>,
+    ) -> bool {
+        let space = Rect::from_min_max(pane.min + vec2(EDGE, EDGE), pane.max - vec2(EDGE, EDGE));
+        let builder = UiBuilder::new().id_salt("graph bar").max_rect(space);
+        let mut bar = ui.new_child(builder);
+        bar.set_clip_rect(pane.intersect(ui.clip_rect()));
+        let frame = Frame::new()
+            .fill(theme.panel)
+            .stroke(Stroke::new(1.0, theme.line))
+            .corner_radius(CornerRadius::same(RADIUS[1]))
+            .inner_margin(Margin::symmetric(8, 4));
+        let mut fits = false;
+        let shown = bar.scope_builder(UiBuilder::new().sense(Sense::click_and_drag()), |ui| {
+            frame.show(ui, |ui| {
+                ui.horizontal_wrapped(|ui| {
+                    ui.spacing_mut().item_spacing = vec2(SPACE[1], SPACE[0]);
+                    self.steer(ui, room, theme, commands);
+                    ui.separator();
+                    fits = self.look(ui, theme);
+                });
+            });
+        });
+        self.covers = shown.response.rect.bottom() - pane.top();
+        fits
+    }
+
+    fn steer(&mut self, ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) {
+        let work = &room.work;
+        ui.add_enabled_ui(!work.pieces.is_empty(), |ui| {
+            let why = "Ends all work now, and none begins until work is continued";
+            if widgets::danger(ui, "Kill all", theme)
+                .on_hover_text(why)
+                .on_disabled_hover_text("Nothing goes on")
+                .clicked()
+            {
+                commands.push(act(KernelCommand::KillAll));
+            }
+        });
+        let is_held = work.is_paused || work.stopped_by.is_some();
+        let (icon, label) = if is_held { (Icon::Play, "Resume work") } else { (Icon::Pause, "Pause work") };
+        if widgets::icon_button(ui, icon, label, is_held, theme).clicked() {
+            commands.push(act(if is_held { KernelCommand::Resume } else { KernelCommand::Pause }));
+        }
+        let concurrency = work.concurrency.max(1);
+        let why = "How many agents work at the same time; for what begins from now on";
+        let set = number(ui, ("At once", why), concurrency, &mut self.concurrency, theme, |ui, value| {
+            ui.spacing_mut().slider_width = 84.0;
+            ui.visuals_mut().widgets.inactive.bg_fill = widgets::mix(theme.line, theme.text_soft, 0.25);
+            ui.add(Slider::new(value, 1..=MOST_AT_ONCE).clamping(egui::SliderClamping::Edits))
+        });
+        if let Some(concurrency) = set {
+            commands.push(act(KernelCommand::Limits { concurrency: Some(concurrency), depth_at_most: None }));
+        }
+        let depth = work.depth_at_most;
+        let why = "How deep agents may start agents; for new activations only, what goes on keeps to what it was given";
+        let set = number(ui, ("Depth limit", why), depth, &mut self.depth, theme, |ui, value| {
+            ui.add(egui::DragValue::new(value).range(0..=DEEPEST).speed(0.05))
+        });
+        if let Some(depth) = set {
+            commands.push(act(KernelCommand::Limits { concurrency: None, depth_at_most: Some(depth) }));
+        }
+    }
+
+    fn look(&mut self, ui: &mut Ui, theme: &Theme) -> bool {
+        let mut toggle = |icon, label, on: &mut bool| {
+            if widgets::icon_button(ui, icon, label, *on, theme).clicked() {
+                *on = !*on;
+            }
+        };
+        toggle(Icon::Fold, "Collapse finished agents", &mut self.collapses_finished);
+        toggle(Icon::Dashes, "Show who read and wrote what", &mut self.shows_flows);
+        toggle(Icon::Clock, "Show earlier runs too", &mut self.shows_everything);
+        widgets::icon_button(ui, Icon::Fit, "Fit everything into view (F)", false, theme).clicked()
+    }
+}
+
+/// A number with its name. What it was set to, once the hand lets go.
+fn number(
+    ui: &mut Ui,
+    (name, why): (&str, &str),
+    now: u32,
+    draft: &mut Option<u32>,
+    theme: &Theme,
+    widget: impl FnOnce(&mut Ui, &mut u32) -> egui::Response,
+) -> Option<u32> {
+    let text = RichText::new(name).size(TYPE[0]).color(theme.text_soft);
+    ui.add(egui::Label::new(text).extend());
+    let mut value = draft.unwrap_or(now);
+    let response = widget(ui, &mut value).on_hover_text(why);
+    widgets::name(&response, name);
+    if response.dragged() || response.is_pointer_button_down_on() {
+        *draft = Some(value);
+        return None;
+    }
+    let held = draft.take().filter(|_| response.drag_stopped());
+    held.or_else(|| response.changed().then_some(value)).filter(|set| *set != now)
+}
+
+fn act(command: KernelCommand) -> Command {
+    Command::Act(RoomAct::Work(command), None)
+}

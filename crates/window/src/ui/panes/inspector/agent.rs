@@ -1,0 +1,179 @@
+//! An agent in the inspector: its state and why, and one of three sides of it: its chat, what it is, its prompts.
+
+use egui::{Align, Frame, Label, Layout, Panel, RichText, ScrollArea, Sense, Ui, vec2};
+
+use super::{Card, Inspector, about, calls, chat, earlier, last_row};
+use crate::agent::AgentCommand;
+use crate::kernel::KernelCommand;
+use crate::simulation::{State, TaskCommand};
+use crate::ui::commands::RoomAct;
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::ui::widgets::provider_health;
+use crate::ui::widgets::words;
+use crate::ui::{Command, UiState};
+use crate::view::model::{AgentDetail, AgentView};
+use crate::view::paint;
+use crate::view::pick::Thing;
+use crate::view::theme::{SPACE, TYPE, Theme, state_colour};
+
+/// Which side of an agent is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum AgentTab {
+    /// What it and its model say.
+    #[default]
+    Chat,
+    /// What it is, remembers and has before it.
+    About,
+    /// What its models were asked.
+    Prompts,
+}
+
+const TABS: [(AgentTab, &str); 3] =
+    [(AgentTab::Chat, "Chat"), (AgentTab::About, "About"), (AgentTab::Prompts, "Prompts")];
+
+pub(super) fn agent_card(
+    ui: &mut Ui,
+    card: &Card,
+    agent: &AgentView,
+    pane: &mut Inspector,
+    state: &mut UiState,
+    commands: &mut Vec<Command>,
+) {
+    let theme = card.theme;
+    head(ui, card, agent, commands);
+    let Some(detail) = &agent.detail else {
+        ui.label(widgets::soft("Looking…", theme));
+        return;
+    };
+    let choices = TABS.map(|(_, word)| (word.to_owned(), format!("{word} of the agent")));
+    let chosen = TABS.iter().position(|(tab, _)| *tab == pane.tab);
+    if let Some(index) = widgets::segments(ui, &choices, chosen, theme) {
+        pane.tab = TABS[index].0;
+    }
+    let trail = pane.trail.clone();
+    let trail = trail.agent(&agent.id);
+    match pane.tab {
+        AgentTab::Chat => {
+            Panel::bottom("what an agent is to do")
+                .frame(Frame::NONE)
+                .resizable(false)
+                .show_separator_line(false)
+                .show(ui, |ui| {
+                    widgets::dress(ui.style_mut(), theme);
+                    foot(ui, card, agent, detail, state, commands);
+                });
+            earlier::earlier_row(ui, agent, trail, &mut pane.earlier, theme, state);
+            match pane.earlier.chosen(&agent.id) {
+                Some(activation) => {
+                    earlier::session_ui(ui, card, agent, &activation, &mut pane.earlier, state, commands);
+                }
+                None => chat::live_chat(ui, card, agent, detail, &mut pane.chat, state),
+            }
+        }
+        AgentTab::About => {
+            ScrollArea::vertical().id_salt(("about", &agent.id)).auto_shrink(false).show(ui, |ui| {
+                about::about_ui(ui, card, agent, detail, commands);
+                ui.add_space(SPACE[3]);
+                last_row(ui, &[Thing::Agent(agent.id.clone())], theme, commands);
+            });
+        }
+        AgentTab::Prompts => calls::calls_ui(ui, card, agent, detail, trail, &mut pane.calls, state),
+    }
+}
+
+/// Who it is, what it does, since when and why, and what can be done about it.
+fn head(ui: &mut Ui, card: &Card, agent: &AgentView, commands: &mut Vec<Command>) {
+    let Card { room, theme, .. } = *card;
+    ui.horizontal(|ui| {
+        let (rect, _) = ui.allocate_exact_size(vec2(48.0, 58.0), Sense::hover());
+        widgets::plinth(ui.painter(), rect, theme);
+        paint::portrait(ui.painter(), rect.shrink(4.0), &agent.look, card.art);
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            ui.spacing_mut().interact_size.y = 20.0;
+            widgets::line(ui, |_| {}, |ui| actions(ui, agent, theme, commands));
+            ui.horizontal(|ui| {
+                widgets::badge(ui, words::state(agent.state), state_colour(agent.state), theme);
+                ui.label(widgets::small(words::state_duration(agent), theme));
+            });
+        });
+    });
+    if let Some(fault) = room.fault_of(agent.key) {
+        provider_health::agent_ui(ui, fault, room, theme);
+    }
+    if let Some(why) = agent.detail.as_ref().map(|detail| &detail.why).filter(|why| !why.is_empty()) {
+        ui.add(Label::new(RichText::new(why)).wrap());
+    }
+}
+
+/// Right to left: opening its file, pausing it, and its name in what is left of the line.
+fn actions(ui: &mut Ui, agent: &AgentView, theme: &Theme, commands: &mut Vec<Command>) {
+    let profile = agent.detail.as_ref().and_then(|detail| detail.profile.clone());
+    let path = profile.map_or_else(|| format!("agents/{}.md", agent.profile), |profile| profile.file.clone());
+    if widgets::icon_button(ui, Icon::Note, "Open its file", false, theme).clicked() {
+        commands.push(Command::OpenFile(path, None));
+    }
+    let is_paused = agent.state == State::Paused;
+    let id = agent.id.clone();
+    let (icon, label, act) = if is_paused {
+        (Icon::Play, "Let it go on", AgentCommand::Resume { agent: id })
+    } else {
+        (Icon::Pause, "Pause agent", AgentCommand::Pause { agent: id })
+    };
+    if widgets::icon_button(ui, icon, label, is_paused, theme).clicked() {
+        commands.push(Command::Act(RoomAct::Agent(act), None));
+    }
+    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+        ui.add(Label::new(RichText::new(&*agent.name).heading().size(TYPE[3])).truncate());
+    });
+}
+
+/// What waits for a person, what was used, and what it is to do next.
+fn foot(
+    ui: &mut Ui,
+    card: &Card,
+    agent: &AgentView,
+    detail: &AgentDetail,
+    state: &mut UiState,
+    commands: &mut Vec<Command>,
+) {
+    let theme = card.theme;
+    let work = detail.chat.as_ref().and_then(|chat| chat.work.as_ref());
+    ui.add_space(SPACE[1]);
+    if let Some((work, question)) = work.and_then(|work| Some((work, work.question.as_ref()?))) {
+        chat::question_ui(ui, agent, work, question, theme, commands);
+    }
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.y = 2.0;
+        if let Some(work) = work {
+            ui.label(widgets::small(format!("In this piece: {}", words::tally(&work.spent)), theme));
+        }
+        ui.label(widgets::small(format!("In this run: {}", words::tally(&detail.spent)), theme));
+    });
+    let draft = state.drafts.entry(format!("task of {}", agent.id)).or_default();
+    widgets::area(ui, draft, "Task", &format!("What should {} do?", agent.name), 2);
+    let text = draft.trim().to_owned();
+    let has_work = work.is_some() || !detail.tasks.is_empty();
+    ui.horizontal(|ui| {
+        let give = widgets::primary(ui, !text.is_empty(), "Give task", theme);
+        let give = give.on_hover_text(if has_work { "It does this after what it has" } else { "It begins at once" });
+        if give.clicked() {
+            commands.push(Command::Act(RoomAct::Task(TaskCommand { agent: agent.id.clone(), text }), None));
+            draft.clear();
+        }
+        if has_work {
+            let stop =
+                widgets::danger(ui, "Stop its work", theme).on_hover_text("Ends all that it does and has waiting");
+            if stop.clicked() {
+                let kill = KernelCommand::KillAgent { agent: agent.id.clone() };
+                commands.push(Command::Act(RoomAct::Work(kill), None));
+            }
+        }
+        if agent.thinking {
+            let (sign, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
+            Icon::Chat.paint(ui.painter(), sign, theme.accent);
+            ui.label(widgets::small("thinking", theme));
+        }
+    });
+}

@@ -1,0 +1,113 @@
+//! The calls of a model for an agent: which there were, and the prompt of one, each part coloured by its origin.
+
+use egui::{Label, RichText, ScrollArea, Ui};
+
+use super::trail::{AgentTrail, CallFacts};
+use super::{Card, prompt};
+use crate::base::{Id, Seq};
+use crate::ui::UiState;
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::ui::widgets::words;
+use crate::view::model::{AgentDetail, AgentView};
+use crate::view::theme::SPACE;
+
+/// What is kept between frames.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CallsPane {
+    /// Whose call was chosen, and which.
+    chosen: Option<(Id, Seq)>,
+    /// Rows that were drawn in the last frame.
+    pub(super) drawn: usize,
+}
+
+/// Draws the list of calls, or the one that was chosen.
+pub(super) fn calls_ui(
+    ui: &mut Ui,
+    card: &Card,
+    agent: &AgentView,
+    detail: &AgentDetail,
+    trail: Option<&AgentTrail>,
+    pane: &mut CallsPane,
+    state: &mut UiState,
+) {
+    if let Some((_, call)) = pane.chosen.clone().filter(|(of, _)| *of == agent.id) {
+        if ui.button("Back to all calls").clicked() {
+            pane.chosen = None;
+        }
+        let area = ScrollArea::vertical().id_salt(("prompt", call)).auto_shrink(false);
+        area.show(ui, |ui| one(ui, card, call, state));
+        return;
+    }
+    let theme = card.theme;
+    if let Some(last) = &detail.last_prompt {
+        let title = format!("Last prompt, about {} tokens", words::compact(prompt::tokens(last)));
+        super::fold(ui, "last prompt", RichText::new(&title).color(theme.accent), &title, theme, |ui| {
+            let half = (ui.available_height() * 0.6).max(160.0);
+            ScrollArea::vertical().id_salt("last prompt").max_height(half).show(ui, |ui| {
+                prompt::prompt_parts(ui, card.room, last, theme);
+            });
+        });
+    }
+    pane.drawn = 0;
+    let Some(calls) = trail.map(|trail| &trail.calls).filter(|calls| !calls.is_empty()) else {
+        let how =
+            "Each question to a model stands here as soon as it is answered: who was asked, and with which words.";
+        widgets::empty(ui, Icon::Question, "No model was asked for it yet", how, theme);
+        return;
+    };
+    ui.label(widgets::small(words::count(calls.len(), "call, the newest first", "calls, the newest first"), theme));
+    ui.spacing_mut().item_spacing.y = SPACE[0];
+    let area = ScrollArea::vertical().id_salt(("calls", &agent.id)).auto_shrink(false);
+    area.show_rows(ui, widgets::ChoiceRow::POINTS, calls.len(), |ui, rows| {
+        for row in rows.filter_map(|row| calls.get(calls.len() - 1 - row)) {
+            let facts = CallFacts::of(row);
+            let failed = !facts.error.is_empty();
+            let about = if failed { &facts.error } else { &facts.about };
+            let shown = widgets::ChoiceRow {
+                name: format!("Call {}", row.seq),
+                title: &facts.title,
+                about: format!("{} · {about}", state.when(row.time_ms)),
+                chosen: false,
+            };
+            let colour = if failed { theme.bad } else { theme.good };
+            let is_clicked = shown.show(ui, theme, |painter, rect| {
+                painter.circle_filled(rect.left_center() + egui::vec2(10.0, 0.0), 4.0, colour);
+            });
+            pane.drawn += 1;
+            if is_clicked {
+                pane.chosen = Some((agent.id.clone(), row.seq));
+            }
+        }
+    });
+}
+
+/// One call with its prompt.
+fn one(ui: &mut Ui, card: &Card, call: Seq, state: &mut UiState) {
+    let theme = card.theme;
+    if let Some(row) = card.recent.book.find(call) {
+        let facts = CallFacts::of(row);
+        widgets::in_card(ui, theme, |ui| {
+            ui.label(RichText::new(&facts.title).strong());
+            ui.label(widgets::small(format!("{}, {}", facts.about, state.when(row.time_ms)), theme));
+            if !facts.error.is_empty() {
+                ui.add(Label::new(RichText::new(&facts.error).color(theme.bad)).wrap());
+            }
+        });
+    }
+    match state.studio.library.prompt(call) {
+        None => {
+            ui.label(widgets::soft("Reading the prompt…", theme));
+        }
+        Some(Err(why)) => widgets::empty(ui, Icon::Note, "The prompt cannot be read", why, theme),
+        Some(Ok(None)) => {
+            let why = "Prompts are kept for a while only; the log still says what the call cost.";
+            widgets::empty(ui, Icon::Note, "This prompt is not kept any more", why, theme);
+        }
+        Some(Ok(Some(prompt))) => {
+            let prompt = prompt.clone();
+            prompt::legend(ui, card.room, &prompt, theme);
+            prompt::prompt_parts(ui, card.room, &prompt, theme);
+        }
+    }
+}

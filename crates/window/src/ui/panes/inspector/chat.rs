@@ -1,0 +1,269 @@
+//! What an agent and its model say to each other, as it happens: words, tools that unfold, what a person must decide.
+
+use egui::{CornerRadius, Frame, Label, Margin, RichText, ScrollArea, TextStyle, Ui, vec2};
+
+use super::{Card, fold};
+use crate::base::text;
+use crate::kernel::KernelCommand;
+use crate::ui::commands::RoomAct;
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::ui::widgets::markdown::markdown;
+use crate::ui::widgets::words;
+use crate::ui::{Command, UiState};
+use crate::view::chat::{ChatLine, ChatView, LiveAnswer, PieceFacts, ToolLine, ToolOutcome, grouped};
+use crate::view::model::{AgentDetail, AgentView};
+use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
+use crate::view::work::QuestionView;
+
+/// So many lines are shown until earlier ones are asked for, and so many more each time.
+const LINES_SHOWN: usize = 60;
+/// What the room says is folded beyond so many characters.
+const ROOM_CHARS: usize = 400;
+/// Words that are still coming are laid out as Markdown up to so many characters; of longer ones the end is shown.
+const LIVE_CHARS: usize = 6_000;
+
+/// What is kept of a chat between frames.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ChatPane {
+    /// Whose lines these are, and at which width.
+    of: (String, f32),
+    /// How high each line was when it was last drawn: what is out of sight is not laid out again.
+    heights: Vec<Option<f32>>,
+    /// How many earlier lines were asked for.
+    earlier: usize,
+    /// Lines that were laid out in the last frame.
+    pub(super) drawn: usize,
+}
+
+impl ChatPane {
+    /// Forgets heights that belong to another chat or to another width.
+    fn fit(&mut self, name: &str, width: f32, lines: usize) {
+        if self.of.0 != name {
+            *self = Self { of: (name.to_owned(), width), ..Self::default() };
+        }
+        if (self.of.1 - width).abs() > 0.5 {
+            self.of.1 = width;
+            self.heights.clear();
+        }
+        self.heights.resize(lines, None);
+        self.drawn = 0;
+    }
+}
+
+/// The chat of an agent as it goes on.
+pub(super) fn live_chat(
+    ui: &mut Ui,
+    card: &Card,
+    agent: &AgentView,
+    detail: &AgentDetail,
+    pane: &mut ChatPane,
+    state: &mut UiState,
+) {
+    let theme = card.theme;
+    let Some(chat) = &detail.chat else {
+        ui.label(widgets::soft("Looking…", theme));
+        return;
+    };
+    let name = match &chat.work {
+        Some(work) => format!("{} {}", agent.id, work.activation.id()),
+        None => agent.id.to_string(),
+    };
+    let area = ScrollArea::vertical().id_salt(("chat", &name)).auto_shrink(false).stick_to_bottom(true);
+    area.show(ui, |ui| {
+        if let Some(work) = &chat.work {
+            piece(ui, agent, work, theme);
+        }
+        if chat.lines.is_empty() && chat.live.is_none() && !agent.thinking {
+            let how = "Give it a task below, or let it read something: what it and its model say stands here.";
+            widgets::empty(ui, Icon::Chat, "Nothing was said yet", how, theme);
+        }
+        lines_ui(ui, &name, &agent.name, &chat.lines, pane, theme, state);
+        now_ui(ui, agent, detail, chat, theme, state);
+    });
+}
+
+/// What it works at.
+fn piece(ui: &mut Ui, agent: &AgentView, work: &PieceFacts, theme: &Theme) {
+    let turn = words::count(work.turn as usize, "turn", "turns");
+    ui.label(widgets::small(
+        format!("{} works at {}, {turn}, {}", agent.name, work.activation.id(), work.stage),
+        theme,
+    ));
+    widgets::in_card(ui, theme, |ui| {
+        ui.label(widgets::small("Task", theme));
+        ui.add(Label::new(text::truncate(&work.task, ROOM_CHARS)).wrap());
+    });
+}
+
+/// Lines of a chat, those in sight laid out.
+pub(super) fn lines_ui(
+    ui: &mut Ui,
+    name: &str,
+    agent: &str,
+    lines: &[ChatLine],
+    pane: &mut ChatPane,
+    theme: &Theme,
+    state: &mut UiState,
+) {
+    pane.fit(name, ui.available_width(), lines.len());
+    let first = lines.len().saturating_sub(LINES_SHOWN + pane.earlier);
+    if first > 0 {
+        let more = first.min(LINES_SHOWN);
+        let button = ui.button(format!("Show {more} earlier")).on_hover_text(format!("{first} are not shown"));
+        widgets::name(&button, "Earlier messages");
+        if button.clicked() {
+            pane.earlier += LINES_SHOWN;
+        }
+    }
+    for (index, line) in lines.iter().enumerate().skip(first) {
+        let width = ui.available_width();
+        if let Some(height) = pane.heights[index] {
+            let rect = egui::Rect::from_min_size(ui.cursor().min, vec2(width, height));
+            if !ui.is_rect_visible(rect) {
+                ui.allocate_space(vec2(width, height));
+                continue;
+            }
+        }
+        let drawn = ui.push_id(index, |ui| line_ui(ui, agent, line, theme, state));
+        pane.heights[index] = Some(drawn.response.rect.height());
+        pane.drawn += 1;
+    }
+}
+
+fn line_ui(ui: &mut Ui, agent: &str, line: &ChatLine, theme: &Theme, state: &mut UiState) {
+    match line {
+        ChatLine::Room(text) => room_ui(ui, text, theme),
+        ChatLine::Agent(text) => said_ui(ui, agent, text, theme, state),
+        ChatLine::Tool(tool) => tool_ui(ui, tool, theme),
+    }
+}
+
+/// A sheet that words stand on.
+fn sheet(ui: &mut Ui, fill: egui::Color32, content: impl FnOnce(&mut Ui)) {
+    let frame = Frame::new()
+        .fill(fill)
+        .corner_radius(CornerRadius::same(RADIUS[1]))
+        .inner_margin(Margin::symmetric(SPACE[1] as i8 + 2, 6));
+    frame.show(ui, |ui| {
+        ui.set_min_width(ui.available_width());
+        ui.spacing_mut().item_spacing.y = 2.0;
+        content(ui);
+    });
+}
+
+/// What the agent was told. Much of it repeats what stands elsewhere, so that long words are folded.
+fn room_ui(ui: &mut Ui, words: &str, theme: &Theme) {
+    sheet(ui, widgets::mix(theme.panel, theme.line, 0.45), |ui| {
+        ui.label(widgets::small("The room", theme));
+        let is_long = words.len() > ROOM_CHARS && words.chars().count() > ROOM_CHARS;
+        if !is_long {
+            ui.add(Label::new(words).wrap());
+            return;
+        }
+        ui.add(Label::new(text::truncate(words, ROOM_CHARS)).wrap());
+        let title = format!("All {} characters", grouped(words.chars().count()));
+        fold(ui, "all", widgets::small(&title, theme), &title, theme, |ui| {
+            ui.add(Label::new(words).wrap());
+        });
+    });
+}
+
+fn said_ui(ui: &mut Ui, agent: &str, words: &str, theme: &Theme, state: &mut UiState) {
+    sheet(ui, theme.card, |ui| {
+        ui.label(RichText::new(agent).size(TYPE[0]).color(theme.accent));
+        markdown(ui, words, theme, state);
+    });
+}
+
+fn tool_ui(ui: &mut Ui, tool: &ToolLine, theme: &Theme) {
+    let heading = tool.heading();
+    let colour = match &tool.outcome {
+        _ if tool.has_failed() => theme.bad,
+        ToolOutcome::Asked(_) => theme.warn,
+        _ => theme.text_soft,
+    };
+    let line = RichText::new(&heading).text_style(TextStyle::Monospace).size(TYPE[0]).color(colour);
+    fold(ui, "tool", line, &heading, theme, |ui| {
+        let part = |ui: &mut Ui, title: &str, words: &str| {
+            if words.is_empty() {
+                return;
+            }
+            sheet(ui, widgets::mix(theme.card, theme.line, 0.35), |ui| {
+                ui.label(widgets::small(title, theme));
+                let words =
+                    RichText::new(words).text_style(TextStyle::Monospace).size(TYPE[0]).color(theme.bubble_text);
+                ui.add(Label::new(words).wrap());
+            });
+        };
+        part(ui, "Asked for", &tool.arguments);
+        match &tool.outcome {
+            ToolOutcome::Answered { text, .. } => part(ui, "What came of it", text),
+            ToolOutcome::Asked(why) => part(ui, "It asks because", why),
+            ToolOutcome::Waiting | ToolOutcome::Running | ToolOutcome::Unanswered => {}
+        }
+    });
+}
+
+/// What is being said at this moment.
+fn now_ui(ui: &mut Ui, agent: &AgentView, detail: &AgentDetail, chat: &ChatView, theme: &Theme, state: &mut UiState) {
+    let Some(LiveAnswer { text, calls }) = &chat.live else {
+        if agent.thinking {
+            ui.label(widgets::soft(format!("Waiting for {}", detail.answered_by), theme));
+        }
+        return;
+    };
+    if text.is_empty() && calls.is_empty() {
+        ui.label(widgets::soft(format!("Waiting for {}", detail.answered_by), theme));
+    }
+    if !text.trim().is_empty() {
+        sheet(ui, widgets::mix(theme.card, theme.accent, 0.06), |ui| {
+            ui.label(RichText::new(format!("{}, now", agent.name)).size(TYPE[0]).color(theme.accent));
+            let surplus = text.chars().count().saturating_sub(LIVE_CHARS);
+            if surplus == 0 {
+                markdown(ui, text, theme, state);
+            } else {
+                let end: String = text.chars().skip(surplus).collect();
+                ui.add(Label::new(format!("… {end}")).wrap());
+            }
+        });
+    }
+    for (name, about) in calls {
+        let line = format!("[{name}] {about} …");
+        ui.add(
+            Label::new(RichText::new(line).text_style(TextStyle::Monospace).size(TYPE[0]).color(theme.accent)).wrap(),
+        );
+    }
+}
+
+/// What a person must decide before it goes on.
+pub(super) fn question_ui(
+    ui: &mut Ui,
+    agent: &AgentView,
+    work: &PieceFacts,
+    question: &QuestionView,
+    theme: &Theme,
+    commands: &mut Vec<Command>,
+) {
+    widgets::in_card(ui, theme, |ui| {
+        ui.label(RichText::new(format!("{} asks: may it use {}?", agent.name, question.tool)).color(theme.warn));
+        ui.add(Label::new(&question.what).wrap());
+        ui.horizontal(|ui| {
+            let decide = |allow| KernelCommand::Decide {
+                activation: work.activation,
+                turn: question.turn,
+                call: question.call,
+                allow,
+            };
+            let allow = widgets::primary(ui, true, "Allow", theme);
+            widgets::name(&allow, format!("Allow {}", agent.name));
+            let refuse = ui.button("Refuse");
+            widgets::name(&refuse, format!("Refuse {}", agent.name));
+            for (response, allows) in [(allow, true), (refuse, false)] {
+                if response.clicked() {
+                    commands.push(Command::Act(RoomAct::Work(decide(allows)), None));
+                }
+            }
+        });
+    });
+}

@@ -1,0 +1,164 @@
+//! The earlier pieces of work of an agent: which there were, and the session of one that was chosen.
+
+use std::sync::Arc;
+
+use egui::{Label, RichText, ScrollArea, Ui};
+
+use super::Card;
+use super::chat::{ChatPane, lines_ui};
+use super::trail::{AgentTrail, PastWork};
+use crate::base::{Id, text};
+use crate::log::events::WorkOutcome;
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::ui::{Command, UiState};
+use crate::view::chat::{SessionRead, parse_session};
+use crate::view::model::AgentView;
+use crate::view::theme::{SPACE, Theme};
+
+/// What is kept between frames.
+#[derive(Clone, Debug, Default)]
+pub(super) struct EarlierPane {
+    /// Whose piece of work was chosen, and which.
+    chosen: Option<(Id, Id)>,
+    /// The text of a session, and what was read from it.
+    read: Option<(Arc<str>, Arc<Result<SessionRead, String>>)>,
+    chat: ChatPane,
+}
+
+impl EarlierPane {
+    /// The piece of work of this agent that was chosen.
+    pub(super) fn chosen(&self, agent: &Id) -> Option<Id> {
+        self.chosen.as_ref().filter(|(of, _)| of == agent).map(|(_, activation)| activation.clone())
+    }
+
+    fn session(&mut self, text: &Arc<str>) -> Arc<Result<SessionRead, String>> {
+        match &self.read {
+            Some((known, read)) if Arc::ptr_eq(known, text) => read.clone(),
+            _ => {
+                let read = Arc::new(parse_session(text));
+                self.read = Some((text.clone(), read.clone()));
+                read
+            }
+        }
+    }
+}
+
+/// The button that leads to earlier work, or back from it.
+pub(super) fn earlier_row(
+    ui: &mut Ui,
+    agent: &AgentView,
+    trail: Option<&AgentTrail>,
+    pane: &mut EarlierPane,
+    theme: &Theme,
+    state: &UiState,
+) {
+    let chosen = pane.chosen(&agent.id);
+    ui.horizontal(|ui| {
+        if let Some(activation) = &chosen {
+            if ui.button("Back to now").clicked() {
+                pane.chosen = None;
+            }
+            ui.label(widgets::small(activation.to_string(), theme));
+        }
+        let Some(trail) = trail.filter(|trail| !trail.works.is_empty()) else { return };
+        let button = ui.menu_button(format!("Earlier work, {}", trail.works.len()), |ui| {
+            widgets::dress(ui.style_mut(), theme);
+            ui.set_width(300.0);
+            ui.spacing_mut().item_spacing.y = SPACE[0];
+            let works = &trail.works;
+            let area = ScrollArea::vertical().max_height(360.0);
+            area.show_rows(ui, widgets::ChoiceRow::POINTS, works.len(), |ui, rows| {
+                // The newest stands on top.
+                for work in rows.filter_map(|row| works.get(works.len() - 1 - row)) {
+                    if work_row(ui, work, chosen.as_ref(), theme, state) {
+                        pane.chosen = Some((agent.id.clone(), work.activation.clone()));
+                        ui.close();
+                    }
+                }
+            });
+        });
+        widgets::name(&button.response, "Earlier work");
+    });
+}
+
+fn work_row(ui: &mut Ui, work: &PastWork, chosen: Option<&Id>, theme: &Theme, state: &UiState) -> bool {
+    let task = text::truncate(work.task(), 200);
+    let colour = match work.ended.as_ref().map(|ended| ended.outcome) {
+        None => theme.accent,
+        Some(WorkOutcome::Completed) => theme.good,
+        Some(WorkOutcome::Aborted) => theme.warn,
+        Some(_) => theme.bad,
+    };
+    let row = widgets::ChoiceRow {
+        name: format!("{} {task}", work.activation),
+        title: &task,
+        about: format!("{} · {} · {}", work.activation, work.ending(), state.when(work.began.time_ms)),
+        chosen: chosen == Some(&work.activation),
+    };
+    row.show(ui, theme, |painter, rect| {
+        painter.circle_filled(rect.left_center() + egui::vec2(10.0, 0.0), 4.0, colour);
+    })
+}
+
+/// The session of a piece of work that was chosen.
+pub(super) fn session_ui(
+    ui: &mut Ui,
+    card: &Card,
+    agent: &AgentView,
+    activation: &Id,
+    pane: &mut EarlierPane,
+    state: &mut UiState,
+    commands: &mut Vec<Command>,
+) {
+    let theme = card.theme;
+    let text = match state.studio.library.session(activation) {
+        None => {
+            ui.label(widgets::soft("Reading its session…", theme));
+            return;
+        }
+        Some(Err(why)) => return trouble(ui, "The session cannot be read", why, theme),
+        Some(Ok(None)) => return trouble(ui, "There is no session", "Its file is gone, or was never written.", theme),
+        Some(Ok(Some(text))) => text.clone(),
+    };
+    let read = pane.session(&text);
+    // The file is that of its thread, where it says so.
+    let of_thread =
+        read.as_ref().as_ref().ok().map(|session| session.thread.as_str()).filter(|thread| !thread.is_empty());
+    let name = of_thread.unwrap_or(activation);
+    let path = format!("sessions/{}.{name}.session.yaml", text::slug(&agent.id));
+    let session = match &*read {
+        Err(why) => {
+            trouble(ui, "The session cannot be read", why, theme);
+            open_file(ui, path, commands);
+            return;
+        }
+        Ok(session) => session,
+    };
+    let area = ScrollArea::vertical().id_salt(("session", activation)).auto_shrink(false);
+    area.show(ui, |ui| {
+        widgets::in_card(ui, theme, |ui| {
+            let by = card.room.called(&session.started_by);
+            ui.label(widgets::small(format!("{}, {} turns, started by {by}", session.status, session.turns), theme));
+            ui.add(Label::new(text::truncate(&session.task, 2_000)).wrap());
+            if !session.why.is_empty() {
+                ui.add(Label::new(RichText::new(&session.why).color(theme.warn)).wrap());
+            }
+            open_file(ui, path, commands);
+        });
+        if session.lines.is_empty() {
+            ui.label(widgets::soft("Nothing was said in it.", theme));
+        }
+        lines_ui(ui, activation, &agent.name, &session.lines, &mut pane.chat, theme, state);
+    });
+}
+
+fn trouble(ui: &mut Ui, title: &str, why: &str, theme: &Theme) {
+    widgets::empty(ui, Icon::Note, title, why, theme);
+}
+
+fn open_file(ui: &mut Ui, path: String, commands: &mut Vec<Command>) {
+    if ui.button("Open the session's file").on_hover_text(&path).clicked() {
+        commands.push(Command::OpenFile(path, None));
+    }
+}

@@ -1,0 +1,134 @@
+//! An element in the inspector: its name, whose it is, what it holds.
+
+use egui::{ComboBox, RichText, Sense, Ui, vec2};
+
+use super::{Card, fact, readers};
+use crate::base::Id;
+use crate::element::kinds::kind;
+use crate::element::{ElementCommand, MailStatus};
+use crate::ui::commands::RoomAct;
+use crate::ui::panes::shelf;
+use crate::ui::widgets;
+use crate::ui::widgets::words;
+use crate::ui::{Command, UiState};
+use crate::view::model::{ContentView, ElementView, RoomModel};
+use crate::view::paint;
+use crate::view::theme::{SPACE, TYPE, Theme};
+
+pub(super) fn element_card(
+    ui: &mut Ui,
+    card: &Card,
+    element: &ElementView,
+    state: &mut UiState,
+    commands: &mut Vec<Command>,
+) {
+    let Card { room, art, theme, .. } = *card;
+    let kind = kind(&element.kind);
+    let kind_name = kind.map_or_else(|| element.kind.to_string(), |kind| shelf::capitalised(kind.name));
+    ui.horizontal(|ui| {
+        let (rect, _) = ui.allocate_exact_size(vec2(64.0, 64.0), Sense::hover());
+        widgets::plinth(ui.painter(), rect, theme);
+        paint::element_picture(ui.painter(), rect.shrink(4.0), &element.kind, art);
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            ui.add_space(SPACE[1]);
+            ui.add(egui::Label::new(RichText::new(&*element.label).heading().size(TYPE[3])).truncate());
+            ui.label(widgets::small(format!("{kind_name}, {}", element.id), theme));
+        });
+    });
+    label(ui, element, theme, state, commands);
+    if kind.is_some_and(|kind| kind.private) {
+        owner(ui, room, element, theme, commands);
+    }
+    widgets::section(ui, "Holds", theme);
+    ui.label(holds(&element.content));
+    readers::content_ui(ui, room, element, theme);
+    if let Some(file) = &element.file {
+        ui.horizontal(|ui| {
+            fact(ui, "File", file, theme);
+        });
+        if ui.button("Open its file").clicked() {
+            commands.push(Command::OpenFile(file.clone(), None));
+        }
+    } else {
+        ui.label(widgets::small("Kept in the scene's file", theme));
+    }
+    if widgets::primary(ui, true, "Open", theme).clicked() {
+        state.open_element = Some(element.id.clone());
+    }
+    readers::readers_ui(ui, card, element);
+}
+
+/// What it holds, in a few words.
+pub(super) fn holds(content: &ContentView) -> String {
+    match content {
+        ContentView::Text(text) | ContentView::Other(text) if text.trim().is_empty() => {
+            "Nothing is written on it yet".to_owned()
+        }
+        ContentView::Text(text) | ContentView::Other(text) => {
+            let chars = words::count(text.chars().count(), "character", "characters");
+            format!("{chars} in {}", words::count(text.lines().count(), "line", "lines"))
+        }
+        ContentView::Pins(pins) => {
+            let comments: usize = pins.iter().map(|pin| pin.comments.len()).sum();
+            let votes: usize = pins.iter().map(|pin| pin.up.len() + pin.down.len()).sum();
+            let parts = [
+                words::count(pins.len(), "pin", "pins"),
+                words::count(votes, "vote", "votes"),
+                words::count(comments, "comment", "comments"),
+            ];
+            parts.join(", ")
+        }
+        ContentView::Mail { items, outbox } => {
+            let unread = items.iter().filter(|mail| !mail.read).count();
+            let open = items.iter().filter(|mail| mail.status != MailStatus::Closed).count();
+            format!("{} in, {unread} unread, {open} not closed, {} sent", items.len(), outbox.len())
+        }
+    }
+}
+
+fn label(ui: &mut Ui, element: &ElementView, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
+    widgets::section(ui, "Called", theme);
+    let draft_name = format!("label of {}", element.id);
+    let mut draft = state.drafts.get(&draft_name).cloned().unwrap_or_else(|| element.label.to_string());
+    let field = widgets::field(ui, &mut draft, "Label", &element.id);
+    let is_new = draft.trim() != &*element.label;
+    if field.changed() {
+        state.drafts.insert(draft_name.clone(), draft.clone());
+    }
+    if field.lost_focus() {
+        if is_new && !ui.input(|input| input.key_pressed(egui::Key::Escape)) {
+            let relabel = |label: &str| {
+                RoomAct::Element(ElementCommand::Relabel { element: element.id.clone(), label: label.to_owned() })
+            };
+            commands.push(Command::Act(relabel(draft.trim()), Some(relabel(&element.label))));
+        }
+        state.drafts.remove(&draft_name);
+    }
+}
+
+fn owner(ui: &mut Ui, room: &RoomModel, element: &ElementView, theme: &Theme, commands: &mut Vec<Command>) {
+    widgets::section(ui, "Belongs to", theme);
+    let called = |owner: &str| match room.profiles.iter().find(|profile| &*profile.id == owner) {
+        Some(profile) if room.agent(owner).is_none() => format!("every {}", profile.name),
+        _ => room.called(owner).to_owned(),
+    };
+    let shown = element.owner.as_deref().map_or_else(|| "Nobody".to_owned(), called);
+    let mut chosen: Option<Option<Id>> = None;
+    let combo = ComboBox::from_id_salt("owner").selected_text(shown).width(200.0).show_ui(ui, |ui| {
+        widgets::dress(ui.style_mut(), theme);
+        let owners = room.agents.iter().map(|agent| agent.id.clone());
+        let owners = owners.chain(room.profiles.iter().map(|profile| profile.id.clone()));
+        for owner in std::iter::once(None).chain(owners.map(Some)) {
+            let words = owner.as_deref().map_or_else(|| "Nobody".to_owned(), called);
+            if ui.selectable_label(element.owner == owner, words).clicked() {
+                chosen = Some(owner);
+            }
+        }
+    });
+    widgets::name(&combo.response, "Owner");
+    if let Some(owner) = chosen.filter(|owner| *owner != element.owner) {
+        let set = |owner| RoomAct::Element(ElementCommand::SetOwner { element: element.id.clone(), owner });
+        commands.push(Command::Act(set(owner), Some(set(element.owner.clone()))));
+    }
+}

@@ -1,0 +1,288 @@
+//! A file in the inspector: what it is, who wrote and read it, its versions, how they differ, and having one back.
+
+use std::sync::Arc;
+
+use egui::{ComboBox, Label, RichText, ScrollArea, Sense, Ui, vec2};
+
+use super::{Card, Inspector, fact};
+use crate::base::{Id, text};
+use crate::store::FileVersion;
+use crate::ui::commands::RoomAct;
+use crate::ui::panes::diff::{DiffLook, diff_ui};
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::ui::{Command, UiState};
+use crate::view::chat::grouped;
+use crate::view::recent::Recent;
+use crate::view::theme::{SPACE, TYPE, Theme};
+use crate::workspace::vfs::{FileInfo, FileOperation};
+
+/// How high the list of versions grows, in points.
+const LIST_HEIGHT: f32 = 230.0;
+/// In the menus of versions stand so many, the newest first.
+const MENU_VERSIONS: usize = 200;
+/// Readers are named up to so many.
+const READERS_SHOWN: usize = 12;
+
+/// What is kept between frames.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FilePane {
+    path: String,
+    /// The versions that are compared, by number: from which to which. 0 is nothing at all.
+    compared: Option<(u64, u64)>,
+    /// Whether old and new stand beside each other.
+    is_beside: bool,
+    /// The order that is under way.
+    pub(super) order: Option<Id>,
+    /// How the last order went, in words, and whether well.
+    told: Option<(String, bool)>,
+    /// Rows of versions that were drawn in the last frame.
+    pub(super) drawn: usize,
+}
+
+/// Draws it.
+pub(super) fn file_card(
+    ui: &mut Ui,
+    card: &Card,
+    path: &str,
+    pane: &mut Inspector,
+    state: &mut UiState,
+    commands: &mut Vec<Command>,
+) {
+    if pane.file.path != path {
+        pane.file = FilePane { path: path.to_owned(), is_beside: pane.file.is_beside, ..FilePane::default() };
+    }
+    hear(&mut pane.file, card.recent);
+    let theme = card.theme;
+    let files = state.studio.library.files();
+    let info = files.binary_search_by(|info| info.path.as_str().cmp(path)).ok().map(|index| files[index].clone());
+    let versions = state.studio.library.versions(path).cloned();
+    let trail = pane.trail.clone();
+    ScrollArea::vertical().id_salt(("file", path)).auto_shrink(false).show(ui, |ui| {
+        head(ui, path, info.as_ref(), theme, commands);
+        let has_list = matches!(state.studio.library.files, Some(Ok(_)));
+        if let Some(Err(why)) = &state.studio.library.files {
+            ui.add(Label::new(RichText::new(why).color(theme.bad)).wrap());
+        } else if info.is_none()
+            && has_list
+            && versions.as_ref().is_some_and(|read| read.as_ref().is_ok_and(|all| all.is_empty()))
+        {
+            ui.label(widgets::soft("There is no file of this name any more, and no version of it.", theme));
+        }
+        let listed = match &versions {
+            Some(Ok(versions)) => versions.clone(),
+            _ => Arc::default(),
+        };
+        facts(ui, card, info.as_ref(), &listed, state);
+        readers(ui, card, &trail, path, state);
+        widgets::section(ui, "Versions", theme);
+        match &versions {
+            None => drop(ui.label(widgets::soft("Looking…", theme))),
+            Some(Err(why)) => drop(ui.add(Label::new(RichText::new(why).color(theme.bad)).wrap())),
+            Some(Ok(all)) if all.is_empty() => {
+                let how = "Whenever somebody in the room writes it, what it says then is kept here.";
+                widgets::empty(ui, Icon::Clock, "No version is kept", how, theme);
+            }
+            Some(Ok(all)) => {
+                list(ui, card, all, &mut pane.file, state);
+                let is_there = info.as_ref().is_some_and(|info| info.is_there);
+                compared(ui, card, all, is_there, &mut pane.file, state, commands);
+            }
+        }
+    });
+}
+
+/// Takes in how the order of a person went that is under way.
+fn hear(pane: &mut FilePane, recent: &Recent) {
+    let Some(result) = pane.order.as_deref().and_then(|key| recent.order(key)) else { return };
+    pane.told = Some(match result {
+        Ok(()) => ("It is restored, as a new version.".to_owned(), true),
+        Err(why) => (format!("It could not be restored: {why}"), false),
+    });
+    pane.order = None;
+}
+
+fn head(ui: &mut Ui, path: &str, info: Option<&FileInfo>, theme: &Theme, commands: &mut Vec<Command>) {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    ui.horizontal(|ui| {
+        let (rect, _) = ui.allocate_exact_size(vec2(40.0, 46.0), Sense::hover());
+        widgets::plinth(ui.painter(), rect, theme);
+        Icon::Note.paint(ui.painter(), rect.shrink(11.0), theme.accent);
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            ui.add(Label::new(RichText::new(name).heading().size(TYPE[2])).truncate());
+            ui.add(Label::new(widgets::small(path, theme)).truncate()).on_hover_text(path);
+        });
+    });
+    if info.is_some_and(|info| !info.is_there) {
+        ui.label(RichText::new("It is gone. Any version below can be had back.").color(theme.warn));
+    }
+    let is_there = info.is_none_or(|info| info.is_there);
+    ui.add_enabled_ui(is_there, |ui| {
+        if ui.button("Open in a tab").on_hover_text(path).clicked() {
+            commands.push(Command::OpenFile(path.to_owned(), None));
+        }
+    });
+}
+
+fn facts(ui: &mut Ui, card: &Card, info: Option<&FileInfo>, versions: &[FileVersion], state: &UiState) {
+    let Card { room, theme, .. } = *card;
+    if let Some(info) = info {
+        fact(ui, "Kind", info.kind.word(), theme);
+        if info.is_there {
+            fact(ui, "Size", &format!("{} bytes", grouped(usize::try_from(info.size).unwrap_or(usize::MAX))), theme);
+        }
+        fact(ui, "Written", &state.when(info.modified_ms), theme);
+    }
+    if let Some(first) = versions.last() {
+        let by = format!("{}, {}", room.called(&first.author), state.when(first.time_ms));
+        // Where the first version is no longer kept, nobody knows who made the file.
+        fact(ui, if first.number == 1 { "Made by" } else { "Oldest by" }, &by, theme);
+        fact(ui, "Versions", &versions.len().to_string(), theme);
+    }
+}
+
+/// Who has read it, as the log says.
+fn readers(ui: &mut Ui, card: &Card, trail: &super::trail::Trail, path: &str, state: &UiState) {
+    let Card { room, theme, .. } = *card;
+    let readers = trail.readers(path);
+    let all = readers.len();
+    let mut said: Vec<(u64, String)> = readers
+        .map(|(agent, row)| (row.time_ms, format!("{}, {}", room.called(agent), state.when(row.time_ms))))
+        .collect();
+    if said.is_empty() {
+        fact(ui, "Read by", "nobody, as far as the log says", theme);
+        return;
+    }
+    said.sort_by(|one, other| other.cmp(one));
+    for (index, (_, said)) in said.iter().take(READERS_SHOWN).enumerate() {
+        fact(ui, if index == 0 { "Read by" } else { "" }, said, theme);
+    }
+    if all > READERS_SHOWN {
+        fact(ui, "", &format!("and {} more", all - READERS_SHOWN), theme);
+    }
+}
+
+/// The version before one of the list, if it is kept.
+fn before(versions: &[FileVersion], index: usize) -> u64 {
+    versions.get(index + 1).map_or(0, |version| version.number)
+}
+
+fn list(ui: &mut Ui, card: &Card, versions: &[FileVersion], pane: &mut FilePane, state: &UiState) {
+    let Card { room, theme, .. } = *card;
+    pane.drawn = 0;
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.y = SPACE[0];
+        let area = ScrollArea::vertical().id_salt("versions").max_height(LIST_HEIGHT);
+        area.show_rows(ui, widgets::ChoiceRow::POINTS, versions.len(), |ui, rows| {
+            for index in rows {
+                let Some(version) = versions.get(index) else { continue };
+                let title = format!("Version {} · {}", version.number, room.called(&version.author));
+                let of = version.activation.as_ref().map(|activation| format!(" · {activation}")).unwrap_or_default();
+                let chars = grouped(usize::try_from(version.chars).unwrap_or(usize::MAX));
+                let row = widgets::ChoiceRow {
+                    name: format!("Version {}", version.number),
+                    title: &title,
+                    about: format!("{} · {chars} characters{of}", state.when(version.time_ms)),
+                    chosen: pane.compared.is_some_and(|(_, newer)| newer == version.number),
+                };
+                let is_newest = index == 0;
+                let clicked = row.show(ui, theme, |painter, rect| {
+                    let colour = if is_newest { theme.good } else { theme.text_soft };
+                    painter.circle_filled(rect.left_center() + vec2(10.0, 0.0), 3.5, colour);
+                });
+                pane.drawn += 1;
+                if clicked {
+                    pane.compared = Some((before(versions, index), version.number));
+                }
+            }
+        });
+    });
+}
+
+/// The versions that were chosen, how they differ, and having one back.
+fn compared(
+    ui: &mut Ui,
+    card: &Card,
+    versions: &[FileVersion],
+    is_there: bool,
+    pane: &mut FilePane,
+    state: &mut UiState,
+    commands: &mut Vec<Command>,
+) {
+    let theme = card.theme;
+    if let Some((told, is_good)) = &pane.told {
+        ui.add(Label::new(RichText::new(told).color(if *is_good { theme.good } else { theme.bad })).wrap());
+    }
+    let Some((mut older, mut newer)) = pane.compared else {
+        ui.label(widgets::small("Click a version to see what it changed, and to have it back.", theme));
+        return;
+    };
+    ui.horizontal_wrapped(|ui| {
+        ui.label(widgets::soft("From", theme));
+        version_menu(ui, "Compare from", &mut older, versions, true);
+        ui.label(widgets::soft("to", theme));
+        version_menu(ui, "Compare to", &mut newer, versions, false);
+    });
+    pane.compared = Some((older, newer));
+    let looks = [("Below", false), ("Beside", true)];
+    ui.horizontal_wrapped(|ui| {
+        let choices = looks.map(|(word, _)| (word.to_owned(), format!("Show what changed {}", word.to_lowercase())));
+        let chosen = looks.iter().position(|(_, is_beside)| *is_beside == pane.is_beside);
+        if let Some(index) = widgets::segments(ui, &choices, chosen, theme) {
+            pane.is_beside = looks[index].1;
+        }
+        let is_newest = versions.first().is_some_and(|version| version.number == newer);
+        let can_restore = pane.order.is_none() && !(is_newest && is_there);
+        let restore = ui.add_enabled(can_restore, egui::Button::new(format!("Restore version {newer}")));
+        let restore = restore
+            .on_hover_text("Writes it again as the newest version; nothing is lost")
+            .on_disabled_hover_text(if pane.order.is_some() { "It is being restored" } else { "This is what it says" });
+        if restore.clicked() {
+            let operation = FileOperation::Restore { path: pane.path.clone(), version: newer };
+            let command = state.file_command(operation);
+            (pane.order, pane.told) = (Some(command.key.clone()), None);
+            commands.push(Command::Act(RoomAct::File(command), None));
+        }
+    });
+    let (old, new) = (version_text(&pane.path, older, state), version_text(&pane.path, newer, state));
+    match (old, new) {
+        (Ok(Some(old)), Ok(Some(new))) => {
+            let look = if pane.is_beside { DiffLook::SideBySide } else { DiffLook::Unified };
+            // One name for all files: only one of them is compared at a time, and only that is remembered.
+            diff_ui(ui, "inspector", &old, &new, look, theme);
+        }
+        (Err(why), _) | (_, Err(why)) => {
+            ui.add(Label::new(RichText::new(why).color(theme.bad)).wrap());
+        }
+        _ => {
+            ui.label(widgets::soft("Reading the versions…", theme));
+        }
+    }
+}
+
+fn version_menu(ui: &mut Ui, label: &str, chosen: &mut u64, versions: &[FileVersion], may_be_nothing: bool) {
+    let word = |number: u64| if number == 0 { "nothing".to_owned() } else { format!("version {number}") };
+    let menu = ComboBox::from_id_salt(label).selected_text(word(*chosen)).width(96.0).show_ui(ui, |ui| {
+        for version in versions.iter().take(MENU_VERSIONS) {
+            ui.selectable_value(chosen, version.number, word(version.number));
+        }
+        if may_be_nothing {
+            ui.selectable_value(chosen, 0, word(0));
+        }
+    });
+    widgets::name(&menu.response, label);
+}
+
+/// The text of a version; `None` while it is read. The error says why there is none.
+fn version_text(path: &str, number: u64, state: &mut UiState) -> Result<Option<Arc<str>>, String> {
+    if number == 0 {
+        return Ok(Some("".into()));
+    }
+    match state.studio.library.version(path, number) {
+        None => Ok(None),
+        Some(Err(why)) => Err(text::truncate(why, 600)),
+        Some(Ok(None)) => Err(format!("What version {number} said is not kept any more.")),
+        Some(Ok(Some(text))) => Ok(Some(text.clone())),
+    }
+}

@@ -1,0 +1,204 @@
+//! The card at the right: what is selected, what it does and why, and what can be done about it.
+
+mod about;
+mod agent;
+mod calls;
+mod chat;
+mod earlier;
+mod element;
+mod file;
+mod prompt;
+mod readers;
+mod trail;
+
+use std::sync::Arc;
+
+use egui::{Label, RichText, Sense, Ui, vec2};
+
+use self::agent::AgentTab;
+use self::calls::CallsPane;
+use self::chat::ChatPane;
+use self::earlier::EarlierPane;
+use self::file::FilePane;
+use self::trail::Trail;
+use crate::schedule::TICKS_PER_SEC;
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::ui::widgets::words;
+use crate::ui::{Command, UiState};
+use crate::view::art::Art;
+use crate::view::model::RoomModel;
+use crate::view::paint;
+use crate::view::pick::Thing;
+use crate::view::recent::Recent;
+use crate::view::theme::{SPACE, Theme};
+
+/// What the inspector keeps between frames.
+#[derive(Clone, Debug, Default)]
+pub struct Inspector {
+    /// Which side of an agent is shown.
+    tab: AgentTab,
+    /// What the log says of agents and files.
+    trail: Arc<Trail>,
+    chat: ChatPane,
+    earlier: EarlierPane,
+    calls: CallsPane,
+    file: FilePane,
+}
+
+/// Draws the inspector.
+pub fn inspector_ui(
+    ui: &mut Ui,
+    room: &RoomModel,
+    recent: &Recent,
+    art: &Art,
+    theme: &Theme,
+    state: &mut UiState,
+) -> Vec<Command> {
+    widgets::dress(ui.style_mut(), theme);
+    let mut commands = Vec::new();
+    let mut pane = std::mem::take(&mut state.studio.inspector);
+    if Arc::make_mut(&mut pane.trail).follow(&recent.book) {
+        ui.ctx().request_repaint();
+    }
+    let selected: Vec<Thing> = state.selected.iter().cloned().collect();
+    let card = Card { room, recent, art, theme };
+    match selected.as_slice() {
+        [] => match state.studio.chosen_file.clone() {
+            Some(path) => file::file_card(ui, &card, &path, &mut pane, state, &mut commands),
+            None => commands.extend(crate::ui::panes::event_log::event_tail_ui(ui, room, recent, theme, state)),
+        },
+        [Thing::Agent(id)] => match room.agent(id) {
+            Some(agent) => agent::agent_card(ui, &card, agent, &mut pane, state, &mut commands),
+            None => gone_ui(ui, id, theme),
+        },
+        [Thing::Element(id)] => match room.element(id) {
+            Some(element) => scrolled(ui, |ui| {
+                element::element_card(ui, &card, element, state, &mut commands);
+                ui.add_space(SPACE[3]);
+                last_row(ui, &selected, theme, &mut commands);
+            }),
+            None => gone_ui(ui, id, theme),
+        },
+        several => scrolled(ui, |ui| many(ui, room, art, several, theme, &mut commands)),
+    }
+    state.studio.inspector = pane;
+    commands
+}
+
+/// What every card is drawn from.
+struct Card<'a> {
+    room: &'a RoomModel,
+    recent: &'a Recent,
+    art: &'a Art,
+    theme: &'a Theme,
+}
+
+/// What stands there while nothing is selected.
+fn gone_ui(ui: &mut Ui, id: &str, theme: &Theme) {
+    widgets::empty(ui, Icon::Agent, &format!("{id} has left the room"), "Select something else.", theme);
+}
+
+fn scrolled(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
+    egui::ScrollArea::vertical().auto_shrink(false).show(ui, content);
+}
+
+fn many(ui: &mut Ui, room: &RoomModel, art: &Art, things: &[Thing], theme: &Theme, commands: &mut Vec<Command>) {
+    ui.label(widgets::heading(format!("{} things", things.len()), theme));
+    let agents = things.iter().filter(|thing| thing.agent().is_some()).count();
+    let parts = [(agents, "agent", "agents"), (things.len() - agents, "element", "elements")];
+    let said: Vec<String> =
+        parts.iter().filter(|part| part.0 > 0).map(|(number, one, many)| words::count(*number, one, many)).collect();
+    ui.label(widgets::soft(said.join(", "), theme));
+    widgets::in_card(ui, theme, |ui| {
+        const SHOWN: usize = 40;
+        for thing in things.iter().take(SHOWN) {
+            ui.horizontal(|ui| {
+                let (rect, _) = ui.allocate_exact_size(egui::vec2(28.0, 28.0), egui::Sense::hover());
+                let label = match thing {
+                    Thing::Agent(id) => room.agent(id).map(|agent| {
+                        paint::portrait(ui.painter(), rect, &agent.look, art);
+                        agent.name.clone()
+                    }),
+                    Thing::Element(id) => room.element(id).map(|element| {
+                        paint::element_picture(ui.painter(), rect, &element.kind, art);
+                        element.label.clone()
+                    }),
+                };
+                let label = label.unwrap_or_else(|| thing.id().clone());
+                ui.add(egui::Label::new(&*label).truncate());
+            });
+        }
+        if things.len() > SHOWN {
+            ui.label(widgets::small(format!("and {} more", things.len() - SHOWN), theme));
+        }
+    });
+    last_row(ui, things, theme, commands);
+}
+
+/// Duplicate and delete, for one thing or several.
+fn last_row(ui: &mut Ui, things: &[Thing], theme: &Theme, commands: &mut Vec<Command>) {
+    ui.horizontal(|ui| {
+        if ui.button("Duplicate").clicked() {
+            commands.push(Command::Duplicate(things.to_vec()));
+        }
+        if widgets::danger(ui, "Delete", theme).clicked() {
+            commands.push(Command::Delete(things.to_vec()));
+        }
+    });
+}
+
+/// How long ago a tick was, in words.
+fn ago(room: &RoomModel, tick: u64) -> String {
+    format!("{} ago", words::duration(room.tick.saturating_sub(tick) as f64 / TICKS_PER_SEC as f64))
+}
+
+/// Something that unfolds when its line is clicked; `name` is what the line is called.
+fn fold(ui: &mut Ui, salt: impl egui::AsIdSalt, line: RichText, name: &str, theme: &Theme, body: impl FnOnce(&mut Ui)) {
+    let id = ui.make_persistent_id(salt);
+    let mut open = egui::collapsing_header::CollapsingState::load_with_default_open(ui.ctx(), id, false);
+    let row = |ui: &mut Ui| {
+        ui.spacing_mut().interact_size.y = 18.0;
+        let row = ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = SPACE[0] + 2.0;
+            let (sign, _) = ui.allocate_exact_size(vec2(9.0, 16.0), Sense::hover());
+            let icon = if open.is_open() { Icon::Down } else { Icon::Play };
+            icon.paint(ui.painter(), sign.shrink2(vec2(0.0, 3.5)), theme.text_soft);
+            ui.add(Label::new(line).wrap().selectable(false).sense(Sense::click()))
+        });
+        row.inner
+    };
+    let row = ui.scope(row).inner;
+    let is_open = open.is_open();
+    row.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::CollapsingHeader, true, is_open, name));
+    if row.has_focus() {
+        let ring = egui::Stroke::new(1.0, theme.accent);
+        ui.painter().rect_stroke(row.rect.expand(2.0), 3, ring, egui::StrokeKind::Outside);
+    }
+    if row.clicked() {
+        open.toggle(ui);
+    }
+    let is_open = open.is_open();
+    open.store(ui.ctx());
+    if is_open {
+        ui.scope(body);
+    }
+}
+
+/// A key and its value on one line.
+fn fact(ui: &mut Ui, key: &str, value: &str, theme: &Theme) {
+    ui.scope(|ui| {
+        ui.spacing_mut().interact_size.y = 18.0;
+        ui.spacing_mut().item_spacing.y = 2.0;
+        ui.horizontal_top(|ui| {
+            let width = 84.0;
+            let (rect, _) = ui.allocate_exact_size(vec2(width, 18.0), Sense::hover());
+            let mut cell = ui.new_child(egui::UiBuilder::new().max_rect(rect));
+            cell.label(widgets::soft(key, theme));
+            ui.add(Label::new(value).wrap());
+        });
+    });
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+//! The last prompt of an agent, each part coloured by where its words came from.
+
+use egui::{Color32, CornerRadius, Frame, Margin, RichText, Sense, Ui, vec2};
+
+use crate::base::hash::content_hash;
+use crate::base::text;
+use crate::mind::parts::{MOMENT, label as label_of};
+use crate::mind::{Prompt, PromptOrigin};
+use crate::ui::widgets;
+use crate::ui::widgets::words;
+use crate::view::model::RoomModel;
+use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
+
+/// Longer parts are cut on screen; the log has them whole.
+const SHOWN_CHARS: usize = 3_000;
+
+/// Where the words of a part came from, for people.
+pub fn origin_words(room: &RoomModel, origin: &PromptOrigin) -> String {
+    match &origin.element {
+        Some(element) => {
+            let label = room.element(element).map_or(&**element, |element| &element.label);
+            format!("{} {label}", label_of(origin))
+        }
+        None => label_of(origin).to_owned(),
+    }
+}
+
+/// Estimated tokens of everything that was sent.
+pub fn tokens(prompt: &Prompt) -> u64 {
+    prompt.chars().div_ceil(4) as u64
+}
+
+/// A part of a prompt, as it is shown.
+struct Part<'a> {
+    origin: String,
+    colour: Color32,
+    text: &'a str,
+}
+
+/// The parts of a prompt, each with where its words came from.
+fn parts<'a>(room: &RoomModel, prompt: &'a Prompt, history: &'a str, theme: &Theme) -> Vec<Part<'a>> {
+    let moment = PromptOrigin::of(MOMENT);
+    let part = |origin: &PromptOrigin, text: &'a str| Part {
+        origin: origin_words(room, origin),
+        colour: colour(place(origin), theme),
+        text,
+    };
+    let mut parts: Vec<Part> =
+        prompt.system.iter().chain(&prompt.known).map(|one| part(&one.origin, &one.text)).collect();
+    if !history.is_empty() {
+        let turns = words::count(prompt.history.len(), "message", "messages");
+        let origin = format!("The session so far, {turns}");
+        parts.push(Part { origin, colour: colour(HISTORY_PLACE, theme), text: history });
+    }
+    parts.extend(prompt.now.iter().map(|one| part(&one.origin, &one.text)));
+    // The moment is empty where the session so far ends with what is to be answered.
+    if !prompt.moment.is_empty() || parts.is_empty() {
+        parts.push(part(&moment, &prompt.moment));
+    }
+    parts
+}
+
+fn history(prompt: &Prompt) -> String {
+    prompt.history.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Draws the prompt: the shares of its parts as a bar, then each part.
+pub fn prompt_parts(ui: &mut Ui, room: &RoomModel, prompt: &Prompt, theme: &Theme) {
+    let history = history(prompt);
+    let parts = parts(room, prompt, &history, theme);
+    shares(ui, &parts);
+    for one in &parts {
+        part(ui, one, theme);
+    }
+    for left in &prompt.left_out {
+        let words = format!("Left out: {}, {}", label_of(&left.origin), left.why);
+        ui.label(RichText::new(words).size(TYPE[0]).color(theme.text_soft));
+    }
+}
+
+/// Which colour stands for which origin, and how much of the prompt came from there.
+pub fn legend(ui: &mut Ui, room: &RoomModel, prompt: &Prompt, theme: &Theme) {
+    let history = history(prompt);
+    let parts = parts(room, prompt, &history, theme);
+    let total: usize = parts.iter().map(|part| part.text.len()).sum::<usize>().max(1);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(SPACE[0], 3.0);
+        ui.spacing_mut().interact_size.y = 18.0;
+        for part in &parts {
+            let share = (part.text.len() * 100).div_ceil(total);
+            widgets::badge(ui, &format!("{}, {share} %", part.origin), part.colour, theme);
+        }
+    });
+}
+
+/// Places on the circle of colours.
+const PLACES: u32 = 16;
+/// Where the session so far stands on it.
+const HISTORY_PLACE: u32 = 13;
+
+/// Where the mind's own parts stand on the circle of colours: such as often stand in one prompt are far apart.
+const OWN_PLACES: [(&str, u32); 15] = [
+    ("standing_instructions", 0),
+    ("guide", 14),
+    ("profile", 5),
+    ("surroundings", 10),
+    ("abilities", 2),
+    ("summary", 7),
+    ("notes", 12),
+    ("interactions", 4),
+    ("environment", 9),
+    ("kept_pins", 1),
+    ("board", 6),
+    ("mail", 11),
+    ("feedback", 3),
+    ("desk", 15),
+    (MOMENT, 8),
+];
+
+/// Where an origin stands on the circle of colours. Parts of others stand where their word falls.
+fn place(origin: &PromptOrigin) -> u32 {
+    let own = OWN_PLACES.iter().find(|(word, _)| *word == &*origin.from);
+    own.map_or_else(|| (content_hash(origin.from.as_bytes()) % u64::from(PLACES)) as u32, |(_, place)| *place)
+}
+
+/// A colour for a place that stays the same for all agents.
+fn colour(place: u32, theme: &Theme) -> Color32 {
+    let hue = place as f32 / PLACES as f32;
+    widgets::mix(egui::epaint::Hsva::new(hue, 0.55, 0.85, 1.0).into(), theme.text, 0.12)
+}
+
+fn shares(ui: &mut Ui, parts: &[Part]) {
+    let (bar, _) = ui.allocate_exact_size(vec2(ui.available_width(), 8.0), Sense::hover());
+    let total: usize = parts.iter().map(|part| part.text.len()).sum::<usize>().max(1);
+    let mut left = bar.left();
+    for part in parts {
+        let width = bar.width() * part.text.len() as f32 / total as f32;
+        let share = egui::Rect::from_min_size(egui::pos2(left, bar.top()), vec2((width - 1.0).max(0.5), bar.height()));
+        ui.painter().rect_filled(share, CornerRadius::same(2), part.colour);
+        left += width;
+    }
+}
+
+fn part(ui: &mut Ui, part: &Part, theme: &Theme) {
+    let Part { origin, colour, text: words_of_it } = part;
+    let colour = *colour;
+    let frame = Frame::new()
+        .fill(widgets::mix(theme.card, colour, 0.10))
+        .corner_radius(CornerRadius::same(RADIUS[0]))
+        .inner_margin(Margin { left: SPACE[2] as i8, right: SPACE[1] as i8, top: 6, bottom: 6 });
+    let shown = frame.show(ui, |ui| {
+        ui.set_min_width(ui.available_width());
+        ui.spacing_mut().item_spacing.y = 2.0;
+        let size = words::compact(u64::from(text::estimate_tokens(words_of_it)));
+        ui.label(RichText::new(format!("{origin}, {size} tokens")).size(TYPE[0]).color(theme.text_soft));
+        let shown = text::truncate(words_of_it, SHOWN_CHARS);
+        ui.add(egui::Label::new(RichText::new(shown).size(TYPE[0]).color(theme.text)).wrap());
+    });
+    let rect = shown.response.rect;
+    let strip = egui::Rect::from_min_size(rect.min, vec2(4.0, rect.height()));
+    ui.painter().rect_filled(strip, CornerRadius { nw: RADIUS[0], sw: RADIUS[0], ne: 0, se: 0 }, colour);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::view::theme::{DARK, LIGHT, contrast};
+
+    #[test]
+    fn every_origin_has_a_colour_of_its_own_on_which_words_can_be_read() {
+        let own = OWN_PLACES.map(|(word, _)| PromptOrigin::of(word));
+        let places: BTreeSet<u32> = own.iter().map(place).chain([HISTORY_PLACE]).collect();
+        assert_eq!(places.len() as u32, PLACES);
+        for (theme, place) in [LIGHT, DARK].into_iter().flat_map(|theme| (0..PLACES).map(move |place| (theme, place))) {
+            let ground = widgets::mix(theme.card, colour(place, &theme), 0.10);
+            assert!(contrast(theme.text_soft, ground) >= 4.5, "place {place}, dark={}", theme.dark);
+        }
+    }
+}

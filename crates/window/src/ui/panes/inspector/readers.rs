@@ -1,0 +1,123 @@
+//! Who has read what of an element, and what it holds, in brief.
+
+use egui::{Label, RichText, ScrollArea, Ui};
+
+use super::{Card, ago};
+use crate::base::text::{one_line, truncate};
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::ui::widgets::words;
+use crate::view::model::{ContentView, ElementView, KnownBy, Knows, MailView, RoomModel};
+use crate::view::theme::{SPACE, Theme};
+
+/// Of a text so much is shown.
+const TEXT_CHARS: usize = 500;
+/// Of pins and mail so many are shown, the newest first.
+const ENTRIES: usize = 5;
+/// And so much of each.
+const ENTRY_CHARS: usize = 120;
+/// And so much of the name of a reader.
+const NAME_CHARS: usize = 24;
+/// How high the list of readers grows, in points.
+const LIST_HEIGHT: f32 = 260.0;
+
+/// What an element holds, the newest first.
+pub(super) fn content_ui(ui: &mut Ui, room: &RoomModel, element: &ElementView, theme: &Theme) {
+    let short = |text: &str| truncate(&one_line(text), ENTRY_CHARS);
+    let entry = |ui: &mut Ui, by: &str, text: &str| {
+        ui.label(widgets::small(by, theme));
+        ui.add(Label::new(text).wrap());
+    };
+    let mail = |ui: &mut Ui, mail: &MailView, is_sent: bool| {
+        let (word, whom) = if is_sent { ("To", &mail.to) } else { ("From", &mail.from) };
+        let unread = if mail.read || is_sent { "" } else { ", unread" };
+        entry(ui, &format!("{word} {}{unread}", room.called(whom)), &short(&mail.subject));
+    };
+    let more = |ui: &mut Ui, all: usize| {
+        if all > ENTRIES {
+            ui.label(widgets::small(format!("and {} more", all - ENTRIES), theme));
+        }
+    };
+    let is_empty = match &*element.content {
+        ContentView::Text(text) | ContentView::Other(text) => text.trim().is_empty(),
+        ContentView::Pins(pins) => pins.is_empty(),
+        ContentView::Mail { items, outbox } => items.is_empty() && outbox.is_empty(),
+    };
+    if is_empty {
+        return;
+    }
+    widgets::in_card(ui, theme, |ui| {
+        ui.spacing_mut().item_spacing.y = 2.0;
+        match &*element.content {
+            ContentView::Text(text) | ContentView::Other(text) => {
+                ui.add(Label::new(truncate(text.trim(), TEXT_CHARS)).wrap());
+            }
+            ContentView::Pins(pins) => {
+                for pin in pins.iter().rev().take(ENTRIES) {
+                    entry(ui, room.called(&pin.author), &short(&pin.text));
+                }
+                more(ui, pins.len());
+            }
+            ContentView::Mail { items, outbox } => {
+                items.iter().rev().take(ENTRIES).for_each(|item| mail(ui, item, false));
+                more(ui, items.len());
+                outbox.iter().rev().take(ENTRIES).for_each(|item| mail(ui, item, true));
+                more(ui, outbox.len());
+            }
+        }
+    });
+}
+
+/// Who has read the newest, who knows something older, who has not read it.
+pub(super) fn readers_ui(ui: &mut Ui, card: &Card, element: &ElementView) {
+    let Card { room, theme, .. } = *card;
+    widgets::section(ui, "Who has read it", theme);
+    let Some(known) = room.known.get(&element.id) else {
+        ui.label(widgets::soft("Looking…", theme));
+        return;
+    };
+    if known.readers.is_empty() {
+        ui.label(widgets::soft("Nobody here may read it.", theme));
+        return;
+    }
+    ui.label(summary(known));
+    ui.spacing_mut().item_spacing.y = SPACE[0];
+    let area = ScrollArea::vertical().id_salt(("readers", &element.id)).max_height(LIST_HEIGHT);
+    area.show_rows(ui, 20.0, known.readers.len(), |ui, rows| {
+        for reader in &known.readers[rows] {
+            let (word, colour) = match reader.knows {
+                Knows::Newest { read_tick } => (format!("has read the newest, {}", ago(room, read_tick)), theme.good),
+                Knows::Older { read_tick } => {
+                    (format!("knows an older version, since {}", ago(room, read_tick)), theme.warn)
+                }
+                Knows::Nothing => ("has not read it".to_owned(), theme.text_soft),
+            };
+            ui.horizontal(|ui| {
+                ui.set_height(20.0);
+                let (dot, _) = ui.allocate_exact_size(egui::vec2(9.0, 18.0), egui::Sense::hover());
+                match reader.knows {
+                    Knows::Newest { .. } => Icon::Tick.paint(ui.painter(), dot, colour),
+                    Knows::Older { .. } => Icon::Clock.paint(ui.painter(), dot, colour),
+                    Knows::Nothing => {
+                        ui.painter().circle_stroke(dot.center(), 3.5, egui::Stroke::new(1.0, colour));
+                    }
+                }
+                let name = RichText::new(truncate(&reader.name, NAME_CHARS)).strong();
+                ui.label(name).on_hover_text(&*reader.agent);
+                ui.add(Label::new(widgets::small(&word, theme)).truncate());
+            });
+        }
+    });
+}
+
+/// How many know what.
+fn summary(known: &KnownBy) -> String {
+    let [newest, older, nothing] = known.counts();
+    let parts = [
+        (newest, words::count(newest, "knows the newest", "know the newest")),
+        (older, words::count(older, "knows an older version", "know an older version")),
+        (nothing, words::count(nothing, "has not read it", "have not read it")),
+    ];
+    let said: Vec<String> = parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, said)| said).collect();
+    said.join(", ")
+}

@@ -1,0 +1,235 @@
+//! Chats, earlier work and prompts of agents, and who has read an element.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::*;
+use crate::base::{ActivationKey, Id, Seq};
+use crate::kernel::KernelCommand;
+use crate::log::events::{Activation, Complete, ModelCall};
+use crate::log::{EventData, EventDraft, EventRecord};
+use crate::mind::Prompt;
+use crate::mind::{PromptMessage, PromptOrigin, PromptPart, Role, ToolCall};
+use crate::ui::state::file_texts::Want;
+use crate::view::chat::{ChatView, LiveAnswer, PieceFacts, lines};
+use crate::view::model::{AgentDetail, KnownBy, Knows, ProfileFacts, ReaderView};
+use crate::view::work::QuestionView;
+
+fn record(seq: u64, event: &impl EventData) -> EventRecord {
+    let draft = EventDraft::of(event).agent(&"ada-1".into()).activation(&"act-1".into());
+    EventRecord { seq: Seq(seq), tick: seq, time_ms: 0, run: "r".into(), draft }
+}
+
+fn detail(window: &mut Harness<'static, Stage>, change: impl FnOnce(&mut AgentDetail)) {
+    let mut detail = (**window.state().room.agents[0].detail.as_ref().unwrap()).clone();
+    change(&mut detail);
+    window.state_mut().room.agents[0].detail = Some(detail.into());
+    window.run_steps(3);
+}
+
+fn is_shown(window: &Harness<'static, Stage>, label: &str) -> bool {
+    window.query_all_by_label(label).next().is_some()
+}
+
+fn exchange() -> Vec<PromptMessage> {
+    let read = ToolCall::new("c1", "vfs_read", json!({ "path": "artifacts/spec.md" }));
+    vec![
+        PromptMessage::words(Role::User, "Write the plan"),
+        PromptMessage::calls("First the specification.", vec![read.clone()]),
+        PromptMessage::result(&read, "It is to be blue."),
+    ]
+}
+
+fn at_work(question: Option<QuestionView>, live: Option<LiveAnswer>) -> ChatView {
+    let work = PieceFacts {
+        activation: ActivationKey::numbered(7),
+        task: "Write the plan".into(),
+        stage: "thinking",
+        turn: 1,
+        spent: Default::default(),
+        question,
+    };
+    ChatView { work: Some(work), lines: lines(&exchange(), &[]).into(), live }
+}
+
+#[test]
+fn a_chat_shows_words_and_tools_and_what_is_coming() {
+    let mut window = inspect(&[ada()]);
+    let live = LiveAnswer { text: "Now I".into(), calls: vec![("vfs_write".into(), "artifacts/plan.md".into())] };
+    detail(&mut window, |detail| detail.chat = Some(at_work(None, Some(live))));
+    let heading = "[vfs_read] artifacts/spec.md (17 characters)";
+    for shown in ["First the specification.", heading, "Now I", "[vfs_write] artifacts/plan.md …"] {
+        assert!(is_shown(&window, shown), "{shown}");
+    }
+    assert!(!is_shown(&window, "It is to be blue."), "it is folded");
+    click(&mut window, heading);
+    assert!(is_shown(&window, "It is to be blue.") && is_shown(&window, "path: artifacts/spec.md"));
+}
+
+#[test]
+fn what_waits_for_a_person_is_decided_beside_the_chat_and_work_is_stopped_there() {
+    let mut window = inspect(&[ada()]);
+    let question = QuestionView { turn: 2, call: 1, tool: "vfs_delete".into(), what: "deleting notes.md: safe".into() };
+    detail(&mut window, |detail| detail.chat = Some(at_work(Some(question), None)));
+    for label in ["Allow Ada", "Refuse Ada", "Stop its work"] {
+        click(&mut window, label);
+    }
+    let decide = |allow| KernelCommand::Decide { activation: ActivationKey::numbered(7), turn: 2, call: 1, allow };
+    let wanted = [decide(true), decide(false), KernelCommand::KillAgent { agent: "ada-1".into() }];
+    assert_eq!(window.state().commands, wanted.map(|command| Command::Act(RoomAct::Work(command), None)));
+}
+
+#[test]
+fn of_a_long_chat_only_what_is_in_sight_is_laid_out_and_the_rest_can_be_had() {
+    let mut window = inspect(&[ada()]);
+    let messages: Vec<PromptMessage> =
+        (0..5_000).map(|number| PromptMessage::words(Role::Assistant, format!("Word {number}.\n\n- a\n- b"))).collect();
+    let chat = ChatView { lines: lines(&messages, &[]).into(), ..ChatView::default() };
+    detail(&mut window, |detail| detail.chat = Some(chat));
+    window.run_steps(3);
+    let drawn = window.state().state.studio.inspector.chat.drawn;
+    assert!((3..40).contains(&drawn), "{drawn} lines were laid out");
+    assert!(is_shown(&window, "Word 4999."), "the newest is in sight");
+    for _ in 0..3 {
+        window.get_by_label("Earlier messages").click_accesskit();
+        window.run_steps(3);
+    }
+    let drawn = window.state().state.studio.inspector.chat.drawn;
+    assert!(drawn < 260, "{drawn} lines were laid out");
+}
+
+fn offline_call() -> ModelCall {
+    let (kind, provider, model) = ("task".into(), "offline".into(), "offline".into());
+    ModelCall { kind, provider, model, ..ModelCall::default() }
+}
+
+fn with_work(window: &mut Harness<'static, Stage>) {
+    let book = &mut window.state_mut().recent.book;
+    book.push(&record(1, &Activation { task: "Write the plan".into(), ..Activation::default() }));
+    book.push(&record(2, &Complete { turns: 3, tokens: 900, ..Complete::default() }));
+    book.push(&record(3, &offline_call()));
+    window.run_steps(3);
+}
+
+#[test]
+fn the_session_of_earlier_work_is_asked_for_and_shown() {
+    let mut window = inspect(&[ada()]);
+    detail(&mut window, |detail| detail.chat = Some(ChatView::default()));
+    assert!(is_shown(&window, "Nothing was said yet"));
+    with_work(&mut window);
+    click(&mut window, "Earlier work");
+    click(&mut window, "act-1 Write the plan");
+    let act: Id = "act-1".into();
+    assert!(window.state().state.studio.library.wants.contains(&Want::Session(act.clone())));
+    assert!(is_shown(&window, "Reading its session…"));
+    let give = |window: &mut Harness<'static, Stage>, read| {
+        window.state_mut().state.studio.library.sessions.insert(act.clone(), read);
+        window.run_steps(3);
+    };
+    give(&mut window, Err("the disk is gone".to_owned()));
+    assert!(is_shown(&window, "the disk is gone"));
+    give(&mut window, Ok(None));
+    assert!(is_shown(&window, "There is no session"));
+    give(&mut window, Ok(Some("no: [session".into())));
+    assert!(is_shown(&window, "The session cannot be read"));
+    let yaml = "activation: act-1\nagent: ada-1\ntask: Write the plan\nstarted_by: user\nstatus: completed\nturns: 3\n\
+                messages:\n- by: room\n  text: Write the plan\n- by: agent\n  text: It is written.\n";
+    give(&mut window, Ok(Some(yaml.into())));
+    assert!(is_shown(&window, "It is written.") && is_shown(&window, "completed, 3 turns, started by you"));
+    click(&mut window, "Open the session's file");
+    let path = "sessions/ada-1.act-1.session.yaml".to_owned();
+    assert_eq!(window.state().commands, [Command::OpenFile(path, None)]);
+    click(&mut window, "Back to now");
+    assert!(is_shown(&window, "Nothing was said yet"));
+}
+
+#[test]
+fn the_prompt_of_a_call_says_where_its_words_came_from_or_that_it_is_gone() {
+    let mut window = inspect(&[ada()]);
+    with_work(&mut window);
+    click(&mut window, "Prompts of the agent");
+    click(&mut window, "Call 3");
+    assert!(window.state().state.studio.library.wants.contains(&Want::Prompt(Seq(3))));
+    let give = |window: &mut Harness<'static, Stage>, read| {
+        window.state_mut().state.studio.library.prompts.insert(Seq(3), read);
+        window.run_steps(3);
+    };
+    give(&mut window, Ok(None));
+    assert!(is_shown(&window, "This prompt is not kept any more"));
+    give(&mut window, Err("the log is locked".to_owned()));
+    assert!(is_shown(&window, "the log is locked"));
+    let part = PromptPart::new(PromptOrigin::of("notes"), "tea at four!");
+    let prompt = Prompt { system: vec![part], history: exchange(), ..Prompt::default() };
+    give(&mut window, Ok(Some(prompt.into())));
+    for shown in ["Its notes, 3 tokens", "Its notes, 17 %", "task · offline"] {
+        assert!(is_shown(&window, shown), "{shown}");
+    }
+    click(&mut window, "Back to all calls");
+    assert!(is_shown(&window, "Call 3"));
+}
+
+#[test]
+fn what_an_agent_may_do_is_said_in_words() {
+    let mut window = inspect(&[ada()]);
+    let facts = ProfileFacts {
+        file: "agents/team/ada.md".into(),
+        tools: vec!["vfs_read".into(), "vfs_write".into()],
+        safety: "safe".into(),
+        writes: Some(Vec::new()),
+        ..ProfileFacts::default()
+    };
+    detail(&mut window, |detail| detail.profile = Some(facts.into()));
+    click(&mut window, "Open its file");
+    assert_eq!(window.state().commands, [Command::OpenFile("agents/team/ada.md".into(), None)]);
+    click(&mut window, "About of the agent");
+    for shown in ["vfs_read, vfs_write", "everything that is allowed here", "nothing", "as the settings say"] {
+        assert!(is_shown(&window, shown), "{shown}");
+    }
+}
+
+#[test]
+fn who_has_read_which_version_of_an_element_is_said_for_each() {
+    let mut window = inspect(&[post()]);
+    let reader = |name: &str, knows| ReaderView { agent: name.into(), name: name.into(), knows };
+    let known = KnownBy {
+        readers: vec![
+            reader("Ada", Knows::Newest { read_tick: 1_500 }),
+            reader("Bram", Knows::Older { read_tick: 900 }),
+            reader("Cleo", Knows::Nothing),
+        ],
+    };
+    window.state_mut().room.known = BTreeMap::from([(Id::from("post"), known.into())]);
+    window.run_steps(3);
+    let told = [
+        "1 knows the newest, 1 knows an older version, 1 has not read it",
+        "has read the newest, 10 s ago",
+        "knows an older version, since 30 s ago",
+        "Cleo",
+        "has not read it",
+        "From Bram, unread",
+    ];
+    for shown in told {
+        assert!(is_shown(&window, shown), "{shown}");
+    }
+    window.state_mut().room.known.insert("post".into(), KnownBy::default().into());
+    window.run_steps(3);
+    assert!(is_shown(&window, "Nobody here may read it."));
+}
+
+#[test]
+fn with_a_thousand_agents_and_a_hundred_thousand_events_only_rows_in_sight_are_drawn() {
+    let mut window = inspect(&[ada()]);
+    let call = offline_call();
+    for seq in 0..100_000 {
+        let mut row = record(seq, &call);
+        row.draft.agent = Some(format!("ada-{}", seq % 50).into());
+        window.state_mut().recent.book.push(&row);
+    }
+    window.state_mut().room.agents.extend((2..1_000).map(|key| crate::ui::testing::agent(key, "other", "Other")));
+    click(&mut window, "Prompts of the agent");
+    window.run_steps(8);
+    let pane = &window.state().state.studio.inspector;
+    assert!((5..60).contains(&pane.calls.drawn), "{} calls were drawn", pane.calls.drawn);
+    assert_eq!(pane.trail.agent("ada-1").map(|trail| trail.calls.len()), Some(1_000));
+}

@@ -1,0 +1,145 @@
+//! What the inspector shows and asks for.
+
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+use super::*;
+use crate::agent::AgentCommand;
+use crate::base::Behaviour;
+use crate::element::ElementCommand;
+use crate::simulation::TaskCommand;
+use crate::ui::commands::RoomAct;
+use crate::ui::testing::{Stage, stage};
+
+fn inspect(things: &[Thing]) -> Harness<'static, Stage> {
+    let state = UiState { selected: things.iter().cloned().collect(), ..UiState::default() };
+    let mut window =
+        stage(state, |ui, room, recent, theme, state| inspector_ui(ui, room, recent, &Art::default(), theme, state));
+    window.run_steps(3);
+    window
+}
+
+fn click(window: &mut Harness<'static, Stage>, label: &str) {
+    window.get_by_label(label).click();
+    window.run_steps(3);
+}
+
+fn ada() -> Thing {
+    Thing::Agent("ada-1".into())
+}
+
+fn post() -> Thing {
+    Thing::Element("post".into())
+}
+
+#[test]
+fn an_agent_says_what_it_does_and_why_and_what_is_next() {
+    let mut window = inspect(&[ada()]);
+    for shown in ["Ada", "Idle", "for 4 s", "nothing calls", "Looking…"] {
+        assert!(window.query_by_label(shown).is_some(), "{shown}");
+    }
+    click(&mut window, "About of the agent");
+    for shown in ["1. read House rules (high)", "2. go and tell Bram"] {
+        assert!(window.query_by_label(shown).is_some(), "{shown}");
+    }
+}
+
+#[test]
+fn a_behaviour_is_set_and_can_be_taken_back() {
+    let mut window = inspect(&[ada()]);
+    click(&mut window, "About of the agent");
+    click(&mut window, "Behaviour patrol");
+    let set = |behaviour| RoomAct::Agent(AgentCommand::SetBehaviour { agent: "ada-1".into(), behaviour });
+    let expected = Command::Act(set(Behaviour::Patrol), Some(set(Behaviour::Wander)));
+    assert_eq!(window.state().commands, [expected]);
+}
+
+#[test]
+fn a_task_is_given_in_the_person_s_words() {
+    let mut window = inspect(&[ada()]);
+    click(&mut window, "Give task");
+    assert!(window.state().commands.is_empty(), "nothing is no task");
+    window.get_by_label("Task").focus();
+    window.run_steps(1);
+    window.get_by_label("Task").type_text("Water the plants");
+    window.run_steps(2);
+    click(&mut window, "Give task");
+    let task = TaskCommand { agent: "ada-1".into(), text: "Water the plants".into() };
+    assert_eq!(window.state().commands, [Command::Act(RoomAct::Task(task), None)]);
+    assert_eq!(window.state().state.drafts["task of ada-1"], "");
+}
+
+#[test]
+fn an_agent_is_paused_duplicated_and_deleted() {
+    let mut window = inspect(&[ada()]);
+    for label in ["Pause agent", "About of the agent", "Duplicate", "Delete"] {
+        click(&mut window, label);
+    }
+    let expected = [
+        Command::Act(RoomAct::Agent(AgentCommand::Pause { agent: "ada-1".into() }), None),
+        Command::Duplicate(vec![ada()]),
+        Command::Delete(vec![ada()]),
+    ];
+    assert_eq!(window.state().commands, expected);
+}
+
+#[test]
+fn an_element_is_called_something_else_when_the_field_is_left() {
+    let mut window = inspect(&[post()]);
+    window.get_by_label("Label").focus();
+    window.run_steps(1);
+    window.get_by_label("Label").type_text(" office");
+    window.run_steps(2);
+    assert!(window.state().commands.is_empty());
+    window.key_press(egui::Key::Enter);
+    window.run_steps(2);
+    let relabel =
+        |label: &str| RoomAct::Element(ElementCommand::Relabel { element: "post".into(), label: label.into() });
+    assert_eq!(window.state().commands, [Command::Act(relabel("post office"), Some(relabel("post")))]);
+}
+
+#[test]
+fn an_inbox_is_given_to_somebody_and_opened() {
+    let mut window = inspect(&[post()]);
+    click(&mut window, "Owner");
+    click(&mut window, "Bram");
+    let set = |owner: Option<&str>| {
+        RoomAct::Element(ElementCommand::SetOwner { element: "post".into(), owner: owner.map(Into::into) })
+    };
+    assert_eq!(window.state().commands, [Command::Act(set(Some("bram-1")), Some(set(None)))]);
+    click(&mut window, "Open");
+    assert_eq!(window.state().state.open_element.as_deref(), Some("post"));
+}
+
+#[test]
+fn several_things_are_counted_and_nothing_says_how_to_select() {
+    let mut window = inspect(&[ada(), post()]);
+    assert!(window.query_by_label("1 agent, 1 element").is_some());
+    click(&mut window, "Delete");
+    assert_eq!(window.state().commands, [Command::Delete(vec![ada(), post()])]);
+    assert!(inspect(&[]).query_by_label("Event log").is_some(), "what happened in the whole room");
+    assert!(inspect(&[Thing::Agent("gone".into())]).query_by_label("gone has left the room").is_some());
+}
+
+#[test]
+fn the_last_prompt_shows_where_its_words_came_from() {
+    use crate::mind::{LeftOut, Prompt, PromptOrigin, PromptPart};
+    let mut window = inspect(&[ada()]);
+    let mut detail = (**window.state().room.agents[0].detail.as_ref().unwrap()).clone();
+    let part = PromptPart::new(PromptOrigin::of_element("board", "news"), "All is well");
+    let origin = PromptOrigin { label: "The weather".into(), ..PromptOrigin::of("weather") };
+    let left_out = vec![LeftOut { origin, why: "no answer".into() }];
+    let prompt = Prompt { system: vec![part], moment: "Read it.".into(), left_out, ..Prompt::default() };
+    detail.last_prompt = Some(prompt);
+    window.state_mut().room.agents[0].detail = Some(detail.into());
+    window.run_steps(2);
+    click(&mut window, "Prompts of the agent");
+    click(&mut window, "Last prompt, about 5 tokens");
+    window.run_steps(20);
+    assert!(window.query_by_label("Message board news, 3 tokens").is_some());
+    assert!(window.query_by_label("What it is asked now, 2 tokens").is_some());
+    assert!(window.query_by_label("Left out: The weather, no answer").is_some());
+}
+
+mod agents;
+mod files;

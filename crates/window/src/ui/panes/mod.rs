@@ -1,0 +1,13 @@
+//! What can be seen in the window, each by itself: the room, files, texts, the graph, the log, and what is selected.
+
+pub mod canvas;
+pub mod conversations;
+pub mod diff;
+pub mod editor;
+pub mod event_log;
+pub mod explorer;
+pub mod graph;
+pub mod inspector;
+pub mod overlays;
+pub mod pane_states;
+pub mod shelf;

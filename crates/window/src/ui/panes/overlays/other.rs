@@ -1,0 +1,50 @@
+//! An element of a kind that has no overlay of its own: what it holds, and the acts that its kind offers.
+
+use egui::{ScrollArea, Ui};
+use serde_json::{Map, Value};
+
+use super::edit;
+use crate::base::text::truncate;
+use crate::element::ElementAct;
+use crate::element::kinds::kind;
+use crate::ui::widgets;
+use crate::ui::widgets::markdown;
+use crate::ui::{Command, UiState};
+use crate::view::model::ElementView;
+use crate::view::theme::{SPACE, Theme};
+
+/// More of a text is not laid out at every frame.
+const TEXT_CHARS: usize = 20_000;
+/// What the acts below the text take of the height.
+const ACTS_HEIGHT: f32 = 120.0;
+
+pub(super) fn other_ui(
+    ui: &mut Ui,
+    element: &ElementView,
+    text: &str,
+    theme: &Theme,
+    state: &mut UiState,
+    commands: &mut Vec<Command>,
+) {
+    let height = (ui.available_height() - ACTS_HEIGHT).max(80.0);
+    ScrollArea::vertical().max_height(height).auto_shrink(false).show(ui, |ui| {
+        if text.trim().is_empty() {
+            ui.label(widgets::soft("Nothing is written here yet", theme));
+        } else {
+            markdown::markdown(ui, &truncate(text, TEXT_CHARS), theme, state);
+        }
+    });
+    for act in kind(&element.kind).map_or(&[][..], |kind| kind.acts) {
+        let Some(offer) = act.offer else { continue };
+        let name = format!("{} on {}", act.word, element.id);
+        ui.add_space(SPACE[0]);
+        let draft = state.drafts.entry(name).or_default();
+        widgets::field(ui, draft, offer.hint, offer.hint);
+        let is_written = !draft.trim().is_empty();
+        if widgets::primary(ui, is_written, offer.button, theme).clicked() && is_written {
+            let arguments = Map::from_iter([(offer.argument.to_owned(), Value::from(draft.trim()))]);
+            commands.push(Command::Act(edit(&element.id, ElementAct::new(act.word, arguments)), None));
+            draft.clear();
+        }
+    }
+}

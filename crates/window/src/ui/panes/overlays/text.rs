@@ -1,0 +1,154 @@
+//! A message board or rulebook: its text to write and to read, with drafts that outlive the overlay.
+
+use egui::{FontId, RichText, ScrollArea, TextEdit, Ui};
+
+use super::edit;
+use crate::base::text::truncate;
+use crate::element::TextAct;
+use crate::ui::widgets;
+use crate::ui::widgets::markdown;
+use crate::ui::widgets::words;
+use crate::ui::{Command, UiState};
+use crate::view::model::ElementView;
+use crate::view::theme::{SPACE, TYPE, Theme};
+
+/// Longer previews are cut: they are laid out anew at every keystroke.
+const PREVIEW_CHARS: usize = 20_000;
+
+/// How a text is shown.
+const VIEWS: [&str; 3] = ["Write", "Read", "Both"];
+
+/// The draft of an element's text goes by this name.
+pub fn draft_name(id: &str) -> String {
+    format!("text of {id}")
+}
+
+pub(super) fn text_ui(
+    ui: &mut Ui,
+    element: &ElementView,
+    written: &str,
+    theme: &Theme,
+    state: &mut UiState,
+    commands: &mut Vec<Command>,
+) {
+    let name = draft_name(&element.id);
+    // A draft that says what stands there already is none: it was saved, or somebody else wrote the same.
+    if state.drafts.get(&name).is_some_and(|draft| draft == written) {
+        state.drafts.remove(&name);
+        state.draft_bases.remove(&name);
+    }
+    let view_id = ui.id().with("text view");
+    let mut view: usize = ui.data(|data| data.get_temp(view_id)).unwrap_or(0);
+    let unsaved = state.drafts.contains_key(&name);
+    let clashes = unsaved && state.draft_bases.get(&name).is_some_and(|base| base != written);
+    ui.horizontal(|ui| {
+        let choices = VIEWS.map(|view| (view.to_owned(), format!("{view} view")));
+        if let Some(chosen) = widgets::segments(ui, &choices, Some(view), theme) {
+            view = chosen;
+            ui.data_mut(|data| data.insert_temp(view_id, view));
+        }
+        if unsaved {
+            ui.label(RichText::new("Not saved yet").size(TYPE[0]).color(theme.warn));
+        }
+    });
+    if clashes {
+        clash(ui, &name, written, theme, state);
+    }
+    let mut draft = state.drafts.get(&name).cloned().unwrap_or_else(|| written.to_owned());
+    let height = (ui.available_height() - 52.0).max(120.0);
+    let changed = match view {
+        0 => writer(ui, &mut draft, height),
+        1 => {
+            reader(ui, &draft, height, theme, state);
+            false
+        }
+        _ => {
+            let mut changed = false;
+            ui.columns(2, |columns| {
+                changed = writer(&mut columns[0], &mut draft, height);
+                reader(&mut columns[1], &draft, height, theme, state);
+            });
+            changed
+        }
+    };
+    if changed {
+        state.draft_bases.entry(name.clone()).or_insert_with(|| written.to_owned());
+        state.drafts.insert(name.clone(), draft.clone());
+    }
+    ui.add_space(SPACE[0]);
+    ui.horizontal(|ui| {
+        let save = widgets::primary(ui, unsaved && !clashes, "Save", theme);
+        let by_key = ui.input_mut(|input| input.consume_key(egui::Modifiers::COMMAND, egui::Key::S));
+        if unsaved && !clashes && (save.clicked() || by_key) {
+            let set = |text: &str| edit(&element.id, TextAct::SetText { text: text.to_owned() }.into());
+            commands.push(Command::Act(set(&draft), Some(set(written))));
+        }
+        if unsaved && ui.button("Discard draft").clicked() {
+            state.drafts.remove(&name);
+            state.draft_bases.remove(&name);
+        }
+        let count = words::count(draft.chars().count(), "character", "characters");
+        ui.label(widgets::small(format!("{count}, Markdown"), theme));
+    });
+}
+
+/// Says that somebody else wrote meanwhile, and lets the person choose.
+fn clash(ui: &mut Ui, name: &str, written: &str, theme: &Theme, state: &mut UiState) {
+    widgets::in_card(ui, theme, |ui| {
+        ui.label(RichText::new("Somebody changed this text while you wrote").color(theme.warn));
+        ui.collapsing("What stands there now", |ui| {
+            ScrollArea::vertical().max_height(120.0).show(ui, |ui| ui.label(truncate(written, PREVIEW_CHARS)));
+        });
+        ui.horizontal(|ui| {
+            if ui.button("Keep mine").on_hover_text("Saving then replaces the other text").clicked() {
+                state.draft_bases.insert(name.to_owned(), written.to_owned());
+            }
+            if ui.button("Take the other").clicked() {
+                state.drafts.remove(name);
+                state.draft_bases.remove(name);
+            }
+            if ui.button("Keep both").on_hover_text("Puts the other text above yours").clicked() {
+                let mine = state.drafts.get(name).cloned().unwrap_or_default();
+                state.drafts.insert(name.to_owned(), format!("{written}\n\n{mine}"));
+                state.draft_bases.insert(name.to_owned(), written.to_owned());
+            }
+        });
+    });
+}
+
+fn writer(ui: &mut Ui, draft: &mut String, height: f32) -> bool {
+    ScrollArea::vertical()
+        .id_salt("writer")
+        .max_height(height)
+        .min_scrolled_height(height)
+        .show(ui, |ui| {
+            let edit = TextEdit::multiline(draft)
+                .font(FontId::monospace(TYPE[1]))
+                .margin(egui::Margin::same(10))
+                .hint_text("Write Markdown here. Agents read it as it stands.")
+                .desired_width(f32::INFINITY)
+                .min_size(egui::vec2(0.0, height - 4.0));
+            let response = ui.add(edit);
+            widgets::name(&response, "Text");
+            response.changed()
+        })
+        .inner
+}
+
+fn reader(ui: &mut Ui, draft: &str, height: f32, theme: &Theme, state: &mut UiState) {
+    ScrollArea::vertical().id_salt("reader").max_height(height).min_scrolled_height(height).auto_shrink(false).show(
+        ui,
+        |ui| {
+            widgets::in_card(ui, theme, |ui| {
+                if draft.trim().is_empty() {
+                    ui.label(widgets::soft("Nothing is written here yet", theme));
+                } else if draft.chars().count() > PREVIEW_CHARS {
+                    markdown::markdown(ui, &truncate(draft, PREVIEW_CHARS), theme, state);
+                    ui.label(widgets::small("The preview ends here; the text goes on.", theme));
+                } else {
+                    markdown::markdown(ui, draft, theme, state);
+                }
+            });
+        },
+    );
+}

@@ -1,0 +1,235 @@
+//! The shelf at the left: who could come into the room and what could stand in it, to be dragged there.
+
+use egui::text::LayoutJob;
+use egui::{Color32, CornerRadius, FontId, Sense, Stroke, Ui, vec2};
+use serde_json::{Map, Value, json};
+
+use crate::base::numbered;
+use crate::element::ElementCommand;
+use crate::element::kinds::kinds;
+use crate::ui::commands::RoomAct;
+use crate::ui::panes::canvas;
+use crate::ui::state::ShelfItem;
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::ui::{Command, UiState};
+use crate::view::art::Art;
+use crate::view::fonts;
+use crate::view::model::{ProfileView, RoomModel};
+use crate::view::paint;
+use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
+
+/// The draft that holds what is searched for.
+const SEARCH: &str = "shelf search";
+
+/// Draws the shelf.
+pub fn shelf_ui(ui: &mut Ui, room: &RoomModel, art: &Art, theme: &Theme, state: &mut UiState) -> Vec<Command> {
+    widgets::dress(ui.style_mut(), theme);
+    let mut commands = Vec::new();
+    ui.label(widgets::small("Drag something into the room, or double-click it.", theme));
+    let search = state.drafts.entry(SEARCH.to_owned()).or_default();
+    widgets::field(ui, search, "Search the shelf", "Search");
+    let wanted = search.trim().to_lowercase();
+    let fits = |words: &[&str]| words.iter().any(|word| word.to_lowercase().contains(&wanted));
+    egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        widgets::section(ui, "Agents", theme);
+        let profiles: Vec<&ProfileView> =
+            room.profiles.iter().filter(|profile| fits(&[&profile.name, &profile.description, &profile.id])).collect();
+        if room.profiles.is_empty() {
+            let how = "Put a Markdown file into the workspace's agents folder, or drop one onto the room.";
+            widgets::empty(ui, Icon::Agent, "No agents to choose from yet", how, theme);
+        }
+        for profile in &profiles {
+            let item = ShelfItem::Profile(profile.id.clone());
+            let here = match profile.agents {
+                0 => String::new(),
+                number => format!("{number} here"),
+            };
+            let texts = (profile.name.as_str(), profile.description.as_str(), here.as_str());
+            if row(ui, &item, &format!("Add {}", profile.name), texts, theme, state, |ui, rect| {
+                paint::portrait(ui.painter(), rect, &profile.look, art);
+            }) {
+                let place = canvas::spawn_place(room, state.camera.middle, false);
+                commands.push(canvas::add_agent(room, &profile.id, place));
+            }
+        }
+        widgets::section(ui, "Elements", theme);
+        let mut found = !profiles.is_empty();
+        for kind in kinds().into_iter().filter(|kind| fits(&[kind.name, kind.purpose])) {
+            found = true;
+            let here = match room.elements.iter().filter(|element| &*element.kind == kind.word).count() {
+                0 => String::new(),
+                number => format!("{number} here"),
+            };
+            let item = ShelfItem::Element(kind.word.into());
+            let name = capitalised(kind.name);
+            let texts = (name.as_str(), kind.purpose, here.as_str());
+            if row(ui, &item, &format!("Add {}", kind.name), texts, theme, state, |ui, rect| {
+                paint::element_picture(ui.painter(), rect, kind.word, art);
+            }) {
+                commands.push(element_at(room, kind.word, state.camera.middle));
+            }
+        }
+        if !found {
+            widgets::empty(ui, Icon::Search, "Nothing on the shelf is called that", "Try a shorter word.", theme);
+        }
+    });
+    commands
+}
+
+/// A word with a capital letter at its head.
+pub(in crate::ui) fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// One thing on the shelf. Whether it was asked for without dragging.
+fn row(
+    ui: &mut Ui,
+    item: &ShelfItem,
+    name: &str,
+    (title, about, here): (&str, &str, &str),
+    theme: &Theme,
+    state: &mut UiState,
+    picture: impl FnOnce(&Ui, egui::Rect),
+) -> bool {
+    let size = vec2(ui.available_width(), 62.0);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, name));
+    if response.drag_started() {
+        state.dragging = Some(item.clone());
+    }
+    if ui.is_rect_visible(rect) {
+        let share = if response.dragged() {
+            0.16
+        } else if response.hovered() {
+            0.07
+        } else {
+            0.0
+        };
+        let line = if response.has_focus() { theme.accent } else { theme.line };
+        let painter = ui.painter();
+        painter.rect(
+            rect,
+            CornerRadius::same(RADIUS[1]),
+            widgets::mix(theme.card, theme.accent, share),
+            Stroke::new(1.0, line),
+            egui::StrokeKind::Inside,
+        );
+        let shown = egui::Rect::from_min_size(rect.min + vec2(6.0, 5.0), vec2(44.0, rect.height() - 10.0));
+        widgets::plinth(painter, shown, theme);
+        picture(ui, shown.shrink(3.0));
+        let words = egui::Rect::from_min_max(shown.right_top() + vec2(SPACE[1], 2.0), rect.max - vec2(SPACE[1], 4.0));
+        row_words(ui, words, (title, about, here), theme);
+    }
+    let response = response.on_hover_cursor(egui::CursorIcon::Grab);
+    // A click by key or by a screen reader comes without a mouse button.
+    let by_key = response.clicked() && !ui.input(|input| input.pointer.any_released());
+    response.double_clicked() || by_key
+}
+
+/// The words of a row: its title, how many are here, and in two lines what it is for.
+fn row_words(ui: &Ui, rect: egui::Rect, (title, about, here): (&str, &str, &str), theme: &Theme) {
+    let painter = ui.painter();
+    let lay = |text: &str, font: FontId, colour: Color32, width: f32, rows: usize| {
+        let mut job = LayoutJob::simple(text.to_owned(), font, colour, width);
+        job.wrap.max_rows = rows;
+        painter.layout_job(job)
+    };
+    let here = painter.layout_no_wrap(here.to_owned(), FontId::proportional(TYPE[0]), theme.text_soft);
+    let room_for_title = rect.width() - here.size().x - SPACE[0];
+    let title = lay(title, fonts::strong(ui.ctx(), TYPE[1]), theme.text, room_for_title, 1);
+    let below = rect.min + vec2(0.0, title.size().y + 1.0);
+    let about = lay(about, FontId::proportional(TYPE[0]), theme.text_soft, rect.width(), 2);
+    let aside = rect.right_top() + vec2(-here.size().x, 0.5 * (title.size().y - here.size().y));
+    painter.galley(rect.min, title, theme.text);
+    painter.galley(aside, here, theme.text_soft);
+    painter.galley(below, about, theme.text_soft);
+}
+
+/// Puts an element of this kind somewhere, under an id of its own so that it can be taken away again.
+pub fn element_at(room: &RoomModel, kind: &str, position: bevy::math::Vec2) -> Command {
+    element_with(room, kind, Map::new(), position)
+}
+
+/// Puts a rulebook somewhere that shows a file.
+pub fn rulebook_of(room: &RoomModel, file: &str, position: bevy::math::Vec2) -> Command {
+    element_with(room, "rulebook", Map::from_iter([("file".to_owned(), json!(file))]), position)
+}
+
+fn element_with(room: &RoomModel, kind: &str, more: Map<String, Value>, position: bevy::math::Vec2) -> Command {
+    let id = numbered::first_free(numbered::numbered(kind, "", 1), |id| room.element(id).is_some());
+    let own = [
+        ("id".to_owned(), json!(id)),
+        ("kind".to_owned(), json!(kind)),
+        ("position".to_owned(), json!([position.x, position.y])),
+    ];
+    let keys = own.into_iter().chain(more).collect();
+    let inverse = RoomAct::Element(ElementCommand::Remove { element: id.as_str().into() });
+    Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(inverse))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::AgentCommand;
+    use crate::ui::testing::{Stage, stage};
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::Queryable;
+
+    fn shelf() -> Harness<'static, Stage> {
+        stage(UiState::default(), |ui, room, _, theme, state| shelf_ui(ui, room, &Art::default(), theme, state))
+    }
+
+    #[test]
+    fn what_is_dragged_off_the_shelf_is_in_the_hand() {
+        let mut window = shelf();
+        window.run_steps(2);
+        let middle = window.get_by_label("Add Bram").rect().center();
+        window.drag_at(middle);
+        window.run_steps(1);
+        window.hover_at(middle + vec2(60.0, 40.0));
+        window.run_steps(2);
+        assert_eq!(window.state().state.dragging, Some(ShelfItem::Profile("bram".into())));
+    }
+
+    #[test]
+    fn enter_puts_an_agent_into_the_middle_of_what_is_seen() {
+        let mut window = shelf();
+        window.run_steps(2);
+        window.get_by_label("Add Ada").focus();
+        window.run_steps(1);
+        window.key_press(egui::Key::Enter);
+        window.run_steps(2);
+        let [Command::Act(RoomAct::Agent(AgentCommand::Add { profile, position, .. }), Some(back))] =
+            &window.state().commands[..]
+        else {
+            panic!("{:?}", window.state().commands);
+        };
+        assert_eq!((&**profile, position.y), ("ada", 320.0), "above the elements, as if it were dropped there");
+        assert_eq!(*back, RoomAct::Agent(AgentCommand::Remove { agent: "ada-2".into() }));
+    }
+
+    #[test]
+    fn searching_leaves_what_fits() {
+        let mut window = shelf();
+        window.state_mut().state.drafts.insert(SEARCH.to_owned(), "Vote".to_owned());
+        window.run_steps(3);
+        assert!(window.query_by_label("Add pinboard").is_some());
+        assert!(window.query_by_label("Add Ada").is_none());
+        assert!(window.query_by_label("Add rulebook").is_none());
+    }
+
+    #[test]
+    fn an_element_put_down_can_be_taken_away_again() {
+        let stage = shelf();
+        let room = &stage.state().room;
+        let Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(inverse)) =
+            element_at(room, "pinboard", bevy::math::Vec2::new(4.0, 5.0))
+        else {
+            panic!("an element is added");
+        };
+        assert_eq!(keys["id"], "pinboard-1");
+        assert_eq!(inverse, RoomAct::Element(ElementCommand::Remove { element: "pinboard-1".into() }));
+    }
+}

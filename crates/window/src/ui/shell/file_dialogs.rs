@@ -1,0 +1,127 @@
+//! Asks the person for a file or a folder of the computer: what to import, where an export goes, which workspace to
+//! open.
+
+use std::path::PathBuf;
+
+use egui::Context;
+#[cfg(test)]
+use egui_file_dialog::DialogState;
+use egui_file_dialog::FileDialog;
+
+use crate::ui::Command;
+
+/// What a file or folder is asked for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Purpose {
+    /// Files to be copied into the workspace: into this folder, or by what each is where absent.
+    ImportFiles(Option<String>),
+    /// A folder to be copied into the workspace.
+    ImportFolder(Option<String>),
+    /// A workspace to be opened, or an empty folder to begin one in.
+    OpenWorkspace,
+    /// Where the workspace goes as a zip; the name that is offered.
+    ExportZip(String),
+    /// Where the event log goes; the name that is offered.
+    ExportLog(String),
+}
+
+/// The dialog. It is kept as long as the window, so that it opens where it was left.
+#[derive(Default)]
+pub struct FileAsking {
+    dialog: Option<FileDialog>,
+    purpose: Option<Purpose>,
+}
+
+impl FileAsking {
+    /// Draws the dialog; opens it where something is asked for anew. What the person chose comes back.
+    pub fn show(&mut self, context: &Context, asked: Option<Purpose>) -> Option<Command> {
+        if let Some(purpose) = asked {
+            self.open(purpose);
+        }
+        let dialog = self.dialog.as_mut()?;
+        dialog.update(context);
+        let picked: Vec<PathBuf> = match dialog.take_picked() {
+            Some(path) => vec![path],
+            None => dialog.take_picked_multiple()?,
+        };
+        let command = chosen(self.purpose.take()?, picked);
+        self.dialog = None;
+        command
+    }
+
+    /// Whether the dialog is open.
+    #[cfg(test)]
+    fn is_open(&self) -> bool {
+        self.dialog.as_ref().is_some_and(|dialog| *dialog.state() == DialogState::Open)
+    }
+
+    fn open(&mut self, purpose: Purpose) {
+        let (title, open, name): (_, fn(&mut FileDialog), _) = match &purpose {
+            Purpose::ImportFiles(_) => ("Import files", FileDialog::pick_multiple, ""),
+            Purpose::ImportFolder(_) => ("Import a folder", FileDialog::pick_directory, ""),
+            Purpose::OpenWorkspace => ("Open a workspace, or an empty folder", FileDialog::pick_directory, ""),
+            Purpose::ExportZip(name) => ("Export the workspace", FileDialog::save_file, name.as_str()),
+            Purpose::ExportLog(name) => ("Export the event log", FileDialog::save_file, name.as_str()),
+        };
+        let mut dialog = FileDialog::new()
+            .title(title)
+            .default_file_name(name)
+            .default_size([640.0, 440.0])
+            .anchor(egui::Align2::CENTER_CENTER, [0.0, 0.0]);
+        // Its field has a ground on which the text of a light window cannot be read.
+        dialog.config_mut().show_search = false;
+        // An export never takes the place of another file.
+        dialog.config_mut().allow_file_overwrite = false;
+        open(&mut dialog);
+        self.dialog = Some(dialog);
+        self.purpose = Some(purpose);
+    }
+}
+
+/// What is done with what was chosen.
+fn chosen(purpose: Purpose, mut picked: Vec<PathBuf>) -> Option<Command> {
+    if picked.is_empty() {
+        return None;
+    }
+    Some(match purpose {
+        Purpose::ImportFiles(folder) | Purpose::ImportFolder(folder) => Command::ImportFiles { paths: picked, folder },
+        Purpose::OpenWorkspace => Command::OpenWorkspace(picked.remove(0)),
+        Purpose::ExportZip(_) => Command::ExportZip(Some(picked.remove(0))),
+        Purpose::ExportLog(_) => Command::ExportLog(Some(picked.remove(0))),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::Queryable;
+
+    #[test]
+    fn what_is_chosen_is_done_for_what_it_was_asked() {
+        let path = PathBuf::from("/somewhere");
+        let paths = vec![path.clone()];
+        let folder = Some("memory".to_owned());
+        let import = Command::ImportFiles { paths: paths.clone(), folder: folder.clone() };
+        assert_eq!(chosen(Purpose::ImportFiles(folder), paths.clone()), Some(import));
+        assert_eq!(chosen(Purpose::OpenWorkspace, paths.clone()), Some(Command::OpenWorkspace(path.clone())));
+        assert_eq!(chosen(Purpose::ExportZip("a.zip".into()), paths), Some(Command::ExportZip(Some(path))));
+        assert_eq!(chosen(Purpose::OpenWorkspace, Vec::new()), None);
+    }
+
+    #[test]
+    fn the_dialog_opens_and_can_be_left() {
+        let mut asked = Some(Purpose::OpenWorkspace);
+        let mut asking = FileAsking::default();
+        let mut window = Harness::new_ui(move |ui| {
+            let command = asking.show(ui.ctx(), asked.take());
+            assert_eq!(command, None);
+            ui.label(if asking.is_open() { "it is open" } else { "it is closed" });
+        });
+        window.run_steps(4);
+        assert!(window.query_by_label("it is open").is_some());
+        window.get_by_label_contains("Cancel").click();
+        window.run_steps(4);
+        assert!(window.query_by_label("it is closed").is_some());
+    }
+}

@@ -1,0 +1,264 @@
+//! Who answers: the providers there are, what each needs, which model, and trying one out.
+
+use egui::{RichText, Ui};
+
+use crate::gateway::keys::Secret;
+use crate::gateway::vendor::VENDORS;
+use crate::ui::state::TrialView;
+use crate::ui::widgets;
+use crate::ui::widgets::words;
+use crate::ui::{Command, UiState};
+use crate::view::model::RoomModel;
+use crate::view::theme::{SPACE, TYPE, Theme};
+
+/// The draft that holds the provider that was clicked and is not used yet.
+const CHOSEN: &str = "provider";
+/// A question that takes longer than this shows that it is under way and can be stopped.
+const PROGRESS_AFTER_SECS: f64 = 0.5;
+
+/// The providers that a person can choose, with the model each is asked unless another is named, and the name of
+/// its key.
+fn providers() -> impl Iterator<Item = (&'static str, Option<&'static str>, Option<&'static str>)> {
+    let vendors = VENDORS.into_iter().map(|vendor| (vendor.name, Some(vendor.model), vendor.key_name));
+    std::iter::once(("offline", None, None)).chain(vendors)
+}
+
+/// What names a provider and a model: `offline`, `openai:gpt-x`.
+fn spec(provider: &str, model: &str) -> String {
+    if model.trim().is_empty() { provider.to_owned() } else { format!("{provider}:{}", model.trim()) }
+}
+
+/// Provider and model that answer now.
+fn current(room: &RoomModel) -> (&str, &str) {
+    match room.provider.split_once(" · ") {
+        Some((provider, model)) => (provider, model),
+        None => (&room.provider, ""),
+    }
+}
+
+/// Draws the choice, with what is needed for it, and the trial. Whether something was chosen for good.
+pub fn provider_ui(
+    ui: &mut Ui,
+    room: &RoomModel,
+    theme: &Theme,
+    state: &mut UiState,
+    commands: &mut Vec<Command>,
+) -> bool {
+    state.looks_at_providers = true;
+    stand_in(ui, room, theme, commands);
+    let (now, now_model) = current(room);
+    let chosen = state.drafts.get(CHOSEN).cloned().unwrap_or_else(|| now.to_owned());
+    for (provider, _, key) in providers() {
+        let missing = state.providers.iter().any(|status| status.name == provider && !status.ready);
+        let note = if missing { key.map(|key| format!("needs {key}")).unwrap_or_default() } else { String::new() };
+        let row = egui::Button::selectable(provider == chosen, provider)
+            .right_text(widgets::small(note, theme))
+            .min_size(egui::vec2(ui.available_width(), 26.0));
+        let row = ui.add(row);
+        widgets::name(&row, format!("Provider {provider}"));
+        if row.clicked() {
+            state.drafts.insert(CHOSEN.to_owned(), provider.to_owned());
+        }
+    }
+    let found = providers().find(|(provider, ..)| *provider == chosen);
+    let model = found.and_then(|(_, model, _)| model);
+    let mut spec_now = if found.is_some() { chosen.clone() } else { spec(now, now_model) };
+    if let Some(model) = model {
+        ui.add_space(SPACE[0]);
+        ui.label(widgets::small("Model", theme));
+        let usual = if chosen == now && !now_model.is_empty() { now_model } else { model };
+        let draft = state.drafts.entry(format!("model of {chosen}")).or_insert_with(|| usual.to_owned());
+        widgets::field(ui, draft, "Model", model);
+        spec_now = spec(&chosen, draft);
+    }
+    let key = found.and_then(|(.., key)| key);
+    needs(ui, &chosen, key, theme, state);
+    if let Some(name) = key {
+        key_ui(ui, name, state, commands);
+    }
+    ui.add_space(SPACE[0]);
+    let mut used = false;
+    ui.horizontal(|ui| {
+        let is_asked = state.trial.as_ref().is_some_and(|trial| trial.outcome.is_none());
+        if widgets::primary(ui, true, "Use", theme).clicked() {
+            commands.push(Command::SetProvider(spec_now.clone()));
+            state.drafts.remove(CHOSEN);
+            used = true;
+        }
+        let about = "Asks something tiny, to see whether it answers. It is counted with everything else.";
+        if ui.add_enabled(!is_asked, egui::Button::new("Test")).on_hover_text(about).clicked() {
+            commands.push(Command::TestProvider(spec_now));
+        }
+    });
+    if let Some(trial) = &state.trial {
+        trial_ui(ui, trial, state.now_secs, theme, commands);
+    }
+    used
+}
+
+/// Says that the command line chose somebody for everyone, and how to be rid of it.
+fn stand_in(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) {
+    let Some(stand_in) = &room.settings.stand_in else { return };
+    widgets::in_card(ui, theme, |ui| {
+        let text = format!(
+            "{stand_in} answers for everyone in this run, whatever settings and agents say: the workshop was started \
+             so, or you chose it since. Choosing another one here replaces it until the workshop is closed."
+        );
+        ui.add(egui::Label::new(widgets::soft(text, theme)).wrap());
+        if ui.button("Go by the settings").clicked() {
+            commands.push(Command::EndStandIn);
+        }
+    });
+}
+
+/// What a provider needs and where it is asked, as far as is known.
+fn needs(ui: &mut Ui, provider: &str, key: Option<&str>, theme: &Theme, state: &UiState) {
+    let status = state.providers.iter().find(|status| status.name == provider);
+    let about = match (status, key) {
+        (Some(status), _) if !status.ready => format!("{}. To do: {}.", status.detail, status.remedy),
+        (Some(status), Some(_)) => format!("{}. What agents read is sent to {provider}.", status.detail),
+        (None, Some(key)) => format!("Needs {key} in the environment. What agents read is sent to {provider}."),
+        _ if provider == "offline" => "Answers from the room itself: no network, no key, no cost.".to_owned(),
+        _ if provider == "scripted" => "Plays a script: no network, no key, no cost.".to_owned(),
+        _ => "Asks the program on this machine. Nothing leaves it.".to_owned(),
+    };
+    let colour = if status.is_some_and(|status| !status.ready) { theme.warn } else { theme.text_soft };
+    let text = crate::ui::panes::shelf::capitalised(&about);
+    ui.add(egui::Label::new(RichText::new(text).size(TYPE[0]).color(colour)).wrap());
+}
+
+/// A field for the key itself. It is kept beside the person's other files and is never shown again.
+fn key_ui(ui: &mut Ui, name: &'static str, state: &mut UiState, commands: &mut Vec<Command>) {
+    let draft = state.drafts.entry(format!("key {name}")).or_default();
+    ui.horizontal(|ui| {
+        let field = egui::TextEdit::singleline(draft).password(true).hint_text(name).desired_width(190.0);
+        let field = ui.add(field.margin(egui::Margin::symmetric(8, 4)));
+        widgets::name(&field, format!("Key for {name}"));
+        let is_there = !draft.trim().is_empty();
+        let about = "Written into keys.env in your config folder, never into the workspace";
+        let keep = ui.add_enabled(is_there, egui::Button::new("Keep key")).on_hover_text(about);
+        if is_there && (keep.clicked() || widgets::entered(ui, &field)) {
+            commands.push(Command::KeepKey(name, Secret::new(std::mem::take(draft).trim())));
+        }
+    });
+}
+
+fn trial_ui(ui: &mut Ui, trial: &TrialView, now_secs: f64, theme: &Theme, commands: &mut Vec<Command>) {
+    let waited = now_secs - trial.since_secs;
+    match &trial.outcome {
+        None if waited < PROGRESS_AFTER_SECS => {
+            ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(PROGRESS_AFTER_SECS));
+        }
+        None => {
+            ui.horizontal(|ui| {
+                ui.add(egui::Spinner::new().size(14.0).color(theme.accent));
+                ui.label(widgets::small(format!("Asking {} for {}", trial.of, words::duration(waited)), theme));
+                if ui.small_button("Stop test").clicked() {
+                    commands.push(Command::StopTrial);
+                }
+            });
+        }
+        Some(outcome) => {
+            let colour = if outcome.good { theme.good } else { theme.bad };
+            ui.add(egui::Label::new(RichText::new(&outcome.text).size(TYPE[0]).color(colour)).wrap());
+            if !outcome.remedy.is_empty() {
+                ui.add(egui::Label::new(widgets::small(&outcome.remedy, theme)).wrap());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::ProviderStatus;
+    use crate::ui::state::TrialOutcome;
+    use crate::ui::testing::{Stage, sample_room, stage_in};
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::Queryable;
+
+    fn choice(room: RoomModel, state: UiState) -> Harness<'static, Stage> {
+        let mut window = stage_in(room, state, |ui, room, _, theme, state| {
+            widgets::dress(ui.style_mut(), theme);
+            let mut commands = Vec::new();
+            provider_ui(ui, room, theme, state, &mut commands);
+            commands
+        });
+        window.run_steps(3);
+        window
+    }
+
+    fn click(window: &mut Harness<'static, Stage>, label: &str) {
+        window.get_by_label(label).click();
+        window.run_steps(3);
+    }
+
+    #[test]
+    fn a_key_is_kept_and_not_shown_again() {
+        let mut window = choice(sample_room(), UiState::default());
+        click(&mut window, "Provider gemini");
+        window.get_by_label("Key for GEMINI_API_KEY").focus();
+        window.run_steps(1);
+        window.get_by_label("Key for GEMINI_API_KEY").type_text("some-key-123");
+        window.run_steps(2);
+        click(&mut window, "Keep key");
+        let kept = Command::KeepKey("GEMINI_API_KEY", Secret::new("some-key-123"));
+        assert_eq!(window.state().commands, [kept]);
+        assert!(window.state().state.drafts.values().all(|draft| !draft.contains("some-key")));
+        assert!(!format!("{:?}", window.state().commands).contains("some-key"));
+    }
+
+    #[test]
+    fn a_stand_in_is_said_and_let_go() {
+        let mut room = sample_room();
+        assert!(choice(room.clone(), UiState::default()).query_by_label("Go by the settings").is_none());
+        room.settings.stand_in = Some("offline".into());
+        let mut window = choice(room, UiState::default());
+        click(&mut window, "Go by the settings");
+        assert_eq!(window.state().commands, [Command::EndStandIn]);
+    }
+
+    #[test]
+    fn the_model_in_use_is_the_one_that_is_shown() {
+        let room = RoomModel { provider: "ollama · llama3:8b".into(), ..sample_room() };
+        let mut window = choice(room, UiState::default());
+        click(&mut window, "Test");
+        assert_eq!(window.state().commands, [Command::TestProvider("ollama:llama3:8b".into())]);
+        click(&mut window, "Provider offline");
+        click(&mut window, "Use");
+        assert_eq!(window.state().commands.last(), Some(&Command::SetProvider("offline".into())));
+    }
+
+    #[test]
+    fn what_is_missing_is_said_with_its_name() {
+        let missing = ProviderStatus {
+            name: "openai".into(),
+            ready: false,
+            detail: "no key".into(),
+            remedy: "set OPENAI_API_KEY in the environment".into(),
+        };
+        let mut window = choice(sample_room(), UiState { providers: vec![missing], ..UiState::default() });
+        click(&mut window, "Provider openai");
+        assert!(window.query_by_label("No key. To do: set OPENAI_API_KEY in the environment.").is_some());
+    }
+
+    #[test]
+    fn a_trial_shows_progress_after_half_a_second_can_be_stopped_and_says_what_came() {
+        let trial = TrialView { of: "ollama · x".into(), since_secs: 10.0, outcome: None };
+        let state = UiState { trial: Some(trial), now_secs: 10.2, ..UiState::default() };
+        let mut window = choice(sample_room(), state);
+        assert!(window.query_by_label("Stop test").is_none());
+        window.state_mut().state.now_secs = 12.0;
+        window.run_steps(2);
+        assert!(window.query_by_label("Asking ollama · x for 2 s").is_some());
+        click(&mut window, "Stop test");
+        assert_eq!(window.state().commands, [Command::StopTrial]);
+        let outcome =
+            TrialOutcome { good: false, text: "It cannot be reached.".into(), remedy: "Start the server.".into() };
+        window.state_mut().state.trial.as_mut().unwrap().outcome = Some(outcome);
+        window.run_steps(2);
+        for shown in ["It cannot be reached.", "Start the server."] {
+            assert!(window.query_by_label(shown).is_some(), "{shown}");
+        }
+    }
+}

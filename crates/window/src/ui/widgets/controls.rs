@@ -1,0 +1,363 @@
+//! The parts that every panel is made of: cards, headings, badges, buttons, fields, switches.
+
+use egui::{
+    Align, Color32, CornerRadius, FontId, Frame, Layout, Margin, Response, RichText, Sense, Shadow, Stroke, StrokeKind,
+    Style, TextEdit, Ui, UiBuilder, vec2,
+};
+
+use crate::ui::widgets::icons::Icon;
+use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
+
+/// Dresses widgets in warm colours and round corners. Every panel calls it first.
+pub fn dress(style: &mut Style, theme: &Theme) {
+    let tint = |share: f32| mix(theme.card, theme.accent, share);
+    let widgets = &mut style.visuals.widgets;
+    for widget in [&mut widgets.inactive, &mut widgets.hovered, &mut widgets.active, &mut widgets.open] {
+        widget.corner_radius = CornerRadius::same(RADIUS[0] + 2);
+        widget.expansion = 0.0;
+        widget.fg_stroke = Stroke::new(1.5, theme.text);
+    }
+    (widgets.inactive.weak_bg_fill, widgets.inactive.bg_stroke) = (theme.card, Stroke::new(1.0, theme.line));
+    (widgets.hovered.weak_bg_fill, widgets.hovered.bg_fill) = (tint(0.10), tint(0.10));
+    widgets.hovered.bg_stroke = Stroke::new(1.0, mix(theme.line, theme.accent, 0.5));
+    (widgets.active.weak_bg_fill, widgets.active.bg_fill) = (tint(0.22), tint(0.22));
+    widgets.active.bg_stroke = Stroke::new(1.0, theme.accent);
+    (widgets.open.weak_bg_fill, widgets.open.bg_stroke) = (tint(0.10), Stroke::new(1.0, theme.line));
+    widgets.noninteractive.bg_stroke = Stroke::new(1.0, theme.line);
+    style.visuals.selection.bg_fill = tint(0.28);
+    style.visuals.selection.stroke = Stroke::new(1.0, theme.text);
+    style.visuals.window_corner_radius = CornerRadius::same(RADIUS[2]);
+    style.visuals.menu_corner_radius = CornerRadius::same(RADIUS[1]);
+    style.visuals.text_edit_bg_color = Some(theme.card);
+    style.spacing.item_spacing = vec2(SPACE[1], SPACE[1]);
+    style.spacing.button_padding = vec2(SPACE[2], 5.0);
+    style.spacing.interact_size.y = 28.0;
+    style.spacing.menu_margin = Margin::same(SPACE[1] as i8);
+    style.spacing.scroll.floating = true;
+    // The window blends a fading light ground to a grey smudge.
+    style.spacing.scroll.fade.strength = 0.0;
+}
+
+/// A colour between two.
+pub fn mix(one: Color32, other: Color32, share: f32) -> Color32 {
+    one.lerp_to_gamma(other, share)
+}
+
+/// The frame of a card on a panel.
+pub fn card(theme: &Theme) -> Frame {
+    Frame::new()
+        .fill(theme.card)
+        .stroke(Stroke::new(1.0, theme.line))
+        .corner_radius(CornerRadius::same(RADIUS[1]))
+        .inner_margin(Margin::same(SPACE[2] as i8))
+}
+
+/// The frame of a window above the room.
+pub fn window(theme: &Theme) -> Frame {
+    Frame::new()
+        .fill(theme.panel)
+        .stroke(Stroke::new(1.0, theme.line))
+        .corner_radius(CornerRadius::same(RADIUS[2]))
+        .inner_margin(Margin::same(SPACE[3] as i8))
+        .shadow(Shadow { offset: [0, 6], blur: 24, spread: 0, color: theme.shadow })
+}
+
+/// Small text that matters less.
+pub fn small(text: impl Into<String>, theme: &Theme) -> RichText {
+    RichText::new(text).size(TYPE[0]).color(theme.text_soft)
+}
+
+/// Text that matters less.
+pub fn soft(text: impl Into<String>, theme: &Theme) -> RichText {
+    RichText::new(text).size(TYPE[1]).color(theme.text_soft)
+}
+
+/// What a card is about.
+pub fn heading(text: impl Into<String>, theme: &Theme) -> RichText {
+    RichText::new(text).heading().size(TYPE[2]).color(theme.text)
+}
+
+/// Opens a part of a panel: a small title with air above it.
+pub fn section(ui: &mut Ui, title: &str, theme: &Theme) {
+    ui.add_space(SPACE[1]);
+    ui.label(RichText::new(title).heading().size(TYPE[1]).color(theme.accent));
+}
+
+/// Gives a widget the name that a screen reader says.
+pub fn name(response: &Response, name: impl Into<String>) {
+    let name = name.into();
+    response.ctx.accesskit_node_builder(response.id, |node| node.set_label(name));
+}
+
+/// The one button of a card that does what the card is for.
+pub fn primary(ui: &mut Ui, enabled: bool, text: &str, theme: &Theme) -> Response {
+    let fill = if enabled { theme.accent } else { mix(theme.card, theme.accent, 0.3) };
+    let label = RichText::new(text).color(if enabled { theme.on_accent } else { theme.text_soft });
+    ui.add_enabled(enabled, egui::Button::new(label).fill(fill).stroke(Stroke::NONE))
+}
+
+/// A button for what cannot be had back easily.
+pub fn danger(ui: &mut Ui, text: &str, theme: &Theme) -> Response {
+    let stroke = Stroke::new(1.0, mix(theme.line, theme.bad, 0.6));
+    ui.add(egui::Button::new(RichText::new(text).color(theme.bad)).stroke(stroke))
+}
+
+/// A round button with a sign; its name is said by screen readers and shown under the pointer.
+pub fn icon_button(ui: &mut Ui, icon: Icon, label: &str, on: bool, theme: &Theme) -> Response {
+    let (rect, response) = ui.allocate_exact_size(vec2(28.0, 28.0), Sense::click());
+    response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::Button, ui.is_enabled(), on, label));
+    if ui.is_rect_visible(rect) {
+        let share = if on { 0.26 } else { 0.0 } + if response.hovered() { 0.10 } else { 0.0 };
+        if share > 0.0 || response.has_focus() {
+            let fill = mix(theme.panel, theme.accent, share);
+            ui.painter().rect_filled(rect, CornerRadius::same(RADIUS[0] + 2), fill);
+        }
+        if response.has_focus() {
+            let stroke = Stroke::new(1.0, theme.accent);
+            ui.painter().rect_stroke(rect, CornerRadius::same(RADIUS[0] + 2), stroke, StrokeKind::Inside);
+        }
+        let colour = if on { theme.accent } else { theme.text };
+        icon.paint(ui.painter(), rect.shrink(7.0), colour);
+    }
+    response.on_hover_text(label)
+}
+
+/// A row of choices of which one holds. Which was clicked. Each choice: what it shows, and its whole name.
+pub fn segments(ui: &mut Ui, choices: &[(String, String)], chosen: Option<usize>, theme: &Theme) -> Option<usize> {
+    let mut clicked = None;
+    let frame = Frame::new()
+        .fill(mix(theme.panel, theme.line, 0.5))
+        .corner_radius(CornerRadius::same(RADIUS[1]))
+        .inner_margin(Margin::same(2));
+    frame.show(ui, |ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        ui.spacing_mut().button_padding = vec2(SPACE[1], 3.0);
+        ui.spacing_mut().interact_size.y = 24.0;
+        ui.horizontal(|ui| {
+            for (index, (shown, whole)) in choices.iter().enumerate() {
+                let on = chosen == Some(index);
+                let text = RichText::new(shown).color(if on { theme.text } else { theme.text_soft });
+                let fill = if on { theme.card } else { Color32::TRANSPARENT };
+                let stroke = if on { Stroke::new(1.0, theme.line) } else { Stroke::NONE };
+                let button = egui::Button::new(text).fill(fill).stroke(stroke).selected(false);
+                let response = ui.add(button.corner_radius(CornerRadius::same(RADIUS[0] + 3)));
+                response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::RadioButton, true, on, whole));
+                if response.clicked() && !on {
+                    clicked = Some(index);
+                }
+            }
+        });
+    });
+    clicked
+}
+
+/// A switch with its words beside it.
+pub fn switch(ui: &mut Ui, on: bool, label: &str, theme: &Theme) -> Response {
+    let galley = ui.painter().layout_no_wrap(label.to_owned(), FontId::proportional(TYPE[1]), theme.text);
+    let size = vec2(30.0 + SPACE[1] + galley.size().x, 28.0);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::Checkbox, true, on, label));
+    if ui.is_rect_visible(rect) {
+        let share = ui.ctx().animate_bool_responsive(response.id, on);
+        let track = egui::Rect::from_min_size(rect.left_center() - vec2(0.0, 8.0), vec2(28.0, 16.0));
+        let fill = mix(mix(theme.panel, theme.text_soft, 0.45), theme.accent, share);
+        ui.painter().rect_filled(track, CornerRadius::same(8), fill);
+        let knob = egui::lerp((track.left() + 8.0)..=(track.right() - 8.0), share);
+        ui.painter().circle_filled(egui::pos2(knob, track.center().y), 6.0, theme.card);
+        if response.hovered() || response.has_focus() {
+            let ring = Stroke::new(1.0, theme.accent);
+            ui.painter().rect_stroke(track.expand(2.0), CornerRadius::same(10), ring, StrokeKind::Outside);
+        }
+        let text = egui::pos2(track.right() + SPACE[1], rect.center().y - galley.size().y / 2.0);
+        ui.painter().galley(text, galley, theme.text);
+    }
+    response
+}
+
+/// A word in a coloured lozenge; the text itself keeps the panel's colour, so that it can be read.
+pub fn badge(ui: &mut Ui, text: &str, colour: Color32, theme: &Theme) -> Response {
+    let galley = ui.painter().layout_no_wrap(text.to_owned(), FontId::proportional(TYPE[0]), theme.text);
+    let size = galley.size() + vec2(SPACE[1] * 2.0 + 10.0, 6.0);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Label, true, text));
+    ui.painter().rect_filled(rect, CornerRadius::same(10), mix(theme.card, colour, 0.22));
+    ui.painter().circle_filled(rect.left_center() + vec2(SPACE[1] + 2.0, 0.0), 3.5, colour);
+    ui.painter().galley(rect.left_center() + vec2(SPACE[1] + 10.0, -galley.size().y / 2.0), galley, theme.text);
+    response
+}
+
+/// A field of one line.
+pub fn field(ui: &mut Ui, text: &mut String, label: &str, hint: &str) -> Response {
+    let response = ui.add(
+        TextEdit::singleline(text)
+            .hint_text(hint.to_owned())
+            .margin(Margin::symmetric(8, 5))
+            .desired_width(f32::INFINITY)
+            .id_salt(label),
+    );
+    name(&response, label);
+    response
+}
+
+/// A field of several lines.
+pub fn area(ui: &mut Ui, text: &mut String, label: &str, hint: &str, rows: usize) -> Response {
+    let response = ui.add(
+        TextEdit::multiline(text)
+            .hint_text(hint.to_owned())
+            .margin(Margin::symmetric(8, 6))
+            .desired_rows(rows)
+            .desired_width(f32::INFINITY)
+            .id_salt(label),
+    );
+    name(&response, label);
+    response
+}
+
+/// Whether Enter was pressed in a field of one line.
+pub fn entered(ui: &Ui, response: &Response) -> bool {
+    response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter))
+}
+
+/// What a picture stands on: a little of the room's floor.
+pub fn plinth(painter: &egui::Painter, rect: egui::Rect, theme: &Theme) {
+    painter.rect_filled(rect, CornerRadius::same(RADIUS[1]), mix(theme.floor, theme.panel, 0.35));
+}
+
+/// What a panel says that has nothing to show: what would fill it, and how.
+pub fn empty(ui: &mut Ui, icon: Icon, title: &str, how: &str, theme: &Theme) {
+    ui.vertical_centered(|ui| {
+        ui.add_space(SPACE[4]);
+        let (rect, _) = ui.allocate_exact_size(vec2(34.0, 34.0), Sense::hover());
+        icon.paint(ui.painter(), rect, mix(theme.panel, theme.text_soft, 0.6));
+        ui.add_space(SPACE[0]);
+        ui.label(RichText::new(title).size(TYPE[1]).color(theme.text));
+        ui.label(small(how, theme));
+        ui.add_space(SPACE[4]);
+    });
+}
+
+/// Marks a button that opens a menu: a small triangle at its right end, for which its text leaves room.
+pub fn caret(ui: &Ui, button: &Response, theme: &Theme) {
+    let middle = button.rect.right_center() - vec2(14.0, 0.0);
+    Icon::Down.paint(ui.painter(), egui::Rect::from_center_size(middle, vec2(7.0, 7.0)), theme.text_soft);
+}
+
+/// Something on the left and something on the right of one line.
+pub fn line<R>(ui: &mut Ui, left: impl FnOnce(&mut Ui), right: impl FnOnce(&mut Ui) -> R) -> R {
+    ui.horizontal(|ui| {
+        left(ui);
+        ui.with_layout(Layout::right_to_left(Align::Center), right).inner
+    })
+    .inner
+}
+
+/// A card over the whole width; what is drawn in it is indented by its margin.
+pub fn in_card<R>(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui) -> R) -> R {
+    card(theme)
+        .show(ui, |ui| {
+            ui.set_min_width(ui.available_width());
+            content(ui)
+        })
+        .inner
+}
+
+/// A row of a list of which one can be chosen: two lines, always of the same height, so that lists draw only what is
+/// on screen.
+pub struct ChoiceRow<'a> {
+    /// Its whole name.
+    pub name: String,
+    /// What it is.
+    pub title: &'a str,
+    /// What there is to say about it.
+    pub about: String,
+    /// Whether it is the one.
+    pub chosen: bool,
+}
+
+impl ChoiceRow<'_> {
+    /// The height of every row.
+    pub const POINTS: f32 = 46.0;
+
+    /// Draws it; `mark` draws what stands at its left edge. Whether it was clicked.
+    pub fn show(self, ui: &mut Ui, theme: &Theme, mark: impl FnOnce(&egui::Painter, egui::Rect)) -> bool {
+        let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), Self::POINTS), Sense::click());
+        let Self { name, title, about, chosen } = self;
+        response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::Button, true, chosen, &name));
+        let share = if chosen {
+            0.18
+        } else if response.hovered() {
+            0.07
+        } else {
+            0.0
+        };
+        let fill = mix(theme.card, theme.accent, share);
+        ui.painter().rect(rect, CornerRadius::same(RADIUS[0]), fill, Stroke::new(1.0, theme.line), StrokeKind::Inside);
+        mark(ui.painter(), rect);
+        let inner = rect.shrink2(vec2(SPACE[2], 6.0)).with_min_x(rect.left() + 20.0);
+        let mut cell = ui.new_child(UiBuilder::new().max_rect(inner));
+        cell.spacing_mut().item_spacing.y = 2.0;
+        cell.spacing_mut().interact_size.y = 14.0;
+        cell.add(egui::Label::new(title).truncate().selectable(false));
+        cell.add(egui::Label::new(small(about, theme)).truncate().selectable(false));
+        response.clicked()
+    }
+}
+
+/// A child of `ui` with the house's style.
+pub fn dressed<R>(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui) -> R) -> R {
+    ui.scope_builder(UiBuilder::new(), |ui| {
+        dress(ui.style_mut(), theme);
+        content(ui)
+    })
+    .inner
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulation::State;
+    use crate::view::theme::{DARK, LIGHT, contrast, state_colour, word_colour};
+
+    /// Words and the grounds that panels set them on, as they are mixed above and in the panels.
+    fn pairs(theme: &Theme) -> Vec<(String, Color32, Color32)> {
+        let Theme { card, panel, accent, line, text, text_soft, bubble, bubble_text, .. } = *theme;
+        let mut pairs = Vec::new();
+        for (share, what) in [(0.07, "hovered"), (0.10, "hovered button"), (0.18, "chosen"), (0.28, "selected")] {
+            pairs.push((format!("text, {what}"), text, mix(card, accent, share)));
+            if share < 0.2 {
+                pairs.push((format!("soft text, {what}"), text_soft, mix(card, accent, share)));
+            }
+        }
+        pairs.push(("segments".into(), text_soft, mix(panel, line, 0.5)));
+        pairs.push(("code".into(), bubble_text, mix(card, line, 0.6)));
+        pairs.push(("names".into(), bubble_text, mix(bubble, theme.floor, 0.18)));
+        pairs.push(("names of elements".into(), text, mix(panel, theme.floor, 0.12)));
+        pairs.push(("remarks in bubbles".into(), mix(bubble_text, bubble, 0.25), bubble));
+        for (what, colour) in [("accent", accent), ("good", theme.good), ("warn", theme.warn), ("bad", theme.bad)] {
+            pairs.push((format!("{what} on cards"), colour, card));
+        }
+        for state in State::ALL {
+            pairs.push((format!("badge {state:?}"), text, mix(card, state_colour(state), 0.22)));
+            pairs.push((format!("number on a dot {state:?}"), DOT_INK, state_colour(state)));
+        }
+        for word in ["Rulebooks", "Its file", "Its notes", "Its mail", "ada-1", "user", "What it is asked now"] {
+            let colour = word_colour(word);
+            pairs.push((format!("said by {word}"), bubble_text, mix(bubble, colour, 0.08)));
+            pairs.push((format!("prompt of {word}"), text_soft, mix(card, mix(colour, text, 0.12), 0.10)));
+        }
+        pairs
+    }
+
+    /// What numbers on dots are written with.
+    const DOT_INK: Color32 = crate::view::paint::DOT_INK;
+
+    #[test]
+    fn words_can_be_read_on_every_ground_they_stand_on() {
+        for theme in [LIGHT, DARK] {
+            for (what, ink, ground) in pairs(&theme) {
+                let contrast = contrast(ink, ground);
+                assert!(contrast >= 4.5, "{what}, dark={}: {contrast:.2}", theme.dark);
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Markdown as it is read in bubbles and previews: headings scaled to the text, links that ask before they open.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use egui::{FontFamily, FontId, Id, OutputCommand, ScrollArea, TextStyle, Ui};
+use egui_commonmark::{CommonMarkCache, CommonMarkViewer};
+
+use crate::ui::UiState;
+use crate::ui::state::Dialog;
+use crate::view::theme::{TYPE, Theme};
+
+/// What the viewer keeps between frames; it costs some time to make.
+#[derive(Clone)]
+struct Kept(Arc<Mutex<CommonMarkCache>>);
+
+/// Draws a text as Markdown at the body's size. A link that is clicked is asked about first.
+pub fn markdown(ui: &mut Ui, text: &str, theme: &Theme, state: &mut UiState) {
+    ui.scope(|ui| {
+        ui.style_mut().visuals.override_text_color = None;
+        ui.style_mut().visuals.widgets.noninteractive.fg_stroke.color = theme.bubble_text;
+        ui.style_mut().visuals.widgets.active.fg_stroke.color = theme.text;
+        ui.style_mut().visuals.hyperlink_color = theme.accent;
+        ui.style_mut().visuals.code_bg_color = crate::ui::widgets::mix(theme.card, theme.line, 0.6);
+        ui.style_mut().visuals.extreme_bg_color = crate::ui::widgets::mix(theme.card, theme.line, 0.4);
+        let heading = crate::view::fonts::strong(ui.ctx(), TYPE[1] * 1.35);
+        let styles = &mut ui.style_mut().text_styles;
+        styles.insert(TextStyle::Heading, heading);
+        styles.insert(TextStyle::Body, FontId::new(TYPE[1], FontFamily::Proportional));
+        styles.insert(TextStyle::Monospace, FontId::new(TYPE[1] - 1.0, FontFamily::Monospace));
+        ui.style_mut().url_in_tooltip = true;
+        let is_wide = text.lines().any(|line| line.trim_start().starts_with('|')) || text.contains("```");
+        if is_wide {
+            let salt = Id::new(text.len()).with("wide");
+            ScrollArea::horizontal().id_salt(salt).show(ui, |ui| show(ui, text));
+        } else {
+            show(ui, text);
+        }
+    });
+    ask_about_links(ui, state);
+}
+
+fn show(ui: &mut Ui, text: &str) {
+    let id = Id::new("markdown cache");
+    let kept = ui.data_mut(|data| {
+        data.get_temp_mut_or_insert_with(id, || Kept(Arc::new(Mutex::new(CommonMarkCache::default())))).clone()
+    });
+    // What another panel left half done is still a cache.
+    let mut cache = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
+    CommonMarkViewer::new()
+        .explicit_image_uri_scheme(true)
+        .syntax_theme_light("InspiredGitHub")
+        .syntax_theme_dark("base16-eighties.dark")
+        .show(ui, &mut cache, text);
+}
+
+/// Takes back whatever a text wants to open, and asks the person instead.
+fn ask_about_links(ui: &Ui, state: &mut UiState) {
+    ui.output_mut(|output| {
+        output.commands.retain(|command| {
+            let OutputCommand::OpenUrl(open) = command else { return true };
+            if open.url.starts_with("https://") || open.url.starts_with("http://") {
+                state.dialog = Some(Dialog::OpenLink(open.url.clone()));
+            }
+            false
+        });
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::testing::stage;
+    use egui_kittest::kittest::Queryable;
+
+    #[test]
+    fn a_link_asks_before_it_opens() {
+        let mut window = stage(UiState::default(), |ui, _, _, theme, state| {
+            markdown(
+                ui,
+                "# Title\nSee [the page](https://example.org/a).\n\n| a | b |\n|---|---|\n| 1 | 2 |",
+                theme,
+                state,
+            );
+            Vec::new()
+        });
+        window.run_steps(2);
+        window.get_by_label("the page").click();
+        window.run_steps(2);
+        assert_eq!(window.state().state.dialog, Some(Dialog::OpenLink("https://example.org/a".into())));
+        assert!(window.output().platform_output.commands.is_empty());
+    }
+
+    #[test]
+    fn what_is_no_web_address_is_not_even_asked_about() {
+        let mut window = stage(UiState::default(), |ui, _, _, theme, state| {
+            markdown(ui, "[run](file:///etc/passwd)", theme, state);
+            Vec::new()
+        });
+        window.run_steps(2);
+        window.get_by_label("run").click();
+        window.run_steps(2);
+        assert_eq!(window.state().state.dialog, None);
+        assert!(window.output().platform_output.commands.is_empty());
+    }
+}
