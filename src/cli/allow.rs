@@ -18,7 +18,7 @@ pub(super) struct Arguments {
 pub(super) fn allow(arguments: &Arguments) -> Outcome {
     let folder = place::workspace(arguments.workspace.as_deref(), Absent::Refuse)?;
     let environment = Environment::of_process();
-    let (origin, file) = consent::allow(&environment, &folder, &arguments.address)
+    let (origin, file) = consent::allow(environment.config_folder(), &folder, &arguments.address)
         .map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;
     let with = if origin.is_encrypted() || origin.is_loopback() { "with" } else { "without" };
     let (folder, file) = (folder.display(), file.display());

@@ -10,7 +10,7 @@ use agent_workshop::gateway::messages::{GatewayCommand, GatewayEvent};
 use agent_workshop::gateway::provider::ProviderRequest;
 use agent_workshop::gateway::settings::{Choice, GatewaySettings};
 use agent_workshop::gateway::trial::{Trial, Tried};
-use agent_workshop::gateway::vendor::vendor;
+use agent_workshop::gateway::vendors::vendor;
 use agent_workshop::gateway::worker::Worker;
 use agent_workshop::mind::{CallKind, Completion, Effort, ModelFailure, Prompt, PromptMessage, Role};
 

@@ -8,11 +8,10 @@ use bevy::ecs::prelude::*;
 
 use super::address::Site;
 use super::dispatch::AddressesNamed;
-use super::keys::Environment;
 use super::prices::{PriceSettings, Rate, rate};
 use super::request_queue::RequestQueue;
 use super::settings::{Choice, GatewaySettings, SIMULATED, split};
-use super::vendor::{VENDORS, vendor};
+use super::vendors::vendor;
 use crate::agent::markdown::is_no_model;
 use crate::agent::{ProfileChanged, Profiles};
 use crate::base::Problem;
@@ -57,13 +56,6 @@ impl GatewaySettings {
             _ => Meant::Model(Some(model)),
         }
     }
-}
-
-/// The vendors for which the person has a key. Known to the world because it decides who answers.
-pub fn vendors_with_key(environment: &Environment) -> BTreeSet<String> {
-    let has_key = |key: &&'static str| environment.has_key(key);
-    let named = VENDORS.into_iter().filter(|vendor| vendor.key_name.as_ref().is_some_and(has_key));
-    named.map(|vendor| vendor.name.to_owned()).collect()
 }
 
 impl RequestQueue {

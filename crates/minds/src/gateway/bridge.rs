@@ -8,9 +8,10 @@ use bevy::ecs::prelude::*;
 
 use super::keys::Environment;
 use super::live::LiveText;
-use super::messages::{GatewayCommand, GatewayEvent, Latency, Terms};
+use super::messages::{GatewayCommand, GatewayEvent, Latency};
 use super::provider::ProviderRequest;
 use super::request_queue::InFlight;
+use super::settings::Terms;
 use super::worker::{SendError, SimulatedFactories, Worker};
 use crate::base::{Id, Problem, RequestId};
 use crate::log::now_ms;

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::address::Origin;
-use super::key_keeping::write_private;
-use super::keys::{Environment, read_small};
+use super::origin::Origin;
+use super::personal_files::{read_small, write_private};
 use crate::base::Problem;
 
 /// The file's name in the config folder.
@@ -28,12 +27,12 @@ pub(super) fn load(config_folder: &Path, workspace: &Path) -> (Vec<Origin>, Opti
 }
 
 /// Allows a workspace to ask an address, and says what it is and where that is kept.
-pub fn allow(environment: &Environment, workspace: &Path, url: &str) -> Result<(Origin, PathBuf), Problem> {
+pub fn allow(config_folder: Option<&Path>, workspace: &Path, url: &str) -> Result<(Origin, PathBuf), Problem> {
     let Some(origin) = Origin::of(url) else {
         let what = format!("{url:?} is no address of a server");
         return Err(Problem::error("allow-address", what, "write it like https://models.example.com"));
     };
-    let Some(file) = environment.config_folder().map(|folder| folder.join(FILE)) else {
+    let Some(file) = config_folder.map(|folder| folder.join(FILE)) else {
         let remedy = "set WORKSHOP_CONFIG_DIR to a folder of yours";
         return Err(Problem::error(FILE, "this computer names no folder for personal files", remedy));
     };
@@ -73,6 +72,7 @@ pub(super) fn file(config_folder: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::super::address::{Address, Permission};
+    use super::super::keys::Environment;
     use super::super::openai::OPENAI;
     use super::*;
 
@@ -89,10 +89,10 @@ mod tests {
         let url = "https://router.example/v1";
         assert_eq!(permission(&mine, url), Permission::Refused);
         for _ in 0..2 {
-            let (origin, _) = allow(&environment(&mine), &mine, url).expect("it can be kept");
+            let (origin, _) = allow(Some(config.path()), &mine, url).expect("it can be kept");
             assert_eq!(origin.to_string(), "https://router.example");
         }
-        allow(&environment(&mine), &mine, "http://10.0.0.7:8000/v1").expect("it can be kept");
+        allow(Some(config.path()), &mine, "http://10.0.0.7:8000/v1").expect("it can be kept");
         assert_eq!(permission(&mine, url), Permission::WithKey);
         assert_eq!(permission(&mine, "https://router.example:8443/v1"), Permission::Refused, "another port");
         assert_eq!(permission(&mine, "http://10.0.0.7:8000/v1"), Permission::WithoutKey, "never in the clear");
@@ -107,8 +107,7 @@ mod tests {
         std::fs::write(file(config.path()), "[ broken").expect("it can be written");
         let (allowed, problem) = load(config.path(), Path::new("w"));
         assert!(allowed.is_empty() && problem.is_some());
-        let environment = Environment::new([], Some(config.path().to_owned()));
-        assert!(allow(&environment, Path::new("w"), "https://router.example").is_err());
+        assert!(allow(Some(config.path()), Path::new("w"), "https://router.example").is_err());
         assert_eq!(std::fs::read_to_string(file(config.path())).expect("it is there"), "[ broken");
     }
 }

@@ -8,7 +8,6 @@ use bevy::ecs::system::SystemParam;
 use serde::{Deserialize, Serialize};
 
 use super::address::Site;
-use super::aliases::vendors_with_key;
 use super::bridge::WorkerBridge;
 use super::budget::{BudgetSettings, Scope};
 use super::health::ProviderHealth;
@@ -115,7 +114,7 @@ pub(super) fn collect(
     }
     if !std::mem::replace(&mut on.bridge.sites_told, true) {
         let sites = sites_of_person(&surroundings.0);
-        let keyed = vendors_with_key(&surroundings.0);
+        let keyed = surroundings.0.vendors_with_key();
         if sites != questions.sites || keyed != questions.keyed {
             doors.3.push(AddressesNamed { sites, keyed });
         }

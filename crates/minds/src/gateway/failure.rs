@@ -31,7 +31,7 @@ pub struct Place<'a> {
 pub fn failure(error: &ProviderError, place: Place<'_>, tries: u32, keys: &Keys) -> ModelFailure {
     let (kind, what) = what(error, place);
     let mut what = keys.redact(&what);
-    let detail = quote(&error.detail, keys);
+    let detail = quote(&error.detail, &keys.redactor());
     if !detail.is_empty() {
         what = format!("{what}: {detail}");
     }

@@ -21,9 +21,9 @@ use genai::webc::StreamTimeout;
 use genai::{Client, ModelIden, ServiceTarget};
 use tokio_util::sync::CancellationToken;
 
-use super::address::is_loopback;
 use super::assemble::{ArgumentStyle, Assembly, Piece};
 use super::keys::Secret;
+use super::origin::is_loopback;
 use super::provider::{AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderError, ProviderRequest};
 use super::relay::{Gauge, Relay, is_behind_proxy};
 use super::retry::{parse_retry_after, told_to_wait_secs};

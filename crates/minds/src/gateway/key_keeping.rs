@@ -1,18 +1,16 @@
 //! Writes a key into the person's `keys.env`: one line changes, everything else stays as it was, and nobody else on
 //! the computer can read it.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::keys::{Environment, Secret};
+use super::personal_files::{FILE_BYTES_AT_MOST, write_private};
 use crate::base::Problem;
 use crate::safe_fs::read_text;
 
 /// No key is longer, in bytes.
 const KEY_BYTES_AT_MOST: usize = 4_096;
-/// No honest file of keys is larger, in bytes.
-const FILE_BYTES_AT_MOST: u64 = 64 * 1024;
 
 /// Keeps a key under this name, in the place of the one that was there. Says where it lies.
 pub fn keep_key(environment: &Environment, name: &str, key: &Secret) -> Result<PathBuf, Problem> {
@@ -54,36 +52,10 @@ fn with(text: &str, name: &str, key: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Whole or not at all, and readable for its owner only from the first byte on.
-pub(super) fn write_private(file: &Path, text: &str) -> io::Result<()> {
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    // A person may keep the file elsewhere, behind a link; the link stays.
-    let file = &file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(".saving");
-    let beside = file.with_file_name(name);
-    // Whatever lies there is not written into: it may be a link, or readable for others.
-    match fs::remove_file(&beside) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut out = options.open(&beside)?;
-    let done = out.write_all(text.as_bytes()).and_then(|()| out.sync_all()).and_then(|()| fs::rename(&beside, file));
-    if done.is_err() {
-        // What was only needed on the way goes.
-        let _ = fs::remove_file(&beside);
-    }
-    done
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::super::keys::Keys;
     use super::*;
 

@@ -4,15 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::address::Origin;
 use super::consent;
+use super::origin::Origin;
+use super::personal_files::read_small;
 use super::redaction::{REDACTED, Redactor};
 use super::vendor::Vendor;
+use super::vendors::VENDORS;
 use crate::base::Problem;
-use crate::safe_fs;
 
-/// The largest file of a person's that is read, in bytes.
-const MAX_PERSONAL_FILE_BYTES: u64 = 64 * 1024;
 /// Names another folder than the system's for what belongs to the person.
 const CONFIG_FOLDER: &str = "WORKSHOP_CONFIG_DIR";
 
@@ -103,6 +102,13 @@ impl Environment {
     /// Whether the person has a key of this name, in a variable or in `keys.env`.
     pub(super) fn has_key(&self, name: &str) -> bool {
         self.vars.contains_key(name) || self.kept.contains(name)
+    }
+
+    /// The vendors for which the person has a key. Known to the world because it decides who answers.
+    pub fn vendors_with_key(&self) -> BTreeSet<String> {
+        let has_key = |key: &&'static str| self.has_key(key);
+        let named = VENDORS.into_iter().filter(|vendor| vendor.key_name.as_ref().is_some_and(has_key));
+        named.map(|vendor| vendor.name.to_owned()).collect()
     }
 
     /// Whether the person allowed this workspace to ask an address.
@@ -202,21 +208,6 @@ impl Keys {
 /// What is wrong with where the person's keys are kept.
 pub fn key_problems(environment: &Environment) -> Vec<Problem> {
     Keys::load(environment).1
-}
-
-/// The text of a small file of the person's; none where there is none.
-pub(super) fn read_small(path: &Path) -> Result<Option<String>, Problem> {
-    let place = path.display().to_string();
-    let unreadable = |error: std::io::Error| {
-        Problem::error(&place, format!("cannot be read: {error}"), "make it a text file that only you can read")
-    };
-    match safe_fs::read_text(path, MAX_PERSONAL_FILE_BYTES) {
-        Ok(text) => Ok(text),
-        Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
-            Err(Problem::error(&place, "is larger than any such list", "keep one line for each in it"))
-        }
-        Err(error) => Err(unreadable(error)),
-    }
 }
 
 #[cfg(unix)]

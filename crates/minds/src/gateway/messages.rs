@@ -1,33 +1,16 @@
 //! What the world and the worker tell each other.
 
-use std::time::Duration;
-
 use crossbeam_channel::Sender;
 
-use super::genai_client::Patience;
 use super::keys::Environment;
 use super::live::LiveCall;
 use super::provider::ProviderRequest;
-use super::retry::RetryPolicy;
-use super::settings::Choice;
+use super::settings::{Choice, Terms};
 use crate::base::RequestId;
 use crate::mind::{Completion, Effort, ModelFailure, ScriptPlace};
 
 /// From here on pieces of text wait: the ends of answers must always find room.
 const ROOM_FOR_ENDS: usize = 512;
-
-/// How a question is to be treated.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Terms {
-    /// Where the workspace wants the vendor asked, if it says so. The person may say otherwise.
-    pub address: Option<String>,
-    /// How long a try may take.
-    pub patience: Patience,
-    /// How long it may take in all.
-    pub total: Duration,
-    /// When to try again.
-    pub retry: RetryPolicy,
-}
 
 /// What the world tells the worker.
 #[derive(Clone, PartialEq, Debug)]

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::keys::Keys;
 use crate::base::text;
 use crate::mind::{Completion, Reasoning, ReasoningBlock, ToolCall};
 
@@ -230,12 +229,12 @@ fn looks_like_key(word: &str) -> bool {
 }
 
 /// A short, single-line, redacted form of what a server or a library said; of what is no text, only that.
-pub fn quote(text: &str, keys: &Keys) -> String {
+pub fn quote(text: &str, redactor: &Redactor) -> String {
     if !is_text(text) {
         return "what it says of it is no text".to_owned();
     }
     let readable: String = text.chars().filter(|c| c.is_whitespace() || !is_odd(*c)).collect();
-    text::truncate(&text::one_line(&keys.redact(&readable)), QUOTE_CHARS)
+    text::truncate(&text::one_line(&redactor.all(&readable)), QUOTE_CHARS)
 }
 
 /// Whether this was meant to be read: not packed, not a picture, not another protocol's bytes.

@@ -6,12 +6,12 @@ use std::time::Duration;
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::address::{Address, NamedBy, Origin, Permission, Site};
+use super::address::{Address, NamedBy, Permission, Site};
 use super::genai_client::Patience;
 use super::keys::Environment;
-use super::messages::Terms;
+use super::origin::Origin;
 use super::retry::RetryPolicy;
-use super::vendor::{VENDORS, vendor};
+use super::vendors::{VENDORS, vendor};
 use crate::base::{Problem, text};
 use crate::workspace::{Range, SettingsSection};
 
@@ -104,6 +104,19 @@ impl Choice {
     pub fn is_simulated(&self) -> bool {
         SIMULATED.contains(&self.provider.as_str())
     }
+}
+
+/// How a question is to be treated.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Terms {
+    /// Where the workspace wants the vendor asked, if it says so. The person may say otherwise.
+    pub address: Option<String>,
+    /// How long a try may take.
+    pub patience: Patience,
+    /// How long it may take in all.
+    pub total: Duration,
+    /// When to try again.
+    pub retry: RetryPolicy,
 }
 
 /// Seconds that are a number, not negative and not absurd; the default otherwise.

@@ -1,9 +1,4 @@
-//! The vendors that can be asked: what each needs, in one small file each. A new one is a file and a line here.
-
-use super::anthropic::ANTHROPIC;
-use super::gemini::GEMINI;
-use super::ollama::OLLAMA;
-use super::openai::OPENAI;
+//! What there is to know of a vendor: where it is asked, with which key, in which wire format.
 
 /// The wire format that a vendor speaks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -49,14 +44,6 @@ pub struct Vendor {
     pub model: &'static str,
 }
 
-/// Every vendor.
-pub const VENDORS: [&Vendor; 4] = [&GEMINI, &OPENAI, &ANTHROPIC, &OLLAMA];
-
-/// The vendor of this name.
-pub fn vendor(name: &str) -> Option<&'static Vendor> {
-    VENDORS.into_iter().find(|vendor| vendor.name == name)
-}
-
 impl Vendor {
     /// A base URL with what belongs behind it. Ends in `/`.
     pub fn complete_url(&self, url: &str) -> String {
@@ -77,7 +64,7 @@ impl Vendor {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::super::vendors::{ANTHROPIC, OLLAMA, OPENAI};
 
     #[test]
     fn a_base_url_without_a_path_gets_the_usual_one() {

@@ -14,14 +14,14 @@ use super::failure::{Place, failure};
 use super::genai_client::GuardedProvider;
 use super::keys::{Environment, Keys};
 use super::live::LiveCall;
-use super::messages::{GatewayEvent, Terms, has_room};
+use super::messages::{GatewayEvent, has_room};
 use super::provider::{AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderError, ProviderRequest};
 use super::redaction::{RedactedStream, Redactor};
 use super::request_queue::sum;
 use super::rests::{Rests, wait_asked};
 use super::retry::Tries;
-use super::settings::{Choice, how_to_allow, why_no_key};
-use super::vendor::vendor;
+use super::settings::{Choice, Terms, how_to_allow, why_no_key};
+use super::vendors::vendor;
 use crate::base::{RequestId, text};
 use crate::mind::{Completion, Effort, ModelFailure, ToolCall, Usage};
 

@@ -14,11 +14,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::failure::{Place, failure};
 use super::keys::{Environment, FilesStamp, Keys};
-use super::messages::{GatewayCommand, GatewayEvent, Latency, Terms, has_room};
+use super::messages::{GatewayCommand, GatewayEvent, Latency, has_room};
 use super::provider::{ErrorCause, ProviderError, ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
 use super::rests::Rests;
 use super::retry::Tries;
-use super::settings::Choice;
+use super::settings::{Choice, Terms};
 use super::vendor_call::{Call, answer};
 use crate::base::{Problem, RequestId};
 use crate::mind::{Completion, Effort, FailureKind, ModelFailure, ScriptPlace};

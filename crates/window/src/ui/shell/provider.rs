@@ -3,7 +3,7 @@
 use egui::{RichText, Ui};
 
 use crate::gateway::keys::Secret;
-use crate::gateway::vendor::VENDORS;
+use crate::gateway::vendors::VENDORS;
 use crate::ui::state::TrialView;
 use crate::ui::widgets;
 use crate::ui::widgets::words;

@@ -248,7 +248,7 @@ fn provider_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSta
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gateway::vendor::VENDORS;
+    use crate::gateway::vendors::VENDORS;
     use crate::ui::testing::{Stage, stage};
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable;

@@ -1,0 +1,113 @@
+//! What of a URL decides who is talked to, and whether that is near. Pure.
+
+use std::net::IpAddr;
+
+/// A URL without the name and the password before its host, and without what follows its path.
+pub fn shown(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let (authority, path) = rest.split_at(rest.find(['/', '\\']).unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    if scheme.is_empty() { format!("{host}{path}") } else { format!("{scheme}://{host}{path}") }
+}
+
+/// Scheme, host and port of a URL: what a key is given to.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Origin {
+    scheme: String,
+    host: String,
+    port: u16,
+}
+
+impl Origin {
+    /// That of a URL, as a browser reads it; `None` where it is no URL of a server.
+    pub fn of(url: &str) -> Option<Self> {
+        let url = reqwest::Url::parse(url.trim()).ok()?;
+        let scheme = url.scheme().to_owned();
+        if !matches!(scheme.as_str(), "http" | "https") {
+            return None;
+        }
+        let host = url.host_str()?.trim_matches(['[', ']']).trim_end_matches('.').to_ascii_lowercase();
+        Some(Self { scheme, host, port: url.port_or_known_default()? })
+    }
+
+    /// Whether what goes there is encrypted on the way.
+    pub fn is_encrypted(&self) -> bool {
+        self.scheme == "https"
+    }
+
+    /// Whether it is this computer.
+    pub fn is_loopback(&self) -> bool {
+        let is_named = self.host == "localhost" || self.host.ends_with(".localhost");
+        is_named || self.host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
+    }
+
+    /// Whether it is this computer or one on the same network, as far as that can be told by its address.
+    pub fn is_local(&self) -> bool {
+        const LOCAL_NAMES: [&str; 4] = [".local", ".lan", ".internal", ".home.arpa"];
+        if self.is_loopback() {
+            return true;
+        }
+        match self.host.parse::<IpAddr>().map(|address| address.to_canonical()) {
+            Ok(IpAddr::V4(address)) => address.is_private() || address.is_link_local(),
+            Ok(IpAddr::V6(address)) => address.is_unique_local() || address.is_unicast_link_local(),
+            // A name without a dot is one of the network's own.
+            Err(_) => !self.host.contains('.') || LOCAL_NAMES.iter().any(|name| self.host.ends_with(name)),
+        }
+    }
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (scheme, port) = (&self.scheme, self.port);
+        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        match (scheme.as_str(), port) {
+            ("https", 443) | ("http", 80) => write!(f, "{scheme}://{host}"),
+            _ => write!(f, "{scheme}://{host}:{port}"),
+        }
+    }
+}
+
+/// Whether a URL points at this computer, where no proxy belongs in between.
+pub fn is_loopback(url: &str) -> bool {
+    Origin::of(url).is_some_and(|origin| origin.is_loopback())
+}
+
+/// Whether a URL points at this computer or its network.
+pub fn is_local(url: &str) -> bool {
+    Origin::of(url).is_some_and(|origin| origin.is_local())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_near_is_known_in_every_form() {
+        let near = ["http://127.0.0.1:80/v1", "http://localhost/", "http://[::1]:9/", "http://u@127.0.0.9"];
+        for url in near {
+            assert!(is_loopback(url) && is_local(url), "{url}");
+        }
+        let private = ["http://10.1.2.3/", "http://172.20.0.1/", "http://192.168.0.5:8000/v1", "http://[fd00::1]/"];
+        let named = ["http://gpu-box:8000/v1", "http://studio.local/", "http://169.254.1.1/", "http://[fe80::1]/"];
+        for url in private.into_iter().chain(named) {
+            assert!(!is_loopback(url) && is_local(url), "{url}");
+        }
+        for url in ["http://localhost.example/", "https://api.openai.com/v1/", "http://127.0.0.1.example/", "?"] {
+            assert!(!is_local(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_password_in_an_address_is_never_shown() {
+        let table = [
+            ("http://user:pass@host:8/v1/", "http://host:8/v1/"),
+            ("https://h/v1/?key=secret", "https://h/v1/"),
+            ("https://h/v1/", "https://h/v1/"),
+            ("user:pass@host/x", "host/x"),
+        ];
+        for (url, wanted) in table {
+            assert_eq!(shown(url), wanted);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Reads and writes the small files of a person's that lie in the config folder: nobody else on the computer can read
+//! what is written.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::base::Problem;
+use crate::safe_fs;
+
+/// No honest file of a person's is larger, in bytes.
+pub(super) const FILE_BYTES_AT_MOST: u64 = 64 * 1024;
+
+/// The text of a small file of the person's; none where there is none.
+pub(super) fn read_small(path: &Path) -> Result<Option<String>, Problem> {
+    let place = path.display().to_string();
+    let unreadable = |error: std::io::Error| {
+        Problem::error(&place, format!("cannot be read: {error}"), "make it a text file that only you can read")
+    };
+    match safe_fs::read_text(path, FILE_BYTES_AT_MOST) {
+        Ok(text) => Ok(text),
+        Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
+            Err(Problem::error(&place, "is larger than any such list", "keep one line for each in it"))
+        }
+        Err(error) => Err(unreadable(error)),
+    }
+}
+
+/// Whole or not at all, and readable for its owner only from the first byte on.
+pub(super) fn write_private(file: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    // A person may keep the file elsewhere, behind a link; the link stays.
+    let file = &file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".saving");
+    let beside = file.with_file_name(name);
+    // Whatever lies there is not written into: it may be a link, or readable for others.
+    match fs::remove_file(&beside) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut out = options.open(&beside)?;
+    let done = out.write_all(text.as_bytes()).and_then(|()| out.sync_all()).and_then(|()| fs::rename(&beside, file));
+    if done.is_err() {
+        // What was only needed on the way goes.
+        let _ = fs::remove_file(&beside);
+    }
+    done
+}
