@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::holdings::PinView;
 use super::message::PromptMessage;
 use crate::base::Id;
 use crate::element::ItemNews;
@@ -172,6 +171,22 @@ pub struct KeptPin {
     pub author: Id,
     /// What it says.
     pub text: String,
+}
+
+/// A pin on some board.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PinView {
+    /// Its id.
+    pub id: Id,
+    /// Who put it up.
+    pub author: Id,
+    /// What it says.
+    pub text: String,
+    /// Who voted for it.
+    pub up: Vec<Id>,
+    /// Who voted against it.
+    pub down: Vec<Id>,
 }
 
 /// A piece of mail.

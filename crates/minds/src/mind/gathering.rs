@@ -9,20 +9,15 @@
 use std::collections::BTreeMap;
 
 use bevy::ecs::message::Message;
-use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::context::MindContext;
 use super::gather::Room;
 use super::parts::{PromptParts, Slot};
-use super::pending::PendingRequests;
 use super::prompt::{LeftOut, PromptOrigin};
 use super::work::WorkDue;
-use crate::base::text::truncate;
 use crate::base::{ActivationKey, AgentKey, Id, RequestId, Seq};
-use crate::log::events::Warning;
-use crate::log::{EventDraft, EventLog};
 use crate::schedule::{Input, ticks};
 use crate::simulation::{ActivityId, Explain, Think, ThinkDone, ThinkDue, ThinkOutcome, Urgency};
 
@@ -64,9 +59,9 @@ impl Input for PartGathered {
 pub(super) struct Gathering {
     due: Due,
     /// What was asked for, by part.
-    wanted: BTreeMap<Id, Wanted>,
+    pub(super) wanted: BTreeMap<Id, Wanted>,
     /// From this tick on nothing more is waited for.
-    until_tick: u64,
+    pub(super) until_tick: u64,
 }
 
 /// What is to be asked once all is there.
@@ -98,7 +93,7 @@ impl Due {
 /// How it stands with something that was asked for.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Wanted {
+pub(super) enum Wanted {
     /// It is to come.
     Open { query: Value },
     /// It came.
@@ -136,8 +131,14 @@ impl Gathering {
         (!wanted.is_empty()).then_some(Self { due, wanted, until_tick })
     }
 
-    fn is_open(&self) -> bool {
+    /// Whether anything is still to come.
+    pub(super) fn is_open(&self) -> bool {
         self.wanted.values().any(|wanted| matches!(wanted, Wanted::Open { .. }))
+    }
+
+    /// In which of its agent's activities.
+    pub(super) fn activity(&self) -> ActivityId {
+        self.due.about().1
     }
 
     /// Whose prompt it is.
@@ -169,7 +170,8 @@ impl Gathering {
         Explain { agent, activity, why: why.into(), for_person: false, cause: Some(cause) }
     }
 
-    fn finish(self) -> (Due, Gathered) {
+    /// What is to be asked now, with what came for it.
+    pub(super) fn finish(self) -> (Due, Gathered) {
         let mut gathered = Gathered::default();
         for (id, wanted) in self.wanted {
             match wanted {
@@ -179,104 +181,5 @@ impl Gathering {
             }
         }
         (self.due, gathered)
-    }
-}
-
-impl PendingRequests {
-    /// What prompts wait for of a part, oldest first.
-    pub fn orders_of<'a>(&'a self, part: &'a str) -> impl Iterator<Item = GatherOrder<'a>> {
-        self.gathering.iter().filter_map(move |(request, gathering)| {
-            let (id, wanted) = gathering.wanted.get_key_value(part)?;
-            let Wanted::Open { query } = wanted else { return None };
-            let key = GatherKey { request: *request, part: id.clone() };
-            Some(GatherOrder { key, agent: gathering.agent(), query })
-        })
-    }
-
-    /// Takes out the requests for which everything was gathered, or is not waited for any more.
-    pub(super) fn take_gathered(&mut self) -> Vec<(RequestId, Due, Gathered)> {
-        let all_here: Vec<RequestId> =
-            self.gathering.iter().filter(|(_, gathering)| !gathering.is_open()).map(|(id, _)| *id).collect();
-        let taken = all_here.into_iter().filter_map(|id| Some((id, self.gathering.remove(&id)?.finish())));
-        taken.map(|(id, (due, gathered))| (id, due, gathered)).collect()
-    }
-}
-
-/// Takes in what was gathered.
-pub(super) fn receive(
-    mut gathered: MessageReader<PartGathered>,
-    room: Room,
-    mut pending: ResMut<PendingRequests>,
-    mut log: ResMut<EventLog>,
-) {
-    for PartGathered { key, outcome } in gathered.read() {
-        let gathering = pending.gathering.get_mut(&key.request);
-        let found = gathering.and_then(|gathering| {
-            let (agent, cause) = (gathering.agent(), gathering.cause());
-            Some((agent, cause, gathering.wanted.get_mut(&key.part)?))
-        });
-        let Some((agent, cause, wanted @ Wanted::Open { .. })) = found else {
-            let what = format!("“{}” came for a prompt that does not wait for it; it was dropped", key.part);
-            log.write(EventDraft::of(&Warning { request: Some(key.request), ..Warning::new(what) }));
-            continue;
-        };
-        *wanted = match outcome {
-            Ok(text) => Wanted::Here { text: truncate(text, room.settings.max_prompt_chars) },
-            Err(why) => missing((&room, &mut log), (key.request, agent, cause), &key.part, why.clone()),
-        };
-    }
-}
-
-/// Waits no longer for what did not come in time.
-pub(super) fn expire(room: Room, mut pending: ResMut<PendingRequests>, mut log: ResMut<EventLog>) {
-    if pending.gathering.is_empty() {
-        return;
-    }
-    let now = room.clock.tick();
-    for (request, gathering) in &mut pending.gathering {
-        let about = (*request, gathering.agent(), gathering.cause());
-        if now < gathering.until_tick {
-            continue;
-        }
-        for (id, wanted) in &mut gathering.wanted {
-            if let Wanted::Open { .. } = wanted {
-                let why = format!("nothing came within {} s", room.settings.gather_secs);
-                *wanted = missing((&room, &mut log), about, id, why);
-            }
-        }
-    }
-}
-
-fn missing(
-    (room, log): (&Room, &mut EventLog),
-    (request, agent, cause): (RequestId, AgentKey, Seq),
-    part: &Id,
-    why: String,
-) -> Wanted {
-    let label = room.parts.get(part).map_or(part, |provider| &provider.label);
-    let what = format!("“{label}” is left out of a prompt: {why}");
-    let draft = EventDraft::of(&Warning { request: Some(request), ..Warning::new(what) }).cause(cause);
-    log.write(match room.agent(agent) {
-        Some((agent, _)) => draft.agent(&agent.id),
-        None => draft,
-    });
-    Wanted::Missing { why }
-}
-
-/// Gives up requests that are still gathered; each is answered once.
-pub(super) fn give_up(
-    pending: &mut PendingRequests,
-    done: &mut MessageWriter<ThinkDone>,
-    outcome: &ThinkOutcome,
-    is_it: impl Fn(AgentKey, ActivityId) -> bool,
-) {
-    let is_it = |gathering: &Gathering| {
-        let (agent, activity, _) = gathering.due.about();
-        is_it(agent, activity)
-    };
-    let given_up: Vec<RequestId> =
-        pending.gathering.iter().filter(|(_, gathering)| is_it(gathering)).map(|(id, _)| *id).collect();
-    for gathering in given_up.iter().filter_map(|id| pending.gathering.remove(id)) {
-        done.write_batch(gathering.done(outcome.clone()));
     }
 }

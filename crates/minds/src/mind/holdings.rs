@@ -1,26 +1,7 @@
 //! Pins and mail as the mind sees them: whatever kind of element holds such things takes part.
 
-use serde::{Deserialize, Serialize};
-
-use super::context::MailItem;
-use crate::base::Id;
+use super::context::{MailItem, PinView};
 use crate::element::{Content, MailStatus, Pin};
-
-/// A pin on some board.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct PinView {
-    /// Its id.
-    pub id: Id,
-    /// Who put it up.
-    pub author: Id,
-    /// What it says.
-    pub text: String,
-    /// Who voted for it.
-    pub up: Vec<Id>,
-    /// Who voted against it.
-    pub down: Vec<Id>,
-}
 
 /// The pins that an element holds, in its order.
 pub fn pins(content: &dyn Content) -> Vec<PinView> {

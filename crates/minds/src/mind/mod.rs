@@ -21,6 +21,7 @@ pub mod markers;
 pub mod message;
 mod moments;
 mod orders;
+mod part_orders;
 pub mod parts;
 mod pending;
 pub mod prompt;
@@ -34,6 +35,7 @@ mod thinking;
 mod unseen;
 pub mod wording;
 mod work;
+mod working;
 
 pub use context::MindContext;
 pub use feedback::Feedback;
@@ -93,18 +95,18 @@ pub fn plugin(app: &mut App) {
     app.add_systems(
         Tick,
         (
-            (replies::drop_orphans, replies::receive, gathering::receive)
+            (replies::drop_orphans, replies::receive, part_orders::receive)
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Mind)),
             (
                 replies::remember_meetings,
                 thinking::retry_compaction,
-                gathering::expire,
+                part_orders::expire,
                 thinking::put_off,
                 thinking::ask_gathered,
                 thinking::think,
-                work::conclude,
-                work::ask,
+                working::conclude,
+                working::ask,
             )
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Decide, Floor::Mind)),

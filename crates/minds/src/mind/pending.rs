@@ -6,7 +6,7 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::feedback::Feedback;
-use super::gathering::Gathering;
+use super::gathering::{Due, GatherKey, GatherOrder, Gathered, Gathering, Wanted};
 use super::prompt::PromptPart;
 use super::request::{CallKind, ModelRequest};
 use super::session::Session;
@@ -113,6 +113,24 @@ impl PendingRequests {
     /// Whether none is.
     pub fn is_empty(&self) -> bool {
         self.asked.is_empty() && self.gathering.is_empty()
+    }
+
+    /// What prompts wait for of a part, oldest first.
+    pub fn orders_of<'a>(&'a self, part: &'a str) -> impl Iterator<Item = GatherOrder<'a>> {
+        self.gathering.iter().filter_map(move |(request, gathering)| {
+            let (id, wanted) = gathering.wanted.get_key_value(part)?;
+            let Wanted::Open { query } = wanted else { return None };
+            let key = GatherKey { request: *request, part: id.clone() };
+            Some(GatherOrder { key, agent: gathering.agent(), query })
+        })
+    }
+
+    /// Takes out the requests for which everything was gathered, or is not waited for any more.
+    pub(super) fn take_gathered(&mut self) -> Vec<(RequestId, Due, Gathered)> {
+        let all_here: Vec<RequestId> =
+            self.gathering.iter().filter(|(_, gathering)| !gathering.is_open()).map(|(id, _)| *id).collect();
+        let taken = all_here.into_iter().filter_map(|id| Some((id, self.gathering.remove(&id)?.finish())));
+        taken.map(|(id, (due, gathered))| (id, due, gathered)).collect()
     }
 
     /// Takes out an agent's oldest requests until a new one fits. Work is not given up for smaller things: it has caps

@@ -7,11 +7,11 @@ use bevy::ecs::system::SystemParam;
 
 use super::feedback::Feedback;
 use super::gather::Room;
-use super::gathering::give_up;
 use super::habits;
 use super::intent::{Effect, Situation, closed_by, effect, in_session, in_words};
 use super::markers::{Intent, Parsed, parse};
 use super::message::Role;
+use super::part_orders::give_up;
 use super::pending::{PendingRequest, PendingRequests, Sent};
 use super::request::{CancelRequest, Completion, FailureKind, Finish, ModelReply};
 use super::session::Session;

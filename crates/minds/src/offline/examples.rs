@@ -2,10 +2,10 @@
 
 use crate::gateway::provider::ProviderRequest;
 use crate::mind::compose::render;
+use crate::mind::context::PinView;
 use crate::mind::context::{
     Abilities, Colleague, LabelledText, Line, MailItem, MindContext, Moment, Near, Remembered, Who,
 };
-use crate::mind::holdings::PinView;
 use crate::mind::{CallKind, Prompt, PromptMessage, PromptParts, Role};
 
 /// An agent: its name, and what its file says.

@@ -7,7 +7,7 @@ use super::reading::Person;
 use super::speaker::{Speaker, Subject};
 use super::text::{alike, bare, clause, quoted, shared, stems, unpunctuated, words};
 use crate::base::hash::content_hash;
-use crate::mind::holdings::PinView;
+use crate::mind::context::PinView;
 
 /// A pinboard with so many pins is full enough; nobody adds to it for having read it.
 const PINS_ENOUGH: usize = 4;

@@ -3,9 +3,9 @@
 use super::reading::spoken;
 use super::text::plain;
 use crate::base::text::{one_line, truncate};
+use crate::mind::context::PinView;
 use crate::mind::context::{self, Line, MailItem};
 use crate::mind::headings;
-use crate::mind::holdings::PinView;
 use crate::mind::{CallKind, PartItem};
 
 /// Characters of the subject that a letter without one is given.

@@ -5,7 +5,7 @@ use super::markers;
 use super::moment::Letter;
 use super::speaker::{QUOTED_WORDS, Speaker, Subject};
 use super::text::{bare, is_order_verb, is_stop_word, quoted, sentences, unpunctuated, words};
-use crate::mind::holdings::PinView;
+use crate::mind::context::PinView;
 
 /// What is read.
 pub struct Read<'a> {
