@@ -6,8 +6,8 @@ use std::path::Path;
 use bevy::ecs::prelude::*;
 
 use super::naming::name_of;
+use super::opening::{OpenError, state_folder};
 use super::recovery::look_at_each;
-use super::room::{OpenError, state_folder};
 use crate::kernel::{Approval, Kernel, KernelCommand};
 use crate::schedule::Door;
 use crate::workspace::{AnswerBox, answers};

@@ -4,6 +4,7 @@ pub mod approvals;
 pub mod drive;
 pub mod importing;
 pub mod naming;
+pub mod opening;
 mod recovery;
 pub mod replay;
 pub mod room;

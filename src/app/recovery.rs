@@ -8,7 +8,7 @@ use bevy::app::App;
 use bevy::ecs::prelude::World;
 use serde_json::Value;
 
-use super::room::{OpenError, state_folder};
+use super::opening::{OpenError, state_folder};
 use crate::base::{Problem, Seq};
 use crate::schedule::{InputJournal, SimClock, TICKS_PER_SEC, saved};
 use crate::store::{Reader, ReopenFrom, Reopening, SetAside, StoreError};

@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
-use thiserror::Error;
 
 use super::drive::Driver;
+use super::opening::{OpenError, state_folder};
 use super::recovery;
 use super::unfinished::{Before, drop_unknown};
 use crate::base::{Author, Id, Problem, Seq};
@@ -23,8 +23,7 @@ use crate::workspace::layout::read_folder;
 use crate::workspace::starter::STARTER_SCENE;
 use crate::workspace::vfs::records::record_heads;
 use crate::workspace::vfs::{
-    FileBridge, FileHistory, FileLimits, FileService, FileServiceError, FileServiceOptions, finish_interrupted,
-    hand_over,
+    FileBridge, FileHistory, FileLimits, FileService, FileServiceOptions, finish_interrupted, hand_over,
 };
 use crate::workspace::{self, AnswerBox, FileChanged, RoomStart};
 
@@ -49,62 +48,6 @@ pub struct OpenOptions {
     pub watch: bool,
     /// Files that the program writes for a person meanwhile. Where they lie in the workspace, they are nobody's edits.
     pub writes: Vec<PathBuf>,
-}
-
-/// Why a workspace could not be opened.
-#[derive(Debug, Error)]
-pub enum OpenError {
-    /// A thread could not be started.
-    #[error("a thread that saves or watches files could not be started: {0}")]
-    Files(#[from] std::io::Error),
-    /// The history cannot be opened.
-    #[error("{0}; {remedy}", remedy = .0.remedy())]
-    Store(#[from] StoreError),
-    /// The files or their history cannot be used.
-    #[error(transparent)]
-    FileService(#[from] FileServiceError),
-    /// There is no such scene.
-    #[error("there is no scene {wanted:?} in {folder} that can be used{why}; there are: {there}")]
-    NoSuchScene {
-        /// What was asked for.
-        wanted: String,
-        /// Why it cannot be used, where it is there.
-        why: String,
-        /// Where.
-        folder: String,
-        /// What there is.
-        there: String,
-    },
-    /// A saved world cannot be read.
-    #[error("the saved room cannot be read: {0}")]
-    Saved(#[from] serde_json::Error),
-}
-
-impl OpenError {
-    /// Whether the history is damaged, so that setting it aside may help.
-    fn is_damage(&self) -> bool {
-        match self {
-            Self::Store(error) | Self::FileService(FileServiceError::Store(error)) => error.is_damage(),
-            _ => false,
-        }
-    }
-
-    /// What a person can do about it.
-    pub fn remedy(&self) -> &'static str {
-        match self {
-            Self::Store(error) | Self::FileService(FileServiceError::Store(error)) => error.remedy(),
-            Self::Files(_) => "close other programs, then try again",
-            Self::FileService(FileServiceError::Files(_)) => {
-                "check that the folder is there and that you may read and write it"
-            }
-            Self::NoSuchScene { .. } => {
-                "name one of those with --scene, or write the starter kit with: workshop init DIR"
-            }
-            Self::Saved(_) => {
-                "run with --fresh to begin as the scene file says; work that is not finished is dropped then"
-            }
-        }
-    }
 }
 
 /// A workspace open in a world of its own.
@@ -325,11 +268,6 @@ fn place_in(workspace: &Path, path: &Path) -> Option<String> {
     let parts: Option<Vec<&str>> =
         full.strip_prefix(workspace.canonicalize().ok()?).ok()?.iter().map(|part| part.to_str()).collect();
     Some(parts?.join("/"))
-}
-
-/// The folder that holds what may be deleted.
-pub fn state_folder(workspace: &Path) -> PathBuf {
-    workspace.join(".workshop")
 }
 
 /// What the clock of the person shows, in seconds as if it were UTC. Without the window nothing knows their time zone.

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use super::naming::name_of;
+use super::opening::OpenError;
 use super::recovery::look_at_each;
-use super::room::OpenError;
 use crate::base::ActivationKey;
 use crate::gateway::RequestQueue;
 use crate::gateway::ledger::Tally;

@@ -9,7 +9,7 @@ use super::asking::shown;
 use super::place::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::approvals::{OpenApproval, open_approvals};
-use crate::app::room::state_folder;
+use crate::app::opening::state_folder;
 use crate::workspace::answers::{self, Answer, AnswerError};
 
 #[derive(Args)]

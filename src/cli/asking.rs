@@ -11,10 +11,10 @@ use clap::ValueEnum;
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use serde_json::Value;
 
+use super::commands::Commands;
 use super::output;
 use super::problems::Reporter;
-use super::stop::{Stop, asks, held_work};
-use super::task::Task;
+use super::task::{Task, held_work};
 use crate::app::approvals::has_answers;
 use crate::app::naming::name_of;
 use crate::base::text::truncate;
@@ -63,7 +63,8 @@ enum Reply {
 /// The questions of a run.
 pub(super) struct Asking {
     policy: Policy,
-    stop: Stop,
+    /// Whether the run ends when only a person could bring it on, where the command line does not say.
+    ends_when_held: bool,
     commands: Commands,
     /// Questions that were told, or decided here.
     known: BTreeSet<ApprovalId>,
@@ -74,67 +75,19 @@ pub(super) struct Asking {
     has_looked: bool,
 }
 
-/// What a person is told to type, as the command line of this run has it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Commands {
-    /// The workspace, where it was named.
-    pub(super) workspace: Option<String>,
-    /// The scene, where it was named.
-    pub(super) scene: Option<String>,
-    /// The provider, where it was named.
-    pub(super) provider: Option<String>,
-}
-
-impl Commands {
-    fn answer(&self, approval: &Approval) -> String {
-        let (id, folder) = (&approval.id, self.folder());
-        format!("answer with: workshop approvals allow {id}{folder}, or: workshop approvals refuse {id}{folder}")
-    }
-
-    pub(super) fn run_on(&self) -> String {
-        format!("workshop run{}{} --until idle", self.folder(), self.options())
-    }
-
-    /// How a piece of work that is unfinished goes on.
-    pub(super) fn resume(&self, id: &str) -> String {
-        let options = self.options();
-        format!("workshop run{}{options} --resume {id}", self.folder())
-    }
-
-    fn options(&self) -> String {
-        let scene = self.scene.as_ref().map(|scene| format!(" --scene {}", quoted(scene))).unwrap_or_default();
-        let provider = self.provider.as_ref().map(|name| format!(" --provider {}", quoted(name))).unwrap_or_default();
-        scene + &provider
-    }
-
-    fn folder(&self) -> String {
-        self.workspace.as_ref().map(|folder| format!(" {}", quoted(folder))).unwrap_or_default()
-    }
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |character: char| character.is_alphanumeric() || "/._-:".contains(character);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
-}
-
 impl Asking {
     /// As the command line says; a person at a terminal is asked there.
-    pub(super) fn new(on_ask: Option<OnAsk>, stop: Stop, commands: Commands) -> Self {
+    pub(super) fn new(on_ask: Option<OnAsk>, ends_when_held: bool, commands: Commands) -> Self {
         let policy = match on_ask {
             Some(OnAsk::Allow) => Policy::Decide(true),
             Some(OnAsk::Deny) => Policy::Decide(false),
             Some(OnAsk::Stop) => Policy::Tell { ends: true },
             None if output::can_be_asked() => Policy::Terminal,
-            None => Policy::Tell { ends: stop.ends_when_held() },
+            None => Policy::Tell { ends: ends_when_held },
         };
         // Read from the beginning, so that what was typed before a question is no answer to it.
         let lines = (policy == Policy::Terminal).then(typed_lines);
-        Self { policy, stop, commands, known: BTreeSet::new(), on_terminal: None, lines, has_looked: false }
+        Self { policy, ends_when_held, commands, known: BTreeSet::new(), on_terminal: None, lines, has_looked: false }
     }
 
     /// Whether the run ends when only a person could bring it on.
@@ -142,7 +95,7 @@ impl Asking {
         match self.policy {
             Policy::Tell { ends } => ends,
             // A pause cannot be answered: it is no question.
-            _ => self.stop.ends_when_held(),
+            _ => self.ends_when_held,
         }
     }
 
@@ -179,7 +132,7 @@ impl Asking {
                 }
                 // How to answer is said when the run ends, which is when the answer counts.
                 Policy::Tell { ends: true } => reporter.note(format!("note: {told}")),
-                _ => reporter.note(format!("waiting: {told}; {}", self.commands.answer(&approval))),
+                _ => reporter.note(format!("waiting: {told}; {}", self.commands.answer(&approval.id))),
             }
         }
     }
@@ -229,7 +182,7 @@ impl Asking {
     /// How a person answers from elsewhere.
     pub(super) fn how_to_answer(&self, holds: &[Hold]) -> String {
         let approvals = holds.iter().filter_map(|hold| match hold {
-            Hold::Approval(approval) => Some(self.commands.answer(approval)),
+            Hold::Approval(approval) => Some(self.commands.answer(&approval.id)),
             Hold::AgentPaused(_) => None,
         });
         let mut commands: Vec<String> = approvals.collect();
@@ -280,6 +233,12 @@ fn reply(line: &str) -> Reply {
 fn question(name: &str, approval: &Approval) -> String {
     let task = truncate(&crate::base::text::one_line(&approval.task), LINE_CHARS);
     format!("{name} asks you: {}\n  with {}, for the task: {task}", approval.what, approval.tool)
+}
+
+/// Who wants what, in words.
+pub(super) fn asks(world: &World, approval: &Approval) -> String {
+    let name = name_of(world, &approval.agent);
+    format!("{name} ({}) asks a person before {} [{}]", approval.agent, approval.what, approval.id)
 }
 
 /// Everything that the tool is to be called with, as a person reads it.
@@ -334,20 +293,6 @@ mod tests {
         for line in ["", "yy", "ok", "y n", "\u{1b}[A"] {
             assert_eq!(reply(line), Reply::Unclear, "{line:?}");
         }
-    }
-
-    #[test]
-    fn the_commands_that_are_suggested_can_be_typed_as_they_are() {
-        let commands = Commands {
-            workspace: Some("my room's".into()),
-            scene: Some("newsroom".into()),
-            provider: Some("scripted:script.yaml".into()),
-        };
-        let told = commands.answer(&approval(json!({})));
-        assert!(told.contains("workshop approvals allow 7-1-0-abcd 'my room'\\''s'"), "{told}");
-        let run = commands.run_on();
-        assert_eq!(run, "workshop run 'my room'\\''s' --scene newsroom --provider scripted:script.yaml --until idle");
-        assert_eq!(Commands::default().run_on(), "workshop run --until idle");
     }
 
     #[test]

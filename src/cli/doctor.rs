@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::place::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
 use crate::agent::formats::format_of;
-use crate::app::{self, room::state_folder};
+use crate::app::{self, opening::state_folder};
 use crate::base::{Problem, Seq, Severity};
 use crate::gateway::aliases::unknown_models;
 use crate::gateway::{Environment, GatewaySettings, key_problems, price_source, provider_status};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::output::{self, Sink};
 use super::place::{self, Absent};
 use super::{Complaint, Ending, Outcome};
-use crate::app::room::state_folder;
+use crate::app::opening::state_folder;
 use crate::store::{self, ExportError, Reader};
 use crate::workspace::archive;
 

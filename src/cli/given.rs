@@ -5,8 +5,8 @@ use std::io::Read;
 use std::path::Path;
 
 use super::Complaint;
-use super::run::resolve_provider;
-use crate::gateway::GatewaySettings;
+use crate::base::Problem;
+use crate::gateway::{GatewaySettings, ScriptedProvider};
 use crate::workspace::SettingsSection;
 use crate::workspace::layout::SETTINGS_FILE;
 
@@ -66,6 +66,23 @@ pub(super) fn stand_in(
     }
     let model = model.strip_prefix(&format!("{named}:")).unwrap_or(model);
     resolve_provider(&format!("{named}:{model}")).map(Some)
+}
+
+/// A provider that there is; `scripted:FILE` with the file's path made absolute, so that it means the same from
+/// anywhere.
+pub(super) fn resolve_provider(provider: &str) -> Result<String, Complaint> {
+    let Some(file) = provider.strip_prefix("scripted:") else {
+        return match GatewaySettings::default().choose(Some(provider), None) {
+            Ok(_) => Ok(provider.to_owned()),
+            Err(problem) => Err(Complaint::usage(problem.what).hint(problem.remedy)),
+        };
+    };
+    let unreadable = |error| Complaint::usage(format!("the script {file}: {error}"));
+    let path = std::fs::canonicalize(file).map_err(unreadable)?;
+    match ScriptedProvider::from_file(&path.to_string_lossy()) {
+        Ok(_) => Ok(format!("scripted:{}", path.display())),
+        Err(problems) => Err(Complaint::usage(problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; "))),
+    }
 }
 
 /// What the workspace says about models; what cannot be read is told when it is opened.

@@ -3,6 +3,7 @@
 mod allow;
 mod approvals;
 mod asking;
+mod commands;
 mod doctor;
 mod export;
 mod feed;

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use bevy::ecs::prelude::*;
 
-use super::asking::{Asking, Commands, OnAsk};
+use super::asking::{Asking, OnAsk};
+use super::commands::Commands;
 use super::feed::Feed;
 use super::output::{self, Sink};
 use super::place::{self, Absent};
@@ -22,10 +23,10 @@ use crate::app::status::unfinished_tasks;
 use crate::base::Problem;
 use crate::base::text::{one_line, truncate};
 use crate::gateway::settings::GatewaySettings;
-use crate::gateway::{ProviderHealth, RequestQueue, ScriptedProvider};
+use crate::gateway::{ProviderHealth, RequestQueue};
 use crate::kernel::{Kernel, KernelCommand};
 use crate::log::EventRecord;
-use crate::schedule::{Door, SimClock, Speed};
+use crate::schedule::{Door, SimClock, Speed, TICKS_PER_SEC};
 use crate::simulation::SetRest;
 use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
 
@@ -47,10 +48,10 @@ pub(super) struct Arguments {
     only: Option<String>,
     /// The task that the agent gets, - for standard input, @FILE for a file; the run ends when it is over
     #[arg(long, value_name = "TEXT", value_parser = parse_task)]
-    pub(super) task: Option<String>,
+    task: Option<String>,
     /// Go on with unfinished work, by its id; `workshop status` lists it. The run ends when it is over
     #[arg(long, value_name = "ID", conflicts_with_all = ["task", "fresh"])]
-    pub(super) resume: Option<String>,
+    resume: Option<String>,
     /// Write the result into a file instead of printing it
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -62,13 +63,13 @@ pub(super) struct Arguments {
     unpause: bool,
     /// Run for so much simulated time: 90s, 10m, 1h 30m
     #[arg(long = "for", value_name = "TIME", value_parser = humantime::parse_duration, conflicts_with_all = ["ticks", "until"])]
-    pub(super) for_time: Option<Duration>,
+    for_time: Option<Duration>,
     /// Run for so many ticks of 1/30 s
     #[arg(long, conflicts_with = "until")]
-    pub(super) ticks: Option<u64>,
+    ticks: Option<u64>,
     /// Run until nobody has anything queued, asked or under way
     #[arg(long, value_parser = ["idle"])]
-    pub(super) until: Option<String>,
+    until: Option<String>,
     /// Stands in for the scene's seed
     #[arg(long)]
     seed: Option<u64>,
@@ -96,6 +97,23 @@ pub(super) struct Arguments {
     /// Print nothing on standard error but why the run ended, where it did not do what it was asked to
     #[arg(long, short)]
     quiet: bool,
+}
+
+impl Arguments {
+    /// When the run ends, in a room that is at this tick.
+    fn stop(&self, tick: u64) -> Stop {
+        if let Some(time) = self.for_time {
+            Stop::AtTick(tick + (time.as_secs_f64() * TICKS_PER_SEC as f64).round() as u64)
+        } else if let Some(ticks) = self.ticks {
+            Stop::AtTick(tick + ticks)
+        } else if self.until.is_some() {
+            Stop::WhenIdle
+        } else if self.task.is_some() || self.resume.is_some() {
+            Stop::AfterTask
+        } else {
+            Stop::Never
+        }
+    }
 }
 
 fn parse_task(text: &str) -> Result<String, String> {
@@ -148,7 +166,7 @@ fn open(arguments: &Arguments) -> Result<Run<'_>, Complaint> {
             .hint("write the events to a file: --events FILE"));
     }
     // Before a folder is made for it.
-    arguments.provider.as_deref().map(resolve_provider).transpose()?;
+    arguments.provider.as_deref().map(given::resolve_provider).transpose()?;
     let named = arguments.workspace.as_deref();
     let folder = place::workspace(named, Absent::MakeDefault)?;
     let provider = given::stand_in(arguments.provider.as_deref(), arguments.model.as_deref(), &folder)?;
@@ -174,7 +192,7 @@ fn open(arguments: &Arguments) -> Result<Run<'_>, Complaint> {
         world.resource_mut::<Door<SetRest>>().push(SetRest { on: true });
     }
     let first_tick = world.resource::<SimClock>().tick();
-    let stop = Stop::from(arguments, first_tick);
+    let stop = arguments.stop(first_tick);
     let commands = Commands {
         workspace: named.map(|named| named.display().to_string()),
         scene: options.scene.clone().map(|scene| status::stem(&scene).to_owned()),
@@ -182,7 +200,7 @@ fn open(arguments: &Arguments) -> Result<Run<'_>, Complaint> {
     };
     let mut run = Run {
         task: given.task,
-        asking: Asking::new(arguments.on_ask, stop, commands.clone()),
+        asking: Asking::new(arguments.on_ask, stop.ends_when_held(), commands.clone()),
         commands,
         unfinished: Unfinished::of(world.resource::<Kernel>()),
         arguments,
@@ -364,23 +382,6 @@ fn unfinished_words(kernel: &Kernel) -> Option<String> {
 fn write_scene(arguments: &Arguments, text: &str) -> Result<(), Complaint> {
     let Some(file) = &arguments.scene_out else { return Ok(()) };
     std::fs::write(file, text).map_err(|error| Complaint::failed(format!("{}: {error}", file.display())))
-}
-
-/// A provider that there is; `scripted:FILE` with the file's path made absolute, so that it means the same from
-/// anywhere.
-pub(super) fn resolve_provider(provider: &str) -> Result<String, Complaint> {
-    let Some(file) = provider.strip_prefix("scripted:") else {
-        return match GatewaySettings::default().choose(Some(provider), None) {
-            Ok(_) => Ok(provider.to_owned()),
-            Err(problem) => Err(Complaint::usage(problem.what).hint(problem.remedy)),
-        };
-    };
-    let unreadable = |error| Complaint::usage(format!("the script {file}: {error}"));
-    let path = std::fs::canonicalize(file).map_err(unreadable)?;
-    match ScriptedProvider::from_file(&path.to_string_lossy()) {
-        Ok(_) => Ok(format!("scripted:{}", path.display())),
-        Err(problems) => Err(Complaint::usage(problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; "))),
-    }
 }
 
 /// Where the run is shown and written.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::asking::Commands;
+use super::commands::Commands;
 use super::place::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::status::{UnfinishedTask, unfinished_tasks};

@@ -3,14 +3,13 @@
 use bevy::ecs::prelude::*;
 
 use super::Ending;
-use super::asking::Asking;
+use super::asking::{Asking, asks};
 use super::report::Verdict;
-use super::run::Arguments;
-use super::task::{Task, WORK_PAUSED, agent_paused, is_paused};
+use super::task::{Task, WORK_PAUSED, agent_paused};
 use crate::app::drive::EventTap;
 use crate::gateway::RequestQueue;
-use crate::kernel::{Approval, Hold, Kernel};
-use crate::schedule::{SimClock, TICKS_PER_SEC};
+use crate::kernel::{Hold, Kernel};
+use crate::schedule::SimClock;
 use crate::simulation;
 
 /// When to stop.
@@ -27,21 +26,6 @@ pub(super) enum Stop {
 }
 
 impl Stop {
-    /// As the command line says, for a room that is at this tick.
-    pub(super) fn from(arguments: &Arguments, tick: u64) -> Self {
-        if let Some(time) = arguments.for_time {
-            Self::AtTick(tick + (time.as_secs_f64() * TICKS_PER_SEC as f64).round() as u64)
-        } else if let Some(ticks) = arguments.ticks {
-            Self::AtTick(tick + ticks)
-        } else if arguments.until.is_some() {
-            Self::WhenIdle
-        } else if arguments.task.is_some() || arguments.resume.is_some() {
-            Self::AfterTask
-        } else {
-            Self::Never
-        }
-    }
-
     /// Whether a run that only a person can bring on ends there, where the command line does not say.
     pub(super) fn ends_when_held(self) -> bool {
         matches!(self, Self::WhenIdle | Self::AfterTask)
@@ -115,12 +99,6 @@ fn told(world: &World, hold: &Hold) -> String {
     }
 }
 
-/// Who wants what, in words.
-pub(super) fn asks(world: &World, approval: &Approval) -> String {
-    let name = crate::app::naming::name_of(world, &approval.agent);
-    format!("{name} ({}) asks a person before {} [{}]", approval.agent, approval.what, approval.id)
-}
-
 /// The time of the command line is over: what the task came to, or why it came to nothing yet.
 fn time_is_over(world: &World, task: Option<&Task>, asking: &Asking) -> Verdict {
     if let Some(verdict) = task.and_then(|task| task.verdict(world)) {
@@ -139,15 +117,4 @@ fn time_is_over(world: &World, task: Option<&Task>, asking: &Asking) -> Verdict 
             "the time that was given (--for or --ticks) was over before the task was finished",
         ),
     }
-}
-
-/// Agents of the task that a person paused hold their work.
-pub(super) fn held_work(world: &World, task: Option<&Task>) -> Vec<Hold> {
-    let kernel = world.resource::<Kernel>();
-    let run = task.map(Task::run);
-    let is_its = |key| match run {
-        None => true,
-        Some(run) => kernel.thread(key).is_some_and(|thread| Some(thread.root) == run),
-    };
-    kernel.held_by(|one| is_its(one.thread), |agent| is_paused(world, agent))
 }

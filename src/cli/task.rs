@@ -2,7 +2,7 @@
 
 use bevy::ecs::prelude::*;
 
-use super::asking::Commands;
+use super::commands::Commands;
 use super::report::Verdict;
 use super::{Complaint, Ending};
 use crate::agent::{AgentCommand, Profiles, Roster};
@@ -10,7 +10,7 @@ use crate::app::drive::EventTap;
 use crate::base::ids::USER;
 use crate::base::text::nearest;
 use crate::base::{ActivationKey, Id};
-use crate::kernel::{Ending as WorkEnding, Kernel};
+use crate::kernel::{Ending as WorkEnding, Hold, Kernel};
 use crate::log::EventRecord;
 use crate::log::events::{Activation, Warning};
 use crate::schedule::{Door, SimClock};
@@ -157,6 +157,17 @@ pub(super) fn is_paused(world: &World, agent: &str) -> bool {
     let entity = roster.key(agent).and_then(|key| roster.entity(key));
     let state = entity.and_then(|entity| world.get::<AgentState>(entity));
     state.is_some_and(|state| state.0.state() == State::Paused)
+}
+
+/// Agents of the task that a person paused hold their work.
+pub(super) fn held_work(world: &World, task: Option<&Task>) -> Vec<Hold> {
+    let kernel = world.resource::<Kernel>();
+    let run = task.map(Task::run);
+    let is_its = |key| match run {
+        None => true,
+        Some(run) => kernel.thread(key).is_some_and(|thread| Some(thread.root) == run),
+    };
+    kernel.held_by(|one| is_its(one.thread), |agent| is_paused(world, agent))
 }
 
 /// Whether a run and everything that it set going is over.

@@ -108,7 +108,7 @@ fn scale(text: &str) -> Result<f32, String> {
 
 pub(super) fn open(arguments: &Arguments) -> Outcome {
     let named = arguments.workspace.as_deref();
-    let provider = arguments.provider.as_deref().map(super::run::resolve_provider).transpose()?;
+    let provider = arguments.provider.as_deref().map(super::given::resolve_provider).transpose()?;
     // What is named is made only for a person who sees what comes up.
     let absent = if arguments.screenshot.is_some() { Absent::MakeDefault } else { Absent::Make };
     if arguments.screenshot.is_none()

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use agent_workshop::app::drive::{EventTap, Step};
 use agent_workshop::app::naming::RoomNames;
-use agent_workshop::app::room::{OpenOptions, Room, state_folder};
+use agent_workshop::app::opening::state_folder;
+use agent_workshop::app::room::{OpenOptions, Room};
 use agent_workshop::log::events::word;
 use agent_workshop::log::narration::{Telling, counted};
 use agent_workshop::log::{AddedEvents, EventData, EventDraft, EventKind, EventLog, EventRecord, Word};

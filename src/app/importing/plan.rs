@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::found::{Found, Place, look};
 use super::{BYTES_AT_MOST, Destination, Item, Kind, NUMBERS_AT_MOST, Plan};
-use crate::agent::formats::{AgentFile, format_of, stem};
+use crate::agent::agent_file::{AgentFile, stem};
+use crate::agent::formats::format_of;
 use crate::agent::markdown::says_who_it_is;
 use crate::base::text::slug;
 use crate::base::{Problem, numbered};

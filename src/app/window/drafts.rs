@@ -4,7 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::app::room::state_folder;
+use crate::app::opening::state_folder;
 use crate::base::Problem;
 use crate::safe_fs::{check_own, read_text, replace_text};
 use crate::ui::panes::editor::{Draft, Editors};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::background_jobs::{BackgroundJobs, OnDrop};
-use crate::app::room::state_folder;
+use crate::app::opening::state_folder;
 use crate::base::{Id, Seq};
 use crate::kernel::session::SessionHead;
 use crate::mind::Prompt;

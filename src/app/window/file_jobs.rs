@@ -10,7 +10,7 @@ use bevy::math::Vec2;
 
 use super::background_jobs::{BackgroundJobs, OnDrop};
 use crate::app::importing::{self, Destination, Imported, NewFiles};
-use crate::app::room::state_folder;
+use crate::app::opening::state_folder;
 use crate::base::{Problem, numbered};
 use crate::safe_fs;
 use crate::store::{self, ExportError, Reader};

@@ -1,11 +1,11 @@
 //! What an agent is asked now, as the offline brain takes it: from the data of a prompt.
 
-use super::reading::spoken;
 use super::text::plain;
 use crate::base::text::{one_line, truncate};
 use crate::mind::context::PinView;
 use crate::mind::context::{self, Line, MailItem};
 use crate::mind::headings;
+use crate::mind::wording::PERSON;
 use crate::mind::{CallKind, PartItem};
 
 /// Characters of the subject that a letter without one is given.
@@ -137,4 +137,9 @@ fn lines(lines: &[Line]) -> Vec<(String, String)> {
 
 fn readable(pin: &PinView) -> PinView {
     PinView { author: plain(&pin.author).as_str().into(), text: plain(&pin.text), ..pin.clone() }
+}
+
+/// Who said something, and what.
+fn spoken(line: &Line) -> (String, String) {
+    (if line.by_person { PERSON.to_owned() } else { plain(&line.by) }, line.text.clone())
 }

@@ -6,8 +6,6 @@ use std::collections::BTreeSet;
 use super::moment::{Letter, Moment};
 use super::text::{bare, plain, sentences, stem, stems, unpunctuated};
 use crate::gateway::provider::ProviderRequest;
-use crate::mind::context::Line;
-use crate::mind::wording::PERSON;
 use crate::mind::{PartItem, Prompt, PromptPart, Role};
 
 /// Entries of a list that are looked at.
@@ -128,11 +126,6 @@ impl Reading {
     pub fn board_sentences(&self) -> Vec<String> {
         self.boards.iter().flat_map(|(_, text)| sentences(text)).collect()
     }
-}
-
-/// Who said something, and what.
-pub fn spoken(line: &Line) -> (String, String) {
-    (if line.by_person { PERSON.to_owned() } else { plain(&line.by) }, line.text.clone())
 }
 
 /// What the parts of a provider tell, without headings.

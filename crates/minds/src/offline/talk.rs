@@ -3,7 +3,7 @@
 
 use super::draft::{Draft, fill};
 use super::facts::Particulars;
-use super::filler::{is_filler, offers, quotations};
+use super::filler::{is_filler, offers};
 use super::knowledge::Fact;
 use super::markers::{idea_on, is_person, may};
 use super::phrases::ranked;
@@ -248,10 +248,4 @@ fn others_in(said: &[(String, String)], me: &str, other: &str) -> Vec<String> {
         }
     }
     names
-}
-
-/// What was quoted in a conversation, the last first, if it is long enough to be a fact.
-pub fn quoted_in(said: &[(String, String)]) -> Vec<String> {
-    let long_enough = |quotation: &String| words(quotation).count() >= 4;
-    said.iter().rev().flat_map(|(_, text)| quotations(text)).filter(long_enough).collect()
 }

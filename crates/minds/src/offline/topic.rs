@@ -1,12 +1,12 @@
 //! What a conversation is about: the name of the topic, the fact at issue, and what else is known of it.
 
 use super::facts::Particulars;
+use super::filler::quotations;
 use super::knowledge::{Fact, facts};
 use super::moment::Moment;
 use super::phrases::ranked;
 use super::speaker::{Speaker, Subject, topic_in};
-use super::talk::quoted_in;
-use super::text::{bare, plain, shared, stems};
+use super::text::{bare, plain, shared, stems, words};
 
 /// A label has at most so many words.
 const LABEL_WORDS: usize = 5;
@@ -121,6 +121,12 @@ fn before(speaker: &Speaker) -> String {
     };
     let recent: Vec<&str> = speaker.reading.said.iter().rev().take(12).map(String::as_str).collect();
     format!("{earlier}\n{}", recent.join("\n"))
+}
+
+/// What was quoted in a conversation, the last first, if it is long enough to be a fact.
+fn quoted_in(said: &[(String, String)]) -> Vec<String> {
+    let long_enough = |quotation: &String| words(quotation).count() >= 4;
+    said.iter().rev().flat_map(|(_, text)| quotations(text)).filter(long_enough).collect()
 }
 
 #[cfg(test)]

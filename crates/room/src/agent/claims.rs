@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::formats::longer_ids_of_path;
+use super::agent_file::longer_ids_of_path;
 use crate::base::{Id, is_reserved};
 
 /// What a file asks for.
@@ -73,7 +73,7 @@ mod tests {
     fn ids(files: &[(&str, Option<&str>)], held: &[(&str, &str)]) -> Vec<(String, String)> {
         let wanted: Vec<Id> = files
             .iter()
-            .map(|(path, own)| own.map_or_else(|| super::super::formats::id_of_path(path).into(), Id::from))
+            .map(|(path, own)| own.map_or_else(|| super::super::agent_file::id_of_path(path).into(), Id::from))
             .collect();
         let held: BTreeMap<&str, Id> = held.iter().map(|(path, id)| (*path, Id::from(*id))).collect();
         let claims = files.iter().zip(&wanted).map(|((path, own), wanted)| Claim {

@@ -1,31 +1,7 @@
 //! The file formats that define agents: the list that a new format adds one line to.
 
+use super::agent_file::AgentFormat;
 use super::markdown;
-use super::profile::AgentProfile;
-use crate::base::{Id, Problem, free_id, is_reserved, text};
-
-/// One format of agent files.
-pub struct AgentFormat {
-    /// Whether a file belongs to it, by its path in the workspace.
-    pub matches: fn(path: &str) -> bool,
-    /// Reads a file. A file is never an error, only a profile with problems.
-    pub read: fn(path: &str, text: &str) -> AgentFile,
-}
-
-/// What a file says.
-#[derive(Clone, PartialEq, Debug)]
-pub struct AgentFile {
-    /// The agent as defined; the least that can be made of an unusable file.
-    pub profile: AgentProfile,
-    /// Whether the file names its id itself, so that the id survives a renaming.
-    pub has_explicit_id: bool,
-    /// The id that the file asks for and does not get, because it stands for something else.
-    pub reserved_id: Option<Id>,
-    /// Whether the file could not be used as what it is meant to be.
-    pub malformed: bool,
-    /// What is wrong with it.
-    pub problems: Vec<Problem>,
-}
 
 /// Every format.
 pub static FORMATS: &[&AgentFormat] = &[&markdown::FORMAT];
@@ -33,128 +9,6 @@ pub static FORMATS: &[&AgentFormat] = &[&markdown::FORMAT];
 /// The format of the file at this path, if it defines an agent at all.
 pub fn format_of(path: &str) -> Option<&'static AgentFormat> {
     FORMATS.iter().copied().find(|format| (format.matches)(path))
-}
-
-/// What a file is called in every collection that only tells of the others; such a file is no agent.
-const DOCUMENTS: &[&str] =
-    &["readme", "changelog", "changes", "contributing", "contributors", "license", "licence", "code_of_conduct"];
-
-/// The same, where it is written in capitals: in small letters it may be an agent's name.
-const DOCUMENTS_IN_CAPITALS: &[&str] = &[
-    "AGENT",
-    "AGENTS",
-    "AGENT_TEMPLATE",
-    "ARCHITECTURE",
-    "AUTHORS",
-    "CLAUDE",
-    "CODEX",
-    "COPYING",
-    "GEMINI",
-    "INDEX",
-    "INSTALL",
-    "INSTRUCTIONS",
-    "MEMORY",
-    "NOTICE",
-    "QUICKSTART",
-    "ROADMAP",
-    "SECURITY",
-    "SKILL",
-    "SUPPORT",
-    "TEMPLATE",
-    "TODO",
-    "USAGE",
-];
-
-/// Folders whose files belong to something else: the skills, commands and records of agents.
-const OTHER_FOLDERS: &[&str] =
-    &["commands", "hooks", "modules", "references", "scripts", "sessions", "skills", "state"];
-
-/// Whether a file of this stem only tells of others, such as `README` or `LICENSE`.
-pub fn is_document(stem: &str) -> bool {
-    let folded = stem.to_lowercase().replace('-', "_");
-    let is_it = |name: &str| folded.strip_prefix(name).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
-    DOCUMENTS_IN_CAPITALS.contains(&stem) || DOCUMENTS.iter().any(|name| is_it(name))
-}
-
-/// The folders and the name of a file that may define an agent, by its path: it lies in `agents/` at any depth, and
-/// neither it nor a folder above it is something else.
-pub fn place_of_agent(path: &str) -> Option<(&str, &str)> {
-    let below = path.strip_prefix("agents/")?;
-    let (folders, name) = below.rsplit_once('/').unwrap_or(("", below));
-    let is_odd = |part: &str| part.is_empty() || part.starts_with('.') || OTHER_FOLDERS.contains(&part);
-    let is_elsewhere = below.contains('/') && folders.split('/').any(is_odd);
-    (!is_elsewhere && !name.starts_with('.') && !is_document(stem(name))).then_some((folders, name))
-}
-
-/// The name of a file without its ending: `ada` for `agents/ada.md`, `powershell-5.1` for `powershell-5.1.md`.
-pub fn stem(path: &str) -> &str {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    let stem = [".agent", ".task", ".session"].iter().find_map(|kind| stem.strip_suffix(kind)).unwrap_or(stem);
-    if stem.is_empty() { name } else { stem }
-}
-
-/// A stem as a name: `data-analyst` becomes `Data Analyst`.
-pub fn title(stem: &str) -> String {
-    let words = stem.split(|character: char| !character.is_alphanumeric() && character != '.');
-    let words = words.map(|word| word.trim_matches('.')).filter(|word| !word.is_empty());
-    let words: Vec<String> = words
-        .map(|word| {
-            let mut characters = word.chars();
-            characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
-        })
-        .collect();
-    words.join(" ")
-}
-
-/// The id that a path stands for where the file gives none; never empty.
-pub fn id_of_path(path: &str) -> String {
-    let id = id_of_name(stem(path));
-    if id.is_empty() { "agent".to_owned() } else { id }
-}
-
-/// The ids that a file may go by where another file has the one that its path stands for, best first: `team-two` for
-/// `agents/team/two.md`, then `all-team-two`.
-pub fn longer_ids_of_path(path: &str) -> Vec<String> {
-    let folders =
-        path.strip_prefix("agents/").and_then(|below| below.rsplit_once('/')).map_or("", |(folders, _)| folders);
-    let mut ids: Vec<String> = Vec::new();
-    for folder in folders.rsplit('/').map(id_of_name).filter(|folder| !folder.is_empty()) {
-        let shorter = ids.last().cloned().unwrap_or_else(|| id_of_path(path));
-        ids.push(format!("{folder}-{shorter}"));
-    }
-    ids
-}
-
-/// A name as an id: small letters and digits with single dashes between them, and with dots where a number has one.
-pub fn id_of_name(name: &str) -> String {
-    let characters: Vec<char> = name.chars().collect();
-    let is_inner_dot = |at: usize| {
-        characters[at] == '.'
-            && at > 0
-            && characters[at - 1].is_ascii_digit()
-            && characters.get(at + 1).is_some_and(char::is_ascii_digit)
-    };
-    let mut parts = vec![String::new()];
-    for (at, character) in characters.iter().enumerate() {
-        match is_inner_dot(at) {
-            true => parts.push(String::new()),
-            false => parts.last_mut().expect("there is always one").push(*character),
-        }
-    }
-    parts.iter().map(|part| text::slug(part)).collect::<Vec<_>>().join(".")
-}
-
-/// The id that a file's agent goes by, with the one that it cannot have, if that is another, and what is wrong then.
-pub fn claim_id(path: &str, wanted: String) -> (Id, Option<(Id, Problem)>) {
-    let wanted: Id = wanted.into();
-    let id = free_id(wanted.clone());
-    let reserved = is_reserved(&wanted).then(|| {
-        let what = format!("the id {wanted:?} stands for something else in the room; this agent goes by {id:?}");
-        let problem = Problem::error(path, what, "give it another id in its front matter, or the file another name");
-        (wanted, problem)
-    });
-    (id, reserved)
 }
 
 #[cfg(test)]
@@ -204,22 +58,5 @@ mod tests {
         ] {
             assert!(format_of(path).is_none(), "{path}");
         }
-    }
-
-    #[test]
-    fn a_number_keeps_its_dot_and_folders_make_an_id_longer() {
-        assert_eq!(id_of_path("agents/powershell-5.1-expert.md"), "powershell-5.1-expert");
-        assert_eq!(id_of_path("agents/dotnet.framework.4.8.md"), "dotnet-framework-4.8");
-        assert_eq!(title(stem("agents/powershell-5.1-expert.md")), "Powershell 5.1 Expert");
-        assert_eq!(id_of_path("agents/ada.agent.yaml"), "ada");
-        assert_eq!(longer_ids_of_path("agents/all/My Team/two.md"), ["my-team-two", "all-my-team-two"]);
-        assert_eq!(longer_ids_of_path("agents/two.md"), [] as [&str; 0]);
-    }
-
-    #[test]
-    fn stems_become_ids_and_names() {
-        assert_eq!(id_of_path("agents/Data Analyst.md"), "data-analyst");
-        assert_eq!(id_of_path("agents/***.md"), "agent");
-        assert_eq!(title(stem("agents/data-analyst.md")), "Data Analyst");
     }
 }

@@ -6,8 +6,13 @@ use serde_json::Value;
 
 use super::limits::{self, Limit, plain};
 use super::loose_front::Entry;
-use super::markdown::{LEAST_SAFETY_MODE, LIMITING_KEYS};
 use crate::base::{Behaviour, Problem};
+
+/// The safety mode of a file that cannot be trusted to mean what it says: it asks before everything.
+pub const LEAST_SAFETY_MODE: &str = "safe";
+
+/// Keys that limit an agent: naming one of them and writing nothing behind it is no way to lift the limit.
+pub(super) const LIMITING_KEYS: &[&str] = &["tools", "reads", "writes", "safety_mode"];
 
 /// The known keys, read as what they should be. One that holds something else is told, and counts as absent, or, where
 /// it limits the agent, as the strictest that it could mean.

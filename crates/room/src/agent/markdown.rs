@@ -5,9 +5,9 @@ use std::collections::btree_map::Entry::{Occupied, Vacant};
 
 use serde_json::{Map, Value};
 
-use super::formats::{AgentFile, AgentFormat, claim_id, id_of_name, id_of_path, place_of_agent, stem, title};
+use super::agent_file::{AgentFile, AgentFormat, claim_id, id_of_name, id_of_path, place_of_agent, stem, title};
 use super::front_matter::{self, FrontMatterError};
-use super::keys::Keys;
+use super::keys::{Keys, LEAST_SAFETY_MODE, LIMITING_KEYS};
 use super::limits::{self, Limit, Meaning};
 use super::loose_front::{self, Entry};
 use super::profile::{AgentProfile, KeyLines};
@@ -21,9 +21,6 @@ pub static FORMAT: AgentFormat = AgentFormat {
     },
     read,
 };
-
-/// The safety mode of a file that cannot be trusted to mean what it says: it asks before everything.
-pub const LEAST_SAFETY_MODE: &str = "safe";
 
 const KEYS: &[&str] = &[
     "id",
@@ -41,9 +38,6 @@ const KEYS: &[&str] = &[
     "reads",
     "writes",
 ];
-
-/// Keys that limit an agent: naming one of them and writing nothing behind it is no way to lift the limit.
-pub(super) const LIMITING_KEYS: &[&str] = &["tools", "reads", "writes", "safety_mode"];
 
 /// Reads the file; see [`AgentFile`]. Front matter that is not valid YAML is read line by line; where that cannot be
 /// done either, the whole text is the instructions of an agent with the least privileges.

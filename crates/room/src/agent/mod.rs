@@ -2,6 +2,7 @@
 //!
 //! A file format is one file with a reader and one line in [`formats::FORMATS`].
 
+pub mod agent_file;
 mod claims;
 pub mod formats;
 pub mod front_matter;
@@ -18,6 +19,7 @@ mod saved;
 #[cfg(test)]
 mod tests;
 
+pub use keys::LEAST_SAFETY_MODE;
 pub use lifecycle::{ElementsReach, TopmostElement};
 pub use limits::Limit;
 pub use profile::AgentProfile;

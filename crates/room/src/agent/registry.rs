@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use bevy::ecs::prelude::Resource;
 use serde::{Deserialize, Serialize};
 
+use super::agent_file::AgentFile;
 use super::claims::{self, Claim};
-use super::formats::{AgentFile, format_of};
+use super::formats::format_of;
 use super::profile::AgentProfile;
 use crate::base::hash::content_hash;
 use crate::base::{Id, Problem};

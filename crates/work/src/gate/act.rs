@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::authority::{Authority, ToolNames};
 use super::paths;
 use super::touch::{Becomes, DeclaredTouch, TouchKind};
-use crate::agent::formats::longer_ids_of_path;
+use crate::agent::agent_file::longer_ids_of_path;
 use crate::agent::{AgentProfile, Former, Profiles};
 use crate::base::Id;
 use crate::workspace::KnownFiles;

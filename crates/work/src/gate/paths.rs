@@ -1,7 +1,8 @@
 //! Places in a workspace that are more than ordinary files, by the one form that paths have.
 
 use super::verdict::Verdict;
-use crate::agent::formats::{AgentFormat, format_of};
+use crate::agent::agent_file::AgentFormat;
+use crate::agent::formats::format_of;
 use crate::base::spelling::folded;
 use crate::workspace::vfs::WorkspacePath;
 

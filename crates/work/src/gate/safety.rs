@@ -51,7 +51,7 @@ impl SafetyMode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::markdown::LEAST_SAFETY_MODE;
+    use crate::agent::LEAST_SAFETY_MODE;
 
     #[test]
     fn words_and_modes_go_both_ways() {

@@ -5,7 +5,7 @@ use egui::{Button, Margin, TextEdit, Ui};
 use super::acts::Ask;
 use super::tree::{Spot, folder_of};
 use super::{Explorer, filter_id};
-use crate::agent::formats;
+use crate::agent::agent_file;
 use crate::ui::UiState;
 use crate::ui::commands::keys::{self, KeyAct};
 use crate::ui::widgets;
@@ -115,7 +115,7 @@ impl Explorer {
         if element.is_none() && layout::element_file(path).is_ok() && entry(ui, "Put into the room as a rulebook", "") {
             asks.push(Ask::AddRulebook(path.to_owned()));
         }
-        let stem = path.strip_prefix("scenes/").map(formats::stem);
+        let stem = path.strip_prefix("scenes/").map(agent_file::stem);
         if let Some(stem) = stem.filter(|stem| room.scene != *stem && room.scenes.iter().any(|scene| scene == stem))
             && entry(ui, "Open this scene", "")
         {

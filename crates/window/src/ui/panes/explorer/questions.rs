@@ -65,7 +65,7 @@ impl NewFile {
 
     /// Another kind: what was typed for a name stays, the place and the ending follow.
     fn set_template(&mut self, template: Template, is_taken: impl Fn(&str) -> bool) {
-        let stem = crate::agent::formats::stem(&self.path).to_owned();
+        let stem = crate::agent::agent_file::stem(&self.path).to_owned();
         let was_own = stem.trim().is_empty() || stem.starts_with(self.template.first_stem());
         let stem = if was_own { template.first_stem() } else { &stem };
         self.path = template.free_path(&self.folder, stem, is_taken);
@@ -190,7 +190,7 @@ fn path_ui(ui: &mut Ui, path: &mut String, has_keyboard: &mut bool, why_not: Opt
 fn select_stem(ui: &Ui, field: &egui::Response, path: &str) {
     use egui::text::{CCursor, CCursorRange};
     let before = path.len() - name_of(path).len();
-    let stem = crate::agent::formats::stem(path);
+    let stem = crate::agent::agent_file::stem(path);
     let (begin, length) = (path[..before].chars().count(), stem.chars().count());
     let mut edit = egui::text_edit::TextEditState::load(ui.ctx(), field.id).unwrap_or_default();
     edit.cursor.set_char_range(Some(CCursorRange::two(CCursor::new(begin), CCursor::new(begin + length))));

@@ -1,6 +1,6 @@
 //! What a new file begins with.
 
-use crate::agent::formats;
+use crate::agent::agent_file;
 use crate::base::numbered;
 use crate::workspace::starter;
 
@@ -103,11 +103,11 @@ impl Template {
 
     /// The text of a new file at this path.
     pub fn text(self, path: &str) -> String {
-        let stem = formats::stem(path);
-        let title = formats::title(stem);
+        let stem = agent_file::stem(path);
+        let title = agent_file::title(stem);
         let title = if title.is_empty() { "Untitled".to_owned() } else { title };
         match self {
-            Self::Agent => agent(&formats::id_of_path(path), &title),
+            Self::Agent => agent(&agent_file::id_of_path(path), &title),
             Self::Note | Self::Board => format!("# {title}\n\n"),
             Self::Tasks => format!("# {title}\n\n- [ ] The first thing to do\n"),
             Self::Scene => starter::empty_scene(&title),
@@ -160,7 +160,7 @@ pub fn with_id(file: &str, path: &str) -> String {
     }
     let Some(end) = lines.iter().skip(1).position(|line| is_rule(line)) else { return file.to_owned() };
     let Some(at) = lines.iter().take(end + 1).position(|line| line.starts_with("id:")) else { return file.to_owned() };
-    let line = format!("id: {}\n", serde_json::Value::from(formats::id_of_path(path)));
+    let line = format!("id: {}\n", serde_json::Value::from(agent_file::id_of_path(path)));
     lines[at] = &line;
     lines.concat()
 }
@@ -174,10 +174,10 @@ mod tests {
     fn a_new_agent_is_a_sound_agent() {
         for path in ["agents/data-analyst.md", "agents/o'neil: \"x\".md", "agents/überprüfer.md", "agents/***.md"] {
             let text = Template::Agent.text(path);
-            let format = formats::format_of("agents/data-analyst.md").expect("it is an agent file");
+            let format = crate::agent::formats::format_of("agents/data-analyst.md").expect("it is an agent file");
             let file = (format.read)("agents/data-analyst.md", &text);
             assert!(file.problems.is_empty() && !file.malformed, "{path}: {:?}", file.problems);
-            assert_eq!(file.profile.id.as_ref(), formats::id_of_path(path));
+            assert_eq!(file.profile.id.as_ref(), agent_file::id_of_path(path));
         }
         assert!(Template::Agent.text("agents/data-analyst.md").contains("name: \"Data Analyst\""));
     }

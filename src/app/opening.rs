@@ -1,0 +1,69 @@
+//! Where a workspace keeps what may be deleted, and why a workspace could not be opened.
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::store::StoreError;
+use crate::workspace::vfs::FileServiceError;
+
+/// The folder that holds what may be deleted.
+pub fn state_folder(workspace: &Path) -> PathBuf {
+    workspace.join(".workshop")
+}
+
+/// Why a workspace could not be opened.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// A thread could not be started.
+    #[error("a thread that saves or watches files could not be started: {0}")]
+    Files(#[from] std::io::Error),
+    /// The history cannot be opened.
+    #[error("{0}; {remedy}", remedy = .0.remedy())]
+    Store(#[from] StoreError),
+    /// The files or their history cannot be used.
+    #[error(transparent)]
+    FileService(#[from] FileServiceError),
+    /// There is no such scene.
+    #[error("there is no scene {wanted:?} in {folder} that can be used{why}; there are: {there}")]
+    NoSuchScene {
+        /// What was asked for.
+        wanted: String,
+        /// Why it cannot be used, where it is there.
+        why: String,
+        /// Where.
+        folder: String,
+        /// What there is.
+        there: String,
+    },
+    /// A saved world cannot be read.
+    #[error("the saved room cannot be read: {0}")]
+    Saved(#[from] serde_json::Error),
+}
+
+impl OpenError {
+    /// Whether the history is damaged, so that setting it aside may help.
+    pub(super) fn is_damage(&self) -> bool {
+        match self {
+            Self::Store(error) | Self::FileService(FileServiceError::Store(error)) => error.is_damage(),
+            _ => false,
+        }
+    }
+
+    /// What a person can do about it.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::Store(error) | Self::FileService(FileServiceError::Store(error)) => error.remedy(),
+            Self::Files(_) => "close other programs, then try again",
+            Self::FileService(FileServiceError::Files(_)) => {
+                "check that the folder is there and that you may read and write it"
+            }
+            Self::NoSuchScene { .. } => {
+                "name one of those with --scene, or write the starter kit with: workshop init DIR"
+            }
+            Self::Saved(_) => {
+                "run with --fresh to begin as the scene file says; work that is not finished is dropped then"
+            }
+        }
+    }
+}
