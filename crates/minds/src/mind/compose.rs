@@ -3,11 +3,13 @@
 //! says so.
 //!
 //! The parts are those of [`PromptParts`]. The room's own words are those of [`super::prompts`]. Every word of a person,
-//! of another agent or of a file goes through [`super::wording`]: what is not to be followed is data, and nothing can
-//! pose as another part.
+//! of another agent or of a file goes through [`super::wording`]: what is not to be followed is data. Nothing can pose as
+//! another part, whoever wrote it and whichever floor added the part: see [`super::guard`].
+
+use std::borrow::Cow;
 
 use super::context::{MindContext, Moment};
-use super::message::PromptMessage;
+use super::message::{PromptMessage, Role};
 use super::moments;
 use super::parts::{PartWriter, PromptParts, Share, Slot};
 use super::prompt::{Prompt, PromptPart};
@@ -24,13 +26,15 @@ pub fn compose(parts: &PromptParts, context: &MindContext) -> (Prompt, Vec<Id>) 
     let max = context.max_chars;
     let mut mail_shown = Vec::new();
     // What must be there has shares that add up to less than the whole; what is known takes what they leave.
+    let headings = parts.headings();
     let moment = moments::moment(context, max / 4, &mut mail_shown);
+    let moment = headings.harmless(&moment).into_owned();
     let mut left = max.saturating_sub(moment.chars().count());
     let wanted: Vec<_> = parts.iter().filter(|provider| provider.belongs(context)).collect();
     let mut written: Vec<Vec<PromptPart>> = vec![Vec::new(); wanted.len()];
     for turn in [is_fixed, is_first_of_rest, is_of_rest] {
         for (provider, written) in wanted.iter().zip(&mut written).filter(|(provider, _)| turn(provider.share)) {
-            let mut out = PartWriter::new(provider, max, left);
+            let mut out = PartWriter::new(provider, headings, (max, left));
             provider.write(context, &mut out);
             let (parts, shown) = out.finish();
             left = left.saturating_sub(parts.iter().map(|part| part.text.chars().count()).sum());
@@ -50,7 +54,7 @@ pub fn compose(parts: &PromptParts, context: &MindContext) -> (Prompt, Vec<Id>) 
         slot.extend(written);
     }
     prompt.stable_parts = prompt.system.len();
-    prompt.history = history(&context.history, left);
+    prompt.history = harmless_history(parts, history(&context.history, left));
     (prompt, mail_shown)
 }
 
@@ -82,6 +86,17 @@ fn asked(context: &MindContext, max_chars: usize) -> Moment {
         Moment::Compact | Moment::Work => {}
     }
     asked
+}
+
+/// The same messages, of which those that are not the agent's own words nor a tool's result, which is told letter for
+/// letter between fences, cannot pose as a part of the prompt.
+pub(super) fn harmless_history(parts: &PromptParts, mut messages: Vec<PromptMessage>) -> Vec<PromptMessage> {
+    for message in messages.iter_mut().filter(|message| message.role == Role::User) {
+        if let Cow::Owned(text) = parts.headings().harmless(&message.text) {
+            message.text = text;
+        }
+    }
+    messages
 }
 
 /// The newest messages that fit.

@@ -13,6 +13,7 @@ pub mod feedback;
 pub mod fitting;
 mod gather;
 mod gathering;
+mod guard;
 mod habits;
 pub mod headings;
 pub mod holdings;

@@ -7,10 +7,11 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use super::context::{MindContext, Who};
+use super::guard::{harmless, harmless_rules};
 use super::headings;
 use super::prompts::{TEXTS, filled, push};
 use super::wording::PERSON;
-use super::wording::{clean, harmless, harmless_rules, name, push_cut};
+use super::wording::{clean, name, push_cut};
 use crate::base::text::one_line;
 
 /// The rules, and who the agent is, in so much room.

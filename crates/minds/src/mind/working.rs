@@ -65,7 +65,7 @@ impl Asking<'_, '_> {
         let others = prompt.chars() + due.tools.iter().map(ToolDeclaration::chars).sum::<usize>();
         let chars_at_most = due.room.chars(&due.messages, others, room.settings.max_work_output_tokens);
         let fitted = fitted(&due.messages, chars_at_most, &due.room.place);
-        prompt.history.clone_from(&fitted.messages);
+        prompt.history = compose::harmless_history(&room.parts, fitted.messages.clone());
         let (mail_shown, _) = by_inbox(room, agent, &mail_shown);
         let request = ModelRequest {
             id,

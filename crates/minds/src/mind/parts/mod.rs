@@ -28,6 +28,8 @@ use bevy::ecs::prelude::*;
 use serde_json::Value;
 
 use super::context::{MindContext, Moment, Who};
+use super::guard::Headings;
+use super::headings;
 use super::prompt::PromptOrigin;
 use crate::base::Id;
 
@@ -206,11 +208,15 @@ pub struct PartTaken(Id);
 
 /// All parts of prompts, in their order. Floors add theirs.
 #[derive(Resource, Clone, Debug)]
-pub struct PromptParts(Vec<PartProvider>);
+pub struct PromptParts {
+    providers: Vec<PartProvider>,
+    /// Their headings, and the others of a prompt.
+    headings: Headings,
+}
 
 impl Default for PromptParts {
     fn default() -> Self {
-        let mut parts = Self(Vec::new());
+        let mut parts = Self { providers: Vec::new(), headings: Headings::with([]) };
         for provider in own() {
             parts.insert(provider);
         }
@@ -225,30 +231,43 @@ impl PromptParts {
             return Err(PartTaken(provider.id));
         }
         self.insert(provider);
+        self.note_headings();
         Ok(())
     }
 
     /// Takes a part out again; whether it was there.
     pub fn remove(&mut self, id: &str) -> bool {
-        let before = self.0.len();
-        self.0.retain(|provider| &*provider.id != id);
-        self.0.len() < before
+        let before = self.providers.len();
+        self.providers.retain(|provider| &*provider.id != id);
+        self.note_headings();
+        self.providers.len() < before
     }
 
     /// The part of this word.
     pub fn get(&self, id: &str) -> Option<&PartProvider> {
-        self.0.iter().find(|provider| &*provider.id == id)
+        self.providers.iter().find(|provider| &*provider.id == id)
     }
 
     /// All of them, in the order of the prompt.
     pub fn iter(&self) -> impl Iterator<Item = &PartProvider> {
-        self.0.iter()
+        self.providers.iter()
+    }
+
+    /// The headings of a prompt, which nothing that enters it may read as.
+    pub(super) fn headings(&self) -> &Headings {
+        &self.headings
+    }
+
+    fn note_headings(&mut self) {
+        // The frame around the rules is looked after where it is made.
+        let added = self.providers.iter().map(|provider| provider.heading.as_str());
+        self.headings = Headings::with(added.filter(|heading| *heading != headings::STANDING_OPEN));
     }
 
     fn insert(&mut self, provider: PartProvider) {
         let place = (provider.slot, provider.rank);
-        let at = self.0.partition_point(|other| (other.slot, other.rank) <= place);
-        self.0.insert(at, provider);
+        let at = self.providers.partition_point(|other| (other.slot, other.rank) <= place);
+        self.providers.insert(at, provider);
     }
 }
 

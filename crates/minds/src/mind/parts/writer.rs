@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::super::guard::Headings;
 use super::super::prompt::{PartItem, PromptOrigin, PromptPart};
 use super::super::wording::{LEAST_CHARS, push_cut, push_fenced};
 use super::{PartProvider, Share};
@@ -11,6 +12,8 @@ use crate::base::text::one_line;
 /// Takes what a provider has to tell, one part or several.
 pub struct PartWriter<'a> {
     provider: &'a PartProvider,
+    /// What nothing in the part may read as.
+    headings: &'a Headings,
     /// Characters of the whole prompt.
     max_chars: usize,
     /// Characters that are left of it.
@@ -21,8 +24,12 @@ pub struct PartWriter<'a> {
 }
 
 impl<'a> PartWriter<'a> {
-    pub(in super::super) fn new(provider: &'a PartProvider, max_chars: usize, left: usize) -> Self {
-        Self { provider, max_chars, left, parts: Vec::new(), mail_shown: Vec::new(), of: None }
+    pub(in super::super) fn new(
+        provider: &'a PartProvider,
+        headings: &'a Headings,
+        (max_chars, left): (usize, usize),
+    ) -> Self {
+        Self { provider, headings, max_chars, left, parts: Vec::new(), mail_shown: Vec::new(), of: None }
     }
 
     /// The parts that were written, and the ids of the mail in them.
@@ -60,8 +67,9 @@ impl<'a> PartWriter<'a> {
         self.headed(body, items, |text, room| push_fenced(text, body, room));
     }
 
-    /// A text that brings its heading along; where in it what is told stands.
+    /// A text that brings its heading along in its first line; where in it what is told stands.
     pub fn text(&mut self, text: String, body: Range<usize>, items: Vec<PartItem>) {
+        let (text, body) = self.headings.harmless_part(text, body);
         self.left = self.left.saturating_sub(text.chars().count());
         let origin = self.of.take().map_or_else(|| self.provider.origin(), |(origin, _)| origin);
         self.parts.push(PromptPart { origin, text, body, items });
