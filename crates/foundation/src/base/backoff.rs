@@ -1,12 +1,35 @@
-//! How much longer to wait after each failure: one rule for whatever is tried again.
+//! How long to wait before something that failed is tried again: one rule for whatever is.
 
 /// No wait is doubled more often.
 const DOUBLINGS_AT_MOST: u32 = 16;
 
-/// By how much to multiply the first wait after so many failures before: twice as long with each.
-pub fn backoff_factor(failures_before: u32) -> f32 {
-    // A power of two is the same number in every kind of float.
-    (1_u32 << failures_before.min(DOUBLINGS_AT_MOST)) as f32
+/// Waits between tries: each twice as long as the one before, up to a longest.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Backoff {
+    /// Seconds after the first failure.
+    pub first_secs: f64,
+    /// Seconds of the longest wait.
+    pub longest_secs: f64,
+}
+
+impl Backoff {
+    /// One that waits so many seconds first, and never longer than so many.
+    pub fn new(first_secs: impl Into<f64>, longest_secs: impl Into<f64>) -> Self {
+        Self { first_secs: first_secs.into(), longest_secs: longest_secs.into() }
+    }
+
+    /// Seconds to wait after a failure that so many went before.
+    pub fn wait_secs(&self, failures_before: u32) -> f64 {
+        // A power of two changes no digit, so that this is the same number in every kind of float.
+        let doubled = f64::from(1_u32 << failures_before.min(DOUBLINGS_AT_MOST));
+        (self.first_secs * doubled).min(self.longest_secs)
+    }
+
+    /// The same for those who failed together and are not to come back together: between half the wait and all of it, as
+    /// `jitter` in 0..1 says, which the caller draws from chance or from a seed.
+    pub fn spread_secs(&self, failures_before: u32, jitter: f64) -> f64 {
+        self.wait_secs(failures_before) * (0.5 + 0.5 * jitter.clamp(0.0, 1.0))
+    }
 }
 
 #[cfg(test)]
@@ -14,8 +37,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_failure_doubles_the_wait_and_many_stay_finite() {
-        assert_eq!([0, 1, 2, 5].map(backoff_factor), [1.0, 2.0, 4.0, 32.0]);
-        assert_eq!(backoff_factor(u32::MAX), 65_536.0);
+    fn each_failure_doubles_the_wait_up_to_the_longest() {
+        let backoff = Backoff::new(10.0_f32, 300.0);
+        assert_eq!(
+            [0, 1, 2, 4, 5, u32::MAX].map(|before| backoff.wait_secs(before)),
+            [10.0, 20.0, 40.0, 160.0, 300.0, 300.0]
+        );
+        assert_eq!(Backoff::new(1.0, f64::INFINITY).wait_secs(u32::MAX), 65_536.0, "many stay finite");
+    }
+
+    #[test]
+    fn those_who_failed_together_come_back_one_by_one_and_never_at_once() {
+        let backoff = Backoff::new(2.0, 3.0);
+        assert_eq!([0.0, 0.5, 1.0, 7.0, -1.0].map(|jitter| backoff.spread_secs(1, jitter)), [1.5, 2.25, 3.0, 3.0, 1.5]);
     }
 }

@@ -12,7 +12,7 @@ pub mod spelling;
 pub mod text;
 pub mod urgency;
 
-pub use backoff::backoff_factor;
+pub use backoff::Backoff;
 pub use behaviour::Behaviour;
 pub use ids::{AgentKey, Author, ConversationKey, ElementKey, Id, RequestId, Seq, free_id, is_reserved};
 pub use made_in_run::{ActivationKey, RunTag};

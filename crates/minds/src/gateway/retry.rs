@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use serde_json::Value;
 
 use super::provider::ErrorCause;
-use crate::base::backoff_factor;
+use crate::base::Backoff;
 
 /// How patient we are.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -44,9 +44,8 @@ impl RetryPolicy {
         if has_output || !may_pass(cause) || tries.made >= self.attempts {
             return None;
         }
-        let backoff = self.first_delay_secs * f64::from(backoff_factor(tries.made - 1));
-        // Between half and the whole of it: never at once, never all together.
-        let backoff = backoff.min(self.longest_delay_secs) * (0.5 + 0.5 * jitter.clamp(0.0, 1.0));
+        let backoff = Backoff::new(self.first_delay_secs, self.longest_delay_secs);
+        let backoff = backoff.spread_secs(tries.made - 1, jitter);
         let asked = match cause {
             ErrorCause::Status { retry_after_secs: Some(asked), .. } if asked.is_finite() => asked,
             _ => 0.0,
@@ -62,7 +61,7 @@ impl RetryPolicy {
 
     /// Seconds for which a provider is left alone that did not say how long, after so many times before.
     pub fn rest_secs(&self, times_before: u32) -> f64 {
-        (self.first_delay_secs * f64::from(backoff_factor(times_before))).min(2.0 * self.longest_delay_secs)
+        Backoff::new(self.first_delay_secs, 2.0 * self.longest_delay_secs).wait_secs(times_before)
     }
 }
 

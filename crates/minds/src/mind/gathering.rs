@@ -159,7 +159,7 @@ impl Gathering {
     /// The one answer to what was thought about, where it was in the room.
     pub(super) fn done(self, outcome: ThinkOutcome) -> Option<ThinkDone> {
         let Due::Think { agent, activity, think, cause, .. } = self.due else { return None };
-        Some(ThinkDone { agent, activity, think, outcome, cause })
+        Some(ThinkDone { agent, activity, think: Some(think), outcome, cause })
     }
 
     /// Why the agent waits.

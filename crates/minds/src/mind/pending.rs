@@ -22,7 +22,8 @@ pub(super) struct PendingRequest {
     /// The question. Its words are with the gateway, which keeps them until it is answered.
     pub(super) request: RequestHead,
     /// What there is to think about.
-    pub(super) think: Think,
+    #[serde(rename = "think")]
+    pub(super) subject: Subject,
     /// The moment in short, for the session.
     pub(super) asked: String,
     /// The element that is read, as the model sees it.
@@ -37,6 +38,40 @@ pub(super) struct PendingRequest {
     /// How much of a session was sent.
     #[serde(default)]
     pub(super) sent: Sent,
+}
+
+/// What a question is about.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Subject {
+    /// What an agent in the room thinks about.
+    Thought(Think),
+    /// A step of work.
+    Work { think: WorkWord, activation: ActivationKey },
+}
+
+/// The word that stands for work among the thoughts of a saved room.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) enum WorkWord {
+    #[serde(rename = "work")]
+    Work,
+}
+
+impl Subject {
+    /// A step of this piece of work.
+    pub(super) fn of_work(activation: ActivationKey) -> Self {
+        Self::Work { think: WorkWord::Work, activation }
+    }
+
+    /// What an agent in the room thinks about.
+    pub(super) fn thought(&self) -> Option<&Think> {
+        if let Self::Thought(think) = self { Some(think) } else { None }
+    }
+
+    /// The same, where the rest is not needed any more.
+    pub(super) fn into_thought(self) -> Option<Think> {
+        if let Self::Thought(think) = self { Some(think) } else { None }
+    }
 }
 
 /// How much of a session was sent, and might have been, in characters.

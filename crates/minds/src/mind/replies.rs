@@ -128,7 +128,7 @@ pub(super) fn receive(
         out.done.write(ThinkDone {
             agent: waiting.request.agent,
             activity: waiting.request.activity,
-            think: waiting.think,
+            think: waiting.subject.into_thought(),
             outcome,
             cause: waiting.request.cause,
         });
@@ -163,7 +163,7 @@ impl Turn<'_, '_, '_, '_> {
         for call in &completion.tool_calls {
             self.tell(format!("you called the tool “{}”, but you have no tools; use markers", call.name));
         }
-        if let Think::Compact = self.waiting.think {
+        if let Some(Think::Compact) = self.waiting.subject.thought() {
             // Markers in a summary repeat what the session held; carrying them out would do it twice.
             return self.compacted(&parsed.shown, pending);
         }
@@ -186,7 +186,7 @@ impl Turn<'_, '_, '_, '_> {
             let cause = self.cause();
             self.out.compactions.write(CompactionWanted { agent: self.agent.key, cause });
         }
-        if let Think::Turn { conversation } = &self.waiting.think
+        if let Some(Think::Turn { conversation }) = self.waiting.subject.thought()
             && self.room.conversations.get(*conversation).is_none()
         {
             return ThinkOutcome::Nothing { why: "the conversation ended before the reply came".to_owned() };
@@ -201,7 +201,7 @@ impl Turn<'_, '_, '_, '_> {
     }
 
     fn is_talking(&self) -> bool {
-        matches!(self.waiting.think, Think::Turn { .. })
+        matches!(self.waiting.subject.thought(), Some(Think::Turn { .. }))
     }
 
     /// A step of work: markers do what they do everywhere, tools are for whoever keeps the work.
@@ -342,7 +342,7 @@ impl Turn<'_, '_, '_, '_> {
     }
 
     fn failed(&mut self, why: String, passing: bool, pending: &mut PendingRequests) -> ThinkOutcome {
-        if let Think::Compact = self.waiting.think {
+        if let Some(Think::Compact) = self.waiting.subject.thought() {
             let retry = self.session.compaction_failed(&self.room.settings, self.room.clock.tick());
             let is_tried_again = self.session.failures <= self.room.settings.compaction_retries_at_most;
             if is_tried_again {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::message::{PromptMessage, Role};
 use super::settings::MindSettings;
-use crate::base::backoff_factor;
+use crate::base::Backoff;
 use crate::base::text::{estimate_tokens, truncate};
 use crate::schedule::ticks;
 
@@ -103,10 +103,11 @@ impl Session {
 
     /// Summing up failed: everything stays, and it is tried again later, each time later. Returns when, in ticks.
     pub fn compaction_failed(&mut self, settings: &MindSettings, now_ticks: u64) -> u64 {
-        let secs = settings.compaction_retry_secs * backoff_factor(self.failures);
+        let backoff = Backoff::new(settings.compaction_retry_secs, settings.compaction_retry_at_most_secs);
+        let secs = backoff.wait_secs(self.failures) as f32;
         self.failures = self.failures.saturating_add(1);
         self.wanted = false;
-        self.not_before = now_ticks + ticks(secs.min(settings.compaction_retry_at_most_secs));
+        self.not_before = now_ticks + ticks(secs);
         self.not_before
     }
 }

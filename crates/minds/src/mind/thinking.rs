@@ -12,7 +12,7 @@ use super::gathering::{Due, Gathered, Gathering};
 use super::habits;
 use super::holdings::open_mail;
 use super::part_orders::give_up;
-use super::pending::{GivenUp, PendingRequest, PendingRequests, ReadVersion, RequestHead, Sent};
+use super::pending::{GivenUp, PendingRequest, PendingRequests, ReadVersion, RequestHead, Sent, Subject};
 use super::prompt::Prompt;
 use super::request::{CallKind, CancelRequest, ModelRequest, PutOffRequest};
 use super::session::Session;
@@ -118,10 +118,7 @@ pub(super) fn ask_gathered(mut asking: Asking) {
 /// Hears what agents are to think about, and asks their models, or first for what their prompts tell.
 pub(super) fn think(mut due: MessageReader<ThinkDue>, mut asking: Asking) {
     for due in due.read() {
-        // Whoever keeps the work asks about it.
-        if !matches!(due.think, Think::Work { .. }) {
-            asking.think(due, None);
-        }
+        asking.think(due, None);
     }
 }
 
@@ -130,7 +127,7 @@ impl Asking<'_, '_> {
         if let Err(why) = self.try_think(due, gathered) {
             let ThinkDue { agent, activity, ref think, cause, .. } = *due;
             let outcome = ThinkOutcome::Nothing { why: why.to_owned() };
-            self.done.write(ThinkDone { agent, activity, think: think.clone(), outcome, cause });
+            self.done.write(ThinkDone { agent, activity, think: Some(think.clone()), outcome, cause });
         }
     }
 
@@ -196,7 +193,7 @@ impl Asking<'_, '_> {
         last_prompt.0 = prompt;
         let asked = PendingRequest {
             request: RequestHead::from(&request),
-            think: due.think.clone(),
+            subject: Subject::Thought(due.think.clone()),
             asked: question.asked,
             reading: question.reading.map(|read| ReadVersion { whole: !read.private || whole, ..read }),
             mail_shown,
@@ -220,7 +217,7 @@ impl Asking<'_, '_> {
                 GivenUp::Asked(asked) => {
                     self.cancels.write(CancelRequest { request: id });
                     let RequestHead { activity, cause, .. } = asked.request;
-                    (cause, Some(ThinkDone { agent, activity, think: asked.think, outcome, cause }))
+                    (cause, Some(ThinkDone { agent, activity, think: asked.subject.into_thought(), outcome, cause }))
                 }
                 GivenUp::Gathering(gathering) => (gathering.cause(), gathering.done(outcome)),
             };
@@ -324,8 +321,6 @@ fn question(
             ),
             reading: None,
         }),
-        // Never sent here: whoever keeps the work asks about it.
-        Think::Work { .. } => Err(Unasked::Over),
     }
 }
 

@@ -10,7 +10,7 @@ use super::gather::Room;
 use super::gathering::{Due, Gathered, Gathering};
 use super::headings;
 use super::parts::Slot;
-use super::pending::{PendingRequest, PendingRequests, RequestHead, Sent};
+use super::pending::{PendingRequest, PendingRequests, RequestHead, Sent, Subject};
 use super::prompt::Prompt;
 use super::request::{CallKind, CancelRequest, ModelRequest, ToolDeclaration};
 use super::session::Session;
@@ -18,7 +18,7 @@ use super::thinking::{Asking, NAMES_CHARS, by_inbox};
 use super::wording::quoted;
 use super::work::{WorkDue, WorkOver};
 use crate::base::RequestId;
-use crate::simulation::{CompactionWanted, Think, Urgency};
+use crate::simulation::{CompactionWanted, Urgency};
 
 /// Asks the models of those who are at work, or first for what their prompts tell.
 pub(super) fn ask(mut due: MessageReader<WorkDue>, mut asking: Asking) {
@@ -87,7 +87,7 @@ impl Asking<'_, '_> {
         last_prompt.0 = prompt;
         let asked = PendingRequest {
             request: RequestHead::from(&request),
-            think: Think::Work { activation: due.activation },
+            subject: Subject::of_work(due.activation),
             asked: String::new(),
             reading: None,
             mail_shown,

@@ -2,8 +2,8 @@
 
 use bevy::ecs::prelude::*;
 
-use super::activity::{Think, ThinkDue, ThinkOutcome, ThinkPutOff};
-use super::body::{Body, BodyItem, Doing, News, Timer};
+use super::activity::{ActivityId, CameToWork, Think, ThinkDue, ThinkOutcome, ThinkPutOff};
+use super::body::{Body, BodyItem, Doing, News, PendingWork, Timer};
 use super::context::SimContext;
 use super::conversation::ConversationKind;
 use super::conversation_rules::{self, Proposal};
@@ -26,7 +26,7 @@ pub(super) fn drain(
     mut sim: SimContext,
     mut bodies: Query<Body>,
     mut talks: ResMut<ConversationState>,
-    mut due: MessageWriter<ThinkDue>,
+    (mut due, mut at_work): (MessageWriter<ThinkDue>, MessageWriter<CameToWork>),
     mut put_off: MessageWriter<ThinkPutOff>,
 ) {
     let mut awake = std::mem::take(&mut sim.calendar.awake);
@@ -52,7 +52,7 @@ pub(super) fn drain(
         }
         let strolls = body.state.0.under() == State::Wandering && body.walk.course.kind == WalkKind::Stroll;
         while body.state.0.is_at_leisure() && !strolls {
-            if !take_up(&mut sim, &mut body, listener.as_ref(), &mut due) {
+            if !take_up(&mut sim, &mut body, listener.as_ref(), (&mut due, &mut at_work)) {
                 break;
             }
         }
@@ -78,7 +78,7 @@ fn take_up(
     sim: &mut SimContext,
     body: &mut BodyItem,
     listener: Option<&Listener>,
-    due: &mut MessageWriter<ThinkDue>,
+    (due, at_work): (&mut MessageWriter<ThinkDue>, &mut MessageWriter<CameToWork>),
 ) -> bool {
     let now = sim.now();
     let compacts =
@@ -87,7 +87,8 @@ fn take_up(
         body.activity.doing = Doing::Working { activation: work.activation, cause: work.cause };
         sim.shift(body, StateEvent::WorkStarted { why: "beginning its work".into() }, work.cause);
         body.activity.origin = Origin::outside(work.cause, now);
-        think(body, Think::Work { activation: work.activation }, Urgency::Task, work.cause, due);
+        let PendingWork { activation, cause } = work;
+        at_work.write(CameToWork { agent: body.agent.key, activity: begin_activity(body), activation, cause });
         return true;
     }
     if sim.rest.holds() {
@@ -224,9 +225,15 @@ pub(super) fn leave_errand(
 }
 
 fn think(body: &mut BodyItem, think: Think, urgency: Urgency, cause: Seq, due: &mut MessageWriter<ThinkDue>) {
+    let activity = begin_activity(body);
+    due.write(ThinkDue { agent: body.agent.key, activity, think, urgency, cause });
+}
+
+/// Counts what an agent begins now, whose end it waits for.
+fn begin_activity(body: &mut BodyItem) -> ActivityId {
     let activity = body.activity.next_activity();
     body.activity.awaited = Some(activity);
-    due.write(ThinkDue { agent: body.agent.key, activity, think, urgency, cause });
+    activity
 }
 
 /// Whoever has arrived somewhere does what it came for.

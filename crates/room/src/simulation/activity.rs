@@ -35,11 +35,6 @@ pub enum Think {
         /// Why it turns to that, and what it is asked.
         interest: Box<Interest>,
     },
-    /// It came to work: whoever keeps the work (the kernel) answers, not the mind.
-    Work {
-        /// At which piece.
-        activation: ActivationKey,
-    },
 }
 
 /// An agent is ready to think about something: `mind` answers each with exactly one [`ThinkDone`],
@@ -58,15 +53,29 @@ pub struct ThinkDue {
     pub cause: Seq,
 }
 
-/// The thinking is over.
+/// An agent has come to the work that it was summoned to: whoever keeps the work says with one [`ThinkDone`] when it is
+/// over.
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CameToWork {
+    /// Who.
+    pub agent: AgentKey,
+    /// Which of its activities; goes back in [`ThinkDone`].
+    pub activity: ActivityId,
+    /// To which piece of work.
+    pub activation: ActivationKey,
+    /// The record that this came from.
+    pub cause: Seq,
+}
+
+/// The thinking is over, or the work.
 #[derive(Message, Clone, Debug)]
 pub struct ThinkDone {
     /// Who.
     pub agent: AgentKey,
     /// Which of its activities.
     pub activity: ActivityId,
-    /// About what.
-    pub think: Think,
+    /// About what; nothing where it was at work.
+    pub think: Option<Think>,
     /// How it went.
     pub outcome: ThinkOutcome,
     /// The record of the model's answer, or of why there is none.
@@ -134,7 +143,7 @@ pub struct Explain {
     pub cause: Option<Seq>,
 }
 
-/// Work waits for an agent: it comes as soon as it is at leisure, with [`Think::Work`].
+/// Work waits for an agent: it comes as soon as it is at leisure, with [`CameToWork`].
 #[derive(Message, Clone, Debug)]
 pub struct Summons {
     /// Who.

@@ -6,7 +6,7 @@ use super::context::SimContext;
 use super::queue::{Action, QueuedAction};
 use super::state::StateEvent;
 use crate::base::text::truncate;
-use crate::base::{Seq, backoff_factor};
+use crate::base::{Backoff, Seq};
 use crate::log::events::{self, ReadOutcome};
 use crate::schedule::ticks;
 
@@ -86,8 +86,8 @@ pub(super) fn finish(sim: &mut SimContext, body: &mut BodyItem, doing: Doing, ou
     let until = now + ticks(sim.attention.error_secs);
     if let Some((again, read)) = again {
         if *passing && again.failures <= sim.attention.retries_at_most {
-            let (least, most) = (sim.attention.retry_least_secs, sim.attention.retry_most_secs);
-            let retry_at = now + ticks((least * backoff_factor(again.failures - 1)).min(most));
+            let backoff = Backoff::new(sim.attention.retry_least_secs, sim.attention.retry_most_secs);
+            let retry_at = now + ticks(backoff.wait_secs(again.failures - 1) as f32);
             sim.enqueue_later(body, again.not_before(retry_at));
         } else {
             body.activity.given_up.extend(read);

@@ -72,7 +72,6 @@ fn what_failed_holds_up_nothing_but_itself() {
     let elements = [room.element("rules", (50.0, 0.0), None), room.element("news", (60.0, 0.0), None)];
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     room.answer = |due| match due.think {
-        Think::Work { .. } => None,
         Think::Read { element: ElementKey(1) } => Some(ThinkOutcome::Said { text: "Noted.".into() }),
         _ => Some(ThinkOutcome::Failed { why: "no network".into(), passing: true }),
     };

@@ -30,8 +30,8 @@ pub mod state;
 pub mod steering;
 
 pub use activity::{
-    ActivityId, CompactionWanted, Explain, NewsHeard, Summons, SummonsWithdrawn, TaskCommand, Think, ThinkDone,
-    ThinkDue, ThinkOutcome, ThinkPutOff,
+    ActivityId, CameToWork, CompactionWanted, Explain, NewsHeard, Summons, SummonsWithdrawn, TaskCommand, Think,
+    ThinkDone, ThinkDue, ThinkOutcome, ThinkPutOff,
 };
 pub use body::{Activity, AgentState, Doing, Home, Position, Queue, Space, Walk};
 pub use conversation::{
@@ -61,6 +61,7 @@ pub fn plugin(app: &mut App) {
     app.add_settings::<MovementSettings>().add_settings::<AttentionSettings>().add_settings::<ConversationSettings>();
     app.add_input::<ConversationCommand>().add_input::<RelationshipCommand>().add_input::<SetRest>();
     app.add_tick_message::<ThinkDue>()
+        .add_tick_message::<CameToWork>()
         .add_tick_message::<ThinkDone>()
         .add_tick_message::<ThinkPutOff>()
         .add_tick_message::<Explain>()

@@ -56,7 +56,7 @@ pub(super) fn hear_thoughts(
         if body.activity.awaited != Some(thought.activity) {
             continue;
         }
-        if let Think::Turn { conversation } = thought.think {
+        if let Some(Think::Turn { conversation }) = thought.think {
             let mut table = (&mut sim, &mut bodies, &mut *talks, &mut *conversations);
             spoke(&mut table, conversation, thought.agent, &thought.outcome, thought.cause);
             continue;

@@ -110,7 +110,7 @@ impl Room {
 
     pub fn answer_to(&mut self, due: &ThinkDue, outcome: ThinkOutcome) {
         let ThinkDue { agent, activity, think, cause, .. } = due.clone();
-        self.say(ThinkDone { agent, activity, think, outcome, cause });
+        self.say(ThinkDone { agent, activity, think: Some(think), outcome, cause });
     }
 
     pub fn get<C: Component + Clone>(&self, agent: AgentKey) -> C {
@@ -307,12 +307,14 @@ fn whoever_is_summoned_comes_to_work_when_it_is_at_leisure_and_goes_back_to_what
     room.say(Summons { agent: ada, activation: ActivationKey::numbered(7), cause: Seq(1) });
     room.run(2);
     assert_eq!(room.state(ada), State::Working);
-    let due = room.dues.pop().expect("it came to work");
-    assert_eq!(due.think, Think::Work { activation: ActivationKey::numbered(7) });
+    let messages = room.app.world().resource::<Messages<CameToWork>>();
+    let came = *messages.get_cursor().read(messages).next().expect("it came to work");
+    assert_eq!((came.agent, came.activation), (ada, ActivationKey::numbered(7)));
+    assert!(room.dues.is_empty(), "nobody else is to think about it");
     room.run(3);
     let explain = |why: &'static str, for_person| Explain {
         agent: ada,
-        activity: due.activity,
+        activity: came.activity,
         why: why.into(),
         for_person,
         cause: None,
@@ -324,8 +326,8 @@ fn whoever_is_summoned_comes_to_work_when_it_is_at_leisure_and_goes_back_to_what
     room.run(1);
     assert_eq!(room.state(ada), State::Working);
     assert!(!is_idle(room.app.world_mut()));
-    let (activity, think, outcome) = (due.activity, due.think, ThinkOutcome::Said { text: "Done.".into() });
-    room.say(ThinkDone { agent: ada, activity, think, outcome, cause: Seq(1) });
+    let (activity, outcome) = (came.activity, ThinkOutcome::Said { text: "Done.".into() });
+    room.say(ThinkDone { agent: ada, activity, think: None, outcome, cause: Seq(1) });
     room.run(1);
     assert_eq!(room.state(ada), State::Patrolling);
     assert!(is_idle(room.app.world_mut()));

@@ -52,7 +52,7 @@ use crate::gateway::MinutePassed;
 use crate::mind::{WorkDue, WorkOver, WorkReplied};
 use crate::schedule::door::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
-use crate::simulation::{Explain, Summons, SummonsWithdrawn, TaskCommand, ThinkDone, ThinkDue};
+use crate::simulation::{CameToWork, Explain, Summons, SummonsWithdrawn, TaskCommand, ThinkDone};
 use crate::tools::{ToolOrder, ToolOrdersWithdrawn, ToolOutcome};
 use crate::workspace::SettingsExt;
 use crate::workspace::vfs::{FileOrder, FileOutcome};
@@ -67,7 +67,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<AgentRemoved>()
         .add_tick_message::<Summons>()
         .add_tick_message::<SummonsWithdrawn>()
-        .add_tick_message::<ThinkDue>()
+        .add_tick_message::<CameToWork>()
         .add_tick_message::<ThinkDone>()
         .add_tick_message::<Explain>()
         .add_tick_message::<WorkDue>()

@@ -8,12 +8,12 @@ use super::command::{KernelCommand, WorkDropped};
 use super::core::Kernel;
 use super::session;
 use crate::base::text::truncate;
-use crate::base::{ActivationKey, AgentKey, Author, RunTag, Seq};
+use crate::base::{ActivationKey, Author, RunTag, Seq};
 use crate::log::events::{self, Warning, WorkInput};
 use crate::log::{EventDraft, EventLog};
 use crate::mind::{Ending, WorkOver};
 use crate::schedule::SimClock;
-use crate::simulation::{ActivityId, SummonsWithdrawn, Think, ThinkDone, ThinkOutcome};
+use crate::simulation::{CameToWork, SummonsWithdrawn, ThinkDone, ThinkOutcome};
 use crate::workspace::RoomStart;
 use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, FileRights};
 
@@ -71,8 +71,7 @@ impl RoomAccess<'_, '_> {
                         Ending::Completed { text } => ThinkOutcome::Said { text: text.clone() },
                         Ending::Aborted { why, .. } => ThinkOutcome::Nothing { why: why.clone() },
                     };
-                    let think = Think::Work { activation: one.key };
-                    self.done.write(ThinkDone { agent, activity, think, outcome, cause });
+                    self.done.write(ThinkDone { agent, activity, think: None, outcome, cause });
                 }
                 None => {
                     self.withdrawals.write(SummonsWithdrawn { agent, activation: one.key });
@@ -84,9 +83,9 @@ impl RoomAccess<'_, '_> {
     }
 
     /// The agent came to work that is over: it is free again.
-    pub(super) fn release(&mut self, agent: AgentKey, activity: ActivityId, activation: ActivationKey, cause: Seq) {
+    pub(super) fn release(&mut self, CameToWork { agent, activity, cause, .. }: CameToWork) {
         let outcome = ThinkOutcome::Nothing { why: "the work was over".to_owned() };
-        self.done.write(ThinkDone { agent, activity, think: Think::Work { activation }, outcome, cause });
+        self.done.write(ThinkDone { agent, activity, think: None, outcome, cause });
     }
 
     /// Writes down the session of work that goes on.

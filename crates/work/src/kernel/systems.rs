@@ -19,7 +19,7 @@ use crate::log::EventDraft;
 use crate::log::events::{self, Warning};
 use crate::mind::{CapScope, FailureKind, ModelFailure, WorkReplied, WorkTaken};
 use crate::schedule::{Standstill, ticks};
-use crate::simulation::{AgentState, State, TaskCommand, Think, ThinkDue};
+use crate::simulation::{AgentState, CameToWork, State, TaskCommand};
 use crate::tools::ToolOutcome;
 use crate::workspace::vfs::FileOutcome;
 
@@ -202,18 +202,16 @@ pub(super) fn watch_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings>
 pub(super) fn work(
     mut room: RoomAccess,
     (mut kernel, mut outbox): (ResMut<Kernel>, ResMut<Outbox>),
-    mut due: MessageReader<ThinkDue>,
+    mut came: MessageReader<CameToWork>,
     states: Query<&AgentState>,
     standstill: Option<Res<Standstill>>,
 ) {
-    for due in due.read() {
-        if let Think::Work { activation } = due.think {
-            if kernel.activation(activation).is_some() {
-                kernel.ready(activation, due.activity);
-            } else {
-                // It was over before its agent came.
-                room.release(due.agent, due.activity, activation, due.cause);
-            }
+    for came in came.read() {
+        if kernel.activation(came.activation).is_some() {
+            kernel.ready(came.activation, came.activity);
+        } else {
+            // It was over before its agent came.
+            room.release(*came);
         }
     }
     for agent in kernel.awaited_agents() {

@@ -3,7 +3,7 @@
 use super::activation::{Activation, Call, CallProgress, Phase};
 use super::core::{Effect, Kernel, NoReply};
 use super::settings::KernelSettings;
-use crate::base::{ActivationKey, backoff_factor};
+use crate::base::{ActivationKey, Backoff};
 use crate::mind::{Ending, PromptMessage, Role, ToolCall, WorkReply};
 use crate::schedule::ticks;
 use crate::tools::{OrderKey, ToolPlan};
@@ -353,5 +353,5 @@ fn cut_before_words(tokens: u32) -> String {
 }
 
 fn doubled(secs: f32, times: u32) -> f32 {
-    (secs * backoff_factor(times)).min(WAIT_AT_MOST_SECS)
+    Backoff::new(secs, WAIT_AT_MOST_SECS).wait_secs(times) as f32
 }
