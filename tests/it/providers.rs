@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::Output;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
@@ -22,6 +22,7 @@ pub fn trials() -> Vec<Trial> {
         caps_count_attempts_and_the_log_says_what_was_booked,
         a_provider_that_asks_to_wait_is_left_alone_at_every_speed,
         a_broken_server_is_asked_as_often_as_one_question_may_be_and_no_more,
+        a_read_that_failed_is_not_tried_again_all_day_and_the_room_lives_on_once_the_server_works,
         a_server_that_does_not_run_is_known_at_once,
         as_many_are_asked_at_once_at_full_speed_as_at_any,
         what_a_cache_held_is_told_by_provider,
@@ -143,6 +144,48 @@ fn a_broken_server_is_asked_as_often_as_one_question_may_be_and_no_more() {
         assert_eq!(server.seen(), requests, "{line}: {said}");
         assert_eq!(result["ended"], "failed", "{line}: {result}");
     }
+}
+
+/// The same for what is read: the gateway tries a few times, and the agent counts that as one failure.
+fn a_read_that_failed_is_not_tried_again_all_day_and_the_room_lives_on_once_the_server_works() {
+    let (folder, config) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let folder = folder.path();
+    fs::create_dir_all(folder.join("scenes")).unwrap();
+    fs::create_dir_all(folder.join("agents")).unwrap();
+    fs::write(folder.join("settings.yaml"), "gateway: { retry_first_delay_secs: 0.02 }\n").unwrap();
+    fs::write(folder.join("agents/ada.md"), "---\nname: Ada\nbehaviour: stationary\n---\nYou read.\n").unwrap();
+    let write_news = |text: &str| {
+        let scene = format!(
+            "name: Test\nseed: 3\nelements:\n  - {{ id: news, kind: messageboard, label: News, position: [60, 0], \
+             text: {text} }}\nagents:\n  - {{ id: ada, profile: ada, position: [0, 0] }}\n"
+        );
+        fs::write(folder.join("scenes/test.yaml"), scene).unwrap();
+    };
+    let works = Arc::new(AtomicBool::new(false));
+    let is_well = works.clone();
+    let server = Server::start(move |stream, _, _| {
+        let answer = match is_well.load(Ordering::SeqCst) {
+            true => stream_of(&[text_event("Noted."), end_event("stop")]),
+            false => vec![status("503 Service Unavailable", "", "no")],
+        };
+        answer.iter().for_each(|piece| drop(std::io::Write::write_all(stream, piece)));
+    });
+    let live = |time: &str| {
+        let mut command = workshop(folder, &["run", "--provider", "openai", "--for", time, "--speed", "max", "--json"]);
+        command
+            .env("WORKSHOP_CONFIG_DIR", config.path())
+            .env("OPENAI_BASE_URL", &server.url)
+            .env("OPENAI_API_KEY", "sk-1234567890");
+        told(&command.output().unwrap())
+    };
+    write_news("Rain.");
+    let (said, result) = live("10m");
+    assert_eq!(server.seen(), 4, "one question in ten minutes, tried four times: {said} {result}");
+    works.store(true, Ordering::SeqCst);
+    write_news("Sun.");
+    let (said, result) = live("2m");
+    assert!(server.seen() > 4, "it reads what is new: {said} {result}");
+    assert_eq!(result["provider_faults"], serde_json::json!([]), "{said} {result}");
 }
 
 fn a_server_that_does_not_run_is_known_at_once() {

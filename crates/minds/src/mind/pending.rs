@@ -230,3 +230,26 @@ impl Section for MindSaved {
         world.insert_resource(self.unseen);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_of_rooms_that_were_saved_before_are_read_and_written_as_they_were() {
+        let head = r#""request":{"id":7,"agent":1,"activity":4,"kind":"task","cause":9}"#;
+        let rest = r#""asked":"","reading":null,"mail_shown":[],"feedback":[]"#;
+        let sent = r#""sent":{"chars":0,"chars_at_most":0}"#;
+        for (think, is_work) in [
+            (r#"{"think":"work","activation":12}"#, true),
+            (r#"{"think":"read","element":3}"#, false),
+            (r#"{"think":"turn","conversation":2}"#, false),
+            (r#"{"think":"compact"}"#, false),
+        ] {
+            let saved = format!(r#"{{{head},"think":{think},{rest},{sent}}}"#);
+            let question: PendingRequest = serde_json::from_str(&saved).expect("it was saved so");
+            assert_eq!(question.subject.thought().is_none(), is_work);
+            assert_eq!(serde_json::to_string(&question).expect("it can be saved"), saved);
+        }
+    }
+}
