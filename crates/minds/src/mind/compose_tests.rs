@@ -109,6 +109,16 @@ fn talk(turn: u32) -> Moment {
     }
 }
 
+fn woken() -> Moment {
+    let line = |by: &str, text: &str| Line { by: by.into(), text: text.into(), by_person: false };
+    Moment::Woken {
+        why: "somebody knocked at the front door".into(),
+        ask: "Go there and ask who it is.".into(),
+        quotes: vec![line("Bob", "Did you hear that?"), line("Cleo", "I cannot leave now.")],
+        left_out: 3,
+    }
+}
+
 /// Everything that is sent, with who says it.
 fn whole(prompt: &Prompt) -> String {
     let role = |role: Role| match role {
@@ -158,6 +168,7 @@ fn every_kind_of_prompt_is_as_its_file_says() {
         ("talk-first-turn", begin),
         ("talk", talk(3)),
         ("talk-last-turn", talk(6)),
+        ("wake", woken()),
         ("compaction", Moment::Compact),
         ("work", Moment::Work),
     ] {
