@@ -8,7 +8,7 @@ use super::db;
 use super::error::{PLACE, StoreError};
 use super::place::{BESIDE, FILE, path_in};
 use super::salvage::{self, Kept};
-use crate::base::Problem;
+use crate::base::{Problem, numbered};
 
 /// A copy that is not finished.
 const UNFINISHED: &str = "workshop.db.restoring";
@@ -101,8 +101,8 @@ fn copy_beside(dir: &Path) -> Result<Option<Kept>, StoreError> {
 
 /// Renames the database, with what SQLite keeps beside it, to the first free `workshop.db.broken-N`.
 fn set_aside(dir: &Path) -> Result<String, StoreError> {
-    let free = (1..).map(|number| format!("{FILE}.broken-{number}")).find(|name| !dir.join(name).exists());
-    let name = free.expect("there are more numbers than files");
+    let names = numbered::numbered(&format!("{FILE}.broken"), "", 1);
+    let name = numbered::first_free(names, |name| dir.join(name).exists());
     for beside in BESIDE.iter().chain(&[""]) {
         let (from, to) = (dir.join(format!("{FILE}{beside}")), dir.join(format!("{name}{beside}")));
         if from.exists() {

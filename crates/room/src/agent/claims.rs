@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::agent_file::longer_ids_of_path;
-use crate::base::{Id, is_reserved};
+use crate::base::{Id, is_reserved, numbered};
 
 /// What a file asks for.
 pub(super) struct Claim<'a> {
@@ -52,17 +52,13 @@ pub(super) fn assign(mut claims: Vec<Claim<'_>>) -> Claimed {
         };
         let wishes = claim.held.filter(|_| claim.yields()).into_iter().chain([claim.wanted]).chain(&longer);
         let free = wishes.into_iter().find(|id| !claimed.by_id.contains_key(*id)).cloned();
-        let id = free.or_else(|| numbered(longer.last()?, &claimed.by_id));
+        let numbered = |id: &Id| numbered::first_free(numbered::numbered(id, "", 2), |id| claimed.by_id.contains_key(id));
+        let id = free.or_else(|| longer.last().map(|id| numbered(id).into()));
         let Some(id) = id else { continue };
         claimed.longer.extend(longer.into_iter().filter(|longer| *longer != id).map(|longer| (longer, id.clone())));
         claimed.by_id.insert(id, claim.path.to_owned());
     }
     claimed
-}
-
-/// The first of `id-2`, `id-3`, … that nobody has.
-fn numbered(id: &Id, taken: &BTreeMap<Id, String>) -> Option<Id> {
-    (2..=taken.len() + 2).map(|number| Id::from(format!("{id}-{number}"))).find(|id| !taken.contains_key(id))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use super::privacy;
 use super::reports::{report, scene_path};
 use crate::agent::lifecycle::read;
 use crate::agent::{ElementsReach, TopmostElement};
-use crate::base::{Author, Id, Problem, Seq, text};
+use crate::base::{Author, Id, Problem, Seq, numbered, text};
 use crate::schedule::Input;
 use crate::workspace::layout::element_file;
 use crate::workspace::{ElementEntry, SceneEdit, SceneWrite};
@@ -284,8 +284,8 @@ fn add(world: &mut World, mut keys: Map<String, Value>) -> Result<(), String> {
         Some(id) if elements.key(&id).is_some() => return Err(format!("there is an element {id} already")),
         Some(id) => id,
         None => {
-            let mut ids = (1_u64..).map(|count| Id::from(format!("{kind_word}-{count}")));
-            ids.find(|id| elements.key(id).is_none()).ok_or("no id is free")?
+            let ids = numbered::numbered(&kind_word, "", 1);
+            numbered::first_free(ids, |id| elements.key(id).is_some()).into()
         }
     };
     let position = match keys.get("position").map(|position| serde_json::from_value::<Vec2>(position.clone())) {
