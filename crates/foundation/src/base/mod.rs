@@ -2,6 +2,7 @@
 
 pub mod backoff;
 pub mod behaviour;
+pub mod globs;
 pub mod hash;
 pub mod ids;
 pub mod made_in_run;

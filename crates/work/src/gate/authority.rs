@@ -7,10 +7,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::globs;
 use super::safety::SafetyMode;
 use crate::agent::AgentProfile;
-use crate::base::{ActivationKey, Id, Problem, text};
+use crate::base::{ActivationKey, Id, Problem, globs, text};
 
 /// Keys that in other programs, or in files of other kinds, let an agent run or reach something. They are none of
 /// a profile's known keys; what stands under them is compared as it stands.

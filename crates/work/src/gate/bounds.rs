@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::authority::{Authority, Excess};
-use super::globs;
 use super::safety::SafetyMode;
+use crate::base::globs;
 use crate::workspace::vfs::FileRights;
 
 /// The authorities that bound a piece of work: the agent's own first, then those of its starters, nearest first.

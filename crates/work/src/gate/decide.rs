@@ -5,13 +5,12 @@ use serde::{Deserialize, Serialize};
 use super::act::{Act, ProfileChange, Touch};
 use super::authority::{Authority, Excess};
 use super::bounds::Bounds;
-use super::globs;
 use super::paths;
 use super::policy::GatePolicy;
 use super::touch::TouchKind;
 use super::verdict::Verdict;
 use crate::base::spelling::is_unseen;
-use crate::base::text;
+use crate::base::{globs, text};
 use crate::workspace::vfs::WorkspacePath;
 
 /// No reason is longer, in characters: names and globs in it come from files.

@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::authority::{Authority, Power, ToolNames};
-use super::globs;
 use super::safety::SafetyMode;
 use crate::agent::{AgentProfile, Limit};
-use crate::base::Problem;
 use crate::base::spelling::skeleton;
+use crate::base::{Problem, globs};
 
 /// Two lists of globs that would take longer than this to compare are taken to have nothing in common.
 const COMPARISONS_AT_MOST: usize = 20_000;
@@ -237,7 +236,8 @@ mod tests {
         assert_eq!(of("permissionMode: default").safety, SafetyMode::Safe);
         assert_eq!(of("permissionMode: acceptEdits").safety, SafetyMode::Balanced);
         assert_eq!(of("write: [artifacts/**]").writes, Some(vec!["artifacts/**".to_owned()]));
-        assert_eq!(of("writes: [a/**]\nwritable_paths: [a/b, c]").writes, Some(vec!["a/b/**".to_owned()]));
+        let file_or_folder = Some(vec!["a/b".to_owned(), "a/b/**".to_owned()]);
+        assert_eq!(of("writes: [a/**]\nwritable_paths: [a/b, c]").writes, file_or_folder);
         assert_eq!(of("writes:").writes, Some(Vec::new()));
         assert!(!of("share_worksapce_info: false").sees_workspace);
     }

@@ -14,7 +14,6 @@ pub mod decide;
 mod decide_tests;
 #[cfg(test)]
 mod escalation_tests;
-pub mod globs;
 pub mod inherit;
 mod limits;
 pub mod paths;

@@ -6,11 +6,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::globs;
 use super::touch::TouchKind;
 use super::verdict::Verdict;
-use crate::base::Problem;
 use crate::base::spelling::folded;
+use crate::base::{Problem, globs};
 use crate::workspace::SettingsSection;
 use crate::workspace::vfs::WorkspacePath;
 

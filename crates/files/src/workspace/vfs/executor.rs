@@ -18,13 +18,13 @@ use super::path::{Reach, WorkspacePath, quoted};
 use super::readers::Readers;
 use super::recent::Recent;
 use super::resolve::{Root, Trouble};
-use super::rights::{Rights, RightsKept, glob};
+use super::rights::{Rights, RightsKept};
 use super::room_files::RoomFiles;
 use super::words;
-use crate::base::Problem;
 use crate::base::hash::content_hash;
 use crate::base::spelling::nfc;
 use crate::base::text::truncate;
+use crate::base::{Problem, globs};
 use crate::store::{FileHead, FileVersions, StoreError};
 
 /// A prefix or a text to search for is not longer, in bytes.
@@ -384,7 +384,7 @@ impl Executor {
         if text.is_some_and(|text| text.len() > WANTED_BYTES_AT_MOST) {
             return Err(unfit("the text to search for is too long.".to_owned()));
         }
-        let wanted = wanted.filter(|glob| !glob.is_empty()).map(glob).transpose();
+        let wanted = wanted.filter(|glob| !glob.is_empty()).map(globs::plain).transpose();
         let wanted = wanted.map_err(|error| unfit(format!("the files to search are no glob: {error}.")))?;
         let line = text.map(|text| {
             let mut builder = regex::RegexBuilder::new(&regex::escape(text));
@@ -392,7 +392,7 @@ impl Executor {
         });
         let line = line.transpose().map_err(|error| unfit(format!("cannot search for this: {error}.")))?;
         self.refresh("");
-        let is_wanted = |path: &&str| wanted.as_ref().is_none_or(|glob| glob.is_match(path)) && rights.may_read(path);
+        let is_wanted = |path: &&str| wanted.as_ref().is_none_or(|globs| globs::any_matches(globs, path)) && rights.may_read(path);
         let paths: Vec<String> = self.index.under("").filter(is_wanted).map(str::to_owned).collect();
         let (mut matches, mut more) = (Vec::new(), 0);
         let mut unsearched =

@@ -1,26 +1,22 @@
-//! What an order's rights allow: globs made ready once and kept, as agents order with the same rights again and
-//! again.
+//! What an order's rights allow: globs read once and kept, as agents order with the same rights again and again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
-
 use super::order::FileRights;
 use super::records::RECORDS;
-use crate::base::spelling::nfc;
+use crate::base::globs;
 
 /// Rights that are kept ready.
 const KEPT: usize = 128;
-/// Globs in one list, and characters of one glob: more is taken for an attack.
+/// Globs in one list: more is taken for an attack.
 const GLOBS_AT_MOST: usize = 1000;
-const GLOB_CHARS_AT_MOST: usize = 1000;
 
 /// Rights made ready. No lists allow everything; each list must allow.
 #[derive(Debug, Default)]
 pub(super) struct Rights {
-    reads: Vec<GlobSet>,
-    writes: Vec<GlobSet>,
+    reads: Vec<Vec<String>>,
+    writes: Vec<Vec<String>>,
     unreadable: BTreeSet<String>,
     unwritable: BTreeSet<String>,
     records_of: Option<String>,
@@ -28,14 +24,14 @@ pub(super) struct Rights {
 
 impl Rights {
     pub(super) fn new(rights: &FileRights) -> Result<Self, String> {
-        let ready = |lists: &[Vec<String>]| lists.iter().map(|globs| set(globs)).collect::<Result<Vec<_>, _>>();
+        let ready = |lists: &[Vec<String>]| lists.iter().map(|globs| plain(globs)).collect::<Result<Vec<_>, _>>();
         let (unreadable, unwritable) = (rights.unreadable.clone(), rights.unwritable.clone());
         let records_of = rights.records_of.clone();
         Ok(Self { reads: ready(&rights.reads)?, writes: ready(&rights.writes)?, unreadable, unwritable, records_of })
     }
 
     pub(super) fn may_read(&self, path: &str) -> bool {
-        !self.is_private(path) && self.reads.iter().all(|globs| globs.is_match(path))
+        !self.is_private(path) && self.reads.iter().all(|globs| globs::any_matches(globs, path))
     }
 
     /// Whether somebody else's private things stand in a file.
@@ -55,7 +51,7 @@ impl Rights {
     }
 
     pub(super) fn may_write(&self, path: &str) -> bool {
-        !self.unwritable.contains(path) && self.writes.iter().all(|globs| globs.is_match(path))
+        !self.unwritable.contains(path) && self.writes.iter().all(|globs| globs::any_matches(globs, path))
     }
 }
 
@@ -81,34 +77,13 @@ impl RightsKept {
     }
 }
 
-/// A glob over normalised paths: `*` stays within a folder, `**` does not, and case counts.
-pub(super) fn glob(text: &str) -> Result<GlobMatcher, String> {
-    builder(text).map(|glob| glob.compile_matcher())
-}
-
-fn set(globs: &[String]) -> Result<GlobSet, String> {
-    if globs.len() > GLOBS_AT_MOST {
-        return Err(format!("rights have {} globs; at most {GLOBS_AT_MOST}", globs.len()));
+/// The plain form of all globs of a list.
+fn plain(list: &[String]) -> Result<Vec<String>, String> {
+    if list.len() > GLOBS_AT_MOST {
+        return Err(format!("rights have {} globs; at most {GLOBS_AT_MOST}", list.len()));
     }
-    let mut set = GlobSetBuilder::new();
-    for text in globs {
-        set.add(builder(text)?);
-    }
-    set.build().map_err(|error| error.to_string())
-}
-
-fn builder(text: &str) -> Result<globset::Glob, String> {
-    if text.len() > GLOB_CHARS_AT_MOST {
-        return Err("a glob is too long".to_owned());
-    }
-    // Paths are composed (NFC); globs are written as people's keyboards write.
-    GlobBuilder::new(&nfc(text))
-        .literal_separator(true)
-        .case_insensitive(false)
-        .backslash_escape(true)
-        .empty_alternates(true)
-        .build()
-        .map_err(|error| error.to_string())
+    let globs = list.iter().map(|text| globs::plain(text).map_err(|error| format!("{text:?}: {error}")));
+    Ok(globs.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 #[cfg(test)]
@@ -131,6 +106,7 @@ mod tests {
         for (path, may) in [
             ("artifacts/a.md", true),
             ("artifacts/deep/a.md", true),
+            ("artifacts", false),
             ("artifacts/a.txt", false),
             ("notes/a.md", true),
             ("notes/deep/a.md", false),
@@ -152,7 +128,7 @@ mod tests {
     #[test]
     fn what_is_no_glob_allows_nothing_but_says_so() {
         assert!(RightsKept::default().ready(&rights(&[&["a[", "**"]], &[])).is_err());
-        assert!(glob(&"*".repeat(2000)).is_err());
+        assert!(RightsKept::default().ready(&rights(&[&[&"a".repeat(2000)]], &[])).is_err());
     }
 
     #[test]

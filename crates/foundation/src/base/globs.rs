@@ -1,13 +1,14 @@
-//! Globs over paths: one plain form of them, what they match, and whether one never matches more than another.
+//! Globs over paths: one plain form of them, what they match, and whether one never matches more than another. The only
+//! engine of globs: what an agent may do is decided, inherited and carried out by the same one.
 //!
 //! In the plain form a path's part is letters, `?` (any one) and `*` (any number) or, alone, `**` (any number of
-//! parts, none among them). Whatever else people write is brought into it or refused, so that every reader of
-//! globs takes what comes from here for the same set of paths. Letters are composed (NFC), as in every
-//! [`WorkspacePath`](crate::workspace::vfs::WorkspacePath).
+//! parts, none among them; at the end at least one, so that `a/**` is what lies in `a`). Whatever else people write is
+//! brought into it or refused, so that every reader of globs takes what comes from here for the same set of paths.
+//! Letters are composed (NFC), as in every path of a workspace.
 
 use thiserror::Error;
 
-use crate::base::spelling::{folded, is_unseen, nfc};
+use super::spelling::{folded, is_unseen, nfc};
 
 /// No glob that a person means is longer, in characters.
 const MAX_CHARS: usize = 512;
@@ -57,14 +58,19 @@ pub fn plain(text: &str) -> Result<Vec<String>, GlobError> {
     Ok(globs)
 }
 
-/// A glob that forbids, over [folded] paths: what it names, or all that it could mean where it cannot be read.
+/// A glob that forbids, over [folded] paths: what it names, or all that it could mean where it cannot be read. What lies
+/// in a folder is not to be had by putting a file in the folder's place, either.
 pub fn limit(text: &str) -> Vec<String> {
     let seen: String = text.chars().filter(|c| !is_unseen(*c)).collect();
     let seen = folded(&seen);
     if seen.trim().is_empty() {
         return Vec::new();
     }
-    plain(&seen).unwrap_or_else(|_| widest(&seen))
+    let named = plain(&seen).unwrap_or_else(|_| widest(&seen));
+    let folders = named.iter().filter_map(|glob| glob.strip_suffix("/**")).map(str::to_owned);
+    let mut all: Vec<String> = folders.filter(|folder| !named.contains(folder)).collect();
+    all.extend(named.iter().cloned());
+    all
 }
 
 /// Everything that begins as a glob does up to where it can no longer be read. A glob that leads elsewhere could mean
@@ -92,7 +98,7 @@ pub fn widest(text: &str) -> Vec<String> {
     };
     match (start, folder.as_slice()) {
         ("" | ".", []) => everything(),
-        ("" | ".", folder) => vec![format!("{}/**", folder.join("/"))],
+        ("" | ".", folder) => vec![folder.join("/"), format!("{}/**", folder.join("/"))],
         _ => vec![begins(""), begins("**")],
     }
 }
@@ -150,17 +156,17 @@ fn alternatives(text: &str) -> Result<Vec<String>, GlobError> {
 
 /// Whether a plain glob names a path (relative, `/` between its parts).
 pub fn matches(glob: &str, path: &str) -> bool {
-    let glob: Vec<&str> = glob.split('/').collect();
-    let path: Vec<&str> = path.split('/').collect();
-    covers(
-        &glob,
-        &path,
-        |part| *part == "**",
-        |part, name| {
-            let (part, name): (Vec<char>, Vec<char>) = (part.chars().collect(), name.chars().collect());
-            covers(&part, &name, |c| *c == '*', |c, letter| *c == '?' || c == letter)
-        },
-    )
+    covers(parts(glob), path.split('/'), |part| part == "**", part_matches)
+}
+
+fn part_matches(part: &str, name: &str) -> bool {
+    covers(part.chars(), name.chars(), |c| c == '*', |c, letter| c == '?' || c == letter)
+}
+
+/// The parts of a plain glob; what ends in any number of parts ends in at least one.
+fn parts(glob: &str) -> impl Iterator<Item = &str> + Clone {
+    let is_open = glob == "**" || glob.ends_with("/**");
+    glob.split('/').chain(is_open.then_some("*"))
 }
 
 /// Whether one of these plain globs names a path.
@@ -170,14 +176,13 @@ pub fn any_matches(globs: &[String], path: &str) -> bool {
 
 /// Whether every path that the plain glob `inner` names is named by `outer`. Where it is not certain, no.
 pub fn contains(outer: &str, inner: &str) -> bool {
-    let outer: Vec<&str> = outer.split('/').collect();
-    let inner: Vec<&str> = inner.split('/').collect();
-    covers(&outer, &inner, |part| *part == "**", |wide, narrow| *narrow != "**" && part_contains(wide, narrow))
+    let holds = |wide: &str, narrow: &str| narrow != "**" && part_contains(wide, narrow);
+    covers(parts(outer), parts(inner), |part| part == "**", holds)
 }
 
 fn part_contains(outer: &str, inner: &str) -> bool {
-    let (outer, inner): (Vec<char>, Vec<char>) = (outer.chars().collect(), inner.chars().collect());
-    covers(&outer, &inner, |c| *c == '*', |wide, narrow| *narrow != '*' && (*wide == '?' || wide == narrow))
+    let holds = |wide, narrow| narrow != '*' && (wide == '?' || wide == narrow);
+    covers(outer.chars(), inner.chars(), |c| c == '*', holds)
 }
 
 /// Whether each of `inner` lies within one of `outer`.
@@ -212,23 +217,33 @@ fn meet_of(a: &str, b: &str) -> Option<String> {
 
 /// Whether a pattern can be laid over a whole row: an entry that is `many` over any number of the row's, every
 /// other over exactly one that it fits.
-fn covers<P, R>(pattern: &[P], row: &[R], many: impl Fn(&P) -> bool, one: impl Fn(&P, &R) -> bool) -> bool {
-    // reached[n]: the pattern so far covers the first n of the row.
-    let mut reached = vec![false; row.len() + 1];
-    reached[0] = true;
-    for entry in pattern {
-        let mut next = vec![false; row.len() + 1];
-        if many(entry) {
-            let first = reached.iter().position(|reached| *reached).unwrap_or(next.len());
-            next[first..].fill(true);
-        } else {
-            for (at, covered) in row.iter().enumerate() {
-                next[at + 1] = reached[at] && one(entry, covered);
+fn covers<P: Copy, R: Copy>(
+    mut pattern: impl Iterator<Item = P> + Clone,
+    mut row: impl Iterator<Item = R> + Clone,
+    many: impl Fn(P) -> bool,
+    one: impl Fn(P, R) -> bool,
+) -> bool {
+    // What follows the last entry for many, and where in the row that begins as yet: if the rest does not fit from
+    // there, that entry covers one more. An earlier one never has to.
+    let mut retry = None;
+    loop {
+        let (mut pattern_rest, mut row_rest) = (pattern.clone(), row.clone());
+        match (pattern_rest.next(), row_rest.next()) {
+            (None, None) => return true,
+            (Some(entry), _) if many(entry) => {
+                retry = Some((pattern_rest.clone(), row.clone()));
+                pattern = pattern_rest;
+            }
+            (Some(entry), Some(covered)) if one(entry, covered) => (pattern, row) = (pattern_rest, row_rest),
+            _ => {
+                let Some((after, from)) = &mut retry else { return false };
+                if from.next().is_none() {
+                    return false;
+                }
+                (pattern, row) = (after.clone(), from.clone());
             }
         }
-        reached = next;
     }
-    reached[row.len()]
 }
 
 #[cfg(test)]
@@ -277,14 +292,14 @@ mod tests {
     #[test]
     fn a_limit_that_cannot_be_read_names_all_that_it_could_mean() {
         for (text, globs) in [
-            ("Secret/Gehe\u{301}im/**", &["secret/gehéim/**"][..]),
-            ("sec\u{200b}ret/", &["secret/**"]),
-            ("artifacts/[a-z]*.md", &["artifacts/**"]),
+            ("Secret/Gehe\u{301}im/**", &["secret/gehéim", "secret/gehéim/**"][..]),
+            ("sec\u{200b}ret/", &["secret", "secret/**"]),
+            ("artifacts/[a-z]*.md", &["artifacts", "artifacts/**"]),
             ("artifacts/plan-[ab].md", &["artifacts/plan-*", "artifacts/plan-*/**"]),
             ("secret\\keys", &["secret*", "secret*/**"]),
-            ("docs/{a,b", &["docs/**"]),
+            ("docs/{a,b", &["docs", "docs/**"]),
             ("docs/a**", &["docs/a*", "docs/a*/**"]),
-            ("docs/a{\u{301},b", &["docs/**"]),
+            ("docs/a{\u{301},b", &["docs", "docs/**"]),
             ("docs/ba{\u{301},b", &["docs/b*", "docs/b*/**"]),
             ("!artifacts/**", &["**"]),
             ("../x", &["**"]),
@@ -301,6 +316,9 @@ mod tests {
         for (glob, path, is_match) in [
             ("artifacts/**", "artifacts/a/b.md", true),
             ("artifacts/*", "artifacts/a/b.md", false),
+            ("artifacts/**", "artifacts", false),
+            ("a/**/b/**", "a/b", false),
+            ("a/**/b/**", "a/b/b/c", true),
             ("**/*.md", "a.md", true),
             ("**/*.md", "x/y/a.md", true),
             ("a/**/b", "a/b", true),
@@ -323,6 +341,9 @@ mod tests {
             ("artifacts/*", "artifacts/**", false),
             ("artifacts/**", "artifact/x", false),
             ("artifacts/**", "**", false),
+            ("artifacts/**", "artifacts", false),
+            ("artifacts/**", "artifacts/**/*", true),
+            ("artifacts/**/*", "artifacts/**", true),
             ("**/*.md", "a/**/b.md", true),
             ("*.md", "?.md", true),
             ("?.md", "*.md", false),
@@ -354,7 +375,38 @@ mod tests {
         prop::collection::vec("[ab]{1,3}", 1..5).prop_map(|parts| parts.join("/"))
     }
 
+    /// What a plain glob names, as its definition says: every way of laying it over the path is tried.
+    fn named(glob: &[&str], path: &[&str]) -> bool {
+        fn part(glob: &[char], name: &[char]) -> bool {
+            match glob.split_first() {
+                None => name.is_empty(),
+                Some(('*', rest)) => (0..=name.len()).any(|at| part(rest, &name[at..])),
+                Some((c, rest)) => {
+                    name.split_first().is_some_and(|(letter, name)| (*c == '?' || c == letter) && part(rest, name))
+                }
+            }
+        }
+        let letters = |text: &str| text.chars().collect::<Vec<char>>();
+        match glob.split_first() {
+            None => path.is_empty(),
+            Some((&"**", [])) => !path.is_empty(),
+            Some((&"**", rest)) => (0..=path.len()).any(|at| named(rest, &path[at..])),
+            Some((first, rest)) => path
+                .split_first()
+                .is_some_and(|(name, path)| part(&letters(first), &letters(name)) && named(rest, path)),
+        }
+    }
+
     proptest! {
+        #[test]
+        fn what_a_glob_names_is_what_its_definition_says(glob in glob(), paths in prop::collection::vec(path(), 20)) {
+            let glob_parts: Vec<&str> = glob.split('/').collect();
+            for path in &paths {
+                let path_parts: Vec<&str> = path.split('/').collect();
+                prop_assert_eq!(matches(&glob, path), named(&glob_parts, &path_parts), "{} {}", glob, path);
+            }
+        }
+
         #[test]
         fn what_lies_within_never_names_more(
             outer in prop::collection::vec(glob(), 0..4),
