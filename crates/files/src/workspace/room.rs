@@ -7,17 +7,19 @@ use bevy::ecs::prelude::*;
 use super::files::{FileChanged, FileContent, KnownFiles, RoomStart};
 use super::last_good::slips;
 use super::layout;
-use super::merge::merge_lines;
 use super::outline::line_of_key;
 use super::problems::ProblemReport;
 use super::scene::{SceneEdit, SceneWrite};
 use super::scene_diff::diff;
 use super::scene_file::{self, SceneDoc};
+use super::scene_merge::merge;
 use super::scene_patch;
 use super::scene_state::SceneState;
 use super::settings_file::apply_settings;
+use super::text_merge::merge_keeping_both;
 use super::unsaved::{Target, Unsaved, rebase, target_of};
 use super::vfs::{self, FileBridge, SaveOrder};
+use super::yaml;
 use crate::base::hash::content_hash;
 use crate::base::{Author, Problem, Seq, Severity};
 use crate::log::events::{self, FileChange, Warning};
@@ -127,40 +129,48 @@ fn take_in_text(world: &mut World, change: &mut FileChanged, theirs: Option<Stri
         take_in_scene(world, change, theirs);
     } else {
         let base = world.resource_mut::<Unsaved>().take_base_of_file(&path);
-        if layout::element_file(&path).is_ok() {
-            // The element that holds it joins both by what they mean, not by lines.
-            change.base = base;
-            know(world, &path, theirs);
-        } else {
-            let joined = join(world, &path, base, known, theirs);
+        if path == layout::SETTINGS_FILE {
+            let joined = join_settings(world, base, known, theirs);
             change.content = joined.clone().map_or(FileContent::Removed, FileContent::Text);
             know(world, &path, joined);
-        }
-        if path == layout::SETTINGS_FILE {
             apply_settings(world);
+        } else {
+            // The element that holds the file joins both by what they mean.
+            change.base = base;
+            know(world, &path, theirs);
         }
     }
     order(world, &path);
 }
 
-/// Joins two texts line by line. What is on disk now is theirs: the next edit of it starts from there.
-fn join(
+/// Joins settings that were chosen in the window with those that somebody wrote into the file meanwhile. What is on disk
+/// now is theirs: the next edit of it starts from there.
+fn join_settings(
     world: &mut World,
-    path: &str,
     base: Option<String>,
     known: Option<String>,
     theirs: Option<String>,
 ) -> Option<String> {
     let (Some(base), Some(ours)) = (base, known) else { return theirs };
     let joined = match &theirs {
-        Some(theirs) => merge_lines(&base, &ours, theirs),
-        // The room changed what a person took away: the room's version stays.
+        Some(theirs) => merge_settings(&base, &ours, theirs),
+        // What was chosen stays, where a person took the file away.
         None => ours,
     };
     if theirs.as_ref() != Some(&joined) {
-        world.resource_mut::<Unsaved>().note_file(Target::File(path.to_owned()), theirs.unwrap_or_default());
+        let target = Target::File(layout::SETTINGS_FILE.to_owned());
+        world.resource_mut::<Unsaved>().note_file(target, theirs.unwrap_or_default());
     }
     Some(joined)
+}
+
+/// Joined by keys, in their text; line by line where one of the texts cannot be read.
+fn merge_settings(base: &str, ours: &str, theirs: &str) -> String {
+    let read = [base, ours, theirs].map(|text| yaml::parse(text).ok());
+    let [Some(base_keys), Some(our_keys), Some(their_keys)] = read else {
+        return merge_keeping_both(base, ours, theirs);
+    };
+    scene_patch::patch(theirs, &their_keys, &merge(&base_keys, &our_keys, &their_keys))
 }
 
 pub(super) fn know(world: &mut World, path: &str, text: Option<String>) {

@@ -144,3 +144,26 @@ fn it_reaches_the_disk_and_our_own_write_is_no_news() {
     assert_eq!(app.world().resource::<Banter>().most, 7);
     assert_eq!(problems(&app).iter().filter(|problem| !problem.contains("other")).count(), 0);
 }
+
+#[test]
+fn what_is_chosen_while_a_person_edits_the_file_is_joined_key_by_key() {
+    let outside = |app: &mut App, text: &str| {
+        let change = FileChanged::new(SETTINGS_FILE, FileContent::Text(text.to_owned()));
+        app.world_mut().resource_mut::<Door<FileChanged>>().push(change);
+        advance(app.world_mut());
+    };
+    let mut app = room(Some(COMMENTED));
+    choose(&mut app, "banter", "name", json!("tea"));
+    outside(&mut app, &COMMENTED.replace("most: 3 ", "most: 5 "));
+    assert_eq!(*app.world().resource::<Banter>(), Banter { most: 5, name: Some("tea".into()) });
+    assert!(text(&app).contains("most: 5 # of them\n"), "{}", text(&app));
+    // What both chose is as the file says, and stands there once.
+    choose(&mut app, "banter", "most", json!(7));
+    outside(&mut app, &COMMENTED.replace("most: 3 ", "most: 9 "));
+    assert_eq!(app.world().resource::<Banter>().most, 9);
+    assert_eq!(text(&app).matches("most:").count(), 1, "{}", text(&app));
+    // One that cannot be read loses no line of either.
+    choose(&mut app, "banter", "most", json!(2));
+    outside(&mut app, "banter: [\n");
+    assert!(text(&app).contains("banter: [\n") && text(&app).contains("most: 2 "), "{}", text(&app));
+}

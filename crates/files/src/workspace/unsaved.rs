@@ -7,9 +7,9 @@ use bevy::ecs::resource::Resource;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::merge::merge;
 use super::scene::SceneWrite;
 use super::scene_file::{agent_id_of, id_of};
+use super::scene_merge::merge;
 use crate::base::Id;
 use crate::base::hash::content_hash;
 

@@ -52,7 +52,8 @@ pub(super) fn assign(mut claims: Vec<Claim<'_>>) -> Claimed {
         };
         let wishes = claim.held.filter(|_| claim.yields()).into_iter().chain([claim.wanted]).chain(&longer);
         let free = wishes.into_iter().find(|id| !claimed.by_id.contains_key(*id)).cloned();
-        let numbered = |id: &Id| numbered::first_free(numbered::numbered(id, "", 2), |id| claimed.by_id.contains_key(id));
+        let numbered =
+            |id: &Id| numbered::first_free(numbered::numbered(id, "", 2), |id| claimed.by_id.contains_key(id));
         let id = free.or_else(|| longer.last().map(|id| numbered(id).into()));
         let Some(id) = id else { continue };
         claimed.longer.extend(longer.into_iter().filter(|longer| *longer != id).map(|longer| (longer, id.clone())));

@@ -11,7 +11,7 @@ use super::content::{Content, Reader};
 use super::pin::read_text;
 use super::settings::{ElementSettings, tidy, within};
 use crate::base::{Author, Problem, text};
-use crate::workspace::merge::merge_lines;
+use crate::workspace::text_merge::merge_keeping_both;
 
 /// What can be done to a text.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -77,7 +77,8 @@ impl Content for TextContent {
         let texts = base.as_any().downcast_ref::<Self>().zip(newer.as_any().downcast_ref::<Self>());
         match texts {
             Some((base, newer)) if base.text != newer.text => {
-                vec![TextAct::SetText { text: merge_lines(&base.text, &self.text, &newer.text) }.into()]
+                let text = merge_keeping_both(&base.text, &self.text, &newer.text);
+                vec![TextAct::SetText { text }.into()]
             }
             _ => Vec::new(),
         }

@@ -392,7 +392,8 @@ impl Executor {
         });
         let line = line.transpose().map_err(|error| unfit(format!("cannot search for this: {error}.")))?;
         self.refresh("");
-        let is_wanted = |path: &&str| wanted.as_ref().is_none_or(|globs| globs::any_matches(globs, path)) && rights.may_read(path);
+        let is_wanted =
+            |path: &&str| wanted.as_ref().is_none_or(|globs| globs::any_matches(globs, path)) && rights.may_read(path);
         let paths: Vec<String> = self.index.under("").filter(is_wanted).map(str::to_owned).collect();
         let (mut matches, mut more) = (Vec::new(), 0);
         let mut unsearched =

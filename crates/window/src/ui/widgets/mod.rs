@@ -1,5 +1,6 @@
-//! What panes are built from: controls, icons, Markdown, and numbers and states in words.
+//! What panes are built from: controls, icons, Markdown, conflicts of texts, and numbers and states in words.
 
+pub mod conflicts;
 mod controls;
 pub mod icons;
 pub mod markdown;

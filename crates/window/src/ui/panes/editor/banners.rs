@@ -1,17 +1,13 @@
 //! What stands above a text when something needs a decision: somebody else changed the file, it is gone, an agent is
 //! at work by it, or it could not be saved.
 
-use egui::{RichText, ScrollArea, Ui};
+use egui::{RichText, Ui};
 
-use super::merge::{Choice, Piece};
-use super::tab::{Merging, Seen, Standing, Tab};
+use super::tab::{Seen, Standing, Tab};
 use crate::ui::widgets;
-use crate::view::theme::{SPACE, TYPE, Theme};
-
-/// Lines of each side of a conflict that are shown.
-const LINES_SHOWN: usize = 12;
-/// The list of conflicts is no higher.
-const LIST_POINTS: f32 = 260.0;
+use crate::ui::widgets::conflicts::{Settling, conflicts_ui};
+use crate::view::theme::Theme;
+use crate::workspace::text_merge::Choice;
 
 /// What a person decided.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,7 +41,12 @@ pub fn banners_ui(ui: &mut Ui, tab: &Tab, at_work: Option<&str>, compares: bool,
     let mut decision = None;
     match tab.standing() {
         Standing::Overtaken => match &tab.merging {
-            Some(merging) => conflicts_ui(ui, merging, theme, &mut decision),
+            Some(merging) => {
+                decision = conflicts_ui(ui, &merging.merge, theme).map(|settling| match settling {
+                    Settling::Choose(place, choice) => Decision::Choose(place, choice),
+                    Settling::Stop => Decision::StopMerge,
+                });
+            }
             None => overtaken_ui(ui, compares, theme, &mut decision),
         },
         Standing::Deleted => deleted_ui(ui, theme, &mut decision),
@@ -133,65 +134,4 @@ fn at_work_ui(ui: &mut Ui, tab: &Tab, name: &str, theme: &Theme, decision: &mut 
             *decision = Some(Decision::DoNotApply);
         }
     });
-}
-
-fn conflicts_ui(ui: &mut Ui, merging: &Merging, theme: &Theme, decision: &mut Option<Decision>) {
-    widgets::in_card(ui, theme, |ui| {
-        let all = super::merge::conflicts(&merging.pieces);
-        ui.horizontal_wrapped(|ui| {
-            let what = format!("Both changed the same lines: {} of {all} settled.", merging.choices.len());
-            ui.label(RichText::new(what).color(theme.warn));
-            if ui.button("Stop merging").clicked() {
-                *decision = Some(Decision::StopMerge);
-            }
-        });
-        ScrollArea::vertical().id_salt("conflicts").max_height(LIST_POINTS).auto_shrink([false, true]).show(ui, |ui| {
-            let mut number = 0;
-            for (index, piece) in merging.pieces.iter().enumerate() {
-                let Piece::Conflict { base, mine, theirs } = piece else { continue };
-                number += 1;
-                let chosen = merging.choices.get(&index).copied();
-                ui.add_space(SPACE[0]);
-                if let Some(choice) = conflict_ui(ui, number, [base, mine, theirs], chosen, theme) {
-                    *decision = Some(Decision::Choose(index, choice));
-                }
-            }
-        });
-    });
-}
-
-fn conflict_ui(
-    ui: &mut Ui,
-    number: usize,
-    [base, mine, theirs]: [&String; 3],
-    chosen: Option<Choice>,
-    theme: &Theme,
-) -> Option<Choice> {
-    let mut choice = None;
-    ui.horizontal_wrapped(|ui| {
-        ui.label(RichText::new(format!("Place {number}")).size(TYPE[1]).color(theme.accent));
-        for (of, shown) in [(Choice::Mine, "Mine"), (Choice::Theirs, "Theirs"), (Choice::Both, "Both")] {
-            let button = ui.selectable_label(chosen == Some(of), shown);
-            widgets::name(&button, format!("{shown} at place {number}"));
-            if button.clicked() {
-                choice = Some(of);
-            }
-        }
-    });
-    for (what, lines) in [("Before", base), ("Mine", mine), ("Theirs", theirs)] {
-        ui.label(widgets::small(what, theme));
-        ui.label(RichText::new(excerpt(lines)).monospace().color(theme.text));
-    }
-    choice
-}
-
-/// The first lines of a text.
-fn excerpt(lines: &str) -> String {
-    let more = lines.lines().count().saturating_sub(LINES_SHOWN);
-    let mut shown: Vec<&str> = lines.lines().take(LINES_SHOWN).collect();
-    let told = format!("… and {more} lines more");
-    if more > 0 {
-        shown.push(&told);
-    }
-    if shown.is_empty() { "(nothing)".to_owned() } else { shown.join("\n") }
 }

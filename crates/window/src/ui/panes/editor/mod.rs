@@ -8,7 +8,6 @@ mod find_bar;
 mod history;
 mod ink;
 mod languages;
-pub mod merge;
 mod page;
 mod pane;
 mod preview;

@@ -1,15 +1,14 @@
 //! One open file as data: what the file says, what was written over it and not saved, and how saving went.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::merge::{self, Choice, Piece};
 use super::page::Pages;
 use crate::base::Id;
 use crate::ui::UiState;
 use crate::ui::commands::{Command, RoomAct};
 use crate::ui::state::file_texts::{Read, TextRead};
 use crate::view::recent::Recent;
+use crate::workspace::text_merge::{Choice, TextMerge};
 use crate::workspace::vfs::FileOperation;
 
 /// A file that was saved may be read in its old state for so long.
@@ -58,10 +57,8 @@ pub struct Merging {
     pub theirs: TextRead,
     /// The text that was mine when the merge began.
     pub mine: Arc<String>,
-    /// The stretches.
-    pub pieces: Arc<Vec<Piece>>,
-    /// What was chosen, by the place of the stretch.
-    pub choices: BTreeMap<usize, Choice>,
+    /// What came of both, as far as it is settled.
+    pub merge: TextMerge,
 }
 
 /// An order that is under way.
@@ -311,16 +308,15 @@ impl Tab {
         let (Some(theirs), Some(begun)) = (self.file().cloned(), &self.begun) else { return };
         let base = begun.base.as_ref().map_or("", |base| &*base.text);
         let plain = |text: &str| text.replace("\r\n", "\n");
-        let pieces = merge::merge(&plain(base), &self.text, &plain(&theirs.text));
-        let merging = Merging { theirs, mine: self.text.clone(), pieces: pieces.into(), choices: BTreeMap::new() };
-        self.merging = Some(merging);
+        let merge = TextMerge::new(&plain(base), &self.text, &plain(&theirs.text));
+        self.merging = Some(Merging { theirs, mine: self.text.clone(), merge });
         self.finish_merge();
     }
 
     /// Chooses for one conflict; the last choice ends the merge.
-    pub fn choose(&mut self, piece: usize, choice: Choice) {
+    pub fn choose(&mut self, place: usize, choice: Choice) {
         if let Some(merging) = &mut self.merging {
-            merging.choices.insert(piece, choice);
+            merging.merge.choose(place, choice);
         }
         self.finish_merge();
     }
@@ -332,7 +328,7 @@ impl Tab {
             self.merging = None;
             return;
         }
-        let Some(text) = merge::join(&merging.pieces, &merging.choices) else { return };
+        let Some(text) = merging.merge.text() else { return };
         let theirs = merging.theirs.clone();
         self.merging = None;
         if let Some(begun) = &mut self.begun {

@@ -1,12 +1,12 @@
 //! What becomes of a text that is written, saved, overtaken and merged.
 
-use super::merge::Choice;
 use super::tab::{Standing, Tab};
 use crate::base::hash::content_hash;
 use crate::ui::UiState;
 use crate::ui::commands::{Command, RoomAct};
 use crate::ui::state::file_texts::{Read, TextRead};
 use crate::view::recent::Recent;
+use crate::workspace::text_merge::Choice;
 use crate::workspace::vfs::FileOperation;
 
 fn hash(text: &str) -> u64 {

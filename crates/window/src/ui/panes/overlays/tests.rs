@@ -69,11 +69,7 @@ fn a_draft_outlives_its_overlay() {
 
 #[test]
 fn who_writes_while_another_writes_is_told_and_chooses() {
-    for (choice, draft, saves) in [
-        ("Keep mine", Some("All is well!"), true),
-        ("Take the other", None, false),
-        ("Keep both", Some("Fire\n\nAll is well!"), true),
-    ] {
+    for (choice, draft, saves) in [("Keep mine", Some("All is well!"), true), ("Take the other", None, false)] {
         let mut window = opened("news");
         write(&mut window, "Text", "!");
         set_content(&mut window, 1, ContentView::Text("Fire".into()));
@@ -85,6 +81,38 @@ fn who_writes_while_another_writes_is_told_and_chooses() {
         click(&mut window, "Save");
         assert_eq!(!window.state().commands.is_empty(), saves, "{choice}");
     }
+}
+
+#[test]
+fn a_draft_is_merged_with_what_another_wrote_and_asks_where_both_changed_the_same_lines() {
+    let draft = |window: &Harness<'_, Stage>| window.state().state.drafts.get("text of news").cloned();
+    let mut window = opened("news");
+    set_content(&mut window, 1, ContentView::Text("Tea\nat four\nas ever".into()));
+    write(&mut window, "Text", "!");
+    set_content(&mut window, 1, ContentView::Text("Cake\nat four\nas ever".into()));
+    click(&mut window, "Merge");
+    assert_eq!(draft(&window).as_deref(), Some("Cake\nat four\nas ever!"), "neither changed the other's lines");
+    click(&mut window, "Save");
+    let back = set_text("news", "Cake\nat four\nas ever");
+    assert_eq!(window.state().commands, [Command::Act(set_text("news", "Cake\nat four\nas ever!"), Some(back))]);
+
+    let mut window = opened("news");
+    write(&mut window, "Text", "!");
+    set_content(&mut window, 1, ContentView::Text("All is lost".into()));
+    click(&mut window, "Merge");
+    assert!(window.query_by_label("Both changed the same lines: 0 of 1 settled.").is_some());
+    click(&mut window, "Save");
+    assert!(window.state().commands.is_empty(), "nobody's text is overwritten unasked");
+    click(&mut window, "Both at place 1");
+    assert_eq!(draft(&window).as_deref(), Some("All is well!\nAll is lost"));
+    // What is chosen about an older text does not count.
+    let mut window = opened("news");
+    write(&mut window, "Text", "!");
+    set_content(&mut window, 1, ContentView::Text("All is lost".into()));
+    click(&mut window, "Merge");
+    set_content(&mut window, 1, ContentView::Text("Fire".into()));
+    assert!(window.query_by_label("Both at place 1").is_none());
+    assert!(window.query_by_label("Somebody changed this text while you wrote").is_some());
 }
 
 #[test]

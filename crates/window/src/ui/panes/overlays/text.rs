@@ -6,11 +6,13 @@ use super::edit;
 use crate::base::text::truncate;
 use crate::element::TextAct;
 use crate::ui::widgets;
+use crate::ui::widgets::conflicts::{Settling, conflicts_ui};
 use crate::ui::widgets::markdown;
 use crate::ui::widgets::words;
 use crate::ui::{Command, UiState};
 use crate::view::model::ElementView;
 use crate::view::theme::{SPACE, TYPE, Theme};
+use crate::workspace::text_merge::TextMerge;
 
 /// Longer previews are cut: they are laid out anew at every keystroke.
 const PREVIEW_CHARS: usize = 20_000;
@@ -92,28 +94,69 @@ pub(super) fn text_ui(
     });
 }
 
-/// Says that somebody else wrote meanwhile, and lets the person choose.
+/// A merge of a draft with what somebody else wrote, whose conflicts the person settles.
+#[derive(Clone)]
+struct Merging {
+    /// The draft, and what stood on the element, when the merge began: choices are about these.
+    mine: String,
+    theirs: String,
+    merge: TextMerge,
+}
+
+/// Says that somebody else wrote meanwhile, and lets the person merge both or choose.
 fn clash(ui: &mut Ui, name: &str, written: &str, theme: &Theme, state: &mut UiState) {
+    let mine = state.drafts.get(name).cloned().unwrap_or_default();
+    let id = ui.id().with(("merge", name));
+    let begun = ui.data(|data| data.get_temp::<Option<Merging>>(id)).flatten();
+    let mut merging = begun.filter(|merging| merging.mine == mine && merging.theirs == written);
+    match &mut merging {
+        Some(begun) => match conflicts_ui(ui, &begun.merge, theme) {
+            Some(Settling::Choose(place, choice)) => begun.merge.choose(place, choice),
+            Some(Settling::Stop) => merging = None,
+            None => {}
+        },
+        None => merging = clash_ui(ui, name, mine, written, theme, state),
+    }
+    if let Some(text) = merging.as_ref().and_then(|merging| merging.merge.text()) {
+        state.drafts.insert(name.to_owned(), text);
+        state.draft_bases.insert(name.to_owned(), written.to_owned());
+        merging = None;
+    }
+    ui.data_mut(|data| data.insert_temp(id, merging));
+}
+
+/// The choice between merging, keeping and giving up; a merge, if it was chosen.
+fn clash_ui(
+    ui: &mut Ui,
+    name: &str,
+    mine: String,
+    written: &str,
+    theme: &Theme,
+    state: &mut UiState,
+) -> Option<Merging> {
+    let mut merging = None;
     widgets::in_card(ui, theme, |ui| {
         ui.label(RichText::new("Somebody changed this text while you wrote").color(theme.warn));
         ui.collapsing("What stands there now", |ui| {
             ScrollArea::vertical().max_height(120.0).show(ui, |ui| ui.label(truncate(written, PREVIEW_CHARS)));
         });
         ui.horizontal(|ui| {
+            let merge = widgets::primary(ui, true, "Merge", theme);
+            if merge.on_hover_text("Joins both; asks where both changed the same lines").clicked() {
+                let base = state.draft_bases.get(name).map_or("", String::as_str);
+                let merge = TextMerge::new(base, &mine, written);
+                merging = Some(Merging { mine, theirs: written.to_owned(), merge });
+            }
             if ui.button("Keep mine").on_hover_text("Saving then replaces the other text").clicked() {
                 state.draft_bases.insert(name.to_owned(), written.to_owned());
             }
-            if ui.button("Take the other").clicked() {
+            if ui.button("Take the other").on_hover_text("Gives up what you wrote").clicked() {
                 state.drafts.remove(name);
                 state.draft_bases.remove(name);
             }
-            if ui.button("Keep both").on_hover_text("Puts the other text above yours").clicked() {
-                let mine = state.drafts.get(name).cloned().unwrap_or_default();
-                state.drafts.insert(name.to_owned(), format!("{written}\n\n{mine}"));
-                state.draft_bases.insert(name.to_owned(), written.to_owned());
-            }
         });
     });
+    merging
 }
 
 fn writer(ui: &mut Ui, draft: &mut String, height: f32) -> bool {

@@ -1,11 +1,13 @@
-//! Two edits of the same thing at once: what the room did since a file was last saved, and what a person made of
-//! the saved file meanwhile. Nothing is lost on either side; where both changed one word, the person's stands.
+//! Two edits of the same scene at once: what the room did since it was last saved, and what a person made of the saved
+//! file meanwhile. Nothing is lost on either side; where both changed one word, the person's stands. Texts in it are
+//! joined as all texts are ([`super::text_merge`]).
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde_json::{Map, Value};
 
 use super::scene_file::id_of;
+use super::text_merge::merge_keeping_both;
 use crate::base::Id;
 
 /// Joins two versions that grew from `base`. Null stands for "not there".
@@ -27,7 +29,7 @@ pub fn merge(base: &Value, ours: &Value, theirs: &Value) -> Value {
             merge_lists(base, ours, theirs).unwrap_or_else(|| Value::Array(theirs.clone()))
         }
         (Value::String(base), Value::String(ours), Value::String(theirs)) => {
-            Value::String(merge_lines(base, ours, theirs))
+            Value::String(merge_keeping_both(base, ours, theirs))
         }
         // What the room made is there; what a person took out is out, whatever the room noted about it.
         (Value::Null, ours, Value::Null) => ours.clone(),
@@ -100,68 +102,6 @@ fn named_as(ours: &[Value], list: &[Value]) -> Vec<Value> {
     list.iter().map(|entry| name(entry).unwrap_or_else(|| entry.clone())).collect()
 }
 
-/// Joins two versions of a text line by line: theirs, without the lines that we took out, and with those that we
-/// put in, each behind the line that it followed. A line of which we changed only the comment at its end is still
-/// that line: where they took it out it is out, and where they changed it theirs counts.
-pub fn merge_lines(base: &str, ours: &str, theirs: &str) -> String {
-    if ours == base || ours == theirs {
-        return theirs.to_owned();
-    }
-    if theirs == base {
-        return ours.to_owned();
-    }
-    let mut merged: Vec<&str> = theirs.lines().collect();
-    let ours_lines: Vec<&str> = ours.lines().collect();
-    let count = |lines: &[&str], line: &str| lines.iter().filter(|other| **other == line).count();
-    let base_lines: Vec<&str> = base.lines().collect();
-    let mut taken_out = Vec::new();
-    for (was, now) in commented_anew(&base_lines, &ours_lines) {
-        match merged.iter().position(|line| *line == was) {
-            Some(at) => merged[at] = now,
-            None => taken_out.push(now),
-        }
-    }
-    for line in &base_lines {
-        if count(&ours_lines, line) < count(&base_lines, line)
-            && count(&merged, line) >= count(&base_lines, line)
-            && let Some(at) = merged.iter().position(|other| other == line)
-        {
-            merged.remove(at);
-        }
-    }
-    let mut behind = 0;
-    for line in &ours_lines {
-        if let Some(at) = merged.iter().skip(behind).position(|other| other == line) {
-            behind += at + 1;
-        } else if !base_lines.contains(line) && !taken_out.contains(line) {
-            merged.insert(behind, line);
-            behind += 1;
-        }
-    }
-    let mut merged = merged.join("\n");
-    if !merged.is_empty() && (theirs.ends_with('\n') || ours.ends_with('\n')) {
-        merged.push('\n');
-    }
-    merged
-}
-
-/// The lines of which only the comment at their end was changed: as they were, and as they are.
-fn commented_anew<'t>(base: &[&'t str], ours: &[&'t str]) -> Vec<(&'t str, &'t str)> {
-    let mut new: Vec<&str> = ours.iter().filter(|line| !base.contains(line)).copied().collect();
-    let gone = base.iter().filter(|line| !ours.contains(line)).copied();
-    gone.filter_map(|was| {
-        let at = new.iter().position(|now| without_comment(now) == without_comment(was))?;
-        Some((was, new.remove(at)))
-    })
-    .collect()
-}
-
-/// A line without the comment that ends it, where the room keeps what it knows of a line.
-fn without_comment(line: &str) -> &str {
-    let commented = line.trim_end().strip_suffix("-->").and_then(|line| line.rsplit_once("<!--"));
-    commented.map_or(line, |(text, _)| text).trim_end()
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -208,31 +148,5 @@ mod tests {
             merge(&json!({ "id": "n" }), &Value::Null, &json!({ "id": "n", "text": "mine" })),
             json!({ "id": "n", "text": "mine" })
         );
-    }
-
-    #[test]
-    fn a_line_that_only_got_a_comment_is_out_where_they_took_it_out() {
-        let base = "# Ideas\n- one\n- two\n";
-        let ours =
-            "# Ideas\n- one <!-- pin {\"id\":\"p1\"} -->\n- two <!-- pin {\"id\":\"p2\"} -->\n- ours <!-- pin {} -->\n";
-        assert_eq!(
-            merge_lines(base, ours, "# Ideas\n- two\n- theirs\n"),
-            "# Ideas\n- two <!-- pin {\"id\":\"p2\"} -->\n- ours <!-- pin {} -->\n- theirs\n"
-        );
-        assert_eq!(merge_lines(base, ours, "# Ideas\n"), "# Ideas\n- ours <!-- pin {} -->\n");
-        let voted = ours.replace("\"p1\"", "\"p1\",\"up\":[\"ada\"]");
-        let renamed = ours.replace("- one", "- uno");
-        assert_eq!(merge_lines(ours, &voted, &renamed), renamed);
-    }
-
-    #[test]
-    fn lines_of_both_sides_stay() {
-        let base = "# Rules\n- one\n- two\n";
-        assert_eq!(
-            merge_lines(base, "# Rules\n- one\n- two\n- ours\n", "# Rules\n- one\n- theirs\n- two\n"),
-            "# Rules\n- one\n- theirs\n- two\n- ours\n"
-        );
-        assert_eq!(merge_lines(base, "# Rules\n- two\n", "# Rules!\n- one\n- two\n"), "# Rules!\n- two\n");
-        assert_eq!(merge_lines(base, base, "x"), "x");
     }
 }

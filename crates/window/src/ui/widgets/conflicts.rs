@@ -1,0 +1,83 @@
+//! The places of a text that two people changed, each in another way: shown side by side, and settled one by one.
+
+use egui::{RichText, ScrollArea, Ui};
+
+use super::{in_card, name, small};
+use crate::view::theme::{SPACE, TYPE, Theme};
+use crate::workspace::text_merge::{Choice, Conflict, TextMerge};
+
+/// Lines of each side of a conflict that are shown.
+const LINES_SHOWN: usize = 12;
+/// The list of conflicts is no higher.
+const LIST_POINTS: f32 = 260.0;
+
+/// What a person did about the conflicts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Settling {
+    /// Settled one of them, by its place.
+    Choose(usize, Choice),
+    /// Does not merge after all.
+    Stop,
+}
+
+/// Draws the conflicts of a merge, with what was chosen so far.
+pub fn conflicts_ui(ui: &mut Ui, merge: &TextMerge, theme: &Theme) -> Option<Settling> {
+    let mut settling = None;
+    in_card(ui, theme, |ui| {
+        let (all, settled) = merge
+            .conflicts()
+            .fold((0, 0), |(all, settled), (_, _, chosen)| (all + 1, settled + usize::from(chosen.is_some())));
+        ui.horizontal_wrapped(|ui| {
+            let what = format!("Both changed the same lines: {settled} of {all} settled.");
+            ui.label(RichText::new(what).color(theme.warn));
+            if ui.button("Stop merging").clicked() {
+                settling = Some(Settling::Stop);
+            }
+        });
+        ScrollArea::vertical().id_salt("conflicts").max_height(LIST_POINTS).auto_shrink([false, true]).show(ui, |ui| {
+            for (number, (place, conflict, chosen)) in (1..).zip(merge.conflicts()) {
+                ui.add_space(SPACE[0]);
+                if let Some(choice) = conflict_ui(ui, number, conflict, chosen, theme) {
+                    settling = Some(Settling::Choose(place, choice));
+                }
+            }
+        });
+    });
+    settling
+}
+
+fn conflict_ui(
+    ui: &mut Ui,
+    number: usize,
+    Conflict { base, mine, theirs }: &Conflict,
+    chosen: Option<Choice>,
+    theme: &Theme,
+) -> Option<Choice> {
+    let mut choice = None;
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new(format!("Place {number}")).size(TYPE[1]).color(theme.accent));
+        for (of, shown) in [(Choice::Mine, "Mine"), (Choice::Theirs, "Theirs"), (Choice::Both, "Both")] {
+            let button = ui.selectable_label(chosen == Some(of), shown);
+            name(&button, format!("{shown} at place {number}"));
+            if button.clicked() {
+                choice = Some(of);
+            }
+        }
+    });
+    for (what, lines) in [("Before", base), ("Mine", mine), ("Theirs", theirs)] {
+        ui.label(small(what, theme));
+        ui.label(RichText::new(excerpt(lines)).monospace().color(theme.text));
+    }
+    choice
+}
+
+/// The first lines of a text.
+fn excerpt(lines: &str) -> String {
+    let more = lines.lines().count().saturating_sub(LINES_SHOWN);
+    let mut shown: Vec<&str> = lines.lines().take(LINES_SHOWN).collect();
+    let told = format!("… and {more} lines more");
+    if more > 0 {
+        shown.push(&told);
+    }
+    if shown.is_empty() { "(nothing)".to_owned() } else { shown.join("\n") }
+}
