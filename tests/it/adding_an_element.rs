@@ -20,9 +20,9 @@ use crate::workshop::{Setup, Workshop};
 mod whiteboard {
     use std::any::Any;
 
-    use agent_workshop::base::{Author, Problem, Urgency};
+    use agent_workshop::base::{Problem, Urgency};
     use agent_workshop::element::{
-        ActKind, ChangeKind, Content, ElementAct, ElementChange, ElementSettings, Kind, Marker, Offer, Reader, Wake,
+        ActContext, ActKind, ChangeKind, Content, ElementAct, ElementChange, Kind, Marker, Offer, Reader, Wake,
     };
     use serde_json::{Map, Value, json};
 
@@ -84,13 +84,7 @@ mod whiteboard {
             acts
         }
 
-        fn apply(
-            &mut self,
-            act: &ElementAct,
-            by: &Author,
-            _now_secs: f64,
-            _limits: &ElementSettings,
-        ) -> Result<Vec<ElementChange>, String> {
+        fn apply(&mut self, act: &ElementAct, context: &ActContext<'_>) -> Result<Vec<ElementChange>, String> {
             let text = act.text("text").trim().to_owned();
             match act.word() {
                 "draw" if text.is_empty() => Err("there is nothing to draw".to_owned()),
@@ -99,7 +93,7 @@ mod whiteboard {
                     self.lines.push(text);
                     Ok(vec![ElementChange::new("line_drawn")])
                 }
-                "wipe" if by.is_user() => {
+                "wipe" if context.by.is_user() => {
                     self.lines.retain(|line| *line != text);
                     Ok(vec![ElementChange::new("line_wiped")])
                 }

@@ -11,9 +11,9 @@ use bevy::math::Vec2;
 use serde_json::{Map, Value, json};
 
 use crate::agent::{AgentCommand, Roster};
-use crate::base::{Id, numbered};
+use crate::base::{Id, MessageKey, RunTag, numbered};
 use crate::element::{
-    Content, ElementAct, ElementChange, ElementCommand, ElementEdit, ElementSettings, Elements, Held,
+    ActContext, Content, ElementAct, ElementChange, ElementCommand, ElementEdit, ElementSettings, Elements, Held,
 };
 use crate::schedule::{Door, SimClock};
 use crate::simulation::{RelationshipCommand, relating, relationships};
@@ -220,8 +220,14 @@ fn waiting_content(world: &World, id: &Id) -> Result<Box<dyn Content>, String> {
 }
 
 fn apply(world: &World, content: &mut dyn Content, edit: &ElementEdit) -> Result<Vec<ElementChange>, String> {
-    let now_secs = world.resource::<SimClock>().secs();
-    content.apply(&edit.act, &edit.by, now_secs, world.resource::<ElementSettings>())
+    let context = ActContext {
+        by: &edit.by,
+        now_secs: world.resource::<SimClock>().secs(),
+        limits: world.resource::<ElementSettings>(),
+        // Only what comes of it is looked at: the room names the message when it is sent.
+        message: MessageKey::new(0, RunTag::default()),
+    };
+    content.apply(&edit.act, &context)
 }
 
 /// The act with the id that what it adds got.

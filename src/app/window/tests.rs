@@ -141,12 +141,14 @@ impl House {
     }
 }
 
-/// Without times: what is done again is done at another time.
+/// Without times and ids of messages: what is done again is done at another time, and mail that is sent again is another
+/// message.
 fn timeless(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
-            let is_kept =
-                |key: &str, value: &Value| !(matches!(key, "time" | "sent") || key == "status" && value == "open");
+            let is_kept = |key: &str, value: &Value| {
+                !(matches!(key, "time" | "sent" | "message") || key == "status" && value == "open")
+            };
             let kept = map.iter().filter(|(key, value)| is_kept(key, value));
             Value::Object(kept.map(|(key, value)| (key.clone(), timeless(value))).collect())
         }

@@ -88,9 +88,60 @@ impl ActivationKey {
             Some((number, run)) => (number, RunTag::parse(run)?),
             None => (text, RunTag::default()),
         };
-        let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
-        Some(Self { number: number.parse().ok().filter(|_| is_number)?, run })
+        Some(Self { number: parse_number(number)?, run })
     }
+}
+
+/// Names a message: a piece of mail, or one thing said. `msg-7-3kq9x2mf` is the seventh of its room, made in the run of
+/// that tag; the copy that its sender keeps has the same id.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct MessageKey {
+    number: u64,
+    run: RunTag,
+}
+
+impl MessageKey {
+    /// The message with this number, made in the run with this tag.
+    pub fn new(number: u64, run: RunTag) -> Self {
+        Self { number, run }
+    }
+
+    /// As logs and files have it: `msg-7-3kq9x2mf`.
+    pub fn id(self) -> Id {
+        self.to_string().into()
+    }
+
+    /// Reads what [`Self::id`] gave.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (number, run) = text.strip_prefix("msg-")?.split_once('-')?;
+        Some(Self { number: parse_number(number)?, run: RunTag::parse(run)? })
+    }
+}
+
+impl fmt::Display for MessageKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "msg-{}-{}", self.number, self.run)
+    }
+}
+
+impl From<MessageKey> for String {
+    fn from(key: MessageKey) -> Self {
+        key.to_string()
+    }
+}
+
+impl TryFrom<String> for MessageKey {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::parse(&text).ok_or_else(|| format!("{text:?} is no id of a message, such as msg-7-3kq9x2mf"))
+    }
+}
+
+/// A number in digits alone: no sign, no blanks.
+fn parse_number(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 impl fmt::Display for ActivationKey {
@@ -152,6 +203,18 @@ mod tests {
         assert_eq!(&*ActivationKey::numbered(412).id(), "act-412");
         for odd in ["", "act-", "act-x", "act-+7", "act-7-", "act-7-abc", "act-7-00000000", "act-7-ABCDEFGH", "7"] {
             assert_eq!(ActivationKey::parse(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn the_id_of_a_message_says_its_run_and_is_read_as_it_was_written() {
+        let key = MessageKey::new(7, RunTag::of("r-1"));
+        assert_eq!(MessageKey::parse(&key.id()), Some(key));
+        let json = serde_json::to_string(&key).expect("it can be written");
+        assert_eq!(json, format!("\"{key}\""));
+        assert_eq!(serde_json::from_str::<MessageKey>(&json).ok(), Some(key));
+        for odd in ["", "msg-7", "msg-7-", "msg-+7-3kq9x2mf", "msg--3kq9x2mf", "act-7-3kq9x2mf", "m7"] {
+            assert_eq!(MessageKey::parse(odd), None, "{odd}");
         }
     }
 

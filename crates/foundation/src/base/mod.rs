@@ -16,6 +16,6 @@ pub mod urgency;
 pub use backoff::Backoff;
 pub use behaviour::Behaviour;
 pub use ids::{AgentKey, Author, ConversationKey, ElementKey, Id, RequestId, Seq, free_id, is_reserved};
-pub use made_in_run::{ActivationKey, RunTag};
+pub use made_in_run::{ActivationKey, MessageKey, RunTag};
 pub use problem::{Problem, Severity};
 pub use urgency::Urgency;

@@ -37,9 +37,7 @@ impl Content for Plain {
     fn apply(
         &mut self,
         _act: &ElementAct,
-        _by: &Author,
-        _now: f64,
-        _limits: &crate::element::ElementSettings,
+        _context: &crate::element::ActContext<'_>,
     ) -> Result<Vec<ElementChange>, String> {
         Ok(Vec::new())
     }
@@ -486,7 +484,8 @@ fn what_was_under_way_is_acted_on_after_a_restart() {
 #[test]
 fn everyone_remembers_a_conversation_once() {
     let mut room = room();
-    let said = |by: &str| crate::simulation::Utterance { by: Author(by.into()), text: "Yes.".into(), tick: 1 };
+    let said =
+        |by: &str| crate::simulation::Utterance { by: Author(by.into()), text: "Yes.".into(), tick: 1, id: None };
     let conversation = crate::simulation::Conversation {
         key: ConversationKey(1),
         kind: crate::simulation::ConversationKind::Chance,

@@ -5,6 +5,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::settings::ElementSettings;
+use crate::base::{Author, MessageKey};
+
 /// The key of an act's word in JSON.
 const WORD: &str = "act";
 
@@ -75,6 +78,19 @@ macro_rules! element_acts {
     };
 }
 pub(super) use element_acts;
+
+/// Who does an act, when, and within which limits.
+#[derive(Clone, Copy, Debug)]
+pub struct ActContext<'a> {
+    /// Who does it.
+    pub by: &'a Author,
+    /// When, in seconds of simulated time.
+    pub now_secs: f64,
+    /// How much elements hold.
+    pub limits: &'a ElementSettings,
+    /// The id of the message that the act makes, if it makes one; the copy that its sender keeps has the same.
+    pub message: MessageKey,
+}
 
 /// Who may do an act to an element that is somebody's own. What is nobody's own is open to everyone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::{Id, Urgency};
+use crate::base::{Id, MessageKey, Urgency};
 use crate::log::events::Word;
 
 /// What became different about an element.
@@ -13,6 +13,8 @@ pub struct ElementChange {
     id: Option<Id>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     why: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    message: Option<MessageKey>,
 }
 
 impl ElementChange {
@@ -27,7 +29,7 @@ impl ElementChange {
 
     /// A change of the element as a whole.
     pub fn new(word: impl Into<Word>) -> Self {
-        Self { change: word.into(), id: None, why: None }
+        Self { change: word.into(), id: None, why: None, message: None }
     }
 
     /// A change of an item of its list.
@@ -38,6 +40,11 @@ impl ElementChange {
     /// The same, with why it was done.
     pub fn because(self, why: impl Into<String>) -> Self {
         Self { why: Some(why.into()), ..self }
+    }
+
+    /// The same, where the item is a message.
+    pub fn of_message(self, message: MessageKey) -> Self {
+        Self { message: Some(message), ..self }
     }
 
     /// Its word.
@@ -53,6 +60,11 @@ impl ElementChange {
     /// Why it was done, where a reason is given.
     pub fn why(&self) -> Option<&str> {
         self.why.as_deref()
+    }
+
+    /// The message that it brought.
+    pub fn message(&self) -> Option<MessageKey> {
+        self.message
     }
 
     /// The item of a list that it is about, where it is about one.

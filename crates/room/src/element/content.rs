@@ -9,11 +9,10 @@ use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 
-use super::act::ElementAct;
+use super::act::{ActContext, ElementAct};
 use super::change::ElementChange;
 use super::mail::Mail;
 use super::pin::Pin;
-use super::settings::ElementSettings;
 use crate::base::text::one_line;
 use crate::base::{Author, ElementKey, Id, Seq};
 use crate::schedule::Input;
@@ -61,15 +60,9 @@ pub trait Content: Any + Send + Sync + Debug {
         base.acts_to(newer)
     }
 
-    /// Does something to it, or says why not in words for whoever tried. `now_secs` is simulated time. No
-    /// change in the answer means that it was so already.
-    fn apply(
-        &mut self,
-        act: &ElementAct,
-        by: &Author,
-        now_secs: f64,
-        limits: &ElementSettings,
-    ) -> Result<Vec<ElementChange>, String>;
+    /// Does something to it, or says why not in words for whoever tried. No change in the answer means that it was so
+    /// already.
+    fn apply(&mut self, act: &ElementAct, context: &ActContext<'_>) -> Result<Vec<ElementChange>, String>;
 
     /// As [`Content::to_scene`], with what only the room needs to go on (the numbers it counts up). The kind's
     /// `from_scene` reads it back.

@@ -5,17 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use bevy::ecs::message::MessageCursor;
 use bevy::ecs::prelude::*;
 
-use super::act::{Doer, ElementAct, News};
+use super::act::{ActContext, Doer, ElementAct, News};
 use super::change::ElementChange;
 use super::content::{Element, ElementChanged, ElementEdit, ElementRefused, Held};
 use super::directory::{Elements, HeldBack};
 use super::kind::Kind;
 use super::kinds::kind;
+use super::message_count::MessageCount;
 use super::recent::RecentChanges;
 use super::settings::ElementSettings;
 use crate::agent::lifecycle::read;
 use crate::agent::{Agent, Roster};
-use crate::base::{Author, ElementKey, Id, Seq, text};
+use crate::base::{Author, ElementKey, Id, MessageKey, Seq, text};
 use crate::log::events::{self, ElementDeed, Warning};
 use crate::log::{EventDraft, EventLog};
 use crate::schedule::SimClock;
@@ -52,13 +53,15 @@ fn apply_edit(world: &mut World, edit: &ElementEdit) -> Result<(), String> {
     if !is_open && !may_keep(world, entity, &edit.by) {
         return Err(format!("{} is not yours", edit.element));
     }
-    do_act(world, entity, &edit.act, &edit.by, edit.cause)?;
+    // A message and the copy that is kept of it are one message.
+    let message = next_message(world);
+    do_act_as(world, entity, &edit.act, (&edit.by, message), edit.cause)?;
     // What is kept of it goes to whoever did it, whatever the act says.
     if let Some(kind) = kind
         && let Some(kept) = (kind.kept_by_doer)(&edit.act)
         && let Some(own) = first_owned(world, kind, &edit.by)
     {
-        do_act(world, own, &kept, &edit.by, edit.cause)?;
+        do_act_as(world, own, &kept, (&edit.by, message), edit.cause)?;
     }
     Ok(())
 }
@@ -107,13 +110,30 @@ pub(super) fn do_act(
     by: &Author,
     cause: Option<Seq>,
 ) -> Result<(), String> {
-    let now_secs = world.resource::<SimClock>().secs();
+    let message = next_message(world);
+    do_act_as(world, entity, act, (by, message), cause)
+}
+
+/// The id of the message that an act makes, if it makes one.
+fn next_message(world: &World) -> MessageKey {
+    world.resource::<MessageCount>().next(world.resource::<EventLog>())
+}
+
+/// The same, where the message that it makes has an id already.
+fn do_act_as(
+    world: &mut World,
+    entity: Entity,
+    act: &ElementAct,
+    (by, message): (&Author, MessageKey),
+    cause: Option<Seq>,
+) -> Result<(), String> {
     let limits = world.resource::<ElementSettings>().clone();
+    let context = ActContext { by, now_secs: world.resource::<SimClock>().secs(), limits: &limits, message };
     let kind = kind_of(world, entity);
     let Some(mut held) = world.get_mut::<Held>(entity) else { return Err("it is gone".to_owned()) };
-    let changes = held.0.apply(act, by, now_secs, &limits)?;
+    let changes = held.0.apply(act, &context)?;
     for also in changes.iter().filter_map(|change| (kind?.follows)(act, change)) {
-        held.0.apply(&also, &Author::user(), now_secs, &limits)?;
+        held.0.apply(&also, &ActContext { by: &Author::user(), ..context })?;
     }
     if changes.is_empty() {
         return Ok(());
@@ -128,6 +148,9 @@ pub(super) fn do_act(
         element.version += 1;
     }
     let element = element.clone();
+    if changes.iter().any(|change| change.message() == Some(message)) {
+        world.resource_scope(|world, mut made: Mut<MessageCount>| made.take(world.resource::<EventLog>()));
+    }
     for change in changes {
         tell(world, &element, change, by, cause);
     }
@@ -149,6 +172,7 @@ pub(super) fn tell(world: &mut World, element: &Element, change: ElementChange, 
             .filter(|said| !said.is_empty()),
         id: change.item().cloned(),
         why: change.why().map(str::to_owned),
+        message: change.message().map(MessageKey::id),
     })
     .cause(cause);
     if !by.is_user() {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::act::{ActKind, Doer, ElementAct, News};
+use super::act::{ActContext, ActKind, Doer, ElementAct, News};
 use super::change::{ChangeKind, ElementChange, ItemNews, Wake};
 use super::content::{Content, Reader};
 use super::items::{
@@ -21,7 +21,7 @@ use super::pin::read_lines;
 use super::pinboard::with_text;
 use super::settings::{ElementSettings, tidy, within};
 use crate::base::spelling::folded_text;
-use crate::base::{Author, Id, Problem, Urgency, text};
+use crate::base::{Id, Problem, Urgency, text};
 
 /// Inboxes.
 pub static KIND: Kind = Kind {
@@ -152,13 +152,8 @@ impl Inbox {
         found.ok_or_else(|| format!("there is no mail {id} in this box"))
     }
 
-    fn add(
-        &mut self,
-        act: &MailAct,
-        by: &Author,
-        now_secs: f64,
-        limits: &ElementSettings,
-    ) -> Result<Vec<ElementChange>, String> {
+    fn add(&mut self, act: &MailAct, context: &ActContext<'_>) -> Result<Vec<ElementChange>, String> {
+        let ActContext { by, now_secs, limits, message } = *context;
         let MailAct::AddMail { id, from, to, subject, text, attachments } = act else { return Ok(Vec::new()) };
         let open = self.open().count();
         if open >= limits.mail_per_box {
@@ -192,11 +187,12 @@ impl Inbox {
             text,
             sent: now_secs,
             attachments: attachments.clone(),
+            message: Some(message),
             ..Mail::default()
         };
         let mut changes = self.thin(limits);
         self.items.push(mail);
-        changes.push(ElementChange::of_item(changed::ADDED, &id));
+        changes.push(ElementChange::of_item(changed::ADDED, &id).of_message(message));
         Ok(changes)
     }
 
@@ -241,18 +237,13 @@ impl Inbox {
         Ok(vec![ElementChange::of_item(changed::EDITED, id)])
     }
 
-    fn apply_to_mail(
-        &mut self,
-        act: &MailAct,
-        by: &Author,
-        now_secs: f64,
-        limits: &ElementSettings,
-    ) -> Result<Vec<ElementChange>, String> {
+    fn apply_to_mail(&mut self, act: &MailAct, context: &ActContext<'_>) -> Result<Vec<ElementChange>, String> {
+        let ActContext { by, now_secs, limits, .. } = *context;
         match act {
             MailAct::AddMail { from, .. } if !by.is_user() && *from != by.0 => {
                 Err(format!("{by} cannot send mail as {from}"))
             }
-            MailAct::AddMail { .. } => self.add(act, by, now_secs, limits),
+            MailAct::AddMail { .. } => self.add(act, context),
             MailAct::SetMailStatus { id, status } => {
                 let index = self.find(ItemList::Items, id)?;
                 let mail = &mut self.items[index];
@@ -291,6 +282,7 @@ impl Inbox {
                     text: tidy(text),
                     sent: now_secs,
                     attachments: attachments.clone(),
+                    message: Some(context.message),
                     ..Mail::default()
                 });
                 if self.outbox.len() > limits.sent_per_box {
@@ -386,15 +378,10 @@ impl Content for Inbox {
         base.acts_to(&newer)
     }
 
-    fn apply(
-        &mut self,
-        act: &ElementAct,
-        by: &Author,
-        now_secs: f64,
-        limits: &ElementSettings,
-    ) -> Result<Vec<ElementChange>, String> {
+    fn apply(&mut self, act: &ElementAct, context: &ActContext<'_>) -> Result<Vec<ElementChange>, String> {
+        let by = context.by;
         if let Some(act) = act.read::<MailAct>() {
-            return self.apply_to_mail(&act, by, now_secs, limits);
+            return self.apply_to_mail(&act, context);
         }
         match act.read::<ListAct>() {
             Some(ListAct::Put { list: list @ (ItemList::Items | ItemList::Outbox), item, at }) if by.is_user() => {
@@ -405,12 +392,8 @@ impl Content for Inbox {
                 let id = mail.id.clone();
                 let list_at = at.min(self.list(list).len());
                 self.list(list).insert(list_at, mail);
-                let outgoing = list == ItemList::Outbox;
-                Ok(vec![if outgoing {
-                    ElementChange::of_item(changed::CHANGED, &id)
-                } else {
-                    ElementChange::of_item(changed::ADDED, &id)
-                }])
+                let word = if list == ItemList::Outbox { changed::CHANGED } else { changed::ADDED };
+                Ok(vec![ElementChange::of_item(word, &id)])
             }
             // Of a copy whose every key is gone nothing is left.
             Some(ListAct::Correct { list: ItemList::Outbox, id, keys }) if by.is_user() && keys.is_empty() => {

@@ -8,7 +8,7 @@ use super::items::Item;
 use super::list_file::keep_aside;
 use super::pin::{put_time, read_lines, read_text};
 use super::settings::tidy;
-use crate::base::Id;
+use crate::base::{Id, MessageKey};
 
 /// The words of what becomes different about mail.
 pub mod changed {
@@ -59,6 +59,9 @@ pub enum MailStatus {
 pub struct Mail {
     /// Its id in the list; empty only before the box gives it one.
     pub id: Id,
+    /// Its id as a message, which its copy has as well; none where a person wrote it into a file,
+    /// or an older version kept it.
+    pub message: Option<MessageKey>,
     /// Who sent it.
     pub from: Id,
     /// To whom.
@@ -86,6 +89,7 @@ impl Default for Mail {
     fn default() -> Self {
         Self {
             id: "".into(),
+            message: None,
             from: "user".into(),
             to: "".into(),
             subject: String::new(),
@@ -142,6 +146,9 @@ impl Item for Mail {
                 map.insert(key.into(), json!(lines));
             }
         }
+        if let Some(message) = self.message {
+            map.insert("message".into(), json!(message));
+        }
         map.extend(self.extra.clone());
         map
     }
@@ -154,6 +161,7 @@ impl Item for Mail {
         for (key, value) in map {
             let fits = match key.as_str() {
                 "id" => read_text(value).map(|id| mail.id = id.trim().into()),
+                "message" => MessageKey::parse(value.as_str().unwrap_or_default()).map(|key| mail.message = Some(key)),
                 "from" => read_text(value).map(|from| mail.from = from.into()),
                 "to" => read_text(value).map(|to| mail.to = to.into()),
                 "subject" => read_text(value).map(|subject| mail.subject = one_line(&subject)),

@@ -18,6 +18,7 @@ pub mod lifecycle;
 mod list_file;
 pub mod mail;
 mod merging;
+pub mod message_count;
 pub mod messageboard;
 mod own_acts;
 pub mod pin;
@@ -34,7 +35,7 @@ pub mod settings;
 mod tests;
 pub mod text_content;
 
-pub use act::{ActKind, Doer, ElementAct, Marker, News, Offer};
+pub use act::{ActContext, ActKind, Doer, ElementAct, Marker, News, Offer};
 pub use change::{ChangeKind, ElementChange, ItemNews, Wake};
 pub use content::{Content, Element, ElementChanged, ElementEdit, ElementRefused, Held, Reader};
 pub use directory::Elements;
@@ -43,6 +44,7 @@ pub use items::{ItemList, ListAct};
 pub use kind::Kind;
 pub use lifecycle::ElementCommand;
 pub use mail::{Mail, MailAct, MailStatus};
+pub use message_count::MessageCount;
 pub use pin::{Pin, PinAct};
 pub use privacy::Privacy;
 pub use recent::{RecentChange, RecentChanges};
@@ -66,6 +68,7 @@ pub fn plugin(app: &mut App) {
         // Owned by the floor below, which registers it too.
         .add_tick_message::<ElementsReach>();
     app.init_resource::<Elements>()
+        .init_resource::<MessageCount>()
         .init_resource::<editing::EditsRead>()
         .init_resource::<editing::Unwritten>()
         .init_resource::<reports::Reported>()

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::act::ElementAct;
+use super::act::{ActContext, ElementAct};
 use super::change::{ChangeKind, ElementChange, ItemNews, Wake};
 use super::content::{Content, Reader};
 use super::items::{
@@ -125,9 +125,7 @@ impl Pinboard {
         &mut self,
         id: Option<&Id>,
         text: &str,
-        by: &Author,
-        now_secs: f64,
-        limits: &ElementSettings,
+        &ActContext { by, now_secs, limits, .. }: &ActContext<'_>,
     ) -> Result<Vec<ElementChange>, String> {
         let text = checked(text, "a pin", limits)?;
         if let Some(id) = id.filter(|id| self.pin(id).is_some()) {
@@ -216,15 +214,10 @@ impl Pinboard {
         }])
     }
 
-    fn apply_to_pin(
-        &mut self,
-        act: &PinAct,
-        by: &Author,
-        now_secs: f64,
-        limits: &ElementSettings,
-    ) -> Result<Vec<ElementChange>, String> {
+    fn apply_to_pin(&mut self, act: &PinAct, context: &ActContext<'_>) -> Result<Vec<ElementChange>, String> {
+        let ActContext { by, now_secs, limits, .. } = *context;
         match act {
-            PinAct::AddPin { id, text } => self.add(id.as_ref(), text, by, now_secs, limits),
+            PinAct::AddPin { id, text } => self.add(id.as_ref(), text, context),
             PinAct::EditPin { id, text } => {
                 self.own(id, by, "change")?;
                 // What a person wrote into a file is theirs, however long or short.
@@ -365,15 +358,10 @@ impl Content for Pinboard {
         base.acts_to(&newer)
     }
 
-    fn apply(
-        &mut self,
-        act: &ElementAct,
-        by: &Author,
-        now_secs: f64,
-        limits: &ElementSettings,
-    ) -> Result<Vec<ElementChange>, String> {
+    fn apply(&mut self, act: &ElementAct, context: &ActContext<'_>) -> Result<Vec<ElementChange>, String> {
+        let by = context.by;
         if let Some(act) = act.read::<PinAct>() {
-            return self.apply_to_pin(&act, by, now_secs, limits);
+            return self.apply_to_pin(&act, context);
         }
         match act.read::<ListAct>() {
             Some(ListAct::Put { list: ItemList::Pins, item, at }) if by.is_user() => Ok(self.put(&item, at)),

@@ -1,17 +1,25 @@
 //! What must hold for any content: nothing is lost on the way through files, and what a person changed in a
 //! file joins what agents did meanwhile.
 
+use std::sync::LazyLock;
+
 use crate::element::{MailAct, PinAct};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::act::ElementAct;
+use super::act::{ActContext, ElementAct};
 use super::content::Content;
 use super::kinds::kind;
 use super::pinboard::Pinboard;
 use super::settings::ElementSettings;
-use crate::base::Author;
+use crate::base::{Author, MessageKey, RunTag};
+
+/// What is done at this time, within the limits of a new room.
+fn context(by: &Author, now_secs: f64) -> ActContext<'_> {
+    static LIMITS: LazyLock<ElementSettings> = LazyLock::new(ElementSettings::default);
+    ActContext { by, now_secs, limits: &LIMITS, message: MessageKey::new(1, RunTag::of("r-1")) }
+}
 
 /// Texts that are hard on Markdown: list signs, comments, blank lines, backslashes, other scripts, nothing.
 fn text() -> impl Strategy<Value = String> {
@@ -99,7 +107,7 @@ fn read(word: &str, entry: &Map<String, Value>) -> Box<dyn Content> {
 
 fn apply_all(content: &mut dyn Content, acts: &[ElementAct]) {
     for act in acts {
-        content.apply(act, &Author::user(), 0.0, &ElementSettings::default()).unwrap();
+        content.apply(act, &context(&Author::user(), 0.0)).unwrap();
     }
 }
 
@@ -150,15 +158,14 @@ proptest! {
     fn what_a_person_wrote_joins_what_agents_did(before in list(pin(), "p"), added in text()) {
         let before = json!({ "pins": before });
         let before = read("pinboard", before.as_object().unwrap());
-        let limits = ElementSettings::default();
         let mut now = before.boxed_clone();
         let mut newer = before.to_scene();
         let pins = newer["pins"].as_array_mut().unwrap();
         pins.push(json!({ "id": "mine", "text": added }));
         let first = pins[0]["id"].as_str().unwrap().to_owned();
         let voted = first != "mine" && now.apply(
-            &PinAct::Vote { id: first.as_str().into(), up: true }.into(), &Author("zoe".into()), 1.0, &limits).is_ok();
-        now.apply(&PinAct::AddPin { id: None, text: "theirs".into() }.into(), &Author("zoe".into()), 1.0, &limits).unwrap();
+            &PinAct::Vote { id: first.as_str().into(), up: true }.into(), &context(&Author("zoe".into()), 1.0)).is_ok();
+        now.apply(&PinAct::AddPin { id: None, text: "theirs".into() }.into(), &context(&Author("zoe".into()), 1.0)).unwrap();
         apply_all(&mut *now, &before.acts_to(&*read("pinboard", &newer)));
         let board = now.as_any().downcast_ref::<Pinboard>().unwrap();
         prop_assert!(board.pin("mine").is_some());
@@ -174,7 +181,7 @@ proptest! {
             let by = Author(format!("a{voter}").as_str().into());
             let refused = model.get(&voter) == Some(&up);
             let act = PinAct::Vote { id: "p1".into(), up }.into();
-            let result = board.apply(&act, &by, 0.0, &ElementSettings::default());
+            let result = board.apply(&act, &context(&by, 0.0));
             prop_assert_eq!(result.is_err(), refused);
             model.insert(voter, up);
             let net: i64 = model.values().map(|up| if *up { 1 } else { -1 }).sum();
@@ -195,11 +202,10 @@ proptest! {
     #[test]
     fn boards_keep_their_limits(authors in vec(0..20_u8, 0..200)) {
         let mut board = Pinboard::default();
-        let limits = ElementSettings::default();
         for (time, author) in authors.into_iter().enumerate() {
             let by = Author(format!("a{author}").as_str().into());
             let act = PinAct::AddPin { id: None, text: format!("{time}") }.into();
-            board.apply(&act, &by, time as f64, &limits).unwrap();
+            board.apply(&act, &context(&by, time as f64)).unwrap();
             prop_assert!(board.pins.len() <= 50);
             prop_assert!(board.pins.iter().filter(|pin| pin.author == by).count() <= 5);
             prop_assert_eq!(&board.pins.last().unwrap().text, &time.to_string());
@@ -229,7 +235,7 @@ fn write_as(content: &mut dyn Content, newer: &dyn Content, agent: &str) {
         let own =
             if is_mail { super::own_acts::own_mail_act(act, &by) } else { super::own_acts::own_pin_act(act, &by) };
         if let Ok(act) = own {
-            let _ = content.apply(&act, &by, 1.0, &ElementSettings::default());
+            let _ = content.apply(&act, &context(&by, 1.0));
         }
     }
 }
@@ -287,9 +293,8 @@ proptest! {
         let mut held = base.boxed_clone();
         let voted = held.to_scene()["pins"][voted.index(texts.len())]["id"].as_str().unwrap().to_owned();
         let by = Author("zoe".into());
-        let limits = ElementSettings::default();
-        held.apply(&PinAct::Vote { id: voted.as_str().into(), up: true }.into(), &by, 1.0, &limits).unwrap();
-        held.apply(&PinAct::AddPin { id: None, text: "new".into() }.into(), &by, 1.0, &limits).unwrap();
+        held.apply(&PinAct::Vote { id: voted.as_str().into(), up: true }.into(), &context(&by, 1.0)).unwrap();
+        held.apply(&PinAct::AddPin { id: None, text: "new".into() }.into(), &context(&by, 1.0)).unwrap();
         let gone = gone.index(texts.len());
         let left: Vec<&String> = texts.iter().enumerate().filter(|(at, _)| *at != gone).map(|(_, text)| text).collect();
         let newer = (kind("pinboard").unwrap().from_markdown)(&left.iter().map(|text| format!("- {text}\n")).collect::<String>());
@@ -362,7 +367,7 @@ fn touch(content: &mut dyn Content, word: &str) {
         }
         .into(),
     };
-    content.apply(&act, &Author::user(), 1.0, &ElementSettings::default()).unwrap();
+    content.apply(&act, &context(&Author::user(), 1.0)).unwrap();
 }
 
 proptest! {

@@ -13,6 +13,7 @@ use super::directory::{Departed, Elements};
 use super::editing::set_readers;
 use super::kinds::kind;
 use super::lifecycle::settle;
+use super::message_count::MessageCount;
 use super::recent::RecentChanges;
 use super::reports::Reported;
 use crate::base::{ElementKey, Problem};
@@ -39,6 +40,8 @@ pub(super) struct ElementsSaved {
     departed: Departed,
     #[serde(default)]
     recent: RecentChanges,
+    #[serde(default)]
+    messages: MessageCount,
 }
 
 impl Section for ElementsSaved {
@@ -54,7 +57,9 @@ impl Section for ElementsSaved {
         let held_back = world.resource::<HeldBack>().clone();
         let departed = world.resource::<Departed>().clone();
         let recent = world.resource::<RecentChanges>().clone();
-        Self { next_key: directory.next_key(), elements: elements.collect(), problems, held_back, departed, recent }
+        let (next_key, elements) = (directory.next_key(), elements.collect());
+        let messages = world.resource::<MessageCount>().clone();
+        Self { next_key, elements, problems, held_back, departed, recent, messages }
     }
 
     fn load(self, world: &mut World) {
@@ -83,6 +88,7 @@ impl Section for ElementsSaved {
         world.insert_resource(self.held_back);
         world.insert_resource(self.departed);
         world.insert_resource(self.recent);
+        world.insert_resource(self.messages);
         if let Err(error) = world.run_system_once(set_readers) {
             tracing::error!("the owners of inboxes could not be found: {error}");
         }

@@ -206,6 +206,49 @@ fn mail_reaches_its_owner_only_and_the_sender_keeps_a_copy() {
 }
 
 #[test]
+fn a_piece_of_mail_and_its_copy_are_one_message_which_no_other_run_names() {
+    let sent_in = |app: &mut App, run: &str, text: &str| {
+        app.insert_resource(EventLog::new(run.into(), Seq(1)));
+        let mail = MailAct::AddMail {
+            id: None,
+            from: "ada-1".into(),
+            to: "bo".into(),
+            subject: String::new(),
+            text: text.into(),
+            attachments: Vec::new(),
+        };
+        edit(app, "bos", "ada-1", mail.into());
+        let last =
+            |id: &str, list: &str| element(app, id).1.to_scene()[list].as_array().unwrap().last().unwrap().clone();
+        let (mail, copy) = (last("bos", "items"), last("adas", "outbox"));
+        assert_eq!(mail["message"], copy["message"], "{mail} {copy}");
+        let told: Vec<_> = app
+            .world()
+            .resource::<EventLog>()
+            .unwritten()
+            .iter()
+            .filter_map(|record| record.read::<crate::log::events::ElementChanged>()?.message)
+            .collect();
+        assert_eq!(told, [Id::from(mail["message"].as_str().unwrap())], "the log names it once");
+        told[0].to_string()
+    };
+    let mut app = room();
+    scene(&mut app, entry("adas", "inbox", json!({ "owner": "ada-1" })), None);
+    scene(&mut app, entry("bos", "inbox", json!({ "owner": "bo" })), None);
+    agent(&mut app, "ada-1");
+    let mut given = vec![sent_in(&mut app, "r-1", "First"), sent_in(&mut app, "r-1", "Second")];
+    let saved = save_world(app.world_mut()).unwrap();
+    for run in ["r-2", "r-3"] {
+        let mut fork = room();
+        load_world(fork.world_mut(), &saved).unwrap();
+        given.push(sent_in(&mut fork, run, "Third"));
+    }
+    let numbers: Vec<&str> = given.iter().map(|id| id.split('-').nth(1).unwrap()).collect();
+    assert_eq!(numbers, ["1", "2", "3", "3"], "both forks go on from the same moment");
+    assert_eq!(given.iter().collect::<std::collections::BTreeSet<_>>().len(), 4, "{given:?}");
+}
+
+#[test]
 fn closed_mail_makes_room_the_oldest_first_and_open_mail_never_goes() {
     let mut app = room();
     let piece = |number: usize| {

@@ -5,12 +5,12 @@ use std::any::Any;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::act::{ElementAct, element_acts};
+use super::act::{ActContext, ElementAct, element_acts};
 use super::change::ElementChange;
 use super::content::{Content, Reader};
 use super::pin::read_text;
-use super::settings::{ElementSettings, tidy, within};
-use crate::base::{Author, Problem, text};
+use super::settings::{tidy, within};
+use crate::base::{Problem, text};
 use crate::workspace::text_merge::merge_keeping_both;
 
 /// What can be done to a text.
@@ -84,13 +84,8 @@ impl Content for TextContent {
         }
     }
 
-    fn apply(
-        &mut self,
-        act: &ElementAct,
-        by: &Author,
-        _now_secs: f64,
-        limits: &ElementSettings,
-    ) -> Result<Vec<ElementChange>, String> {
+    fn apply(&mut self, act: &ElementAct, context: &ActContext<'_>) -> Result<Vec<ElementChange>, String> {
+        let ActContext { by, limits, .. } = *context;
         let Some(TextAct::SetText { text }) = act.read() else {
             return Err(format!("a {} takes one text only", self.on));
         };

@@ -172,11 +172,12 @@ pub(super) fn lead_conversations(
             ConversationCommand::Speak { conversation, text } => {
                 let tick = sim.now();
                 if let Some(running) = conversations.running.get_mut(conversation) {
-                    running.said.push(Utterance { by: Author::user(), text: text.clone(), tick });
+                    let id = sim.messages.take(&sim.log);
+                    running.said.push(Utterance { by: Author::user(), text: text.clone(), tick, id: Some(id) });
                     if let Some(turn) = talks.turns.get_mut(conversation) {
                         (turn.origin, turn.silences) = (Origin::outside(cause, tick), 0);
                     }
-                    let message = Message { by: Some(Author::user().0), text: text.clone() };
+                    let message = Message { by: Some(Author::user().0), text: text.clone(), id: Some(id.id()) };
                     let draft = EventDraft::of(&message).session(session_of(*conversation));
                     sim.log.write(draft.cause(cause));
                 } else {

@@ -14,6 +14,7 @@ use super::state::{State, StateEvent};
 use super::steering::{Course, WalkKind, spot_beside};
 use crate::agent::Roster;
 use crate::base::{Id, Seq};
+use crate::element::MessageCount;
 use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::schedule::{SimClock, ticks};
 
@@ -25,6 +26,7 @@ pub(super) struct SimContext<'w> {
     pub calendar: ResMut<'w, AttentionCalendar>,
     pub space: ResMut<'w, Space>,
     pub roster: Res<'w, Roster>,
+    pub messages: ResMut<'w, MessageCount>,
     pub changes: ResMut<'w, LastChanges>,
     pub attention: Res<'w, AttentionSettings>,
     pub movement: Res<'w, MovementSettings>,

@@ -6,7 +6,7 @@ use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::base::{AgentKey, Author, ConversationKey, Id, Seq};
+use crate::base::{AgentKey, Author, ConversationKey, Id, MessageKey, Seq};
 use crate::log::events::TalkInput;
 use crate::schedule::Input;
 
@@ -33,6 +33,9 @@ pub struct Utterance {
     pub text: String,
     /// When, in ticks.
     pub tick: u64,
+    /// Its id as a message; none where an older version kept it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<MessageKey>,
 }
 
 /// Agents talking to each other.

@@ -186,10 +186,11 @@ pub(super) fn spoke(table: &mut Table, key: ConversationKey, agent: AgentKey, ou
     };
     if let Some(text) = said {
         let by = Author::agent(&body.agent.id);
-        let message = events::Message { by: None, text: text.clone() };
+        let id = sim.messages.take(&sim.log);
+        let message = events::Message { by: None, text: text.clone(), id: Some(id.id()) };
         turn.cause =
             sim.log.write(EventDraft::of(&message).agent(&body.agent.id).session(session_of(key)).cause(cause));
-        conversation.said.push(Utterance { by, text: text.clone(), tick: sim.clock.tick() });
+        conversation.said.push(Utterance { by, text: text.clone(), tick: sim.clock.tick(), id: Some(id) });
     }
     let says_bye = matches!(outcome, ThinkOutcome::Bye { .. });
     let name = body.agent.name.clone();

@@ -62,7 +62,8 @@ pub(super) fn finish(sim: &mut SimContext, body: &mut BodyItem, doing: Doing, ou
         }
         Doing::Attending { pending, cause: asked, failures } => {
             if let Some(text) = said {
-                sim.write(body, cause, &events::Message { by: None, text });
+                let id = Some(sim.messages.take(&sim.log).id());
+                sim.write(body, cause, &events::Message { by: None, text, id });
             }
             if how == ReadOutcome::Read {
                 body.activity.heard = body.activity.heard.newer(pending.origin);

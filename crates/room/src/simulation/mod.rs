@@ -86,6 +86,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<Conversations>()
         .init_resource::<crate::agent::Roster>()
         .init_resource::<Elements>()
+        .init_resource::<crate::element::MessageCount>()
         .init_resource::<crate::log::EventLog>();
     app.add_observer(body::settle_in).add_observer(body::move_out).add_observer(conversations::forget_departed);
     let during = |phase| InPhase(phase, Floor::Simulation);

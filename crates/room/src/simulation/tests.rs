@@ -1,5 +1,7 @@
 //! The room end to end, with a mind that the tests play.
 
+use std::collections::BTreeSet;
+
 use bevy::ecs::message::{Message, MessageCursor, Messages};
 use bevy::ecs::system::RunSystemOnce;
 use bevy::math::Vec2;
@@ -377,9 +379,12 @@ fn a_person_lets_two_talk_six_turns_and_they_cool_down() {
     room.run(ticks(15.0));
     let speakers: Vec<AgentKey> = room.dues.iter().map(|due| due.agent).collect();
     assert_eq!(speakers, [ada, ben, ada, ben, ada, ben]);
-    assert_eq!(room.events::<events::Message>().len(), 6);
+    let recorded: Vec<_> = room.events::<events::Message>().into_iter().filter_map(|message| message.id).collect();
     assert_eq!(room.events::<events::ConversationEnd>()[0].why, "all was said");
-    assert_eq!(room.app.world().resource::<Conversations>().earlier(ben, ada).len(), 6);
+    let kept = room.app.world().resource::<Conversations>().earlier(ben, ada);
+    let kept: Vec<Id> = kept.iter().filter_map(|said| Some(said.id?.id())).collect();
+    assert_eq!(kept.iter().collect::<BTreeSet<_>>().len(), 6, "each has an id of its own: {kept:?}");
+    assert_eq!(recorded, kept, "which the log says as well");
     let cooled = room.events::<events::State>().iter().filter(|state| state.to == "cooldown").count();
     assert_eq!(cooled, 2);
     room.run(ticks(4.0));

@@ -292,7 +292,7 @@ mod tests {
         let mut recent = Recent::default();
         let participants = vec!["ada-1".into(), "bram-1".into()];
         let start = ConversationStart { participants, topic: "tea".into(), ..ConversationStart::default() };
-        let message = Message { by: None, text: "Hello.".into() };
+        let message = Message { by: None, text: "Hello.".into(), id: None };
         take_in(&mut recent, vec![record(&start), record(&message)], 10.0);
         assert_eq!(recent.bubbles["ada-1"].text, "Hello.");
         assert!(recent.fade(14.9));

@@ -134,7 +134,7 @@ fn exported_lines_keep_the_contract() {
     let drafts = [
         EventDraft::of(&RunEnd { why: "done".into() }).agent(&act).activation(&act).session("s"),
         EventDraft::kept(EventKind::Message, broken).cause(Seq(412)),
-        EventDraft::of(&Message { by: None, text: long.clone() }).cause(Seq(3)),
+        EventDraft::of(&Message { by: None, text: long.clone(), id: None }).cause(Seq(3)),
     ];
     let stamped = |(n, draft): (u64, EventDraft)| EventRecord { draft, ..event("r-1", 412 + n, 1830) };
     let events = (0..).zip(drafts).map(stamped).collect();

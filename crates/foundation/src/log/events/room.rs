@@ -129,6 +129,9 @@ pub struct ElementChanged {
     /// What was done, in the words of the element's kind, where the log has no sentence of its own for it: "drew on".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub said: Option<String>,
+    /// The message that it brought: `msg-7-3kq9x2mf`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<Id>,
 }
 
 /// What can be done to an element.

@@ -35,6 +35,9 @@ pub struct Message {
     pub by: Option<Id>,
     /// What.
     pub text: String,
+    /// Its id: `msg-7-3kq9x2mf`. Records of older versions have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<Id>,
 }
 
 impl EventData for Message {

@@ -158,7 +158,7 @@ fn what_older_and_newer_programs_say_beside_it_is_no_hindrance() {
     let older = Event::parse(&EventKind::ToolCall, &kept(r#"{"tool":"vfs_write","path":"artifacts/a.md"}"#));
     assert!(matches!(&older, Event::ToolCall(call) if call.path.as_deref() == Some("artifacts/a.md")));
     let newer = Event::parse(&EventKind::Message, &kept(r#"{"text":"Hello","mood":"cheerful"}"#));
-    assert_eq!(newer, Message { by: None, text: "Hello".into() }.into());
+    assert_eq!(newer, Message { by: None, text: "Hello".into(), id: None }.into());
 }
 
 #[test]

@@ -343,7 +343,7 @@ mod tests {
 
     #[test]
     fn huge_data_is_cut_at_a_character_and_says_how_much_is_left_out() {
-        let long = row(1, Message { by: None, text: "ü".repeat(10_000) });
+        let long = row(1, Message { by: None, text: "ü".repeat(10_000), id: None });
         let (data, left_out) = readable(&long);
         assert_eq!(data.chars().count(), DATA_CHARS);
         assert_eq!(left_out, 10_000 + "{\n  \"text\": \"\"\n}".len() - DATA_CHARS);

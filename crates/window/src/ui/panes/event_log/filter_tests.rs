@@ -17,7 +17,7 @@ fn names() -> Names {
 }
 
 fn said(text: &str) -> Event {
-    Message { by: None, text: text.into() }.into()
+    Message { by: None, text: text.into(), id: None }.into()
 }
 
 /// Records of several kinds, agents, tools and runs.

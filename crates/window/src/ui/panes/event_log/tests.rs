@@ -73,7 +73,7 @@ fn story() -> EventBook {
 }
 
 fn said(text: &str) -> Message {
-    Message { by: None, text: text.into() }
+    Message { by: None, text: text.into(), id: None }
 }
 
 fn many(count: u64) -> EventBook {

@@ -1,0 +1,25 @@
+//! The ids of messages, mail and what is said alike: counted over the whole life of a room, and never given twice.
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::base::{MessageKey, RunTag};
+use crate::log::EventLog;
+
+/// How many messages were made in this room.
+#[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct MessageCount(u64);
+
+impl MessageCount {
+    /// The id that the next message gets.
+    pub(super) fn next(&self, log: &EventLog) -> MessageKey {
+        MessageKey::new(self.0 + 1, RunTag::of(log.run()))
+    }
+
+    /// Gives that id away.
+    pub fn take(&mut self, log: &EventLog) -> MessageKey {
+        self.0 += 1;
+        MessageKey::new(self.0, RunTag::of(log.run()))
+    }
+}
