@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::lines::known;
 use super::phrases::{noun_phrases, ranked};
 use super::speaker::{QUOTED_WORDS, Speaker, Subject};
 use super::text::{clause, contains_word, is_order_verb, is_stop_word, order, quoted, sentences, tidy, words};
@@ -22,11 +23,6 @@ const NAME_WORDS: usize = 3;
 const FEW_WORDS: usize = 3;
 /// Characters of a name.
 const NAME_CHARS: usize = 48;
-/// What is written about a topic, and is not the topic.
-const WRITINGS: &str = " piece summary report list note notes page text article draft story letter overview essay \
-    paragraph document file artifact result plan review ";
-/// Words that say nothing beside one of those.
-const PLAIN: &str = " the a an our this short long brief first final ";
 
 /// A kind of specialist, and what it is asked.
 #[derive(Deserialize, Debug)]
@@ -84,7 +80,7 @@ impl Thing {
         let about = [" about ", " on "].iter().find_map(|word| Some(task.split_once(word)?.1)).unwrap_or_default();
         let phrases = [about, task].map(|text| noun_phrases(&sentences(text), &speaker.reading.interests));
         let names_more = |phrase: &String| {
-            words(phrase).any(|word| !contains_word(WRITINGS, &word.to_lowercase()) && !contains_word(PLAIN, word))
+            words(phrase).any(|word| !known().writings.has(&word.to_lowercase()) && !known().plain.has(word))
         };
         if let Some(phrase) = phrases.into_iter().flatten().find(names_more) {
             let bare = ["the ", "a ", "an ", "our ", "this "].iter().find_map(|article| phrase.strip_prefix(article));

@@ -2,20 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::lines::known;
 use super::phrases::noun_phrases;
-use super::text::{contains_word, is_stop_word, words};
-
-/// Numbers in words; “one” is left out because it is mostly a pronoun.
-const NUMBER_WORDS: &str = " two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen \
-    sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand ";
-
-const DAYS: [&str; 8] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "christmas"];
-
-/// Words between which and a number an hour is told: “at six”, “until ten”.
-const BEFORE_HOURS: &str = " at by until till before ";
-
-/// Plurals that nobody could look after, count again or take one of.
-const NO_THINGS: &str = " weeks days hours minutes months years times words evenings mornings nights o'clock ";
+use super::text::{is_stop_word, words};
 
 /// Ends of words that look like plurals and are none.
 const NO_PLURALS: [&str; 3] = ["ss", "us", "is"];
@@ -46,11 +35,11 @@ impl Particulars {
 }
 
 fn is_number(word: &str) -> bool {
-    contains_word(NUMBER_WORDS, &word.to_lowercase())
+    known().numbers.has(&word.to_lowercase())
 }
 
 fn is_plural(word: &str) -> bool {
-    if contains_word(NO_THINGS, &word.to_lowercase()) {
+    if known().no_things.has(&word.to_lowercase()) {
         return false;
     }
     let has_end = word.len() > 3 && word.ends_with('s') && !NO_PLURALS.iter().any(|end| word.ends_with(end));
@@ -69,7 +58,7 @@ fn digits_in(sentence: &str) -> Option<String> {
         let digits: String = core.chars().filter(char::is_ascii_digit).collect();
         let plain = core.chars().all(|c| c.is_ascii_digit() || c == ',') && !core.is_empty();
         let before = at.checked_sub(1).and_then(|at| tokens.get(at)).map(|word| word.to_lowercase());
-        let is_time = before.is_some_and(|word| contains_word(BEFORE_HOURS, &word) || word == "in");
+        let is_time = before.is_some_and(|word| known().before_hours.has(&word) || word == "in");
         let is_year = digits.len() == 4 && !core.contains(',') && digits.starts_with(['1', '2']);
         if !plain || digits.len() > 9 || is_year || is_time {
             return None;
@@ -104,20 +93,16 @@ fn counted_in(words: &[&str]) -> Option<String> {
 }
 
 fn date_in(words: &[&str]) -> String {
-    let day = words.iter().find(|word| DAYS.contains(&word.to_lowercase().as_str()));
+    let day = words.iter().find(|word| known().days.has(&word.to_lowercase()));
     if let Some(day) = day {
         return (*day).to_owned();
     }
     let hour = words.windows(2).enumerate().find(|(at, pair)| {
         let names_things = words.get(at + 2).is_some_and(|next| is_plural(next) || is_number(next));
-        let hours = words_up_to_twelve(pair[1]);
-        contains_word(BEFORE_HOURS, &pair[0].to_lowercase()) && hours && !names_things
+        let hours = known().hours.has(&pair[1].to_lowercase());
+        known().before_hours.has(&pair[0].to_lowercase()) && hours && !names_things
     });
     hour.map(|(_, pair)| format!("{} o’clock", pair[1].to_lowercase())).unwrap_or_default()
-}
-
-fn words_up_to_twelve(word: &str) -> bool {
-    contains_word(" two three four five six seven eight nine ten eleven twelve ", &word.to_lowercase())
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! new comes in settles instead of answering itself for ever.
 
 use super::draft::{Draft, fill};
+use super::lines::{lines, sentences};
 use super::moment::Letter;
 use super::reading::Person;
 use super::speaker::{Speaker, Subject};
@@ -47,12 +48,7 @@ pub fn idea_on(speaker: &mut Speaker, subject: &Subject, chance: f32, draft: &mu
     }
     let thing = &subject.particulars.thing;
     let thing = if thing.is_empty() { "it" } else { thing };
-    let lines = [
-        "I put an idea about {t} on the pinboard.",
-        "My idea for {t} hangs on the pinboard.",
-        "What I would do with {t} hangs on the pinboard now.",
-    ];
-    draft.say(speaker.line(&lines, &[("t", thing)]));
+    draft.say(speaker.line(&lines().idea_pinned, &[("t", thing)]));
     draft.mark("PIN", &idea);
 }
 
@@ -79,8 +75,7 @@ pub fn idea_on_board(speaker: &mut Speaker, subject: &Subject, pins: &[PinView],
     if idea.is_empty() || stands_there || speaker.reading.remembers(&idea) || !speaker.dice.chance(chance) {
         return;
     }
-    let lines = ["I add one of my own on the pinboard.", "Next to it, on the pinboard, I put mine."];
-    draft.say(speaker.line(&lines, &[]));
+    draft.say(speaker.line(&lines().idea_added, &[]));
     draft.mark("PIN", &idea);
 }
 
@@ -157,9 +152,9 @@ fn pass_on(speaker: &mut Speaker, item: &Letter, subject: &Subject, draft: &mut 
     };
     let heart = subject.ranked.first().map(|line| quoted(line, 20)).unwrap_or_default();
     let from = if is_person(&item.from) { "outside" } else { item.from.as_str() };
-    let text = fill("Passed on from {f}: {q}. Is that something for you?", &[("f", from), ("q", &heart)]);
+    let text = fill(&sentences().passed_on, &[("f", from), ("q", &heart)]);
     if !text.is_empty() {
-        draft.say(fill("I pass it on to {p} as well.", &[("p", &person.name)]));
+        draft.say(fill(&sentences().pass_on, &[("p", &person.name)]));
         draft.mark(&format!("SEND to {}", person.name), &text);
     }
 }

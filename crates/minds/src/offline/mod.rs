@@ -5,7 +5,7 @@
 //! parts of the prompt, [`speaker`] holds who speaks ([`voice`] and [`role`]), one of [`remark`], [`talk`], [`task`] and [`summary`] drafts a
 //! reply, [`markers`] decides what it does to the room, and [`draft`] makes clean text of it. A task for which tools
 //! are offered goes another way: [`history`] tells what was done, [`work`] takes the next step, [`artifacts`] writes. What it says
-//! about what stands in the YAML files of this folder, and in sentences beside the code that chooses among them.
+//! stands in the YAML files of this folder, and so do the words that it knows ([`lines`]).
 //!
 //! So that a room comes to rest when nothing new comes in: a pinboard is added to only while it is nearly empty, and an answer to mail is never answered.
 
@@ -15,6 +15,7 @@ pub mod facts;
 pub mod filler;
 pub mod history;
 pub mod knowledge;
+mod lines;
 pub mod markers;
 pub mod moment;
 pub mod phrases;

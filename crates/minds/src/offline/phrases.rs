@@ -2,29 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::text::{contains_word, is_order_verb, is_stop_word, stem, stems, words};
-
-/// Words before a noun phrase.
-const DETERMINERS: &str = " the a an our this ";
-
-/// Words that name a thing only together with another, or end a noun phrase because they are verbs.
-const NOT_IN_PHRASES: &str = " shows show showed says said means meant needs needed goes went comes came happens \
-    happened opens opened closes closed starts started ends ended became becomes become seems looks looked makes \
-    took takes gives gave wants wanted keeps kept moves moved arrives arrived reads stands lies runs holds held asks \
-    brings brought leads led tells told gets got puts works changes grows writes wrote thinks belongs agrees agreed \
-    first second third exists exist hangs costs wait waits turns fits helps hears answers asked bring late early \
-    ready open true false clear sure whole monday tuesday wednesday thursday friday saturday sunday expect expects \
-    breaks falls rises lives stays feels carries carried steers steered rests hold sees knows talks talked believes \
-    deserves remains seem mean depends later already again almost even instead matter point moment mind line fact idea case \
-    sense reason answer question anyone anybody somebody someone anything something nothing nobody everybody \
-    everyone everything none one ones place woman man person thing figure claim number name time way difference \
-    while bit lot side far rest minute hour kind sort word sentence dozen hundred thousand half quarter room source \
-    date moment door reader deadline page wall end start legend sheet glance sign plan colour ";
-
-/// Words that go before a noun and never stand for one alone, or name nothing that one could talk about.
-const NO_NOUNS: &str = " open closed new old small large great own main good bad long short free full empty same \
-    different next last best worst only single usual rough brave wrong right honest morning evening afternoon night \
-    week month year paper printer council ";
+use super::lines::known;
+use super::text::{is_order_verb, is_stop_word, stem, stems, words};
 
 /// Most words of a noun phrase beside its determiner.
 const PHRASE_WORDS: usize = 2;
@@ -63,7 +42,7 @@ fn phrases_of(
         let determiner = token.to_lowercase();
         // “How the light falls” names a manner and no thing.
         let is_manner = at > 0 && tokens[at - 1].eq_ignore_ascii_case("how");
-        if !contains_word(DETERMINERS, &determiner) || is_manner {
+        if !known().determiners.has(&determiner) || is_manner {
             continue;
         }
         let run: Vec<&str> = tokens[at + 1..].iter().copied().take_while(|word| belongs(word)).collect();
@@ -84,23 +63,16 @@ fn phrases_of(
 fn belongs(word: &str) -> bool {
     word.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '’' || c == '\'')
         && !is_stop_word(word)
-        && !contains_word(NOT_IN_PHRASES, &word.to_lowercase())
+        && !known().not_in_phrases.has(&word.to_lowercase())
 }
 
 fn is_nounlike(word: &str) -> bool {
     let word = word.to_lowercase();
     let is_plural = word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end));
-    let is_verb = ["ed", "ing"].iter().any(|end| word.ends_with(end)) && word.len() > 4 && !is_gerund_noun(&word);
-    let is_noun = !word.ends_with("ly") && !is_plural && !is_verb && !contains_word(NO_NOUNS, &word);
+    let is_verb =
+        ["ed", "ing"].iter().any(|end| word.ends_with(end)) && word.len() > 4 && !known().gerund_nouns.has(&word);
+    let is_noun = !word.ends_with("ly") && !is_plural && !is_verb && !known().no_nouns.has(&word);
     word.chars().any(char::is_alphabetic) && word.chars().count() >= 3 && is_noun
-}
-
-/// Nouns that end like a verb.
-fn is_gerund_noun(word: &str) -> bool {
-    contains_word(
-        " opening building meeting drawing painting wedding morning evening recording printing bed shed ",
-        word,
-    )
 }
 
 fn weigh(word: &str, weights: &BTreeMap<String, f32>, interests: &BTreeSet<String>) -> f32 {

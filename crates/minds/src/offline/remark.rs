@@ -1,6 +1,7 @@
 //! What an agent says about an element that it reads.
 
 use super::draft::{Draft, fill};
+use super::lines::lines;
 use super::markers;
 use super::moment::Letter;
 use super::speaker::{QUOTED_WORDS, Speaker, Subject};
@@ -37,13 +38,12 @@ pub fn on_element(speaker: &mut Speaker, read: &Read) -> Draft {
 pub fn on_call(speaker: &mut Speaker, why: &str, said: &[(String, String)]) -> Draft {
     let mut draft = Draft::default();
     let why = quoted(why, QUOTED_WORDS);
-    let lines = ["{w}: I am on it.", "I heard it: {w}.", "{w}, then. I see to it."];
-    draft.say(speaker.line(&lines, &[("w", &why)]));
+    draft.say(speaker.line(&lines().called, &[("w", &why)]));
     let texts: Vec<&str> = said.iter().map(|(_, text)| text.as_str()).collect();
     let subject = match (said.last(), texts.join("\n")) {
         (Some((name, text)), texts) => {
             let (name, q) = (called(name), quoted(text, QUOTED_WORDS));
-            draft.say(speaker.line(&["{n} says {q}.", "{q}, says {n}."], &[("n", &name), ("q", &q)]));
+            draft.say(speaker.line(&lines().called_by, &[("n", &name), ("q", &q)]));
             speaker.subject(&texts, &why)
         }
         (None, _) => speaker.subject(&why, &why),
@@ -55,8 +55,7 @@ pub fn on_call(speaker: &mut Speaker, why: &str, said: &[(String, String)]) -> D
 
 fn nothing_here(speaker: &mut Speaker, label: &str) -> Draft {
     let mut draft = Draft::default();
-    let lines = ["{l} is empty. I will come back when there is something on it.", "There is nothing on {l} yet."];
-    draft.say(speaker.line(&lines, &[("l", label)]));
+    draft.say(speaker.line(&lines().empty, &[("l", label)]));
     draft
 }
 
@@ -82,30 +81,12 @@ fn on_rules(speaker: &mut Speaker, label: &str, content: &str) -> Draft {
     let at = [0, 0, 1, 2][(speaker.dice.throw() % 4) as usize].min(subject.ranked.len().saturating_sub(1));
     let Some(rule) = subject.ranked.get(at).cloned() else { return on_text(speaker, label, content) };
     let whole = quoted(&rule, QUOTED_WORDS);
-    let lines = [
-        "Of all that {l} asks of us, {q} is meant for me.",
-        "I have read {l}. The sentence for my desk is {q}.",
-        "{l}, then. I will hold myself to {q}.",
-    ];
-    draft.say(speaker.line(&lines, &[("l", label), ("q", &whole)]));
+    draft.say(speaker.line(&lines().rules_read, &[("l", label), ("q", &whole)]));
     match speaker.duty_on(&subject.stems) {
         Some(duty) if speaker.dice.chance(0.7) => {
-            let lines = [
-                "It fits what I do anyway: I {d}.",
-                "In practice it means that I {d}.",
-                "So I {d}, and now with a reason.",
-            ];
-            draft.say(speaker.line(&lines, &[("d", &duty)]));
+            draft.say(speaker.line(&lines().rules_fit, &[("d", &duty)]));
         }
-        _ => {
-            let lines = [
-                "I have nothing to say against the rest, either.",
-                "I start with what lies on my desk today.",
-                "That costs me a habit, and I can spare one.",
-                "Remind me if I forget it.",
-            ];
-            draft.say(speaker.line(&lines, &[]));
-        }
+        _ => draft.say(speaker.line(&lines().rules_else, &[])),
     }
     draft.say(speaker.phrase(0.35));
     if !speaker.reading.remembers(unpunctuated(&rule)) {
@@ -128,20 +109,8 @@ fn on_pins(speaker: &mut Speaker, label: &str, content: &str, pins: &[PinView]) 
         ("p", &*choice.pin.id),
     ];
     let mut draft = Draft::default();
-    let lines: &[&str] = if choice.is_against {
-        &[
-            "{a} pinned {q}, and that stands on {l} already. One of the two can go, so I vote against {p}.",
-            "{q} is up twice. I vote against {p}, the later one, with no hard feelings toward {a}.",
-        ]
-    } else {
-        &[
-            "{a} pinned {q}, and I am for it: my vote goes to {p}.",
-            "On {l} I stopped at {q}. That has my vote, {p}, and I would help {a} with it.",
-            "{q} is the pin I keep coming back to. I vote for {p}.",
-            "Of everything on {l}, {p} speaks to my work: {q}. It has my vote.",
-        ]
-    };
-    draft.say(speaker.line(lines, &values));
+    let said = if choice.is_against { &lines().vote_against } else { &lines().vote_for };
+    draft.say(speaker.line(said, &values));
     if !choice.is_against {
         let rule = if speaker.dice.chance(0.4) { speaker.rule_on(&subject.stems) } else { None };
         let reason = speaker.view(&subject);
@@ -171,11 +140,7 @@ fn on_text_of_pins(speaker: &mut Speaker, label: &str, content: &str, pins: &[Pi
         return on_text(speaker, label, content);
     }
     if texts.is_empty() {
-        let lines = [
-            "Only my own hand is on {l}. I leave room for the others.",
-            "On {l} I find what I put there. Somebody else may go next.",
-        ];
-        draft.say(speaker.line(&lines, &[("l", label)]));
+        draft.say(speaker.line(&lines().only_mine, &[("l", label)]));
         return draft;
     }
     let subject = speaker.subject(&texts.join("\n"), label);
@@ -197,12 +162,7 @@ fn on_mail(speaker: &mut Speaker, label: &str, mail: &[Letter]) -> Draft {
     };
     let Some(item) = mail.iter().find(|item| !answered(item)).cloned() else {
         let mut draft = Draft::default();
-        let lines = [
-            "Everything in {l} is answered.",
-            "No open mail in {l} that I have not dealt with.",
-            "{l} can rest. Nothing in it waits for me.",
-        ];
-        draft.say(speaker.line(&lines, &[("l", label)]));
+        draft.say(speaker.line(&lines().mail_answered, &[("l", label)]));
         return draft;
     };
     let item = Letter { text: without_reference(&item.text).to_owned(), ..item };
@@ -218,10 +178,8 @@ fn on_mail(speaker: &mut Speaker, label: &str, mail: &[Letter]) -> Draft {
     let heart =
         subject.ranked.iter().find(|line| bare(line) != bare(&item.subject)).map_or(item.subject.as_str(), |line| line);
     let q = quoted(heart, QUOTED_WORDS);
-    let lines =
-        ["{a} writes {q}.", "Mail from {a}: {q}.", "{a} wants something from me, and this is the heart of it: {q}."];
     let mut draft = Draft::default();
-    draft.say(speaker.line(&lines, &[("a", from), ("q", &q)]));
+    draft.say(speaker.line(&lines().mail_from, &[("a", from), ("q", &q)]));
     draft.say(speaker.view(&subject));
     draft.say(speaker.next_step(&subject));
     draft.say(speaker.phrase(0.2));

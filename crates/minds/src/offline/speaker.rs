@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 
 use super::draft::fill;
 use super::facts::Particulars;
+use super::lines::{known, lines};
 use super::moment::Moment;
 use super::phrases::{noun_phrases, ranked};
 use super::reading::Reading;
 use super::role::{Role, role_of};
-use super::text::{
-    ban, bare, contains_word, lower_first, order, quoted, sentences, shared, stems, subject_stems, unpunctuated,
-};
+use super::text::{ban, bare, lower_first, order, quoted, sentences, shared, stems, subject_stems, unpunctuated};
 use super::voice::{Dice, Tone, tone_of};
 
 /// Most words of a quotation.
@@ -125,21 +124,12 @@ impl<'a> Speaker<'a> {
         let (asked, banned) = (order(rule).unwrap_or_default(), ban(rule).unwrap_or_default());
         let whole = quoted(rule, QUOTED_WORDS);
         let values = [("asked", asked.as_str()), ("banned", banned.as_str()), ("whole", whole.as_str())];
-        let lines: &[&str] = match (asked.is_empty(), banned.is_empty()) {
-            (false, _) => &[
-                "The house rules ask us to {asked}, and this is a case of it.",
-                "The house rules want us to {asked}, so I will not skip that here.",
-                "Here, too, the house rules ask us to {asked}.",
-            ],
-            (true, false) => &[
-                "The house rules tell us {banned}, and I want to stay on the right side of that.",
-                "The house rules are plain on this: we are {banned}.",
-            ],
-            (true, true) => {
-                &["The house rules say {whole}, which settles half of it.", "I keep the house rules in mind: {whole}."]
-            }
+        let said = match (asked.is_empty(), banned.is_empty()) {
+            (false, _) => &lines().rule_asks,
+            (true, false) => &lines().rule_bans,
+            (true, true) => &lines().rule_says,
         };
-        self.line(lines, &values)
+        self.line(said, &values)
     }
 
     /// What the speaker does next about something: a duty that fits, or what its role would do.
@@ -147,14 +137,12 @@ impl<'a> Speaker<'a> {
         if self.dice.chance(0.2)
             && let Some(duty) = self.duty_on(&subject.stems)
         {
-            let lines = ["My part in it: I {duty}.", "It is my job to {duty}, so I start there."];
-            return self.line(&lines, &[("duty", &duty)]);
+            return self.line(&lines().next_duty, &[("duty", &duty)]);
         }
         let deed = self.deed(subject);
-        let lines = ["I will {x}.", "So I will {x}.", "Then I will {x}."];
-        let weights = [0, 0, 0, 1, 1, 2];
-        let at = weights[(self.dice.throw() % 6) as usize];
-        fill(lines[at], &[("x", &deed)])
+        // The first most often.
+        let at = [0, 0, 0, 1, 1, 2][(self.dice.throw() % 6) as usize];
+        lines().next_deed.get(at).map(|line| fill(line, &[("x", &deed)])).unwrap_or_default()
     }
 
     /// What was said in the conversation so far.
@@ -187,17 +175,14 @@ impl<'a> Speaker<'a> {
             fitting.max_by_key(|line| shared(&stems(line), about)).cloned()
         };
         let boards = self.reading.board_sentences();
-        let (lines, line): (&[&str], _) = if let Some(note) = known(&self.reading.notes) {
-            (&["My notes say {q}.", "I wrote down {q}, and I stand by it.", "I have a note on that: {q}."], note)
-        } else if let Some(line) = known(&boards) {
-            (&["The board says {q}, do not forget.", "It stands on the board: {q}."], line)
-        } else if let Some(line) = known(&self.reading.knows) {
-            (&["From before I remember {q}.", "If I recall it rightly, {q}."], line)
-        } else {
-            return None;
-        };
+        let sources = [
+            (&self.reading.notes, &lines().recall_note),
+            (&boards, &lines().recall_board),
+            (&self.reading.knows, &lines().recall_past),
+        ];
+        let (line, said) = sources.into_iter().find_map(|(source, said)| Some((known(source)?, said)))?;
         let quotation = quoted(without_place(&line), QUOTED_WORDS);
-        Some(self.line(lines, &[("q", &quotation)]))
+        Some(self.line(said, &[("q", &quotation)]))
     }
 }
 
@@ -213,12 +198,12 @@ fn without_place(note: &str) -> &str {
 pub fn topic_in(text: &str, interests: &BTreeSet<String>) -> Option<String> {
     let text = unpunctuated(text);
     let first = text.split(' ').next().unwrap_or_default().to_lowercase();
-    let asks = contains_word(" how what why when where who which whose is are do does should can ", &first);
+    let asks = known().asking.has(&first);
     let is_short = !text.is_empty() && text.split(' ').count() <= 5 && !text.contains([':', '?', '“']) && !asks;
     match noun_phrases(&[text.to_owned()], interests).into_iter().next() {
         Some(phrase) if !is_short => Some(phrase),
         _ if is_short => {
-            let named = contains_word(" the a an our this that these those ", &first);
+            let named = known().naming.has(&first);
             Some(if named { lower_first(text) } else { text.to_owned() })
         }
         phrase => phrase,

@@ -5,10 +5,11 @@ use super::draft::{Draft, fill};
 use super::facts::Particulars;
 use super::filler::{is_filler, offers};
 use super::knowledge::Fact;
+use super::lines::{lines, sentences};
 use super::markers::{idea_on, is_person, may};
 use super::phrases::ranked;
 use super::speaker::{QUOTED_WORDS, Speaker, Subject, in_second_person, in_third_person, to_second_person};
-use super::text::{bare, quoted, sentences, unpunctuated, words};
+use super::text::{self, bare, quoted, unpunctuated, words};
 use super::topic::{Topic, topic_of, unsaid};
 
 /// A turn in a conversation.
@@ -70,36 +71,25 @@ fn follow_up(speaker: &mut Speaker, other: &str) -> String {
     if was_asked || !speaker.dice.chance(0.6) {
         return String::new();
     }
-    let lines = [
-        "{o}, you wanted to {x}; how far did you get?",
-        "{o}, last time you promised to {x}, and I promised to {y}.",
-        "{o}, I have not forgotten that I was to {y}; did you manage to {x}?",
-    ];
-    speaker.line(&lines, &[("o", other), ("x", &theirs), ("y", &mine)])
+    speaker.line(&lines().follow_up, &[("o", other), ("x", &theirs), ("y", &mine)])
 }
 
 /// A fact with the place where it stands.
 fn told(speaker: &mut Speaker, fact: &Fact) -> String {
     let q = quoted(&fact.text, QUOTED_WORDS);
     let is_rule = speaker.reading.rules.iter().any(|rule| bare(rule) == bare(&fact.text));
-    let lines: &[&str] = match fact.place.as_str() {
-        "my mail" => &["Somebody wrote to me: {q}.", "In my mail it says {q}.", "I have a letter here: {q}."],
-        "" if is_rule => &["The rules here say {q}.", "By our own rules: {q}.", "One of our rules is {q}."],
-        "" => &["I have it in my notes: {q}.", "I wrote down {q}.", "My notes say {q}."],
-        _ => &[
-            "On {l} I read {q}.",
-            "It stands on {l}: {q}.",
-            "I come from {l}, where it says {q}.",
-            "There is {q} on {l}.",
-            "Have you seen {q} on {l}?",
-        ],
+    let told = match fact.place.as_str() {
+        "my mail" => &lines().fact_in_mail,
+        "" if is_rule => &lines().fact_in_rules,
+        "" => &lines().fact_in_notes,
+        _ => &lines().fact_on_board,
     };
-    speaker.line(lines, &[("q", &q), ("l", &fact.place)])
+    speaker.line(told, &[("q", &q), ("l", &fact.place)])
 }
 
 fn reaction(speaker: &mut Speaker, other: &str, topic: &Topic, text: &str, turns: usize) -> Draft {
     let mut draft = Draft::default();
-    let spoken = sentences(text);
+    let spoken = text::sentences(text);
     let offer = offers(&spoken).into_iter().next().map(|offer| in_second_person(&offer)).unwrap_or_default();
     let content = content_of(speaker, &spoken, other == "you");
     let subject = match content.is_empty() {
@@ -113,29 +103,22 @@ fn reaction(speaker: &mut Speaker, other: &str, topic: &Topic, text: &str, turns
     let deed = speaker.deed(subject);
     if !content.is_empty() {
         let q = quoted(&content, QUOTED_WORDS);
-        let lines = if agrees { &speaker.tone.agreeing } else { &speaker.tone.doubting };
-        draft.say(speaker.line(lines, &[("q", &q), ("o", other)]));
+        let said = if agrees { &speaker.tone.agreeing } else { &speaker.tone.doubting };
+        draft.say(speaker.line(said, &[("q", &q), ("o", other)]));
         draft.say(speaker.view(subject));
-        draft.say(fill("I will {y}.", &[("y", &deed)]));
+        draft.say(fill(&sentences().will, &[("x", &deed)]));
     } else if !offer.is_empty() && agrees {
-        let lines = [
-            "If you {x}, I will {y}.",
-            "You {x}, and I will {y}: that could work.",
-            "While you {x}, I will {y}.",
-            "Good, {o}: once you {x}, I will {y}.",
-        ];
-        draft.say(speaker.line(&lines, &[("x", &offer), ("y", &deed), ("o", other)]));
+        draft.say(speaker.line(&lines().offer_taken, &[("x", &offer), ("y", &deed), ("o", other)]));
     } else if !offer.is_empty() {
-        let lines = ["You want to {x}. {w}", "You would {x}, {o}. {w}", "So your plan is to {x}. {w}"];
         let objection = speaker.of_role(&speaker.role.objections, subject);
-        draft.say(speaker.line(&lines, &[("x", &offer), ("w", &objection), ("o", other)]));
-        draft.say(fill("I would rather {y}.", &[("y", &deed)]));
+        draft.say(speaker.line(&lines().offer_doubted, &[("x", &offer), ("w", &objection), ("o", other)]));
+        draft.say(fill(&sentences().would_rather, &[("y", &deed)]));
     } else if agrees {
         draft.say(speaker.view(subject));
-        draft.say(fill("I will {y}.", &[("y", &deed)]));
+        draft.say(fill(&sentences().will, &[("x", &deed)]));
     } else {
         draft.say(speaker.of_role(&speaker.role.objections, subject));
-        draft.say(fill("First I will {y}.", &[("y", &deed)]));
+        draft.say(fill(&sentences().first_will, &[("y", &deed)]));
     }
     if speaker.dice.chance(0.55) {
         draft.say(another_fact(speaker, topic));
@@ -176,21 +159,18 @@ fn content_of(speaker: &Speaker, spoken: &[String], is_from_person: bool) -> Str
 fn another_fact(speaker: &mut Speaker, topic: &Topic) -> String {
     let Some(fact) = unsaid(speaker, topic) else { return String::new() };
     let q = quoted(&fact.text, QUOTED_WORDS);
-    let lines: &[&str] = match fact.place.as_str() {
-        "my mail" => &["And a letter asks me something close to it: {q}."],
-        "" => &["My notes add {q}.", "And do not forget {q}."],
-        place if bare(place) == bare(&topic.place) => {
-            &["{l} also says {q}.", "Next to it stands {q}.", "And there is {q}, on the same board."]
-        }
-        _ => &["It touches what stands on {l}: {q}.", "On {l} I found {q}, which belongs to it."],
+    let told = match fact.place.as_str() {
+        "my mail" => &lines().more_in_mail,
+        "" => &lines().more_in_notes,
+        place if bare(place) == bare(&topic.place) => &lines().more_there,
+        _ => &lines().more_elsewhere,
     };
-    speaker.line(lines, &[("q", &q), ("l", &fact.place)])
+    speaker.line(told, &[("q", &q), ("l", &fact.place)])
 }
 
 fn question(speaker: &mut Speaker, subject: &Subject) -> String {
     let asked = speaker.of_role(&speaker.role.questions, subject);
-    let leads = ["", "", "", "So: ", "Tell me, "];
-    if asked.is_empty() { asked } else { format!("{}{asked}", speaker.dice.line(&leads)) }
+    if asked.is_empty() { asked } else { format!("{}{asked}", speaker.dice.line(&lines().question_leads)) }
 }
 
 fn conclusion(speaker: &mut Speaker, other: &str, subject: &Subject, said: &[(String, String)]) -> Draft {
@@ -198,7 +178,7 @@ fn conclusion(speaker: &mut Speaker, other: &str, subject: &Subject, said: &[(St
     let mut draft = Draft::default();
     let offer_of = |name: &str| {
         let texts: Vec<&str> = said.iter().filter(|(by, _)| by == name).map(|(_, text)| text.as_str()).collect();
-        offers(&sentences(&texts.join("\n"))).into_iter().next()
+        offers(&text::sentences(&texts.join("\n"))).into_iter().next()
     };
     let mine = offer_of(&me).unwrap_or_else(|| speaker.deed(subject));
     let parts_of_others: Vec<String> = others_in(said, &me, other)
@@ -206,29 +186,19 @@ fn conclusion(speaker: &mut Speaker, other: &str, subject: &Subject, said: &[(St
         .filter_map(|name| Some(format!("{name} will {}", in_third_person(&offer_of(name)?))))
         .collect();
     let parts = match parts_of_others.join(", ").as_str() {
-        "" if other == "you" => fill("I will {p}, and you will hear from me.", &[("p", &mine)]),
-        "" => fill("I will {p}, and {o} looks over it afterwards.", &[("p", &mine), ("o", other)]),
-        others => fill("{part}, and I will {p}.", &[("part", others), ("p", &mine)]),
+        "" if other == "you" => fill(&sentences().alone_to_person, &[("p", &mine)]),
+        "" => fill(&sentences().alone, &[("p", &mine), ("o", other)]),
+        others => fill(&sentences().shared, &[("part", others), ("p", &mine)]),
     };
     let spoken = bare(&speaker.spoken());
     let disagreed =
         super::role::roles().iter().flat_map(|role| &role.objections).any(|line| spoken.contains(&bare(line)));
     let values = [("t", subject.topic.as_str()), ("o", other), ("p", parts.as_str())];
-    let leads: &[&str] = match disagreed {
-        true => &[
-            "We do not see it alike, {o}, but we can begin: {p}",
-            "The doubt stands, and the work goes on: {p}",
-            "Let us try it both ways. {p}",
-        ],
-        false => {
-            &["Then it is settled: {p}", "So, on {t}: {p}", "Good. {p}", "That makes two steps on {t}. {p}", "{p}"]
-        }
-    };
-    draft.say(speaker.line(leads, &values));
+    let said = if disagreed { &lines().settled_in_doubt } else { &lines().settled };
+    draft.say(speaker.line(said, &values));
     let date = subject.particulars.date.as_str();
     if speaker.dice.chance(0.6) {
-        let lines = ["We look at it again before {d}.", "Both have to be done before {d}."];
-        draft.say(speaker.line(&lines, &[("d", date)]));
+        draft.say(speaker.line(&lines().again_before, &[("d", date)]));
     }
     draft.say(speaker.phrase(0.2));
     let note = format!("Agreed with {other} about {}: {parts}", subject.topic);

@@ -1,6 +1,7 @@
 //! What an agent answers to a task: what is asked, the steps, and a line to conclude.
 
 use super::draft::{Draft, fill};
+use super::lines::{self, lines};
 use super::markers::{can_reach, idea_on};
 use super::speaker::{QUOTED_WORDS, Speaker, Subject, in_first_person};
 use super::text::{clause, is_order_verb, order, quoted, sentences, unpunctuated, words};
@@ -18,7 +19,7 @@ pub fn work_on(speaker: &mut Speaker, task: &str) -> Draft {
     let known = speaker.recall(&subject.stems);
     let rule = speaker.rule_on(&subject.stems);
     let duty = speaker.duty_on(&subject.stems).map(|duty| format!("I {duty}."));
-    let step = fill("I will {x}.", &[("x", &speaker.deed(&subject))]);
+    let step = fill(&lines::sentences().will, &[("x", &speaker.deed(&subject))]);
     let steps = [known, rule, duty, Some(step)];
     let mut count = 0;
     for step in steps.into_iter().flatten().filter(|step| !step.is_empty()).take(4) {
@@ -29,9 +30,7 @@ pub fn work_on(speaker: &mut Speaker, task: &str) -> Draft {
     draft.line(format!("In short: {}", small(&answer)));
     draft.say(speaker.line(&speaker.tone.closing, &[]));
     tell(speaker, task, &mut draft);
-    let wants_pin = ["pin", "idea", "board", "propose", "suggest"]
-        .iter()
-        .any(|word| words(task).any(|w| w.eq_ignore_ascii_case(word)));
+    let wants_pin = words(task).any(|word| lines::known().wants_pin.has(&word.to_ascii_lowercase()));
     idea_on(speaker, &subject, if wants_pin { 1.0 } else { 0.15 }, &mut draft);
     note(speaker, task, &subject, &mut draft);
     draft
@@ -50,15 +49,14 @@ fn what_is_asked(speaker: &mut Speaker, task: &str) -> String {
     let first = sentences(task).into_iter().next().unwrap_or_default();
     let q = quoted(&first, QUOTED_WORDS + 5);
     if first.ends_with('?') {
-        return speaker.line(&["You ask {q}.", "The question is {q}."], &[("q", &q)]);
+        return speaker.line(&lines().task_question, &[("q", &q)]);
     }
     let asked = order(&first).filter(|asked| asked.split(' ').count() <= QUOTED_WORDS + 5).unwrap_or_default();
     let asked = swap_to_person(&asked);
-    let in_words =
-        speaker.line(&["So I am to {a}.", "The task is to {a}. Here is how I go about it."], &[("a", &asked)]);
+    let in_words = speaker.line(&lines().task_order, &[("a", &asked)]);
     match (in_words.as_str(), first.as_str()) {
-        ("", "") => "There is no task in what I was given, so I look at what lies nearest.".to_owned(),
-        ("", _) => fill("My task: {q}.", &[("q", &q)]),
+        ("", "") => lines::sentences().no_task.clone(),
+        ("", _) => fill(&lines::sentences().my_task, &[("q", &q)]),
         (words, _) => words.to_owned(),
     }
 }
@@ -85,7 +83,7 @@ fn tell(speaker: &mut Speaker, task: &str, draft: &mut Draft) {
             TELLING.iter().find(|verb| lowered.get(..at).is_some_and(|before| before.trim_end().ends_with(*verb)));
         let (Some(verb), true) = (telling, can_reach(speaker, &name)) else { continue };
         let rest = sentence.get(at + name.len()..).unwrap_or_default().trim_start_matches([' ', ',', ':']);
-        draft.say(fill("{n} hears of it from me now.", &[("n", &name)]));
+        draft.say(fill(&lines::sentences().hears_of_it, &[("n", &name)]));
         draft.mark(&format!("SEND to {name}"), &message(verb, rest));
         return;
     }

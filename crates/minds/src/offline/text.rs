@@ -1,33 +1,10 @@
 //! The words under the offline brain: sentences, stems, quotations, and the tidying that every reply goes through.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
+use super::lines::known;
 use crate::base::text::one_line;
-
-/// Words that say nothing about what a text is about.
-const STOP_WORDS: &str = " a about above after again against all also always am an and any are as at back be because \
-    been before being below between both but by came can cannot come comes coming could day days did do does doing done down during each either \
-    else enough ever every everyone everything few for from further get gets give go goes going good got had has have \
-    having he her here hers him his how however i if in into is it its itself just keep kind last least less let like \
-    likely made make makes many may me might mine more most much must my near need needs never new next no nobody none \
-    nor not nothing now of off often on once one only or other others our ours out over own part people per please put \
-    quite rather really right s said same say says see seen set shall she should since so some somebody someone \
-    something soon still such take takes than thank thanks that the their theirs them then there these they thing \
-    things this those though through thus time to today together tomorrow too two under until up upon us use used very \
-    want wants was way we well were what when where whether which while who whole whom whose why will with within \
-    without work would yes yet you your yours yourself ";
-
-/// Verbs that begin an order, so that “cite sources” may become “to cite sources” or “I will cite sources”.
-const ORDER_VERBS: &str = " add agree aim answer argue arrange ask assign avoid bring build call care carry change chase \
-    check choose cite clear close collect compare connect consider cut date decide define describe design divide do \
-    draft draw edit end ensure estimate explain file fill find finish fit fix flag follow gather give go greet guard \
-    hand hear help hold imagine improve include interview invite join judge keep know lay lead learn leave let link \
-    list listen look make mark measure meet mention move name note notice offer open order outline own pair pay pick \
-    pin plan point prefer prepare press print propose protect prove publish put question quote raise read record refer \
-    remember remind remove repair replace reply report respect return review rewrite say schedule search see seek send \
-    set settle share shorten show sign simplify sketch solve sort speak spell split spot start state stay stop store \
-    suggest sum support take talk tell test thank tidy trace track translate trim try turn understand use verify vote \
-    wait warn watch weigh welcome work write ";
 
 /// Where a clause may be cut without losing its sense.
 const CLAUSE_ENDS: [char; 6] = [',', ';', ':', '—', '–', '('];
@@ -38,15 +15,15 @@ const LOOKED_AT_CHARS: usize = 24_000;
 /// Whether a word says nothing about what a text is about.
 pub fn is_stop_word(word: &str) -> bool {
     let word = word.to_lowercase();
-    word.chars().count() < 3 || contains_word(STOP_WORDS, &word)
+    word.chars().count() < 3 || known().stop.has(&word)
 }
 
 /// Whether a word may begin an order.
 pub fn is_order_verb(word: &str) -> bool {
-    contains_word(ORDER_VERBS, &word.to_lowercase())
+    known().order_verbs.has(&word.to_lowercase())
 }
 
-/// Whether a list written as ` one two three ` holds a word.
+/// Whether a list written as `one two three` holds a word.
 pub fn contains_word(list: &str, word: &str) -> bool {
     !word.is_empty() && !word.contains(' ') && list.split_ascii_whitespace().any(|listed| listed == word)
 }
@@ -88,11 +65,13 @@ pub fn alike(one: &str, other: &str) -> bool {
     fewer > 0 && shared(&one, &other) * 4 >= fewer * 3
 }
 
+/// The stems of verbs that begin orders.
+static ORDER_STEMS: LazyLock<BTreeSet<String>> = LazyLock::new(|| known().order_verbs.iter().map(stem).collect());
+
 /// The same without the stems of verbs that begin orders: “ask” and “write” stand everywhere and tie nothing together.
 pub fn subject_stems(text: &str) -> BTreeSet<String> {
     let meaning = words(text).filter(|word| !is_stop_word(word) && !is_order_verb(word));
-    let is_order_stem = |stem: &String| ORDER_VERBS.split_ascii_whitespace().any(|verb| self::stem(verb) == *stem);
-    meaning.map(stem).filter(|stem| !is_order_stem(stem)).collect()
+    meaning.map(stem).filter(|stem| !ORDER_STEMS.contains(stem)).collect()
 }
 
 /// Letters and digits only, in lower case: equal for texts that differ in nothing that matters.
@@ -209,7 +188,7 @@ pub fn clause(sentence: &str, max_words: usize) -> String {
 pub fn lower_first(sentence: &str) -> String {
     let first = sentence.split([' ', ',']).next().unwrap_or_default();
     let lowered = first.to_lowercase();
-    let is_common = is_order_verb(first) || contains_word(STOP_WORDS, &lowered) && first != "I" && first.len() > 1;
+    let is_common = is_order_verb(first) || known().stop.has(&lowered) && first != "I" && first.len() > 1;
     let article = matches!(first, "A");
     if is_common || article { lowered + &sentence[first.len()..] } else { sentence.to_owned() }
 }
