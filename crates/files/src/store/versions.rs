@@ -74,8 +74,6 @@ pub struct VersionDraft<'a> {
     pub order_key: Option<&'a str>,
     /// The whole text.
     pub text: &'a str,
-    /// How it differs from the version before.
-    pub diff: &'a str,
 }
 
 /// How sure a transaction must be.
@@ -139,27 +137,29 @@ impl FileVersions {
         let sql = "SELECT number, time_ms, author, activation, order_key, chars FROM file_versions \
                    WHERE file = ?1 ORDER BY number DESC";
         let mut statement = self.connection.prepare_cached(sql).map_err(failed("read versions"))?;
-        let rows = statement.query_map([file], |row| {
-            Ok(FileVersion {
-                number: row.get::<_, i64>(0)?.cast_unsigned(),
-                time_ms: row.get::<_, i64>(1)?.cast_unsigned().min(LATEST_MS),
-                author: row.get(2)?,
-                activation: row.get(3)?,
-                order_key: row.get(4)?,
-                chars: row.get::<_, i64>(5)?.cast_unsigned(),
-            })
-        });
+        let rows = statement.query_map([file], version);
         rows.and_then(Iterator::collect).map_err(failed("read versions"))
+    }
+
+    /// One version of a file, if it is kept.
+    pub fn version(&self, file: i64, number: u64) -> Result<Option<FileVersion>, StoreError> {
+        let sql = "SELECT number, time_ms, author, activation, order_key, chars FROM file_versions \
+                   WHERE file = ?1 AND number = ?2";
+        let mut statement = self.connection.prepare_cached(sql).map_err(failed("read a version"))?;
+        statement.query_row(params![file, number.cast_signed()], version).optional().map_err(failed("read a version"))
     }
 
     /// The text of a version, if it is kept.
     pub fn text(&self, file: i64, version: u64) -> Result<Option<String>, StoreError> {
-        self.unpacked("SELECT packing, text FROM file_versions WHERE file = ?1 AND number = ?2", file, version)
-    }
-
-    /// How a version differs from the one before, if it is kept: a unified diff.
-    pub fn diff(&self, file: i64, version: u64) -> Result<Option<String>, StoreError> {
-        self.unpacked("SELECT packing, diff FROM file_versions WHERE file = ?1 AND number = ?2", file, version)
+        let sql = "SELECT packing, text FROM file_versions WHERE file = ?1 AND number = ?2";
+        let mut statement = self.connection.prepare_cached(sql).map_err(failed("read a version"))?;
+        let found = statement
+            .query_row(params![file, version.cast_signed()], |row| {
+                Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?))
+            })
+            .optional()
+            .map_err(failed("read a version"))?;
+        found.map(|(packing, bytes)| unpack(packing, bytes)).transpose()
     }
 
     /// Takes the histories of some files out for good: of those that are told by a path, or by a text that they had.
@@ -257,17 +257,6 @@ impl FileVersions {
             }
         }
     }
-
-    fn unpacked(&self, sql: &str, file: i64, version: u64) -> Result<Option<String>, StoreError> {
-        let mut statement = self.connection.prepare_cached(sql).map_err(failed("read a version"))?;
-        let found = statement
-            .query_row(params![file, version.cast_signed()], |row| {
-                Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?))
-            })
-            .optional()
-            .map_err(failed("read a version"))?;
-        found.map(|(packing, bytes)| unpack(packing, bytes)).transpose()
-    }
 }
 
 /// A change of the history in progress.
@@ -295,11 +284,11 @@ impl FileChanges<'_> {
         let number: i64 = statement
             .query_row(params![file, hash, NUMBER_AT_MOST], |row| row.get(0))
             .map_err(failed("write a version"))?;
-        let packing = i64::from(draft.text.len().max(draft.diff.len()) >= PACK_FROM_BYTES);
+        let packing = i64::from(draft.text.len() >= PACK_FROM_BYTES);
         self.run(
             "INSERT INTO file_versions \
              (file, number, time_ms, author, activation, order_key, chars, packing, text, diff) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, x'')",
             params![
                 file,
                 number,
@@ -310,7 +299,6 @@ impl FileChanges<'_> {
                 draft.text.chars().count() as i64,
                 packing,
                 pack(packing, draft.text)?,
-                pack(packing, draft.diff)?,
             ],
         )?;
         Ok(number.cast_unsigned())
@@ -318,7 +306,7 @@ impl FileChanges<'_> {
 
     /// Takes the newest version back, which was never seen; the head is as it was before.
     pub fn take_version_back(&self, file: i64, version: u64, before: Option<&FileHead>) -> Result<(), StoreError> {
-        self.run("DELETE FROM file_versions WHERE file = ?1 AND number = ?2", params![file, version.cast_signed()])?;
+        self.drop_version(file, version)?;
         match before {
             Some(head) => self.set_head(head),
             None => self.run("DELETE FROM files WHERE number = ?1", params![file]),
@@ -353,11 +341,16 @@ impl FileChanges<'_> {
         self.run("UPDATE files SET state = 'gone' WHERE number = ?1", params![file])
     }
 
+    /// Throws a version away that is not the newest.
+    pub fn drop_version(&self, file: i64, version: u64) -> Result<(), StoreError> {
+        self.run("DELETE FROM file_versions WHERE file = ?1 AND number = ?2", params![file, version.cast_signed()])
+    }
+
     /// Throws away all but so many of the newest versions.
     pub fn prune(&self, file: i64, kept: u64) -> Result<(), StoreError> {
         self.run(
-            "DELETE FROM file_versions WHERE file = ?1 \
-             AND number <= (SELECT newest FROM files WHERE number = ?1) - ?2",
+            "DELETE FROM file_versions WHERE file = ?1 AND number <= \
+             (SELECT number FROM file_versions WHERE file = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)",
             params![file, kept.cast_signed()],
         )
     }
@@ -397,6 +390,17 @@ impl FileChanges<'_> {
 
 fn failed(doing: &'static str) -> impl FnOnce(rusqlite::Error) -> StoreError {
     StoreError::while_doing(doing)
+}
+
+fn version(row: &Row<'_>) -> rusqlite::Result<FileVersion> {
+    Ok(FileVersion {
+        number: row.get::<_, i64>(0)?.cast_unsigned(),
+        time_ms: row.get::<_, i64>(1)?.cast_unsigned().min(LATEST_MS),
+        author: row.get(2)?,
+        activation: row.get(3)?,
+        order_key: row.get(4)?,
+        chars: row.get::<_, i64>(5)?.cast_unsigned(),
+    })
 }
 
 fn head(row: &Row<'_>) -> rusqlite::Result<FileHead> {

@@ -378,7 +378,7 @@ mod tests {
                 let file = changes.add_file(path)?;
                 let mut version = 0;
                 for text in texts {
-                    let draft = VersionDraft { author: "ada", activation: None, order_key: None, text, diff: "" };
+                    let draft = VersionDraft { author: "ada", activation: None, order_key: None, text };
                     version = changes.add_version(file, &draft)?;
                 }
                 let path = path.to_owned();

@@ -10,7 +10,7 @@ use super::files::FileContent;
 use super::path::{FileKind, WorkspacePath};
 use crate::base::Problem;
 use crate::base::spelling::nfc;
-use crate::safe_fs::{self, Folder, FoundKind};
+use crate::safe_fs::{Folder, FoundKind};
 
 /// The file that makes a folder a workspace.
 pub const SETTINGS_FILE: &str = "settings.yaml";
@@ -274,16 +274,6 @@ fn folder_of(root: &Path, real: &str) -> std::io::Result<Folder> {
     let way = real.rsplit_once('/').map_or("", |(way, _)| way);
     let parts = way.split('/').filter(|part| !part.is_empty());
     parts.into_iter().try_fold(Folder::open(root)?, |folder, part| folder.child(part))
-}
-
-/// The same; what is not there of the way is made.
-pub(super) fn folder_to_write(root: &Folder, real: &str) -> std::io::Result<Option<Folder>> {
-    let way = real.rsplit_once('/').map_or("", |(way, _)| way);
-    let mut at: Option<Folder> = None;
-    for part in way.split('/').filter(|part| !part.is_empty()) {
-        at = Some(safe_fs::open_own_folder(at.as_ref().unwrap_or(root), part)?);
-    }
-    Ok(at)
 }
 
 /// The last part of a path.

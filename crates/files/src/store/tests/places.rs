@@ -67,7 +67,7 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
 fn add(versions: &mut FileVersions, path: &str) -> Result<u64, StoreError> {
     versions.change(Surety::Process, |changes| {
         let file = changes.add_file(path)?;
-        let draft = VersionDraft { author: "ada", activation: None, order_key: None, text: "text", diff: "" };
+        let draft = VersionDraft { author: "ada", activation: None, order_key: None, text: "text" };
         changes.add_version(file, &draft)
     })
 }

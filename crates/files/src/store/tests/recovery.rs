@@ -103,7 +103,7 @@ fn a_number_that_is_far_off_anywhere_neither_stops_nor_delays_what_is_recorded_n
     for (table, columns) in tables {
         for (column, wrong) in columns.iter().flat_map(|column| ["9223372036854775807", "-5"].map(|w| (column, w))) {
             let dir = cut_off();
-            let draft = VersionDraft { author: "ada", activation: None, order_key: None, text: "text", diff: "" };
+            let draft = VersionDraft { author: "ada", activation: None, order_key: None, text: "text" };
             let mut versions = FileVersions::open(dir.path()).unwrap();
             let file = versions.change(Surety::Process, |changes| changes.add_file("a.md")).unwrap();
             let add = |versions: &mut FileVersions| {

@@ -48,8 +48,7 @@ fn sound() -> &'static [u8] {
             versions
                 .change(Surety::Process, |changes| {
                     let file = changes.add_file(&format!("notes/{n}.md"))?;
-                    let draft =
-                        VersionDraft { author: "ada", activation: None, order_key: None, text: &text, diff: "" };
+                    let draft = VersionDraft { author: "ada", activation: None, order_key: None, text: &text };
                     changes.add_version(file, &draft)
                 })
                 .unwrap();

@@ -97,7 +97,7 @@ fn the_newest_version_of_every_file_that_is_there_stays() {
     drop(store(dir.path()));
     let mut versions = FileVersions::open(dir.path()).unwrap();
     let write = |versions: &mut FileVersions, path: &str, count: u64| {
-        let draft = VersionDraft { author: "ada", activation: None, order_key: None, text: "text", diff: "" };
+        let draft = VersionDraft { author: "ada", activation: None, order_key: None, text: "text" };
         versions
             .change(Surety::Process, |changes| {
                 let file = changes.add_file(path)?;

@@ -19,11 +19,12 @@ use super::executor::{Executor, FileServiceError, LastStep, Later, history, kept
 use super::order::{FileAnswer, FileDone, FileFailure, FileOrder};
 use super::path::WorkspacePath;
 use super::resolve::{Trouble, beside_name};
-use super::words::line_diff;
+use super::{OUTSIDE, ROOM};
 use crate::base::hash::content_hash;
 use crate::base::{Id, Problem};
+use crate::log::now_ms;
 use crate::safe_fs::{Found, Placing};
-use crate::store::{FileChanges, FileHead, StoreError, Surety, VersionDraft};
+use crate::store::{FileChanges, FileHead, FileVersion, StoreError, Surety, VersionDraft};
 
 /// How often a change begins anew because someone else changed the file under it.
 const TRIES: usize = 5;
@@ -79,7 +80,7 @@ impl Executor {
     }
 
     /// The same; `None` if someone else changed the file under it.
-    fn try_put(
+    pub(super) fn try_put(
         &mut self,
         order: &FileOrder,
         what: u64,
@@ -96,14 +97,16 @@ impl Executor {
             }
         }
         let old_bytes = now.as_ref().map(|(old, _)| old.len() as u64);
-        let (count, total) = self.used();
-        self.limits.allow(path, text.len() as u64, old_bytes, count, total).map_err(unfit)?;
+        if !order.is_save_of_room() {
+            let (count, total) = self.used();
+            self.limits.allow(path, text.len() as u64, old_bytes, count, total).map_err(unfit)?;
+        }
         let beside = beside_name(&order.key);
         self.root.write_beside(path, &beside, text).map_err(|trouble| troubled(path, &trouble))?;
         self.reached(LastStep::WrittenBeside);
-        let old = now.as_ref().map_or("", |(old, _)| &**old);
         let over = now.as_ref().map(|(old, _)| content_hash(old.as_bytes()));
-        let recorded = self.record_write(order, what, path, text, old, now.is_none(), &beside);
+        let replaced = self.replaced_version(order, path).map_err(|error| history(&error))?;
+        let recorded = self.record_write(order, what, path, text, over, &beside);
         let (step, head, answer) = recorded.map_err(|error| {
             self.root.drop_beside(path, &beside);
             history(&error)
@@ -117,7 +120,7 @@ impl Executor {
         }
         self.reached(LastStep::InPlace);
         let found = self.root.look(path).map_err(|trouble| troubled(path, &trouble))?;
-        self.settle(step, &FileHead { size: found.size, modified_ns: found.modified_ns, ..head });
+        self.settle(step, &FileHead { size: found.size, modified_ns: found.modified_ns, ..head }, replaced);
         self.index.note(path.as_str(), &found);
         self.index.keep(path.as_str(), text.into(), found);
         self.readers.note(path.as_str(), &order.author);
@@ -131,26 +134,25 @@ impl Executor {
         what: u64,
         path: &WorkspacePath,
         text: &str,
-        old: &str,
-        is_new: bool,
+        over: Option<u64>,
         beside: &str,
     ) -> Result<(i64, FileHead, FileAnswer), StoreError> {
         let before = self.heads.get(path.as_str()).cloned();
         let conflict_with = self.readers.others(path.as_str(), &order.author);
         let (chars, hash) = (text.chars().count() as u64, content_hash(text.as_bytes()));
-        let diff = line_diff(old, text);
         let draft = VersionDraft {
             author: &order.author.0,
             activation: order.activation.as_deref(),
             order_key: Some(&order.key),
             text,
-            diff: &diff,
         };
         let place = path.as_str().to_owned();
-        self.versions.change(Surety::Power, |changes| {
+        // A save waits for the disk once: should the power fail, its file is whole, and only its author is not known.
+        let surety = if order.is_save_of_room() { Surety::Process } else { Surety::Power };
+        self.versions.change(surety, |changes| {
             let file = before.as_ref().map_or_else(|| changes.add_file(&place), |head| Ok(head.file))?;
             let version = changes.add_version(file, &draft)?;
-            let done = FileDone::Written { path: place.clone(), version, chars, is_new, content: None };
+            let done = FileDone::Written { path: place.clone(), version, chars, is_new: over.is_none(), content: None };
             let answer = FileAnswer::Changed { done, conflict_with };
             let step = Step::Write {
                 key: order.key.clone(),
@@ -158,7 +160,7 @@ impl Executor {
                 beside: beside.to_owned(),
                 file,
                 version,
-                before: (!is_new).then(|| content_hash(old.as_bytes())),
+                before: over,
                 head: before.clone(),
             };
             let step = keep(changes, order, what, &answer, &step)?;
@@ -184,12 +186,25 @@ impl Executor {
         taken_back.map_err(|error| history(&error))
     }
 
-    /// Strikes out a step that is done. Where that cannot be written, the next start finds that it is done.
-    fn settle(&mut self, step: i64, head: &FileHead) {
+    /// The version of the room's own that a save takes the place of: what it saves within the same stretch of time is
+    /// one version, so that a room that is busy for hours leaves those of other people their place.
+    fn replaced_version(&self, order: &FileOrder, path: &WorkspacePath) -> Result<Option<u64>, StoreError> {
+        let (head, stretch_ms) = (self.heads.get(path.as_str()), self.limits.save_version_secs.saturating_mul(1000));
+        let Some(head) = head.filter(|_| order.is_save_of_room() && stretch_ms > 0) else { return Ok(None) };
+        let newest = self.versions.version(head.file, head.version)?;
+        let is_replaced =
+            |newest: &FileVersion| newest.author == ROOM && newest.time_ms / stretch_ms == now_ms() / stretch_ms;
+        Ok(newest.filter(is_replaced).map(|newest| newest.number))
+    }
+
+    /// Strikes out a step that is done, with the version that it `replaced`. Where that cannot be written, the next
+    /// start finds that it is done.
+    fn settle(&mut self, step: i64, head: &FileHead, replaced: Option<u64>) {
         let kept = self.limits.versions_kept.max(1);
         let settled = self.versions.change(Surety::Process, |changes| {
             changes.end_step(step)?;
             changes.set_head(head)?;
+            replaced.map_or(Ok(()), |version| changes.drop_version(head.file, version))?;
             changes.prune(head.file, kept)
         });
         if let Err(error) = settled {
@@ -236,7 +251,7 @@ impl Executor {
             return Err(taken.map_or_else(|trouble| troubled(path, &trouble), |_| changed()));
         }
         self.reached(LastStep::InPlace);
-        self.settle(step, &gone);
+        self.settle(step, &gone, None);
         self.index.forget(path.as_str());
         self.readers.forget(path.as_str());
         self.answered(path, None);
@@ -288,7 +303,7 @@ impl Executor {
         }
         self.reached(LastStep::InPlace);
         self.heads.remove(from.as_str());
-        self.settle(step, &moved);
+        self.settle(step, &moved, None);
         self.index.forget(from.as_str());
         self.note_changed(from.as_str());
         self.index.note(to.as_str(), &found);
@@ -474,21 +489,10 @@ impl Executor {
         }
     }
 
-    /// A version of someone else's, or of the room's, before or without an order.
-    pub(super) fn record_seen(
-        &mut self,
-        path: &WorkspacePath,
-        text: &str,
-        found: &Found,
-        author: &str,
-    ) -> Result<u64, StoreError> {
+    /// A version of someone else's, who ordered nothing here.
+    pub(super) fn record_seen(&mut self, path: &WorkspacePath, text: &str, found: &Found) -> Result<u64, StoreError> {
         let before = self.heads.get(path.as_str()).cloned();
-        let old = match &before {
-            Some(head) => self.versions.text(head.file, head.version)?.unwrap_or_default(),
-            None => String::new(),
-        };
-        let diff = line_diff(&old, text);
-        let draft = VersionDraft { author, activation: None, order_key: None, text, diff: &diff };
+        let draft = VersionDraft { author: OUTSIDE, activation: None, order_key: None, text };
         let kept = self.limits.versions_kept.max(1);
         let head = self.versions.change(Surety::Process, |changes| {
             let file = before.as_ref().map_or_else(|| changes.add_file(path.as_str()), |head| Ok(head.file))?;
@@ -520,7 +524,9 @@ fn keep(
     step: &Step,
 ) -> Result<i64, StoreError> {
     let json = |source| StoreError::Json { doing: "put an answer into words", source };
-    changes.keep_answer(&order.key, what, &serde_json::to_string(answer).map_err(json)?)?;
+    if !order.is_save_of_room() {
+        changes.keep_answer(&order.key, what, &serde_json::to_string(answer).map_err(json)?)?;
+    }
     changes.begin_step(&serde_json::to_string(step).map_err(json)?)
 }
 

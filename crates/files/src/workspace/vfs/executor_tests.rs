@@ -5,6 +5,7 @@ use std::fs;
 use super::super::news::{News, OutsideChange};
 use super::super::order::FileRights;
 use super::super::records::records_of;
+use super::super::saving::SaveOrder;
 use super::super::{OUTSIDE, ROOM};
 use super::*;
 use crate::base::{Author, Id, Seq};
@@ -169,8 +170,6 @@ fn what_is_written_is_read_and_every_write_is_a_version() {
     assert_eq!((kept[0].author.as_str(), kept[0].chars, kept[0].order_key.as_deref()), ("bob", 6, Some("order-2")));
     assert_eq!(kept[0].activation.as_deref(), Some("act-1"));
     assert!(kept[0].time_ms >= kept[1].time_ms);
-    let diff = office.files.versions.diff(head.file, 2).expect("it can be read").expect("it is kept");
-    assert!(diff.contains("-one\n+zwölf\n"), "{diff}");
 }
 
 #[test]
@@ -539,19 +538,23 @@ fn an_edit_made_while_nobody_looked_is_a_version() {
 }
 
 #[test]
-fn the_rooms_own_saves_are_nobodys_edits_and_are_kept_when_written_over() {
+fn the_rooms_own_saves_are_its_versions_and_nobodys_edits() {
     let mut office = Office::new(&[("boards/rules.md", "start")]);
     let files = [("boards/rules.md".to_owned(), "start".to_owned())].into();
     office.files.room = Some(RoomFiles::new(office.folder.path(), &files, true));
-    put_outside(&office.folder, "boards/rules.md", "the room's");
     let hash = content_hash(b"the room's");
-    office.files.room.as_mut().expect("there is one").wrote("boards/rules.md", hash);
+    let save = SaveOrder { text: "the room's".into(), over: Some(content_hash(b"start")), number: 1 };
+    assert!(office.files.save("boards/rules.md", &save).is_ok());
+    let saved = office.files.news.take(9);
+    assert!(matches!(&saved[..], [News::Saved(_)]), "{saved:?}");
     office.files.look("boards/rules.md");
-    assert_eq!((office.history("boards/rules.md"), office.files.news.is_empty()), (Vec::new(), true));
+    assert!(office.files.news.is_empty());
+    let before = [version(1, OUTSIDE, "start"), version(2, ROOM, "the room's")];
+    assert_eq!(office.history("boards/rules.md"), before);
     let written = office.run("ada", write("boards/rules.md", "ada's")).expect("it can be written");
     let FileAnswer::Changed { done: FileDone::Written { content, .. }, .. } = written else { panic!("{written:?}") };
     assert_eq!(content.as_deref(), Some("ada's"), "the room must know it");
-    assert_eq!(office.history("boards/rules.md"), [version(1, ROOM, "the room's"), version(2, "ada", "ada's")]);
+    assert_eq!(office.history("boards/rules.md")[2], version(3, "ada", "ada's"));
     let room = office.files.room.as_ref().expect("there is one");
     assert_eq!(room.known.get("boards/rules.md"), Some(&content_hash(b"ada's")), "it is no news");
     assert_eq!(room.ours.get("boards/rules.md"), Some(&hash), "nor may the room write over it");

@@ -66,11 +66,6 @@ impl FileHistory {
         self.with_file(path, |versions, file| versions.text(file, version)).map(Option::flatten)
     }
 
-    /// How a version differs from the one before, if it is kept: a unified diff.
-    pub fn diff(&self, path: &str, version: u64) -> Result<Option<String>, StoreError> {
-        self.with_file(path, |versions, file| versions.diff(file, version)).map(Option::flatten)
-    }
-
     /// Who ordered the text that stands in a file: the agent, or the person, whose newest version it is; none where
     /// somebody wrote it in another program.
     pub fn writer(&self, path: &str, text: &str) -> Result<Option<Author>, StoreError> {

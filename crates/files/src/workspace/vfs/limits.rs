@@ -24,6 +24,9 @@ pub struct FileLimits {
     pub sessions_at_most: usize,
     /// So many versions of each file are kept.
     pub versions_kept: u64,
+    /// What the room saves of a file within the same so many seconds is one version, unless somebody else changes it in
+    /// between; 0: every save is one.
+    pub save_version_secs: u64,
     /// A listing names no more files than this, and an error no more than a tenth of it.
     pub listed_at_most: usize,
     /// A search names no more lines than this.
@@ -42,6 +45,7 @@ impl Default for FileLimits {
             total_mib_at_most: 1024,
             sessions_at_most: 2_000,
             versions_kept: 100,
+            save_version_secs: 30,
             listed_at_most: 200,
             matches_at_most: 100,
             line_chars_at_most: 200,

@@ -11,7 +11,6 @@ use super::order::{FileOperation, FileOrder};
 use super::path::{FileKind, Reach, WorkspacePath};
 use super::resolve::Trouble;
 use super::room_files::fingerprint;
-use super::{OUTSIDE, ROOM};
 use crate::base::hash::content_hash;
 use crate::safe_fs::Found;
 use crate::store::{FileHead, StoreError, Surety};
@@ -52,17 +51,16 @@ impl Executor {
         }
         let is_first_sight = !has_history && looks_the_same;
         let room = self.room.as_ref().filter(|_| layout::matters(path.as_str()));
-        let is_rooms = room.is_some_and(|room| room.ours.get(path.as_str()) == Some(&hash));
         let is_known = room.is_some_and(|room| room.known.get(path.as_str()) == Some(&hash));
-        let is_ours = is_rooms || self.ignored.contains(path.as_str());
-        let is_left = (is_first_sight || is_ours) && !must_keep;
+        let is_left = (is_first_sight || self.ignored.contains(path.as_str())) && !must_keep;
         if is_left || path.kind() == FileKind::Session {
             return Ok(newest);
         }
-        let version = self.record_seen(path, text, found, if is_rooms { ROOM } else { OUTSIDE })?;
+        let version = self.record_seen(path, text, found)?;
         // A room is told otherwise of files that matter to it, unless the text is written over before that.
         let is_told = layout::matters(path.as_str()) && (!must_keep || is_known);
-        if !is_first_sight && !is_rooms && !is_told {
+        let is_saved_over = displaced_by.is_some_and(FileOrder::is_save_of_room);
+        if !is_first_sight && !is_told && !is_saved_over {
             // What is made of the text as it stands loses nothing of it.
             let loses = |order: &&FileOrder| {
                 use FileOperation::{Append, Edit, Rename};

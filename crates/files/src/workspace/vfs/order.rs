@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
 
+use crate::base::ids::ROOM;
 use crate::base::{Author, Id, Seq};
 use crate::schedule::Input;
 
@@ -143,6 +144,14 @@ pub struct FileOrder {
     pub rights: FileRights,
     /// The record that it comes from.
     pub cause: Seq,
+}
+
+impl FileOrder {
+    /// Whether the room saves its own: that is never refused for want of room, and ordered once, so that nobody asks
+    /// again how it went.
+    pub(super) fn is_save_of_room(&self) -> bool {
+        &*self.author.0 == ROOM
+    }
 }
 
 /// A line that was found.

@@ -1,19 +1,20 @@
-//! Saving what the room changed: beside, synced, renamed. Never writes over what someone else wrote: that waits until
-//! the world has joined both.
+//! Saving what the room changed: orders of the room's, collected for a moment, each a version. Never writes over what
+//! someone else wrote: that waits until the world has joined both.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::super::files::FileContent;
 use super::super::{layout, unsaved_copies};
+use super::ROOM;
 use super::executor::Executor;
 use super::news::{News, SaveReport};
-use crate::base::Problem;
+use super::order::{FileOperation, FileOrder, FileRights};
+use super::path::WorkspacePath;
+use super::resolve::Trouble;
 use crate::base::hash::content_hash;
-use crate::safe_fs::{self, Folder, FoundKind, Placing};
+use crate::base::{Author, Problem, Seq};
 
 /// How long writes are collected before they reach the disk, in wall-clock time.
 const DELAY: Duration = Duration::from_millis(300);
@@ -138,15 +139,55 @@ pub(super) enum NotSaved {
 }
 
 impl Executor {
-    /// Puts a text of the room's into its file, unless someone else's stands there.
-    pub(super) fn save(&mut self, path: &str, order: &SaveOrder) -> Result<(), NotSaved> {
-        self.save_watched(path, order, || {})
+    /// Puts a text of the room's into its file, unless someone else's stands there: an order of the room's, written as
+    /// any other.
+    pub(super) fn save(&mut self, path: &str, save: &SaveOrder) -> Result<(), NotSaved> {
+        let failed = |what: String, remedy: &str| NotSaved::Failed(Problem::error(path, what, remedy));
+        let (real, ours) = self.place_to_save(path)?;
+        let most = self.limits.bytes_at_most(&real).max(layout::most_bytes(path) as u64);
+        let now = match self.index.read(&self.root, &real, most) {
+            Ok(now) => Some(now),
+            Err(Trouble::Missing) => None,
+            Err(trouble) => {
+                let what = format!("cannot be written over: {}", trouble.words(path));
+                return Err(failed(what, "put a text file in its place, or take it away"));
+            }
+        };
+        if now.as_ref().is_some_and(|(text, _)| **text == *save.text) {
+            self.saved(path, save);
+            return Ok(());
+        }
+        let there = now.as_ref().map(|(text, _)| content_hash(text.as_bytes()));
+        if there != save.over && (there.is_none() || there != ours) {
+            return Err(NotSaved::Held);
+        }
+        let order = FileOrder {
+            key: format!("room-{}-{path}", save.number).into(),
+            author: Author(ROOM.into()),
+            activation: None,
+            operation: FileOperation::Save { path: path.into(), base: save.over, content: save.text.clone() },
+            rights: FileRights::default(),
+            cause: Seq(0),
+        };
+        match self.try_put(&order, 0, &real, &save.text, now) {
+            Ok(Some(_)) => {
+                self.saved(path, save);
+                Ok(())
+            }
+            Ok(None) => Err(NotSaved::Held),
+            Err(failure) => {
+                let remedy =
+                    "check that it and its folder may be written and that the disk is not full; it is tried again";
+                Err(failed(format!("could not be saved: {}", failure.what), remedy))
+            }
+        }
     }
 
-    /// The same; a test does something when the new text is written and does not stand in its place yet.
-    fn save_watched(&mut self, path: &str, order: &SaveOrder, written: impl FnOnce()) -> Result<(), NotSaved> {
+    /// Where a file of the room's really lies, and the hash of what the room wrote there last. A link stays a link; the
+    /// file that it leads to changes.
+    fn place_to_save(&self, path: &str) -> Result<(WorkspacePath, Option<u64>), NotSaved> {
         let failed = |what: String, remedy: &str| NotSaved::Failed(Problem::error(path, what, remedy));
-        let Some(room) = &mut self.room else {
+        let Some(room) = &self.room else {
             return Err(failed("is no file of a room".into(), "open the room again"));
         };
         if !layout::matters(path) {
@@ -156,36 +197,15 @@ impl Executor {
             let what = format!("{} was moved or deleted while the room is open", room.root().display());
             return Err(failed(what, "close the room, and open the workspace where it is now"));
         }
-        let there = match layout::read_file(room.root(), path) {
-            FileContent::Text(text) if text == order.text => {
-                self.saved(path, order);
-                return Ok(());
-            }
-            FileContent::Text(text) => {
-                let there = Some(content_hash(text.as_bytes()));
-                if there != order.over && there != room.ours.get(path).copied() {
-                    return Err(NotSaved::Held);
-                }
-                there
-            }
-            FileContent::Removed if order.over.is_none() => None,
-            FileContent::Removed => return Err(NotSaved::Held),
-            FileContent::Unusable { what, remedy } => {
+        let real = match layout::real_place(room.root(), path) {
+            Ok(real) => real,
+            Err(FileContent::Unusable { what, remedy }) => {
                 return Err(failed(format!("cannot be written over: it {what}"), &remedy));
             }
+            Err(_) => return Err(NotSaved::Held),
         };
-        match put(room.root(), path, &order.text, there, written) {
-            Ok(Placing::Placed) => {
-                self.saved(path, order);
-                Ok(())
-            }
-            Ok(Placing::Crossed) => Err(NotSaved::Held),
-            Err(error) => {
-                let remedy =
-                    "check that it and its folder may be written and that the disk is not full; it is tried again";
-                Err(failed(format!("could not be saved: {error}"), remedy))
-            }
-        }
+        let real = WorkspacePath::new(&real).map_err(|why| failed(why.to_string(), "put the file itself here"))?;
+        Ok((real, room.ours.get(path).copied()))
     }
 
     /// A text of the room's stands in its file. Told before anybody looks again: what is found there later was made
@@ -197,28 +217,6 @@ impl Executor {
         self.note_changed(path);
         self.news.push(News::Saved(SaveReport { path: path.to_owned(), saved: Some(order.number), problem: None }));
     }
-}
-
-/// Puts a text in the place of the one that was looked at. A link stays a link; the file that it leads to changes.
-fn put(root: &Path, path: &str, text: &str, over: Option<u64>, written: impl FnOnce()) -> io::Result<Placing> {
-    let real = layout::real_place(root, path).map_err(|_| io::Error::other("it became a link meanwhile"))?;
-    let root = Folder::open(root)?;
-    let folder = layout::folder_to_write(&root, &real)?;
-    let (folder, name) = (folder.as_ref().unwrap_or(&root), layout::name_of(&real));
-    let like = match folder.look(name) {
-        Ok(found) if found.is_read_only => {
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is marked read-only"));
-        }
-        Ok(found) if found.kind == FoundKind::File => Some(folder.open_file(name)?.0),
-        _ => None,
-    };
-    let beside = safe_fs::name_beside(name);
-    safe_fs::write_beside(folder, &beside, text.as_bytes(), like.as_ref())?;
-    written();
-    safe_fs::place(folder, &beside, name, over).inspect_err(|_| {
-        // The error says enough; what is left over is cleared with the next start.
-        let _ = folder.remove(&beside);
-    })
 }
 
 #[cfg(test)]

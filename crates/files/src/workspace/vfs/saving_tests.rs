@@ -1,11 +1,16 @@
 //! What the room saves: whole, never over what someone else wrote, never behind a link.
 
 use std::fs;
+use std::path::Path;
 
+use super::super::OUTSIDE;
+use super::super::executor::LastStep;
+use super::super::history::FileHistory;
 use super::super::limits::FileLimits;
 use super::super::room_files::RoomFiles;
 use super::super::service::{FileService, FileServiceOptions};
 use super::*;
+use crate::safe_fs::{self, Folder};
 
 const RULES: &str = "boards/rules.md";
 
@@ -56,6 +61,77 @@ fn flushing_puts_the_newest_order_on_disk_and_says_so() {
     assert_eq!(on_disk(&folder), "three\n");
 }
 
+/// The texts of the versions after these saves, the newest first, with whoever wrote them; at `None` somebody else
+/// writes, which the world takes in.
+fn versions_after(save_version_secs: u64, saves: &[Option<&str>]) -> Vec<(String, String)> {
+    let folder = folder("old\n");
+    let state = folder.path().join(".workshop");
+    let limits = FileLimits { save_version_secs, versions_kept: 4, ..FileLimits::default() };
+    let mut files = Executor::open(folder.path(), &state, limits).expect("it can be opened");
+    files.room = Some(RoomFiles::new(folder.path(), &[(RULES.to_owned(), "old\n".to_owned())].into(), true));
+    let mut over = "old\n";
+    for (number, text) in (1..).zip(saves) {
+        match text {
+            Some(text) => assert!(files.save(RULES, &order(text, Some(over), number)).is_ok()),
+            None => {
+                over = "theirs\n";
+                fs::write(folder.path().join(RULES), over).expect("files can be written");
+                files.look(RULES);
+            }
+        }
+    }
+    drop(files);
+    let kept = FileHistory::open(folder.path(), &state).expect("it can be read");
+    let versions = kept.versions(RULES).expect("they can be read").into_iter();
+    versions
+        .map(|version| {
+            let text = kept.text(RULES, version.number).expect("it can be read").expect("it is kept");
+            (text.trim_end().to_owned(), version.author)
+        })
+        .collect()
+}
+
+#[test]
+fn each_save_is_a_version_of_the_rooms_after_the_text_that_it_replaced() {
+    let ours = |text: &str| (text.to_owned(), ROOM.to_owned());
+    let theirs = |text: &str| (text.to_owned(), OUTSIDE.to_owned());
+    let saves = [Some("one\n"), Some("two\n")];
+    assert_eq!(versions_after(0, &saves), [ours("two"), ours("one"), theirs("old")]);
+}
+
+#[test]
+fn saves_that_follow_each_other_are_one_version_and_leave_other_people_s_theirs() {
+    let ours = |text: &str| (text.to_owned(), ROOM.to_owned());
+    let theirs = |text: &str| (text.to_owned(), OUTSIDE.to_owned());
+    let many: Vec<String> = (0..50).map(|number| format!("{number}\n")).collect();
+    let mut saves: Vec<Option<&str>> = many.iter().map(|text| Some(text.as_str())).collect();
+    assert_eq!(versions_after(u64::MAX, &saves), [ours("49"), theirs("old")]);
+    saves.insert(20, None);
+    assert_eq!(versions_after(u64::MAX, &saves), [ours("49"), theirs("theirs"), ours("19"), theirs("old")]);
+}
+
+#[test]
+fn a_save_that_was_cut_off_is_finished_when_the_files_are_opened_again() {
+    for (step, wanted) in
+        [(LastStep::WrittenBeside, "old\n"), (LastStep::Recorded, "ours\n"), (LastStep::InPlace, "ours\n")]
+    {
+        let folder = folder("old\n");
+        let state = folder.path().join(".workshop");
+        let open = || Executor::open(folder.path(), &state, FileLimits::default()).expect("it can be opened");
+        let mut files = open();
+        files.room = Some(RoomFiles::new(folder.path(), &[(RULES.to_owned(), "old\n".to_owned())].into(), false));
+        files.stop_at = Some(step);
+        let killed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            files.save(RULES, &order("ours\n", Some("old\n"), 1)).is_ok()
+        }));
+        assert!(killed.is_err(), "{step:?}");
+        drop(files);
+        drop(open());
+        assert_eq!(on_disk(&folder), wanted, "{step:?}");
+        assert_eq!(fs::read_dir(folder.path().join("boards")).expect("it is there").count(), 1, "{step:?}");
+    }
+}
+
 #[test]
 fn what_someone_else_wrote_is_held_for_until_the_world_has_taken_it_in() {
     let (folder, service) = workspace("old\n");
@@ -98,7 +174,10 @@ fn a_kill_before_the_rename_leaves_the_old_file_whole() {
     assert_eq!((files.len(), problems.len()), (1, 0));
     service.save(RULES, order("new\n", Some("old\n"), 1));
     assert_eq!(flush(&service), []);
-    assert!(boards.look(&beside).is_err() && on_disk(&folder) == "new\n");
+    assert_eq!(on_disk(&folder), "new\n");
+    drop(service);
+    drop(open(folder.path(), "new\n"));
+    assert!(boards.look(&beside).is_err() && on_disk(&folder) == "new\n", "what is left over goes with the next start");
 }
 
 #[test]
@@ -108,25 +187,30 @@ fn a_save_between_the_look_and_the_rename_stays_and_both_are_joined() {
         .expect("it can be opened");
     files.room = Some(RoomFiles::new(folder.path(), &[(RULES.to_owned(), "old\n".to_owned())].into(), false));
     let full = folder.path().join(RULES);
-    let in_place = || fs::write(&full, "theirs\n").expect("files can be written");
-    let renamed = || {
-        fs::write(folder.path().join("theirs"), "theirs\n").expect("files can be written");
-        fs::rename(folder.path().join("theirs"), &full).expect("it can be renamed");
+    let (here, there, away) = (full.clone(), full.clone(), full.clone());
+    let aside = folder.path().join("theirs");
+    let in_place = move || fs::write(&here, "theirs\n").expect("files can be written");
+    let renamed = move || {
+        fs::write(&aside, "theirs\n").expect("files can be written");
+        fs::rename(&aside, &there).expect("it can be renamed");
     };
-    let gone = || fs::remove_file(&full).expect("it is there");
-    let saves: [(&dyn Fn(), Option<&str>); 3] =
-        [(&in_place, Some("theirs\n")), (&renamed, Some("theirs\n")), (&gone, None)];
+    let gone = move || fs::remove_file(&away).expect("it is there");
+    let saves: [(Box<dyn FnMut() + Send>, Option<&str>); 3] =
+        [(Box::new(in_place), Some("theirs\n")), (Box::new(renamed), Some("theirs\n")), (Box::new(gone), None)];
     for (save, left) in saves {
         fs::write(&full, "old\n").expect("files can be written");
-        let written = files.save_watched(RULES, &order("ours\n", Some("old\n"), 1), save);
+        files.act_at = Some((LastStep::WrittenBeside, save));
+        let written = files.save(RULES, &order("ours\n", Some("old\n"), 1));
         assert!(matches!(written, Err(NotSaved::Held)));
         assert_eq!(fs::read_to_string(&full).ok().as_deref(), left);
         assert_eq!(fs::read_dir(folder.path().join("boards")).expect("it is there").count(), left.iter().count());
     }
     // A new file that somebody else makes at the same moment.
     let new = folder.path().join("boards/new.md");
-    let made = || fs::write(&new, "theirs\n").expect("files can be written");
-    let written = files.save_watched("boards/new.md", &order("ours\n", None, 1), made);
+    let made = new.clone();
+    files.act_at =
+        Some((LastStep::WrittenBeside, Box::new(move || fs::write(&made, "theirs\n").expect("files can be written"))));
+    let written = files.save("boards/new.md", &order("ours\n", None, 1));
     assert!(matches!(written, Err(NotSaved::Held)));
     assert_eq!(fs::read_to_string(&new).expect("it is there"), "theirs\n");
 }

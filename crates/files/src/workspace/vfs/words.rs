@@ -1,7 +1,5 @@
 //! What is said where something is not there or does not fit, so that a model can mend its own order.
 
-use similar::TextDiff;
-
 use super::path::quoted;
 use crate::base::text::truncate;
 
@@ -15,8 +13,6 @@ const LINES_AT_MOST: usize = 3;
 const LINES_COMPARED_AT_MOST: usize = 5000;
 /// Characters of a line that are shown or compared.
 const LINE_CHARS: usize = 120;
-/// How long the difference of two texts is looked for before a coarser one is taken, in milliseconds.
-const DIFF_MS: u64 = 100;
 
 /// `'notes/plan.md' not found. Similar: 'artifacts/plan.md'. Available: [...]`, from paths that may be read.
 pub(super) fn not_found<'a>(wanted: &str, paths: &[&'a str], named_at_most: usize) -> String {
@@ -128,13 +124,6 @@ fn nearest_lines(text: &str, old: &str) -> String {
     format!(" Nearest: {}", named.join("; "))
 }
 
-/// How one text differs from the one before, line by line: a unified diff.
-pub(super) fn line_diff(before: &str, after: &str) -> String {
-    let timeout = std::time::Duration::from_millis(DIFF_MS);
-    let diff = TextDiff::configure().timeout(timeout).diff_lines(before, after);
-    diff.unified_diff().context_radius(3).to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,12 +168,5 @@ mod tests {
         assert!(edit("a", "x", "", "z").is_err());
         let far = edit("a", "abc\n", "zzzzzzzz", "z").expect_err("it is absent");
         assert!(far.contains("No line of its 1"), "{far}");
-    }
-
-    #[test]
-    fn a_difference_names_the_lines() {
-        let diff = line_diff("a\nb\nc\n", "a\nB\nc\n");
-        assert!(diff.contains("-b\n+B\n"), "{diff}");
-        assert_eq!(line_diff("a\n", "a\n"), "");
     }
 }
