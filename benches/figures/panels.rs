@@ -1,12 +1,14 @@
 //! What each pane of the studio costs a frame on the main thread, with a thousand agents, ten thousand files and a
 //! hundred thousand records; and what takes longer than a frame elsewhere.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use agent_workshop::base::{AgentKey, Id, Seq};
 use agent_workshop::log::events::{Activation, FileChange, Spawn, ToolCall, Touch, Warning};
 use agent_workshop::log::{EventDraft, EventRecord};
 use agent_workshop::simulation::State;
+use agent_workshop::ui::commands::table::CommandTable;
 use agent_workshop::ui::panes::conversations;
 use agent_workshop::ui::panes::editor;
 use agent_workshop::ui::panes::event_log;
@@ -15,15 +17,16 @@ use agent_workshop::ui::panes::graph;
 use agent_workshop::ui::panes::graph::layout::{LayoutRequest, lay_out};
 use agent_workshop::ui::panes::inspector;
 use agent_workshop::ui::panes::shelf;
+use agent_workshop::ui::shell::pane_states::PaneStates;
 use agent_workshop::ui::shell::run_bar;
 use agent_workshop::ui::shell::top_bar;
 use agent_workshop::ui::state::file_texts::TextRead;
-use agent_workshop::ui::{Command, UiState};
+use agent_workshop::ui::{Command, UiState, ViewerContext};
 use agent_workshop::view::art::Art;
 use agent_workshop::view::model::{AgentDetail, AgentView, ProfileView, RoomModel};
 use agent_workshop::view::pick::Thing;
 use agent_workshop::view::recent::Recent;
-use agent_workshop::view::theme::{LIGHT, Theme};
+use agent_workshop::view::theme::LIGHT;
 use agent_workshop::workspace::vfs::FileInfo;
 use agent_workshop::workspace::vfs::path::FileKind;
 use bevy::math::Vec2;
@@ -43,29 +46,29 @@ const PANE_MS: f64 = 4.0;
 /// The file that is opened and written in, in bytes.
 const LARGE_BYTES: usize = 1_000_000;
 
-type Draw = fn(&mut Ui, &RoomModel, &Recent, &Theme, &mut UiState) -> Vec<Command>;
+/// What is measured of a frame, from what panes are drawn from and their own state.
+type Draw = fn(&mut Ui, &ViewerContext<'_>, &mut PaneStates) -> Vec<Command>;
 
 /// Every pane in turn.
 pub fn panes() -> Vec<Figure> {
     let panes: [(&str, egui::Vec2, Draw); 10] = [
-        ("top bar", vec2(1920.0, 80.0), |ui, room, _, theme, state| top_bar::top_bar_ui(ui, room, theme, state)),
-        ("run bar", vec2(1920.0, 80.0), |ui, room, _, theme, state| run_bar::run_bar_ui(ui, room, theme, state)),
-        ("shelf", vec2(260.0, 1000.0), |ui, room, _, theme, state| {
-            shelf::shelf_ui(ui, room, &Art::default(), theme, state)
+        ("top bar", vec2(1920.0, 80.0), |ui, cx, _| {
+            top_bar::top_bar_ui(ui, cx.room, cx.theme, &mut cx.ui.clone(), CommandTable::standard())
         }),
-        ("explorer", vec2(300.0, 1000.0), explorer::explorer_ui),
-        ("explorer, filtered", vec2(300.0, 1000.0), explorer::explorer_ui),
-        ("graph", vec2(1200.0, 900.0), graph::graph_ui),
-        ("event log", vec2(1200.0, 500.0), event_log::event_log_ui),
-        ("inspector, an agent", vec2(360.0, 1000.0), |ui, room, recent, theme, state| {
-            state.selected = [Thing::Agent("agent-7".into())].into();
-            inspector::inspector_ui(ui, room, recent, &Art::default(), theme, state)
+        ("run bar", vec2(1920.0, 80.0), |ui, cx, _| run_bar::run_bar_ui(ui, cx.room, cx.theme, &mut cx.ui.clone())),
+        ("shelf", vec2(260.0, 1000.0), |ui, cx, panes| shelf::shelf_ui(ui, cx, &mut panes.shelf)),
+        ("explorer", vec2(300.0, 1000.0), |ui, cx, panes| explorer::explorer_ui(ui, cx, &mut panes.explorer)),
+        ("explorer, filtered", vec2(300.0, 1000.0), |ui, cx, panes| explorer::explorer_ui(ui, cx, &mut panes.explorer)),
+        ("graph", vec2(1200.0, 900.0), |ui, cx, panes| graph::graph_ui(ui, cx, &mut panes.graph)),
+        ("event log", vec2(1200.0, 500.0), |ui, cx, panes| event_log::event_log_ui(ui, cx, &mut panes.log)),
+        ("inspector, an agent", vec2(360.0, 1000.0), |ui, cx, panes| {
+            inspector::inspector_ui(ui, cx, &mut panes.inspector, &mut panes.log)
         }),
-        ("inspector, nothing", vec2(360.0, 1000.0), |ui, room, recent, theme, state| {
-            inspector::inspector_ui(ui, room, recent, &Art::default(), theme, state)
+        ("inspector, nothing", vec2(360.0, 1000.0), |ui, cx, panes| {
+            inspector::inspector_ui(ui, cx, &mut panes.inspector, &mut panes.log)
         }),
-        ("conversations", vec2(360.0, 1000.0), |ui, room, recent, theme, state| {
-            conversations::sidebar_ui(ui, room, recent, &Art::default(), theme, state)
+        ("conversations", vec2(360.0, 1000.0), |ui, cx, panes| {
+            conversations::sidebar_ui(ui, cx, &mut panes.conversations)
         }),
     ];
     panes.into_iter().map(|(name, size, draw)| pane(name, size, draw)).collect()
@@ -73,7 +76,11 @@ pub fn panes() -> Vec<Figure> {
 
 fn pane(name: &str, size: egui::Vec2, draw: Draw) -> Figure {
     let (room, mut recent, mut state) = (room(), log(), UiState::default());
-    state.studio.library.files = Some(Ok(files()));
+    state.texts.files = Some(Ok(files()));
+    if name == "inspector, an agent" {
+        state.select([Thing::Agent("agent-7".into())]);
+    }
+    let (mut panes, art, unsaved) = (PaneStates::default(), Art::default(), BTreeSet::new());
     let context = Context::default();
     agent_workshop::view::fonts::install(&context);
     let mut seq = RECORDS;
@@ -94,7 +101,11 @@ fn pane(name: &str, size: egui::Vec2, draw: Draw) -> Figure {
         };
         timed(|| {
             let mut output = context.run_ui(input, |ui| {
-                egui::CentralPanel::default().show(ui, |ui| drop(draw(ui, &room, &recent, &LIGHT, &mut state)));
+                egui::CentralPanel::default().show(ui, |ui| {
+                    let (room, recent, ui_state) = (&room, &recent, &state);
+                    let cx = ViewerContext { room, recent, theme: &LIGHT, art: &art, ui: ui_state, unsaved: &unsaved };
+                    drop(draw(ui, &cx, &mut panes));
+                });
             });
             output.textures_delta.clear();
             let _ = context.tessellate(output.shapes, output.pixels_per_point);
@@ -105,7 +116,7 @@ fn pane(name: &str, size: egui::Vec2, draw: Draw) -> Figure {
     }
     let times = Times::from_each((WARM_UP..WARM_UP + FRAMES).map(&mut frame));
     Figure::at_most_ms(format!("a frame of the {name}, triangles included"), PANE_MS, &times).against(
-        match state.studio.explorer.rows_drawn() {
+        match panes.explorer.rows_drawn() {
             (0, _) => String::new(),
             (rows, _) => format!("{rows} rows drawn"),
         },
@@ -149,11 +160,12 @@ pub fn large_file() -> Vec<Figure> {
     let line = "Some words of a long note that somebody wrote, with `code` and **weight**.\n";
     let text: String = line.repeat(LARGE_BYTES / line.len() + 1);
     let (room, recent, mut state) = (room(), Recent::default(), UiState::default());
+    let (mut editors, art, unsaved) = (editor::Editors::default(), Art::default(), BTreeSet::new());
     let context = Context::default();
     agent_workshop::view::fonts::install(&context);
     let size = vec2(1000.0, 900.0);
     let mut number = 0;
-    let mut frame = |state: &mut UiState, events: Vec<Event>| {
+    let mut frame = |state: &UiState, editors: &mut editor::Editors, events: Vec<Event>| {
         number += 1;
         let input = RawInput {
             screen_rect: Some(Rect::from_min_size(Pos2::ZERO, size)),
@@ -164,19 +176,21 @@ pub fn large_file() -> Vec<Figure> {
         timed(|| {
             let mut output = context.run_ui(input, |ui| {
                 egui::CentralPanel::default().show(ui, |ui| {
-                    drop(editor::editor_ui(ui, "notes/long.md", &room, &recent, &LIGHT, state));
+                    let (room, recent, art) = (&room, &recent, &art);
+                    let cx = ViewerContext { room, recent, theme: &LIGHT, art, ui: state, unsaved: &unsaved };
+                    drop(editor::editor_ui(ui, "notes/long.md", &cx, editors));
                 });
             });
             output.textures_delta.clear();
             let _ = context.tessellate(output.shapes, output.pixels_per_point);
         })
     };
-    frame(&mut state, Vec::new());
+    frame(&state, &mut editors, Vec::new());
     let read = Ok(Some(TextRead::new(text)));
-    state.studio.library.texts.insert("notes/long.md".into(), read);
-    let opening = Times::from_each([frame(&mut state, Vec::new())]);
+    state.texts.texts.insert("notes/long.md".into(), read);
+    let opening = Times::from_each([frame(&state, &mut editors, Vec::new())]);
     for _ in 0..30 {
-        frame(&mut state, Vec::new());
+        frame(&state, &mut editors, Vec::new());
     }
     let click = |pressed| Event::PointerButton {
         pos: Pos2::new(400.0, 400.0),
@@ -184,11 +198,11 @@ pub fn large_file() -> Vec<Figure> {
         pressed,
         modifiers: egui::Modifiers::NONE,
     };
-    frame(&mut state, vec![Event::PointerMoved(Pos2::new(400.0, 400.0)), click(true)]);
-    frame(&mut state, vec![click(false)]);
-    frame(&mut state, Vec::new());
-    let typing = Times::from_each((0..60).map(|_| frame(&mut state, vec![Event::Text("x".into())])));
-    let is_written = state.studio.editors.is_unsaved("notes/long.md");
+    frame(&state, &mut editors, vec![Event::PointerMoved(Pos2::new(400.0, 400.0)), click(true)]);
+    frame(&state, &mut editors, vec![click(false)]);
+    frame(&state, &mut editors, Vec::new());
+    let typing = Times::from_each((0..60).map(|_| frame(&state, &mut editors, vec![Event::Text("x".into())])));
+    let is_written = editors.is_unsaved("notes/long.md");
     vec![
         Figure::at_most_ms("a file of 1 MB in the editor, until it is seen", 200.0, &opening),
         Figure::at_most_ms("a key in a file of 1 MB, to the triangles", 16.0, &typing).against(if is_written {

@@ -194,7 +194,8 @@ fn a_kind_that_is_added_is_listed_and_no_other_takes_its_word() {
         use agent_workshop::view::model::RoomModel;
         let colour = agent_workshop::view::theme::element_colour("whiteboard");
         assert_eq!(colour.to_array()[..3], whiteboard::KIND.colour);
-        let menu = agent_workshop::ui::panes::shelf::element_at(&RoomModel::default(), "whiteboard", [4.0, 5.0].into());
+        let menu =
+            agent_workshop::ui::commands::create::element_at(&RoomModel::default(), "whiteboard", [4.0, 5.0].into());
         let Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(_)) = menu else { panic!("{menu:?}") };
         assert_eq!((&keys["kind"], &keys["position"]), (&json!("whiteboard"), &json!([4.0, 5.0])));
     }

@@ -7,10 +7,13 @@ use super::file_results::{self, new_scene, order};
 use super::inverse_commands;
 use super::open_room::{OpenRoom, Opening};
 use super::room_acts::{act_all, do_again, open_soon};
-use crate::base::{Id, Problem, Severity, text};
+use crate::base::{Problem, Severity, text};
 use crate::log::EventLog;
 use crate::schedule::SimClock;
 use crate::ui::commands::undo::{Reversal, Step};
+use crate::ui::shell::Shell;
+use crate::ui::shell::pane_states::PaneStates;
+use crate::ui::shell::window_commands::follow_rename;
 use crate::ui::state::dock::Tab;
 use crate::ui::state::{Dialog, ImportQuestion};
 use crate::ui::{Command, UiState};
@@ -28,6 +31,8 @@ pub enum Outcome {
     Done,
     /// The window is to be closed.
     Quit,
+    /// The window is to be closed as soon as no work goes on, or not any more.
+    QuitWhenDone(bool),
     /// This place is to be opened by the program that the person's system has for it.
     Open(String),
     /// This is for the window's services.
@@ -35,8 +40,23 @@ pub enum Outcome {
 }
 
 /// Does one command. What cannot be done becomes a notice.
-pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, command: Command) -> Outcome {
+pub fn perform(
+    room: &mut OpenRoom,
+    model: &RoomModel,
+    state: &mut UiState,
+    shell: &mut Shell,
+    command: Command,
+) -> Outcome {
+    let panes = &mut shell.panes;
     match command {
+        Command::Window(command) => {
+            // What the window does not do by itself leads to no further commands of its own.
+            for command in shell.apply(command, model, state) {
+                if !matches!(command, Command::Window(_)) {
+                    perform(room, model, state, shell, command);
+                }
+            }
+        }
         Command::Act(act, back) => act_all(room, state, vec![(act, back)], Step::default()),
         Command::Acts(acts) => act_all(room, state, acts, Step::default()),
         Command::Nudge(elements, by) => {
@@ -92,11 +112,11 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
         Command::Import { paths, position } => order(room, FileJob::TakeIn { paths, position, is_seen: false }),
         Command::OpenFile(path, line) => {
             if let Some(line) = line {
-                state.studio.editors.lead_to(&path, line);
+                panes.editors.lead_to(&path, line);
             }
-            show(state, &Tab::File(path));
+            show(state, panes, &Tab::File(path));
         }
-        Command::Show(tab) => show(state, &tab),
+        Command::Show(tab) => show(state, panes, &tab),
         Command::ImportFiles { paths, folder } => order(room, FileJob::Import { paths, folder, is_seen: false }),
         Command::ImportSeen(ImportQuestion { paths, folder, position, .. }) => {
             order(
@@ -108,7 +128,7 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
             );
         }
         Command::ExportLog(file) => {
-            let run = state.studio.shown_run.as_ref().map(|(run, _)| run.to_string());
+            let run = panes.shown_run.as_ref().map(|(run, _)| run.to_string());
             let run = run.or_else(|| room.world().map(|world| world.resource::<EventLog>().run().to_string()));
             let name = if model.scene.is_empty() { "room".to_owned() } else { model.scene.clone() };
             order(room, FileJob::ExportLog { run: run.unwrap_or_default(), file, name });
@@ -121,7 +141,7 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
         }
         Command::OpenWorkspace(folder) => open_workspace(room, state, folder),
         Command::ShowRun(run) => {
-            state.studio.shown_run = None;
+            panes.shown_run = None;
             if let Some(run) = run {
                 room.file_cache.want_run(&run);
             }
@@ -138,20 +158,21 @@ pub fn perform(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, comm
         | Command::SetSettings(_)
         | Command::Screenshot(_) => return Outcome::Service(Box::new(command)),
         Command::Quit => {
-            let nothing_open = model.work.pieces.is_empty() && state.studio.editors.unsaved().is_empty();
+            let nothing_open = model.work.pieces.is_empty() && panes.editors.unsaved().is_empty();
             // Who asks twice does not want to be asked again.
-            if nothing_open || state.closes_now || state.dialog == Some(Dialog::Close) {
+            if nothing_open || state.dialog == Some(Dialog::Close) {
                 return Outcome::Quit;
             }
             state.dialog = Some(Dialog::Close);
         }
+        Command::QuitNow => return Outcome::Quit,
+        Command::QuitWhenDone(is_so) => return Outcome::QuitWhenDone(is_so),
     }
     Outcome::Done
 }
 
-fn show(state: &mut UiState, tab: &Tab) {
-    let editors = &state.studio.editors;
-    state.dock.show(tab, |path| editors.is_unsaved(path));
+fn show(state: &mut UiState, panes: &PaneStates, tab: &Tab) {
+    state.dock.show(tab, |path| panes.editors.is_unsaved(path));
 }
 
 /// Opens another workspace once the screen has shown that it will.
@@ -177,12 +198,16 @@ fn open_workspace(room: &mut OpenRoom, state: &mut UiState, folder: PathBuf) {
 }
 
 /// Goes on with what takes more than one frame: takes in what came of file jobs, and opens the scene that was to be
-/// opened. Once a frame, before anything is drawn.
-pub fn continue_pending(room: &mut OpenRoom, state: &mut UiState) {
+/// opened. Once a frame, before anything is drawn. Whether another workspace was opened, of which what the window
+/// remembers is still to be taken up.
+pub fn continue_pending(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates) -> bool {
+    let mut has_moved = false;
     for finished in room.file_jobs.take_finished() {
         file_results::take_in(room, state, finished);
     }
-    follow_renames(room, state);
+    for done in room.renames.take_done(&room.recent) {
+        follow_rename(&done.from, &done.to, state, panes);
+    }
     if let Some(opening) = &mut room.opening {
         opening.frames += 1;
         if opening.frames > FRAMES_BEFORE_OPENING
@@ -201,7 +226,8 @@ pub fn continue_pending(room: &mut OpenRoom, state: &mut UiState) {
                 None => room.reopen(opening.scene, opening.fresh),
             }
             state.forget_room();
-            state.moved |= is_other;
+            panes.forget_room();
+            has_moved = is_other;
             if room.notices.iter().skip(before).all(|notice| notice.severity != Severity::Error) {
                 state.tell(told, true);
             }
@@ -215,25 +241,7 @@ pub fn continue_pending(room: &mut OpenRoom, state: &mut UiState) {
         None => room.file_jobs.shown(),
     };
     room.is_astir |= room.opening.is_some() || !room.file_jobs.is_idle();
-}
-
-/// A tab goes along with its file.
-fn follow_renames(room: &OpenRoom, state: &mut UiState) {
-    let done = |key: &Id| room.recent.order(key).cloned();
-    let renames = std::mem::take(&mut state.studio.renames);
-    for (key, from, to) in renames {
-        match done(&key) {
-            None => state.studio.renames.push((key, from, to)),
-            Some(Err(_)) => {}
-            Some(Ok(())) => {
-                state.studio.editors.rename(&from, &to);
-                state.dock.rename(&from, &to);
-                if state.studio.chosen_file.as_ref() == Some(&from) {
-                    state.studio.chosen_file = Some(to);
-                }
-            }
-        }
-    }
+    has_moved
 }
 
 fn with_clock(room: &mut OpenRoom, change: impl FnOnce(&mut SimClock)) {

@@ -14,7 +14,7 @@ use crate::base::{Id, Seq};
 use crate::kernel::session::SessionHead;
 use crate::mind::Prompt;
 use crate::store::{FileVersion, Reader, RunInfo, StoreError};
-use crate::ui::state::file_texts::{Library, Read, TextRead, Want};
+use crate::ui::state::file_texts::{FileTexts, Read, TextRead, Want};
 use crate::view::book::{EventBook, EventRow};
 use crate::workspace::vfs::records::record_heads;
 use crate::workspace::vfs::{ChangeFeed, FileHistory, FileInfo};
@@ -134,15 +134,16 @@ impl FileCache {
     /// for comes back.
     pub(super) fn update(
         &mut self,
-        library: &mut Library,
+        texts: &mut FileTexts,
         book: &mut EventBook,
         is_log_written: bool,
         now_secs: f64,
     ) -> Option<(Id, Read<EventBook>)> {
-        let run = self.receive(library, book, now_secs);
-        self.note_changed_files(library);
+        let run = self.receive(texts, book, now_secs);
+        self.note_changed_files(texts);
         self.note_log(LogState { shown: (book.generation(), book.count()), is_written: is_log_written });
-        for want in std::mem::take(&mut library.wants) {
+        // Who can be asked is no file; whoever looks after providers looks at that.
+        for want in texts.take_wants().into_iter().filter(|want| *want != Want::Providers) {
             let is_due = match self.read_secs.get(&want) {
                 None => true,
                 Some(read) => {
@@ -154,7 +155,7 @@ impl FileCache {
             }
             self.wanted_secs.insert(want, now_secs);
         }
-        self.forget(library, now_secs);
+        self.forget(texts, now_secs);
         run
     }
 
@@ -171,7 +172,7 @@ impl FileCache {
         }
     }
 
-    fn receive(&mut self, library: &mut Library, book: &mut EventBook, now_secs: f64) -> Option<(Id, Read<EventBook>)> {
+    fn receive(&mut self, texts: &mut FileTexts, book: &mut EventBook, now_secs: f64) -> Option<(Id, Read<EventBook>)> {
         let mut run = None;
         while let Some((request, loaded)) = self.waiting.pop_front().or_else(|| self.reads.try_next()) {
             self.under_way.remove(&request);
@@ -186,18 +187,18 @@ impl FileCache {
             match loaded {
                 Loaded::Files(files) => {
                     // A list that says the same is the same list to whoever compares.
-                    let is_same = matches!((&library.files, &files), (Some(Ok(old)), Ok(new)) if old == new);
+                    let is_same = matches!((&texts.files, &files), (Some(Ok(old)), Ok(new)) if old == new);
                     if !is_same {
-                        library.files = Some(files);
+                        texts.files = Some(files);
                     }
                 }
-                Loaded::Text(path, text) => drop(library.texts.insert(path, text)),
-                Loaded::Versions(path, versions) => drop(library.versions.insert(path, versions)),
-                Loaded::Version(version, text) => drop(library.version_texts.insert(version, text)),
-                Loaded::Runs(runs) => library.runs = Some(runs),
+                Loaded::Text(path, text) => drop(texts.texts.insert(path, text)),
+                Loaded::Versions(path, versions) => drop(texts.versions.insert(path, versions)),
+                Loaded::Version(version, text) => drop(texts.version_texts.insert(version, text)),
+                Loaded::Runs(runs) => texts.runs = Some(runs),
                 Loaded::Session(activation, path, text) => {
                     self.session_paths.insert(activation.clone(), path);
-                    library.sessions.insert(activation, text);
+                    texts.sessions.insert(activation, text);
                 }
                 Loaded::Prompt(call, prompt) => {
                     if matches!(prompt, Ok(None)) {
@@ -205,7 +206,7 @@ impl FileCache {
                     } else {
                         self.unwritten.remove(&call);
                     }
-                    library.prompts.insert(call, prompt);
+                    texts.prompts.insert(call, prompt);
                 }
                 Loaded::Earlier(Ok(rows)) => book.put_before(rows),
                 Loaded::Earlier(Err(why)) => tracing::warn!("earlier runs cannot be read: {why}"),
@@ -223,7 +224,7 @@ impl FileCache {
     }
 
     /// What the file service tells has changed is to be read again; the list of files is brought up to date at once.
-    fn note_changed_files(&mut self, library: &mut Library) {
+    fn note_changed_files(&mut self, texts: &mut FileTexts) {
         let changed = self.feed.take();
         if changed.is_incomplete {
             let files = |want: &&Want| !matches!(want, Want::Version(..) | Want::Runs | Want::Prompt(_));
@@ -242,7 +243,7 @@ impl FileCache {
                 matches!(text, Ok(Some(text)) if file.hash == Some(text.hash))
                     && !self.under_way.contains(&Request::Want(Want::Text(path.clone())))
             };
-            if !library.texts.get(path).is_some_and(is_known) {
+            if !texts.texts.get(path).is_some_and(is_known) {
                 self.note_stale(Want::Text(path.clone()));
             }
             self.note_stale(Want::Versions(path.clone()));
@@ -253,7 +254,7 @@ impl FileCache {
                 let sessions: Vec<Want> = self.wanted_secs.keys().filter(may_be_its).cloned().collect();
                 self.stale.extend(sessions);
             }
-            if let Some(Ok(files)) = &mut library.files {
+            if let Some(Ok(files)) = &mut texts.files {
                 list(Arc::make_mut(files), file.info);
             }
         }
@@ -273,7 +274,7 @@ impl FileCache {
         }
     }
 
-    fn forget(&mut self, library: &mut Library, now_secs: f64) {
+    fn forget(&mut self, texts: &mut FileTexts, now_secs: f64) {
         let is_old = |last: &f64| now_secs - *last > FORGOTTEN_SECS;
         if !self.wanted_secs.values().any(is_old) {
             return;
@@ -286,18 +287,19 @@ impl FileCache {
             self.stale.remove(&want);
             self.failed.remove(&want);
             match want {
-                Want::Files => library.files = None,
-                Want::Text(path) => drop(library.texts.remove(&path)),
-                Want::Versions(path) => drop(library.versions.remove(&path)),
-                Want::Version(path, version) => drop(library.version_texts.remove(&(path, version))),
-                Want::Runs => library.runs = None,
+                Want::Providers => {}
+                Want::Files => texts.files = None,
+                Want::Text(path) => drop(texts.texts.remove(&path)),
+                Want::Versions(path) => drop(texts.versions.remove(&path)),
+                Want::Version(path, version) => drop(texts.version_texts.remove(&(path, version))),
+                Want::Runs => texts.runs = None,
                 Want::Session(activation) => {
                     self.session_paths.remove(&activation);
-                    library.sessions.remove(&activation);
+                    texts.sessions.remove(&activation);
                 }
                 Want::Prompt(call) => {
                     self.unwritten.remove(&call);
-                    library.prompts.remove(&call);
+                    texts.prompts.remove(&call);
                 }
             }
         }
@@ -355,7 +357,7 @@ impl Sources {
 
     fn load_want(&mut self, want: &Want) -> Loaded {
         match want.clone() {
-            Want::Files => Loaded::Files(
+            Want::Providers | Want::Files => Loaded::Files(
                 self.history().and_then(|files| files.files().map(Arc::new).map_err(|error| error.to_string())),
             ),
             Want::Text(path) => {
@@ -443,7 +445,7 @@ mod tests {
         folder: tempfile::TempDir,
         cache: FileCache,
         feed: ChangeFeed,
-        library: Library,
+        texts: FileTexts,
         book: EventBook,
         now_secs: f64,
     }
@@ -454,8 +456,8 @@ mod tests {
             let feed = ChangeFeed::default();
             let cache = FileCache::start(folder.path().to_owned(), feed.clone(), Seq(1));
             let cache = cache.expect("a thread can be started");
-            let (library, book) = (Library::default(), EventBook::default());
-            let reading = Self { folder, cache, feed, library, book, now_secs: 0.0 };
+            let (texts, book) = (FileTexts::default(), EventBook::default());
+            let reading = Self { folder, cache, feed, texts, book, now_secs: 0.0 };
             files.iter().for_each(|(path, bytes)| reading.write(path, bytes));
             reading
         }
@@ -475,14 +477,14 @@ mod tests {
 
         fn frame(&mut self) {
             self.now_secs += 0.016;
-            self.cache.update(&mut self.library, &mut self.book, true, self.now_secs);
+            self.cache.update(&mut self.texts, &mut self.book, true, self.now_secs);
         }
 
         /// Frames go by until this is there.
-        fn until<T>(&mut self, look: impl Fn(&mut Library) -> Option<T>) -> T {
+        fn until<T>(&mut self, look: impl Fn(&mut FileTexts) -> Option<T>) -> T {
             let began = Instant::now();
             loop {
-                if let Some(found) = look(&mut self.library) {
+                if let Some(found) = look(&mut self.texts) {
                     return found;
                 }
                 assert!(began.elapsed() < Duration::from_secs(20), "it never came");
@@ -495,7 +497,7 @@ mod tests {
         fn texts(&mut self, paths: &[&str]) -> Vec<String> {
             loop {
                 for path in paths {
-                    self.library.text(path);
+                    self.texts.text(path);
                 }
                 self.frame();
                 if !self.cache.is_busy() {
@@ -503,7 +505,7 @@ mod tests {
                 }
                 self.cache.wait(Duration::from_secs(20));
             }
-            let text = |path: &&str| match self.library.texts.get(*path) {
+            let text = |path: &&str| match self.texts.texts.get(*path) {
                 Some(Ok(Some(read))) => read.text.to_string(),
                 other => format!("{other:?}"),
             };
@@ -514,24 +516,24 @@ mod tests {
     #[test]
     fn what_is_wanted_comes_in_a_later_frame_and_what_is_not_there_is_said() {
         let mut reading = Reading::new(&[("notes/plan.md", b"tea"), ("odd.bin", &[0xff, 0xfe, 0x00])]);
-        let text = reading.until(|library| library.text("notes/plan.md").cloned());
+        let text = reading.until(|texts| texts.text("notes/plan.md").cloned());
         assert_eq!(text, Ok(Some(TextRead::new("tea"))));
-        assert_eq!(reading.until(|library| library.text("gone.md").cloned()), Ok(None));
-        assert!(reading.until(|library| library.text("odd.bin").cloned()).is_err(), "it is no text");
-        assert!(reading.until(|library| library.text("../outside").cloned()).is_err());
-        let files = reading.until(|library| Some(library.files()).filter(|files| !files.is_empty()));
+        assert_eq!(reading.until(|texts| texts.text("gone.md").cloned()), Ok(None));
+        assert!(reading.until(|texts| texts.text("odd.bin").cloned()).is_err(), "it is no text");
+        assert!(reading.until(|texts| texts.text("../outside").cloned()).is_err());
+        let files = reading.until(|texts| Some(texts.files()).filter(|files| !files.is_empty()));
         assert!(files.iter().any(|file| file.path == "notes/plan.md"));
     }
 
     #[test]
     fn what_nobody_wants_is_forgotten() {
         let mut reading = Reading::new(&[("plan.md", b"tea")]);
-        reading.until(|library| library.text("plan.md").cloned()).expect("it can be read");
-        reading.library.wants.clear();
+        reading.until(|texts| texts.text("plan.md").cloned()).expect("it can be read");
+        reading.texts.take_wants();
         reading.now_secs += FORGOTTEN_SECS * 2.0;
         // The last want was said before; a frame without it forgets.
         reading.frame();
-        assert!(reading.library.texts.is_empty());
+        assert!(reading.texts.texts.is_empty());
     }
 
     #[test]
@@ -563,15 +565,14 @@ mod tests {
     #[test]
     fn the_list_of_files_is_brought_up_to_date_without_looking_at_the_folder() {
         let mut reading = Reading::new(&[("a.md", b"one"), ("c.md", b"one")]);
-        reading.until(|library| Some(library.files()).filter(|files| files.len() == 2));
+        reading.until(|texts| Some(texts.files()).filter(|files| files.len() == 2));
         std::fs::remove_dir_all(reading.folder.path()).expect("it can be removed");
         reading.tell("b.md", true);
         reading.tell("c.md", false);
-        let listed = |library: &mut Library| {
-            library.files().iter().map(|file| (file.path.clone(), file.size)).collect::<Vec<_>>()
-        };
+        let listed =
+            |texts: &mut FileTexts| texts.files().iter().map(|file| (file.path.clone(), file.size)).collect::<Vec<_>>();
         let wanted = [("a.md".to_owned(), 3), ("b.md".to_owned(), 6)];
-        reading.until(|library| Some(()).filter(|()| listed(library) == wanted));
+        reading.until(|texts| Some(()).filter(|()| listed(texts) == wanted));
     }
 
     #[test]
@@ -586,19 +587,18 @@ mod tests {
         };
         let mut reading = Reading::new(&[]);
         write(&reading, "one");
-        let shows = |library: &mut Library, wanted: [&str; 2]| {
-            let shown = |library: &mut Library, activation: &str, text: &str| match library.session(&activation.into())
-            {
+        let shows = |texts: &mut FileTexts, wanted: [&str; 2]| {
+            let shown = |texts: &mut FileTexts, activation: &str, text: &str| match texts.session(&activation.into()) {
                 Some(Ok(Some(session))) => session.contains(text),
                 _ => false,
             };
-            let first = shown(library, "act-1", wanted[0]);
-            shown(library, "act-2", wanted[1]) && first
+            let first = shown(texts, "act-1", wanted[0]);
+            shown(texts, "act-2", wanted[1]) && first
         };
-        reading.until(|library| Some(()).filter(|()| shows(library, ["one", "one"])));
+        reading.until(|texts| Some(()).filter(|()| shows(texts, ["one", "one"])));
         write(&reading, "two");
         reading.tell(paths[1], true);
-        reading.until(|library| Some(()).filter(|()| shows(library, ["one", "two"])));
+        reading.until(|texts| Some(()).filter(|()| shows(texts, ["one", "two"])));
         assert!(!reading.cache.is_busy() && reading.cache.stale.is_empty());
     }
 

@@ -48,6 +48,8 @@ pub struct Screen {
     coming: Option<(Art, u8)>,
     dropped: Vec<std::path::PathBuf>,
     wants_to_quit: bool,
+    /// It is to be closed as soon as no work goes on.
+    quits_when_done: bool,
     close_requested: bool,
     pixels_per_point: f32,
     /// Day or evening as it was asked for at the start, until the person chooses something else.
@@ -73,17 +75,19 @@ impl Screen {
     /// The same, as it was left.
     pub fn with_services(dark: Option<bool>, services: WindowServices) -> Self {
         let mut state = UiState { dark: dark.unwrap_or(false), ..UiState::default() };
-        services.restore(&mut state);
+        let mut shell = Shell::default();
+        services.restore(&mut state, &mut shell.panes);
         Self {
             begun_with: state.look.light,
             asked_dark: dark,
             services,
             state,
-            shell: Shell::default(),
+            shell,
             art: None,
             coming: None,
             dropped: Vec::new(),
             wants_to_quit: false,
+            quits_when_done: false,
             close_requested: false,
             pixels_per_point: 1.0,
             touched_secs: 0.0,
@@ -103,10 +107,9 @@ impl Screen {
         });
         self.put_on_theme(context, room);
         self.state.now_secs = room.now_secs();
-        command_handling::continue_pending(room, &mut self.state);
         // Before anything is drawn: what was written in one workspace must not be saved in another.
-        if std::mem::take(&mut self.state.moved) {
-            self.services.move_to(room, &mut self.state);
+        if command_handling::continue_pending(room, &mut self.state, &mut self.shell.panes) {
+            self.services.move_to(room, &mut self.state, &mut self.shell.panes);
         }
         if !input.events.is_empty() || !self.dropped.is_empty() {
             self.touched_secs = self.state.now_secs;
@@ -120,7 +123,7 @@ impl Screen {
         if is_lively {
             self.state.room_secs = self.state.now_secs;
         }
-        self.services.before(room, &model, &mut self.state);
+        self.services.before(room, &model, &mut self.state, &mut self.shell.panes);
         let mut commands = self.drops(context);
         if std::mem::take(&mut self.close_requested) {
             commands.push(Command::Quit);
@@ -142,19 +145,21 @@ impl Screen {
             self.next_frame = Duration::ZERO;
         }
         for command in commands {
-            match command_handling::perform(room, &model, &mut self.state, command) {
+            match command_handling::perform(room, &model, &mut self.state, &mut self.shell, command) {
                 Outcome::Done => {}
                 Outcome::Quit => self.wants_to_quit = true,
+                Outcome::QuitWhenDone(is_so) => self.quits_when_done = is_so,
                 Outcome::Open(url) => context.open_url(egui::OpenUrl::new_tab(url)),
                 Outcome::Service(command) => {
-                    self.services.perform(context, room, &model, &mut self.state, *command);
+                    let window = (&mut self.state, &self.shell.panes);
+                    self.services.perform(context, room, &model, window, *command);
                 }
             }
         }
-        if self.state.closes_when_done && model.work.pieces.is_empty() {
+        if self.quits_when_done && model.work.pieces.is_empty() {
             self.wants_to_quit = true;
         }
-        self.services.after(&model, &self.state);
+        self.services.after(&model, &self.state, &self.shell.panes);
         if self.services.is_busy() || room.file_cache.is_busy() {
             self.next_frame = self.next_frame.min(BUSY);
         }
@@ -205,7 +210,7 @@ impl Screen {
         let pointer = context.input(|input| input.pointer.latest_pos());
         let pointer = pointer.filter(|pointer| camera.viewport.contains(*pointer));
         let over = context.input(|input| input.pointer.latest_pos());
-        if let Some(folder) = over.and_then(|pointer| self.state.studio.explorer.drop_folder(pointer)) {
+        if let Some(folder) = over.and_then(|pointer| self.shell.panes.explorer.drop_folder(pointer)) {
             let folder = Some(folder).filter(|folder| !folder.is_empty());
             return vec![Command::ImportFiles { paths: std::mem::take(&mut self.dropped), folder }];
         }
@@ -296,8 +301,8 @@ pub(super) fn close_room(
     mut screen: NonSendMut<Screen>,
 ) {
     if exits.read().count() > 0 || windows.is_empty() {
-        let Screen { services, state, .. } = &mut *screen;
-        services.look_at_drafts(state);
+        let Screen { services, shell, .. } = &mut *screen;
+        services.look_at_drafts(&shell.panes);
         services.close();
         room.close(if gave_up.why().is_some() { "the graphics driver gave up" } else { "the window was closed" });
     }
@@ -357,12 +362,13 @@ mod tests {
         let mut screen = Screen::with_services(Some(false), services);
         let draft =
             Draft { path: "agents/writer.md".into(), base: None, text: "mine".into(), applies_when_idle: false };
-        screen.state.studio.editors.restore(vec![draft]);
+        screen.shell.panes.editors.restore(vec![draft]);
         let model = RoomModel::default();
         command_handling::perform(
             &mut room,
             &model,
             &mut screen.state,
+            &mut screen.shell,
             Command::OpenWorkspace(other.path().to_owned()),
         );
         let context = Context::default();
@@ -374,7 +380,7 @@ mod tests {
             output.textures_delta.clear();
         }
         assert_eq!(room.folder(), other.path());
-        assert!(screen.state.studio.editors.unsaved().is_empty());
+        assert!(screen.shell.panes.editors.unsaved().is_empty());
         let drafts = |folder: &tempfile::TempDir| folder.path().join(".workshop/drafts.json").exists();
         assert!(drafts(&one) && !drafts(&other));
         room.close("tested");

@@ -16,6 +16,7 @@ mod icon;
 mod inverse_commands;
 mod open_room;
 mod provider_trials;
+mod renames;
 mod room_acts;
 pub mod screenshot;
 mod settings_commands;

@@ -7,6 +7,7 @@ use bevy::ecs::prelude::*;
 
 use super::file_cache::FileCache;
 use super::file_jobs::FileJobs;
+use super::renames::Renames;
 use crate::agent::AgentCommand;
 use crate::app::drive::{EventTap, Step};
 use crate::app::naming::RoomNames;
@@ -50,6 +51,8 @@ pub struct OpenRoom {
     pub(super) file_cache: FileCache,
     /// The scene that is to be opened next, once the screen has shown that it will be.
     pub opening: Option<Opening>,
+    /// Files that are being given another path.
+    pub(super) renames: Renames,
 }
 
 /// A scene that is about to be opened. Closing one room and opening another takes longer than a frame.
@@ -91,6 +94,7 @@ impl OpenRoom {
             file_jobs,
             file_cache,
             opening: None,
+            renames: Renames::default(),
         })
     }
 

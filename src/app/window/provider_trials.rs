@@ -6,9 +6,11 @@ use crate::base::text;
 use crate::gateway::Trial;
 use crate::gateway::trial::Tried;
 use crate::ui::UiState;
-use crate::ui::shell::notices::{place_of, sentence};
+use crate::ui::state::file_texts::Want;
+use crate::ui::state::notice_board::place_of;
 use crate::ui::state::{TrialOutcome, TrialView};
 use crate::ui::widgets::words;
+use crate::ui::widgets::words::sentence;
 
 /// Asks a provider something small, to see whether it answers; the trial, where it could begin.
 pub(super) fn start(room: &mut OpenRoom, state: &mut UiState, spec: &str) -> Option<Trial> {
@@ -37,7 +39,7 @@ pub(super) fn finish(room: &mut OpenRoom, state: &mut UiState, tried: &Tried) {
     }
     room.is_astir = true;
     let outcome = outcome_of(tried);
-    let is_watched = state.looks_at_providers;
+    let is_watched = state.texts.is_wanted(&Want::Providers);
     if !is_watched {
         // Whoever asked looks elsewhere by now.
         state.tell_of(format!("{} {}", outcome.text, outcome.remedy).trim(), outcome.good, None);

@@ -9,8 +9,7 @@ use crate::schedule::{Door, Input};
 use crate::ui::UiState;
 use crate::ui::commands::RoomAct;
 use crate::ui::commands::undo::Step;
-use crate::ui::shell::notices::sentence;
-use crate::workspace::vfs::{FileCommand, FileOperation};
+use crate::ui::widgets::words::sentence;
 
 /// Does acts that belong together, notes in `step` what takes them back, and says what could not be done.
 pub(super) fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomAct, Option<RoomAct>)>, mut step: Step) {
@@ -34,11 +33,6 @@ pub(super) fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomA
         }
     }
     room.history.note(step);
-    for act in &done {
-        if let RoomAct::File(FileCommand { key, operation: FileOperation::Rename { from, to } }) = act {
-            state.studio.renames.push((key.clone(), from.clone(), to.clone()));
-        }
-    }
     push_all(room, done);
 }
 
@@ -78,6 +72,7 @@ pub(super) fn do_again(room: &mut OpenRoom, state: &mut UiState, acts: Vec<RoomA
 
 fn push_all(room: &mut OpenRoom, acts: Vec<RoomAct>) {
     room.is_astir = true;
+    acts.iter().for_each(|act| room.renames.note(act));
     let Some(world) = room.world() else { return };
     for act in acts {
         match act {

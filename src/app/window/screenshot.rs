@@ -12,6 +12,7 @@ use crate::base::{Id, Problem};
 use crate::log::now_ms;
 use crate::ui::UiState;
 use crate::ui::shell::Shell;
+use crate::ui::shell::pane_states::PaneStates;
 use crate::ui::state::dock::Tab;
 use crate::view::art::Art;
 use crate::view::dates::Dates;
@@ -63,6 +64,7 @@ pub struct Seen {
     model: RoomModel,
     recent: Recent,
     state: UiState,
+    panes: PaneStates,
     /// Which menus are open and how wide panels are.
     memory: egui::Memory,
     size: egui::Vec2,
@@ -71,11 +73,12 @@ pub struct Seen {
 
 impl Seen {
     /// What is seen now.
-    pub fn of(context: &Context, model: &RoomModel, recent: &Recent, state: &UiState) -> Self {
+    pub fn of(context: &Context, model: &RoomModel, recent: &Recent, state: &UiState, panes: &PaneStates) -> Self {
         Self {
             model: model.clone(),
             recent: recent.clone(),
             state: state.clone(),
+            panes: panes.clone(),
             memory: context.memory(Clone::clone),
             size: context.content_rect().size(),
             pixels_per_point: context.pixels_per_point(),
@@ -84,11 +87,11 @@ impl Seen {
 
     /// Draws it. Takes as long as it takes.
     pub fn picture(self) -> ColorImage {
-        let Self { mut model, recent, mut state, memory, size, pixels_per_point } = self;
+        let Self { mut model, recent, mut state, panes, memory, size, pixels_per_point } = self;
         let context = Context::default();
         context.memory_mut(|own| *own = memory);
         let (art, _) = lay_out(&context, state.dark, pixels_per_point);
-        let mut shell = Shell::default();
+        let mut shell = Shell::of(panes);
         Rasteriser::default().picture_of(&context, size, pixels_per_point, FRAMES, |ui| {
             drop(shell.show(ui, &mut model, &recent, &art, &mut state));
         })
@@ -138,7 +141,7 @@ pub fn picture(room: &mut OpenRoom, options: &PictureOptions, state: &mut UiStat
     (state.now_secs, state.room_secs) = (room.now_secs(), room.now_secs());
     let size = vec2(options.size.0 as f32, options.size.1 as f32);
     state.dates = Dates::here(state.look.dates);
-    state.studio.born_ms = now_ms();
+    state.born_ms = now_ms();
     Rasteriser::default().picture_of(&context, size, options.pixels_per_point, FRAMES, |ui| {
         serve(room, state);
         let looked_at = state.looked_at();
@@ -154,7 +157,7 @@ fn serve(room: &mut OpenRoom, state: &mut UiState) {
     let is_log_written = room.is_log_written();
     let OpenRoom { file_cache, recent, .. } = room;
     for _ in 0..2 {
-        let _run = file_cache.update(&mut state.studio.library, &mut recent.book, is_log_written, state.now_secs);
+        let _run = file_cache.update(&mut state.texts, &mut recent.book, is_log_written, state.now_secs);
         file_cache.wait(READ_AT_MOST);
     }
 }

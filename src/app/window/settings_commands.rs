@@ -7,8 +7,8 @@ use crate::gateway::StandIn;
 use crate::gateway::settings::parse_spec;
 use crate::schedule::{Door, Input};
 use crate::ui::UiState;
-use crate::ui::shell::notices::sentence;
 use crate::ui::state::Place;
+use crate::ui::widgets::words::sentence;
 use crate::view::model::RoomModel;
 use crate::workspace::SettingsEdit;
 

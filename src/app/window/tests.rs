@@ -22,7 +22,9 @@ use crate::log::events::FileChange;
 use crate::schedule::Speed;
 use crate::simulation::RelationshipCommand;
 use crate::ui::commands::RoomAct;
-use crate::ui::state::file_texts::Library;
+use crate::ui::commands::create;
+use crate::ui::shell::Shell;
+use crate::ui::state::file_texts::FileTexts;
 use crate::ui::{Command, UiState};
 use crate::view::model::{ContentView, RoomModel};
 use crate::view::pick::Thing;
@@ -42,6 +44,7 @@ struct House {
     folder: tempfile::TempDir,
     room: OpenRoom,
     state: UiState,
+    shell: Shell,
 }
 
 impl House {
@@ -73,7 +76,7 @@ impl House {
             ..OpenOptions::default()
         };
         let room = OpenRoom::open(options).expect("the room opens");
-        let mut house = Self { folder, room, state: UiState::default() };
+        let mut house = Self { folder, room, state: UiState::default(), shell: Shell::default() };
         house.room.world().expect("it is open").resource_mut::<crate::schedule::SimClock>().speed = Speed::Max;
         house.settle();
         house.perform(Command::SetPaused(true));
@@ -105,7 +108,7 @@ impl House {
 
     fn perform(&mut self, command: Command) {
         let model = self.model();
-        perform(&mut self.room, &model, &mut self.state, command);
+        perform(&mut self.room, &model, &mut self.state, &mut self.shell, command);
     }
 
     /// Does it and waits until it is done.
@@ -273,8 +276,8 @@ impl Deed {
             Self::Delete(index) => thing(index).map(Command::Delete),
             Self::DeleteAll => Some(Command::Delete(things())),
             Self::Duplicate(index) => thing(index).map(Command::Duplicate),
-            Self::AddElement(kind) => Some(crate::ui::panes::shelf::element_at(room, kind, Vec2::new(7.0, 7.0))),
-            Self::AddAgent => Some(crate::ui::panes::canvas::add_agent(room, &"ada".into(), Vec2::new(0.5, 1_500.0))),
+            Self::AddElement(kind) => Some(create::element_at(room, kind, Vec2::new(7.0, 7.0))),
+            Self::AddAgent => Some(create::add_agent(room, &"ada".into(), Vec2::new(0.5, 1_500.0))),
             Self::Home(index, x) => {
                 let agent = agent(index)?;
                 let home = agent.detail.as_ref()?.home;
@@ -359,7 +362,7 @@ impl House {
         while (!self.room.file_jobs.is_idle() || self.room.opening.is_some())
             && began.elapsed() < Duration::from_secs(20)
         {
-            continue_pending(&mut self.room, &mut self.state);
+            continue_pending(&mut self.room, &mut self.state, &mut self.shell.panes);
             std::thread::yield_now();
         }
         self.settle();
@@ -369,7 +372,7 @@ impl House {
     fn read_files(&mut self) {
         let now_secs = self.room.now_secs();
         let OpenRoom { file_cache, recent, .. } = &mut self.room;
-        file_cache.update(&mut self.state.studio.library, &mut recent.book, true, now_secs);
+        file_cache.update(&mut self.state.texts, &mut recent.book, true, now_secs);
     }
 
     fn desktop(&self, name: &str, text: &str) -> PathBuf {
@@ -405,13 +408,13 @@ fn new_things_get_ids_of_their_own_however_fast_they_are_asked_for() {
     let model = house.model();
     for _ in 0..3 {
         // The same picture three times: no tick has passed.
-        let add = crate::ui::panes::canvas::add_agent(&model, &"ada".into(), Vec2::new(0.0, 900.0));
-        perform(&mut house.room, &model, &mut house.state, add);
-        let board = crate::ui::panes::shelf::element_at(&model, "pinboard", Vec2::ZERO);
-        perform(&mut house.room, &model, &mut house.state, board);
+        let add = create::add_agent(&model, &"ada".into(), Vec2::new(0.0, 900.0));
+        perform(&mut house.room, &model, &mut house.state, &mut house.shell, add);
+        let board = create::element_at(&model, "pinboard", Vec2::ZERO);
+        perform(&mut house.room, &model, &mut house.state, &mut house.shell, board);
         let pin = PinAct::AddPin { id: None, text: "x".into() }.into();
         let edit = ElementEdit { element: "ideas".into(), act: pin, by: Author::user(), cause: None };
-        perform(&mut house.room, &model, &mut house.state, Command::Act(RoomAct::Edit(edit), None));
+        perform(&mut house.room, &model, &mut house.state, &mut house.shell, Command::Act(RoomAct::Edit(edit), None));
     }
     house.settle();
     let model = house.model();
@@ -453,7 +456,7 @@ fn a_scene_is_made_and_opened_without_a_frame_that_waits_for_it() {
     assert_eq!(house.model().scene, "quiet-evening", "one that is there is not written over");
     assert!(house.room.notices[0].what.contains("of that name"));
     house.perform(Command::OpenScene("test".into()));
-    continue_pending(&mut house.room, &mut house.state);
+    continue_pending(&mut house.room, &mut house.state, &mut house.shell.panes);
     assert_eq!(house.state.under_way.as_deref(), Some("Opening test"), "it is shown before it is done");
     house.frames();
     assert_eq!((house.model().scene.as_str(), house.state.under_way.as_deref()), ("test", None));
@@ -526,9 +529,9 @@ fn what_comes_in_through_the_window_is_the_persons_in_the_log_and_has_a_version(
 #[test]
 fn a_file_that_changed_outside_appears_without_anybody_looking_for_it() {
     let mut house = House::open(true);
-    let wanted = |house: &mut House, what: &str, is_so: &dyn Fn(&mut Library) -> bool| {
+    let wanted = |house: &mut House, what: &str, is_so: &dyn Fn(&mut FileTexts) -> bool| {
         let began = Instant::now();
-        while !is_so(&mut house.state.studio.library) {
+        while !is_so(&mut house.state.texts) {
             assert!(began.elapsed() < Duration::from_secs(20), "{what} never appeared");
             house.room.live();
             house.read_files();
@@ -536,24 +539,24 @@ fn a_file_that_changed_outside_appears_without_anybody_looking_for_it() {
         }
     };
     let says = |text: &'static str| {
-        move |library: &mut Library| {
-            let listed = library.files().iter().any(|file| file.path == "notes/plan.md" && file.is_there);
-            let versions = library.versions("notes/plan.md").is_some_and(Result::is_ok);
-            let read = library.text("notes/plan.md");
+        move |texts: &mut FileTexts| {
+            let listed = texts.files().iter().any(|file| file.path == "notes/plan.md" && file.is_there);
+            let versions = texts.versions("notes/plan.md").is_some_and(Result::is_ok);
+            let read = texts.text("notes/plan.md");
             listed && versions && matches!(read, Some(Ok(Some(read))) if &*read.text == text)
         }
     };
-    wanted(&mut house, "that there is none", &|library| matches!(library.text("notes/plan.md"), Some(Ok(None))));
-    wanted(&mut house, "the list", &|library| !library.files().is_empty());
+    wanted(&mut house, "that there is none", &|texts| matches!(texts.text("notes/plan.md"), Some(Ok(None))));
+    wanted(&mut house, "the list", &|texts| !texts.files().is_empty());
     fs::create_dir_all(house.folder.path().join("notes")).expect("folders can be made");
     fs::write(house.folder.path().join("notes/plan.md"), "tea").expect("files can be written");
     wanted(&mut house, "a new file", &says("tea"));
     fs::write(house.folder.path().join("notes/plan.md"), "coffee").expect("files can be written");
     wanted(&mut house, "a change of it", &says("coffee"));
     fs::remove_file(house.folder.path().join("notes/plan.md")).expect("it can be removed");
-    wanted(&mut house, "that it is gone", &|library| {
-        let is_there = library.files().iter().any(|file| file.path == "notes/plan.md" && file.is_there);
-        !is_there && matches!(library.text("notes/plan.md"), Some(Ok(None)))
+    wanted(&mut house, "that it is gone", &|texts| {
+        let is_there = texts.files().iter().any(|file| file.path == "notes/plan.md" && file.is_there);
+        !is_there && matches!(texts.text("notes/plan.md"), Some(Ok(None)))
     });
 }
 

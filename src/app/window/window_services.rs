@@ -13,9 +13,10 @@ use super::window_jobs::{self, WindowJob, WindowJobDone, WindowJobs};
 use super::window_state::{Remembered, WindowStateFile, known_workspaces};
 use super::{provider_trials, settings_commands};
 use crate::gateway::{GatewaySettings, Surroundings, Trial};
-use crate::ui::panes::pane_states::Studio;
-use crate::ui::shell::notices::sentence;
+use crate::ui::shell::pane_states::PaneStates;
 use crate::ui::state::Place;
+use crate::ui::state::file_texts::Want;
+use crate::ui::widgets::words::sentence;
 use crate::ui::{Command, UiState};
 use crate::view::dates::Dates;
 use crate::view::model::RoomModel;
@@ -86,25 +87,26 @@ impl WindowServices {
     }
 
     /// Sets the window as it was left.
-    pub fn restore(&self, state: &mut UiState) {
-        self.now.restore(state);
+    pub fn restore(&self, state: &mut UiState, panes: &mut PaneStates) {
+        self.now.restore(state, panes);
         state.known_workspaces.clone_from(&self.known);
         state.dates = Dates::here(state.look.dates);
-        state.studio.born_ms = crate::log::now_ms();
-        state.studio.editors.restore(self.drafts.kept().to_vec());
+        state.born_ms = crate::log::now_ms();
+        panes.editors.restore(self.drafts.kept().to_vec());
     }
 
     /// Another workspace is open: how this one was left is written down, and the other is taken up.
-    pub fn move_to(&mut self, room: &mut OpenRoom, state: &mut UiState) {
+    pub fn move_to(&mut self, room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates) {
         let config_folder = self.config_folder.clone();
-        self.look_at_drafts(state);
+        self.look_at_drafts(panes);
         self.close();
         let size = self.size;
         *self = Self::of(room, config_folder);
         self.size = size;
-        state.studio = Studio::default();
+        *panes = PaneStates::default();
+        (state.texts, state.chosen_file) = Default::default();
         state.dock.close_files();
-        self.restore(state);
+        self.restore(state, panes);
     }
 
     /// How the window was left.
@@ -118,29 +120,30 @@ impl WindowServices {
     }
 
     /// Before a frame is drawn: what became of things, and from where the scene was seen last.
-    pub fn before(&mut self, room: &mut OpenRoom, model: &RoomModel, state: &mut UiState) {
+    pub fn before(&mut self, room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, panes: &mut PaneStates) {
         self.now.restore_view(&model.scene, state);
         if let Some(tried) = self.trial.as_ref().and_then(Trial::poll) {
             self.trial = None;
             provider_trials::finish(room, state, &tried);
         }
         self.take_results(room, state);
-        serve_panes(room, state);
+        let looks_at_providers = state.texts.is_wanted(&Want::Providers);
+        serve_panes(room, state, panes);
         for refused in std::mem::take(&mut room.recent.refused) {
             tell_refused(refused, model, state);
         }
         let surplus = room.notices.len().saturating_sub(NOTICES_KEPT);
         room.notices.drain(..surplus);
         let is_due = self.looked_secs.is_none_or(|last| state.now_secs - last >= LOOK_SECS);
-        if (state.looks_at_providers || self.looked_secs.is_none()) && is_due {
+        if (looks_at_providers || self.looked_secs.is_none()) && is_due {
             self.looked_secs = Some(state.now_secs);
             self.look_at_providers(room);
         }
     }
 
     /// After a frame was drawn: takes in how the window is now, and has it written down when it has settled.
-    pub fn after(&mut self, model: &RoomModel, state: &UiState) {
-        if let Some((file, drafts)) = self.drafts.note(&state.studio.editors, state.now_secs)
+    pub fn after(&mut self, model: &RoomModel, state: &UiState, panes: &PaneStates) {
+        if let Some((file, drafts)) = self.drafts.note(&panes.editors, state.now_secs)
             && !self.push(WindowJob::Drafts { file, drafts })
         {
             self.drafts.forget_job();
@@ -149,7 +152,7 @@ impl WindowServices {
             return;
         }
         let before = self.now.clone();
-        self.now.note(&model.scene, self.size, state);
+        self.now.note(&model.scene, self.size, state, panes);
         if self.now == self.written {
             self.changed = None;
             return;
@@ -168,8 +171,8 @@ impl WindowServices {
     }
 
     /// Looks once more what is written into files and not saved. For when the window closes.
-    pub fn look_at_drafts(&mut self, state: &UiState) {
-        self.drafts.look(&state.studio.editors);
+    pub fn look_at_drafts(&mut self, panes: &PaneStates) {
+        self.drafts.look(&panes.editors);
     }
 
     /// Writes down what is to be remembered and ends what is under way. For when the window closes.
@@ -193,7 +196,7 @@ impl WindowServices {
         context: &Context,
         room: &mut OpenRoom,
         model: &RoomModel,
-        state: &mut UiState,
+        (state, panes): (&mut UiState, &PaneStates),
         command: Command,
     ) {
         match command {
@@ -221,7 +224,7 @@ impl WindowServices {
             Command::Screenshot(file) => {
                 let file = file.map(|file| room.folder().join(file));
                 let folder = room.folder().join("pictures");
-                let seen = Seen::of(context, model, &room.recent, state);
+                let seen = Seen::of(context, model, &room.recent, state, panes);
                 let name = if model.scene.is_empty() { "room".to_owned() } else { model.scene.clone() };
                 if self.push(WindowJob::Picture { seen: Box::new(seen), file, folder, name }) {
                     self.pictures_under_way += 1;
@@ -297,13 +300,13 @@ impl WindowServices {
 }
 
 /// Brings panes what they want to see.
-fn serve_panes(room: &mut OpenRoom, state: &mut UiState) {
+fn serve_panes(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates) {
     let is_log_written = room.is_log_written();
     let OpenRoom { file_cache, recent, .. } = room;
-    match file_cache.update(&mut state.studio.library, &mut recent.book, is_log_written, state.now_secs) {
+    match file_cache.update(&mut state.texts, &mut recent.book, is_log_written, state.now_secs) {
         Some((run, Ok(book))) => {
             let log = Recent { book, ..Recent::default() };
-            state.studio.shown_run = Some((run, std::sync::Arc::new(log)));
+            panes.shown_run = Some((run, std::sync::Arc::new(log)));
         }
         Some((run, Err(why))) => state.tell(format!("The run {run} cannot be read: {why}"), false),
         None => {}

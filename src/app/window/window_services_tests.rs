@@ -19,6 +19,7 @@ struct Fixture {
     folder: tempfile::TempDir,
     room: OpenRoom,
     state: UiState,
+    panes: PaneStates,
     services: WindowServices,
     context: Context,
 }
@@ -35,7 +36,14 @@ impl Fixture {
         let screen_rect = Some(egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(640.0, 400.0)));
         let input = egui::RawInput { screen_rect, ..egui::RawInput::default() };
         context.run_ui(input, |_| {}).textures_delta.clear();
-        Self { folder, room, state: UiState::default(), services: WindowServices::default(), context }
+        Self {
+            folder,
+            room,
+            state: UiState::default(),
+            panes: PaneStates::default(),
+            services: WindowServices::default(),
+            context,
+        }
     }
 
     fn model(&mut self) -> RoomModel {
@@ -46,7 +54,7 @@ impl Fixture {
 
     fn perform(&mut self, command: Command) {
         let model = self.model();
-        self.services.perform(&self.context, &mut self.room, &model, &mut self.state, command);
+        self.services.perform(&self.context, &mut self.room, &model, (&mut self.state, &self.panes), command);
     }
 
     /// One tick and one frame.
@@ -54,8 +62,8 @@ impl Fixture {
         self.room.run_ticks(1);
         let model = self.model();
         self.state.now_secs = self.room.now_secs();
-        self.services.before(&mut self.room, &model, &mut self.state);
-        self.services.after(&model, &self.state);
+        self.services.before(&mut self.room, &model, &mut self.state, &mut self.panes);
+        self.services.after(&model, &self.state, &self.panes);
         model
     }
 
@@ -178,13 +186,13 @@ fn how_the_window_is_left_is_written_down_when_it_settles_and_when_it_closes() {
     let model = window.model();
     for now_secs in [0.0, 0.5, 1.6] {
         window.state.now_secs = now_secs;
-        window.services.after(&model, &window.state);
+        window.services.after(&model, &window.state, &window.panes);
     }
     window.until("the file", |window| open(window).1.overlay);
     assert_eq!(open(&window).1.views[0].0, model.scene);
     window.state.dock.show(&crate::ui::state::dock::Tab::Talks, |_| true);
     window.state.now_secs = 2.0;
-    window.services.after(&model, &window.state);
+    window.services.after(&model, &window.state, &window.panes);
     window.services.close();
     assert!(
         open(&window).1.dock.is_in_front(&crate::ui::state::dock::Tab::Talks),

@@ -15,6 +15,7 @@ use crate::base::{Problem, text};
 use crate::safe_fs::{read_text, replace_text};
 use crate::ui::UiState;
 use crate::ui::panes::explorer;
+use crate::ui::shell::pane_states::PaneStates;
 use crate::ui::state::Look;
 use crate::ui::state::dock::Dock;
 use crate::view::camera::{Camera, ZOOM};
@@ -272,10 +273,10 @@ fn sane_look(mut look: Look) -> Look {
 
 impl Remembered {
     /// Sets the window as it was left.
-    pub fn restore(&self, state: &mut UiState) {
+    pub fn restore(&self, state: &mut UiState, panes: &mut PaneStates) {
         state.look = self.look;
         state.dock = self.dock.clone();
-        state.studio.explorer.remembered.clone_from(&self.explorer);
+        panes.explorer.remembered.clone_from(&self.explorer);
         state.tasks_given.clone_from(&self.tasks);
         state.overlay = self.overlay;
         state.hint_closed = self.hint_closed;
@@ -294,13 +295,13 @@ impl Remembered {
     }
 
     /// Takes in how the window is now.
-    pub fn note(&mut self, scene: &str, size: Option<(u32, u32)>, state: &UiState) {
+    pub fn note(&mut self, scene: &str, size: Option<(u32, u32)>, state: &UiState, panes: &PaneStates) {
         self.window = size.or(self.window);
         self.look = state.look;
         if self.dock != state.dock {
             self.dock = state.dock.clone();
         }
-        self.explorer.clone_from(&state.studio.explorer.remembered);
+        self.explorer.clone_from(&panes.explorer.remembered);
         self.tasks.clone_from(&state.tasks_given);
         self.overlay = state.overlay;
         self.hint_closed = state.hint_closed;

@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::*;
+use crate::ui::shell::pane_states::PaneStates;
 use crate::ui::state::Light;
 use crate::ui::state::dock::Tab;
 use crate::view::dates::DateLanguage;
@@ -138,7 +139,7 @@ fn a_folder_that_cannot_be_written_is_a_problem_in_words() {
 #[test]
 fn the_window_is_set_and_each_scene_is_seen_from_where_it_was_seen_last() {
     let mut state = UiState::default();
-    some().restore(&mut state);
+    some().restore(&mut state, &mut PaneStates::default());
     assert!(state.overlay && state.hint_closed);
     assert_eq!((state.look, &state.dock), (some().look, &some().dock));
     some().restore_view("elsewhere", &mut state);
@@ -147,12 +148,12 @@ fn the_window_is_set_and_each_scene_is_seen_from_where_it_was_seen_last() {
     assert_eq!((state.camera.middle, state.camera.zoom, state.framed), (Vec2::new(300.0, -20.5), 2.25, true));
     let mut remembered = some();
     state.camera.zoom = 1.0;
-    remembered.note("zoo: at night", None, &state);
+    remembered.note("zoo: at night", None, &state, &PaneStates::default());
     assert_eq!(remembered.window, Some((1500, 900)));
     let scenes: Vec<&str> = remembered.views.iter().map(|(scene, _)| scene.as_str()).collect();
     assert_eq!(scenes, ["a", "zoo: at night"], "the one seen last stands last");
     for number in 0..500 {
-        remembered.note(&format!("s{number}"), None, &state);
+        remembered.note(&format!("s{number}"), None, &state, &PaneStates::default());
     }
     assert_eq!(remembered.views.len(), SCENES_KEPT);
 }

@@ -4,6 +4,7 @@
 //! The folders use one another in one direction: `shell` → `panes` → `commands` → `state` → `widgets`.
 
 pub mod commands;
+pub mod context;
 pub mod panes;
 pub mod shell;
 pub mod state;
@@ -12,4 +13,5 @@ pub mod testing;
 pub mod widgets;
 
 pub use commands::Command;
+pub use context::ViewerContext;
 pub use state::UiState;

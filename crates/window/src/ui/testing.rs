@@ -1,17 +1,24 @@
 //! A small room and a stage for the tests of panels: they are drawn without a screen and clicked by name.
 
 use crate::element::MailStatus;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use egui_kittest::Harness;
 
 use crate::base::{AgentKey, ConversationKey, ElementKey, Id};
 use crate::schedule::Speed;
 use crate::simulation::{ConversationKind, State};
-use crate::ui::{Command, UiState};
+use crate::ui::commands::keys;
+use crate::ui::commands::table::{CommandContext, CommandInfo, CommandTable};
+use crate::ui::shell::pane_states::PaneStates;
+use crate::ui::shell::window_commands;
+use crate::ui::state::dock::Tab;
+use crate::ui::{Command, UiState, ViewerContext};
+use crate::view::art::Art;
 use crate::view::model::{
     AgentDetail, AgentView, ContentView, ElementView, MailView, PinView, ProfileView, RoomModel, TalkView,
 };
+use crate::view::pick::Thing;
 use crate::view::recent::{PastTalk, Recent};
 use crate::view::theme::{LIGHT, Theme};
 
@@ -23,8 +30,98 @@ pub struct Stage {
     pub recent: Recent,
     /// The window.
     pub state: UiState,
-    /// Everything that was asked for.
+    /// Its panes.
+    pub panes: PaneStates,
+    /// Everything that was asked for of more than the window, which has done what was asked of it alone.
     pub commands: Vec<Command>,
+    /// Everything that was asked for.
+    pub asked: Vec<Command>,
+}
+
+impl Stage {
+    /// A stage on which nothing was done yet.
+    pub fn new(room: RoomModel, state: UiState) -> Self {
+        let (panes, commands, asked) = Default::default();
+        Self { room, recent: sample_recent(), state, panes, commands, asked }
+    }
+
+    /// Looks at what a pane is drawn from, beside the panes.
+    pub fn look<T>(&mut self, look: impl FnOnce(&ViewerContext<'_>, &mut PaneStates) -> T) -> T {
+        let unsaved = self.panes.unsaved();
+        let (room, recent, ui) = (&self.room, &self.recent, &self.state);
+        let cx = ViewerContext { room, recent, theme: &LIGHT, art: art(), ui, unsaved: &unsaved };
+        look(&cx, &mut self.panes)
+    }
+
+    /// Does what was asked of the window, and keeps the rest.
+    pub fn take(&mut self, commands: Vec<Command>) {
+        for command in commands {
+            self.asked.push(command.clone());
+            match command {
+                Command::Window(command) => {
+                    let (state, panes) = (&mut self.state, &mut self.panes);
+                    self.commands.extend(window_commands::apply(command, &self.room, state, panes));
+                }
+                command => self.commands.push(command),
+            }
+        }
+    }
+}
+
+/// No drawings, which cost some time to make.
+fn art() -> &'static Art {
+    static ART: OnceLock<Art> = OnceLock::new();
+    ART.get_or_init(Art::default)
+}
+
+/// Sets a pane on the stage, in the sample room.
+pub fn stage_pane(
+    state: UiState,
+    draw: impl Fn(&mut egui::Ui, &ViewerContext<'_>, &mut PaneStates) -> Vec<Command> + 'static,
+) -> Harness<'static, Stage> {
+    pane_of(Stage::new(sample_room(), state), draw)
+}
+
+/// Sets a pane on this stage.
+pub fn pane_of(
+    stage: Stage,
+    draw: impl Fn(&mut egui::Ui, &ViewerContext<'_>, &mut PaneStates) -> Vec<Command> + 'static,
+) -> Harness<'static, Stage> {
+    let app = move |ui: &mut egui::Ui, stage: &mut Stage| {
+        let commands = stage.look(|cx, panes| draw(ui, cx, panes));
+        stage.take(commands);
+    };
+    Harness::builder().with_size(egui::vec2(1200.0, 1600.0)).with_max_steps(64).build_ui_state(app, stage)
+}
+
+/// A window that does what keys ask for, with something drawn in it.
+pub fn stage_keys(state: UiState, draw: impl Fn(&mut egui::Ui, &mut Stage) + 'static) -> Harness<'static, Stage> {
+    let app = move |ui: &mut egui::Ui, stage: &mut Stage| {
+        let pressed = {
+            let Stage { state, panes, .. } = stage;
+            keys::pressed(ui.ctx(), CommandTable::standard(), state, |focused, id| {
+                panes.explorer.takes_key(focused, id)
+            })
+        };
+        for command in pressed {
+            let commands = command.run(&CommandContext { room: &stage.room, ui: &stage.state });
+            stage.take(commands);
+        }
+        draw(ui, stage);
+    };
+    let stage = Stage::new(sample_room(), state);
+    Harness::builder().with_size(egui::vec2(1200.0, 1600.0)).with_max_steps(64).build_ui_state(app, stage)
+}
+
+/// A window in which this command applies, and what it comes to there.
+pub fn everything_applies(command: &CommandInfo) -> (UiState, Vec<Command>) {
+    let mut state = UiState { copied: vec![Thing::Element("news".into())], ..UiState::default() };
+    state.select([Thing::Element("rules".into())]);
+    if command.id.starts_with("file.") {
+        state.dock.show(&Tab::File("agents/ada.md".into()), |_| false);
+    }
+    let made = command.run(&CommandContext { room: &sample_room(), ui: &state });
+    (state, made)
 }
 
 /// Sets a panel on the stage, in the sample room.
@@ -41,10 +138,10 @@ pub fn stage_in(
     state: UiState,
     draw: impl Fn(&mut egui::Ui, &RoomModel, &Recent, &Theme, &mut UiState) -> Vec<Command> + 'static,
 ) -> Harness<'static, Stage> {
-    let stage = Stage { room, recent: sample_recent(), state, commands: Vec::new() };
+    let stage = Stage::new(room, state);
     let app = move |ui: &mut egui::Ui, stage: &mut Stage| {
         let commands = draw(ui, &stage.room, &stage.recent, &LIGHT, &mut stage.state);
-        stage.commands.extend(commands);
+        stage.take(commands);
     };
     Harness::builder().with_size(egui::vec2(1200.0, 1600.0)).with_max_steps(64).build_ui_state(app, stage)
 }

@@ -11,11 +11,11 @@ use crate::gateway::keys::Secret;
 use crate::kernel::KernelCommand;
 use crate::schedule::Speed;
 use crate::simulation::{ConversationCommand, RelationshipCommand, TaskCommand};
-use crate::ui::state::ImportQuestion;
 use crate::ui::state::dock::Tab;
+use crate::ui::state::{Dialog, ImportQuestion, Naming, Purpose, ShelfItem};
 use crate::view::pick::Thing;
-use crate::workspace::SettingsEdit;
 use crate::workspace::vfs::FileCommand;
+use crate::workspace::{Relationship, SettingsEdit};
 
 /// Something that changes the room. Enters through the one door, so that it is recorded.
 #[derive(Clone, PartialEq, Debug)]
@@ -38,9 +38,104 @@ pub enum RoomAct {
     File(FileCommand),
 }
 
+/// Something that concerns the window alone: nothing in the room and no file changes by it.
+#[derive(Clone, PartialEq, Debug)]
+pub enum WindowCommand {
+    /// Selects these instead of what was selected; deselects where there are none.
+    Select(Vec<Thing>),
+    /// Selects everything in the room.
+    SelectAll,
+    /// Selects the next thing of the room, or the one before.
+    SelectNext {
+        /// The next one.
+        forward: bool,
+    },
+    /// Selects a relationship.
+    SelectRope(Relationship),
+    /// Makes a file the one that is looked at.
+    ChooseFile(Option<String>),
+    /// Brings what is selected into view, or everything where nothing is.
+    Frame,
+    /// Makes everything in the room larger by this.
+    Zoom(f32),
+    /// Opens what is selected.
+    OpenSelected,
+    /// Opens the overlay of an element.
+    OpenElement(Id),
+    /// Closes the overlay of an element.
+    CloseElement,
+    /// Opens the menu of what is selected.
+    OpenMenu,
+    /// Shows a conversation, by its session.
+    ShowConversation(Id),
+    /// Writes the label of a relationship.
+    Name(Naming),
+    /// Takes something into the hand, or nothing any more.
+    Drag(Option<ShelfItem>),
+    /// Shows a tab, or hides it where it is in front.
+    ToggleTab(Tab),
+    /// Puts a tab away.
+    CloseTab(Tab),
+    /// Puts all panes back where they were at first.
+    ResetPanes,
+    /// Closes a file, or the one in front; asks first where something in it is not saved.
+    CloseFile(Option<String>),
+    /// Closes a file whatever was written into it.
+    DiscardFile(String),
+    /// Opens or closes the command palette.
+    TogglePalette,
+    /// Shows or hides the keys.
+    ToggleKeys,
+    /// Shows or hides the settings.
+    ToggleSettings,
+    /// Shows the settings, at this one if it is named.
+    ShowSettings(Option<String>),
+    /// Shows or hides the notices.
+    ToggleNotices,
+    /// Shows the notices.
+    ShowNotices,
+    /// Turns the debug overlay on or off.
+    ToggleDebugOverlay,
+    /// Light or dark.
+    ToggleTheme,
+    /// Makes text larger or smaller, by tenths.
+    StepTextSize(i32),
+    /// Text as large as usual.
+    ResetTextSize,
+    /// Asks something in front of everything.
+    Ask(Dialog),
+    /// Asks for a file or a folder of the computer.
+    Browse(Purpose),
+    /// Tells the person something, and whether it is good.
+    Tell(String, bool),
+    /// Gives up what is in the hand, else closes what is open, else deselects.
+    Escape,
+    /// Asks something of the explorer.
+    Files(FilesCommand),
+    /// Asks something of a pane that was added, by its name and that of the command.
+    Pane(&'static str, &'static str),
+}
+
+/// What the explorer can be asked about what is active in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FilesCommand {
+    /// To look for a file.
+    Find,
+    /// To make a file.
+    New,
+    /// To give it another name.
+    Rename,
+    /// To make a second one.
+    Duplicate,
+    /// To take it away.
+    Delete,
+}
+
 /// Something that a person does.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Command {
+    /// Changes the window alone.
+    Window(WindowCommand),
     /// Changes the room; undone by what is second, where it can be undone. For what elements hold, for
     /// relationships and for what is new, the way back is worked out where the act is performed.
     Act(RoomAct, Option<RoomAct>),
@@ -117,6 +212,16 @@ pub enum Command {
     ShowRun(Option<Id>),
     /// Writes a picture of the window: into this file, or into the workspace's pictures where none is named.
     Screenshot(Option<PathBuf>),
-    /// Closes the window.
+    /// Closes the window; asks first where work goes on or something is not saved.
     Quit,
+    /// Closes it whatever goes on.
+    QuitNow,
+    /// Closes it as soon as no work goes on, or not any more.
+    QuitWhenDone(bool),
+}
+
+impl From<WindowCommand> for Command {
+    fn from(command: WindowCommand) -> Self {
+        Self::Window(command)
+    }
 }

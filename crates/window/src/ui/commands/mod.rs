@@ -1,8 +1,12 @@
-//! What a person can do in the window: the commands, their keys, the palette, and what takes them back.
+//! What a person can do in the window: one table of commands with their keys and menus, what each comes to, and what
+//! takes it back.
 
 mod command;
+pub mod create;
 pub mod keys;
-pub mod palette;
+mod links;
+pub mod table;
 pub mod undo;
 
-pub use command::{Command, RoomAct};
+pub use command::{Command, FilesCommand, RoomAct, WindowCommand};
+pub use links::markdown;

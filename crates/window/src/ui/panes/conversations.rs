@@ -1,16 +1,17 @@
 //! The conversations at the side: which go on and which are over, the open one to read and to join.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use egui::{Align, CornerRadius, Frame, Layout, Margin, Rect, RichText, ScrollArea, Stroke, Ui, pos2, vec2};
 
 use crate::base::{ConversationKey, Id};
 use crate::simulation::ConversationCommand;
-use crate::ui::commands::RoomAct;
+use crate::ui::Command;
+use crate::ui::commands::{RoomAct, markdown};
+use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::markdown;
 use crate::ui::widgets::words;
-use crate::ui::{Command, UiState};
-use crate::view::art::Art;
 use crate::view::model::{RoomModel, TalkView};
 use crate::view::paint;
 use crate::view::recent::Recent;
@@ -70,15 +71,20 @@ fn names(room: &RoomModel, participants: &[Id]) -> String {
     }
 }
 
-/// Draws the sidebar.
-pub fn sidebar_ui(
-    ui: &mut Ui,
-    room: &RoomModel,
-    recent: &Recent,
-    art: &Art,
-    theme: &Theme,
-    state: &mut UiState,
-) -> Vec<Command> {
+/// What the conversations keep between frames.
+#[derive(Clone, Debug, Default)]
+pub struct ConversationsPane {
+    /// The conversation that is read, by its session in the log; the newest where absent.
+    pub open: Option<Id>,
+    /// Whom a person chose for a conversation that is to begin.
+    talk_with: BTreeSet<Id>,
+    /// What is being written, by the field.
+    drafts: BTreeMap<String, String>,
+}
+
+/// Draws the conversations.
+pub fn sidebar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ConversationsPane) -> Vec<Command> {
+    let ViewerContext { room, recent, theme, .. } = *cx;
     widgets::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
     let entries = entries(room, recent);
@@ -86,21 +92,21 @@ pub fn sidebar_ui(
         let act = RoomAct::Talk(ConversationCommand::Switch { on: !room.talk_on });
         commands.push(Command::Act(act, None));
     }
-    start(ui, room, theme, state, &mut commands);
+    start(ui, cx, own, &mut commands);
     if entries.is_empty() {
         let how = "Agents talk when they meet, or when you let two of them begin above.";
         widgets::empty(ui, Icon::Chat, "Nobody has talked yet", how, theme);
         return commands;
     }
-    let chosen = state.open_talk.as_ref().and_then(|open| entries.iter().position(|entry| entry.session == *open));
+    let chosen = own.open.as_ref().and_then(|open| entries.iter().position(|entry| entry.session == *open));
     let open = chosen.unwrap_or(0);
-    list(ui, room, &entries, open, theme, state);
+    list(ui, room, &entries, open, theme, own);
     ui.separator();
-    conversation(ui, room, &entries[open], art, theme, state, &mut commands);
+    conversation(ui, cx, &entries[open], own, &mut commands);
     commands
 }
 
-fn list(ui: &mut Ui, room: &RoomModel, entries: &[Entry], open: usize, theme: &Theme, state: &mut UiState) {
+fn list(ui: &mut Ui, room: &RoomModel, entries: &[Entry], open: usize, theme: &Theme, own: &mut ConversationsPane) {
     ScrollArea::vertical().id_salt("talks").max_height(168.0).auto_shrink([false, true]).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = SPACE[0];
         for (index, entry) in entries.iter().enumerate() {
@@ -121,7 +127,7 @@ fn list(ui: &mut Ui, room: &RoomModel, entries: &[Entry], open: usize, theme: &T
                 ui.painter().circle_filled(row.rect.left_center() + egui::vec2(15.0, 0.0), 3.5, theme.good);
             }
             if row.clicked() {
-                state.open_talk = Some(entry.session.clone());
+                own.open = Some(entry.session.clone());
             }
         }
     });
@@ -129,13 +135,12 @@ fn list(ui: &mut Ui, room: &RoomModel, entries: &[Entry], open: usize, theme: &T
 
 fn conversation(
     ui: &mut Ui,
-    room: &RoomModel,
+    cx: &ViewerContext<'_>,
     entry: &Entry,
-    art: &Art,
-    theme: &Theme,
-    state: &mut UiState,
+    own: &mut ConversationsPane,
     commands: &mut Vec<Command>,
 ) {
+    let ViewerContext { room, theme, .. } = *cx;
     ui.horizontal(|ui| {
         ui.label(widgets::heading(names(room, &entry.participants), theme));
         if let Some(talk) = entry.running {
@@ -166,7 +171,7 @@ fn conversation(
             let first = entry.participants.first();
             for (index, (by, text)) in entry.said.iter().enumerate().skip(skipped) {
                 let side = if &**by == "user" || Some(by) != first { Align::Max } else { Align::Min };
-                ui.push_id(index, |ui| bubble(ui, room, (by, text), side, art, theme, state));
+                ui.push_id(index, |ui| bubble(ui, cx, (by, text), side, commands));
             }
             if let Some(talk) = entry.running {
                 let speaker = talk.participants.get(talk.speaker).and_then(|key| room.agent_of(*key));
@@ -177,22 +182,15 @@ fn conversation(
             }
         });
     match (entry.running, entry.ended) {
-        (Some(talk), _) => speak(ui, talk, theme, state, commands),
+        (Some(talk), _) => speak(ui, talk, theme, &mut own.drafts, commands),
         (None, Some(why)) => drop(ui.label(widgets::small(format!("It ended: {why}"), theme))),
         (None, None) => {}
     }
 }
 
 /// One thing said, in a bubble on its speaker's side.
-fn bubble(
-    ui: &mut Ui,
-    room: &RoomModel,
-    (by, text): (&str, &str),
-    side: Align,
-    art: &Art,
-    theme: &Theme,
-    state: &mut UiState,
-) {
+fn bubble(ui: &mut Ui, cx: &ViewerContext<'_>, (by, text): (&str, &str), side: Align, commands: &mut Vec<Command>) {
+    let ViewerContext { room, art, theme, .. } = *cx;
     let face = FACE_POINTS + SPACE[1];
     let width = ((ui.available_width() - face) * 0.92).max(140.0);
     let left = ui.max_rect().left();
@@ -213,7 +211,7 @@ fn bubble(
                 .stroke(Stroke::new(1.0, widgets::mix(theme.line, colour, 0.35)))
                 .corner_radius(corner)
                 .inner_margin(Margin::symmetric(SPACE[2] as i8, SPACE[1] as i8))
-                .show(ui, |ui| markdown::markdown(ui, text, theme, state));
+                .show(ui, |ui| markdown(ui, text, theme, commands));
         });
     });
     if let Some(agent) = room.agent(by) {
@@ -225,8 +223,14 @@ fn bubble(
 }
 
 /// The person's own turn.
-fn speak(ui: &mut Ui, talk: &TalkView, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
-    let draft = state.drafts.entry(format!("turn in {}", talk.key)).or_default();
+fn speak(
+    ui: &mut Ui,
+    talk: &TalkView,
+    theme: &Theme,
+    drafts: &mut BTreeMap<String, String>,
+    commands: &mut Vec<Command>,
+) {
+    let draft = drafts.entry(format!("turn in {}", talk.key)).or_default();
     let field = widgets::area(ui, draft, "Your turn", "Say something to them", 2);
     // Enter sends, Shift and Enter begins a new line.
     let entered = field.has_focus()
@@ -246,38 +250,39 @@ fn speak(ui: &mut Ui, talk: &TalkView, theme: &Theme, state: &mut UiState, comma
 }
 
 /// Lets a person choose who is to talk about what.
-fn start(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
+fn start(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ConversationsPane, commands: &mut Vec<Command>) {
+    let ViewerContext { room, theme, .. } = *cx;
     let title = RichText::new("Let them talk").color(theme.accent);
     egui::CollapsingHeader::new(title).id_salt("start").show_unindented(ui, |ui| {
         if room.agents.len() < 2 {
             ui.label(widgets::soft("Two agents make a conversation. Drag some into the room first.", theme));
             return;
         }
-        state.talk_with.retain(|id| room.agent(id).is_some());
+        own.talk_with.retain(|id| room.agent(id).is_some());
         ui.label(widgets::small("Who? Two or more.", theme));
         ScrollArea::vertical().id_salt("who").max_height(110.0).auto_shrink([false, true]).show(ui, |ui| {
             ui.horizontal_wrapped(|ui| {
                 for agent in &room.agents {
-                    let on = state.talk_with.contains(&agent.id);
+                    let on = own.talk_with.contains(&agent.id);
                     let chip = ui.add(egui::Button::selectable(on, &*agent.name));
                     widgets::name(&chip, format!("With {}", agent.name));
-                    if chip.clicked() && !state.talk_with.remove(&agent.id) {
-                        state.talk_with.insert(agent.id.clone());
+                    if chip.clicked() && !own.talk_with.remove(&agent.id) {
+                        own.talk_with.insert(agent.id.clone());
                     }
                 }
             });
         });
-        let topic = state.drafts.entry(TOPIC.to_owned()).or_default();
+        let topic = own.drafts.entry(TOPIC.to_owned()).or_default();
         widgets::field(ui, topic, "Topic", "About what?");
         let topic = topic.trim().to_owned();
-        let ready = state.talk_with.len() >= 2 && !topic.is_empty() && room.talk_on;
+        let ready = own.talk_with.len() >= 2 && !topic.is_empty() && room.talk_on;
         if widgets::primary(ui, ready, "Begin conversation", theme).clicked() {
-            let participants = state.talk_with.iter().cloned().collect();
+            let participants = own.talk_with.iter().cloned().collect();
             let act = ConversationCommand::Start { participants, topic };
             commands.push(Command::Act(RoomAct::Talk(act), None));
-            state.talk_with.clear();
-            state.drafts.remove(TOPIC);
-            state.open_talk = None;
+            own.talk_with.clear();
+            own.drafts.remove(TOPIC);
+            own.open = None;
         }
         if !room.talk_on {
             ui.label(widgets::small("Talk among agents is switched off.", theme));
@@ -288,14 +293,14 @@ fn start(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, comm
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::testing::{Stage, stage};
+    use crate::ui::UiState;
+    use crate::ui::testing::{Stage, stage_pane};
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable;
 
     fn sidebar() -> Harness<'static, Stage> {
         let state = UiState::default();
-        let mut window =
-            stage(state, |ui, room, recent, theme, state| sidebar_ui(ui, room, recent, &Art::default(), theme, state));
+        let mut window = stage_pane(state, |ui, cx, panes| sidebar_ui(ui, cx, &mut panes.conversations));
         window.run_steps(4);
         window
     }
@@ -329,7 +334,7 @@ mod tests {
         let conversation = ConversationKey(4);
         let said = talk(ConversationCommand::Speak { conversation, text: "With milk?".into() });
         assert_eq!(window.state().commands, [said, talk(ConversationCommand::Stop { conversation })]);
-        assert_eq!(window.state().state.drafts["turn in 4"], "");
+        assert_eq!(window.state().panes.conversations.drafts["turn in 4"], "");
     }
 
     #[test]

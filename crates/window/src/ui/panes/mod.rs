@@ -9,5 +9,4 @@ pub mod explorer;
 pub mod graph;
 pub mod inspector;
 pub mod overlays;
-pub mod pane_states;
 pub mod shelf;

@@ -2,34 +2,35 @@
 
 use egui::text::LayoutJob;
 use egui::{Color32, CornerRadius, FontId, Sense, Stroke, Ui, vec2};
-use serde_json::{Map, Value, json};
 
-use crate::base::numbered;
-use crate::element::ElementCommand;
 use crate::element::kinds::kinds;
-use crate::ui::commands::RoomAct;
-use crate::ui::panes::canvas;
+use crate::ui::Command;
+use crate::ui::commands::{WindowCommand, create};
+use crate::ui::context::ViewerContext;
 use crate::ui::state::ShelfItem;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::{Command, UiState};
-use crate::view::art::Art;
+use crate::ui::widgets::words::capitalised;
 use crate::view::fonts;
-use crate::view::model::{ProfileView, RoomModel};
+use crate::view::model::ProfileView;
 use crate::view::paint;
 use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
 
-/// The draft that holds what is searched for.
-const SEARCH: &str = "shelf search";
+/// What the shelf keeps between frames.
+#[derive(Clone, Debug, Default)]
+pub struct ShelfPane {
+    /// What is searched for.
+    pub search: String,
+}
 
 /// Draws the shelf.
-pub fn shelf_ui(ui: &mut Ui, room: &RoomModel, art: &Art, theme: &Theme, state: &mut UiState) -> Vec<Command> {
+pub fn shelf_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ShelfPane) -> Vec<Command> {
+    let ViewerContext { room, art, theme, .. } = *cx;
     widgets::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
     ui.label(widgets::small("Drag something into the room, or double-click it.", theme));
-    let search = state.drafts.entry(SEARCH.to_owned()).or_default();
-    widgets::field(ui, search, "Search the shelf", "Search");
-    let wanted = search.trim().to_lowercase();
+    widgets::field(ui, &mut own.search, "Search the shelf", "Search");
+    let wanted = own.search.trim().to_lowercase();
     let fits = |words: &[&str]| words.iter().any(|word| word.to_lowercase().contains(&wanted));
     egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         widgets::section(ui, "Agents", theme);
@@ -46,11 +47,11 @@ pub fn shelf_ui(ui: &mut Ui, room: &RoomModel, art: &Art, theme: &Theme, state: 
                 number => format!("{number} here"),
             };
             let texts = (profile.name.as_str(), profile.description.as_str(), here.as_str());
-            if row(ui, &item, &format!("Add {}", profile.name), texts, theme, state, |ui, rect| {
+            if row(ui, &item, &format!("Add {}", profile.name), texts, theme, &mut commands, |ui, rect| {
                 paint::portrait(ui.painter(), rect, &profile.look, art);
             }) {
-                let place = canvas::spawn_place(room, state.camera.middle, false);
-                commands.push(canvas::add_agent(room, &profile.id, place));
+                let place = create::spawn_place(room, cx.ui.camera.middle, false);
+                commands.push(create::add_agent(room, &profile.id, place));
             }
         }
         widgets::section(ui, "Elements", theme);
@@ -64,10 +65,10 @@ pub fn shelf_ui(ui: &mut Ui, room: &RoomModel, art: &Art, theme: &Theme, state: 
             let item = ShelfItem::Element(kind.word.into());
             let name = capitalised(kind.name);
             let texts = (name.as_str(), kind.purpose, here.as_str());
-            if row(ui, &item, &format!("Add {}", kind.name), texts, theme, state, |ui, rect| {
+            if row(ui, &item, &format!("Add {}", kind.name), texts, theme, &mut commands, |ui, rect| {
                 paint::element_picture(ui.painter(), rect, kind.word, art);
             }) {
-                commands.push(element_at(room, kind.word, state.camera.middle));
+                commands.push(create::element_at(room, kind.word, cx.ui.camera.middle));
             }
         }
         if !found {
@@ -77,12 +78,6 @@ pub fn shelf_ui(ui: &mut Ui, room: &RoomModel, art: &Art, theme: &Theme, state: 
     commands
 }
 
-/// A word with a capital letter at its head.
-pub(in crate::ui) fn capitalised(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
 /// One thing on the shelf. Whether it was asked for without dragging.
 fn row(
     ui: &mut Ui,
@@ -90,14 +85,14 @@ fn row(
     name: &str,
     (title, about, here): (&str, &str, &str),
     theme: &Theme,
-    state: &mut UiState,
+    commands: &mut Vec<Command>,
     picture: impl FnOnce(&Ui, egui::Rect),
 ) -> bool {
     let size = vec2(ui.available_width(), 62.0);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, name));
     if response.drag_started() {
-        state.dragging = Some(item.clone());
+        commands.push(WindowCommand::Drag(Some(item.clone())).into());
     }
     if ui.is_rect_visible(rect) {
         let share = if response.dragged() {
@@ -147,38 +142,19 @@ fn row_words(ui: &Ui, rect: egui::Rect, (title, about, here): (&str, &str, &str)
     painter.galley(below, about, theme.text_soft);
 }
 
-/// Puts an element of this kind somewhere, under an id of its own so that it can be taken away again.
-pub fn element_at(room: &RoomModel, kind: &str, position: bevy::math::Vec2) -> Command {
-    element_with(room, kind, Map::new(), position)
-}
-
-/// Puts a rulebook somewhere that shows a file.
-pub fn rulebook_of(room: &RoomModel, file: &str, position: bevy::math::Vec2) -> Command {
-    element_with(room, "rulebook", Map::from_iter([("file".to_owned(), json!(file))]), position)
-}
-
-fn element_with(room: &RoomModel, kind: &str, more: Map<String, Value>, position: bevy::math::Vec2) -> Command {
-    let id = numbered::first_free(numbered::numbered(kind, "", 1), |id| room.element(id).is_some());
-    let own = [
-        ("id".to_owned(), json!(id)),
-        ("kind".to_owned(), json!(kind)),
-        ("position".to_owned(), json!([position.x, position.y])),
-    ];
-    let keys = own.into_iter().chain(more).collect();
-    let inverse = RoomAct::Element(ElementCommand::Remove { element: id.as_str().into() });
-    Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(inverse))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::agent::AgentCommand;
-    use crate::ui::testing::{Stage, stage};
+    use crate::element::ElementCommand;
+    use crate::ui::UiState;
+    use crate::ui::commands::RoomAct;
+    use crate::ui::testing::{Stage, stage_pane};
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable;
 
     fn shelf() -> Harness<'static, Stage> {
-        stage(UiState::default(), |ui, room, _, theme, state| shelf_ui(ui, room, &Art::default(), theme, state))
+        stage_pane(UiState::default(), |ui, cx, panes| shelf_ui(ui, cx, &mut panes.shelf))
     }
 
     #[test]
@@ -213,7 +189,7 @@ mod tests {
     #[test]
     fn searching_leaves_what_fits() {
         let mut window = shelf();
-        window.state_mut().state.drafts.insert(SEARCH.to_owned(), "Vote".to_owned());
+        window.state_mut().panes.shelf.search = "Vote".to_owned();
         window.run_steps(3);
         assert!(window.query_by_label("Add pinboard").is_some());
         assert!(window.query_by_label("Add Ada").is_none());
@@ -225,7 +201,7 @@ mod tests {
         let stage = shelf();
         let room = &stage.state().room;
         let Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(inverse)) =
-            element_at(room, "pinboard", bevy::math::Vec2::new(4.0, 5.0))
+            create::element_at(room, "pinboard", bevy::math::Vec2::new(4.0, 5.0))
         else {
             panic!("an element is added");
         };

@@ -1,9 +1,11 @@
 //! Questions that stand in front of everything: names of scenes, beginning again, opening a link.
 
+use std::collections::BTreeSet;
+
 use egui::{Id, Modal, RichText, Ui};
 
 use crate::base::text;
-use crate::ui::state::dock::Tab;
+use crate::ui::commands::WindowCommand;
 use crate::ui::state::{Dialog, ImportQuestion};
 use crate::ui::widgets;
 use crate::ui::widgets::words;
@@ -18,7 +20,13 @@ const NAME: &str = "scene name";
 pub const LONGEST_STEM_BYTES: usize = 120;
 
 /// Draws the question that is open, if one is.
-pub fn dialogs_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) -> Vec<Command> {
+pub fn dialogs_ui(
+    ui: &mut Ui,
+    room: &RoomModel,
+    unsaved: &BTreeSet<String>,
+    theme: &Theme,
+    state: &mut UiState,
+) -> Vec<Command> {
     let Some(dialog) = state.dialog.clone() else { return Vec::new() };
     let mut commands = Vec::new();
     let mut done = false;
@@ -30,9 +38,9 @@ pub fn dialogs_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
             Dialog::SaveSceneAs => scene_name(ui, room, theme, state, &mut commands, false),
             Dialog::ResetScene => reset(ui, room, theme, &mut commands),
             Dialog::OpenLink(url) => open_link(ui, url, theme),
-            Dialog::CloseFile(path) => close_file(ui, path, theme, state),
+            Dialog::CloseFile(path) => close_file(ui, path, theme, &mut commands),
             Dialog::Import(question) => import(ui, question, theme, &mut commands),
-            Dialog::Close => close(ui, room, theme, state, &mut commands),
+            Dialog::Close => close(ui, room, unsaved, theme, &mut commands),
         };
     });
     if done || modal.should_close() {
@@ -166,7 +174,7 @@ fn open_link(ui: &mut Ui, url: &str, theme: &Theme) -> bool {
 }
 
 /// Something was written into a file that is not saved.
-fn close_file(ui: &mut Ui, path: &str, theme: &Theme, state: &mut UiState) -> bool {
+fn close_file(ui: &mut Ui, path: &str, theme: &Theme, commands: &mut Vec<Command>) -> bool {
     title(ui, "Close without saving?", theme);
     ui.label(widgets::soft(format!("What you wrote into {path} is not saved."), theme));
     ui.add_space(SPACE[2]);
@@ -176,8 +184,7 @@ fn close_file(ui: &mut Ui, path: &str, theme: &Theme, state: &mut UiState) -> bo
             done = true;
         }
         if widgets::danger(ui, "Throw away and close", theme).clicked() {
-            state.studio.editors.discard(path);
-            state.dock.close(&Tab::File(path.to_owned()));
+            commands.push(WindowCommand::DiscardFile(path.to_owned()).into());
             done = true;
         }
     });
@@ -185,8 +192,13 @@ fn close_file(ui: &mut Ui, path: &str, theme: &Theme, state: &mut UiState) -> bo
 }
 
 /// The window is to be closed while work goes on, or while something is not saved.
-fn close(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) -> bool {
-    let unsaved = state.studio.editors.unsaved();
+fn close(
+    ui: &mut Ui,
+    room: &RoomModel,
+    unsaved: &BTreeSet<String>,
+    theme: &Theme,
+    commands: &mut Vec<Command>,
+) -> bool {
     let at_work = room.work.pieces.len();
     title(ui, "Close the window?", theme);
     if at_work > 0 {
@@ -205,16 +217,15 @@ fn close(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, comm
     let mut done = false;
     ui.horizontal_wrapped(|ui| {
         if at_work > 0 && widgets::primary(ui, true, "Finish the work, then close", theme).clicked() {
-            state.closes_when_done = true;
+            commands.push(Command::QuitWhenDone(true));
             done = true;
         }
         if widgets::danger(ui, "Close now", theme).clicked() {
-            state.closes_now = true;
-            commands.push(Command::Quit);
+            commands.push(Command::QuitNow);
             done = true;
         }
         if ui.button("Stay").clicked() {
-            state.closes_when_done = false;
+            commands.push(Command::QuitWhenDone(false));
             done = true;
         }
     });
@@ -229,7 +240,7 @@ mod tests {
 
     fn asking(dialog: Dialog) -> egui_kittest::Harness<'static, crate::ui::testing::Stage> {
         let state = UiState { dialog: Some(dialog), ..UiState::default() };
-        let mut window = stage(state, |ui, room, _, theme, state| dialogs_ui(ui, room, theme, state));
+        let mut window = stage(state, |ui, room, _, theme, state| dialogs_ui(ui, room, &BTreeSet::new(), theme, state));
         window.run_steps(4);
         window
     }
@@ -264,12 +275,14 @@ mod tests {
 
     #[test]
     fn work_is_finished_first_or_cut_off_only_after_a_yes() {
-        for (answer, finishes, closes) in
-            [("Finish the work, then close", true, false), ("Close now", false, true), ("Stay", false, false)]
-        {
+        for (answer, wanted) in [
+            ("Finish the work, then close", Command::QuitWhenDone(true)),
+            ("Close now", Command::QuitNow),
+            ("Stay", Command::QuitWhenDone(false)),
+        ] {
             let state = UiState { dialog: Some(Dialog::Close), ..UiState::default() };
             let draw = |ui: &mut Ui, room: &RoomModel, _: &_, theme: &Theme, state: &mut UiState| {
-                dialogs_ui(ui, room, theme, state)
+                dialogs_ui(ui, room, &BTreeSet::new(), theme, state)
             };
             let mut window = crate::ui::testing::stage_in(at_work(), state, draw);
             window.run_steps(4);
@@ -277,8 +290,7 @@ mod tests {
             window.get_by_label(answer).click();
             window.run_steps(4);
             let Stage { state, commands, .. } = window.state();
-            assert_eq!((state.closes_when_done, state.closes_now, state.dialog.is_some()), (finishes, closes, false));
-            assert_eq!(commands.contains(&Command::Quit), closes, "{answer}");
+            assert_eq!((&commands[..], &state.dialog), (&[wanted][..], &None), "{answer}");
         }
     }
 

@@ -9,21 +9,7 @@ use egui_file_dialog::DialogState;
 use egui_file_dialog::FileDialog;
 
 use crate::ui::Command;
-
-/// What a file or folder is asked for.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Purpose {
-    /// Files to be copied into the workspace: into this folder, or by what each is where absent.
-    ImportFiles(Option<String>),
-    /// A folder to be copied into the workspace.
-    ImportFolder(Option<String>),
-    /// A workspace to be opened, or an empty folder to begin one in.
-    OpenWorkspace,
-    /// Where the workspace goes as a zip; the name that is offered.
-    ExportZip(String),
-    /// Where the event log goes; the name that is offered.
-    ExportLog(String),
-}
+use crate::ui::state::Purpose;
 
 /// The dialog. It is kept as long as the window, so that it opens where it was left.
 #[derive(Default)]
@@ -33,11 +19,8 @@ pub struct FileAsking {
 }
 
 impl FileAsking {
-    /// Draws the dialog; opens it where something is asked for anew. What the person chose comes back.
-    pub fn show(&mut self, context: &Context, asked: Option<Purpose>) -> Option<Command> {
-        if let Some(purpose) = asked {
-            self.open(purpose);
-        }
+    /// Draws the dialog, if it is open. What the person chose comes back.
+    pub fn show(&mut self, context: &Context) -> Option<Command> {
         let dialog = self.dialog.as_mut()?;
         dialog.update(context);
         let picked: Vec<PathBuf> = match dialog.take_picked() {
@@ -55,7 +38,8 @@ impl FileAsking {
         self.dialog.as_ref().is_some_and(|dialog| *dialog.state() == DialogState::Open)
     }
 
-    fn open(&mut self, purpose: Purpose) {
+    /// Asks for something.
+    pub fn open(&mut self, purpose: Purpose) {
         let (title, open, name): (_, fn(&mut FileDialog), _) = match &purpose {
             Purpose::ImportFiles(_) => ("Import files", FileDialog::pick_multiple, ""),
             Purpose::ImportFolder(_) => ("Import a folder", FileDialog::pick_directory, ""),
@@ -111,10 +95,10 @@ mod tests {
 
     #[test]
     fn the_dialog_opens_and_can_be_left() {
-        let mut asked = Some(Purpose::OpenWorkspace);
         let mut asking = FileAsking::default();
+        asking.open(Purpose::OpenWorkspace);
         let mut window = Harness::new_ui(move |ui| {
-            let command = asking.show(ui.ctx(), asked.take());
+            let command = asking.show(ui.ctx());
             assert_eq!(command, None);
             ui.label(if asking.is_open() { "it is open" } else { "it is closed" });
         });

@@ -1,15 +1,16 @@
-//! The keys, for people: the table of [`keys`](crate::ui::commands::keys) and what the mouse does.
+//! The keys, for people: those of the [table of commands](crate::ui::commands::table), and what the mouse does.
 
 use egui::{RichText, ScrollArea, Ui, Window};
 
 use crate::ui::UiState;
-use crate::ui::commands::keys::{self, KEYS};
+use crate::ui::commands::keys;
+use crate::ui::commands::table::CommandTable;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::view::theme::{SPACE, TYPE, Theme};
 
 /// What the hands do that no key does.
-const GESTURES: [(&str, &str); 18] = [
+const GESTURES: [(&str, &str); 13] = [
     ("Drag empty floor", "Move the view"),
     ("Wheel or pinch", "Zoom at the pointer"),
     ("Drag from the shelf", "Put something into the room"),
@@ -23,15 +24,10 @@ const GESTURES: [(&str, &str); 18] = [
     ("Double-click an element", "Open what it holds"),
     ("Right-click", "What can be done here"),
     ("Drag a tab", "Put a pane elsewhere"),
-    ("Ctrl and P", "Find a file"),
-    ("F2, Delete on a file", "Rename it, put it into the bin"),
-    ("Ctrl and S in a file", "Save what you wrote"),
-    ("Ctrl and F, H in a file", "Find, find and replace"),
-    ("F over the graph", "Show all of it"),
 ];
 
 /// Draws the keys, if they are shown.
-pub fn help_ui(ui: &mut Ui, theme: &Theme, state: &mut UiState) {
+pub fn help_ui(ui: &mut Ui, theme: &Theme, state: &mut UiState, table: &CommandTable) {
     if !state.help {
         return;
     }
@@ -59,10 +55,10 @@ pub fn help_ui(ui: &mut Ui, theme: &Theme, state: &mut UiState) {
                 ui.columns(2, |columns| {
                     let [left, right] = columns else { return };
                     widgets::section(left, "Keys", theme);
-                    for binding in &KEYS {
+                    for command in table.all().iter().filter(|command| !command.keys.is_empty()) {
                         let shown: Vec<String> =
-                            binding.keys.iter().take(2).map(|shortcut| keys::shortcut(left.ctx(), shortcut)).collect();
-                        row(left, &shown.join(" or "), binding.what, 132.0, theme);
+                            command.keys.iter().take(2).map(|shortcut| keys::shortcut(left.ctx(), shortcut)).collect();
+                        row(left, &shown.join(" or "), command.name, 132.0, theme);
                     }
                     widgets::section(right, "Hands", theme);
                     for (gesture, what) in GESTURES {
@@ -97,12 +93,12 @@ mod tests {
     fn every_key_of_the_table_is_shown() {
         let state = UiState { help: true, ..UiState::default() };
         let mut window = stage(state, |ui, _, _, theme, state| {
-            help_ui(ui, theme, state);
+            help_ui(ui, theme, state, CommandTable::standard());
             Vec::new()
         });
         window.run_steps(4);
-        for binding in &KEYS {
-            assert!(window.query_by_label(binding.what).is_some(), "{}", binding.what);
+        for command in CommandTable::standard().all().iter().filter(|command| !command.keys.is_empty()) {
+            assert!(window.query_by_label(command.name).is_some(), "{}", command.name);
         }
         window.get_by_label("Close keys").click();
         window.run_steps(2);

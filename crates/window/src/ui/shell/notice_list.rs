@@ -3,11 +3,12 @@
 use egui::{Align2, RichText, ScrollArea, Ui, Window};
 
 use crate::base::Severity;
-use crate::ui::shell::notices::{place_button, place_of, sentence, told_place};
+use crate::ui::shell::notice_card::place_button;
 use crate::ui::state::Place;
+use crate::ui::state::notice_board::{place_of, told_place};
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::words;
+use crate::ui::widgets::words::{self, sentence};
 use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
 use crate::view::theme::{SPACE, TYPE, Theme};

@@ -1,23 +1,17 @@
 //! What went wrong and how things went, as cards that can be put aside; and the hint of the first run. Nothing that
 //! was put aside is lost: [`notice_list`](crate::ui::shell::notice_list) shows it again.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
 use egui::{Align2, Area, Id as WidgetId, Order, RichText, Ui};
 
-use crate::base::hash::content_hash;
-use crate::base::{Problem, Severity};
-use crate::ui::commands::keys;
-use crate::ui::panes::shelf;
-use crate::ui::state::Place;
+use crate::base::Severity;
+use crate::ui::shell::notice_card::{card, place_button};
+use crate::ui::shell::provider_notices;
+use crate::ui::state::notice_board::{Group, NoticeBoard, file_or_place, place_of, told_place};
 use crate::ui::widgets;
-use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::provider_health;
+use crate::ui::widgets::words::sentence;
 use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
-use crate::view::pick::Thing;
-use crate::view::theme::{SPACE, TYPE, Theme};
+use crate::view::theme::{SPACE, Theme};
 
 /// An outcome that went well goes away after so many seconds; one that did not stays until it is put aside.
 const OUTCOME_SECS: f64 = 6.0;
@@ -25,81 +19,6 @@ const OUTCOME_SECS: f64 = 6.0;
 const SHOWN: usize = 3;
 /// So many outcomes are shown at once, the newest.
 const OUTCOMES_SHOWN: usize = 4;
-
-/// What is wrong, sorted once whenever it changes: there may be thousands.
-#[derive(Clone, Debug, Default)]
-pub struct NoticeBoard {
-    seen: Option<(Arc<Vec<Problem>>, Vec<Problem>)>,
-    /// Errors first, then by place and line.
-    all: Vec<Problem>,
-    /// Their fingerprints, in the same order.
-    marks: Vec<u64>,
-    aside: BTreeSet<u64>,
-    groups: Vec<Group>,
-}
-
-/// What is wrong at one place and was not put aside.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Group {
-    /// Indices of the problems.
-    pub problems: Vec<usize>,
-}
-
-impl NoticeBoard {
-    /// Looks whether anything changed.
-    pub fn update(&mut self, room: &RoomModel) {
-        if let Some((problems, notices)) = &self.seen
-            && Arc::ptr_eq(problems, &room.problems)
-            && *notices == room.notices
-        {
-            return;
-        }
-        self.seen = Some((room.problems.clone(), room.notices.clone()));
-        self.all = room.problems.iter().chain(&room.notices).cloned().collect();
-        self.all.sort_by(|one, other| {
-            let rank = |problem: &Problem| std::cmp::Reverse(problem.severity);
-            (rank(one), file_or_place(one), one.line).cmp(&(rank(other), file_or_place(other), other.line))
-        });
-        self.marks = self.all.iter().map(|problem| content_hash(problem.to_string().as_bytes())).collect();
-        // What was mended may go wrong again, and is told again then.
-        let marks: BTreeSet<u64> = self.marks.iter().copied().collect();
-        self.aside.retain(|mark| marks.contains(mark));
-        self.group();
-    }
-
-    fn group(&mut self) {
-        let mut places: BTreeMap<(bool, String), Vec<usize>> = BTreeMap::new();
-        for (index, problem) in self.all.iter().enumerate() {
-            if !self.aside.contains(&self.marks[index]) {
-                let key = (problem.severity != Severity::Error, file_or_place(problem).to_owned());
-                places.entry(key).or_default().push(index);
-            }
-        }
-        self.groups = places.into_values().map(|problems| Group { problems }).collect();
-    }
-
-    /// Everything that is wrong now, put aside or not.
-    pub fn all(&self) -> &[Problem] {
-        &self.all
-    }
-
-    /// How much of it was not put aside.
-    pub fn open(&self) -> usize {
-        self.groups.iter().map(|group| group.problems.len()).sum()
-    }
-
-    /// Puts these aside until they change.
-    pub fn put_aside(&mut self, problems: &[usize]) {
-        self.aside.extend(problems.iter().filter_map(|index| self.marks.get(*index)));
-        self.group();
-    }
-
-    /// Puts everything aside.
-    pub fn put_all_aside(&mut self) {
-        self.aside.extend(&self.marks);
-        self.group();
-    }
-}
 
 /// Draws the notices over the room, at the lower right of what is free.
 pub fn notices_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) -> Vec<Command> {
@@ -110,7 +29,7 @@ pub fn notices_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
     board.update(room);
     let cap = room.cap_reached.clone().filter(|cap| !state.put_aside_caps.contains(cap));
     let hint = !state.hint_closed;
-    let has_fault = provider_health::has_notice(room, state);
+    let has_fault = provider_notices::has_notice(room, state);
     if board.groups.is_empty() && state.outcomes.is_empty() && cap.is_none() && !hint && !has_fault {
         state.board = board;
         return commands;
@@ -126,7 +45,7 @@ pub fn notices_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
             if hint {
                 first_run(ui, room, theme, state);
             }
-            provider_health::notices_ui(ui, room, theme, state);
+            provider_notices::notices_ui(ui, room, theme, state);
             problems(ui, &mut board, room, theme, state, &mut commands);
             if let Some(cap) = cap {
                 cap_card(ui, &cap, room, theme, state);
@@ -174,112 +93,6 @@ fn problems(
     }
 }
 
-/// A notice with a coloured edge. Whether it is to be put aside.
-pub(in crate::ui) fn card(
-    ui: &mut Ui,
-    (title, text): (&str, &str),
-    colour: egui::Color32,
-    theme: &Theme,
-    close: &str,
-    more: impl FnOnce(&mut Ui),
-) -> bool {
-    let mut closed = false;
-    let shown = widgets::window(theme).inner_margin(SPACE[2]).show(ui, |ui| {
-        ui.set_min_width(ui.available_width());
-        ui.spacing_mut().item_spacing.y = SPACE[0];
-        widgets::line(
-            ui,
-            |ui| {
-                ui.add(egui::Label::new(RichText::new(title).size(TYPE[1]).color(colour)).truncate());
-            },
-            |ui| closed = widgets::icon_button(ui, Icon::Cross, close, false, theme).clicked(),
-        );
-        if !text.is_empty() {
-            ui.add(egui::Label::new(text).wrap());
-        }
-        more(ui);
-    });
-    let rect = shown.response.rect;
-    let edge =
-        egui::Rect::from_min_size(rect.left_top() + egui::vec2(1.0, 10.0), egui::vec2(3.0, rect.height() - 20.0));
-    ui.painter().rect_filled(edge, 2.0, colour);
-    closed
-}
-
-/// A text as a sentence: with a capital and a full stop.
-pub fn sentence(text: &str) -> String {
-    let mut sentence = shelf::capitalised(text.trim());
-    if !sentence.is_empty() && !sentence.ends_with(['.', '!', '?', '…']) {
-        sentence.push('.');
-    }
-    sentence
-}
-
-/// What problems are grouped by.
-fn file_or_place(problem: &Problem) -> &str {
-    problem.place.split(',').next().unwrap_or(&problem.place).trim()
-}
-
-/// What a problem is about, if it can be gone to.
-pub fn place_of(problem: &Problem) -> Option<Place> {
-    let place = file_or_place(problem);
-    if [".md", ".mdx", ".yaml", ".yml"].iter().any(|ending| place.ends_with(ending)) {
-        return Some(Place::File(place.to_owned(), problem.line));
-    }
-    if let Some(id) = place.strip_prefix("element ") {
-        return Some(Place::Thing(Thing::Element(id.trim_matches('"').into())));
-    }
-    if let Some(id) = place.strip_prefix("agent ") {
-        return Some(Place::Thing(Thing::Agent(id.trim_matches('"').into())));
-    }
-    (place.starts_with("budget.") || place.starts_with("gateway.")).then(|| Place::Setting(place.to_owned()))
-}
-
-/// Where a problem is, with its line.
-pub fn told_place(problem: &Problem) -> String {
-    match problem.line {
-        Some(line) => format!("{}, line {line}", problem.place),
-        None => problem.place.clone(),
-    }
-}
-
-/// A button that leads to a place, unless what is there is gone.
-pub fn place_button(
-    ui: &mut Ui,
-    place: &Place,
-    room: &RoomModel,
-    state: &mut UiState,
-    commands: &mut Vec<Command>,
-) -> bool {
-    let (shown, whole) = match place {
-        Place::File(file, _) => ("Open file", format!("Open file {file}")),
-        Place::Setting(setting) => ("Show setting", format!("Show setting {setting}")),
-        Place::Thing(Thing::Agent(id)) if room.agent(id).is_some() => ("Show agent", format!("Show agent {id}")),
-        Place::Thing(Thing::Element(id)) if room.element(id).is_some() => {
-            ("Show element", format!("Show element {id}"))
-        }
-        Place::Thing(_) => return false,
-    };
-    let button = ui.button(shown);
-    widgets::name(&button, whole);
-    let clicked = button.clicked();
-    if clicked {
-        go_to(place, room, state, commands);
-    }
-    clicked
-}
-
-fn go_to(place: &Place, room: &RoomModel, state: &mut UiState, commands: &mut Vec<Command>) {
-    match place {
-        Place::File(file, line) => commands.push(Command::OpenFile(file.clone(), *line)),
-        Place::Setting(setting) => state.show_settings(Some(setting)),
-        Place::Thing(thing) => {
-            state.selected = [thing.clone()].into();
-            keys::frame(room, state);
-        }
-    }
-}
-
 /// One place and what is wrong there. Whether it is to be put aside.
 fn group_card(
     ui: &mut Ui,
@@ -290,7 +103,7 @@ fn group_card(
     state: &mut UiState,
     commands: &mut Vec<Command>,
 ) -> bool {
-    let Some(problem) = group.problems.first().map(|index| &board.all[*index]) else { return false };
+    let Some(problem) = group.problems.first().map(|index| &board.all()[*index]) else { return false };
     let colour = if problem.severity == Severity::Error { theme.bad } else { theme.warn };
     let place = told_place(problem);
     let what = sentence(&problem.what);
@@ -376,8 +189,13 @@ fn first_run(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) 
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::base::Problem;
+    use crate::ui::state::Place;
     use crate::ui::testing::{Stage, sample_room, stage_in};
+    use crate::view::pick::Thing;
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable;
 

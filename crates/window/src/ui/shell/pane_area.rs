@@ -1,12 +1,16 @@
 //! Draws the panes of the studio where they stand.
 
+use std::collections::BTreeSet;
+
 use egui::{Color32, Frame, Margin, RichText, Stroke, Ui, Visuals, WidgetText};
 use egui_tiles::{Behavior, SimplificationOptions, TabState, TileId, Tiles, UiResponse};
 
-use crate::ui::panes::canvas::Canvas;
+use super::pane_states::PaneStates;
+use crate::ui::commands::WindowCommand;
+use crate::ui::context::ViewerContext;
+use crate::ui::panes::{conversations, editor, event_log, explorer, graph, inspector, shelf};
 use crate::ui::state::dock::{self, Tab};
-use crate::ui::widgets;
-use crate::ui::{Command, UiState};
+use crate::ui::{Command, UiState, widgets};
 use crate::view::art::Art;
 use crate::view::model::RoomModel;
 use crate::view::recent::Recent;
@@ -15,35 +19,35 @@ use crate::view::theme::{SPACE, TYPE, Theme};
 /// Narrower windows show one pane at a time.
 const NARROW_POINTS: f32 = 700.0;
 
-/// Everything that a pane is drawn from, and what the person did in them.
+/// Everything that panes are drawn from, and what the person did in them.
 pub(super) struct Panes<'a> {
-    pub(super) canvas: &'a mut Canvas,
-    pub(super) room: &'a mut RoomModel,
-    pub(super) recent: &'a Recent,
-    pub(super) art: &'a Art,
-    pub(super) theme: &'a Theme,
-    pub(super) state: &'a mut UiState,
-    pub(super) commands: Vec<Command>,
-    /// Panes whose tab was closed.
-    closed: Vec<Tab>,
+    panes: &'a mut PaneStates,
+    room: &'a mut RoomModel,
+    recent: &'a Recent,
+    art: &'a Art,
+    theme: &'a Theme,
+    state: &'a mut UiState,
+    unsaved: &'a BTreeSet<String>,
+    commands: Vec<Command>,
 }
 
 impl<'a> Panes<'a> {
     pub(super) fn new(
-        canvas: &'a mut Canvas,
+        panes: &'a mut PaneStates,
         room: &'a mut RoomModel,
         recent: &'a Recent,
         art: &'a Art,
         theme: &'a Theme,
         state: &'a mut UiState,
+        unsaved: &'a BTreeSet<String>,
     ) -> Self {
-        Self { canvas, room, recent, art, theme, state, commands: Vec::new(), closed: Vec::new() }
+        Self { panes, room, recent, art, theme, state, unsaved, commands: Vec::new() }
     }
 
     /// Draws all of them in what is left of the window.
     pub(super) fn show(mut self, root: &mut Ui) -> Vec<Command> {
         let width = root.available_width();
-        // Panes open and close others while they are drawn; what they want is done afterwards.
+        // The tree draws its panes with everything else at hand; where they stand is beside it meanwhile.
         let mut dock = std::mem::take(&mut self.state.dock);
         dock.is_narrow = width < NARROW_POINTS;
         if dock.is_narrow {
@@ -54,19 +58,13 @@ impl<'a> Panes<'a> {
             let mut alone = dock.alone.clone();
             egui::CentralPanel::default().frame(Frame::NONE).show(root, |ui| self.pane(ui, &mut alone));
         } else {
-            let selected = !self.state.selected.is_empty() || self.state.studio.chosen_file.is_some();
+            let selected = !self.state.selected.is_empty() || self.state.chosen_file.is_some();
             dock.arrange(width, selected);
             egui::CentralPanel::default().frame(Frame::NONE.fill(self.theme.panel)).show(root, |ui| {
                 dock.tree.ui(&mut self, ui);
             });
         }
         self.state.dock = dock;
-        for tab in std::mem::take(&mut self.closed) {
-            match tab {
-                Tab::File(path) => self.state.close_file(path),
-                tab => self.state.dock.close(&tab),
-            }
-        }
         self.commands
     }
 
@@ -92,32 +90,26 @@ impl<'a> Panes<'a> {
     }
 
     fn pane(&mut self, ui: &mut Ui, tab: &mut Tab) {
-        let Self { canvas, room, recent, art, theme, state, commands, .. } = self;
+        let Self { panes, room, recent, art, theme, state, unsaved, commands } = self;
         if *tab == Tab::Room {
-            commands.extend(canvas.show(ui, room, recent, art, theme, state));
+            commands.extend(panes.canvas.show(ui, room, recent, art, theme, state));
             return;
         }
-        let room = &**room;
+        let cx = ViewerContext { room, recent, theme, art, ui: state, unsaved };
         let bare = matches!(tab, Tab::Graph);
         let margin = if bare { Margin::ZERO } else { Margin::same(SPACE[2] as i8) };
         egui::CentralPanel::default().frame(Frame::NONE.fill(theme.panel).inner_margin(margin)).show(ui, |ui| {
             widgets::dress(ui.style_mut(), theme);
             let done = match tab {
-                Tab::Shelf => crate::ui::panes::shelf::shelf_ui(ui, room, art, theme, state),
-                Tab::Files => crate::ui::panes::explorer::explorer_ui(ui, room, recent, theme, state),
-                Tab::Graph => crate::ui::panes::graph::graph_ui(ui, room, recent, theme, state),
-                Tab::File(path) => crate::ui::panes::editor::editor_ui(ui, path, room, recent, theme, state),
-                Tab::Inspector => crate::ui::panes::inspector::inspector_ui(ui, room, recent, art, theme, state),
-                Tab::Talks => crate::ui::panes::conversations::sidebar_ui(ui, room, recent, art, theme, state),
+                Tab::Shelf => shelf::shelf_ui(ui, &cx, &mut panes.shelf),
+                Tab::Files => explorer::explorer_ui(ui, &cx, &mut panes.explorer),
+                Tab::Graph => graph::graph_ui(ui, &cx, &mut panes.graph),
+                Tab::File(path) => editor::editor_ui(ui, path, &cx, &mut panes.editors),
+                Tab::Inspector => inspector::inspector_ui(ui, &cx, &mut panes.inspector, &mut panes.log),
+                Tab::Talks => conversations::sidebar_ui(ui, &cx, &mut panes.conversations),
                 Tab::Log => {
-                    let shown = state.studio.shown_run.as_ref().map(|(_, log)| log.clone());
-                    crate::ui::panes::event_log::event_log_ui(
-                        ui,
-                        room,
-                        shown.as_deref().unwrap_or(recent),
-                        theme,
-                        state,
-                    )
+                    let shown = panes.shown_run.as_ref().map_or(*recent, |(_, log)| log);
+                    event_log::event_log_ui(ui, &ViewerContext { recent: shown, ..cx }, &mut panes.log)
                 }
                 Tab::Room => Vec::new(),
             };
@@ -134,7 +126,7 @@ impl Behavior<Tab> for Panes<'_> {
 
     fn tab_title_for_pane(&mut self, pane: &Tab) -> WidgetText {
         let mark = match pane {
-            Tab::File(path) if self.state.studio.editors.is_unsaved(path) => " •",
+            Tab::File(path) if self.panes.editors.is_unsaved(path) => " •",
             _ => "",
         };
         RichText::new(format!("{}{mark}", pane.title())).size(TYPE[1]).into()
@@ -152,7 +144,10 @@ impl Behavior<Tab> for Panes<'_> {
     }
 
     fn on_tab_close(&mut self, tiles: &mut Tiles<Tab>, tile: TileId) -> bool {
-        self.closed.extend(tiles.get_pane(&tile).cloned());
+        self.commands.extend(tiles.get_pane(&tile).map(|tab| match tab {
+            Tab::File(path) => WindowCommand::CloseFile(Some(path.clone())).into(),
+            tab => WindowCommand::CloseTab(tab.clone()).into(),
+        }));
         false
     }
 

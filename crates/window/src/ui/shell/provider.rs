@@ -5,6 +5,7 @@ use egui::{RichText, Ui};
 use crate::gateway::keys::Secret;
 use crate::gateway::vendors::VENDORS;
 use crate::ui::state::TrialView;
+use crate::ui::state::file_texts::Want;
 use crate::ui::widgets;
 use crate::ui::widgets::words;
 use crate::ui::{Command, UiState};
@@ -44,7 +45,7 @@ pub fn provider_ui(
     state: &mut UiState,
     commands: &mut Vec<Command>,
 ) -> bool {
-    state.looks_at_providers = true;
+    state.texts.want(Want::Providers);
     stand_in(ui, room, theme, commands);
     let (now, now_model) = current(room);
     let chosen = state.drafts.get(CHOSEN).cloned().unwrap_or_else(|| now.to_owned());
@@ -123,7 +124,7 @@ fn needs(ui: &mut Ui, provider: &str, key: Option<&str>, theme: &Theme, state: &
         _ => "Asks the program on this machine. Nothing leaves it.".to_owned(),
     };
     let colour = if status.is_some_and(|status| !status.ready) { theme.warn } else { theme.text_soft };
-    let text = crate::ui::panes::shelf::capitalised(&about);
+    let text = words::capitalised(&about);
     ui.add(egui::Label::new(RichText::new(text).size(TYPE[0]).color(colour)).wrap());
 }
 

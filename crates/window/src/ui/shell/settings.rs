@@ -341,7 +341,7 @@ fn caps(
 ) {
     group(ui, "Caps", "What models may use at most; an empty field is no cap. Kept in settings.yaml.", theme);
     if let Some(cap) = &room.cap_reached {
-        let text = format!("{}.", crate::ui::panes::shelf::capitalised(cap));
+        let text = format!("{}.", words::capitalised(cap));
         ui.add(egui::Label::new(RichText::new(text).color(theme.warn)).wrap());
     }
     let now = serde_json::to_value(&room.settings.budget).unwrap_or_default();

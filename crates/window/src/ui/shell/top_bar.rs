@@ -7,16 +7,15 @@ use crate::base::text;
 use crate::gateway::price_source;
 use crate::schedule::Speed;
 use crate::simulation::ConversationCommand;
-use crate::ui::commands::RoomAct;
-use crate::ui::shell::dialogs::dialogs_ui;
-use crate::ui::shell::file_dialogs::Purpose;
+use crate::ui::commands::table::{CommandContext, CommandTable, Menu};
+use crate::ui::commands::{RoomAct, WindowCommand, keys};
 use crate::ui::shell::provider::provider_ui;
-use crate::ui::state::Dialog;
+use crate::ui::state::Purpose;
 use crate::ui::state::dock::Tab;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::provider_health;
 use crate::ui::widgets::words;
+use crate::ui::widgets::{provider_health, room_status};
 use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
 use crate::view::theme::{SPACE, TYPE, Theme};
@@ -28,18 +27,23 @@ pub const SPEEDS: [Speed; 4] = [Speed::Times(1), Speed::Times(4), Speed::Times(1
 const ONE_ROW_POINTS: f32 = 940.0;
 const TWO_ROWS_POINTS: f32 = 720.0;
 
-/// Draws the bar, and whatever question is open.
-pub fn top_bar_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) -> Vec<Command> {
-    state.looks_at_providers = false;
+/// Draws the bar.
+pub fn top_bar_ui(
+    ui: &mut Ui,
+    room: &RoomModel,
+    theme: &Theme,
+    state: &mut UiState,
+    table: &CommandTable,
+) -> Vec<Command> {
     widgets::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
     let width = ui.available_width();
     let from_the_right = Layout::right_to_left(Align::Center);
     ui.horizontal(|ui| {
         if width >= TWO_ROWS_POINTS {
-            workspace_menu(ui, room, theme, state, &mut commands);
+            workspace_menu(ui, room, theme, state, table, &mut commands);
         }
-        scene_menu(ui, room, theme, state, &mut commands);
+        scene_menu(ui, room, theme, state, table, &mut commands);
         ui.add_space(SPACE[1]);
         run_bar(ui, room, theme, &mut commands);
         ui.add_space(SPACE[1]);
@@ -56,7 +60,7 @@ pub fn top_bar_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
     });
     if width < TWO_ROWS_POINTS {
         ui.horizontal(|ui| {
-            workspace_menu(ui, room, theme, state, &mut commands);
+            workspace_menu(ui, room, theme, state, table, &mut commands);
             ui.with_layout(from_the_right, |ui| toggles(ui, room, theme, state, &mut commands));
         });
     }
@@ -66,31 +70,33 @@ pub fn top_bar_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
             status(ui, room, theme, state);
         });
     }
-    commands.extend(dialogs_ui(ui, room, theme, state));
     commands
 }
 
 /// Right to left: settings, the sidebar, notices, the keys, the theme, the master switch for talk.
-fn toggles(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
+fn toggles(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &UiState, commands: &mut Vec<Command>) {
     ui.spacing_mut().item_spacing.x = SPACE[0];
-    if widgets::icon_button(ui, Icon::Gear, "Settings", state.settings.is_some(), theme).clicked() {
-        state.settings = if state.settings.is_some() { None } else { Some(Default::default()) };
-    }
     let wrong = state.board.open();
-    let label = if wrong == 0 { "Notices".to_owned() } else { format!("Notices: {wrong} open") };
-    let bell = widgets::icon_button(ui, Icon::Bell, &label, state.notices_open, theme);
-    state.notices_open ^= bell.clicked();
-    if wrong > 0 {
-        ui.painter().circle_filled(bell.rect.right_top() + egui::vec2(-7.0, 7.0), 3.5, theme.bad);
-    }
+    let notices = if wrong == 0 { "Notices".to_owned() } else { format!("Notices: {wrong} open") };
     let talks = state.dock.is_in_front(&Tab::Talks);
-    if widgets::icon_button(ui, Icon::Chat, "Conversations", talks, theme).clicked() {
-        state.dock.toggle(&Tab::Talks);
-    }
-    state.help ^= widgets::icon_button(ui, Icon::Question, "Keys", state.help, theme).clicked();
-    let (icon, label) = if state.dark { (Icon::Sun, "Light theme") } else { (Icon::Moon, "Dark theme") };
-    if widgets::icon_button(ui, icon, label, false, theme).clicked() {
-        state.set_dark(!state.dark);
+    let (light, light_label) = if state.dark { (Icon::Sun, "Light theme") } else { (Icon::Moon, "Dark theme") };
+    let buttons = [
+        (Icon::Gear, "Settings", state.settings.is_some(), WindowCommand::ToggleSettings, "window.settings"),
+        (Icon::Bell, &*notices, state.notices_open, WindowCommand::ToggleNotices, ""),
+        (Icon::Chat, "Conversations", talks, WindowCommand::ToggleTab(Tab::Talks), "pane.conversations"),
+        (Icon::Question, "Keys", state.help, WindowCommand::ToggleKeys, "window.keys"),
+        (light, light_label, false, WindowCommand::ToggleTheme, ""),
+    ];
+    for (icon, label, is_on, command, id) in buttons {
+        let button = widgets::icon_button(ui, icon, label, is_on, theme);
+        if icon == Icon::Bell && wrong > 0 {
+            ui.painter().circle_filled(button.rect.right_top() + egui::vec2(-7.0, 7.0), 3.5, theme.bad);
+        }
+        let keys = keys::shown(ui.ctx(), id);
+        let button = if keys.is_empty() { button } else { button.on_hover_text(keys) };
+        if button.clicked() {
+            commands.push(command.into());
+        }
     }
     ui.add_space(SPACE[1]);
     let about = "Whether agents may talk to each other. Off ends all conversations; tasks go on.";
@@ -101,7 +107,14 @@ fn toggles(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, co
 }
 
 /// The workspace: others to open, what to bring in and take out.
-fn workspace_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
+fn workspace_menu(
+    ui: &mut Ui,
+    room: &RoomModel,
+    theme: &Theme,
+    state: &UiState,
+    table: &CommandTable,
+    commands: &mut Vec<Command>,
+) {
     let name = text::truncate(&room.workspace, 24);
     let button = ui.menu_button(RichText::new(format!("{name}    ")).color(theme.text_soft), |ui| {
         widgets::dress(ui.style_mut(), theme);
@@ -121,27 +134,29 @@ fn workspace_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
                 }
             }
             if row(ui, "Choose a folder…") {
-                state.asks_file = Some(Purpose::OpenWorkspace);
+                commands.push(WindowCommand::Browse(Purpose::OpenWorkspace).into());
                 ui.close();
             }
         });
-        for (label, purpose) in [
-            ("Import files…", Purpose::ImportFiles(None)),
-            ("Import a folder…", Purpose::ImportFolder(None)),
-            ("Export the workspace…", Purpose::ExportZip(format!("{}.zip", room.workspace))),
-            ("Export the event log…", Purpose::ExportLog(format!("{}.events.jsonl", room.scene))),
-        ] {
-            if row(ui, label) {
-                state.asks_file = Some(purpose);
-                ui.close();
-            }
-        }
+        entries(ui, room, state, (table, Menu::Workspace), commands);
+        ui.menu_button("Panes", |ui| {
+            widgets::dress(ui.style_mut(), theme);
+            ui.set_min_width(260.0);
+            entries(ui, room, state, (table, Menu::Panes), commands);
+        });
     });
     widgets::caret(ui, &button.response, theme);
     widgets::name(&button.response, "Workspace menu");
 }
 
-fn scene_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
+fn scene_menu(
+    ui: &mut Ui,
+    room: &RoomModel,
+    theme: &Theme,
+    state: &UiState,
+    table: &CommandTable,
+    commands: &mut Vec<Command>,
+) {
     let shown = if room.scene.is_empty() { "No scene".to_owned() } else { room.scene.clone() };
     let button = ui.menu_button(RichText::new(format!("{shown}    ")).size(TYPE[2]), |ui| {
         widgets::dress(ui.style_mut(), theme);
@@ -160,23 +175,32 @@ fn scene_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState,
             }
         });
         ui.separator();
-        for (label, dialog) in [
-            ("New scene…", Dialog::NewScene),
-            ("Save scene as…", Dialog::SaveSceneAs),
-            ("Begin scene again…", Dialog::ResetScene),
-        ] {
-            if ui.add(egui::Button::new(label).frame(false).min_size(egui::vec2(220.0, 28.0))).clicked() {
-                state.dialog = Some(dialog);
-                ui.close();
-            }
-        }
-        if ui.add(egui::Button::new("Save a picture").frame(false).min_size(egui::vec2(220.0, 28.0))).clicked() {
-            commands.push(Command::Screenshot(None));
-            ui.close();
-        }
+        entries(ui, room, state, (table, Menu::Scene), commands);
     });
     widgets::caret(ui, &button.response, theme);
     widgets::name(&button.response, "Scene menu");
+}
+
+/// The commands that the table has for a menu of the bar.
+fn entries(
+    ui: &mut Ui,
+    room: &RoomModel,
+    state: &UiState,
+    (table, menu): (&CommandTable, Menu),
+    commands: &mut Vec<Command>,
+) {
+    let cx = CommandContext { room, ui: state };
+    for (command, label) in table.in_menu(menu) {
+        let keys = keys::first_shown(ui.ctx(), command);
+        let applies = (command.applies)(&cx);
+        let button = egui::Button::new(label).frame(false).shortcut_text(keys).min_size(egui::vec2(220.0, 28.0));
+        let button = ui.add_enabled(applies.is_ok(), button);
+        widgets::name(&button, label);
+        if button.on_disabled_hover_text(applies.err().unwrap_or_default()).clicked() {
+            commands.extend(command.run(&cx));
+            ui.close();
+        }
+    }
 }
 
 fn run_bar(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) {
@@ -194,11 +218,11 @@ fn run_bar(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Comm
 
 fn status(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) {
     let (waiting, under_way) = room.questions;
-    let sentence = widgets::soft(words::status(room), theme);
+    let sentence = widgets::soft(room_status::status(room), theme);
     let text = ui.add(egui::Label::new(sentence).truncate().sense(egui::Sense::click()));
     let calls = words::tally(&room.spent);
     let prices = price_source();
-    let why = words::why_quiet(room).map(|why| format!("{}\n", why.long)).unwrap_or_default();
+    let why = room_status::why_quiet(room).map(|why| format!("{}\n", why.long)).unwrap_or_default();
     let text = text.on_hover_text(format!(
         "{why}{calls} in this run\n{under_way} questions under way, {waiting} waiting\nCost by {prices}\n\
          Click for caps and providers"
@@ -249,12 +273,15 @@ fn provider_menu(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSta
 mod tests {
     use super::*;
     use crate::gateway::vendors::VENDORS;
+    use crate::ui::state::Dialog;
     use crate::ui::testing::{Stage, stage};
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable;
 
     fn bar() -> Harness<'static, Stage> {
-        stage(UiState::default(), |ui, room, _, theme, state| top_bar_ui(ui, room, theme, state))
+        stage(UiState::default(), |ui, room, _, theme, state| {
+            top_bar_ui(ui, room, theme, state, CommandTable::standard())
+        })
     }
 
     fn click(window: &mut Harness<'static, Stage>, label: &str) {

@@ -218,6 +218,11 @@ impl Dock {
         if self.is_in_front(tab) { self.close(tab) } else { self.show(tab, |_| true) }
     }
 
+    /// The file that stands in front, if one does.
+    pub fn front_file(&self) -> Option<String> {
+        self.files().into_iter().find(|path| self.is_in_front(&Tab::File(path.clone())))
+    }
+
     /// A file has another path, or is to be shown no more.
     pub fn rename(&mut self, from: &str, to: &str) {
         if self.tree.tiles.find_pane(&Tab::File(to.to_owned())).is_some() {

@@ -1,6 +1,7 @@
 //! What the window knows of the workspace's files and of what happened earlier. A panel says what it wants to see;
 //! whoever reads files beside the frames brings it, in a later frame.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -24,6 +25,8 @@ pub enum Want {
     Runs,
     /// The session of a piece of work, as its file has it: by activation (`act-12`).
     Session(Id),
+    /// Which providers can be asked. Looked at again and again while somebody does.
+    Providers,
     /// The prompt of a call of a model, by the record of the call.
     Prompt(Seq),
 }
@@ -50,9 +53,10 @@ impl TextRead {
 
 /// What has been read so far. Absent: it is not there yet.
 #[derive(Clone, Debug, Default)]
-pub struct Library {
-    /// What panels want to see in this frame. Said anew in every frame: what nobody wants is forgotten.
-    pub wants: BTreeSet<Want>,
+pub struct FileTexts {
+    /// What panels want to see in this frame. Said anew in every frame: what nobody wants is forgotten. Behind a cell,
+    /// because whoever only looks says what is missing.
+    wants: RefCell<BTreeSet<Want>>,
     /// Every file, in order of paths, and those that are gone and can be had back.
     pub files: Option<Read<Arc<Vec<FileInfo>>>>,
     /// What stands in files. `Ok(None)`: there is no such file.
@@ -69,14 +73,24 @@ pub struct Library {
     pub prompts: BTreeMap<Seq, Read<Option<Arc<Prompt>>>>,
 }
 
-impl Library {
+impl FileTexts {
     /// Says that this is to be shown.
-    pub fn want(&mut self, want: Want) {
-        self.wants.insert(want);
+    pub fn want(&self, want: Want) {
+        self.wants.borrow_mut().insert(want);
+    }
+
+    /// Whether somebody said in this frame that this is to be shown.
+    pub fn is_wanted(&self, want: &Want) -> bool {
+        self.wants.borrow().contains(want)
+    }
+
+    /// What is to be shown, each said once; whoever reads files asks once a frame.
+    pub fn take_wants(&mut self) -> BTreeSet<Want> {
+        std::mem::take(self.wants.get_mut())
     }
 
     /// The files that are there or were; none while they are not read.
-    pub fn files(&mut self) -> Arc<Vec<FileInfo>> {
+    pub fn files(&self) -> Arc<Vec<FileInfo>> {
         self.want(Want::Files);
         match &self.files {
             Some(Ok(files)) => files.clone(),
@@ -85,31 +99,31 @@ impl Library {
     }
 
     /// What stands in a file.
-    pub fn text(&mut self, path: &str) -> Option<&Read<Option<TextRead>>> {
+    pub fn text(&self, path: &str) -> Option<&Read<Option<TextRead>>> {
         self.want(Want::Text(path.to_owned()));
         self.texts.get(path)
     }
 
     /// The versions of a file, newest first.
-    pub fn versions(&mut self, path: &str) -> Option<&Read<Arc<Vec<FileVersion>>>> {
+    pub fn versions(&self, path: &str) -> Option<&Read<Arc<Vec<FileVersion>>>> {
         self.want(Want::Versions(path.to_owned()));
         self.versions.get(path)
     }
 
     /// The text of a version.
-    pub fn version(&mut self, path: &str, version: u64) -> Option<&Read<Option<Arc<str>>>> {
+    pub fn version(&self, path: &str, version: u64) -> Option<&Read<Option<Arc<str>>>> {
         self.want(Want::Version(path.to_owned(), version));
         self.version_texts.get(&(path.to_owned(), version))
     }
 
     /// The session of a piece of work.
-    pub fn session(&mut self, activation: &Id) -> Option<&Read<Option<Arc<str>>>> {
+    pub fn session(&self, activation: &Id) -> Option<&Read<Option<Arc<str>>>> {
         self.want(Want::Session(activation.clone()));
         self.sessions.get(activation)
     }
 
     /// The prompt of a call.
-    pub fn prompt(&mut self, call: Seq) -> Option<&Read<Option<Arc<Prompt>>>> {
+    pub fn prompt(&self, call: Seq) -> Option<&Read<Option<Arc<Prompt>>>> {
         self.want(Want::Prompt(call));
         self.prompts.get(&call)
     }

@@ -2,20 +2,21 @@
 
 pub mod dock;
 pub mod file_texts;
+pub mod notice_board;
+pub mod selection;
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 
+use self::dock::Dock;
+use self::file_texts::FileTexts;
+use self::notice_board::NoticeBoard;
 use crate::base::Id;
 use crate::gateway::ProviderStatus;
-use crate::ui::commands::palette::Found;
-use crate::ui::panes::pane_states::Studio;
-use crate::ui::shell::file_dialogs::Purpose;
-use crate::ui::shell::notices::NoticeBoard;
-use crate::ui::state::dock::{Dock, Tab};
 use crate::view::camera::Camera;
 use crate::view::dates::{DateLanguage, Dates};
 use crate::view::pick::Thing;
@@ -35,18 +36,14 @@ pub struct UiState {
     pub open_element: Option<Id>,
     /// Texts that are being written, by the field they stand in; not yet part of the room.
     pub drafts: BTreeMap<String, String>,
-    /// The texts that drafts of elements began from, by the same names: tells whether somebody else wrote meanwhile.
+    /// The texts that drafts began from, by the same names: tells whether somebody else wrote meanwhile.
     pub draft_bases: BTreeMap<String, String>,
     /// What is dragged from the shelf; taken away by whoever sees it dropped.
     pub dragging: Option<ShelfItem>,
     /// The question that stands in front of everything.
     pub dialog: Option<Dialog>,
-    /// Whom a person chose for a conversation that is to begin.
-    pub talk_with: BTreeSet<Id>,
     /// Whether the debug overlay is on.
     pub overlay: bool,
-    /// The conversation that is read, by its session in the log; the newest where absent.
-    pub open_talk: Option<Id>,
     /// Whether the keys are shown.
     pub help: bool,
     /// What is typed into the command palette, while it is open.
@@ -69,10 +66,6 @@ pub struct UiState {
     pub trial: Option<TrialView>,
     /// Which providers can be asked, as far as was found out.
     pub providers: Vec<ProviderStatus>,
-    /// Whether somebody looks at the providers.
-    pub looks_at_providers: bool,
-    /// What the palette found last.
-    pub found: Found,
     /// Whether the first-run hint was closed.
     pub hint_closed: bool,
     /// Caps that were reached and put aside, as they read.
@@ -93,16 +86,8 @@ pub struct UiState {
     pub rope: Option<Relationship>,
     /// The relationship whose label is being written.
     pub naming: Option<Naming>,
-    /// Whether a hand holds something in the room, and whether it is to give that up.
-    pub holding: bool,
-    /// See [`UiState::holding`].
-    pub gives_up: bool,
     /// What the space bar is doing.
     pub space: SpaceBar,
-    /// Whether the keyboard is to go on to the widget after the room, or to the one before it.
-    pub leaves_room: Option<bool>,
-    /// Whether the menu of what is selected is to be opened by key.
-    pub wants_menu: bool,
     /// What is under way that takes longer than a frame, in words.
     pub under_way: Option<String>,
     /// The names of files that hang over the window.
@@ -111,20 +96,30 @@ pub struct UiState {
     pub framed: bool,
     /// How dates are written: the language is that of `look`.
     pub dates: Dates,
-    /// What the panes of the studio keep.
-    pub studio: Studio,
+    /// What was read of files and of earlier runs.
+    pub texts: FileTexts,
+    /// The file that the inspector is about, where nothing in the room is selected.
+    pub chosen_file: Option<String>,
+    /// When the window was opened, in milliseconds since 1970: tells the names of its orders from those of others.
+    pub born_ms: u64,
+    /// Names given to orders so far: each is used once.
+    pub orders_given: OrdersGiven,
     /// Tasks that were given before, the last one first.
     pub tasks_given: Vec<String>,
-    /// What a file or a folder of the computer is asked for; taken away by the dialog.
-    pub asks_file: Option<Purpose>,
     /// Workspaces that were open on this computer, by folder, the last one first.
     pub known_workspaces: Vec<PathBuf>,
-    /// Whether another workspace was opened, and what the window remembers of it is still to be taken up.
-    pub moved: bool,
-    /// Whether the window is to be closed as soon as no work goes on.
-    pub closes_when_done: bool,
-    /// Whether it is to be closed whatever goes on.
-    pub closes_now: bool,
+}
+
+/// Counts orders. Behind a cell, because whoever only looks at the window gives orders too.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct OrdersGiven(Cell<u64>);
+
+impl OrdersGiven {
+    fn next(&self) -> u64 {
+        let number = self.0.get() + 1;
+        self.0.set(number);
+        number
+    }
 }
 
 /// Something that can be dragged from the shelf into the room.
@@ -189,6 +184,21 @@ pub enum Dialog {
     OpenLink(String),
     /// Import what was found there?
     Import(ImportQuestion),
+}
+
+/// What a file or folder is asked for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Purpose {
+    /// Files to be copied into the workspace: into this folder, or by what each is where absent.
+    ImportFiles(Option<String>),
+    /// A folder to be copied into the workspace.
+    ImportFolder(Option<String>),
+    /// A workspace to be opened, or an empty folder to begin one in.
+    OpenWorkspace,
+    /// Where the workspace goes as a zip; the name that is offered.
+    ExportZip(String),
+    /// Where the event log goes; the name that is offered.
+    ExportLog(String),
 }
 
 /// What would be imported, for the person who decides.
@@ -357,27 +367,9 @@ impl UiState {
         self.selected.iter().chain(&self.hovered).cloned().collect()
     }
 
-    /// Closes the file that stands in front; asks first where something in it is not saved.
-    pub fn close_front(&mut self) {
-        let front = self.dock.files().into_iter().find(|path| self.dock.is_in_front(&Tab::File(path.clone())));
-        if let Some(path) = front {
-            self.close_file(path);
-        }
-    }
-
-    /// Closes a file; asks first where something in it is not saved.
-    pub fn close_file(&mut self, path: String) {
-        if self.studio.editors.is_unsaved(&path) {
-            self.dialog = Some(Dialog::CloseFile(path));
-        } else {
-            self.studio.editors.close(&path);
-            self.dock.close(&Tab::File(path));
-        }
-    }
-
     /// The moment of this frame, in milliseconds since 1970.
     pub fn now_ms(&self) -> u64 {
-        self.studio.born_ms.saturating_add((self.now_secs.max(0.0) * 1e3) as u64)
+        self.born_ms.saturating_add((self.now_secs.max(0.0) * 1e3) as u64)
     }
 
     /// When something was, by milliseconds since 1970, in the person's words.
@@ -393,9 +385,8 @@ impl UiState {
     }
 
     /// An order about a file, with a name that was never used.
-    pub fn file_command(&mut self, operation: FileOperation) -> FileCommand {
-        self.studio.orders_given += 1;
-        let (born, number) = (self.studio.born_ms, self.studio.orders_given);
+    pub fn file_command(&self, operation: FileOperation) -> FileCommand {
+        let (born, number) = (self.born_ms, self.orders_given.next());
         FileCommand { key: format!("user-{born}-{number}").into(), operation }
     }
 
@@ -404,15 +395,11 @@ impl UiState {
         self.selected.clear();
         self.hovered = None;
         self.open_element = None;
-        self.open_talk = None;
         self.drafts.clear();
         self.draft_bases.clear();
-        self.talk_with.clear();
         self.dragging = None;
         self.rope = None;
         self.naming = None;
-        self.studio.shown_run = None;
-        self.studio.log.shown_run = None;
         self.framed = false;
     }
 }

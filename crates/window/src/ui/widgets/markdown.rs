@@ -5,16 +5,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use egui::{FontFamily, FontId, Id, OutputCommand, ScrollArea, TextStyle, Ui};
 use egui_commonmark::{CommonMarkCache, CommonMarkViewer};
 
-use crate::ui::UiState;
-use crate::ui::state::Dialog;
 use crate::view::theme::{TYPE, Theme};
 
 /// What the viewer keeps between frames; it costs some time to make.
 #[derive(Clone)]
 struct Kept(Arc<Mutex<CommonMarkCache>>);
 
-/// Draws a text as Markdown at the body's size. A link that is clicked is asked about first.
-pub fn markdown(ui: &mut Ui, text: &str, theme: &Theme, state: &mut UiState) {
+/// Draws a text as Markdown at the body's size. The address of a link that is clicked comes back: it is to be asked
+/// about before it opens.
+#[must_use]
+pub fn markdown(ui: &mut Ui, text: &str, theme: &Theme) -> Option<String> {
     ui.scope(|ui| {
         ui.style_mut().visuals.override_text_color = None;
         ui.style_mut().visuals.widgets.noninteractive.fg_stroke.color = theme.bubble_text;
@@ -36,7 +36,7 @@ pub fn markdown(ui: &mut Ui, text: &str, theme: &Theme, state: &mut UiState) {
             show(ui, text);
         }
     });
-    ask_about_links(ui, state);
+    clicked_link(ui)
 }
 
 fn show(ui: &mut Ui, text: &str) {
@@ -53,35 +53,40 @@ fn show(ui: &mut Ui, text: &str) {
         .show(ui, &mut cache, text);
 }
 
-/// Takes back whatever a text wants to open, and asks the person instead.
-fn ask_about_links(ui: &Ui, state: &mut UiState) {
+/// Takes back whatever a text wants to open: nothing opens unasked.
+fn clicked_link(ui: &Ui) -> Option<String> {
+    let mut clicked = None;
     ui.output_mut(|output| {
         output.commands.retain(|command| {
             let OutputCommand::OpenUrl(open) = command else { return true };
             if open.url.starts_with("https://") || open.url.starts_with("http://") {
-                state.dialog = Some(Dialog::OpenLink(open.url.clone()));
+                clicked = Some(open.url.clone());
             }
             false
         });
     });
+    clicked
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::ui::UiState;
+    use crate::ui::commands;
+    use crate::ui::state::Dialog;
     use crate::ui::testing::stage;
     use egui_kittest::kittest::Queryable;
 
     #[test]
     fn a_link_asks_before_it_opens() {
-        let mut window = stage(UiState::default(), |ui, _, _, theme, state| {
-            markdown(
+        let mut window = stage(UiState::default(), |ui, _, _, theme, _| {
+            let mut asked = Vec::new();
+            commands::markdown(
                 ui,
                 "# Title\nSee [the page](https://example.org/a).\n\n| a | b |\n|---|---|\n| 1 | 2 |",
                 theme,
-                state,
+                &mut asked,
             );
-            Vec::new()
+            asked
         });
         window.run_steps(2);
         window.get_by_label("the page").click();
@@ -92,9 +97,10 @@ mod tests {
 
     #[test]
     fn what_is_no_web_address_is_not_even_asked_about() {
-        let mut window = stage(UiState::default(), |ui, _, _, theme, state| {
-            markdown(ui, "[run](file:///etc/passwd)", theme, state);
-            Vec::new()
+        let mut window = stage(UiState::default(), |ui, _, _, theme, _| {
+            let mut asked = Vec::new();
+            commands::markdown(ui, "[run](file:///etc/passwd)", theme, &mut asked);
+            asked
         });
         window.run_steps(2);
         window.get_by_label("run").click();

@@ -5,6 +5,7 @@ mod controls;
 pub mod icons;
 pub mod markdown;
 pub mod provider_health;
+pub mod room_status;
 pub mod words;
 
 pub use controls::*;

@@ -1,15 +1,11 @@
-//! Providers that fail, as a person reads of them: in the status line, on the provider button, beside the agents that
-//! they answer, and as one notice for each with how often it failed.
+//! Providers that fail, as a person reads of them: in the status line, on the provider button, and beside the agents
+//! that they answer.
 
 use egui::{RichText, Ui};
 
 use crate::gateway::ProviderFault;
 use crate::mind::FailureKind;
 use crate::schedule::TICKS_PER_SEC;
-use crate::ui::UiState;
-use crate::ui::panes::shelf;
-use crate::ui::shell::notices::card;
-use crate::ui::widgets;
 use crate::ui::widgets::words;
 use crate::view::model::RoomModel;
 use crate::view::theme::Theme;
@@ -33,8 +29,8 @@ pub fn short(fault: &ProviderFault) -> String {
 pub fn long(fault: &ProviderFault, room: &RoomModel) -> String {
     let secs = room.tick.saturating_sub(fault.since_tick) as f64 / TICKS_PER_SEC as f64;
     let times = words::count(usize::try_from(fault.failures).unwrap_or(usize::MAX), "failure", "failures");
-    let what = shelf::capitalised(fault.what.trim_end_matches('.'));
-    let remedy = shelf::capitalised(fault.remedy.trim_end_matches('.'));
+    let what = words::capitalised(fault.what.trim_end_matches('.'));
+    let remedy = words::capitalised(fault.remedy.trim_end_matches('.'));
     let remedy = if remedy.is_empty() { String::new() } else { format!(" {remedy}.") };
     format!("{what}. For {}, {times} in a row.{remedy}", words::duration(secs))
 }
@@ -51,123 +47,8 @@ pub fn of_room(room: &RoomModel) -> Option<&ProviderFault> {
     room.provider_faults.iter().find(|fault| fault.provider == provider)
 }
 
-/// Names a run of failures, so that a notice that was dismissed stays away until the provider fails anew.
-fn mark(fault: &ProviderFault) -> String {
-    format!("{} {:?} {}", fault.provider, fault.kind, fault.since_tick)
-}
-
-/// Whether a notice of a failing provider is to be seen. A cap has a card of its own.
-pub fn has_notice(room: &RoomModel, state: &UiState) -> bool {
-    notices(room, state).next().is_some()
-}
-
-fn notices<'a>(room: &'a RoomModel, state: &'a UiState) -> impl Iterator<Item = &'a ProviderFault> {
-    let is_open = |fault: &&ProviderFault| {
-        fault.kind != FailureKind::OverBudget && !state.dismissed_faults.contains(&mark(fault))
-    };
-    room.provider_faults.iter().filter(is_open)
-}
-
-/// One card for each provider that fails, however often it did.
-pub fn notices_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) {
-    let mut dismissed = None;
-    let mut leads_to_settings = false;
-    for fault in notices(room, state) {
-        let title = shelf::capitalised(&short(fault));
-        let label = format!("Dismiss: {}", short(fault));
-        let closed = card(ui, (&title, &long(fault, room)), theme.bad, theme, &label, |ui| {
-            let concerned =
-                room.failing_agents.values().filter(|index| room.provider_faults.get(**index) == Some(fault));
-            let told = match concerned.count() {
-                0 => "No agent here is answered by it.".to_owned(),
-                1 => "It answers 1 agent here, which cannot think until it works.".to_owned(),
-                many => format!("It answers {many} agents here, who cannot think until it works."),
-            };
-            ui.add(egui::Label::new(widgets::soft(told, theme)).wrap());
-            leads_to_settings |= ui.button("Change the provider").clicked();
-        });
-        if closed {
-            dismissed = Some(mark(fault));
-        }
-    }
-    if leads_to_settings {
-        state.show_settings(Some("gateway.provider"));
-    }
-    if let Some(new) = dismissed {
-        state.dismissed_faults.retain(|known| room.provider_faults.iter().any(|fault| mark(fault) == *known));
-        state.dismissed_faults.insert(new);
-    }
-}
-
 /// A line beside an agent whose provider fails.
 pub fn agent_ui(ui: &mut Ui, fault: &ProviderFault, room: &RoomModel, theme: &Theme) {
-    let text = RichText::new(shelf::capitalised(&short(fault))).color(theme.bad);
+    let text = RichText::new(words::capitalised(&short(fault))).color(theme.bad);
     ui.add(egui::Label::new(text).wrap()).on_hover_text(long(fault, room));
-}
-
-#[cfg(test)]
-mod tests {
-    use egui_kittest::kittest::Queryable;
-
-    use super::*;
-    use crate::ui::testing::{sample_room, stage};
-
-    /// The sample room, whose provider does not answer.
-    fn room_with_a_fault() -> RoomModel {
-        let mut room = sample_room();
-        let fault = ProviderFault {
-            provider: "openai".into(),
-            models: vec!["gpt-x".into()],
-            kind: FailureKind::Unavailable,
-            what: "openai could not be reached at http://127.0.0.1:9".into(),
-            remedy: "start the server".into(),
-            since_tick: room.tick - 12 * TICKS_PER_SEC,
-            since_ms: None,
-            failures: 3,
-        };
-        room.provider = "openai · gpt-x".into();
-        room.failing_agents = room.agents.iter().map(|agent| (agent.key, 0)).collect();
-        room.provider_faults = vec![fault].into();
-        room
-    }
-
-    #[test]
-    fn a_provider_that_fails_is_never_taken_for_peace() {
-        let room = room_with_a_fault();
-        let status = words::status(&room);
-        assert!(!status.to_lowercase().contains("quiet"), "{status}");
-        assert!(status.contains("openai cannot be reached"), "{status}");
-        let why = words::why_quiet(&room).expect("something keeps answers from coming");
-        assert_eq!(
-            why.long,
-            "Openai could not be reached at http://127.0.0.1:9. For 12 s, 3 failures in a row. Start the server."
-        );
-    }
-
-    #[test]
-    fn repeated_failures_are_one_notice_with_a_count_that_stays_dismissed() {
-        let mut window = stage(UiState { hint_closed: true, ..UiState::default() }, |ui, room, _, theme, state| {
-            crate::ui::shell::notices::notices_ui(ui, room, theme, state)
-        });
-        window.state_mut().room = room_with_a_fault();
-        window.run_steps(3);
-        assert!(window.query_by_label_contains("3 failures in a row").is_some());
-        let again = |window: &mut egui_kittest::Harness<'static, crate::ui::testing::Stage>, failures| {
-            let mut faults = (*window.state().room.provider_faults).clone();
-            faults[0].failures = failures;
-            window.state_mut().room.provider_faults = faults.into();
-            window.run_steps(3);
-        };
-        again(&mut window, 40);
-        assert_eq!(window.query_all_by_label_contains("failures in a row").count(), 1);
-        window.get_by_label("Dismiss: openai cannot be reached").click();
-        window.run_steps(3);
-        again(&mut window, 41);
-        assert_eq!(window.query_all_by_label_contains("failures in a row").count(), 0, "it was dismissed");
-        let mut faults = (*window.state().room.provider_faults).clone();
-        faults[0].since_tick += 9;
-        window.state_mut().room.provider_faults = faults.into();
-        window.run_steps(3);
-        assert_eq!(window.query_all_by_label_contains("failures in a row").count(), 1, "it failed anew");
-    }
 }

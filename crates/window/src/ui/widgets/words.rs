@@ -4,8 +4,7 @@ use crate::base::Behaviour;
 use crate::gateway::ledger::{Cost, Tally};
 use crate::schedule::Speed;
 use crate::simulation::State;
-use crate::ui::widgets::provider_health;
-use crate::view::model::{AgentView, RoomModel};
+use crate::view::model::AgentView;
 
 /// A count without needless digits: `940`, `147 k`, `2.3 M`.
 pub fn compact(count: u64) -> String {
@@ -31,6 +30,21 @@ pub fn duration(secs: f64) -> String {
         _ if (secs / 60).is_multiple_of(60) => format!("{} h", secs / 3_600),
         _ => format!("{} h {} min", secs / 3_600, secs / 60 % 60),
     }
+}
+
+/// A text as a sentence: with a capital and a full stop.
+pub fn sentence(text: &str) -> String {
+    let mut sentence = capitalised(text.trim());
+    if !sentence.is_empty() && !sentence.ends_with(['.', '!', '?', '…']) {
+        sentence.push('.');
+    }
+    sentence
+}
+
+/// A word with a capital letter at its head.
+pub fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// `1 pin`, `3 pins`.
@@ -93,141 +107,10 @@ pub fn tally(tally: &Tally) -> String {
     format!("{calls}, {} tokens, {}", compact(tally.tokens), cost(tally))
 }
 
-/// Why nobody does anything.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Quiet {
-    /// In a few words, for the status.
-    pub short: String,
-    /// In a sentence, with what to do.
-    pub long: String,
-    /// Whether something is broken: that is never called quiet.
-    pub is_fault: bool,
-}
-
-/// Why nobody does anything, where nobody does; or what keeps questions from being answered.
-pub fn why_quiet(room: &RoomModel) -> Option<Quiet> {
-    let quiet = |short: &str, long: String| Some(Quiet { short: short.to_owned(), long, is_fault: false });
-    if room.paused {
-        return quiet(
-            "time stands still",
-            "Time stands still. Space, or the button on the left, lets it go on.".into(),
-        );
-    }
-    if let Some(cap) = &room.cap_reached {
-        let long = format!("No model is asked any more: {cap}. Raise the cap in the settings.");
-        return quiet("a cap is reached", long);
-    }
-    let (waiting, under_way) = room.questions;
-    if let Some(fault) = provider_health::foremost(room) {
-        let (short, long) = (provider_health::short(fault), provider_health::long(fault, room));
-        return Some(Quiet { short, long, is_fault: true });
-    }
-    if works(room) > 0 {
-        return None;
-    }
-    if under_way > 0 {
-        return quiet("an answer is awaited", "A model was asked and has not answered yet.".into());
-    }
-    if waiting > 0 {
-        return quiet("questions wait for a free slot", "As many questions are under way as are allowed.".into());
-    }
-    quiet("nothing is new", "Nobody has anything new to read, and nobody was given anything to do.".into())
-}
-
-fn works(room: &RoomModel) -> usize {
-    let works = |agent: &&AgentView| {
-        agent.thinking || matches!(agent.state, State::Reading | State::Working | State::Conversing)
-    };
-    room.agents.iter().filter(works).count()
-}
-
-/// What goes on, in one sentence: `3 busy, 2 queued, 147 k tokens, $0.12`.
-pub fn status(room: &RoomModel) -> String {
-    if room.agents.is_empty() {
-        return "Nobody is here yet".to_owned();
-    }
-    let in_state = |state| room.agents.iter().filter(|agent| agent.state == state).count();
-    let working = works(room);
-    let queued: usize = room.agents.iter().map(|agent| agent.queued).sum();
-    let mut parts = Vec::new();
-    if room.paused {
-        parts.push("Paused".to_owned());
-    } else if room.speed == Some(Speed::Max) {
-        parts.push("As fast as possible".to_owned());
-    }
-    match in_state(State::Waiting) {
-        0 => {}
-        1 => parts.push("1 needs you".to_owned()),
-        many => parts.push(format!("{many} need you")),
-    }
-    match in_state(State::Error) {
-        0 => {}
-        stuck => parts.push(format!("{stuck} stuck")),
-    }
-    let why = why_quiet(room).filter(|_| !room.paused);
-    parts.push(match (working, &why) {
-        (0, Some(why)) if queued == 0 && !why.is_fault => format!("all is quiet: {}", why.short),
-        (0, None) if queued == 0 => "all is quiet".to_owned(),
-        _ => format!("{working} busy"),
-    });
-    if queued > 0 {
-        parts.push(format!("{queued} queued"));
-    }
-    // Something keeps answers from coming, though somebody works.
-    if let Some(why) = why.filter(|why| why.is_fault || ((working > 0 || queued > 0) && why.short != "nothing is new"))
-    {
-        parts.push(why.short);
-    }
-    parts.push(format!("{} tokens", compact(room.spent.tokens)));
-    parts.push(cost(&room.spent));
-    crate::ui::panes::shelf::capitalised(&parts.join(", "))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::testing::{agent, sample_room};
-
-    #[test]
-    fn the_status_is_one_sentence() {
-        let mut room = RoomModel {
-            spent: Tally { calls: 9, tokens: 147_210, cost_micro_usd: 123_000, ..Tally::default() },
-            ..RoomModel::default()
-        };
-        assert_eq!(status(&room), "Nobody is here yet");
-        for index in 0..4 {
-            room.agents.push(agent(index, &format!("ada-{index}"), "Ada"));
-        }
-        assert_eq!(status(&room), "All is quiet: nothing is new, 147 k tokens, $0.12");
-        for (agent, state) in room.agents.iter_mut().zip([State::Working, State::Reading, State::Conversing]) {
-            agent.state = state;
-        }
-        room.agents[3].queued = 2;
-        assert_eq!(status(&room), "3 busy, 2 queued, 147 k tokens, $0.12");
-        room.speed = Some(Speed::Max);
-        assert_eq!(status(&room), "As fast as possible, 3 busy, 2 queued, 147 k tokens, $0.12");
-        room.paused = true;
-        room.agents[3].state = State::Waiting;
-        assert_eq!(status(&room), "Paused, 1 needs you, 3 busy, 2 queued, 147 k tokens, $0.12");
-    }
-
-    #[test]
-    fn why_nothing_happens_is_answered() {
-        let mut room = RoomModel { agents: vec![agent(0, "ada-0", "Ada")], ..RoomModel::default() };
-        let why = |room: &RoomModel| why_quiet(room).unwrap().short;
-        assert_eq!(why(&room), "nothing is new");
-        room.questions = (3, 0);
-        assert_eq!(why(&room), "questions wait for a free slot");
-        room.questions = (3, 2);
-        assert_eq!(why(&room), "an answer is awaited");
-        room.cap_reached = Some("the cap of 9 calls a run is reached".into());
-        assert_eq!(why(&room), "a cap is reached");
-        room.paused = true;
-        assert_eq!(why(&room), "time stands still");
-        room = RoomModel { agents: vec![agent(0, "ada-0", "Ada")], ..RoomModel::default() };
-        room.agents[0].thinking = true;
-        assert_eq!(why_quiet(&room), None);
-    }
+    use crate::ui::testing::agent;
 
     #[test]
     fn numbers_are_short() {
@@ -249,6 +132,5 @@ mod tests {
     fn every_state_says_something_of_its_own() {
         let words: std::collections::BTreeSet<&str> = State::ALL.into_iter().map(state).collect();
         assert_eq!(words.len(), State::ALL.len());
-        assert!(!status(&sample_room()).is_empty());
     }
 }

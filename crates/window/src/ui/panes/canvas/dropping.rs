@@ -1,12 +1,8 @@
 //! What comes into the room from the shelf or the desktop: where it comes to stand, and how that looks before.
 
-use bevy::math::Vec2;
 use egui::{Align2, CornerRadius, CursorIcon, FontId, Key, Painter, Rect, Response, Stroke, StrokeKind, Ui, vec2};
 
-use super::hand::tenths;
-use crate::agent::AgentCommand;
-use crate::base::{Id, numbered};
-use crate::ui::commands::RoomAct;
+use crate::ui::commands::create;
 use crate::ui::state::ShelfItem;
 use crate::ui::widgets::words;
 use crate::ui::{Command, UiState};
@@ -35,28 +31,11 @@ pub(super) fn take_drop(
     let Some(pointer) = over_room.filter(|_| released && !gave_up) else { return };
     let place = state.camera.to_world(pointer);
     match item {
-        ShelfItem::Profile(profile) => commands.push(add_agent(room, &profile, spawn_place(room, place, exactly))),
-        ShelfItem::Element(kind) => commands.push(crate::ui::panes::shelf::element_at(room, &kind, tenths(place))),
+        ShelfItem::Profile(profile) => {
+            commands.push(create::add_agent(room, &profile, create::spawn_place(room, place, exactly)))
+        }
+        ShelfItem::Element(kind) => commands.push(create::element_at(room, &kind, create::tenths(place))),
     }
-}
-
-/// Where an agent that is dropped here comes to stand: above all elements, unless it is put there exactly.
-pub fn spawn_place(room: &RoomModel, place: Vec2, exactly: bool) -> Vec2 {
-    let topmost = room.elements.iter().map(|element| element.position.y).reduce(f32::max);
-    let lifted = match topmost.zip(room.spawn_above) {
-        Some((topmost, above)) if !exactly => Vec2::new(place.x, place.y.max(topmost + above)),
-        _ => place,
-    };
-    tenths(lifted)
-}
-
-/// Puts an agent of a profile here, under an id of its own so that it can be taken away again.
-pub fn add_agent(room: &RoomModel, profile: &Id, position: Vec2) -> Command {
-    let ids = numbered::numbered(profile, "", 1);
-    let id: Id = numbered::first_free(ids, |id| room.agent(id).is_some()).into();
-    let add =
-        AgentCommand::Add { id: Some(id.clone()), profile: profile.clone(), position, behaviour: None, exactly: true };
-    Command::Act(RoomAct::Agent(add), Some(RoomAct::Agent(AgentCommand::Remove { agent: id })))
 }
 
 /// Paints what is dragged from the shelf where it would come to stand.
@@ -70,7 +49,7 @@ pub(super) fn paint_ghost(ui: &Ui, painter: &Painter, room: &RoomModel, art: &Ar
             let profile = room.profiles.iter().find(|profile| profile.id == *id);
             let exactly = ui.input(|input| input.modifiers.alt);
             let look = profile.map_or(id, |profile| &profile.look).clone();
-            (Ghost::Agent(look), spawn_place(room, place, exactly))
+            (Ghost::Agent(look), create::spawn_place(room, place, exactly))
         }
         ShelfItem::Element(kind) => (Ghost::Element(kind.clone()), place),
     };

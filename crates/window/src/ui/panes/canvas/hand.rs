@@ -8,7 +8,7 @@ use egui::{Response, Ui};
 use crate::agent::AgentCommand;
 use crate::base::Id;
 use crate::element::ElementCommand;
-use crate::ui::commands::RoomAct;
+use crate::ui::commands::{RoomAct, create};
 use crate::ui::state::{Naming, SpaceBar};
 use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
@@ -42,11 +42,6 @@ pub(super) enum Hand {
     Moves(BTreeMap<Id, Vec2>),
     /// Draws a rope from this agent to another.
     Relates(Id),
-}
-
-/// To a tenth of a unit, as a person would write it.
-pub(super) fn tenths(place: Vec2) -> Vec2 {
-    (place * 10.0).round() / 10.0
 }
 
 fn act(command: AgentCommand) -> (RoomAct, Option<RoomAct>) {
@@ -84,7 +79,7 @@ pub(super) fn grasp(
         let carried = Carried {
             name: agent.name.clone(),
             offset: agent.position - place,
-            lifted_at: tenths(agent.position),
+            lifted_at: create::tenths(agent.position),
             home: agent.detail.as_ref().map(|detail| detail.home),
         };
         (agent.id.clone(), carried)
@@ -182,13 +177,13 @@ impl Hand {
             Self::Free | Self::Pans => {}
             Self::Boxes(from) => state.selected.extend(things_in(room, from, place)),
             Self::Carries(carried) => {
-                commands.push(Command::Acts(put_down(&carried, |carried| tenths(place + carried.offset))));
+                commands.push(Command::Acts(put_down(&carried, |carried| create::tenths(place + carried.offset))));
             }
             Self::Moves(moved) => {
                 let moved = moved.iter().filter_map(|(id, offset)| {
                     let element = room.element(id)?;
                     let to = |position: Vec2| RoomAct::Element(ElementCommand::Move { element: id.clone(), position });
-                    Some((to(tenths(place + *offset)), Some(to(element.position))))
+                    Some((to(create::tenths(place + *offset)), Some(to(element.position))))
                 });
                 commands.push(Command::Acts(moved.collect()));
             }

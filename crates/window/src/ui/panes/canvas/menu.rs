@@ -3,63 +3,53 @@
 use bevy::math::Vec2;
 use egui::{Button, Ui};
 
+use super::MenuOn;
 use crate::agent::AgentCommand;
 use crate::base::Behaviour;
 use crate::element::kinds::kinds;
 use crate::simulation::State;
-use crate::ui::commands::RoomAct;
-use crate::ui::commands::keys;
-use crate::ui::panes::canvas;
-use crate::ui::panes::canvas::MenuOn;
-use crate::ui::panes::shelf;
+use crate::ui::Command;
+use crate::ui::commands::table::{CommandContext, CommandTable, Menu};
+use crate::ui::commands::{RoomAct, WindowCommand, create, keys};
 use crate::ui::state::Naming;
-use crate::ui::state::ShelfItem;
-use crate::ui::{Command, UiState};
+use crate::ui::widgets::words;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 
-/// Draws the menu for what it was opened on.
-pub fn menu_ui(ui: &mut Ui, room: &RoomModel, on: &MenuOn, place: Vec2, state: &mut UiState) -> Vec<Command> {
+/// Draws the menu for what it was opened on, which is selected.
+pub fn menu_ui(ui: &mut Ui, cx: &CommandContext<'_>, on: &MenuOn, place: Vec2) -> Vec<Command> {
     let mut commands = Vec::new();
     match on {
-        MenuOn::Thing(Thing::Agent(id)) => agent_menu(ui, room, id, state, &mut commands),
+        MenuOn::Thing(Thing::Agent(id)) => agent_menu(ui, cx.room, id, &mut commands),
         MenuOn::Thing(Thing::Element(id)) => {
             if entry(ui, "Open", "Double-click") {
-                state.open_element = Some(id.clone());
+                commands.push(WindowCommand::OpenElement(id.clone()).into());
             }
         }
-        MenuOn::Rope(relationship) => {
-            if entry(ui, "Rename", "Enter") {
-                canvas::rename(relationship.clone(), state);
-            }
-            if entry(ui, "Delete", "Del") {
-                commands.push(keys::end_relationship(relationship.clone()));
-                state.rope = None;
-            }
-        }
-        MenuOn::Floor => floor_menu(ui, room, place, state, &mut commands),
+        MenuOn::Rope(_) => entries(ui, cx, Menu::Rope, &mut commands),
+        MenuOn::Floor => floor_menu(ui, cx, place, &mut commands),
     }
-    if let MenuOn::Thing(thing) = on {
+    if let MenuOn::Thing(_) = on {
         ui.separator();
-        let chosen: Vec<Thing> =
-            if state.selected.contains(thing) { state.selected.iter().cloned().collect() } else { vec![thing.clone()] };
-        if entry(ui, "Show", "F") {
-            keys::frame(room, state);
-        }
-        if entry(ui, "Duplicate", "D") {
-            commands.push(Command::Duplicate(chosen.clone()));
-        }
-        if entry(ui, "Copy", "Ctrl+C") {
-            commands.push(Command::Copy(chosen.clone()));
-        }
-        if entry(ui, "Delete", "Del") {
-            commands.push(Command::Delete(chosen));
-        }
+        entries(ui, cx, Menu::Thing, &mut commands);
     }
     commands
 }
 
-fn agent_menu(ui: &mut Ui, room: &RoomModel, id: &crate::base::Id, state: &mut UiState, commands: &mut Vec<Command>) {
+/// The commands that the table has for a menu.
+fn entries(ui: &mut Ui, cx: &CommandContext<'_>, menu: Menu, commands: &mut Vec<Command>) {
+    for (command, label) in CommandTable::standard().in_menu(menu) {
+        let keys = keys::first_shown(ui.ctx(), command);
+        let applies = (command.applies)(cx);
+        let button = ui.add_enabled(applies.is_ok(), Button::new(label).shortcut_text(keys));
+        if button.on_disabled_hover_text(applies.err().unwrap_or_default()).clicked() {
+            commands.extend(command.run(cx));
+            ui.close();
+        }
+    }
+}
+
+fn agent_menu(ui: &mut Ui, room: &RoomModel, id: &crate::base::Id, commands: &mut Vec<Command>) {
     let Some(agent) = room.agent(id) else { return };
     let act = |command| Command::Act(RoomAct::Agent(command), None);
     if agent.state == State::Paused {
@@ -83,11 +73,11 @@ fn agent_menu(ui: &mut Ui, room: &RoomModel, id: &crate::base::Id, state: &mut U
             }
         }
     });
-    relate_menus(ui, room, id, state);
+    relate_menus(ui, room, id, commands);
 }
 
 /// Whom an agent could be related to, and to whom it is: all that ropes and their handles do, for the keyboard.
-fn relate_menus(ui: &mut Ui, room: &RoomModel, id: &crate::base::Id, state: &mut UiState) {
+fn relate_menus(ui: &mut Ui, room: &RoomModel, id: &crate::base::Id, commands: &mut Vec<Command>) {
     const LIST_POINTS: f32 = 320.0;
     let list = |ui: &mut Ui, rows: &mut dyn FnMut(&mut Ui)| {
         egui::ScrollArea::vertical().max_height(LIST_POINTS).show(ui, |ui| rows(ui));
@@ -97,7 +87,8 @@ fn relate_menus(ui: &mut Ui, room: &RoomModel, id: &crate::base::Id, state: &mut
             list(ui, &mut |ui| {
                 for other in room.agents.iter().filter(|other| other.id != *id) {
                     if ui.button(&*other.name).clicked() {
-                        state.naming = Some(Naming::of(id, &other.id, room.relationships()));
+                        let naming = Naming::of(id, &other.id, room.relationships());
+                        commands.push(WindowCommand::Name(naming).into());
                         ui.close();
                     }
                 }
@@ -114,8 +105,7 @@ fn relate_menus(ui: &mut Ui, room: &RoomModel, id: &crate::base::Id, state: &mut
                 let label = if tie.label.is_empty() { "related to" } else { &tie.label };
                 let words = format!("{}: {label} {}", room.called(&tie.from), room.called(&tie.to));
                 if ui.button(words).on_hover_text("Selects it; Enter renames, Delete removes").clicked() {
-                    state.selected.clear();
-                    state.rope = Some(tie);
+                    commands.push(WindowCommand::SelectRope(tie).into());
                     ui.close();
                 }
             }
@@ -123,35 +113,34 @@ fn relate_menus(ui: &mut Ui, room: &RoomModel, id: &crate::base::Id, state: &mut
     });
 }
 
-fn floor_menu(ui: &mut Ui, room: &RoomModel, place: Vec2, state: &mut UiState, commands: &mut Vec<Command>) {
+fn floor_menu(ui: &mut Ui, cx: &CommandContext<'_>, place: Vec2, commands: &mut Vec<Command>) {
+    let room = cx.room;
     ui.menu_button("Add an agent", |ui| {
         for profile in room.profiles.iter() {
             if ui.button(&profile.name).on_hover_text(&profile.description).clicked() {
-                let place = canvas::spawn_place(room, place, ui.input(|input| input.modifiers.alt));
-                commands.push(canvas::add_agent(room, &profile.id, place));
+                let place = create::spawn_place(room, place, ui.input(|input| input.modifiers.alt));
+                commands.push(create::add_agent(room, &profile.id, place));
                 ui.close();
             }
         }
     });
     ui.menu_button("Add an element", |ui| {
         for kind in kinds() {
-            if ui.button(shelf::capitalised(kind.name)).on_hover_text(kind.purpose).clicked() {
-                commands.push(shelf::element_at(room, kind.word, place));
+            if ui.button(words::capitalised(kind.name)).on_hover_text(kind.purpose).clicked() {
+                commands.push(create::element_at(room, kind.word, place));
                 ui.close();
             }
         }
     });
     ui.separator();
-    if !state.copied.is_empty() && entry(ui, "Paste", "Ctrl+V") {
+    // Here it comes to where the menu was opened, by key to the middle of what is seen.
+    if !cx.ui.copied.is_empty() && entry(ui, "Paste", &keys::shown(ui.ctx(), "room.paste")) {
         commands.push(Command::Paste(place));
     }
-    if entry(ui, "Show everything", "F") {
-        state.selected.clear();
-        keys::frame(room, state);
-    }
+    entries(ui, cx, Menu::Floor, commands);
     // What is in the hand is put down by a click elsewhere.
-    if matches!(state.dragging, Some(ShelfItem::Profile(_) | ShelfItem::Element(_))) {
-        state.dragging = None;
+    if cx.ui.dragging.is_some() {
+        commands.push(WindowCommand::Drag(None).into());
     }
 }
 

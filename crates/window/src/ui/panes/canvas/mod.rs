@@ -14,10 +14,10 @@ use egui::{
     Response, Sense, Stroke, StrokeKind, Ui,
 };
 
-pub use dropping::{add_agent, spawn_place};
-
-use crate::ui::commands::keys;
-use crate::ui::state::{Naming, SpaceBar};
+use crate::ui::commands::keys::room_widget;
+use crate::ui::commands::table::CommandContext;
+use crate::ui::state::SpaceBar;
+use crate::ui::state::selection::place_of;
 use crate::ui::{Command, UiState};
 use crate::view::art::Art;
 use crate::view::model::RoomModel;
@@ -34,11 +34,6 @@ use relating::Handles;
 const WHEEL_PER_POINT: f32 = 0.004;
 const MINIMAP_POINTS: egui::Vec2 = egui::vec2(150.0, 100.0);
 
-/// The widget that the room is: while it has the keyboard's focus, keys are about what is in the room.
-pub fn widget_id() -> WidgetId {
-    WidgetId::new("the room")
-}
-
 /// What a menu is about.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MenuOn {
@@ -51,7 +46,7 @@ pub enum MenuOn {
 }
 
 /// What the room keeps between frames on screen.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Canvas {
     hand: Hand,
     handles: Handles,
@@ -60,9 +55,35 @@ pub struct Canvas {
     /// The part of the window that the room had in the last frame, and the window's size then.
     last: Option<(Rect, Rect)>,
     had_focus: bool,
+    /// The keyboard is to go on to the widget after the room, or to the one before it.
+    leaves: Option<bool>,
+    /// The menu of what is selected is to be opened.
+    opens_menu: bool,
 }
 
 impl Canvas {
+    /// Whether the hand holds something.
+    pub fn is_holding(&self) -> bool {
+        !matches!(self.hand, Hand::Free | Hand::Pans)
+    }
+
+    /// The hand gives up what it holds: what was carried stands where it was lifted.
+    pub fn give_up(&mut self) -> Vec<Command> {
+        let mut commands = Vec::new();
+        std::mem::take(&mut self.hand).give_up(&mut commands);
+        commands
+    }
+
+    /// Opens the menu of what is selected when the room is drawn next.
+    pub fn open_menu(&mut self) {
+        self.opens_menu = true;
+    }
+
+    /// Lets the keyboard go on to the widget after the room, or to the one before it.
+    pub fn leave(&mut self, forward: bool) {
+        self.leaves = Some(forward);
+    }
+
     /// Draws the room in what is left of the window.
     pub fn show(
         &mut self,
@@ -77,11 +98,11 @@ impl Canvas {
         CentralPanel::default().frame(Frame::NONE).show(root, |ui| {
             let rect = ui.available_rect_before_wrap();
             self.settle_view(ui, rect, room, state);
-            if let Some(forward) = state.leaves_room.take() {
+            if let Some(forward) = self.leaves.take() {
                 let direction = if forward { FocusDirection::Next } else { FocusDirection::Previous };
                 ui.memory_mut(|memory| memory.move_focus(direction));
             }
-            let response = ui.interact(rect, widget_id(), Sense::click_and_drag());
+            let response = ui.interact(rect, room_widget(), Sense::click_and_drag());
             response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, "The room"));
             keep_keys(ui, &response);
             self.handle_hand(ui, &response, room, state, &mut commands);
@@ -107,7 +128,7 @@ impl Canvas {
             self.paint_box(&painter, pointer, theme, state);
             dropping::paint_ghost(ui, &painter, room, art, theme, state);
             if state.overlay {
-                crate::ui::panes::canvas::debug_overlay::debug_overlay_ui(&painter, room, recent, theme, state);
+                debug_overlay::debug_overlay_ui(&painter, room, recent, theme, state);
             }
             if rect.width() > 420.0 && rect.height() > 320.0 {
                 minimap(ui, rect, room, theme, state);
@@ -135,7 +156,7 @@ impl Canvas {
         state.camera.viewport = rect;
         self.last = Some((rect, window));
         if !state.framed && is_settled && rect.is_positive() {
-            keys::frame(room, state);
+            state.frame(room);
             state.framed = true;
         }
     }
@@ -188,15 +209,11 @@ impl Canvas {
         }
         let turned_away = self.had_focus && !focused;
         self.had_focus = focused;
-        if std::mem::take(&mut state.gives_up) {
-            std::mem::take(&mut self.hand).give_up(commands);
-        }
         let place = response.interact_pointer_pos().map(|pointer| camera.to_world(pointer));
         self.hand.follow(place, room, state, commands);
         if response.drag_stopped() || (turned_away && self.hand != Hand::Free) {
             std::mem::take(&mut self.hand).let_go(ui, response, room, state, commands);
         }
-        state.holding = !matches!(self.hand, Hand::Free | Hand::Pans);
     }
 
     /// Selects what is clicked, and opens or comes to what is double-clicked.
@@ -211,9 +228,9 @@ impl Canvas {
         let shift = ui.input(|input| input.modifiers.shift);
         if response.double_clicked() {
             match under(pointer) {
-                Some(thing) => open(&thing, room, state),
+                Some(thing) => state.open_thing(&thing, room),
                 None => match rope(pointer) {
-                    Some(relationship) => rename(relationship, state),
+                    Some(relationship) => state.rename_rope(relationship),
                     None => state.camera.zoom_at(pointer, 1.6),
                 },
             }
@@ -260,14 +277,14 @@ impl Canvas {
                 None => rope().map_or(MenuOn::Floor, MenuOn::Rope),
             };
             self.menu = Some((on, place, None));
-        } else if std::mem::take(&mut state.wants_menu) {
+        } else if std::mem::take(&mut self.opens_menu) {
             let on = match (&state.rope, state.selected.first()) {
                 (Some(rope), _) => MenuOn::Rope(rope.clone()),
                 (None, Some(thing)) => MenuOn::Thing(thing.clone()),
                 (None, None) => MenuOn::Floor,
             };
             let place = match &on {
-                MenuOn::Thing(thing) => keys::place_of(room, thing),
+                MenuOn::Thing(thing) => place_of(room, thing),
                 MenuOn::Rope(_) | MenuOn::Floor => None,
             };
             let place = place.unwrap_or(camera.middle);
@@ -277,19 +294,16 @@ impl Canvas {
         }
         match &self.menu {
             Some((MenuOn::Thing(thing), ..)) if response.secondary_clicked() && !state.selected.contains(thing) => {
-                state.selected = [thing.clone()].into();
-                state.rope = None;
+                state.select([thing.clone()]);
             }
-            Some((MenuOn::Rope(rope), ..)) if response.secondary_clicked() => {
-                state.selected.clear();
-                state.rope = Some(rope.clone());
-            }
+            Some((MenuOn::Rope(rope), ..)) if response.secondary_clicked() => state.select_rope(rope.clone()),
             _ => {}
         }
         let Some((on, place, point)) = &self.menu else { return };
         let popup = Popup::context_menu(response);
         let popup = if let Some(point) = point { popup.at_position(*point) } else { popup };
-        popup.show(|ui| commands.extend(menu::menu_ui(ui, room, on, *place, state)));
+        let cx = CommandContext { room, ui: state };
+        popup.show(|ui| commands.extend(menu::menu_ui(ui, &cx, on, *place)));
     }
 }
 
@@ -301,26 +315,7 @@ fn keep_keys(ui: &Ui, response: &Response) {
         response.request_focus();
     }
     let filter = EventFilter { tab: true, horizontal_arrows: true, vertical_arrows: true, escape: true };
-    ui.memory_mut(|memory| memory.set_focus_lock_filter(widget_id(), filter));
-}
-
-/// Opens an element, or comes near an agent.
-pub fn open(thing: &Thing, room: &RoomModel, state: &mut UiState) {
-    match thing {
-        Thing::Element(id) => state.open_element = Some(id.clone()),
-        Thing::Agent(id) => {
-            if let Some(agent) = room.agent(id) {
-                state.camera.middle = agent.position;
-                state.camera.zoom = state.camera.zoom.max(1.6);
-            }
-        }
-    }
-}
-
-/// Opens the field in which a relationship is called something else.
-pub fn rename(relationship: Relationship, state: &mut UiState) {
-    let label = relationship.label.clone();
-    state.naming = Some(Naming { relationship, is_new: false, label, asked: false });
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(room_widget(), filter));
 }
 
 fn minimap(ui: &mut Ui, rect: Rect, room: &RoomModel, theme: &Theme, state: &mut UiState) {

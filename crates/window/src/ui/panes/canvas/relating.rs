@@ -29,7 +29,7 @@ pub(super) fn handle_place(agent: &AgentView, camera: Camera) -> Pos2 {
 }
 
 /// Who has a handle: who is selected or pointed at, and whose handle the pointer has reached.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Handles {
     pointed: Option<Id>,
 }
@@ -158,6 +158,5 @@ pub(super) fn naming_ui(ui: &Ui, room: &RoomModel, theme: &Theme, state: &mut Ui
     if naming.is_new || named != naming.relationship {
         commands.push(Command::Act(RoomAct::Relate(command), None));
     }
-    state.selected.clear();
-    state.rope = Some(named);
+    state.select_rope(named);
 }

@@ -12,7 +12,8 @@ use egui::{
 };
 
 use super::find::Find;
-use super::ink::{Ink, Inks};
+use super::highlight::Inks;
+use super::ink::Ink;
 use super::languages::{Language, grammars};
 use super::tab::Tab;
 use crate::base::Severity;

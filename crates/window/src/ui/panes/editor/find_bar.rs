@@ -5,6 +5,7 @@ use egui::{Key, Modifiers, Response, RichText, TextEdit, Ui};
 use super::field::{FieldView, Lead, field_id};
 use super::find::Find;
 use super::tab::Tab;
+use crate::ui::commands::keys;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::view::theme::{TYPE, Theme};
@@ -30,9 +31,9 @@ pub fn keys(ui: &Ui, tab: &Tab, view: &mut FieldView, find: &mut Find) {
         tab.text.get(one..other).unwrap_or_default().to_owned()
     };
     // Some systems know the second as the key that hides a program; there the button does it.
-    if pressed(Modifiers::COMMAND, Key::H) {
+    if keys::take(ui, "editor.replace") {
         find.open(true, &selected());
-    } else if pressed(Modifiers::COMMAND, Key::F) {
+    } else if keys::take(ui, "editor.find") {
         find.open(find.replaces, &selected());
     }
     if find.is_open {

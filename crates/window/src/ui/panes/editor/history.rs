@@ -4,7 +4,7 @@ use egui::{Align, Layout, RichText, ScrollArea, Ui, vec2};
 
 use crate::store::FileVersion;
 use crate::ui::panes::diff::{DiffLook, diff_ui};
-use crate::ui::state::file_texts::{Library, Read};
+use crate::ui::state::file_texts::{FileTexts, Read};
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::words;
@@ -51,14 +51,9 @@ pub struct HistorySetting<'a> {
 }
 
 /// Draws the history. The version that is to be brought back.
-pub fn history_ui(
-    ui: &mut Ui,
-    view: &mut HistoryView,
-    library: &mut Library,
-    setting: &HistorySetting<'_>,
-) -> Option<u64> {
+pub fn history_ui(ui: &mut Ui, view: &mut HistoryView, texts: &FileTexts, setting: &HistorySetting<'_>) -> Option<u64> {
     let theme = setting.theme;
-    let versions = match library.versions(setting.path) {
+    let versions = match texts.versions(setting.path) {
         None => {
             ui.label(widgets::soft("The versions are being read", theme));
             return None;
@@ -81,7 +76,7 @@ pub fn history_ui(
     view.to = view.to.filter(|to| versions.iter().any(|version| version.number == *to));
     list_ui(ui, view, &versions, setting);
     let restored = acts_ui(ui, view, setting);
-    compare_ui(ui, view, library, setting);
+    compare_ui(ui, view, texts, setting);
     restored
 }
 
@@ -195,19 +190,19 @@ pub fn look_ui(ui: &mut Ui, look: &mut DiffLook, theme: &Theme) {
     }
 }
 
-fn compare_ui(ui: &mut Ui, view: &HistoryView, library: &mut Library, setting: &HistorySetting<'_>) {
+fn compare_ui(ui: &mut Ui, view: &HistoryView, texts: &FileTexts, setting: &HistorySetting<'_>) {
     let theme = setting.theme;
     let Some(from) = view.from else { return };
-    let text_of = |library: &mut Library, version: u64| -> Result<std::sync::Arc<str>, String> {
-        match library.version(setting.path, version) {
+    let text_of = |version: u64| -> Result<std::sync::Arc<str>, String> {
+        match texts.version(setting.path, version) {
             None => Err(format!("Version {version} is being read")),
             Some(Read::Err(why)) => Err(format!("Version {version} cannot be read: {why}")),
             Some(Ok(None)) => Err(format!("The text of version {version} is not kept")),
             Some(Ok(Some(text))) => Ok(text.clone()),
         }
     };
-    let old = text_of(library, from);
-    let new = view.to.map(|to| text_of(library, to)).transpose();
+    let old = text_of(from);
+    let new = view.to.map(text_of).transpose();
     match (old, new) {
         (Ok(old), Ok(new)) => {
             let new = new.as_deref().unwrap_or(setting.now);

@@ -5,6 +5,7 @@ mod check;
 mod field;
 mod find;
 mod find_bar;
+mod highlight;
 mod history;
 mod ink;
 mod languages;
@@ -30,10 +31,9 @@ use self::history::HistoryView;
 use self::tab::{Standing, Tab};
 use crate::agent::formats::format_of;
 use crate::base::Id;
-use crate::ui::{Command, UiState};
+use crate::ui::Command;
+use crate::ui::context::ViewerContext;
 use crate::view::model::RoomModel;
-use crate::view::recent::Recent;
-use crate::view::theme::Theme;
 
 /// The open files.
 #[derive(Clone, Debug, Default)]
@@ -191,22 +191,20 @@ impl Editors {
 
 /// Brings what was written and not saved up to date, in tabs that are not drawn, too: hears how saving went, and saves
 /// what was to be saved once an agent's work is over. To be called in every frame.
-pub fn keep_up(room: &RoomModel, recent: &Recent, state: &mut UiState) -> Vec<Command> {
+pub fn keep_up(cx: &ViewerContext<'_>, own: &mut Editors) -> Vec<Command> {
     let mut commands = Vec::new();
-    let now_secs = state.now_secs;
-    let concerned =
-        |(path, file): (&String, &OpenFile)| (file.tab.begun.is_some() || file.tab.is_saving()).then(|| path.clone());
-    let paths: Vec<String> = state.studio.editors.open.iter().filter_map(concerned).collect();
-    for path in paths {
-        let Some(mut file) = state.studio.editors.open.remove(&path) else { continue };
-        file.tab.hear(recent, now_secs);
-        file.tab.follow(state.studio.library.text(&path), now_secs);
+    let now_secs = cx.ui.now_secs;
+    for (path, file) in &mut own.open {
+        if file.tab.begun.is_none() && !file.tab.is_saving() {
+            continue;
+        }
+        file.tab.hear(cx.recent, now_secs);
+        file.tab.follow(cx.ui.texts.text(path), now_secs);
         let waits = file.tab.begun.as_ref().is_some_and(|begun| begun.applies_when_idle);
         let can_save = waits && file.tab.standing() == Standing::Written && !file.tab.is_saving() && is_read(&file.tab);
-        if can_save && at_work(room, file.profile(&path)).is_none() {
-            commands.push(file.tab.save(&path, state));
+        if can_save && at_work(cx.room, file.profile(path)).is_none() {
+            commands.push(file.tab.save(path, cx.ui));
         }
-        state.studio.editors.open.insert(path, file);
     }
     commands
 }
@@ -239,19 +237,10 @@ fn at_work(room: &RoomModel, profile: Option<Id>) -> Option<String> {
 }
 
 /// Draws one file.
-pub fn editor_ui(
-    ui: &mut Ui,
-    path: &str,
-    room: &RoomModel,
-    recent: &Recent,
-    theme: &Theme,
-    state: &mut UiState,
-) -> Vec<Command> {
-    let mut commands = keep_up(room, recent, state);
-    let taken = state.studio.editors.open.remove(path);
-    let mut file = taken.unwrap_or_else(|| OpenFile::of(path, Tab::default()));
-    file.tab.follow(state.studio.library.text(path), state.now_secs);
-    pane::pane_ui(ui, path, &mut file, room, theme, state, &mut commands);
-    state.studio.editors.open.insert(path.to_owned(), file);
+pub fn editor_ui(ui: &mut Ui, path: &str, cx: &ViewerContext<'_>, own: &mut Editors) -> Vec<Command> {
+    let mut commands = keep_up(cx, own);
+    let file = own.file(path);
+    file.tab.follow(cx.ui.texts.text(path), cx.ui.now_secs);
+    pane::pane_ui(ui, path, file, cx, &mut commands);
     commands
 }

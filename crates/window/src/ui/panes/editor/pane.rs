@@ -1,6 +1,6 @@
 //! One file as it is drawn: its bar, what needs a decision, the text or its history, what is wrong, and where one is.
 
-use egui::{Align, Key, Layout, Modifiers, RichText, ScrollArea, Ui, UiBuilder, vec2};
+use egui::{Align, Layout, RichText, ScrollArea, Ui, UiBuilder, vec2};
 
 use super::banners::{Decision, banners_ui};
 use super::field::{FieldSetting, Lead, field_id, field_ui};
@@ -10,12 +10,13 @@ use super::preview::preview_ui;
 use super::tab::{Seen, Standing};
 use super::{Mode, OpenFile, at_work, find_bar};
 use crate::base::{Problem, Severity};
+use crate::ui::commands::keys;
+use crate::ui::context::ViewerContext;
 use crate::ui::panes::diff::diff_ui;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::words;
 use crate::ui::{Command, UiState};
-use crate::view::model::RoomModel;
 use crate::view::theme::{SPACE, TYPE, Theme};
 
 /// In narrower tabs a preview takes the place of the text.
@@ -28,15 +29,8 @@ const PROBLEM_POINTS: f32 = 20.0;
 const STATUS_POINTS: f32 = 30.0;
 
 /// Draws one file.
-pub fn pane_ui(
-    ui: &mut Ui,
-    path: &str,
-    file: &mut OpenFile,
-    room: &RoomModel,
-    theme: &Theme,
-    state: &mut UiState,
-    commands: &mut Vec<Command>,
-) {
+pub fn pane_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+    let (theme, state) = (cx.theme, cx.ui);
     widgets::dress(ui.style_mut(), theme);
     if let Some(why) = unshowable(file) {
         unreadable_ui(ui, path, &why, theme, commands);
@@ -47,10 +41,10 @@ pub fn pane_ui(
         return;
     }
     let profile = file.profile(path);
-    let at_work = at_work(room, profile);
+    let at_work = at_work(cx.room, profile);
     if takes_keys(ui, path, file) {
         find_bar::keys(ui, &file.tab, &mut file.field, &mut file.find);
-        let saves = ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::S));
+        let saves = keys::take(ui, "editor.save");
         if saves && can_save(file) {
             save(path, file, at_work.is_some(), state, commands);
         } else if saves && file.tab.standing() == Standing::Overtaken {
@@ -69,14 +63,14 @@ pub fn pane_ui(
         file.mode = Mode::Text;
     }
     match file.mode {
-        Mode::Text => text_ui(ui, path, file, theme, state),
+        Mode::Text => text_ui(ui, path, file, cx, commands),
         Mode::Compare => {
             history::look_ui(ui, &mut file.history.look, theme);
             let theirs = file.tab.file().map_or("", |text| &text.text);
             let name = format!("what somebody else left in {path}");
             diff_ui(ui, &name, theirs, &file.tab.as_file(), file.history.look, theme);
         }
-        Mode::History => past_ui(ui, path, file, room, theme, state, commands),
+        Mode::History => past_ui(ui, path, file, cx, commands),
     }
 }
 
@@ -112,14 +106,14 @@ fn can_save(file: &OpenFile) -> bool {
 }
 
 /// Saves, or has it saved once an agent's work is over.
-fn save(path: &str, file: &mut OpenFile, waits: bool, state: &mut UiState, commands: &mut Vec<Command>) {
+fn save(path: &str, file: &mut OpenFile, waits: bool, state: &UiState, commands: &mut Vec<Command>) {
     match &mut file.tab.begun {
         Some(begun) if waits => begun.applies_when_idle = true,
         _ => apply(path, file, state, commands),
     }
 }
 
-fn apply(path: &str, file: &mut OpenFile, state: &mut UiState, commands: &mut Vec<Command>) {
+fn apply(path: &str, file: &mut OpenFile, state: &UiState, commands: &mut Vec<Command>) {
     if file.tab.standing() == Standing::Deleted {
         // What it began from is gone: it is a new file.
         file.tab.keep_mine();
@@ -127,7 +121,7 @@ fn apply(path: &str, file: &mut OpenFile, state: &mut UiState, commands: &mut Ve
     commands.push(file.tab.save(path, state));
 }
 
-fn decide(path: &str, file: &mut OpenFile, decision: Decision, state: &mut UiState, commands: &mut Vec<Command>) {
+fn decide(path: &str, file: &mut OpenFile, decision: Decision, state: &UiState, commands: &mut Vec<Command>) {
     match decision {
         Decision::Save | Decision::Apply => apply(path, file, state, commands),
         Decision::DoNotApply => {
@@ -202,7 +196,8 @@ fn standing_word(file: &OpenFile, theme: &Theme) -> (&'static str, egui::Color32
     }
 }
 
-fn text_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, theme: &Theme, state: &mut UiState) {
+fn text_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+    let (theme, state) = (cx.theme, cx.ui);
     if file.find.is_open && find_bar::find_bar_ui(ui, path, &mut file.tab, &mut file.field, &mut file.find, theme) {
         ui.ctx().request_repaint();
     }
@@ -236,7 +231,7 @@ fn text_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, theme: &Theme, state: &
     if let Some(rect) = read {
         let mut ui = ui.new_child(UiBuilder::new().max_rect(rect).layout(Layout::top_down(Align::Min)));
         ui.set_clip_rect(rect.intersect(ui.clip_rect()));
-        preview_ui(&mut ui, path, &file.tab.pages.text, file.tab.pages.count() == 1, theme, state);
+        preview_ui(&mut ui, path, &file.tab.pages.text, file.tab.pages.count() == 1, theme, commands);
     }
     problems_ui(ui, path, file, theme);
     status_ui(ui, path, file, theme);
@@ -346,15 +341,8 @@ fn file_size(bytes: usize) -> String {
     }
 }
 
-fn past_ui(
-    ui: &mut Ui,
-    path: &str,
-    file: &mut OpenFile,
-    room: &RoomModel,
-    theme: &Theme,
-    state: &mut UiState,
-    commands: &mut Vec<Command>,
-) {
+fn past_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+    let state = cx.ui;
     let now = file.tab.as_file();
     let setting = HistorySetting {
         path,
@@ -362,10 +350,10 @@ fn past_ui(
         is_unsaved: file.tab.begun.is_some(),
         now_ms: state.now_ms(),
         dates: &state.dates,
-        room,
-        theme,
+        room: cx.room,
+        theme: cx.theme,
     };
-    if let Some(version) = history_ui(ui, &mut file.history, &mut state.studio.library, &setting) {
+    if let Some(version) = history_ui(ui, &mut file.history, &state.texts, &setting) {
         commands.push(file.tab.restore(path, version, state));
     }
 }

@@ -2,9 +2,9 @@
 
 use egui::{ScrollArea, Ui};
 
-use crate::ui::UiState;
+use crate::ui::Command;
+use crate::ui::commands::markdown;
 use crate::ui::widgets;
-use crate::ui::widgets::markdown;
 use crate::view::theme::Theme;
 
 /// No more of a text is shown as it is read: all of it is laid out in every frame.
@@ -36,7 +36,7 @@ fn body(text: &str) -> &str {
 }
 
 /// Draws it. `of` is the text of the part that is open, `is_all` whether that is the whole file.
-pub fn preview_ui(ui: &mut Ui, path: &str, of: &str, is_all: bool, theme: &Theme, state: &mut UiState) {
+pub fn preview_ui(ui: &mut Ui, path: &str, of: &str, is_all: bool, theme: &Theme, commands: &mut Vec<Command>) {
     let (shown, is_whole) = part(of);
     if !is_whole || !is_all {
         let size = shown.len().div_ceil(1024);
@@ -47,7 +47,7 @@ pub fn preview_ui(ui: &mut Ui, path: &str, of: &str, is_all: bool, theme: &Theme
         return;
     }
     ScrollArea::vertical().id_salt(("preview", path)).auto_shrink(false).show(ui, |ui| {
-        markdown::markdown(ui, shown, theme, state);
+        markdown(ui, shown, theme, commands);
     });
 }
 

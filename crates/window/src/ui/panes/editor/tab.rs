@@ -224,7 +224,7 @@ impl Tab {
     }
 
     /// Orders the text to be saved, over the text that it began from.
-    pub fn save(&mut self, path: &str, state: &mut UiState) -> Command {
+    pub fn save(&mut self, path: &str, state: &UiState) -> Command {
         let content = TextRead::new(self.as_file());
         let base = match &self.begun {
             Some(begun) => begun.base.clone(),
@@ -249,7 +249,7 @@ impl Tab {
     }
 
     /// Orders an earlier version to be written again. What was written and not saved goes once that is done.
-    pub fn restore(&mut self, path: &str, version: u64, state: &mut UiState) -> Command {
+    pub fn restore(&mut self, path: &str, version: u64, state: &UiState) -> Command {
         let forth = state.file_command(FileOperation::Restore { path: path.to_owned(), version });
         self.order = Some(Order::Restore { key: forth.key.clone() });
         self.failed = None;

@@ -13,7 +13,7 @@ use crate::store::FileVersion;
 use crate::ui::UiState;
 use crate::ui::commands::{Command, RoomAct};
 use crate::ui::state::file_texts::{Read, TextRead, Want};
-use crate::ui::testing::{Stage, sample_recent, sample_room, stage};
+use crate::ui::testing::{Stage, sample_room, stage_pane};
 use crate::view::work::PieceView;
 use crate::workspace::vfs::FileOperation;
 
@@ -21,9 +21,8 @@ const AGENT: &str = "agents/ada.md";
 
 fn window(path: &'static str, read: Read<Option<TextRead>>) -> Harness<'static, Stage> {
     let mut state = UiState::default();
-    state.studio.library.texts.insert(path.to_owned(), read);
-    let mut window =
-        stage(state, move |ui, room, recent, theme, state| editor_ui(ui, path, room, recent, theme, state));
+    state.texts.texts.insert(path.to_owned(), read);
+    let mut window = stage_pane(state, move |ui, cx, panes| editor_ui(ui, path, cx, &mut panes.editors));
     window.run_steps(3);
     window
 }
@@ -49,7 +48,7 @@ fn write(window: &mut Harness<'static, Stage>, path: &str, words: &str) {
 }
 
 fn shown(window: &Harness<'static, Stage>, path: &str) -> String {
-    window.state().state.studio.editors.open[path].tab.text.to_string()
+    window.state().panes.editors.open[path].tab.text.to_string()
 }
 
 fn is_shown(window: &Harness<'static, Stage>, label: &str) -> bool {
@@ -94,16 +93,16 @@ fn piece(agent: &str) -> PieceView {
 fn what_is_written_is_saved_by_key_and_by_button() {
     let mut window = window("notes.md", text("one\n"));
     write(&mut window, "notes.md", "two");
-    assert!(window.state().state.studio.editors.is_unsaved("notes.md"));
+    assert!(window.state().panes.editors.is_unsaved("notes.md"));
     window.key_press_modifiers(Modifiers::COMMAND, Key::S);
     window.run_steps(3);
     assert_eq!(operations(&window), [save("notes.md", "one\n", "one\ntwo")]);
     tell(&mut window, Err("the disk is full".into()));
     assert!(is_shown(&window, "the disk is full"));
-    assert_eq!(window.state().state.studio.editors.unsaved(), ["notes.md"]);
+    assert_eq!(window.state().panes.editors.unsaved(), ["notes.md"]);
     click(&mut window, "Save");
     tell(&mut window, Ok(()));
-    assert!(!window.state().state.studio.editors.is_unsaved("notes.md"));
+    assert!(!window.state().panes.editors.is_unsaved("notes.md"));
     assert_eq!(shown(&window, "notes.md"), "one\ntwo");
     assert!(window.state().commands.iter().all(|command| matches!(command, Command::Act(_, Some(_)))));
 }
@@ -124,7 +123,7 @@ fn undo_stays_in_the_field() {
     window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
     window.run_steps(3);
     assert_eq!(shown(&window, "notes.md"), "a");
-    assert!(!window.state().state.studio.editors.is_unsaved("notes.md"));
+    assert!(!window.state().panes.editors.is_unsaved("notes.md"));
 }
 
 #[test]
@@ -138,10 +137,10 @@ fn a_file_that_cannot_be_shown_is_opened_elsewhere() {
 #[test]
 fn what_was_written_stays_when_the_file_becomes_something_else() {
     let mut window = window("notes.md", text("a"));
-    let mark = window.state().state.studio.editors.drafts_mark();
+    let mark = window.state().panes.editors.drafts_mark();
     write(&mut window, "notes.md", "b");
-    assert_ne!(window.state().state.studio.editors.drafts_mark(), mark);
-    window.state_mut().state.studio.library.texts.insert("notes.md".into(), Err("it is not UTF-8".into()));
+    assert_ne!(window.state().panes.editors.drafts_mark(), mark);
+    window.state_mut().state.texts.texts.insert("notes.md".into(), Err("it is not UTF-8".into()));
     window.run_steps(3);
     assert!(is_shown(&window, "it is not UTF-8. What you wrote is kept"));
     assert_eq!(shown(&window, "notes.md"), "ab");
@@ -149,14 +148,14 @@ fn what_was_written_stays_when_the_file_becomes_something_else() {
     assert_eq!(window.state().commands, [Command::OpenOutside("notes.md".into())]);
     click(&mut window, "Give up what I wrote");
     assert!(is_shown(&window, "cannot be shown as text"));
-    assert_eq!(window.state().state.studio.editors.drafts_mark(), mark);
+    assert_eq!(window.state().panes.editors.drafts_mark(), mark);
 }
 
 #[test]
 fn comparing_ends_with_the_decision() {
     let mut window = window("notes.md", text("a"));
     write(&mut window, "notes.md", "b");
-    window.state_mut().state.studio.library.texts.insert("notes.md".into(), text("c"));
+    window.state_mut().state.texts.texts.insert("notes.md".into(), text("c"));
     window.run_steps(3);
     window.key_press_modifiers(Modifiers::COMMAND, Key::S);
     window.run_steps(3);
@@ -183,11 +182,10 @@ fn a_file_that_is_not_there_can_be_written() {
 #[test]
 fn nothing_is_written_into_a_file_that_was_not_read() {
     let state = UiState::default();
-    let mut window =
-        stage(state, |ui, room, recent, theme, state| editor_ui(ui, "slow.md", room, recent, theme, state));
+    let mut window = stage_pane(state, |ui, cx, panes| editor_ui(ui, "slow.md", cx, &mut panes.editors));
     window.run_steps(2);
     assert!(is_shown(&window, "being read"));
-    assert!(window.state().state.studio.library.wants.contains(&Want::Text("slow.md".into())));
+    assert!(window.state().state.texts.is_wanted(&Want::Text("slow.md".into())));
     assert!(window.query_by_label("Text of slow.md").is_none());
 }
 
@@ -196,7 +194,7 @@ fn somebody_else_s_change_is_merged_or_decided_about() {
     let mut window = window("notes.md", text("a\nb\n"));
     write(&mut window, "notes.md", "mine");
     let theirs = text("A\nb\n");
-    window.state_mut().state.studio.library.texts.insert("notes.md".into(), theirs);
+    window.state_mut().state.texts.texts.insert("notes.md".into(), theirs);
     window.run_steps(3);
     assert!(is_shown(&window, "changed by somebody else while"));
     click(&mut window, "Compare");
@@ -211,7 +209,7 @@ fn somebody_else_s_change_is_merged_or_decided_about() {
 fn conflicts_are_settled_one_by_one() {
     let mut window = window("notes.md", text("a"));
     write(&mut window, "notes.md", "!");
-    window.state_mut().state.studio.library.texts.insert("notes.md".into(), text("b"));
+    window.state_mut().state.texts.texts.insert("notes.md".into(), text("b"));
     window.run_steps(3);
     click(&mut window, "Merge");
     assert!(is_shown(&window, "0 of 1 settled"));
@@ -223,7 +221,7 @@ fn conflicts_are_settled_one_by_one() {
 fn a_file_deleted_underneath_is_saved_again() {
     let mut window = window("notes.md", text("a"));
     write(&mut window, "notes.md", "!");
-    window.state_mut().state.studio.library.texts.insert("notes.md".into(), Ok(None));
+    window.state_mut().state.texts.texts.insert("notes.md".into(), Ok(None));
     window.run_steps(3);
     click(&mut window, "Save again");
     let wanted = FileOperation::Save { path: "notes.md".into(), base: None, content: "a!".into() };
@@ -238,13 +236,13 @@ fn a_working_agent_s_file_is_saved_when_its_work_is_over() {
     assert!(is_shown(&window, "This agent is at work: Ada"));
     click(&mut window, "Save");
     assert!(operations(&window).is_empty());
-    assert!(window.state().state.studio.editors.drafts()[0].applies_when_idle);
+    assert!(window.state().panes.editors.drafts()[0].applies_when_idle);
     window.state_mut().room.agents[1].profile = "bram".into();
     window.state_mut().room.work.pieces = vec![piece("bram-1")];
     window.run_steps(3);
     assert_eq!(operations(&window).len(), 1, "somebody else's work does not matter");
     tell(&mut window, Ok(()));
-    assert!(window.state().state.studio.editors.drafts().is_empty());
+    assert!(window.state().panes.editors.drafts().is_empty());
 }
 
 #[test]
@@ -260,7 +258,7 @@ fn apply_changes_a_working_agent_at_once() {
 fn drafts_outlive_the_window_and_are_applied_even_where_nobody_looks() {
     let mut window = window("notes.md", text("a"));
     write(&mut window, "notes.md", "b");
-    let drafts = window.state().state.studio.editors.drafts();
+    let drafts = window.state().panes.editors.drafts();
     let written = serde_json::to_string(&drafts).expect("drafts are data");
     let read: Vec<Draft> = serde_json::from_str(&written).expect("they are read again");
     assert_eq!(
@@ -268,18 +266,18 @@ fn drafts_outlive_the_window_and_are_applied_even_where_nobody_looks() {
         [Draft { path: "notes.md".into(), base: Some("a".into()), text: "ab".into(), applies_when_idle: false }]
     );
 
-    let mut state = UiState::default();
-    state.studio.editors.restore(vec![Draft { path: AGENT.into(), applies_when_idle: true, ..read[0].clone() }]);
-    let (mut room, recent) = (sample_room(), sample_recent());
-    room.work.pieces = vec![piece("ada-1")];
-    assert!(keep_up(&room, &recent, &mut state).is_empty(), "the file was not read yet");
-    state.studio.library.texts.insert(AGENT.into(), text("a"));
-    assert!(keep_up(&room, &recent, &mut state).is_empty(), "she is at work");
-    room.work.pieces.clear();
-    assert_eq!(keep_up(&room, &recent, &mut state).len(), 1);
-    assert!(keep_up(&room, &recent, &mut state).is_empty(), "once is enough");
-    state.studio.editors.discard(AGENT);
-    assert!(state.studio.editors.drafts().is_empty());
+    let mut stage = Stage::new(sample_room(), UiState::default());
+    stage.panes.editors.restore(vec![Draft { path: AGENT.into(), applies_when_idle: true, ..read[0].clone() }]);
+    stage.room.work.pieces = vec![piece("ada-1")];
+    let saved = |stage: &mut Stage| stage.look(|cx, panes| keep_up(cx, &mut panes.editors)).len();
+    assert_eq!(saved(&mut stage), 0, "the file was not read yet");
+    stage.state.texts.texts.insert(AGENT.into(), text("a"));
+    assert_eq!(saved(&mut stage), 0, "she is at work");
+    stage.room.work.pieces.clear();
+    assert_eq!(saved(&mut stage), 1);
+    assert_eq!(saved(&mut stage), 0, "once is enough");
+    stage.panes.editors.discard(AGENT);
+    assert!(stage.panes.editors.drafts().is_empty());
 }
 
 #[test]
@@ -333,7 +331,7 @@ fn a_flood_of_text_is_divided_and_the_cursor_stays_where_it_was() {
     write(&mut window, "notes.txt", &flood);
     write(&mut window, "notes.txt", "end");
     assert_eq!(shown(&window, "notes.txt"), format!("a\n{flood}end"));
-    let file = &window.state().state.studio.editors.open["notes.txt"];
+    let file = &window.state().panes.editors.open["notes.txt"];
     assert!(file.tab.pages.count() > 1);
     assert_eq!(file.field.cursor.line, 9_001);
 }
@@ -354,7 +352,7 @@ fn what_is_wrong_is_said_and_leads_to_its_line() {
     let problem = window.get_by_label_contains("Line 2:");
     problem.click();
     window.run_steps(3);
-    let file = &window.state().state.studio.editors.open[path];
+    let file = &window.state().panes.editors.open[path];
     assert_eq!((file.field.cursor.line, file.field.anchor), (1, "name: A\n".len()));
 }
 
@@ -363,9 +361,9 @@ fn a_line_of_a_huge_file_is_led_to_and_only_what_is_seen_is_drawn() {
     let path = "huge.txt";
     let huge: String = (1..=20_000).map(|line| format!("line {line} of a file that is rather long\n")).collect();
     let mut window = window(path, text(&huge));
-    window.state_mut().state.studio.editors.lead_to(path, 15_432);
+    window.state_mut().panes.editors.lead_to(path, 15_432);
     window.run_steps(4);
-    let file = &window.state().state.studio.editors.open[path];
+    let file = &window.state().panes.editors.open[path];
     assert_eq!(file.field.cursor.line + 1, 15_432);
     assert!(file.field.rows_drawn.len() < 120, "drawn: {:?}", file.field.rows_drawn);
     assert!(file.tab.pages.text.len() < huge.len() / 5);
@@ -402,10 +400,10 @@ fn versions(count: u64) -> Read<Arc<Vec<FileVersion>>> {
 #[test]
 fn a_version_is_brought_back_and_asked_about_where_something_would_go() {
     let mut window = window("notes.md", text("b"));
-    window.state_mut().state.studio.library.versions.insert("notes.md".into(), versions(3));
+    window.state_mut().state.texts.versions.insert("notes.md".into(), versions(3));
     click(&mut window, "History");
-    let wants = &window.state().state.studio.library.wants;
-    assert!(wants.contains(&Want::Version("notes.md".into(), 2)), "the one before the newest: {wants:?}");
+    let texts = &window.state().state.texts;
+    assert!(texts.is_wanted(&Want::Version("notes.md".into(), 2)), "the one before the newest");
     click(&mut window, "Before: version 1");
     click(&mut window, "Restore version 1");
     assert_eq!(operations(&window), [FileOperation::Restore { path: "notes.md".into(), version: 1 }]);
@@ -422,8 +420,8 @@ fn a_version_is_brought_back_and_asked_about_where_something_would_go() {
 #[test]
 fn of_ten_thousand_versions_only_those_in_view_are_drawn() {
     let mut window = window("notes.md", text("b"));
-    window.state_mut().state.studio.library.versions.insert("notes.md".into(), versions(10_000));
+    window.state_mut().state.texts.versions.insert("notes.md".into(), versions(10_000));
     click(&mut window, "History");
-    let drawn = window.state().state.studio.editors.open["notes.md"].history.rows_drawn;
+    let drawn = window.state().panes.editors.open["notes.md"].history.rows_drawn;
     assert!((1..60).contains(&drawn), "drawn: {drawn}");
 }

@@ -9,9 +9,10 @@ use super::EventLogPane;
 use super::filter::{Filter, Grade, Kinds};
 use crate::base::Id;
 use crate::store::RunInfo;
+use crate::ui::Command;
+use crate::ui::context::ViewerContext;
 use crate::ui::state::file_texts::{Read, Want};
 use crate::ui::widgets;
-use crate::ui::{Command, UiState};
 use crate::view::book::EventBook;
 use crate::view::dates::Dates;
 use crate::view::sentence::{kind_words, thousands};
@@ -23,14 +24,8 @@ const SEGMENTS_POINTS: f32 = 160.0;
 const CHOICE_POINTS: f32 = 26.0;
 
 /// Draws it.
-pub(super) fn bar_ui(
-    ui: &mut Ui,
-    book: &EventBook,
-    theme: &Theme,
-    state: &mut UiState,
-    pane: &mut EventLogPane,
-    commands: &mut Vec<Command>,
-) {
+pub(super) fn bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane, commands: &mut Vec<Command>) {
+    let (book, theme) = (&cx.recent.book, cx.theme);
     ui.spacing_mut().button_padding = egui::vec2(8.0, 2.0);
     ui.spacing_mut().interact_size.y = 24.0;
     ui.horizontal_wrapped(|ui| {
@@ -65,7 +60,7 @@ pub(super) fn bar_ui(
         if let Some(index) = widgets::segments(ui, &choices, Some(usize::from(pane.by_clock)), theme) {
             pane.by_clock = index == 1;
         }
-        runs_menu(ui, theme, state, pane, commands);
+        runs_menu(ui, cx, pane, commands);
         let export = ui.button("Export JSON").on_hover_text("Writes the log of this run into the workspace's exports");
         if export.clicked() {
             commands.push(Command::ExportLog(None));
@@ -175,13 +170,14 @@ fn grade_menu(ui: &mut Ui, theme: &Theme, grade: &mut Grade) {
 }
 
 /// A menu of the runs of the workspace, to see the log of an earlier one.
-fn runs_menu(ui: &mut Ui, theme: &Theme, state: &mut UiState, pane: &mut EventLogPane, commands: &mut Vec<Command>) {
+fn runs_menu(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane, commands: &mut Vec<Command>) {
+    let (theme, state) = (cx.theme, cx.ui);
     let (now_ms, dates) = (state.now_ms(), state.dates.clone());
     let shown = match &pane.shown_run {
         None => "The open run".to_owned(),
         Some(id) => {
-            state.studio.library.want(Want::Runs);
-            let runs = state.studio.library.runs.as_ref().and_then(|runs| runs.as_ref().ok());
+            state.texts.want(Want::Runs);
+            let runs = state.texts.runs.as_ref().and_then(|runs| runs.as_ref().ok());
             let run = runs.and_then(|runs| runs.iter().find(|run| run.id == *id));
             run.map_or_else(|| id.to_string(), |run| format!("{}, {}", run.scene, dates.when(run.started_ms, now_ms)))
         }
@@ -189,11 +185,11 @@ fn runs_menu(ui: &mut Ui, theme: &Theme, state: &mut UiState, pane: &mut EventLo
     let is_earlier = pane.shown_run.is_some();
     let mut choice = None;
     menu(ui, theme, "Run", &shown, is_earlier, false, |ui| {
-        state.studio.library.want(Want::Runs);
+        state.texts.want(Want::Runs);
         if ui.selectable_label(!is_earlier, "The open run").clicked() {
             choice = Some(None);
         }
-        runs_ui(ui, theme, state.studio.library.runs.as_ref(), pane.shown_run.as_ref(), (&dates, now_ms), &mut choice);
+        runs_ui(ui, theme, state.texts.runs.as_ref(), pane.shown_run.as_ref(), (&dates, now_ms), &mut choice);
     });
     if is_earlier && ui.button("Back to the open run").clicked() {
         choice = Some(None);

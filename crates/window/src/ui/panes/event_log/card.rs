@@ -10,13 +10,14 @@ use super::looks::{kind_colour, severity_sign};
 use crate::base::Seq;
 use crate::log::Event;
 use crate::log::events::Error;
+use crate::ui::Command;
+use crate::ui::commands::WindowCommand;
+use crate::ui::context::ViewerContext;
 use crate::ui::state::dock::Tab;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::{Command, UiState};
 use crate::view::book::{EventBook, EventRow};
 use crate::view::dates::{Dates, simulated};
-use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::view::sentence::{Names, kind_words, sentence, thousands};
 use crate::view::theme::{SPACE, TYPE, Theme};
@@ -94,14 +95,8 @@ pub(super) fn as_json(row: &EventRow) -> String {
 }
 
 /// Draws the card.
-pub(super) fn card_ui(
-    ui: &mut Ui,
-    room: &RoomModel,
-    theme: &Theme,
-    state: &mut UiState,
-    pane: &mut EventLogPane,
-    card: &Card,
-) -> Vec<Command> {
+pub(super) fn card_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane, card: &Card) -> Vec<Command> {
+    let theme = cx.theme;
     let mut commands = Vec::new();
     widgets::in_card(ui, theme, |ui| {
         head_ui(ui, theme, pane, card);
@@ -113,10 +108,10 @@ pub(super) fn card_ui(
             };
             hidden_ui(ui, theme, pane, card.seq);
             ui.add(Label::new(RichText::new(&shown.told).size(TYPE[1])).wrap());
-            buttons_ui(ui, room, theme, state, &shown.row, &mut commands);
+            buttons_ui(ui, cx, &shown.row, &mut commands);
             causes_ui(ui, theme, pane, shown);
             effects_ui(ui, theme, pane, &card.effects);
-            fields_ui(ui, theme, &state.dates, &pane.known.names, &shown.row);
+            fields_ui(ui, theme, &cx.ui.dates, &pane.known.names, &shown.row);
             data_ui(ui, theme, shown);
         });
     });
@@ -159,21 +154,14 @@ fn hidden_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, seq: Seq) {
     });
 }
 
-fn buttons_ui(
-    ui: &mut Ui,
-    room: &RoomModel,
-    theme: &Theme,
-    state: &mut UiState,
-    row: &EventRow,
-    commands: &mut Vec<Command>,
-) {
+fn buttons_ui(ui: &mut Ui, cx: &ViewerContext<'_>, row: &EventRow, commands: &mut Vec<Command>) {
+    let (room, theme) = (cx.room, cx.theme);
     ui.horizontal_wrapped(|ui| {
         if let Some(agent) = &row.agent {
             let is_here = room.agent(agent).is_some();
             let show = ui.add_enabled(is_here, egui::Button::new("Show agent"));
             if show.on_disabled_hover_text("It is not in the room any more").clicked() {
-                state.selected = [Thing::Agent(agent.clone())].into();
-                state.rope = None;
+                commands.push(WindowCommand::Select(vec![Thing::Agent(agent.clone())]).into());
             }
         }
         if let Some(path) = file_of(row)
@@ -184,12 +172,12 @@ fn buttons_ui(
         if let Some(session) = row.session.as_ref().filter(|session| session.starts_with(CONVERSATION))
             && ui.button("Show conversation").clicked()
         {
-            state.open_talk = Some(session.clone());
+            commands.push(WindowCommand::ShowConversation(session.clone()).into());
             commands.push(Command::Show(Tab::Talks));
         }
         if ui.button("Copy as JSON").on_hover_text("As the exported log has it").clicked() {
             ui.ctx().copy_text(as_json(row));
-            state.tell(format!("Record {} was copied", row.seq), true);
+            commands.push(WindowCommand::Tell(format!("Record {} was copied", row.seq), true).into());
         }
     });
     if let Some(severity) = row.severity {

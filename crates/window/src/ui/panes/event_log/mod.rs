@@ -5,13 +5,13 @@ use std::sync::Arc;
 use egui::{Frame, Margin, Panel, Ui};
 
 use crate::base::{Id, Seq};
+use crate::ui::Command;
+use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::{Command, UiState};
 use crate::view::book::{EventBook, EventRow};
 use crate::view::model::RoomModel;
-use crate::view::recent::Recent;
-use crate::view::theme::{SPACE, Theme};
+use crate::view::theme::SPACE;
 
 mod bar;
 mod card;
@@ -115,40 +115,25 @@ impl EventLogPane {
 }
 
 /// Draws it.
-pub fn event_log_ui(
-    ui: &mut Ui,
-    room: &RoomModel,
-    recent: &Recent,
-    theme: &Theme,
-    state: &mut UiState,
-) -> Vec<Command> {
-    widgets::dress(ui.style_mut(), theme);
+pub fn event_log_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut EventLogPane) -> Vec<Command> {
+    widgets::dress(ui.style_mut(), cx.theme);
     let mut commands = Vec::new();
-    let mut pane = std::mem::take(&mut state.studio.log);
-    let book = &recent.book;
-    pane.keep_up(ui, room, book);
-    bar::bar_ui(ui, book, theme, state, &mut pane, &mut commands);
+    let book = &cx.recent.book;
+    own.keep_up(ui, cx.room, book);
+    bar::bar_ui(ui, cx, own, &mut commands);
     ui.add_space(SPACE[0]);
     if book.count() == book.first() {
         let how = "Let time run or give an agent a task: whatever happens is listed here.";
-        widgets::empty(ui, Icon::Note, "Nothing has happened yet", how, theme);
+        widgets::empty(ui, Icon::Note, "Nothing has happened yet", how, cx.theme);
     } else {
-        body_ui(ui, room, book, theme, state, &mut pane, &mut commands);
+        body_ui(ui, cx, own, &mut commands);
     }
-    state.studio.log = pane;
     commands
 }
 
 /// The list, and the card of the chosen row beside or below it.
-fn body_ui(
-    ui: &mut Ui,
-    room: &RoomModel,
-    book: &EventBook,
-    theme: &Theme,
-    state: &mut UiState,
-    pane: &mut EventLogPane,
-    commands: &mut Vec<Command>,
-) {
+fn body_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane, commands: &mut Vec<Command>) {
+    let theme = cx.theme;
     let size = ui.available_size();
     if let Some(card) = pane.card.clone().filter(|_| !pane.is_card_closed) {
         let panel = if size.x >= BESIDE_POINTS {
@@ -159,10 +144,10 @@ fn body_ui(
         };
         let frame = Frame::NONE.inner_margin(Margin::same(SPACE[0] as i8));
         panel.resizable(true).frame(frame).show(ui, |ui| {
-            commands.extend(card::card_ui(ui, room, theme, state, pane, &card));
+            commands.extend(card::card_ui(ui, cx, pane, &card));
         });
     }
-    let shown = rows::list_ui(ui, book, theme, &state.dates, pane);
+    let shown = rows::list_ui(ui, &cx.recent.book, theme, &cx.ui.dates, pane);
     if !shown && pane.sieve.is_done() {
         widgets::empty(
             ui,

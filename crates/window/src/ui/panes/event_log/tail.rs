@@ -2,32 +2,25 @@
 
 use egui::{ScrollArea, Ui};
 
-use super::card;
 use super::rows::{Line, ROW_POINTS};
+use super::{EventLogPane, card};
+use crate::ui::Command;
+use crate::ui::context::ViewerContext;
 use crate::ui::state::dock::Tab;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::{Command, UiState};
-use crate::view::model::RoomModel;
-use crate::view::recent::Recent;
-use crate::view::theme::{SPACE, Theme};
+use crate::view::theme::SPACE;
 
 /// So many of the newest rows can be scrolled through.
 const ROWS_SHOWN: u64 = 500;
 
 /// Draws the newest rows, and the card of the one that is chosen.
-pub fn event_tail_ui(
-    ui: &mut Ui,
-    room: &RoomModel,
-    recent: &Recent,
-    theme: &Theme,
-    state: &mut UiState,
-) -> Vec<Command> {
+pub fn event_tail_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane) -> Vec<Command> {
+    let theme = cx.theme;
     widgets::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
-    let mut pane = std::mem::take(&mut state.studio.log);
-    let book = &recent.book;
-    pane.keep_up(ui, room, book);
+    let book = &cx.recent.book;
+    pane.keep_up(ui, cx.room, book);
     widgets::line(
         ui,
         |ui| drop(ui.label(widgets::heading("Event log", theme))),
@@ -61,7 +54,7 @@ pub fn event_tail_ui(
                     told: &told,
                     chosen: pane.chosen == Some(row.seq),
                     by_clock: pane.by_clock,
-                    dates: &state.dates,
+                    dates: &cx.ui.dates,
                 };
                 let response = line.show(ui, &pane.known.names, theme);
                 if response.on_hover_text(&*told).clicked() {
@@ -75,8 +68,7 @@ pub fn event_tail_ui(
     }
     if let Some(card) = card {
         ui.add_space(SPACE[1]);
-        commands.extend(card::card_ui(ui, room, theme, state, &mut pane, &card));
+        commands.extend(card::card_ui(ui, cx, pane, &card));
     }
-    state.studio.log = pane;
     commands
 }

@@ -13,9 +13,10 @@ use crate::log::events::{
 };
 use crate::log::{Event, EventDraft, EventKind, EventRecord};
 use crate::store::RunInfo;
+use crate::ui::UiState;
 use crate::ui::state::dock::Tab;
 use crate::ui::state::file_texts::Want;
-use crate::ui::testing::{Stage, agent, stage};
+use crate::ui::testing::{Stage, agent, stage_pane};
 use crate::view::book::EventRow;
 use crate::view::pick::Thing;
 
@@ -84,7 +85,7 @@ fn many(count: u64) -> EventBook {
 }
 
 fn log_of(book: EventBook, size: egui::Vec2) -> Harness<'static, Stage> {
-    let mut window = stage(UiState::default(), event_log_ui);
+    let mut window = stage_pane(UiState::default(), |ui, cx, panes| event_log_ui(ui, cx, &mut panes.log));
     window.set_size(size);
     window.state_mut().recent.book = book;
     window.run_steps(4);
@@ -112,7 +113,7 @@ fn rows_on_screen(window: &Harness<'static, Stage>) -> Vec<u64> {
 }
 
 fn pane<'a>(window: &'a mut Harness<'static, Stage>) -> &'a mut EventLogPane {
-    &mut window.state_mut().state.studio.log
+    &mut window.state_mut().panes.log
 }
 
 #[test]
@@ -225,7 +226,7 @@ fn the_card_shows_the_agent_the_file_and_the_conversation() {
     click_row(&mut window, 6);
     assert!(window.query_by_label("Show file").is_none());
     click(&mut window, "Show conversation");
-    assert_eq!(window.state().state.open_talk.as_deref(), Some("conversation-4"));
+    assert_eq!(window.state().panes.conversations.open.as_deref(), Some("conversation-4"));
     let expected = [Command::OpenFile("artifacts/plan.md".into(), None), Command::Show(Tab::Talks)];
     assert_eq!(window.state().commands, expected);
     window.state_mut().state.selected.clear();
@@ -303,7 +304,7 @@ fn keys_move_the_choice_and_open_its_card() {
     let press = |window: &mut Harness<'static, Stage>, key| {
         window.key_press(key);
         window.run_steps(4);
-        window.state().state.studio.log.chosen.map(|seq| seq.0)
+        window.state().panes.log.chosen.map(|seq| seq.0)
     };
     assert_eq!(press(&mut window, Key::ArrowUp), Some(998));
     assert_eq!(press(&mut window, Key::ArrowDown), Some(999));
@@ -334,7 +335,7 @@ fn the_log_is_exported_and_earlier_runs_are_shown() {
     let mut window = log(story());
     click(&mut window, "Export JSON");
     click(&mut window, "Run");
-    assert!(window.state().state.studio.library.wants.contains(&Want::Runs));
+    assert!(window.state().state.texts.is_wanted(&Want::Runs));
     assert!(window.query_by_label("Reading which runs there are…").is_some());
     let run = RunInfo {
         id: "r-0".into(),
@@ -346,8 +347,8 @@ fn the_log_is_exported_and_earlier_runs_are_shown() {
         first_tick: 0,
         last_tick: 90,
     };
-    window.state_mut().state.studio.born_ms = BEGAN_MS + 1_000;
-    window.state_mut().state.studio.library.runs = Some(Ok(Arc::new(vec![run])));
+    window.state_mut().state.born_ms = BEGAN_MS + 1_000;
+    window.state_mut().state.texts.runs = Some(Ok(Arc::new(vec![run])));
     window.run_steps(2);
     click(&mut window, "morning, today, 00:00: not ended");
     click(&mut window, "Back to the open run");
@@ -358,7 +359,7 @@ fn the_log_is_exported_and_earlier_runs_are_shown() {
 #[test]
 fn runs_that_cannot_be_read_say_why() {
     let mut window = log(story());
-    window.state_mut().state.studio.library.runs = Some(Err("the history is locked".into()));
+    window.state_mut().state.texts.runs = Some(Err("the history is locked".into()));
     click(&mut window, "Run");
     assert!(window.query_by_label("The runs cannot be read: the history is locked").is_some());
 }
@@ -398,8 +399,8 @@ fn a_large_room_is_not_gone_through_in_every_frame() {
     }));
     window.state_mut().recent.book = book;
     window.run_steps(12);
-    let Stage { room, recent, state, .. } = window.state_mut();
-    let mut known = std::mem::take(&mut state.studio.log.known);
+    let Stage { room, recent, panes, .. } = window.state_mut();
+    let mut known = std::mem::take(&mut panes.log.known);
     let version = known.names.version();
     assert_eq!((known.advance(&recent.book, room), known.is_done(), known.agents.len()), (0, true, 1_000));
     assert_eq!(known.names.version(), version);
@@ -407,7 +408,7 @@ fn a_large_room_is_not_gone_through_in_every_frame() {
 
 #[test]
 fn the_tail_shows_the_newest_and_leads_to_the_whole_log() {
-    let mut window = stage(UiState::default(), event_tail_ui);
+    let mut window = stage_pane(UiState::default(), |ui, cx, panes| event_tail_ui(ui, cx, &mut panes.log));
     window.set_size(vec2(300.0, 600.0));
     window.state_mut().recent.book = many(100_000);
     window.run_steps(6);

@@ -4,10 +4,11 @@
 use egui::{Align2, CornerRadius, FontId, Id, LayerId, Order, Pos2, Sense, Stroke, StrokeKind, Ui, vec2};
 
 use super::Explorer;
-use super::acts::Ask;
+use super::ask::Ask;
 use super::tree::{folder_of, name_of};
 use crate::base::text;
-use crate::ui::UiState;
+use crate::ui::commands::WindowCommand;
+use crate::ui::context::ViewerContext;
 use crate::ui::state::ShelfItem;
 use crate::ui::widgets;
 use crate::ui::widgets::words;
@@ -29,9 +30,10 @@ impl Explorer {
     }
 
     /// A row is taken into the hand.
-    pub(super) fn take_up(&mut self, path: &str, state: &mut UiState) {
+    pub(super) fn take_up(&mut self, path: &str) {
         self.dragged = Some(self.meant_with(path));
-        state.dragging = self.watch.profile_of_file(path).cloned().map(ShelfItem::Profile);
+        let item = self.watch.profile_of_file(path).cloned().map(ShelfItem::Profile);
+        self.out.push(WindowCommand::Drag(item).into());
     }
 
     /// The folder that what is in the hand would be moved into.
@@ -43,7 +45,7 @@ impl Explorer {
     }
 
     /// Follows what is in the hand until it is let go.
-    pub(super) fn hold(&mut self, ui: &Ui, theme: &Theme, state: &mut UiState) -> Option<Ask> {
+    pub(super) fn hold(&mut self, ui: &Ui, theme: &Theme) -> Option<Ask> {
         self.dragged.as_ref()?;
         let target = self.target(ui);
         let (is_released, pointer, gives_up) =
@@ -52,7 +54,7 @@ impl Explorer {
             let dragged = self.dragged.take()?;
             // Beyond the pane it is for the room to take.
             if gives_up || pointer.is_some_and(|pointer| self.is_over(pointer)) {
-                state.dragging = None;
+                self.out.push(WindowCommand::Drag(None).into());
             }
             return target.filter(|_| is_released && !gives_up).map(|folder| Ask::Move(dragged, folder));
         }
@@ -69,13 +71,14 @@ impl Explorer {
     }
 
     /// Says what would become of files that hang over the window.
-    pub(super) fn hanging_ui(&self, ui: &mut Ui, theme: &Theme, state: &UiState) {
-        if state.hanging.is_empty() {
+    pub(super) fn hanging_ui(&self, ui: &mut Ui, cx: &ViewerContext<'_>) {
+        let hanging = &cx.ui.hanging;
+        if hanging.is_empty() {
             return;
         }
         let pointer = ui.input(|input| input.pointer.latest_pos());
         let folder = pointer.and_then(|pointer| self.drop_folder(pointer)).filter(|folder| !folder.is_empty());
-        let what = match &state.hanging[..] {
+        let what = match &hanging[..] {
             [one] => text::truncate(one, 40),
             several => words::count(several.len(), "file", "files"),
         };
@@ -83,7 +86,7 @@ impl Explorer {
             Some(folder) => format!("Drop {what} into {folder}/."),
             None => format!("Drop {what} here: agents go to agents/, the rest to artifacts/."),
         };
-        let frame = widgets::card(theme).stroke(Stroke::new(1.5, theme.accent)).inner_margin(SPACE[1] as i8);
+        let frame = widgets::card(cx.theme).stroke(Stroke::new(1.5, cx.theme.accent)).inner_margin(SPACE[1] as i8);
         frame.show(ui, |ui| {
             ui.set_min_width(ui.available_width());
             ui.add(egui::Label::new(said).wrap().sense(Sense::hover()));

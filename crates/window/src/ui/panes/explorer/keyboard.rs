@@ -2,11 +2,10 @@
 
 use egui::{Key, Modifiers, Ui};
 
-use super::acts::Ask;
+use super::ask::Ask;
 use super::tree::{RowWhat, Spot, folder_of};
 use super::{Explorer, filter_id, tree_id};
-use crate::ui::UiState;
-use crate::ui::commands::keys::KeyAct;
+use crate::ui::commands::{FilesCommand, WindowCommand, keys};
 
 /// Where a key leads to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,19 +29,19 @@ const STEPS: [(Key, Step); 6] = [
 
 impl Explorer {
     /// Whether a key that the window has a use for is the explorer's, while this widget has the keyboard.
-    pub fn takes_key(&self, focused: Option<egui::Id>, act: KeyAct) -> bool {
+    pub fn takes_key(&self, focused: Option<egui::Id>, command: &str) -> bool {
         let in_tree = focused == Some(tree_id());
-        match act {
-            KeyAct::Escape => in_tree || focused == Some(filter_id()) || self.question.is_some(),
-            KeyAct::Delete | KeyAct::Duplicate | KeyAct::SelectAll => in_tree,
+        match command {
+            "window.escape" => in_tree || focused == Some(filter_id()) || self.question.is_some(),
+            "room.delete" | "room.duplicate" | "room.select_all" => in_tree,
             _ => false,
         }
     }
 
     /// Does what the keys of this frame ask for; what changes more than the explorer comes back.
-    pub(super) fn take_keys(&mut self, ui: &Ui, state: &mut UiState) -> Vec<Ask> {
+    pub(super) fn take_keys(&mut self, ui: &Ui) -> Vec<Ask> {
         let take = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
-        if take(Modifiers::COMMAND, Key::P) {
+        if keys::take(ui, "files.find") {
             self.wants_filter = true;
         }
         let has_keys = ui.memory(|memory| memory.has_focus(tree_id()));
@@ -52,12 +51,12 @@ impl Explorer {
         for (key, step) in STEPS {
             // The one with more modifiers first: the other would take both.
             if take(Modifiers::SHIFT, key) {
-                self.step(step, true, state);
+                self.step(step, true);
             } else if take(Modifiers::NONE, key) {
-                self.step(step, false, state);
+                self.step(step, false);
             }
         }
-        if take(Modifiers::COMMAND, Key::A) {
+        if keys::take(ui, "files.select_all") {
             let shown = self.tree.rows().iter().filter_map(|row| match row.what {
                 RowWhat::File(file) => Some(self.tree.file(file).path.clone()),
                 _ => None,
@@ -65,45 +64,40 @@ impl Explorer {
             self.selected = shown.collect();
         }
         if take(Modifiers::NONE, Key::ArrowLeft) {
-            self.fold_or_leave(state);
+            self.fold_or_leave();
         }
         if take(Modifiers::NONE, Key::ArrowRight) {
-            self.unfold_or_enter(state);
+            self.unfold_or_enter();
         }
-        if take(Modifiers::SHIFT, Key::F10) {
+        if keys::take(ui, "files.menu") {
             self.wants_menu = true;
         }
         if take(Modifiers::NONE, Key::Escape) {
-            self.escape(ui, state);
+            self.escape(ui);
         }
         let mut asks = Vec::new();
-        let is_asked = |key| take(Modifiers::NONE, key);
-        let (enters, renames, duplicates) = (is_asked(Key::Enter), is_asked(Key::F2), take(Modifiers::COMMAND, Key::D));
-        let deletes = is_asked(Key::Delete) || is_asked(Key::Backspace);
-        match self.active.clone() {
-            Some(Spot::File(path)) => {
-                let meant = self.meant_with(&path);
-                asks.extend(enters.then(|| Ask::Open(meant.clone())));
-                asks.extend(renames.then_some(Ask::Rename(path)));
-                asks.extend(duplicates.then(|| Ask::Duplicate(meant.clone())));
-                asks.extend(deletes.then_some(Ask::Delete(meant)));
+        let enters = keys::take(ui, "files.open");
+        for (id, command) in [
+            ("files.rename", FilesCommand::Rename),
+            ("files.duplicate", FilesCommand::Duplicate),
+            ("files.delete", FilesCommand::Delete),
+        ] {
+            if keys::take(ui, id) {
+                asks.extend(self.asks_of(command));
             }
-            Some(Spot::Folder(folder)) => {
-                if enters {
-                    self.toggle(&folder);
-                }
-                asks.extend(deletes.then(|| Ask::Delete(self.tree.below(&folder))));
-                asks.extend(renames.then_some(Ask::RenameFolder(folder)));
-            }
-            Some(Spot::Bin) if enters => self.remembered.is_bin_open = !self.remembered.is_bin_open,
-            Some(Spot::Gone(path)) => asks.extend(enters.then(|| Ask::Restore(vec![path]))),
-            Some(Spot::Bin) | None => {}
+        }
+        match self.active.clone().filter(|_| enters) {
+            Some(Spot::File(path)) => asks.push(Ask::Open(self.meant_with(&path))),
+            Some(Spot::Folder(folder)) => self.toggle(&folder),
+            Some(Spot::Bin) => self.remembered.is_bin_open = !self.remembered.is_bin_open,
+            Some(Spot::Gone(path)) => asks.push(Ask::Restore(vec![path])),
+            None => {}
         }
         asks
     }
 
     /// Leads to another row.
-    fn step(&mut self, step: Step, extends: bool, state: &mut UiState) {
+    fn step(&mut self, step: Step, extends: bool) {
         let last = self.tree.rows().len().wrapping_sub(1);
         if last == usize::MAX {
             return;
@@ -118,17 +112,17 @@ impl Explorer {
             (Step::PageUp, Some(now)) => now.saturating_sub(page),
             (Step::PageDown, Some(now)) => now + page,
         };
-        self.go_to(next.min(last), extends, state);
+        self.go_to(next.min(last), extends);
     }
 
     /// Makes a row the one that keys are about; a file is chosen with it.
-    pub(super) fn go_to(&mut self, index: usize, extends: bool, state: &mut UiState) {
+    pub(super) fn go_to(&mut self, index: usize, extends: bool) {
         let Some(row) = self.tree.rows().get(index).copied() else { return };
         let spot = self.tree.spot(row);
         if extends {
             self.select_up_to(index);
         } else if let Spot::File(path) = &spot {
-            self.choose(&path.clone(), state);
+            self.choose(&path.clone());
         } else {
             self.selected.clear();
         }
@@ -139,7 +133,7 @@ impl Explorer {
         self.shows_active = true;
     }
 
-    fn fold_or_leave(&mut self, state: &mut UiState) {
+    fn fold_or_leave(&mut self) {
         let parent = match self.active.clone() {
             Some(Spot::Folder(folder)) if !self.remembered.folded.contains(&folder) && !self.tree.filter().is_on() => {
                 self.remembered.folded.insert(folder);
@@ -154,25 +148,23 @@ impl Explorer {
             None => return,
         };
         if let Some(index) = self.tree.find(&parent) {
-            self.go_to(index, false, state);
+            self.go_to(index, false);
         }
     }
 
-    fn unfold_or_enter(&mut self, state: &mut UiState) {
+    fn unfold_or_enter(&mut self) {
         match self.active.clone() {
-            Some(Spot::Folder(folder)) if !self.remembered.folded.remove(&folder) => {
-                self.step(Step::Down, false, state)
-            }
+            Some(Spot::Folder(folder)) if !self.remembered.folded.remove(&folder) => self.step(Step::Down, false),
             Some(Spot::Bin) if std::mem::replace(&mut self.remembered.is_bin_open, true) => {
-                self.step(Step::Down, false, state);
+                self.step(Step::Down, false);
             }
             _ => {}
         }
     }
 
-    fn escape(&mut self, ui: &Ui, state: &mut UiState) {
+    fn escape(&mut self, ui: &Ui) {
         if self.dragged.take().is_some() {
-            state.dragging = None;
+            self.out.push(WindowCommand::Drag(None).into());
         } else if !self.filter.is_empty() {
             self.filter.clear();
         } else if !self.selected.is_empty() {

@@ -2,12 +2,12 @@
 
 use egui::{Button, Margin, TextEdit, Ui};
 
-use super::acts::Ask;
+use super::ask::Ask;
 use super::tree::{Spot, folder_of};
 use super::{Explorer, filter_id};
 use crate::agent::agent_file;
-use crate::ui::UiState;
-use crate::ui::commands::keys::{self, KeyAct};
+use crate::ui::commands::keys;
+use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::words;
@@ -30,14 +30,14 @@ fn entry(ui: &mut Ui, text: &str, keys: &str) -> bool {
 
 impl Explorer {
     /// The menu of a row; of the workspace where there is none.
-    pub(super) fn menu_ui(&self, ui: &mut Ui, on: Option<&Spot>, room: &RoomModel, theme: &Theme) -> Vec<Ask> {
-        widgets::dress(ui.style_mut(), theme);
+    pub(super) fn menu_ui(&self, ui: &mut Ui, on: Option<&Spot>, cx: &ViewerContext<'_>) -> Vec<Ask> {
+        widgets::dress(ui.style_mut(), cx.theme);
         let mut asks = Vec::new();
         match on {
-            Some(Spot::File(path)) => self.file_menu(ui, path, room, &mut asks),
+            Some(Spot::File(path)) => self.file_menu(ui, path, cx.room, &mut asks),
             Some(Spot::Folder(folder)) => self.folder_menu(ui, folder, &mut asks),
             Some(Spot::Gone(path)) => {
-                if entry(ui, "Restore", "Enter") {
+                if entry(ui, "Restore", &keys::shown(ui.ctx(), "files.open")) {
                     asks.push(Ask::Restore(vec![path.clone()]));
                 }
                 if entry(ui, "Copy path", "") {
@@ -60,7 +60,7 @@ impl Explorer {
         let one = chosen.len() == 1;
         let file = self.tree.there(path);
         let is_record = file.is_some_and(|file| file.kind == FileKind::Session);
-        if entry(ui, "Open", "Enter") {
+        if entry(ui, "Open", &keys::shown(ui.ctx(), "files.open")) {
             asks.push(Ask::Open(chosen.clone()));
         }
         if entry(ui, "Open in another program", "") {
@@ -75,10 +75,10 @@ impl Explorer {
             asks.push(Ask::New(folder.to_owned()));
         }
         if !is_record {
-            if one && entry(ui, "Rename…", "F2") {
+            if one && entry(ui, "Rename…", &keys::shown(ui.ctx(), "files.rename")) {
                 asks.push(Ask::Rename(path.to_owned()));
             }
-            if entry(ui, "Duplicate", &keys::shown(ui.ctx(), KeyAct::Duplicate)) {
+            if entry(ui, "Duplicate", &keys::shown(ui.ctx(), "files.duplicate")) {
                 asks.push(Ask::Duplicate(chosen.clone()));
             }
         }
@@ -88,7 +88,7 @@ impl Explorer {
         if !is_record {
             ui.separator();
             let delete = if one { "Delete".to_owned() } else { format!("Delete {} files…", chosen.len()) };
-            if entry(ui, &delete, "Del") {
+            if entry(ui, &delete, &keys::shown(ui.ctx(), "files.delete")) {
                 asks.push(Ask::Delete(chosen));
             }
         }
@@ -132,7 +132,7 @@ impl Explorer {
         }
         ui.separator();
         let is_record = folder.split('/').next() == Some("sessions");
-        if !is_record && entry(ui, "Rename folder…", "F2") {
+        if !is_record && entry(ui, "Rename folder…", &keys::shown(ui.ctx(), "files.rename")) {
             asks.push(Ask::RenameFolder(folder.to_owned()));
         }
         if entry(ui, "Copy path", "") {
@@ -140,7 +140,7 @@ impl Explorer {
         }
         if !is_record {
             ui.separator();
-            if entry(ui, "Delete what is in it…", "Del") {
+            if entry(ui, "Delete what is in it…", &keys::shown(ui.ctx(), "files.delete")) {
                 asks.push(Ask::Delete(self.tree.below(folder)));
             }
         }
@@ -168,7 +168,7 @@ impl Explorer {
     }
 
     /// The folder that something new would come to lie in: that of the row that keys are about.
-    fn folder_here(&self) -> String {
+    pub(super) fn folder_here(&self) -> String {
         match &self.active {
             Some(Spot::Folder(folder)) => folder.clone(),
             Some(Spot::File(path)) => folder_of(path).to_owned(),
@@ -210,9 +210,10 @@ impl Explorer {
     }
 
     /// How many files there are, and the buttons.
-    pub(super) fn bar_ui(&self, ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &UiState) -> Vec<Ask> {
+    pub(super) fn bar_ui(&self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Ask> {
+        let theme = cx.theme;
         let mut asks = Vec::new();
-        let is_read = matches!(state.studio.library.files, Some(Ok(_)));
+        let is_read = matches!(cx.ui.texts.files, Some(Ok(_)));
         let (all, shown) = self.tree.count();
         let count = match (is_read, self.tree.filter().is_on()) {
             (false, _) => String::new(),
@@ -232,7 +233,7 @@ impl Explorer {
                 // From right to left.
                 let more = widgets::icon_button(ui, Icon::More, "What can be done", false, theme);
                 let on = self.active.clone();
-                egui::Popup::menu(&more).show(|ui| asks.extend(self.menu_ui(ui, on.as_ref(), room, theme)));
+                egui::Popup::menu(&more).show(|ui| asks.extend(self.menu_ui(ui, on.as_ref(), cx)));
                 if widgets::icon_button(ui, Icon::Fold, "Fold all folders", false, theme).clicked() {
                     asks.push(Ask::FoldAll(true));
                 }

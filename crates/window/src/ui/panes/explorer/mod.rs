@@ -5,29 +5,31 @@ use std::collections::{BTreeMap, BTreeSet};
 use egui::{Pos2, Rect, Ui};
 use serde::{Deserialize, Serialize};
 
-use self::acts::{Ask, Pending};
-use self::questions::Question;
-use self::standing::Watch;
+use self::ask::Ask;
+use self::commands::Pending;
+use self::dialogs::Question;
+use self::status::Watch;
 use self::tree::{Spot, Tree, folders_around};
+use crate::ui::Command;
+use crate::ui::commands::{FilesCommand, WindowCommand};
+use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::{Command, UiState};
-use crate::view::model::RoomModel;
-use crate::view::recent::Recent;
-use crate::view::theme::{SPACE, Theme};
+use crate::view::theme::SPACE;
 
-mod acts;
+mod ask;
+mod commands;
+mod dialogs;
 mod filter;
 mod hand;
+pub mod icons;
 mod keyboard;
 mod menu;
-mod questions;
 mod row;
 mod rows;
-pub mod signs;
-mod standing;
+mod status;
 pub mod templates;
-mod told;
+mod tooltips;
 mod tree;
 
 /// Folders that are folded at first: what the program writes there is seldom looked for.
@@ -67,8 +69,6 @@ impl Default for Remembered {
 pub struct Explorer {
     /// What is worth remembering.
     pub remembered: Remembered,
-    /// Into which folder the person wants to bring files from elsewhere; taken away by whoever asks which files.
-    pub wants_import: Option<String>,
     filter: String,
     tree: Tree,
     watch: Watch,
@@ -80,6 +80,8 @@ pub struct Explorer {
     anchor: Option<Spot>,
     /// The chosen file when it was looked at last: whoever chooses another one elsewhere is followed.
     last_chosen: Option<String>,
+    /// What was chosen here, until the window says so too.
+    choosing: Option<String>,
     question: Option<Question>,
     pending: Vec<Pending>,
     /// Files in the hand.
@@ -95,15 +97,16 @@ pub struct Explorer {
     wants_filter: bool,
     wants_tree: bool,
     wants_menu: bool,
+    /// What commands of the window asked of it since it was drawn last.
+    asked: Vec<FilesCommand>,
+    /// What is to be done beyond the explorer; it goes out when the frame is drawn.
+    out: Vec<Command>,
 }
 
 /// Draws it.
-pub fn explorer_ui(ui: &mut Ui, room: &RoomModel, recent: &Recent, theme: &Theme, state: &mut UiState) -> Vec<Command> {
-    widgets::dress(ui.style_mut(), theme);
-    let mut own = std::mem::take(&mut state.studio.explorer);
-    let commands = own.show(ui, room, recent, theme, state);
-    state.studio.explorer = own;
-    commands
+pub fn explorer_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Explorer) -> Vec<Command> {
+    widgets::dress(ui.style_mut(), cx.theme);
+    own.show(ui, cx)
 }
 
 impl Explorer {
@@ -112,60 +115,60 @@ impl Explorer {
         (self.rows_drawn, self.tree.rows().len())
     }
 
-    fn show(
-        &mut self,
-        ui: &mut Ui,
-        room: &RoomModel,
-        recent: &Recent,
-        theme: &Theme,
-        state: &mut UiState,
-    ) -> Vec<Command> {
+    fn show(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
         self.pane = Some(ui.available_rect_before_wrap());
-        self.watch.follow(room, recent);
-        let mut commands = self.go_on(recent, state);
-        let mut asks = self.take_keys(ui, state);
-        let opens_best = self.filter_ui(ui, theme);
-        self.bring_up_to_date(state);
+        self.watch.follow(cx.room, cx.recent);
+        let mut commands = self.go_on(cx);
+        let mut asks = self.take_keys(ui);
+        for command in std::mem::take(&mut self.asked) {
+            asks.extend(self.asks_of(command));
+        }
+        let opens_best = self.filter_ui(ui, cx.theme);
+        self.bring_up_to_date(cx);
         if opens_best {
             asks.extend(self.best().map(|path| Ask::Open(vec![path])));
         }
-        asks.extend(self.bar_ui(ui, room, theme, state));
-        self.hanging_ui(ui, theme, state);
+        asks.extend(self.bar_ui(ui, cx));
+        self.hanging_ui(ui, cx);
         ui.add_space(SPACE[0]);
-        match &state.studio.library.files {
+        match &cx.ui.texts.files {
             None => {
-                ui.label(widgets::soft("Reading the files…", theme));
+                ui.label(widgets::soft("Reading the files…", cx.theme));
             }
-            Some(Err(why)) => {
-                let why = why.clone();
-                widgets::empty(ui, Icon::Warning, "The files could not be read", &why, theme);
-            }
-            Some(Ok(_)) => asks.extend(self.tree_ui(ui, room, theme, state)),
+            Some(Err(why)) => widgets::empty(ui, Icon::Warning, "The files could not be read", why, cx.theme),
+            Some(Ok(_)) => asks.extend(self.tree_ui(ui, cx)),
         }
-        asks.extend(self.hold(ui, theme, state));
-        asks.extend(self.ask_ui(ui, theme, state));
+        asks.extend(self.hold(ui, cx.theme));
+        asks.extend(self.ask_ui(ui, cx));
         for ask in asks {
-            commands.extend(self.perform(ask, room, state));
+            commands.extend(self.perform(ask, cx));
         }
-        commands
+        // What was chosen and told goes before what came of it.
+        let mut out = std::mem::take(&mut self.out);
+        out.extend(commands);
+        out
     }
 
-    fn bring_up_to_date(&mut self, state: &mut UiState) {
-        let files = state.studio.library.files();
-        if !matches!(state.studio.library.files, Some(Ok(_))) {
+    fn bring_up_to_date(&mut self, cx: &ViewerContext<'_>) {
+        let files = cx.ui.texts.files();
+        if !matches!(cx.ui.texts.files, Some(Ok(_))) {
             return;
         }
         let Remembered { folded, is_bin_open, .. } = &self.remembered;
         if self.tree.update(&files, &self.filter, folded, *is_bin_open) {
-            self.take_in_files(state);
+            self.take_in_files(cx);
         }
-        if state.studio.chosen_file != self.last_chosen {
-            self.follow_choice(state);
+        if cx.ui.chosen_file != self.last_chosen {
+            if self.choosing.is_some() && self.choosing == cx.ui.chosen_file {
+                self.last_chosen = self.choosing.take();
+            } else {
+                self.follow_choice(cx);
+            }
         }
     }
 
     /// Other files are there: what is remembered of those that are gone is let go.
-    fn take_in_files(&mut self, state: &UiState) {
+    fn take_in_files(&mut self, cx: &ViewerContext<'_>) {
         let tree = &self.tree;
         match &mut self.remembered.seen {
             Some(seen) => seen.retain(|path, _| tree.info(path).is_some()),
@@ -176,14 +179,14 @@ impl Explorer {
         }
         self.selected.retain(|path| tree.there(path).is_some());
         // What lies before the person's eyes is seen.
-        if let Some(chosen) = state.studio.chosen_file.clone() {
+        if let Some(chosen) = cx.ui.chosen_file.clone() {
             self.mark_seen(&chosen);
         }
     }
 
     /// Somebody else chose a file: it is shown here as well.
-    fn follow_choice(&mut self, state: &UiState) {
-        let Some(chosen) = state.studio.chosen_file.clone() else {
+    fn follow_choice(&mut self, cx: &ViewerContext<'_>) {
+        let Some(chosen) = cx.ui.chosen_file.clone() else {
             self.last_chosen = None;
             return;
         };
@@ -203,15 +206,12 @@ impl Explorer {
     }
 
     /// Makes a file the one that the person looks at.
-    fn choose(&mut self, path: &str, state: &mut UiState) {
-        state.studio.chosen_file = Some(path.to_owned());
-        state.selected.clear();
-        state.rope = None;
+    fn choose(&mut self, path: &str) {
+        self.out.push(WindowCommand::ChooseFile(Some(path.to_owned())).into());
         self.selected = [path.to_owned()].into();
         self.active = Some(Spot::File(path.to_owned()));
-        if self.tree.there(path).is_some() {
-            self.last_chosen = Some(path.to_owned());
-        }
+        // A file that is only just being made is followed when it is there.
+        self.choosing = self.tree.there(path).is_some().then(|| path.to_owned());
         self.mark_seen(path);
     }
 
@@ -234,9 +234,9 @@ impl Explorer {
         file.is_there.then(|| file.path.clone())
     }
 
-    fn ask_ui(&mut self, ui: &mut Ui, theme: &Theme, state: &UiState) -> Option<Ask> {
+    fn ask_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Option<Ask> {
         let mut question = self.question.take()?;
-        let (stays, answer) = questions::question_ui(ui, &mut question, &self.tree, theme, state);
+        let (stays, answer) = dialogs::question_ui(ui, &mut question, &self.tree, cx);
         // The keyboard comes back to where it was, unless a new file is to have it.
         self.wants_tree |= !stays && !matches!(answer, Some(Ask::Make(..)));
         if stays {

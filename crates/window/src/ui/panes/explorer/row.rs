@@ -6,8 +6,8 @@ use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, CornerRadius, FontId, Galley, Painter, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 use std::sync::Arc;
 
-use super::signs;
-use super::standing::Standing;
+use super::icons;
+use super::status::Standing;
 use crate::base::Severity;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
@@ -72,16 +72,16 @@ pub(super) fn paint_row(ui: &Ui, rect: Rect, look: &RowLook<'_>, theme: &Theme) 
     let sign = Rect::from_center_size(twist.center() + vec2(16.0, 0.0), vec2(13.0, 13.0));
     match look.sign {
         Sign::Folder(is_open) => {
-            signs::paint_twist(painter, twist, is_open, theme.text_soft);
+            icons::paint_twist(painter, twist, is_open, theme.text_soft);
             Icon::Folder.paint(painter, sign, theme.accent);
         }
         Sign::Bin(is_open) => {
-            signs::paint_twist(painter, twist, is_open, theme.text_soft);
+            icons::paint_twist(painter, twist, is_open, theme.text_soft);
             Icon::Bin.paint(painter, sign, theme.text_soft);
         }
         Sign::File(kind) => {
-            let colour = if look.is_gone { theme.text_soft } else { signs::kind_colour(kind, theme) };
-            signs::paint_kind(painter, sign, kind, colour);
+            let colour = if look.is_gone { theme.text_soft } else { icons::kind_colour(kind, theme) };
+            icons::paint_kind(painter, sign, kind, colour);
         }
     }
     let left = sign.right() + 7.0;

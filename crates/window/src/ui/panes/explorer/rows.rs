@@ -5,25 +5,25 @@ use std::borrow::Cow;
 use egui::accesskit::Role;
 use egui::{EventFilter, Popup, Rect, Response, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, pos2, vec2};
 
-use super::acts::Ask;
+use super::ask::Ask;
+use super::icons::kind_of_file;
 use super::row::{ROW_POINTS, RowLook, Sign, paint_row};
-use super::signs::kind_of_file;
 use super::tree::{Row, RowWhat, Spot, name_of};
 use super::{Explorer, filter_id, tree_id};
-use crate::ui::UiState;
+use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::words;
-use crate::view::model::RoomModel;
 use crate::view::theme::{TYPE, Theme};
 
 impl Explorer {
     /// Draws the tree.
-    pub(super) fn tree_ui(&mut self, ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) -> Vec<Ask> {
+    pub(super) fn tree_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Ask> {
+        let theme = cx.theme;
         let mut asks = Vec::new();
         let area = ui.available_rect_before_wrap();
         let ground = ui.interact(area, tree_id(), Sense::click());
-        self.ground_ui(ui, &ground, room, theme, &mut asks);
+        self.ground_ui(ui, &ground, cx, &mut asks);
         self.shown_folders.clear();
         self.rows_drawn = 0;
         self.page_rows = (area.height() / ROW_POINTS) as usize;
@@ -53,7 +53,7 @@ impl Explorer {
             for index in first..last {
                 let Some(row) = self.tree.rows().get(index).copied() else { break };
                 let marked = (target.as_deref(), best.as_ref());
-                self.row_ui(ui, (index, row, place(index)), marked, room, theme, state, &mut asks);
+                self.row_ui(ui, (index, row, place(index)), marked, cx, &mut asks);
             }
             self.rows_drawn = last.saturating_sub(first);
         });
@@ -61,7 +61,7 @@ impl Explorer {
     }
 
     /// What lies behind the rows has the keyboard for all of them.
-    fn ground_ui(&mut self, ui: &Ui, ground: &Response, room: &RoomModel, theme: &Theme, asks: &mut Vec<Ask>) {
+    fn ground_ui(&mut self, ui: &Ui, ground: &Response, cx: &ViewerContext<'_>, asks: &mut Vec<Ask>) {
         ui.ctx().accesskit_node_builder(ground.id, |node| {
             node.set_role(Role::Tree);
             node.set_label("Files");
@@ -82,7 +82,7 @@ impl Explorer {
             let filter = EventFilter { tab: false, horizontal_arrows: true, vertical_arrows: true, escape: true };
             ui.memory_mut(|memory| memory.set_focus_lock_filter(ground.id, filter));
         }
-        Popup::context_menu(ground).show(|ui| asks.extend(self.menu_ui(ui, None, room, theme)));
+        Popup::context_menu(ground).show(|ui| asks.extend(self.menu_ui(ui, None, cx)));
     }
 
     fn empty_ui(&self, ui: &mut Ui, theme: &Theme, asks: &mut Vec<Ask>) {
@@ -104,11 +104,10 @@ impl Explorer {
         ui: &mut Ui,
         (index, row, rect): (usize, Row, Rect),
         (target, best): (Option<&str>, Option<&Spot>),
-        room: &RoomModel,
-        theme: &Theme,
-        state: &mut UiState,
+        cx: &ViewerContext<'_>,
         asks: &mut Vec<Ask>,
     ) {
+        let theme = cx.theme;
         let spot = self.tree.spot(row);
         if let Spot::Folder(folder) = &spot {
             self.shown_folders.push((rect, folder.clone()));
@@ -116,35 +115,35 @@ impl Explorer {
         let is_active = self.active.as_ref() == Some(&spot);
         // Keys lead from row to row; a stop at each for Tab would be in the way.
         let response = ui.interact(rect, tree_id().with(spot_key(&spot)), Sense::CLICK | Sense::DRAG);
-        self.describe(ui, &response, row, &spot, state);
+        self.describe(ui, &response, row, &spot, cx);
         let has_keys = ui.memory(|memory| memory.has_focus(tree_id()));
         let restore_points = self.restore_ui(ui, rect, &spot, theme, asks);
-        let aside = self.aside(row, room, state);
-        let mut look = self.look(row, &spot, state);
+        let aside = self.aside(row, cx);
+        let mut look = self.look(row, &spot, cx);
         look.is_active = (is_active && has_keys) || best == Some(&spot);
         look.is_hovered = response.hovered();
         look.is_target = matches!(&spot, Spot::Folder(folder) if Some(folder.as_str()) == target);
         look.taken_points = restore_points;
         look.aside = aside.as_deref().map(Cow::Borrowed);
         paint_row(ui, rect, &look, theme);
-        self.row_menu(ui, &response, &spot, is_active, room, theme, asks);
+        self.row_menu(ui, &response, &spot, is_active, cx, asks);
         if response.drag_started()
             && let Spot::File(path) = &spot
         {
-            self.take_up(path, state);
+            self.take_up(path);
         }
         if response.clicked() {
             ui.memory_mut(|memory| memory.request_focus(tree_id()));
-            self.click(ui, index, &spot, state, asks);
+            self.click(ui, index, &spot, asks);
         }
-        self.row_tip(response, row, aside, theme, state);
+        self.row_tip(response, row, aside, cx);
     }
 
     /// A row for those who cannot see it.
-    fn describe(&self, ui: &Ui, response: &Response, row: Row, spot: &Spot, state: &UiState) {
+    fn describe(&self, ui: &Ui, response: &Response, row: Row, spot: &Spot, cx: &ViewerContext<'_>) {
         let is_chosen = matches!(spot, Spot::File(path) if self.selected.contains(path));
         let name = match (row.what, spot) {
-            (RowWhat::File(file), _) => self.row_name(self.tree.file(file), state),
+            (RowWhat::File(file), _) => self.row_name(self.tree.file(file), cx),
             (_, Spot::Folder(folder)) => format!("Folder {folder}"),
             (_, Spot::Gone(path)) => format!("{path}, gone"),
             _ => "Bin".to_owned(),
@@ -161,7 +160,7 @@ impl Explorer {
         });
     }
 
-    fn look<'a>(&'a self, row: Row, spot: &Spot, state: &UiState) -> RowLook<'a> {
+    fn look<'a>(&'a self, row: Row, spot: &Spot, cx: &ViewerContext<'_>) -> RowLook<'a> {
         let plain = |sign, name| RowLook {
             sign,
             depth: row.depth,
@@ -193,7 +192,7 @@ impl Explorer {
                 RowLook {
                     is_chosen: matches!(spot, Spot::File(path) if self.selected.contains(path)),
                     is_changed: self.is_changed(file),
-                    is_unsaved: state.studio.editors.is_unsaved(&file.path),
+                    is_unsaved: cx.is_unsaved(&file.path),
                     standing: self.standing(&file.path),
                     wrong: self.watch.wrong(&file.path).map(|wrong| wrong.severity),
                     ..plain(Sign::File(kind_of_file(&file.path, file.kind)), name_of(&file.path))
@@ -203,10 +202,10 @@ impl Explorer {
     }
 
     /// What stands beside a name that is no matter of the file itself.
-    fn aside(&self, row: Row, room: &RoomModel, state: &mut UiState) -> Option<String> {
+    fn aside(&self, row: Row, cx: &ViewerContext<'_>) -> Option<String> {
         match row.what {
             RowWhat::Folder(folder) if !self.tree.is_open(folder) => Some(self.tree.total_in(folder).to_string()),
-            RowWhat::Gone(file) => Some(self.gone_words(self.tree.file(file), room, state)),
+            RowWhat::Gone(file) => Some(self.gone_words(self.tree.file(file), cx)),
             RowWhat::Bin => Some(words::count(self.tree.gone_count(), "file", "files")),
             _ => None,
         }
@@ -236,8 +235,7 @@ impl Explorer {
         response: &Response,
         spot: &Spot,
         is_active: bool,
-        room: &RoomModel,
-        theme: &Theme,
+        cx: &ViewerContext<'_>,
         asks: &mut Vec<Ask>,
     ) {
         if response.secondary_clicked() {
@@ -258,15 +256,15 @@ impl Explorer {
             Some(place) => popup.at_position(place),
             None => popup,
         };
-        popup.show(|ui| asks.extend(self.menu_ui(ui, Some(spot), room, theme)));
+        popup.show(|ui| asks.extend(self.menu_ui(ui, Some(spot), cx)));
     }
 
-    fn row_tip(&self, response: Response, row: Row, aside: Option<String>, theme: &Theme, state: &UiState) {
+    fn row_tip(&self, response: Response, row: Row, aside: Option<String>, cx: &ViewerContext<'_>) {
         if self.dragged.is_some() {
             return;
         }
         let lines = || match row.what {
-            RowWhat::File(file) => self.tip(self.tree.file(file), state),
+            RowWhat::File(file) => self.tip(self.tree.file(file), cx),
             RowWhat::Gone(file) => {
                 let about = format!("Gone: {}.", aside.unwrap_or_default());
                 vec![self.tree.file(file).path.clone(), about]
@@ -279,13 +277,13 @@ impl Explorer {
         };
         response.on_hover_ui(|ui| {
             for (at, line) in lines().into_iter().enumerate() {
-                let text = if at == 0 { egui::RichText::new(line) } else { widgets::small(line, theme) };
+                let text = if at == 0 { egui::RichText::new(line) } else { widgets::small(line, cx.theme) };
                 ui.add(egui::Label::new(text).wrap());
             }
         });
     }
 
-    fn click(&mut self, ui: &Ui, index: usize, spot: &Spot, state: &mut UiState, asks: &mut Vec<Ask>) {
+    fn click(&mut self, ui: &Ui, index: usize, spot: &Spot, asks: &mut Vec<Ask>) {
         let modifiers = ui.input(|input| input.modifiers);
         match spot {
             Spot::File(_) if modifiers.shift => self.select_up_to(index),
@@ -297,7 +295,7 @@ impl Explorer {
             }
             Spot::File(path) => {
                 self.anchor = Some(spot.clone());
-                self.choose(path, state);
+                self.choose(path);
                 asks.push(Ask::Open(vec![path.clone()]));
             }
             Spot::Folder(folder) => {

@@ -10,11 +10,11 @@ use super::tree::tests::{file, gone};
 use super::*;
 use crate::base::{ActivationKey, Problem};
 use crate::element::ElementCommand;
+use crate::ui::UiState;
 use crate::ui::commands::RoomAct;
-use crate::ui::commands::keys::KeyAct;
-use crate::ui::state::ShelfItem;
 use crate::ui::state::dock::Tab;
-use crate::ui::testing::{Stage, stage};
+use crate::ui::state::{Purpose, ShelfItem};
+use crate::ui::testing::{Stage, stage_keys, stage_pane};
 use crate::view::work::PieceView;
 use crate::workspace::vfs::{FileInfo, FileOperation};
 
@@ -32,8 +32,8 @@ fn sample() -> Vec<FileInfo> {
 
 fn with(files: Vec<FileInfo>) -> Harness<'static, Stage> {
     let mut state = UiState::default();
-    state.studio.library.files = Some(Ok(Arc::new(files)));
-    let mut window = stage(state, explorer_ui);
+    state.texts.files = Some(Ok(Arc::new(files)));
+    let mut window = stage_pane(state, |ui, cx, panes| explorer_ui(ui, cx, &mut panes.explorer));
     window.run_steps(3);
     window
 }
@@ -53,7 +53,7 @@ fn press(window: &mut Harness<'static, Stage>, modifiers: Modifiers, key: Key) {
 }
 
 fn own(window: &Harness<'static, Stage>) -> Explorer {
-    window.state().state.studio.explorer.clone()
+    window.state().panes.explorer.clone()
 }
 
 fn operations(window: &Harness<'static, Stage>) -> Vec<FileOperation> {
@@ -75,7 +75,7 @@ fn a_click_chooses_a_file_and_opens_it() {
     window.state_mut().state.selected = [crate::view::pick::Thing::Agent("ada-1".into())].into();
     click(&mut window, "artifacts/plan.md");
     assert_eq!(window.state().commands, [Command::OpenFile("artifacts/plan.md".into(), None)]);
-    assert_eq!(window.state().state.studio.chosen_file.as_deref(), Some("artifacts/plan.md"));
+    assert_eq!(window.state().state.chosen_file.as_deref(), Some("artifacts/plan.md"));
     assert!(window.state().state.selected.is_empty(), "the inspector is about the file now");
 }
 
@@ -116,7 +116,7 @@ fn arrows_lead_through_the_tree_and_enter_opens() {
     click(&mut window, "Folder agents");
     click(&mut window, "Folder agents");
     press(&mut window, Modifiers::NONE, Key::ArrowDown);
-    assert_eq!(window.state().state.studio.chosen_file.as_deref(), Some("agents/ada.md"));
+    assert_eq!(window.state().state.chosen_file.as_deref(), Some("agents/ada.md"));
     assert!(window.state().commands.is_empty(), "an arrow chooses and does not open");
     press(&mut window, Modifiers::SHIFT, Key::ArrowDown);
     press(&mut window, Modifiers::NONE, Key::Enter);
@@ -132,11 +132,11 @@ fn arrows_lead_through_the_tree_and_enter_opens() {
 fn the_keys_of_the_tree_are_not_those_of_the_room() {
     let explorer = Explorer::default();
     for (act, in_tree, in_filter) in [
-        (KeyAct::Delete, true, false),
-        (KeyAct::Escape, true, true),
-        (KeyAct::SelectAll, true, false),
-        (KeyAct::Undo, false, false),
-        (KeyAct::Palette, false, false),
+        ("room.delete", true, false),
+        ("window.escape", true, true),
+        ("room.select_all", true, false),
+        ("edit.undo", false, false),
+        ("window.palette", false, false),
     ] {
         assert_eq!(explorer.takes_key(Some(tree_id()), act), in_tree);
         assert_eq!(explorer.takes_key(Some(filter_id()), act), in_filter);
@@ -147,13 +147,10 @@ fn the_keys_of_the_tree_are_not_those_of_the_room() {
 #[test]
 fn in_the_whole_window_the_tree_has_its_keys_first() {
     let mut state = UiState::default();
-    state.studio.library.files = Some(Ok(Arc::new(sample())));
-    let mut window = stage(state, |ui, room, recent, theme, state| {
-        let acts = crate::ui::commands::keys::pressed(ui.ctx(), state);
-        let mut commands: Vec<Command> =
-            acts.into_iter().flat_map(|act| crate::ui::commands::keys::apply(act, room, state)).collect();
-        commands.extend(explorer_ui(ui, room, recent, theme, state));
-        commands
+    state.texts.files = Some(Ok(Arc::new(sample())));
+    let mut window = stage_keys(state, |ui, stage| {
+        let commands = stage.look(|cx, panes| explorer_ui(ui, cx, &mut panes.explorer));
+        stage.take(commands);
     });
     window.run_steps(3);
     click(&mut window, "artifacts/plan.md");
@@ -272,7 +269,7 @@ fn rows_say_how_it_stands_with_their_files() {
     window.state_mut().room.problems = vec![problem].into();
     let mut files = sample();
     files[2].version = 6;
-    window.state_mut().state.studio.library.files = Some(Ok(Arc::new(files)));
+    window.state_mut().state.texts.files = Some(Ok(Arc::new(files)));
     window.run_steps(3);
     window.get_by_label("agents/ada.md, running");
     window.get_by_label("scenes/morning.yaml, error");
@@ -283,7 +280,7 @@ fn rows_say_how_it_stands_with_their_files() {
 #[test]
 fn what_others_choose_is_shown_here() {
     let mut window = explorer();
-    window.state_mut().state.studio.chosen_file = Some("sessions/act-1.md".into());
+    window.state_mut().state.chosen_file = Some("sessions/act-1.md".into());
     window.run_steps(3);
     assert!(window.query_by_label("sessions/act-1.md").is_some());
     assert!(own(&window).selected.contains("sessions/act-1.md"));
@@ -337,7 +334,8 @@ fn a_menu_of_a_file_has_what_can_be_done_with_it() {
     window.get_by_label("Folder artifacts").click_secondary();
     window.run_steps(3);
     click(&mut window, "Import files here…");
-    assert_eq!(own(&window).wants_import.as_deref(), Some("artifacts"));
+    let browse = WindowCommand::Browse(Purpose::ImportFiles(Some("artifacts".into())));
+    assert_eq!(window.state().commands.last(), Some(&browse.into()));
 }
 
 #[test]
@@ -360,18 +358,18 @@ fn instructions_are_put_into_the_room_as_a_rulebook_and_nothing_else_is() {
 
 #[test]
 fn an_explorer_without_files_says_why() {
-    let mut window = stage(UiState::default(), explorer_ui);
+    let mut window = stage_pane(UiState::default(), |ui, cx, panes| explorer_ui(ui, cx, &mut panes.explorer));
     window.run_steps(2);
     window.get_by_label("Reading the files…");
-    window.state_mut().state.studio.library.files = Some(Err("the folder may not be read".into()));
+    window.state_mut().state.texts.files = Some(Err("the folder may not be read".into()));
     window.run_steps(2);
     window.get_by_label("the folder may not be read");
-    window.state_mut().state.studio.library.files = Some(Ok(Arc::default()));
+    window.state_mut().state.texts.files = Some(Ok(Arc::default()));
     window.run_steps(2);
     click(&mut window, "Make a file");
     assert!(own(&window).question.is_some());
     let mut window = explorer();
-    window.state_mut().state.studio.explorer.filter = "zzz".into();
+    window.state_mut().panes.explorer.filter = "zzz".into();
     window.run_steps(3);
     window.get_by_label("No file is called that");
 }
@@ -381,9 +379,9 @@ fn a_failed_reading_forgets_nothing() {
     let mut window = explorer();
     click(&mut window, "artifacts/plan.md");
     let before = own(&window).remembered;
-    window.state_mut().state.studio.library.files = Some(Err("later".into()));
+    window.state_mut().state.texts.files = Some(Err("later".into()));
     window.run_steps(3);
-    window.state_mut().state.studio.library.files = Some(Ok(Arc::new(sample())));
+    window.state_mut().state.texts.files = Some(Ok(Arc::new(sample())));
     window.run_steps(3);
     assert_eq!(own(&window).remembered, before);
 }

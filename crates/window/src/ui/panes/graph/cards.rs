@@ -9,11 +9,11 @@ use egui::{
     vec2,
 };
 
+use super::animation::Places;
 use super::live::{Live, file_name, tasks_given};
 use super::model::{Model, Status, YOU};
-use super::places::Places;
-use super::shown::{Block, Node, Shown};
 use super::view::View;
+use super::visibility::{Block, Node, Shown};
 use crate::simulation::State;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;

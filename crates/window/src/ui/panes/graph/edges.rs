@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use egui::epaint::CubicBezierShape;
 use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, Vec2, pos2, vec2};
 
+use super::animation::Places;
 use super::model::Model;
-use super::places::Places;
-use super::shown::{CARD, Flow, Node, Shown};
 use super::view::View;
+use super::visibility::{CARD, Flow, Node, Shown};
 use crate::ui::widgets;
 use crate::view::theme::Theme;
 

@@ -7,37 +7,17 @@ use dagre::graph::{Graph, GraphOptions};
 use dagre::{EdgeLabel, LayoutOptions, NodeLabel, RankDir, Ranker};
 use egui::{Pos2, Vec2, pos2};
 
-use super::crowd::Packed;
+pub use super::layout_request::LayoutRequest;
 
-/// Between neighbours of one layer.
-pub const BESIDE: f32 = 16.0;
+use super::layout_request::BESIDE;
+use super::packing::Packed;
+
 /// Between layers.
 const BETWEEN: f32 = 76.0;
 /// Larger graphs are ranked in the way that is good enough.
 const WELL_RANKED: usize = 300;
 /// Larger graphs are laid out as trees.
 const LAYERED: usize = 2_500;
-
-/// What is to be laid out, in order of appearance.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct LayoutRequest {
-    /// Tells the numbers of agents from those of other graphs.
-    pub beginning: u64,
-    /// Whose place each is.
-    pub agents: Vec<usize>,
-    /// How much room each takes.
-    pub sizes: Vec<Vec2>,
-    /// Arrows, from one to another.
-    pub links: Vec<(usize, usize)>,
-}
-
-impl LayoutRequest {
-    /// Arrows that lead from one that there is to another.
-    pub fn sound_links(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let count = self.sizes.len();
-        self.links.iter().copied().filter(move |&(from, to)| from != to && from < count && to < count)
-    }
-}
 
 /// The upper left corner of each.
 pub fn lay_out(request: &LayoutRequest) -> Vec<Pos2> {

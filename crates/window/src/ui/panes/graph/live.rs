@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::model::{AgentNode, FileNode, Model, Status, YOU};
 use crate::base::{ActivationKey, Id};
-use crate::ui::panes::shelf::capitalised;
 use crate::ui::widgets::words;
+use crate::ui::widgets::words::capitalised;
 use crate::view::model::RoomModel;
 use crate::view::work::PieceView;
 

@@ -4,7 +4,7 @@ use egui::{CornerRadius, Mesh, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, Ui,
 
 use super::cards::{Cards, status_colour};
 use super::model::YOU;
-use super::shown::CARD;
+use super::visibility::CARD;
 use crate::ui::widgets;
 use crate::view::theme::RADIUS;
 

@@ -1,20 +1,21 @@
 //! Who started whom, and who read and wrote which file.
 
+mod animation;
 mod cards;
-mod crowd;
 mod edges;
 pub mod layout;
+mod layout_request;
 mod live;
 mod minimap;
 mod model;
-mod places;
-mod shown;
+mod packing;
 #[cfg(test)]
-mod tale;
+mod test_log;
 #[cfg(test)]
 mod tests;
 mod toolbar;
 mod view;
+mod visibility;
 mod worker;
 
 use std::collections::BTreeSet;
@@ -24,6 +25,8 @@ use egui::{
     FocusDirection, Key, Modifiers, PointerButton, Rect, Response, Sense, Ui, UiBuilder, WidgetInfo, WidgetType, vec2,
 };
 
+use crate::ui::commands::{WindowCommand, keys};
+use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::{Command, UiState};
@@ -31,15 +34,15 @@ use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::view::recent::Recent;
 use crate::view::theme::Theme;
+use animation::Places;
 use cards::{Cards, Touched};
 use edges::Arrows;
 use layout::LayoutRequest;
 use live::Live;
 use model::{Model, YOU};
-use places::Places;
-use shown::{Node, Shown, ShownAs};
 use toolbar::Toolbar;
 use view::View;
+use visibility::{Node, Shown, ShownAs};
 use worker::Worker;
 
 /// So many rows of the log are taken in within one frame.
@@ -74,36 +77,27 @@ pub struct GraphPane {
 }
 
 /// Draws it.
-pub fn graph_ui(ui: &mut Ui, room: &RoomModel, recent: &Recent, theme: &Theme, state: &mut UiState) -> Vec<Command> {
-    let mut pane = std::mem::take(&mut state.studio.graph);
-    let commands = widgets::dressed(ui, theme, |ui| pane.show(ui, room, recent, theme, state));
-    state.studio.graph = pane;
-    commands
+pub fn graph_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut GraphPane) -> Vec<Command> {
+    widgets::dressed(ui, cx.theme, |ui| own.show(ui, cx))
 }
 
 impl GraphPane {
-    fn show(
-        &mut self,
-        ui: &mut Ui,
-        room: &RoomModel,
-        recent: &Recent,
-        theme: &Theme,
-        state: &mut UiState,
-    ) -> Vec<Command> {
+    fn show(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
+        let theme = cx.theme;
         let mut commands = Vec::new();
         let rect = ui.available_rect_before_wrap();
         let background = ui.allocate_rect(rect, Sense::click_and_drag());
         background.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "The graph"));
         self.view.rect = rect;
-        let is_caught_up = self.take_in(ui, recent);
+        let is_caught_up = self.take_in(ui, cx.recent);
         let mut inner = ui.new_child(UiBuilder::new().max_rect(rect));
         inner.set_clip_rect(rect.intersect(ui.clip_rect()));
         if self.model.is_empty() {
             self.show_nothing(&mut inner, is_caught_up, theme);
         } else {
-            self.show_graph(&mut inner, &background, room, theme, state, &mut commands);
+            self.show_graph(&mut inner, &background, cx, &mut commands);
         }
-        if self.toolbar.show(&mut inner, rect, room, theme, &mut commands) {
+        if self.toolbar.show(&mut inner, rect, cx.room, theme, &mut commands) {
             self.view.is_free = false;
         }
         commands
@@ -173,15 +167,8 @@ impl GraphPane {
         self.asked = Some(request);
     }
 
-    fn show_graph(
-        &mut self,
-        ui: &mut Ui,
-        background: &Response,
-        room: &RoomModel,
-        theme: &Theme,
-        state: &mut UiState,
-        commands: &mut Vec<Command>,
-    ) {
+    fn show_graph(&mut self, ui: &mut Ui, background: &Response, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+        let (room, theme) = (cx.room, cx.theme);
         let bounds = self.places.bounds(&self.shown);
         self.look_around(ui, background);
         if !self.view.is_free {
@@ -189,7 +176,7 @@ impl GraphPane {
         }
         let (model, shown) = (self.model.clone(), self.shown.clone());
         let live = Live::of(room);
-        let selected = self.selected(state);
+        let selected = self.selected(cx.ui);
         self.walk(ui, &model, &shown);
         let (places, view) = (&self.places, self.view);
         let marked: BTreeSet<Node> = selected.iter().copied().chain(self.hovered).chain(self.focused).collect();
@@ -209,7 +196,7 @@ impl GraphPane {
         if background.clicked() {
             self.chosen = None;
         }
-        self.take_hold(ui, touched, room, &live, state, commands);
+        self.take_hold(ui, touched, room, &live, commands);
     }
 
     /// Moves and zooms the view.
@@ -230,18 +217,18 @@ impl GraphPane {
             self.view.zoom_at(pointer, pinch);
         }
         // Whoever writes in a field means the letter.
-        if !ui.text_edit_focused() && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::F)) {
+        if !ui.text_edit_focused() && keys::take(ui, "graph.fit") {
             self.view.is_free = false;
         }
     }
 
     /// What is selected here because it is selected in the window.
     fn selected(&mut self, state: &UiState) -> BTreeSet<Node> {
-        if !state.selected.is_empty() || state.studio.chosen_file.is_some() {
+        if !state.selected.is_empty() || state.chosen_file.is_some() {
             self.chosen = None;
         }
         let agents = state.selected.iter().filter_map(|thing| Some(Node::Agent(self.model.agent(thing.agent()?)?)));
-        let file = state.studio.chosen_file.as_deref().and_then(|path| self.model.file(path)).map(Node::File);
+        let file = state.chosen_file.as_deref().and_then(|path| self.model.file(path)).map(Node::File);
         agents.chain(file).chain(self.chosen).collect()
     }
 
@@ -277,32 +264,22 @@ impl GraphPane {
     }
 
     /// Does what was done with cards.
-    fn take_hold(
-        &mut self,
-        ui: &Ui,
-        touched: Touched,
-        room: &RoomModel,
-        live: &Live,
-        state: &mut UiState,
-        commands: &mut Vec<Command>,
-    ) {
+    fn take_hold(&mut self, ui: &Ui, touched: Touched, room: &RoomModel, live: &Live, commands: &mut Vec<Command>) {
         if self.hovered != touched.hovered || self.focused != touched.focused {
             ui.request_repaint();
         }
         (self.hovered, self.focused) = (touched.hovered, touched.focused);
         match touched.clicked {
             Some(Node::Agent(agent)) => {
-                state.selected.clear();
-                (state.rope, state.studio.chosen_file) = (None, None);
                 self.chosen = Some(Node::Agent(agent));
-                if let Some(id) = live.in_room(&self.model.agents[agent].id) {
-                    state.selected.insert(Thing::Agent(id.clone()));
-                }
+                let in_room = live.in_room(&self.model.agents[agent].id);
+                let things = in_room.map(|id| Thing::Agent(id.clone())).into_iter().collect();
+                commands.push(WindowCommand::ChooseFile(None).into());
+                commands.push(WindowCommand::Select(things).into());
             }
             Some(Node::File(file)) => {
-                state.selected.clear();
-                state.rope = None;
-                state.studio.chosen_file = Some(self.model.files[file].path.to_string());
+                let path = self.model.files[file].path.to_string();
+                commands.push(WindowCommand::ChooseFile(Some(path)).into());
             }
             Some(Node::More(agent)) => {
                 if !self.unfolded.remove(&agent) {

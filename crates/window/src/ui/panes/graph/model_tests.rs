@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::log::events::{ApprovalDecided, ApprovalRequested, Error, RequestFailed, Signal, UnknownEvent, Warning};
-use crate::ui::panes::graph::tale::Tale;
+use crate::ui::panes::graph::test_log::Tale;
 
 fn taken_in(tale: &Tale) -> Model {
     let mut model = Model::default();

@@ -4,17 +4,17 @@ use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
-use super::tale::Tale;
+use super::test_log::Tale;
 use super::*;
 use crate::base::ActivationKey;
 use crate::kernel::KernelCommand;
 use crate::log::events::{Activation, WorkOutcome};
 use crate::ui::commands::RoomAct;
-use crate::ui::testing::{Stage, agent, stage};
+use crate::ui::testing::{Stage, agent, stage_pane};
 use crate::view::work::PieceView;
 
 fn window(tale: Tale) -> Harness<'static, Stage> {
-    let mut window = stage(UiState::default(), graph_ui);
+    let mut window = stage_pane(UiState::default(), |ui, cx, panes| graph_ui(ui, cx, &mut panes.graph));
     window.ctx.all_styles_mut(|style| style.animation_time = 0.0);
     window.state_mut().recent.book = tale.book;
     settle(&mut window);
@@ -25,7 +25,7 @@ fn window(tale: Tale) -> Harness<'static, Stage> {
 fn settle(window: &mut Harness<'static, Stage>) {
     window.run_steps(2);
     loop {
-        let pane = &window.state().state.studio.graph;
+        let pane = &window.state().panes.graph;
         let is_there =
             |followed: &Arc<LayoutRequest>| pane.asked.as_ref().is_some_and(|asked| Arc::ptr_eq(asked, followed));
         if pane.model.is_empty() || pane.followed.as_ref().is_some_and(is_there) {
@@ -43,7 +43,7 @@ fn click(window: &mut Harness<'static, Stage>, label: &str) {
 }
 
 fn pane<'a>(window: &'a Harness<'static, Stage>) -> &'a GraphPane {
-    &window.state().state.studio.graph
+    &window.state().panes.graph
 }
 
 fn press(window: &mut Harness<'static, Stage>, key: Key) {
@@ -95,7 +95,7 @@ fn clicks_choose_agents_of_the_room_and_files_for_the_inspector() {
     window.run_steps(2);
     let chosen = |window: &Harness<'static, Stage>| {
         let state = &window.state().state;
-        (state.selected.iter().cloned().collect::<Vec<_>>(), state.studio.chosen_file.clone())
+        (state.selected.iter().cloned().collect::<Vec<_>>(), state.chosen_file.clone())
     };
     click(&mut window, "File text.md, by Writer");
     assert_eq!(chosen(&window), (vec![], Some("artifacts/text.md".to_owned())));
@@ -119,10 +119,10 @@ fn what_is_selected_elsewhere_is_selected_here_and_shows_what_it_read_and_wrote(
     window.run_steps(2);
     assert_eq!(arrows(&window), before + 2);
     window.state_mut().state.selected.clear();
-    window.state_mut().state.studio.chosen_file = Some("artifacts/found.md".to_owned());
+    window.state_mut().state.chosen_file = Some("artifacts/found.md".to_owned());
     window.run_steps(2);
     assert_eq!(arrows(&window), before + 2);
-    window.state_mut().state.studio.chosen_file = Some("no such file".to_owned());
+    window.state_mut().state.chosen_file = Some("no such file".to_owned());
     window.run_steps(2);
     assert_eq!(arrows(&window), before);
     click(&mut window, "Show who read and wrote what");
@@ -351,7 +351,7 @@ fn a_crowd_is_drawn_only_where_one_looks() {
     tale.ends(lead, WorkOutcome::Completed, 1);
     assert!(tale.book.count() > 90_000);
     let mut window = window(tale);
-    while window.state().state.studio.graph.model.agents.len() < 1_002 {
+    while window.state().panes.graph.model.agents.len() < 1_002 {
         window.step();
     }
     settle(&mut window);
@@ -363,7 +363,7 @@ fn a_crowd_is_drawn_only_where_one_looks() {
     assert!(pane(&window).view.is_free, "the minimap leads somewhere");
     // Near enough to read, only a few can be on screen; what was taken in is not gone through again.
     let middle = pane(&window).view.middle;
-    let view = &mut window.state_mut().state.studio.graph.view;
+    let view = &mut window.state_mut().panes.graph.view;
     (view.zoom, view.middle, view.is_free) = (1.0, middle + vec2(60.0, 0.0), true);
     window.run_steps(3);
     let pane = pane(&window);

@@ -2,12 +2,13 @@
 
 use egui::{CollapsingHeader, Label, RichText, Ui};
 
-use super::{Card, fact};
+use super::fact;
 use crate::agent::AgentCommand;
 use crate::base::Behaviour;
 use crate::memory::Memory;
 use crate::ui::Command;
 use crate::ui::commands::RoomAct;
+use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::words;
 use crate::view::model::{AgentDetail, AgentView, ProfileFacts, RoomModel};
@@ -18,8 +19,14 @@ const BEHAVIOURS: [Behaviour; 3] = [Behaviour::Stationary, Behaviour::Wander, Be
 const TASKS_SHOWN: usize = 20;
 
 /// Draws it.
-pub(super) fn about_ui(ui: &mut Ui, card: &Card, agent: &AgentView, detail: &AgentDetail, commands: &mut Vec<Command>) {
-    let Card { room, theme, .. } = *card;
+pub(super) fn about_ui(
+    ui: &mut Ui,
+    cx: &ViewerContext<'_>,
+    agent: &AgentView,
+    detail: &AgentDetail,
+    commands: &mut Vec<Command>,
+) {
+    let ViewerContext { room, theme, .. } = *cx;
     behaviour(ui, agent, detail, theme, commands);
     queue(ui, detail, theme);
     tasks(ui, detail, theme);

@@ -1,17 +1,20 @@
 //! An agent in the inspector: its state and why, and one of three sides of it: its chat, what it is, its prompts.
 
+use std::collections::BTreeMap;
+
 use egui::{Align, Frame, Label, Layout, Panel, RichText, ScrollArea, Sense, Ui, vec2};
 
-use super::{Card, Inspector, about, calls, chat, earlier, last_row};
+use super::{Inspector, about, calls, chat, earlier, last_row};
 use crate::agent::AgentCommand;
 use crate::kernel::KernelCommand;
 use crate::simulation::{State, TaskCommand};
+use crate::ui::Command;
 use crate::ui::commands::RoomAct;
+use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::provider_health;
 use crate::ui::widgets::words;
-use crate::ui::{Command, UiState};
 use crate::view::model::{AgentDetail, AgentView};
 use crate::view::paint;
 use crate::view::pick::Thing;
@@ -34,14 +37,13 @@ const TABS: [(AgentTab, &str); 3] =
 
 pub(super) fn agent_card(
     ui: &mut Ui,
-    card: &Card,
+    cx: &ViewerContext<'_>,
     agent: &AgentView,
     pane: &mut Inspector,
-    state: &mut UiState,
     commands: &mut Vec<Command>,
 ) {
-    let theme = card.theme;
-    head(ui, card, agent, commands);
+    let theme = cx.theme;
+    head(ui, cx, agent, commands);
     let Some(detail) = &agent.detail else {
         ui.label(widgets::soft("Looking…", theme));
         return;
@@ -61,34 +63,34 @@ pub(super) fn agent_card(
                 .show_separator_line(false)
                 .show(ui, |ui| {
                     widgets::dress(ui.style_mut(), theme);
-                    foot(ui, card, agent, detail, state, commands);
+                    foot(ui, cx, (agent, detail), &mut pane.drafts, commands);
                 });
-            earlier::earlier_row(ui, agent, trail, &mut pane.earlier, theme, state);
+            earlier::earlier_row(ui, agent, trail, &mut pane.earlier, cx);
             match pane.earlier.chosen(&agent.id) {
                 Some(activation) => {
-                    earlier::session_ui(ui, card, agent, &activation, &mut pane.earlier, state, commands);
+                    earlier::session_ui(ui, cx, agent, &activation, &mut pane.earlier, commands);
                 }
-                None => chat::live_chat(ui, card, agent, detail, &mut pane.chat, state),
+                None => chat::live_chat(ui, cx, agent, detail, &mut pane.chat, commands),
             }
         }
         AgentTab::About => {
             ScrollArea::vertical().id_salt(("about", &agent.id)).auto_shrink(false).show(ui, |ui| {
-                about::about_ui(ui, card, agent, detail, commands);
+                about::about_ui(ui, cx, agent, detail, commands);
                 ui.add_space(SPACE[3]);
                 last_row(ui, &[Thing::Agent(agent.id.clone())], theme, commands);
             });
         }
-        AgentTab::Prompts => calls::calls_ui(ui, card, agent, detail, trail, &mut pane.calls, state),
+        AgentTab::Prompts => calls::calls_ui(ui, cx, agent, detail, trail, &mut pane.calls),
     }
 }
 
 /// Who it is, what it does, since when and why, and what can be done about it.
-fn head(ui: &mut Ui, card: &Card, agent: &AgentView, commands: &mut Vec<Command>) {
-    let Card { room, theme, .. } = *card;
+fn head(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &AgentView, commands: &mut Vec<Command>) {
+    let ViewerContext { room, theme, .. } = *cx;
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(vec2(48.0, 58.0), Sense::hover());
         widgets::plinth(ui.painter(), rect, theme);
-        paint::portrait(ui.painter(), rect.shrink(4.0), &agent.look, card.art);
+        paint::portrait(ui.painter(), rect.shrink(4.0), &agent.look, cx.art);
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
             ui.spacing_mut().interact_size.y = 20.0;
@@ -132,13 +134,12 @@ fn actions(ui: &mut Ui, agent: &AgentView, theme: &Theme, commands: &mut Vec<Com
 /// What waits for a person, what was used, and what it is to do next.
 fn foot(
     ui: &mut Ui,
-    card: &Card,
-    agent: &AgentView,
-    detail: &AgentDetail,
-    state: &mut UiState,
+    cx: &ViewerContext<'_>,
+    (agent, detail): (&AgentView, &AgentDetail),
+    drafts: &mut BTreeMap<String, String>,
     commands: &mut Vec<Command>,
 ) {
-    let theme = card.theme;
+    let theme = cx.theme;
     let work = detail.chat.as_ref().and_then(|chat| chat.work.as_ref());
     ui.add_space(SPACE[1]);
     if let Some((work, question)) = work.and_then(|work| Some((work, work.question.as_ref()?))) {
@@ -151,7 +152,7 @@ fn foot(
         }
         ui.label(widgets::small(format!("In this run: {}", words::tally(&detail.spent)), theme));
     });
-    let draft = state.drafts.entry(format!("task of {}", agent.id)).or_default();
+    let draft = drafts.entry(format!("task of {}", agent.id)).or_default();
     widgets::area(ui, draft, "Task", &format!("What should {} do?", agent.name), 2);
     let text = draft.trim().to_owned();
     let has_work = work.is_some() || !detail.tasks.is_empty();

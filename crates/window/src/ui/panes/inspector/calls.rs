@@ -2,10 +2,10 @@
 
 use egui::{Label, RichText, ScrollArea, Ui};
 
+use super::prompt;
 use super::trail::{AgentTrail, CallFacts};
-use super::{Card, prompt};
 use crate::base::{Id, Seq};
-use crate::ui::UiState;
+use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::words;
@@ -24,28 +24,27 @@ pub(super) struct CallsPane {
 /// Draws the list of calls, or the one that was chosen.
 pub(super) fn calls_ui(
     ui: &mut Ui,
-    card: &Card,
+    cx: &ViewerContext<'_>,
     agent: &AgentView,
     detail: &AgentDetail,
     trail: Option<&AgentTrail>,
     pane: &mut CallsPane,
-    state: &mut UiState,
 ) {
     if let Some((_, call)) = pane.chosen.clone().filter(|(of, _)| *of == agent.id) {
         if ui.button("Back to all calls").clicked() {
             pane.chosen = None;
         }
         let area = ScrollArea::vertical().id_salt(("prompt", call)).auto_shrink(false);
-        area.show(ui, |ui| one(ui, card, call, state));
+        area.show(ui, |ui| one(ui, cx, call));
         return;
     }
-    let theme = card.theme;
+    let theme = cx.theme;
     if let Some(last) = &detail.last_prompt {
         let title = format!("Last prompt, about {} tokens", words::compact(prompt::tokens(last)));
         super::fold(ui, "last prompt", RichText::new(&title).color(theme.accent), &title, theme, |ui| {
             let half = (ui.available_height() * 0.6).max(160.0);
             ScrollArea::vertical().id_salt("last prompt").max_height(half).show(ui, |ui| {
-                prompt::prompt_parts(ui, card.room, last, theme);
+                prompt::prompt_parts(ui, cx.room, last, theme);
             });
         });
     }
@@ -67,7 +66,7 @@ pub(super) fn calls_ui(
             let shown = widgets::ChoiceRow {
                 name: format!("Call {}", row.seq),
                 title: &facts.title,
-                about: format!("{} · {about}", state.when(row.time_ms)),
+                about: format!("{} · {about}", cx.when(row.time_ms)),
                 chosen: false,
             };
             let colour = if failed { theme.bad } else { theme.good };
@@ -83,19 +82,19 @@ pub(super) fn calls_ui(
 }
 
 /// One call with its prompt.
-fn one(ui: &mut Ui, card: &Card, call: Seq, state: &mut UiState) {
-    let theme = card.theme;
-    if let Some(row) = card.recent.book.find(call) {
+fn one(ui: &mut Ui, cx: &ViewerContext<'_>, call: Seq) {
+    let theme = cx.theme;
+    if let Some(row) = cx.recent.book.find(call) {
         let facts = CallFacts::of(row);
         widgets::in_card(ui, theme, |ui| {
             ui.label(RichText::new(&facts.title).strong());
-            ui.label(widgets::small(format!("{}, {}", facts.about, state.when(row.time_ms)), theme));
+            ui.label(widgets::small(format!("{}, {}", facts.about, cx.when(row.time_ms)), theme));
             if !facts.error.is_empty() {
                 ui.add(Label::new(RichText::new(&facts.error).color(theme.bad)).wrap());
             }
         });
     }
-    match state.studio.library.prompt(call) {
+    match cx.ui.texts.prompt(call) {
         None => {
             ui.label(widgets::soft("Reading the prompt…", theme));
         }
@@ -106,8 +105,8 @@ fn one(ui: &mut Ui, card: &Card, call: Seq, state: &mut UiState) {
         }
         Some(Ok(Some(prompt))) => {
             let prompt = prompt.clone();
-            prompt::legend(ui, card.room, &prompt, theme);
-            prompt::prompt_parts(ui, card.room, &prompt, theme);
+            prompt::legend(ui, cx.room, &prompt, theme);
+            prompt::prompt_parts(ui, cx.room, &prompt, theme);
         }
     }
 }

@@ -2,15 +2,15 @@
 
 use egui::{CornerRadius, Frame, Label, Margin, RichText, ScrollArea, TextStyle, Ui, vec2};
 
-use super::{Card, fold};
+use super::fold;
 use crate::base::text;
 use crate::kernel::KernelCommand;
-use crate::ui::commands::RoomAct;
+use crate::ui::Command;
+use crate::ui::commands::{RoomAct, markdown};
+use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::markdown::markdown;
 use crate::ui::widgets::words;
-use crate::ui::{Command, UiState};
 use crate::view::chat::{ChatLine, ChatView, LiveAnswer, PieceFacts, ToolLine, ToolOutcome, grouped};
 use crate::view::model::{AgentDetail, AgentView};
 use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
@@ -54,13 +54,13 @@ impl ChatPane {
 /// The chat of an agent as it goes on.
 pub(super) fn live_chat(
     ui: &mut Ui,
-    card: &Card,
+    cx: &ViewerContext<'_>,
     agent: &AgentView,
     detail: &AgentDetail,
     pane: &mut ChatPane,
-    state: &mut UiState,
+    commands: &mut Vec<Command>,
 ) {
-    let theme = card.theme;
+    let theme = cx.theme;
     let Some(chat) = &detail.chat else {
         ui.label(widgets::soft("Looking…", theme));
         return;
@@ -78,8 +78,8 @@ pub(super) fn live_chat(
             let how = "Give it a task below, or let it read something: what it and its model say stands here.";
             widgets::empty(ui, Icon::Chat, "Nothing was said yet", how, theme);
         }
-        lines_ui(ui, &name, &agent.name, &chat.lines, pane, theme, state);
-        now_ui(ui, agent, detail, chat, theme, state);
+        lines_ui(ui, &name, &agent.name, &chat.lines, pane, theme, commands);
+        now_ui(ui, agent, detail, chat, theme, commands);
     });
 }
 
@@ -104,7 +104,7 @@ pub(super) fn lines_ui(
     lines: &[ChatLine],
     pane: &mut ChatPane,
     theme: &Theme,
-    state: &mut UiState,
+    commands: &mut Vec<Command>,
 ) {
     pane.fit(name, ui.available_width(), lines.len());
     let first = lines.len().saturating_sub(LINES_SHOWN + pane.earlier);
@@ -125,16 +125,16 @@ pub(super) fn lines_ui(
                 continue;
             }
         }
-        let drawn = ui.push_id(index, |ui| line_ui(ui, agent, line, theme, state));
+        let drawn = ui.push_id(index, |ui| line_ui(ui, agent, line, theme, commands));
         pane.heights[index] = Some(drawn.response.rect.height());
         pane.drawn += 1;
     }
 }
 
-fn line_ui(ui: &mut Ui, agent: &str, line: &ChatLine, theme: &Theme, state: &mut UiState) {
+fn line_ui(ui: &mut Ui, agent: &str, line: &ChatLine, theme: &Theme, commands: &mut Vec<Command>) {
     match line {
         ChatLine::Room(text) => room_ui(ui, text, theme),
-        ChatLine::Agent(text) => said_ui(ui, agent, text, theme, state),
+        ChatLine::Agent(text) => said_ui(ui, agent, text, theme, commands),
         ChatLine::Tool(tool) => tool_ui(ui, tool, theme),
     }
 }
@@ -169,10 +169,10 @@ fn room_ui(ui: &mut Ui, words: &str, theme: &Theme) {
     });
 }
 
-fn said_ui(ui: &mut Ui, agent: &str, words: &str, theme: &Theme, state: &mut UiState) {
+fn said_ui(ui: &mut Ui, agent: &str, words: &str, theme: &Theme, commands: &mut Vec<Command>) {
     sheet(ui, theme.card, |ui| {
         ui.label(RichText::new(agent).size(TYPE[0]).color(theme.accent));
-        markdown(ui, words, theme, state);
+        markdown(ui, words, theme, commands);
     });
 }
 
@@ -206,7 +206,14 @@ fn tool_ui(ui: &mut Ui, tool: &ToolLine, theme: &Theme) {
 }
 
 /// What is being said at this moment.
-fn now_ui(ui: &mut Ui, agent: &AgentView, detail: &AgentDetail, chat: &ChatView, theme: &Theme, state: &mut UiState) {
+fn now_ui(
+    ui: &mut Ui,
+    agent: &AgentView,
+    detail: &AgentDetail,
+    chat: &ChatView,
+    theme: &Theme,
+    commands: &mut Vec<Command>,
+) {
     let Some(LiveAnswer { text, calls }) = &chat.live else {
         if agent.thinking {
             ui.label(widgets::soft(format!("Waiting for {}", detail.answered_by), theme));
@@ -221,7 +228,7 @@ fn now_ui(ui: &mut Ui, agent: &AgentView, detail: &AgentDetail, chat: &ChatView,
             ui.label(RichText::new(format!("{}, now", agent.name)).size(TYPE[0]).color(theme.accent));
             let surplus = text.chars().count().saturating_sub(LIVE_CHARS);
             if surplus == 0 {
-                markdown(ui, text, theme, state);
+                markdown(ui, text, theme, commands);
             } else {
                 let end: String = text.chars().skip(surplus).collect();
                 ui.add(Label::new(format!("… {end}")).wrap());

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use egui::{Label, RichText, ScrollArea, Ui};
 
-use super::Card;
 use super::chat::{ChatPane, lines_ui};
 use super::trail::{AgentTrail, PastWork};
 use crate::base::{Id, text};
 use crate::log::events::WorkOutcome;
+use crate::ui::Command;
+use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::{Command, UiState};
 use crate::view::chat::{SessionRead, parse_session};
 use crate::view::model::AgentView;
 use crate::view::theme::{SPACE, Theme};
@@ -50,9 +50,9 @@ pub(super) fn earlier_row(
     agent: &AgentView,
     trail: Option<&AgentTrail>,
     pane: &mut EarlierPane,
-    theme: &Theme,
-    state: &UiState,
+    cx: &ViewerContext<'_>,
 ) {
+    let theme = cx.theme;
     let chosen = pane.chosen(&agent.id);
     ui.horizontal(|ui| {
         if let Some(activation) = &chosen {
@@ -71,7 +71,7 @@ pub(super) fn earlier_row(
             area.show_rows(ui, widgets::ChoiceRow::POINTS, works.len(), |ui, rows| {
                 // The newest stands on top.
                 for work in rows.filter_map(|row| works.get(works.len() - 1 - row)) {
-                    if work_row(ui, work, chosen.as_ref(), theme, state) {
+                    if work_row(ui, work, chosen.as_ref(), cx) {
                         pane.chosen = Some((agent.id.clone(), work.activation.clone()));
                         ui.close();
                     }
@@ -82,7 +82,8 @@ pub(super) fn earlier_row(
     });
 }
 
-fn work_row(ui: &mut Ui, work: &PastWork, chosen: Option<&Id>, theme: &Theme, state: &UiState) -> bool {
+fn work_row(ui: &mut Ui, work: &PastWork, chosen: Option<&Id>, cx: &ViewerContext<'_>) -> bool {
+    let theme = cx.theme;
     let task = text::truncate(work.task(), 200);
     let colour = match work.ended.as_ref().map(|ended| ended.outcome) {
         None => theme.accent,
@@ -93,7 +94,7 @@ fn work_row(ui: &mut Ui, work: &PastWork, chosen: Option<&Id>, theme: &Theme, st
     let row = widgets::ChoiceRow {
         name: format!("{} {task}", work.activation),
         title: &task,
-        about: format!("{} · {} · {}", work.activation, work.ending(), state.when(work.began.time_ms)),
+        about: format!("{} · {} · {}", work.activation, work.ending(), cx.when(work.began.time_ms)),
         chosen: chosen == Some(&work.activation),
     };
     row.show(ui, theme, |painter, rect| {
@@ -104,15 +105,14 @@ fn work_row(ui: &mut Ui, work: &PastWork, chosen: Option<&Id>, theme: &Theme, st
 /// The session of a piece of work that was chosen.
 pub(super) fn session_ui(
     ui: &mut Ui,
-    card: &Card,
+    cx: &ViewerContext<'_>,
     agent: &AgentView,
     activation: &Id,
     pane: &mut EarlierPane,
-    state: &mut UiState,
     commands: &mut Vec<Command>,
 ) {
-    let theme = card.theme;
-    let text = match state.studio.library.session(activation) {
+    let theme = cx.theme;
+    let text = match cx.ui.texts.session(activation) {
         None => {
             ui.label(widgets::soft("Reading its session…", theme));
             return;
@@ -138,7 +138,7 @@ pub(super) fn session_ui(
     let area = ScrollArea::vertical().id_salt(("session", activation)).auto_shrink(false);
     area.show(ui, |ui| {
         widgets::in_card(ui, theme, |ui| {
-            let by = card.room.called(&session.started_by);
+            let by = cx.room.called(&session.started_by);
             ui.label(widgets::small(format!("{}, {} turns, started by {by}", session.status, session.turns), theme));
             ui.add(Label::new(text::truncate(&session.task, 2_000)).wrap());
             if !session.why.is_empty() {
@@ -149,7 +149,7 @@ pub(super) fn session_ui(
         if session.lines.is_empty() {
             ui.label(widgets::soft("Nothing was said in it.", theme));
         }
-        lines_ui(ui, activation, &agent.name, &session.lines, &mut pane.chat, theme, state);
+        lines_ui(ui, activation, &agent.name, &session.lines, &mut pane.chat, theme, commands);
     });
 }
 

@@ -1,30 +1,32 @@
 //! An element in the inspector: its name, whose it is, what it holds.
 
+use std::collections::BTreeMap;
+
 use egui::{ComboBox, RichText, Sense, Ui, vec2};
 
-use super::{Card, fact, readers};
+use super::{fact, readers};
 use crate::base::Id;
 use crate::element::kinds::kind;
 use crate::element::{ElementCommand, MailStatus};
-use crate::ui::commands::RoomAct;
-use crate::ui::panes::shelf;
+use crate::ui::Command;
+use crate::ui::commands::{RoomAct, WindowCommand};
+use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::words;
-use crate::ui::{Command, UiState};
 use crate::view::model::{ContentView, ElementView, RoomModel};
 use crate::view::paint;
 use crate::view::theme::{SPACE, TYPE, Theme};
 
 pub(super) fn element_card(
     ui: &mut Ui,
-    card: &Card,
+    cx: &ViewerContext<'_>,
     element: &ElementView,
-    state: &mut UiState,
+    drafts: &mut BTreeMap<String, String>,
     commands: &mut Vec<Command>,
 ) {
-    let Card { room, art, theme, .. } = *card;
+    let ViewerContext { room, art, theme, .. } = *cx;
     let kind = kind(&element.kind);
-    let kind_name = kind.map_or_else(|| element.kind.to_string(), |kind| shelf::capitalised(kind.name));
+    let kind_name = kind.map_or_else(|| element.kind.to_string(), |kind| words::capitalised(kind.name));
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(vec2(64.0, 64.0), Sense::hover());
         widgets::plinth(ui.painter(), rect, theme);
@@ -36,7 +38,7 @@ pub(super) fn element_card(
             ui.label(widgets::small(format!("{kind_name}, {}", element.id), theme));
         });
     });
-    label(ui, element, theme, state, commands);
+    label(ui, element, theme, drafts, commands);
     if kind.is_some_and(|kind| kind.private) {
         owner(ui, room, element, theme, commands);
     }
@@ -54,9 +56,9 @@ pub(super) fn element_card(
         ui.label(widgets::small("Kept in the scene's file", theme));
     }
     if widgets::primary(ui, true, "Open", theme).clicked() {
-        state.open_element = Some(element.id.clone());
+        commands.push(WindowCommand::OpenElement(element.id.clone()).into());
     }
-    readers::readers_ui(ui, card, element);
+    readers::readers_ui(ui, cx, element);
 }
 
 /// What it holds, in a few words.
@@ -87,14 +89,20 @@ pub(super) fn holds(content: &ContentView) -> String {
     }
 }
 
-fn label(ui: &mut Ui, element: &ElementView, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
+fn label(
+    ui: &mut Ui,
+    element: &ElementView,
+    theme: &Theme,
+    drafts: &mut BTreeMap<String, String>,
+    commands: &mut Vec<Command>,
+) {
     widgets::section(ui, "Called", theme);
     let draft_name = format!("label of {}", element.id);
-    let mut draft = state.drafts.get(&draft_name).cloned().unwrap_or_else(|| element.label.to_string());
+    let mut draft = drafts.get(&draft_name).cloned().unwrap_or_else(|| element.label.to_string());
     let field = widgets::field(ui, &mut draft, "Label", &element.id);
     let is_new = draft.trim() != &*element.label;
     if field.changed() {
-        state.drafts.insert(draft_name.clone(), draft.clone());
+        drafts.insert(draft_name.clone(), draft.clone());
     }
     if field.lost_focus() {
         if is_new && !ui.input(|input| input.key_pressed(egui::Key::Escape)) {
@@ -103,7 +111,7 @@ fn label(ui: &mut Ui, element: &ElementView, theme: &Theme, state: &mut UiState,
             };
             commands.push(Command::Act(relabel(draft.trim()), Some(relabel(&element.label))));
         }
-        state.drafts.remove(&draft_name);
+        drafts.remove(&draft_name);
     }
 }
 

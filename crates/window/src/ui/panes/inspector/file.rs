@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use egui::{ComboBox, Label, RichText, ScrollArea, Sense, Ui, vec2};
 
-use super::{Card, Inspector, fact};
+use super::{Inspector, fact};
 use crate::base::{Id, text};
 use crate::store::FileVersion;
+use crate::ui::Command;
 use crate::ui::commands::RoomAct;
+use crate::ui::context::ViewerContext;
 use crate::ui::panes::diff::{DiffLook, diff_ui};
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::{Command, UiState};
 use crate::view::chat::grouped;
 use crate::view::recent::Recent;
 use crate::view::theme::{SPACE, TYPE, Theme};
@@ -43,25 +44,24 @@ pub(super) struct FilePane {
 /// Draws it.
 pub(super) fn file_card(
     ui: &mut Ui,
-    card: &Card,
+    cx: &ViewerContext<'_>,
     path: &str,
     pane: &mut Inspector,
-    state: &mut UiState,
     commands: &mut Vec<Command>,
 ) {
     if pane.file.path != path {
         pane.file = FilePane { path: path.to_owned(), is_beside: pane.file.is_beside, ..FilePane::default() };
     }
-    hear(&mut pane.file, card.recent);
-    let theme = card.theme;
-    let files = state.studio.library.files();
+    hear(&mut pane.file, cx.recent);
+    let theme = cx.theme;
+    let files = cx.ui.texts.files();
     let info = files.binary_search_by(|info| info.path.as_str().cmp(path)).ok().map(|index| files[index].clone());
-    let versions = state.studio.library.versions(path).cloned();
+    let versions = cx.ui.texts.versions(path).cloned();
     let trail = pane.trail.clone();
     ScrollArea::vertical().id_salt(("file", path)).auto_shrink(false).show(ui, |ui| {
         head(ui, path, info.as_ref(), theme, commands);
-        let has_list = matches!(state.studio.library.files, Some(Ok(_)));
-        if let Some(Err(why)) = &state.studio.library.files {
+        let has_list = matches!(cx.ui.texts.files, Some(Ok(_)));
+        if let Some(Err(why)) = &cx.ui.texts.files {
             ui.add(Label::new(RichText::new(why).color(theme.bad)).wrap());
         } else if info.is_none()
             && has_list
@@ -73,8 +73,8 @@ pub(super) fn file_card(
             Some(Ok(versions)) => versions.clone(),
             _ => Arc::default(),
         };
-        facts(ui, card, info.as_ref(), &listed, state);
-        readers(ui, card, &trail, path, state);
+        facts(ui, cx, info.as_ref(), &listed);
+        readers(ui, cx, &trail, path);
         widgets::section(ui, "Versions", theme);
         match &versions {
             None => drop(ui.label(widgets::soft("Looking…", theme))),
@@ -84,9 +84,9 @@ pub(super) fn file_card(
                 widgets::empty(ui, Icon::Clock, "No version is kept", how, theme);
             }
             Some(Ok(all)) => {
-                list(ui, card, all, &mut pane.file, state);
+                list(ui, cx, all, &mut pane.file);
                 let is_there = info.as_ref().is_some_and(|info| info.is_there);
-                compared(ui, card, all, is_there, &mut pane.file, state, commands);
+                compared(ui, cx, all, is_there, &mut pane.file, commands);
             }
         }
     });
@@ -125,17 +125,17 @@ fn head(ui: &mut Ui, path: &str, info: Option<&FileInfo>, theme: &Theme, command
     });
 }
 
-fn facts(ui: &mut Ui, card: &Card, info: Option<&FileInfo>, versions: &[FileVersion], state: &UiState) {
-    let Card { room, theme, .. } = *card;
+fn facts(ui: &mut Ui, cx: &ViewerContext<'_>, info: Option<&FileInfo>, versions: &[FileVersion]) {
+    let ViewerContext { room, theme, .. } = *cx;
     if let Some(info) = info {
         fact(ui, "Kind", info.kind.word(), theme);
         if info.is_there {
             fact(ui, "Size", &format!("{} bytes", grouped(usize::try_from(info.size).unwrap_or(usize::MAX))), theme);
         }
-        fact(ui, "Written", &state.when(info.modified_ms), theme);
+        fact(ui, "Written", &cx.when(info.modified_ms), theme);
     }
     if let Some(first) = versions.last() {
-        let by = format!("{}, {}", room.called(&first.author), state.when(first.time_ms));
+        let by = format!("{}, {}", room.called(&first.author), cx.when(first.time_ms));
         // Where the first version is no longer kept, nobody knows who made the file.
         fact(ui, if first.number == 1 { "Made by" } else { "Oldest by" }, &by, theme);
         fact(ui, "Versions", &versions.len().to_string(), theme);
@@ -143,12 +143,12 @@ fn facts(ui: &mut Ui, card: &Card, info: Option<&FileInfo>, versions: &[FileVers
 }
 
 /// Who has read it, as the log says.
-fn readers(ui: &mut Ui, card: &Card, trail: &super::trail::Trail, path: &str, state: &UiState) {
-    let Card { room, theme, .. } = *card;
+fn readers(ui: &mut Ui, cx: &ViewerContext<'_>, trail: &super::trail::Trail, path: &str) {
+    let ViewerContext { room, theme, .. } = *cx;
     let readers = trail.readers(path);
     let all = readers.len();
     let mut said: Vec<(u64, String)> = readers
-        .map(|(agent, row)| (row.time_ms, format!("{}, {}", room.called(agent), state.when(row.time_ms))))
+        .map(|(agent, row)| (row.time_ms, format!("{}, {}", room.called(agent), cx.when(row.time_ms))))
         .collect();
     if said.is_empty() {
         fact(ui, "Read by", "nobody, as far as the log says", theme);
@@ -168,8 +168,8 @@ fn before(versions: &[FileVersion], index: usize) -> u64 {
     versions.get(index + 1).map_or(0, |version| version.number)
 }
 
-fn list(ui: &mut Ui, card: &Card, versions: &[FileVersion], pane: &mut FilePane, state: &UiState) {
-    let Card { room, theme, .. } = *card;
+fn list(ui: &mut Ui, cx: &ViewerContext<'_>, versions: &[FileVersion], pane: &mut FilePane) {
+    let ViewerContext { room, theme, .. } = *cx;
     pane.drawn = 0;
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = SPACE[0];
@@ -183,7 +183,7 @@ fn list(ui: &mut Ui, card: &Card, versions: &[FileVersion], pane: &mut FilePane,
                 let row = widgets::ChoiceRow {
                     name: format!("Version {}", version.number),
                     title: &title,
-                    about: format!("{} · {chars} characters{of}", state.when(version.time_ms)),
+                    about: format!("{} · {chars} characters{of}", cx.when(version.time_ms)),
                     chosen: pane.compared.is_some_and(|(_, newer)| newer == version.number),
                 };
                 let is_newest = index == 0;
@@ -203,14 +203,13 @@ fn list(ui: &mut Ui, card: &Card, versions: &[FileVersion], pane: &mut FilePane,
 /// The versions that were chosen, how they differ, and having one back.
 fn compared(
     ui: &mut Ui,
-    card: &Card,
+    cx: &ViewerContext<'_>,
     versions: &[FileVersion],
     is_there: bool,
     pane: &mut FilePane,
-    state: &mut UiState,
     commands: &mut Vec<Command>,
 ) {
-    let theme = card.theme;
+    let theme = cx.theme;
     if let Some((told, is_good)) = &pane.told {
         ui.add(Label::new(RichText::new(told).color(if *is_good { theme.good } else { theme.bad })).wrap());
     }
@@ -240,12 +239,12 @@ fn compared(
             .on_disabled_hover_text(if pane.order.is_some() { "It is being restored" } else { "This is what it says" });
         if restore.clicked() {
             let operation = FileOperation::Restore { path: pane.path.clone(), version: newer };
-            let command = state.file_command(operation);
+            let command = cx.ui.file_command(operation);
             (pane.order, pane.told) = (Some(command.key.clone()), None);
             commands.push(Command::Act(RoomAct::File(command), None));
         }
     });
-    let (old, new) = (version_text(&pane.path, older, state), version_text(&pane.path, newer, state));
+    let (old, new) = (version_text(&pane.path, older, cx), version_text(&pane.path, newer, cx));
     match (old, new) {
         (Ok(Some(old)), Ok(Some(new))) => {
             let look = if pane.is_beside { DiffLook::SideBySide } else { DiffLook::Unified };
@@ -275,11 +274,11 @@ fn version_menu(ui: &mut Ui, label: &str, chosen: &mut u64, versions: &[FileVers
 }
 
 /// The text of a version; `None` while it is read. The error says why there is none.
-fn version_text(path: &str, number: u64, state: &mut UiState) -> Result<Option<Arc<str>>, String> {
+fn version_text(path: &str, number: u64, cx: &ViewerContext<'_>) -> Result<Option<Arc<str>>, String> {
     if number == 0 {
         return Ok(Some("".into()));
     }
-    match state.studio.library.version(path, number) {
+    match cx.ui.texts.version(path, number) {
         None => Ok(None),
         Some(Err(why)) => Err(text::truncate(why, 600)),
         Some(Ok(None)) => Err(format!("What version {number} said is not kept any more.")),

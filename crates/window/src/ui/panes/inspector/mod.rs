@@ -11,6 +11,7 @@ mod prompt;
 mod readers;
 mod trail;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use egui::{Label, RichText, Sense, Ui, vec2};
@@ -22,15 +23,16 @@ use self::earlier::EarlierPane;
 use self::file::FilePane;
 use self::trail::Trail;
 use crate::schedule::TICKS_PER_SEC;
+use crate::ui::Command;
+use crate::ui::context::ViewerContext;
+use crate::ui::panes::event_log::{EventLogPane, event_tail_ui};
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::words;
-use crate::ui::{Command, UiState};
 use crate::view::art::Art;
 use crate::view::model::RoomModel;
 use crate::view::paint;
 use crate::view::pick::Thing;
-use crate::view::recent::Recent;
 use crate::view::theme::{SPACE, Theme};
 
 /// What the inspector keeps between frames.
@@ -44,37 +46,38 @@ pub struct Inspector {
     earlier: EarlierPane,
     calls: CallsPane,
     file: FilePane,
+    /// What is being written in its fields, by the field.
+    drafts: BTreeMap<String, String>,
 }
 
-/// Draws the inspector.
-pub fn inspector_ui(
-    ui: &mut Ui,
-    room: &RoomModel,
-    recent: &Recent,
-    art: &Art,
-    theme: &Theme,
-    state: &mut UiState,
-) -> Vec<Command> {
+impl Inspector {
+    /// Another room is open: what was being written belonged to the last one.
+    pub fn forget_room(&mut self) {
+        self.drafts.clear();
+    }
+}
+
+/// Draws the inspector; what happened last where nothing is selected, by the log's own state.
+pub fn inspector_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut Inspector, log: &mut EventLogPane) -> Vec<Command> {
+    let ViewerContext { room, art, theme, .. } = *cx;
     widgets::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
-    let mut pane = std::mem::take(&mut state.studio.inspector);
-    if Arc::make_mut(&mut pane.trail).follow(&recent.book) {
+    if Arc::make_mut(&mut pane.trail).follow(&cx.recent.book) {
         ui.ctx().request_repaint();
     }
-    let selected: Vec<Thing> = state.selected.iter().cloned().collect();
-    let card = Card { room, recent, art, theme };
+    let selected: Vec<Thing> = cx.ui.selected.iter().cloned().collect();
     match selected.as_slice() {
-        [] => match state.studio.chosen_file.clone() {
-            Some(path) => file::file_card(ui, &card, &path, &mut pane, state, &mut commands),
-            None => commands.extend(crate::ui::panes::event_log::event_tail_ui(ui, room, recent, theme, state)),
+        [] => match &cx.ui.chosen_file {
+            Some(path) => file::file_card(ui, cx, path, pane, &mut commands),
+            None => commands.extend(event_tail_ui(ui, cx, log)),
         },
         [Thing::Agent(id)] => match room.agent(id) {
-            Some(agent) => agent::agent_card(ui, &card, agent, &mut pane, state, &mut commands),
+            Some(agent) => agent::agent_card(ui, cx, agent, pane, &mut commands),
             None => gone_ui(ui, id, theme),
         },
         [Thing::Element(id)] => match room.element(id) {
             Some(element) => scrolled(ui, |ui| {
-                element::element_card(ui, &card, element, state, &mut commands);
+                element::element_card(ui, cx, element, &mut pane.drafts, &mut commands);
                 ui.add_space(SPACE[3]);
                 last_row(ui, &selected, theme, &mut commands);
             }),
@@ -82,16 +85,7 @@ pub fn inspector_ui(
         },
         several => scrolled(ui, |ui| many(ui, room, art, several, theme, &mut commands)),
     }
-    state.studio.inspector = pane;
     commands
-}
-
-/// What every card is drawn from.
-struct Card<'a> {
-    room: &'a RoomModel,
-    recent: &'a Recent,
-    art: &'a Art,
-    theme: &'a Theme,
 }
 
 /// What stands there while nothing is selected.

@@ -2,8 +2,9 @@
 
 use egui::{Label, RichText, ScrollArea, Ui};
 
-use super::{Card, ago};
+use super::ago;
 use crate::base::text::{one_line, truncate};
+use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::words;
@@ -69,8 +70,8 @@ pub(super) fn content_ui(ui: &mut Ui, room: &RoomModel, element: &ElementView, t
 }
 
 /// Who has read the newest, who knows something older, who has not read it.
-pub(super) fn readers_ui(ui: &mut Ui, card: &Card, element: &ElementView) {
-    let Card { room, theme, .. } = *card;
+pub(super) fn readers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementView) {
+    let ViewerContext { room, theme, .. } = *cx;
     widgets::section(ui, "Who has read it", theme);
     let Some(known) = room.known.get(&element.id) else {
         ui.label(widgets::soft("Looking…", theme));

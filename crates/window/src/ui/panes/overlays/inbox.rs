@@ -3,14 +3,14 @@
 use egui::{RichText, ScrollArea, Sense, Ui, vec2};
 use serde_json::{Map, Value, json};
 
-use super::{author_colour, edit};
+use super::{Overlays, author_colour, edit};
 use crate::base::text;
 use crate::element::{ItemList, ListAct, MailAct, MailStatus};
+use crate::ui::Command;
 use crate::ui::widgets;
 use crate::ui::widgets::ChoiceRow;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::words;
-use crate::ui::{Command, UiState};
 use crate::view::model::{ElementView, MailView, RoomModel};
 use crate::view::theme::{SPACE, TYPE, Theme};
 
@@ -23,7 +23,7 @@ pub(super) fn inbox_ui(
     element: &ElementView,
     (items, outbox): (&[MailView], &[MailView]),
     theme: &Theme,
-    state: &mut UiState,
+    own: &mut Overlays,
     commands: &mut Vec<Command>,
 ) {
     let open_name = format!("open mail of {}", element.id);
@@ -45,7 +45,7 @@ pub(super) fn inbox_ui(
             ui.label(widgets::small(format!("of {owner}"), theme));
         });
         let mails = if sent_box { outbox } else { items };
-        let open = state.drafts.get(&open_name).and_then(|id| mails.iter().position(|mail| &*mail.id == id));
+        let open = own.drafts.get(&open_name).and_then(|id| mails.iter().position(|mail| &*mail.id == id));
         if mails.is_empty() {
             let (title, how) = if sent_box {
                 ("Nothing was sent yet", "Copies of what its owner sends lie here.")
@@ -63,7 +63,7 @@ pub(super) fn inbox_ui(
                     // Newest first.
                     let index = mails.len() - 1 - index;
                     if row(ui, room, &mails[index], (open == Some(index), sent_box), theme) {
-                        state.drafts.insert(open_name.clone(), mails[index].id.to_string());
+                        own.drafts.insert(open_name.clone(), mails[index].id.to_string());
                     }
                 }
             },
@@ -73,7 +73,7 @@ pub(super) fn inbox_ui(
                 one(ui, room, element, (&mails[at], at, sent_box), theme, commands);
                 ui.add_space(SPACE[2]);
             }
-            letter(ui, room, element, theme, state, commands);
+            letter(ui, room, element, theme, own, commands);
         });
     });
 }
@@ -155,7 +155,7 @@ fn letter(
     room: &RoomModel,
     element: &ElementView,
     theme: &Theme,
-    state: &mut UiState,
+    own: &mut Overlays,
     commands: &mut Vec<Command>,
 ) {
     let Some(owner) = element.owner.clone() else {
@@ -165,10 +165,10 @@ fn letter(
     };
     widgets::section(ui, &format!("Write to {}", room.called(&owner)), theme);
     let (subject_name, text_name) = (format!("subject for {}", element.id), format!("letter for {}", element.id));
-    let subject = state.drafts.entry(subject_name.clone()).or_default();
+    let subject = own.drafts.entry(subject_name.clone()).or_default();
     widgets::field(ui, subject, "Subject", "Subject");
     let subject = subject.trim().to_owned();
-    let written = state.drafts.entry(text_name.clone()).or_default();
+    let written = own.drafts.entry(text_name.clone()).or_default();
     widgets::area(ui, written, "Letter", "Your letter", 5);
     let written = written.trim().to_owned();
     let full = !(subject.is_empty() && written.is_empty());
@@ -183,7 +183,7 @@ fn letter(
         }
         .into();
         commands.push(Command::Act(edit(&element.id, act), None));
-        state.drafts.remove(&subject_name);
-        state.drafts.remove(&text_name);
+        own.drafts.remove(&subject_name);
+        own.drafts.remove(&text_name);
     }
 }

@@ -5,26 +5,36 @@ mod other;
 mod pinboard;
 mod text;
 
+use std::collections::BTreeMap;
+
 use egui::{Id as WidgetId, RichText, Ui, Window};
 
 use crate::base::{Author, Id};
 use crate::element::kinds::kind;
 use crate::element::{ElementAct, ElementEdit};
-use crate::ui::commands::RoomAct;
-use crate::ui::panes::shelf;
+use crate::ui::Command;
+use crate::ui::commands::{RoomAct, WindowCommand};
+use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::{Command, UiState};
-use crate::view::model::{ContentView, ElementView, RoomModel};
+use crate::ui::widgets::words;
+use crate::view::model::{ContentView, ElementView};
 use crate::view::theme::{TYPE, Theme};
 
+/// What the overlays keep between frames.
+#[derive(Clone, Debug, Default)]
+pub struct Overlays {
+    /// Texts that are being written, by the field they stand in; not yet part of the room.
+    pub drafts: BTreeMap<String, String>,
+    /// The texts that drafts of elements began from, by the same names: tells whether somebody else wrote meanwhile.
+    pub draft_bases: BTreeMap<String, String>,
+}
+
 /// Draws the overlay of the element that is open, if one is.
-pub fn overlays_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) -> Vec<Command> {
-    let Some(id) = state.open_element.clone() else { return Vec::new() };
-    let Some(element) = room.element(&id) else {
-        state.open_element = None;
-        return Vec::new();
-    };
+pub fn overlays_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Overlays) -> Vec<Command> {
+    let ViewerContext { room, theme, .. } = *cx;
+    let Some(id) = &cx.ui.open_element else { return Vec::new() };
+    let Some(element) = room.element(id) else { return vec![WindowCommand::CloseElement.into()] };
     let mut commands = Vec::new();
     let mut closed = false;
     let area = ui.ctx().content_rect().shrink(24.0);
@@ -41,9 +51,9 @@ pub fn overlays_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiS
             closed = head(ui, element, theme);
             ui.separator();
             match &*element.content {
-                ContentView::Text(written) => text::text_ui(ui, element, written, theme, state, &mut commands),
-                ContentView::Pins(pins) => pinboard::pinboard_ui(ui, room, element, pins, theme, state, &mut commands),
-                ContentView::Other(text) => other::other_ui(ui, element, text, theme, state, &mut commands),
+                ContentView::Text(written) => text::text_ui(ui, element, written, theme, own, &mut commands),
+                ContentView::Pins(pins) => pinboard::pinboard_ui(ui, room, element, pins, theme, own, &mut commands),
+                ContentView::Other(text) => other::other_ui(ui, element, text, theme, own, &mut commands),
                 ContentView::Mail { items, outbox } => {
                     inbox::inbox_ui(
                         ui,
@@ -51,21 +61,21 @@ pub fn overlays_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiS
                         element,
                         (items.as_slice(), outbox.as_slice()),
                         theme,
-                        state,
+                        own,
                         &mut commands,
                     );
                 }
             }
         });
     if closed {
-        state.open_element = None;
+        commands.push(WindowCommand::CloseElement.into());
     }
     commands
 }
 
 /// The title of an overlay. Whether it is to be closed.
 fn head(ui: &mut Ui, element: &ElementView, theme: &Theme) -> bool {
-    let kind_name = kind(&element.kind).map_or_else(|| element.kind.to_string(), |kind| shelf::capitalised(kind.name));
+    let kind_name = kind(&element.kind).map_or_else(|| element.kind.to_string(), |kind| words::capitalised(kind.name));
     widgets::line(
         ui,
         |ui| {

@@ -3,13 +3,13 @@
 use egui::{ScrollArea, Ui};
 use serde_json::{Map, Value};
 
-use super::edit;
+use super::{Overlays, edit};
 use crate::base::text::truncate;
 use crate::element::ElementAct;
 use crate::element::kinds::kind;
+use crate::ui::Command;
+use crate::ui::commands::markdown;
 use crate::ui::widgets;
-use crate::ui::widgets::markdown;
-use crate::ui::{Command, UiState};
 use crate::view::model::ElementView;
 use crate::view::theme::{SPACE, Theme};
 
@@ -23,7 +23,7 @@ pub(super) fn other_ui(
     element: &ElementView,
     text: &str,
     theme: &Theme,
-    state: &mut UiState,
+    own: &mut Overlays,
     commands: &mut Vec<Command>,
 ) {
     let height = (ui.available_height() - ACTS_HEIGHT).max(80.0);
@@ -31,14 +31,14 @@ pub(super) fn other_ui(
         if text.trim().is_empty() {
             ui.label(widgets::soft("Nothing is written here yet", theme));
         } else {
-            markdown::markdown(ui, &truncate(text, TEXT_CHARS), theme, state);
+            markdown(ui, &truncate(text, TEXT_CHARS), theme, commands);
         }
     });
     for act in kind(&element.kind).map_or(&[][..], |kind| kind.acts) {
         let Some(offer) = act.offer else { continue };
         let name = format!("{} on {}", act.word, element.id);
         ui.add_space(SPACE[0]);
-        let draft = state.drafts.entry(name).or_default();
+        let draft = own.drafts.entry(name).or_default();
         widgets::field(ui, draft, offer.hint, offer.hint);
         let is_written = !draft.trim().is_empty();
         if widgets::primary(ui, is_written, offer.button, theme).clicked() && is_written {

@@ -3,15 +3,15 @@
 use egui::{CornerRadius, RichText, ScrollArea, Ui, vec2};
 use serde_json::{Map, Value, json};
 
-use super::{author_colour, edit};
+use super::{Overlays, author_colour, edit};
 use crate::base::{Id, text};
 use crate::element::{ItemList, ListAct, PinAct};
+use crate::ui::Command;
 use crate::ui::commands::RoomAct;
 use crate::ui::widgets;
 use crate::ui::widgets::ChoiceRow;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::words;
-use crate::ui::{Command, UiState};
 use crate::view::model::{ElementView, PinView, RoomModel};
 use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
 
@@ -46,7 +46,7 @@ pub(super) fn pinboard_ui(
     element: &ElementView,
     pins: &[PinView],
     theme: &Theme,
-    state: &mut UiState,
+    own: &mut Overlays,
     commands: &mut Vec<Command>,
 ) {
     let open_name = format!("open pin of {}", element.id);
@@ -54,7 +54,7 @@ pub(super) fn pinboard_ui(
     let order_id = ui.id().with("order");
     let mut order: usize = ui.data(|data| data.get_temp(order_id)).unwrap_or(0);
     let height = ui.available_height().max(240.0);
-    let open = state.drafts.get(&open_name).and_then(|id| pins.iter().find(|pin| &*pin.id == id));
+    let open = own.drafts.get(&open_name).and_then(|id| pins.iter().find(|pin| &*pin.id == id));
     ui.columns(2, |columns| {
         let [list, detail] = columns else { return };
         list.horizontal(|ui| {
@@ -65,7 +65,7 @@ pub(super) fn pinboard_ui(
             }
             ui.label(widgets::small(words::count(pins.len(), "pin", "pins"), theme));
         });
-        let search = state.drafts.entry(search_name).or_default();
+        let search = own.drafts.entry(search_name).or_default();
         widgets::field(list, search, "Search pins", "Search");
         let indices = listed(pins, search, order == 1);
         if indices.is_empty() {
@@ -88,16 +88,16 @@ pub(super) fn pinboard_ui(
                     let pin = &pins[*index];
                     let chosen = open.is_some_and(|open| open.id == pin.id);
                     if row(ui, room, pin, chosen, theme) {
-                        state.drafts.insert(open_name.clone(), pin.id.to_string());
+                        own.drafts.insert(open_name.clone(), pin.id.to_string());
                     }
                 }
             },
         );
         ScrollArea::vertical().id_salt("pin").max_height(height).show(detail, |ui| {
-            add(ui, element, theme, state, commands);
+            add(ui, element, theme, own, commands);
             if let Some(pin) = open {
                 let at = pins.iter().position(|other| other.id == pin.id).unwrap_or(0);
-                one(ui, room, element, (pin, at), theme, state, commands);
+                one(ui, room, element, (pin, at), theme, own, commands);
             } else if !pins.is_empty() {
                 ui.label(widgets::soft("Choose a pin to read it whole, vote and comment.", theme));
             }
@@ -125,8 +125,8 @@ fn row(ui: &mut Ui, room: &RoomModel, pin: &PinView, chosen: bool, theme: &Theme
     })
 }
 
-fn add(ui: &mut Ui, element: &ElementView, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
-    let draft = state.drafts.entry(format!("new pin on {}", element.id)).or_default();
+fn add(ui: &mut Ui, element: &ElementView, theme: &Theme, own: &mut Overlays, commands: &mut Vec<Command>) {
+    let draft = own.drafts.entry(format!("new pin on {}", element.id)).or_default();
     widgets::area(ui, draft, "New pin", "Pin something up", 2);
     let ready = !draft.trim().is_empty();
     if ui.horizontal(|ui| widgets::primary(ui, ready, "Add pin", theme)).inner.clicked() {
@@ -167,7 +167,7 @@ fn one(
     element: &ElementView,
     (pin, at): (&PinView, usize),
     theme: &Theme,
-    state: &mut UiState,
+    own: &mut Overlays,
     commands: &mut Vec<Command>,
 ) {
     widgets::in_card(ui, theme, |ui| {
@@ -196,7 +196,7 @@ fn one(
             ui.add(egui::Label::new(said).wrap());
         });
     }
-    let draft = state.drafts.entry(format!("comment on {} of {}", pin.id, element.id)).or_default();
+    let draft = own.drafts.entry(format!("comment on {} of {}", pin.id, element.id)).or_default();
     widgets::area(ui, draft, "Comment", "Say something about it", 2);
     let ready = !draft.trim().is_empty();
     if ui.horizontal(|ui| widgets::primary(ui, ready, "Add comment", theme)).inner.clicked() {

@@ -7,11 +7,13 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
 use super::*;
-use crate::ui::testing::{Stage, pin, sample_room, stage_in};
+use crate::ui::UiState;
+use crate::ui::testing::{Stage, pane_of, pin, sample_room};
+use crate::view::model::RoomModel;
 
 fn opened_in(room: RoomModel, id: &str) -> Harness<'static, Stage> {
     let state = UiState { open_element: Some(id.into()), ..UiState::default() };
-    let mut window = stage_in(room, state, |ui, room, _, theme, state| overlays_ui(ui, room, theme, state));
+    let mut window = pane_of(Stage::new(room, state), |ui, cx, panes| overlays_ui(ui, cx, &mut panes.overlays));
     window.run_steps(4);
     window
 }
@@ -52,7 +54,7 @@ fn a_text_is_saved_and_can_be_taken_back() {
     let expected = Command::Act(set_text("rules", "# Be kind, always"), Some(set_text("rules", "# Be kind")));
     assert_eq!(window.state().commands, [expected]);
     set_content(&mut window, 0, ContentView::Text("# Be kind, always".into()));
-    assert!(window.state().state.drafts.is_empty(), "what is saved is no draft");
+    assert!(window.state().panes.overlays.drafts.is_empty(), "what is saved is no draft");
 }
 
 #[test]
@@ -64,7 +66,7 @@ fn a_draft_outlives_its_overlay() {
     window.state_mut().state.open_element = Some("news".into());
     window.run_steps(3);
     assert!(window.query_by_label("Not saved yet").is_some());
-    assert_eq!(window.state().state.drafts["text of news"], "All is well!");
+    assert_eq!(window.state().panes.overlays.drafts["text of news"], "All is well!");
 }
 
 #[test]
@@ -77,7 +79,7 @@ fn who_writes_while_another_writes_is_told_and_chooses() {
         click(&mut window, "Save");
         assert!(window.state().commands.is_empty(), "nobody's text is overwritten unasked");
         click(&mut window, choice);
-        assert_eq!(window.state().state.drafts.get("text of news").map(String::as_str), draft, "{choice}");
+        assert_eq!(window.state().panes.overlays.drafts.get("text of news").map(String::as_str), draft, "{choice}");
         click(&mut window, "Save");
         assert_eq!(!window.state().commands.is_empty(), saves, "{choice}");
     }
@@ -85,7 +87,7 @@ fn who_writes_while_another_writes_is_told_and_chooses() {
 
 #[test]
 fn a_draft_is_merged_with_what_another_wrote_and_asks_where_both_changed_the_same_lines() {
-    let draft = |window: &Harness<'_, Stage>| window.state().state.drafts.get("text of news").cloned();
+    let draft = |window: &Harness<'_, Stage>| window.state().panes.overlays.drafts.get("text of news").cloned();
     let mut window = opened("news");
     set_content(&mut window, 1, ContentView::Text("Tea\nat four\nas ever".into()));
     write(&mut window, "Text", "!");
@@ -206,7 +208,7 @@ fn mail_is_read_moved_on_thrown_away_and_sent() {
     .into();
     assert_eq!(commands[2], Command::Act(edit(&post, sent), None));
     for name in ["subject for post", "letter for post"] {
-        assert_eq!(window.state().state.drafts[name], "", "the sheet is empty again");
+        assert_eq!(window.state().panes.overlays.drafts[name], "", "the sheet is empty again");
     }
 }
 

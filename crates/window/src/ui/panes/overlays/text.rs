@@ -2,14 +2,14 @@
 
 use egui::{FontId, RichText, ScrollArea, TextEdit, Ui};
 
-use super::edit;
+use super::{Overlays, edit};
 use crate::base::text::truncate;
 use crate::element::TextAct;
+use crate::ui::Command;
+use crate::ui::commands::markdown;
 use crate::ui::widgets;
 use crate::ui::widgets::conflicts::{Settling, conflicts_ui};
-use crate::ui::widgets::markdown;
 use crate::ui::widgets::words;
-use crate::ui::{Command, UiState};
 use crate::view::model::ElementView;
 use crate::view::theme::{SPACE, TYPE, Theme};
 use crate::workspace::text_merge::TextMerge;
@@ -30,19 +30,19 @@ pub(super) fn text_ui(
     element: &ElementView,
     written: &str,
     theme: &Theme,
-    state: &mut UiState,
+    own: &mut Overlays,
     commands: &mut Vec<Command>,
 ) {
     let name = draft_name(&element.id);
     // A draft that says what stands there already is none: it was saved, or somebody else wrote the same.
-    if state.drafts.get(&name).is_some_and(|draft| draft == written) {
-        state.drafts.remove(&name);
-        state.draft_bases.remove(&name);
+    if own.drafts.get(&name).is_some_and(|draft| draft == written) {
+        own.drafts.remove(&name);
+        own.draft_bases.remove(&name);
     }
     let view_id = ui.id().with("text view");
     let mut view: usize = ui.data(|data| data.get_temp(view_id)).unwrap_or(0);
-    let unsaved = state.drafts.contains_key(&name);
-    let clashes = unsaved && state.draft_bases.get(&name).is_some_and(|base| base != written);
+    let unsaved = own.drafts.contains_key(&name);
+    let clashes = unsaved && own.draft_bases.get(&name).is_some_and(|base| base != written);
     ui.horizontal(|ui| {
         let choices = VIEWS.map(|view| (view.to_owned(), format!("{view} view")));
         if let Some(chosen) = widgets::segments(ui, &choices, Some(view), theme) {
@@ -54,28 +54,28 @@ pub(super) fn text_ui(
         }
     });
     if clashes {
-        clash(ui, &name, written, theme, state);
+        clash(ui, &name, written, theme, own);
     }
-    let mut draft = state.drafts.get(&name).cloned().unwrap_or_else(|| written.to_owned());
+    let mut draft = own.drafts.get(&name).cloned().unwrap_or_else(|| written.to_owned());
     let height = (ui.available_height() - 52.0).max(120.0);
     let changed = match view {
         0 => writer(ui, &mut draft, height),
         1 => {
-            reader(ui, &draft, height, theme, state);
+            reader(ui, &draft, height, theme, commands);
             false
         }
         _ => {
             let mut changed = false;
             ui.columns(2, |columns| {
                 changed = writer(&mut columns[0], &mut draft, height);
-                reader(&mut columns[1], &draft, height, theme, state);
+                reader(&mut columns[1], &draft, height, theme, commands);
             });
             changed
         }
     };
     if changed {
-        state.draft_bases.entry(name.clone()).or_insert_with(|| written.to_owned());
-        state.drafts.insert(name.clone(), draft.clone());
+        own.draft_bases.entry(name.clone()).or_insert_with(|| written.to_owned());
+        own.drafts.insert(name.clone(), draft.clone());
     }
     ui.add_space(SPACE[0]);
     ui.horizontal(|ui| {
@@ -86,8 +86,8 @@ pub(super) fn text_ui(
             commands.push(Command::Act(set(&draft), Some(set(written))));
         }
         if unsaved && ui.button("Discard draft").clicked() {
-            state.drafts.remove(&name);
-            state.draft_bases.remove(&name);
+            own.drafts.remove(&name);
+            own.draft_bases.remove(&name);
         }
         let count = words::count(draft.chars().count(), "character", "characters");
         ui.label(widgets::small(format!("{count}, Markdown"), theme));
@@ -104,8 +104,8 @@ struct Merging {
 }
 
 /// Says that somebody else wrote meanwhile, and lets the person merge both or choose.
-fn clash(ui: &mut Ui, name: &str, written: &str, theme: &Theme, state: &mut UiState) {
-    let mine = state.drafts.get(name).cloned().unwrap_or_default();
+fn clash(ui: &mut Ui, name: &str, written: &str, theme: &Theme, own: &mut Overlays) {
+    let mine = own.drafts.get(name).cloned().unwrap_or_default();
     let id = ui.id().with(("merge", name));
     let begun = ui.data(|data| data.get_temp::<Option<Merging>>(id)).flatten();
     let mut merging = begun.filter(|merging| merging.mine == mine && merging.theirs == written);
@@ -115,11 +115,11 @@ fn clash(ui: &mut Ui, name: &str, written: &str, theme: &Theme, state: &mut UiSt
             Some(Settling::Stop) => merging = None,
             None => {}
         },
-        None => merging = clash_ui(ui, name, mine, written, theme, state),
+        None => merging = clash_ui(ui, name, mine, written, theme, own),
     }
     if let Some(text) = merging.as_ref().and_then(|merging| merging.merge.text()) {
-        state.drafts.insert(name.to_owned(), text);
-        state.draft_bases.insert(name.to_owned(), written.to_owned());
+        own.drafts.insert(name.to_owned(), text);
+        own.draft_bases.insert(name.to_owned(), written.to_owned());
         merging = None;
     }
     ui.data_mut(|data| data.insert_temp(id, merging));
@@ -132,7 +132,7 @@ fn clash_ui(
     mine: String,
     written: &str,
     theme: &Theme,
-    state: &mut UiState,
+    own: &mut Overlays,
 ) -> Option<Merging> {
     let mut merging = None;
     widgets::in_card(ui, theme, |ui| {
@@ -143,16 +143,16 @@ fn clash_ui(
         ui.horizontal(|ui| {
             let merge = widgets::primary(ui, true, "Merge", theme);
             if merge.on_hover_text("Joins both; asks where both changed the same lines").clicked() {
-                let base = state.draft_bases.get(name).map_or("", String::as_str);
+                let base = own.draft_bases.get(name).map_or("", String::as_str);
                 let merge = TextMerge::new(base, &mine, written);
                 merging = Some(Merging { mine, theirs: written.to_owned(), merge });
             }
             if ui.button("Keep mine").on_hover_text("Saving then replaces the other text").clicked() {
-                state.draft_bases.insert(name.to_owned(), written.to_owned());
+                own.draft_bases.insert(name.to_owned(), written.to_owned());
             }
             if ui.button("Take the other").on_hover_text("Gives up what you wrote").clicked() {
-                state.drafts.remove(name);
-                state.draft_bases.remove(name);
+                own.drafts.remove(name);
+                own.draft_bases.remove(name);
             }
         });
     });
@@ -178,7 +178,7 @@ fn writer(ui: &mut Ui, draft: &mut String, height: f32) -> bool {
         .inner
 }
 
-fn reader(ui: &mut Ui, draft: &str, height: f32, theme: &Theme, state: &mut UiState) {
+fn reader(ui: &mut Ui, draft: &str, height: f32, theme: &Theme, commands: &mut Vec<Command>) {
     ScrollArea::vertical().id_salt("reader").max_height(height).min_scrolled_height(height).auto_shrink(false).show(
         ui,
         |ui| {
@@ -186,10 +186,10 @@ fn reader(ui: &mut Ui, draft: &str, height: f32, theme: &Theme, state: &mut UiSt
                 if draft.trim().is_empty() {
                     ui.label(widgets::soft("Nothing is written here yet", theme));
                 } else if draft.chars().count() > PREVIEW_CHARS {
-                    markdown::markdown(ui, &truncate(draft, PREVIEW_CHARS), theme, state);
+                    markdown(ui, &truncate(draft, PREVIEW_CHARS), theme, commands);
                     ui.label(widgets::small("The preview ends here; the text goes on.", theme));
                 } else {
-                    markdown::markdown(ui, draft, theme, state);
+                    markdown(ui, draft, theme, commands);
                 }
             });
         },

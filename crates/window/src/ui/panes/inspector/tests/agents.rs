@@ -88,14 +88,14 @@ fn of_a_long_chat_only_what_is_in_sight_is_laid_out_and_the_rest_can_be_had() {
     let chat = ChatView { lines: lines(&messages, &[]).into(), ..ChatView::default() };
     detail(&mut window, |detail| detail.chat = Some(chat));
     window.run_steps(3);
-    let drawn = window.state().state.studio.inspector.chat.drawn;
+    let drawn = window.state().panes.inspector.chat.drawn;
     assert!((3..40).contains(&drawn), "{drawn} lines were laid out");
     assert!(is_shown(&window, "Word 4999."), "the newest is in sight");
     for _ in 0..3 {
         window.get_by_label("Earlier messages").click_accesskit();
         window.run_steps(3);
     }
-    let drawn = window.state().state.studio.inspector.chat.drawn;
+    let drawn = window.state().panes.inspector.chat.drawn;
     assert!(drawn < 260, "{drawn} lines were laid out");
 }
 
@@ -121,10 +121,10 @@ fn the_session_of_earlier_work_is_asked_for_and_shown() {
     click(&mut window, "Earlier work");
     click(&mut window, "act-1 Write the plan");
     let act: Id = "act-1".into();
-    assert!(window.state().state.studio.library.wants.contains(&Want::Session(act.clone())));
+    assert!(window.state().state.texts.is_wanted(&Want::Session(act.clone())));
     assert!(is_shown(&window, "Reading its session…"));
     let give = |window: &mut Harness<'static, Stage>, read| {
-        window.state_mut().state.studio.library.sessions.insert(act.clone(), read);
+        window.state_mut().state.texts.sessions.insert(act.clone(), read);
         window.run_steps(3);
     };
     give(&mut window, Err("the disk is gone".to_owned()));
@@ -150,9 +150,9 @@ fn the_prompt_of_a_call_says_where_its_words_came_from_or_that_it_is_gone() {
     with_work(&mut window);
     click(&mut window, "Prompts of the agent");
     click(&mut window, "Call 3");
-    assert!(window.state().state.studio.library.wants.contains(&Want::Prompt(Seq(3))));
+    assert!(window.state().state.texts.is_wanted(&Want::Prompt(Seq(3))));
     let give = |window: &mut Harness<'static, Stage>, read| {
-        window.state_mut().state.studio.library.prompts.insert(Seq(3), read);
+        window.state_mut().state.texts.prompts.insert(Seq(3), read);
         window.run_steps(3);
     };
     give(&mut window, Ok(None));
@@ -229,7 +229,7 @@ fn with_a_thousand_agents_and_a_hundred_thousand_events_only_rows_in_sight_are_d
     window.state_mut().room.agents.extend((2..1_000).map(|key| crate::ui::testing::agent(key, "other", "Other")));
     click(&mut window, "Prompts of the agent");
     window.run_steps(8);
-    let pane = &window.state().state.studio.inspector;
+    let pane = &window.state().panes.inspector;
     assert!((5..60).contains(&pane.calls.drawn), "{} calls were drawn", pane.calls.drawn);
     assert_eq!(pane.trail.agent("ada-1").map(|trail| trail.calls.len()), Some(1_000));
 }

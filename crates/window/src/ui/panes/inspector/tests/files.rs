@@ -22,16 +22,15 @@ fn version(number: u64, author: &str) -> FileVersion {
 /// The inspector about a file with three versions, all of which can be read.
 fn inspect_file(is_there: bool) -> Harness<'static, Stage> {
     let mut state = UiState::default();
-    state.studio.chosen_file = Some(PATH.to_owned());
-    let library = &mut state.studio.library;
+    state.chosen_file = Some(PATH.to_owned());
+    let library = &mut state.texts;
     library.files = Some(Ok(Arc::new(vec![info("a.md", true), info(PATH, is_there)])));
     let versions = vec![version(3, "user"), version(2, "bram-1"), version(1, "ada-1")];
     library.versions.insert(PATH.into(), Ok(versions.into()));
     for (number, text) in [(1, "# Plan\n"), (2, "# Plan\nblue\n"), (3, "# Plan\nred\n")] {
         library.version_texts.insert((PATH.into(), number), Ok(Some(text.into())));
     }
-    let mut window =
-        stage(state, |ui, room, recent, theme, state| inspector_ui(ui, room, recent, &Art::default(), theme, state));
+    let mut window = stage_pane(state, |ui, cx, panes| inspector_ui(ui, cx, &mut panes.inspector, &mut panes.log));
     window.run_steps(3);
     window
 }
@@ -56,8 +55,8 @@ fn a_file_says_what_it_is_and_opens_in_a_tab() {
     }
     click(&mut window, "Open in a tab");
     assert_eq!(window.state().commands, [Command::OpenFile(PATH.into(), None)]);
-    let wants = &window.state().state.studio.library.wants;
-    assert!(wants.contains(&Want::Files) && wants.contains(&Want::Versions(PATH.into())));
+    let texts = &window.state().state.texts;
+    assert!(texts.is_wanted(&Want::Files) && texts.is_wanted(&Want::Versions(PATH.into())));
 }
 
 #[test]
@@ -85,12 +84,12 @@ fn a_version_is_had_back_once_and_it_is_told_how_that_went() {
     click(&mut window, "Restore version 2");
     click(&mut window, "Restore version 2");
     assert_eq!(restored(&window), [FileOperation::Restore { path: PATH.into(), version: 2 }]);
-    let key = window.state().state.studio.inspector.file.order.clone().unwrap();
+    let key = window.state().panes.inspector.file.order.clone().unwrap();
     window.state_mut().recent.take_in_orders([(key, Err("the disk is full".to_owned()))]);
     window.run_steps(3);
     assert!(is_shown(&window, "It could not be restored: the disk is full"));
     click(&mut window, "Restore version 2");
-    let key = window.state().state.studio.inspector.file.order.clone().unwrap();
+    let key = window.state().panes.inspector.file.order.clone().unwrap();
     window.state_mut().recent.take_in_orders([(key, Ok(()))]);
     window.run_steps(3);
     assert!(is_shown(&window, "It is restored, as a new version."));
@@ -111,20 +110,20 @@ fn a_file_that_is_gone_can_be_had_back() {
 fn what_cannot_be_read_is_said_in_words() {
     let mut window = inspect_file(true);
     click(&mut window, "Version 3");
-    let library = &mut window.state_mut().state.studio.library;
+    let library = &mut window.state_mut().state.texts;
     library.version_texts.insert((PATH.into(), 2), Ok(None));
     window.run_steps(3);
     assert!(is_shown(&window, "What version 2 said is not kept any more."));
-    let library = &mut window.state_mut().state.studio.library;
+    let library = &mut window.state_mut().state.texts;
     library.version_texts.insert((PATH.into(), 2), Err("it is no text".to_owned()));
     library.files = Some(Err("the folder is closed".to_owned()));
     window.run_steps(3);
     assert!(is_shown(&window, "it is no text") && is_shown(&window, "the folder is closed"));
-    window.state_mut().state.studio.library.versions.insert(PATH.into(), Err("the history is locked".to_owned()));
+    window.state_mut().state.texts.versions.insert(PATH.into(), Err("the history is locked".to_owned()));
     window.run_steps(3);
     assert!(is_shown(&window, "the history is locked"));
-    window.state_mut().state.studio.library.versions.insert(PATH.into(), Ok(Arc::default()));
-    window.state_mut().state.studio.library.files = Some(Ok(Arc::default()));
+    window.state_mut().state.texts.versions.insert(PATH.into(), Ok(Arc::default()));
+    window.state_mut().state.texts.files = Some(Ok(Arc::default()));
     window.run_steps(3);
     assert!(is_shown(&window, "There is no file of this name any more, and no version of it."));
 }
@@ -132,21 +131,21 @@ fn what_cannot_be_read_is_said_in_words() {
 #[test]
 fn of_many_files_and_versions_only_rows_in_sight_are_drawn() {
     let mut window = inspect_file(true);
-    let library = &mut window.state_mut().state.studio.library;
+    let library = &mut window.state_mut().state.texts;
     let files = (0..10_000).map(|number| info(&format!("artifacts/{number:05}-{}.md", "x".repeat(300)), true));
     library.files = Some(Ok(Arc::new(files.collect())));
     library
         .versions
         .insert(PATH.into(), Ok(Arc::new((1..=5_000).rev().map(|number| version(number, "ada-1")).collect())));
     window.run_steps(3);
-    let drawn = window.state().state.studio.inspector.file.drawn;
+    let drawn = window.state().panes.inspector.file.drawn;
     assert!((3..20).contains(&drawn), "{drawn} versions were drawn");
 }
 
 #[test]
 fn a_file_of_a_long_and_strange_name_is_shown() {
     let mut window = inspect_file(true);
-    window.state_mut().state.studio.chosen_file = Some(format!("artifacts/{}/東京 🍵.md", "ü".repeat(500)));
+    window.state_mut().state.chosen_file = Some(format!("artifacts/{}/東京 🍵.md", "ü".repeat(500)));
     window.run_steps(3);
     assert!(is_shown(&window, "東京 🍵.md") && is_shown(&window, "Looking…"));
 }

@@ -8,13 +8,13 @@ use crate::agent::AgentCommand;
 use crate::base::Behaviour;
 use crate::element::ElementCommand;
 use crate::simulation::TaskCommand;
+use crate::ui::UiState;
 use crate::ui::commands::RoomAct;
-use crate::ui::testing::{Stage, stage};
+use crate::ui::testing::{Stage, stage_pane};
 
 fn inspect(things: &[Thing]) -> Harness<'static, Stage> {
     let state = UiState { selected: things.iter().cloned().collect(), ..UiState::default() };
-    let mut window =
-        stage(state, |ui, room, recent, theme, state| inspector_ui(ui, room, recent, &Art::default(), theme, state));
+    let mut window = stage_pane(state, |ui, cx, panes| inspector_ui(ui, cx, &mut panes.inspector, &mut panes.log));
     window.run_steps(3);
     window
 }
@@ -66,7 +66,7 @@ fn a_task_is_given_in_the_person_s_words() {
     click(&mut window, "Give task");
     let task = TaskCommand { agent: "ada-1".into(), text: "Water the plants".into() };
     assert_eq!(window.state().commands, [Command::Act(RoomAct::Task(task), None)]);
-    assert_eq!(window.state().state.drafts["task of ada-1"], "");
+    assert_eq!(window.state().panes.inspector.drafts["task of ada-1"], "");
 }
 
 #[test]

@@ -3,12 +3,12 @@
 
 use egui::{Id, Modal, RichText, ScrollArea, Ui};
 
-use super::acts::Ask;
+use super::ask::Ask;
 use super::templates::Template;
 use super::tree::{Tree, folder_of, lies_in, name_of};
 use super::tree_id;
 use crate::base::text;
-use crate::ui::UiState;
+use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::words;
 use crate::view::theme::{SPACE, TYPE, Theme};
@@ -145,9 +145,9 @@ pub(super) fn question_ui(
     ui: &mut Ui,
     question: &mut Question,
     tree: &Tree,
-    theme: &Theme,
-    state: &UiState,
+    cx: &ViewerContext<'_>,
 ) -> (bool, Option<Ask>) {
+    let theme = cx.theme;
     let mut answer = None;
     let mut is_done = false;
     let modal = Modal::new(Id::new("question of the explorer")).frame(widgets::window(theme)).show(ui.ctx(), |ui| {
@@ -156,7 +156,7 @@ pub(super) fn question_ui(
         is_done = match question {
             Question::New(new) => new_ui(ui, new, tree, theme, &mut answer),
             Question::Rename(renaming) => rename_ui(ui, renaming, tree, theme, &mut answer),
-            Question::Delete(paths) => delete_ui(ui, paths, theme, state, &mut answer),
+            Question::Delete(paths) => delete_ui(ui, paths, cx, &mut answer),
         };
     });
     (!is_done && answer.is_none() && !modal.should_close(), answer)
@@ -270,10 +270,11 @@ fn why_not_renamed(tree: &Tree, renaming: &Renaming) -> Option<String> {
     })
 }
 
-fn delete_ui(ui: &mut Ui, paths: &[String], theme: &Theme, state: &UiState, answer: &mut Option<Ask>) -> bool {
+fn delete_ui(ui: &mut Ui, paths: &[String], cx: &ViewerContext<'_>, answer: &mut Option<Ask>) -> bool {
+    let theme = cx.theme;
     let count = words::count(paths.len(), "file", "files");
     title(ui, &format!("Delete {count}?"), theme);
-    let unsaved = paths.iter().filter(|path| state.studio.editors.is_unsaved(path)).count();
+    let unsaved = paths.iter().filter(|path| cx.is_unsaved(path)).count();
     ui.label(widgets::soft("They go to the bin at the end of the tree, from where you can have them back.", theme));
     if unsaved > 0 {
         let said = format!(

@@ -8,16 +8,10 @@ use egui::{Align2, Key, Modifiers, RichText, ScrollArea, Ui, Window};
 use crate::base::Id;
 use crate::base::hash::HashWriter;
 use crate::element::kinds::kinds;
-use crate::simulation::ConversationCommand;
-use crate::ui::commands::RoomAct;
-use crate::ui::commands::keys::{self, KEYS, KeyAct};
-use crate::ui::panes::canvas;
-use crate::ui::panes::shelf;
-use crate::ui::shell::file_dialogs::Purpose;
-use crate::ui::state::Dialog;
-use crate::ui::state::dock::Tab;
-use crate::ui::widgets;
-use crate::ui::{Command, UiState};
+use crate::ui::commands::table::{CommandContext, CommandInfo, CommandTable};
+use crate::ui::commands::{WindowCommand, create, keys};
+use crate::ui::widgets::words;
+use crate::ui::{Command, UiState, widgets};
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::view::theme::{SPACE, TYPE, Theme};
@@ -29,24 +23,14 @@ const SHOWN: usize = 12;
 /// What a line of the palette does.
 #[derive(Clone, PartialEq, Debug)]
 enum Does {
-    Key(KeyAct),
-    Ask(Dialog),
-    Scene(String),
-    Select(Thing),
-    Open(Id),
+    /// A command of the table, by its id.
+    Command(&'static str),
+    /// These, whatever else is so.
+    Commands(Vec<Command>),
+    /// Puts an agent of this profile into the middle of what is seen.
     NewAgent(Id),
+    /// The same with an element.
     NewElement(&'static str),
-    File(String),
-    Theme,
-    Notices,
-    Provider,
-    Caps,
-    Talk,
-    Picture,
-    Show(Tab),
-    Choose(Purpose),
-    Panes,
-    Quit,
 }
 
 /// One line of the palette.
@@ -72,10 +56,10 @@ type MadeFrom = (String, u64);
 
 impl Found {
     /// The lines that fit what was typed, best first, and few enough to be shown.
-    fn look(&mut self, ui: &Ui, room: &RoomModel, files: &[FileInfo], typed: &str) -> Vec<Line> {
+    fn look(&mut self, ui: &Ui, room: &RoomModel, files: &[FileInfo], typed: &str, table: &CommandTable) -> Vec<Line> {
         let made_from = made_from(room, files);
         if self.made_from.as_ref() != Some(&made_from) {
-            self.lines = lines(ui, room, files);
+            self.lines = lines(ui, room, files, table);
             self.made_from = Some(made_from);
             self.fitting = None;
         }
@@ -132,52 +116,46 @@ fn letters_of(typed: &str) -> Vec<char> {
     typed.chars().filter(|letter| !letter.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
-fn lines(ui: &Ui, room: &RoomModel, files: &[FileInfo]) -> Vec<Line> {
+fn lines(ui: &Ui, room: &RoomModel, files: &[FileInfo], table: &CommandTable) -> Vec<Line> {
     let line = |words: String, about: &str, does| Line { words, about: about.to_owned(), does };
-    let mut lines: Vec<Line> = KEYS
-        .iter()
-        .filter(|binding| !matches!(binding.act, KeyAct::Palette | KeyAct::Escape))
-        .map(|binding| line(binding.what.to_owned(), &keys::shown(ui.ctx(), binding.act), Does::Key(binding.act)))
-        .collect();
-    lines.push(line("New scene".into(), "Scene", Does::Ask(Dialog::NewScene)));
-    lines.push(line("Save scene as".into(), "Scene", Does::Ask(Dialog::SaveSceneAs)));
-    lines.push(line("Begin scene again".into(), "Scene", Does::Ask(Dialog::ResetScene)));
-    lines.push(line("Light or dark theme".into(), "Look", Does::Theme));
-    lines.push(line("Show notices".into(), "Window", Does::Notices));
-    lines.push(line("Choose provider and model".into(), "Settings", Does::Provider));
-    lines.push(line("Change caps".into(), "Settings", Does::Caps));
-    lines.push(line("Let agents talk, or not".into(), "Settings", Does::Talk));
-    lines.push(line("Save a picture".into(), "Window", Does::Picture));
-    lines.push(line("Close the workshop".into(), "Window", Does::Quit));
-    for tab in Tab::FIXED {
-        lines.push(line(format!("Show {}", tab.title().to_lowercase()), "Window", Does::Show(tab)));
-    }
-    lines.push(line("Put all panes back where they were at first".into(), "Window", Does::Panes));
-    for (words, purpose) in [
-        ("Open another workspace", Purpose::OpenWorkspace),
-        ("Import files", Purpose::ImportFiles(None)),
-        ("Import a folder", Purpose::ImportFolder(None)),
-        ("Export the workspace as a zip", Purpose::ExportZip(format!("{}.zip", room.workspace))),
-        ("Export the event log", Purpose::ExportLog(format!("{}.events.jsonl", room.scene))),
-    ] {
-        lines.push(line(words.to_owned(), "Workspace", Does::Choose(purpose)));
-    }
+    let window = |commands: Vec<WindowCommand>| Does::Commands(commands.into_iter().map(Command::Window).collect());
+    // What is to be pressed, or what the command is about.
+    let aside = |command: &CommandInfo| {
+        let keys = keys::first_shown(ui.ctx(), command);
+        let group = command.id.split('.').next().unwrap_or_default();
+        if keys.is_empty() { words::capitalised(group) } else { keys }
+    };
+    let listed = table.all().iter().filter(|command| command.is_in_palette);
+    let mut lines: Vec<Line> =
+        listed.map(|command| line(command.name.to_owned(), &aside(command), Does::Command(command.id))).collect();
     for kind in kinds() {
         lines.push(line(format!("New {}", kind.name), "Element", Does::NewElement(kind.word)));
     }
     for scene in room.scenes.iter().filter(|scene| **scene != room.scene) {
-        lines.push(line(format!("Open scene {scene}"), "Scene", Does::Scene(scene.clone())));
+        lines.push(line(
+            format!("Open scene {scene}"),
+            "Scene",
+            Does::Commands(vec![Command::OpenScene(scene.clone())]),
+        ));
     }
     for element in &room.elements {
-        let kind = shelf::capitalised(&element.kind);
-        lines.push(line(format!("Open {}", element.label), &kind, Does::Open(element.id.clone())));
+        let kind = words::capitalised(&element.kind);
+        lines.push(line(
+            format!("Open {}", element.label),
+            &kind,
+            window(vec![WindowCommand::OpenElement(element.id.clone())]),
+        ));
     }
     for agent in &room.agents {
-        lines.push(line(agent.name.to_string(), "Agent", Does::Select(Thing::Agent(agent.id.clone()))));
+        lines.push(line(
+            agent.name.to_string(),
+            "Agent",
+            window(vec![WindowCommand::Select(vec![Thing::Agent(agent.id.clone())]), WindowCommand::Frame]),
+        ));
     }
     for element in &room.elements {
-        let does = Does::Select(Thing::Element(element.id.clone()));
-        lines.push(line(element.label.to_string(), &shelf::capitalised(&element.kind), does));
+        let does = window(vec![WindowCommand::Select(vec![Thing::Element(element.id.clone())]), WindowCommand::Frame]);
+        lines.push(line(element.label.to_string(), &words::capitalised(&element.kind), does));
     }
     for profile in room.profiles.iter() {
         lines.push(line(format!("New agent {}", profile.name), "Agent", Does::NewAgent(profile.id.clone())));
@@ -186,7 +164,11 @@ fn lines(ui: &Ui, room: &RoomModel, files: &[FileInfo]) -> Vec<Line> {
     let read = files.iter().filter(|file| file.is_there).map(|file| &file.path);
     let all: BTreeSet<&String> = room.files.iter().chain(read).collect();
     for file in all {
-        lines.push(line(format!("Open file {file}"), "File", Does::File(file.clone())));
+        lines.push(line(
+            format!("Open file {file}"),
+            "File",
+            Does::Commands(vec![Command::OpenFile(file.clone(), None)]),
+        ));
     }
     lines
 }
@@ -212,12 +194,18 @@ fn fitting(lines: &[Line], typed: &str) -> Vec<usize> {
 }
 
 /// Draws the palette, if it is open.
-pub fn palette_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) -> Vec<Command> {
+pub fn palette_ui(
+    ui: &mut Ui,
+    room: &RoomModel,
+    theme: &Theme,
+    state: &mut UiState,
+    (table, known): (&CommandTable, &mut Found),
+) -> Vec<Command> {
     let Some(mut typed) = state.palette.clone() else { return Vec::new() };
     let take = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
     let (up, down, enter, escape) = (take(Key::ArrowUp), take(Key::ArrowDown), take(Key::Enter), take(Key::Escape));
-    let files = state.studio.library.files();
-    let found = state.found.look(ui, room, &files, &typed);
+    let files = state.texts.files();
+    let found = known.look(ui, room, &files, &typed, table);
     let last = found.len().saturating_sub(1);
     let mut chosen = state.palette_line.min(last);
     if down {
@@ -265,7 +253,7 @@ pub fn palette_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
     let elsewhere = window.is_some_and(|window| window.response.clicked_elsewhere());
     if let Some(line) = picked.and_then(|index| found.get(index)) {
         state.palette = None;
-        return act(&line.does, room, state);
+        return commands_of(&line.does, &CommandContext { room, ui: state }, table);
     }
     if escape || elsewhere {
         state.palette = None;
@@ -273,37 +261,16 @@ pub fn palette_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
     Vec::new()
 }
 
-fn act(does: &Does, room: &RoomModel, state: &mut UiState) -> Vec<Command> {
+fn commands_of(does: &Does, cx: &CommandContext<'_>, table: &CommandTable) -> Vec<Command> {
+    let place = cx.ui.camera.middle;
     match does {
-        Does::Key(act) => return keys::apply(*act, room, state),
-        Does::Ask(dialog) => state.dialog = Some(dialog.clone()),
-        Does::Scene(scene) => return vec![Command::OpenScene(scene.clone())],
-        Does::NewElement(kind) => return vec![shelf::element_at(room, kind, state.camera.middle)],
-        Does::Select(thing) => {
-            state.selected = [thing.clone()].into();
-            keys::frame(room, state);
-        }
-        Does::Open(element) => state.open_element = Some(element.clone()),
+        Does::Command(id) => table.find(id).map(|command| command.run(cx)).unwrap_or_default(),
+        Does::Commands(commands) => commands.clone(),
+        Does::NewElement(kind) => vec![create::element_at(cx.room, kind, place)],
         Does::NewAgent(profile) => {
-            let place = canvas::spawn_place(room, state.camera.middle, false);
-            return vec![canvas::add_agent(room, profile, place)];
+            vec![create::add_agent(cx.room, profile, create::spawn_place(cx.room, place, false))]
         }
-        Does::File(file) => return vec![Command::OpenFile(file.clone(), None)],
-        Does::Theme => state.set_dark(!state.dark),
-        Does::Notices => state.notices_open = true,
-        Does::Provider => state.show_settings(None),
-        Does::Caps => state.show_settings(Some("budget.cost_per_run_usd")),
-        Does::Talk => {
-            let act = RoomAct::Talk(ConversationCommand::Switch { on: !room.talk_on });
-            return vec![Command::Act(act, None)];
-        }
-        Does::Picture => return vec![Command::Screenshot(None)],
-        Does::Show(tab) => return vec![Command::Show(tab.clone())],
-        Does::Choose(purpose) => state.asks_file = Some(purpose.clone()),
-        Does::Panes => state.dock.reset(),
-        Does::Quit => return vec![Command::Quit],
     }
-    Vec::new()
 }
 
 #[cfg(test)]
@@ -315,7 +282,9 @@ mod tests {
 
     fn palette(typed: &str) -> Harness<'static, Stage> {
         let state = UiState { palette: Some(typed.to_owned()), ..UiState::default() };
-        let mut window = stage(state, |ui, room, _, theme, state| palette_ui(ui, room, theme, state));
+        let mut window = stage(state, |ui, room, _, theme, state| {
+            palette_ui(ui, room, theme, state, (CommandTable::standard(), &mut Found::default()))
+        });
         window.run_steps(4);
         window
     }
@@ -369,7 +338,7 @@ mod tests {
                 ..crate::ui::testing::sample_room()
             };
             let mut window = crate::ui::testing::stage_in(room, state, |ui, room, _, theme, state| {
-                palette_ui(ui, room, theme, state)
+                palette_ui(ui, room, theme, state, (CommandTable::standard(), &mut Found::default()))
             });
             window.run_steps(3);
             assert!(window.query_by_label(&format!("Do: {wanted}")).is_some(), "{typed}");
@@ -381,7 +350,7 @@ mod tests {
         let line = |number: usize| Line {
             words: format!("Open file agents/of/some/folder/agent-{number}.md"),
             about: String::new(),
-            does: Does::Theme,
+            does: Does::Command("view.theme"),
         };
         let many: Vec<Line> = (0..10_000).map(line).collect();
         let began = std::time::Instant::now();

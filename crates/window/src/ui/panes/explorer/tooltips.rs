@@ -1,10 +1,10 @@
 //! What there is to say about a file in words: for tooltips, for screen readers, and about who took it away.
 
 use super::Explorer;
-use super::signs::{kind_name, kind_of_file};
-use super::standing::Standing;
+use super::icons::{kind_name, kind_of_file};
+use super::status::Standing;
 use crate::base::Severity;
-use crate::ui::UiState;
+use crate::ui::context::ViewerContext;
 use crate::ui::widgets::words;
 use crate::view::model::RoomModel;
 use crate::workspace::vfs::{FileInfo, OUTSIDE, ROOM};
@@ -41,7 +41,7 @@ impl Explorer {
     }
 
     /// The name of a file's row: its path and whatever stands beside it.
-    pub(super) fn row_name(&self, file: &FileInfo, state: &UiState) -> String {
+    pub(super) fn row_name(&self, file: &FileInfo, cx: &ViewerContext<'_>) -> String {
         let mut name = file.path.clone();
         let wrong = self.watch.wrong(&file.path).map(|wrong| match wrong.severity {
             Severity::Error => "error",
@@ -51,7 +51,7 @@ impl Explorer {
             self.standing(&file.path).map(Standing::word),
             wrong,
             self.is_changed(file).then_some("changed"),
-            state.studio.editors.is_unsaved(&file.path).then_some("not saved"),
+            cx.is_unsaved(&file.path).then_some("not saved"),
         ];
         for word in words.into_iter().flatten() {
             name.push_str(", ");
@@ -61,11 +61,11 @@ impl Explorer {
     }
 
     /// Everything there is to say about a file, a line each.
-    pub(super) fn tip(&self, file: &FileInfo, state: &UiState) -> Vec<String> {
+    pub(super) fn tip(&self, file: &FileInfo, cx: &ViewerContext<'_>) -> Vec<String> {
         let path = &file.path;
         let mut lines = vec![path.clone()];
         let version = if file.version > 0 { format!(", version {}", file.version) } else { String::new() };
-        let written = state.when(file.modified_ms);
+        let written = cx.when(file.modified_ms);
         lines.push(format!(
             "{}, {}{version}, written {written}",
             kind_name(kind_of_file(path, file.kind)),
@@ -84,7 +84,7 @@ impl Explorer {
             }
         }
         lines.extend(self.watch.wrong(path).map(|wrong| wrong.words.clone()));
-        if state.studio.editors.is_unsaved(path) {
+        if cx.is_unsaved(path) {
             lines.push("You wrote into it and have not saved that yet.".to_owned());
         }
         if self.is_changed(file) {
@@ -94,17 +94,17 @@ impl Explorer {
     }
 
     /// Who took a file away and when, as far as that is known; else who wrote it last.
-    pub(super) fn gone_words(&self, file: &FileInfo, room: &RoomModel, state: &mut UiState) -> String {
+    pub(super) fn gone_words(&self, file: &FileInfo, cx: &ViewerContext<'_>) -> String {
         if let Some(taken) = self.watch.taken(&file.path) {
-            return format!("by {}, {}", author(room, &taken.by), state.when(taken.time_ms));
+            return format!("by {}, {}", author(cx.room, &taken.by), cx.when(taken.time_ms));
         }
-        let newest = match state.studio.library.versions(&file.path) {
+        let newest = match cx.ui.texts.versions(&file.path) {
             Some(Ok(versions)) => versions.first().map(|newest| (newest.author.clone(), newest.time_ms)),
             _ => None,
         };
         match newest {
-            Some((by, time_ms)) => format!("last written by {}, {}", author(room, &by), state.when(time_ms)),
-            None => format!("last written {}", state.when(file.modified_ms)),
+            Some((by, time_ms)) => format!("last written by {}, {}", author(cx.room, &by), cx.when(time_ms)),
+            None => format!("last written {}", cx.when(file.modified_ms)),
         }
     }
 }
@@ -118,19 +118,19 @@ mod tests {
     use crate::log::events::FileChange;
     use crate::log::{EventDraft, EventRecord};
     use crate::store::FileVersion;
+    use crate::ui::UiState;
     use crate::ui::panes::explorer::tree::tests::gone;
     use crate::ui::state::file_texts::Want;
-    use crate::ui::testing::sample_room;
-    use crate::view::recent::Recent;
+    use crate::ui::testing::{Stage, sample_room};
 
     #[test]
     fn who_took_a_file_away_is_told_before_who_wrote_it_last() {
-        let (room, mut recent) = (sample_room(), Recent::default());
-        let (mut explorer, mut state) = (Explorer::default(), UiState::default());
-        state.studio.born_ms = 100_000_000;
+        let mut stage = Stage::new(sample_room(), UiState::default());
+        stage.state.born_ms = 100_000_000;
         let file = gone("old.md", 3);
-        assert_eq!(explorer.gone_words(&file, &room, &mut state), "last written yesterday, 00:16");
-        assert!(state.studio.library.wants.contains(&Want::Versions("old.md".into())));
+        let said = |stage: &mut Stage| stage.look(|cx, panes| panes.explorer.gone_words(&file, cx));
+        assert_eq!(said(&mut stage), "last written yesterday, 00:16");
+        assert!(stage.state.texts.is_wanted(&Want::Versions("old.md".into())));
         let version = |author: &str, number| FileVersion {
             number,
             time_ms: 100_000_000 - 60_000,
@@ -140,13 +140,14 @@ mod tests {
             chars: 1,
         };
         let versions = Arc::new(vec![version(OUTSIDE, 3), version("user", 2)]);
-        state.studio.library.versions.insert("old.md".into(), Ok(versions));
-        assert_eq!(explorer.gone_words(&file, &room, &mut state), "last written by another program, today, 03:45");
+        stage.state.texts.versions.insert("old.md".into(), Ok(versions));
+        assert_eq!(said(&mut stage), "last written by another program, today, 03:45");
         let draft = EventDraft::of(&FileChange { gone: true, ..FileChange::new("old.md", "ada-1") });
         let time_ms = 100_000_000 - 7_200_000;
-        recent.book.push(&EventRecord { seq: Seq(1), tick: 1, time_ms, run: "r".into(), draft });
-        explorer.watch.follow(&room, &recent);
-        assert_eq!(explorer.gone_words(&file, &room, &mut state), "by Ada, today, 01:46");
+        stage.recent.book.push(&EventRecord { seq: Seq(1), tick: 1, time_ms, run: "r".into(), draft });
+        let Stage { room, recent, panes, .. } = &mut stage;
+        panes.explorer.watch.follow(room, recent);
+        assert_eq!(said(&mut stage), "by Ada, today, 01:46");
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use egui::{Pos2, Rect, pos2, vec2};
 
-use super::layout::{BESIDE, LayoutRequest, lay_out_as_tree};
+use super::layout::lay_out_as_tree;
+use super::layout_request::{BESIDE, LayoutRequest};
 use super::model::Model;
-use super::shown::{CARD, Shown};
+use super::visibility::{CARD, Shown};
 use super::worker::LaidOut;
 
 /// The way to a new place takes so long.
@@ -95,7 +96,8 @@ impl Places {
 
     /// All that is shown, as it stands now.
     pub fn bounds(&self, shown: &Shown) -> Rect {
-        let block = |block: &super::shown::Block| Some(Rect::from_min_size(self.corner(block.agent)?, block.size()));
+        let block =
+            |block: &super::visibility::Block| Some(Rect::from_min_size(self.corner(block.agent)?, block.size()));
         shown.blocks.iter().filter_map(block).fold(Rect::NOTHING, Rect::union)
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use egui::{Pos2, Vec2, vec2};
 
-use super::layout::{BESIDE, LayoutRequest};
+use super::layout_request::{BESIDE, LayoutRequest};
 
 /// Between columns; arrows go through there.
 const COLUMN_GAP: f32 = 40.0;

@@ -1,0 +1,14 @@
+//! Texts with links, as panes show them: a link that is clicked is asked about before it opens.
+
+use egui::Ui;
+
+use super::{Command, WindowCommand};
+use crate::ui::state::Dialog;
+use crate::ui::widgets;
+use crate::view::theme::Theme;
+
+/// Draws a text as Markdown; asks about the link that is clicked.
+pub fn markdown(ui: &mut Ui, text: &str, theme: &Theme, commands: &mut Vec<Command>) {
+    let address = widgets::markdown::markdown(ui, text, theme);
+    commands.extend(address.map(|address| WindowCommand::Ask(Dialog::OpenLink(address)).into()));
+}

@@ -1,0 +1,39 @@
+//! What every pane is drawn from: the room, what happened lately, how the window looks, and what is selected and open.
+//! To be looked at only; what a person does comes back as commands.
+
+use std::collections::BTreeSet;
+
+use super::state::UiState;
+use crate::view::art::Art;
+use crate::view::model::RoomModel;
+use crate::view::recent::Recent;
+use crate::view::theme::Theme;
+
+/// What a pane may look at while it is drawn.
+#[derive(Clone, Copy)]
+pub struct ViewerContext<'a> {
+    /// The room as it is now.
+    pub room: &'a RoomModel,
+    /// What happened lately.
+    pub recent: &'a Recent,
+    /// Colours.
+    pub theme: &'a Theme,
+    /// Drawings.
+    pub art: &'a Art,
+    /// What is selected and open, what was read of files, and how the person wants things.
+    pub ui: &'a UiState,
+    /// Files into which something was written that is not saved.
+    pub unsaved: &'a BTreeSet<String>,
+}
+
+impl ViewerContext<'_> {
+    /// Whether something was written into this file that is not saved.
+    pub fn is_unsaved(&self, path: &str) -> bool {
+        self.unsaved.contains(path)
+    }
+
+    /// When something was, by milliseconds since 1970, in the person's words.
+    pub fn when(&self, time_ms: u64) -> String {
+        self.ui.when(time_ms)
+    }
+}

@@ -1,0 +1,224 @@
+//! What asks of a person become: commands, and what takes them back.
+
+use std::sync::Arc;
+
+use super::super::tree::tests::{file, gone};
+use super::*;
+use crate::ui::UiState;
+use crate::ui::shell::window_commands::follow_rename;
+use crate::ui::state::file_texts::TextRead;
+use crate::ui::testing::{Stage, sample_room};
+use crate::workspace::vfs::FileInfo;
+
+/// An explorer with these files.
+struct Bench(Stage);
+
+fn window(files: Vec<FileInfo>) -> Bench {
+    let mut bench = Bench(Stage::new(sample_room(), UiState::default()));
+    bench.with_files(files);
+    bench
+}
+
+impl Bench {
+    fn with_files(&mut self, files: Vec<FileInfo>) {
+        self.0.state.texts.files = Some(Ok(Arc::new(files)));
+        self.bring_up_to_date();
+    }
+
+    fn bring_up_to_date(&mut self) {
+        self.0.look(|cx, panes| panes.explorer.bring_up_to_date(cx));
+    }
+
+    fn explorer(&mut self) -> &mut Explorer {
+        &mut self.0.panes.explorer
+    }
+
+    /// What is asked of more than the window; what was asked of that is done.
+    fn done(&mut self, commands: Vec<Command>) -> Vec<Command> {
+        let mut all = std::mem::take(&mut self.explorer().out);
+        all.extend(commands);
+        self.0.take(all);
+        std::mem::take(&mut self.0.commands)
+    }
+
+    fn perform(&mut self, ask: Ask) -> Vec<Command> {
+        let commands = self.0.look(|cx, panes| panes.explorer.perform(ask, cx));
+        self.done(commands)
+    }
+
+    fn go_on(&mut self) -> Vec<Command> {
+        let commands = self.0.look(|cx, panes| panes.explorer.go_on(cx));
+        self.done(commands)
+    }
+
+    fn choose(&mut self, path: &str) {
+        self.explorer().choose(path);
+        self.done(Vec::new());
+        self.bring_up_to_date();
+    }
+
+    fn is_told(&self, words: &str) -> bool {
+        self.0.state.outcomes.iter().any(|told| told.text.contains(words))
+    }
+}
+
+fn sample() -> Bench {
+    window(vec![
+        file("agents/ada.md", 2),
+        file("artifacts/plan.md", 5),
+        file("new.md", 0),
+        gone("old.md", 3),
+        file("sessions/act-1.md", 0),
+    ])
+}
+
+/// What was ordered, and what takes it back.
+fn operations(commands: &[Command]) -> Vec<(FileOperation, Option<FileOperation>)> {
+    let of = |act: &RoomAct| match act {
+        RoomAct::File(command) => command.operation.clone(),
+        other => panic!("{other:?}"),
+    };
+    let pair = |(act, back): &(RoomAct, Option<RoomAct>)| (of(act), back.as_ref().map(of));
+    let all = commands.iter().flat_map(|command| match command {
+        Command::Act(act, back) => vec![pair(&(act.clone(), back.clone()))],
+        Command::Acts(acts) => acts.iter().map(pair).collect(),
+        _ => Vec::new(),
+    });
+    all.collect()
+}
+
+fn delete(path: &str) -> FileOperation {
+    FileOperation::Delete { path: path.into() }
+}
+
+fn restore(path: &str, version: u64) -> FileOperation {
+    FileOperation::Restore { path: path.into(), version }
+}
+
+fn rename(from: &str, to: &str) -> FileOperation {
+    FileOperation::Rename { from: from.into(), to: to.into() }
+}
+
+#[test]
+fn what_is_deleted_can_be_had_back_by_its_newest_version() {
+    let mut bench = sample();
+    for (path, back) in [("artifacts/plan.md", Some(restore("artifacts/plan.md", 5))), ("new.md", None)] {
+        let commands = bench.perform(Ask::Delete(vec![path.into()]));
+        assert_eq!(operations(&commands), [(delete(path), back)]);
+    }
+    for path in ["old.md", "nowhere.md", "sessions/act-1.md"] {
+        assert_eq!(bench.perform(Ask::Delete(vec![path.into()])), []);
+    }
+    assert!(bench.is_told("own record"));
+}
+
+#[test]
+fn several_go_only_when_that_is_meant_and_come_back_as_one() {
+    let mut bench = sample();
+    let both = vec!["agents/ada.md".to_owned(), "artifacts/plan.md".to_owned()];
+    assert_eq!(bench.perform(Ask::Delete(both.clone())), []);
+    assert_eq!(bench.explorer().question, Some(Question::Delete(both.clone())));
+    let commands = bench.perform(Ask::DeleteSurely(both));
+    assert!(matches!(&commands[..], [Command::Acts(acts)] if acts.len() == 2), "{commands:?}");
+    let back: Vec<_> = operations(&commands).into_iter().filter_map(|(_, back)| back).collect();
+    assert_eq!(back, [restore("agents/ada.md", 2), restore("artifacts/plan.md", 5)]);
+}
+
+#[test]
+fn what_is_in_the_bin_comes_back_as_it_was_last() {
+    let mut bench = sample();
+    let paths = vec!["old.md".to_owned(), "artifacts/plan.md".to_owned()];
+    let commands = bench.perform(Ask::Restore(paths));
+    assert_eq!(operations(&commands), [(restore("old.md", 3), Some(delete("old.md")))], "what is there stays as it is");
+}
+
+#[test]
+fn files_are_moved_into_a_folder_unless_something_is_there() {
+    let mut bench = window(vec![file("a.md", 1), file("b/a.md", 1), file("c.md", 1), file("d/c.md", 1)]);
+    let paths = ["a.md", "c.md", "b/a.md"].map(str::to_owned).to_vec();
+    let commands = bench.perform(Ask::Move(paths, "b".into()));
+    assert_eq!(operations(&commands), [(rename("c.md", "b/c.md"), Some(rename("b/c.md", "c.md")))]);
+    assert!(bench.is_told("b/a.md is there already"));
+    let both = vec!["c.md".to_owned(), "d/c.md".to_owned()];
+    let commands = bench.perform(Ask::Move(both, "e".into()));
+    assert_eq!(operations(&commands).len(), 1, "two of one name do not come to lie on each other");
+}
+
+#[test]
+fn what_was_known_of_a_file_stays_until_it_has_another_path() {
+    let mut bench = sample();
+    bench.choose("artifacts/plan.md");
+    bench.perform(Ask::GivePaths(vec![("artifacts/plan.md".to_owned(), "plan.md".to_owned())]));
+    assert_eq!(bench.0.state.chosen_file.as_deref(), Some("artifacts/plan.md"));
+    assert!(bench.explorer().selected.contains("artifacts/plan.md"), "nothing is known of how it went");
+}
+
+#[test]
+fn what_was_known_of_a_file_goes_with_it() {
+    let mut bench = sample();
+    bench.choose("artifacts/plan.md");
+    let Stage { state, panes, .. } = &mut bench.0;
+    follow_rename("artifacts/plan.md", "plan.md", state, panes);
+    assert_eq!(state.chosen_file.as_deref(), Some("plan.md"));
+    bench.with_files(vec![file("agents/ada.md", 2), file("plan.md", 5)]);
+    assert!(bench.explorer().selected.contains("plan.md"));
+    assert!(!bench.explorer().is_changed(&file("plan.md", 5)), "another path is no news");
+}
+
+#[test]
+fn a_second_one_is_made_when_the_first_was_read() {
+    let mut bench = sample();
+    let twice = vec!["agents/ada.md".to_owned(), "artifacts/plan.md".to_owned(), "nowhere.md".to_owned()];
+    assert_eq!(bench.perform(Ask::Duplicate(twice)), []);
+    assert_eq!(bench.go_on(), [], "nothing was read yet");
+    let text = |text: &str| Ok(Some(TextRead::new(text)));
+    bench.0.state.texts.texts.insert("agents/ada.md".into(), text("---\nid: ada\n---\n"));
+    bench.0.state.texts.texts.insert("artifacts/plan.md".into(), Err("it is no UTF-8 text".into()));
+    let commands = bench.go_on();
+    let save =
+        FileOperation::Save { path: "agents/ada-2.md".into(), base: None, content: "---\nid: \"ada-2\"\n---\n".into() };
+    assert_eq!(operations(&commands), [(save, Some(delete("agents/ada-2.md")))]);
+    assert!(bench.is_told("no UTF-8"));
+    // It is opened when it is there, and not before.
+    assert_eq!(bench.go_on(), []);
+    let Command::Act(RoomAct::File(order), _) = &commands[0] else { panic!("{commands:?}") };
+    bench.0.recent.take_in_orders([(order.key.clone(), Ok(()))]);
+    let opened = bench.go_on();
+    assert_eq!(opened, [Command::OpenFile("agents/ada-2.md".into(), None)]);
+    assert_eq!(bench.go_on(), []);
+}
+
+#[test]
+fn what_could_not_be_made_is_not_opened() {
+    let mut bench = sample();
+    let commands = bench.perform(Ask::Make("x.md".into(), String::new()));
+    let Command::Act(RoomAct::File(order), _) = &commands[0] else { panic!("{commands:?}") };
+    bench.0.recent.take_in_orders([(order.key.clone(), Err("the disk is full".to_owned()))]);
+    assert_eq!(bench.go_on(), []);
+    assert!(bench.explorer().pending.is_empty());
+}
+
+#[test]
+fn every_order_has_a_name_of_its_own() {
+    let mut bench = sample();
+    let mut commands = bench.perform(Ask::Restore(vec!["old.md".into()]));
+    commands.extend(bench.perform(Ask::Delete(vec!["artifacts/plan.md".into()])));
+    let mut keys = Vec::new();
+    for command in &commands {
+        let Command::Act(RoomAct::File(act), Some(RoomAct::File(back))) = command else { panic!("{command:?}") };
+        keys.extend([act.key.clone(), back.key.clone()]);
+    }
+    let unique: std::collections::BTreeSet<_> = keys.iter().collect();
+    assert_eq!(unique.len(), 4);
+}
+
+#[test]
+fn all_folders_fold_and_unfold() {
+    let mut bench = sample();
+    bench.perform(Ask::FoldAll(true));
+    bench.bring_up_to_date();
+    assert_eq!(bench.explorer().tree.rows().len(), 3 + 1 + 1, "three folders, a file beside them and the bin");
+    bench.perform(Ask::FoldAll(false));
+    bench.bring_up_to_date();
+    assert_eq!(bench.explorer().tree.rows().len(), 3 + 4 + 1);
+}

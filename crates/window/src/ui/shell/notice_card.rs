@@ -1,0 +1,80 @@
+//! A notice as a card that can be put aside, and the button that leads to what it is about.
+
+use egui::{RichText, Ui};
+
+use crate::ui::state::Place;
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::ui::{Command, UiState};
+use crate::view::model::RoomModel;
+use crate::view::pick::Thing;
+use crate::view::theme::{SPACE, TYPE, Theme};
+
+/// A notice with a coloured edge. Whether it is to be put aside.
+pub(super) fn card(
+    ui: &mut Ui,
+    (title, text): (&str, &str),
+    colour: egui::Color32,
+    theme: &Theme,
+    close: &str,
+    more: impl FnOnce(&mut Ui),
+) -> bool {
+    let mut closed = false;
+    let shown = widgets::window(theme).inner_margin(SPACE[2]).show(ui, |ui| {
+        ui.set_min_width(ui.available_width());
+        ui.spacing_mut().item_spacing.y = SPACE[0];
+        widgets::line(
+            ui,
+            |ui| {
+                ui.add(egui::Label::new(RichText::new(title).size(TYPE[1]).color(colour)).truncate());
+            },
+            |ui| closed = widgets::icon_button(ui, Icon::Cross, close, false, theme).clicked(),
+        );
+        if !text.is_empty() {
+            ui.add(egui::Label::new(text).wrap());
+        }
+        more(ui);
+    });
+    let rect = shown.response.rect;
+    let edge =
+        egui::Rect::from_min_size(rect.left_top() + egui::vec2(1.0, 10.0), egui::vec2(3.0, rect.height() - 20.0));
+    ui.painter().rect_filled(edge, 2.0, colour);
+    closed
+}
+
+/// A button that leads to a place, unless what is there is gone.
+pub fn place_button(
+    ui: &mut Ui,
+    place: &Place,
+    room: &RoomModel,
+    state: &mut UiState,
+    commands: &mut Vec<Command>,
+) -> bool {
+    let (shown, whole) = match place {
+        Place::File(file, _) => ("Open file", format!("Open file {file}")),
+        Place::Setting(setting) => ("Show setting", format!("Show setting {setting}")),
+        Place::Thing(Thing::Agent(id)) if room.agent(id).is_some() => ("Show agent", format!("Show agent {id}")),
+        Place::Thing(Thing::Element(id)) if room.element(id).is_some() => {
+            ("Show element", format!("Show element {id}"))
+        }
+        Place::Thing(_) => return false,
+    };
+    let button = ui.button(shown);
+    widgets::name(&button, whole);
+    let clicked = button.clicked();
+    if clicked {
+        go_to(place, room, state, commands);
+    }
+    clicked
+}
+
+fn go_to(place: &Place, room: &RoomModel, state: &mut UiState, commands: &mut Vec<Command>) {
+    match place {
+        Place::File(file, line) => commands.push(Command::OpenFile(file.clone(), *line)),
+        Place::Setting(setting) => state.show_settings(Some(setting)),
+        Place::Thing(thing) => {
+            state.selected = [thing.clone()].into();
+            state.frame(room);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! What the panes keep between frames, each by itself.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::base::Id;
+use crate::ui::panes::canvas::Canvas;
+use crate::ui::panes::conversations::ConversationsPane;
+use crate::ui::panes::editor::Editors;
+use crate::ui::panes::event_log::EventLogPane;
+use crate::ui::panes::explorer::Explorer;
+use crate::ui::panes::graph::GraphPane;
+use crate::ui::panes::inspector::Inspector;
+use crate::ui::panes::overlays::Overlays;
+use crate::ui::panes::shelf::ShelfPane;
+use crate::ui::shell::palette::Found;
+use crate::view::recent::Recent;
+
+/// The state of every pane.
+#[derive(Clone, Debug, Default)]
+pub struct PaneStates {
+    /// The room.
+    pub canvas: Canvas,
+    /// The shelf.
+    pub shelf: ShelfPane,
+    /// The explorer.
+    pub explorer: Explorer,
+    /// Files that are open in tabs, with what was written into them and not saved.
+    pub editors: Editors,
+    /// The graph.
+    pub graph: GraphPane,
+    /// The event log.
+    pub log: EventLogPane,
+    /// An earlier run whose log is shown, and that log; that of the open room where absent.
+    pub shown_run: Option<(Id, Arc<Recent>)>,
+    /// The inspector.
+    pub inspector: Inspector,
+    /// The conversations.
+    pub conversations: ConversationsPane,
+    /// What elements hold, while one is open.
+    pub overlays: Overlays,
+    /// What the palette found last.
+    pub found: Found,
+}
+
+impl PaneStates {
+    /// Files into which something was written that is not saved.
+    pub fn unsaved(&self) -> BTreeSet<String> {
+        self.editors.unsaved().into_iter().collect()
+    }
+
+    /// Another room is open: what belonged to the last one is forgotten.
+    pub fn forget_room(&mut self) {
+        self.shown_run = None;
+        self.log.shown_run = None;
+        self.conversations = ConversationsPane::default();
+        self.overlays = Overlays::default();
+        self.inspector.forget_room();
+    }
+}

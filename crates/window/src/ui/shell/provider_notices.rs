@@ -1,0 +1,129 @@
+//! Providers that fail, as notices: one for each, with how often it failed.
+
+use egui::Ui;
+
+use crate::gateway::ProviderFault;
+use crate::mind::FailureKind;
+use crate::ui::UiState;
+use crate::ui::shell::notice_card::card;
+use crate::ui::widgets::provider_health::{long, short};
+use crate::ui::widgets::{self, words};
+use crate::view::model::RoomModel;
+use crate::view::theme::Theme;
+
+/// Names a run of failures, so that a notice that was dismissed stays away until the provider fails anew.
+fn mark(fault: &ProviderFault) -> String {
+    format!("{} {:?} {}", fault.provider, fault.kind, fault.since_tick)
+}
+
+/// Whether a notice of a failing provider is to be seen. A cap has a card of its own.
+pub fn has_notice(room: &RoomModel, state: &UiState) -> bool {
+    notices(room, state).next().is_some()
+}
+
+fn notices<'a>(room: &'a RoomModel, state: &'a UiState) -> impl Iterator<Item = &'a ProviderFault> {
+    let is_open = |fault: &&ProviderFault| {
+        fault.kind != FailureKind::OverBudget && !state.dismissed_faults.contains(&mark(fault))
+    };
+    room.provider_faults.iter().filter(is_open)
+}
+
+/// One card for each provider that fails, however often it did.
+pub fn notices_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) {
+    let mut dismissed = None;
+    let mut leads_to_settings = false;
+    for fault in notices(room, state) {
+        let title = words::capitalised(&short(fault));
+        let label = format!("Dismiss: {}", short(fault));
+        let closed = card(ui, (&title, &long(fault, room)), theme.bad, theme, &label, |ui| {
+            let concerned =
+                room.failing_agents.values().filter(|index| room.provider_faults.get(**index) == Some(fault));
+            let told = match concerned.count() {
+                0 => "No agent here is answered by it.".to_owned(),
+                1 => "It answers 1 agent here, which cannot think until it works.".to_owned(),
+                many => format!("It answers {many} agents here, who cannot think until it works."),
+            };
+            ui.add(egui::Label::new(widgets::soft(told, theme)).wrap());
+            leads_to_settings |= ui.button("Change the provider").clicked();
+        });
+        if closed {
+            dismissed = Some(mark(fault));
+        }
+    }
+    if leads_to_settings {
+        state.show_settings(Some("gateway.provider"));
+    }
+    if let Some(new) = dismissed {
+        state.dismissed_faults.retain(|known| room.provider_faults.iter().any(|fault| mark(fault) == *known));
+        state.dismissed_faults.insert(new);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use egui_kittest::kittest::Queryable;
+
+    use super::*;
+    use crate::schedule::TICKS_PER_SEC;
+    use crate::ui::testing::{sample_room, stage};
+    use crate::ui::widgets::room_status;
+
+    /// The sample room, whose provider does not answer.
+    fn room_with_a_fault() -> RoomModel {
+        let mut room = sample_room();
+        let fault = ProviderFault {
+            provider: "openai".into(),
+            models: vec!["gpt-x".into()],
+            kind: FailureKind::Unavailable,
+            what: "openai could not be reached at http://127.0.0.1:9".into(),
+            remedy: "start the server".into(),
+            since_tick: room.tick - 12 * TICKS_PER_SEC,
+            since_ms: None,
+            failures: 3,
+        };
+        room.provider = "openai · gpt-x".into();
+        room.failing_agents = room.agents.iter().map(|agent| (agent.key, 0)).collect();
+        room.provider_faults = vec![fault].into();
+        room
+    }
+
+    #[test]
+    fn a_provider_that_fails_is_never_taken_for_peace() {
+        let room = room_with_a_fault();
+        let status = room_status::status(&room);
+        assert!(!status.to_lowercase().contains("quiet"), "{status}");
+        assert!(status.contains("openai cannot be reached"), "{status}");
+        let why = room_status::why_quiet(&room).expect("something keeps answers from coming");
+        assert_eq!(
+            why.long,
+            "Openai could not be reached at http://127.0.0.1:9. For 12 s, 3 failures in a row. Start the server."
+        );
+    }
+
+    #[test]
+    fn repeated_failures_are_one_notice_with_a_count_that_stays_dismissed() {
+        let mut window = stage(UiState { hint_closed: true, ..UiState::default() }, |ui, room, _, theme, state| {
+            crate::ui::shell::notices::notices_ui(ui, room, theme, state)
+        });
+        window.state_mut().room = room_with_a_fault();
+        window.run_steps(3);
+        assert!(window.query_by_label_contains("3 failures in a row").is_some());
+        let again = |window: &mut egui_kittest::Harness<'static, crate::ui::testing::Stage>, failures| {
+            let mut faults = (*window.state().room.provider_faults).clone();
+            faults[0].failures = failures;
+            window.state_mut().room.provider_faults = faults.into();
+            window.run_steps(3);
+        };
+        again(&mut window, 40);
+        assert_eq!(window.query_all_by_label_contains("failures in a row").count(), 1);
+        window.get_by_label("Dismiss: openai cannot be reached").click();
+        window.run_steps(3);
+        again(&mut window, 41);
+        assert_eq!(window.query_all_by_label_contains("failures in a row").count(), 0, "it was dismissed");
+        let mut faults = (*window.state().room.provider_faults).clone();
+        faults[0].since_tick += 9;
+        window.state_mut().room.provider_faults = faults.into();
+        window.run_steps(3);
+        assert_eq!(window.query_all_by_label_contains("failures in a row").count(), 1, "it failed anew");
+    }
+}

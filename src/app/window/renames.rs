@@ -1,0 +1,66 @@
+//! Files that are being given another path: what was known of a file goes along when it has happened, and stays where it
+//! is when it has not. The doing, the undoing and the doing again are alike.
+
+use crate::base::Id;
+use crate::ui::commands::RoomAct;
+use crate::view::recent::Recent;
+use crate::workspace::vfs::{FileCommand, FileOperation};
+
+/// A file that is to be called otherwise.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Rename {
+    order: Id,
+    /// From where.
+    pub(super) from: String,
+    /// To where.
+    pub(super) to: String,
+}
+
+/// Those of which it is not known yet how they went.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Renames(Vec<Rename>);
+
+impl Renames {
+    /// Notes what is ordered, if it is a rename.
+    pub(super) fn note(&mut self, act: &RoomAct) {
+        if let RoomAct::File(FileCommand { key, operation: FileOperation::Rename { from, to } }) = act {
+            self.0.push(Rename { order: key.clone(), from: from.clone(), to: to.clone() });
+        }
+    }
+
+    /// Those that have happened, in the order in which they were asked for. One that failed is forgotten.
+    pub(super) fn take_done(&mut self, recent: &Recent) -> Vec<Rename> {
+        let mut done = Vec::new();
+        self.0.retain(|rename| match recent.order(&rename.order) {
+            None => true,
+            Some(Err(_)) => false,
+            Some(Ok(())) => {
+                done.push(rename.clone());
+                false
+            }
+        });
+        done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rename(order: &str, from: &str, to: &str) -> RoomAct {
+        let operation = FileOperation::Rename { from: from.into(), to: to.into() };
+        RoomAct::File(FileCommand { key: order.into(), operation })
+    }
+
+    #[test]
+    fn only_a_rename_that_happened_is_followed() {
+        let (mut renames, mut recent) = (Renames::default(), Recent::default());
+        renames.note(&rename("1", "a.md", "b.md"));
+        renames.note(&rename("2", "c.md", "d.md"));
+        assert!(renames.take_done(&recent).is_empty(), "nothing is known yet");
+        recent.take_in_orders([("1".into(), Err("there is b.md already".to_owned())), ("2".into(), Ok(()))]);
+        let done: Vec<_> = renames.take_done(&recent).into_iter().map(|done| (done.from, done.to)).collect();
+        assert_eq!(done, [("c.md".to_owned(), "d.md".to_owned())]);
+        assert!(renames.take_done(&recent).is_empty(), "each is followed once");
+    }
+}
