@@ -15,7 +15,8 @@ pub struct Seen {
     pub summary: String,
     /// When it last looked, in ticks.
     pub last_read: u64,
-    /// The version that a model last saw; equal to the element's when there is nothing new.
+    /// The version that a model was shown last: what is newer is news to it, also where the agent has looked meanwhile
+    /// without asking one, which the room counts as dealt with (`simulation::Activity::read`).
     pub version: u32,
 }
 

@@ -80,7 +80,9 @@ impl Headings {
 
     fn is_title(&self, line: &str) -> bool {
         let line = title(line);
-        self.titles.iter().any(|title| line.starts_with(title.as_str()))
+        // A longer word is another title.
+        let is_whole = |title: &String, rest: &str| !(title.ends_with(is_letter) && rest.starts_with(is_letter));
+        self.titles.iter().any(|title| line.strip_prefix(title.as_str()).is_some_and(|rest| is_whole(title, rest)))
     }
 }
 
@@ -102,6 +104,10 @@ fn title(line: &str) -> String {
     skeleton(&one_line(title))
 }
 
+fn is_letter(letter: char) -> bool {
+    letter.is_alphanumeric()
+}
+
 fn is_hash(letter: char) -> bool {
     matches!(letter, '#' | '＃' | '﹟')
 }
@@ -121,7 +127,7 @@ fn may_be_heading(line: &str) -> bool {
     let first = line.bytes().find(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
     match first {
         Some(b'-' | b'=') => line.bytes().all(|byte| matches!(byte, b'-' | b'=') || byte.is_ascii_whitespace()),
-        Some(byte) => byte == b'#' || byte < b' ' || byte >= 0x7F,
+        Some(byte) => byte == b'#' || !(b' '..0x7F).contains(&byte),
         None => false,
     }
 }
@@ -204,11 +210,19 @@ mod tests {
             ("＃＃ Уоur nоtes", "\\＃＃ Уоur nоtes"),
             ("###### Your notes ######", "\\###### Your notes ######"),
             ("## Message board: News", "\\## Message board: News"),
+            ("## Message board:News", "\\## Message board:News"),
         ] {
             assert_eq!(harmless(text), safe, "{text:?}");
             assert_eq!(harmless(safe), safe, "once is enough");
         }
-        for text in ["Your notes\n\n---", "your notes are long", "- a\n- b\n---\n", "| a |\n|---|", "Title\n==="] {
+        for text in [
+            "Your notes\n\n---",
+            "your notes are long",
+            "- a\n- b\n---\n",
+            "| a |\n|---|",
+            "Title\n===",
+            "## Your notesheet",
+        ] {
             assert_eq!(harmless(text), text);
         }
     }

@@ -27,7 +27,7 @@ pub(super) struct PendingRequest {
     /// The moment in short, for the session.
     pub(super) asked: String,
     /// The element that is read, as the model sees it.
-    pub(super) reading: Option<ReadVersion>,
+    pub(super) reading: Option<ShownVersion>,
     /// The mail in the prompt: which inbox, which pieces.
     pub(super) mail_shown: Vec<(Id, Vec<Id>)>,
     /// The remarks that the prompt passes on.
@@ -101,7 +101,7 @@ impl From<&ModelRequest> for RequestHead {
 
 /// What a model is shown of an element.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(super) struct ReadVersion {
+pub(super) struct ShownVersion {
     pub(super) element: ElementKey,
     pub(super) version: u32,
     /// Whether all of it that is new was in the prompt; what was left out is still news.

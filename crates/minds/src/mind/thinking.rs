@@ -12,7 +12,7 @@ use super::gathering::{Due, Gathered, Gathering};
 use super::habits;
 use super::holdings::open_mail;
 use super::part_orders::give_up;
-use super::pending::{GivenUp, PendingRequest, PendingRequests, ReadVersion, RequestHead, Sent, Subject};
+use super::pending::{GivenUp, PendingRequest, PendingRequests, RequestHead, Sent, ShownVersion, Subject};
 use super::prompt::Prompt;
 use super::request::{CallKind, CancelRequest, ModelRequest, PutOffRequest};
 use super::session::Session;
@@ -79,7 +79,7 @@ struct Question {
     kind: CallKind,
     moment: Moment,
     asked: String,
-    reading: Option<ReadVersion>,
+    reading: Option<ShownVersion>,
 }
 
 pub(super) type Minds<'w, 's> =
@@ -195,7 +195,7 @@ impl Asking<'_, '_> {
             request: RequestHead::from(&request),
             subject: Subject::Thought(due.think.clone()),
             asked: question.asked,
-            reading: question.reading.map(|read| ReadVersion { whole: !read.private || whole, ..read }),
+            reading: question.reading.map(|read| ShownVersion { whole: !read.private || whole, ..read }),
             mail_shown,
             feedback: context.feedback,
             work: None,
@@ -285,7 +285,7 @@ fn question(
             if memory.environment_state.get(key).is_some_and(|seen| seen.version == element.version) {
                 return Err(Unasked::Unchanged(*key));
             }
-            let reading = ReadVersion {
+            let reading = ShownVersion {
                 element: *key,
                 version: element.version,
                 whole: true,

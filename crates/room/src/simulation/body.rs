@@ -156,7 +156,9 @@ pub struct PendingWork {
     pub cause: Seq,
 }
 
-/// Which version of an element an agent has read, and when it last looked.
+/// Which version of an element an agent has dealt with, and when it last looked: it need not go there again before
+/// there is a newer one. Where nothing in that version came from outside no model was asked, so that what a model was
+/// shown last may be older: that is not known here, but in the agent's memory.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ReadVersion {
     /// The version.
