@@ -60,6 +60,7 @@ pub fn trials() -> Vec<Trial> {
         outside_crates_have_one_home,
         one_file_prints,
         events_are_written_and_read_as_types,
+        colours_are_made_in_the_theme,
         every_file_says_what_it_is_for_and_is_of_readable_length
     ]
 }
@@ -290,6 +291,29 @@ fn one_file_prints() {
                     source.path.display()
                 );
             }
+        }
+    }
+}
+
+/// Colours stand in the theme alone, by name; what figures wear is data of the drawings.
+fn colours_are_made_in_the_theme() {
+    const MAKING: [&str; 6] = [
+        "Color32::from_rgb(",
+        "Color32::from_gray(",
+        "Color32::from_black_",
+        "Color32::from_white_",
+        "from_hex(",
+        " rgb(0x",
+    ];
+    const HOMES: [&str; 2] = ["src/view/theme.rs", "src/view/paint/outfit.rs"];
+    for source in sources().iter().filter(|source| ["view", "ui"].contains(&&*source.floor)) {
+        let is_test = source.path.iter().any(|part| part == "tests" || part.to_string_lossy().ends_with("tests.rs"));
+        if is_test || HOMES.iter().any(|home| source.path.ends_with(home)) {
+            continue;
+        }
+        let code = source.text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        for word in MAKING {
+            assert!(!code.contains(word), "{} makes a colour of its own ({word})", source.path.display());
         }
     }
 }

@@ -48,7 +48,8 @@ pub struct Theme {
     pub bubble_text: Color32,
 }
 
-const fn rgb(hex: u32) -> Color32 {
+/// A colour by its six digits.
+pub const fn rgb(hex: u32) -> Color32 {
     Color32::from_rgb((hex >> 16) as u8, (hex >> 8) as u8, hex as u8)
 }
 
@@ -137,6 +138,36 @@ impl Theme {
         }
         context.set_style_of(theme, style);
         context.set_theme(theme);
+    }
+}
+
+/// The flag of an inbox.
+pub const FLAG: Color32 = rgb(0xd0_4a3c);
+/// Strokes of chalk on a message board that stand for text.
+pub const CHALK: Color32 = rgb(0xdf_e8ee);
+/// Text written with chalk.
+pub const CHALK_TEXT: Color32 = rgb(0xf2_f5f0);
+/// Lines of writing in a rulebook.
+pub const BOOK_INK: Color32 = rgb(0x7a_6855);
+/// Rugs on the small map.
+pub const RUG_ON_MAP: Color32 = rgb(0xb5_6a50);
+/// What figures fade to while their agent is paused.
+pub const FADED: Color32 = rgb(0x96_98a5);
+
+impl Theme {
+    /// The light in which furniture and figures are seen.
+    pub fn room_light(&self) -> Color32 {
+        if self.dark { rgb(0xe4_d1c0) } else { Color32::WHITE }
+    }
+
+    /// The light in which rugs are seen, which lie lower.
+    pub fn rug_light(&self) -> Color32 {
+        if self.dark { rgb(0xc8_b2a0) } else { Color32::WHITE }
+    }
+
+    /// How much darker the edges of the view are than its middle.
+    pub fn edge(&self) -> Color32 {
+        Color32::from_black_alpha(if self.dark { 58 } else { 22 })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::view::art::Sprite;
 use crate::view::camera::Camera;
 use crate::view::model::{ContentView, DecorView, ElementView, MailView, PinView};
 use crate::view::recent::{PULSE_SECS, PulseKind};
-use crate::view::theme::{Theme, element_colour, state_colour, word_colour};
+use crate::view::theme::{BOOK_INK, CHALK, CHALK_TEXT, FLAG, Theme, element_colour, state_colour, word_colour};
 
 /// The size of an element, in world units.
 pub(super) const SIZE: World = World::new(100.0, 80.0);
@@ -20,7 +20,6 @@ const PINS: (usize, usize) = (5, 3);
 const FULL_BOOK_CHARS: usize = 1600;
 /// Lines on the two pages of the book.
 const BOOK_LINES: usize = 16;
-const FLAG: Color32 = Color32::from_rgb(0xd0, 0x4a, 0x3c);
 
 /// The corner of an element's canvas lies so far from its own corner: drawings have air around them.
 const AIR: Vec2 = vec2(10.0, 10.0);
@@ -155,7 +154,7 @@ fn chalk(batch: &mut Batch, text: &str, place: &Placement, zoom: f32, light: Col
     for line in first..lines.max(usize::from(first == 0 && !text.trim().is_empty())) {
         let width = 74.0 - (content_hash(&[line as u8, text.len() as u8]) % 30) as f32;
         let rect = Rect::from_min_size(pos2(12.0, 14.5 + 10.0 * line as f32), vec2(width, 2.2));
-        batch.plain(rect, place, lit(Color32::from_rgb(0xdf, 0xe8, 0xee), light).gamma_multiply(0.55));
+        batch.plain(rect, place, lit(CHALK, light).gamma_multiply(0.55));
     }
 }
 
@@ -177,7 +176,7 @@ fn first_line(text: &str) -> String {
 
 /// Lines of writing; the longer the text, the fuller the book.
 fn book_lines(batch: &mut Batch, text: &str, place: &Placement, light: Color32) {
-    let ink = lit(Color32::from_rgb(0x7a, 0x68, 0x55), light).gamma_multiply(0.75);
+    let ink = lit(BOOK_INK, light).gamma_multiply(0.75);
     for line in 0..book_fill(text) {
         let (page, row) = (line / (BOOK_LINES / 2), line % (BOOK_LINES / 2));
         let width = 30.0 - (content_hash(&[line as u8]) % 9) as f32;
@@ -207,7 +206,7 @@ pub(super) fn writing(painter: &Painter, element: &ElementView, camera: Camera, 
     match (&*element.kind, &*element.content) {
         ("messageboard", ContentView::Text(text)) if zoom >= LEGIBLE_ZOOM => {
             let line = first_line(text);
-            let colour = Color32::from_rgb(0xf2, 0xf5, 0xf0);
+            let colour = CHALK_TEXT;
             let mut job = egui::text::LayoutJob::simple(line, FontId::proportional(9.5 * zoom), colour, 78.0 * zoom);
             job.wrap.max_rows = 2;
             let galley = painter.layout_job(job);

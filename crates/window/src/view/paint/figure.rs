@@ -7,7 +7,7 @@ use super::outfit::Outfit;
 use crate::simulation::State;
 use crate::view::art::Sprite;
 use crate::view::model::AgentView;
-use crate::view::theme::state_colour;
+use crate::view::theme::{FADED, state_colour};
 
 /// The point of a figure's canvas that stands on the floor.
 const FEET: Vec2 = vec2(24.0, 60.0);
@@ -112,11 +112,7 @@ pub(super) fn paint(batch: &mut Batch, agent: &AgentView, at: Pos2, talks: bool,
     let pose = Pose::of(agent, scene.now_secs, outfit.phase, talks);
     let upright = Placement::new(at, scene.zoom, FEET).moved(vec2(0.0, -pose.lift));
     let ground = if agent.heading.x < -0.05 { upright.mirrored(AXIS) } else { upright };
-    let light = if agent.state == State::Paused {
-        mixed(scene.light, Color32::from_rgb(150, 152, 165), 0.5)
-    } else {
-        scene.light
-    };
+    let light = if agent.state == State::Paused { mixed(scene.light, FADED, 0.5) } else { scene.light };
     if scene.coarse {
         coarse(batch, &outfit, &ground.moved(vec2(0.0, -pose.bob)), light);
         return;

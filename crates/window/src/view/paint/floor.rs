@@ -9,7 +9,7 @@ use crate::base::hash::content_hash;
 use crate::view::art::{Art, FLOOR_TILE, Sprite};
 use crate::view::camera::Camera;
 use crate::view::model::{DecorView, RoomModel};
-use crate::view::theme::Theme;
+use crate::view::theme::{Theme, rgb};
 
 /// Between the marks of the grid, in world units.
 const GRID: f32 = 100.0;
@@ -27,7 +27,7 @@ const DIAMONDS_AT_MOST: f32 = 40.0;
 
 /// The light in which furniture and figures are seen.
 pub(super) fn light_of(theme: Theme) -> Color32 {
-    if theme.dark { Color32::from_rgb(228, 209, 192) } else { Color32::WHITE }
+    theme.room_light()
 }
 
 /// The ground of signs over heads: lighter than bubbles in the evening, so that they stand out from the floor.
@@ -76,10 +76,9 @@ pub(super) fn rug(painter: &Painter, decor: &DecorView, camera: Camera, theme: T
     let rect = camera.rect_to_screen(decor.position, decor.size);
     let seed = content_hash(&[decor.size.x as u8, decor.size.y as u8, decor.position.y as u8]);
     let (ground, line) = RUGS[(seed % RUGS.len() as u64) as usize];
-    let colour = |hex: u32| Color32::from_rgb((hex >> 16) as u8, (hex >> 8) as u8, hex as u8);
-    let dim = if theme.dark { Color32::from_rgb(200, 178, 160) } else { Color32::WHITE };
-    let ground = lit(mixed(colour(ground), theme.floor, if theme.dark { 0.2 } else { 0.1 }), dim);
-    let line = lit(mixed(colour(line), ground, 0.25), dim);
+    let dim = theme.rug_light();
+    let ground = lit(mixed(rgb(ground), theme.floor, if theme.dark { 0.2 } else { 0.1 }), dim);
+    let line = lit(mixed(rgb(line), ground, 0.25), dim);
     let round = |units: f32| CornerRadius::same((units * zoom).clamp(0.0, 120.0) as u8);
 
     let thread = Stroke::new((1.6 * zoom).max(0.6), mixed(line, ground, 0.3));
@@ -178,7 +177,7 @@ pub(super) fn lamp_halos(batch: &mut Batch, room: &RoomModel, camera: Camera, th
 
 /// The edges of the view are a little darker than its middle.
 pub(super) fn vignette(painter: &Painter, view: Rect, theme: Theme) {
-    let edge = Color32::from_black_alpha(if theme.dark { 58 } else { 22 });
+    let edge = theme.edge();
     let (columns, rows) = (8, 6);
     let mut mesh = Mesh::default();
     for row in 0..=rows {

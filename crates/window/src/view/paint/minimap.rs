@@ -8,7 +8,7 @@ use super::batch::mixed;
 use super::element::SIZE;
 use crate::view::camera::Camera;
 use crate::view::model::RoomModel;
-use crate::view::theme::{RADIUS, Theme, element_colour, state_colour};
+use crate::view::theme::{RADIUS, RUG_ON_MAP, Theme, element_colour, state_colour};
 
 /// Air around what stands in the room, in world units.
 const AIR: f32 = 160.0;
@@ -58,7 +58,7 @@ pub fn minimap(painter: &Painter, rect: Rect, room: &RoomModel, camera: Camera, 
     for decor in room.decor.iter().filter(|decor| &*decor.kind == "rug") {
         let rug =
             Rect::from_center_size(small.to_screen(decor.position), vec2(decor.size.x, decor.size.y) * small.scale);
-        painter.rect_filled(rug, 2.0, Color32::from_rgb(0xb5, 0x6a, 0x50).gamma_multiply(0.45));
+        painter.rect_filled(rug, 2.0, RUG_ON_MAP.gamma_multiply(0.45));
     }
     let mut mesh = Mesh::default();
     for element in &room.elements {

@@ -4,10 +4,7 @@ use egui::Color32;
 
 use crate::base::hash::content_hash;
 use crate::view::art::Sprite;
-
-const fn rgb(hex: u32) -> Color32 {
-    Color32::from_rgb((hex >> 16) as u8, (hex >> 8) as u8, hex as u8)
-}
+use crate::view::theme::rgb;
 
 const SKINS: [Color32; 6] = [rgb(0xfbd9bd), rgb(0xf2c39b), rgb(0xe0a878), rgb(0xc68a5b), rgb(0x9d6843), rgb(0x7a4d31)];
 const HAIRS: [Color32; 8] = [
