@@ -28,6 +28,12 @@ impl Renames {
         }
     }
 
+    /// The order of the newest of which it is not known yet how it went.
+    #[cfg(test)]
+    pub(super) fn last_order(&self) -> Option<Id> {
+        self.0.last().map(|rename| rename.order.clone())
+    }
+
     /// Those that have happened, in the order in which they were asked for. One that failed is forgotten.
     pub(super) fn take_done(&mut self, recent: &Recent) -> Vec<Rename> {
         let mut done = Vec::new();

@@ -23,12 +23,14 @@ use crate::schedule::Speed;
 use crate::simulation::RelationshipCommand;
 use crate::ui::commands::RoomAct;
 use crate::ui::commands::create;
+use crate::ui::panes::editor::Draft;
 use crate::ui::shell::Shell;
 use crate::ui::state::file_texts::FileTexts;
 use crate::ui::{Command, UiState};
 use crate::view::model::{ContentView, RoomModel};
 use crate::view::pick::Thing;
 use crate::view::reading::Wanted;
+use crate::workspace::vfs::FileOperation;
 use crate::workspace::{Relationship, SceneState, save_now};
 
 const SCENE: &str = "# My room\nname: Test\nelements:\n  - { id: rules, kind: rulebook, position: [0, 100], text: Be kind }\n  \
@@ -120,6 +122,30 @@ impl House {
     fn edit(&mut self, element: &str, act: ElementAct) {
         let edit = ElementEdit { element: element.into(), act, by: Author::user(), cause: None };
         self.act(Command::Act(RoomAct::Edit(edit), None));
+    }
+
+    /// Gives a file another path; it goes like this.
+    fn rename(&mut self, from: &str, to: &str, outcome: Result<(), String>) {
+        let rename = |from: &str, to: &str| FileOperation::Rename { from: from.into(), to: to.into() };
+        let order = |operation| RoomAct::File(self.state.file_command(operation));
+        let (forth, back) = (order(rename(from, to)), order(rename(to, from)));
+        self.until_renamed(Command::Act(forth, Some(back)), outcome);
+    }
+
+    /// Does what renames a file; nothing follows before it is known how that went.
+    fn until_renamed(&mut self, command: Command, outcome: Result<(), String>) {
+        let before = self.files();
+        self.perform(command);
+        continue_pending(&mut self.room, &mut self.state, &mut self.shell.panes);
+        assert_eq!(self.files(), before, "nothing is known yet");
+        let order = self.room.renames.last_order().expect("it is waited for how it goes");
+        self.room.recent.take_in_orders([(order, outcome)]);
+        continue_pending(&mut self.room, &mut self.state, &mut self.shell.panes);
+    }
+
+    /// The files in tabs, the one that is chosen, and those that are not saved.
+    fn files(&self) -> (Vec<String>, Option<String>, Vec<String>) {
+        (self.state.dock.files(), self.state.chosen_file.clone(), self.shell.panes.editors.unsaved())
     }
 
     fn saved(&mut self, path: &str) -> String {
@@ -498,6 +524,31 @@ fn whoever_was_held_when_the_room_closed_stands_when_it_opens() {
     house.perform(Command::OpenScene("test".into()));
     house.frames();
     assert_ne!(house.model().agents[0].state, crate::simulation::State::Dragged);
+}
+
+#[test]
+fn tabs_drafts_and_choice_follow_a_rename_that_happened_and_stay_for_one_that_did_not() {
+    let mut house = House::new();
+    let (plan, idea) = ("artifacts/plan.md", "artifacts/idea.md");
+    let taken = || Err("there is such a file already".to_owned());
+    house.perform(Command::OpenFile(plan.into(), None));
+    house.state.choose_file(Some(plan.into()));
+    let draft = Draft { path: plan.into(), base: None, text: "mine".into(), applies_when_idle: false };
+    house.shell.panes.editors.restore(vec![draft]);
+    let all_at = |path: &str| (vec![path.to_owned()], Some(path.to_owned()), vec![path.to_owned()]);
+    assert_eq!(house.files(), all_at(plan));
+    house.rename(plan, "artifacts/report.md", taken());
+    assert_eq!(house.files(), all_at(plan), "it did not happen");
+    house.rename(plan, idea, Ok(()));
+    assert_eq!(house.files(), all_at(idea));
+    house.until_renamed(Command::Undo, Ok(()));
+    assert_eq!(house.files(), all_at(plan), "undone");
+    house.until_renamed(Command::Redo, Ok(()));
+    assert_eq!(house.files(), all_at(idea), "done again");
+    house.until_renamed(Command::Undo, taken());
+    assert_eq!(house.files(), all_at(idea), "it was not undone");
+    house.until_renamed(Command::Redo, taken());
+    assert_eq!(house.files(), all_at(idea), "nor was it done again");
 }
 
 #[test]
