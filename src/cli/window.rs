@@ -7,13 +7,15 @@ use bevy::math::Vec2;
 use clap::Args;
 
 use super::place::{self, Absent};
-use super::{Complaint, Ending, Outcome};
+use super::{Complaint, Ending, Outcome, output};
 use crate::app::room::OpenOptions;
 use crate::app::window::copy::WorkspaceCopy;
 use crate::app::window::screenshot::{self, PictureOptions};
 use crate::app::window::{self, OpenRoom, WindowOptions};
 use crate::gateway::Environment;
 use crate::schedule::TICKS_PER_SEC;
+use crate::ui::commands::listing;
+use crate::ui::commands::table::CommandTable;
 use crate::ui::state::dock::Tab;
 use crate::view::camera::ZOOM;
 
@@ -65,6 +67,12 @@ pub(super) struct Arguments {
     /// Bring a pane to the front in the picture: files, shelf, graph, inspector, log, or a file by its path
     #[arg(long, value_name = "PANE", requires = "screenshot", value_parser = pane)]
     show: Vec<Tab>,
+    /// Print every command of the window with its keys, without opening one
+    #[arg(long, conflicts_with = "screenshot")]
+    help_keys: bool,
+    /// Print them as JSON
+    #[arg(long, requires = "help_keys")]
+    json: bool,
     /// Show the conversations in the picture
     #[arg(long, requires = "screenshot")]
     talks: bool,
@@ -107,6 +115,9 @@ fn scale(text: &str) -> Result<f32, String> {
 }
 
 pub(super) fn open(arguments: &Arguments) -> Outcome {
+    if arguments.help_keys {
+        return help_keys(arguments.json);
+    }
     let named = arguments.workspace.as_deref();
     let provider = arguments.provider.as_deref().map(super::given::resolve_provider).transpose()?;
     // What is named is made only for a person who sees what comes up.
@@ -153,6 +164,17 @@ pub(super) fn open(arguments: &Arguments) -> Outcome {
     let written = screenshot::write(&mut room, &picture, file);
     room.close("the picture was drawn");
     written.map_err(Complaint::failed)?;
+    Ok(Ending::Done)
+}
+
+/// Prints the table of commands.
+fn help_keys(as_json: bool) -> Outcome {
+    let table = CommandTable::standard();
+    if as_json {
+        output::json(&listing::listed(table))?;
+    } else {
+        output::result(listing::as_text(table).trim_end())?;
+    }
     Ok(Ending::Done)
 }
 

@@ -1,6 +1,8 @@
 //! The one integration binary. Every module lists its cases in `trials()`; a case whose outside tool is missing
 //! counts as ignored and says which tool, so that nothing is skipped in silence.
 
+#[cfg(feature = "window")]
+mod adding_a_pane;
 mod adding_a_prompt_part;
 mod adding_a_reason;
 mod adding_a_tool;
@@ -18,6 +20,8 @@ mod going_on;
 mod hostile;
 mod hostile_server;
 mod importing;
+#[cfg(feature = "window")]
+mod keys_reference;
 mod layering;
 mod living;
 mod llama;
@@ -93,6 +97,8 @@ fn main() {
     let trials = trials.chain(trust::trials());
     #[cfg(feature = "window")]
     let trials = trials.chain(window::trials()).chain(studio::trials());
+    #[cfg(feature = "window")]
+    let trials = trials.chain(keys_reference::trials()).chain(adding_a_pane::trials());
     let trials = trials.collect();
     libtest_mimic::run(&arguments, trials).exit();
 }

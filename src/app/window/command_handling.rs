@@ -156,7 +156,8 @@ pub fn perform(
         | Command::StopTrial
         | Command::EndStandIn
         | Command::SetSettings(_)
-        | Command::Screenshot(_) => return Outcome::Service(Box::new(command)),
+        | Command::Screenshot(_)
+        | Command::Run(_) => return Outcome::Service(Box::new(command)),
         Command::Quit => {
             let nothing_open = model.work.pieces.is_empty() && panes.editors.unsaved().is_empty();
             // Who asks twice does not want to be asked again.

@@ -15,6 +15,7 @@ use super::gpu_errors::GaveUp;
 use super::open_room::OpenRoom;
 use super::visibility::Hidden;
 use super::window_services::WindowServices;
+use crate::ui::panes::port::Pane;
 use crate::ui::shell::Shell;
 use crate::ui::state::{Light, Look};
 use crate::ui::{Command, UiState};
@@ -95,6 +96,11 @@ impl Screen {
             frames_owed: 0,
             modifiers: egui::Modifiers::NONE,
         }
+    }
+
+    /// Adds a pane, with its commands.
+    pub fn add_pane(&mut self, pane: Box<dyn Pane>) {
+        self.shell.add_pane(pane);
     }
 
     /// Draws one frame of the window, and does what the person asked for in it.

@@ -15,6 +15,7 @@ mod gpu_errors;
 mod icon;
 mod inverse_commands;
 mod open_room;
+mod pane_jobs;
 mod provider_trials;
 mod renames;
 mod room_acts;

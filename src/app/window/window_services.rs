@@ -8,6 +8,7 @@ use egui::Context;
 
 use super::drafts::Drafts;
 use super::open_room::OpenRoom;
+use super::pane_jobs::PaneJobs;
 use super::screenshot::Seen;
 use super::window_jobs::{self, WindowJob, WindowJobDone, WindowJobs};
 use super::window_state::{Remembered, WindowStateFile, known_workspaces};
@@ -58,6 +59,7 @@ pub struct WindowServices {
     /// When providers were looked at last, in seconds since the window opened.
     looked_secs: Option<f64>,
     pictures_under_way: usize,
+    pane_jobs: PaneJobs,
 }
 
 impl WindowServices {
@@ -103,7 +105,9 @@ impl WindowServices {
         let size = self.size;
         *self = Self::of(room, config_folder);
         self.size = size;
-        *panes = PaneStates::default();
+        self.pane_jobs.close(state);
+        let added = std::mem::take(&mut panes.added);
+        *panes = PaneStates { added, ..PaneStates::default() };
         (state.texts, state.chosen_file) = Default::default();
         state.dock.close_files();
         self.restore(state, panes);
@@ -116,7 +120,7 @@ impl WindowServices {
 
     /// Whether something is under way that will have to be shown.
     pub fn is_busy(&self) -> bool {
-        self.trial.is_some() || self.pictures_under_way > 0
+        self.trial.is_some() || self.pictures_under_way > 0 || self.pane_jobs.is_busy()
     }
 
     /// Before a frame is drawn: what became of things, and from where the scene was seen last.
@@ -127,6 +131,7 @@ impl WindowServices {
             provider_trials::finish(room, state, &tried);
         }
         self.take_results(room, state);
+        self.pane_jobs.take_results(state, panes);
         let looks_at_providers = state.texts.is_wanted(&Want::Providers);
         serve_panes(room, state, panes);
         for refused in std::mem::take(&mut room.recent.refused) {
@@ -200,6 +205,7 @@ impl WindowServices {
         command: Command,
     ) {
         match command {
+            Command::Run(job) => self.pane_jobs.start(job, state),
             Command::TestProvider(spec) => {
                 if let Some(trial) = provider_trials::start(room, state, &spec) {
                     self.trial = Some(trial);

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use bevy::math::Vec2;
 
+use super::job::Job;
 use crate::agent::AgentCommand;
 use crate::base::Id;
 use crate::element::{ElementCommand, ElementEdit};
@@ -212,6 +213,8 @@ pub enum Command {
     ShowRun(Option<Id>),
     /// Writes a picture of the window: into this file, or into the workspace's pictures where none is named.
     Screenshot(Option<PathBuf>),
+    /// Does something slow beside the frames, for a pane.
+    Run(Job),
     /// Closes the window; asks first where work goes on or something is not saved.
     Quit,
     /// Closes it whatever goes on.

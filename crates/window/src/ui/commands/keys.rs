@@ -113,13 +113,18 @@ pub fn first_shown(ctx: &Context, command: &CommandInfo) -> String {
 
 /// One shortcut as it is shown.
 pub fn shortcut(ctx: &Context, keys: &KeyboardShortcut) -> String {
+    spelled(keys).map_or_else(|| ctx.format_shortcut(keys), str::to_owned)
+}
+
+/// How keys are written that are known by their sign rather than by a name.
+pub fn spelled(keys: &KeyboardShortcut) -> Option<&'static str> {
     match keys.logical_key {
-        Key::Questionmark => "?".to_owned(),
-        Key::Backtick => "`".to_owned(),
-        Key::Plus if keys.modifiers.is_none() => "+".to_owned(),
-        Key::Equals if keys.modifiers.is_none() => "=".to_owned(),
-        Key::Minus if keys.modifiers.is_none() => "-".to_owned(),
-        _ => ctx.format_shortcut(keys),
+        Key::Questionmark => Some("?"),
+        Key::Backtick => Some("`"),
+        Key::Plus if keys.modifiers.is_none() => Some("+"),
+        Key::Equals if keys.modifiers.is_none() => Some("="),
+        Key::Minus if keys.modifiers.is_none() => Some("-"),
+        _ => None,
     }
 }
 

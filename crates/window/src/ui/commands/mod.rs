@@ -3,8 +3,10 @@
 
 mod command;
 pub mod create;
+pub mod job;
 pub mod keys;
 mod links;
+pub mod listing;
 pub mod table;
 pub mod undo;
 

@@ -26,7 +26,8 @@ use self::pane_states::PaneStates;
 use crate::ui::commands::table::{CommandContext, CommandTable};
 use crate::ui::commands::{WindowCommand, keys};
 use crate::ui::context::ViewerContext;
-use crate::ui::panes::{editor, overlays};
+use crate::ui::panes::port::Pane;
+use crate::ui::panes::{self, editor, overlays};
 use crate::ui::{Command, UiState};
 use crate::view::art::Art;
 use crate::view::model::RoomModel;
@@ -34,7 +35,6 @@ use crate::view::recent::Recent;
 use crate::view::theme::{SPACE, Theme};
 
 /// What the window keeps between frames beside [`UiState`]: the state of each pane, and the table of commands.
-#[derive(Default)]
 pub struct Shell {
     /// The panes.
     pub panes: PaneStates,
@@ -42,10 +42,26 @@ pub struct Shell {
     file_asking: FileAsking,
 }
 
+impl Default for Shell {
+    fn default() -> Self {
+        let mut shell = Self::of(PaneStates::default());
+        panes::added().into_iter().for_each(|pane| shell.add_pane(pane));
+        shell
+    }
+}
+
 impl Shell {
     /// The window with panes as they are elsewhere.
     pub fn of(panes: PaneStates) -> Self {
-        Self { panes, ..Self::default() }
+        let mut table = CommandTable::default();
+        table.add(panes.added.commands());
+        Self { panes, table, file_asking: FileAsking::default() }
+    }
+
+    /// Adds a pane, with its commands.
+    pub fn add_pane(&mut self, pane: Box<dyn Pane>) {
+        self.table.add(pane.commands());
+        self.panes.added.add(pane);
     }
 
     /// Draws everything; what the person did that concerns more than the window comes back.

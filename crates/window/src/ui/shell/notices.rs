@@ -30,7 +30,13 @@ pub fn notices_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
     let cap = room.cap_reached.clone().filter(|cap| !state.put_aside_caps.contains(cap));
     let hint = !state.hint_closed;
     let has_fault = provider_notices::has_notice(room, state);
-    if board.groups.is_empty() && state.outcomes.is_empty() && cap.is_none() && !hint && !has_fault {
+    if board.groups.is_empty()
+        && state.outcomes.is_empty()
+        && cap.is_none()
+        && !hint
+        && !has_fault
+        && state.jobs.is_empty()
+    {
         state.board = board;
         return commands;
     }
@@ -50,6 +56,7 @@ pub fn notices_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
             if let Some(cap) = cap {
                 cap_card(ui, &cap, room, theme, state);
             }
+            jobs(ui, theme, state);
             outcomes(ui, room, theme, state, &mut commands);
         });
     state.board = board;
@@ -134,6 +141,28 @@ fn cap_card(ui: &mut Ui, cap: &str, room: &RoomModel, theme: &Theme, state: &mut
     });
     if closed {
         state.put_aside_caps.insert(cap.to_owned());
+    }
+}
+
+/// Slow work that is under way: how far it is, and a way to give it up.
+fn jobs(ui: &mut Ui, theme: &Theme, state: &UiState) {
+    for job in &state.jobs {
+        widgets::window(theme).inner_margin(SPACE[2]).show(ui, |ui| {
+            ui.set_min_width(ui.available_width());
+            let done = (job.control.progress() * 100.0).round();
+            let says = if job.control.is_cancelled() { "cancelling".to_owned() } else { format!("{done:.0} %") };
+            widgets::line(
+                ui,
+                |ui| drop(ui.add(egui::Label::new(format!("{}, {says}", job.name)).truncate())),
+                |ui| {
+                    let cancel = ui.small_button("Cancel");
+                    widgets::name(&cancel, format!("Cancel {}", job.name));
+                    if cancel.clicked() {
+                        job.control.cancel();
+                    }
+                },
+            );
+        });
     }
 }
 

@@ -264,7 +264,11 @@ pub fn palette_ui(
 fn commands_of(does: &Does, cx: &CommandContext<'_>, table: &CommandTable) -> Vec<Command> {
     let place = cx.ui.camera.middle;
     match does {
-        Does::Command(id) => table.find(id).map(|command| command.run(cx)).unwrap_or_default(),
+        Does::Command(id) => match table.find(id).map(|command| (command, (command.applies)(cx))) {
+            Some((command, Ok(()))) => (command.make)(cx),
+            Some((command, Err(why))) => vec![WindowCommand::Tell(format!("{}: {why}", command.name), false).into()],
+            None => Vec::new(),
+        },
         Does::Commands(commands) => commands.clone(),
         Does::NewElement(kind) => vec![create::element_at(cx.room, kind, place)],
         Does::NewAgent(profile) => {

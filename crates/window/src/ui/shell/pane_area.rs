@@ -10,6 +10,7 @@ use crate::ui::commands::WindowCommand;
 use crate::ui::context::ViewerContext;
 use crate::ui::panes::{conversations, editor, event_log, explorer, graph, inspector, shelf};
 use crate::ui::state::dock::{self, Tab};
+use crate::ui::widgets::icons::Icon;
 use crate::ui::{Command, UiState, widgets};
 use crate::view::art::Art;
 use crate::view::model::RoomModel;
@@ -111,6 +112,14 @@ impl<'a> Panes<'a> {
                     let shown = panes.shown_run.as_ref().map_or(*recent, |(_, log)| log);
                     event_log::event_log_ui(ui, &ViewerContext { recent: shown, ..cx }, &mut panes.log)
                 }
+                Tab::Pane(word) => match panes.added.find(word) {
+                    Some(pane) => pane.show(ui, &cx),
+                    None => {
+                        let how = "This version of the workshop does not have it; close the tab.";
+                        widgets::empty(ui, Icon::Warning, &format!("There is no pane {word}"), how, theme);
+                        Vec::new()
+                    }
+                },
                 Tab::Room => Vec::new(),
             };
             commands.extend(done);
@@ -129,7 +138,11 @@ impl Behavior<Tab> for Panes<'_> {
             Tab::File(path) if self.panes.editors.is_unsaved(path) => " •",
             _ => "",
         };
-        RichText::new(format!("{}{mark}", pane.title())).size(TYPE[1]).into()
+        let title = match pane {
+            Tab::Pane(word) => self.panes.added.title(word).map_or_else(|| pane.title(), str::to_owned),
+            _ => pane.title(),
+        };
+        RichText::new(format!("{title}{mark}")).size(TYPE[1]).into()
     }
 
     fn on_tab_button(&mut self, tiles: &mut Tiles<Tab>, tile: TileId, response: egui::Response) -> egui::Response {

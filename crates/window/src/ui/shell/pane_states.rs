@@ -12,6 +12,7 @@ use crate::ui::panes::explorer::Explorer;
 use crate::ui::panes::graph::GraphPane;
 use crate::ui::panes::inspector::Inspector;
 use crate::ui::panes::overlays::Overlays;
+use crate::ui::panes::port::AddedPanes;
 use crate::ui::panes::shelf::ShelfPane;
 use crate::ui::shell::palette::Found;
 use crate::view::recent::Recent;
@@ -39,6 +40,8 @@ pub struct PaneStates {
     pub conversations: ConversationsPane,
     /// What elements hold, while one is open.
     pub overlays: Overlays,
+    /// Panes that were added.
+    pub added: AddedPanes,
     /// What the palette found last.
     pub found: Found,
 }

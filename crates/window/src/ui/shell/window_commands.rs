@@ -56,7 +56,10 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
         WindowCommand::Tell(text, is_good) => ui.tell(text, is_good),
         WindowCommand::Escape => return escape(ui, panes),
         WindowCommand::Files(command) => panes.explorer.ask(command),
-        WindowCommand::Browse(_) | WindowCommand::Pane(..) => return vec![command.into()],
+        WindowCommand::Pane(pane, command) => {
+            return panes.added.find(pane).map(|pane| pane.apply(command)).unwrap_or_default();
+        }
+        WindowCommand::Browse(_) => return vec![command.into()],
     }
     Vec::new()
 }

@@ -9,6 +9,8 @@ use serde_json::Value;
 
 /// Files that are open at once; the one that was opened first is closed for another where it has nothing unsaved.
 pub const FILES_AT_MOST: usize = 40;
+/// So many panes that were added stand in a layout that is read.
+const ADDED_AT_MOST: usize = 20;
 /// Narrower windows show what is known of the selection only while something is selected.
 const ROOMY_POINTS: f32 = 1_000.0;
 /// Panes stand in this much of the window at first: at the left, in the middle, at the right; the log below.
@@ -32,6 +34,8 @@ pub enum Tab {
     File(String),
     /// What is known of the selection.
     Inspector,
+    /// A pane that was added, by its word.
+    Pane(String),
     /// Conversations.
     Talks,
     /// The event log.
@@ -53,7 +57,7 @@ impl Tab {
             Self::Inspector => "inspector",
             Self::Talks => "talks",
             Self::Log => "log",
-            Self::File(_) => "",
+            Self::File(_) | Self::Pane(_) => "",
         }
     }
 
@@ -64,6 +68,7 @@ impl Tab {
             Self::Files => "Files".to_owned(),
             Self::Room => "Room".to_owned(),
             Self::Graph => "Graph".to_owned(),
+            Self::Pane(word) => word.clone(),
             Self::File(path) => path.rsplit('/').next().unwrap_or(path).to_owned(),
             Self::Inspector => "Inspector".to_owned(),
             Self::Talks => "Conversations".to_owned(),
@@ -133,7 +138,9 @@ impl Dock {
         let panes: Vec<&Tab> = reached.iter().filter_map(|id| dock.tree.tiles.get_pane(id)).collect();
         let distinct: BTreeSet<&&Tab> = panes.iter().collect();
         let is_whole = distinct.len() == panes.len() && reached.len() == dock.tree.tiles.len();
-        (is_whole && Tab::FIXED.iter().all(|tab| panes.contains(&tab)) && panes.len() <= 7 + FILES_AT_MOST)
+        (is_whole
+            && Tab::FIXED.iter().all(|tab| panes.contains(&tab))
+            && panes.len() <= 7 + FILES_AT_MOST + ADDED_AT_MOST)
             .then_some(dock)
     }
 
@@ -205,7 +212,7 @@ impl Dock {
     pub fn close(&mut self, tab: &Tab) {
         match tab {
             Tab::Room => {}
-            Tab::File(_) => self.remove(tab),
+            Tab::File(_) | Tab::Pane(_) => self.remove(tab),
             _ => drop(self.hidden.insert(tab.clone())),
         }
         if self.alone == *tab {

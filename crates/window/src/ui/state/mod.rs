@@ -2,6 +2,7 @@
 
 pub mod dock;
 pub mod file_texts;
+pub mod jobs;
 pub mod notice_board;
 pub mod selection;
 
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use self::dock::Dock;
 use self::file_texts::FileTexts;
+use self::jobs::RunningJob;
 use self::notice_board::NoticeBoard;
 use crate::base::Id;
 use crate::gateway::ProviderStatus;
@@ -90,6 +92,8 @@ pub struct UiState {
     pub space: SpaceBar,
     /// What is under way that takes longer than a frame, in words.
     pub under_way: Option<String>,
+    /// Slow work that panes have under way.
+    pub jobs: Vec<RunningJob>,
     /// The names of files that hang over the window.
     pub hanging: Vec<String>,
     /// Whether the view was set for this room; it is framed once otherwise.
