@@ -93,28 +93,46 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ElementChanged>()
         .add_tick_message::<ProfileChanged>()
         .add_tick_message::<ProblemReport>();
+    // What they look at of the room is much: they are run only when there is something to do.
     app.add_systems(
         Tick,
         (
-            (replies::drop_orphans, replies::receive, part_orders::receive)
+            (
+                replies::drop_orphans.run_if(|pending: Res<PendingRequests>| !pending.is_empty()),
+                replies::receive.run_if(on_message::<ModelReply>),
+                part_orders::receive.run_if(on_message::<PartGathered>),
+            )
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Mind)),
             (
-                replies::remember_meetings,
-                thinking::retry_compaction,
-                part_orders::expire,
-                thinking::put_off,
-                thinking::ask_gathered,
-                thinking::think,
-                working::conclude,
-                working::ask,
+                replies::remember_meetings.run_if(on_message::<ConversationEnded>),
+                thinking::retry_compaction.run_if(|pending: Res<PendingRequests>| !pending.retries.is_empty()),
+                part_orders::expire.run_if(is_gathering),
+                thinking::put_off.run_if(on_message::<ThinkPutOff>),
+                thinking::ask_gathered.run_if(is_gathering),
+                thinking::think.run_if(on_message::<ThinkDue>),
+                working::conclude.run_if(on_message::<WorkOver>),
+                working::ask.run_if(on_message::<WorkDue>),
             )
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Decide, Floor::Mind)),
-            (replies::hear_refusals, unseen::report).chain().in_set(InPhase(WorkshopSystems::Apply, Floor::Mind)),
+            (
+                replies::hear_refusals.run_if(on_message::<ElementRefused>),
+                unseen::report.run_if(
+                    on_message::<ElementChanged>
+                        .or_eager(on_message::<ProfileChanged>)
+                        .or_eager(resource_changed::<MindSettings>),
+                ),
+            )
+                .chain()
+                .in_set(InPhase(WorkshopSystems::Apply, Floor::Mind)),
         ),
     );
     saved::register::<pending::MindSaved>(app);
+}
+
+fn is_gathering(pending: Res<PendingRequests>) -> bool {
+    !pending.gathering.is_empty()
 }
 
 #[cfg(test)]

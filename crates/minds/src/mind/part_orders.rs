@@ -39,9 +39,6 @@ pub(super) fn receive(
 
 /// Waits no longer for what did not come in time.
 pub(super) fn expire(room: Room, mut pending: ResMut<PendingRequests>, mut log: ResMut<EventLog>) {
-    if pending.gathering.is_empty() {
-        return;
-    }
     let now = room.clock.tick();
     for (request, gathering) in &mut pending.gathering {
         let about = (*request, gathering.agent(), gathering.cause());

@@ -56,7 +56,7 @@ pub(super) fn drop_orphans(
     mut cancels: MessageWriter<CancelRequest>,
     mut done: MessageWriter<ThinkDone>,
 ) {
-    if !room.roster.is_changed() || pending.is_empty() {
+    if !room.roster.is_changed() {
         return;
     }
     let gone = |agent: AgentKey| room.roster.entity(agent).is_none();

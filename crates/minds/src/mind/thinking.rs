@@ -102,9 +102,6 @@ pub(super) struct Asking<'w, 's> {
 
 /// Asks the models of those for whose prompts everything is gathered.
 pub(super) fn ask_gathered(mut asking: Asking) {
-    if asking.pending.gathering.is_empty() {
-        return;
-    }
     for (id, due, gathered) in asking.pending.take_gathered() {
         match due {
             Due::Think { agent, activity, think, urgency, cause } => {
