@@ -65,9 +65,9 @@ fn what_is_typed_and_typed_back_is_no_draft() {
 
 #[test]
 fn a_save_names_what_it_began_from_and_how_to_take_it_back() {
-    let (mut tab, mut state) = (open("one\n"), UiState::default());
+    let (mut tab, state) = (open("one\n"), UiState::default());
     write(&mut tab, "two\n");
-    let (key, base, content, back) = order(tab.save("a.md", &mut state));
+    let (key, base, content, back) = order(tab.save("a.md", &state));
     assert_eq!((base, content.as_str()), (Some(hash("one\n")), "two\n"));
     let wanted = FileOperation::Save { path: "a.md".into(), base: Some(hash("two\n")), content: "one\n".into() };
     assert_eq!(back, wanted);
@@ -85,22 +85,22 @@ fn a_save_names_what_it_began_from_and_how_to_take_it_back() {
 
 #[test]
 fn what_is_typed_while_it_is_saved_stays_a_draft_of_the_saved() {
-    let (mut tab, mut state) = (open("one\n"), UiState::default());
+    let (mut tab, state) = (open("one\n"), UiState::default());
     write(&mut tab, "two\n");
-    let (key, ..) = order(tab.save("a.md", &mut state));
+    let (key, ..) = order(tab.save("a.md", &state));
     write(&mut tab, "three\n");
     tab.hear(&told(&key, Ok(())), 0.0);
     tab.follow(Some(&read("two\n")), 0.0);
     assert_eq!((tab.text.as_str(), tab.standing()), ("three\n", Standing::Written));
-    let (_, base, ..) = order(tab.save("a.md", &mut state));
+    let (_, base, ..) = order(tab.save("a.md", &state));
     assert_eq!(base, Some(hash("two\n")));
 }
 
 #[test]
 fn a_save_that_fails_keeps_what_was_written_and_says_why() {
-    let (mut tab, mut state) = (open("one\n"), UiState::default());
+    let (mut tab, state) = (open("one\n"), UiState::default());
     write(&mut tab, "two\n");
-    let (key, ..) = order(tab.save("a.md", &mut state));
+    let (key, ..) = order(tab.save("a.md", &state));
     tab.hear(&told(&key, Err("the disk is full".into())), 0.0);
     assert_eq!((tab.text.as_str(), tab.standing()), ("two\n", Standing::Written));
     assert_eq!(tab.failed.as_deref(), Some("the disk is full"));
@@ -108,10 +108,10 @@ fn a_save_that_fails_keeps_what_was_written_and_says_why() {
 
 #[test]
 fn a_file_that_was_not_there_is_made_and_taken_back_by_deleting() {
-    let (mut tab, mut state) = (Tab::default(), UiState::default());
+    let (mut tab, state) = (Tab::default(), UiState::default());
     tab.follow(Some(&Ok(None)), 0.0);
     write(&mut tab, "new\n");
-    let (_, base, _, back) = order(tab.save("new.md", &mut state));
+    let (_, base, _, back) = order(tab.save("new.md", &state));
     assert_eq!((base, back), (None, FileOperation::Delete { path: "new.md".into() }));
 }
 
@@ -138,7 +138,7 @@ fn a_draft_that_was_overtaken_is_merged_kept_or_given_up() {
     let mut tab = overtaken("x\nb\nc\nd\n");
     tab.keep_mine();
     assert_eq!((tab.text.as_str(), tab.standing()), ("A\nb\nc\nd\n", Standing::Written));
-    let (_, base, ..) = order(tab.save("a.md", &mut UiState::default()));
+    let (_, base, ..) = order(tab.save("a.md", &UiState::default()));
     assert_eq!(base, Some(hash("x\nb\nc\nd\n")));
 
     let mut tab = overtaken("x\nb\nc\nd\n");
@@ -162,12 +162,12 @@ fn choices_about_an_older_text_do_not_count() {
 
 #[test]
 fn a_file_that_goes_leaves_the_draft() {
-    let (mut tab, mut state) = (open("a\n"), UiState::default());
+    let (mut tab, state) = (open("a\n"), UiState::default());
     write(&mut tab, "b\n");
     tab.follow(Some(&Ok(None)), 0.0);
     assert_eq!((tab.text.as_str(), tab.standing()), ("b\n", Standing::Deleted));
     tab.keep_mine();
-    let (_, base, ..) = order(tab.save("a.md", &mut state));
+    let (_, base, ..) = order(tab.save("a.md", &state));
     assert_eq!(base, None);
     tab.follow(Some(&Err("it is not UTF-8".into())), 0.0);
     assert_eq!(tab.text.as_str(), "b\n", "what was written stays whatever becomes of the file");
@@ -175,10 +175,10 @@ fn a_file_that_goes_leaves_the_draft() {
 
 #[test]
 fn ends_of_lines_stay_as_the_file_has_them() {
-    let (mut tab, mut state) = (open("a\r\nb\r\n"), UiState::default());
+    let (mut tab, state) = (open("a\r\nb\r\n"), UiState::default());
     assert_eq!(tab.text.as_str(), "a\nb\n");
     write(&mut tab, "a\nb\nc\n");
-    let (_, base, content, _) = order(tab.save("a.md", &mut state));
+    let (_, base, content, _) = order(tab.save("a.md", &state));
     assert_eq!((base, content.as_str()), (Some(hash("a\r\nb\r\n")), "a\r\nb\r\nc\r\n"));
     let mixed = open("a\r\nb\n\rc");
     assert_eq!(mixed.text.as_str(), "a\r\nb\n\rc", "what is mixed is left alone");
@@ -196,12 +196,12 @@ fn a_draft_of_an_earlier_window_goes_on_where_it_was() {
 
 #[test]
 fn restoring_gives_up_the_draft_only_once_it_is_done() {
-    let (mut tab, mut state) = (open("a\n"), UiState::default());
+    let (mut tab, state) = (open("a\n"), UiState::default());
     write(&mut tab, "b\n");
-    let Command::Act(RoomAct::File(forth), None) = tab.restore("a.md", 1, &mut state) else { panic!("an act") };
+    let Command::Act(RoomAct::File(forth), None) = tab.restore("a.md", 1, &state) else { panic!("an act") };
     tab.hear(&told(&forth.key, Err("that version is not kept".into())), 0.0);
     assert_eq!(tab.text.as_str(), "b\n");
-    let Command::Act(RoomAct::File(forth), None) = tab.restore("a.md", 1, &mut state) else { panic!("an act") };
+    let Command::Act(RoomAct::File(forth), None) = tab.restore("a.md", 1, &state) else { panic!("an act") };
     tab.hear(&told(&forth.key, Ok(())), 0.0);
     assert_eq!((tab.text.as_str(), tab.standing()), ("a\n", Standing::Clean));
 }

@@ -21,8 +21,7 @@ fn version(number: u64, author: &str) -> FileVersion {
 
 /// The inspector about a file with three versions, all of which can be read.
 fn inspect_file(is_there: bool) -> Harness<'static, Stage> {
-    let mut state = UiState::default();
-    state.chosen_file = Some(PATH.to_owned());
+    let mut state = UiState { chosen_file: Some(PATH.to_owned()), ..UiState::default() };
     let library = &mut state.texts;
     library.files = Some(Ok(Arc::new(vec![info("a.md", true), info(PATH, is_there)])));
     let versions = vec![version(3, "user"), version(2, "bram-1"), version(1, "ada-1")];
