@@ -30,7 +30,7 @@ use crate::ui::{Command, UiState};
 use crate::view::model::{ContentView, RoomModel};
 use crate::view::pick::Thing;
 use crate::view::reading::Wanted;
-use crate::workspace::vfs::FileOperation;
+use crate::workspace::vfs::{FileCommand, FileOperation};
 use crate::workspace::{Relationship, SceneState, save_now};
 
 const SCENE: &str = "# My room\nname: Test\nelements:\n  - { id: rules, kind: rulebook, position: [0, 100], text: Be kind }\n  \
@@ -638,6 +638,23 @@ fn an_import_is_undone_and_done_again_and_what_was_changed_since_stays() {
     house.act(Command::Undo);
     house.frames();
     assert_eq!(there(&house), [false, true, true]);
+}
+
+#[test]
+fn what_a_person_does_to_a_file_is_done_while_the_room_stands_still() {
+    let mut house = House::new();
+    let [from, to] = ["agents/bram.md", "agents/bo.md"];
+    let operation = FileOperation::Rename { from: from.into(), to: to.into() };
+    let rename = RoomAct::File(FileCommand { key: "user-1-1".into(), operation });
+    house.perform(Command::Act(rename, None));
+    let began = Instant::now();
+    while !house.folder.path().join(to).exists() {
+        house.room.live();
+        assert!(began.elapsed() < Duration::from_secs(20), "it is still called {from}");
+        std::thread::yield_now();
+    }
+    let world = house.room.world().expect("it is open");
+    assert!(world.resource::<crate::schedule::SimClock>().paused, "nobody let the room go on");
 }
 
 #[test]

@@ -148,9 +148,11 @@ impl FileBridge {
     }
 }
 
-/// Whether the service has something for the world that is not at the door yet.
+/// Whether the service has something for the world that is not at the door yet, or is still to be given an order: a room
+/// that stands still is not to keep a person waiting for what is done to files.
 pub fn has_news(world: &World) -> bool {
-    world.get_resource::<FileBridge>().is_some_and(FileBridge::has_news)
+    let under_way = world.resource::<FilesUnderWay>();
+    world.get_resource::<FileBridge>().is_some_and(|bridge| bridge.has_news() || bridge.has_unsent(under_way))
 }
 
 /// Whether the next tick must not run yet: an answer about files is owed, and it comes in with the tick after the
