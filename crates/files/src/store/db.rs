@@ -36,7 +36,7 @@ pub(super) const NUMBER_AT_MOST: i64 = 1 << 53;
 /// What keeps others from writing.
 #[derive(Debug)]
 pub(super) struct Lock {
-    _held: File,
+    held: File,
     /// The workspace's own folder, locked as well: a lock that is deleted with `.workshop/` keeps nobody out.
     workspace: Option<File>,
 }
@@ -45,6 +45,18 @@ impl Lock {
     /// Whether nobody else can have opened the workspace, whatever became of what lies in `.workshop/`.
     pub(super) fn holds_workspace(&self) -> bool {
         self.workspace.is_some()
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing is not enough: a process that was being started at this moment has what is open here until it runs its
+        // own program, and the lock with it.
+        for file in [Some(&self.held), self.workspace.as_ref()].into_iter().flatten() {
+            if let Err(error) = file.unlock() {
+                tracing::warn!("the lock of a workspace could not be given back: {error}");
+            }
+        }
     }
 }
 
@@ -153,13 +165,13 @@ pub(super) fn lock(dir: &Path) -> Result<Lock, StoreError> {
     make_parent(dir)?;
     let workspace = lock_workspace(dir)?;
     make_folder(dir)?;
-    Ok(Lock { _held: lock_file(dir)?, workspace })
+    Ok(Lock { held: lock_file(dir)?, workspace })
 }
 
 /// The lock file anew, after it was deleted or replaced under an open history.
 pub(super) fn lock_again(dir: &Path, lock: &mut Lock) -> Result<(), StoreError> {
     make_folder(dir)?;
-    lock._held = lock_file(dir)?;
+    lock.held = lock_file(dir)?;
     Ok(())
 }
 
@@ -359,4 +371,21 @@ pub(super) fn check(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare("PRAGMA quick_check(20)")?;
     let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
     lines.filter(|line| line.as_ref().map_or(true, |line| line != "ok")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_given_back_though_a_process_that_is_being_started_has_its_files_open_still() {
+        let made = tempfile::tempdir().expect("a temporary folder can be made");
+        let dir = made.path().join(STATE_FOLDER);
+        let held = lock(&dir).expect("nobody has it");
+        let inherited =
+            [Some(&held.held), held.workspace.as_ref()].map(|file| file.and_then(|file| file.try_clone().ok()));
+        assert!(matches!(lock(&dir), Err(StoreError::InUse { .. })));
+        drop(held);
+        assert!(lock(&dir).is_ok(), "{inherited:?}");
+    }
 }
