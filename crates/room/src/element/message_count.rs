@@ -19,7 +19,8 @@ impl MessageCount {
 
     /// Gives that id away.
     pub fn take(&mut self, log: &EventLog) -> MessageKey {
+        let key = self.next(log);
         self.0 += 1;
-        MessageKey::new(self.0, RunTag::of(log.run()))
+        key
     }
 }
