@@ -143,19 +143,25 @@ fn is_line_end(letter: char) -> bool {
 
 /// The lines of a text, whatever ends them, each with where it begins.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    // The bytes that odd line ends begin with: most lines hold none, and need no further look.
-    let may_end_within = |line: &&str| line.bytes().any(|byte| matches!(byte, b'\r' | 0x0B | 0x0C | 0xC2 | 0xE2));
+    // Most texts hold no odd line end and are searched for one sign only, many bytes at a time.
+    let is_odd = has_odd_line_end(text);
+    let plain = (!is_odd).then(|| text.split_inclusive('\n'));
+    let odd = is_odd.then(|| text.split_inclusive(is_line_end));
     let mut start = 0;
-    let pieces = text.split_inclusive('\n').flat_map(move |line| {
-        let pieces = Some(line).filter(may_end_within).map(|line| line.split_inclusive(is_line_end));
-        let whole = pieces.is_none().then_some(line);
-        whole.into_iter().chain(pieces.into_iter().flatten())
-    });
-    pieces.map(move |line| {
+    plain.into_iter().flatten().chain(odd.into_iter().flatten()).map(move |line| {
         let begun = start;
         start += line.len();
         (begun, line)
     })
+}
+
+/// Whether a line ends with anything but a line feed.
+fn has_odd_line_end(text: &str) -> bool {
+    // Without leaving early, so that the compiler looks at many bytes at once.
+    let (ends, may_be_wide) = text.bytes().fold((false, false), |(ends, may_be_wide), byte| {
+        (ends | matches!(byte, b'\r' | 0x0B | 0x0C), may_be_wide | matches!(byte, 0xC2 | 0xE2))
+    });
+    ends || may_be_wide && ['\u{85}', '\u{2028}', '\u{2029}'].into_iter().any(|end| text.contains(end))
 }
 
 /// The text with a backslash at each of these places, which are in order.
