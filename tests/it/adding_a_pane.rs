@@ -198,7 +198,7 @@ fn its_slow_work_is_seen_and_cancelled_in_the_window() {
     window.command("Show word count");
     window.command("Count words for ever");
     window.until("what is under way", |window| window.shows("Counting for ever, 50 %"));
-    window.screen.state.jobs[0].control.cancel();
+    window.screen.state.jobs[0].control.as_ref().expect("it can be cancelled").cancel();
     window.until("its end", |window| window.screen.state.jobs.is_empty());
     window.frame(Vec::new());
     assert!(!window.shows("Counting for ever"));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use agent_workshop::base::RequestId;
+use agent_workshop::base::{JobControl, RequestId};
 use agent_workshop::gateway::LiveCall;
 use agent_workshop::gateway::keys::Environment;
 use agent_workshop::gateway::messages::{GatewayCommand, GatewayEvent};
@@ -160,8 +160,8 @@ pub fn room_of(provider: &str, url: &str) -> Workshop {
 
 /// Tries a provider out, as the window does.
 pub fn try_out(workshop: &Workshop, spec: &str) -> Tried {
-    let trial = Trial::start(workshop.app.world(), spec).unwrap_or_else(|problem| panic!("{problem}"));
-    trial.wait(Duration::from_secs(60)).expect("every trial ends")
+    let trial = Trial::of(workshop.app.world(), spec).unwrap_or_else(|problem| panic!("{problem}"));
+    trial.run(&JobControl::default())
 }
 
 impl Server {

@@ -1,9 +1,7 @@
 //! The same start and the same inputs make the same world, tick by tick.
 
-use std::time::Duration;
-
 use agent_workshop::app;
-use agent_workshop::base::Seq;
+use agent_workshop::base::{JobControl, Seq};
 use agent_workshop::gateway::{self, StandIn};
 use agent_workshop::schedule::{InputJournal, Tick};
 use agent_workshop::workspace::SettingsEdit;
@@ -72,9 +70,8 @@ fn a_run_that_a_person_steers_replays_and_goes_on_after_a_restart() {
     live.advance(20.0);
     live.push(StandIn { provider: Some(format!("scripted:{}", script_file(SCRIPT).display())) });
     live.advance(40.0);
-    let tried = gateway::Trial::start(live.world(), "offline").unwrap_or_else(|problem| panic!("{problem}"));
-    let tried = tried.wait(Duration::from_secs(30)).expect("the offline brain answers");
-    tried.book(live.world());
+    let tried = gateway::Trial::of(live.world(), "offline").unwrap_or_else(|problem| panic!("{problem}"));
+    tried.run(&JobControl::default()).book(live.world());
     live.push(SettingsEdit::set("budget", "tokens_per_agent_per_run", json!(4_000)));
     live.push(SettingsEdit::set("gateway", "max_concurrent", json!(1)));
     // A script begins anew with its program; the offline brain has nothing to begin.

@@ -1,51 +1,87 @@
-//! Runs the window's background jobs: a thread that does one job after the other, so that no frame waits for a disk,
-//! with a bounded queue to it and a bounded queue of results back.
+//! Runs the window's background jobs: threads that do jobs in the order in which they were pushed, so that no frame
+//! waits for a disk, a network or a computation, with a bounded queue to them and a bounded queue of results back.
 
+use std::convert::Infallible;
 use std::io;
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, never};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded, never};
+
+/// What takes longer is shown to the person.
+pub(super) const SHOWN_AFTER: Duration = Duration::from_millis(500);
+/// Some jobs go deep, such as the layout of a long chain. What is not used of it costs nothing.
+const STACK_BYTES: usize = 64 << 20;
+/// Jobs that are discarded are waited for so long: they were told to give up, and nothing depends on them.
+const DISCARDED_AT_MOST: Duration = Duration::from_secs(2);
 
 /// What becomes of queued jobs when the runner is dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum OnDrop {
     /// They are done first: they write something.
     Finish,
-    /// They are left undone: they only read.
+    /// They are left undone: they only read or compute.
     Discard,
 }
 
-/// A thread that does jobs in the order in which they were pushed; each has one result. Dropping it waits for the
-/// thread, which never waits for anybody to take results then.
+/// Threads that take jobs in the order in which they were pushed; each job has one result. Dropping it waits for the
+/// threads, which never wait for anybody to take results then.
 pub(super) struct BackgroundJobs<Job, Done> {
     name: &'static str,
+    on_drop: OnDrop,
     /// `None` only while dropping.
     jobs: Option<Sender<Job>>,
     results: Receiver<Done>,
-    thread: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
+    /// Disconnected once all threads have ended.
+    ended: Receiver<Infallible>,
 }
 
 impl<Job: Send + 'static, Done: Send + 'static> BackgroundJobs<Job, Done> {
-    /// Starts the thread. At most `capacity` jobs are queued, and as many results.
+    /// Starts one thread. At most `capacity` jobs are queued, and as many results.
     pub(super) fn start(
         name: &'static str,
         capacity: usize,
         on_drop: OnDrop,
-        mut run: impl FnMut(Job) -> Done + Send + 'static,
+        run: impl FnMut(Job) -> Done + Send + 'static,
     ) -> io::Result<Self> {
-        let (jobs, queued) = bounded(capacity);
+        Self::spawn(name, capacity, on_drop, vec![run])
+    }
+
+    /// Starts so many threads, of which each takes the next job: results come in the order in which jobs end.
+    pub(super) fn start_several(
+        name: &'static str,
+        threads: usize,
+        capacity: usize,
+        run: impl FnMut(Job) -> Done + Clone + Send + 'static,
+    ) -> io::Result<Self> {
+        Self::spawn(name, capacity, OnDrop::Discard, vec![run; threads])
+    }
+
+    fn spawn<Run: FnMut(Job) -> Done + Send + 'static>(
+        name: &'static str,
+        capacity: usize,
+        on_drop: OnDrop,
+        runs: Vec<Run>,
+    ) -> io::Result<Self> {
+        let (jobs, queued) = bounded::<Job>(capacity);
         let (done, results) = bounded(capacity);
-        let work = move || {
-            for job in queued {
-                // Where nobody takes results any more, what is done is done all the same.
-                if done.send(run(job)).is_err() && on_drop == OnDrop::Discard {
-                    break;
+        let (alive, ended) = bounded(0);
+        let spawn_one = |mut run: Run| {
+            let (queued, done, alive) = (queued.clone(), done.clone(), alive.clone());
+            let work = move || {
+                let _alive: Sender<Infallible> = alive;
+                for job in queued {
+                    // Where nobody takes results any more, what is done is done all the same.
+                    if done.send(run(job)).is_err() && on_drop == OnDrop::Discard {
+                        break;
+                    }
                 }
-            }
+            };
+            std::thread::Builder::new().name(name.into()).stack_size(STACK_BYTES).spawn(work)
         };
-        let thread = std::thread::Builder::new().name(name.into()).spawn(work)?;
-        Ok(Self { name, jobs: Some(jobs), results, thread: Some(thread) })
+        let threads = runs.into_iter().map(spawn_one).collect::<io::Result<_>>()?;
+        Ok(Self { name, on_drop, jobs: Some(jobs), results, threads, ended })
     }
 
     /// Queues a job without waiting; `false` where the queue is full.
@@ -83,7 +119,14 @@ impl<Job, Done> Drop for BackgroundJobs<Job, Done> {
     fn drop(&mut self) {
         self.jobs = None;
         self.results = never();
-        if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
+        if self.on_drop == OnDrop::Discard
+            && self.ended.recv_timeout(DISCARDED_AT_MOST) == Err(RecvTimeoutError::Timeout)
+        {
+            tracing::warn!("a job of the thread \"{}\" has not given up; it is left to itself", self.name);
+            return;
+        }
+        let has_panicked = self.threads.drain(..).filter_map(|thread| thread.join().err()).count() > 0;
+        if has_panicked {
             tracing::error!("the thread \"{}\" panicked; its last jobs may not be done", self.name);
         }
     }
@@ -114,6 +157,25 @@ mod tests {
         let done: Vec<u32> = (0..pushed).filter_map(|_| jobs.next_until(in_a_while())).collect();
         assert_eq!(done, [10, 20, 30][..pushed]);
         assert!(jobs.push(4), "there is room again");
+    }
+
+    #[test]
+    fn several_threads_do_not_wait_for_each_other_and_a_job_that_does_not_give_up_is_left() {
+        let (go, gate) = bounded::<()>(0);
+        let run = move |job: u32| {
+            if job == 1 {
+                let _ = gate.recv();
+            }
+            job
+        };
+        let jobs = BackgroundJobs::start_several("test", 2, 4, run).expect("threads can be started");
+        assert!(jobs.push(1) && jobs.push(2) && jobs.push(3));
+        let done: Vec<u32> = (0..2).filter_map(|_| jobs.next_until(in_a_while())).collect();
+        assert_eq!(done, [2, 3], "the first still waits");
+        let began = Instant::now();
+        drop(jobs);
+        assert!(began.elapsed() < DISCARDED_AT_MOST * 5, "nobody waits for ever");
+        drop(go);
     }
 
     #[test]

@@ -1,26 +1,59 @@
 //! Trying providers out: a small question beside the room, and what came of it.
 
+use crossbeam_channel::{Receiver, TryRecvError, bounded};
+use serde_json::Value;
+
 use super::open_room::OpenRoom;
 use super::settings_commands::named;
-use crate::base::text;
+use crate::base::{JobControl, text};
 use crate::gateway::Trial;
 use crate::gateway::trial::Tried;
 use crate::ui::UiState;
+use crate::ui::commands::job::{Job, WINDOW};
 use crate::ui::state::file_texts::Want;
 use crate::ui::state::notice_board::place_of;
 use crate::ui::state::{TrialOutcome, TrialView};
 use crate::ui::widgets::words;
 use crate::ui::widgets::words::sentence;
 
-/// Asks a provider something small, to see whether it answers; the trial, where it could begin.
-pub(super) fn start(room: &mut OpenRoom, state: &mut UiState, spec: &str) -> Option<Trial> {
+/// A trial under way.
+pub(super) struct RunningTrial {
+    control: JobControl,
+    done: Receiver<Tried>,
+}
+
+impl RunningTrial {
+    /// Withdraws the question; its end still comes.
+    pub(super) fn stop(&self) {
+        self.control.cancel();
+    }
+
+    /// What became of it, once it is over: nothing where it was stopped before it was begun.
+    pub(super) fn poll(&self) -> Option<Option<Tried>> {
+        match self.done.try_recv() {
+            Ok(tried) => Some(Some(tried)),
+            Err(TryRecvError::Disconnected) => Some(None),
+            Err(TryRecvError::Empty) => None,
+        }
+    }
+}
+
+/// A job that asks a provider something small, to see whether it answers, where that may be asked.
+pub(super) fn start(room: &mut OpenRoom, state: &mut UiState, spec: &str) -> Option<(Job, RunningTrial)> {
     let world = room.world()?;
-    match Trial::start(world, spec) {
+    match Trial::of(world, spec) {
         Ok(trial) => {
             let choice = trial.choice();
             let of = named(&choice.provider, &choice.model);
-            state.trial = Some(TrialView { of, since_secs: state.now_secs, outcome: None });
-            Some(trial)
+            state.trial = Some(TrialView { of: of.clone(), since_secs: state.now_secs, outcome: None });
+            let (tell, done) = bounded(1);
+            let job = Job::new(WINDOW, format!("Trying out {of}"), move |control| {
+                // Nobody waits for it any more where this fails.
+                let _ = tell.try_send(trial.run(control));
+                Ok(Value::Null)
+            });
+            let control = job.control.clone();
+            Some((job, RunningTrial { control, done }))
         }
         Err(problem) => {
             let text = sentence(&problem.what);

@@ -7,16 +7,18 @@ use std::path::PathBuf;
 use egui::Context;
 
 use super::drafts::Drafts;
+use super::job_runner::JobRunner;
 use super::open_room::OpenRoom;
-use super::pane_jobs::PaneJobs;
+use super::provider_trials::{self, RunningTrial};
 use super::screenshot::Seen;
+use super::settings_commands;
 use super::window_jobs::{self, WindowJob, WindowJobDone, WindowJobs};
 use super::window_state::{Remembered, WindowStateFile, known_workspaces};
-use super::{provider_trials, settings_commands};
-use crate::gateway::{GatewaySettings, Surroundings, Trial};
+use crate::gateway::{GatewaySettings, Surroundings};
 use crate::ui::shell::pane_states::PaneStates;
 use crate::ui::state::Place;
 use crate::ui::state::file_texts::Want;
+use crate::ui::state::jobs::RunningJob;
 use crate::ui::widgets::words::sentence;
 use crate::ui::{Command, UiState};
 use crate::view::dates::Dates;
@@ -36,7 +38,7 @@ const NOTICES_KEPT: usize = 200;
 /// What the window has under way beside the room.
 #[derive(Default)]
 pub struct WindowServices {
-    trial: Option<Trial>,
+    trial: Option<RunningTrial>,
     jobs: Option<WindowJobs>,
     /// The folder of what belongs to the person.
     config_folder: Option<PathBuf>,
@@ -59,7 +61,7 @@ pub struct WindowServices {
     /// When providers were looked at last, in seconds since the window opened.
     looked_secs: Option<f64>,
     pictures_under_way: usize,
-    pane_jobs: PaneJobs,
+    job_runner: JobRunner,
 }
 
 impl WindowServices {
@@ -105,7 +107,7 @@ impl WindowServices {
         let size = self.size;
         *self = Self::of(room, config_folder);
         self.size = size;
-        self.pane_jobs.close(state);
+        self.job_runner.close();
         let added = std::mem::take(&mut panes.added);
         *panes = PaneStates { added, ..PaneStates::default() };
         (state.texts, state.chosen_file) = Default::default();
@@ -120,18 +122,26 @@ impl WindowServices {
 
     /// Whether something is under way that will have to be shown.
     pub fn is_busy(&self) -> bool {
-        self.trial.is_some() || self.pictures_under_way > 0 || self.pane_jobs.is_busy()
+        self.trial.is_some() || self.pictures_under_way > 0 || self.job_runner.is_busy()
+    }
+
+    /// Slow work that takes long enough to be shown.
+    pub(super) fn running(&self) -> impl Iterator<Item = RunningJob> {
+        self.job_runner.shown()
     }
 
     /// Before a frame is drawn: what became of things, and from where the scene was seen last.
     pub fn before(&mut self, room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, panes: &mut PaneStates) {
         self.now.restore_view(&model.scene, state);
-        if let Some(tried) = self.trial.as_ref().and_then(Trial::poll) {
-            self.trial = None;
-            provider_trials::finish(room, state, &tried);
-        }
         self.take_results(room, state);
-        self.pane_jobs.take_results(state, panes);
+        self.job_runner.take_results(state, panes);
+        if let Some(tried) = self.trial.as_ref().and_then(RunningTrial::poll) {
+            self.trial = None;
+            match tried {
+                Some(tried) => provider_trials::finish(room, state, &tried),
+                None => state.trial = None,
+            }
+        }
         let looks_at_providers = state.texts.is_wanted(&Want::Providers);
         serve_panes(room, state, panes);
         for refused in std::mem::take(&mut room.recent.refused) {
@@ -183,6 +193,7 @@ impl WindowServices {
     /// Writes down what is to be remembered and ends what is under way. For when the window closes.
     pub fn close(&mut self) {
         self.trial = None;
+        self.job_runner.close();
         if let Some((file, drafts)) = self.drafts.last() {
             self.push_last(WindowJob::Drafts { file, drafts });
         }
@@ -205,10 +216,12 @@ impl WindowServices {
         command: Command,
     ) {
         match command {
-            Command::Run(job) => self.pane_jobs.start(job, state),
+            Command::Run(job) => self.job_runner.start(job, state),
             Command::TestProvider(spec) => {
-                if let Some(trial) = provider_trials::start(room, state, &spec) {
-                    self.trial = Some(trial);
+                if let Some((job, trial)) = provider_trials::start(room, state, &spec) {
+                    // The one before it is withdrawn.
+                    self.trial.replace(trial).iter().for_each(RunningTrial::stop);
+                    self.job_runner.start(job, state);
                 }
             }
             Command::KeepKey(name, key) => {

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::ledger::Tally;
 use super::provider::{ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
 use super::*;
+use crate::base::JobControl;
 use crate::log::EventLog;
 use crate::mind::{Completion, FailureKind, Finish, Usage};
 use crate::schedule::saved::world_hash;
@@ -41,8 +42,8 @@ fn room(budget: BudgetSettings) -> App {
 }
 
 fn tried(app: &App, spec: &str) -> trial::Tried {
-    let trial = Trial::start(app.world(), spec).expect("nothing forbids it");
-    trial.wait(Duration::from_secs(20)).expect("every trial ends")
+    let trial = Trial::of(app.world(), spec).expect("nothing forbids it");
+    trial.run(&JobControl::default())
 }
 
 fn run_used(app: &App) -> Tally {
@@ -78,7 +79,7 @@ fn a_trial_that_fails_says_what_and_what_to_do_at_once() {
     let no_key = tried(&app, "openai").outcome.unwrap_err();
     assert_eq!(no_key.kind, FailureKind::Unauthorised);
     assert!(no_key.remedy.contains("OPENAI_API_KEY"));
-    assert!(Trial::start(app.world(), "nobody:x").is_err_and(|problem| problem.what.contains("nobody")));
+    assert!(Trial::of(app.world(), "nobody:x").is_err_and(|problem| problem.what.contains("nobody")));
 }
 
 #[test]
@@ -102,18 +103,21 @@ fn a_trial_is_stopped_in_the_middle() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     app.world_mut().resource_mut::<GatewaySettings>().base_urls = [("ollama".to_owned(), url)].into();
-    let trial = Trial::start(app.world(), "ollama:tiny").unwrap();
-    let _connection = listener.accept().unwrap();
-    assert_eq!(trial.poll(), None);
-    trial.stop();
-    let tried = trial.wait(Duration::from_secs(20)).expect("a stopped trial ends");
+    let trial = Trial::of(app.world(), "ollama:tiny").unwrap();
+    let control = JobControl::default();
+    let tried = std::thread::scope(|scope| {
+        let asking = scope.spawn(|| trial.run(&control));
+        let _connection = listener.accept().unwrap();
+        control.cancel();
+        asking.join().unwrap()
+    });
     assert_eq!(tried.outcome.unwrap_err().kind, FailureKind::Cancelled);
 }
 
 #[test]
 fn a_cap_of_the_run_holds_for_trials_too() {
     let app = room(BudgetSettings { tokens_per_run: Some(10), ..BudgetSettings::default() });
-    let Err(problem) = Trial::start(app.world(), "offline") else { panic!("the cap was broken") };
+    let Err(problem) = Trial::of(app.world(), "offline") else { panic!("the cap was broken") };
     assert_eq!(problem.place, "budget.tokens_per_run");
     assert!(problem.what.contains("10 tokens") && problem.remedy.contains("tokens_per_run"), "{problem}");
 }

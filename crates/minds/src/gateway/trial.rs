@@ -1,13 +1,9 @@
-//! Trying a provider out: one tiny question, asked as agents ask, on a thread of its own and apart from the room.
+//! Trying a provider out: one tiny question, asked as agents ask, apart from the room and beside its time.
 //! What it used is told to the room afterwards, so that the books stay honest; what came back is for the person.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use bevy::ecs::world::World;
-use crossbeam_channel::{Receiver, bounded};
 
 use super::address::Site;
 use super::budget::{BudgetSettings, Scope};
@@ -22,7 +18,7 @@ use super::retry::RetryPolicy;
 use super::settings::{Choice, GatewaySettings, Terms};
 use super::steering::TrialUsed;
 use super::worker::{SimulatedFactories, Worker};
-use crate::base::{Problem, RequestId};
+use crate::base::{JobControl, Problem, RequestId};
 use crate::log::now_ms;
 use crate::mind::{CallKind, Completion, Effort, FailureKind, ModelFailure, Prompt, PromptMessage, Role};
 use crate::schedule::Door;
@@ -33,16 +29,21 @@ const ANSWER_AT_MOST: Duration = Duration::from_secs(30);
 const SILENCE_AT_MOST: Duration = Duration::from_secs(20);
 /// Tokens that may come back: enough for a word, and for models that think before they speak.
 const TOKENS_AT_MOST: u32 = 64;
-/// How often the thread looks whether it is to stop.
+/// How often it is looked whether it is to stop.
 const LOOK: Duration = Duration::from_millis(25);
 /// The only question there is.
 const QUESTION: RequestId = RequestId(1);
 
-/// A question under way. Dropping it withdraws it.
+/// A question that may be asked. It is asked wherever it is [run](Self::run): never on the thread of the frames.
+#[derive(Clone)]
 pub struct Trial {
     choice: Choice,
-    done: Receiver<Tried>,
-    stop: Arc<AtomicBool>,
+    request: ProviderRequest,
+    terms: Terms,
+    site: Site,
+    rate: Rate,
+    environment: Environment,
+    factories: SimulatedFactories,
 }
 
 /// What became of it.
@@ -61,8 +62,8 @@ pub struct Tried {
 }
 
 impl Trial {
-    /// Asks this provider (`openai:gpt-x`, `offline`, `scripted:FILE`) something tiny, if no cap forbids it.
-    pub fn start(world: &World, spec: &str) -> Result<Self, Problem> {
+    /// Something tiny to ask this provider (`openai:gpt-x`, `offline`, `scripted:FILE`), if no cap forbids it.
+    pub fn of(world: &World, spec: &str) -> Result<Self, Problem> {
         let settings = world.resource::<GatewaySettings>();
         let choice = settings.choose(Some(spec), None)?;
         let request = request(&choice);
@@ -81,66 +82,28 @@ impl Trial {
         }
         let environment = world.resource::<Surroundings>().0.clone();
         let factories = world.resource::<SimulatedProviders>().0.clone();
-        Self::ask(choice, request, (site, rate), settings, environment, factories)
+        let terms = terms(&choice, settings);
+        Ok(Self { choice, request, terms, site, rate, environment, factories })
     }
 
-    fn ask(
-        choice: Choice,
-        request: ProviderRequest,
-        (site, rate): (Site, Rate),
-        settings: &GatewaySettings,
-        environment: Environment,
-        factories: SimulatedFactories,
-    ) -> Result<Self, Problem> {
-        let terms = terms(&choice, settings);
-        let stop = Arc::new(AtomicBool::new(false));
-        let (tell, done) = bounded(1);
-        let (asked, stopping) = (choice.clone(), stop.clone());
-        let run = move || {
-            let began = Instant::now();
-            let most = request.most();
-            let (outcome, latency, effort) = ask_worker(&asked, request, terms, (environment, factories), &stopping);
-            let duration = match latency {
-                Some(Latency::Simulated(secs)) => Duration::from_secs_f32(secs.clamp(0.0, 3600.0)),
-                Some(Latency::Outside(millis)) => Duration::from_millis(millis),
-                None => began.elapsed(),
-            };
-            let used = used(&asked, &outcome, effort, most).tally(rate);
-            // Nobody waits for it any more where this fails.
-            let is_local = site == Site::Local;
-            let _ = tell.send(Tried { choice: asked, outcome, duration, used, is_local });
+    /// Asks, and says what became of it. Takes as long as the answer; a question that is cancelled ends soon, and what
+    /// it used by then is said too.
+    pub fn run(&self, control: &JobControl) -> Tried {
+        let began = Instant::now();
+        let most = self.request.most();
+        let (outcome, latency, effort) = ask_worker(self, control);
+        let duration = match latency {
+            Some(Latency::Simulated(secs)) => Duration::from_secs_f32(secs.clamp(0.0, 3600.0)),
+            Some(Latency::Outside(millis)) => Duration::from_millis(millis),
+            None => began.elapsed(),
         };
-        thread::Builder::new().name("trial".into()).spawn(run).map_err(|error| {
-            let what = format!("a thread cannot be started: {error}");
-            Problem::error("gateway", what, "free some memory or threads and try again")
-        })?;
-        Ok(Self { choice, done, stop })
+        let used = used(&self.choice, &outcome, effort, most).tally(self.rate);
+        Tried { choice: self.choice.clone(), outcome, duration, used, is_local: self.site == Site::Local }
     }
 
     /// Who is asked, and which model.
     pub fn choice(&self) -> &Choice {
         &self.choice
-    }
-
-    /// What became of it, once; never waits.
-    pub fn poll(&self) -> Option<Tried> {
-        self.done.try_recv().ok()
-    }
-
-    /// What became of it, waiting at most so long.
-    pub fn wait(&self, timeout: Duration) -> Option<Tried> {
-        self.done.recv_timeout(timeout).ok()
-    }
-
-    /// Withdraws the question; its end still comes.
-    pub fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
-    }
-}
-
-impl Drop for Trial {
-    fn drop(&mut self) {
-        self.stop();
     }
 }
 
@@ -209,33 +172,30 @@ fn terms(choice: &Choice, settings: &GatewaySettings) -> Terms {
 
 /// Asks through a worker of its own, so that nothing of it touches what the room has under way.
 fn ask_worker(
-    choice: &Choice,
-    request: ProviderRequest,
-    terms: Terms,
-    (environment, factories): (Environment, SimulatedFactories),
-    stop: &AtomicBool,
+    trial: &Trial,
+    control: &JobControl,
 ) -> (Result<Completion, ModelFailure>, Option<Latency>, Option<Effort>) {
     let failed =
         |kind, what: String, remedy: &str| (Err(ModelFailure::new(kind, what, remedy)), None, Some(Effort::default()));
-    let provider = &choice.provider;
-    let worker = match Worker::start(environment, factories) {
+    let provider = &trial.choice.provider;
+    let worker = match Worker::start(trial.environment.clone(), trial.factories.clone()) {
         Ok(worker) => worker,
         Err(error) => {
             let what = format!("{provider} was not asked: a thread cannot be started: {error}");
             return failed(FailureKind::Unavailable, what, "free some memory or threads and try again");
         }
     };
-    let give_up = Instant::now() + terms.total + SILENCE_AT_MOST;
+    let give_up = Instant::now() + trial.terms.total + SILENCE_AT_MOST;
     let command = GatewayCommand::Complete {
         id: QUESTION,
-        request: Box::new(request),
-        choice: choice.clone(),
-        terms: Box::new(terms),
+        request: Box::new(trial.request.clone()),
+        choice: trial.choice.clone(),
+        terms: Box::new(trial.terms.clone()),
     };
     let mut is_stopped = false;
     let mut sent = worker.send(command);
     while sent.is_ok() && Instant::now() < give_up {
-        if stop.load(Ordering::Relaxed) && !is_stopped {
+        if control.is_cancelled() && !is_stopped {
             is_stopped = true;
             sent = worker.send(GatewayCommand::Cancel { id: QUESTION });
         }

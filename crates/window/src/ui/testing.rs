@@ -62,6 +62,8 @@ impl Stage {
                     let (state, panes) = (&mut self.state, &mut self.panes);
                     self.commands.extend(window_commands::apply(command, &self.room, state, panes));
                 }
+                // Slow work is done at once: nothing waits for it here.
+                Command::Run(job) => drop(job.run()),
                 command => self.commands.push(command),
             }
         }

@@ -6,15 +6,18 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::ui::state::jobs::JobControl;
+use crate::base::JobControl;
 
 /// What came of a job, or in words why nothing did.
 pub type JobResult = Result<Value, String>;
 
+/// The owner of jobs of the window itself, which no pane asked for.
+pub const WINDOW: &str = "";
+
 /// Something slow to do.
 #[derive(Clone)]
 pub struct Job {
-    /// The pane that gets the result, by its word.
+    /// The pane that gets the result, by its word; [`WINDOW`] where none does. It is cancelled when that pane closes.
     pub pane: &'static str,
     /// What it does, for people.
     pub name: String,

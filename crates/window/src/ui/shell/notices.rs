@@ -149,19 +149,15 @@ fn jobs(ui: &mut Ui, theme: &Theme, state: &UiState) {
     for job in &state.jobs {
         widgets::window(theme).inner_margin(SPACE[2]).show(ui, |ui| {
             ui.set_min_width(ui.available_width());
-            let done = (job.control.progress() * 100.0).round();
-            let says = if job.control.is_cancelled() { "cancelling".to_owned() } else { format!("{done:.0} %") };
-            widgets::line(
-                ui,
-                |ui| drop(ui.add(egui::Label::new(format!("{}, {says}", job.name)).truncate())),
-                |ui| {
-                    let cancel = ui.small_button("Cancel");
-                    widgets::name(&cancel, format!("Cancel {}", job.name));
-                    if cancel.clicked() {
-                        job.control.cancel();
-                    }
-                },
-            );
+            let says = |ui: &mut Ui| drop(ui.add(egui::Label::new(job.says()).truncate()));
+            widgets::line(ui, says, |ui| {
+                let Some(control) = &job.control else { return };
+                let cancel = ui.small_button("Cancel");
+                widgets::name(&cancel, format!("Cancel {}", job.name));
+                if cancel.clicked() {
+                    control.cancel();
+                }
+            });
         });
     }
 }

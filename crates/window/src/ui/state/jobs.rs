@@ -1,52 +1,44 @@
-//! Slow work that a pane has under way beside the frames: how far it is, and that it is to be given up.
+//! Slow work as the window shows it: in one place, with how far it is and a button that cancels it.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use crate::base::JobControl;
 
-/// What the window and a job have in common while it runs.
-#[derive(Clone, Debug, Default)]
-pub struct JobControl(Arc<Shared>);
-
-#[derive(Debug, Default)]
-struct Shared {
-    per_mille: AtomicU32,
-    is_cancelled: AtomicBool,
-}
-
-impl PartialEq for JobControl {
-    /// The same job, not one that is as far.
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl JobControl {
-    /// Says how much is done, from 0 to 1.
-    pub fn set_progress(&self, share: f32) {
-        self.0.per_mille.store((share.clamp(0.0, 1.0) * 1e3) as u32, Ordering::Relaxed);
-    }
-
-    /// How much is done, from 0 to 1.
-    pub fn progress(&self) -> f32 {
-        self.0.per_mille.load(Ordering::Relaxed) as f32 / 1e3
-    }
-
-    /// Asks the job to give up.
-    pub fn cancel(&self) {
-        self.0.is_cancelled.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the job is to give up: it looks now and then.
-    pub fn is_cancelled(&self) -> bool {
-        self.0.is_cancelled.load(Ordering::Relaxed)
-    }
-}
-
-/// A job as the window shows it.
+/// A job that takes long enough to be shown.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunningJob {
     /// What it does, for people.
     pub name: String,
-    /// How far it is.
-    pub control: JobControl,
+    /// How far it is, and a way to cancel it; absent where it can be neither said nor done.
+    pub control: Option<JobControl>,
+}
+
+impl RunningJob {
+    /// What is said of it: its name, and how far it is where that is known.
+    pub fn says(&self) -> String {
+        let name = &self.name;
+        match &self.control {
+            Some(control) if control.is_cancelled() => format!("{name}, cancelling"),
+            Some(control) => match control.progress() {
+                Some(share) => format!("{name}, {:.0} %", (share * 100.0).round()),
+                None => format!("{name} …"),
+            },
+            None => format!("{name} …"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_says_how_far_it_is_where_that_is_known() {
+        let control = JobControl::default();
+        let job = RunningJob { name: "Importing files".into(), control: Some(control.clone()) };
+        assert_eq!(job.says(), "Importing files …");
+        control.set_progress(0.456);
+        assert_eq!(job.says(), "Importing files, 46 %");
+        control.cancel();
+        assert_eq!(job.says(), "Importing files, cancelling");
+        assert_eq!(RunningJob { control: None, ..job }.says(), "Importing files …");
+    }
 }

@@ -3,9 +3,11 @@
 
 use std::sync::OnceLock;
 
+use serde_json::Value;
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
 
 use super::ink::Ink;
+use crate::ui::commands::job::{Job, WINDOW};
 
 /// What a file is written in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,26 +93,23 @@ impl Language {
 
 static SET: OnceLock<SyntaxSet> = OnceLock::new();
 static WARM: OnceLock<()> = OnceLock::new();
-static STARTED: OnceLock<()> = OnceLock::new();
 
 fn load() -> &'static SyntaxSet {
     SET.get_or_init(two_face::syntax::extra_newlines)
 }
 
-/// The grammars, once they are ready: asked for the first time, they are made ready on a thread of their own.
+/// The grammars, once they are ready: after [`grammars_job`].
 pub fn grammars() -> Option<&'static SyntaxSet> {
-    STARTED.get_or_init(|| {
-        let warm_up = || {
-            warm(load());
-            WARM.get_or_init(|| ());
-        };
-        let thread = std::thread::Builder::new().name("grammars".into()).spawn(warm_up);
-        if thread.is_err() {
-            // No thread is to be had: colours come without one, with a slow first frame.
-            WARM.get_or_init(|| ());
-        }
-    });
     WARM.get().map(|()| load())
+}
+
+/// Makes the grammars ready. They are the program's: whoever asks, all editors have them then.
+pub fn grammars_job() -> Job {
+    Job::new(WINDOW, "Loading syntax highlighting", |_| {
+        warm(load());
+        WARM.get_or_init(|| ());
+        Ok(Value::Null)
+    })
 }
 
 /// The grammars at once, however long it takes.

@@ -28,6 +28,7 @@ use self::check::Check;
 use self::field::{FieldView, Lead};
 use self::find::Find;
 use self::history::HistoryView;
+use self::languages::{Language, grammars, grammars_job};
 use self::tab::{Standing, Tab};
 use crate::agent::formats::format_of;
 use crate::base::Id;
@@ -39,6 +40,8 @@ use crate::view::model::RoomModel;
 #[derive(Clone, Debug, Default)]
 pub struct Editors {
     open: BTreeMap<String, OpenFile>,
+    /// Whether the grammars were asked for.
+    asked_grammars: bool,
 }
 
 /// Something that was written and not saved, as it outlives the window.
@@ -239,6 +242,10 @@ fn at_work(room: &RoomModel, profile: Option<Id>) -> Option<String> {
 /// Draws one file.
 pub fn editor_ui(ui: &mut Ui, path: &str, cx: &ViewerContext<'_>, own: &mut Editors) -> Vec<Command> {
     let mut commands = keep_up(cx, own);
+    let is_coloured = Language::of(path).is_some();
+    if is_coloured && grammars().is_none() && !std::mem::replace(&mut own.asked_grammars, true) {
+        commands.push(Command::Run(grammars_job()));
+    }
     let file = own.file(path);
     file.tab.follow(cx.ui.texts.text(path), cx.ui.now_secs);
     pane::pane_ui(ui, path, file, cx, &mut commands);

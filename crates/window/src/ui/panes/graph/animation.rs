@@ -3,10 +3,10 @@
 use egui::{Pos2, Rect, pos2, vec2};
 
 use super::layout::lay_out_as_tree;
+use super::layout_jobs::LaidOut;
 use super::layout_request::{BESIDE, LayoutRequest};
 use super::model::Model;
 use super::visibility::{CARD, Shown};
-use super::worker::LaidOut;
 
 /// The way to a new place takes so long.
 const GLIDE_SECS: f64 = 0.35;

@@ -1,5 +1,5 @@
 //! Where agents stand: in layers from left to right, each to the right of whoever started it. Pure, and as slow as
-//! such layouts are: `worker` keeps it away from the frames.
+//! such layouts are: `layout_jobs` keeps it away from the frames.
 
 use std::collections::BTreeSet;
 

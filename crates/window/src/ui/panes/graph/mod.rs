@@ -4,6 +4,7 @@ mod animation;
 mod cards;
 mod edges;
 pub mod layout;
+mod layout_jobs;
 mod layout_request;
 mod live;
 mod minimap;
@@ -16,7 +17,6 @@ mod tests;
 mod toolbar;
 mod view;
 mod visibility;
-mod worker;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -38,12 +38,12 @@ use animation::Places;
 use cards::{Cards, Touched};
 use edges::Arrows;
 use layout::LayoutRequest;
+use layout_jobs::LayoutJobs;
 use live::Live;
 use model::{Model, YOU};
 use toolbar::Toolbar;
 use view::View;
 use visibility::{Node, Shown, ShownAs};
-use worker::Worker;
 
 /// So many rows of the log are taken in within one frame.
 const ROWS_PER_FRAME: u64 = 2_000;
@@ -63,9 +63,8 @@ pub struct GraphPane {
     beginning: u64,
     toolbar: Toolbar,
     places: Places,
-    worker: Worker,
-    /// The layout that was asked for last, and the one that is shown.
-    asked: Option<Arc<LayoutRequest>>,
+    layouts: LayoutJobs,
+    /// The layout that is shown.
     followed: Option<Arc<LayoutRequest>>,
     view: View,
     hovered: Option<Node>,
@@ -74,6 +73,8 @@ pub struct GraphPane {
     chosen: Option<Node>,
     /// Cards and arrows that were drawn in the last frame.
     drawn: (usize, usize),
+    /// The number of that frame.
+    last_frame: u64,
 }
 
 /// Draws it.
@@ -89,7 +90,7 @@ impl GraphPane {
         let background = ui.allocate_rect(rect, Sense::click_and_drag());
         background.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "The graph"));
         self.view.rect = rect;
-        let is_caught_up = self.take_in(ui, cx.recent);
+        let is_caught_up = self.take_in(ui, cx.recent, &mut commands);
         let mut inner = ui.new_child(UiBuilder::new().max_rect(rect));
         inner.set_clip_rect(rect.intersect(ui.clip_rect()));
         if self.model.is_empty() {
@@ -115,7 +116,7 @@ impl GraphPane {
     }
 
     /// Takes in what happened, and sees to it that everyone has a place. Whether everything is taken in.
-    fn take_in(&mut self, ui: &Ui, recent: &Recent) -> bool {
+    fn take_in(&mut self, ui: &Ui, recent: &Recent, commands: &mut Vec<Command>) -> bool {
         let is_whole = self.toolbar.shows_everything;
         let is_caught_up = Arc::make_mut(&mut self.model).take_in(&recent.book, is_whole, ROWS_PER_FRAME);
         if self.beginning != self.model.beginnings() {
@@ -128,6 +129,12 @@ impl GraphPane {
         if !is_caught_up {
             ui.request_repaint();
         }
+        let frame = ui.ctx().cumulative_frame_nr();
+        if frame > self.last_frame + 1 && self.layouts.forget_cancelled() {
+            // It was closed before everyone had a place.
+            self.shown_of = None;
+        }
+        self.last_frame = frame;
         let shown_as = ShownAs {
             collapses_finished: self.toolbar.collapses_finished,
             shows_flows: self.toolbar.shows_flows,
@@ -137,12 +144,12 @@ impl GraphPane {
         if is_caught_up && self.shown_of.as_ref() != Some(&of) {
             self.shown = Arc::new(Shown::of(&self.model, &of.1));
             self.shown_of = Some(of);
-            self.lay_out(ui);
+            self.lay_out(commands);
         } else if self.shown.blocks.iter().any(|block| block.agent >= self.model.agents.len()) {
             self.shown = Arc::default();
         }
         let (now_secs, still) = (ui.input(|input| input.time), ui.style().animation_time <= STILL_SECS);
-        if let Some(laid_out) = self.worker.newest()
+        if let Some(laid_out) = self.layouts.newest()
             && laid_out.request.beginning == self.beginning
             && self.followed.as_ref().is_none_or(|followed| !Arc::ptr_eq(followed, &laid_out.request))
         {
@@ -156,15 +163,14 @@ impl GraphPane {
     }
 
     /// Asks for a layout of what is shown, unless it is laid out or asked for like that already.
-    fn lay_out(&mut self, ui: &Ui) {
+    fn lay_out(&mut self, commands: &mut Vec<Command>) {
         let request = self.shown.request(self.beginning);
-        if self.asked.as_deref() == Some(&request) {
+        if self.layouts.is_asked(&request) {
             return;
         }
         let request = Arc::new(request);
         self.places.fill(&self.model, &self.shown, &request);
-        self.worker.ask(request.clone(), ui.ctx());
-        self.asked = Some(request);
+        commands.extend(self.layouts.ask(&request).map(Command::Run));
     }
 
     fn show_graph(&mut self, ui: &mut Ui, background: &Response, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {

@@ -27,11 +27,10 @@ fn settle(window: &mut Harness<'static, Stage>) {
     loop {
         let pane = &window.state().panes.graph;
         let is_there =
-            |followed: &Arc<LayoutRequest>| pane.asked.as_ref().is_some_and(|asked| Arc::ptr_eq(asked, followed));
+            |followed: &Arc<LayoutRequest>| pane.layouts.asked().is_some_and(|asked| Arc::ptr_eq(asked, followed));
         if pane.model.is_empty() || pane.followed.as_ref().is_some_and(is_there) {
             break;
         }
-        std::thread::yield_now();
         window.step();
     }
     window.run_steps(2);
@@ -322,7 +321,7 @@ fn the_view_is_moved_zoomed_and_fitted() {
 #[test]
 fn layouts_of_what_has_not_changed_are_not_asked_for_again() {
     let mut window = window(Tale::sample());
-    let asked = pane(&window).asked.clone().expect("a layout was asked for");
+    let asked = pane(&window).layouts.asked().cloned().expect("a layout was asked for");
     let book = &mut window.state_mut().recent.book;
     let mut tale = Tale::sample();
     std::mem::swap(&mut tale.book, book);
@@ -331,7 +330,7 @@ fn layouts_of_what_has_not_changed_are_not_asked_for_again() {
     std::mem::swap(&mut tale.book, &mut window.state_mut().recent.book);
     window.run_steps(3);
     window.get_by_label("Agent Lead, done, 5 k tokens");
-    assert!(pane(&window).asked.as_ref().is_some_and(|now| Arc::ptr_eq(now, &asked)));
+    assert!(pane(&window).layouts.asked().is_some_and(|now| Arc::ptr_eq(now, &asked)));
 }
 
 #[test]

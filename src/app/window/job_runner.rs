@@ -1,0 +1,194 @@
+//! Slow work of the window and its panes: a few jobs at a time beside the frames, seen and cancelled in the window.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use super::background_jobs::{BackgroundJobs, SHOWN_AFTER};
+use crate::base::JobControl;
+use crate::ui::UiState;
+use crate::ui::commands::job::{Job, JobResult, WINDOW};
+use crate::ui::shell::pane_states::PaneStates;
+use crate::ui::state::dock::{Dock, Tab};
+use crate::ui::state::jobs::RunningJob;
+
+/// Jobs that wait at most.
+const JOBS_AT_MOST: usize = 16;
+/// Jobs that run at the same time: one that waits for a network does not keep the graph from being laid out.
+const THREADS: usize = 3;
+
+/// The jobs of the window and its panes, and the threads that do them.
+#[derive(Default)]
+pub(super) struct JobRunner {
+    runner: Option<BackgroundJobs<Job, (Job, JobResult)>>,
+    /// Those that wait or run.
+    running: Vec<Running>,
+}
+
+struct Running {
+    name: String,
+    pane: &'static str,
+    control: JobControl,
+    since: Instant,
+    /// Whether its pane was open while it ran: a job may be asked for without its pane.
+    was_open: bool,
+    /// Whether it was cancelled for a newer one of its kind: nobody waits for it.
+    is_superseded: bool,
+}
+
+impl JobRunner {
+    /// Begins a job as soon as a thread is free. Where too much waits, it is cancelled and the person is told.
+    pub(super) fn start(&mut self, job: Job, state: &mut UiState) {
+        if self.runner.is_none() {
+            let started = BackgroundJobs::start_several("window jobs", THREADS, JOBS_AT_MOST, run);
+            self.runner = started.inspect_err(|error| tracing::warn!("nothing slow can be done: {error}")).ok();
+        }
+        let (name, pane, control) = (job.name.clone(), job.pane, job.control.clone());
+        if !self.runner.as_ref().is_some_and(|runner| runner.push(job)) {
+            control.cancel();
+            state.tell(format!("{name} was not started: too much is under way. Try again."), false);
+            return;
+        }
+        let alike = |other: &&mut Running| other.pane == pane && other.name == name && other.control.is_cancelled();
+        self.running.iter_mut().filter(alike).for_each(|other| other.is_superseded = true);
+        let (since, was_open, is_superseded) = (Instant::now(), false, false);
+        self.running.push(Running { name, pane, control, since, was_open, is_superseded });
+    }
+
+    /// Hands panes what came of their jobs, and cancels those of panes that were closed. Once a frame.
+    pub(super) fn take_results(&mut self, state: &mut UiState, panes: &mut PaneStates) {
+        for job in self.running.iter_mut().filter(|job| job.pane != WINDOW) {
+            let is_open = is_open(&state.dock, job.pane);
+            if job.was_open && !is_open {
+                job.control.cancel();
+            }
+            job.was_open |= is_open;
+        }
+        while let Some((job, result)) = self.runner.as_ref().and_then(BackgroundJobs::try_next) {
+            self.running.retain(|running| running.control != job.control);
+            if job.control.is_cancelled() {
+                continue;
+            }
+            if let Err(why) = &result {
+                state.tell(format!("{} failed: {why}", job.name), false);
+            }
+            if let Some(pane) = panes.added.find(job.pane) {
+                pane.finish(&job.name, result);
+            }
+        }
+    }
+
+    /// Whether something is under way.
+    pub(super) fn is_busy(&self) -> bool {
+        !self.running.is_empty()
+    }
+
+    /// What takes long enough to be shown.
+    pub(super) fn shown(&self) -> impl Iterator<Item = RunningJob> {
+        let shown = self.running.iter().filter(|job| !job.is_superseded && job.since.elapsed() >= SHOWN_AFTER);
+        shown.map(|job| RunningJob { name: job.name.clone(), control: Some(job.control.clone()) })
+    }
+
+    /// Gives up whatever is under way. For when the window closes or another workspace is opened.
+    pub(super) fn close(&mut self) {
+        self.running.drain(..).for_each(|job| job.control.cancel());
+        self.runner = None;
+    }
+}
+
+impl Drop for JobRunner {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// Whether the pane of this word is open in the window, seen or behind another.
+fn is_open(dock: &Dock, word: &str) -> bool {
+    let fixed = Tab::FIXED.into_iter().find(|tab| tab.word() == word);
+    dock.is_shown(&fixed.unwrap_or_else(|| Tab::Pane(word.to_owned())))
+}
+
+fn run(job: Job) -> (Job, JobResult) {
+    // One that was cancelled while it waited is not begun.
+    let result = if job.control.is_cancelled() {
+        Err("it was cancelled".to_owned())
+    } else {
+        // One job's mistake costs that job, not the thread of all others.
+        catch_unwind(AssertUnwindSafe(|| job.run()))
+            .unwrap_or_else(|_| Err("it stopped by a mistake of its own".into()))
+    };
+    (job, result)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use crossbeam_channel::bounded;
+    use serde_json::Value;
+
+    use super::*;
+
+    fn graph_job(run: impl Fn(&JobControl) + Send + Sync + 'static) -> Job {
+        let run = move |control: &JobControl| {
+            run(control);
+            Ok(Value::Null)
+        };
+        Job::new(Tab::Graph.word(), "Laying out", run)
+    }
+
+    fn until_idle(jobs: &mut JobRunner, state: &mut UiState) {
+        let began = Instant::now();
+        while jobs.is_busy() && began.elapsed() < Duration::from_secs(20) {
+            jobs.take_results(state, &mut PaneStates::default());
+            std::thread::yield_now();
+        }
+        assert!(!jobs.is_busy(), "it came to an end");
+    }
+
+    #[test]
+    fn closing_a_pane_cancels_its_jobs_and_no_others() {
+        let (mut jobs, mut state) = (JobRunner::default(), UiState::default());
+        let (open, gate) = bounded::<()>(0);
+        let wait = move |control: &JobControl| {
+            while !control.is_cancelled() && gate.try_recv() != Err(crossbeam_channel::TryRecvError::Disconnected) {
+                std::thread::yield_now();
+            }
+        };
+        let (of_graph, wait_too) = (graph_job(wait.clone()), wait);
+        let of_window = Job::new(WINDOW, "Trying out", move |control| {
+            wait_too(control);
+            Ok(Value::Null)
+        });
+        let (graph, window) = (of_graph.control.clone(), of_window.control.clone());
+        jobs.start(of_graph, &mut state);
+        jobs.start(of_window, &mut state);
+        jobs.take_results(&mut state, &mut PaneStates::default());
+        assert!(!graph.is_cancelled(), "the graph stands behind the room, and is open");
+        state.dock.close(&Tab::Graph);
+        jobs.take_results(&mut state, &mut PaneStates::default());
+        assert!(graph.is_cancelled() && !window.is_cancelled());
+        drop(open);
+        until_idle(&mut jobs, &mut state);
+        assert!(state.outcomes.is_empty(), "what was cancelled is no failure: {:?}", state.outcomes);
+    }
+
+    #[test]
+    fn the_queue_is_bounded_and_what_finds_no_place_is_cancelled_and_told() {
+        let (mut jobs, mut state) = (JobRunner::default(), UiState::default());
+        let (open, gate) = bounded::<()>(0);
+        let controls: Vec<JobControl> = (0..2 * JOBS_AT_MOST)
+            .map(|_| {
+                let gate = gate.clone();
+                let job = graph_job(move |_| gate.recv().unwrap_or_default());
+                let control = job.control.clone();
+                jobs.start(job, &mut state);
+                control
+            })
+            .collect();
+        let refused = controls.iter().filter(|control| control.is_cancelled()).count();
+        assert!((JOBS_AT_MOST - THREADS..=JOBS_AT_MOST).contains(&refused), "{refused} had no place");
+        assert_eq!(state.told.iter().filter(|told| told.text.contains("too much is under way")).count(), refused);
+        drop(open);
+        until_idle(&mut jobs, &mut state);
+    }
+}
