@@ -7,6 +7,7 @@ use super::output::{self, Sink};
 use super::place::{self, Absent};
 use super::{Complaint, Ending, Outcome};
 use crate::app::opening::state_folder;
+use crate::base::JobControl;
 use crate::store::{self, ExportError, Reader};
 use crate::workspace::archive;
 
@@ -27,8 +28,10 @@ pub(super) struct Arguments {
 
 pub(super) fn export(arguments: &Arguments) -> Outcome {
     let folder = place::workspace(arguments.workspace.as_deref(), Absent::Refuse)?;
+    let uncancelled = JobControl::default();
     if let Some(file) = &arguments.zip {
-        let archived = archive::write_zip(&folder, &state_folder(&folder), file).map_err(Complaint::failed)?;
+        let archived =
+            archive::write_zip(&folder, &state_folder(&folder), file, &uncancelled).map_err(Complaint::failed)?;
         for left_out in &archived.left_out(usize::MAX) {
             output::note(&format!("left out: {left_out}"));
         }
@@ -47,7 +50,7 @@ fn export_events(arguments: &Arguments, folder: &Path, events: &Path) -> Outcome
         other => other.map(str::to_owned),
     };
     let mut out = Sink::open(events)?;
-    let exported = store::export_events(&reader, run.as_deref(), out.writer());
+    let exported = store::export_events(&reader, run.as_deref(), out.writer(), &JobControl::default());
     let count = exported.map_err(|error| match error {
         ExportError::Write(error) => out.failed(&error),
         other => Complaint::failed(other),

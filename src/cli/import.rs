@@ -7,6 +7,7 @@ use serde_json::json;
 use super::place::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::importing::{self, Destination, Imported, Plan};
+use crate::base::JobControl;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -53,7 +54,7 @@ pub(super) fn import(arguments: &Arguments) -> Outcome {
         output::note("nothing was imported");
         return Ok(Ending::Done);
     }
-    let imported = importing::carry_out(&folder, &folder, &plan);
+    let imported = importing::carry_out(&folder, &folder, &plan, &JobControl::default());
     if arguments.json {
         output::json(&told(&plan, Some(&imported)))?;
     } else {

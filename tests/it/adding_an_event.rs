@@ -8,6 +8,7 @@ use agent_workshop::app::drive::{EventTap, Step};
 use agent_workshop::app::naming::RoomNames;
 use agent_workshop::app::opening::state_folder;
 use agent_workshop::app::room::{OpenOptions, Room};
+use agent_workshop::base::JobControl;
 use agent_workshop::log::events::word;
 use agent_workshop::log::narration::{Telling, counted};
 use agent_workshop::log::{AddedEvents, EventData, EventDraft, EventKind, EventLog, EventRecord, Word};
@@ -120,7 +121,7 @@ fn kept(folder: &Path) -> Vec<EventRecord> {
 /// What an export has of tea: type, agent and data.
 fn exported(folder: &Path) -> Vec<Value> {
     let mut out = Vec::new();
-    export_events(&Reader::open(&state_folder(folder)).unwrap(), None, &mut out).unwrap();
+    export_events(&Reader::open(&state_folder(folder)).unwrap(), None, &mut out, &JobControl::default()).unwrap();
     let lines = std::str::from_utf8(&out).unwrap().lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let teas = lines.filter(|line| line["type"] == "tea_break");
     teas.map(|tea| json!([tea["agent"], tea["data"]])).collect()

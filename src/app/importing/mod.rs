@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::base::hash::content_hash;
-use crate::base::{Problem, numbered};
+use crate::base::{JobControl, Problem, numbered};
 use crate::safe_fs;
 use crate::workspace::vfs::{self, FileHandle, NewFile};
 
@@ -107,6 +107,8 @@ pub struct Imported {
     pub files: Vec<ImportedFile>,
     /// What was left out, and why, as far as it is named.
     pub problems: Vec<Problem>,
+    /// Files of the plan that were not reached, because the import was cancelled.
+    pub not_reached: usize,
 }
 
 impl Imported {
@@ -161,10 +163,16 @@ impl NewFiles for FileHandle {
     }
 }
 
-/// Copies what a plan says into the workspace, by way of `files`.
-pub fn carry_out(workspace: &Path, files: &dyn NewFiles, plan: &Plan) -> Imported {
+/// Copies what a plan says into the workspace, by way of `files`. Where it is cancelled, what is copied by then stays.
+pub fn carry_out(workspace: &Path, files: &dyn NewFiles, plan: &Plan, control: &JobControl) -> Imported {
     let mut imported = Imported { problems: plan.left_out_named(), ..Imported::default() };
-    for item in &plan.items {
+    let count = plan.items.len();
+    for (done, item) in plan.items.iter().enumerate() {
+        if control.is_cancelled() {
+            imported.not_reached = count - done;
+            break;
+        }
+        control.set_done(done, count);
         match copy(workspace, files, item) {
             Ok(file) => imported.files.push(file),
             Err(error) => {

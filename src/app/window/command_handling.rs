@@ -234,13 +234,6 @@ pub fn continue_pending(room: &mut OpenRoom, state: &mut UiState, panes: &mut Pa
             }
         }
     }
-    state.under_way = match &room.opening {
-        Some(Opening { folder: Some(folder), .. }) => Some(format!("Opening {}", folder.display())),
-        Some(Opening { scene: Some(scene), .. }) => Some(format!("Opening {scene}")),
-        Some(Opening { fresh: true, .. }) => Some("Beginning the scene again".to_owned()),
-        Some(_) => Some("Opening the scene again".to_owned()),
-        None => room.file_jobs.shown(),
-    };
     room.is_astir |= room.opening.is_some() || !room.file_jobs.is_idle();
     has_moved
 }

@@ -4,27 +4,26 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bevy::math::Vec2;
 
-use super::background_jobs::{BackgroundJobs, OnDrop};
+use super::background_jobs::{BackgroundJobs, OnDrop, SHOWN_AFTER};
 use crate::app::importing::{self, Destination, Imported, NewFiles};
 use crate::app::opening::state_folder;
-use crate::base::{Problem, numbered};
+use crate::base::{JobControl, Problem, numbered};
 use crate::safe_fs;
 use crate::store::{self, ExportError, Reader};
 use crate::ui::commands::RoomAct;
 use crate::ui::state::ImportQuestion;
-use crate::workspace::archive;
+use crate::ui::state::jobs::RunningJob;
+use crate::workspace::archive::{self, ArchiveError};
 use crate::workspace::vfs::{FileHistory, NewFile};
 
 /// Jobs that are under way at most.
 const WAITING_AT_MOST: usize = 8;
 /// Of what an archive leaves out so much is named; the rest is counted.
 const NAMED_AT_MOST: usize = 10;
-/// What takes longer is shown.
-const SHOWN_AFTER: Duration = Duration::from_millis(300);
 
 /// A job with files.
 #[derive(Clone, PartialEq, Debug)]
@@ -146,33 +145,46 @@ pub enum FileJobDone {
     },
     /// It could not be done.
     Failed(Problem),
+    /// It was cancelled before anything came of it.
+    Cancelled {
+        /// What was being done.
+        label: String,
+    },
+}
+
+/// A job that was ordered and has not come back.
+struct UnderWay {
+    job: FileJob,
+    control: JobControl,
+    since: Instant,
 }
 
 /// The thread that does work with files. Dropping it finishes what was begun.
 pub struct FileJobs {
-    jobs: BackgroundJobs<FileJob, FileJobDone>,
-    /// What was ordered and has not come back, oldest first, with when it was ordered.
-    under_way: Vec<(FileJob, Instant)>,
+    jobs: BackgroundJobs<(FileJob, JobControl), FileJobDone>,
+    /// Oldest first.
+    under_way: Vec<UnderWay>,
 }
 
 impl FileJobs {
     /// Starts the thread, for this workspace, whose new files are written by way of `files`.
     pub fn start(workspace: PathBuf, files: impl NewFiles + Send + 'static) -> io::Result<Self> {
-        let run = move |job| run(&workspace, &files, job);
+        let run = move |(job, control): (FileJob, JobControl)| run(&workspace, &files, job, &control);
         let jobs = BackgroundJobs::start("file jobs", WAITING_AT_MOST, OnDrop::Finish, run)?;
         Ok(Self { jobs, under_way: Vec::new() })
     }
 
     /// Orders something; asking for the same again while it is under way does nothing. Refuses where too much waits.
     pub fn order(&mut self, job: FileJob) -> Result<(), Problem> {
-        if self.under_way.iter().any(|(other, _)| *other == job) {
+        if self.under_way.iter().any(|other| other.job == job && !other.control.is_cancelled()) {
             return Ok(());
         }
-        if self.under_way.len() >= WAITING_AT_MOST || !self.jobs.push(job.clone()) {
+        let control = JobControl::default();
+        if self.under_way.len() >= WAITING_AT_MOST || !self.jobs.push((job.clone(), control.clone())) {
             let what = format!("{} things are being done with files already", self.under_way.len());
             return Err(Problem::warning("files", what, "do this again in a moment"));
         }
-        self.under_way.push((job, Instant::now()));
+        self.under_way.push(UnderWay { job, control, since: Instant::now() });
         Ok(())
     }
 
@@ -190,20 +202,24 @@ impl FileJobs {
     }
 
     /// What takes long enough to be shown.
-    pub fn shown(&self) -> Option<String> {
-        let (job, since) = self.under_way.first()?;
-        (since.elapsed() > SHOWN_AFTER).then(|| job.label())
+    pub fn shown(&self) -> impl Iterator<Item = RunningJob> {
+        let shown = self.under_way.iter().filter(|under_way| under_way.since.elapsed() >= SHOWN_AFTER);
+        shown.map(|UnderWay { job, control, .. }| RunningJob { name: job.label(), control: Some(control.clone()) })
     }
 
     /// Waits until everything has come back, for tests.
     #[cfg(test)]
     pub fn wait(&mut self) -> Vec<FileJobDone> {
-        let until = Instant::now() + Duration::from_secs(60);
+        let until = Instant::now() + std::time::Duration::from_secs(60);
         std::mem::take(&mut self.under_way).iter().filter_map(|_| self.jobs.next_until(until)).collect()
     }
 }
 
-fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob) -> FileJobDone {
+fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control: &JobControl) -> FileJobDone {
+    if control.is_cancelled() {
+        return FileJobDone::Cancelled { label: job.label() };
+    }
+    let label = job.label();
     match job {
         FileJob::TakeIn { paths, position, is_seen: false } if has_folder(&paths) => {
             FileJobDone::ImportFound(question(workspace, paths, None, Some(position)))
@@ -213,40 +229,42 @@ fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob) -> FileJobDone {
         }
         FileJob::TakeIn { paths, position, .. } => {
             let plan = importing::plan(workspace, &paths, Destination::Room);
-            FileJobDone::TakenIn { imported: importing::carry_out(workspace, files, &plan), position }
+            FileJobDone::TakenIn { imported: importing::carry_out(workspace, files, &plan, control), position }
         }
         FileJob::Import { paths, folder, .. } => {
             let plan = importing::plan(workspace, &paths, destination(folder.as_deref()));
-            FileJobDone::Imported(importing::carry_out(workspace, files, &plan))
+            FileJobDone::Imported(importing::carry_out(workspace, files, &plan, control))
         }
         FileJob::TakeBack { files: made } => {
-            let kept = made.iter().filter_map(|file| take_back(files, file).err()).collect();
+            let kept = reverse(&made, control, |file| take_back(files, file));
             FileJobDone::TakenBack { count: made.len(), kept }
         }
         FileJob::PutBack { files: made, acts } => {
-            let kept = made.iter().filter_map(|file| put_back(workspace, files, file).err()).collect();
+            let kept = reverse(&made, control, |file| put_back(workspace, files, file));
             FileJobDone::PutBack { count: made.len(), kept, acts }
         }
         FileJob::ExportLog { run, file, name } => {
             let file = file.unwrap_or_else(|| free_file(workspace, &name, "events.jsonl"));
-            match export_log(workspace, &run, &file) {
+            match export_log(workspace, &run, &file, control) {
                 Ok(count) => {
                     let what = format!("{count} records of the event log");
                     FileJobDone::Exported { file, what, left_out: Vec::new() }
                 }
+                Err(ExportError::Cancelled) => FileJobDone::Cancelled { label },
                 Err(error) => not_exported(&file, &error.to_string()),
             }
         }
         FileJob::ExportZip { file, name } => {
             let unsaved = files.flush();
             let file = file.unwrap_or_else(|| free_file(workspace, &name, "zip"));
-            match archive::write_zip(workspace, &state_folder(workspace), &file) {
+            match archive::write_zip(workspace, &state_folder(workspace), &file, control) {
                 Ok(archived) => {
                     let what = format!("The workspace with {} files", archived.files);
                     let unsaved = unsaved.iter().map(|problem| format!("the last changes of {}", problem.place));
                     let left_out = unsaved.chain(archived.left_out(NAMED_AT_MOST)).collect();
                     FileJobDone::Exported { file, what, left_out }
                 }
+                Err(ArchiveError::Cancelled) => FileJobDone::Cancelled { label },
                 Err(error) => not_exported(&file, &error.to_string()),
             }
         }
@@ -275,6 +293,21 @@ fn has_folder(paths: &[PathBuf]) -> bool {
 
 fn destination(folder: Option<&str>) -> Destination<'_> {
     folder.map_or(Destination::ByKind, Destination::Folder)
+}
+
+/// Undoes or redoes an import file by file; why some stay as they are.
+fn reverse(made: &[NewFile], control: &JobControl, one: impl Fn(&NewFile) -> Result<(), String>) -> Vec<String> {
+    let mut kept = Vec::new();
+    for (done, file) in made.iter().enumerate() {
+        control.set_done(done, made.len());
+        let reversed = if control.is_cancelled() {
+            Err(format!("'{}' stays as it is: it was cancelled.", file.path))
+        } else {
+            one(file)
+        };
+        kept.extend(reversed.err());
+    }
+    kept
 }
 
 /// Takes a file away that came in, as long as it can be put back.
@@ -322,9 +355,9 @@ fn free_file(workspace: &Path, name: &str, ending: &str) -> PathBuf {
 }
 
 /// Writes the log into a new file: behind no link in the workspace, wherever the person says elsewhere.
-fn export_log(workspace: &Path, run: &str, file: &Path) -> Result<u64, ExportError> {
+fn export_log(workspace: &Path, run: &str, file: &Path, control: &JobControl) -> Result<u64, ExportError> {
     let reader = Reader::open(&state_folder(workspace))?;
-    let write = |file: &fs::File| store::export_events(&reader, Some(run), file);
+    let write = |file: &fs::File| store::export_events(&reader, Some(run), file, control);
     if let Some(path) = file.strip_prefix(workspace).ok().and_then(Path::to_str) {
         return safe_fs::write_new(workspace, path, write);
     }
@@ -338,6 +371,20 @@ fn export_log(workspace: &Path, run: &str, file: &Path) -> Result<u64, ExportErr
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn run_now(workspace: &Path, job: FileJob) -> FileJobDone {
+        run(workspace, &workspace.to_owned(), job, &JobControl::default())
+    }
+
+    #[test]
+    fn what_is_cancelled_before_it_begins_does_nothing() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let control = JobControl::default();
+        control.cancel();
+        let done = run(folder.path(), &folder.path().to_owned(), scene("new"), &control);
+        assert_eq!(done, FileJobDone::Cancelled { label: "Writing the scene new".into() });
+        assert!(!folder.path().join("scenes").exists());
+    }
 
     fn scene(stem: &str) -> FileJob {
         FileJob::WriteScene { stem: stem.into(), text: "name: New\n".into() }
@@ -367,18 +414,15 @@ mod tests {
         let text = "---\nname: zoe\ndescription: Reviews\n---\nYou are Zoe.";
         fs::write(pack.join("zoe.md"), text).expect("files can be written");
         let import = |is_seen| FileJob::Import { paths: vec![pack.clone()], folder: None, is_seen };
-        let FileJobDone::ImportFound(question) = run(workspace.path(), &workspace.path().to_owned(), import(false))
-        else {
+        let FileJobDone::ImportFound(question) = run_now(workspace.path(), import(false)) else {
             panic!("it is asked")
         };
         assert!(question.summary[0].starts_with("1 agent into agents/"), "{:?}", question.summary);
         assert!(!workspace.path().join("agents").exists());
-        let FileJobDone::Imported(imported) = run(workspace.path(), &workspace.path().to_owned(), import(true)) else {
-            panic!("it comes in")
-        };
+        let FileJobDone::Imported(imported) = run_now(workspace.path(), import(true)) else { panic!("it comes in") };
         assert_eq!(imported.paths(), ["agents/pack/zoe.md"]);
         let drop = FileJob::TakeIn { paths: vec![pack], position: Vec2::ZERO, is_seen: false };
-        assert!(matches!(run(workspace.path(), &workspace.path().to_owned(), drop), FileJobDone::ImportFound(_)));
+        assert!(matches!(run_now(workspace.path(), drop), FileJobDone::ImportFound(_)));
     }
 
     #[test]

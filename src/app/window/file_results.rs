@@ -47,6 +47,7 @@ pub(super) fn new_scene(room: &mut OpenRoom, name: &str, text: Option<String>) {
 pub(super) fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: FileJobDone) {
     match finished {
         FileJobDone::Failed(problem) => room.notices.push(problem),
+        FileJobDone::Cancelled { label } => state.tell(format!("{label} was cancelled"), true),
         FileJobDone::SceneWritten { stem } => {
             let path = format!("scenes/{stem}.yaml");
             state.tell_of(format!("The scene was written into {path}"), true, Some(Place::File(path.clone(), None)));
@@ -55,6 +56,7 @@ pub(super) fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: FileJo
         FileJobDone::ImportFound(question) => state.dialog = Some(Dialog::Import(question)),
         FileJobDone::Imported(imported) => {
             room.history.note(Step { files: imported.made(), ..Step::default() });
+            tell_not_reached(state, &imported);
             match imported.paths().as_slice() {
                 [] => {}
                 [path] => {
@@ -82,6 +84,15 @@ pub(super) fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: FileJo
     }
 }
 
+/// Says how much a cancelled import left out.
+fn tell_not_reached(state: &mut UiState, imported: &Imported) {
+    match imported.not_reached {
+        0 => {}
+        1 => state.tell("The import was cancelled: 1 file was not imported", false),
+        files => state.tell(format!("The import was cancelled: {files} files were not imported"), false),
+    }
+}
+
 /// Says what became of the files of an import that was undone or done again.
 fn tell_reversal(state: &mut UiState, one: &str, many: &str, count: usize, kept: &[String]) {
     match count - kept.len() {
@@ -100,7 +111,8 @@ fn tell_reversal(state: &mut UiState, one: &str, many: &str, count: usize, kept:
 /// Puts an agent of each agent file into the room. A scene that came alone is opened.
 fn welcome(room: &mut OpenRoom, state: &mut UiState, imported: Imported, position: Vec2) {
     let made = imported.made();
-    let Imported { files, mut problems } = imported;
+    tell_not_reached(state, &imported);
+    let Imported { files, mut problems, .. } = imported;
     let (agents, scenes): (Vec<_>, Vec<_>) =
         files.into_iter().filter(|file| matches!(file.kind, Kind::Agent | Kind::Scene)).partition(is_agent);
     if agents.len() > AGENTS_AT_MOST {

@@ -130,7 +130,7 @@ impl Screen {
             self.state.room_secs = self.state.now_secs;
         }
         self.services.before(room, &model, &mut self.state, &mut self.shell.panes);
-        self.state.jobs = self.services.running().collect();
+        self.state.jobs = room.running().chain(self.services.running()).collect();
         let mut commands = self.drops(context);
         if std::mem::take(&mut self.close_requested) {
             commands.push(Command::Quit);

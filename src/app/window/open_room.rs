@@ -19,6 +19,7 @@ use crate::schedule::{Door, SimClock, Speed, TICKS_PER_SEC};
 use crate::simulation::{AgentState, State, Walk};
 use crate::store::Store;
 use crate::ui::commands::undo::History;
+use crate::ui::state::jobs::RunningJob;
 use crate::view::model::RoomModel;
 use crate::view::reading::{RoomReader, Wanted};
 use crate::view::recent::Recent;
@@ -66,6 +67,18 @@ pub struct Opening {
     pub fresh: bool,
     /// In how many frames this was shown.
     pub frames: u32,
+}
+
+impl Opening {
+    /// What is being done, for the person who waits.
+    fn label(&self) -> String {
+        match self {
+            Self { folder: Some(folder), .. } => format!("Opening {}", folder.display()),
+            Self { scene: Some(scene), .. } => format!("Opening {scene}"),
+            Self { fresh: true, .. } => "Restarting the scene".to_owned(),
+            _ => "Opening the scene again".to_owned(),
+        }
+    }
 }
 
 impl OpenRoom {
@@ -148,6 +161,12 @@ impl OpenRoom {
                 self.notices.push(Problem::error("history", error.to_string(), "see that the disk has room"));
             }
         }
+    }
+
+    /// What is under way that is shown. Opening is shown at once: nothing can be drawn once it has begun.
+    pub(super) fn running(&self) -> impl Iterator<Item = RunningJob> {
+        let opening = self.opening.as_ref().map(|opening| RunningJob { name: opening.label(), control: None });
+        opening.into_iter().chain(self.file_jobs.shown())
     }
 
     /// The room's world, if one is open.

@@ -483,9 +483,10 @@ fn a_scene_is_made_and_opened_without_a_frame_that_waits_for_it() {
     assert!(house.room.notices[0].what.contains("of that name"));
     house.perform(Command::OpenScene("test".into()));
     continue_pending(&mut house.room, &mut house.state, &mut house.shell.panes);
-    assert_eq!(house.state.under_way.as_deref(), Some("Opening test"), "it is shown before it is done");
+    let running = |house: &House| house.room.running().map(|job| job.name).collect::<Vec<_>>();
+    assert_eq!(running(&house), ["Opening test"], "it is shown before it is done");
     house.frames();
-    assert_eq!((house.model().scene.as_str(), house.state.under_way.as_deref()), ("test", None));
+    assert_eq!((house.model().scene.as_str(), running(&house)), ("test", vec![]));
     house.perform(Command::SaveSceneAs("Copy".into()));
     house.frames();
     assert_eq!(fs::read_to_string(house.folder.path().join("scenes/copy.yaml")).expect("it is there"), SCENE);

@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, Write};
 
 use super::error::StoreError;
 use super::reader::Reader;
+use crate::base::JobControl;
 use crate::base::printable::printable_json;
 use crate::log::EventRecord;
 
@@ -16,13 +17,24 @@ pub enum ExportError {
     /// The lines could not be written where they should go.
     #[error("could not write the exported log: {0}")]
     Write(#[from] io::Error),
+    /// Somebody cancelled it.
+    #[error("it was cancelled")]
+    Cancelled,
 }
 
 /// Writes the events of a run, or of all, and says how many there were.
-pub fn export_events(reader: &Reader, run: Option<&str>, out: impl Write) -> Result<u64, ExportError> {
+pub fn export_events(
+    reader: &Reader,
+    run: Option<&str>,
+    out: impl Write,
+    control: &JobControl,
+) -> Result<u64, ExportError> {
     let mut out = BufWriter::new(out);
     let mut count = 0;
     reader.for_each_event(run, |event| {
+        if control.is_cancelled() {
+            return Err(ExportError::Cancelled);
+        }
         count += 1;
         write_line(&mut out, &event).map_err(ExportError::from)
     })?;

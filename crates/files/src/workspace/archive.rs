@@ -12,6 +12,7 @@ use zip::write::{SimpleFileOptions, ZipWriter};
 
 use super::secrets;
 use super::vfs::path::{Reach, WorkspacePath};
+use crate::base::JobControl;
 use crate::base::spelling::{folded, is_unseen, nfc};
 use crate::safe_fs::{Folder, FoundKind};
 use crate::store::{FileVersions, HISTORY_FILE, Reader, StoreError};
@@ -67,6 +68,9 @@ pub enum ArchiveError {
     /// It cannot be packed.
     #[error("the archive cannot be written: {0}")]
     Zip(#[from] ZipError),
+    /// Somebody cancelled it.
+    #[error("it was cancelled")]
+    Cancelled,
     /// The history cannot be copied.
     #[error("{0}; {remedy}", remedy = .0.remedy())]
     Store(#[from] StoreError),
@@ -79,7 +83,7 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> ArchiveError {
 
 /// Writes the workspace in `root`, whose history lies in `dir`, into a new file. Half an archive never stands under
 /// that name, and no link is followed, neither to a file of the workspace nor to where the archive goes.
-pub fn write_zip(root: &Path, dir: &Path, file: &Path) -> Result<Archived, ArchiveError> {
+pub fn write_zip(root: &Path, dir: &Path, file: &Path, control: &JobControl) -> Result<Archived, ArchiveError> {
     if file.symlink_metadata().is_ok() {
         return Err(ArchiveError::Exists(file.to_owned()));
     }
@@ -87,7 +91,7 @@ pub fn write_zip(root: &Path, dir: &Path, file: &Path) -> Result<Archived, Archi
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(parent).map_err(failed(parent))?;
     let beside = work_folder(parent, name)?;
-    let written = write_part(root, dir, &beside).and_then(|archived| {
+    let written = write_part(root, dir, &beside, control).and_then(|archived| {
         // Nothing is replaced: what took the name meanwhile stays.
         let moved = Folder::open(&beside).and_then(|from| {
             let parent = Folder::open(parent)?;
@@ -124,11 +128,11 @@ fn work_folder(parent: &Path, name: &str) -> Result<PathBuf, ArchiveError> {
     Err(ArchiveError::File { path, source })
 }
 
-fn write_part(root: &Path, dir: &Path, beside: &Path) -> Result<Archived, ArchiveError> {
+fn write_part(root: &Path, dir: &Path, beside: &Path, control: &JobControl) -> Result<Archived, ArchiveError> {
     let part = beside.join(PART);
     let out = File::create_new(&part).map_err(failed(&part))?;
-    let mut packing =
-        Packing { zip: ZipWriter::new(BufWriter::new(out)), archived: Archived::default(), names: BTreeSet::new() };
+    let zip = ZipWriter::new(BufWriter::new(out));
+    let mut packing = Packing { zip, archived: Archived::default(), names: BTreeSet::new(), control };
     packing.folder(&Folder::open(root).map_err(failed(root))?, "", 0)?;
     match Reader::open(dir) {
         Ok(reader) => {
@@ -147,14 +151,15 @@ fn write_part(root: &Path, dir: &Path, beside: &Path) -> Result<Archived, Archiv
     Ok(packing.archived)
 }
 
-struct Packing {
+struct Packing<'a> {
     zip: ZipWriter<BufWriter<File>>,
     archived: Archived,
     /// Names in the archive, as disks that are careless about case take them.
     names: BTreeSet<String>,
+    control: &'a JobControl,
 }
 
-impl Packing {
+impl Packing<'_> {
     fn folder(&mut self, folder: &Folder, prefix: &str, depth: usize) -> Result<(), ArchiveError> {
         let here = || Path::new(if prefix.is_empty() { "." } else { prefix }).to_owned();
         let mut entries = folder.entries().map_err(|error| failed(&here())(error))?;
@@ -162,7 +167,14 @@ impl Packing {
         for _ in 0..folder.nameless().map_err(|error| failed(&here())(error))? {
             self.leave_out(format!("{}: a name in it is no text", here().display()));
         }
-        for (name, kind) in entries {
+        let count = entries.len();
+        for (done, (name, kind)) in entries.into_iter().enumerate() {
+            if self.control.is_cancelled() {
+                return Err(ArchiveError::Cancelled);
+            }
+            if depth == 0 {
+                self.control.set_done(done, count);
+            }
             let path = format!("{prefix}{name}");
             if let Some(why) = why_not(&path, kind, depth) {
                 if !why.is_empty() {
@@ -302,7 +314,8 @@ mod tests {
         #[cfg(unix)]
         std::os::unix::fs::symlink("/etc/hostname", folder.path().join("link")).expect("links can be made");
         let file = folder.path().join("exports/new.zip");
-        let archived = write_zip(folder.path(), &folder.path().join(".workshop"), &file).expect("it can be written");
+        let archived = write_zip(folder.path(), &folder.path().join(".workshop"), &file, &JobControl::default())
+            .expect("it can be written");
         let mut zip = zip::ZipArchive::new(File::open(&file).expect("it is there")).expect("it is a zip");
         let mut names: Vec<String> = zip.file_names().map(|name| name.expect("it is text").into_owned()).collect();
         names.sort();
@@ -351,7 +364,8 @@ mod tests {
             fs::write(path, text).expect("files can be written");
         }
         let file = folder.path().join("new.zip");
-        let archived = write_zip(folder.path(), &folder.path().join(".workshop"), &file).expect("it can be written");
+        let archived = write_zip(folder.path(), &folder.path().join(".workshop"), &file, &JobControl::default())
+            .expect("it can be written");
         assert_eq!(names_in(&file), ["agents/ada.md", "artifacts/deep/er/plan.md", "settings.yaml"]);
         for (path, _) in secret {
             // Of a folder that stays behind, the folder is named.
@@ -388,7 +402,7 @@ mod tests {
         }
         drop(versions);
         let file = folder.path().join("new.zip");
-        let archived = write_zip(folder.path(), &state, &file).expect("it can be written");
+        let archived = write_zip(folder.path(), &state, &file, &JobControl::default()).expect("it can be written");
         assert!(archived.left_out.iter().any(|left| left.contains("2 files")), "{archived:?}");
         let elsewhere = tempfile::tempdir().expect("a temporary folder can be made");
         let mut zip = zip::ZipArchive::new(File::open(&file).expect("it is there")).expect("it is a zip");
@@ -416,12 +430,15 @@ mod tests {
         }
         std::os::unix::fs::symlink(outside.path(), folder.path().join("notes")).expect("links can be made");
         let state = folder.path().join(".workshop");
-        write_zip(folder.path(), &state, &exports.join("new.zip")).expect("it can be written");
+        write_zip(folder.path(), &state, &exports.join("new.zip"), &JobControl::default()).expect("it can be written");
         assert_eq!(fs::read_to_string(&target).expect("it is there"), "mine");
         assert!(!names_in(&exports.join("new.zip")).iter().any(|name| name.starts_with("notes")));
         let dangling = exports.join("link.zip");
         std::os::unix::fs::symlink(outside.path().join("made.zip"), &dangling).expect("links can be made");
-        assert!(matches!(write_zip(folder.path(), &state, &dangling), Err(ArchiveError::Exists(_))));
+        assert!(matches!(
+            write_zip(folder.path(), &state, &dangling, &JobControl::default()),
+            Err(ArchiveError::Exists(_))
+        ));
         assert!(!outside.path().join("made.zip").exists());
         // What was listed as a file and is a link by the time it is opened.
         let held = Folder::open(folder.path()).expect("it is there");
@@ -437,7 +454,8 @@ mod tests {
             fs::write(folder.path().join(name), "x").expect("files can be written");
         }
         let file = folder.path().join("exports/new.zip");
-        let archived = write_zip(folder.path(), &folder.path().join(".workshop"), &file).expect("it can be written");
+        let archived = write_zip(folder.path(), &folder.path().join(".workshop"), &file, &JobControl::default())
+            .expect("it can be written");
         let names = names_in(&file);
         assert_eq!(names, ["agents/ada.md", "artifacts/deep/er/plan.md", "c\u{f4}te.md", "settings.yaml"]);
         for name in ["a\\b.md", "c:d.md", "what?.md", "nul.md", "esc\u{fffd}[2J.md", "end."] {
@@ -452,13 +470,28 @@ mod tests {
     fn nothing_is_written_over_and_no_half_archive_stays() {
         let folder = workspace();
         let file = folder.path().join("exports/old.zip");
-        assert!(matches!(write_zip(folder.path(), folder.path(), &file), Err(ArchiveError::Exists(_))));
+        assert!(matches!(
+            write_zip(folder.path(), folder.path(), &file, &JobControl::default()),
+            Err(ArchiveError::Exists(_))
+        ));
         assert_eq!(fs::read_to_string(&file).expect("it is there"), "x");
         let missing = folder.path().join("nothing here");
         let other = folder.path().join("other.zip");
-        assert!(write_zip(&missing, &missing.join(".workshop"), &other).is_err());
+        assert!(write_zip(&missing, &missing.join(".workshop"), &other, &JobControl::default()).is_err());
         let names: Vec<_> =
             fs::read_dir(folder.path()).expect("it is there").flatten().map(|entry| entry.file_name()).collect();
         assert!(!names.iter().any(|name| name.to_string_lossy().contains("other.zip")), "{names:?}");
+    }
+
+    #[test]
+    fn a_cancelled_archive_leaves_nothing_behind() {
+        let folder = workspace();
+        let file = folder.path().join("exports/new.zip");
+        let control = JobControl::default();
+        control.cancel();
+        let written = write_zip(folder.path(), &folder.path().join(".workshop"), &file, &control);
+        assert!(matches!(written, Err(ArchiveError::Cancelled)), "{written:?}");
+        let left = fs::read_dir(folder.path().join("exports")).expect("it can be listed").count();
+        assert_eq!(left, 0, "neither the archive nor what it was made of is there");
     }
 }

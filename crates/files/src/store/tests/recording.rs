@@ -5,6 +5,7 @@ use bevy::ecs::prelude::*;
 use serde_json::Value;
 
 use super::*;
+use crate::base::JobControl;
 use crate::log::events::{Input, Message, Read, RunEnd, State, WorkInput};
 use crate::log::{EventJson, EventKind, EventLog};
 use crate::schedule::{self, Floor, InPhase, InputJournal, Tick, WorkshopSystems};
@@ -142,7 +143,7 @@ fn exported_lines_keep_the_contract() {
     store.flush().unwrap();
 
     let mut out = Vec::new();
-    assert_eq!(export_events(&Reader::open(dir.path()).unwrap(), None, &mut out).unwrap(), 3);
+    assert_eq!(export_events(&Reader::open(dir.path()).unwrap(), None, &mut out, &JobControl::default()).unwrap(), 3);
     let lines: Vec<&str> = std::str::from_utf8(&out).unwrap().lines().collect();
     let first = "{\"seq\":412,\"tick\":1830,\"time\":\"2026-01-31T10:20:30.123Z\",\"run\":\"r-1\",\
                  \"type\":\"run_end\",\"agent\":\"act-9\",\"activation\":\"act-9\",\"session\":\"s\",\
@@ -176,7 +177,7 @@ fn what_belongs_to_a_record_is_kept_beside_it_and_not_exported() {
     assert_eq!(reader.enclosure(Seq(1)).unwrap(), Some(long));
     assert_eq!(reader.enclosure(Seq(2)).unwrap(), None);
     let mut exported = Vec::new();
-    assert_eq!(export_events(&reader, None, &mut exported).unwrap(), 1);
+    assert_eq!(export_events(&reader, None, &mut exported, &JobControl::default()).unwrap(), 1);
     assert!(!String::from_utf8(exported).unwrap().contains("what was asked"));
 }
 

@@ -90,9 +90,7 @@ pub struct UiState {
     pub naming: Option<Naming>,
     /// What the space bar is doing.
     pub space: SpaceBar,
-    /// What is under way that takes longer than a frame, in words.
-    pub under_way: Option<String>,
-    /// Slow work that panes have under way.
+    /// Slow work that is under way and takes long enough to be shown.
     pub jobs: Vec<RunningJob>,
     /// The names of files that hang over the window.
     pub hanging: Vec<String>,

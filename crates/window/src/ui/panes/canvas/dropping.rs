@@ -57,29 +57,23 @@ pub(super) fn paint_ghost(ui: &Ui, painter: &Painter, room: &RoomModel, art: &Ar
     ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
 }
 
-/// Says over the room what is under way, or what would become of the files that hang over the window.
+/// Says over the room what would become of the files that hang over the window.
 pub(super) fn paint_word(painter: &Painter, rect: Rect, theme: &Theme, state: &UiState) {
-    let (text, hangs) = match (&state.under_way, state.hanging.as_slice()) {
-        (Some(text), _) => (format!("{text} …"), false),
-        (None, []) => return,
-        (None, [one]) => (format!("Drop {one} here"), true),
-        (None, several) => (format!("Drop {} here", words::count(several.len(), "file", "files")), true),
+    let text = match state.hanging.as_slice() {
+        [] => return,
+        [one] => format!("Drop {one} here"),
+        several => format!("Drop {} here", words::count(several.len(), "file", "files")),
     };
-    if hangs {
-        painter.rect_filled(rect, 0.0, theme.accent.gamma_multiply(0.08));
-        painter.rect_stroke(rect.shrink(4.0), f32::from(RADIUS[1]), Stroke::new(2.5, theme.accent), StrokeKind::Inside);
-    }
+    painter.rect_filled(rect, 0.0, theme.accent.gamma_multiply(0.08));
+    painter.rect_stroke(rect.shrink(4.0), f32::from(RADIUS[1]), Stroke::new(2.5, theme.accent), StrokeKind::Inside);
     let galley = painter.layout(text, FontId::proportional(TYPE[2]), theme.text, rect.width() - 80.0);
-    let more = if hangs { "Agent files become agents; a scene is opened" } else { "" };
-    let about = painter.layout_no_wrap(more.to_owned(), FontId::proportional(TYPE[0]), theme.text_soft);
-    let size =
-        vec2(galley.size().x.max(about.size().x), galley.size().y + if hangs { about.size().y + 4.0 } else { 0.0 });
+    let more = "Agent files become agents; a scene is opened".to_owned();
+    let about = painter.layout_no_wrap(more, FontId::proportional(TYPE[0]), theme.text_soft);
+    let size = vec2(galley.size().x.max(about.size().x), galley.size().y + about.size().y + 4.0);
     let card = Align2::CENTER_CENTER.align_size_within_rect(size, rect).expand2(vec2(18.0, 12.0));
     painter.rect(card, CornerRadius::same(RADIUS[1]), theme.panel, Stroke::new(1.0, theme.line), StrokeKind::Outside);
     let top = card.center_top() + vec2(0.0, 12.0);
     let below = top + vec2(-about.size().x / 2.0, galley.size().y + 4.0);
     painter.galley(top - vec2(galley.size().x / 2.0, 0.0), galley, theme.text);
-    if hangs {
-        painter.galley(below, about, theme.text_soft);
-    }
+    painter.galley(below, about, theme.text_soft);
 }

@@ -346,10 +346,9 @@ fn an_element_that_a_file_moves_while_it_is_held_goes_back_to_where_the_file_put
 }
 
 #[test]
-fn what_hangs_over_the_window_and_what_is_under_way_do_not_get_in_the_way() {
+fn what_hangs_over_the_window_does_not_get_in_the_way() {
     let mut window = Window::new();
     window.state().hanging = vec!["ada.md".into(), "room.yaml".into()];
-    window.state().under_way = Some("Opening evening".into());
     window.0.run_steps(2);
     let ada = window.agent("ada-1");
     window.click(ada, Modifiers::NONE);
