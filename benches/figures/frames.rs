@@ -41,11 +41,11 @@ fn crowd(agents: usize, overlay: bool, zoom: f32, limit: f64) -> Figure {
     // More than one tick falls into a frame that takes 8 ms: none of the measured ones goes without.
     world.resource_mut::<SimClock>().speed = Speed::Times(4);
     let mut screen = Screen::new(Some(false));
-    screen.state.overlay = overlay;
-    screen.state.hint_closed = true;
-    screen.state.framed = true;
-    screen.state.camera.zoom = zoom;
-    screen.state.camera.middle = Vec2::ZERO;
+    screen.state.view.debug_overlay = overlay;
+    screen.state.notices.is_hint_closed = true;
+    screen.state.view.is_framed = true;
+    screen.state.view.camera.zoom = zoom;
+    screen.state.view.camera.middle = Vec2::ZERO;
     let context = Context::default();
     let mut said = 0;
     let mut triangles = 0;

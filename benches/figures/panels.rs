@@ -52,10 +52,8 @@ type Draw = fn(&mut Ui, &ViewerContext<'_>, &mut PaneStates) -> Vec<Command>;
 /// Every pane in turn.
 pub fn panes() -> Vec<Figure> {
     let panes: [(&str, egui::Vec2, Draw); 10] = [
-        ("top bar", vec2(1920.0, 80.0), |ui, cx, _| {
-            top_bar::top_bar_ui(ui, cx.room, cx.theme, &mut cx.ui.clone(), CommandTable::standard())
-        }),
-        ("run bar", vec2(1920.0, 80.0), |ui, cx, _| run_bar::run_bar_ui(ui, cx.room, cx.theme, &mut cx.ui.clone())),
+        ("top bar", vec2(1920.0, 80.0), |ui, cx, panes| top_bar::top_bar_ui(ui, cx, &mut panes.provider)),
+        ("run bar", vec2(1920.0, 80.0), |ui, cx, panes| run_bar::run_bar_ui(ui, cx, &mut panes.run_bar)),
         ("shelf", vec2(260.0, 1000.0), |ui, cx, panes| shelf::shelf_ui(ui, cx, &mut panes.shelf)),
         ("explorer", vec2(300.0, 1000.0), |ui, cx, panes| explorer::explorer_ui(ui, cx, &mut panes.explorer)),
         ("explorer, filtered", vec2(300.0, 1000.0), |ui, cx, panes| explorer::explorer_ui(ui, cx, &mut panes.explorer)),
@@ -78,7 +76,7 @@ fn pane(name: &str, size: egui::Vec2, draw: Draw) -> Figure {
     let (room, mut recent, mut state) = (room(), log(), UiState::default());
     state.texts.files = Some(Ok(files()));
     if name == "inspector, an agent" {
-        state.select([Thing::Agent("agent-7".into())]);
+        state.selection.select([Thing::Agent("agent-7".into())]);
     }
     let (mut panes, art, unsaved) = (PaneStates::default(), Art::default(), BTreeSet::new());
     let context = Context::default();
@@ -103,7 +101,15 @@ fn pane(name: &str, size: egui::Vec2, draw: Draw) -> Figure {
             let mut output = context.run_ui(input, |ui| {
                 egui::CentralPanel::default().show(ui, |ui| {
                     let (room, recent, ui_state) = (&room, &recent, &state);
-                    let cx = ViewerContext { room, recent, theme: &LIGHT, art: &art, ui: ui_state, unsaved: &unsaved };
+                    let cx = ViewerContext {
+                        room,
+                        recent,
+                        theme: &LIGHT,
+                        art: &art,
+                        ui: ui_state,
+                        unsaved: &unsaved,
+                        table: CommandTable::standard(),
+                    };
                     drop(draw(ui, &cx, &mut panes));
                 });
             });
@@ -177,7 +183,15 @@ pub fn large_file() -> Vec<Figure> {
             let mut output = context.run_ui(input, |ui| {
                 egui::CentralPanel::default().show(ui, |ui| {
                     let (room, recent, art) = (&room, &recent, &art);
-                    let cx = ViewerContext { room, recent, theme: &LIGHT, art, ui: state, unsaved: &unsaved };
+                    let cx = ViewerContext {
+                        room,
+                        recent,
+                        theme: &LIGHT,
+                        art,
+                        ui: state,
+                        unsaved: &unsaved,
+                        table: CommandTable::standard(),
+                    };
                     drop(editor::editor_ui(ui, "notes/long.md", &cx, editors));
                 });
             });

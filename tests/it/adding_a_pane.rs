@@ -203,6 +203,6 @@ fn its_slow_work_is_seen_and_cancelled_in_the_window() {
     window.frame(Vec::new());
     assert!(!window.shows("Counting for ever"));
     assert!(window.shows("Nothing was counted yet"), "what was cancelled has no result");
-    let told = &window.screen.state.outcomes;
+    let told = window.screen.state.notices.outcomes();
     assert!(told.iter().all(|told| !told.text.contains("Counting")), "it is no failure either: {told:?}");
 }

@@ -161,7 +161,7 @@ fn from_a_first_agent_to_what_is_taken_along() {
     hands.click("Search the shelf");
     hands.types("Lead");
     let (row, floor) =
-        (hands.twin.middle("Add Lead Orchestrator"), hands.twin.screen.state.camera.to_screen(Vec2::ZERO));
+        (hands.twin.middle("Add Lead Orchestrator"), hands.twin.screen.state.view.camera.to_screen(Vec2::ZERO));
     hands.display.drag(row, (floor.x, floor.y));
     let scene = workspace.join("scenes/studio.yaml");
     until("it in the room", || contains(&scene, "profile: lead-orchestrator"));

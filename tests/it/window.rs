@@ -76,7 +76,7 @@ impl Plan {
 
     /// A place of the room, on the display.
     fn point(&self, place: Vec2) -> (f32, f32) {
-        let point = self.screen.state.camera.to_screen(place);
+        let point = self.screen.state.view.camera.to_screen(place);
         (point.x, point.y)
     }
 }
@@ -179,8 +179,8 @@ fn a_newcomer_s_first_half_hour() {
     // The rules are changed, and in the room somebody goes to read them.
     display.double_click(plan.point(Vec2::new(0.0, 60.0)));
     let overlay = Plan::of(&workspace, |screen| {
-        screen.state.hint_closed = true;
-        screen.state.open_element = Some("rules".into());
+        screen.state.notices.is_hint_closed = true;
+        screen.state.front.open_element("rules".into());
     });
     display.click(overlay.middle("Text"));
     display.keys("ctrl+End");

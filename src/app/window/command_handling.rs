@@ -65,7 +65,7 @@ pub fn perform(
         }
         Command::Delete(things) => {
             let acts = room.world().map(|world| inverse_commands::removals(world, model, &things)).unwrap_or_default();
-            state.selected.retain(|thing| !things.contains(thing));
+            state.selection.remove(&things);
             act_all(room, state, acts, Step::default());
         }
         Command::Duplicate(things) => {
@@ -73,9 +73,9 @@ pub fn perform(
                 room.world().map(|world| inverse_commands::copies(world, model, &things, None)).unwrap_or_default();
             act_all(room, state, acts, Step::default());
         }
-        Command::Copy(things) => state.copied = things,
+        Command::Copy(things) => state.transfer.copied = things,
         Command::Paste(position) => {
-            let things = state.copied.clone();
+            let things = state.transfer.copied.clone();
             let at = Some(position);
             let acts =
                 room.world().map(|world| inverse_commands::copies(world, model, &things, at)).unwrap_or_default();
@@ -161,10 +161,10 @@ pub fn perform(
         Command::Quit => {
             let nothing_open = model.work.pieces.is_empty() && panes.editors.unsaved().is_empty();
             // Who asks twice does not want to be asked again.
-            if nothing_open || state.dialog == Some(Dialog::Close) {
+            if nothing_open || state.front.dialog() == Some(&Dialog::Close) {
                 return Outcome::Quit;
             }
-            state.dialog = Some(Dialog::Close);
+            state.front.ask(Dialog::Close);
         }
         Command::QuitNow => return Outcome::Quit,
         Command::QuitWhenDone(is_so) => return Outcome::QuitWhenDone(is_so),
@@ -194,7 +194,7 @@ fn open_workspace(room: &mut OpenRoom, state: &mut UiState, folder: PathBuf) {
     }
     if room.opening.is_none() {
         room.opening = Some(Opening { folder: Some(folder), scene: None, fresh: false, frames: 0 });
-        state.dragging = None;
+        state.transfer.dragging = None;
     }
 }
 

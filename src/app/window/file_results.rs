@@ -53,7 +53,7 @@ pub(super) fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: FileJo
             state.tell_of(format!("The scene was written into {path}"), true, Some(Place::File(path.clone(), None)));
             open_soon(room, state, Some(stem), false);
         }
-        FileJobDone::ImportFound(question) => state.dialog = Some(Dialog::Import(question)),
+        FileJobDone::ImportFound(question) => state.front.ask(Dialog::Import(question)),
         FileJobDone::Imported(imported) => {
             room.history.note(Step { files: imported.made(), ..Step::default() });
             tell_not_reached(state, &imported);

@@ -17,7 +17,7 @@ use super::visibility::Hidden;
 use super::window_services::WindowServices;
 use crate::ui::panes::port::Pane;
 use crate::ui::shell::Shell;
-use crate::ui::state::{Light, Look};
+use crate::ui::state::{Appearance, Light, Look};
 use crate::ui::{Command, UiState};
 use crate::view::art::Art;
 use crate::view::fonts;
@@ -75,11 +75,12 @@ impl Screen {
 
     /// The same, as it was left.
     pub fn with_services(dark: Option<bool>, services: WindowServices) -> Self {
-        let mut state = UiState { dark: dark.unwrap_or(false), ..UiState::default() };
+        let mut state = UiState::default();
+        state.appearance = Appearance::of(dark.unwrap_or(false));
         let mut shell = Shell::default();
         services.restore(&mut state, &mut shell.panes);
         Self {
-            begun_with: state.look.light,
+            begun_with: state.appearance.look.light,
             asked_dark: dark,
             services,
             state,
@@ -112,22 +113,27 @@ impl Screen {
             _ => true,
         });
         self.put_on_theme(context, room);
-        self.state.now_secs = room.now_secs();
+        self.state.time.now_secs = room.now_secs();
         // Before anything is drawn: what was written in one workspace must not be saved in another.
         if command_handling::continue_pending(room, &mut self.state, &mut self.shell.panes) {
             self.services.move_to(room, &mut self.state, &mut self.shell.panes);
         }
         if !input.events.is_empty() || !self.dropped.is_empty() {
-            self.touched_secs = self.state.now_secs;
+            self.touched_secs = self.state.time.now_secs;
         }
         super::gpu_errors::note_shown();
         let looked_at = self.state.looked_at();
-        let wanted = Wanted { camera: &self.state.camera, things: &looked_at, overlay: self.state.overlay, share: 1.0 };
+        let wanted = Wanted {
+            camera: &self.state.view.camera,
+            things: &looked_at,
+            overlay: self.state.view.debug_overlay,
+            share: 1.0,
+        };
         let mut model = room.model(&wanted);
-        let is_watched = self.state.now_secs - self.touched_secs < LOOKS_SECS;
+        let is_watched = self.state.time.now_secs - self.touched_secs < LOOKS_SECS;
         let is_lively = room.is_astir || (is_watched && !model.paused);
         if is_lively {
-            self.state.room_secs = self.state.now_secs;
+            self.state.time.room_secs = self.state.time.now_secs;
         }
         self.services.before(room, &model, &mut self.state, &mut self.shell.panes);
         self.state.jobs = room.running().chain(self.services.running()).collect();
@@ -177,19 +183,20 @@ impl Screen {
 
     /// Day or evening, the size of text, and drawings for this display's scale.
     fn put_on_theme(&mut self, context: &Context, room: &mut OpenRoom) {
-        let Look { light, text_size, calm, dates } = self.state.look;
-        self.state.dates.language = dates;
-        match self.asked_dark.filter(|dark| *dark == self.state.dark && light == self.begun_with) {
+        let Look { light, text_size, calm, dates } = self.state.appearance.look;
+        self.state.appearance.dates.language = dates;
+        match self.asked_dark.filter(|dark| *dark == self.state.appearance.is_dark() && light == self.begun_with) {
             Some(_) => {}
             None => {
                 self.asked_dark = None;
-                self.state.follow_light(context.system_theme().map(|system| system == egui::Theme::Dark));
+                let system_is_dark = context.system_theme().map(|system| system == egui::Theme::Dark);
+                self.state.appearance.follow_light(system_is_dark);
             }
         }
         context.options_mut(|options| options.zoom_with_keyboard = false);
         context.set_zoom_factor(text_size);
         fonts::install(context);
-        Theme::of(self.state.dark).apply(context);
+        Theme::of(self.state.appearance.is_dark()).apply(context);
         context.all_styles_mut(|style| style.animation_time = if calm { 0.0 } else { 1.0 / 12.0 });
         let pixels_per_point = context.pixels_per_point();
         if self.art.is_none() || (self.pixels_per_point - pixels_per_point).abs() > 0.01 {
@@ -213,7 +220,7 @@ impl Screen {
         if self.dropped.is_empty() {
             return Vec::new();
         }
-        let camera = &self.state.camera;
+        let camera = &self.state.view.camera;
         let pointer = context.input(|input| input.pointer.latest_pos());
         let pointer = pointer.filter(|pointer| camera.viewport.contains(*pointer));
         let over = context.input(|input| input.pointer.latest_pos());
@@ -242,13 +249,13 @@ pub(super) fn take_dropped_files(mut drops: MessageReader<FileDragAndDrop>, mut 
         match drop {
             FileDragAndDrop::DroppedFile { path_buf, .. } => {
                 screen.dropped.push(path_buf.clone());
-                screen.state.hanging.clear();
+                screen.state.transfer.hanging.clear();
             }
             FileDragAndDrop::HoveredFile { path_buf, .. } => {
                 let name = path_buf.file_name().map(|name| name.to_string_lossy().into_owned());
-                screen.state.hanging.extend(name);
+                screen.state.transfer.hanging.extend(name);
             }
-            FileDragAndDrop::HoveredFileCanceled { .. } => screen.state.hanging.clear(),
+            FileDragAndDrop::HoveredFileCanceled { .. } => screen.state.transfer.hanging.clear(),
         }
     }
 }

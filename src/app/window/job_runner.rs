@@ -169,7 +169,11 @@ mod tests {
         assert!(graph.is_cancelled() && !window.is_cancelled());
         drop(open);
         until_idle(&mut jobs, &mut state);
-        assert!(state.outcomes.is_empty(), "what was cancelled is no failure: {:?}", state.outcomes);
+        assert!(
+            state.notices.outcomes().is_empty(),
+            "what was cancelled is no failure: {:?}",
+            state.notices.outcomes()
+        );
     }
 
     #[test]
@@ -187,7 +191,10 @@ mod tests {
             .collect();
         let refused = controls.iter().filter(|control| control.is_cancelled()).count();
         assert!((JOBS_AT_MOST - THREADS..=JOBS_AT_MOST).contains(&refused), "{refused} had no place");
-        assert_eq!(state.told.iter().filter(|told| told.text.contains("too much is under way")).count(), refused);
+        assert_eq!(
+            state.notices.told().iter().filter(|told| told.text.contains("too much is under way")).count(),
+            refused
+        );
         drop(open);
         until_idle(&mut jobs, &mut state);
     }

@@ -45,7 +45,7 @@ pub(super) fn start(room: &mut OpenRoom, state: &mut UiState, spec: &str) -> Opt
         Ok(trial) => {
             let choice = trial.choice();
             let of = named(&choice.provider, &choice.model);
-            state.trial = Some(TrialView { of: of.clone(), since_secs: state.now_secs, outcome: None });
+            state.providers.trial = Some(TrialView { of: of.clone(), since_secs: state.time.now_secs, outcome: None });
             let (tell, done) = bounded(1);
             let job = Job::new(WINDOW, format!("Trying out {of}"), move |control| {
                 // Nobody waits for it any more where this fails.
@@ -58,7 +58,8 @@ pub(super) fn start(room: &mut OpenRoom, state: &mut UiState, spec: &str) -> Opt
         Err(problem) => {
             let text = sentence(&problem.what);
             let outcome = TrialOutcome { good: false, text: text.clone(), remedy: sentence(&problem.remedy) };
-            state.trial = Some(TrialView { of: spec.to_owned(), since_secs: state.now_secs, outcome: Some(outcome) });
+            state.providers.trial =
+                Some(TrialView { of: spec.to_owned(), since_secs: state.time.now_secs, outcome: Some(outcome) });
             state.tell_of(format!("{text} {}", sentence(&problem.remedy)), false, place_of(&problem));
             None
         }
@@ -77,9 +78,9 @@ pub(super) fn finish(room: &mut OpenRoom, state: &mut UiState, tried: &Tried) {
         // Whoever asked looks elsewhere by now.
         state.tell_of(format!("{} {}", outcome.text, outcome.remedy).trim(), outcome.good, None);
     }
-    let since_secs = state.trial.as_ref().map_or(state.now_secs, |trial| trial.since_secs);
+    let since_secs = state.providers.trial.as_ref().map_or(state.time.now_secs, |trial| trial.since_secs);
     let of = named(&tried.choice.provider, &tried.choice.model);
-    state.trial = Some(TrialView { of, since_secs, outcome: Some(outcome) });
+    state.providers.trial = Some(TrialView { of, since_secs, outcome: Some(outcome) });
 }
 
 /// What came of a trial, in words.

@@ -96,6 +96,6 @@ fn push<T: Input>(world: &mut World, input: T) {
 pub(super) fn open_soon(room: &mut OpenRoom, state: &mut UiState, scene: Option<String>, fresh: bool) {
     if room.opening.is_none() {
         room.opening = Some(Opening { folder: None, scene, fresh, frames: 0 });
-        state.dragging = None;
+        state.transfer.dragging = None;
     }
 }

@@ -8,11 +8,12 @@ use bevy::math::Vec2;
 use egui::{ColorImage, Context, vec2};
 
 use super::open_room::OpenRoom;
-use crate::base::{Id, Problem};
+use crate::base::Problem;
 use crate::log::now_ms;
 use crate::ui::UiState;
 use crate::ui::shell::Shell;
 use crate::ui::shell::pane_states::PaneStates;
+use crate::ui::state::Appearance;
 use crate::ui::state::dock::Tab;
 use crate::view::art::Art;
 use crate::view::dates::Dates;
@@ -90,7 +91,7 @@ impl Seen {
         let Self { mut model, recent, mut state, panes, memory, size, pixels_per_point } = self;
         let context = Context::default();
         context.memory_mut(|own| *own = memory);
-        let (art, _) = lay_out(&context, state.dark, pixels_per_point);
+        let (art, _) = lay_out(&context, state.appearance.is_dark(), pixels_per_point);
         let mut shell = Shell::of(panes);
         Rasteriser::default().picture_of(&context, size, pixels_per_point, FRAMES, |ui| {
             drop(shell.show(ui, &mut model, &recent, &art, &mut state));
@@ -110,42 +111,47 @@ fn lay_out(context: &Context, dark: bool, pixels_per_point: f32) -> (Art, Vec<Pr
 
 /// The window as a person would have set it for such a picture.
 fn state_of(room: &mut OpenRoom, options: &PictureOptions) -> UiState {
-    let mut state = UiState { dark: options.dark, overlay: options.overlay, ..UiState::default() };
-    state.hint_closed = true;
+    let mut state = UiState::default();
+    state.appearance = Appearance::of(options.dark);
+    state.view.debug_overlay = options.overlay;
+    state.notices.is_hint_closed = true;
     if options.sidebar {
         state.dock.show(&Tab::Talks, |_| true);
     }
-    state.open_element = options.open.as_deref().map(Id::from);
+    if let Some(element) = &options.open {
+        state.front.open_element(element.as_str().into());
+    }
     for tab in &options.show {
         state.dock.show(tab, |_| true);
     }
     if let Some((middle, zoom)) = options.look_at {
-        (state.camera.middle, state.camera.zoom, state.framed) = (middle, zoom, true);
+        (state.view.camera.middle, state.view.camera.zoom, state.view.is_framed) = (middle, zoom, true);
     }
-    let wanted = Wanted { camera: &state.camera, things: &BTreeSet::new(), overlay: false, share: 1.0 };
+    let wanted = Wanted { camera: &state.view.camera, things: &BTreeSet::new(), overlay: false, share: 1.0 };
     let model = room.model(&wanted);
     let thing = |id: &String| {
         let is_agent = model.agent(id).is_some();
         if is_agent { Thing::Agent(id.as_str().into()) } else { Thing::Element(id.as_str().into()) }
     };
-    state.selected = options.selected.iter().map(thing).collect();
+    state.selection.select(options.selected.iter().map(thing));
     state
 }
 
 /// The room as the window would show it in this state.
 pub fn picture(room: &mut OpenRoom, options: &PictureOptions, state: &mut UiState) -> ColorImage {
     let context = Context::default();
-    let (art, problems) = lay_out(&context, state.dark, options.pixels_per_point);
+    let (art, problems) = lay_out(&context, state.appearance.is_dark(), options.pixels_per_point);
     room.notices.extend(problems);
     let mut shell = Shell::default();
-    (state.now_secs, state.room_secs) = (room.now_secs(), room.now_secs());
+    (state.time.now_secs, state.time.room_secs) = (room.now_secs(), room.now_secs());
     let size = vec2(options.size.0 as f32, options.size.1 as f32);
-    state.dates = Dates::here(state.look.dates);
-    state.born_ms = now_ms();
+    state.appearance.dates = Dates::here(state.appearance.look.dates);
+    state.time.born_ms = now_ms();
     Rasteriser::default().picture_of(&context, size, options.pixels_per_point, FRAMES, |ui| {
         serve(room, state);
         let looked_at = state.looked_at();
-        let wanted = Wanted { camera: &state.camera, things: &looked_at, overlay: state.overlay, share: 1.0 };
+        let wanted =
+            Wanted { camera: &state.view.camera, things: &looked_at, overlay: state.view.debug_overlay, share: 1.0 };
         let mut model = room.model(&wanted);
         // Nobody is there to click: what the panels ask for is not done.
         drop(shell.show(ui, &mut model, &room.recent, &art, state));
@@ -157,7 +163,7 @@ fn serve(room: &mut OpenRoom, state: &mut UiState) {
     let is_log_written = room.is_log_written();
     let OpenRoom { file_cache, recent, .. } = room;
     for _ in 0..2 {
-        let _run = file_cache.update(&mut state.texts, &mut recent.book, is_log_written, state.now_secs);
+        let _run = file_cache.update(&mut state.texts, &mut recent.book, is_log_written, state.time.now_secs);
         file_cache.wait(READ_AT_MOST);
     }
 }

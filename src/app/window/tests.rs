@@ -103,8 +103,8 @@ impl House {
 
     fn model(&mut self) -> RoomModel {
         let everything = [Thing::Agent("ada-1".into()), Thing::Agent("bram-1".into()), Thing::Agent("cleo-1".into())];
-        let things = everything.into_iter().chain(self.state.selected.iter().cloned()).collect();
-        let camera = self.state.camera;
+        let things = everything.into_iter().chain(self.state.selection.things().iter().cloned()).collect();
+        let camera = self.state.view.camera;
         self.room.model(&Wanted { camera: &camera, things: &things, overlay: false, share: 1.0 })
     }
 
@@ -145,7 +145,7 @@ impl House {
 
     /// The files in tabs, the one that is chosen, and those that are not saved.
     fn files(&self) -> (Vec<String>, Option<String>, Vec<String>) {
-        (self.state.dock.files(), self.state.chosen_file.clone(), self.shell.panes.editors.unsaved())
+        (self.state.dock.files(), self.state.selection.file().map(str::to_owned), self.shell.panes.editors.unsaved())
     }
 
     fn saved(&mut self, path: &str) -> String {
@@ -359,7 +359,7 @@ fn a_relationship_by_hand_is_saved_beside_what_a_person_wrote_and_shown_when_a_p
     let text = house.saved("scenes/test.yaml");
     assert_eq!(text, format!("{SCENE}  - {{ from: cleo-1, to: ada-1, label: fears }}\n"));
     house.act(relate(RelationshipCommand::Add { relationship: tie("cleo-1", "cleo-1", "x"), at: None }));
-    assert!(house.state.outcomes.last().expect("it is told").text.contains("cannot be related to itself"));
+    assert!(house.state.notices.outcomes().last().expect("it is told").text.contains("cannot be related to itself"));
     let edited = text.replace("mentors", "teaches");
     house.tell_of("scenes/test.yaml", &edited);
     let labels: Vec<String> = house.model().relationships().map(|tie| tie.label).collect();
@@ -464,7 +464,7 @@ fn what_cannot_be_taken_back_any_more_is_told_and_changes_nothing_else() {
     let line = text.lines().find(|line| line.contains("Bake")).expect("it is pinned up").to_owned();
     house.tell_of("scenes/test.yaml", &text.replace(&format!("{line}\n"), ""));
     house.act(Command::Undo);
-    let told = &house.state.outcomes.last().expect("it is told").text;
+    let told = &house.state.notices.outcomes().last().expect("it is told").text;
     assert!(told.contains("could not be done") && told.contains("no pin"), "{told}");
 }
 
@@ -533,7 +533,7 @@ fn tabs_drafts_and_choice_follow_a_rename_that_happened_and_stay_for_one_that_di
     let (plan, idea) = ("artifacts/plan.md", "artifacts/idea.md");
     let taken = || Err("there is such a file already".to_owned());
     house.perform(Command::OpenFile(plan.into(), None));
-    house.state.choose_file(Some(plan.into()));
+    house.state.selection.choose_file(Some(plan.into()));
     let draft = Draft { path: plan.into(), base: None, text: "mine".into(), applies_when_idle: false };
     house.shell.panes.editors.restore(vec![draft]);
     let all_at = |path: &str| (vec![path.to_owned()], Some(path.to_owned()), vec![path.to_owned()]);
@@ -627,9 +627,9 @@ fn an_import_is_undone_and_done_again_and_what_was_changed_since_stays() {
     house.act(Command::Undo);
     house.frames();
     assert_eq!(there(&house), [false, true, true]);
-    let told = |house: &House, words: &str| house.state.outcomes.iter().any(|told| told.text.contains(words));
-    assert!(told(&house, "'artifacts/tea.md' was changed meanwhile"), "{:?}", house.state.outcomes);
-    assert!(told(&house, "'artifacts/cup.png' stays"), "{:?}", house.state.outcomes);
+    let told = |house: &House, words: &str| house.state.notices.outcomes().iter().any(|told| told.text.contains(words));
+    assert!(told(&house, "'artifacts/tea.md' was changed meanwhile"), "{:?}", house.state.notices.outcomes());
+    assert!(told(&house, "'artifacts/cup.png' stays"), "{:?}", house.state.notices.outcomes());
     house.act(Command::Redo);
     house.frames();
     assert_eq!(there(&house), [true, true, true]);

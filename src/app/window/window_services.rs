@@ -17,7 +17,7 @@ use super::window_state::{Remembered, WindowStateFile, known_workspaces};
 use crate::gateway::{GatewaySettings, Surroundings};
 use crate::ui::shell::pane_states::PaneStates;
 use crate::ui::state::Place;
-use crate::ui::state::file_texts::Want;
+use crate::ui::state::file_texts::{FileTexts, Want};
 use crate::ui::state::jobs::RunningJob;
 use crate::ui::widgets::words::sentence;
 use crate::ui::{Command, UiState};
@@ -93,9 +93,9 @@ impl WindowServices {
     /// Sets the window as it was left.
     pub fn restore(&self, state: &mut UiState, panes: &mut PaneStates) {
         self.now.restore(state, panes);
-        state.known_workspaces.clone_from(&self.known);
-        state.dates = Dates::here(state.look.dates);
-        state.born_ms = crate::log::now_ms();
+        state.recents.workspaces.clone_from(&self.known);
+        state.appearance.dates = Dates::here(state.appearance.look.dates);
+        state.time.born_ms = crate::log::now_ms();
         panes.editors.restore(self.drafts.kept().to_vec());
     }
 
@@ -110,7 +110,8 @@ impl WindowServices {
         self.job_runner.close();
         let added = std::mem::take(&mut panes.added);
         *panes = PaneStates { added, ..PaneStates::default() };
-        (state.texts, state.chosen_file) = Default::default();
+        state.texts = FileTexts::default();
+        state.selection.choose_file(None);
         state.dock.close_files();
         self.restore(state, panes);
     }
@@ -139,7 +140,7 @@ impl WindowServices {
             self.trial = None;
             match tried {
                 Some(tried) => provider_trials::finish(room, state, &tried),
-                None => state.trial = None,
+                None => state.providers.trial = None,
             }
         }
         let looks_at_providers = state.texts.is_wanted(&Want::Providers);
@@ -149,16 +150,16 @@ impl WindowServices {
         }
         let surplus = room.notices.len().saturating_sub(NOTICES_KEPT);
         room.notices.drain(..surplus);
-        let is_due = self.looked_secs.is_none_or(|last| state.now_secs - last >= LOOK_SECS);
+        let is_due = self.looked_secs.is_none_or(|last| state.time.now_secs - last >= LOOK_SECS);
         if (looks_at_providers || self.looked_secs.is_none()) && is_due {
-            self.looked_secs = Some(state.now_secs);
+            self.looked_secs = Some(state.time.now_secs);
             self.look_at_providers(room);
         }
     }
 
     /// After a frame was drawn: takes in how the window is now, and has it written down when it has settled.
     pub fn after(&mut self, model: &RoomModel, state: &UiState, panes: &PaneStates) {
-        if let Some((file, drafts)) = self.drafts.note(&panes.editors, state.now_secs)
+        if let Some((file, drafts)) = self.drafts.note(&panes.editors, state.time.now_secs)
             && !self.push(WindowJob::Drafts { file, drafts })
         {
             self.drafts.forget_job();
@@ -172,7 +173,7 @@ impl WindowServices {
             self.changed = None;
             return;
         }
-        let now = state.now_secs;
+        let now = state.time.now_secs;
         let (began, last) = self.changed.unwrap_or((now, now));
         let last = if self.now == before { last } else { now };
         self.changed = Some((began, last));
@@ -278,7 +279,7 @@ impl WindowServices {
         while let Some(done) = self.jobs.as_ref().and_then(WindowJobs::try_next) {
             let Some(done) = done else { continue };
             match done {
-                WindowJobDone::Providers(providers) => state.providers = providers,
+                WindowJobDone::Providers(providers) => state.providers.statuses = providers,
                 WindowJobDone::Key(name, kept) => {
                     self.looked_secs = None;
                     match kept {
@@ -322,7 +323,7 @@ impl WindowServices {
 fn serve_panes(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates) {
     let is_log_written = room.is_log_written();
     let OpenRoom { file_cache, recent, .. } = room;
-    match file_cache.update(&mut state.texts, &mut recent.book, is_log_written, state.now_secs) {
+    match file_cache.update(&mut state.texts, &mut recent.book, is_log_written, state.time.now_secs) {
         Some((run, Ok(book))) => {
             let log = Recent { book, ..Recent::default() };
             panes.shown_run = Some((run, std::sync::Arc::new(log)));
@@ -337,7 +338,7 @@ fn tell_refused(refused: Refused, model: &RoomModel, state: &mut UiState) {
     if let Some(cap) = &refused.cap {
         // A cap of the run has a card of its own.
         let once = format!("{cap} {}", refused.agent.as_deref().unwrap_or_default());
-        if model.cap_name.as_ref() == Some(cap) || !state.put_aside_caps.insert(once) {
+        if model.cap_name.as_ref() == Some(cap) || !state.notices.put_cap_aside(once) {
             return;
         }
     }

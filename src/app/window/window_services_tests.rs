@@ -48,7 +48,7 @@ impl Fixture {
 
     fn model(&mut self) -> RoomModel {
         let looked_at = self.state.looked_at();
-        let camera = self.state.camera;
+        let camera = self.state.view.camera;
         self.room.model(&Wanted { camera: &camera, things: &looked_at, overlay: false, share: 1.0 })
     }
 
@@ -61,7 +61,7 @@ impl Fixture {
     fn pass(&mut self) -> RoomModel {
         self.room.run_ticks(1);
         let model = self.model();
-        self.state.now_secs = self.room.now_secs();
+        self.state.time.now_secs = self.room.now_secs();
         self.services.before(&mut self.room, &model, &mut self.state, &mut self.panes);
         self.services.after(&model, &self.state, &self.panes);
         model
@@ -91,11 +91,11 @@ fn choosing_a_provider_is_a_default_of_the_workspace_and_counts_without_opening_
     assert_eq!(model.provider, "ollama · llama3:8b");
     assert_eq!((model.settings.provider.as_str(), model.settings.model.as_deref()), ("ollama", Some("llama3:8b")));
     assert_eq!(window.room.world().map(|world| world.resource::<crate::log::EventLog>().run().clone()), run);
-    assert!(window.state.outcomes[0].good, "{:?}", window.state.outcomes);
+    assert!(window.state.notices.outcomes()[0].good, "{:?}", window.state.notices.outcomes());
     window.perform(Command::SetProvider("offline".into()));
     assert_eq!(window.pass().provider, "offline");
     window.perform(Command::SetProvider("nobody:x".into()));
-    assert!(window.state.outcomes.iter().any(|outcome| !outcome.good && outcome.text.contains("nobody")));
+    assert!(window.state.notices.outcomes().iter().any(|outcome| !outcome.good && outcome.text.contains("nobody")));
     let text = window.settings();
     assert!(text.contains("provider: offline") && !text.contains("llama3"), "{text}");
     assert!(text.contains('#'), "comments stay: {text}");
@@ -120,7 +120,7 @@ fn a_cap_is_set_at_once_and_said() {
     let mut window = Fixture::new(None);
     window.perform(Command::SetSettings(SettingsEdit::set("budget", "calls_per_run", json!(7))));
     assert_eq!(window.pass().settings.budget.calls_per_run, Some(7));
-    assert_eq!(window.state.outcomes[0].text, "budget.calls_per_run is 7 now.");
+    assert_eq!(window.state.notices.outcomes()[0].text, "budget.calls_per_run is 7 now.");
     assert!(window.settings().contains("calls_per_run: 7"));
 }
 
@@ -132,8 +132,10 @@ fn the_offline_brain_is_tried_out_and_counted() {
     window.perform(Command::SetSettings(SettingsEdit::set("conversations", "enabled", json!(false))));
     window.perform(Command::TestProvider("offline".into()));
     assert!(window.services.is_busy());
-    window.until("an answer", |window| window.state.trial.as_ref().is_some_and(|trial| trial.outcome.is_some()));
-    let outcome = window.state.trial.clone().and_then(|trial| trial.outcome).expect("it came");
+    window.until("an answer", |window| {
+        window.state.providers.trial.as_ref().is_some_and(|trial| trial.outcome.is_some())
+    });
+    let outcome = window.state.providers.trial.clone().and_then(|trial| trial.outcome).expect("it came");
     assert!(outcome.good && outcome.text.contains("tokens, at no cost"), "{outcome:?}");
     assert!(!window.services.is_busy());
     window.pass();
@@ -151,9 +153,9 @@ fn what_the_room_refuses_is_told_with_a_way_to_it() {
     world.resource_mut::<Door<TaskCommand>>().push(task);
     window.pass();
     window.pass();
-    let told: Vec<&str> = window.state.outcomes.iter().map(|outcome| outcome.text.as_str()).collect();
+    let told: Vec<&str> = window.state.notices.outcomes().iter().map(|outcome| outcome.text.as_str()).collect();
     assert_eq!(told.iter().filter(|text| text.contains("nobody-9")).count(), 2, "{told:?}");
-    assert!(window.state.outcomes.iter().all(|outcome| !outcome.good));
+    assert!(window.state.notices.outcomes().iter().all(|outcome| !outcome.good));
 }
 
 #[test]
@@ -172,7 +174,9 @@ fn a_picture_is_drawn_beside_the_frames_and_never_over_another() {
     assert_eq!(files, ["asked.png".to_owned(), format!("{scene}-1.png")]);
     let next = window_jobs::picture_file(&window.folder.path().join("pictures"), &scene);
     assert!(next.ends_with(format!("{scene}-2.png")));
-    assert!(window.state.outcomes.iter().any(|outcome| outcome.text == "A picture was saved: pictures/asked.png"));
+    assert!(
+        window.state.notices.outcomes().iter().any(|outcome| outcome.text == "A picture was saved: pictures/asked.png")
+    );
 }
 
 #[test]
@@ -182,16 +186,16 @@ fn how_the_window_is_left_is_written_down_when_it_settles_and_when_it_closes() {
     let open = |window: &Fixture| WindowStateFile::open(config.path(), window.folder.path());
     let (file, remembered, _) = open(&window);
     window.services = WindowServices::remembering(file, remembered);
-    (window.state.overlay, window.state.framed) = (true, true);
+    (window.state.view.debug_overlay, window.state.view.is_framed) = (true, true);
     let model = window.model();
     for now_secs in [0.0, 0.5, 1.6] {
-        window.state.now_secs = now_secs;
+        window.state.time.now_secs = now_secs;
         window.services.after(&model, &window.state, &window.panes);
     }
     window.until("the file", |window| open(window).1.overlay);
     assert_eq!(open(&window).1.views[0].0, model.scene);
     window.state.dock.show(&crate::ui::state::dock::Tab::Talks, |_| true);
-    window.state.now_secs = 2.0;
+    window.state.time.now_secs = 2.0;
     window.services.after(&model, &window.state, &window.panes);
     window.services.close();
     assert!(
@@ -212,8 +216,10 @@ fn a_cap_of_each_agent_is_told_once() {
     };
     for _ in 0..5 {
         tell_refused(refused.clone(), &RoomModel::default(), &mut state);
-        state.outcomes.clear();
+        if let Some(told) = state.notices.outcomes().first().cloned() {
+            state.notices.put_outcome_aside(&told);
+        }
     }
-    assert_eq!(state.told.len(), 1);
-    assert_eq!(state.told[0].place, Some(Place::Setting("budget.calls_per_agent_per_run".into())));
+    assert_eq!(state.notices.told().len(), 1);
+    assert_eq!(state.notices.told()[0].place, Some(Place::Setting("budget.calls_per_agent_per_run".into())));
 }

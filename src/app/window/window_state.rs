@@ -274,41 +274,41 @@ fn sane_look(mut look: Look) -> Look {
 impl Remembered {
     /// Sets the window as it was left.
     pub fn restore(&self, state: &mut UiState, panes: &mut PaneStates) {
-        state.look = self.look;
+        state.appearance.look = self.look;
         state.dock = self.dock.clone();
         panes.explorer.remembered.clone_from(&self.explorer);
-        state.tasks_given.clone_from(&self.tasks);
-        state.overlay = self.overlay;
-        state.hint_closed = self.hint_closed;
+        state.recents.restore_tasks(&self.tasks);
+        state.view.debug_overlay = self.overlay;
+        state.notices.is_hint_closed = self.hint_closed;
     }
 
     /// Shows a scene that was just opened as it was seen last, if it was.
     pub fn restore_view(&self, scene: &str, state: &mut UiState) {
-        if state.framed {
+        if state.view.is_framed {
             return;
         }
         if let Some((_, view)) = self.views.iter().find(|(known, _)| known == scene) {
-            let viewport = state.camera.viewport;
-            state.camera = Camera { middle: Vec2::from_array(view.middle), zoom: view.zoom, viewport };
-            state.framed = true;
+            let viewport = state.view.camera.viewport;
+            state.view.camera = Camera { middle: Vec2::from_array(view.middle), zoom: view.zoom, viewport };
+            state.view.is_framed = true;
         }
     }
 
     /// Takes in how the window is now.
     pub fn note(&mut self, scene: &str, size: Option<(u32, u32)>, state: &UiState, panes: &PaneStates) {
         self.window = size.or(self.window);
-        self.look = state.look;
+        self.look = state.appearance.look;
         if self.dock != state.dock {
             self.dock = state.dock.clone();
         }
         self.explorer.clone_from(&panes.explorer.remembered);
-        self.tasks.clone_from(&state.tasks_given);
-        self.overlay = state.overlay;
-        self.hint_closed = state.hint_closed;
-        if !state.framed || scene.is_empty() {
+        self.tasks = state.recents.tasks().to_vec();
+        self.overlay = state.view.debug_overlay;
+        self.hint_closed = state.notices.is_hint_closed;
+        if !state.view.is_framed || scene.is_empty() {
             return;
         }
-        let view = View { middle: state.camera.middle.to_array(), zoom: state.camera.zoom };
+        let view = View { middle: state.view.camera.middle.to_array(), zoom: state.view.camera.zoom };
         if self.views.last().is_some_and(|(known, seen)| known == scene && *seen == view) {
             return;
         }

@@ -140,14 +140,17 @@ fn a_folder_that_cannot_be_written_is_a_problem_in_words() {
 fn the_window_is_set_and_each_scene_is_seen_from_where_it_was_seen_last() {
     let mut state = UiState::default();
     some().restore(&mut state, &mut PaneStates::default());
-    assert!(state.overlay && state.hint_closed);
-    assert_eq!((state.look, &state.dock), (some().look, &some().dock));
+    assert!(state.view.debug_overlay && state.notices.is_hint_closed);
+    assert_eq!((state.appearance.look, &state.dock), (some().look, &some().dock));
     some().restore_view("elsewhere", &mut state);
-    assert!(!state.framed, "a scene that was never seen is framed as usual");
+    assert!(!state.view.is_framed, "a scene that was never seen is framed as usual");
     some().restore_view("a", &mut state);
-    assert_eq!((state.camera.middle, state.camera.zoom, state.framed), (Vec2::new(300.0, -20.5), 2.25, true));
+    assert_eq!(
+        (state.view.camera.middle, state.view.camera.zoom, state.view.is_framed),
+        (Vec2::new(300.0, -20.5), 2.25, true)
+    );
     let mut remembered = some();
-    state.camera.zoom = 1.0;
+    state.view.camera.zoom = 1.0;
     remembered.note("zoo: at night", None, &state, &PaneStates::default());
     assert_eq!(remembered.window, Some((1500, 900)));
     let scenes: Vec<&str> = remembered.views.iter().map(|(scene, _)| scene.as_str()).collect();

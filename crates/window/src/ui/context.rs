@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::commands::table::{CommandContext, CommandTable};
 use super::state::UiState;
 use crate::view::art::Art;
 use crate::view::model::RoomModel;
@@ -24,9 +25,16 @@ pub struct ViewerContext<'a> {
     pub ui: &'a UiState,
     /// Files into which something was written that is not saved.
     pub unsaved: &'a BTreeSet<String>,
+    /// Every command.
+    pub table: &'a CommandTable,
 }
 
-impl ViewerContext<'_> {
+impl<'a> ViewerContext<'a> {
+    /// What tells whether a command can be given.
+    pub fn commands(&self) -> CommandContext<'a> {
+        CommandContext { room: self.room, ui: self.ui, at: None }
+    }
+
     /// Whether something was written into this file that is not saved.
     pub fn is_unsaved(&self, path: &str) -> bool {
         self.unsaved.contains(path)

@@ -5,6 +5,7 @@
 
 pub mod commands;
 pub mod context;
+pub mod menus;
 pub mod panes;
 pub mod shell;
 pub mod state;

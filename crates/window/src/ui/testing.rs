@@ -8,7 +8,7 @@ use egui_kittest::Harness;
 use crate::base::{AgentKey, ConversationKey, ElementKey, Id};
 use crate::schedule::Speed;
 use crate::simulation::{ConversationKind, State};
-use crate::ui::commands::keys;
+use crate::ui::commands::keys::{self, KeyReach};
 use crate::ui::commands::table::{CommandContext, CommandInfo, CommandTable};
 use crate::ui::shell::pane_states::PaneStates;
 use crate::ui::shell::window_commands;
@@ -20,7 +20,7 @@ use crate::view::model::{
 };
 use crate::view::pick::Thing;
 use crate::view::recent::{PastTalk, Recent};
-use crate::view::theme::{LIGHT, Theme};
+use crate::view::theme::LIGHT;
 
 /// What a panel is drawn from, and what came of it.
 pub struct Stage {
@@ -48,8 +48,17 @@ impl Stage {
     /// Looks at what a pane is drawn from, beside the panes.
     pub fn look<T>(&mut self, look: impl FnOnce(&ViewerContext<'_>, &mut PaneStates) -> T) -> T {
         let unsaved = self.panes.unsaved();
+        self.state.notices.update(&self.room, self.state.time.now_secs);
         let (room, recent, ui) = (&self.room, &self.recent, &self.state);
-        let cx = ViewerContext { room, recent, theme: &LIGHT, art: art(), ui, unsaved: &unsaved };
+        let cx = ViewerContext {
+            room,
+            recent,
+            theme: &LIGHT,
+            art: art(),
+            ui,
+            unsaved: &unsaved,
+            table: CommandTable::standard(),
+        };
         look(&cx, &mut self.panes)
     }
 
@@ -100,13 +109,12 @@ pub fn pane_of(
 pub fn stage_keys(state: UiState, draw: impl Fn(&mut egui::Ui, &mut Stage) + 'static) -> Harness<'static, Stage> {
     let app = move |ui: &mut egui::Ui, stage: &mut Stage| {
         let pressed = {
-            let Stage { state, panes, .. } = stage;
-            keys::pressed(ui.ctx(), CommandTable::standard(), state, |focused, id| {
-                panes.explorer.takes_key(focused, id)
-            })
+            let Stage { state, panes: PaneStates { explorer, canvas, .. }, .. } = stage;
+            let is_taken = |focused, id: &str| explorer.takes_key(focused, id);
+            keys::pressed(ui.ctx(), CommandTable::standard(), KeyReach::of(&state.dock), canvas.space_bar(), is_taken)
         };
         for command in pressed {
-            let commands = command.run(&CommandContext { room: &stage.room, ui: &stage.state });
+            let commands = command.run(&CommandContext { room: &stage.room, ui: &stage.state, at: None });
             stage.take(commands);
         }
         draw(ui, stage);
@@ -117,35 +125,14 @@ pub fn stage_keys(state: UiState, draw: impl Fn(&mut egui::Ui, &mut Stage) + 'st
 
 /// A window in which this command applies, and what it comes to there.
 pub fn everything_applies(command: &CommandInfo) -> (UiState, Vec<Command>) {
-    let mut state = UiState { copied: vec![Thing::Element("news".into())], ..UiState::default() };
-    state.select([Thing::Element("rules".into())]);
+    let mut state = UiState::default();
+    state.transfer.copied = vec![Thing::Element("news".into())];
+    state.selection.select([Thing::Element("rules".into())]);
     if command.id.starts_with("file.") {
         state.dock.show(&Tab::File("agents/ada.md".into()), |_| false);
     }
-    let made = command.run(&CommandContext { room: &sample_room(), ui: &state });
+    let made = command.run(&CommandContext { room: &sample_room(), ui: &state, at: None });
     (state, made)
-}
-
-/// Sets a panel on the stage, in the sample room.
-pub fn stage(
-    state: UiState,
-    draw: impl Fn(&mut egui::Ui, &RoomModel, &Recent, &Theme, &mut UiState) -> Vec<Command> + 'static,
-) -> Harness<'static, Stage> {
-    stage_in(sample_room(), state, draw)
-}
-
-/// Sets a panel on the stage, in this room.
-pub fn stage_in(
-    room: RoomModel,
-    state: UiState,
-    draw: impl Fn(&mut egui::Ui, &RoomModel, &Recent, &Theme, &mut UiState) -> Vec<Command> + 'static,
-) -> Harness<'static, Stage> {
-    let stage = Stage::new(room, state);
-    let app = move |ui: &mut egui::Ui, stage: &mut Stage| {
-        let commands = draw(ui, &stage.room, &stage.recent, &LIGHT, &mut stage.state);
-        stage.take(commands);
-    };
-    Harness::builder().with_size(egui::vec2(1200.0, 1600.0)).with_max_steps(64).build_ui_state(app, stage)
 }
 
 /// An agent that does nothing.

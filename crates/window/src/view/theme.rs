@@ -11,6 +11,11 @@ pub const RADIUS: [u8; 3] = [5, 10, 14];
 /// Sizes of type in points: small, body, heading, title.
 pub const TYPE: [f32; 4] = [11.0, 13.0, 16.0, 21.0];
 
+/// Widths of menus in points: of short words, of commands with their keys, of texts.
+pub const MENU: [f32; 3] = [150.0, 240.0, 340.0];
+/// Widths of dialogs in points: of a question, of a form, of a list.
+pub const DIALOG: [f32; 3] = [400.0, 560.0, 640.0];
+
 /// The colours of one theme. Text on its ground has a contrast of at least 4.5 : 1, which a test checks.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Theme {

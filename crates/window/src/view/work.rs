@@ -135,12 +135,16 @@ impl WorkView {
             _ => None,
         };
         let counts = match (self.going_on, self.waiting) {
-            (0, 0) => "no work".to_owned(),
-            (going_on, 0) => format!("{going_on} at work"),
-            (going_on, waiting) => format!("{going_on} at work, {waiting} waiting"),
+            (0, 0) => "Nobody is working".to_owned(),
+            (going_on, 0) => format!("{going_on} working"),
+            (going_on, waiting) => format!("{going_on} working, {waiting} waiting"),
         };
         let asked = self.questions().count();
-        let asked = if asked > 0 { format!(", {asked} for you to decide") } else { String::new() };
+        let asked = match asked {
+            0 => String::new(),
+            1 => " · 1 needs you".to_owned(),
+            many => format!(" · {many} need you"),
+        };
         match held_up {
             Some(why) => format!("{counts}{asked} · {why}"),
             None => format!("{counts}{asked}"),

@@ -13,7 +13,8 @@ use crate::kernel::KernelCommand;
 use crate::schedule::Speed;
 use crate::simulation::{ConversationCommand, RelationshipCommand, TaskCommand};
 use crate::ui::state::dock::Tab;
-use crate::ui::state::{Dialog, ImportQuestion, Naming, Purpose, ShelfItem};
+use crate::ui::state::{Dialog, FrontPanel, ImportQuestion, Light, Naming, Outcome, Purpose, ShelfItem};
+use crate::view::dates::DateLanguage;
 use crate::view::pick::Thing;
 use crate::workspace::vfs::FileCommand;
 use crate::workspace::{Relationship, SettingsEdit};
@@ -61,6 +62,8 @@ pub enum WindowCommand {
     Zoom(f32),
     /// Opens what is selected.
     OpenSelected,
+    /// Opens an element, or comes near an agent.
+    OpenThing(Thing),
     /// Opens the overlay of an element.
     OpenElement(Id),
     /// Closes the overlay of an element.
@@ -95,10 +98,22 @@ pub enum WindowCommand {
     ToggleNotices,
     /// Shows the notices.
     ShowNotices,
+    /// Puts something aside that the person was told.
+    Notice(NoticeCommand),
+    /// Closes a panel in front of the panes.
+    Close(FrontPanel),
+    /// The question in front of everything is answered.
+    CloseDialog,
     /// Turns the debug overlay on or off.
     ToggleDebugOverlay,
     /// Light or dark.
     ToggleTheme,
+    /// Light, dark, or as the system has it.
+    SetLight(Light),
+    /// The language of dates.
+    SetDates(DateLanguage),
+    /// Whether the interface moves as little as it can.
+    SetCalm(bool),
     /// Makes text larger or smaller, by tenths.
     StepTextSize(i32),
     /// Text as large as usual.
@@ -107,6 +122,8 @@ pub enum WindowCommand {
     Ask(Dialog),
     /// Asks for a file or a folder of the computer.
     Browse(Purpose),
+    /// Keeps a task that was given, so that it can be given again.
+    RememberTask(String),
     /// Tells the person something, and whether it is good.
     Tell(String, bool),
     /// Gives up what is in the hand, else closes what is open, else deselects.
@@ -115,6 +132,23 @@ pub enum WindowCommand {
     Files(FilesCommand),
     /// Asks something of a pane that was added, by its name and that of the command.
     Pane(&'static str, &'static str),
+}
+
+/// Something that the person was told is put aside; the list of notices still has it.
+#[derive(Clone, PartialEq, Debug)]
+pub enum NoticeCommand {
+    /// These problems, by their places on the board.
+    PutAside(Vec<usize>),
+    /// Every problem.
+    PutAllAside,
+    /// How something went.
+    PutOutcomeAside(Outcome),
+    /// A cap that was reached, as it reads.
+    PutCapAside(String),
+    /// A run of failures of a provider, by its mark.
+    PutFaultAside(String),
+    /// The hint of the first run.
+    CloseHint,
 }
 
 /// What the explorer can be asked about what is active in it.

@@ -3,16 +3,35 @@
 use egui::{Context, Event, Id, Key, KeyboardShortcut, Ui};
 
 use super::table::{CommandInfo, CommandTable, KeyContext};
-use crate::ui::UiState;
 use crate::ui::state::SpaceBar;
-use crate::ui::state::dock::Tab;
+use crate::ui::state::dock::{Dock, Tab};
 
 /// Pauses when the space bar is let go, unless it was held to move the view.
 const PAUSE: &str = "time.pause";
+/// Closes what is open.
+const ESCAPE: &str = "window.escape";
 /// What is typed after this is meant for the palette.
 const PALETTE: &str = "window.palette";
 /// Only where the room has the keyboard is Tab about the room: elsewhere it leads from widget to widget.
 const WALKING: [&str; 2] = ["room.next", "room.previous"];
+
+/// How far keys reach.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KeyReach {
+    /// Something is asked in front of everything: nothing behind it hears them.
+    Question,
+    /// The window, without the room, which is not seen.
+    Window,
+    /// The window and the room.
+    WithRoom,
+}
+
+impl KeyReach {
+    /// How far they reach where nothing is asked.
+    pub fn of(dock: &Dock) -> Self {
+        if dock.is_seen(&Tab::Room) { Self::WithRoom } else { Self::Window }
+    }
+}
 
 /// The widget that the room is: while it has the keyboard's focus, keys are about what is in the room.
 pub fn room_widget() -> Id {
@@ -24,18 +43,21 @@ pub fn room_widget() -> Id {
 pub fn pressed<'t>(
     ctx: &Context,
     table: &'t CommandTable,
-    state: &mut UiState,
+    reach: KeyReach,
+    space: &mut SpaceBar,
     is_taken: impl Fn(Option<Id>, &str) -> bool,
 ) -> Vec<&'t CommandInfo> {
     let writes = ctx.text_edit_focused();
     let focused = ctx.memory(|memory| memory.focused());
     // What is not seen is not deleted, framed or moved.
-    let in_room = state.dock.is_seen(&Tab::Room) && focused.is_none_or(|widget| widget == room_widget());
-    let pause = ctx.input_mut(|input| space_bar(input, in_room, &mut state.space));
+    let in_room = reach == KeyReach::WithRoom && focused.is_none_or(|widget| widget == room_widget());
+    let pause = ctx.input_mut(|input| space_bar(input, in_room, space));
     let mut asked = Vec::from_iter(table.find(PAUSE).filter(|_| pause));
     let walks = focused == Some(room_widget());
     let counts = |command: &&CommandInfo| {
         let here = match command.context {
+            // Who is asked something answers, or puts the question away.
+            _ if reach == KeyReach::Question => command.id == ESCAPE,
             KeyContext::Everywhere => true,
             KeyContext::NotWriting => !writes,
             KeyContext::Room => in_room,
@@ -44,7 +66,7 @@ pub fn pressed<'t>(
         };
         here && command.id != PAUSE && (walks || !WALKING.contains(&command.id)) && !is_taken(focused, command.id)
     };
-    let of_id = |id: &str| table.find(id).filter(|_| !writes);
+    let of_id = |id: &str| table.find(id).filter(|_| !writes && reach != KeyReach::Question);
     let asked_by = |event: &Event| match event {
         // egui turns these two into events of their own before anybody sees the keys.
         Event::Copy => of_id("room.copy"),
@@ -134,16 +156,17 @@ mod tests {
 
     use super::*;
     use crate::schedule::Speed;
-    use crate::ui::Command;
     use crate::ui::commands::WindowCommand;
+    use crate::ui::state::FrontPanel;
     use crate::ui::testing::stage_keys;
+    use crate::ui::{Command, UiState};
 
     #[test]
     fn a_pressed_key_is_heard_once_and_not_while_a_text_is_written() {
         let mut window = stage_keys(UiState::default(), |ui, stage| {
             let mut text = String::new();
             let response = ui.text_edit_singleline(&mut text);
-            if stage.state.help {
+            if stage.state.front.is_open(FrontPanel::Keys) {
                 response.request_focus();
             }
         });
@@ -153,13 +176,13 @@ mod tests {
         window.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z);
         window.run_steps(4);
         assert_eq!(window.state().commands, [Command::SetPaused(true), Command::Undo, Command::Redo]);
-        window.state_mut().state.help = true;
+        window.state_mut().state.front.open(FrontPanel::Keys);
         window.run_steps(2);
         window.key_press(Key::Num3);
         window.key_press_modifiers(Modifiers::COMMAND, Key::K);
         window.run_steps(3);
         assert_eq!(window.state().commands.len(), 3, "a digit is part of the text");
-        assert_eq!(window.state().state.palette.as_deref(), Some(""), "the palette opens from anywhere");
+        assert!(window.state().state.front.is_open(FrontPanel::Palette), "the palette opens from anywhere");
     }
 
     #[test]
@@ -172,7 +195,7 @@ mod tests {
         let input = egui::RawInput { events, ..egui::RawInput::default() };
         let table = CommandTable::standard();
         let mut output = context.run_ui(input, |ui| {
-            let asked = pressed(ui.ctx(), table, &mut UiState::default(), |_, _| false);
+            let asked = pressed(ui.ctx(), table, KeyReach::WithRoom, &mut SpaceBar::default(), |_, _| false);
             ids.extend(asked.into_iter().map(|command| command.id));
         });
         output.textures_delta.clear();

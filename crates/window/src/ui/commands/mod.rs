@@ -10,5 +10,5 @@ pub mod listing;
 pub mod table;
 pub mod undo;
 
-pub use command::{Command, FilesCommand, RoomAct, WindowCommand};
+pub use command::{Command, FilesCommand, NoticeCommand, RoomAct, WindowCommand};
 pub use links::markdown;

@@ -7,13 +7,14 @@ use bevy::math::Vec2;
 use egui::{Key, KeyboardShortcut, Modifiers};
 
 use super::{Command, FilesCommand, RoomAct, WindowCommand, create};
-use crate::base::Id;
+use crate::agent::AgentCommand;
+use crate::base::{Behaviour, Id};
 use crate::schedule::Speed;
-use crate::simulation::ConversationCommand;
+use crate::simulation::{ConversationCommand, State};
 use crate::ui::UiState;
 use crate::ui::state::dock::Tab;
 use crate::ui::state::{Dialog, Purpose};
-use crate::view::model::RoomModel;
+use crate::view::model::{AgentView, RoomModel};
 use crate::view::pick::Thing;
 
 /// Zooming by one press of a key.
@@ -57,10 +58,18 @@ impl KeyContext {
 pub enum Menu {
     /// That of the workspace, in the bar at the top.
     Workspace,
+    /// The list of workspaces to open, in the menu of the workspace.
+    OpenWorkspace,
     /// That of the scene.
     Scene,
     /// The list of panes in the menu of the workspace.
     Panes,
+    /// That of an agent, above what can be done with every thing.
+    Agent,
+    /// What an agent does while it has nothing to do, in its menu.
+    WhenIdle,
+    /// That of an element, above what can be done with every thing.
+    Element,
     /// That of a thing in the room.
     Thing,
     /// That of a relationship.
@@ -101,6 +110,8 @@ pub struct CommandContext<'a> {
     pub room: &'a RoomModel,
     /// What is selected and open.
     pub ui: &'a UiState,
+    /// The place of the room that a menu was opened on.
+    pub at: Option<Vec2>,
 }
 
 /// Whether a command can be given now, or why not.
@@ -125,6 +136,8 @@ pub struct CommandInfo {
     pub is_in_palette: bool,
     /// Whether it can be given now.
     pub applies: Applies,
+    /// Whether what it chooses holds already, for one of several that exclude each other.
+    pub holds: fn(&CommandContext<'_>) -> Option<bool>,
     /// How it is taken back.
     pub undone: Undone,
     /// What it comes to.
@@ -143,6 +156,7 @@ impl CommandInfo {
             menus: &[],
             is_in_palette: true,
             applies: always,
+            holds: |_| None,
             undone: Undone::NothingToUndo,
             make,
         }
@@ -173,6 +187,13 @@ impl CommandInfo {
     #[must_use]
     pub const fn only(mut self, applies: Applies) -> Self {
         self.applies = applies;
+        self
+    }
+
+    /// One of several that exclude each other: whether it is the one that holds.
+    #[must_use]
+    pub const fn holds(mut self, holds: fn(&CommandContext<'_>) -> Option<bool>) -> Self {
+        self.holds = holds;
         self
     }
 
@@ -244,23 +265,71 @@ fn always(_: &CommandContext<'_>) -> Result<(), &'static str> {
 }
 
 fn something_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {
-    if cx.ui.selected.is_empty() { Err("Select something in the room first") } else { Ok(()) }
+    if cx.ui.selection.things().is_empty() { Err("Select something in the room first") } else { Ok(()) }
 }
 
 fn something_copied(cx: &CommandContext<'_>) -> Result<(), &'static str> {
-    if cx.ui.copied.is_empty() { Err("Copy something in the room first") } else { Ok(()) }
+    if cx.ui.transfer.copied.is_empty() { Err("Copy something in the room first") } else { Ok(()) }
 }
 
 fn elements_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     if elements(cx).is_empty() { Err("Select an element first") } else { Ok(()) }
 }
 
+fn agents<'a>(cx: &CommandContext<'a>) -> impl Iterator<Item = &'a AgentView> {
+    let CommandContext { room, ui, .. } = *cx;
+    ui.selection.things().iter().filter_map(|thing| room.agent(thing.agent()?))
+}
+
+fn going_agent(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    match agents(cx).next() {
+        None => Err("Select an agent first"),
+        Some(_) if agents(cx).all(|agent| agent.state == State::Paused) => Err("It is paused already"),
+        Some(_) => Ok(()),
+    }
+}
+
+fn paused_agent(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    if agents(cx).any(|agent| agent.state == State::Paused) { Ok(()) } else { Err("It is not paused") }
+}
+
+fn agent_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    if agents(cx).next().is_some() { Ok(()) } else { Err("Select an agent first") }
+}
+
+/// The same for every agent that is selected.
+fn for_agents(
+    cx: &CommandContext<'_>,
+    act: impl Fn(&AgentView) -> (AgentCommand, Option<AgentCommand>),
+) -> Vec<Command> {
+    let act = |agent: &AgentView| {
+        let (act, back) = act(agent);
+        (RoomAct::Agent(act), back.map(RoomAct::Agent))
+    };
+    vec![Command::Acts(agents(cx).map(act).collect())]
+}
+
+fn behave(cx: &CommandContext<'_>, behaviour: Behaviour) -> Vec<Command> {
+    for_agents(cx, |agent| {
+        let set = |behaviour| AgentCommand::SetBehaviour { agent: agent.id.clone(), behaviour };
+        (set(behaviour), agent.detail.as_ref().map(|detail| set(detail.behaviour)))
+    })
+}
+
+fn behaves(cx: &CommandContext<'_>, behaviour: Behaviour) -> Option<bool> {
+    Some(agents(cx).all(|agent| agent.detail.as_ref().is_some_and(|detail| detail.behaviour == behaviour)))
+}
+
 fn deletable(cx: &CommandContext<'_>) -> Result<(), &'static str> {
-    if cx.ui.rope.is_some() { Ok(()) } else { something_selected(cx) }
+    if cx.ui.selection.rope().is_some() { Ok(()) } else { something_selected(cx) }
 }
 
 fn one_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {
-    if cx.ui.rope.is_some() || cx.ui.selected.len() == 1 { Ok(()) } else { Err("Select one thing in the room first") }
+    if cx.ui.selection.rope().is_some() || cx.ui.selection.things().len() == 1 {
+        Ok(())
+    } else {
+        Err("Select one thing in the room first")
+    }
 }
 
 fn a_file_in_front(cx: &CommandContext<'_>) -> Result<(), &'static str> {
@@ -268,11 +337,11 @@ fn a_file_in_front(cx: &CommandContext<'_>) -> Result<(), &'static str> {
 }
 
 fn selected(cx: &CommandContext<'_>) -> Vec<Thing> {
-    cx.ui.selected.iter().cloned().collect()
+    cx.ui.selection.things().iter().cloned().collect()
 }
 
 fn elements(cx: &CommandContext<'_>) -> Vec<Id> {
-    cx.ui.selected.iter().filter_map(Thing::element).cloned().collect()
+    cx.ui.selection.things().iter().filter_map(Thing::element).cloned().collect()
 }
 
 fn window(command: WindowCommand) -> Vec<Command> {
@@ -284,8 +353,8 @@ fn nudge(cx: &CommandContext<'_>, towards: Vec2) -> Vec<Command> {
 }
 
 fn delete(cx: &CommandContext<'_>) -> Vec<Command> {
-    match &cx.ui.rope {
-        Some(rope) if cx.ui.selected.is_empty() => {
+    match cx.ui.selection.rope() {
+        Some(rope) if cx.ui.selection.things().is_empty() => {
             vec![create::end_relationship(rope.clone()), WindowCommand::Select(Vec::new()).into()]
         }
         _ => vec![Command::Delete(selected(cx))],
@@ -324,7 +393,7 @@ const fn of_pane(
 
 /// The commands of the house. Keys with more modifiers stand before those with fewer.
 pub static COMMANDS: &[CommandInfo] = &[
-    of("time.pause", "Pause or continue", |cx| vec![Command::SetPaused(!cx.room.paused)])
+    of("time.pause", "Pause or resume the room", |cx| vec![Command::SetPaused(!cx.room.paused)])
         .keys(KeyContext::Room, &[plain(Key::Space)])
         .undone(Undone::ByItsOpposite),
     of("time.speed_1", "Speed 1×", |_| vec![Command::SetSpeed(Speed::Times(1))])
@@ -345,8 +414,35 @@ pub static COMMANDS: &[CommandInfo] = &[
         .keys(KeyContext::NotWriting, &[plain(Key::Minus)]),
     of("room.open", "Open what is selected", |_| window(WindowCommand::OpenSelected))
         .keys(KeyContext::Room, &[plain(Key::Enter)])
-        .menus(&[(Menu::Rope, "Rename")])
+        .menus(&[(Menu::Element, "Open"), (Menu::Rope, "Rename")])
         .only(one_selected),
+    of("agent.pause", "Pause the agent", |cx| {
+        for_agents(cx, |agent| (AgentCommand::Pause { agent: agent.id.clone() }, None))
+    })
+    .menus(&[(Menu::Agent, "Pause")])
+    .only(going_agent)
+    .undone(Undone::ByItsOpposite),
+    of("agent.resume", "Resume the agent", |cx| {
+        for_agents(cx, |agent| (AgentCommand::Resume { agent: agent.id.clone() }, None))
+    })
+    .menus(&[(Menu::Agent, "Resume")])
+    .only(paused_agent)
+    .undone(Undone::ByItsOpposite),
+    of("agent.stay", "When idle: stay in place", |cx| behave(cx, Behaviour::Stationary))
+        .menus(&[(Menu::WhenIdle, "Stay in place")])
+        .only(agent_selected)
+        .holds(|cx| behaves(cx, Behaviour::Stationary))
+        .undone(Undone::ByUndo),
+    of("agent.wander", "When idle: wander about", |cx| behave(cx, Behaviour::Wander))
+        .menus(&[(Menu::WhenIdle, "Wander about")])
+        .only(agent_selected)
+        .holds(|cx| behaves(cx, Behaviour::Wander))
+        .undone(Undone::ByUndo),
+    of("agent.patrol", "When idle: patrol", |cx| behave(cx, Behaviour::Patrol))
+        .menus(&[(Menu::WhenIdle, "Patrol")])
+        .only(agent_selected)
+        .holds(|cx| behaves(cx, Behaviour::Patrol))
+        .undone(Undone::ByUndo),
     of("room.frame", "Show the selection, or everything", |_| window(WindowCommand::Frame))
         .keys(KeyContext::Room, &[plain(Key::F)])
         .menus(&[(Menu::Thing, "Show")]),
@@ -370,8 +466,9 @@ pub static COMMANDS: &[CommandInfo] = &[
         .menus(&[(Menu::Thing, "Delete"), (Menu::Rope, "Delete")])
         .only(deletable)
         .undone(Undone::ByUndo),
-    of("room.paste", "Paste", |cx| vec![Command::Paste(cx.ui.camera.middle)])
+    of("room.paste", "Paste", |cx| vec![Command::Paste(cx.at.unwrap_or(cx.ui.view.camera.middle))])
         .keys(KeyContext::Room, &[ctrl(Key::V)])
+        .menus(&[(Menu::Floor, "Paste")])
         .only(something_copied)
         .undone(Undone::ByUndo),
     of("edit.redo", "Redo", |_| vec![Command::Redo])
@@ -463,24 +560,27 @@ pub static COMMANDS: &[CommandInfo] = &[
     of("scene.save_as", "Save scene as", |_| window(WindowCommand::Ask(Dialog::SaveSceneAs)))
         .menus(&[(Menu::Scene, "Save scene as…")])
         .undone(Undone::CannotBe),
-    of("scene.restart", "Begin scene again", |_| window(WindowCommand::Ask(Dialog::ResetScene)))
-        .menus(&[(Menu::Scene, "Begin scene again…")])
+    of("scene.restart", "Restart scene", |_| window(WindowCommand::Ask(Dialog::ResetScene)))
+        .menus(&[(Menu::Scene, "Restart scene…")])
         .undone(Undone::CannotBe),
     of("window.picture", "Save a picture", |_| vec![Command::Screenshot(None)])
         .menus(&[(Menu::Scene, "Save a picture")])
         .undone(Undone::CannotBe),
     of("view.theme", "Light or dark theme", |_| window(WindowCommand::ToggleTheme)).undone(Undone::ByItsOpposite),
     of("window.notices", "Show notices", |_| window(WindowCommand::ShowNotices)),
+    of("window.toggle_notices", "Show or hide notices", |_| window(WindowCommand::ToggleNotices)).not_in_palette(),
     of("settings.provider", "Choose provider and model", |_| window(WindowCommand::ShowSettings(None))),
-    of("settings.caps", "Change caps", |_| {
+    of("settings.caps", "Change limits", |_| {
         window(WindowCommand::ShowSettings(Some("budget.cost_per_run_usd".to_owned())))
     }),
-    of("settings.talk", "Let agents talk, or not", |cx| {
+    of("settings.talk", "Turn conversations on or off", |cx| {
         let act = RoomAct::Talk(ConversationCommand::Switch { on: !cx.room.talk_on });
         vec![Command::Act(act, None)]
     })
+    .about("Whether agents may talk to each other. Off ends all conversations; tasks go on")
     .undone(Undone::ByItsOpposite),
-    of("workspace.open", "Open another workspace", |_| window(WindowCommand::Browse(Purpose::OpenWorkspace))),
+    of("workspace.open", "Open another workspace", |_| window(WindowCommand::Browse(Purpose::OpenWorkspace)))
+        .menus(&[(Menu::OpenWorkspace, "Choose a folder…")]),
     of("workspace.import_files", "Import files", |_| window(WindowCommand::Browse(Purpose::ImportFiles(None))))
         .menus(&[(Menu::Workspace, "Import files…")])
         .undone(Undone::ByUndo),

@@ -50,7 +50,7 @@ pub fn shelf_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ShelfPane) -> Vec
             if row(ui, &item, &format!("Add {}", profile.name), texts, theme, &mut commands, |ui, rect| {
                 paint::portrait(ui.painter(), rect, &profile.look, art);
             }) {
-                let place = create::spawn_place(room, cx.ui.camera.middle, false);
+                let place = create::spawn_place(room, cx.ui.view.camera.middle, false);
                 commands.push(create::add_agent(room, &profile.id, place));
             }
         }
@@ -68,7 +68,7 @@ pub fn shelf_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ShelfPane) -> Vec
             if row(ui, &item, &format!("Add {}", kind.name), texts, theme, &mut commands, |ui, rect| {
                 paint::element_picture(ui.painter(), rect, kind.word, art);
             }) {
-                commands.push(create::element_at(room, kind.word, cx.ui.camera.middle));
+                commands.push(create::element_at(room, kind.word, cx.ui.view.camera.middle));
             }
         }
         if !found {
@@ -166,7 +166,7 @@ mod tests {
         window.run_steps(1);
         window.hover_at(middle + vec2(60.0, 40.0));
         window.run_steps(2);
-        assert_eq!(window.state().state.dragging, Some(ShelfItem::Profile("bram".into())));
+        assert_eq!(window.state().state.transfer.dragging, Some(ShelfItem::Profile("bram".into())));
     }
 
     #[test]

@@ -1,58 +1,85 @@
-//! Questions that stand in front of everything: names of scenes, beginning again, opening a link.
+//! Questions that stand in front of everything: names of scenes, restarting a scene, opening a link.
 
-use std::collections::BTreeSet;
-
-use egui::{Id, Modal, RichText, Ui};
+use egui::{Response, RichText, Ui};
 
 use crate::base::text;
 use crate::ui::commands::WindowCommand;
 use crate::ui::state::{Dialog, ImportQuestion};
-use crate::ui::widgets;
-use crate::ui::widgets::words;
-use crate::ui::{Command, UiState};
+use crate::ui::widgets::dialog::DialogFrame;
+use crate::ui::widgets::{self, words};
+use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
-use crate::view::theme::{SPACE, TYPE, Theme};
-
-/// The draft that holds the name of a scene to be.
-const NAME: &str = "scene name";
+use crate::view::theme::{SPACE, Theme};
 
 /// No scene has a longer name: file systems allow 255 bytes, and some room is needed beside the name.
 pub const LONGEST_STEM_BYTES: usize = 120;
+/// What would be imported is scrolled where it is higher.
+const SUMMARY_POINTS: f32 = 320.0;
+/// So many files that are not saved are named.
+const UNSAVED_SHOWN: usize = 6;
+
+/// What was written into the question that is open.
+#[derive(Clone, Debug, Default)]
+pub struct Dialogs {
+    scene_name: String,
+}
+
+impl Dialogs {
+    /// Another question is asked.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// What a question came to: it stays open, it is put away, or this is done.
+type Answer = Option<Vec<Command>>;
 
 /// Draws the question that is open, if one is.
-pub fn dialogs_ui(
-    ui: &mut Ui,
-    room: &RoomModel,
-    unsaved: &BTreeSet<String>,
-    theme: &Theme,
-    state: &mut UiState,
-) -> Vec<Command> {
-    let Some(dialog) = state.dialog.clone() else { return Vec::new() };
-    let mut commands = Vec::new();
-    let mut done = false;
-    let modal = Modal::new(Id::new("question")).frame(widgets::window(theme)).show(ui.ctx(), |ui| {
-        widgets::dress(ui.style_mut(), theme);
-        ui.set_width(360.0);
-        done = match &dialog {
-            Dialog::NewScene => scene_name(ui, room, theme, state, &mut commands, true),
-            Dialog::SaveSceneAs => scene_name(ui, room, theme, state, &mut commands, false),
-            Dialog::ResetScene => reset(ui, room, theme, &mut commands),
-            Dialog::OpenLink(url) => open_link(ui, url, theme),
-            Dialog::CloseFile(path) => close_file(ui, path, theme, &mut commands),
-            Dialog::Import(question) => import(ui, question, theme, &mut commands),
-            Dialog::Close => close(ui, room, unsaved, theme, &mut commands),
-        };
+pub fn dialogs_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Dialogs) -> Vec<Command> {
+    let Some(dialog) = cx.ui.front.dialog() else { return Vec::new() };
+    let title = match dialog {
+        Dialog::NewScene => "New scene".to_owned(),
+        Dialog::SaveSceneAs => "Save scene as".to_owned(),
+        Dialog::ResetScene => format!("Restart “{}”?", cx.room.scene),
+        Dialog::OpenLink(_) => "Open this link?".to_owned(),
+        Dialog::CloseFile(_) => "Close without saving?".to_owned(),
+        Dialog::Import(_) => "Import this?".to_owned(),
+        Dialog::Close => "Close the window?".to_owned(),
+    };
+    let shown = DialogFrame::question(&title).show(ui.ctx(), cx.theme, |ui| match dialog {
+        Dialog::NewScene => scene_name(ui, cx, &mut own.scene_name, true),
+        Dialog::SaveSceneAs => scene_name(ui, cx, &mut own.scene_name, false),
+        Dialog::ResetScene => reset(ui, cx.theme),
+        Dialog::OpenLink(url) => open_link(ui, url, cx.theme),
+        Dialog::CloseFile(path) => close_file(ui, path, cx.theme),
+        Dialog::Import(question) => import(ui, question, cx.theme),
+        Dialog::Close => close(ui, cx),
     });
-    if done || modal.should_close() {
-        state.dialog = None;
-        state.drafts.remove(NAME);
+    let is_done = shown.is_closed || shown.inner.is_some();
+    let mut commands = shown.inner.unwrap_or_default();
+    if is_done {
+        commands.push(WindowCommand::CloseDialog.into());
+        own.clear();
     }
     commands
 }
 
-fn title(ui: &mut Ui, text: &str, theme: &Theme) {
-    ui.label(RichText::new(text).size(TYPE[3]).color(theme.text));
-    ui.add_space(SPACE[0]);
+fn about(ui: &mut Ui, text: impl Into<String>, theme: &Theme) {
+    ui.add(egui::Label::new(widgets::soft(text, theme)).wrap());
+}
+
+/// The line of buttons: each with what it comes to. Which was pressed.
+fn buttons(ui: &mut Ui, add: impl FnOnce(&mut Ui, &mut dyn FnMut(Response, Vec<Command>))) -> Answer {
+    ui.add_space(SPACE[2]);
+    let mut answer = None;
+    ui.horizontal_wrapped(|ui| {
+        add(ui, &mut |button, commands| {
+            if button.clicked() {
+                answer = Some(commands);
+            }
+        });
+    });
+    answer
 }
 
 /// What stops a scene from having this name, in words.
@@ -69,23 +96,15 @@ fn why_not(room: &RoomModel, name: &str) -> Option<String> {
     same.map(|scene| format!("There is a scene “{scene}” already."))
 }
 
-fn scene_name(
-    ui: &mut Ui,
-    room: &RoomModel,
-    theme: &Theme,
-    state: &mut UiState,
-    commands: &mut Vec<Command>,
-    new: bool,
-) -> bool {
-    title(ui, if new { "New scene" } else { "Save scene as" }, theme);
-    let about = if new {
+fn scene_name(ui: &mut Ui, cx: &ViewerContext<'_>, name: &mut String, is_new: bool) -> Answer {
+    let ViewerContext { room, theme, .. } = *cx;
+    let what = if is_new {
         "An empty room in this workspace. Its agents are those you put into it."
     } else {
-        "The same room under another name. You go on in that one."
+        "The same room under another name. You continue in the new one."
     };
-    ui.label(widgets::soft(about, theme));
+    about(ui, what, theme);
     ui.add_space(SPACE[1]);
-    let name = state.drafts.entry(NAME.to_owned()).or_default();
     let field = widgets::field(ui, name, "Scene name", "evening-shift");
     let entered = widgets::entered(ui, &field);
     if name.is_empty() && !entered {
@@ -97,169 +116,125 @@ fn scene_name(
         _ => widgets::small(format!("scenes/{}.yaml", text::truncate(&text::slug(name), 60)), theme),
     };
     ui.add(egui::Label::new(said).wrap());
-    ui.add_space(SPACE[2]);
-    let mut done = false;
-    ui.horizontal(|ui| {
-        let go = widgets::primary(ui, refused.is_none(), if new { "Make scene" } else { "Save scene" }, theme);
-        if refused.is_none() && (go.clicked() || entered) {
-            let name = text::one_line(name);
-            commands.push(if new { Command::NewScene(name) } else { Command::SaveSceneAs(name) });
-            done = true;
-        }
-        done |= ui.button("Cancel").clicked();
+    let name = text::one_line(name);
+    let make = if is_new { Command::NewScene(name) } else { Command::SaveSceneAs(name) };
+    let answer = buttons(ui, |ui, button| {
+        let label = if is_new { "Create scene" } else { "Save scene" };
+        button(widgets::primary(ui, refused.is_none(), label, theme), vec![make.clone()]);
+        button(ui.button("Cancel"), Vec::new());
     });
-    done
+    answer.or_else(|| (refused.is_none() && entered).then(|| vec![make]))
 }
 
-fn reset(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) -> bool {
-    title(ui, &format!("Begin “{}” again?", room.scene), theme);
-    ui.label(widgets::soft(
-        "Everyone goes back to where the scene's file puts them, and all memories and conversations of this \
-         scene are forgotten. This cannot be undone.",
-        theme,
-    ));
-    ui.add_space(SPACE[2]);
-    let mut done = false;
-    ui.horizontal(|ui| {
-        if widgets::danger(ui, "Begin again", theme).clicked() {
-            commands.push(Command::ResetScene);
-            done = true;
-        }
-        done |= ui.button("Keep it as it is").clicked();
-    });
-    done
+fn reset(ui: &mut Ui, theme: &Theme) -> Answer {
+    let what = "Everyone goes back to where the scene's file puts them, and all memories and conversations of this \
+                scene are forgotten. This cannot be undone.";
+    about(ui, what, theme);
+    buttons(ui, |ui, button| {
+        button(widgets::danger(ui, "Restart scene", theme), vec![Command::ResetScene]);
+        button(ui.button("Cancel"), Vec::new());
+    })
 }
 
 /// What would come in is shown before it does.
-fn import(ui: &mut Ui, question: &ImportQuestion, theme: &Theme, commands: &mut Vec<Command>) -> bool {
-    title(ui, "Import this?", theme);
+fn import(ui: &mut Ui, question: &ImportQuestion, theme: &Theme) -> Answer {
     widgets::in_card(ui, theme, |ui| {
-        egui::ScrollArea::vertical().max_height(320.0).show(ui, |ui| {
+        egui::ScrollArea::vertical().max_height(SUMMARY_POINTS).show(ui, |ui| {
             for line in &question.summary {
                 ui.add(egui::Label::new(line).wrap());
             }
         });
     });
-    ui.label(widgets::soft("Files that are there already stay as they are.", theme));
-    ui.add_space(SPACE[2]);
-    let mut done = false;
-    ui.horizontal(|ui| {
-        if widgets::primary(ui, true, "Import", theme).clicked() {
-            commands.push(Command::ImportSeen(question.clone()));
-            done = true;
-        }
-        done |= ui.button("Cancel").clicked();
-    });
-    done
+    about(ui, "Files that are there already stay as they are.", theme);
+    buttons(ui, |ui, button| {
+        button(widgets::primary(ui, true, "Import", theme), vec![Command::ImportSeen(question.clone())]);
+        button(ui.button("Cancel"), Vec::new());
+    })
 }
 
-fn open_link(ui: &mut Ui, url: &str, theme: &Theme) -> bool {
-    title(ui, "Open this link?", theme);
-    ui.label(widgets::soft("It was written by somebody else, and opens in your browser:", theme));
+fn open_link(ui: &mut Ui, url: &str, theme: &Theme) -> Answer {
+    about(ui, "It was written by somebody else, and opens in your browser:", theme);
     widgets::in_card(ui, theme, |ui| ui.add(egui::Label::new(RichText::new(url).monospace()).wrap()));
-    ui.add_space(SPACE[1]);
-    let mut done = false;
-    ui.horizontal(|ui| {
-        if widgets::primary(ui, true, "Open link", theme).clicked() {
+    buttons(ui, |ui, button| {
+        let open = widgets::primary(ui, true, "Open link", theme);
+        if open.clicked() {
             ui.ctx().open_url(egui::OpenUrl::new_tab(url));
-            done = true;
         }
-        if ui.button("Copy address").clicked() {
+        button(open, Vec::new());
+        let copy = ui.button("Copy address");
+        if copy.clicked() {
             ui.ctx().copy_text(url.to_owned());
-            done = true;
         }
-        done |= ui.button("Cancel").clicked();
-    });
-    done
+        button(copy, Vec::new());
+        button(ui.button("Cancel"), Vec::new());
+    })
 }
 
 /// Something was written into a file that is not saved.
-fn close_file(ui: &mut Ui, path: &str, theme: &Theme, commands: &mut Vec<Command>) -> bool {
-    title(ui, "Close without saving?", theme);
-    ui.label(widgets::soft(format!("What you wrote into {path} is not saved."), theme));
-    ui.add_space(SPACE[2]);
-    let mut done = false;
-    ui.horizontal(|ui| {
-        if widgets::primary(ui, true, "Keep it open", theme).clicked() {
-            done = true;
-        }
-        if widgets::danger(ui, "Throw away and close", theme).clicked() {
-            commands.push(WindowCommand::DiscardFile(path.to_owned()).into());
-            done = true;
-        }
-    });
-    done
+fn close_file(ui: &mut Ui, path: &str, theme: &Theme) -> Answer {
+    about(ui, format!("What you wrote into {path} is not saved."), theme);
+    buttons(ui, |ui, button| {
+        button(widgets::primary(ui, true, "Keep it open", theme), Vec::new());
+        let discard = WindowCommand::DiscardFile(path.to_owned()).into();
+        button(widgets::danger(ui, "Discard and close", theme), vec![discard]);
+    })
 }
 
 /// The window is to be closed while work goes on, or while something is not saved.
-fn close(
-    ui: &mut Ui,
-    room: &RoomModel,
-    unsaved: &BTreeSet<String>,
-    theme: &Theme,
-    commands: &mut Vec<Command>,
-) -> bool {
+fn close(ui: &mut Ui, cx: &ViewerContext<'_>) -> Answer {
+    let ViewerContext { room, unsaved, theme, .. } = *cx;
     let at_work = room.work.pieces.len();
-    title(ui, "Close the window?", theme);
     if at_work > 0 {
-        let work = words::count(at_work, "piece of work goes on", "pieces of work go on");
-        let what = format!("{work}. It can be finished first, or it goes on when this workspace is opened next.");
-        ui.add(egui::Label::new(widgets::soft(what, theme)).wrap());
+        let work = words::count(at_work, "task is not finished", "tasks are not finished");
+        about(ui, format!("{work}. Finish first, or continue when this workspace is opened next."), theme);
     }
     if !unsaved.is_empty() {
         let files = words::count(unsaved.len(), "file is not saved", "files are not saved");
-        ui.add(egui::Label::new(widgets::soft(format!("{files}; what you wrote is kept as a draft:"), theme)).wrap());
-        for path in unsaved.iter().take(6) {
+        about(ui, format!("{files}; what you wrote is kept as a draft:"), theme);
+        for path in unsaved.iter().take(UNSAVED_SHOWN) {
             ui.label(widgets::small(path, theme));
         }
     }
-    ui.add_space(SPACE[2]);
-    let mut done = false;
-    ui.horizontal_wrapped(|ui| {
-        if at_work > 0 && widgets::primary(ui, true, "Finish the work, then close", theme).clicked() {
-            commands.push(Command::QuitWhenDone(true));
-            done = true;
+    buttons(ui, |ui, button| {
+        if at_work > 0 {
+            let finish = widgets::primary(ui, true, "Finish work, then close", theme);
+            button(finish, vec![Command::QuitWhenDone(true)]);
         }
-        if widgets::danger(ui, "Close now", theme).clicked() {
-            commands.push(Command::QuitNow);
-            done = true;
-        }
-        if ui.button("Stay").clicked() {
-            commands.push(Command::QuitWhenDone(false));
-            done = true;
-        }
-    });
-    done
+        button(widgets::danger(ui, "Close now", theme), vec![Command::QuitNow]);
+        button(ui.button("Cancel"), vec![Command::QuitWhenDone(false)]);
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::testing::{Stage, stage};
+    use crate::ui::UiState;
+    use crate::ui::testing::{Stage, pane_of, sample_room};
     use egui_kittest::kittest::Queryable;
 
-    fn asking(dialog: Dialog) -> egui_kittest::Harness<'static, crate::ui::testing::Stage> {
-        let state = UiState { dialog: Some(dialog), ..UiState::default() };
-        let mut window = stage(state, |ui, room, _, theme, state| dialogs_ui(ui, room, &BTreeSet::new(), theme, state));
+    fn asking(room: RoomModel, dialog: Dialog) -> egui_kittest::Harness<'static, Stage> {
+        let mut state = UiState::default();
+        state.front.ask(dialog);
+        let mut window = pane_of(Stage::new(room, state), |ui, cx, panes| dialogs_ui(ui, cx, &mut panes.dialogs));
         window.run_steps(4);
         window
     }
 
     #[test]
     fn a_scene_begins_again_only_after_a_yes() {
-        let mut window = asking(Dialog::ResetScene);
-        window.get_by_label("Keep it as it is").click();
+        let mut window = asking(sample_room(), Dialog::ResetScene);
+        window.get_by_label("Cancel").click();
         window.run_steps(4);
         assert!(window.state().commands.is_empty());
-        let mut window = asking(Dialog::ResetScene);
-        window.get_by_label("Begin again").click();
+        let mut window = asking(sample_room(), Dialog::ResetScene);
+        window.get_by_label("Restart scene").click();
         window.run_steps(4);
         assert_eq!(window.state().commands, [Command::ResetScene]);
-        assert_eq!(window.state().state.dialog, None);
+        assert_eq!(window.state().state.front.dialog(), None);
     }
 
-    fn at_work() -> crate::view::model::RoomModel {
-        let mut room = crate::ui::testing::sample_room();
+    fn at_work() -> RoomModel {
+        let mut room = sample_room();
         room.work.pieces = vec![crate::view::work::PieceView {
             activation: crate::base::ActivationKey::numbered(7),
             agent: "ada-1".into(),
@@ -276,31 +251,26 @@ mod tests {
     #[test]
     fn work_is_finished_first_or_cut_off_only_after_a_yes() {
         for (answer, wanted) in [
-            ("Finish the work, then close", Command::QuitWhenDone(true)),
+            ("Finish work, then close", Command::QuitWhenDone(true)),
             ("Close now", Command::QuitNow),
-            ("Stay", Command::QuitWhenDone(false)),
+            ("Cancel", Command::QuitWhenDone(false)),
         ] {
-            let state = UiState { dialog: Some(Dialog::Close), ..UiState::default() };
-            let draw = |ui: &mut Ui, room: &RoomModel, _: &_, theme: &Theme, state: &mut UiState| {
-                dialogs_ui(ui, room, &BTreeSet::new(), theme, state)
-            };
-            let mut window = crate::ui::testing::stage_in(at_work(), state, draw);
-            window.run_steps(4);
-            assert!(window.query_by_label_contains("1 piece of work goes on").is_some());
+            let mut window = asking(at_work(), Dialog::Close);
+            assert!(window.query_by_label_contains("1 task is not finished").is_some());
             window.get_by_label(answer).click();
             window.run_steps(4);
             let Stage { state, commands, .. } = window.state();
-            assert_eq!((&commands[..], &state.dialog), (&[wanted][..], &None), "{answer}");
+            assert_eq!((&commands[..], state.front.dialog()), (&[wanted][..], None), "{answer}");
         }
     }
 
     #[test]
     fn a_new_scene_needs_a_name_of_its_own() {
-        let mut window = asking(Dialog::NewScene);
+        let mut window = asking(sample_room(), Dialog::NewScene);
         for (typed, made) in [("Morning", false), ("Night Shift", true)] {
-            window.state_mut().state.drafts.insert(NAME.to_owned(), typed.to_owned());
+            typed.clone_into(&mut window.state_mut().panes.dialogs.scene_name);
             window.run_steps(2);
-            window.get_by_label("Make scene").click();
+            window.get_by_label("Create scene").click();
             window.run_steps(2);
             assert_eq!(!window.state().commands.is_empty(), made, "{typed}");
         }
@@ -309,7 +279,7 @@ mod tests {
 
     #[test]
     fn names_that_make_no_file_are_refused_in_words() {
-        let room = crate::ui::testing::sample_room();
+        let room = sample_room();
         let long = "a very long name ".repeat(20);
         for (name, refused) in [
             ("", true),

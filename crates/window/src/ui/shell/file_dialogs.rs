@@ -4,9 +4,7 @@
 use std::path::PathBuf;
 
 use egui::Context;
-#[cfg(test)]
-use egui_file_dialog::DialogState;
-use egui_file_dialog::FileDialog;
+use egui_file_dialog::{DialogState, FileDialog};
 
 use crate::ui::Command;
 use crate::ui::state::Purpose;
@@ -33,9 +31,13 @@ impl FileAsking {
     }
 
     /// Whether the dialog is open.
-    #[cfg(test)]
-    fn is_open(&self) -> bool {
+    pub fn is_open(&self) -> bool {
         self.dialog.as_ref().is_some_and(|dialog| *dialog.state() == DialogState::Open)
+    }
+
+    /// Puts the dialog away; nothing was chosen.
+    pub fn close(&mut self) {
+        (self.dialog, self.purpose) = (None, None);
     }
 
     /// Asks for something.

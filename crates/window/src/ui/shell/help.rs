@@ -1,13 +1,13 @@
 //! The keys, for people: those of the [table of commands](crate::ui::commands::table), and what the mouse does.
 
-use egui::{RichText, ScrollArea, Ui, Window};
+use egui::{RichText, Ui};
 
-use crate::ui::UiState;
-use crate::ui::commands::keys;
-use crate::ui::commands::table::CommandTable;
+use crate::ui::commands::{WindowCommand, keys};
+use crate::ui::state::FrontPanel;
 use crate::ui::widgets;
-use crate::ui::widgets::icons::Icon;
-use crate::view::theme::{SPACE, TYPE, Theme};
+use crate::ui::widgets::dialog::{DialogFrame, scrolled};
+use crate::ui::{Command, ViewerContext};
+use crate::view::theme::{DIALOG, TYPE, Theme};
 
 /// What the hands do that no key does.
 const GESTURES: [(&str, &str); 13] = [
@@ -26,51 +26,35 @@ const GESTURES: [(&str, &str); 13] = [
     ("Drag a tab", "Put a pane elsewhere"),
 ];
 
+/// What keys and gestures take of a column.
+const KEYS_POINTS: f32 = 132.0;
+const GESTURE_POINTS: f32 = 150.0;
+
 /// Draws the keys, if they are shown.
-pub fn help_ui(ui: &mut Ui, theme: &Theme, state: &mut UiState, table: &CommandTable) {
-    if !state.help {
-        return;
+pub fn help_ui(ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
+    if !cx.ui.front.is_open(FrontPanel::Keys) {
+        return Vec::new();
     }
-    let mut closed = false;
-    Window::new("Keys")
-        .title_bar(false)
-        .resizable(false)
-        .collapsible(false)
-        .anchor(egui::Align2::CENTER_CENTER, [0.0, 0.0])
-        .frame(widgets::window(theme))
-        .show(ui.ctx(), |ui| {
-            widgets::dress(ui.style_mut(), theme);
-            ui.set_width(640.0);
-            widgets::line(
-                ui,
-                |ui| {
-                    ui.label(RichText::new("Keys and hands").size(TYPE[3]));
-                },
-                |ui| closed = widgets::icon_button(ui, Icon::Cross, "Close keys", false, theme).clicked(),
-            );
-            ui.separator();
-            let height = (ui.ctx().content_rect().height() - 160.0).max(160.0);
-            let area = ScrollArea::vertical().max_height(height).min_scrolled_height(height);
-            area.auto_shrink([false, true]).show(ui, |ui| {
-                ui.columns(2, |columns| {
-                    let [left, right] = columns else { return };
-                    widgets::section(left, "Keys", theme);
-                    for command in table.all().iter().filter(|command| !command.keys.is_empty()) {
-                        let shown: Vec<String> =
-                            command.keys.iter().take(2).map(|shortcut| keys::shortcut(left.ctx(), shortcut)).collect();
-                        row(left, &shown.join(" or "), command.name, 132.0, theme);
-                    }
-                    widgets::section(right, "Hands", theme);
-                    for (gesture, what) in GESTURES {
-                        row(right, gesture, what, 150.0, theme);
-                    }
-                })
+    let theme = cx.theme;
+    let frame = DialogFrame { title: "Shortcuts and gestures", closes: "keys", width: DIALOG[2] };
+    let shown = frame.show(ui.ctx(), theme, |ui| {
+        scrolled(ui, |ui| {
+            ui.columns(2, |columns| {
+                let [left, right] = columns else { return };
+                widgets::section(left, "Shortcuts", theme);
+                for command in cx.table.all().iter().filter(|command| !command.keys.is_empty()) {
+                    let shown: Vec<String> =
+                        command.keys.iter().take(2).map(|shortcut| keys::shortcut(left.ctx(), shortcut)).collect();
+                    row(left, &shown.join(" or "), command.name, KEYS_POINTS, theme);
+                }
+                widgets::section(right, "Gestures", theme);
+                for (gesture, what) in GESTURES {
+                    row(right, gesture, what, GESTURE_POINTS, theme);
+                }
             });
-            ui.add_space(SPACE[1]);
         });
-    if closed {
-        state.help = false;
-    }
+    });
+    if shown.is_closed { vec![WindowCommand::Close(FrontPanel::Keys).into()] } else { Vec::new() }
 }
 
 fn row(ui: &mut Ui, keys: &str, what: &str, width: f32, theme: &Theme) {
@@ -86,22 +70,22 @@ fn row(ui: &mut Ui, keys: &str, what: &str, width: f32, theme: &Theme) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::testing::stage;
+    use crate::ui::UiState;
+    use crate::ui::commands::table::CommandTable;
+    use crate::ui::testing::stage_pane;
     use egui_kittest::kittest::Queryable;
 
     #[test]
     fn every_key_of_the_table_is_shown() {
-        let state = UiState { help: true, ..UiState::default() };
-        let mut window = stage(state, |ui, _, _, theme, state| {
-            help_ui(ui, theme, state, CommandTable::standard());
-            Vec::new()
-        });
+        let mut state = UiState::default();
+        state.front.open(FrontPanel::Keys);
+        let mut window = stage_pane(state, |ui, cx, _| help_ui(ui, cx));
         window.run_steps(4);
         for command in CommandTable::standard().all().iter().filter(|command| !command.keys.is_empty()) {
             assert!(window.query_by_label(command.name).is_some(), "{}", command.name);
         }
         window.get_by_label("Close keys").click();
         window.run_steps(2);
-        assert!(!window.state().state.help);
+        assert!(!window.state().state.front.is_open(FrontPanel::Keys));
     }
 }

@@ -23,8 +23,9 @@ use egui::{Frame, Margin, Panel, Ui};
 use self::file_dialogs::FileAsking;
 use self::pane_area::Panes;
 use self::pane_states::PaneStates;
+use crate::ui::commands::WindowCommand;
+use crate::ui::commands::keys::{self, KeyReach};
 use crate::ui::commands::table::{CommandContext, CommandTable};
-use crate::ui::commands::{WindowCommand, keys};
 use crate::ui::context::ViewerContext;
 use crate::ui::panes::port::Pane;
 use crate::ui::panes::{self, editor, overlays};
@@ -73,36 +74,30 @@ impl Shell {
         art: &Art,
         state: &mut UiState,
     ) -> Vec<Command> {
-        let theme = Theme::of(state.dark);
+        let theme = Theme::of(state.appearance.is_dark());
         let mut commands = self.take_keys(root, room, state);
+        state.notices.update(room, state.time.now_secs);
         let unsaved = self.panes.unsaved();
-        let cx = ViewerContext { room, recent, theme: &theme, art, ui: state, unsaved: &unsaved };
-        commands.extend(editor::keep_up(&cx, &mut self.panes.editors));
-        let panel = || Frame::NONE.fill(theme.panel).inner_margin(Margin::same(SPACE[2] as i8));
-        Panel::top("top").frame(panel()).show(root, |ui| {
-            commands.extend(top_bar::top_bar_ui(ui, room, &theme, state, &self.table));
-            commands.extend(dialogs::dialogs_ui(ui, room, &unsaved, &theme, state));
-        });
-        Panel::bottom("run").frame(panel()).show(root, |ui| {
-            commands.extend(run_bar::run_bar_ui(ui, room, &theme, state));
-        });
-        commands.extend(Panes::new(&mut self.panes, room, recent, art, &theme, state, &unsaved).show(root));
-        let cx = ViewerContext { room, recent, theme: &theme, art, ui: state, unsaved: &unsaved };
-        commands.extend(overlays::overlays_ui(root, &cx, &mut self.panes.overlays));
-        commands.extend(notices::notices_ui(root, room, &theme, state));
-        commands.extend(notice_list::notice_list_ui(root, room, &theme, state));
-        commands.extend(settings::settings_ui(root, room, &theme, state));
-        commands.extend(palette::palette_ui(root, room, &theme, state, (&self.table, &mut self.panes.found)));
+        let (dock, view) = {
+            let Self { panes, table, .. } = &mut *self;
+            let look = Look { recent, theme: &theme, art, ui: state, unsaved: &unsaved, table };
+            commands.extend(bars_ui(root, &look.at(room), panes));
+            let done = Panes::new(panes, room, look).show(root);
+            commands.extend(done.commands);
+            commands.extend(front_ui(root, &look.at(room), panes));
+            (done.dock, done.view)
+        };
         commands.extend(self.file_asking.show(root.ctx()));
-        help::help_ui(root, &theme, state, &self.table);
-        let (asked, before) = (commands, root.ctx().clone());
+        state.dock = dock;
+        state.view = view;
+        let (asked, context) = (commands, root.ctx().clone());
         let mut commands = Vec::new();
         for command in asked {
             match command {
                 Command::Window(command) => {
                     commands.extend(self.apply(command, room, state));
                     // What it changed is to be seen.
-                    before.request_repaint();
+                    context.request_repaint();
                 }
                 command => commands.push(command),
             }
@@ -123,16 +118,17 @@ impl Shell {
 
     /// What the keys of this frame ask for, each done before the next is looked at.
     fn take_keys(&mut self, root: &Ui, room: &RoomModel, state: &mut UiState) -> Vec<Command> {
-        let explorer = &self.panes.explorer;
-        let asked: Vec<_> =
-            keys::pressed(root.ctx(), &self.table, state, |focused, id| explorer.takes_key(focused, id))
-                .into_iter()
-                .copied()
-                .collect();
+        let is_asked = state.front.dialog().is_some() || self.file_asking.is_open();
+        let reach = if is_asked { KeyReach::Question } else { KeyReach::of(&state.dock) };
+        let PaneStates { explorer, canvas, .. } = &mut self.panes;
+        let is_taken = |focused, id: &str| explorer.takes_key(focused, id);
+        let asked = keys::pressed(root.ctx(), &self.table, reach, canvas.space_bar(), is_taken);
+        let asked: Vec<_> = asked.into_iter().copied().collect();
         let mut commands = Vec::new();
         for info in asked {
-            for command in info.run(&CommandContext { room, ui: state }) {
+            for command in info.run(&CommandContext { room, ui: state, at: None }) {
                 match command {
+                    Command::Window(WindowCommand::Escape) if self.file_asking.is_open() => self.file_asking.close(),
                     Command::Window(command) => commands.extend(self.apply(command, room, state)),
                     command => commands.push(command),
                 }
@@ -145,4 +141,47 @@ impl Shell {
     pub fn unsaved(&self) -> BTreeSet<String> {
         self.panes.unsaved()
     }
+}
+
+/// What everything is drawn from beside the room, which shows meanwhile what is carried.
+#[derive(Clone, Copy)]
+struct Look<'a> {
+    recent: &'a Recent,
+    theme: &'a Theme,
+    art: &'a Art,
+    ui: &'a UiState,
+    unsaved: &'a BTreeSet<String>,
+    table: &'a CommandTable,
+}
+
+impl<'a> Look<'a> {
+    fn at(self, room: &'a RoomModel) -> ViewerContext<'a> {
+        let Self { recent, theme, art, ui, unsaved, table } = self;
+        ViewerContext { room, recent, theme, art, ui, unsaved, table }
+    }
+}
+
+/// The bars above and below the panes.
+fn bars_ui(root: &mut Ui, cx: &ViewerContext<'_>, panes: &mut PaneStates) -> Vec<Command> {
+    let mut commands = editor::keep_up(cx, &mut panes.editors);
+    let panel = || Frame::NONE.fill(cx.theme.panel).inner_margin(Margin::same(SPACE[2] as i8));
+    Panel::top("top").frame(panel()).show(root, |ui| {
+        commands.extend(top_bar::top_bar_ui(ui, cx, &mut panes.provider));
+    });
+    Panel::bottom("run").frame(panel()).show(root, |ui| {
+        commands.extend(run_bar::run_bar_ui(ui, cx, &mut panes.run_bar));
+    });
+    commands
+}
+
+/// What stands in front of the panes, the topmost last.
+fn front_ui(root: &mut Ui, cx: &ViewerContext<'_>, panes: &mut PaneStates) -> Vec<Command> {
+    let mut commands = overlays::overlays_ui(root, cx, &mut panes.overlays);
+    commands.extend(notices::notices_ui(root, cx));
+    commands.extend(notice_list::notice_list_ui(root, cx));
+    commands.extend(settings::settings_ui(root, cx, &mut panes.settings, &mut panes.provider));
+    commands.extend(help::help_ui(root, cx));
+    commands.extend(dialogs::dialogs_ui(root, cx, &mut panes.dialogs));
+    commands.extend(palette::palette_ui(root, cx, &mut panes.palette));
+    commands
 }

@@ -2,10 +2,11 @@
 
 use egui::{RichText, Ui};
 
+use crate::ui::Command;
+use crate::ui::commands::WindowCommand;
 use crate::ui::state::Place;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::view::theme::{SPACE, TYPE, Theme};
@@ -43,13 +44,7 @@ pub(super) fn card(
 }
 
 /// A button that leads to a place, unless what is there is gone.
-pub fn place_button(
-    ui: &mut Ui,
-    place: &Place,
-    room: &RoomModel,
-    state: &mut UiState,
-    commands: &mut Vec<Command>,
-) -> bool {
+pub fn place_button(ui: &mut Ui, place: &Place, room: &RoomModel, commands: &mut Vec<Command>) -> bool {
     let (shown, whole) = match place {
         Place::File(file, _) => ("Open file", format!("Open file {file}")),
         Place::Setting(setting) => ("Show setting", format!("Show setting {setting}")),
@@ -63,18 +58,15 @@ pub fn place_button(
     widgets::name(&button, whole);
     let clicked = button.clicked();
     if clicked {
-        go_to(place, room, state, commands);
+        commands.extend(go_to(place));
     }
     clicked
 }
 
-fn go_to(place: &Place, room: &RoomModel, state: &mut UiState, commands: &mut Vec<Command>) {
+fn go_to(place: &Place) -> Vec<Command> {
     match place {
-        Place::File(file, line) => commands.push(Command::OpenFile(file.clone(), *line)),
-        Place::Setting(setting) => state.show_settings(Some(setting)),
-        Place::Thing(thing) => {
-            state.selected = [thing.clone()].into();
-            state.frame(room);
-        }
+        Place::File(file, line) => vec![Command::OpenFile(file.clone(), *line)],
+        Place::Setting(setting) => vec![WindowCommand::ShowSettings(Some(setting.clone())).into()],
+        Place::Thing(thing) => vec![WindowCommand::Select(vec![thing.clone()]).into(), WindowCommand::Frame.into()],
     }
 }

@@ -1,90 +1,78 @@
 //! Everything that is wrong now and everything that was told lately, put aside or not, as a list.
 
-use egui::{Align2, RichText, ScrollArea, Ui, Window};
+use egui::{RichText, ScrollArea, Ui};
 
 use crate::base::Severity;
+use crate::ui::commands::WindowCommand;
 use crate::ui::shell::notice_card::place_button;
-use crate::ui::state::Place;
 use crate::ui::state::notice_board::{place_of, told_place};
+use crate::ui::state::{FrontPanel, Place};
 use crate::ui::widgets;
-use crate::ui::widgets::icons::Icon;
+use crate::ui::widgets::dialog::DialogFrame;
 use crate::ui::widgets::words::{self, sentence};
-use crate::ui::{Command, UiState};
-use crate::view::model::RoomModel;
-use crate::view::theme::{SPACE, TYPE, Theme};
+use crate::ui::{Command, ViewerContext};
+use crate::view::theme::{DIALOG, SPACE, TYPE};
 
 /// How high a line is; all are alike, so that of thousands only those in view are drawn.
 const LINE_POINTS: f32 = 56.0;
 const HEIGHT_POINTS: f32 = 420.0;
+/// What buttons and the title take of the window's height.
+const AROUND_POINTS: f32 = 220.0;
+/// What a line leaves for its button.
+const BUTTON_POINTS: f32 = 130.0;
 
 /// Draws the list, if it is shown.
-pub fn notice_list_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) -> Vec<Command> {
+pub fn notice_list_ui(ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
     let mut commands = Vec::new();
-    if !state.notices_open {
+    if !cx.ui.front.is_open(FrontPanel::Notices) {
         return commands;
     }
-    let mut closed = false;
-    let board = std::mem::take(&mut state.board);
-    Window::new("Notices")
-        .title_bar(false)
-        .resizable(false)
-        .collapsible(false)
-        .anchor(Align2::CENTER_CENTER, [0.0, 0.0])
-        .frame(widgets::window(theme))
-        .show(ui.ctx(), |ui| {
-            widgets::dress(ui.style_mut(), theme);
-            ui.set_width(620.0_f32.min(ui.ctx().content_rect().width() - 60.0));
-            widgets::line(
-                ui,
-                |ui| {
-                    ui.label(RichText::new("Notices").size(TYPE[3]));
-                },
-                |ui| closed = widgets::icon_button(ui, Icon::Cross, "Close notices", false, theme).clicked(),
-            );
-            ui.separator();
-            widgets::section(ui, &format!("Wrong now: {}", board.all().len()), theme);
-            if board.all().is_empty() {
-                ui.label(widgets::soft(
-                    "Nothing. Slips in files and settings would stand here until they are mended.",
-                    theme,
-                ));
-            }
-            let wrong = ScrollArea::vertical().id_salt("wrong now").max_height(HEIGHT_POINTS);
-            wrong.auto_shrink([false, true]).show_rows(ui, LINE_POINTS, board.all().len(), |ui, range| {
-                for problem in &board.all()[range] {
-                    let colour = if problem.severity == Severity::Error { theme.bad } else { theme.warn };
-                    let text = (told_place(problem), sentence(&problem.what), sentence(&problem.remedy));
-                    line(ui, text, colour, place_of(problem).as_ref(), room, theme, state, &mut commands);
-                }
-            });
-            lately(ui, room, theme, state, &mut commands);
-        });
-    state.board = board;
-    if closed {
-        state.notices_open = false;
+    let frame = DialogFrame { title: "Notices", closes: "notices", width: DIALOG[2] };
+    let shown = frame.show(ui.ctx(), cx.theme, |ui| {
+        let height = (ui.ctx().content_rect().height() - AROUND_POINTS).clamp(2.0 * LINE_POINTS, 1.5 * HEIGHT_POINTS);
+        problems(ui, cx, height * 2.0 / 3.0, &mut commands);
+        lately(ui, cx, height / 3.0, &mut commands);
+    });
+    if shown.is_closed {
+        commands.push(WindowCommand::Close(FrontPanel::Notices).into());
     }
     commands
 }
 
-fn lately(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
-    widgets::section(ui, "Told lately", theme);
-    if state.told.is_empty() {
-        ui.label(widgets::soft("Nothing yet. How things went that you asked for is kept here.", theme));
+fn problems(ui: &mut Ui, cx: &ViewerContext<'_>, height: f32, commands: &mut Vec<Command>) {
+    let (theme, all) = (cx.theme, cx.ui.notices.board().all());
+    widgets::section(ui, &format!("Problems ({})", all.len()), theme);
+    if all.is_empty() {
+        ui.label(widgets::soft("None. Mistakes in files and settings are listed here until they are fixed.", theme));
+    }
+    let wrong = ScrollArea::vertical().id_salt("problems").max_height(height).auto_shrink([false, true]);
+    wrong.show_rows(ui, LINE_POINTS, all.len(), |ui, range| {
+        for problem in &all[range] {
+            let colour = if problem.severity == Severity::Error { theme.bad } else { theme.warn };
+            let text = (told_place(problem), sentence(&problem.what), sentence(&problem.remedy));
+            line(ui, text, colour, place_of(problem).as_ref(), cx, commands);
+        }
+    });
+}
+
+fn lately(ui: &mut Ui, cx: &ViewerContext<'_>, height: f32, commands: &mut Vec<Command>) {
+    let (theme, told) = (cx.theme, cx.ui.notices.told());
+    widgets::section(ui, "Recent", theme);
+    if told.is_empty() {
+        ui.label(widgets::soft("Nothing yet. The results of what you asked for are kept here.", theme));
         return;
     }
-    let told = std::mem::take(&mut state.told);
-    let area = ScrollArea::vertical().id_salt("told lately").max_height(HEIGHT_POINTS / 2.0).auto_shrink([false, true]);
+    let area = ScrollArea::vertical().id_salt("recent").max_height(height).auto_shrink([false, true]);
     area.show_rows(ui, LINE_POINTS, told.len(), |ui, range| {
         for index in range {
             let outcome = &told[told.len() - 1 - index];
             let colour = if outcome.good { theme.good } else { theme.bad };
-            let ago = words::duration(state.now_secs - outcome.born_secs);
-            let title = format!("{}, {ago} ago", if outcome.good { "Done" } else { "Did not work" });
+            let ago = words::duration(cx.ui.time.now_secs - outcome.born_secs);
+            let title = format!("{}, {ago} ago", if outcome.good { "Done" } else { "Failed" });
             let text = (title, outcome.text.clone(), String::new());
-            line(ui, text, colour, outcome.place.as_ref(), room, theme, state, commands);
+            line(ui, text, colour, outcome.place.as_ref(), cx, commands);
         }
     });
-    state.told = told;
 }
 
 /// One notice: where, what, what to do, and the way there.
@@ -93,29 +81,27 @@ fn line(
     (place, what, remedy): (String, String, String),
     colour: egui::Color32,
     leads_to: Option<&Place>,
-    room: &RoomModel,
-    theme: &Theme,
-    state: &mut UiState,
+    cx: &ViewerContext<'_>,
     commands: &mut Vec<Command>,
 ) {
-    let size = egui::vec2(ui.available_width(), LINE_POINTS);
+    let size = egui::vec2(ui.available_width() - SPACE[2], LINE_POINTS);
     ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
         ui.set_min_size(size);
         ui.vertical(|ui| {
-            ui.set_width((ui.available_width() - 130.0).max(120.0));
+            ui.set_width((ui.available_width() - BUTTON_POINTS).max(BUTTON_POINTS));
             ui.spacing_mut().item_spacing.y = 0.0;
             ui.add(egui::Label::new(RichText::new(place).size(TYPE[0]).color(colour)).truncate());
             let said = ui.add(egui::Label::new(what.as_str()).truncate());
             said.on_hover_text(format!("{what}\n{remedy}"));
             if !remedy.is_empty() {
-                ui.add(egui::Label::new(widgets::small(remedy, theme)).truncate());
+                ui.add(egui::Label::new(widgets::small(remedy, cx.theme)).truncate());
             }
         });
         ui.add_space(SPACE[0]);
         if let Some(place) = leads_to
-            && place_button(ui, place, room, state, commands)
+            && place_button(ui, place, cx.room, commands)
         {
-            state.notices_open = false;
+            commands.push(WindowCommand::Close(FrontPanel::Notices).into());
         }
     });
 }
@@ -124,31 +110,39 @@ fn line(
 mod tests {
     use super::*;
     use crate::base::Problem;
+    use crate::ui::UiState;
+    use crate::ui::commands::NoticeCommand;
     use crate::ui::shell::notices::notices_ui;
-    use crate::ui::testing::{sample_room, stage_in};
+    use crate::ui::testing::{Stage, pane_of, sample_room};
+    use crate::view::model::RoomModel;
     use egui_kittest::kittest::Queryable;
 
     #[test]
     fn what_was_put_aside_is_found_again_and_leads_to_its_place() {
         let problems = vec![Problem::error("agents/ada.md", "unknown key", "mend it").at_line(Some(4))];
         let room = RoomModel { problems: problems.into(), ..sample_room() };
-        let state = UiState { notices_open: true, hint_closed: true, ..UiState::default() };
-        let mut window = stage_in(room, state, |ui, room, _, theme, state| {
-            let mut commands = notices_ui(ui, room, theme, state);
-            commands.extend(notice_list_ui(ui, room, theme, state));
+        let mut state = UiState::default();
+        state.notices.is_hint_closed = true;
+        state.front.open(FrontPanel::Notices);
+        let mut window = pane_of(Stage::new(room, state), |ui, cx, _| {
+            let mut commands = notices_ui(ui, cx);
+            commands.extend(notice_list_ui(ui, cx));
             commands
         });
         window.state_mut().state.tell("gemini answered", true);
         window.run_steps(3);
-        window.state_mut().state.board.put_all_aside();
-        window.state_mut().state.outcomes.clear();
+        window.run_steps(1);
+        window.state_mut().take(vec![WindowCommand::Notice(NoticeCommand::PutAllAside).into()]);
+        let told = window.state().state.notices.outcomes()[0].clone();
+        window.state_mut().take(vec![WindowCommand::Notice(NoticeCommand::PutOutcomeAside(told)).into()]);
         window.run_steps(3);
-        for shown in ["Wrong now: 1", "agents/ada.md, line 4", "Unknown key.", "gemini answered"] {
+        assert!(window.state().state.notices.outcomes().is_empty());
+        for shown in ["Problems (1)", "agents/ada.md, line 4", "Unknown key.", "gemini answered"] {
             assert!(window.query_by_label(shown).is_some(), "{shown}");
         }
         window.get_by_label("Open file agents/ada.md").click();
         window.run_steps(3);
         assert_eq!(window.state().commands, [Command::OpenFile("agents/ada.md".into(), Some(4))]);
-        assert!(!window.state().state.notices_open);
+        assert!(!window.state().state.front.is_open(FrontPanel::Notices));
     }
 }

@@ -4,40 +4,37 @@
 use egui::{Align2, Area, Id as WidgetId, Order, RichText, Ui};
 
 use crate::base::Severity;
+use crate::ui::commands::{NoticeCommand, WindowCommand};
 use crate::ui::shell::notice_card::{card, place_button};
 use crate::ui::shell::provider_notices;
-use crate::ui::state::notice_board::{Group, NoticeBoard, file_or_place, place_of, told_place};
+use crate::ui::state::notice_board::{Group, file_or_place, place_of, told_place};
+use crate::ui::state::notices::OUTCOME_SECS;
 use crate::ui::widgets;
 use crate::ui::widgets::words::sentence;
-use crate::ui::{Command, UiState};
-use crate::view::model::RoomModel;
-use crate::view::theme::{SPACE, Theme};
+use crate::ui::{Command, ViewerContext};
+use crate::view::theme::SPACE;
 
-/// An outcome that went well goes away after so many seconds; one that did not stays until it is put aside.
-const OUTCOME_SECS: f64 = 6.0;
 /// So many places with problems are shown at once.
 const SHOWN: usize = 3;
 /// So many outcomes are shown at once, the newest.
 const OUTCOMES_SHOWN: usize = 4;
 
+fn notice(command: NoticeCommand) -> Command {
+    WindowCommand::Notice(command).into()
+}
+
 /// Draws the notices over the room, at the lower right of what is free.
-pub fn notices_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) -> Vec<Command> {
+pub fn notices_ui(ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
     let mut commands = Vec::new();
-    let now = state.now_secs;
-    state.outcomes.retain(|outcome| !outcome.good || now - outcome.born_secs < OUTCOME_SECS);
-    let mut board = std::mem::take(&mut state.board);
-    board.update(room);
-    let cap = room.cap_reached.clone().filter(|cap| !state.put_aside_caps.contains(cap));
-    let hint = !state.hint_closed;
-    let has_fault = provider_notices::has_notice(room, state);
-    if board.groups.is_empty()
-        && state.outcomes.is_empty()
+    let notices = &cx.ui.notices;
+    let cap = cx.room.cap_reached.as_deref().filter(|cap| !notices.is_cap_aside(cap));
+    let is_empty = notices.is_hint_closed
+        && notices.board().groups.is_empty()
+        && notices.outcomes().is_empty()
         && cap.is_none()
-        && !hint
-        && !has_fault
-        && state.jobs.is_empty()
-    {
-        state.board = board;
+        && !provider_notices::has_notice(cx)
+        && cx.ui.jobs.is_empty();
+    if is_empty {
         return commands;
     }
     let free = ui.available_rect_before_wrap();
@@ -46,54 +43,43 @@ pub fn notices_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
         .pivot(Align2::RIGHT_BOTTOM)
         .fixed_pos(free.right_bottom() - egui::vec2(SPACE[3], SPACE[3]))
         .show(ui.ctx(), |ui| {
-            widgets::dress(ui.style_mut(), theme);
+            widgets::dress(ui.style_mut(), cx.theme);
             ui.set_width(340.0_f32.min(free.width() - 2.0 * SPACE[3]).max(200.0));
-            if hint {
-                first_run(ui, room, theme, state);
+            if !notices.is_hint_closed {
+                first_run(ui, cx, &mut commands);
             }
-            provider_notices::notices_ui(ui, room, theme, state);
-            problems(ui, &mut board, room, theme, state, &mut commands);
+            provider_notices::notices_ui(ui, cx, &mut commands);
+            problems(ui, cx, &mut commands);
             if let Some(cap) = cap {
-                cap_card(ui, &cap, room, theme, state);
+                cap_card(ui, cap, cx, &mut commands);
             }
-            jobs(ui, theme, state);
-            outcomes(ui, room, theme, state, &mut commands);
+            jobs(ui, cx);
+            outcomes(ui, cx, &mut commands);
         });
-    state.board = board;
     commands
 }
 
-fn problems(
-    ui: &mut Ui,
-    board: &mut NoticeBoard,
-    room: &RoomModel,
-    theme: &Theme,
-    state: &mut UiState,
-    commands: &mut Vec<Command>,
-) {
-    let mut aside = None;
-    for group in board.groups.iter().take(SHOWN) {
-        if group_card(ui, board, group, room, theme, state, commands) {
-            aside = Some(group.problems.clone());
+fn problems(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+    let groups = &cx.ui.notices.board().groups;
+    for group in groups.iter().take(SHOWN) {
+        if group_card(ui, group, cx, commands) {
+            commands.push(notice(NoticeCommand::PutAside(group.problems.clone())));
         }
     }
-    if let Some(problems) = aside {
-        board.put_aside(&problems);
-    }
-    let more: usize = board.groups.iter().skip(SHOWN).map(|group| group.problems.len()).sum();
+    let more: usize = groups.iter().skip(SHOWN).map(|group| group.problems.len()).sum();
     if more > 0 {
-        widgets::window(theme).inner_margin(SPACE[1]).show(ui, |ui| {
+        widgets::window(cx.theme).inner_margin(SPACE[1]).show(ui, |ui| {
             let text = format!("and {more} more problems");
             widgets::line(
                 ui,
-                |ui| {
-                    ui.label(widgets::small(text, theme));
-                },
+                |ui| drop(ui.label(widgets::small(text, cx.theme))),
                 |ui| {
                     if ui.small_button("Put all aside").clicked() {
-                        board.put_all_aside();
+                        commands.push(notice(NoticeCommand::PutAllAside));
                     }
-                    state.notices_open |= ui.small_button("Show all").clicked();
+                    if ui.small_button("Show all").clicked() {
+                        commands.push(WindowCommand::ShowNotices.into());
+                    }
                 },
             );
         });
@@ -101,16 +87,9 @@ fn problems(
 }
 
 /// One place and what is wrong there. Whether it is to be put aside.
-fn group_card(
-    ui: &mut Ui,
-    board: &NoticeBoard,
-    group: &Group,
-    room: &RoomModel,
-    theme: &Theme,
-    state: &mut UiState,
-    commands: &mut Vec<Command>,
-) -> bool {
-    let Some(problem) = group.problems.first().map(|index| &board.all()[*index]) else { return false };
+fn group_card(ui: &mut Ui, group: &Group, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) -> bool {
+    let theme = cx.theme;
+    let Some(problem) = group.problems.first().map(|index| &cx.ui.notices.board().all()[*index]) else { return false };
     let colour = if problem.severity == Severity::Error { theme.bad } else { theme.warn };
     let place = told_place(problem);
     let what = sentence(&problem.what);
@@ -118,36 +97,39 @@ fn group_card(
         ui.add(egui::Label::new(widgets::soft(sentence(&problem.remedy), theme)).wrap());
         ui.horizontal(|ui| {
             if let Some(place) = place_of(problem) {
-                place_button(ui, &place, room, state, commands);
+                place_button(ui, &place, cx.room, commands);
             }
             if group.problems.len() > 1 {
                 let more = ui.button(format!("{} more here", group.problems.len() - 1));
                 widgets::name(&more, format!("Show all of {}", file_or_place(problem)));
-                state.notices_open |= more.clicked();
+                if more.clicked() {
+                    commands.push(WindowCommand::ShowNotices.into());
+                }
             }
         });
     })
 }
 
-fn cap_card(ui: &mut Ui, cap: &str, room: &RoomModel, theme: &Theme, state: &mut UiState) {
-    let setting = room.cap_name.as_ref().map(|name| format!("budget.{name}"));
+fn cap_card(ui: &mut Ui, cap: &str, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+    let setting = cx.room.cap_name.as_ref().map(|name| format!("budget.{name}"));
     let title =
-        setting.as_ref().map_or_else(|| "A cap was reached".to_owned(), |name| format!("Cap {name} was reached"));
-    let closed = card(ui, (&title, &sentence(cap)), theme.warn, theme, "Put aside the cap", |ui| {
-        ui.add(egui::Label::new(widgets::soft("Nobody asks a model until it is raised.", theme)).wrap());
-        if ui.button("Change the cap").clicked() {
-            state.show_settings(Some(setting.as_deref().unwrap_or("budget.cost_per_run_usd")));
+        setting.as_ref().map_or_else(|| "A limit was reached".to_owned(), |name| format!("Limit {name} was reached"));
+    let closed = card(ui, (&title, &sentence(cap)), cx.theme.warn, cx.theme, "Put aside the limit", |ui| {
+        ui.add(egui::Label::new(widgets::soft("Nobody asks a model until it is raised.", cx.theme)).wrap());
+        if ui.button("Change the limit").clicked() {
+            let setting = setting.clone().unwrap_or_else(|| "budget.cost_per_run_usd".to_owned());
+            commands.push(WindowCommand::ShowSettings(Some(setting)).into());
         }
     });
     if closed {
-        state.put_aside_caps.insert(cap.to_owned());
+        commands.push(notice(NoticeCommand::PutCapAside(cap.to_owned())));
     }
 }
 
 /// Slow work that is under way: how far it is, and a way to give it up.
-fn jobs(ui: &mut Ui, theme: &Theme, state: &UiState) {
-    for job in &state.jobs {
-        widgets::window(theme).inner_margin(SPACE[2]).show(ui, |ui| {
+fn jobs(ui: &mut Ui, cx: &ViewerContext<'_>) {
+    for job in &cx.ui.jobs {
+        widgets::window(cx.theme).inner_margin(SPACE[2]).show(ui, |ui| {
             ui.set_min_width(ui.available_width());
             let says = |ui: &mut Ui| drop(ui.add(egui::Label::new(job.says()).truncate()));
             widgets::line(ui, says, |ui| {
@@ -162,35 +144,32 @@ fn jobs(ui: &mut Ui, theme: &Theme, state: &UiState) {
     }
 }
 
-fn outcomes(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
-    let mut gone = None;
-    let shown = state.outcomes.clone();
-    let skipped = shown.len().saturating_sub(OUTCOMES_SHOWN);
-    for (index, outcome) in shown.iter().enumerate().skip(skipped) {
+fn outcomes(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+    let (theme, shown) = (cx.theme, cx.ui.notices.outcomes());
+    for outcome in shown.iter().skip(shown.len().saturating_sub(OUTCOMES_SHOWN)) {
         let (title, colour) = if outcome.good { ("Done", theme.good) } else { ("That did not work", theme.bad) };
         let closed = card(ui, (title, &outcome.text), colour, theme, &format!("Put aside: {}", outcome.text), |ui| {
             if let Some(place) = &outcome.place {
-                place_button(ui, place, room, state, commands);
+                place_button(ui, place, cx.room, commands);
             }
         });
         if closed {
-            gone = Some(index);
+            commands.push(notice(NoticeCommand::PutOutcomeAside(outcome.clone())));
         }
     }
-    if let Some(index) = gone {
-        state.outcomes.remove(index);
-    }
-    let next = state.outcomes.iter().filter(|outcome| outcome.good).map(|outcome| outcome.born_secs + OUTCOME_SECS);
+    let next = shown.iter().filter(|outcome| outcome.good).map(|outcome| outcome.born_secs + OUTCOME_SECS);
     if let Some(next) = next.reduce(f64::min) {
-        let wait = (next - state.now_secs).clamp(0.05, OUTCOME_SECS);
+        let wait = (next - cx.ui.time.now_secs).clamp(0.05, OUTCOME_SECS);
         ui.request_repaint_after(std::time::Duration::from_secs_f64(wait));
     }
 }
 
-fn first_run(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) {
+fn first_run(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+    let theme = cx.theme;
+    let mut is_read = false;
     let closed = card(ui, ("Welcome to the workshop", ""), theme.accent, theme, "Close the hint", |ui| {
         let steps: [&str; 4] = [
-            if room.agents.is_empty() {
+            if cx.room.agents.is_empty() {
                 "Drag an agent from the shelf into the room."
             } else {
                 "Click an agent to see what it does and why."
@@ -205,11 +184,11 @@ fn first_run(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) 
                 ui.add(egui::Label::new(widgets::soft(step, theme)).wrap());
             });
         }
-        if widgets::primary(ui, true, "Got it", theme).clicked() {
-            state.hint_closed = true;
-        }
+        is_read = widgets::primary(ui, true, "Got it", theme).clicked();
     });
-    state.hint_closed |= closed;
+    if closed || is_read {
+        commands.push(notice(NoticeCommand::CloseHint));
+    }
 }
 
 #[cfg(test)]
@@ -218,16 +197,21 @@ mod tests {
 
     use super::*;
     use crate::base::Problem;
+    use crate::ui::UiState;
+    use crate::ui::state::FrontPanel;
     use crate::ui::state::Place;
-    use crate::ui::testing::{Stage, sample_room, stage_in};
+    use crate::ui::state::notice_board::NoticeBoard;
+    use crate::ui::testing::{Stage, pane_of, sample_room};
+    use crate::view::model::RoomModel;
     use crate::view::pick::Thing;
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable;
 
     fn notices(problems: Vec<Problem>, hint_closed: bool) -> Harness<'static, Stage> {
         let room = RoomModel { problems: problems.into(), ..sample_room() };
-        let state = UiState { hint_closed, ..UiState::default() };
-        let mut window = stage_in(room, state, |ui, room, _, theme, state| notices_ui(ui, room, theme, state));
+        let mut state = UiState::default();
+        state.notices.is_hint_closed = hint_closed;
+        let mut window = pane_of(Stage::new(room, state), |ui, cx, _| notices_ui(ui, cx));
         window.run_steps(4);
         window
     }
@@ -270,18 +254,18 @@ mod tests {
         window.state_mut().state.tell("openai has no key", false);
         window.run_steps(2);
         assert!(window.query_by_label("gemini answered").is_some());
-        window.state_mut().state.now_secs = 60.0;
+        window.state_mut().state.time.now_secs = 60.0;
         window.run_steps(2);
         assert!(window.query_by_label("gemini answered").is_none());
         click(&mut window, "Put aside: openai has no key");
-        assert!(window.state().state.outcomes.is_empty());
+        assert!(window.state().state.notices.outcomes().is_empty());
     }
 
     #[test]
     fn the_hint_goes_away_for_good() {
         let mut window = notices(Vec::new(), false);
         click(&mut window, "Got it");
-        assert!(window.state().state.hint_closed);
+        assert!(window.state().state.notices.is_hint_closed);
         assert!(window.query_by_label("Welcome to the workshop").is_none());
     }
 
@@ -302,7 +286,7 @@ mod tests {
         let mut window = notices(vec![here, gone], true);
         assert!(window.query_by_label("Show agent nobody").is_none());
         click(&mut window, "Show element ideas");
-        assert_eq!(window.state().state.selected, [Thing::Element("ideas".into())].into());
+        assert_eq!(*window.state().state.selection.things(), [Thing::Element("ideas".into())].into());
     }
 
     #[test]
@@ -312,10 +296,10 @@ mod tests {
         assert!(window.query_by_label("agents/ada.md, line 1").is_some());
         assert!(window.query_by_label("agents/ada.md, line 2").is_none());
         click(&mut window, "Show all of agents/ada.md");
-        assert!(window.state().state.notices_open);
+        assert!(window.state().state.front.is_open(FrontPanel::Notices));
         click(&mut window, "Put aside agents/ada.md, line 1");
-        assert_eq!(window.state().state.board.open(), 0);
-        assert_eq!(window.state().state.board.all().len(), 40, "nothing is lost");
+        assert_eq!(window.state().state.notices.board().open(), 0);
+        assert_eq!(window.state().state.notices.board().all().len(), 40, "nothing is lost");
     }
 
     #[test]
@@ -341,10 +325,10 @@ mod tests {
         window.state_mut().room.cap_reached = Some("the cap of 5.0000 dollars a run for the room is reached".into());
         window.state_mut().room.cap_name = Some("cost_per_run_usd".into());
         window.run_steps(3);
-        assert!(window.query_by_label("Cap budget.cost_per_run_usd was reached").is_some());
-        click(&mut window, "Change the cap");
-        let lead_to = window.state().state.settings.as_ref().and_then(|shown| shown.lead_to.as_deref());
-        assert_eq!(lead_to, Some("budget.cost_per_run_usd"));
+        assert!(window.query_by_label("Limit budget.cost_per_run_usd was reached").is_some());
+        click(&mut window, "Change the limit");
+        assert!(window.state().state.front.is_open(FrontPanel::Settings));
+        assert_eq!(window.state().panes.settings.leads_to(), Some("budget.cost_per_run_usd"));
     }
 
     #[test]
@@ -354,7 +338,7 @@ mod tests {
             state.tell("no such agent", false);
             state.tell(format!("no {number}"), false);
         }
-        assert!(state.outcomes.len() <= 20 && state.told.len() <= 200);
-        assert_eq!(state.outcomes.iter().filter(|outcome| outcome.text == "no such agent").count(), 1);
+        assert!(state.notices.outcomes().len() <= 20 && state.notices.told().len() <= 200);
+        assert_eq!(state.notices.outcomes().iter().filter(|outcome| outcome.text == "no such agent").count(), 1);
     }
 }

@@ -10,15 +10,41 @@ use crate::base::hash::HashWriter;
 use crate::element::kinds::kinds;
 use crate::ui::commands::table::{CommandContext, CommandInfo, CommandTable};
 use crate::ui::commands::{WindowCommand, create, keys};
-use crate::ui::widgets::words;
-use crate::ui::{Command, UiState, widgets};
+use crate::ui::state::FrontPanel;
+use crate::ui::widgets::{self, words};
+use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
-use crate::view::theme::{SPACE, TYPE, Theme};
+use crate::view::theme::{DIALOG, SPACE, TYPE};
 use crate::workspace::vfs::FileInfo;
 
 /// So many lines are shown; more letters show others.
 const SHOWN: usize = 12;
+/// It opens so far below the top of the window, and its list is scrolled where it is higher than this.
+const TOP_POINTS: f32 = 96.0;
+const LIST_POINTS: f32 = 480.0;
+
+/// What the palette keeps while it is open.
+#[derive(Clone, Debug, Default)]
+pub struct Palette {
+    typed: String,
+    /// Which line is chosen.
+    line: usize,
+    found: Found,
+}
+
+impl Palette {
+    /// Forgets what was typed.
+    pub fn clear(&mut self) {
+        (self.typed, self.line) = Default::default();
+    }
+
+    /// What is typed.
+    #[cfg(test)]
+    pub fn typed(&self) -> &str {
+        &self.typed
+    }
+}
 
 /// What a line of the palette does.
 #[derive(Clone, PartialEq, Debug)]
@@ -43,7 +69,7 @@ struct Line {
 
 /// What the palette found last, so that thousands of lines are looked through only when something changed.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+struct Found {
     /// What the lines were made from.
     made_from: Option<MadeFrom>,
     lines: Vec<Line>,
@@ -56,10 +82,11 @@ type MadeFrom = (String, u64);
 
 impl Found {
     /// The lines that fit what was typed, best first, and few enough to be shown.
-    fn look(&mut self, ui: &Ui, room: &RoomModel, files: &[FileInfo], typed: &str, table: &CommandTable) -> Vec<Line> {
-        let made_from = made_from(room, files);
+    fn look(&mut self, ui: &Ui, cx: &ViewerContext<'_>, typed: &str) -> Vec<Line> {
+        let files = cx.ui.texts.files();
+        let made_from = made_from(cx.room, &files);
         if self.made_from.as_ref() != Some(&made_from) {
-            self.lines = lines(ui, room, files, table);
+            self.lines = lines(ui, cx.room, &files, cx.table);
             self.made_from = Some(made_from);
             self.fitting = None;
         }
@@ -194,20 +221,16 @@ fn fitting(lines: &[Line], typed: &str) -> Vec<usize> {
 }
 
 /// Draws the palette, if it is open.
-pub fn palette_ui(
-    ui: &mut Ui,
-    room: &RoomModel,
-    theme: &Theme,
-    state: &mut UiState,
-    (table, known): (&CommandTable, &mut Found),
-) -> Vec<Command> {
-    let Some(mut typed) = state.palette.clone() else { return Vec::new() };
+pub fn palette_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Palette) -> Vec<Command> {
+    if !cx.ui.front.is_open(FrontPanel::Palette) {
+        return Vec::new();
+    }
+    let theme = cx.theme;
     let take = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
     let (up, down, enter, escape) = (take(Key::ArrowUp), take(Key::ArrowDown), take(Key::Enter), take(Key::Escape));
-    let files = state.texts.files();
-    let found = known.look(ui, room, &files, &typed, table);
+    let found = own.found.look(ui, cx, &own.typed);
     let last = found.len().saturating_sub(1);
-    let mut chosen = state.palette_line.min(last);
+    let mut chosen = own.line.min(last);
     if down {
         chosen = if chosen == last { 0 } else { chosen + 1 };
     }
@@ -219,12 +242,12 @@ pub fn palette_ui(
         .title_bar(false)
         .auto_sized()
         .collapsible(false)
-        .anchor(Align2::CENTER_TOP, [0.0, 96.0])
+        .anchor(Align2::CENTER_TOP, [0.0, TOP_POINTS])
         .frame(widgets::window(theme))
         .show(ui.ctx(), |ui| {
             widgets::dress(ui.style_mut(), theme);
-            ui.set_width(520.0);
-            let field = widgets::field(ui, &mut typed, "Palette", "What would you like to do, see or open?");
+            ui.set_width(DIALOG[1].min(ui.ctx().content_rect().width() - 2.0 * SPACE[4]));
+            let field = widgets::field(ui, &mut own.typed, "Palette", "What would you like to do, see or open?");
             field.request_focus();
             if field.changed() {
                 chosen = 0;
@@ -233,13 +256,13 @@ pub fn palette_ui(
             if found.is_empty() {
                 ui.label(widgets::soft("Nothing is called that. Fewer letters find more.", theme));
             }
-            ScrollArea::vertical().max_height(480.0).show(ui, |ui| {
+            ScrollArea::vertical().max_height(LIST_POINTS).show(ui, |ui| {
                 ui.spacing_mut().item_spacing.y = 2.0;
                 for (index, line) in found.iter().enumerate() {
                     let text = RichText::new(&line.words).size(TYPE[1]);
                     let button = egui::Button::selectable(index == chosen, text)
                         .right_text(widgets::small(line.about.as_str(), theme))
-                        .min_size(egui::vec2(ui.available_width(), 28.0));
+                        .min_size(egui::vec2(ui.available_width(), ui.spacing().interact_size.y));
                     let row = ui.add(button);
                     widgets::name(&row, format!("Do: {}", line.words));
                     if row.clicked() {
@@ -248,21 +271,21 @@ pub fn palette_ui(
                 }
             });
         });
-    state.palette = Some(typed);
-    state.palette_line = chosen;
+    own.line = chosen;
     let elsewhere = window.is_some_and(|window| window.response.clicked_elsewhere());
-    if let Some(line) = picked.and_then(|index| found.get(index)) {
-        state.palette = None;
-        return commands_of(&line.does, &CommandContext { room, ui: state }, table);
+    let picked = picked.and_then(|index| found.get(index));
+    let mut commands = Vec::new();
+    if picked.is_some() || escape || elsewhere {
+        commands.push(WindowCommand::Close(FrontPanel::Palette).into());
     }
-    if escape || elsewhere {
-        state.palette = None;
+    if let Some(line) = picked {
+        commands.extend(commands_of(&line.does, &cx.commands(), cx.table));
     }
-    Vec::new()
+    commands
 }
 
 fn commands_of(does: &Does, cx: &CommandContext<'_>, table: &CommandTable) -> Vec<Command> {
-    let place = cx.ui.camera.middle;
+    let place = cx.ui.view.camera.middle;
     match does {
         Does::Command(id) => match table.find(id).map(|command| (command, (command.applies)(cx))) {
             Some((command, Ok(()))) => (command.make)(cx),
@@ -280,17 +303,26 @@ fn commands_of(does: &Does, cx: &CommandContext<'_>, table: &CommandTable) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::testing::{Stage, stage};
+    use crate::ui::UiState;
+    use crate::ui::testing::{Stage, pane_of, sample_room};
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable;
 
-    fn palette(typed: &str) -> Harness<'static, Stage> {
-        let state = UiState { palette: Some(typed.to_owned()), ..UiState::default() };
-        let mut window = stage(state, |ui, room, _, theme, state| {
-            palette_ui(ui, room, theme, state, (CommandTable::standard(), &mut Found::default()))
-        });
+    fn palette_in(room: RoomModel, typed: &str) -> Harness<'static, Stage> {
+        let mut stage = Stage::new(room, UiState::default());
+        stage.state.front.open(FrontPanel::Palette);
+        typed.clone_into(&mut stage.panes.palette.typed);
+        let mut window = pane_of(stage, |ui, cx, panes| palette_ui(ui, cx, &mut panes.palette));
         window.run_steps(4);
         window
+    }
+
+    fn palette(typed: &str) -> Harness<'static, Stage> {
+        palette_in(sample_room(), typed)
+    }
+
+    fn is_open(window: &Harness<'static, Stage>) -> bool {
+        window.state().state.front.is_open(FrontPanel::Palette)
     }
 
     #[test]
@@ -313,7 +345,7 @@ mod tests {
         window.key_press(Key::Enter);
         window.run_steps(3);
         assert_eq!(window.state().commands, [Command::OpenScene("evening".into())]);
-        assert_eq!(window.state().state.palette, None);
+        assert!(!is_open(&window));
     }
 
     #[test]
@@ -322,8 +354,8 @@ mod tests {
         window.get_by_label("Do: Bram").click();
         window.run_steps(3);
         let state = &window.state().state;
-        assert_eq!(state.selected, [Thing::Agent("bram-1".into())].into());
-        assert_eq!(state.camera.middle, window.state().room.agents[1].position);
+        assert_eq!(*state.selection.things(), [Thing::Agent("bram-1".into())].into());
+        assert_eq!(state.view.camera.middle, window.state().room.agents[1].position);
     }
 
     #[test]
@@ -333,18 +365,11 @@ mod tests {
             ("settings", "Settings"),
             ("save picture", "Save a picture"),
             ("agents/bram", "Open file agents/bram.md"),
-            ("change caps", "Change caps"),
+            ("change limits", "Change limits"),
             ("larger text", "Larger text"),
         ] {
-            let state = UiState { palette: Some(typed.to_owned()), ..UiState::default() };
-            let room = crate::view::model::RoomModel {
-                files: std::sync::Arc::new(vec!["agents/ada.md".into(), "agents/bram.md".into()]),
-                ..crate::ui::testing::sample_room()
-            };
-            let mut window = crate::ui::testing::stage_in(room, state, |ui, room, _, theme, state| {
-                palette_ui(ui, room, theme, state, (CommandTable::standard(), &mut Found::default()))
-            });
-            window.run_steps(3);
+            let files = std::sync::Arc::new(vec!["agents/ada.md".into(), "agents/bram.md".into()]);
+            let window = palette_in(RoomModel { files, ..sample_room() }, typed);
             assert!(window.query_by_label(&format!("Do: {wanted}")).is_some(), "{typed}");
         }
     }
@@ -371,10 +396,10 @@ mod tests {
         let mut window = palette("");
         window.key_press(Key::ArrowDown);
         window.run_steps(2);
-        assert_eq!(window.state().state.palette_line, 1);
+        assert_eq!(window.state().panes.palette.line, 1);
         window.key_press(Key::Escape);
         window.run_steps(2);
-        assert_eq!(window.state().state.palette, None);
+        assert!(!is_open(&window));
         assert!(window.state().commands.is_empty());
     }
 }

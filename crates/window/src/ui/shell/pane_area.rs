@@ -1,55 +1,52 @@
 //! Draws the panes of the studio where they stand.
 
-use std::collections::BTreeSet;
-
 use egui::{Color32, Frame, Margin, RichText, Stroke, Ui, Visuals, WidgetText};
 use egui_tiles::{Behavior, SimplificationOptions, TabState, TileId, Tiles, UiResponse};
 
+use super::Look;
 use super::pane_states::PaneStates;
 use crate::ui::commands::WindowCommand;
 use crate::ui::context::ViewerContext;
 use crate::ui::panes::{conversations, editor, event_log, explorer, graph, inspector, shelf};
-use crate::ui::state::dock::{self, Tab};
+use crate::ui::state::RoomView;
+use crate::ui::state::dock::{self, Dock, Tab};
 use crate::ui::widgets::icons::Icon;
-use crate::ui::{Command, UiState, widgets};
-use crate::view::art::Art;
+use crate::ui::{Command, widgets};
 use crate::view::model::RoomModel;
-use crate::view::recent::Recent;
-use crate::view::theme::{SPACE, TYPE, Theme};
+use crate::view::theme::{SPACE, TYPE};
 
 /// Narrower windows show one pane at a time.
 const NARROW_POINTS: f32 = 700.0;
 
-/// Everything that panes are drawn from, and what the person did in them.
+/// What came of drawing the panes.
+pub(super) struct Drawn {
+    /// What the person did in them.
+    pub(super) commands: Vec<Command>,
+    /// How they stand now.
+    pub(super) dock: Dock,
+    /// From where the room is seen now.
+    pub(super) view: RoomView,
+}
+
+/// Everything that panes are drawn from, and what came of it so far.
 pub(super) struct Panes<'a> {
     panes: &'a mut PaneStates,
     room: &'a mut RoomModel,
-    recent: &'a Recent,
-    art: &'a Art,
-    theme: &'a Theme,
-    state: &'a mut UiState,
-    unsaved: &'a BTreeSet<String>,
+    look: Look<'a>,
+    view: RoomView,
     commands: Vec<Command>,
 }
 
 impl<'a> Panes<'a> {
-    pub(super) fn new(
-        panes: &'a mut PaneStates,
-        room: &'a mut RoomModel,
-        recent: &'a Recent,
-        art: &'a Art,
-        theme: &'a Theme,
-        state: &'a mut UiState,
-        unsaved: &'a BTreeSet<String>,
-    ) -> Self {
-        Self { panes, room, recent, art, theme, state, unsaved, commands: Vec::new() }
+    pub(super) fn new(panes: &'a mut PaneStates, room: &'a mut RoomModel, look: Look<'a>) -> Self {
+        Self { panes, room, view: look.ui.view.clone(), look, commands: Vec::new() }
     }
 
     /// Draws all of them in what is left of the window.
-    pub(super) fn show(mut self, root: &mut Ui) -> Vec<Command> {
+    pub(super) fn show(mut self, root: &mut Ui) -> Drawn {
         let width = root.available_width();
-        // The tree draws its panes with everything else at hand; where they stand is beside it meanwhile.
-        let mut dock = std::mem::take(&mut self.state.dock);
+        let (ui_state, theme) = (self.look.ui, self.look.theme);
+        let mut dock = ui_state.dock.clone();
         dock.is_narrow = width < NARROW_POINTS;
         if dock.is_narrow {
             let chosen = self.strip(root, &dock);
@@ -59,22 +56,21 @@ impl<'a> Panes<'a> {
             let mut alone = dock.alone.clone();
             egui::CentralPanel::default().frame(Frame::NONE).show(root, |ui| self.pane(ui, &mut alone));
         } else {
-            let selected = !self.state.selected.is_empty() || self.state.chosen_file.is_some();
-            dock.arrange(width, selected);
-            egui::CentralPanel::default().frame(Frame::NONE.fill(self.theme.panel)).show(root, |ui| {
+            let selection = &ui_state.selection;
+            dock.arrange(width, !selection.things().is_empty() || selection.file().is_some());
+            egui::CentralPanel::default().frame(Frame::NONE.fill(theme.panel)).show(root, |ui| {
                 dock.tree.ui(&mut self, ui);
             });
         }
-        self.state.dock = dock;
-        self.commands
+        Drawn { commands: self.commands, dock, view: self.view }
     }
 
     /// The tabs of a narrow window.
-    fn strip(&mut self, root: &mut Ui, dock: &dock::Dock) -> Option<Tab> {
+    fn strip(&mut self, root: &mut Ui, dock: &Dock) -> Option<Tab> {
         let mut chosen = None;
-        let frame = Frame::NONE.fill(self.theme.panel).inner_margin(Margin::symmetric(SPACE[2] as i8, 2));
+        let frame = Frame::NONE.fill(self.look.theme.panel).inner_margin(Margin::symmetric(SPACE[2] as i8, 2));
         egui::Panel::top("panes").frame(frame).show(root, |ui| {
-            widgets::dress(ui.style_mut(), self.theme);
+            widgets::dress(ui.style_mut(), self.look.theme);
             ui.spacing_mut().item_spacing.x = SPACE[0];
             egui::ScrollArea::horizontal().id_salt("panes").show(ui, |ui| {
                 ui.horizontal(|ui| {
@@ -91,12 +87,12 @@ impl<'a> Panes<'a> {
     }
 
     fn pane(&mut self, ui: &mut Ui, tab: &mut Tab) {
-        let Self { panes, room, recent, art, theme, state, unsaved, commands } = self;
         if *tab == Tab::Room {
-            commands.extend(panes.canvas.show(ui, room, recent, art, theme, state));
-            return;
+            return self.room_pane(ui);
         }
-        let cx = ViewerContext { room, recent, theme, art, ui: state, unsaved };
+        let Self { panes, room, look, commands, .. } = self;
+        let cx = look.at(room);
+        let ViewerContext { theme, recent, .. } = cx;
         let bare = matches!(tab, Tab::Graph);
         let margin = if bare { Margin::ZERO } else { Margin::same(SPACE[2] as i8) };
         egui::CentralPanel::default().frame(Frame::NONE.fill(theme.panel).inner_margin(margin)).show(ui, |ui| {
@@ -109,7 +105,7 @@ impl<'a> Panes<'a> {
                 Tab::Inspector => inspector::inspector_ui(ui, &cx, &mut panes.inspector, &mut panes.log),
                 Tab::Talks => conversations::sidebar_ui(ui, &cx, &mut panes.conversations),
                 Tab::Log => {
-                    let shown = panes.shown_run.as_ref().map_or(*recent, |(_, log)| log);
+                    let shown = panes.shown_run.as_ref().map_or(recent, |(_, log)| log);
                     event_log::event_log_ui(ui, &ViewerContext { recent: shown, ..cx }, &mut panes.log)
                 }
                 Tab::Pane(word) => match panes.added.find(word) {
@@ -123,6 +119,19 @@ impl<'a> Panes<'a> {
                 Tab::Room => Vec::new(),
             };
             commands.extend(done);
+        });
+    }
+}
+
+impl Panes<'_> {
+    /// The room: what the person does with hands in it first, then what they hold is where they hold it, then the
+    /// picture.
+    fn room_pane(&mut self, ui: &mut Ui) {
+        let Self { panes, room, look, view, commands } = self;
+        egui::CentralPanel::default().frame(Frame::NONE).show(ui, |ui| {
+            let response = panes.canvas.take_input(ui, &look.at(room), view, commands);
+            panes.canvas.place_held(ui, view, room);
+            panes.canvas.paint(ui, &response, &look.at(room), view, commands);
         });
     }
 }
@@ -181,38 +190,38 @@ impl Behavior<Tab> for Panes<'_> {
     }
 
     fn tab_bar_color(&self, _: &Visuals) -> Color32 {
-        widgets::mix(self.theme.panel, self.theme.line, 0.45)
+        widgets::mix(self.look.theme.panel, self.look.theme.line, 0.45)
     }
 
     fn tab_bg_color(&self, _: &Visuals, _: &Tiles<Tab>, _: TileId, state: &TabState) -> Color32 {
-        if state.active { self.theme.panel } else { Color32::TRANSPARENT }
+        if state.active { self.look.theme.panel } else { Color32::TRANSPARENT }
     }
 
     fn tab_outline_stroke(&self, _: &Visuals, _: &Tiles<Tab>, _: TileId, state: &TabState) -> Stroke {
-        if state.active { Stroke::new(1.0, self.theme.line) } else { Stroke::NONE }
+        if state.active { Stroke::new(1.0, self.look.theme.line) } else { Stroke::NONE }
     }
 
     fn tab_bar_hline_stroke(&self, _: &Visuals) -> Stroke {
-        Stroke::new(1.0, self.theme.line)
+        Stroke::new(1.0, self.look.theme.line)
     }
 
     fn tab_text_color(&self, _: &Visuals, _: &Tiles<Tab>, _: TileId, state: &TabState) -> Color32 {
-        if state.active { self.theme.text } else { self.theme.text_soft }
+        if state.active { self.look.theme.text } else { self.look.theme.text_soft }
     }
 
     fn resize_stroke(&self, _: &egui::Style, state: egui_tiles::ResizeState) -> Stroke {
         match state {
-            egui_tiles::ResizeState::Idle => Stroke::new(1.0, self.theme.line),
-            egui_tiles::ResizeState::Hovering => Stroke::new(2.0, self.theme.accent),
-            egui_tiles::ResizeState::Dragging => Stroke::new(2.5, self.theme.accent),
+            egui_tiles::ResizeState::Idle => Stroke::new(1.0, self.look.theme.line),
+            egui_tiles::ResizeState::Hovering => Stroke::new(2.0, self.look.theme.accent),
+            egui_tiles::ResizeState::Dragging => Stroke::new(2.5, self.look.theme.accent),
         }
     }
 
     fn drag_preview_color(&self, _: &Visuals) -> Color32 {
-        self.theme.accent.gamma_multiply(0.2)
+        self.look.theme.accent.gamma_multiply(0.2)
     }
 
     fn drag_preview_stroke(&self, _: &Visuals) -> Stroke {
-        Stroke::new(1.5, self.theme.accent)
+        Stroke::new(1.5, self.look.theme.accent)
     }
 }

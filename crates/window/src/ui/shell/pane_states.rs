@@ -1,4 +1,4 @@
-//! What the panes keep between frames, each by itself.
+//! What the panes and the parts of the shell keep between frames, each by itself.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +14,11 @@ use crate::ui::panes::inspector::Inspector;
 use crate::ui::panes::overlays::Overlays;
 use crate::ui::panes::port::AddedPanes;
 use crate::ui::panes::shelf::ShelfPane;
-use crate::ui::shell::palette::Found;
+use crate::ui::shell::dialogs::Dialogs;
+use crate::ui::shell::palette::Palette;
+use crate::ui::shell::provider::ProviderChoice;
+use crate::ui::shell::run_bar::RunBar;
+use crate::ui::shell::settings::SettingsPanel;
 use crate::view::recent::Recent;
 
 /// The state of every pane.
@@ -42,8 +46,16 @@ pub struct PaneStates {
     pub overlays: Overlays,
     /// Panes that were added.
     pub added: AddedPanes,
-    /// What the palette found last.
-    pub found: Found,
+    /// The command palette.
+    pub palette: Palette,
+    /// The bar below the room.
+    pub run_bar: RunBar,
+    /// The settings.
+    pub settings: SettingsPanel,
+    /// Who is to answer, in the settings and in the bar at the top.
+    pub provider: ProviderChoice,
+    /// Questions.
+    pub dialogs: Dialogs,
 }
 
 impl PaneStates {
@@ -59,5 +71,10 @@ impl PaneStates {
         self.conversations = ConversationsPane::default();
         self.overlays = Overlays::default();
         self.inspector.forget_room();
+        self.canvas.forget_room();
+        self.settings.forget_room();
+        self.run_bar = RunBar::default();
+        self.provider = ProviderChoice::default();
+        self.dialogs.clear();
     }
 }

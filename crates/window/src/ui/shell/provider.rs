@@ -1,5 +1,7 @@
 //! Who answers: the providers there are, what each needs, which model, and trying one out.
 
+use std::collections::BTreeMap;
+
 use egui::{RichText, Ui};
 
 use crate::gateway::keys::Secret;
@@ -8,12 +10,21 @@ use crate::ui::state::TrialView;
 use crate::ui::state::file_texts::Want;
 use crate::ui::widgets;
 use crate::ui::widgets::words;
-use crate::ui::{Command, UiState};
+use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
 use crate::view::theme::{SPACE, TYPE, Theme};
 
-/// The draft that holds the provider that was clicked and is not used yet.
-const CHOSEN: &str = "provider";
+/// What was chosen and written, and is not used yet.
+#[derive(Clone, Debug, Default)]
+pub struct ProviderChoice {
+    /// The provider that was clicked.
+    chosen: Option<String>,
+    /// Models, by provider.
+    models: BTreeMap<String, String>,
+    /// Keys, by the names of their variables; never shown.
+    keys: BTreeMap<&'static str, String>,
+}
+
 /// A question that takes longer than this shows that it is under way and can be stopped.
 const PROGRESS_AFTER_SECS: f64 = 0.5;
 
@@ -40,17 +51,17 @@ fn current(room: &RoomModel) -> (&str, &str) {
 /// Draws the choice, with what is needed for it, and the trial. Whether something was chosen for good.
 pub fn provider_ui(
     ui: &mut Ui,
-    room: &RoomModel,
-    theme: &Theme,
-    state: &mut UiState,
+    cx: &ViewerContext<'_>,
+    choice: &mut ProviderChoice,
     commands: &mut Vec<Command>,
 ) -> bool {
+    let ViewerContext { room, theme, ui: state, .. } = *cx;
     state.texts.want(Want::Providers);
     stand_in(ui, room, theme, commands);
     let (now, now_model) = current(room);
-    let chosen = state.drafts.get(CHOSEN).cloned().unwrap_or_else(|| now.to_owned());
+    let chosen = choice.chosen.clone().unwrap_or_else(|| now.to_owned());
     for (provider, _, key) in providers() {
-        let missing = state.providers.iter().any(|status| status.name == provider && !status.ready);
+        let missing = state.providers.statuses.iter().any(|status| status.name == provider && !status.ready);
         let note = if missing { key.map(|key| format!("needs {key}")).unwrap_or_default() } else { String::new() };
         let row = egui::Button::selectable(provider == chosen, provider)
             .right_text(widgets::small(note, theme))
@@ -58,7 +69,7 @@ pub fn provider_ui(
         let row = ui.add(row);
         widgets::name(&row, format!("Provider {provider}"));
         if row.clicked() {
-            state.drafts.insert(CHOSEN.to_owned(), provider.to_owned());
+            choice.chosen = Some(provider.to_owned());
         }
     }
     let found = providers().find(|(provider, ..)| *provider == chosen);
@@ -68,22 +79,22 @@ pub fn provider_ui(
         ui.add_space(SPACE[0]);
         ui.label(widgets::small("Model", theme));
         let usual = if chosen == now && !now_model.is_empty() { now_model } else { model };
-        let draft = state.drafts.entry(format!("model of {chosen}")).or_insert_with(|| usual.to_owned());
+        let draft = choice.models.entry(chosen.clone()).or_insert_with(|| usual.to_owned());
         widgets::field(ui, draft, "Model", model);
         spec_now = spec(&chosen, draft);
     }
     let key = found.and_then(|(.., key)| key);
-    needs(ui, &chosen, key, theme, state);
+    needs(ui, &chosen, key, cx);
     if let Some(name) = key {
-        key_ui(ui, name, state, commands);
+        key_ui(ui, name, choice.keys.entry(name).or_default(), commands);
     }
     ui.add_space(SPACE[0]);
     let mut used = false;
     ui.horizontal(|ui| {
-        let is_asked = state.trial.as_ref().is_some_and(|trial| trial.outcome.is_none());
+        let is_asked = state.providers.trial.as_ref().is_some_and(|trial| trial.outcome.is_none());
         if widgets::primary(ui, true, "Use", theme).clicked() {
             commands.push(Command::SetProvider(spec_now.clone()));
-            state.drafts.remove(CHOSEN);
+            choice.chosen = None;
             used = true;
         }
         let about = "Asks something tiny, to see whether it answers. It is counted with everything else.";
@@ -91,8 +102,8 @@ pub fn provider_ui(
             commands.push(Command::TestProvider(spec_now));
         }
     });
-    if let Some(trial) = &state.trial {
-        trial_ui(ui, trial, state.now_secs, theme, commands);
+    if let Some(trial) = &state.providers.trial {
+        trial_ui(ui, trial, state.time.now_secs, theme, commands);
     }
     used
 }
@@ -113,8 +124,9 @@ fn stand_in(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Com
 }
 
 /// What a provider needs and where it is asked, as far as is known.
-fn needs(ui: &mut Ui, provider: &str, key: Option<&str>, theme: &Theme, state: &UiState) {
-    let status = state.providers.iter().find(|status| status.name == provider);
+fn needs(ui: &mut Ui, provider: &str, key: Option<&str>, cx: &ViewerContext<'_>) {
+    let ViewerContext { theme, ui: state, .. } = *cx;
+    let status = state.providers.statuses.iter().find(|status| status.name == provider);
     let about = match (status, key) {
         (Some(status), _) if !status.ready => format!("{}. To do: {}.", status.detail, status.remedy),
         (Some(status), Some(_)) => format!("{}. What agents read is sent to {provider}.", status.detail),
@@ -129,8 +141,7 @@ fn needs(ui: &mut Ui, provider: &str, key: Option<&str>, theme: &Theme, state: &
 }
 
 /// A field for the key itself. It is kept beside the person's other files and is never shown again.
-fn key_ui(ui: &mut Ui, name: &'static str, state: &mut UiState, commands: &mut Vec<Command>) {
-    let draft = state.drafts.entry(format!("key {name}")).or_default();
+fn key_ui(ui: &mut Ui, name: &'static str, draft: &mut String, commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
         let field = egui::TextEdit::singleline(draft).password(true).hint_text(name).desired_width(190.0);
         let field = ui.add(field.margin(egui::Margin::symmetric(8, 4)));
@@ -173,16 +184,17 @@ fn trial_ui(ui: &mut Ui, trial: &TrialView, now_secs: f64, theme: &Theme, comman
 mod tests {
     use super::*;
     use crate::gateway::ProviderStatus;
+    use crate::ui::UiState;
     use crate::ui::state::TrialOutcome;
-    use crate::ui::testing::{Stage, sample_room, stage_in};
+    use crate::ui::testing::{Stage, pane_of, sample_room};
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable;
 
     fn choice(room: RoomModel, state: UiState) -> Harness<'static, Stage> {
-        let mut window = stage_in(room, state, |ui, room, _, theme, state| {
-            widgets::dress(ui.style_mut(), theme);
+        let mut window = pane_of(Stage::new(room, state), |ui, cx, panes| {
+            widgets::dress(ui.style_mut(), cx.theme);
             let mut commands = Vec::new();
-            provider_ui(ui, room, theme, state, &mut commands);
+            provider_ui(ui, cx, &mut panes.provider, &mut commands);
             commands
         });
         window.run_steps(3);
@@ -205,7 +217,7 @@ mod tests {
         click(&mut window, "Keep key");
         let kept = Command::KeepKey("GEMINI_API_KEY", Secret::new("some-key-123"));
         assert_eq!(window.state().commands, [kept]);
-        assert!(window.state().state.drafts.values().all(|draft| !draft.contains("some-key")));
+        assert!(!format!("{:?}", window.state().panes.provider).contains("some-key"));
         assert!(!format!("{:?}", window.state().commands).contains("some-key"));
     }
 
@@ -238,7 +250,11 @@ mod tests {
             detail: "no key".into(),
             remedy: "set OPENAI_API_KEY in the environment".into(),
         };
-        let mut window = choice(sample_room(), UiState { providers: vec![missing], ..UiState::default() });
+        let mut window = {
+            let mut state = UiState::default();
+            state.providers.statuses = vec![missing];
+            choice(sample_room(), state)
+        };
         click(&mut window, "Provider openai");
         assert!(window.query_by_label("No key. To do: set OPENAI_API_KEY in the environment.").is_some());
     }
@@ -246,17 +262,18 @@ mod tests {
     #[test]
     fn a_trial_shows_progress_after_half_a_second_can_be_stopped_and_says_what_came() {
         let trial = TrialView { of: "ollama · x".into(), since_secs: 10.0, outcome: None };
-        let state = UiState { trial: Some(trial), now_secs: 10.2, ..UiState::default() };
+        let mut state = UiState::default();
+        (state.providers.trial, state.time.now_secs) = (Some(trial), 10.2);
         let mut window = choice(sample_room(), state);
         assert!(window.query_by_label("Stop test").is_none());
-        window.state_mut().state.now_secs = 12.0;
+        window.state_mut().state.time.now_secs = 12.0;
         window.run_steps(2);
         assert!(window.query_by_label("Asking ollama · x for 2 s").is_some());
         click(&mut window, "Stop test");
         assert_eq!(window.state().commands, [Command::StopTrial]);
         let outcome =
             TrialOutcome { good: false, text: "It cannot be reached.".into(), remedy: "Start the server.".into() };
-        window.state_mut().state.trial.as_mut().unwrap().outcome = Some(outcome);
+        window.state_mut().state.providers.trial.as_mut().unwrap().outcome = Some(outcome);
         window.run_steps(2);
         for shown in ["It cannot be reached.", "Start the server."] {
             assert!(window.query_by_label(shown).is_some(), "{shown}");

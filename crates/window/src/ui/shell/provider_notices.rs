@@ -4,35 +4,39 @@ use egui::Ui;
 
 use crate::gateway::ProviderFault;
 use crate::mind::FailureKind;
-use crate::ui::UiState;
+use crate::ui::commands::{NoticeCommand, WindowCommand};
 use crate::ui::shell::notice_card::card;
 use crate::ui::widgets::provider_health::{long, short};
 use crate::ui::widgets::{self, words};
+use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
-use crate::view::theme::Theme;
 
 /// Names a run of failures, so that a notice that was dismissed stays away until the provider fails anew.
 fn mark(fault: &ProviderFault) -> String {
     format!("{} {:?} {}", fault.provider, fault.kind, fault.since_tick)
 }
 
-/// Whether a notice of a failing provider is to be seen. A cap has a card of its own.
-pub fn has_notice(room: &RoomModel, state: &UiState) -> bool {
-    notices(room, state).next().is_some()
+/// The marks of every run of failures that goes on.
+pub fn marks(room: &RoomModel) -> impl Iterator<Item = String> {
+    room.provider_faults.iter().map(mark)
 }
 
-fn notices<'a>(room: &'a RoomModel, state: &'a UiState) -> impl Iterator<Item = &'a ProviderFault> {
-    let is_open = |fault: &&ProviderFault| {
-        fault.kind != FailureKind::OverBudget && !state.dismissed_faults.contains(&mark(fault))
-    };
-    room.provider_faults.iter().filter(is_open)
+/// Whether a notice of a failing provider is to be seen. A limit has a card of its own.
+pub fn has_notice(cx: &ViewerContext<'_>) -> bool {
+    notices(cx).next().is_some()
+}
+
+fn notices<'a>(cx: &ViewerContext<'a>) -> impl Iterator<Item = &'a ProviderFault> {
+    let notices = &cx.ui.notices;
+    let is_open =
+        |fault: &&ProviderFault| fault.kind != FailureKind::OverBudget && !notices.is_fault_aside(&mark(fault));
+    cx.room.provider_faults.iter().filter(is_open)
 }
 
 /// One card for each provider that fails, however often it did.
-pub fn notices_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) {
-    let mut dismissed = None;
-    let mut leads_to_settings = false;
-    for fault in notices(room, state) {
+pub fn notices_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+    let ViewerContext { room, theme, .. } = *cx;
+    for fault in notices(cx) {
         let title = words::capitalised(&short(fault));
         let label = format!("Dismiss: {}", short(fault));
         let closed = card(ui, (&title, &long(fault, room)), theme.bad, theme, &label, |ui| {
@@ -44,18 +48,13 @@ pub fn notices_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiSt
                 many => format!("It answers {many} agents here, who cannot think until it works."),
             };
             ui.add(egui::Label::new(widgets::soft(told, theme)).wrap());
-            leads_to_settings |= ui.button("Change the provider").clicked();
+            if ui.button("Change the provider").clicked() {
+                commands.push(WindowCommand::ShowSettings(Some("gateway.provider".to_owned())).into());
+            }
         });
         if closed {
-            dismissed = Some(mark(fault));
+            commands.push(WindowCommand::Notice(NoticeCommand::PutFaultAside(mark(fault))).into());
         }
-    }
-    if leads_to_settings {
-        state.show_settings(Some("gateway.provider"));
-    }
-    if let Some(new) = dismissed {
-        state.dismissed_faults.retain(|known| room.provider_faults.iter().any(|fault| mark(fault) == *known));
-        state.dismissed_faults.insert(new);
     }
 }
 
@@ -65,7 +64,8 @@ mod tests {
 
     use super::*;
     use crate::schedule::TICKS_PER_SEC;
-    use crate::ui::testing::{sample_room, stage};
+    use crate::ui::UiState;
+    use crate::ui::testing::{sample_room, stage_pane};
     use crate::ui::widgets::room_status;
 
     /// The sample room, whose provider does not answer.
@@ -102,9 +102,9 @@ mod tests {
 
     #[test]
     fn repeated_failures_are_one_notice_with_a_count_that_stays_dismissed() {
-        let mut window = stage(UiState { hint_closed: true, ..UiState::default() }, |ui, room, _, theme, state| {
-            crate::ui::shell::notices::notices_ui(ui, room, theme, state)
-        });
+        let mut state = UiState::default();
+        state.notices.is_hint_closed = true;
+        let mut window = stage_pane(state, |ui, cx, _| crate::ui::shell::notices::notices_ui(ui, cx));
         window.state_mut().room = room_with_a_fault();
         window.run_steps(3);
         assert!(window.query_by_label_contains("3 failures in a row").is_some());

@@ -1,25 +1,37 @@
 //! The bar below the room: gives an agent a task, says how work stands, and stops, pauses and steers it. What a
 //! person must decide stands above it.
 
-use egui::{Align, Layout, RichText, Ui};
+use egui::{Align, Layout, Popup, PopupCloseBehavior, RichText, Ui};
 
 use crate::base::{ActivationKey, Id};
 use crate::kernel::KernelCommand;
 use crate::simulation::TaskCommand;
-use crate::ui::commands::RoomAct;
+use crate::ui::commands::{RoomAct, WindowCommand};
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::words;
-use crate::ui::{Command, UiState};
+use crate::ui::widgets::{menu, words};
+use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
-use crate::view::theme::{SPACE, Theme};
+use crate::view::theme::{MENU, SPACE, Theme};
 use crate::view::work::{PieceView, QuestionView};
 
-/// The drafts of the bar: who is to do it, and what.
-const ENTRY: &str = "run.agent";
-const TASK: &str = "run.task";
+/// What was chosen and written and is not given yet.
+#[derive(Clone, Debug, Default)]
+pub struct RunBar {
+    /// Who is to do it.
+    agent: Option<Id>,
+    task: String,
+}
+
 /// Narrower windows have the bar in two rows.
-const ONE_ROW_POINTS: f32 = 760.0;
+const ONE_ROW_POINTS: f32 = 960.0;
+/// The task has at least this much where the window is not narrower.
+const TASK_POINTS: f32 = 320.0;
+/// What the other parts of the bar take: who does it, the tasks given before with the button, how work stands.
+const ENTRY_POINTS: f32 = 150.0;
+const RUN_POINTS: f32 = 116.0;
+const STEER_POINTS: f32 = 430.0;
+
 /// No more than so many pieces go on at once by the bar.
 const MOST_AT_ONCE: u32 = 16;
 /// Agents start agents no deeper than this by the bar.
@@ -32,30 +44,29 @@ const QUESTION_REST_SECS: f64 = 0.3;
 const PIECES_SHOWN: usize = 40;
 
 /// Draws the bar.
-pub fn run_bar_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) -> Vec<Command> {
+pub fn run_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) -> Vec<Command> {
+    let ViewerContext { room, theme, .. } = *cx;
     widgets::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
     for (piece, question) in room.work.questions() {
         question_ui(ui, room, theme, piece, question, &mut commands);
     }
-    let has_draft = state.drafts.get(TASK).is_some_and(|draft| !draft.trim().is_empty());
-    if let Some(hold) = Hold::of(room, has_draft) {
+    if let Some(hold) = Hold::of(room, !own.task.trim().is_empty()) {
         hold_ui(ui, &hold, theme, &mut commands);
     }
+    // What stands first is reached first by Tab: who, what, run; then how work stands.
     let is_wide = ui.available_width() >= ONE_ROW_POINTS;
     ui.horizontal(|ui| {
-        entry_ui(ui, room, state);
-        let right = if is_wide { 500.0 } else { 0.0 };
-        let width = (ui.available_width() - right - 110.0).max(90.0);
-        task_ui(ui, room, theme, state, width, &mut commands);
+        entry_ui(ui, cx, own);
+        let right = if is_wide { STEER_POINTS } else { 0.0 };
+        let width = (ui.available_width() - right - RUN_POINTS).max(TASK_POINTS.min(ui.available_width() - RUN_POINTS));
+        task_ui(ui, cx, own, width, &mut commands);
         if is_wide {
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| steer_ui(ui, room, theme, &mut commands));
+            steer_ui(ui, cx, &mut commands);
         }
     });
     if !is_wide {
-        ui.horizontal(|ui| {
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| steer_ui(ui, room, theme, &mut commands));
-        });
+        ui.horizontal(|ui| steer_ui(ui, cx, &mut commands));
     }
     commands
 }
@@ -65,25 +76,23 @@ fn act(command: KernelCommand) -> Command {
 }
 
 /// Who is to do it: an agent in the room, or a profile, of which one then comes in.
-fn entry_ui(ui: &mut Ui, room: &RoomModel, state: &mut UiState) {
-    let chosen = entry(room, state);
-    let shown = chosen.as_ref().and_then(|id| known(room, id)).map_or("nobody".to_owned(), |(_, name)| name);
-    let menu = egui::ComboBox::from_id_salt("run entry").selected_text(shown).width(120.0).show_ui(ui, |ui| {
-        for (id, name) in entries(room) {
-            let is_chosen = chosen.as_ref() == Some(&id);
-            if ui.selectable_label(is_chosen, name).clicked() {
-                state.drafts.insert(ENTRY.to_owned(), id.to_string());
+fn entry_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) {
+    let chosen = entry(cx, own);
+    let shown = chosen.as_ref().and_then(|id| known(cx.room, id)).map_or("nobody".to_owned(), |(_, name)| name);
+    menu::drop_down(ui, "Who does it", shown, ENTRY_POINTS, cx.theme, |ui| {
+        for (id, name) in entries(cx.room) {
+            if menu::choice(ui, chosen.as_ref() == Some(&id), &name).clicked() {
+                own.agent = Some(id);
             }
         }
     });
-    widgets::name(&menu.response, "Who does it");
 }
 
 /// Everyone who can be given a task: those in the room, then the profiles that nobody runs.
 fn entries(room: &RoomModel) -> Vec<(Id, String)> {
     let here = room.agents.iter().map(|agent| (agent.id.clone(), agent.name.to_string()));
     let absent = room.profiles.iter().filter(|profile| profile.agents == 0);
-    here.chain(absent.map(|profile| (profile.id.clone(), format!("{} (comes in)", profile.name)))).collect()
+    here.chain(absent.map(|profile| (profile.id.clone(), format!("{} – not in the room yet", profile.name)))).collect()
 }
 
 /// Someone who can be given a task, by id: looked up, because the whole list is long and needed in an open menu only.
@@ -91,15 +100,16 @@ fn known(room: &RoomModel, id: &str) -> Option<(Id, String)> {
     let here = room.agent(id).map(|agent| (agent.id.clone(), agent.name.to_string()));
     here.or_else(|| {
         let profile = room.profiles.iter().find(|profile| &*profile.id == id && profile.agents == 0)?;
-        Some((profile.id.clone(), format!("{} (comes in)", profile.name)))
+        Some((profile.id.clone(), format!("{} – not in the room yet", profile.name)))
     })
 }
 
 /// Whom the bar gives its task to: who was chosen, who is selected, an orchestrator, or the first there is.
-fn entry(room: &RoomModel, state: &UiState) -> Option<Id> {
+fn entry(cx: &ViewerContext<'_>, own: &RunBar) -> Option<Id> {
+    let room = cx.room;
     let id_of = |id: &str| known(room, id).map(|(id, _)| id);
-    let chosen = state.drafts.get(ENTRY).and_then(|id| id_of(id));
-    let selected = || state.selected.iter().find_map(|thing| id_of(thing.agent()?));
+    let chosen = own.agent.as_ref().and_then(|id| id_of(id));
+    let selected = || cx.ui.selection.things().iter().find_map(|thing| id_of(thing.agent()?));
     let all = || {
         let absent = room.profiles.iter().filter(|profile| profile.agents == 0).map(|profile| &profile.id);
         room.agents.iter().map(|agent| &agent.id).chain(absent)
@@ -108,87 +118,94 @@ fn entry(room: &RoomModel, state: &UiState) -> Option<Id> {
     chosen.or_else(selected).or_else(leads).or_else(|| all().next().cloned())
 }
 
-fn task_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, width: f32, commands: &mut Vec<Command>) {
-    let agent = entry(room, state);
-    let draft = state.drafts.entry(TASK.to_owned()).or_default();
+fn task_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar, width: f32, commands: &mut Vec<Command>) {
+    let agent = entry(cx, own);
     let field = ui.add(
-        egui::TextEdit::singleline(draft)
+        egui::TextEdit::singleline(&mut own.task)
             .hint_text("What should be done?")
             .margin(egui::Margin::symmetric(8, 5))
             .desired_width(width),
     );
     widgets::name(&field, "Task to run");
-    history_ui(ui, theme, state);
-    let draft = state.drafts.entry(TASK.to_owned()).or_default();
-    let can_run = agent.is_some() && !draft.trim().is_empty();
-    let run = widgets::primary(ui, can_run, "Run", theme);
+    history_ui(ui, cx, own);
+    let can_run = agent.is_some() && !own.task.trim().is_empty();
+    let run = widgets::primary(ui, can_run, "Run", cx.theme);
     if can_run
         && (run.clicked() || widgets::entered(ui, &field))
         && let Some(agent) = agent
     {
-        let text = std::mem::take(draft).trim().to_owned();
-        state.remember_task(&text);
+        let text = std::mem::take(&mut own.task).trim().to_owned();
+        commands.push(WindowCommand::RememberTask(text.clone()).into());
         commands.push(Command::Act(RoomAct::Task(TaskCommand { agent, text }), None));
     }
 }
 
 /// The tasks that were given before, the last one first.
-fn history_ui(ui: &mut Ui, theme: &Theme, state: &mut UiState) {
-    let mut chosen = None;
-    let menu = ui.add_enabled_ui(!state.tasks_given.is_empty(), |ui| {
-        ui.menu_button("   ", |ui| {
-            widgets::dress(ui.style_mut(), theme);
-            ui.set_min_width(320.0);
-            ui.label(widgets::small("Given before", theme));
-            for task in state.tasks_given.iter().take(TASKS_OFFERED) {
-                let row = ui.add(egui::Button::new(task).frame(false).truncate().min_size(egui::vec2(320.0, 26.0)));
-                if row.clicked() {
-                    chosen = Some(task.clone());
-                    ui.close();
+fn history_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) {
+    let tasks = cx.ui.recents.tasks();
+    ui.add_enabled_ui(!tasks.is_empty(), |ui| {
+        menu::menu_button(ui, "", "Tasks given before", MENU[2], cx.theme, |ui| {
+            ui.label(widgets::small("Given before", cx.theme));
+            for task in tasks.iter().take(TASKS_OFFERED) {
+                if menu::entry(ui, task, "").clicked() {
+                    own.task.clone_from(task);
                 }
             }
-        })
+        });
     });
-    let button = menu.inner.response;
-    widgets::caret(ui, &button, theme);
-    widgets::name(&button, "Tasks given before");
-    if let Some(task) = chosen {
-        state.drafts.insert(TASK.to_owned(), task);
-    }
 }
 
-/// Right to left: how many at once, stop all, pause, and how work stands.
-fn steer_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) {
+/// How work stands, pausing it and going on, stopping all of it, and its limits.
+fn steer_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+    let ViewerContext { room, theme, .. } = *cx;
     let work = &room.work;
-    ui.spacing_mut().item_spacing.x = SPACE[1];
-    let mut concurrency = work.concurrency.max(1);
-    let drag = egui::DragValue::new(&mut concurrency).range(1..=MOST_AT_ONCE).prefix("at once ");
-    let drag = ui.add(drag).on_hover_text("How many agents work at the same time; for what begins from now on");
-    widgets::name(&drag, "At once");
-    if drag.changed() && concurrency != work.concurrency {
-        commands.push(act(KernelCommand::Limits { concurrency: Some(concurrency), depth_at_most: None }));
+    let is_held = work.is_paused || work.stopped_by.is_some();
+    let colour = if is_held { theme.warn } else { theme.text_soft };
+    let sentence = RichText::new(work.sentence()).color(colour);
+    let shown = menu::menu_button(ui, sentence, "", MENU[2], theme, |ui| pieces_ui(ui, room, theme, commands));
+    shown.on_hover_text("Who is working, and on what");
+    // What resumes work stands above, beside why it is held.
+    let pause = ui.add_enabled(!is_held, egui::Button::new("Pause work"));
+    let pause = pause.on_disabled_hover_text("Work is held already; resume it above");
+    if pause.on_hover_text("Tasks wait; the room and its time go on").clicked() {
+        commands.push(act(KernelCommand::Pause));
     }
-    let mut depth = work.depth_at_most;
-    let drag = egui::DragValue::new(&mut depth).range(0..=DEEPEST).prefix("depth ");
-    let drag = ui.add(drag).on_hover_text("How deep agents may start agents; for what begins from now on");
-    widgets::name(&drag, "Depth");
-    if drag.changed() && depth != work.depth_at_most {
-        commands.push(act(KernelCommand::Limits { concurrency: None, depth_at_most: Some(depth) }));
-    }
-    let has_work = !work.pieces.is_empty();
-    ui.add_enabled_ui(has_work, |ui| {
-        if widgets::danger(ui, "Stop all", theme).on_hover_text("Ends all work now").clicked() {
+    ui.add_enabled_ui(!work.pieces.is_empty(), |ui| {
+        if widgets::danger(ui, "Stop all", theme).on_hover_text("Ends every task now").clicked() {
             commands.push(act(KernelCommand::KillAll));
         }
     });
-    let is_held = work.is_paused || work.stopped_by.is_some();
-    let (icon, label) = if is_held { (Icon::Play, "Continue work") } else { (Icon::Pause, "Pause work") };
-    if widgets::icon_button(ui, icon, label, is_held, theme).clicked() {
-        commands.push(act(if is_held { KernelCommand::Resume } else { KernelCommand::Pause }));
-    }
-    let colour = if is_held { theme.warn } else { theme.text_soft };
-    let sentence = RichText::new(work.sentence()).color(colour);
-    ui.menu_button(sentence, |ui| pieces_ui(ui, room, theme, commands)).response.on_hover_text("What goes on");
+    limits_ui(ui, cx, commands);
+}
+
+/// How many work in parallel and how deep agents start agents, behind a gear.
+fn limits_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+    let work = &cx.room.work;
+    let gear = widgets::icon_button(ui, Icon::Gear, "Limits of work", false, cx.theme);
+    let config = PopupCloseBehavior::CloseOnClickOutside;
+    Popup::menu(&gear).close_behavior(config).show(|ui| {
+        widgets::dress(ui.style_mut(), cx.theme);
+        ui.set_width(MENU[1]);
+        ui.label(widgets::small("For tasks that start from now on", cx.theme));
+        let number = |ui: &mut Ui, label: &str, about: &str, now: u32, range| {
+            let mut chosen = now;
+            let drag = widgets::line(
+                ui,
+                |ui| drop(ui.label(label).on_hover_text(about)),
+                |ui| ui.add(egui::DragValue::new(&mut chosen).range(range)).on_hover_text(about),
+            );
+            widgets::name(&drag, label);
+            (drag.changed() && chosen != now).then_some(chosen)
+        };
+        let about = "How many agents work at the same time";
+        if let Some(chosen) = number(ui, "In parallel", about, work.concurrency.max(1), 1..=MOST_AT_ONCE) {
+            commands.push(act(KernelCommand::Limits { concurrency: Some(chosen), depth_at_most: None }));
+        }
+        let about = "How many levels deep agents may start other agents";
+        if let Some(chosen) = number(ui, "Levels", about, work.depth_at_most, 0..=DEEPEST) {
+            commands.push(act(KernelCommand::Limits { concurrency: None, depth_at_most: Some(chosen) }));
+        }
+    });
 }
 
 /// Why a task that is given now does not begin.
@@ -214,8 +231,8 @@ impl Hold {
         }
         let is_waited_for = has_draft || !work.pieces.is_empty();
         (room.paused && is_waited_for).then(|| Self {
-            why: "The room is paused. Tasks that you give begin when time goes on.".to_owned(),
-            button: "Resume the room",
+            why: "The room is paused. Tasks that you give start when it is resumed.".to_owned(),
+            button: "Resume",
             command: Command::SetPaused(false),
         })
     }
@@ -249,10 +266,8 @@ fn beside_buttons<R>(
 
 /// Every piece of work, with a way to stop it.
 fn pieces_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) {
-    widgets::dress(ui.style_mut(), theme);
-    ui.set_min_width(340.0);
     if room.work.pieces.is_empty() {
-        ui.label(widgets::small("Nothing waits and nothing goes on. Give somebody a task.", theme));
+        ui.label(widgets::small("Nobody is working. Give somebody a task.", theme));
     }
     for piece in room.work.pieces.iter().take(PIECES_SHOWN) {
         let name = room.called(&piece.agent).to_owned();
@@ -335,10 +350,11 @@ mod tests {
     use egui_kittest::kittest::{NodeT, Queryable};
 
     use super::*;
-    use crate::ui::testing::{Stage, stage};
+    use crate::ui::UiState;
+    use crate::ui::testing::{Stage, stage_pane};
 
     fn bar() -> Harness<'static, Stage> {
-        stage(UiState::default(), |ui, room, _, theme, state| run_bar_ui(ui, room, theme, state))
+        stage_pane(UiState::default(), |ui, cx, panes| run_bar_ui(ui, cx, &mut panes.run_bar))
     }
 
     fn click(window: &mut Harness<'static, Stage>, label: &str) {
@@ -370,7 +386,8 @@ mod tests {
         let first = window.state().room.agents[0].id.clone();
         let task = TaskCommand { agent: first, text: "Water the plants".into() };
         assert_eq!(window.state().commands, [Command::Act(RoomAct::Task(task), None)]);
-        assert_eq!(window.state().state.drafts.get(TASK).map(String::as_str), Some(""));
+        assert_eq!(window.state().panes.run_bar.task, "");
+        assert_eq!(window.state().state.recents.tasks(), ["Water the plants"]);
     }
 
     #[test]
@@ -389,7 +406,7 @@ mod tests {
         click(&mut window, "Pause work");
         window.state_mut().room.work.is_paused = true;
         window.run_steps(2);
-        click(&mut window, "Continue work");
+        click(&mut window, "Resume work");
         click(&mut window, "Stop all");
         let wanted = [KernelCommand::Pause, KernelCommand::Resume, KernelCommand::KillAll];
         assert_eq!(works(&window.state().commands), wanted);
@@ -411,10 +428,10 @@ mod tests {
         window.state_mut().room.work.stopped_by = None;
         window.state_mut().room.paused = true;
         window.run_steps(2);
-        assert!(window.query_by_label("Resume the room").is_none(), "nobody waits for anything");
-        window.state_mut().state.drafts.insert(TASK.to_owned(), "Water the plants".to_owned());
+        assert!(window.query_by_label("Resume").is_none(), "nobody waits for anything");
+        window.state_mut().panes.run_bar.task = "Water the plants".to_owned();
         window.run_steps(2);
-        click(&mut window, "Resume the room");
+        click(&mut window, "Resume");
         assert_eq!(window.state().commands.last(), Some(&Command::SetPaused(false)));
     }
 

@@ -1,21 +1,22 @@
 //! The settings: who answers, what may be spent, who may talk, and how the window looks. What belongs to the
 //! workspace is written into its `settings.yaml`; how the window looks is the person's own.
 
-use egui::{Align2, RichText, ScrollArea, Ui, Window};
+use std::collections::BTreeMap;
+
+use egui::{RichText, Ui};
 use serde_json::{Value, json};
 
 use crate::gateway::BudgetSettings;
 use crate::simulation::ConversationCommand;
-use crate::ui::commands::RoomAct;
-use crate::ui::shell::provider::provider_ui;
-use crate::ui::state::Light;
-use crate::ui::widgets;
-use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::words;
-use crate::ui::{Command, UiState};
+use crate::ui::commands::{RoomAct, WindowCommand};
+use crate::ui::shell::provider::{ProviderChoice, provider_ui};
+use crate::ui::state::{FrontPanel, Light};
+use crate::ui::widgets::dialog::{DialogFrame, scrolled};
+use crate::ui::widgets::{self, menu, words};
+use crate::ui::{Command, ViewerContext};
 use crate::view::dates::DateLanguage;
 use crate::view::model::{RoomModel, SettingsView};
-use crate::view::theme::{SPACE, TYPE, Theme};
+use crate::view::theme::{DIALOG, MENU, SPACE, TYPE, Theme};
 use crate::workspace::SettingsEdit;
 
 /// What a cap counts.
@@ -42,58 +43,53 @@ const CAPS: [(&str, &[CapRow]); 5] = [
     (
         "Everyone together, until the workshop is closed",
         &[
-            cap("cost_per_run_usd", "Money", "What answers may cost in all.", Unit::Dollars),
+            cap("cost_per_run_usd", "Cost", "What answers may cost in all.", Unit::Dollars),
             cap("tokens_per_run", "Tokens", "Words in and out, of every provider.", Unit::Count),
             cap(
                 "outside_tokens_per_run",
-                "Tokens outside",
+                "Tokens at paid providers",
                 "The same without the offline brain and scripts.",
                 Unit::Count,
             ),
             cap(
                 "unpriced_tokens_per_run",
                 "Tokens without a price",
-                "Of models whose price nobody named; caps on money cannot see them.",
+                "Of models whose price nobody named; limits on cost cannot see them.",
                 Unit::Count,
             ),
-            cap("calls_per_run", "Questions", "How often a model may be asked.", Unit::Count),
+            cap("calls_per_run", "Calls", "How often a model may be asked.", Unit::Count),
         ],
     ),
     (
         "Everyone together, in an hour",
         &[
-            cap("cost_per_hour_usd", "Money an hour", "What answers may cost in any 60 minutes.", Unit::Dollars),
-            cap("tokens_per_hour", "Tokens an hour", "Words in and out in any 60 minutes.", Unit::Count),
-            cap(
-                "calls_per_hour",
-                "Questions an hour",
-                "How often a model may be asked in any 60 minutes.",
-                Unit::Count,
-            ),
+            cap("cost_per_hour_usd", "Cost per hour", "What answers may cost in any 60 minutes.", Unit::Dollars),
+            cap("tokens_per_hour", "Tokens per hour", "Words in and out in any 60 minutes.", Unit::Count),
+            cap("calls_per_hour", "Calls per hour", "How often a model may be asked in any 60 minutes.", Unit::Count),
         ],
     ),
     (
         "Each agent, until the workshop is closed",
         &[
-            cap("cost_per_agent_per_run_usd", "Money for each", "What one agent's answers may cost.", Unit::Dollars),
-            cap("tokens_per_agent_per_run", "Tokens for each", "Words in and out of one agent.", Unit::Count),
-            cap("calls_per_agent_per_run", "Questions of each", "How often one agent may ask.", Unit::Count),
+            cap("cost_per_agent_per_run_usd", "Cost per agent", "What one agent's answers may cost.", Unit::Dollars),
+            cap("tokens_per_agent_per_run", "Tokens per agent", "Words in and out of one agent.", Unit::Count),
+            cap("calls_per_agent_per_run", "Calls per agent", "How often one agent may ask.", Unit::Count),
         ],
     ),
     (
         "Each agent, in an hour",
         &[
-            cap("cost_per_agent_per_hour_usd", "Money for each an hour", "The same in any 60 minutes.", Unit::Dollars),
-            cap("tokens_per_agent_per_hour", "Tokens for each an hour", "The same in any 60 minutes.", Unit::Count),
-            cap("calls_per_agent_per_hour", "Questions of each an hour", "The same in any 60 minutes.", Unit::Count),
+            cap("cost_per_agent_per_hour_usd", "Cost per agent per hour", "The same in any 60 minutes.", Unit::Dollars),
+            cap("tokens_per_agent_per_hour", "Tokens per agent per hour", "The same in any 60 minutes.", Unit::Count),
+            cap("calls_per_agent_per_hour", "Calls per agent per hour", "The same in any 60 minutes.", Unit::Count),
         ],
     ),
     (
-        "Each piece of work, from its beginning to its end",
+        "Each task, from its beginning to its end",
         &[
-            cap("cost_per_activation_usd", "Money for a task", "What the answers to one task may cost.", Unit::Dollars),
-            cap("tokens_per_activation", "Tokens for a task", "Words in and out for one task.", Unit::Count),
-            cap("calls_per_activation", "Questions for a task", "How often a model may be asked for it.", Unit::Count),
+            cap("cost_per_activation_usd", "Cost per task", "What the answers to one task may cost.", Unit::Dollars),
+            cap("tokens_per_activation", "Tokens per task", "Words in and out for one task.", Unit::Count),
+            cap("calls_per_activation", "Calls per task", "How often a model may be asked for it.", Unit::Count),
         ],
     ),
 ];
@@ -113,61 +109,83 @@ struct NumberRow {
 const QUESTIONS_AT_ONCE: NumberRow = NumberRow {
     section: "gateway",
     key: "max_concurrent",
-    label: "Questions at once",
-    about: "How many questions may be under way at a provider at once. Fewer are gentler to small servers.",
+    label: "Calls in parallel",
+    about: "How many calls a provider gets at the same time. Fewer are gentler to small servers.",
     hint: "4",
     range: (1, 512),
 };
 const CONVERSATIONS_AT_ONCE: NumberRow = NumberRow {
     section: "conversations",
     key: "max_concurrent_conversations",
-    label: "Conversations at once",
-    about: "More than that wait until one is over.",
+    label: "Conversations in parallel",
+    about: "More than that wait until one ends.",
     hint: "3",
     range: (0, 1_000),
 };
 
+/// What the settings keep while they are shown.
+#[derive(Clone, Debug, Default)]
+pub struct SettingsPanel {
+    /// The setting that is to be looked at first, by section and key; taken away once it was led to.
+    lead_to: Option<String>,
+    /// Numbers that were typed, by setting.
+    typed: BTreeMap<String, Typed>,
+}
+
+/// A number that was typed and does not hold yet.
+#[derive(Clone, Debug, Default)]
+struct Typed {
+    text: String,
+    /// What held when it was sent to the settings, once it was.
+    sent_from: Option<String>,
+}
+
+impl SettingsPanel {
+    /// Leads to this setting when they are drawn next.
+    pub fn lead_to(&mut self, setting: Option<String>) {
+        self.lead_to = setting;
+    }
+
+    /// The setting that is still to be led to.
+    pub fn leads_to(&self) -> Option<&str> {
+        self.lead_to.as_deref()
+    }
+
+    /// Another room is open: what was typed was meant for the last one.
+    pub fn forget_room(&mut self) {
+        self.typed.clear();
+    }
+}
+
 /// Draws the settings, if they are shown.
-pub fn settings_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, state: &mut UiState) -> Vec<Command> {
-    let Some(mut shown) = state.settings.clone() else { return Vec::new() };
+pub fn settings_ui(
+    ui: &mut Ui,
+    cx: &ViewerContext<'_>,
+    own: &mut SettingsPanel,
+    choice: &mut ProviderChoice,
+) -> Vec<Command> {
+    if !cx.ui.front.is_open(FrontPanel::Settings) {
+        return Vec::new();
+    }
     let mut commands = Vec::new();
-    let mut closed = false;
-    let height = (ui.ctx().content_rect().height() - 120.0).clamp(160.0, 720.0);
-    Window::new("Settings")
-        .title_bar(false)
-        .resizable(false)
-        .collapsible(false)
-        .anchor(Align2::CENTER_CENTER, [0.0, 0.0])
-        .frame(widgets::window(theme))
-        .show(ui.ctx(), |ui| {
-            widgets::dress(ui.style_mut(), theme);
-            ui.set_width(560.0_f32.min(ui.ctx().content_rect().width() - 60.0));
-            widgets::line(
-                ui,
-                |ui| {
-                    ui.label(RichText::new("Settings").size(TYPE[3]));
-                },
-                |ui| closed = widgets::icon_button(ui, Icon::Cross, "Close settings", false, theme).clicked(),
-            );
-            ui.separator();
-            let area = ScrollArea::vertical().max_height(height).min_scrolled_height(height);
-            area.auto_shrink([false, true]).show(ui, |ui| {
-                // The bar stands beside the fields, not on them.
-                ui.set_max_width(ui.available_width() - SPACE[2]);
-                group(ui, "Who answers", "Unless an agent's own file says otherwise. Kept in settings.yaml.", theme);
-                provider_ui(ui, room, theme, state, &mut commands);
-                of_scene(ui, room, &["gateway.provider", "gateway.model"], theme);
-                ui.add_space(SPACE[1]);
-                let now = room.settings.max_concurrent.to_string();
-                let asked = number_row(ui, room, &QUESTIONS_AT_ONCE, now, theme, state, &mut shown.lead_to);
-                commands.extend(asked);
-                talking(ui, room, theme, state, &mut shown.lead_to, &mut commands);
-                caps(ui, room, theme, state, &mut shown.lead_to, &mut commands);
-                looks(ui, theme, state);
-                ui.add_space(SPACE[2]);
-            });
+    let frame = DialogFrame { title: "Settings", closes: "settings", width: DIALOG[1] };
+    let shown = frame.show(ui.ctx(), cx.theme, |ui| {
+        scrolled(ui, |ui| {
+            group(ui, "Who answers", "Unless an agent's own file says otherwise. Kept in settings.yaml.", cx.theme);
+            provider_ui(ui, cx, choice, &mut commands);
+            of_scene(ui, cx, &["gateway.provider", "gateway.model"]);
+            ui.add_space(SPACE[1]);
+            let now = cx.room.settings.max_concurrent.to_string();
+            commands.extend(number_row(ui, cx, &QUESTIONS_AT_ONCE, now, own));
+            talking(ui, cx, own, &mut commands);
+            caps(ui, cx, own, &mut commands);
+            looks(ui, cx, &mut commands);
+            ui.add_space(SPACE[2]);
         });
-    state.settings = (!closed).then_some(shown);
+    });
+    if shown.is_closed {
+        commands.push(WindowCommand::Close(FrontPanel::Settings).into());
+    }
     commands
 }
 
@@ -179,7 +197,8 @@ fn group(ui: &mut Ui, title: &str, about: &str, theme: &Theme) {
 }
 
 /// Says where the open scene has the last word.
-fn of_scene(ui: &mut Ui, room: &RoomModel, settings: &[&str], theme: &Theme) {
+fn of_scene(ui: &mut Ui, cx: &ViewerContext<'_>, settings: &[&str]) {
+    let ViewerContext { room, theme, .. } = *cx;
     let is_made = |setting: &&&str| {
         let bare = setting.rsplit('.').next().unwrap_or(setting);
         room.settings.of_scene.iter().any(|made| made == **setting || made == bare)
@@ -218,30 +237,27 @@ impl NumberField<'_> {
         self,
         ui: &mut Ui,
         theme: &Theme,
-        state: &mut UiState,
-        lead_to: &mut Option<String>,
+        own: &mut SettingsPanel,
         read: impl Fn(&str) -> Result<Option<Value>, String>,
     ) -> Option<Command> {
         let setting = format!("{}.{}", self.section, self.key);
-        let draft = format!("setting {setting}");
-        if state.draft_bases.get(&draft).is_some_and(|base| *base != self.current) {
+        let sent_from = own.typed.get(&setting).and_then(|typed| typed.sent_from.as_ref());
+        if sent_from.is_some_and(|before| *before != self.current) {
             // It is in the settings by now, or somebody else changed it.
-            state.draft_bases.remove(&draft);
-            state.drafts.remove(&draft);
+            own.typed.remove(&setting);
         }
-        let mut text = state.drafts.get(&draft).unwrap_or(&self.current).clone();
+        let mut text = own.typed.get(&setting).map_or(&self.current, |typed| &typed.text).clone();
         let field = widgets::field(ui, &mut text, &format!("Set {}", self.label), self.hint);
-        if lead_to.as_deref() == Some(setting.as_str()) {
-            *lead_to = None;
+        if own.lead_to.as_deref() == Some(setting.as_str()) {
+            own.lead_to = None;
             field.request_focus();
             field.scroll_to_me(Some(egui::Align::Center));
         }
         if field.changed() {
-            state.drafts.insert(draft.clone(), text.clone());
-            state.draft_bases.remove(&draft);
+            own.typed.insert(setting.clone(), Typed { text, sent_from: None });
         }
-        let typed = state.drafts.get(&draft)?;
-        let value = match read(typed.trim()) {
+        let typed = own.typed.get_mut(&setting)?;
+        let value = match read(typed.text.trim()) {
             Ok(value) => value,
             Err(why) => {
                 ui.label(RichText::new(why).size(TYPE[0]).color(theme.bad));
@@ -249,14 +265,14 @@ impl NumberField<'_> {
             }
         };
         // What was sent already is not sent again while it is under way.
-        if !field.lost_focus() || state.draft_bases.contains_key(&draft) {
+        if !field.lost_focus() || typed.sent_from.is_some() {
             return None;
         }
-        if typed.trim() == self.current {
-            state.drafts.remove(&draft);
+        if typed.text.trim() == self.current {
+            own.typed.remove(&setting);
             return None;
         }
-        state.draft_bases.insert(draft, self.current);
+        typed.sent_from = Some(self.current);
         Some(Command::SetSettings(match value {
             Some(value) => SettingsEdit::set(self.section, self.key, value),
             None => SettingsEdit::reset(self.section, self.key),
@@ -285,7 +301,7 @@ fn cap_value(text: &str, unit: Unit, key: &str) -> Result<Option<Value>, String>
             let number = number.filter(|number| (0.0..=1_000_000.0).contains(number));
             number.map(|number| Some(json!(number))).ok_or_else(|| "An amount in dollars, like 2.50.".to_owned())
         }
-        Unit::Count => whole(text, 0, u64::MAX).map_err(|_| "A whole number, or nothing for no cap.".to_owned()),
+        Unit::Count => whole(text, 0, u64::MAX).map_err(|_| "A whole number, or nothing for no limit.".to_owned()),
     }
 }
 
@@ -295,32 +311,24 @@ fn default_of(key: &str) -> Value {
 
 fn number_row(
     ui: &mut Ui,
-    room: &RoomModel,
+    cx: &ViewerContext<'_>,
     number: &NumberRow,
     current: String,
-    theme: &Theme,
-    state: &mut UiState,
-    lead_to: &mut Option<String>,
+    own: &mut SettingsPanel,
 ) -> Option<Command> {
     let NumberRow { section, key, label, about, hint, range: (least, most) } = *number;
     let mut command = None;
-    row(ui, label, about, theme, |ui| {
+    row(ui, label, about, cx.theme, |ui| {
         let field = NumberField { section, key, label, hint, current };
-        command = field.show(ui, theme, state, lead_to, |text| whole(text, least, most));
-        of_scene(ui, room, &[&format!("{section}.{key}")], theme);
+        command = field.show(ui, cx.theme, own, |text| whole(text, least, most));
+        of_scene(ui, cx, &[&format!("{section}.{key}")]);
     });
     command
 }
 
-fn talking(
-    ui: &mut Ui,
-    room: &RoomModel,
-    theme: &Theme,
-    state: &mut UiState,
-    lead_to: &mut Option<String>,
-    commands: &mut Vec<Command>,
-) {
-    group(ui, "Talk", "Whether agents talk to each other, and how many conversations go on.", theme);
+fn talking(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut SettingsPanel, commands: &mut Vec<Command>) {
+    let ViewerContext { room, theme, .. } = *cx;
+    group(ui, "Conversations", "Whether agents talk to each other, and how many conversations go on.", theme);
     row(ui, "Among agents", "Off ends all conversations; tasks and reading go on.", theme, |ui| {
         if widgets::switch(ui, room.talk_on, "Agents may talk", theme).clicked() {
             let act = RoomAct::Talk(ConversationCommand::Switch { on: !room.talk_on });
@@ -328,18 +336,12 @@ fn talking(
         }
     });
     let now = room.settings.conversations_at_once.to_string();
-    commands.extend(number_row(ui, room, &CONVERSATIONS_AT_ONCE, now, theme, state, lead_to));
+    commands.extend(number_row(ui, cx, &CONVERSATIONS_AT_ONCE, now, own));
 }
 
-fn caps(
-    ui: &mut Ui,
-    room: &RoomModel,
-    theme: &Theme,
-    state: &mut UiState,
-    lead_to: &mut Option<String>,
-    commands: &mut Vec<Command>,
-) {
-    group(ui, "Caps", "What models may use at most; an empty field is no cap. Kept in settings.yaml.", theme);
+fn caps(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut SettingsPanel, commands: &mut Vec<Command>) {
+    let ViewerContext { room, theme, .. } = *cx;
+    group(ui, "Limits", "What models may use at most; an empty field is no limit. Kept in settings.yaml.", theme);
     if let Some(cap) = &room.cap_reached {
         let text = format!("{}.", words::capitalised(cap));
         ui.add(egui::Label::new(RichText::new(text).color(theme.warn)).wrap());
@@ -352,12 +354,12 @@ fn caps(
             let used = used_of(cap, room);
             let about = used.map_or_else(|| cap.about.to_owned(), |used| format!("{} Used: {used}.", cap.about));
             row(ui, cap.label, &about, theme, |ui| {
-                let hint = if cap.unit == Unit::Dollars { "no cap, in dollars" } else { "no cap" };
+                let hint = if cap.unit == Unit::Dollars { "no limit, in dollars" } else { "no limit" };
                 let current = shown_number(&now[cap.key], cap.unit);
                 let field = NumberField { section: "budget", key: cap.key, label: cap.label, hint, current };
                 let read = |text: &str| cap_value(text, cap.unit, cap.key);
-                commands.extend(field.show(ui, theme, state, lead_to, read));
-                of_scene(ui, room, &[&format!("budget.{}", cap.key)], theme);
+                commands.extend(field.show(ui, theme, own, read));
+                of_scene(ui, cx, &[&format!("budget.{}", cap.key)]);
             });
         }
     }
@@ -384,15 +386,17 @@ fn used_of(cap: &CapRow, room: &RoomModel) -> Option<String> {
     }
 }
 
-fn looks(ui: &mut Ui, theme: &Theme, state: &mut UiState) {
-    group(ui, "Look", "Your own; kept beside your other personal files, not in the workspace.", theme);
-    row(ui, "Light", "Day is light, evening is dark.", theme, |ui| {
+fn looks(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+    let (theme, look) = (cx.theme, cx.ui.appearance.look);
+    let mut give = |command: WindowCommand| commands.push(command.into());
+    group(ui, "Appearance", "Your own; kept beside your other personal files, not in the workspace.", theme);
+    row(ui, "Theme", "Light, dark, or as the system has it.", theme, |ui| {
         let lights = [Light::System, Light::Day, Light::Evening];
-        let choices = [("System", "As the system has it"), ("Day", "Always day"), ("Evening", "Always evening")]
+        let choices = [("System", "Theme of the system"), ("Light", "Always light"), ("Dark", "Always dark")]
             .map(|(shown, whole)| (shown.to_owned(), whole.to_owned()));
-        let chosen = lights.iter().position(|light| *light == state.look.light);
+        let chosen = lights.iter().position(|light| *light == look.light);
         if let Some(index) = widgets::segments(ui, &choices, chosen, theme) {
-            state.look.light = lights[index];
+            give(WindowCommand::SetLight(lights[index]));
         }
     });
     row(ui, "Text size", "Everything grows with it. Ctrl and plus, minus or 0 do the same.", theme, |ui| {
@@ -401,24 +405,30 @@ fn looks(ui: &mut Ui, theme: &Theme, state: &mut UiState) {
                 let button = ui.button(shown);
                 widgets::name(&button, label);
                 if button.clicked() {
-                    state.look.step_text_size(steps);
+                    give(WindowCommand::StepTextSize(steps));
                 }
             }
-            ui.label(format!("{:.0} %", state.look.text_size * 100.0));
-            if state.look.text_size != 1.0 && ui.button("Usual").clicked() {
-                state.look.set_text_size(1.0);
+            ui.label(format!("{:.0} %", look.text_size * 100.0));
+            if look.text_size != 1.0 && ui.button("Reset").clicked() {
+                give(WindowCommand::ResetTextSize);
             }
         });
     });
     row(ui, "Dates", "The language of dates; times are those of this computer.", theme, |ui| {
-        let choices = DateLanguage::ALL.map(|(_, name)| (name.to_owned(), format!("Dates as in {name}")));
-        let chosen = DateLanguage::ALL.iter().position(|(language, _)| *language == state.look.dates);
-        if let Some(index) = widgets::segments(ui, &choices, chosen, theme) {
-            state.look.dates = DateLanguage::ALL[index].0;
-        }
+        let now = DateLanguage::ALL.into_iter().find(|(language, _)| *language == look.dates);
+        let shown = now.map_or("", |(_, name)| name);
+        menu::drop_down(ui, "Language of dates", shown, MENU[0], theme, |ui| {
+            for (language, name) in DateLanguage::ALL {
+                if menu::choice(ui, language == look.dates, name).clicked() {
+                    give(WindowCommand::SetDates(language));
+                }
+            }
+        });
     });
-    row(ui, "Movement", "Calm: panels and switches change at once instead of gliding.", theme, |ui| {
-        state.look.calm ^= widgets::switch(ui, state.look.calm, "Calm", theme).clicked();
+    row(ui, "Movement", "Panels and switches change at once instead of gliding.", theme, |ui| {
+        if widgets::switch(ui, look.calm, "Reduce motion", theme).clicked() {
+            give(WindowCommand::SetCalm(!look.calm));
+        }
     });
 }
 

@@ -6,13 +6,14 @@ use egui_kittest::kittest::Queryable;
 
 use super::*;
 use crate::simulation::settings::ConversationSettings;
-use crate::ui::state::SettingsShown;
-use crate::ui::testing::{Stage, sample_room, stage_in};
+use crate::ui::UiState;
+use crate::ui::testing::{Stage, pane_of, sample_room};
 
 fn settings(room: RoomModel, lead_to: Option<&str>) -> Harness<'static, Stage> {
-    let shown = SettingsShown { lead_to: lead_to.map(str::to_owned) };
-    let state = UiState { settings: Some(shown), ..UiState::default() };
-    let mut window = stage_in(room, state, |ui, room, _, theme, state| settings_ui(ui, room, theme, state));
+    let mut stage = Stage::new(room, UiState::default());
+    stage.take(vec![WindowCommand::ShowSettings(lead_to.map(str::to_owned)).into()]);
+    (stage.commands, stage.asked) = Default::default();
+    let mut window = pane_of(stage, |ui, cx, panes| settings_ui(ui, cx, &mut panes.settings, &mut panes.provider));
     window.run_steps(6);
     window
 }
@@ -69,14 +70,14 @@ fn an_empty_field_hints_at_the_default_which_is_within_its_bounds() {
 #[test]
 fn a_notice_leads_to_the_field_and_a_new_cap_is_one_command() {
     let mut window = settings(room(), Some("budget.tokens_per_run"));
-    assert_eq!(window.state().state.settings, Some(SettingsShown::default()), "it was led to");
+    assert_eq!(window.state().panes.settings.leads_to(), None, "it was led to");
     enter(&mut window, "250000");
     let edit = SettingsEdit::set("budget", "tokens_per_run", json!(250_000));
     assert_eq!(window.state().commands, [Command::SetSettings(edit)]);
     // What was chosen arrives, and the field shows what holds.
     window.state_mut().room.settings.budget.tokens_per_run = Some(250_000);
     window.run_steps(3);
-    assert!(!window.state().state.drafts.contains_key("setting budget.tokens_per_run"));
+    assert!(window.state().panes.settings.typed.is_empty());
 }
 
 #[test]
@@ -121,13 +122,13 @@ fn a_scene_that_goes_before_is_named() {
 #[test]
 fn the_look_is_the_person_s_own() {
     let mut window = settings(room(), None);
-    for label in ["Always evening", "Larger text", "Larger text", "Calm"] {
+    for label in ["Always dark", "Larger text", "Larger text", "Reduce motion"] {
         click(&mut window, label);
     }
-    let look = window.state().state.look;
+    let look = window.state().state.appearance.look;
     assert_eq!((look.light, look.text_size, look.calm), (Light::Evening, 1.2, true));
-    click(&mut window, "Usual");
-    assert_eq!(window.state().state.look.text_size, 1.0);
+    click(&mut window, "Reset");
+    assert_eq!(window.state().state.appearance.look.text_size, 1.0);
     assert!(window.state().commands.is_empty(), "nothing of it is the workspace's");
 }
 
@@ -138,5 +139,5 @@ fn talk_is_switched_and_the_window_is_closed() {
     let act = RoomAct::Talk(ConversationCommand::Switch { on: false });
     assert_eq!(window.state().commands, [Command::Act(act, None)]);
     click(&mut window, "Close settings");
-    assert_eq!(window.state().state.settings, None);
+    assert!(!window.state().state.front.is_open(FrontPanel::Settings));
 }

@@ -1,32 +1,34 @@
 //! Does what a person asked of the window alone: the one place where its state changes by command.
 
-use crate::ui::commands::{Command, WindowCommand};
+use crate::ui::commands::{Command, NoticeCommand, WindowCommand};
 use crate::ui::shell::pane_states::PaneStates;
+use crate::ui::shell::provider_notices;
 use crate::ui::state::dock::Tab;
-use crate::ui::state::{Dialog, UiState};
+use crate::ui::state::{Dialog, FrontPanel, UiState};
 use crate::view::model::RoomModel;
 
 /// Does one command. What is beyond the window's state comes back.
 pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: &mut PaneStates) -> Vec<Command> {
     match command {
-        WindowCommand::Select(things) => ui.select(things),
-        WindowCommand::SelectAll => ui.select_all(room),
+        WindowCommand::Select(things) => ui.selection.select(things),
+        WindowCommand::SelectAll => ui.selection.select_all(room),
         WindowCommand::SelectNext { forward } => {
             if !ui.select_next(room, forward) {
                 panes.canvas.leave(forward);
             }
         }
-        WindowCommand::SelectRope(rope) => ui.select_rope(rope),
-        WindowCommand::ChooseFile(path) => ui.choose_file(path),
+        WindowCommand::SelectRope(rope) => ui.selection.select_rope(rope),
+        WindowCommand::ChooseFile(path) => ui.selection.choose_file(path),
         WindowCommand::Frame => ui.frame(room),
-        WindowCommand::Zoom(factor) => ui.camera.zoom_at(ui.camera.viewport.center(), factor),
-        WindowCommand::OpenSelected => ui.open_selected(room),
-        WindowCommand::OpenElement(element) => ui.open_element = Some(element),
-        WindowCommand::CloseElement => ui.open_element = None,
+        WindowCommand::Zoom(factor) => ui.view.camera.zoom_at(ui.view.camera.viewport.center(), factor),
+        WindowCommand::OpenSelected => open_selected(room, ui, panes),
+        WindowCommand::OpenThing(thing) => ui.open_thing(&thing, room),
+        WindowCommand::OpenElement(element) => ui.front.open_element(element),
+        WindowCommand::CloseElement => drop(ui.front.close_element()),
         WindowCommand::OpenMenu => panes.canvas.open_menu(),
         WindowCommand::ShowConversation(session) => panes.conversations.open = Some(session),
-        WindowCommand::Name(naming) => ui.naming = Some(naming),
-        WindowCommand::Drag(item) => ui.dragging = item,
+        WindowCommand::Name(naming) => panes.canvas.name(naming),
+        WindowCommand::Drag(item) => ui.transfer.dragging = item,
         WindowCommand::ToggleTab(tab) => ui.dock.toggle(&tab),
         WindowCommand::CloseTab(tab) => ui.dock.close(&tab),
         WindowCommand::ResetPanes => ui.dock.reset(),
@@ -36,23 +38,32 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
             ui.dock.close(&Tab::File(path));
         }
         WindowCommand::TogglePalette => {
-            ui.palette = if ui.palette.is_some() { None } else { Some(String::new()) };
-            ui.palette_line = 0;
+            ui.front.toggle(FrontPanel::Palette);
+            panes.palette.clear();
         }
-        WindowCommand::ToggleKeys => ui.help = !ui.help,
-        WindowCommand::ToggleSettings => {
-            if ui.settings.take().is_none() {
-                ui.show_settings(None);
-            }
+        WindowCommand::ToggleKeys => ui.front.toggle(FrontPanel::Keys),
+        WindowCommand::ToggleSettings => ui.front.toggle(FrontPanel::Settings),
+        WindowCommand::ShowSettings(setting) => {
+            ui.front.open(FrontPanel::Settings);
+            panes.settings.lead_to(setting);
         }
-        WindowCommand::ShowSettings(lead_to) => ui.show_settings(lead_to.as_deref()),
-        WindowCommand::ToggleNotices => ui.notices_open = !ui.notices_open,
-        WindowCommand::ShowNotices => ui.notices_open = true,
-        WindowCommand::ToggleDebugOverlay => ui.overlay = !ui.overlay,
-        WindowCommand::ToggleTheme => ui.set_dark(!ui.dark),
-        WindowCommand::StepTextSize(steps) => ui.look.step_text_size(steps),
-        WindowCommand::ResetTextSize => ui.look.set_text_size(1.0),
-        WindowCommand::Ask(dialog) => ui.dialog = Some(dialog),
+        WindowCommand::ToggleNotices => ui.front.toggle(FrontPanel::Notices),
+        WindowCommand::ShowNotices => ui.front.open(FrontPanel::Notices),
+        WindowCommand::Notice(notice) => put_aside(notice, room, ui),
+        WindowCommand::Close(panel) => drop(ui.front.close(panel)),
+        WindowCommand::CloseDialog => drop(ui.front.close_dialog()),
+        WindowCommand::ToggleDebugOverlay => ui.view.debug_overlay ^= true,
+        WindowCommand::ToggleTheme => ui.appearance.toggle_light(),
+        WindowCommand::SetLight(light) => ui.appearance.set_light(light),
+        WindowCommand::SetDates(language) => ui.appearance.look.dates = language,
+        WindowCommand::SetCalm(is_calm) => ui.appearance.look.calm = is_calm,
+        WindowCommand::StepTextSize(steps) => ui.appearance.look.step_text_size(steps),
+        WindowCommand::ResetTextSize => ui.appearance.look.set_text_size(1.0),
+        WindowCommand::Ask(dialog) => {
+            panes.dialogs.clear();
+            ui.front.ask(dialog);
+        }
+        WindowCommand::RememberTask(task) => ui.recents.remember_task(&task),
         WindowCommand::Tell(text, is_good) => ui.tell(text, is_good),
         WindowCommand::Escape => return escape(ui, panes),
         WindowCommand::Files(command) => panes.explorer.ask(command),
@@ -64,11 +75,34 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
     Vec::new()
 }
 
+/// Opens what is selected, if that is one thing; for a relationship, the field for its label.
+fn open_selected(room: &RoomModel, ui: &mut UiState, panes: &mut PaneStates) {
+    if let Some(rope) = ui.selection.rope() {
+        panes.canvas.rename_rope(rope.clone());
+    } else if ui.selection.things().len() == 1
+        && let Some(thing) = ui.selection.things().first().cloned()
+    {
+        ui.open_thing(&thing, room);
+    }
+}
+
+fn put_aside(notice: NoticeCommand, room: &RoomModel, ui: &mut UiState) {
+    let notices = &mut ui.notices;
+    match notice {
+        NoticeCommand::PutAside(problems) => notices.put_aside(&problems),
+        NoticeCommand::PutAllAside => notices.put_all_aside(),
+        NoticeCommand::PutOutcomeAside(outcome) => notices.put_outcome_aside(&outcome),
+        NoticeCommand::PutCapAside(cap) => drop(notices.put_cap_aside(cap)),
+        NoticeCommand::PutFaultAside(fault) => notices.put_fault_aside(&fault, provider_notices::marks(room)),
+        NoticeCommand::CloseHint => notices.is_hint_closed = true,
+    }
+}
+
 /// Closes a file, or the one in front; asks first where something in it is not saved.
 fn close_file(path: Option<String>, ui: &mut UiState, panes: &mut PaneStates) {
     let Some(path) = path.or_else(|| ui.dock.front_file()) else { return };
     if panes.editors.is_unsaved(&path) {
-        ui.dialog = Some(Dialog::CloseFile(path));
+        ui.front.ask(Dialog::CloseFile(path));
     } else {
         panes.editors.close(&path);
         ui.dock.close(&Tab::File(path));
@@ -80,20 +114,8 @@ fn escape(ui: &mut UiState, panes: &mut PaneStates) -> Vec<Command> {
     if panes.canvas.is_holding() {
         return panes.canvas.give_up();
     }
-    let closed = ui.dragging.take().is_some()
-        || ui.naming.take().is_some()
-        || ui.dialog.take().is_some()
-        || ui.palette.take().is_some()
-        || (!ui.help && ui.settings.take().is_some());
-    if closed {
-        return Vec::new();
-    }
-    if ui.help {
-        ui.help = false;
-    } else if ui.notices_open {
-        ui.notices_open = false;
-    } else if ui.open_element.take().is_none() {
-        ui.select([]);
+    if ui.transfer.dragging.take().is_none() && !panes.canvas.stop_naming() && !ui.front.close_topmost() {
+        ui.selection.select([]);
     }
     Vec::new()
 }
@@ -103,9 +125,7 @@ pub fn follow_rename(from: &str, to: &str, ui: &mut UiState, panes: &mut PaneSta
     panes.editors.rename(from, to);
     panes.explorer.follow_rename(from, to);
     ui.dock.rename(from, to);
-    if ui.chosen_file.as_deref() == Some(from) {
-        ui.chosen_file = Some(to.to_owned());
-    }
+    ui.selection.rename_file(from, to);
 }
 
 #[cfg(test)]
@@ -117,15 +137,17 @@ mod tests {
     fn escape_closes_one_thing_at_a_time() {
         let room = sample_room();
         let mut panes = PaneStates::default();
-        let mut ui = UiState { help: true, open_element: Some("rules".into()), ..UiState::default() };
+        let mut ui = UiState::default();
+        ui.front.open(FrontPanel::Keys);
+        ui.front.open_element("rules".into());
         let mut give = |ui: &mut UiState, command| apply(command, &room, ui, &mut panes);
         give(&mut ui, WindowCommand::SelectAll);
-        assert_eq!(ui.selected.len(), 6);
+        assert_eq!(ui.selection.things().len(), 6);
         give(&mut ui, WindowCommand::Escape);
-        assert!(!ui.help && ui.open_element.is_some());
+        assert!(!ui.front.is_open(FrontPanel::Keys) && ui.front.element().is_some());
         give(&mut ui, WindowCommand::Escape);
-        assert!(ui.open_element.is_none() && !ui.selected.is_empty());
+        assert!(ui.front.element().is_none() && !ui.selection.things().is_empty());
         give(&mut ui, WindowCommand::Escape);
-        assert!(ui.selected.is_empty());
+        assert!(ui.selection.things().is_empty());
     }
 }

@@ -124,6 +124,17 @@ pub fn icon_button(ui: &mut Ui, icon: Icon, label: &str, on: bool, theme: &Theme
 
 /// A row of choices of which one holds. Which was clicked. Each choice: what it shows, and its whole name.
 pub fn segments(ui: &mut Ui, choices: &[(String, String)], chosen: Option<usize>, theme: &Theme) -> Option<usize> {
+    segments_with_tips(ui, choices, &[], chosen, theme)
+}
+
+/// The same with what is said under the pointer of each.
+pub fn segments_with_tips(
+    ui: &mut Ui,
+    choices: &[(String, String)],
+    tips: &[String],
+    chosen: Option<usize>,
+    theme: &Theme,
+) -> Option<usize> {
     let mut clicked = None;
     let frame = Frame::new()
         .fill(mix(theme.panel, theme.line, 0.5))
@@ -142,6 +153,10 @@ pub fn segments(ui: &mut Ui, choices: &[(String, String)], chosen: Option<usize>
                 let button = egui::Button::new(text).fill(fill).stroke(stroke).selected(false);
                 let response = ui.add(button.corner_radius(CornerRadius::same(RADIUS[0] + 3)));
                 response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::RadioButton, true, on, whole));
+                let response = match tips.get(index).filter(|tip| !tip.is_empty()) {
+                    Some(tip) => response.on_hover_text(tip),
+                    None => response,
+                };
                 if response.clicked() && !on {
                     clicked = Some(index);
                 }

@@ -73,17 +73,17 @@ mod tests {
     use crate::ui::UiState;
     use crate::ui::commands;
     use crate::ui::state::Dialog;
-    use crate::ui::testing::stage;
+    use crate::ui::testing::stage_pane;
     use egui_kittest::kittest::Queryable;
 
     #[test]
     fn a_link_asks_before_it_opens() {
-        let mut window = stage(UiState::default(), |ui, _, _, theme, _| {
+        let mut window = stage_pane(UiState::default(), |ui, cx, _| {
             let mut asked = Vec::new();
             commands::markdown(
                 ui,
                 "# Title\nSee [the page](https://example.org/a).\n\n| a | b |\n|---|---|\n| 1 | 2 |",
-                theme,
+                cx.theme,
                 &mut asked,
             );
             asked
@@ -91,21 +91,22 @@ mod tests {
         window.run_steps(2);
         window.get_by_label("the page").click();
         window.run_steps(2);
-        assert_eq!(window.state().state.dialog, Some(Dialog::OpenLink("https://example.org/a".into())));
+        let asked = window.state().state.front.dialog();
+        assert_eq!(asked, Some(&Dialog::OpenLink("https://example.org/a".into())));
         assert!(window.output().platform_output.commands.is_empty());
     }
 
     #[test]
     fn what_is_no_web_address_is_not_even_asked_about() {
-        let mut window = stage(UiState::default(), |ui, _, _, theme, _| {
+        let mut window = stage_pane(UiState::default(), |ui, cx, _| {
             let mut asked = Vec::new();
-            commands::markdown(ui, "[run](file:///etc/passwd)", theme, &mut asked);
+            commands::markdown(ui, "[run](file:///etc/passwd)", cx.theme, &mut asked);
             asked
         });
         window.run_steps(2);
         window.get_by_label("run").click();
         window.run_steps(2);
-        assert_eq!(window.state().state.dialog, None);
+        assert_eq!(window.state().state.front.dialog(), None);
         assert!(window.output().platform_output.commands.is_empty());
     }
 }

@@ -2,8 +2,10 @@
 
 pub mod conflicts;
 mod controls;
+pub mod dialog;
 pub mod icons;
 pub mod markdown;
+pub mod menu;
 pub mod provider_health;
 pub mod room_status;
 pub mod words;

@@ -1,15 +1,12 @@
 //! The debug overlay: beside each visible agent, what it does and why, what comes next, what it remembers and costs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use egui::{
-    Align2, Area, Color32, CornerRadius, FontId, Galley, Id as WidgetId, Order, Painter, Pos2, Rect, Stroke,
-    StrokeKind, Ui, vec2,
-};
+use egui::{Align2, Color32, CornerRadius, FontId, Galley, Painter, Pos2, Rect, Stroke, StrokeKind, vec2};
 
 use crate::base::text;
-use crate::ui::UiState;
+use crate::ui::state::RoomView;
 use crate::ui::widgets;
 use crate::ui::widgets::provider_health;
 use crate::ui::widgets::words;
@@ -18,7 +15,7 @@ use crate::view::model::{AgentDetail, AgentView, RoomModel};
 use crate::view::paint::Taken;
 use crate::view::pick::Thing;
 use crate::view::recent::Recent;
-use crate::view::theme::{RADIUS, SPACE, TYPE, Theme, state_colour};
+use crate::view::theme::{RADIUS, TYPE, Theme, state_colour};
 
 /// A card is so wide at most.
 const CARD_POINTS: f32 = 210.0;
@@ -81,13 +78,13 @@ pub fn lines(room: &RoomModel, agent: &AgentView, detail: &AgentDetail, refused:
 pub fn place(
     room: &RoomModel,
     camera: &Camera,
-    state: &UiState,
+    (seen_from, selected): (&RoomView, &BTreeSet<Thing>),
     mut size: impl FnMut(usize) -> egui::Vec2,
 ) -> Vec<Placed> {
     let view = camera.viewport;
     let rank = |agent: &AgentView| {
         let thing = Thing::Agent(agent.id.clone());
-        if state.hovered.as_ref() == Some(&thing) { 0 } else { 2 - u8::from(state.selected.contains(&thing)) }
+        if seen_from.hovered.as_ref() == Some(&thing) { 0 } else { 2 - u8::from(selected.contains(&thing)) }
     };
     let mut seen: Vec<(u8, f32, usize, Pos2)> = room
         .agents
@@ -160,9 +157,15 @@ fn held_in(rect: Rect, view: Rect) -> Rect {
 }
 
 /// Draws the overlay onto the room.
-pub fn debug_overlay_ui(painter: &Painter, room: &RoomModel, recent: &Recent, theme: &Theme, state: &UiState) {
-    let camera = &state.camera;
-    if !state.overlay {
+pub fn debug_overlay_ui(
+    painter: &Painter,
+    room: &RoomModel,
+    recent: &Recent,
+    theme: &Theme,
+    (view, selected): (&RoomView, &BTreeSet<Thing>),
+) {
+    let camera = &view.camera;
+    if !view.debug_overlay {
         return;
     }
     let painter = painter.with_clip_rect(camera.viewport);
@@ -177,7 +180,7 @@ pub fn debug_overlay_ui(painter: &Painter, room: &RoomModel, recent: &Recent, th
         });
         galley.size() + vec2(26.0, 14.0)
     };
-    let places = place(room, camera, state, size);
+    let places = place(room, camera, (view, selected), size);
     for place in places {
         let agent = &room.agents[place.agent];
         let colour = state_colour(agent.state);
@@ -206,22 +209,6 @@ pub fn debug_overlay_ui(painter: &Painter, room: &RoomModel, recent: &Recent, th
             }
         }
     }
-}
-
-/// Draws the switch for the overlay, at the lower left of what is free.
-pub fn debug_toggle_ui(ui: &mut Ui, theme: &Theme, state: &mut UiState) {
-    let free = ui.available_rect_before_wrap();
-    Area::new(WidgetId::new("debug toggle"))
-        .order(Order::Foreground)
-        .pivot(Align2::LEFT_BOTTOM)
-        .fixed_pos(free.left_bottom() + vec2(SPACE[2], -SPACE[2]))
-        .show(ui.ctx(), |ui| {
-            widgets::dress(ui.style_mut(), theme);
-            widgets::window(theme).inner_margin(egui::Margin::symmetric(10, 2)).show(ui, |ui| {
-                let switch = widgets::switch(ui, state.overlay, "Debug overlay", theme);
-                state.overlay ^= switch.on_hover_text("What each agent does, why, and what comes next").clicked();
-            });
-        });
 }
 
 fn layout(painter: &Painter, lines: &[String], theme: &Theme) -> Arc<Galley> {
@@ -255,8 +242,8 @@ mod tests {
         room
     }
 
-    fn placed(room: &RoomModel, state: &UiState) -> Vec<Placed> {
-        place(room, &Camera::default(), state, |_| vec2(180.0, 90.0))
+    fn placed(room: &RoomModel, view: &RoomView, selected: &BTreeSet<Thing>) -> Vec<Placed> {
+        place(room, &Camera::default(), (view, selected), |_| vec2(180.0, 90.0))
     }
 
     #[test]
@@ -289,36 +276,18 @@ mod tests {
         room.agents[0].position = Vec2::new(9e4, 0.0);
         room.agents[1].detail = None;
         room.agents[2].position = Vec2::ZERO;
-        let placed = placed(&room, &UiState::default());
+        let placed = placed(&room, &RoomView::default(), &BTreeSet::new());
         assert_eq!(placed.iter().map(|placed| placed.agent).collect::<Vec<_>>(), [2]);
-    }
-
-    #[test]
-    fn the_switch_turns_it_on_and_off() {
-        use egui_kittest::kittest::Queryable;
-        let mut window = crate::ui::testing::stage(UiState::default(), |ui, _, _, theme, state| {
-            debug_toggle_ui(ui, theme, state);
-            Vec::new()
-        });
-        for on in [true, false] {
-            window.run_steps(3);
-            window.get_by_label("Debug overlay").click();
-            window.run_steps(3);
-            assert_eq!(window.state().state.overlay, on);
-        }
     }
 
     #[test]
     fn in_a_crowd_the_hovered_and_selected_are_whole_and_nothing_overlaps() {
         let room = crowd(1_000, 20.0);
-        let state = UiState {
-            hovered: Some(Thing::Agent("a-999".into())),
-            selected: [Thing::Agent("a-400".into())].into(),
-            ..UiState::default()
-        };
+        let view = RoomView { hovered: Some(Thing::Agent("a-999".into())), ..RoomView::default() };
+        let selected = [Thing::Agent("a-400".into())].into();
         let mut room = room;
         room.agents[999].position = Vec2::new(500.0, 300.0);
-        let placed = placed(&room, &state);
+        let placed = placed(&room, &view, &selected);
         assert!(placed[0].whole && placed[0].agent == 999 && placed[1].whole && placed[1].agent == 400);
         assert!(placed.iter().any(|placed| !placed.whole), "the rest are badges");
         for (index, one) in placed.iter().enumerate() {

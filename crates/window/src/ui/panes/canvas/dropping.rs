@@ -2,12 +2,11 @@
 
 use egui::{Align2, CornerRadius, CursorIcon, FontId, Key, Painter, Rect, Response, Stroke, StrokeKind, Ui, vec2};
 
-use crate::ui::commands::create;
+use crate::ui::commands::{WindowCommand, create};
 use crate::ui::state::ShelfItem;
 use crate::ui::widgets::words;
-use crate::ui::{Command, UiState};
-use crate::view::art::Art;
-use crate::view::model::RoomModel;
+use crate::ui::{Command, UiState, ViewerContext};
+use crate::view::camera::Camera;
 use crate::view::paint::{self, Ghost};
 use crate::view::theme::{RADIUS, TYPE, Theme};
 
@@ -15,21 +14,21 @@ use crate::view::theme::{RADIUS, TYPE, Theme};
 pub(super) fn take_drop(
     ui: &Ui,
     response: &Response,
-    room: &RoomModel,
-    state: &mut UiState,
+    cx: &ViewerContext<'_>,
+    camera: Camera,
     commands: &mut Vec<Command>,
 ) {
-    let Some(item) = state.dragging.clone() else { return };
+    let (room, Some(item)) = (cx.room, cx.ui.transfer.dragging.clone()) else { return };
     let (released, pointer, exactly, gave_up) = ui.input(|input| {
         let gave_up = input.key_pressed(Key::Escape) || !input.focused;
         (input.pointer.any_released(), input.pointer.latest_pos(), input.modifiers.alt, gave_up)
     });
     if gave_up || released {
-        state.dragging = None;
+        commands.push(WindowCommand::Drag(None).into());
     }
     let over_room = pointer.filter(|pointer| response.rect.contains(*pointer) && response.contains_pointer());
     let Some(pointer) = over_room.filter(|_| released && !gave_up) else { return };
-    let place = state.camera.to_world(pointer);
+    let place = camera.to_world(pointer);
     match item {
         ShelfItem::Profile(profile) => {
             commands.push(create::add_agent(room, &profile, create::spawn_place(room, place, exactly)))
@@ -39,11 +38,12 @@ pub(super) fn take_drop(
 }
 
 /// Paints what is dragged from the shelf where it would come to stand.
-pub(super) fn paint_ghost(ui: &Ui, painter: &Painter, room: &RoomModel, art: &Art, theme: &Theme, state: &UiState) {
+pub(super) fn paint_ghost(ui: &Ui, painter: &Painter, cx: &ViewerContext<'_>, camera: Camera) {
+    let ViewerContext { room, art, theme, ui: state, .. } = *cx;
     let pointer = ui.input(|input| input.pointer.latest_pos());
-    let over = pointer.filter(|pointer| state.camera.viewport.contains(*pointer));
-    let (Some(item), Some(pointer)) = (&state.dragging, over) else { return };
-    let place = state.camera.to_world(pointer);
+    let over = pointer.filter(|pointer| camera.viewport.contains(*pointer));
+    let (Some(item), Some(pointer)) = (&state.transfer.dragging, over) else { return };
+    let place = camera.to_world(pointer);
     let (ghost, place) = match item {
         ShelfItem::Profile(id) => {
             let profile = room.profiles.iter().find(|profile| profile.id == *id);
@@ -53,13 +53,13 @@ pub(super) fn paint_ghost(ui: &Ui, painter: &Painter, room: &RoomModel, art: &Ar
         }
         ShelfItem::Element(kind) => (Ghost::Element(kind.clone()), place),
     };
-    paint::ghost(painter, art, state.camera, *theme, &ghost, place);
+    paint::ghost(painter, art, camera, *theme, &ghost, place);
     ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
 }
 
 /// Says over the room what would become of the files that hang over the window.
 pub(super) fn paint_word(painter: &Painter, rect: Rect, theme: &Theme, state: &UiState) {
-    let text = match state.hanging.as_slice() {
+    let text = match state.transfer.hanging.as_slice() {
         [] => return,
         [one] => format!("Drop {one} here"),
         several => format!("Drop {} here", words::count(several.len(), "file", "files")),

@@ -8,9 +8,10 @@ use egui::{Response, Ui};
 use crate::agent::AgentCommand;
 use crate::base::Id;
 use crate::element::ElementCommand;
-use crate::ui::commands::{RoomAct, create};
-use crate::ui::state::{Naming, SpaceBar};
-use crate::ui::{Command, UiState};
+use crate::ui::commands::{RoomAct, WindowCommand, create};
+use crate::ui::state::Naming;
+use crate::ui::{Command, ViewerContext};
+use crate::view::camera::Camera;
 use crate::view::model::RoomModel;
 use crate::view::pick::{Thing, thing_at, things_in};
 
@@ -44,6 +45,11 @@ pub(super) enum Hand {
     Relates(Id),
 }
 
+/// Says that somebody left who was held.
+fn left(who: &str) -> Command {
+    WindowCommand::Tell(format!("{who} left the room while you held it."), false).into()
+}
+
 fn act(command: AgentCommand) -> (RoomAct, Option<RoomAct>) {
     (RoomAct::Agent(command), None)
 }
@@ -56,25 +62,20 @@ fn set_home(agent: &Id, position: Vec2) -> RoomAct {
 pub(super) fn grasp(
     under: Option<Thing>,
     place: Vec2,
-    room: &RoomModel,
+    cx: &ViewerContext<'_>,
     shift: bool,
-    state: &mut UiState,
     commands: &mut Vec<Command>,
 ) -> Hand {
-    if state.space != SpaceBar::Up {
-        state.space = SpaceBar::Used;
-        return Hand::Pans;
-    }
+    let (room, selection) = (cx.room, &cx.ui.selection);
     let Some(thing) = under else { return if shift { Hand::Boxes(place) } else { Hand::Pans } };
-    if !state.selected.contains(&thing) {
-        state.selected = [thing.clone()].into();
-    }
-    state.rope = None;
+    let alone = [thing.clone()].into();
+    let things = if selection.things().contains(&thing) { selection.things() } else { &alone };
+    commands.push(WindowCommand::Select(things.iter().cloned().collect()).into());
     if matches!(thing, Thing::Element(_)) {
-        let elements = state.selected.iter().filter_map(|thing| room.element(thing.element()?));
+        let elements = things.iter().filter_map(|thing| room.element(thing.element()?));
         return Hand::Moves(elements.map(|element| (element.id.clone(), element.position - place)).collect());
     }
-    let agents = state.selected.iter().filter_map(|thing| room.agent(thing.agent()?));
+    let agents = things.iter().filter_map(|thing| room.agent(thing.agent()?));
     let carried = agents.map(|agent| {
         let carried = Carried {
             name: agent.name.clone(),
@@ -92,19 +93,13 @@ pub(super) fn grasp(
 
 impl Hand {
     /// Lets carried agents follow the pointer, learns where their homes are, and notices who has left.
-    pub(super) fn follow(
-        &mut self,
-        place: Option<Vec2>,
-        room: &RoomModel,
-        state: &mut UiState,
-        commands: &mut Vec<Command>,
-    ) {
+    pub(super) fn follow(&mut self, place: Option<Vec2>, room: &RoomModel, commands: &mut Vec<Command>) {
         match self {
             Self::Carries(carried) => {
                 carried.retain(|id, carried| {
                     let is_here = room.agent(id).is_some();
                     if !is_here {
-                        state.tell(format!("{} left the room while you held it.", carried.name), false);
+                        commands.push(left(&carried.name));
                     }
                     is_here
                 });
@@ -128,7 +123,7 @@ impl Hand {
                 moved.retain(|id, _| {
                     let is_here = room.element(id).is_some();
                     if !is_here {
-                        state.tell(format!("{id} left the room while you held it."), false);
+                        commands.push(left(id));
                     }
                     is_here
                 });
@@ -167,15 +162,18 @@ impl Hand {
         self,
         ui: &Ui,
         response: &Response,
-        room: &RoomModel,
-        state: &mut UiState,
+        cx: &ViewerContext<'_>,
+        camera: Camera,
         commands: &mut Vec<Command>,
     ) {
         let Some(pointer) = ui.input(|input| input.pointer.latest_pos()) else { return };
-        let place = state.camera.to_world(pointer);
+        let (room, place) = (cx.room, camera.to_world(pointer));
         match self {
             Self::Free | Self::Pans => {}
-            Self::Boxes(from) => state.selected.extend(things_in(room, from, place)),
+            Self::Boxes(from) => {
+                let things = cx.ui.selection.things().iter().cloned().chain(things_in(room, from, place));
+                commands.push(WindowCommand::Select(things.collect()).into());
+            }
             Self::Carries(carried) => {
                 commands.push(Command::Acts(put_down(&carried, |carried| create::tenths(place + carried.offset))));
             }
@@ -189,11 +187,11 @@ impl Hand {
             }
             Self::Relates(from) => {
                 // On a panel nobody stands.
-                let under = response.contains_pointer().then(|| thing_at(room, place, state.camera.zoom)).flatten();
+                let under = response.contains_pointer().then(|| thing_at(room, place, camera.zoom)).flatten();
                 if let Some(Thing::Agent(to)) = under
                     && to != from
                 {
-                    state.naming = Some(Naming::of(&from, &to, room.relationships()));
+                    commands.push(WindowCommand::Name(Naming::of(&from, &to, room.relationships())).into());
                 }
             }
         }

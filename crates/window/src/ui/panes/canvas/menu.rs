@@ -1,153 +1,111 @@
-//! The menu of a thing in the room, or of the floor: everything that can be done there, with its keys.
+//! The menu of a thing in the room, or of the floor: what the table of commands has for it, and the lists of what can
+//! be added and related.
 
 use bevy::math::Vec2;
-use egui::{Button, Ui};
+use egui::Ui;
 
 use super::MenuOn;
-use crate::agent::AgentCommand;
-use crate::base::Behaviour;
+use crate::base::Id;
 use crate::element::kinds::kinds;
-use crate::simulation::State;
-use crate::ui::Command;
-use crate::ui::commands::table::{CommandContext, CommandTable, Menu};
-use crate::ui::commands::{RoomAct, WindowCommand, create, keys};
+use crate::ui::commands::table::{CommandContext, Menu};
+use crate::ui::commands::{WindowCommand, create};
+use crate::ui::menus::entries_for;
 use crate::ui::state::Naming;
-use crate::ui::widgets::words;
-use crate::view::model::RoomModel;
+use crate::ui::widgets::{menu, words};
+use crate::ui::{Command, ViewerContext};
 use crate::view::pick::Thing;
+use crate::view::theme::MENU;
+
+/// Longer lists are scrolled.
+const LIST_POINTS: f32 = 320.0;
 
 /// Draws the menu for what it was opened on, which is selected.
-pub fn menu_ui(ui: &mut Ui, cx: &CommandContext<'_>, on: &MenuOn, place: Vec2) -> Vec<Command> {
+pub fn menu_ui(ui: &mut Ui, cx: &ViewerContext<'_>, on: &MenuOn, place: Vec2) -> Vec<Command> {
     let mut commands = Vec::new();
-    match on {
-        MenuOn::Thing(Thing::Agent(id)) => agent_menu(ui, cx.room, id, &mut commands),
-        MenuOn::Thing(Thing::Element(id)) => {
-            if entry(ui, "Open", "Double-click") {
-                commands.push(WindowCommand::OpenElement(id.clone()).into());
+    let context = CommandContext { at: Some(place), ..cx.commands() };
+    menu::content(ui, cx.theme, MENU[1], |ui| {
+        let commands = &mut commands;
+        let entries = |ui: &mut Ui, menu: Menu, commands: &mut Vec<Command>| {
+            entries_for(ui, cx.table, &context, menu, commands);
+        };
+        match on {
+            MenuOn::Thing(Thing::Agent(id)) => {
+                entries(ui, Menu::Agent, commands);
+                menu::submenu(ui, "When idle", MENU[0], cx.theme, |ui| entries(ui, Menu::WhenIdle, commands));
+                relate_menus(ui, cx, id, commands);
+            }
+            MenuOn::Thing(Thing::Element(_)) => entries(ui, Menu::Element, commands),
+            MenuOn::Rope(_) => entries(ui, Menu::Rope, commands),
+            MenuOn::Floor => {
+                add_menus(ui, cx, place, commands);
+                ui.separator();
+                entries(ui, Menu::Floor, commands);
             }
         }
-        MenuOn::Rope(_) => entries(ui, cx, Menu::Rope, &mut commands),
-        MenuOn::Floor => floor_menu(ui, cx, place, &mut commands),
-    }
-    if let MenuOn::Thing(_) = on {
-        ui.separator();
-        entries(ui, cx, Menu::Thing, &mut commands);
+        if let MenuOn::Thing(_) = on {
+            ui.separator();
+            entries(ui, Menu::Thing, commands);
+        }
+    });
+    // What is in the hand is put down by a click elsewhere.
+    if *on == MenuOn::Floor && cx.ui.transfer.dragging.is_some() {
+        commands.push(WindowCommand::Drag(None).into());
     }
     commands
 }
 
-/// The commands that the table has for a menu.
-fn entries(ui: &mut Ui, cx: &CommandContext<'_>, menu: Menu, commands: &mut Vec<Command>) {
-    for (command, label) in CommandTable::standard().in_menu(menu) {
-        let keys = keys::first_shown(ui.ctx(), command);
-        let applies = (command.applies)(cx);
-        let button = ui.add_enabled(applies.is_ok(), Button::new(label).shortcut_text(keys));
-        if button.on_disabled_hover_text(applies.err().unwrap_or_default()).clicked() {
-            commands.extend(command.run(cx));
-            ui.close();
-        }
-    }
-}
-
-fn agent_menu(ui: &mut Ui, room: &RoomModel, id: &crate::base::Id, commands: &mut Vec<Command>) {
-    let Some(agent) = room.agent(id) else { return };
-    let act = |command| Command::Act(RoomAct::Agent(command), None);
-    if agent.state == State::Paused {
-        if entry(ui, "Let it go on", "") {
-            commands.push(act(AgentCommand::Resume { agent: id.clone() }));
-        }
-    } else if entry(ui, "Pause", "") {
-        commands.push(act(AgentCommand::Pause { agent: id.clone() }));
-    }
-    let now = agent.detail.as_ref().map(|detail| detail.behaviour);
-    ui.menu_button("When nothing calls", |ui| {
-        for (behaviour, word) in [
-            (Behaviour::Stationary, "Stay where it is"),
-            (Behaviour::Wander, "Wander about"),
-            (Behaviour::Patrol, "Walk its round"),
-        ] {
-            if ui.radio(now == Some(behaviour), word).clicked() {
-                let set = |behaviour| RoomAct::Agent(AgentCommand::SetBehaviour { agent: id.clone(), behaviour });
-                commands.push(Command::Act(set(behaviour), now.map(set)));
-                ui.close();
-            }
-        }
+/// A list beside the menu that may be long.
+fn list(ui: &mut Ui, cx: &ViewerContext<'_>, label: &str, width: f32, rows: impl FnOnce(&mut Ui)) {
+    menu::submenu(ui, label, width, cx.theme, |ui| {
+        egui::ScrollArea::vertical().max_height(LIST_POINTS).show(ui, rows);
     });
-    relate_menus(ui, room, id, commands);
 }
 
 /// Whom an agent could be related to, and to whom it is: all that ropes and their handles do, for the keyboard.
-fn relate_menus(ui: &mut Ui, room: &RoomModel, id: &crate::base::Id, commands: &mut Vec<Command>) {
-    const LIST_POINTS: f32 = 320.0;
-    let list = |ui: &mut Ui, rows: &mut dyn FnMut(&mut Ui)| {
-        egui::ScrollArea::vertical().max_height(LIST_POINTS).show(ui, |ui| rows(ui));
-    };
+fn relate_menus(ui: &mut Ui, cx: &ViewerContext<'_>, id: &Id, commands: &mut Vec<Command>) {
+    let room = cx.room;
     if room.agents.len() > 1 {
-        ui.menu_button("Relate to…", |ui| {
-            list(ui, &mut |ui| {
-                for other in room.agents.iter().filter(|other| other.id != *id) {
-                    if ui.button(&*other.name).clicked() {
-                        let naming = Naming::of(id, &other.id, room.relationships());
-                        commands.push(WindowCommand::Name(naming).into());
-                        ui.close();
-                    }
+        list(ui, cx, "Relate to…", MENU[0], |ui| {
+            for other in room.agents.iter().filter(|other| other.id != *id) {
+                if menu::entry(ui, &*other.name, "").clicked() {
+                    let naming = Naming::of(id, &other.id, room.relationships());
+                    commands.push(WindowCommand::Name(naming).into());
                 }
-            });
+            }
         });
     }
     let own = || room.relationships().filter(|tie| tie.from == *id || tie.to == *id);
     if own().next().is_none() {
         return;
     }
-    ui.menu_button("Relationships", |ui| {
-        list(ui, &mut |ui| {
-            for tie in own() {
-                let label = if tie.label.is_empty() { "related to" } else { &tie.label };
-                let words = format!("{}: {label} {}", room.called(&tie.from), room.called(&tie.to));
-                if ui.button(words).on_hover_text("Selects it; Enter renames, Delete removes").clicked() {
-                    commands.push(WindowCommand::SelectRope(tie).into());
-                    ui.close();
-                }
+    list(ui, cx, "Relationships", MENU[1], |ui| {
+        for tie in own() {
+            let label = if tie.label.is_empty() { "related to" } else { &tie.label };
+            let words = format!("{}: {label} {}", room.called(&tie.from), room.called(&tie.to));
+            let row = menu::entry(ui, words, "").on_hover_text("Selects it; Enter renames, Delete removes");
+            if row.clicked() {
+                commands.push(WindowCommand::SelectRope(tie).into());
             }
-        });
+        }
     });
 }
 
-fn floor_menu(ui: &mut Ui, cx: &CommandContext<'_>, place: Vec2, commands: &mut Vec<Command>) {
+/// What can be put here.
+fn add_menus(ui: &mut Ui, cx: &ViewerContext<'_>, place: Vec2, commands: &mut Vec<Command>) {
     let room = cx.room;
-    ui.menu_button("Add an agent", |ui| {
+    list(ui, cx, "Add an agent", MENU[0], |ui| {
         for profile in room.profiles.iter() {
-            if ui.button(&profile.name).on_hover_text(&profile.description).clicked() {
+            if menu::entry(ui, &profile.name, "").on_hover_text(&profile.description).clicked() {
                 let place = create::spawn_place(room, place, ui.input(|input| input.modifiers.alt));
                 commands.push(create::add_agent(room, &profile.id, place));
-                ui.close();
             }
         }
     });
-    ui.menu_button("Add an element", |ui| {
+    list(ui, cx, "Add an element", MENU[0], |ui| {
         for kind in kinds() {
-            if ui.button(words::capitalised(kind.name)).on_hover_text(kind.purpose).clicked() {
+            if menu::entry(ui, words::capitalised(kind.name), "").on_hover_text(kind.purpose).clicked() {
                 commands.push(create::element_at(room, kind.word, place));
-                ui.close();
             }
         }
     });
-    ui.separator();
-    // Here it comes to where the menu was opened, by key to the middle of what is seen.
-    if !cx.ui.copied.is_empty() && entry(ui, "Paste", &keys::shown(ui.ctx(), "room.paste")) {
-        commands.push(Command::Paste(place));
-    }
-    entries(ui, cx, Menu::Floor, commands);
-    // What is in the hand is put down by a click elsewhere.
-    if cx.ui.dragging.is_some() {
-        commands.push(WindowCommand::Drag(None).into());
-    }
-}
-
-fn entry(ui: &mut Ui, text: &str, keys: &str) -> bool {
-    let clicked = ui.add(Button::new(text).shortcut_text(keys)).clicked();
-    if clicked {
-        ui.close();
-    }
-    clicked
 }

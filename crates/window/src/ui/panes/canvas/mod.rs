@@ -10,21 +10,20 @@ mod tests;
 
 use bevy::math::Vec2;
 use egui::{
-    CentralPanel, CursorIcon, EventFilter, FocusDirection, Frame, Id as WidgetId, PointerButton, Popup, Pos2, Rect,
-    Response, Sense, Stroke, StrokeKind, Ui,
+    CursorIcon, EventFilter, FocusDirection, Id as WidgetId, PointerButton, Popup, Pos2, Rect, Response, Sense, Stroke,
+    StrokeKind, Ui,
 };
 
+use crate::ui::commands::WindowCommand;
 use crate::ui::commands::keys::room_widget;
-use crate::ui::commands::table::CommandContext;
-use crate::ui::state::SpaceBar;
-use crate::ui::state::selection::place_of;
-use crate::ui::{Command, UiState};
-use crate::view::art::Art;
+use crate::ui::menus::{self, command_tip};
+use crate::ui::state::room_view::place_of;
+use crate::ui::state::{Naming, RoomView, SpaceBar};
+use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
 use crate::view::paint::minimap::Small;
 use crate::view::paint::{self, Look};
 use crate::view::pick::{Thing, thing_at};
-use crate::view::recent::Recent;
 use crate::view::theme::{RADIUS, SPACE, Theme};
 use crate::workspace::Relationship;
 use hand::Hand;
@@ -33,6 +32,8 @@ use relating::Handles;
 /// Zoom by the wheel: so much for each point that it scrolls.
 const WHEEL_PER_POINT: f32 = 0.004;
 const MINIMAP_POINTS: egui::Vec2 = egui::vec2(150.0, 100.0);
+/// A room that is shown smaller than this has no small map.
+const MINIMAP_FITS_POINTS: egui::Vec2 = egui::vec2(420.0, 320.0);
 
 /// What a menu is about.
 #[derive(Clone, PartialEq, Debug)]
@@ -50,6 +51,10 @@ pub enum MenuOn {
 pub struct Canvas {
     hand: Hand,
     handles: Handles,
+    /// What the space bar is doing.
+    space: SpaceBar,
+    /// The relationship whose label is being written.
+    naming: Option<Naming>,
     /// What the menu was opened on and where, and where on screen if that was by key.
     menu: Option<(MenuOn, Vec2, Option<Pos2>)>,
     /// The part of the window that the room had in the last frame, and the window's size then.
@@ -74,6 +79,11 @@ impl Canvas {
         commands
     }
 
+    /// What the space bar is doing, for whoever hears the keys.
+    pub fn space_bar(&mut self) -> &mut SpaceBar {
+        &mut self.space
+    }
+
     /// Opens the menu of what is selected when the room is drawn next.
     pub fn open_menu(&mut self) {
         self.opens_menu = true;
@@ -84,86 +94,119 @@ impl Canvas {
         self.leaves = Some(forward);
     }
 
-    /// Draws the room in what is left of the window.
-    pub fn show(
+    /// Asks for the label of a relationship.
+    pub fn name(&mut self, naming: Naming) {
+        self.naming = Some(naming);
+    }
+
+    /// Opens the field in which a relationship is called something else.
+    pub fn rename_rope(&mut self, relationship: Relationship) {
+        let label = relationship.label.clone();
+        self.naming = Some(Naming { relationship, is_new: false, label, asked: false });
+    }
+
+    /// Gives up the label that is being written. Whether one was.
+    pub fn stop_naming(&mut self) -> bool {
+        self.naming.take().is_some()
+    }
+
+    /// Another room is open: nobody of the last one is in it.
+    pub fn forget_room(&mut self) {
+        self.naming = None;
+    }
+
+    /// Takes in what the person does with hands in the room, in what is left of the window.
+    pub fn take_input(
         &mut self,
-        root: &mut Ui,
-        room: &mut RoomModel,
-        recent: &Recent,
-        art: &Art,
-        theme: &Theme,
-        state: &mut UiState,
-    ) -> Vec<Command> {
-        let mut commands = Vec::new();
-        CentralPanel::default().frame(Frame::NONE).show(root, |ui| {
-            let rect = ui.available_rect_before_wrap();
-            self.settle_view(ui, rect, room, state);
-            if let Some(forward) = self.leaves.take() {
-                let direction = if forward { FocusDirection::Next } else { FocusDirection::Previous };
-                ui.memory_mut(|memory| memory.move_focus(direction));
-            }
-            let response = ui.interact(rect, room_widget(), Sense::click_and_drag());
-            response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, "The room"));
-            keep_keys(ui, &response);
-            self.handle_hand(ui, &response, room, state, &mut commands);
-            self.look_around(ui, &response, state);
-            self.choose(ui, &response, room, state);
-            dropping::take_drop(ui, &response, room, state, &mut commands);
-            let pointer = ui.input(|input| input.pointer.latest_pos());
-            if let Some(pointer) = pointer {
-                self.hand.place_held(state.camera.to_world(pointer), room);
-            }
-            let painter = ui.painter_at(rect);
-            let look = Look {
-                camera: state.camera,
-                theme: *theme,
-                now_secs: state.room_secs,
-                selected: &state.selected,
-                hovered: state.hovered.as_ref(),
-                pointer: response.hover_pos(),
-                quiet: state.overlay,
-            };
-            paint::room(&painter, room, recent, art, &look);
-            self.handles.paint(&painter, (pointer, response.hover_pos()), room, &self.hand, state, theme);
-            self.paint_box(&painter, pointer, theme, state);
-            dropping::paint_ghost(ui, &painter, room, art, theme, state);
-            if state.overlay {
-                debug_overlay::debug_overlay_ui(&painter, room, recent, theme, state);
-            }
-            if rect.width() > 420.0 && rect.height() > 320.0 {
-                minimap(ui, rect, room, theme, state);
-            }
-            overlay_toggle(ui, rect, theme, state);
-            dropping::paint_word(&painter, rect, theme, state);
-            self.menu(ui, &response, room, state, &mut commands);
-            relating::naming_ui(ui, room, theme, state, &mut commands);
-        });
-        commands
+        ui: &mut Ui,
+        cx: &ViewerContext<'_>,
+        view: &mut RoomView,
+        commands: &mut Vec<Command>,
+    ) -> Response {
+        let rect = ui.available_rect_before_wrap();
+        self.settle_view(ui, rect, cx, view);
+        if let Some(forward) = self.leaves.take() {
+            let direction = if forward { FocusDirection::Next } else { FocusDirection::Previous };
+            ui.memory_mut(|memory| memory.move_focus(direction));
+        }
+        let response = ui.interact(rect, room_widget(), Sense::click_and_drag());
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, "The room"));
+        keep_keys(ui, &response);
+        self.handle_hand(ui, &response, cx, view, commands);
+        self.look_around(ui, &response, view);
+        self.choose(ui, &response, cx, view, commands);
+        dropping::take_drop(ui, &response, cx, view.camera, commands);
+        response
+    }
+
+    /// Shows what is held where the hand has it: the room learns of it a tick later.
+    pub fn place_held(&self, ui: &Ui, view: &RoomView, room: &mut RoomModel) {
+        if let Some(pointer) = ui.input(|input| input.pointer.latest_pos()) {
+            self.hand.place_held(view.camera.to_world(pointer), room);
+        }
+    }
+
+    /// Draws the room and what lies over it.
+    pub fn paint(
+        &mut self,
+        ui: &mut Ui,
+        response: &Response,
+        cx: &ViewerContext<'_>,
+        view: &mut RoomView,
+        commands: &mut Vec<Command>,
+    ) {
+        let ViewerContext { room, recent, theme, art, ui: state, .. } = *cx;
+        let (rect, pointer) = (response.rect, ui.input(|input| input.pointer.latest_pos()));
+        let painter = ui.painter_at(rect);
+        let look = Look {
+            camera: view.camera,
+            theme: *theme,
+            now_secs: state.time.room_secs,
+            selected: state.selection.things(),
+            hovered: view.hovered.as_ref(),
+            pointer: response.hover_pos(),
+            quiet: view.debug_overlay,
+        };
+        paint::room(&painter, room, recent, art, &look);
+        let hands = (&self.hand, self.naming.as_ref());
+        self.handles.paint(&painter, (pointer, response.hover_pos()), cx, hands, view);
+        self.paint_box(&painter, pointer, theme, view);
+        dropping::paint_ghost(ui, &painter, cx, view.camera);
+        if view.debug_overlay {
+            debug_overlay::debug_overlay_ui(&painter, room, recent, theme, (view, state.selection.things()));
+        }
+        if rect.width() > MINIMAP_FITS_POINTS.x && rect.height() > MINIMAP_FITS_POINTS.y {
+            minimap(ui, rect, cx, view);
+        }
+        overlay_toggle(ui, rect, cx, view.debug_overlay, commands);
+        dropping::paint_word(&painter, rect, theme, state);
+        self.menu(ui, response, cx, view, commands);
+        self.naming = relating::naming_ui(ui, cx, view.camera, self.naming.take(), commands);
     }
 
     /// Shows everything once in a room that is new; in another part of the window the room stays where it was, so
     /// that a panel that opens does not push away what was clicked.
-    fn settle_view(&mut self, ui: &Ui, rect: Rect, room: &RoomModel, state: &mut UiState) {
+    fn settle_view(&mut self, ui: &Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView) {
         let window = ui.ctx().content_rect();
-        if !state.framed {
+        if !view.is_framed {
             // Another room is open: what was held is not in it.
             self.hand = Hand::Free;
         } else if let Some((before, _)) = self.last.filter(|(before, was)| *was == window && *before != rect) {
-            state.camera.pan(before.center() - rect.center());
+            view.camera.pan(before.center() - rect.center());
         }
         // Panes take a frame or two to find their places.
         let is_settled = self.last == Some((rect, window));
-        state.camera.viewport = rect;
+        view.camera.viewport = rect;
         self.last = Some((rect, window));
-        if !state.framed && is_settled && rect.is_positive() {
-            state.frame(room);
-            state.framed = true;
+        if !view.is_framed && is_settled && rect.is_positive() {
+            view.frame(cx.room, cx.ui.selection.things());
+            view.is_framed = true;
         }
     }
 
     /// Zooms at the pointer and moves the view.
-    fn look_around(&mut self, ui: &Ui, response: &Response, state: &mut UiState) {
-        let camera = &mut state.camera;
+    fn look_around(&mut self, ui: &Ui, response: &Response, view: &mut RoomView) {
+        let camera = &mut view.camera;
         if let Some(pointer) = response.hover_pos() {
             let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
             if scroll != 0.0 {
@@ -176,7 +219,7 @@ impl Canvas {
         if self.hand == Hand::Pans || response.dragged_by(PointerButton::Middle) {
             camera.pan(response.drag_delta());
             ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
-        } else if state.space != SpaceBar::Up && response.hovered() {
+        } else if self.space != SpaceBar::Up && response.hovered() {
             ui.ctx().set_cursor_icon(CursorIcon::Grab);
         }
     }
@@ -186,39 +229,50 @@ impl Canvas {
         &mut self,
         ui: &Ui,
         response: &Response,
-        room: &RoomModel,
-        state: &mut UiState,
+        cx: &ViewerContext<'_>,
+        view: &mut RoomView,
         commands: &mut Vec<Command>,
     ) {
-        let camera = state.camera;
+        let (room, camera) = (cx.room, view.camera);
         let under = |point: Pos2| thing_at(room, camera.to_world(point), camera.zoom);
         // With a button down the pointer is about where it was pressed.
         if self.hand == Hand::Free && !ui.input(|input| input.pointer.any_down()) {
-            state.hovered = response.hover_pos().and_then(under);
-            self.handles.look(response.hover_pos(), room, state);
+            view.hovered = response.hover_pos().and_then(under);
+            self.handles.look(response.hover_pos(), room, view);
         }
         let (shift, focused) = ui.input(|input| (input.modifiers.shift, input.focused));
         if response.drag_started_by(PointerButton::Primary)
             && let Some(origin) = ui.input(|input| input.pointer.press_origin())
         {
-            let handle = self.handles.at(origin, room, state).filter(|_| state.space == SpaceBar::Up);
+            let handle = self.handles.at(origin, cx, camera).filter(|_| self.space == SpaceBar::Up);
             self.hand = match handle {
                 Some(agent) => Hand::Relates(agent),
-                None => hand::grasp(under(origin), camera.to_world(origin), room, shift, state, commands),
+                None if self.space != SpaceBar::Up => {
+                    self.space = SpaceBar::Used;
+                    Hand::Pans
+                }
+                None => hand::grasp(under(origin), camera.to_world(origin), cx, shift, commands),
             };
         }
         let turned_away = self.had_focus && !focused;
         self.had_focus = focused;
         let place = response.interact_pointer_pos().map(|pointer| camera.to_world(pointer));
-        self.hand.follow(place, room, state, commands);
+        self.hand.follow(place, room, commands);
         if response.drag_stopped() || (turned_away && self.hand != Hand::Free) {
-            std::mem::take(&mut self.hand).let_go(ui, response, room, state, commands);
+            std::mem::take(&mut self.hand).let_go(ui, response, cx, camera, commands);
         }
     }
 
     /// Selects what is clicked, and opens or comes to what is double-clicked.
-    fn choose(&mut self, ui: &Ui, response: &Response, room: &RoomModel, state: &mut UiState) {
-        let camera = state.camera;
+    fn choose(
+        &mut self,
+        ui: &Ui,
+        response: &Response,
+        cx: &ViewerContext<'_>,
+        view: &mut RoomView,
+        commands: &mut Vec<Command>,
+    ) {
+        let (room, camera) = (cx.room, view.camera);
         let under = |point: Pos2| thing_at(room, camera.to_world(point), camera.zoom);
         let rope = |point: Pos2| {
             let tie = paint::tie_under(room, camera, point)?;
@@ -227,32 +281,36 @@ impl Canvas {
         let Some(pointer) = response.interact_pointer_pos() else { return };
         let shift = ui.input(|input| input.modifiers.shift);
         if response.double_clicked() {
-            match under(pointer) {
-                Some(thing) => state.open_thing(&thing, room),
-                None => match rope(pointer) {
-                    Some(relationship) => state.rename_rope(relationship),
-                    None => state.camera.zoom_at(pointer, 1.6),
-                },
+            match (under(pointer), rope(pointer)) {
+                (Some(Thing::Agent(id)), _) => view.come_near(room, &Thing::Agent(id)),
+                (Some(thing), _) => commands.push(WindowCommand::OpenThing(thing).into()),
+                (None, Some(relationship)) => self.rename_rope(relationship),
+                (None, None) => view.camera.zoom_at(pointer, 1.6),
             }
         } else if response.clicked() {
             response.request_focus();
-            let thing = under(pointer);
-            state.rope = if thing.is_none() { rope(pointer) } else { None };
-            match thing {
-                Some(thing) if shift && state.selected.remove(&thing) => {}
+            let mut things = cx.ui.selection.things().clone();
+            let command = match under(pointer) {
                 Some(thing) if shift => {
-                    state.selected.insert(thing);
+                    if !things.remove(&thing) {
+                        things.insert(thing);
+                    }
+                    WindowCommand::Select(things.into_iter().collect())
                 }
-                Some(thing) => state.selected = [thing].into(),
-                None if !shift || state.rope.is_some() => state.selected.clear(),
-                None => {}
-            }
+                Some(thing) => WindowCommand::Select(vec![thing]),
+                None => match rope(pointer) {
+                    Some(rope) => WindowCommand::SelectRope(rope),
+                    None if shift => return,
+                    None => WindowCommand::Select(Vec::new()),
+                },
+            };
+            commands.push(command.into());
         }
     }
 
-    fn paint_box(&self, painter: &egui::Painter, pointer: Option<Pos2>, theme: &Theme, state: &UiState) {
+    fn paint_box(&self, painter: &egui::Painter, pointer: Option<Pos2>, theme: &Theme, view: &RoomView) {
         let (Hand::Boxes(from), Some(pointer)) = (&self.hand, pointer) else { return };
-        let rect = Rect::from_two_pos(state.camera.to_screen(*from), pointer);
+        let rect = Rect::from_two_pos(view.camera.to_screen(*from), pointer);
         let stroke = Stroke::new(1.0, theme.accent);
         painter.rect(rect, 0.0, theme.accent.gamma_multiply(0.12), stroke, StrokeKind::Inside);
     }
@@ -262,11 +320,11 @@ impl Canvas {
         &mut self,
         ui: &Ui,
         response: &Response,
-        room: &RoomModel,
-        state: &mut UiState,
+        cx: &ViewerContext<'_>,
+        view: &RoomView,
         commands: &mut Vec<Command>,
     ) {
-        let camera = state.camera;
+        let (room, camera, selection) = (cx.room, view.camera, &cx.ui.selection);
         if response.secondary_clicked()
             && let Some(point) = response.interact_pointer_pos()
         {
@@ -276,9 +334,16 @@ impl Canvas {
                 Some(thing) => MenuOn::Thing(thing),
                 None => rope().map_or(MenuOn::Floor, MenuOn::Rope),
             };
+            match &on {
+                MenuOn::Thing(thing) if !selection.things().contains(thing) => {
+                    commands.push(WindowCommand::Select(vec![thing.clone()]).into());
+                }
+                MenuOn::Rope(rope) => commands.push(WindowCommand::SelectRope(rope.clone()).into()),
+                MenuOn::Thing(_) | MenuOn::Floor => {}
+            }
             self.menu = Some((on, place, None));
         } else if std::mem::take(&mut self.opens_menu) {
-            let on = match (&state.rope, state.selected.first()) {
+            let on = match (selection.rope(), selection.things().first()) {
                 (Some(rope), _) => MenuOn::Rope(rope.clone()),
                 (None, Some(thing)) => MenuOn::Thing(thing.clone()),
                 (None, None) => MenuOn::Floor,
@@ -292,18 +357,10 @@ impl Canvas {
             self.menu = Some((on, place, Some(point)));
             Popup::open_id(ui.ctx(), Popup::default_response_id(response));
         }
-        match &self.menu {
-            Some((MenuOn::Thing(thing), ..)) if response.secondary_clicked() && !state.selected.contains(thing) => {
-                state.select([thing.clone()]);
-            }
-            Some((MenuOn::Rope(rope), ..)) if response.secondary_clicked() => state.select_rope(rope.clone()),
-            _ => {}
-        }
         let Some((on, place, point)) = &self.menu else { return };
         let popup = Popup::context_menu(response);
         let popup = if let Some(point) = point { popup.at_position(*point) } else { popup };
-        let cx = CommandContext { room, ui: state };
-        popup.show(|ui| commands.extend(menu::menu_ui(ui, &cx, on, *place)));
+        popup.show(|ui| commands.extend(menu::menu_ui(ui, cx, on, *place)));
     }
 }
 
@@ -318,28 +375,29 @@ fn keep_keys(ui: &Ui, response: &Response) {
     ui.memory_mut(|memory| memory.set_focus_lock_filter(room_widget(), filter));
 }
 
-fn minimap(ui: &mut Ui, rect: Rect, room: &RoomModel, theme: &Theme, state: &mut UiState) {
+fn minimap(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView) {
     let corner = rect.right_bottom() - egui::Vec2::splat(SPACE[2]);
     let map = Rect::from_min_max(corner - MINIMAP_POINTS, corner);
     let response = ui.interact(map, ui.id().with("minimap"), Sense::click_and_drag());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, "The small map"));
     let painter = ui.painter_at(map);
-    paint::minimap(&painter, map, room, state.camera, *theme);
+    paint::minimap(&painter, map, cx.room, view.camera, *cx.theme);
     if let Some(pointer) = response.interact_pointer_pos() {
-        state.camera.middle = Small::of(map, room, state.camera).to_world(pointer);
+        view.camera.middle = Small::of(map, cx.room, view.camera).to_world(pointer);
     }
 }
 
 /// The switch of the debug overlay, at bottom left.
-fn overlay_toggle(ui: &mut Ui, rect: Rect, theme: &Theme, state: &mut UiState) {
-    let size = egui::vec2(128.0, 28.0);
+fn overlay_toggle(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, is_on: bool, commands: &mut Vec<Command>) {
+    const ID: &str = "view.debug_overlay";
+    let theme = cx.theme;
+    let size = egui::vec2(128.0, ui.spacing().interact_size.y);
     let place = Rect::from_min_size(rect.left_bottom() + egui::vec2(SPACE[2], -SPACE[2] - size.y), size);
-    let text = if state.overlay { "Hide details" } else { "Show details" };
-    let button = egui::Button::new(egui::RichText::new(text).color(theme.text))
+    let button = egui::Button::new(egui::RichText::new("Debug overlay").color(theme.text))
         .fill(theme.panel)
-        .stroke(Stroke::new(1.0, if state.overlay { theme.accent } else { theme.line }))
+        .stroke(Stroke::new(1.0, if is_on { theme.accent } else { theme.line }))
         .corner_radius(f32::from(RADIUS[0]));
-    if ui.put(place, button).on_hover_text("What everyone has queued, knows and costs (F3)").clicked() {
-        state.overlay = !state.overlay;
+    if command_tip(ui.put(place, button), cx, ID).clicked() {
+        commands.extend(menus::run(cx, ID));
     }
 }

@@ -7,14 +7,14 @@ use super::hand::Hand;
 use crate::base::Id;
 use crate::simulation::RelationshipCommand;
 use crate::simulation::relating::{LABEL_CHARS_AT_MOST, label_of};
-use crate::ui::commands::RoomAct;
+use crate::ui::commands::{RoomAct, WindowCommand};
+use crate::ui::state::{Naming, RoomView};
 use crate::ui::widgets;
-use crate::ui::{Command, UiState};
+use crate::ui::{Command, ViewerContext};
 use crate::view::camera::Camera;
 use crate::view::model::{AgentView, RoomModel};
 use crate::view::paint;
 use crate::view::pick::{Thing, thing_at};
-use crate::view::theme::Theme;
 use crate::workspace::Relationship;
 
 /// The handle is grasped within so many points of its middle.
@@ -36,31 +36,34 @@ pub(super) struct Handles {
 
 impl Handles {
     /// Notices whom the pointer is at.
-    pub(super) fn look(&mut self, pointer: Option<Pos2>, room: &RoomModel, state: &UiState) {
+    pub(super) fn look(&mut self, pointer: Option<Pos2>, room: &RoomModel, view: &RoomView) {
         let stays = self.pointed.as_ref().and_then(|id| room.agent(id)).is_some_and(|agent| {
-            let place = handle_place(agent, state.camera);
+            let place = handle_place(agent, view.camera);
             pointer.is_some_and(|pointer| pointer.distance(place) <= HANDLE_POINTS)
         });
         if !stays {
-            self.pointed = state.hovered.as_ref().and_then(Thing::agent).cloned();
+            self.pointed = view.hovered.as_ref().and_then(Thing::agent).cloned();
         }
     }
 
-    fn shown<'a>(&self, room: &'a RoomModel, state: &UiState) -> Vec<&'a AgentView> {
-        let selected: Vec<&Id> = state.selected.iter().filter_map(Thing::agent).collect();
+    fn shown<'a>(&self, cx: &ViewerContext<'a>) -> Vec<&'a AgentView> {
+        let (room, things) = (cx.room, cx.ui.selection.things());
+        let selected: Vec<&Id> = things.iter().filter_map(Thing::agent).collect();
         let selected = if selected.len() <= HANDLES_AT_MOST { selected } else { Vec::new() };
-        let ids = selected.into_iter().chain(self.pointed.as_ref().filter(|id| {
-            !state.selected.contains(&Thing::Agent((*id).clone())) || state.selected.len() > HANDLES_AT_MOST
-        }));
+        let ids = selected.into_iter().chain(
+            self.pointed
+                .as_ref()
+                .filter(|id| !things.contains(&Thing::Agent((*id).clone())) || things.len() > HANDLES_AT_MOST),
+        );
         ids.filter_map(|id| room.agent(id)).collect()
     }
 
     /// Whose handle is at a point. Another figure there is in front of the handle's edge, not of its middle.
-    pub(super) fn at(&self, point: Pos2, room: &RoomModel, state: &UiState) -> Option<Id> {
-        let away = |agent: &AgentView| point.distance(handle_place(agent, state.camera));
-        let shown = self.shown(room, state);
+    pub(super) fn at(&self, point: Pos2, cx: &ViewerContext<'_>, camera: Camera) -> Option<Id> {
+        let away = |agent: &AgentView| point.distance(handle_place(agent, camera));
+        let shown = self.shown(cx);
         let nearest = shown.into_iter().min_by(|one, other| away(one).total_cmp(&away(other)))?;
-        let under = thing_at(room, state.camera.to_world(point), state.camera.zoom);
+        let under = thing_at(cx.room, camera.to_world(point), camera.zoom);
         let is_free = under.is_none_or(|thing| thing.agent() == Some(&nearest.id));
         let reach = if is_free { HANDLE_POINTS } else { 0.6 * HANDLE_POINTS };
         (away(nearest) <= reach).then(|| nearest.id.clone())
@@ -71,24 +74,23 @@ impl Handles {
         &self,
         painter: &Painter,
         (pointer, over_room): (Option<Pos2>, Option<Pos2>),
-        room: &RoomModel,
-        hand: &Hand,
-        state: &UiState,
-        theme: &Theme,
+        cx: &ViewerContext<'_>,
+        (hand, naming): (&Hand, Option<&Naming>),
+        view: &RoomView,
     ) {
-        let camera = state.camera;
+        let (room, theme, camera) = (cx.room, cx.theme, view.camera);
         let at =
             |wanted: &Relationship| room.ties.iter().position(|tie| room.relationship(tie).as_ref() == Some(wanted));
-        if let Some(index) = state.rope.as_ref().and_then(at) {
+        if let Some(index) = cx.ui.selection.rope().and_then(at) {
             paint::chosen_tie(painter, room, camera, *theme, index, true);
         }
-        if let (Hand::Free, None, Some(pointer)) = (hand, &state.hovered, over_room)
+        if let (Hand::Free, None, Some(pointer)) = (hand, &view.hovered, over_room)
             && let Some(index) = paint::tie_under(room, camera, pointer)
         {
             paint::chosen_tie(painter, room, camera, *theme, index, false);
             painter.ctx().set_cursor_icon(CursorIcon::PointingHand);
         }
-        let ends = match (hand, &state.naming) {
+        let ends = match (hand, naming) {
             (Hand::Relates(from), _) => room.agent(from).zip(pointer).map(|(from, pointer)| {
                 let place = camera.to_world(pointer);
                 let to = thing_at(room, place, camera.zoom).and_then(|thing| room.agent(thing.agent()?));
@@ -104,8 +106,8 @@ impl Handles {
             paint::rope_in_hand(painter, camera, *theme, from.position, to);
         }
         if matches!(hand, Hand::Free | Hand::Relates(_)) && camera.zoom > 0.2 {
-            let hot = pointer.and_then(|pointer| self.at(pointer, room, state));
-            for agent in self.shown(room, state) {
+            let hot = pointer.and_then(|pointer| self.at(pointer, cx, camera));
+            for agent in self.shown(cx) {
                 paint::handle(painter, handle_place(agent, camera), hot.as_ref() == Some(&agent.id), *theme);
             }
         }
@@ -113,15 +115,23 @@ impl Handles {
 }
 
 /// The field in which the label of a relationship is written: Enter or a click elsewhere keeps it, Escape gives up.
-pub(super) fn naming_ui(ui: &Ui, room: &RoomModel, theme: &Theme, state: &mut UiState, commands: &mut Vec<Command>) {
-    let Some(mut naming) = state.naming.take() else { return };
+/// It comes back while it is still written.
+pub(super) fn naming_ui(
+    ui: &Ui,
+    cx: &ViewerContext<'_>,
+    camera: Camera,
+    naming: Option<Naming>,
+    commands: &mut Vec<Command>,
+) -> Option<Naming> {
+    let (room, theme, mut naming) = (cx.room, cx.theme, naming?);
     let Relationship { from, to, .. } = &naming.relationship;
-    let Some(middle) = paint::tie_middle(room, state.camera, from, to) else {
-        state.tell("One of the two has left the room, so they are not related.", false);
-        return;
+    let Some(middle) = paint::tie_middle(room, camera, from, to) else {
+        let told = "One of the two has left the room, so they are not related.".to_owned();
+        commands.push(WindowCommand::Tell(told, false).into());
+        return None;
     };
     let hint = format!("What {} is to {}", room.called(from), room.called(to));
-    let place = state.camera.viewport.shrink(40.0).clamp(middle);
+    let place = camera.viewport.shrink(40.0).clamp(middle);
     let mut is_done = false;
     Area::new(WidgetId::new("relationship label"))
         .order(Order::Foreground)
@@ -145,8 +155,7 @@ pub(super) fn naming_ui(ui: &Ui, room: &RoomModel, theme: &Theme, state: &mut Ui
             });
         });
     if !is_done {
-        state.naming = Some(naming);
-        return;
+        return Some(naming);
     }
     let label = label_of(&naming.label);
     let named = Relationship { label: label.clone(), ..naming.relationship.clone() };
@@ -158,5 +167,6 @@ pub(super) fn naming_ui(ui: &Ui, room: &RoomModel, theme: &Theme, state: &mut Ui
     if naming.is_new || named != naming.relationship {
         commands.push(Command::Act(RoomAct::Relate(command), None));
     }
-    state.select_rope(named);
+    commands.push(WindowCommand::SelectRope(named).into());
+    None
 }

@@ -14,11 +14,14 @@ use crate::agent::AgentCommand;
 use crate::base::Id;
 use crate::element::ElementCommand;
 use crate::simulation::{RelationshipCommand, State};
+use crate::ui::UiState;
 use crate::ui::commands::RoomAct;
 use crate::ui::shell::Shell;
 use crate::ui::state::dock::Tab;
 use crate::ui::testing::{Stage, sample_room};
+use crate::view::art::Art;
 use crate::view::model::TieView;
+use crate::view::recent::Recent;
 
 const SIZE: egui::Vec2 = vec2(1280.0, 800.0);
 
@@ -53,7 +56,10 @@ impl Window {
             element.position = Vec2::new(-240.0 + 160.0 * index as f32, 200.0);
         }
         let camera = crate::view::camera::Camera { middle: Vec2::new(0.0, 60.0), ..Default::default() };
-        Self::of(room, UiState { hint_closed: true, framed: true, camera, ..UiState::default() })
+        let mut state = UiState::default();
+        state.notices.is_hint_closed = true;
+        (state.view.is_framed, state.view.camera) = (true, camera);
+        Self::of(room, state)
     }
 
     fn is_holding(&self) -> bool {
@@ -62,6 +68,11 @@ impl Window {
 
     fn state(&mut self) -> &mut UiState {
         &mut self.0.state_mut().state
+    }
+
+    /// The label that is being written.
+    fn naming(&self) -> Option<Naming> {
+        self.0.state().panes.canvas.naming.clone()
     }
 
     fn room(&mut self) -> &mut RoomModel {
@@ -84,7 +95,7 @@ impl Window {
 
     /// Where a place of the room is on screen.
     fn screen(&mut self, x: f32, y: f32) -> Pos2 {
-        self.state().camera.to_screen(Vec2::new(x, y))
+        self.state().view.camera.to_screen(Vec2::new(x, y))
     }
 
     fn agent(&mut self, id: &str) -> Pos2 {
@@ -178,7 +189,7 @@ impl Window {
     }
 
     fn selected(&mut self) -> Vec<Id> {
-        self.state().selected.iter().map(|thing| thing.id().clone()).collect()
+        self.state().selection.things().iter().map(|thing| thing.id().clone()).collect()
     }
 }
 
@@ -210,7 +221,7 @@ fn an_agent_from_the_shelf_is_lifted_above_the_elements_unless_alt_is_held() {
         };
         assert!(position.distance(Vec2::new(40.0, height)) < 0.2, "{position}");
         assert_eq!(&**profile, "bram");
-        assert_eq!(window.state().dragging, None);
+        assert_eq!(window.state().transfer.dragging, None);
     }
 }
 
@@ -219,13 +230,13 @@ fn what_is_let_go_over_a_panel_or_given_up_does_not_come_in() {
     let mut window = Window::new();
     let row = window.0.get_by_label("Add pinboard").rect().center();
     window.drag(row, row + vec2(10.0, -60.0));
-    assert_eq!((window.commands(), window.state().dragging.clone()), (vec![], None));
+    assert_eq!((window.commands(), window.state().transfer.dragging.clone()), (vec![], None));
     let floor = window.screen(0.0, -120.0);
     window.press(row);
     window.move_to(floor);
     window.key(Modifiers::NONE, Key::Escape);
     window.release(floor);
-    assert_eq!((window.commands(), window.state().dragging.clone()), (vec![], None));
+    assert_eq!((window.commands(), window.state().transfer.dragging.clone()), (vec![], None));
     window.drag(row, floor);
     let acts = window.acts();
     let [RoomAct::Element(ElementCommand::Add { keys })] = &acts[..] else { panic!("{acts:?}") };
@@ -318,7 +329,7 @@ fn who_leaves_while_held_leaves_the_hand_free_and_it_is_told() {
     assert!(!window.is_holding());
     window.release(to + vec2(30.0, 0.0));
     assert_eq!(window.commands(), []);
-    assert_eq!(window.state().outcomes[0].text, "Ada left the room while you held it.");
+    assert_eq!(window.state().notices.outcomes()[0].text, "Ada left the room while you held it.");
     let element = window.element("news");
     window.press(element);
     window.move_to(to);
@@ -348,7 +359,7 @@ fn an_element_that_a_file_moves_while_it_is_held_goes_back_to_where_the_file_put
 #[test]
 fn what_hangs_over_the_window_does_not_get_in_the_way() {
     let mut window = Window::new();
-    window.state().hanging = vec!["ada.md".into(), "room.yaml".into()];
+    window.state().transfer.hanging = vec!["ada.md".into(), "room.yaml".into()];
     window.0.run_steps(2);
     let ada = window.agent("ada-1");
     window.click(ada, Modifiers::NONE);

@@ -5,13 +5,13 @@ use egui_kittest::kittest::Queryable;
 
 use super::*;
 use crate::ui::UiState;
-use crate::ui::testing::{Stage, stage};
+use crate::ui::testing::{Stage, stage_pane};
 use crate::view::theme::{DARK, LIGHT, contrast};
 
 fn difference(old: &str, new: &str, look: DiffLook) -> Harness<'static, Stage> {
     let (old, new) = (old.to_owned(), new.to_owned());
-    let mut window = stage(UiState::default(), move |ui, _, _, theme, _| {
-        diff_ui(ui, "test", &old, &new, look, theme);
+    let mut window = stage_pane(UiState::default(), move |ui, cx, _| {
+        diff_ui(ui, "test", &old, &new, look, cx.theme);
         Vec::new()
     });
     window.run_steps(3);

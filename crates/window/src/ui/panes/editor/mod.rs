@@ -196,7 +196,7 @@ impl Editors {
 /// what was to be saved once an agent's work is over. To be called in every frame.
 pub fn keep_up(cx: &ViewerContext<'_>, own: &mut Editors) -> Vec<Command> {
     let mut commands = Vec::new();
-    let now_secs = cx.ui.now_secs;
+    let now_secs = cx.ui.time.now_secs;
     for (path, file) in &mut own.open {
         if file.tab.begun.is_none() && !file.tab.is_saving() {
             continue;
@@ -247,7 +247,7 @@ pub fn editor_ui(ui: &mut Ui, path: &str, cx: &ViewerContext<'_>, own: &mut Edit
         commands.push(Command::Run(grammars_job()));
     }
     let file = own.file(path);
-    file.tab.follow(cx.ui.texts.text(path), cx.ui.now_secs);
+    file.tab.follow(cx.ui.texts.text(path), cx.ui.time.now_secs);
     pane::pane_ui(ui, path, file, cx, &mut commands);
     commands
 }

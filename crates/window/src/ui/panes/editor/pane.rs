@@ -201,7 +201,7 @@ fn text_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<'_>,
     if file.find.is_open && find_bar::find_bar_ui(ui, path, &mut file.tab, &mut file.field, &mut file.find, theme) {
         ui.ctx().request_repaint();
     }
-    let again = file.check.look(path, &file.tab.text, file.tab.generation, state.now_secs);
+    let again = file.check.look(path, &file.tab.text, file.tab.generation, state.time.now_secs);
     if let Some(secs) = again {
         ui.ctx().request_repaint_after_secs(secs as f32);
     }
@@ -348,8 +348,8 @@ fn past_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<'_>,
         path,
         now: &now,
         is_unsaved: file.tab.begun.is_some(),
-        now_ms: state.now_ms(),
-        dates: &state.dates,
+        now_ms: state.time.now_ms(),
+        dates: &state.appearance.dates,
         room: cx.room,
         theme: cx.theme,
     };

@@ -172,7 +172,7 @@ fn grade_menu(ui: &mut Ui, theme: &Theme, grade: &mut Grade) {
 /// A menu of the runs of the workspace, to see the log of an earlier one.
 fn runs_menu(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane, commands: &mut Vec<Command>) {
     let (theme, state) = (cx.theme, cx.ui);
-    let (now_ms, dates) = (state.now_ms(), state.dates.clone());
+    let (now_ms, dates) = (state.time.now_ms(), state.appearance.dates.clone());
     let shown = match &pane.shown_run {
         None => "The open run".to_owned(),
         Some(id) => {

@@ -111,7 +111,7 @@ pub(super) fn card_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPa
             buttons_ui(ui, cx, &shown.row, &mut commands);
             causes_ui(ui, theme, pane, shown);
             effects_ui(ui, theme, pane, &card.effects);
-            fields_ui(ui, theme, &cx.ui.dates, &pane.known.names, &shown.row);
+            fields_ui(ui, theme, &cx.ui.appearance.dates, &pane.known.names, &shown.row);
             data_ui(ui, theme, shown);
         });
     });

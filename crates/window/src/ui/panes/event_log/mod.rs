@@ -147,7 +147,7 @@ fn body_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane, command
             commands.extend(card::card_ui(ui, cx, pane, &card));
         });
     }
-    let shown = rows::list_ui(ui, &cx.recent.book, theme, &cx.ui.dates, pane);
+    let shown = rows::list_ui(ui, &cx.recent.book, theme, &cx.ui.appearance.dates, pane);
     if !shown && pane.sieve.is_done() {
         widgets::empty(
             ui,

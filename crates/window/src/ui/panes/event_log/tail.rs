@@ -54,7 +54,7 @@ pub fn event_tail_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
                     told: &told,
                     chosen: pane.chosen == Some(row.seq),
                     by_clock: pane.by_clock,
-                    dates: &cx.ui.dates,
+                    dates: &cx.ui.appearance.dates,
                 };
                 let response = line.show(ui, &pane.known.names, theme);
                 if response.on_hover_text(&*told).clicked() {

@@ -221,7 +221,7 @@ fn the_card_shows_the_agent_the_file_and_the_conversation() {
     let mut window = log(story());
     click_row(&mut window, 3);
     click(&mut window, "Show agent");
-    assert_eq!(window.state().state.selected, [Thing::Agent("ada-1".into())].into());
+    assert_eq!(*window.state().state.selection.things(), [Thing::Agent("ada-1".into())].into());
     click(&mut window, "Show file");
     click_row(&mut window, 6);
     assert!(window.query_by_label("Show file").is_none());
@@ -229,12 +229,15 @@ fn the_card_shows_the_agent_the_file_and_the_conversation() {
     assert_eq!(window.state().panes.conversations.open.as_deref(), Some("conversation-4"));
     let expected = [Command::OpenFile("artifacts/plan.md".into(), None), Command::Show(Tab::Talks)];
     assert_eq!(window.state().commands, expected);
-    window.state_mut().state.selected.clear();
+    window.state_mut().state.selection.select([]);
     click_row(&mut window, 7);
     click(&mut window, "Show agent");
-    assert!(window.state().state.selected.is_empty(), "whoever left cannot be shown");
+    assert!(window.state().state.selection.things().is_empty(), "whoever left cannot be shown");
     click(&mut window, "Copy as JSON");
-    assert_eq!(window.state().state.outcomes.last().map(|told| told.text.as_str()), Some("Record 7 was copied"));
+    assert_eq!(
+        window.state().state.notices.outcomes().last().map(|told| told.text.as_str()),
+        Some("Record 7 was copied")
+    );
 }
 
 #[test]
@@ -347,7 +350,7 @@ fn the_log_is_exported_and_earlier_runs_are_shown() {
         first_tick: 0,
         last_tick: 90,
     };
-    window.state_mut().state.born_ms = BEGAN_MS + 1_000;
+    window.state_mut().state.time.born_ms = BEGAN_MS + 1_000;
     window.state_mut().state.texts.runs = Some(Ok(Arc::new(vec![run])));
     window.run_steps(2);
     click(&mut window, "morning, today, 00:00: not ended");

@@ -73,11 +73,11 @@ impl Explorer {
                 vec![WindowCommand::Select(vec![thing]).into(), WindowCommand::Frame.into(), Command::Show(Tab::Room)]
             }
             Ask::AddToRoom(profile) => {
-                let place = create::spawn_place(cx.room, cx.ui.camera.middle, false);
+                let place = create::spawn_place(cx.room, cx.ui.view.camera.middle, false);
                 vec![create::add_agent(cx.room, &profile, place)]
             }
             Ask::AddRulebook(path) => {
-                vec![create::rulebook_of(cx.room, &path, cx.ui.camera.middle), Command::Show(Tab::Room)]
+                vec![create::rulebook_of(cx.room, &path, cx.ui.view.camera.middle), Command::Show(Tab::Room)]
             }
             Ask::OpenScene(stem) => vec![Command::OpenScene(stem)],
             Ask::Restore(paths) => self.restore(paths, cx),

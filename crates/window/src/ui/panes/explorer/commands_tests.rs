@@ -58,7 +58,7 @@ impl Bench {
     }
 
     fn is_told(&self, words: &str) -> bool {
-        self.0.state.outcomes.iter().any(|told| told.text.contains(words))
+        self.0.state.notices.outcomes().iter().any(|told| told.text.contains(words))
     }
 }
 
@@ -149,7 +149,7 @@ fn what_was_known_of_a_file_stays_until_it_has_another_path() {
     let mut bench = sample();
     bench.choose("artifacts/plan.md");
     bench.perform(Ask::GivePaths(vec![("artifacts/plan.md".to_owned(), "plan.md".to_owned())]));
-    assert_eq!(bench.0.state.chosen_file.as_deref(), Some("artifacts/plan.md"));
+    assert_eq!(bench.0.state.selection.file(), Some("artifacts/plan.md"));
     assert!(bench.explorer().selected.contains("artifacts/plan.md"), "nothing is known of how it went");
 }
 
@@ -159,7 +159,7 @@ fn what_was_known_of_a_file_goes_with_it() {
     bench.choose("artifacts/plan.md");
     let Stage { state, panes, .. } = &mut bench.0;
     follow_rename("artifacts/plan.md", "plan.md", state, panes);
-    assert_eq!(state.chosen_file.as_deref(), Some("plan.md"));
+    assert_eq!(state.selection.file(), Some("plan.md"));
     bench.with_files(vec![file("agents/ada.md", 2), file("plan.md", 5)]);
     assert!(bench.explorer().selected.contains("plan.md"));
     assert!(!bench.explorer().is_changed(&file("plan.md", 5)), "another path is no news");

@@ -72,7 +72,7 @@ impl Explorer {
 
     /// Says what would become of files that hang over the window.
     pub(super) fn hanging_ui(&self, ui: &mut Ui, cx: &ViewerContext<'_>) {
-        let hanging = &cx.ui.hanging;
+        let hanging = &cx.ui.transfer.hanging;
         if hanging.is_empty() {
             return;
         }

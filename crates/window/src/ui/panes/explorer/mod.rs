@@ -158,8 +158,8 @@ impl Explorer {
         if self.tree.update(&files, &self.filter, folded, *is_bin_open) {
             self.take_in_files(cx);
         }
-        if cx.ui.chosen_file != self.last_chosen {
-            if self.choosing.is_some() && self.choosing == cx.ui.chosen_file {
+        if cx.ui.selection.file() != self.last_chosen.as_deref() {
+            if self.choosing.is_some() && self.choosing.as_deref() == cx.ui.selection.file() {
                 self.last_chosen = self.choosing.take();
             } else {
                 self.follow_choice(cx);
@@ -179,14 +179,14 @@ impl Explorer {
         }
         self.selected.retain(|path| tree.there(path).is_some());
         // What lies before the person's eyes is seen.
-        if let Some(chosen) = cx.ui.chosen_file.clone() {
+        if let Some(chosen) = cx.ui.selection.file().map(str::to_owned) {
             self.mark_seen(&chosen);
         }
     }
 
     /// Somebody else chose a file: it is shown here as well.
     fn follow_choice(&mut self, cx: &ViewerContext<'_>) {
-        let Some(chosen) = cx.ui.chosen_file.clone() else {
+        let Some(chosen) = cx.ui.selection.file().map(str::to_owned) else {
             self.last_chosen = None;
             return;
         };

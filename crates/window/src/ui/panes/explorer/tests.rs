@@ -72,11 +72,11 @@ fn operations(window: &Harness<'static, Stage>) -> Vec<FileOperation> {
 #[test]
 fn a_click_chooses_a_file_and_opens_it() {
     let mut window = explorer();
-    window.state_mut().state.selected = [crate::view::pick::Thing::Agent("ada-1".into())].into();
+    window.state_mut().state.selection.select([crate::view::pick::Thing::Agent("ada-1".into())]);
     click(&mut window, "artifacts/plan.md");
     assert_eq!(window.state().commands, [Command::OpenFile("artifacts/plan.md".into(), None)]);
-    assert_eq!(window.state().state.chosen_file.as_deref(), Some("artifacts/plan.md"));
-    assert!(window.state().state.selected.is_empty(), "the inspector is about the file now");
+    assert_eq!(window.state().state.selection.file(), Some("artifacts/plan.md"));
+    assert!(window.state().state.selection.things().is_empty(), "the inspector is about the file now");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn arrows_lead_through_the_tree_and_enter_opens() {
     click(&mut window, "Folder agents");
     click(&mut window, "Folder agents");
     press(&mut window, Modifiers::NONE, Key::ArrowDown);
-    assert_eq!(window.state().state.chosen_file.as_deref(), Some("agents/ada.md"));
+    assert_eq!(window.state().state.selection.file(), Some("agents/ada.md"));
     assert!(window.state().commands.is_empty(), "an arrow chooses and does not open");
     press(&mut window, Modifiers::SHIFT, Key::ArrowDown);
     press(&mut window, Modifiers::NONE, Key::Enter);
@@ -155,7 +155,7 @@ fn in_the_whole_window_the_tree_has_its_keys_first() {
     window.run_steps(3);
     click(&mut window, "artifacts/plan.md");
     let agent = crate::view::pick::Thing::Agent("ada-1".into());
-    window.state_mut().state.selected = [agent.clone()].into();
+    window.state_mut().state.selection.select([agent.clone()]);
     press(&mut window, Modifiers::NONE, Key::Delete);
     assert_eq!(operations(&window), [FileOperation::Delete { path: "artifacts/plan.md".into() }]);
     assert!(!window.state().commands.contains(&Command::Delete(vec![agent])), "the agent in the room stays");
@@ -164,7 +164,11 @@ fn in_the_whole_window_the_tree_has_its_keys_first() {
     assert!(own(&window).question.is_none());
     press(&mut window, Modifiers::NONE, Key::Escape);
     assert!(own(&window).selected.is_empty());
-    assert_eq!(window.state().state.selected.len(), 1, "what is selected in the room is none of its business");
+    assert_eq!(
+        window.state().state.selection.things().len(),
+        1,
+        "what is selected in the room is none of its business"
+    );
 }
 
 #[test]
@@ -280,7 +284,7 @@ fn rows_say_how_it_stands_with_their_files() {
 #[test]
 fn what_others_choose_is_shown_here() {
     let mut window = explorer();
-    window.state_mut().state.chosen_file = Some("sessions/act-1.md".into());
+    window.state_mut().state.selection.choose_file(Some("sessions/act-1.md".into()));
     window.run_steps(3);
     assert!(window.query_by_label("sessions/act-1.md").is_some());
     assert!(own(&window).selected.contains("sessions/act-1.md"));
@@ -296,7 +300,7 @@ fn a_row_is_dragged_into_the_room_or_onto_a_folder() {
     window.run_steps(1);
     window.hover_at(from + vec2(30.0, 8.0));
     window.run_steps(2);
-    assert_eq!(window.state().state.dragging, Some(ShelfItem::Profile("ada".into())));
+    assert_eq!(window.state().state.transfer.dragging, Some(ShelfItem::Profile("ada".into())));
     let to = window.get_by_label("Folder artifacts").rect().center();
     window.hover_at(to);
     window.run_steps(2);
@@ -304,13 +308,13 @@ fn a_row_is_dragged_into_the_room_or_onto_a_folder() {
     window.run_steps(2);
     let rename = FileOperation::Rename { from: "agents/ada.md".into(), to: "artifacts/ada.md".into() };
     assert_eq!(operations(&window), [rename]);
-    assert_eq!(window.state().state.dragging, None, "the room is not to take it as well");
+    assert_eq!(window.state().state.transfer.dragging, None, "the room is not to take it as well");
 }
 
 #[test]
 fn a_drop_from_outside_knows_its_folder() {
     let mut window = explorer();
-    window.state_mut().state.hanging = vec!["notes.md".into(), "ada.md".into()];
+    window.state_mut().state.transfer.hanging = vec!["notes.md".into(), "ada.md".into()];
     window.run_steps(3);
     window.get_by_label("Drop 2 files here: agents go to agents/, the rest to artifacts/.");
     let folder = window.get_by_label("Folder artifacts").rect().center();

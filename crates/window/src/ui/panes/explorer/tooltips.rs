@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn who_took_a_file_away_is_told_before_who_wrote_it_last() {
         let mut stage = Stage::new(sample_room(), UiState::default());
-        stage.state.born_ms = 100_000_000;
+        stage.state.time.born_ms = 100_000_000;
         let file = gone("old.md", 3);
         let said = |stage: &mut Stage| stage.look(|cx, panes| panes.explorer.gone_words(&file, cx));
         assert_eq!(said(&mut stage), "last written yesterday, 00:16");

@@ -230,11 +230,12 @@ impl GraphPane {
 
     /// What is selected here because it is selected in the window.
     fn selected(&mut self, state: &UiState) -> BTreeSet<Node> {
-        if !state.selected.is_empty() || state.chosen_file.is_some() {
+        if !state.selection.things().is_empty() || state.selection.file().is_some() {
             self.chosen = None;
         }
-        let agents = state.selected.iter().filter_map(|thing| Some(Node::Agent(self.model.agent(thing.agent()?)?)));
-        let file = state.chosen_file.as_deref().and_then(|path| self.model.file(path)).map(Node::File);
+        let agents =
+            state.selection.things().iter().filter_map(|thing| Some(Node::Agent(self.model.agent(thing.agent()?)?)));
+        let file = state.selection.file().and_then(|path| self.model.file(path)).map(Node::File);
         agents.chain(file).chain(self.chosen).collect()
     }
 

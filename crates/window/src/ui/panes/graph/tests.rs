@@ -94,7 +94,7 @@ fn clicks_choose_agents_of_the_room_and_files_for_the_inspector() {
     window.run_steps(2);
     let chosen = |window: &Harness<'static, Stage>| {
         let state = &window.state().state;
-        (state.selected.iter().cloned().collect::<Vec<_>>(), state.chosen_file.clone())
+        (state.selection.things().iter().cloned().collect::<Vec<_>>(), state.selection.file().map(str::to_owned))
     };
     click(&mut window, "File text.md, by Writer");
     assert_eq!(chosen(&window), (vec![], Some("artifacts/text.md".to_owned())));
@@ -114,14 +114,14 @@ fn what_is_selected_elsewhere_is_selected_here_and_shows_what_it_read_and_wrote(
     let before = arrows(&window);
     assert_eq!(before, 4, "only who started whom is shown");
     window.state_mut().room.agents.push(agent(9, "writer", "Willa"));
-    window.state_mut().state.selected = [Thing::Agent("writer".into())].into();
+    window.state_mut().state.selection.select([Thing::Agent("writer".into())]);
     window.run_steps(2);
     assert_eq!(arrows(&window), before + 2);
-    window.state_mut().state.selected.clear();
-    window.state_mut().state.chosen_file = Some("artifacts/found.md".to_owned());
+    window.state_mut().state.selection.select([]);
+    window.state_mut().state.selection.choose_file(Some("artifacts/found.md".to_owned()));
     window.run_steps(2);
     assert_eq!(arrows(&window), before + 2);
-    window.state_mut().state.chosen_file = Some("no such file".to_owned());
+    window.state_mut().state.selection.choose_file(Some("no such file".to_owned()));
     window.run_steps(2);
     assert_eq!(arrows(&window), before);
     click(&mut window, "Show who read and wrote what");

@@ -65,9 +65,9 @@ pub fn inspector_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut Inspector, l
     if Arc::make_mut(&mut pane.trail).follow(&cx.recent.book) {
         ui.ctx().request_repaint();
     }
-    let selected: Vec<Thing> = cx.ui.selected.iter().cloned().collect();
+    let selected: Vec<Thing> = cx.ui.selection.things().iter().cloned().collect();
     match selected.as_slice() {
-        [] => match &cx.ui.chosen_file {
+        [] => match cx.ui.selection.file() {
             Some(path) => file::file_card(ui, cx, path, pane, &mut commands),
             None => commands.extend(event_tail_ui(ui, cx, log)),
         },

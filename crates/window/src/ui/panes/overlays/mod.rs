@@ -33,7 +33,7 @@ pub struct Overlays {
 /// Draws the overlay of the element that is open, if one is.
 pub fn overlays_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Overlays) -> Vec<Command> {
     let ViewerContext { room, theme, .. } = *cx;
-    let Some(id) = &cx.ui.open_element else { return Vec::new() };
+    let Some(id) = cx.ui.front.element() else { return Vec::new() };
     let Some(element) = room.element(id) else { return vec![WindowCommand::CloseElement.into()] };
     let mut commands = Vec::new();
     let mut closed = false;

@@ -12,7 +12,8 @@ use crate::ui::testing::{Stage, pane_of, pin, sample_room};
 use crate::view::model::RoomModel;
 
 fn opened_in(room: RoomModel, id: &str) -> Harness<'static, Stage> {
-    let state = UiState { open_element: Some(id.into()), ..UiState::default() };
+    let mut state = UiState::default();
+    state.front.open_element(id.into());
     let mut window = pane_of(Stage::new(room, state), |ui, cx, panes| overlays_ui(ui, cx, &mut panes.overlays));
     window.run_steps(4);
     window
@@ -62,8 +63,8 @@ fn a_draft_outlives_its_overlay() {
     let mut window = opened("news");
     write(&mut window, "Text", "!");
     click(&mut window, "Close");
-    assert_eq!(window.state().state.open_element, None);
-    window.state_mut().state.open_element = Some("news".into());
+    assert_eq!(window.state().state.front.element(), None);
+    window.state_mut().state.front.open_element("news".into());
     window.run_steps(3);
     assert!(window.query_by_label("Not saved yet").is_some());
     assert_eq!(window.state().panes.overlays.drafts["text of news"], "All is well!");
@@ -218,5 +219,5 @@ fn a_box_of_nobody_says_so_and_an_element_that_left_closes_its_overlay() {
     assert!(window.query_by_label("This box belongs to nobody, so nobody reads what lies in it.").is_some());
     window.state_mut().room.elements.clear();
     window.run_steps(2);
-    assert_eq!(window.state().state.open_element, None);
+    assert_eq!(window.state().state.front.element(), None);
 }

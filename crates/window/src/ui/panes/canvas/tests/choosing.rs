@@ -32,11 +32,11 @@ fn what_is_clicked_stays_under_the_pointer_when_the_inspector_opens() {
     let mut window = Window::new();
     let news = window.element("news");
     window.click(news, Modifiers::NONE);
-    assert!(window.state().camera.viewport.right() < 1100.0, "the inspector is open");
+    assert!(window.state().view.camera.viewport.right() < 1100.0, "the inspector is open");
     let now = window.element("news");
     assert!(now.distance(news) < 0.5, "{now} is not {news}");
     window.double_click(news);
-    assert_eq!(window.state().open_element.as_deref(), Some("news"));
+    assert_eq!(window.state().front.element().map(|id| &**id), Some("news"));
 }
 
 #[test]
@@ -44,9 +44,9 @@ fn what_is_under_the_pointer_stays_there_at_both_ends_of_the_zoom() {
     let mut window = Window::new();
     let pivot = window.screen(-90.0, -120.0);
     for (points, end) in [(4_000.0, 3.0), (-9_000.0, 0.1)] {
-        let before = window.state().camera.to_world(pivot);
+        let before = window.state().view.camera.to_world(pivot);
         window.wheel(pivot, points);
-        let camera = window.state().camera;
+        let camera = window.state().view.camera;
         assert_eq!(camera.zoom, end);
         assert!(camera.to_screen(before).distance(pivot) < 0.5, "at {end}");
     }
@@ -55,9 +55,9 @@ fn what_is_under_the_pointer_stays_there_at_both_ends_of_the_zoom() {
 #[test]
 fn nothing_done_over_a_panel_moves_the_room() {
     let mut window = Window::new();
-    window.state().selected = [Thing::Agent("ada-1".into())].into();
+    window.state().selection.select([Thing::Agent("ada-1".into())]);
     window.0.run_steps(3);
-    let before = window.state().camera;
+    let before = window.state().view.camera;
     let (shelf, top, inspector) = (pos2(100.0, 500.0), pos2(640.0, 14.0), pos2(1_200.0, 640.0));
     for place in [shelf, top, inspector] {
         window.wheel(place, 300.0);
@@ -65,13 +65,13 @@ fn nothing_done_over_a_panel_moves_the_room() {
         window.0.run_steps(4);
         window.double_click(place);
         window.drag(place, place + vec2(20.0, 60.0));
-        assert_eq!(window.state().camera, before, "{place}");
+        assert_eq!(window.state().view.camera, before, "{place}");
     }
     let floor = window.screen(0.0, -150.0);
     window.drag(top, floor);
-    assert_eq!(window.state().camera, before, "a movement that begins on a panel is the panel's");
+    assert_eq!(window.state().view.camera, before, "a movement that begins on a panel is the panel's");
     window.drag(floor, top);
-    let after = window.state().camera;
+    let after = window.state().view.camera;
     let expected = before.middle + Vec2::new(-(top.x - floor.x), top.y - floor.y) / before.zoom;
     assert!(after.middle.distance(expected) < 8.0 / before.zoom, "one that begins in the room goes on over panels");
 }
@@ -79,7 +79,7 @@ fn nothing_done_over_a_panel_moves_the_room() {
 #[test]
 fn keys_are_not_the_room_s_while_a_text_is_written() {
     let mut window = Window::new();
-    window.state().selected = [Thing::Element("news".into())].into();
+    window.state().selection.select([Thing::Element("news".into())]);
     window.0.get_by_label("Search the shelf").focus();
     window.0.run_steps(2);
     for key in [Key::Delete, Key::Space, Key::ArrowLeft, Key::D, Key::Num3, Key::Enter] {
@@ -100,14 +100,14 @@ fn space_pauses_when_it_is_let_go_unless_it_moved_the_view() {
     window.0.key_up(Key::Space);
     window.0.run_steps(2);
     assert_eq!(window.commands(), [Command::SetPaused(true)], "the room has the keyboard, and still");
-    let (ada, before) = (window.agent("ada-1"), window.state().camera);
+    let (ada, before) = (window.agent("ada-1"), window.state().view.camera);
     window.0.key_down(Key::Space);
     window.0.run_steps(2);
     window.drag(ada, ada + vec2(60.0, 0.0));
     window.0.key_up(Key::Space);
     window.0.run_steps(2);
     assert_eq!(window.commands(), [], "neither paused nor picked up");
-    assert!(window.state().camera.middle.x < before.middle.x - 30.0);
+    assert!(window.state().view.camera.middle.x < before.middle.x - 30.0);
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn the_keyboard_reaches_moves_and_opens_everything() {
     window.key(Modifiers::NONE, Key::ArrowUp);
     assert_eq!(window.commands(), [Command::Nudge(vec!["ideas".into()], Vec2::new(0.0, 10.0))]);
     window.key(Modifiers::NONE, Key::Enter);
-    assert_eq!(window.state().open_element.as_deref(), Some("ideas"));
+    assert_eq!(window.state().front.element().map(|id| &**id), Some("ideas"));
     window.key(Modifiers::NONE, Key::Escape);
     window.key(Modifiers::NONE, Key::Tab);
     window.key(Modifiers::NONE, Key::Tab);
@@ -141,7 +141,7 @@ fn undo_and_redo_are_asked_for_and_the_menu_opens_by_key() {
     window.key(Modifiers::COMMAND, Key::Z);
     window.key(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z);
     assert_eq!(window.commands(), [Command::Undo, Command::Redo]);
-    window.state().selected = [Thing::Agent("ada-1".into())].into();
+    window.state().selection.select([Thing::Agent("ada-1".into())]);
     window.key(Modifiers::SHIFT, Key::F10);
     window.0.run_steps(3);
     window.choose("Pause");
@@ -167,14 +167,14 @@ fn every_entry_of_the_menus_does_what_it_says() {
     let place = window.element("rules");
     window.menu_at(place);
     window.choose("Open");
-    assert_eq!(window.state().open_element.as_deref(), Some("rules"));
+    assert_eq!(window.state().front.element().map(|id| &**id), Some("rules"));
     assert_eq!(window.selected(), [Id::from("rules")]);
 }
 
 #[test]
 fn the_floor_s_menu_adds_pastes_and_shows() {
     let mut window = Window::new();
-    window.state().copied = vec![Thing::Element("news".into())];
+    window.state().transfer.copied = vec![Thing::Element("news".into())];
     let floor = window.screen(0.0, -150.0);
     window.menu_at(floor);
     window.choose("Paste");
@@ -191,9 +191,9 @@ fn the_floor_s_menu_adds_pastes_and_shows() {
 fn the_small_map_moves_the_view_and_nothing_under_it() {
     let mut window = Window::new();
     let map = window.0.get_by_label("The small map").rect();
-    let before = window.state().camera;
+    let before = window.state().view.camera;
     window.drag(map.center(), map.left_top() + vec2(8.0, 8.0));
-    let after = window.state().camera;
+    let after = window.state().view.camera;
     assert!(after.middle.x < before.middle.x && after.middle.y > before.middle.y, "{before:?} {after:?}");
     assert_eq!(after.zoom, before.zoom);
     assert_eq!((window.commands(), window.selected()), (vec![], vec![]));
@@ -205,7 +205,7 @@ fn a_rope_is_drawn_from_the_handle_and_asks_for_its_label() {
     let (ada, bram) = (window.agent("ada-1"), window.agent("bram-1"));
     window.move_to(ada);
     let view = window.room().agents[0].clone();
-    let handle = relating::handle_place(&view, window.state().camera);
+    let handle = relating::handle_place(&view, window.state().view.camera);
     window.move_to(handle);
     window.drag(handle, bram);
     assert_eq!(window.commands(), [], "nothing yet, and nobody was carried");
@@ -214,36 +214,36 @@ fn a_rope_is_drawn_from_the_handle_and_asks_for_its_label() {
     window.key(Modifiers::NONE, Key::Enter);
     let add = RelationshipCommand::Add { relationship: tie("ada-1", "bram-1", "mentors"), at: None };
     assert_eq!(window.acts(), [RoomAct::Relate(add)]);
-    assert_eq!(window.state().rope, Some(tie("ada-1", "bram-1", "mentors")));
-    assert_eq!(window.state().naming, None);
+    assert_eq!(window.state().selection.rope(), Some(&tie("ada-1", "bram-1", "mentors")));
+    assert_eq!(window.naming(), None);
 }
 
 #[test]
 fn a_rope_that_ends_nowhere_or_is_given_up_is_none() {
     let mut window = Window::new();
     let (bram, floor) = (window.agent("bram-1"), window.screen(0.0, -180.0));
-    window.state().selected = [Thing::Agent("ada-1".into())].into();
+    window.state().selection.select([Thing::Agent("ada-1".into())]);
     window.0.run_steps(5);
     let view = window.room().agents[0].clone();
-    let handle = relating::handle_place(&view, window.state().camera);
+    let handle = relating::handle_place(&view, window.state().view.camera);
     for end in [floor, handle - vec2(20.0, 0.0), pos2(100.0, 500.0)] {
         window.drag(handle, end);
-        assert_eq!((window.commands(), window.state().naming.clone()), (vec![], None), "{end}");
+        assert_eq!((window.commands(), window.naming()), (vec![], None), "{end}");
     }
     window.drag(handle, bram);
-    assert!(window.state().naming.is_some());
+    assert!(window.naming().is_some());
     window.key(Modifiers::NONE, Key::Escape);
-    assert_eq!((window.commands(), window.state().naming.clone()), (vec![], None));
+    assert_eq!((window.commands(), window.naming()), (vec![], None));
     assert!(window.0.query_by_label("Relationship label").is_none());
 }
 
 #[test]
 fn a_rope_is_selected_renamed_and_removed() {
     let mut window = related();
-    let camera = window.state().camera;
+    let camera = window.state().view.camera;
     let middle = paint::tie_middle(window.room(), camera, "ada-1", "bram-1").expect("both are here");
     window.click(middle, Modifiers::NONE);
-    assert_eq!(window.state().rope, Some(tie("ada-1", "bram-1", "mentors")));
+    assert_eq!(window.state().selection.rope(), Some(&tie("ada-1", "bram-1", "mentors")));
     window.key(Modifiers::NONE, Key::Enter);
     window.0.get_by_label("Relationship label").type_text(" well");
     window.0.run_steps(2);
@@ -259,7 +259,7 @@ fn a_rope_is_selected_renamed_and_removed() {
     window.choose("Delete");
     assert_eq!(window.acts(), [remove]);
     window.double_click(middle);
-    assert!(window.state().naming.as_ref().is_some_and(|naming| !naming.is_new));
+    assert!(window.naming().as_ref().is_some_and(|naming| !naming.is_new));
 }
 
 #[test]
@@ -269,15 +269,15 @@ fn the_keyboard_relates_too_and_the_same_two_are_not_related_twice() {
     window.menu_at(place);
     window.choose("Relate to…");
     window.choose("Bram");
-    let naming = window.state().naming.clone().expect("the label is asked for");
+    let naming = window.naming().expect("the label is asked for");
     assert!(!naming.is_new && naming.label == "mentors", "the rope that is there is called something else");
     window.key(Modifiers::NONE, Key::Escape);
     let place = window.agent("bram-1");
     window.menu_at(place);
     window.choose("Relate to…");
     window.choose("Ada");
-    assert!(window.state().naming.as_ref().is_some_and(|naming| naming.is_new), "the other way round is another");
+    assert!(window.naming().as_ref().is_some_and(|naming| naming.is_new), "the other way round is another");
     window.room().agents.remove(0);
     window.0.run_steps(2);
-    assert_eq!(window.state().naming, None, "who has left is not related");
+    assert_eq!(window.naming(), None, "who has left is not related");
 }

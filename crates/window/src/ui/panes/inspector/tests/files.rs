@@ -21,7 +21,8 @@ fn version(number: u64, author: &str) -> FileVersion {
 
 /// The inspector about a file with three versions, all of which can be read.
 fn inspect_file(is_there: bool) -> Harness<'static, Stage> {
-    let mut state = UiState { chosen_file: Some(PATH.to_owned()), ..UiState::default() };
+    let mut state = UiState::default();
+    state.selection.choose_file(Some(PATH.to_owned()));
     let library = &mut state.texts;
     library.files = Some(Ok(Arc::new(vec![info("a.md", true), info(PATH, is_there)])));
     let versions = vec![version(3, "user"), version(2, "bram-1"), version(1, "ada-1")];
@@ -144,7 +145,7 @@ fn of_many_files_and_versions_only_rows_in_sight_are_drawn() {
 #[test]
 fn a_file_of_a_long_and_strange_name_is_shown() {
     let mut window = inspect_file(true);
-    window.state_mut().state.chosen_file = Some(format!("artifacts/{}/東京 🍵.md", "ü".repeat(500)));
+    window.state_mut().state.selection.choose_file(Some(format!("artifacts/{}/東京 🍵.md", "ü".repeat(500))));
     window.run_steps(3);
     assert!(is_shown(&window, "東京 🍵.md") && is_shown(&window, "Looking…"));
 }

@@ -13,7 +13,8 @@ use crate::ui::commands::RoomAct;
 use crate::ui::testing::{Stage, stage_pane};
 
 fn inspect(things: &[Thing]) -> Harness<'static, Stage> {
-    let state = UiState { selected: things.iter().cloned().collect(), ..UiState::default() };
+    let mut state = UiState::default();
+    state.selection.select(things.iter().cloned());
     let mut window = stage_pane(state, |ui, cx, panes| inspector_ui(ui, cx, &mut panes.inspector, &mut panes.log));
     window.run_steps(3);
     window
@@ -108,7 +109,7 @@ fn an_inbox_is_given_to_somebody_and_opened() {
     };
     assert_eq!(window.state().commands, [Command::Act(set(Some("bram-1")), Some(set(None)))]);
     click(&mut window, "Open");
-    assert_eq!(window.state().state.open_element.as_deref(), Some("post"));
+    assert_eq!(window.state().state.front.element().map(|id| &**id), Some("post"));
 }
 
 #[test]

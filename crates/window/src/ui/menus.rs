@@ -1,0 +1,59 @@
+//! Menus and tooltips from the table of commands: what stands in a menu, why it cannot be done now, and which keys do
+//! the same.
+
+use egui::{Context, Response, Ui};
+
+use crate::ui::commands::table::{CommandContext, CommandTable, Menu};
+use crate::ui::commands::{Command, keys};
+use crate::ui::context::ViewerContext;
+use crate::ui::widgets::menu::{choice, entry};
+use crate::ui::widgets::name;
+
+/// The entries that the table has for a menu. What cannot be done now is grey and says why.
+pub fn entries(ui: &mut Ui, cx: &ViewerContext<'_>, menu: Menu, commands: &mut Vec<Command>) {
+    entries_for(ui, cx.table, &cx.commands(), menu, commands);
+}
+
+/// The same where the menu is about something else than the commands of a bar.
+pub fn entries_for(
+    ui: &mut Ui,
+    table: &CommandTable,
+    context: &CommandContext<'_>,
+    menu: Menu,
+    commands: &mut Vec<Command>,
+) {
+    for (command, label) in table.in_menu(menu) {
+        let keys = keys::first_shown(ui.ctx(), command);
+        let applies = (command.applies)(context);
+        let holds = (command.holds)(context);
+        let row = ui.add_enabled_ui(applies.is_ok(), |ui| match holds {
+            Some(holds) => choice(ui, holds, label),
+            None => entry(ui, label, &keys),
+        });
+        let row = row.inner;
+        name(&row, label);
+        let row = if command.about.is_empty() { row } else { row.on_hover_text(command.about) };
+        if row.on_disabled_hover_text(applies.err().unwrap_or_default()).clicked() {
+            commands.extend(command.run(context));
+        }
+    }
+}
+
+/// What a command of the table comes to now.
+pub fn run(cx: &ViewerContext<'_>, id: &str) -> Vec<Command> {
+    cx.table.find(id).map(|command| command.run(&cx.commands())).unwrap_or_default()
+}
+
+/// What is to be said under the pointer of a button that does this command: more about it, and its keys.
+pub fn tip(context: &Context, table: &CommandTable, id: &str) -> String {
+    let Some(command) = table.find(id) else { return String::new() };
+    let keys = keys::first_shown(context, command);
+    let lines = [command.about, &keys];
+    lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// Says under the pointer of a button what its command does and which keys do the same.
+pub fn command_tip(button: Response, cx: &ViewerContext<'_>, id: &str) -> Response {
+    let tip = tip(&button.ctx, cx.table, id);
+    if tip.is_empty() { button } else { button.on_hover_text(tip) }
+}

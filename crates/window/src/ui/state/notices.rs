@@ -1,0 +1,124 @@
+//! What the person is told: how things went that they asked for, what is wrong, and what of it was put aside. Nothing
+//! that was put aside is lost.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use super::notice_board::NoticeBoard;
+use crate::view::model::RoomModel;
+use crate::view::pick::Thing;
+
+/// An outcome that went well goes away after so many seconds; one that did not stays until it is put aside.
+pub const OUTCOME_SECS: f64 = 6.0;
+/// Outcomes that are kept after they were put aside.
+const TOLD_KEPT: usize = 200;
+/// Outcomes that wait to be put aside.
+const OUTCOMES_KEPT: usize = 20;
+
+/// How something went that the person asked for.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outcome {
+    /// What is to be said, as a sentence.
+    pub text: String,
+    /// Whether it went well.
+    pub good: bool,
+    /// Where it leads to.
+    pub place: Option<Place>,
+    /// When it was told, in seconds since the window opened.
+    pub born_secs: f64,
+}
+
+/// Something that a notice leads to.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Place {
+    /// A file of the workspace, and a line of it.
+    File(String, Option<usize>),
+    /// A setting, by section and key: `budget.calls_per_run`.
+    Setting(String),
+    /// An agent or an element.
+    Thing(Thing),
+}
+
+/// What the person is told.
+#[derive(Clone, Debug, Default)]
+pub struct Notices {
+    outcomes: Vec<Outcome>,
+    told: VecDeque<Outcome>,
+    board: NoticeBoard,
+    caps_aside: BTreeSet<String>,
+    faults_aside: BTreeSet<String>,
+    /// Whether the first-run hint was closed.
+    pub is_hint_closed: bool,
+}
+
+impl Notices {
+    /// Tells how something went, at this moment and with where it leads to.
+    pub fn tell(&mut self, text: impl Into<String>, good: bool, place: Option<Place>, now_secs: f64) {
+        let outcome = Outcome { text: text.into(), good, place, born_secs: now_secs };
+        // The same once more is the same card, anew.
+        self.outcomes.retain(|other| (&other.text, &other.place) != (&outcome.text, &outcome.place));
+        self.outcomes.push(outcome.clone());
+        self.told.push_back(outcome);
+        let surplus = self.outcomes.len().saturating_sub(OUTCOMES_KEPT);
+        self.outcomes.drain(..surplus);
+        let surplus = self.told.len().saturating_sub(TOLD_KEPT);
+        self.told.drain(..surplus);
+    }
+
+    /// Before a frame is drawn: good news that is old goes, and what is wrong now is looked at.
+    pub fn update(&mut self, room: &RoomModel, now_secs: f64) {
+        self.outcomes.retain(|outcome| !outcome.good || now_secs - outcome.born_secs < OUTCOME_SECS);
+        self.board.update(room);
+    }
+
+    /// What became of things done lately and was not put aside, oldest first.
+    pub fn outcomes(&self) -> &[Outcome] {
+        &self.outcomes
+    }
+
+    /// Everything that was told, oldest first, bounded.
+    pub fn told(&self) -> &VecDeque<Outcome> {
+        &self.told
+    }
+
+    /// What is wrong, sorted for the eye.
+    pub fn board(&self) -> &NoticeBoard {
+        &self.board
+    }
+
+    /// Puts one outcome aside.
+    pub fn put_outcome_aside(&mut self, outcome: &Outcome) {
+        self.outcomes.retain(|other| other != outcome);
+    }
+
+    /// Puts these problems aside until they change, by their places on the board.
+    pub fn put_aside(&mut self, problems: &[usize]) {
+        self.board.put_aside(problems);
+    }
+
+    /// Puts every problem aside.
+    pub fn put_all_aside(&mut self) {
+        self.board.put_all_aside();
+    }
+
+    /// Puts a cap that was reached aside, as it reads. Whether it was not before.
+    pub fn put_cap_aside(&mut self, cap: impl Into<String>) -> bool {
+        self.caps_aside.insert(cap.into())
+    }
+
+    /// Whether this cap was put aside.
+    pub fn is_cap_aside(&self, cap: &str) -> bool {
+        self.caps_aside.contains(cap)
+    }
+
+    /// Puts a provider's failures aside; those that are over are forgotten.
+    pub fn put_fault_aside(&mut self, fault: &str, known: impl Iterator<Item = String>) {
+        let known: BTreeSet<String> = known.collect();
+        self.faults_aside.retain(|aside| known.contains(aside));
+        self.faults_aside.insert(fault.to_owned());
+    }
+
+    /// Whether these failures of a provider were put aside.
+    pub fn is_fault_aside(&self, fault: &str) -> bool {
+        self.faults_aside.contains(fault)
+    }
+}

@@ -1,0 +1,131 @@
+//! Menus in one style: plain rows with their keys at the right, one kind of triangle where another list opens.
+
+use egui::containers::menu::{MenuButton, MenuConfig, SubMenuButton};
+use egui::{
+    Align, Button, Color32, ComboBox, Layout, PopupCloseBehavior, Rect, Response, Stroke, Ui, WidgetText, vec2,
+};
+
+use super::controls::{dress, name};
+use super::icons::Icon;
+use crate::view::theme::{MENU, SPACE, Theme};
+
+/// The room that a button leaves for its triangle.
+const FOR_TRIANGLE: &str = "   ";
+const TRIANGLE_POINTS: f32 = 7.0;
+
+/// Dresses what a menu holds: rows of this width, without frames, and texts that are not stretched to it.
+pub fn content<R>(ui: &mut Ui, theme: &Theme, width: f32, add: impl FnOnce(&mut Ui) -> R) -> R {
+    dress(ui.style_mut(), theme);
+    let style = ui.style_mut();
+    style.spacing.item_spacing.y = 2.0;
+    style.spacing.button_padding.x = SPACE[1];
+    let widgets = &mut style.visuals.widgets;
+    (widgets.inactive.weak_bg_fill, widgets.inactive.bg_stroke) = (Color32::TRANSPARENT, Stroke::NONE);
+    for widget in [&mut widgets.hovered, &mut widgets.active, &mut widgets.open] {
+        widget.bg_stroke = Stroke::NONE;
+    }
+    ui.set_width(width);
+    ui.with_layout(Layout::top_down(Align::Min), add).inner
+}
+
+/// A row of a menu, with its keys at the right. The menu closes where it is clicked.
+pub fn entry(ui: &mut Ui, label: impl Into<WidgetText>, keys: &str) -> Response {
+    let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
+    let response = ui.add(Button::new(label.into()).truncate().shortcut_text(keys).min_size(size));
+    if response.clicked() {
+        ui.close();
+    }
+    response
+}
+
+/// A row of which one holds, as the open scene among all.
+pub fn choice(ui: &mut Ui, is_chosen: bool, label: &str) -> Response {
+    let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
+    let response = ui.add(Button::selectable(is_chosen, label).truncate().min_size(size));
+    if response.clicked() {
+        ui.close();
+    }
+    response
+}
+
+/// A row that opens another list beside it.
+pub fn submenu(ui: &mut Ui, label: &str, width: f32, theme: &Theme, add: impl FnOnce(&mut Ui)) -> Response {
+    let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
+    let button = Button::new(label).right_text(FOR_TRIANGLE).min_size(size);
+    let (button, _) = SubMenuButton::from_button(button).ui(ui, |ui| content(ui, theme, width, add));
+    triangle(ui, &button, Icon::Play, theme);
+    name(&button, label);
+    button
+}
+
+/// A button that opens a menu.
+pub fn menu_button(
+    ui: &mut Ui,
+    text: impl Into<WidgetText>,
+    called: &str,
+    width: f32,
+    theme: &Theme,
+    add: impl FnOnce(&mut Ui),
+) -> Response {
+    opens(ui, text.into(), (called, width), PopupCloseBehavior::CloseOnClick, theme, add)
+}
+
+/// The same where a click in the menu does not close it.
+pub fn menu_button_that_stays(
+    ui: &mut Ui,
+    text: impl Into<WidgetText>,
+    called: &str,
+    width: f32,
+    theme: &Theme,
+    add: impl FnOnce(&mut Ui),
+) -> Response {
+    opens(ui, text.into(), (called, width), PopupCloseBehavior::CloseOnClickOutside, theme, add)
+}
+
+fn opens(
+    ui: &mut Ui,
+    text: WidgetText,
+    (called, width): (&str, f32),
+    closes: PopupCloseBehavior,
+    theme: &Theme,
+    add: impl FnOnce(&mut Ui),
+) -> Response {
+    let config = MenuConfig::new().close_behavior(closes);
+    let button = Button::new(text).right_text(FOR_TRIANGLE);
+    let menu = MenuButton::from_button(button).config(config);
+    let (button, _) = menu.ui(ui, |ui| content(ui, theme, width, add));
+    triangle(ui, &button, Icon::Down, theme);
+    if !called.is_empty() {
+        name(&button, called);
+    }
+    button
+}
+
+/// A field that shows what is chosen and opens the list of what can be.
+pub fn drop_down(
+    ui: &mut Ui,
+    called: &str,
+    shown: impl Into<WidgetText>,
+    width: f32,
+    theme: &Theme,
+    add: impl FnOnce(&mut Ui),
+) -> Response {
+    let colour = theme.text_soft;
+    let menu = ComboBox::from_id_salt(called)
+        .selected_text(shown)
+        .width(width)
+        .truncate()
+        .icon(move |ui, rect, _, _| {
+            let square = Rect::from_center_size(rect.center(), vec2(TRIANGLE_POINTS, TRIANGLE_POINTS));
+            Icon::Down.paint(ui.painter(), square, colour);
+        })
+        .show_ui(ui, |ui| content(ui, theme, width.max(MENU[0]), add));
+    name(&menu.response, called);
+    menu.response
+}
+
+/// Marks what opens a list, at its right end.
+fn triangle(ui: &Ui, button: &Response, icon: Icon, theme: &Theme) {
+    let middle = button.rect.right_center() - vec2(SPACE[2], 0.0);
+    icon.paint(ui.painter(), Rect::from_center_size(middle, vec2(TRIANGLE_POINTS, TRIANGLE_POINTS)), theme.text_soft);
+}
