@@ -17,7 +17,6 @@ use crate::simulation::{RelationshipCommand, State};
 use crate::ui::UiState;
 use crate::ui::commands::RoomAct;
 use crate::ui::shell::Shell;
-use crate::ui::state::dock::Tab;
 use crate::ui::testing::{Stage, sample_room};
 use crate::view::art::Art;
 use crate::view::model::TieView;
@@ -165,10 +164,12 @@ impl Window {
     }
 
     fn choose(&mut self, label: &str) {
-        // A menu is drawn after what may say the same, but for the inspector.
-        let inspector = self.state().dock.rect(&Tab::Inspector).unwrap_or(Rect::NOTHING);
-        let beside = |node: &egui_kittest::Node| !inspector.x_range().contains(node.rect().center().x);
-        self.0.get_all_by_label_contains(label).rfind(beside).expect("it is there").click();
+        // What a menu covers may say the same.
+        let in_menu = |node: &egui_kittest::Node| {
+            let layer = self.0.ctx.layer_id_at(node.rect().center());
+            layer.is_some_and(|layer| layer.order == egui::Order::Foreground)
+        };
+        self.0.get_all_by_label_contains(label).rfind(in_menu).expect("it is in a menu").click();
         self.0.run_steps(6);
     }
 
