@@ -16,6 +16,8 @@ mod cli;
 mod damage;
 mod determinism;
 mod ending;
+#[cfg(feature = "window")]
+mod frames;
 mod going_on;
 mod hostile;
 mod hostile_server;
@@ -96,7 +98,7 @@ fn main() {
     #[cfg(target_os = "linux")]
     let trials = trials.chain(trust::trials());
     #[cfg(feature = "window")]
-    let trials = trials.chain(window::trials()).chain(studio::trials());
+    let trials = trials.chain(window::trials()).chain(studio::trials()).chain(frames::trials());
     #[cfg(feature = "window")]
     let trials = trials.chain(keys_reference::trials()).chain(adding_a_pane::trials());
     let trials = trials.collect();

@@ -6,6 +6,7 @@
 mod background_jobs;
 mod command_handling;
 pub mod copy;
+pub mod display;
 mod drafts;
 mod file_cache;
 mod file_jobs;
@@ -32,10 +33,9 @@ use std::path::PathBuf;
 
 use bevy::DefaultPlugins;
 use bevy::app::{App, AppExit, Last, PluginGroup, PostUpdate, PreStartup, PreUpdate, Update};
-use bevy::camera::Camera2d;
 use bevy::ecs::prelude::*;
 use bevy::window::{ExitCondition, PresentMode, Window, WindowPlugin};
-use bevy_egui::{EguiContextSettings, EguiPlugin, EguiPostUpdateSet, EguiStartupSet};
+use bevy_egui::{EguiPlugin, EguiPostUpdateSet, EguiStartupSet};
 
 pub use frame::Screen;
 pub use gpu_errors::WindowError;
@@ -84,14 +84,10 @@ fn show(mut room: OpenRoom, options: &WindowOptions, gave_up: &gpu_errors::GaveU
         ..WindowPlugin::default()
     });
     let mut app = App::new();
-    app.add_plugins((plugins, EguiPlugin::default()));
+    app.add_plugins((plugins, EguiPlugin::default(), display::EguiDisplayPlugin));
     app.insert_non_send(room).insert_non_send(Screen::with_services(options.dark, services));
     gpu_errors::watch_driver(&mut app, gave_up);
-    app.insert_resource(bevy::camera::ClearColor(bevy::color::Color::BLACK));
-    app.add_systems(
-        PreStartup,
-        (spawn_camera.before(EguiStartupSet::InitContexts), run_by_hand.after(EguiStartupSet::InitContexts)),
-    );
+    app.add_systems(PreStartup, spawn_camera.before(EguiStartupSet::InitContexts));
     app.init_resource::<visibility::Hidden>()
         .add_systems(PreUpdate, (visibility::look, visibility::spare_the_drawing).chain());
     app.add_systems(PreUpdate, icon::set_icon);
@@ -105,12 +101,5 @@ fn show(mut room: OpenRoom, options: &WindowOptions, gave_up: &gpu_errors::GaveU
 }
 
 fn spawn_camera(mut commands: Commands) {
-    commands.spawn(Camera2d);
-}
-
-/// The interface is run once a frame by [`frame::draw`], with `egui`'s own root.
-fn run_by_hand(mut settings: Query<&mut EguiContextSettings>) {
-    for mut settings in &mut settings {
-        settings.run_manually = true;
-    }
+    commands.spawn(display::camera());
 }

@@ -1,0 +1,86 @@
+//! How what `egui` lays out reaches the display: blended in the space of colours that it is made for, and with every
+//! letter and drawing there in the frame that first shows it.
+//!
+//! `bevy_egui` blends in linear light, which makes soft shadows vanish and thin letters fat, and hands new textures over
+//! too late for the frame that uses them.
+
+use bevy::app::{App, Plugin, PostUpdate, PreStartup};
+use bevy::asset::{AssetEventSystems, Assets};
+use bevy::camera::{Camera2d, ClearColor, CompositingSpace};
+use bevy::color::Color;
+use bevy::ecs::prelude::*;
+use bevy::render::camera::ExtractedCamera;
+use bevy::render::render_resource::{PipelineCache, SpecializedRenderPipelines, TextureFormat};
+use bevy::render::sync_world::MainEntity;
+use bevy::render::view::ExtractedView;
+use bevy::render::{ExtractSchedule, Render, RenderApp, RenderSystems};
+use bevy::shader::{Shader, Source};
+use bevy_egui::render::systems::{EguiPipelines, queue_pipelines_system};
+use bevy_egui::render::{
+    EGUI_SHADER_HANDLE, EguiPipeline, EguiPipelineKey, EguiViewTarget, extract_egui_camera_view_system,
+};
+use bevy_egui::{EguiContextSettings, EguiPostUpdateSet, EguiStartupSet};
+
+/// What a camera with [`CompositingSpace::Srgb`] draws into.
+const FORMAT: TextureFormat = TextureFormat::Rgba8Unorm;
+
+/// The last step of the shader of `bevy_egui`, from the space of colours in which it has mixed them, and the same
+/// without that step.
+const LAST_STEP: [&str; 2] = ["linear_from_gamma_rgb(color_gamma.rgb)", "color_gamma.rgb"];
+
+/// The camera of the window.
+pub fn camera() -> impl Bundle {
+    (Camera2d, CompositingSpace::Srgb)
+}
+
+/// Draws what `egui` lays out as it means it, where somebody runs it. Added after the plugin of `bevy_egui`.
+pub struct EguiDisplayPlugin;
+
+impl Plugin for EguiDisplayPlugin {
+    fn build(&self, app: &mut App) {
+        app.insert_resource(ClearColor(Color::BLACK));
+        // What has changed is looked for once textures have been changed.
+        app.configure_sets(PostUpdate, EguiPostUpdateSet::PostProcessOutput.before(AssetEventSystems));
+        app.add_systems(PreStartup, (keep_gamma, run_manually.after(EguiStartupSet::InitContexts)));
+        let Some(render_app) = app.get_sub_app_mut(RenderApp) else { return };
+        render_app
+            .add_systems(ExtractSchedule, draw_into_gamma.after(extract_egui_camera_view_system))
+            .add_systems(Render, queue_pipelines.in_set(RenderSystems::Queue).after(queue_pipelines_system));
+    }
+}
+
+/// The interface is run once a frame with `egui`'s own root, which is not how `bevy_egui` would run it.
+fn run_manually(mut settings: Query<&mut EguiContextSettings>) {
+    for mut settings in &mut settings {
+        settings.run_manually = true;
+    }
+}
+
+/// Leaves out the shader's last step: the camera's texture holds colours as they are mixed.
+fn keep_gamma(mut shaders: ResMut<Assets<Shader>>) {
+    let Some(mut shader) = shaders.get_mut(&EGUI_SHADER_HANDLE) else { return };
+    let source = shader.source.as_str();
+    assert!(source.contains(LAST_STEP[0]), "the shader of the pinned bevy_egui ends in linear light");
+    shader.source = Source::Wgsl(source.replace(LAST_STEP[0], LAST_STEP[1]).into());
+}
+
+fn draw_into_gamma(mut views: Query<&mut ExtractedView, With<EguiViewTarget>>) {
+    for mut view in &mut views {
+        view.target_format = FORMAT;
+    }
+}
+
+/// As `bevy_egui` does, for the format of the camera.
+fn queue_pipelines(
+    cache: Res<PipelineCache>,
+    mut specialized: ResMut<SpecializedRenderPipelines<EguiPipeline>>,
+    pipeline: Res<EguiPipeline>,
+    views: Query<&EguiViewTarget, With<ExtractedView>>,
+    cameras: Query<&MainEntity, With<ExtractedCamera>>,
+    mut pipelines: ResMut<EguiPipelines>,
+) {
+    let key = EguiPipelineKey { target_format: FORMAT };
+    for camera in views.iter().filter_map(|view| cameras.get(view.0).ok()) {
+        pipelines.0.insert(*camera, specialized.specialize(&cache, &pipeline, key));
+    }
+}
