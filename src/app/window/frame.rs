@@ -34,8 +34,6 @@ const STILL: Duration = Duration::from_millis(500);
 const BUSY: Duration = Duration::from_millis(100);
 /// Between two frames at least while the person works in another window.
 const UNFOCUSED: Duration = Duration::from_millis(33);
-/// New drawings are at the display after so many frames.
-const FRAMES_TO_ARRIVE: u8 = 4;
 /// Who touched mouse or keys so many seconds ago is still looking.
 const LOOKS_SECS: f64 = 4.0;
 
@@ -45,8 +43,6 @@ pub struct Screen {
     pub state: UiState,
     shell: Shell,
     art: Option<Art>,
-    /// Drawings for another scale, and in how many frames they are sure to have reached the display.
-    coming: Option<(Art, u8)>,
     dropped: Vec<std::path::PathBuf>,
     wants_to_quit: bool,
     /// It is to be closed as soon as no work goes on.
@@ -62,8 +58,6 @@ pub struct Screen {
     touched_secs: f64,
     /// Until the next frame, as the last one saw it.
     next_frame: Duration,
-    /// Frames that must follow soon, whatever happens.
-    frames_owed: u8,
     modifiers: egui::Modifiers,
 }
 
@@ -86,7 +80,6 @@ impl Screen {
             state,
             shell,
             art: None,
-            coming: None,
             dropped: Vec::new(),
             wants_to_quit: false,
             quits_when_done: false,
@@ -94,7 +87,6 @@ impl Screen {
             pixels_per_point: 1.0,
             touched_secs: 0.0,
             next_frame: LIVELY,
-            frames_owed: 0,
             modifiers: egui::Modifiers::NONE,
         }
     }
@@ -149,11 +141,6 @@ impl Screen {
             (false, true) => STILL,
             (false, false) => QUIET,
         };
-        // New letters and drawings reach the display one frame after they are first used.
-        self.frames_owed = if output.textures_delta.is_empty() { self.frames_owed.saturating_sub(1) } else { 2 };
-        if self.frames_owed > 0 || self.coming.is_some() {
-            self.next_frame = LIVELY;
-        }
         if !commands.is_empty() {
             self.next_frame = Duration::ZERO;
         }
@@ -202,17 +189,9 @@ impl Screen {
         if self.art.is_none() || (self.pixels_per_point - pixels_per_point).abs() > 0.01 {
             let (art, problems) = Art::load(context, pixels_per_point);
             room.notices.extend(problems);
-            self.coming = Some((art, if self.art.is_none() { 0 } else { FRAMES_TO_ARRIVE }));
+            self.art = Some(art);
             self.pixels_per_point = pixels_per_point;
         }
-        // Until the new drawings are there, those of the old scale are shown: nobody vanishes in between.
-        self.coming = match self.coming.take() {
-            Some((art, 0)) => {
-                self.art = Some(art);
-                None
-            }
-            coming => coming.map(|(art, frames)| (art, frames - 1)),
-        };
     }
 
     /// What was dropped from the desktop is taken in where it was dropped.
