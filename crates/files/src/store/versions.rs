@@ -141,14 +141,6 @@ impl FileVersions {
         rows.and_then(Iterator::collect).map_err(failed("read versions"))
     }
 
-    /// One version of a file, if it is kept.
-    pub fn version(&self, file: i64, number: u64) -> Result<Option<FileVersion>, StoreError> {
-        let sql = "SELECT number, time_ms, author, activation, order_key, chars FROM file_versions \
-                   WHERE file = ?1 AND number = ?2";
-        let mut statement = self.connection.prepare_cached(sql).map_err(failed("read a version"))?;
-        statement.query_row(params![file, number.cast_signed()], version).optional().map_err(failed("read a version"))
-    }
-
     /// The text of a version, if it is kept.
     pub fn text(&self, file: i64, version: u64) -> Result<Option<String>, StoreError> {
         let sql = "SELECT packing, text FROM file_versions WHERE file = ?1 AND number = ?2";

@@ -15,19 +15,26 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::super::layout;
+use super::OUTSIDE;
 use super::executor::{Executor, FileServiceError, LastStep, Later, history, kept_apart, troubled, unfit};
 use super::order::{FileAnswer, FileDone, FileFailure, FileOrder};
 use super::path::WorkspacePath;
 use super::resolve::{Trouble, beside_name};
-use super::{OUTSIDE, ROOM};
 use crate::base::hash::content_hash;
 use crate::base::{Id, Problem};
 use crate::log::now_ms;
 use crate::safe_fs::{Found, Placing};
-use crate::store::{FileChanges, FileHead, FileVersion, StoreError, Surety, VersionDraft};
+use crate::store::{FileChanges, FileHead, StoreError, Surety, VersionDraft};
 
 /// How often a change begins anew because someone else changed the file under it.
 const TRIES: usize = 5;
+
+/// A version of a file that the room saved.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RoomSave {
+    version: u64,
+    saved_ms: u64,
+}
 
 /// What a change still has to do on disk, as it is recorded. A stored format.
 #[derive(Serialize, Deserialize, Debug)]
@@ -105,7 +112,7 @@ impl Executor {
         self.root.write_beside(path, &beside, text).map_err(|trouble| troubled(path, &trouble))?;
         self.reached(LastStep::WrittenBeside);
         let over = now.as_ref().map(|(old, _)| content_hash(old.as_bytes()));
-        let replaced = self.replaced_version(order, path).map_err(|error| history(&error))?;
+        let (replaced, saved_ms) = (self.replaced_version(order, path), now_ms());
         let recorded = self.record_write(order, what, path, text, over, &beside);
         let (step, head, answer) = recorded.map_err(|error| {
             self.root.drop_beside(path, &beside);
@@ -120,6 +127,9 @@ impl Executor {
         }
         self.reached(LastStep::InPlace);
         let found = self.root.look(path).map_err(|trouble| troubled(path, &trouble))?;
+        if order.is_save_of_room() {
+            self.room_saves.insert(head.file, RoomSave { version: head.version, saved_ms });
+        }
         self.settle(step, &FileHead { size: found.size, modified_ns: found.modified_ns, ..head }, replaced);
         self.index.note(path.as_str(), &found);
         self.index.keep(path.as_str(), text.into(), found);
@@ -187,14 +197,13 @@ impl Executor {
     }
 
     /// The version of the room's own that a save takes the place of: what it saves within the same stretch of time is
-    /// one version, so that a room that is busy for hours leaves those of other people their place.
-    fn replaced_version(&self, order: &FileOrder, path: &WorkspacePath) -> Result<Option<u64>, StoreError> {
-        let (head, stretch_ms) = (self.heads.get(path.as_str()), self.limits.save_version_secs.saturating_mul(1000));
-        let Some(head) = head.filter(|_| order.is_save_of_room() && stretch_ms > 0) else { return Ok(None) };
-        let newest = self.versions.version(head.file, head.version)?;
-        let is_replaced =
-            |newest: &FileVersion| newest.author == ROOM && newest.time_ms / stretch_ms == now_ms() / stretch_ms;
-        Ok(newest.filter(is_replaced).map(|newest| newest.number))
+    /// one version, so that a room that is busy for hours leaves those of other people their place. What was saved before
+    /// this service was started stays.
+    fn replaced_version(&self, order: &FileOrder, path: &WorkspacePath) -> Option<u64> {
+        let stretch_ms = self.limits.save_version_secs.saturating_mul(1000);
+        let head = self.heads.get(path.as_str()).filter(|_| order.is_save_of_room() && stretch_ms > 0)?;
+        let save = self.room_saves.get(&head.file).filter(|save| save.version == head.version)?;
+        (save.saved_ms / stretch_ms == now_ms() / stretch_ms).then_some(save.version)
     }
 
     /// Strikes out a step that is done, with the version that it `replaced`. Where that cannot be written, the next
@@ -389,6 +398,7 @@ impl Executor {
                 if is_done { Ok(()) } else { undo(changes, &step) }
             })?;
         }
+        self.room_saves.clear();
         self.heads = self.versions.heads()?.into_iter().map(|head| (head.path.clone(), head)).collect();
         Ok(())
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::super::layout;
+use super::changing::RoomSave;
 use super::feed::{ChangeFeed, ChangedFile, FileInfo};
 use super::index::Index;
 use super::large;
@@ -79,6 +80,8 @@ pub(super) struct Executor {
     pub(super) versions: FileVersions,
     /// Every file with a history, by path.
     pub(super) heads: BTreeMap<String, FileHead>,
+    /// The version that the room saved last of a file, by the file's number, and when.
+    pub(super) room_saves: BTreeMap<i64, RoomSave>,
     pub(super) index: Index,
     pub(super) readers: Readers,
     pub(super) limits: FileLimits,
@@ -131,6 +134,7 @@ impl Executor {
             root: Root::open(root)?,
             versions,
             heads,
+            room_saves: BTreeMap::new(),
             index: Index::default(),
             readers: Readers::default(),
             limits: FileLimits::default(),
