@@ -8,7 +8,7 @@ use std::time::Duration;
 use agent_workshop::app::room::OpenOptions;
 use agent_workshop::app::window::{OpenRoom, Screen};
 use agent_workshop::schedule::{SimClock, Speed};
-use agent_workshop::view::recent::Bubble;
+use agent_workshop::view::bubble::Bubble;
 use bevy::math::Vec2;
 use egui::{Context, Pos2, RawInput, Rect, vec2};
 

@@ -6,6 +6,7 @@
 
 pub mod art;
 pub mod book;
+pub mod bubble;
 pub mod camera;
 pub mod chat;
 mod closer;

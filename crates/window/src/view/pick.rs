@@ -8,6 +8,10 @@ use crate::base::Id;
 /// Half the width and height of a figure, for the hand; its middle is a little above where it stands.
 const FIGURE: Vec2 = Vec2::new(24.0, 34.0);
 const FIGURE_LIFT: f32 = 18.0;
+/// How far the middle of a face is above where the agent stands.
+pub const FACE_LIFT: f32 = 38.0;
+/// Half the width and height of a face.
+pub const FACE_HALF: f32 = 10.0;
 /// Half the size of an element.
 pub const ELEMENT_HALF: Vec2 = Vec2::new(50.0, 40.0);
 /// Small figures are still found within so many points of the pointer.
@@ -53,8 +57,21 @@ pub fn thing_at(room: &RoomModel, place: Vec2, zoom: f32) -> Option<Thing> {
     if let Some(agent) = agent {
         return Some(Thing::Agent(agent.id.clone()));
     }
+    element_at(room, place)
+}
+
+fn element_at(room: &RoomModel, place: Vec2) -> Option<Thing> {
     let element = room.elements.iter().rev().find(|element| contains(element.position, ELEMENT_HALF, place));
     element.map(|element| Thing::Element(element.id.clone()))
+}
+
+/// What is meant to be opened at a place: the element there also where somebody stands before it, unless it is a face that
+/// is pointed at.
+pub fn opened_at(room: &RoomModel, place: Vec2, zoom: f32) -> Option<Thing> {
+    let is_face =
+        |agent: &AgentView| contains(agent.position + Vec2::new(0.0, FACE_LIFT), Vec2::splat(FACE_HALF), place);
+    let behind = if room.agents.iter().any(is_face) { None } else { element_at(room, place) };
+    behind.or_else(|| thing_at(room, place, zoom))
 }
 
 /// Everything whose middle lies in a box given by two corners.
@@ -71,4 +88,30 @@ pub fn things_in(room: &RoomModel, one: Vec2, other: Vec2) -> Vec<Thing> {
 
 fn contains(middle: Vec2, half: Vec2, place: Vec2) -> bool {
     (place - middle).abs().cmple(half).all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulation::State;
+    use crate::view::model::ContentView;
+    use crate::view::paint::tests::{agent, element};
+
+    #[test]
+    fn a_board_is_opened_also_behind_somebody_whose_face_is_not_meant() {
+        let board = ContentView::Text("All is well".into());
+        let elements = vec![element(0, "news", "News", Vec2::ZERO, board)];
+        let room = RoomModel { agents: vec![agent(1, "Ada", State::Idle)], elements, ..RoomModel::default() };
+        let (ada, news) = (Some(Thing::Agent("ada-1".into())), Some(Thing::Element("news".into())));
+        for (place, opened, clicked) in [
+            (Vec2::new(0.0, FACE_LIFT), &ada, &ada),
+            (Vec2::new(0.0, 5.0), &news, &ada),
+            (Vec2::new(-45.0, 5.0), &news, &news),
+            (Vec2::new(0.0, 51.0), &ada, &ada),
+            (Vec2::new(0.0, -60.0), &None, &None),
+        ] {
+            assert_eq!(opened_at(&room, place, 1.0), *opened, "{place}");
+            assert_eq!(thing_at(&room, place, 1.0), *clicked, "a single click means whoever is in front: {place}");
+        }
+    }
 }

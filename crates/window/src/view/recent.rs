@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::book::EventBook;
+use super::bubble::{Bubble, Life};
 use crate::base::Id;
 use crate::base::ids::USER;
 use crate::log::events::{
@@ -12,29 +13,14 @@ use crate::log::events::{
 };
 use crate::log::{EventKind, EventRecord, Narrator, Told};
 
-/// A bubble stays so many seconds of real time.
-pub const BUBBLE_SECS: f64 = 5.0;
 /// An element glimmers so long after it changed or was read.
 pub const PULSE_SECS: f64 = 1.6;
-/// A sign over an agent that was refused something stays so long.
-pub const REFUSAL_SECS: f64 = 2.0 * BUBBLE_SECS;
 /// Conversations that are over and can still be read.
 const TALKS_KEPT: usize = 50;
 /// Refusals that wait to be told.
 const REFUSED_KEPT: usize = 100;
 /// Orders of a person about files whose outcome is remembered.
 const ORDERS_KEPT: usize = 200;
-
-/// Something said, shown above whoever said it.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Bubble {
-    /// What.
-    pub text: String,
-    /// When it appeared, in seconds of real time.
-    pub born_secs: f64,
-    /// Whether it was said to somebody; a remark of one's own otherwise.
-    pub aloud: bool,
-}
 
 /// Why an element glimmers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -155,10 +141,10 @@ impl Recent {
 
     /// Forgets what has faded. Whether something is still fading.
     pub fn fade(&mut self, now_secs: f64) -> bool {
-        self.bubbles.retain(|_, bubble| now_secs - bubble.born_secs < BUBBLE_SECS);
+        self.bubbles.retain(|_, bubble| !bubble.is_over(now_secs));
         self.pulses.retain(|_, (_, since)| now_secs - *since < PULSE_SECS);
         self.reactions.retain(|_, (_, since)| now_secs - *since < PULSE_SECS);
-        self.refusals.retain(|_, (_, since)| now_secs - *since < REFUSAL_SECS);
+        self.refusals.retain(|_, (_, since)| !Life::REFUSAL.is_over(*since, now_secs));
         self.sheets.retain(|sheet| now_secs - sheet.since_secs < SHEET_SECS);
         !(self.sheets.is_empty()
             && self.bubbles.is_empty()

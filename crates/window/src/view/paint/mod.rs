@@ -34,7 +34,7 @@ pub use talk::{chosen_tie, handle, rope_in_hand, tie_middle, tie_under};
 use super::art::{Art, Sprite};
 use super::camera::Camera;
 use super::model::{AgentView, RoomModel};
-use super::pick::Thing;
+use super::pick::{FACE_HALF, FACE_LIFT, Thing};
 use super::recent::Recent;
 use super::theme::{Theme, state_colour};
 use crate::simulation::State;
@@ -184,7 +184,7 @@ fn stand(
                     footing(batch, agent, chosen, scene);
                 }
                 let said = recent.bubbles.get(&agent.id);
-                let talks = said.is_some_and(|bubble| bubble.aloud && now_secs - bubble.born_secs < 2.6);
+                let talks = said.is_some_and(|bubble| bubble.is_spoken(now_secs));
                 figure::paint(batch, agent, camera.to_screen(agent.position), talks, &figures);
             }
             Standing::Decor(index) => element::furniture(batch, &room.decor[index], camera, light, theme.dark),
@@ -341,8 +341,8 @@ fn words(
 fn faces(room: &RoomModel, seen: &Seen, camera: Camera) -> Taken {
     let mut faces = Taken::new(camera.viewport);
     for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
-        let middle = camera.to_screen(agent.position + World::new(0.0, 38.0));
-        faces.claim(Rect::from_center_size(middle, vec2(20.0, 20.0) * camera.zoom));
+        let middle = camera.to_screen(agent.position + World::new(0.0, FACE_LIFT));
+        faces.claim(Rect::from_center_size(middle, egui::Vec2::splat(2.0 * FACE_HALF * camera.zoom)));
     }
     faces
 }

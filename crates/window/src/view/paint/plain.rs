@@ -1,15 +1,14 @@
 //! Markdown reduced to the words it says, for bubbles and boards.
 
 use crate::base::text;
+use crate::view::bubble;
 
-/// What a bubble holds at most.
-pub(super) const BUBBLE_CHARS: usize = 120;
 /// More than this is never looked at: whatever is shown is much shorter.
 const READ_CHARS: usize = 800;
 
 /// A bubble's text: plain, on one line, cut where it is too long.
 pub(super) fn bubble_text(markdown: &str) -> String {
-    text::truncate(&plain_text(markdown), BUBBLE_CHARS)
+    bubble::cut(&plain_text(markdown))
 }
 
 /// The words of a Markdown text on one line: no marks of headings, lists, quotes, emphasis, code and links.
@@ -131,7 +130,7 @@ mod tests {
     fn bubbles_end_after_120_characters() {
         let long = "word ".repeat(100);
         let cut = bubble_text(&long);
-        assert!(cut.chars().count() <= BUBBLE_CHARS);
+        assert!(cut.chars().count() <= 120);
         assert!(cut.ends_with('…'));
         assert_eq!(bubble_text("Short and *sweet*."), "Short and sweet.");
     }
@@ -139,7 +138,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_is_too_strange(text in any::<String>()) {
-            prop_assert!(bubble_text(&text).chars().count() <= BUBBLE_CHARS);
+            prop_assert!(bubble_text(&text).chars().count() <= 120);
         }
     }
 }

@@ -12,9 +12,10 @@ use super::floor::sign_ground;
 use super::label::{Style, Taken, Wish};
 use super::plain::bubble_text;
 use crate::simulation::State;
+use crate::view::bubble::{Bubble, Life};
 use crate::view::camera::Camera;
 use crate::view::model::{AgentView, RoomModel, TieView};
-use crate::view::recent::{BUBBLE_SECS, Bubble, PULSE_SECS, REFUSAL_SECS};
+use crate::view::recent::PULSE_SECS;
 use crate::view::theme::{RADIUS, Theme, state_colour, word_colour};
 
 /// Ropes are held at this height above the floor, in world units.
@@ -23,9 +24,6 @@ const ROPE_HEIGHT: f32 = 20.0;
 const ROPE_PIECES: usize = 10;
 /// A bubble is at most so wide, in points.
 const BUBBLE_WIDTH: f32 = 196.0;
-/// Seconds in which a bubble appears, and in which it fades at its end.
-const BUBBLE_APPEARS_SECS: f64 = 0.16;
-const BUBBLE_FADES_SECS: f64 = 0.9;
 
 /// A rope that hangs between two points.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -235,13 +233,6 @@ fn tie_colour(tie: &TieView, theme: Theme) -> Color32 {
     mixed(word_colour(&tie.label), ground, if theme.dark { 0.15 } else { 0.3 })
 }
 
-/// How much of a bubble is seen at an age.
-pub(super) fn bubble_strength(age_secs: f64) -> f32 {
-    let appears = (age_secs / BUBBLE_APPEARS_SECS).clamp(0.0, 1.0);
-    let fades = ((BUBBLE_SECS - age_secs) / BUBBLE_FADES_SECS).clamp(0.0, 1.0);
-    (appears * fades) as f32
-}
-
 /// A bubble over an agent, where there is room for it: straight above, or to a side. Whether it was painted.
 pub(super) fn bubble(
     painter: &Painter,
@@ -253,7 +244,7 @@ pub(super) fn bubble(
     certainly: bool,
 ) -> bool {
     let Look { camera, theme, now_secs, .. } = *scene;
-    let strength = bubble_strength(now_secs - bubble.born_secs);
+    let strength = bubble.strength(now_secs);
     if strength <= 0.01 {
         return true;
     }
@@ -292,8 +283,7 @@ pub(super) fn bubble(
     let Some(place) = best.or_else(|| certainly.then(|| at((0.0, 0.0)))) else { return false };
     taken.claim(place);
     let galley = lay_out(text);
-    let grown = 0.9 + 0.1 * ((now_secs - bubble.born_secs) / BUBBLE_APPEARS_SECS).clamp(0.0, 1.0) as f32;
-    let around = (galley.size() + vec2(18.0, 12.0)) * grown;
+    let around = (galley.size() + vec2(18.0, 12.0)) * bubble.size(now_secs);
     let rect = inside(Rect::from_center_size(pos2(place.center().x, place.bottom() - around.y / 2.0), around), view);
     let ground = if theme.dark { mixed(theme.bubble, theme.bubble_text, 0.05) } else { theme.bubble };
     let ground = ground.gamma_multiply(strength);
@@ -353,17 +343,10 @@ pub(super) fn reaction(
     painter.text(at, Align2::CENTER_CENTER, sign, font, theme.accent.gamma_multiply(strength));
 }
 
-/// How much of the sign of a refusal is seen at an age.
-pub(super) fn refusal_strength(age_secs: f64) -> f32 {
-    let appears = (age_secs / BUBBLE_APPEARS_SECS).clamp(0.0, 1.0);
-    let fades = ((REFUSAL_SECS - age_secs) / BUBBLE_FADES_SECS).clamp(0.0, 1.0);
-    (appears * fades) as f32
-}
-
 /// A sign beside the head of an agent that was refused something: a ring with a bar.
 pub(super) fn refusal(painter: &Painter, agent: &AgentView, since_secs: f64, scene: &Look) {
     let Look { camera, theme, now_secs, .. } = *scene;
-    let strength = refusal_strength(now_secs - since_secs);
+    let strength = Life::REFUSAL.strength(since_secs, now_secs);
     let radius = (6.5 * camera.zoom.sqrt()).clamp(5.0, 11.0);
     let at = camera.to_screen(agent.position + World::new(-19.0, HEIGHT - 9.0));
     let colour = theme.bad.gamma_multiply(strength);
@@ -377,7 +360,7 @@ pub(super) fn refusal(painter: &Painter, agent: &AgentView, since_secs: f64, sce
 /// What an agent was refused, under its name: for who looks at it.
 pub(super) fn refusal_words(painter: &Painter, agent: &AgentView, refused: &(String, f64), scene: &Look) -> Rect {
     let Look { camera, theme, now_secs, .. } = *scene;
-    let strength = refusal_strength(now_secs - refused.1);
+    let strength = Life::REFUSAL.strength(refused.1, now_secs);
     let size = (11.0 * camera.zoom.powf(0.35)).clamp(11.0, 15.0);
     let text = format!("Not done: {}", bubble_text(&refused.0));
     let galley = painter.layout(text, FontId::proportional(size), Color32::PLACEHOLDER, BUBBLE_WIDTH * size / 12.0);
@@ -412,21 +395,6 @@ pub(super) fn folded(batch: &mut Batch, agent: &AgentView, camera: Camera, theme
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_bubble_appears_quickly_and_is_gone_after_five_seconds() {
-        assert!(bubble_strength(0.0) < 0.01);
-        assert_eq!(bubble_strength(1.0), 1.0);
-        assert!(bubble_strength(4.6) < 1.0 && bubble_strength(4.6) > 0.0);
-        assert_eq!(bubble_strength(BUBBLE_SECS), 0.0);
-    }
-
-    #[test]
-    fn the_sign_of_a_refusal_stays_twice_as_long_as_a_bubble() {
-        assert!(refusal_strength(0.0) < 0.01);
-        assert_eq!(refusal_strength(BUBBLE_SECS), 1.0);
-        assert_eq!(refusal_strength(REFUSAL_SECS), 0.0);
-    }
 
     #[test]
     fn a_rope_hangs_between_its_ends() {

@@ -9,10 +9,11 @@ use egui::{ColorImage, Context};
 use super::*;
 use crate::base::{AgentKey, ConversationKey, ElementKey, Id};
 use crate::simulation::ConversationKind;
+use crate::view::bubble::Bubble;
 use crate::view::fonts;
 use crate::view::model::{ContentView, DecorView, ElementView, MailView, PinView, TalkView, TieView};
 use crate::view::raster::{Rasteriser, write_png};
-use crate::view::recent::{Bubble, PulseKind};
+use crate::view::recent::PulseKind;
 
 /// An agent that stands in the middle.
 pub(crate) fn agent(key: u32, name: &str, state: State) -> AgentView {

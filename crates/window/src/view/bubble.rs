@@ -1,0 +1,118 @@
+//! How long a bubble stays above whoever said something, how it comes and goes, and how much it holds: all of it here.
+//! The sign over an agent that was refused something comes and goes alike, and stays longer.
+
+use crate::base::text;
+
+/// A bubble holds so many characters at most.
+const CHARS_AT_MOST: usize = 120;
+/// It appears and fades within so many seconds.
+const APPEARS_SECS: f64 = 0.16;
+const FADES_SECS: f64 = 0.9;
+/// So long the mouth of whoever said it aloud moves.
+const SPEAKS_SECS: f64 = 2.6;
+/// A bubble is this small when it appears.
+const GROWS_FROM: f64 = 0.9;
+
+/// How long something is shown, in seconds of real time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Life(f64);
+
+impl Life {
+    /// Of a bubble.
+    pub const BUBBLE: Self = Self(5.0);
+    /// Of the sign over an agent that was refused something.
+    pub const REFUSAL: Self = Self(2.0 * Self::BUBBLE.0);
+
+    /// Whether it is over for what appeared then.
+    pub fn is_over(self, born_secs: f64, now_secs: f64) -> bool {
+        now_secs - born_secs >= self.0
+    }
+
+    /// How much is seen of what appeared then, from 0 to 1.
+    pub fn strength(self, born_secs: f64, now_secs: f64) -> f32 {
+        let age_secs = now_secs - born_secs;
+        let fades = ((self.0 - age_secs) / FADES_SECS).clamp(0.0, 1.0);
+        (appeared(age_secs) * fades) as f32
+    }
+}
+
+fn appeared(age_secs: f64) -> f64 {
+    (age_secs / APPEARS_SECS).clamp(0.0, 1.0)
+}
+
+/// Something said, shown above whoever said it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Bubble {
+    /// What.
+    pub text: String,
+    /// When it appeared, in seconds of real time.
+    pub born_secs: f64,
+    /// Whether it was said to somebody; a remark of one's own otherwise.
+    pub aloud: bool,
+}
+
+impl Bubble {
+    /// Whether it is shown no more.
+    pub fn is_over(&self, now_secs: f64) -> bool {
+        Life::BUBBLE.is_over(self.born_secs, now_secs)
+    }
+
+    /// How much of it is seen, from 0 to 1.
+    pub fn strength(&self, now_secs: f64) -> f32 {
+        Life::BUBBLE.strength(self.born_secs, now_secs)
+    }
+
+    /// How large it is, as a share of its size.
+    pub fn size(&self, now_secs: f64) -> f32 {
+        (GROWS_FROM + (1.0 - GROWS_FROM) * appeared(now_secs - self.born_secs)) as f32
+    }
+
+    /// Whether it is being said at this moment.
+    pub fn is_spoken(&self, now_secs: f64) -> bool {
+        self.aloud && now_secs - self.born_secs < SPEAKS_SECS
+    }
+}
+
+/// So much of plain words fits into a bubble.
+pub fn cut(plain: &str) -> String {
+    text::truncate(plain, CHARS_AT_MOST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bubble(aloud: bool) -> Bubble {
+        Bubble { text: "Tea?".into(), born_secs: 10.0, aloud }
+    }
+
+    #[test]
+    fn a_bubble_appears_quickly_fades_and_is_gone_after_five_seconds() {
+        let at = |age_secs: f64| (bubble(true).strength(10.0 + age_secs), bubble(true).is_over(10.0 + age_secs));
+        assert!(at(0.0).0 < 0.01);
+        assert_eq!(at(1.0), (1.0, false));
+        assert!((0.01..1.0).contains(&at(4.6).0));
+        assert_eq!(at(5.0), (0.0, true), "it is forgotten when nothing of it is seen any more");
+        assert!(bubble(true).size(10.0) < bubble(true).size(10.1));
+        assert_eq!(bubble(true).size(11.0), 1.0);
+    }
+
+    #[test]
+    fn the_sign_of_a_refusal_stays_twice_as_long() {
+        assert_eq!(Life::REFUSAL.strength(0.0, 5.0), 1.0);
+        assert!(!Life::REFUSAL.is_over(0.0, 9.9) && Life::REFUSAL.is_over(0.0, 10.0));
+        assert_eq!(Life::REFUSAL.strength(0.0, 10.0), 0.0);
+    }
+
+    #[test]
+    fn only_what_is_said_aloud_moves_the_mouth_and_not_for_as_long_as_it_is_read() {
+        assert!(bubble(true).is_spoken(12.0) && !bubble(true).is_spoken(13.0));
+        assert!(!bubble(false).is_spoken(12.0));
+    }
+
+    #[test]
+    fn a_long_text_is_cut() {
+        assert_eq!(cut(&"word ".repeat(99)).chars().count(), CHARS_AT_MOST);
+        assert_eq!(cut("short"), "short");
+    }
+}
