@@ -2,7 +2,7 @@
 //! what was refused, and remembering how the window was left. Whatever takes long is done by a clerk on a thread of
 //! its own or by the gateway's; nothing here waits.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use egui::Context;
 
@@ -17,6 +17,7 @@ use super::window_state::{Remembered, WindowStateFile, known_workspaces};
 use crate::gateway::{GatewaySettings, Surroundings};
 use crate::ui::shell::pane_states::PaneStates;
 use crate::ui::state::Place;
+use crate::ui::state::dock::Tab;
 use crate::ui::state::file_texts::{FileTexts, Want};
 use crate::ui::state::jobs::RunningJob;
 use crate::ui::widgets::words::sentence;
@@ -86,8 +87,19 @@ impl WindowServices {
         services.config_folder = config_folder;
         let (drafts, problem) = Drafts::open(room.folder());
         services.drafts = drafts;
+        services.forget_gone_files(room.folder());
         room.notices.extend(problem);
         services
+    }
+
+    /// Tabs of files that are gone are not opened again, as after a folder of the same path was made anew; what was
+    /// written and not saved keeps its tab.
+    fn forget_gone_files(&mut self, workspace: &Path) {
+        let drafts = self.drafts.kept();
+        let is_kept = |path: &str| workspace.join(path).is_file() || drafts.iter().any(|draft| draft.path == path);
+        for path in self.now.dock.files().into_iter().filter(|path| !is_kept(path)) {
+            self.now.dock.close(&Tab::File(path));
+        }
     }
 
     /// Sets the window as it was left.

@@ -7,11 +7,13 @@ use serde_json::json;
 
 use super::*;
 use crate::app::room::OpenOptions;
+use crate::app::window::drafts;
 use crate::base::Id;
 use crate::element::ElementCommand;
 use crate::gateway::RequestQueue;
 use crate::schedule::Door;
 use crate::simulation::TaskCommand;
+use crate::ui::panes::editor::Draft;
 use crate::view::reading::Wanted;
 use crate::workspace::{SettingsEdit, starter};
 
@@ -202,6 +204,24 @@ fn how_the_window_is_left_is_written_down_when_it_settles_and_when_it_closes() {
         open(&window).1.dock.is_in_front(&crate::ui::state::dock::Tab::Talks),
         "closing does not wait for it to settle"
     );
+}
+
+#[test]
+fn tabs_of_files_that_are_gone_do_not_come_back_and_those_with_something_unsaved_do() {
+    let config = tempfile::tempdir().expect("a temporary folder can be made");
+    let mut window = Fixture::new(None);
+    let folder = window.folder.path().to_owned();
+    let (there, gone, begun) = ("settings.yaml", "artifacts/gone.md", "artifacts/begun.md");
+    let (mut file, mut remembered, _) = WindowStateFile::open(config.path(), &folder);
+    for path in [there, gone, begun] {
+        remembered.dock.show(&Tab::File(path.into()), |_| false);
+    }
+    file.write(&remembered).expect("it can be written");
+    let draft = Draft { path: begun.into(), base: None, text: "mine".into(), applies_when_idle: false };
+    drafts::write(&folder.join(".workshop/drafts.json"), &[draft]).expect("it can be written");
+    let services = WindowServices::of(&mut window.room, Some(config.path().to_owned()));
+    services.restore(&mut window.state, &mut window.panes);
+    assert_eq!(window.state.dock.files(), [there, begun]);
 }
 
 #[test]
