@@ -109,7 +109,7 @@ pub fn perform(
             new_scene(room, &name, text);
         }
         Command::ResetScene => open_soon(room, state, None, true),
-        Command::Import { paths, position } => order(room, FileJob::TakeIn { paths, position, is_seen: false }),
+        Command::Import { paths, place } => order(room, FileJob::TakeIn { paths, place, is_seen: false }),
         Command::OpenFile(path, line) => {
             if let Some(line) = line {
                 panes.editors.lead_to(&path, line);
@@ -118,11 +118,11 @@ pub fn perform(
         }
         Command::Show(tab) => show(state, panes, &tab),
         Command::ImportFiles { paths, folder } => order(room, FileJob::Import { paths, folder, is_seen: false }),
-        Command::ImportSeen(ImportQuestion { paths, folder, position, .. }) => {
+        Command::ImportSeen(ImportQuestion { paths, folder, place, .. }) => {
             order(
                 room,
-                match position {
-                    Some(position) => FileJob::TakeIn { paths, position, is_seen: true },
+                match place {
+                    Some(place) => FileJob::TakeIn { paths, place, is_seen: true },
                     None => FileJob::Import { paths, folder, is_seen: true },
                 },
             );

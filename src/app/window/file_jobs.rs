@@ -6,8 +6,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use bevy::math::Vec2;
-
 use super::background_jobs::{BackgroundJobs, OnDrop, SHOWN_AFTER};
 use crate::app::importing::{self, Destination, Imported, NewFiles};
 use crate::app::opening::state_folder;
@@ -15,8 +13,8 @@ use crate::base::{JobControl, Problem, numbered};
 use crate::safe_fs;
 use crate::store::{self, ExportError, Reader};
 use crate::ui::commands::RoomAct;
-use crate::ui::state::ImportQuestion;
 use crate::ui::state::jobs::RunningJob;
+use crate::ui::state::{DropPlace, ImportQuestion};
 use crate::workspace::archive::{self, ArchiveError};
 use crate::workspace::vfs::{FileHistory, NewFile};
 
@@ -33,7 +31,7 @@ pub enum FileJob {
         /// What was dropped: files or folders.
         paths: Vec<PathBuf>,
         /// Where in the room.
-        position: Vec2,
+        place: DropPlace,
         /// Whether the person has seen what is in the folders among them.
         is_seen: bool,
     },
@@ -107,7 +105,7 @@ pub enum FileJobDone {
         /// What there was.
         imported: Imported,
         /// Where in the room it was dropped.
-        position: Vec2,
+        place: DropPlace,
     },
     /// A scene was written.
     SceneWritten {
@@ -221,15 +219,15 @@ fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control: &JobContro
     }
     let label = job.label();
     match job {
-        FileJob::TakeIn { paths, position, is_seen: false } if has_folder(&paths) => {
-            FileJobDone::ImportFound(question(workspace, paths, None, Some(position)))
+        FileJob::TakeIn { paths, place, is_seen: false } if has_folder(&paths) => {
+            FileJobDone::ImportFound(question(workspace, paths, None, Some(place)))
         }
         FileJob::Import { paths, folder, is_seen: false } if has_folder(&paths) => {
             FileJobDone::ImportFound(question(workspace, paths, folder, None))
         }
-        FileJob::TakeIn { paths, position, .. } => {
+        FileJob::TakeIn { paths, place, .. } => {
             let plan = importing::plan(workspace, &paths, Destination::Room);
-            FileJobDone::TakenIn { imported: importing::carry_out(workspace, files, &plan, control), position }
+            FileJobDone::TakenIn { imported: importing::carry_out(workspace, files, &plan, control), place }
         }
         FileJob::Import { paths, folder, .. } => {
             let plan = importing::plan(workspace, &paths, destination(folder.as_deref()));
@@ -335,10 +333,10 @@ fn put_back(workspace: &Path, files: &dyn NewFiles, file: &NewFile) -> Result<()
 }
 
 /// What the person is asked before files come in.
-fn question(workspace: &Path, paths: Vec<PathBuf>, folder: Option<String>, position: Option<Vec2>) -> ImportQuestion {
-    let destination = if position.is_some() { Destination::Room } else { destination(folder.as_deref()) };
+fn question(workspace: &Path, paths: Vec<PathBuf>, folder: Option<String>, place: Option<DropPlace>) -> ImportQuestion {
+    let destination = if place.is_some() { Destination::Room } else { destination(folder.as_deref()) };
     let summary = importing::plan(workspace, &paths, destination).summary();
-    ImportQuestion { paths, folder, position, summary }
+    ImportQuestion { paths, folder, place, summary }
 }
 
 fn not_exported(file: &Path, why: &str) -> FileJobDone {
@@ -370,6 +368,8 @@ fn export_log(workspace: &Path, run: &str, file: &Path, control: &JobControl) ->
 
 #[cfg(test)]
 mod tests {
+    use bevy::math::Vec2;
+
     use super::*;
 
     fn run_now(workspace: &Path, job: FileJob) -> FileJobDone {
@@ -421,7 +421,11 @@ mod tests {
         assert!(!workspace.path().join("agents").exists());
         let FileJobDone::Imported(imported) = run_now(workspace.path(), import(true)) else { panic!("it comes in") };
         assert_eq!(imported.paths(), ["agents/pack/zoe.md"]);
-        let drop = FileJob::TakeIn { paths: vec![pack], position: Vec2::ZERO, is_seen: false };
+        let drop = FileJob::TakeIn {
+            paths: vec![pack],
+            place: DropPlace { position: Vec2::ZERO, exactly: false },
+            is_seen: false,
+        };
         assert!(matches!(run_now(workspace.path(), drop), FileJobDone::ImportFound(_)));
     }
 

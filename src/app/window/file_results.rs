@@ -4,19 +4,19 @@
 use bevy::math::Vec2;
 
 use super::file_jobs::{FileJob, FileJobDone};
-use super::inverse_commands::tenths;
 use super::open_room::OpenRoom;
 use super::room_acts::{act_all, do_again, open_soon};
 use crate::agent::agent_file::longer_ids_of_path;
 use crate::agent::formats::format_of;
-use crate::agent::{AgentCommand, Profiles};
+use crate::agent::placing::{self, tenths};
+use crate::agent::{AgentCommand, AgentSettings, Profiles, TopmostElement};
 use crate::app::importing::{Imported, ImportedFile, Kind};
 use crate::base::{Id, Problem, text};
 use crate::ui::UiState;
-use crate::ui::commands::RoomAct;
 use crate::ui::commands::undo::Step;
+use crate::ui::commands::{RoomAct, create};
 use crate::ui::shell::dialogs::LONGEST_STEM_BYTES;
-use crate::ui::state::{Dialog, Place};
+use crate::ui::state::{Dialog, DropPlace, Place};
 use crate::workspace::starter;
 
 /// So many agents of one drop come into the room.
@@ -80,7 +80,7 @@ pub(super) fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: FileJo
                 state.tell(what, false);
             }
         }
-        FileJobDone::TakenIn { imported, position } => welcome(room, state, imported, position),
+        FileJobDone::TakenIn { imported, place } => welcome(room, state, imported, place),
     }
 }
 
@@ -109,7 +109,7 @@ fn tell_reversal(state: &mut UiState, one: &str, many: &str, count: usize, kept:
 }
 
 /// Puts an agent of each agent file into the room. A scene that came alone is opened.
-fn welcome(room: &mut OpenRoom, state: &mut UiState, imported: Imported, position: Vec2) {
+fn welcome(room: &mut OpenRoom, state: &mut UiState, imported: Imported, place: DropPlace) {
     let made = imported.made();
     tell_not_reached(state, &imported);
     let Imported { files, mut problems, .. } = imported;
@@ -119,14 +119,16 @@ fn welcome(room: &mut OpenRoom, state: &mut UiState, imported: Imported, positio
         let what = format!("{} agents were imported; the first {AGENTS_AT_MOST} come into the room", agents.len());
         problems.push(Problem::warning("agents", what, "drag the others from the shelf"));
     }
+    let (first, is_lifted) = spawn_place(room, place);
     let mut acts = Vec::new();
     for file in agents.iter().take(AGENTS_AT_MOST) {
         match profile_of(room, file) {
             Ok(profile) => {
                 let index = acts.len();
-                let beside = Vec2::new((index % 6) as f32 * 70.0, -((index / 6) as f32) * 80.0);
-                let position = tenths(position + beside);
-                let add = AgentCommand::Add { id: None, profile, position, behaviour: None, exactly: false };
+                // Upward, so that nobody of a crowd stands among the elements either.
+                let beside = Vec2::new((index % 6) as f32 * 70.0, (index / 6) as f32 * 80.0);
+                let position = tenths(first + beside);
+                let add = AgentCommand::Add { id: None, profile, position, behaviour: None, exactly: true };
                 acts.push((RoomAct::Agent(add), None));
             }
             Err(problem) => problems.push(problem),
@@ -134,6 +136,9 @@ fn welcome(room: &mut OpenRoom, state: &mut UiState, imported: Imported, positio
     }
     room.notices.extend(problems);
     let alone = acts.is_empty() && scenes.len() == 1;
+    if is_lifted && !acts.is_empty() {
+        state.tell(create::LIFTED, true);
+    }
     act_all(room, state, acts, Step { files: made, ..Step::default() });
     for scene in scenes {
         let stem = scene.path.trim_start_matches("scenes/").trim_end_matches(".yaml").to_owned();
@@ -143,6 +148,14 @@ fn welcome(room: &mut OpenRoom, state: &mut UiState, imported: Imported, positio
             state.tell(format!("The scene {stem} was added; open it from the list of scenes"), true);
         }
     }
+}
+
+/// Where agents of dropped files come to stand, and whether that is elsewhere than they were dropped.
+fn spawn_place(room: &mut OpenRoom, DropPlace { position, exactly }: DropPlace) -> (Vec2, bool) {
+    let Some(world) = room.world().filter(|_| !exactly) else { return (position, false) };
+    let margin = world.resource::<AgentSettings>().spawn_margin();
+    let place = placing::spawn_place(position, world.resource::<TopmostElement>().0, margin);
+    (place, place != position)
 }
 
 fn is_agent(file: &ImportedFile) -> bool {

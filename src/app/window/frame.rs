@@ -15,9 +15,10 @@ use super::gpu_errors::GaveUp;
 use super::open_room::OpenRoom;
 use super::visibility::Hidden;
 use super::window_services::WindowServices;
+use crate::ui::commands::create;
 use crate::ui::panes::port::Pane;
 use crate::ui::shell::Shell;
-use crate::ui::state::{Appearance, Light, Look};
+use crate::ui::state::{Appearance, DropPlace, Light, Look};
 use crate::ui::{Command, UiState};
 use crate::view::art::Art;
 use crate::view::fonts;
@@ -208,7 +209,8 @@ impl Screen {
             return vec![Command::ImportFiles { paths: std::mem::take(&mut self.dropped), folder }];
         }
         let position = pointer.map_or(camera.middle, |pointer| camera.to_world(pointer));
-        vec![Command::Import { paths: std::mem::take(&mut self.dropped), position }]
+        let place = DropPlace { position, exactly: context.input(|input| create::is_exact(input.modifiers)) };
+        vec![Command::Import { paths: std::mem::take(&mut self.dropped), place }]
     }
 }
 

@@ -10,13 +10,14 @@ use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 use serde_json::{Map, Value, json};
 
+use crate::agent::placing::tenths;
 use crate::agent::{AgentCommand, Roster};
 use crate::base::{Id, MessageKey, RunTag, numbered};
 use crate::element::{
     ActContext, Content, ElementAct, ElementChange, ElementCommand, ElementEdit, ElementSettings, Elements, Held,
 };
 use crate::schedule::{Door, SimClock};
-use crate::simulation::{RelationshipCommand, relating, relationships};
+use crate::simulation::{Home, RelationshipCommand, relating, relationships};
 use crate::ui::commands::RoomAct;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
@@ -91,7 +92,12 @@ impl<'w> PendingRoom<'w> {
                     return Err(format!("{} has left the room", command.agent()));
                 }
                 self.count_agent(&command);
-                Ok((RoomAct::Agent(command), given()))
+                let back = match &command {
+                    // It goes home to where that was.
+                    AgentCommand::Place { agent, .. } => self.home(agent).into_iter().collect(),
+                    _ => given(),
+                };
+                Ok((RoomAct::Agent(command), back))
             }
             RoomAct::Element(command @ ElementCommand::Add { .. }) => Ok(self.add_element(command)),
             RoomAct::Element(command) => self.rearrange(command, given()),
@@ -99,6 +105,14 @@ impl<'w> PendingRoom<'w> {
             RoomAct::Relate(command) => self.relate(&command),
             act => Ok((act, given())),
         }
+    }
+
+    /// Gives an agent back the home that it has now.
+    fn home(&self, agent: &Id) -> Option<RoomAct> {
+        let roster = self.world.resource::<Roster>();
+        let entity = roster.key(agent).and_then(|key| roster.entity(key))?;
+        let position = self.world.get::<Home>(entity)?.0;
+        Some(RoomAct::Agent(AgentCommand::SetHome { agent: agent.clone(), position }))
     }
 
     /// A new agent gets an id that nobody has, so that it can be taken out again.
@@ -315,11 +329,6 @@ pub fn nudges(model: &RoomModel, elements: &[Id], by: Vec2) -> Acts {
         Some((to(tenths(from + by)), Some(to(from))))
     };
     elements.iter().filter_map(nudge).collect()
-}
-
-/// To a tenth of a unit, as a person would write it.
-pub fn tenths(place: Vec2) -> Vec2 {
-    (place * 10.0).round() / 10.0
 }
 
 fn place_of(model: &RoomModel, thing: &Thing) -> Option<Vec2> {

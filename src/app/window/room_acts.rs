@@ -5,13 +5,16 @@ use bevy::ecs::prelude::*;
 use super::inverse_commands::PendingRoom;
 use super::open_room::{OpenRoom, Opening};
 use crate::agent::AgentCommand;
+use crate::element::ElementCommand;
 use crate::schedule::{Door, Input};
 use crate::ui::UiState;
 use crate::ui::commands::RoomAct;
 use crate::ui::commands::undo::Step;
 use crate::ui::widgets::words::sentence;
+use crate::view::pick::Thing;
 
-/// Does acts that belong together, notes in `step` what takes them back, and says what could not be done.
+/// Does acts that belong together, notes in `step` what takes them back, and says what could not be done. What they bring
+/// into the room is selected.
 pub(super) fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomAct, Option<RoomAct>)>, mut step: Step) {
     let mut done = Vec::new();
     let Some(world) = room.world() else { return };
@@ -33,20 +36,25 @@ pub(super) fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomA
         }
     }
     room.history.note(step);
+    let added: Vec<Thing> = done.iter().filter_map(added).collect();
+    if !added.is_empty() {
+        state.selection.select(added);
+    }
     push_all(room, done);
 }
 
-/// What happens while a hand moves: it changes nothing that could be taken back, and comes with every frame.
+/// What changes nothing that could be taken back here: files have versions, and what was said was said.
 fn passes_by(act: &RoomAct) -> bool {
-    use AgentCommand::{Carry, PickUp, PutDown};
-    matches!(
-        act,
-        RoomAct::Agent(Carry { .. } | PickUp { .. } | PutDown { .. })
-            | RoomAct::Talk(_)
-            | RoomAct::Task(_)
-            | RoomAct::Work(_)
-            | RoomAct::File(_)
-    )
+    matches!(act, RoomAct::Talk(_) | RoomAct::Task(_) | RoomAct::Work(_) | RoomAct::File(_))
+}
+
+/// The thing that an act brings into the room.
+fn added(act: &RoomAct) -> Option<Thing> {
+    match act {
+        RoomAct::Agent(AgentCommand::Add { id, .. }) => id.clone().map(Thing::Agent),
+        RoomAct::Element(ElementCommand::Add { keys }) => Some(Thing::Element(keys.get("id")?.as_str()?.into())),
+        _ => None,
+    }
 }
 
 /// Does acts as they were noted; says which do not fit the room any more.

@@ -5,33 +5,35 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use bevy::ecs::message::Messages;
 use bevy::math::Vec2;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::command_handling::{continue_pending, perform};
 use super::file_jobs::FileJobDone;
-use super::inverse_commands::tenths;
 use super::open_room::OpenRoom;
 use crate::agent::AgentCommand;
+use crate::agent::placing::tenths;
 use crate::app::drive::{Driver, Step};
 use crate::app::room::OpenOptions;
 use crate::base::{Author, Id};
 use crate::element::{ElementAct, ElementCommand, ElementEdit, MailAct, MailStatus, PinAct, TextAct};
 use crate::log::events::FileChange;
-use crate::schedule::Speed;
+use crate::schedule::{Door, Speed};
 use crate::simulation::RelationshipCommand;
 use crate::ui::commands::RoomAct;
 use crate::ui::commands::create;
 use crate::ui::panes::editor::Draft;
 use crate::ui::shell::Shell;
+use crate::ui::state::DropPlace;
 use crate::ui::state::file_texts::FileTexts;
 use crate::ui::{Command, UiState};
 use crate::view::model::{ContentView, RoomModel};
 use crate::view::pick::Thing;
 use crate::view::reading::Wanted;
 use crate::workspace::vfs::{FileCommand, FileOperation};
-use crate::workspace::{Relationship, SceneState, save_now};
+use crate::workspace::{Relationship, SceneState, SceneWrite, save_now};
 
 const SCENE: &str = "# My room\nname: Test\nelements:\n  - { id: rules, kind: rulebook, position: [0, 100], text: Be kind }\n  \
                      # Ideas of all\n  - id: ideas\n    kind: pinboard\n    position: [200, 100]\n    pins:\n      - { id: p1, text: Buy tea, author: ada-1, up: [bram-1], comments: [{ author: ada-1, text: Green }] }\n      - { id: p2, text: Sing, author: user, time: 3 }\n  \
@@ -303,12 +305,10 @@ impl Deed {
             Self::DeleteAll => Some(Command::Delete(things())),
             Self::Duplicate(index) => thing(index).map(Command::Duplicate),
             Self::AddElement(kind) => Some(create::element_at(room, kind, Vec2::new(7.0, 7.0))),
-            Self::AddAgent => Some(create::add_agent(room, &"ada".into(), Vec2::new(0.5, 1_500.0))),
+            Self::AddAgent => create::add_agent(room, &"ada".into(), Vec2::new(0.5, 1_500.0), false).into_iter().next(),
             Self::Home(index, x) => {
                 let agent = agent(index)?;
-                let home = agent.detail.as_ref()?.home;
-                let set = |position| RoomAct::Agent(AgentCommand::SetHome { agent: agent.id.clone(), position });
-                Some(Command::Act(set(Vec2::new(f32::from(x) / 10.0, 950.0)), Some(set(home))))
+                Some(place(&agent.id, Vec2::new(f32::from(x) / 10.0, 950.0)))
             }
             Self::Relate(from, to, label) => {
                 let relationship = Relationship { from: agent(from)?.id.clone(), to: agent(to)?.id.clone(), label };
@@ -434,8 +434,9 @@ fn new_things_get_ids_of_their_own_however_fast_they_are_asked_for() {
     let model = house.model();
     for _ in 0..3 {
         // The same picture three times: no tick has passed.
-        let add = create::add_agent(&model, &"ada".into(), Vec2::new(0.0, 900.0));
-        perform(&mut house.room, &model, &mut house.state, &mut house.shell, add);
+        for add in create::add_agent(&model, &"ada".into(), Vec2::new(0.0, 900.0), false) {
+            perform(&mut house.room, &model, &mut house.state, &mut house.shell, add);
+        }
         let board = create::element_at(&model, "pinboard", Vec2::ZERO);
         perform(&mut house.room, &model, &mut house.state, &mut house.shell, board);
         let pin = PinAct::AddPin { id: None, text: "x".into() }.into();
@@ -492,12 +493,93 @@ fn a_scene_is_made_and_opened_without_a_frame_that_waits_for_it() {
     assert_eq!(fs::read_to_string(house.folder.path().join("scenes/copy.yaml")).expect("it is there"), SCENE);
 }
 
+/// What a drag comes to when the hand opens.
+fn place(agent: &Id, position: Vec2) -> Command {
+    Command::Acts(vec![(RoomAct::Agent(AgentCommand::Place { agent: agent.clone(), position }), None)])
+}
+
+fn at(x: f32, y: f32) -> DropPlace {
+    DropPlace { position: Vec2::new(x, y), exactly: false }
+}
+
+#[test]
+fn a_drag_and_a_drop_are_one_record_one_write_of_the_scene_and_one_step_back_each() {
+    let mut house = House::new();
+    let model = house.model();
+    let drop = create::add_agent(&model, &"ada".into(), Vec2::new(0.0, -50.0), false);
+    let [drop, told] = <[Command; 2]>::try_from(drop).expect("it is put elsewhere and says why");
+    house.perform(told);
+    assert_eq!(house.state.notices.outcomes()[0].text, create::LIFTED);
+    for (command, undone) in [(place(&"ada-1".into(), Vec2::new(-300.0, 700.0)), 3), (drop, 3)] {
+        let before = house.scene();
+        let mut writes = house.messages().get_cursor_current();
+        house.perform(command);
+        let orders = house.room.world().expect("it is open").resource::<Door<AgentCommand>>().waiting().count();
+        assert_eq!(orders, 1, "one order, and each is recorded once");
+        house.settle();
+        assert_ne!(house.scene(), before);
+        assert_eq!(writes.read(house.messages()).count(), 1, "one write of the scene");
+        house.act(Command::Undo);
+        assert_eq!((house.scene(), house.model().agents.len()), (before, undone), "one step back");
+    }
+}
+
+#[test]
+fn whoever_was_taken_out_comes_back_under_the_same_name_however_often_that_is_undone() {
+    let mut house = House::new();
+    let names = |house: &mut House| {
+        house.model().agents.into_iter().map(|agent| (agent.id, agent.name)).collect::<BTreeMap<Id, Id>>()
+    };
+    house.act(Command::Duplicate(vec![Thing::Agent("ada-1".into()), Thing::Agent("bram-1".into())]));
+    let before = names(&mut house);
+    let all: Vec<Thing> = before.keys().map(|id| Thing::Agent(id.clone())).collect();
+    for things in [all.clone(), all[1..].to_vec(), vec![all[0].clone()], all] {
+        house.act(Command::Delete(things));
+        house.act(Command::Undo);
+        assert_eq!(names(&mut house), before);
+        house.act(Command::Redo);
+        house.act(Command::Undo);
+        assert_eq!(names(&mut house), before);
+    }
+}
+
+#[test]
+fn what_comes_into_the_room_is_selected() {
+    let mut house = House::new();
+    let model = house.model();
+    let add = create::add_agent(&model, &"ada".into(), Vec2::new(0.0, 900.0), false).swap_remove(0);
+    house.act(add);
+    assert_eq!(house.selected(), ["ada-2"]);
+    house.act(Command::Duplicate(vec![Thing::Agent("bram-1".into()), Thing::Element("ideas".into())]));
+    assert_eq!(house.selected(), ["bram-2", "pinboard-1"]);
+    let zoe = house.desktop("zoe.md", "---\nname: Zoe\n---\nYou are Zoe.");
+    house.perform(Command::Import { paths: vec![zoe], place: at(0.0, -900.0) });
+    house.frames();
+    assert_eq!(house.selected(), ["zoe-1"]);
+    assert!(
+        house.state.notices.outcomes().iter().any(|told| told.text == create::LIFTED),
+        "it was lifted, and that is said"
+    );
+    let zoe = house.model().agents.last().map(|agent| agent.position.y);
+    assert_eq!(zoe, Some(220.0), "120 above the topmost element");
+}
+
+impl House {
+    fn messages(&mut self) -> &Messages<SceneWrite> {
+        self.room.world().expect("it is open").resource::<Messages<SceneWrite>>()
+    }
+
+    fn selected(&self) -> Vec<&str> {
+        self.state.selection.things().iter().map(|thing| &**thing.id()).collect()
+    }
+}
+
 #[test]
 fn dropped_files_become_agents_at_once_and_a_scene_is_opened() {
     let mut house = House::new();
     let zoe = house.desktop("zoe.md", "---\nid: zoe-the-brave\nname: Zoe\n---\nYou are Zoe.");
     let mdx = house.desktop("odd.mdx", "# Odd");
-    house.perform(Command::Import { paths: vec![zoe, mdx], position: Vec2::new(0.0, 900.0) });
+    house.perform(Command::Import { paths: vec![zoe, mdx], place: at(0.0, 900.0) });
     house.frames();
     let model = house.model();
     let zoe = model.agents.last().expect("there are agents");
@@ -512,7 +594,7 @@ fn dropped_files_become_agents_at_once_and_a_scene_is_opened() {
     let model = house.model();
     assert_eq!(model.agents.last().map(|agent| &*agent.name), Some("Zoe"), "and comes with it");
     let scene = house.desktop("Garden.yaml", "elements: []\nagents: [{ id: g, profile: bram }]\n");
-    house.perform(Command::Import { paths: vec![scene], position: Vec2::ZERO });
+    house.perform(Command::Import { paths: vec![scene], place: at(0.0, 0.0) });
     house.frames();
     assert_eq!(house.model().scene, "garden");
 }

@@ -8,6 +8,7 @@ use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
+use super::placing::spawn_place;
 use super::registry::Profiles;
 use super::roster::{Agent, AgentAdded, AgentCommand, AgentRemoved, BehaviourFollows, ProfileChanged, Roster};
 use super::{AgentSettings, ProfileRenamed};
@@ -233,12 +234,9 @@ fn drop_in(
         refuse(world, &told, &problem.what, &problem.remedy);
         return;
     }
-    let settings = world.resource::<AgentSettings>();
-    if settings.spawn_above_elements
-        && !exactly
-        && let Some(top) = world.resource::<TopmostElement>().0
-    {
-        position.y = position.y.max(top + settings.spawn_margin_units);
+    if !exactly {
+        let margin = world.resource::<AgentSettings>().spawn_margin();
+        position = spawn_place(position, world.resource::<TopmostElement>().0, margin);
     }
     let id = world.resource_scope(|world, mut waiting: Mut<Waiting>| {
         let roster = world.resource::<Roster>();

@@ -12,6 +12,7 @@ mod limit_words;
 pub mod limits;
 mod loose_front;
 pub mod markdown;
+pub mod placing;
 pub mod profile;
 pub mod registry;
 pub mod roster;
@@ -51,6 +52,13 @@ pub struct AgentSettings {
     pub side_by_side_units: f32,
     /// A file that comes so soon before or after an equal one goes is that file, renamed.
     pub rename_window_secs: f32,
+}
+
+impl AgentSettings {
+    /// How far above the topmost element agents come in; nothing where they come in wherever they are dropped.
+    pub fn spawn_margin(&self) -> Option<f32> {
+        self.spawn_above_elements.then_some(self.spawn_margin_units)
+    }
 }
 
 impl Default for AgentSettings {

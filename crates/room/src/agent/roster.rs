@@ -67,7 +67,15 @@ pub enum AgentCommand {
         /// Where.
         position: Vec2,
     },
-    /// Lifts it off the floor.
+    /// Puts it elsewhere at once; that is its new home.
+    Place {
+        /// Which.
+        agent: Id,
+        /// Where.
+        position: Vec2,
+    },
+    /// Lifts it off the floor. The window puts down what it carried as one [`Place`](Self::Place); this and the next two
+    /// are in runs that were recorded before.
     PickUp {
         /// Which.
         agent: Id,
@@ -108,6 +116,7 @@ impl From<&AgentCommand> for AgentInput {
             Command::Remove { agent } => Self::Remove { agent },
             Command::SetBehaviour { agent, behaviour } => Self::SetBehaviour { agent, behaviour },
             Command::SetHome { agent, position } => Self::SetHome { agent, position: place(&position) },
+            Command::Place { agent, position } => Self::Place { agent, position: place(&position) },
             Command::PickUp { agent } => Self::PickUp { agent },
             Command::Carry { agent, position } => Self::Carry { agent, position: place(&position) },
             Command::PutDown { agent } => Self::PutDown { agent },
@@ -125,6 +134,7 @@ impl AgentCommand {
             Self::Remove { agent }
             | Self::SetBehaviour { agent, .. }
             | Self::SetHome { agent, .. }
+            | Self::Place { agent, .. }
             | Self::PickUp { agent }
             | Self::Carry { agent, .. }
             | Self::PutDown { agent }

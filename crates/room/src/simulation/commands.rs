@@ -13,6 +13,7 @@ use super::conversations::{end, session_of};
 use super::origin::Origin;
 use super::state::{State, StateEvent};
 use super::steering::{Course, WalkKind};
+use crate::agent::placing::tenths;
 use crate::agent::{AgentCommand, BehaviourFollows};
 use crate::base::{Author, Id, Seq};
 use crate::log::EventDraft;
@@ -31,6 +32,7 @@ pub(super) fn obey(
             AgentCommand::Add { .. } | AgentCommand::Remove { .. } => continue,
             AgentCommand::SetBehaviour { agent, .. }
             | AgentCommand::SetHome { agent, .. }
+            | AgentCommand::Place { agent, .. }
             | AgentCommand::PickUp { agent }
             | AgentCommand::Carry { agent, .. }
             | AgentCommand::PutDown { agent }
@@ -79,25 +81,19 @@ fn do_to(sim: &mut SimContext, body: &mut BodyItem, command: &AgentCommand, writ
             writes.write(agent_keys(body, "behaviour", json!(behaviour)));
         }
         AgentCommand::SetHome { position, .. } if position.is_finite() => {
-            body.home.0 = rounded(*position);
+            body.home.0 = tenths(*position);
             writes.write(agent_keys(body, "position", place(body.home.0)));
-            if body.state.0.is_at_leisure() {
-                sim.settle(body);
-                let arrive = sim.movement.arrive_units;
-                match body.state.0.under() {
-                    State::Wandering => sim.go(body, Course::to(WalkKind::Stroll, body.home.0, arrive)),
-                    State::Idle => sim.go(body, Course::to(WalkKind::Home, body.home.0, arrive)),
-                    _ => {}
-                }
-            }
+            go_home(sim, body);
+        }
+        AgentCommand::Place { position, .. } if position.is_finite() => {
+            put_down(sim, body, *position, writes);
+            // Who was on the way to somewhere at leisure does not walk back there.
+            go_home(sim, body);
         }
         AgentCommand::PickUp { .. } => sim.shift(body, StateEvent::PickedUp, cause),
         AgentCommand::PutDown { .. } if body.state.0.state() == State::Dragged => {
-            body.position.0 = rounded(body.position.0);
-            body.home.0 = body.position.0;
-            sim.space.place(body.agent.key, body.position.0);
+            put_down(sim, body, body.position.0, writes);
             sim.shift(body, StateEvent::PutDown, cause);
-            writes.write(agent_keys(body, "position", place(body.home.0)));
         }
         AgentCommand::Pause { .. } => sim.shift(body, StateEvent::Paused, cause),
         AgentCommand::Resume { .. } => sim.shift(body, StateEvent::Resumed, cause),
@@ -105,9 +101,26 @@ fn do_to(sim: &mut SimContext, body: &mut BodyItem, command: &AgentCommand, writ
     }
 }
 
-/// To a tenth of a unit, as it will stand in the scene file.
-fn rounded(position: Vec2) -> Vec2 {
-    (position * 10.0).round() / 10.0
+/// Where it is put down is its home, to a tenth of a unit, as it will stand in the scene file.
+fn put_down(sim: &mut SimContext, body: &mut BodyItem, position: Vec2, writes: &mut MessageWriter<SceneWrite>) {
+    body.position.0 = tenths(position);
+    body.home.0 = body.position.0;
+    sim.space.place(body.agent.key, body.position.0);
+    writes.write(agent_keys(body, "position", place(body.home.0)));
+}
+
+/// Who is at leisure goes to its home.
+fn go_home(sim: &mut SimContext, body: &mut BodyItem) {
+    if !body.state.0.is_at_leisure() {
+        return;
+    }
+    sim.settle(body);
+    let arrive = sim.movement.arrive_units;
+    match body.state.0.under() {
+        State::Wandering => sim.go(body, Course::to(WalkKind::Stroll, body.home.0, arrive)),
+        State::Idle => sim.go(body, Course::to(WalkKind::Home, body.home.0, arrive)),
+        _ => {}
+    }
 }
 
 fn place(position: Vec2) -> Value {

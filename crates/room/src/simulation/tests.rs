@@ -14,7 +14,7 @@ use crate::base::{ActivationKey, AgentKey, Author, Behaviour, ElementKey, Id, Se
 use crate::element::{Element, ElementChange};
 use crate::log::{EventData, EventLog, EventRecord, events};
 use crate::schedule::{advance, saved, ticks};
-use crate::workspace::Relationship;
+use crate::workspace::{Relationship, SceneWrite};
 
 /// A room and the mind that a test plays: it answers in the tick after it was asked.
 pub(super) struct Room {
@@ -420,6 +420,28 @@ fn two_who_have_nothing_to_say_stop_talking() {
     room.run(ticks(3.0));
     assert_eq!((room.dues.len(), room.events::<events::Message>().len()), (2, 0));
     assert_eq!(room.events::<events::ConversationEnd>()[0].why, "nobody had anything to say");
+}
+
+#[test]
+fn who_is_put_elsewhere_is_at_home_there_at_once_by_one_input_and_one_write_of_the_scene() {
+    for behaviour in [Behaviour::Stationary, Behaviour::Wander, Behaviour::Patrol] {
+        let mut room = Room::new();
+        let ada = room.agent("ada", (0.0, 0.0), behaviour);
+        room.run(ticks(3.0));
+        let mut writes = room.app.world().resource::<Messages<SceneWrite>>().get_cursor_current();
+        let before = room.events::<events::Input>().len();
+        room.say(AgentCommand::Place { agent: "ada".into(), position: Vec2::new(900.04, -7.0) });
+        room.run(1);
+        let place = Vec2::new(900.0, -7.0);
+        assert!(room.get::<Position>(ada).0.distance(place) < 3.0, "{behaviour:?}");
+        assert_eq!(room.get::<Home>(ada).0, place);
+        assert_eq!(room.events::<events::Input>().len() - before, 1);
+        let written: Vec<SceneWrite> =
+            writes.read(room.app.world().resource::<Messages<SceneWrite>>()).cloned().collect();
+        assert_eq!(written.len(), 1, "{written:?}");
+        room.run(ticks(1.0));
+        assert!(room.get::<Position>(ada).0.distance(place) < 80.0, "{behaviour:?}: it does not walk back");
+    }
 }
 
 #[test]

@@ -98,10 +98,7 @@ impl RoomReader {
             settings: settings_view(world),
             provider,
             talk_on: talk_is_on(world),
-            spawn_above: world
-                .get_resource::<AgentSettings>()
-                .filter(|settings| settings.spawn_above_elements)
-                .map(|settings| settings.spawn_margin_units),
+            spawn_above: world.get_resource::<AgentSettings>().and_then(AgentSettings::spawn_margin),
             problems: self.problems(world),
             scenes: self.scenes(world),
             files: self.files(world),

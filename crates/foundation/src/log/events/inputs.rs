@@ -98,6 +98,8 @@ pub enum AgentInput {
     SetBehaviour { agent: Id, behaviour: Behaviour },
     /// Gave it a new home.
     SetHome { agent: Id, position: [f64; 2] },
+    /// Put it elsewhere.
+    Place { agent: Id, position: [f64; 2] },
     /// Lifted it.
     PickUp { agent: Id },
     /// Moved it while it was lifted.
@@ -237,6 +239,7 @@ impl AgentInput {
                 format!("you told {} what to do: {}", telling.called(agent), super::word(behaviour))
             }
             Self::SetHome { agent, .. } => format!("you gave {} a new home", telling.called(agent)),
+            Self::Place { agent, .. } => format!("you moved {}", telling.called(agent)),
             Self::PickUp { agent } => format!("you picked {} up", telling.called(agent)),
             Self::Carry { agent, .. } => format!("you carried {}", telling.called(agent)),
             Self::PutDown { agent } => format!("you put {} down", telling.called(agent)),

@@ -13,7 +13,7 @@ use crate::kernel::KernelCommand;
 use crate::schedule::Speed;
 use crate::simulation::{ConversationCommand, RelationshipCommand, TaskCommand};
 use crate::ui::state::dock::Tab;
-use crate::ui::state::{Dialog, FrontPanel, ImportQuestion, Light, Naming, Outcome, Purpose, ShelfItem};
+use crate::ui::state::{Dialog, DropPlace, FrontPanel, ImportQuestion, Light, Naming, Outcome, Purpose, ShelfItem};
 use crate::view::dates::DateLanguage;
 use crate::view::pick::Thing;
 use crate::workspace::vfs::FileCommand;
@@ -207,7 +207,7 @@ pub enum Command {
         /// From the desktop.
         paths: Vec<PathBuf>,
         /// Where they were dropped.
-        position: Vec2,
+        place: DropPlace,
     },
     /// Who answers from now on: `offline`, `openai:model`, …
     SetProvider(String),

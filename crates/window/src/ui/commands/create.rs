@@ -2,46 +2,59 @@
 //! it back.
 
 use bevy::math::Vec2;
+use egui::Modifiers;
 use serde_json::{Map, Value, json};
 
-use super::{Command, RoomAct};
+use super::{Command, RoomAct, WindowCommand};
 use crate::agent::AgentCommand;
+use crate::agent::placing::{self, tenths};
 use crate::base::{Id, numbered};
 use crate::element::ElementCommand;
 use crate::simulation::RelationshipCommand;
 use crate::view::model::RoomModel;
 use crate::workspace::Relationship;
 
-/// Where an agent that is dropped here comes to stand: above all elements, unless it is put there exactly.
+/// Said where an agent does not come to stand where it was put.
+pub const LIFTED: &str = "Agents come in above the elements. Hold Alt or Ctrl while dropping to place one exactly.";
+
+/// Where an agent that is dropped here comes to stand: above all elements, unless it is put there exactly. The ghost that
+/// is dragged shows it; [`add_agent`] does it.
 pub fn spawn_place(room: &RoomModel, place: Vec2, exactly: bool) -> Vec2 {
     let topmost = room.elements.iter().map(|element| element.position.y).reduce(f32::max);
-    let lifted = match topmost.zip(room.spawn_above) {
-        Some((topmost, above)) if !exactly => Vec2::new(place.x, place.y.max(topmost + above)),
-        _ => place,
-    };
-    tenths(lifted)
+    tenths(placing::spawn_place(place, topmost, room.spawn_above.filter(|_| !exactly)))
 }
 
-/// Puts an agent of a profile here, under an id of its own so that it can be taken away again.
-pub fn add_agent(room: &RoomModel, profile: &Id, position: Vec2) -> Command {
+/// Whether what is put down with these keys held comes to stand exactly where it is put.
+pub fn is_exact(modifiers: Modifiers) -> bool {
+    modifiers.alt || modifiers.ctrl || modifiers.command
+}
+
+/// Puts an agent of a profile here, under an id of its own so that it can be taken away again. One order; where it comes to
+/// stand elsewhere than it was put, the person is told why.
+pub fn add_agent(room: &RoomModel, profile: &Id, place: Vec2, exactly: bool) -> Vec<Command> {
+    let position = spawn_place(room, place, exactly);
     let ids = numbered::numbered(profile, "", 1);
     let id: Id = numbered::first_free(ids, |id| room.agent(id).is_some()).into();
     let add =
         AgentCommand::Add { id: Some(id.clone()), profile: profile.clone(), position, behaviour: None, exactly: true };
-    Command::Act(RoomAct::Agent(add), Some(RoomAct::Agent(AgentCommand::Remove { agent: id })))
+    let add = Command::Act(RoomAct::Agent(add), Some(RoomAct::Agent(AgentCommand::Remove { agent: id })));
+    let is_lifted = position != tenths(place);
+    let why = is_lifted.then(|| WindowCommand::Tell(LIFTED.to_owned(), true).into());
+    [add].into_iter().chain(why).collect()
 }
 
 /// Puts an element of this kind somewhere, under an id of its own so that it can be taken away again.
-pub fn element_at(room: &RoomModel, kind: &str, position: Vec2) -> Command {
-    element_with(room, kind, Map::new(), position)
+pub fn element_at(room: &RoomModel, kind: &str, place: Vec2) -> Command {
+    element_with(room, kind, Map::new(), place)
 }
 
 /// Puts a rulebook somewhere that shows a file.
-pub fn rulebook_of(room: &RoomModel, file: &str, position: Vec2) -> Command {
-    element_with(room, "rulebook", Map::from_iter([("file".to_owned(), json!(file))]), position)
+pub fn rulebook_of(room: &RoomModel, file: &str, place: Vec2) -> Command {
+    element_with(room, "rulebook", Map::from_iter([("file".to_owned(), json!(file))]), place)
 }
 
-fn element_with(room: &RoomModel, kind: &str, more: Map<String, Value>, position: Vec2) -> Command {
+fn element_with(room: &RoomModel, kind: &str, more: Map<String, Value>, place: Vec2) -> Command {
+    let position = tenths(place);
     let id = numbered::first_free(numbered::numbered(kind, "", 1), |id| room.element(id).is_some());
     let own = [
         ("id".to_owned(), json!(id)),
@@ -58,7 +71,33 @@ pub fn end_relationship(relationship: Relationship) -> Command {
     Command::Act(RoomAct::Relate(RelationshipCommand::Remove { relationship }), None)
 }
 
-/// To a tenth of a unit, as a person would write it.
-pub fn tenths(place: Vec2) -> Vec2 {
-    (place * 10.0).round() / 10.0
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::testing::sample_room;
+
+    #[test]
+    fn a_drop_is_one_order_and_says_why_where_it_is_lifted() {
+        let room = sample_room();
+        // The topmost element stands at 200, and agents come in 120 above it.
+        for (y, exactly, stands, is_told) in
+            [(0.0, false, 320.0, true), (0.04, true, 0.0, false), (900.0, false, 900.0, false)]
+        {
+            let commands = add_agent(&room, &"ada".into(), Vec2::new(5.0, y), exactly);
+            let acts = commands.iter().filter(|command| matches!(command, Command::Act(..) | Command::Acts(..)));
+            assert_eq!(acts.count(), 1);
+            let Command::Act(RoomAct::Agent(AgentCommand::Add { position, .. }), _) = &commands[0] else {
+                panic!("{commands:?}")
+            };
+            assert_eq!(*position, Vec2::new(5.0, stands));
+            assert_eq!(spawn_place(&room, Vec2::new(5.0, y), exactly), *position, "the ghost shows the same");
+            assert_eq!(commands.get(1).is_some(), is_told);
+        }
+    }
+
+    #[test]
+    fn alt_and_ctrl_put_it_exactly() {
+        let held = [Modifiers::NONE, Modifiers::ALT, Modifiers::CTRL, Modifiers::COMMAND, Modifiers::SHIFT];
+        assert_eq!(held.map(is_exact), [false, true, true, true, false]);
+    }
 }

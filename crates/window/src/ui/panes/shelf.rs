@@ -50,8 +50,7 @@ pub fn shelf_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ShelfPane) -> Vec
             if row(ui, &item, &format!("Add {}", profile.name), texts, theme, &mut commands, |ui, rect| {
                 paint::portrait(ui.painter(), rect, &profile.look, art);
             }) {
-                let place = create::spawn_place(room, cx.ui.view.camera.middle, false);
-                commands.push(create::add_agent(room, &profile.id, place));
+                commands.extend(create::add_agent(room, &profile.id, cx.ui.view.camera.middle, false));
             }
         }
         widgets::section(ui, "Elements", theme);

@@ -294,9 +294,7 @@ fn commands_of(does: &Does, cx: &CommandContext<'_>, table: &CommandTable) -> Ve
         },
         Does::Commands(commands) => commands.clone(),
         Does::NewElement(kind) => vec![create::element_at(cx.room, kind, place)],
-        Does::NewAgent(profile) => {
-            vec![create::add_agent(cx.room, profile, create::spawn_place(cx.room, place, false))]
-        }
+        Does::NewAgent(profile) => create::add_agent(cx.room, profile, place, false),
     }
 }
 

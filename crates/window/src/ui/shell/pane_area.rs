@@ -130,7 +130,8 @@ impl Panes<'_> {
         let Self { panes, room, look, view, commands } = self;
         egui::CentralPanel::default().frame(Frame::NONE).show(ui, |ui| {
             let response = panes.canvas.take_input(ui, &look.at(room), view, commands);
-            panes.canvas.place_held(ui, view, room);
+            let pointer = ui.input(|input| input.pointer.latest_pos());
+            panes.canvas.show_held(pointer.map(|pointer| view.camera.to_world(pointer)), room);
             panes.canvas.paint(ui, &response, &look.at(room), view, commands);
         });
     }

@@ -112,7 +112,8 @@ fn close_file(path: Option<String>, ui: &mut UiState, panes: &mut PaneStates) {
 /// Gives up what is in the hand; closes the topmost thing that is open; deselects where nothing is.
 fn escape(ui: &mut UiState, panes: &mut PaneStates) -> Vec<Command> {
     if panes.canvas.is_holding() {
-        return panes.canvas.give_up();
+        panes.canvas.give_up();
+        return Vec::new();
     }
     if ui.transfer.dragging.take().is_none() && !panes.canvas.stop_naming() && !ui.front.close_topmost() {
         ui.selection.select([]);

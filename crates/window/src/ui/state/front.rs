@@ -125,6 +125,15 @@ pub enum Purpose {
     ExportLog(String),
 }
 
+/// Where files were dropped in the room.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct DropPlace {
+    /// Under the pointer.
+    pub position: Vec2,
+    /// Whether what comes of them stands exactly there, instead of above the elements.
+    pub exactly: bool,
+}
+
 /// What would be imported, for the person who decides.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ImportQuestion {
@@ -133,7 +142,7 @@ pub struct ImportQuestion {
     /// Into which folder of the workspace; by what each is where absent.
     pub folder: Option<String>,
     /// Where it was dropped in the room, if it was.
-    pub position: Option<Vec2>,
+    pub place: Option<DropPlace>,
     /// What would come in and what not, a line each.
     pub summary: Vec<String>,
 }

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 pub use self::appearance::{Appearance, Light, Look};
-pub use self::front::{Dialog, Front, FrontPanel, ImportQuestion, Purpose};
+pub use self::front::{Dialog, DropPlace, Front, FrontPanel, ImportQuestion, Purpose};
 pub use self::notices::{Notices, Outcome, Place};
 pub use self::room_view::RoomView;
 pub use self::selection::Selection;

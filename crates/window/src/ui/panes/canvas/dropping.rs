@@ -21,7 +21,7 @@ pub(super) fn take_drop(
     let (room, Some(item)) = (cx.room, cx.ui.transfer.dragging.clone()) else { return };
     let (released, pointer, exactly, gave_up) = ui.input(|input| {
         let gave_up = input.key_pressed(Key::Escape) || !input.focused;
-        (input.pointer.any_released(), input.pointer.latest_pos(), input.modifiers.alt, gave_up)
+        (input.pointer.any_released(), input.pointer.latest_pos(), create::is_exact(input.modifiers), gave_up)
     });
     if gave_up || released {
         commands.push(WindowCommand::Drag(None).into());
@@ -31,9 +31,9 @@ pub(super) fn take_drop(
     let place = camera.to_world(pointer);
     match item {
         ShelfItem::Profile(profile) => {
-            commands.push(create::add_agent(room, &profile, create::spawn_place(room, place, exactly)))
+            commands.extend(create::add_agent(room, &profile, place, exactly));
         }
-        ShelfItem::Element(kind) => commands.push(create::element_at(room, &kind, create::tenths(place))),
+        ShelfItem::Element(kind) => commands.push(create::element_at(room, &kind, place)),
     }
 }
 
@@ -47,7 +47,7 @@ pub(super) fn paint_ghost(ui: &Ui, painter: &Painter, cx: &ViewerContext<'_>, ca
     let (ghost, place) = match item {
         ShelfItem::Profile(id) => {
             let profile = room.profiles.iter().find(|profile| profile.id == *id);
-            let exactly = ui.input(|input| input.modifiers.alt);
+            let exactly = ui.input(|input| create::is_exact(input.modifiers));
             let look = profile.map_or(id, |profile| &profile.look).clone();
             (Ghost::Agent(look), create::spawn_place(room, place, exactly))
         }

@@ -6,26 +6,25 @@ use bevy::math::Vec2;
 use egui::{Response, Ui};
 
 use crate::agent::AgentCommand;
+use crate::agent::placing::tenths;
 use crate::base::Id;
 use crate::element::ElementCommand;
-use crate::ui::commands::{RoomAct, WindowCommand, create};
+use crate::simulation::State;
+use crate::ui::commands::{RoomAct, WindowCommand};
 use crate::ui::state::Naming;
+use crate::ui::state::room_view::place_of;
 use crate::ui::{Command, ViewerContext};
 use crate::view::camera::Camera;
 use crate::view::model::RoomModel;
 use crate::view::pick::{Thing, thing_at, things_in};
 
-/// An agent that hangs from a hand.
+/// Something that a hand holds. The room knows nothing of it until it is put down.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Carried {
+pub(super) struct Held {
     /// What it is called, for when it is gone.
     name: Id,
     /// So far from the pointer.
     offset: Vec2,
-    /// Where it was lifted.
-    lifted_at: Vec2,
-    /// Its home until now, where known.
-    home: Option<Vec2>,
 }
 
 /// What a hand is doing in the room.
@@ -37,10 +36,8 @@ pub(super) enum Hand {
     Pans,
     /// Draws a box, from this place.
     Boxes(Vec2),
-    /// Carries agents.
-    Carries(BTreeMap<Id, Carried>),
-    /// Moves elements; each lies so far from the pointer. Where they end is told when they are put down.
-    Moves(BTreeMap<Id, Vec2>),
+    /// Holds agents, or elements.
+    Holds(BTreeMap<Thing, Held>),
     /// Draws a rope from this agent to another.
     Relates(Id),
 }
@@ -48,14 +45,6 @@ pub(super) enum Hand {
 /// Says that somebody left who was held.
 fn left(who: &str) -> Command {
     WindowCommand::Tell(format!("{who} left the room while you held it."), false).into()
-}
-
-fn act(command: AgentCommand) -> (RoomAct, Option<RoomAct>) {
-    (RoomAct::Agent(command), None)
-}
-
-fn set_home(agent: &Id, position: Vec2) -> RoomAct {
-    RoomAct::Agent(AgentCommand::SetHome { agent: agent.clone(), position })
 }
 
 /// Takes hold of what is under the pointer; `place` is where that is in the room.
@@ -71,63 +60,32 @@ pub(super) fn grasp(
     let alone = [thing.clone()].into();
     let things = if selection.things().contains(&thing) { selection.things() } else { &alone };
     commands.push(WindowCommand::Select(things.iter().cloned().collect()).into());
-    if matches!(thing, Thing::Element(_)) {
-        let elements = things.iter().filter_map(|thing| room.element(thing.element()?));
-        return Hand::Moves(elements.map(|element| (element.id.clone(), element.position - place)).collect());
-    }
-    let agents = things.iter().filter_map(|thing| room.agent(thing.agent()?));
-    let carried = agents.map(|agent| {
-        let carried = Carried {
-            name: agent.name.clone(),
-            offset: agent.position - place,
-            lifted_at: create::tenths(agent.position),
-            home: agent.detail.as_ref().map(|detail| detail.home),
+    // Agents are carried and elements are moved, not both at once.
+    let is_agent = thing.agent().is_some();
+    let alike = things.iter().filter(|other| other.agent().is_some() == is_agent);
+    let held = alike.filter_map(|thing| {
+        let name = match thing {
+            Thing::Agent(id) => room.agent(id)?.name.clone(),
+            Thing::Element(id) => id.clone(),
         };
-        (agent.id.clone(), carried)
+        Some((thing.clone(), Held { name, offset: place_of(room, thing)? - place }))
     });
-    let carried: BTreeMap<Id, Carried> = carried.collect();
-    let lift = |agent: &Id| act(AgentCommand::PickUp { agent: agent.clone() });
-    commands.push(Command::Acts(carried.keys().map(lift).collect()));
-    Hand::Carries(carried)
+    Hand::Holds(held.collect())
 }
 
 impl Hand {
-    /// Lets carried agents follow the pointer, learns where their homes are, and notices who has left.
-    pub(super) fn follow(&mut self, place: Option<Vec2>, room: &RoomModel, commands: &mut Vec<Command>) {
+    /// Notices who has left.
+    pub(super) fn notice_gone(&mut self, room: &RoomModel, commands: &mut Vec<Command>) {
         match self {
-            Self::Carries(carried) => {
-                carried.retain(|id, carried| {
-                    let is_here = room.agent(id).is_some();
+            Self::Holds(held) => {
+                held.retain(|thing, held| {
+                    let is_here = place_of(room, thing).is_some();
                     if !is_here {
-                        commands.push(left(&carried.name));
+                        commands.push(left(&held.name));
                     }
                     is_here
                 });
-                let mut acts = Vec::new();
-                for (id, carried) in carried.iter_mut() {
-                    let Some(agent) = room.agent(id) else { continue };
-                    carried.home = carried.home.or(agent.detail.as_ref().map(|detail| detail.home));
-                    let position = place.map_or(agent.position, |place| place + carried.offset);
-                    if agent.position.distance(position) > 0.5 {
-                        acts.push(act(AgentCommand::Carry { agent: id.clone(), position }));
-                    }
-                }
-                if carried.is_empty() {
-                    *self = Self::Free;
-                }
-                if !acts.is_empty() {
-                    commands.push(Command::Acts(acts));
-                }
-            }
-            Self::Moves(moved) => {
-                moved.retain(|id, _| {
-                    let is_here = room.element(id).is_some();
-                    if !is_here {
-                        commands.push(left(id));
-                    }
-                    is_here
-                });
-                if moved.is_empty() {
+                if held.is_empty() {
                     *self = Self::Free;
                 }
             }
@@ -136,28 +94,13 @@ impl Hand {
         }
     }
 
-    /// Shows what is held where the hand has it: the room hears of it a tick later.
-    pub(super) fn place_held(&self, place: Vec2, room: &mut RoomModel) {
-        match self {
-            Self::Moves(moved) => {
-                for element in &mut room.elements {
-                    if let Some(offset) = moved.get(&element.id) {
-                        element.position = place + *offset;
-                    }
-                }
-            }
-            Self::Carries(carried) => {
-                for agent in &mut room.agents {
-                    if let Some(carried) = carried.get(&agent.id) {
-                        agent.position = place + carried.offset;
-                    }
-                }
-            }
-            _ => {}
-        }
+    /// Where what is held would be put down, with the pointer at this place.
+    pub(super) fn places(&self, pointer: Vec2) -> BTreeMap<Thing, Vec2> {
+        let Self::Holds(held) = self else { return BTreeMap::new() };
+        held.iter().map(|(thing, held)| (thing.clone(), tenths(pointer + held.offset))).collect()
     }
 
-    /// The hand opens at this place: what it held is put down there.
+    /// The hand opens at this place: what it held is put down there, by one order for each thing. Where that is.
     pub(super) fn let_go(
         self,
         ui: &Ui,
@@ -165,25 +108,19 @@ impl Hand {
         cx: &ViewerContext<'_>,
         camera: Camera,
         commands: &mut Vec<Command>,
-    ) {
-        let Some(pointer) = ui.input(|input| input.pointer.latest_pos()) else { return };
+    ) -> BTreeMap<Thing, Vec2> {
+        let Some(pointer) = ui.input(|input| input.pointer.latest_pos()) else { return BTreeMap::new() };
         let (room, place) = (cx.room, camera.to_world(pointer));
+        let places = self.places(place);
         match self {
             Self::Free | Self::Pans => {}
             Self::Boxes(from) => {
                 let things = cx.ui.selection.things().iter().cloned().chain(things_in(room, from, place));
                 commands.push(WindowCommand::Select(things.collect()).into());
             }
-            Self::Carries(carried) => {
-                commands.push(Command::Acts(put_down(&carried, |carried| create::tenths(place + carried.offset))));
-            }
-            Self::Moves(moved) => {
-                let moved = moved.iter().filter_map(|(id, offset)| {
-                    let element = room.element(id)?;
-                    let to = |position: Vec2| RoomAct::Element(ElementCommand::Move { element: id.clone(), position });
-                    Some((to(create::tenths(place + *offset)), Some(to(element.position))))
-                });
-                commands.push(Command::Acts(moved.collect()));
+            Self::Holds(_) => {
+                let put = places.iter().filter_map(|(thing, place)| put_down(thing, *place, room));
+                commands.push(Command::Acts(put.collect()));
             }
             Self::Relates(from) => {
                 // On a panel nobody stands.
@@ -195,31 +132,38 @@ impl Hand {
                 }
             }
         }
+        places
     }
+}
 
-    /// The hand gives up: agents stand again where they were lifted and keep their homes, elements never moved.
-    pub(super) fn give_up(self, commands: &mut Vec<Command>) {
-        if let Self::Carries(carried) = self {
-            let mut acts = put_down(&carried, |carried| carried.lifted_at);
-            // What is as before is no step that could be taken back.
-            for (act, back) in &mut acts {
-                if let Some(before) = back.take() {
-                    *act = before;
-                }
-            }
-            commands.push(Command::Acts(acts));
+/// Puts a thing down somewhere. What takes that back for an agent is known to the room: its home until now.
+fn put_down(thing: &Thing, position: Vec2, room: &RoomModel) -> Option<(RoomAct, Option<RoomAct>)> {
+    match thing {
+        Thing::Agent(id) => Some((RoomAct::Agent(AgentCommand::Place { agent: id.clone(), position }), None)),
+        Thing::Element(id) => {
+            let before = room.element(id)?.position;
+            let to = |position: Vec2| RoomAct::Element(ElementCommand::Move { element: id.clone(), position });
+            Some((to(position), Some(to(before))))
         }
     }
 }
 
-/// Puts agents down, each at its place. That is its new home; taken back, it goes home to the old one.
-fn put_down(carried: &BTreeMap<Id, Carried>, place: impl Fn(&Carried) -> Vec2) -> Vec<(RoomAct, Option<RoomAct>)> {
-    let put = |(agent, carried): (&Id, &Carried)| {
-        let position = place(carried);
-        let settled = carried.home.map(|home| (set_home(agent, position), Some(set_home(agent, home))));
-        let carry = act(AgentCommand::Carry { agent: agent.clone(), position });
-        let down = act(AgentCommand::PutDown { agent: agent.clone() });
-        [Some(carry), Some(down), settled].into_iter().flatten()
-    };
-    carried.iter().flat_map(put).collect()
+/// Shows things where they are held, or where they were put while the room has not heard of it yet.
+pub(super) fn show_at(places: &BTreeMap<Thing, Vec2>, is_held: bool, room: &mut RoomModel) {
+    if places.is_empty() {
+        return;
+    }
+    for agent in &mut room.agents {
+        if let Some(place) = places.get(&Thing::Agent(agent.id.clone())) {
+            agent.position = *place;
+            if is_held {
+                (agent.state, agent.walks) = (State::Dragged, false);
+            }
+        }
+    }
+    for element in &mut room.elements {
+        if let Some(place) = places.get(&Thing::Element(element.id.clone())) {
+            element.position = *place;
+        }
+    }
 }

@@ -96,8 +96,8 @@ fn add_menus(ui: &mut Ui, cx: &ViewerContext<'_>, place: Vec2, commands: &mut Ve
     list(ui, cx, "Add an agent", MENU[0], |ui| {
         for profile in room.profiles.iter() {
             if menu::entry(ui, &profile.name, "").on_hover_text(&profile.description).clicked() {
-                let place = create::spawn_place(room, place, ui.input(|input| input.modifiers.alt));
-                commands.push(create::add_agent(room, &profile.id, place));
+                let exactly = ui.input(|input| create::is_exact(input.modifiers));
+                commands.extend(create::add_agent(room, &profile.id, place, exactly));
             }
         }
     });

@@ -8,6 +8,8 @@ mod relating;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+
 use bevy::math::Vec2;
 use egui::{
     CursorIcon, EventFilter, FocusDirection, Id as WidgetId, PointerButton, Popup, Pos2, Rect, Response, Sense, Stroke,
@@ -23,7 +25,7 @@ use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
 use crate::view::paint::minimap::Small;
 use crate::view::paint::{self, Look};
-use crate::view::pick::{Thing, thing_at};
+use crate::view::pick::{Thing, opened_at, thing_at};
 use crate::view::theme::{RADIUS, SPACE, Theme};
 use crate::workspace::Relationship;
 use hand::Hand;
@@ -34,6 +36,9 @@ const WHEEL_PER_POINT: f32 = 0.004;
 const MINIMAP_POINTS: egui::Vec2 = egui::vec2(150.0, 100.0);
 /// A room that is shown smaller than this has no small map.
 const MINIMAP_FITS_POINTS: egui::Vec2 = egui::vec2(420.0, 320.0);
+
+/// What was put down is where it was put after so many ticks.
+const TICKS_UNTIL_TOLD: u64 = 2;
 
 /// What a menu is about.
 #[derive(Clone, PartialEq, Debug)]
@@ -50,6 +55,9 @@ pub enum MenuOn {
 #[derive(Clone, Debug, Default)]
 pub struct Canvas {
     hand: Hand,
+    /// What was put down where, and the tick by which the room has heard of it.
+    put: BTreeMap<Thing, Vec2>,
+    put_until: u64,
     handles: Handles,
     /// What the space bar is doing.
     space: SpaceBar,
@@ -72,11 +80,9 @@ impl Canvas {
         !matches!(self.hand, Hand::Free | Hand::Pans)
     }
 
-    /// The hand gives up what it holds: what was carried stands where it was lifted.
-    pub fn give_up(&mut self) -> Vec<Command> {
-        let mut commands = Vec::new();
-        std::mem::take(&mut self.hand).give_up(&mut commands);
-        commands
+    /// The hand gives up what it holds, which never left its place.
+    pub fn give_up(&mut self) {
+        self.hand = Hand::Free;
     }
 
     /// What the space bar is doing, for whoever hears the keys.
@@ -139,10 +145,15 @@ impl Canvas {
         response
     }
 
-    /// Shows what is held where the hand has it: the room learns of it a tick later.
-    pub fn place_held(&self, ui: &Ui, view: &RoomView, room: &mut RoomModel) {
-        if let Some(pointer) = ui.input(|input| input.pointer.latest_pos()) {
-            self.hand.place_held(view.camera.to_world(pointer), room);
+    /// Shows what is held where the hand has it, with the pointer at this place of the room, and what was put down where it
+    /// was put until the room has heard of it.
+    pub fn show_held(&mut self, pointer: Option<Vec2>, room: &mut RoomModel) {
+        if room.tick >= self.put_until {
+            self.put.clear();
+        }
+        hand::show_at(&self.put, false, room);
+        if let Some(pointer) = pointer {
+            hand::show_at(&self.hand.places(pointer), true, room);
         }
     }
 
@@ -191,6 +202,7 @@ impl Canvas {
         if !view.is_framed {
             // Another room is open: what was held is not in it.
             self.hand = Hand::Free;
+            self.put.clear();
         } else if let Some((before, _)) = self.last.filter(|(before, was)| *was == window && *before != rect) {
             view.camera.pan(before.center() - rect.center());
         }
@@ -256,10 +268,10 @@ impl Canvas {
         }
         let turned_away = self.had_focus && !focused;
         self.had_focus = focused;
-        let place = response.interact_pointer_pos().map(|pointer| camera.to_world(pointer));
-        self.hand.follow(place, room, commands);
+        self.hand.notice_gone(room, commands);
         if response.drag_stopped() || (turned_away && self.hand != Hand::Free) {
-            std::mem::take(&mut self.hand).let_go(ui, response, cx, camera, commands);
+            self.put = std::mem::take(&mut self.hand).let_go(ui, response, cx, camera, commands);
+            self.put_until = room.tick + TICKS_UNTIL_TOLD;
         }
     }
 
@@ -281,7 +293,7 @@ impl Canvas {
         let Some(pointer) = response.interact_pointer_pos() else { return };
         let shift = ui.input(|input| input.modifiers.shift);
         if response.double_clicked() {
-            match (under(pointer), rope(pointer)) {
+            match (opened_at(room, camera.to_world(pointer), camera.zoom), rope(pointer)) {
                 (Some(Thing::Agent(id)), _) => view.come_near(room, &Thing::Agent(id)),
                 (Some(thing), _) => commands.push(WindowCommand::OpenThing(thing).into()),
                 (None, Some(relationship)) => self.rename_rope(relationship),

@@ -245,65 +245,57 @@ fn what_is_let_go_over_a_panel_or_given_up_does_not_come_in() {
 }
 
 #[test]
-fn agents_are_carried_in_every_state_and_put_down_where_the_hand_opens() {
+fn agents_are_carried_in_every_state_and_a_whole_drag_is_one_order_where_the_hand_opens() {
     for state in State::ALL {
         let mut window = Window::new();
         window.room().agents[0].state = state;
         let (from, to) = (window.agent("ada-1"), window.screen(-60.0, -100.0));
-        window.drag(from, to);
+        window.press(from);
+        for step in 1..=10 {
+            window.move_to(from + (to - from) * (step as f32 / 10.0));
+            assert_eq!(window.acts(), [], "{state:?}: nothing is asked of the room while the hand moves");
+        }
+        assert!(window.is_holding());
+        window.release(to);
         let acts = window.acts();
-        let ada: Id = "ada-1".into();
-        assert_eq!(acts[0], RoomAct::Agent(AgentCommand::PickUp { agent: ada.clone() }), "{state:?}");
-        let put = acts.iter().position(|act| *act == RoomAct::Agent(AgentCommand::PutDown { agent: ada.clone() }));
-        let put = put.expect("it is put down");
-        let RoomAct::Agent(AgentCommand::Carry { position, .. }) = &acts[put - 1] else { panic!("{acts:?}") };
+        let [RoomAct::Agent(AgentCommand::Place { agent, position })] = &acts[..] else { panic!("{acts:?}") };
+        assert_eq!(&**agent, "ada-1");
         assert!(position.distance(Vec2::new(-60.0, -115.0)) < 1.0, "{state:?}: {position}");
         assert!(!window.is_holding());
     }
 }
 
 #[test]
-fn putting_down_moves_the_home_and_taking_back_moves_it_home() {
-    let mut window = Window::new();
-    let detail = crate::view::model::AgentDetail { home: Vec2::new(-150.0, 7.0), ..Default::default() };
-    window.room().agents[0].detail = Some(std::sync::Arc::new(detail));
-    let (from, to) = (window.agent("ada-1"), window.screen(0.0, -100.0));
-    window.drag(from, to);
-    let commands = window.commands();
-    let last = commands.last().expect("it is put down");
-    let Command::Acts(acts) = last else { panic!("{last:?}") };
-    let back = acts.iter().find_map(|(_, back)| back.clone());
-    let home = AgentCommand::SetHome { agent: "ada-1".into(), position: Vec2::new(-150.0, 7.0) };
-    assert_eq!(back, Some(RoomAct::Agent(home)));
+fn what_is_held_is_shown_in_the_hand_and_what_was_put_down_where_it_was_put_until_the_room_follows() {
+    let ada = Thing::Agent("ada-1".into());
+    let held = BTreeMap::from([(ada, Vec2::new(40.0, 50.0))]);
+    let mut room = sample_room();
+    hand::show_at(&held, true, &mut room);
+    assert_eq!((room.agents[0].position, room.agents[0].state), (Vec2::new(40.0, 50.0), State::Dragged));
+    let mut canvas = Canvas { put: held, put_until: 1_802, ..Canvas::default() };
+    for (tick, place) in [(1_800, 40.0), (1_801, 40.0), (1_802, -150.0)] {
+        let mut room = RoomModel { tick, ..sample_room() };
+        room.agents[0].position = Vec2::new(-150.0, 0.0);
+        canvas.show_held(None, &mut room);
+        assert_eq!(room.agents[0].position.x, place, "at tick {tick}");
+    }
 }
 
 #[test]
-fn escape_puts_what_is_held_back_and_the_rest_of_the_movement_does_nothing() {
+fn escape_gives_up_what_is_held_and_the_rest_of_the_movement_does_nothing() {
     let mut window = Window::new();
     let (from, to) = (window.agent("ada-1"), window.screen(0.0, -100.0));
-    window.press(from);
-    window.move_to(to);
-    assert!(window.is_holding());
-    window.commands();
-    window.key(Modifiers::NONE, Key::Escape);
-    let acts = window.acts();
-    // The room of this test does not follow the hand, so it is carried until Escape is heard.
-    let mut carried = acts.iter().filter_map(|act| match act {
-        RoomAct::Agent(AgentCommand::Carry { position, .. }) => Some(*position),
-        _ => None,
-    });
-    let place = carried.next_back();
-    assert_eq!(place, Some(Vec2::new(-150.0, 0.0)), "where it was lifted");
-    assert!(acts.contains(&RoomAct::Agent(AgentCommand::PutDown { agent: "ada-1".into() })));
-    assert_eq!(window.selected(), [Id::from("ada-1")], "Escape did one thing");
     let element = window.element("news");
-    window.release(to);
-    assert_eq!(window.commands(), []);
-    window.press(element);
-    window.move_to(to);
-    window.key(Modifiers::NONE, Key::Escape);
-    window.release(to);
-    assert_eq!(window.commands(), [], "an element that was not put down did not move");
+    for start in [from, element] {
+        window.press(start);
+        window.move_to(to);
+        assert!(window.is_holding());
+        let selected = window.selected();
+        window.key(Modifiers::NONE, Key::Escape);
+        assert_eq!(window.selected(), selected, "Escape did one thing");
+        window.release(to);
+        assert_eq!(window.commands(), [], "what was not put down did not move");
+    }
 }
 
 #[test]
@@ -314,7 +306,8 @@ fn a_window_that_loses_the_keyboard_puts_down_what_is_held() {
     window.move_to(to);
     window.0.input_mut().focused = false;
     window.0.run_steps(2);
-    assert!(window.acts().contains(&RoomAct::Agent(AgentCommand::PutDown { agent: "ada-1".into() })));
+    let acts = window.acts();
+    assert!(matches!(&acts[..], [RoomAct::Agent(AgentCommand::Place { .. })]), "{acts:?}");
     assert!(!window.is_holding());
 }
 

@@ -72,10 +72,7 @@ impl Explorer {
             Ask::ShowInRoom(thing) => {
                 vec![WindowCommand::Select(vec![thing]).into(), WindowCommand::Frame.into(), Command::Show(Tab::Room)]
             }
-            Ask::AddToRoom(profile) => {
-                let place = create::spawn_place(cx.room, cx.ui.view.camera.middle, false);
-                vec![create::add_agent(cx.room, &profile, place)]
-            }
+            Ask::AddToRoom(profile) => create::add_agent(cx.room, &profile, cx.ui.view.camera.middle, false),
             Ask::AddRulebook(path) => {
                 vec![create::rulebook_of(cx.room, &path, cx.ui.view.camera.middle), Command::Show(Tab::Room)]
             }

@@ -1,0 +1,38 @@
+//! Where agents come to stand that are put down: above the elements, unless they are put somewhere exactly.
+
+use bevy::math::Vec2;
+
+/// Where an agent comes to stand that is dropped here: never lower than `margin` above the topmost element. Without one
+/// of them it stands where it was dropped.
+pub fn spawn_place(dropped: Vec2, topmost: Option<f32>, margin: Option<f32>) -> Vec2 {
+    let least = topmost.zip(margin).map_or(f32::NEG_INFINITY, |(topmost, margin)| topmost + margin);
+    Vec2::new(dropped.x, dropped.y.max(least))
+}
+
+/// To a tenth of a unit, as a person would write it.
+pub fn tenths(place: Vec2) -> Vec2 {
+    (place * 10.0).round() / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_dropped_among_or_below_the_elements_is_lifted_above_them() {
+        for (dropped, topmost, margin, y) in [
+            (-40.0, Some(200.0), Some(120.0), 320.0),
+            (319.9, Some(200.0), Some(120.0), 320.0),
+            (900.0, Some(200.0), Some(120.0), 900.0),
+            (-40.0, None, Some(120.0), -40.0),
+            (-40.0, Some(200.0), None, -40.0),
+        ] {
+            assert_eq!(spawn_place(Vec2::new(7.0, dropped), topmost, margin), Vec2::new(7.0, y));
+        }
+    }
+
+    #[test]
+    fn a_place_is_written_to_a_tenth() {
+        assert_eq!(tenths(Vec2::new(1.26, -0.04)), Vec2::new(1.3, 0.0));
+    }
+}
