@@ -33,6 +33,8 @@ mod program;
 mod prompting;
 mod providers;
 #[cfg(feature = "window")]
+mod renaming;
+#[cfg(feature = "window")]
 mod screen;
 mod settings_reference;
 mod standing_still;
@@ -100,7 +102,7 @@ fn main() {
     #[cfg(feature = "window")]
     let trials = trials.chain(window::trials()).chain(studio::trials()).chain(frames::trials());
     #[cfg(feature = "window")]
-    let trials = trials.chain(keys_reference::trials()).chain(adding_a_pane::trials());
+    let trials = trials.chain(keys_reference::trials()).chain(adding_a_pane::trials()).chain(renaming::trials());
     let trials = trials.collect();
     libtest_mimic::run(&arguments, trials).exit();
 }

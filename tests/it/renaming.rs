@@ -1,0 +1,210 @@
+//! Giving files other paths in the explorer, in the whole window with real files: what is open, chosen and written follows
+//! what happened, and stays for what did not.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use agent_workshop::app::room::OpenOptions;
+use agent_workshop::app::window::{OpenRoom, Screen};
+use egui::{Context, Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, vec2};
+use libtest_mimic::Trial;
+
+use crate::cases;
+use crate::window::{called, place};
+
+const PLAN: &str = "artifacts/plan.md";
+const IDEA: &str = "artifacts/idea.md";
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        what_is_open_chosen_and_written_follows_a_rename_its_undoing_and_its_redoing,
+        where_a_rename_fails_everything_stays_and_it_is_said_why,
+        where_undoing_a_rename_fails_everything_stays_too
+    ]
+}
+
+/// The window with a workspace, drawn without a display.
+struct Window {
+    screen: Screen,
+    room: OpenRoom,
+    context: Context,
+    widgets: Vec<(String, Rect)>,
+    frame: u32,
+    folder: tempfile::TempDir,
+}
+
+impl Window {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in [("settings.yaml", ""), ("scenes/empty.yaml", "agents: []\n"), (PLAN, "the plan\n")] {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let (provider, scene) = (Some("offline".to_owned()), Some("empty".to_owned()));
+        let options = OpenOptions { folder: folder.path().to_owned(), scene, provider, ..OpenOptions::default() };
+        let room = OpenRoom::open(options).unwrap();
+        let context = Context::default();
+        context.enable_accesskit();
+        let screen = Screen::new(Some(false));
+        let mut window = Self { screen, room, context, widgets: Vec::new(), frame: 0, folder };
+        window.until("the files", |window| window.row(PLAN).is_some());
+        let row = window.row(PLAN).unwrap();
+        window.click(row);
+        window.until("its tab", |window| window.open_files() == [PLAN]);
+        window
+    }
+
+    fn frame(&mut self, events: Vec<Event>) {
+        self.room.live();
+        self.frame += 1;
+        let screen_rect = Some(Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 800.0)));
+        let time = Some(f64::from(self.frame) / 30.0);
+        let input = RawInput { screen_rect, time, events, ..RawInput::default() };
+        let mut output = self.screen.frame(&self.context, &mut self.room, input);
+        output.textures_delta.clear();
+        let nodes = output.platform_output.accesskit_update.map(|update| update.nodes).unwrap_or_default();
+        self.widgets = nodes.iter().filter_map(|(_, node)| Some((called(node)?, place(node)?))).collect();
+    }
+
+    fn frames(&mut self, count: usize) {
+        (0..count).for_each(|_| self.frame(Vec::new()));
+    }
+
+    fn until(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
+        let began = Instant::now();
+        while !is_so(self) {
+            assert!(began.elapsed() < Duration::from_secs(60), "{what} did not come: {:?}", self.widgets);
+            self.frame(Vec::new());
+        }
+    }
+
+    /// The row of a file in the explorer, at the left.
+    fn row(&self, path: &str) -> Option<Pos2> {
+        let is_it = |name: &str| name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(','));
+        self.widgets.iter().find(|(name, rect)| is_it(name) && rect.left() < 250.0).map(|(_, rect)| rect.center())
+    }
+
+    fn click(&mut self, at: Pos2) {
+        let button = |pressed| {
+            let (button, modifiers) = (PointerButton::Primary, Modifiers::NONE);
+            Event::PointerButton { pos: at, button, pressed, modifiers }
+        };
+        self.frame(vec![Event::PointerMoved(at)]);
+        self.frame(vec![button(true)]);
+        self.frame(vec![button(false)]);
+        self.frames(3);
+    }
+
+    fn press(&mut self, modifiers: Modifiers, key: Key) {
+        let event = |pressed| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers };
+        self.frame(vec![event(true)]);
+        self.frame(vec![event(false)]);
+        self.frames(3);
+    }
+
+    /// Does a command by its name, from the palette.
+    fn command(&mut self, name: &str) {
+        self.press(Modifiers::COMMAND, Key::K);
+        self.frame(vec![Event::Text(name.to_owned())]);
+        self.press(Modifiers::NONE, Key::Enter);
+    }
+
+    /// Writes another name for the selected file into the question for it.
+    fn ask_for_name(&mut self, stem: &str) {
+        self.press(Modifiers::NONE, Key::F2);
+        self.frame(vec![Event::Text(stem.to_owned())]);
+        self.frames(2);
+    }
+
+    /// Somebody outside puts a file there, of which the window has not heard.
+    fn put(&self, path: &str) {
+        fs::write(self.folder.path().join(path), "of somebody else\n").unwrap();
+    }
+
+    fn text(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.folder.path().join(path)).ok()
+    }
+
+    fn open_files(&self) -> Vec<String> {
+        self.screen.state.dock.files()
+    }
+
+    /// The files in tabs, and the one that is chosen.
+    fn shown(&self) -> (Vec<String>, Option<&str>) {
+        (self.open_files(), self.screen.state.selection.file())
+    }
+
+    fn is_at(&self, path: &str) -> bool {
+        self.shown() == (vec![path.to_owned()], Some(path))
+    }
+
+    /// Whether something that did not work was told with these words.
+    fn has_told(&self, words: &str) -> bool {
+        let outcomes = self.screen.state.notices.told().iter().filter(|told| !told.good).map(|told| &told.text);
+        let notices = self.room.notices.iter().map(|notice| &notice.what);
+        outcomes.chain(notices).any(|told| told.contains(words))
+    }
+
+    /// Whether this stands in a field of the window.
+    fn has_field(&self, text: &str) -> bool {
+        self.widgets.iter().any(|(name, _)| name.contains(text))
+    }
+}
+
+fn what_is_open_chosen_and_written_follows_a_rename_its_undoing_and_its_redoing() {
+    let mut window = Window::new();
+    window.ask_for_name("idea");
+    window.press(Modifiers::NONE, Key::Enter);
+    window.until("the new path", |window| window.is_at(IDEA));
+    assert_eq!((window.text(PLAN), window.text(IDEA)), (None, Some("the plan\n".into())));
+    window.until("its row", |window| window.row(IDEA).is_some() && window.row(PLAN).is_none());
+    // What is written and not saved goes along with the undoing and comes back with the redoing.
+    window.until("its text", |window| window.has_field("the plan"));
+    let (_, field) = window.widgets.iter().find(|(name, _)| name.contains("the plan")).cloned().unwrap();
+    window.click(field.left_top() + vec2(20.0, 8.0));
+    window.frame(vec![Event::Text("mine ".to_owned())]);
+    window.frames(2);
+    assert!(window.has_field("mine "), "{:?}", window.widgets);
+    window.command("Undo");
+    window.until("the old path", |window| window.is_at(PLAN));
+    assert_eq!((window.text(PLAN), window.text(IDEA)), (Some("the plan\n".into()), None));
+    window.frames(3);
+    assert!(window.has_field("mine "), "{:?}", window.widgets);
+    window.command("Redo");
+    window.until("the new path again", |window| window.is_at(IDEA));
+    assert_eq!((window.text(PLAN), window.text(IDEA)), (None, Some("the plan\n".into())));
+    window.frames(3);
+    assert!(window.has_field("mine "));
+}
+
+fn where_a_rename_fails_everything_stays_and_it_is_said_why() {
+    let mut window = Window::new();
+    window.ask_for_name("idea");
+    window.put(IDEA);
+    window.press(Modifiers::NONE, Key::Enter);
+    window.until("the refusal", |window| window.has_told("idea.md"));
+    window.frames(5);
+    assert!(window.is_at(PLAN), "{:?}", window.shown());
+    assert_eq!(window.text(PLAN).as_deref(), Some("the plan\n"));
+    assert_eq!(window.text(IDEA).as_deref(), Some("of somebody else\n"), "nothing is written over");
+}
+
+fn where_undoing_a_rename_fails_everything_stays_too() {
+    let mut window = Window::new();
+    window.ask_for_name("idea");
+    window.press(Modifiers::NONE, Key::Enter);
+    window.until("the new path", |window| window.is_at(IDEA));
+    window.put(PLAN);
+    window.command("Undo");
+    window.until("the refusal", |window| window.has_told("plan.md"));
+    window.frames(5);
+    assert!(window.is_at(IDEA), "{:?}", window.shown());
+    assert_eq!(window.text(IDEA).as_deref(), Some("the plan\n"));
+    assert_eq!(window.text(PLAN).as_deref(), Some("of somebody else\n"));
+    // When the way is free again, the same can be done once more.
+    fs::remove_file(window.folder.path().join(PLAN)).unwrap();
+    window.command("Redo");
+    window.frames(5);
+    assert!(window.is_at(IDEA), "what it would do is done already: {:?}", window.shown());
+}
