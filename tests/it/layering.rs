@@ -61,6 +61,7 @@ pub fn trials() -> Vec<Trial> {
         one_file_prints,
         events_are_written_and_read_as_types,
         colours_are_made_in_the_theme,
+        sizes_of_type_and_the_frame_of_dialogs_have_one_home,
         every_file_says_what_it_is_for_and_is_of_readable_length
     ]
 }
@@ -315,6 +316,21 @@ fn colours_are_made_in_the_theme() {
         for word in MAKING {
             assert!(!code.contains(word), "{} makes a colour of its own ({word})", source.path.display());
         }
+    }
+}
+
+/// Sizes of type stand in the theme alone, and every dialog has the one frame.
+fn sizes_of_type_and_the_frame_of_dialogs_have_one_home() {
+    const DIALOG: &str = "src/ui/widgets/dialog.rs";
+    let number = |rest: &str| rest.starts_with(|letter: char| letter.is_ascii_digit());
+    for source in sources().iter().filter(|source| source.floor == "ui") {
+        let code = source.text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        for word in [".size(", "FontId::proportional(", "FontId::monospace("] {
+            let own = code.split(word).skip(1).any(number);
+            assert!(!own, "{} has a size of type of its own ({word})", source.path.display());
+        }
+        let is_frame = source.path.ends_with(DIALOG);
+        assert!(is_frame || !code.contains("Modal::new("), "{} frames a dialog itself", source.path.display());
     }
 }
 

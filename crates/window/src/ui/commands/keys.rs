@@ -8,6 +8,8 @@ use crate::ui::state::dock::{Dock, Tab};
 
 /// Pauses when the space bar is let go, unless it was held to move the view.
 const PAUSE: &str = "time.pause";
+/// Shows and hides the keys.
+const KEYS: &str = "window.keys";
 /// Closes what is open.
 const ESCAPE: &str = "window.escape";
 /// What is typed after this is meant for the palette.
@@ -20,6 +22,8 @@ const WALKING: [&str; 2] = ["room.next", "room.previous"];
 pub enum KeyReach {
     /// Something is asked in front of everything: nothing behind it hears them.
     Question,
+    /// A panel lies in front: what works everywhere does, and what closes the panel.
+    Panel,
     /// The window, without the room, which is not seen.
     Window,
     /// The window and the room.
@@ -52,21 +56,24 @@ pub fn pressed<'t>(
     // What is not seen is not deleted, framed or moved.
     let in_room = reach == KeyReach::WithRoom && focused.is_none_or(|widget| widget == room_widget());
     let pause = ctx.input_mut(|input| space_bar(input, in_room, space));
+    let menu_open = egui::Popup::is_any_open(ctx);
     let mut asked = Vec::from_iter(table.find(PAUSE).filter(|_| pause));
     let walks = focused == Some(room_widget());
     let counts = |command: &&CommandInfo| {
         let here = match command.context {
+            // An open menu is closed before anything else.
+            _ if command.id == ESCAPE && menu_open => false,
             // Who is asked something answers, or puts the question away.
             _ if reach == KeyReach::Question => command.id == ESCAPE,
             KeyContext::Everywhere => true,
-            KeyContext::NotWriting => !writes,
+            KeyContext::NotWriting => !writes && (reach != KeyReach::Panel || command.id == KEYS),
             KeyContext::Room => in_room,
             // Whoever draws these looks for its keys itself.
             KeyContext::Files | KeyContext::Editor | KeyContext::Graph => false,
         };
         here && command.id != PAUSE && (walks || !WALKING.contains(&command.id)) && !is_taken(focused, command.id)
     };
-    let of_id = |id: &str| table.find(id).filter(|_| !writes && reach != KeyReach::Question);
+    let of_id = |id: &str| table.find(id).filter(|_| !writes && !matches!(reach, KeyReach::Question | KeyReach::Panel));
     let asked_by = |event: &Event| match event {
         // egui turns these two into events of their own before anybody sees the keys.
         Event::Copy => of_id("room.copy"),

@@ -3,11 +3,14 @@
 
 use std::path::PathBuf;
 
-use egui::Context;
+use egui::{Context, Id, LayerId, Order};
 use egui_file_dialog::{DialogState, FileDialog};
 
 use crate::ui::Command;
 use crate::ui::state::Purpose;
+
+/// Names the dialog among windows.
+const WINDOW: &str = "file dialog";
 
 /// The dialog. It is kept as long as the window, so that it opens where it was left.
 #[derive(Default)]
@@ -20,6 +23,9 @@ impl FileAsking {
     /// Draws the dialog, if it is open. What the person chose comes back.
     pub fn show(&mut self, context: &Context) -> Option<Command> {
         let dialog = self.dialog.as_mut()?;
+        // Only what lies above the dialog's own ground is reached by Tab and by the pointer.
+        let ground = LayerId::new(Order::Middle, Id::new(WINDOW).with("modal_overlay"));
+        context.memory_mut(|memory| memory.set_modal_layer(ground));
         dialog.update(context);
         let picked: Vec<PathBuf> = match dialog.take_picked() {
             Some(path) => vec![path],
@@ -50,6 +56,7 @@ impl FileAsking {
             Purpose::ExportLog(name) => ("Export the event log", FileDialog::save_file, name.as_str()),
         };
         let mut dialog = FileDialog::new()
+            .id(WINDOW)
             .title(title)
             .default_file_name(name)
             .default_size([640.0, 440.0])
@@ -93,6 +100,27 @@ mod tests {
         assert_eq!(chosen(Purpose::OpenWorkspace, paths.clone()), Some(Command::OpenWorkspace(path.clone())));
         assert_eq!(chosen(Purpose::ExportZip("a.zip".into()), paths), Some(Command::ExportZip(Some(path))));
         assert_eq!(chosen(Purpose::OpenWorkspace, Vec::new()), None);
+    }
+
+    #[test]
+    fn tab_and_enter_stay_in_the_dialog() {
+        let mut asking = FileAsking::default();
+        asking.open(Purpose::ExportZip("a.zip".into()));
+        let pressed = std::rc::Rc::new(std::cell::Cell::new(false));
+        let told = pressed.clone();
+        let mut window = Harness::builder().with_size(egui::vec2(1000.0, 700.0)).build_ui(move |ui| {
+            if ui.button("Behind").clicked() {
+                told.set(true);
+            }
+            let _chosen = asking.show(ui.ctx());
+        });
+        window.run_steps(4);
+        for _ in 0..30 {
+            window.key_press(egui::Key::Tab);
+            window.run_steps(1);
+            assert!(!window.get_by_label("Behind").is_focused());
+        }
+        assert!(!pressed.get());
     }
 
     #[test]

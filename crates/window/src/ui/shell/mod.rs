@@ -119,9 +119,15 @@ impl Shell {
     /// What the keys of this frame ask for, each done before the next is looked at.
     fn take_keys(&mut self, root: &Ui, room: &RoomModel, state: &mut UiState) -> Vec<Command> {
         let is_asked = state.front.dialog().is_some() || self.file_asking.is_open();
-        let reach = if is_asked { KeyReach::Question } else { KeyReach::of(&state.dock) };
+        let reach = if is_asked || self.panes.explorer.is_asking() {
+            KeyReach::Question
+        } else if state.front.is_covered() {
+            KeyReach::Panel
+        } else {
+            KeyReach::of(&state.dock)
+        };
         let PaneStates { explorer, canvas, .. } = &mut self.panes;
-        let is_taken = |focused, id: &str| explorer.takes_key(focused, id);
+        let is_taken = |focused, id: &str| !is_asked && explorer.takes_key(focused, id);
         let asked = keys::pressed(root.ctx(), &self.table, reach, canvas.space_bar(), is_taken);
         let asked: Vec<_> = asked.into_iter().copied().collect();
         let mut commands = Vec::new();

@@ -128,6 +128,9 @@ fn needs(ui: &mut Ui, provider: &str, key: Option<&str>, cx: &ViewerContext<'_>)
     let ViewerContext { theme, ui: state, .. } = *cx;
     let status = state.providers.statuses.iter().find(|status| status.name == provider);
     let about = match (status, key) {
+        (Some(status), Some(key)) if !status.ready && status.detail.starts_with("no key") => {
+            format!("Needs an API key. Paste it here, or set {key}.")
+        }
         (Some(status), _) if !status.ready => format!("{}. To do: {}.", status.detail, status.remedy),
         (Some(status), Some(_)) => format!("{}. What agents read is sent to {provider}.", status.detail),
         (None, Some(key)) => format!("Needs {key} in the environment. What agents read is sent to {provider}."),
@@ -148,7 +151,7 @@ fn key_ui(ui: &mut Ui, name: &'static str, draft: &mut String, commands: &mut Ve
         widgets::name(&field, format!("Key for {name}"));
         let is_there = !draft.trim().is_empty();
         let about = "Written into keys.env in your config folder, never into the workspace";
-        let keep = ui.add_enabled(is_there, egui::Button::new("Keep key")).on_hover_text(about);
+        let keep = ui.add_enabled(is_there, egui::Button::new("Save key")).on_hover_text(about);
         if is_there && (keep.clicked() || widgets::entered(ui, &field)) {
             commands.push(Command::KeepKey(name, Secret::new(std::mem::take(draft).trim())));
         }
@@ -163,7 +166,7 @@ fn trial_ui(ui: &mut Ui, trial: &TrialView, now_secs: f64, theme: &Theme, comman
         }
         None => {
             ui.horizontal(|ui| {
-                ui.add(egui::Spinner::new().size(14.0).color(theme.accent));
+                ui.add(egui::Spinner::new().size(SPACE[2]).color(theme.accent));
                 ui.label(widgets::small(format!("Asking {} for {}", trial.of, words::duration(waited)), theme));
                 if ui.small_button("Stop test").clicked() {
                     commands.push(Command::StopTrial);
@@ -214,7 +217,7 @@ mod tests {
         window.run_steps(1);
         window.get_by_label("Key for GEMINI_API_KEY").type_text("some-key-123");
         window.run_steps(2);
-        click(&mut window, "Keep key");
+        click(&mut window, "Save key");
         let kept = Command::KeepKey("GEMINI_API_KEY", Secret::new("some-key-123"));
         assert_eq!(window.state().commands, [kept]);
         assert!(!format!("{:?}", window.state().panes.provider).contains("some-key"));
@@ -247,7 +250,7 @@ mod tests {
         let missing = ProviderStatus {
             name: "openai".into(),
             ready: false,
-            detail: "no key".into(),
+            detail: "no key; would be asked at https://api.openai.com/v1/".into(),
             remedy: "set OPENAI_API_KEY in the environment".into(),
         };
         let mut window = {
@@ -256,7 +259,7 @@ mod tests {
             choice(sample_room(), state)
         };
         click(&mut window, "Provider openai");
-        assert!(window.query_by_label("No key. To do: set OPENAI_API_KEY in the environment.").is_some());
+        assert!(window.query_by_label("Needs an API key. Paste it here, or set OPENAI_API_KEY.").is_some());
     }
 
     #[test]

@@ -65,6 +65,11 @@ impl Front {
         self.panels.contains(&panel)
     }
 
+    /// Whether a panel lies over the panes, so that they hear no keys.
+    pub fn is_covered(&self) -> bool {
+        self.panels.iter().any(|panel| *panel != FrontPanel::Palette)
+    }
+
     /// Opens a panel.
     pub fn open(&mut self, panel: FrontPanel) {
         self.panels.insert(panel);

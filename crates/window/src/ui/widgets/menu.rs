@@ -31,7 +31,8 @@ pub fn content<R>(ui: &mut Ui, theme: &Theme, width: f32, add: impl FnOnce(&mut 
 /// A row of a menu, with its keys at the right. The menu closes where it is clicked.
 pub fn entry(ui: &mut Ui, label: impl Into<WidgetText>, keys: &str) -> Response {
     let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
-    let response = ui.add(Button::new(label.into()).truncate().shortcut_text(keys).min_size(size));
+    let button = Button::new(label.into()).truncate().min_size(size);
+    let response = ui.add(if keys.is_empty() { button } else { button.shortcut_text(keys) });
     if response.clicked() {
         ui.close();
     }

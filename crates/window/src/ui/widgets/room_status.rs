@@ -5,6 +5,9 @@ use crate::schedule::Speed;
 use crate::simulation::State;
 use crate::view::model::{AgentView, RoomModel};
 
+/// What is said where nobody has anything to do.
+const NOTHING_NEW: &str = "nothing new to read";
+
 /// Why nobody does anything.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Quiet {
@@ -20,14 +23,11 @@ pub struct Quiet {
 pub fn why_quiet(room: &RoomModel) -> Option<Quiet> {
     let quiet = |short: &str, long: String| Some(Quiet { short: short.to_owned(), long, is_fault: false });
     if room.paused {
-        return quiet(
-            "time stands still",
-            "Time stands still. Space, or the button on the left, lets it go on.".into(),
-        );
+        return quiet("the room is paused", "The room is paused. Space, or the button on the left, resumes it.".into());
     }
     if let Some(cap) = &room.cap_reached {
-        let long = format!("No model is asked any more: {cap}. Raise the cap in the settings.");
-        return quiet("a cap is reached", long);
+        let long = format!("No model is asked any more: {cap}. Raise the limit in the settings.");
+        return quiet("a limit is reached", long);
     }
     let (waiting, under_way) = room.questions;
     if let Some(fault) = provider_health::foremost(room) {
@@ -38,12 +38,12 @@ pub fn why_quiet(room: &RoomModel) -> Option<Quiet> {
         return None;
     }
     if under_way > 0 {
-        return quiet("an answer is awaited", "A model was asked and has not answered yet.".into());
+        return quiet("waiting for an answer", "A model was asked and has not answered yet.".into());
     }
     if waiting > 0 {
-        return quiet("questions wait for a free slot", "As many questions are under way as are allowed.".into());
+        return quiet("calls wait for a free slot", "As many calls are under way as are allowed.".into());
     }
-    quiet("nothing is new", "Nobody has anything new to read, and nobody was given anything to do.".into())
+    quiet(NOTHING_NEW, "Nobody has anything new to read, and nobody was given anything to do.".into())
 }
 
 fn works(room: &RoomModel) -> usize {
@@ -53,7 +53,7 @@ fn works(room: &RoomModel) -> usize {
     room.agents.iter().filter(works).count()
 }
 
-/// What goes on, in one sentence: `3 busy, 2 queued, 147 k tokens, $0.12`.
+/// What goes on, in one sentence: `3 active, 2 things to do, 147 k tokens, $0.12`.
 pub fn status(room: &RoomModel) -> String {
     if room.agents.is_empty() {
         return "Nobody is here yet".to_owned();
@@ -78,16 +78,15 @@ pub fn status(room: &RoomModel) -> String {
     }
     let why = why_quiet(room).filter(|_| !room.paused);
     parts.push(match (working, &why) {
-        (0, Some(why)) if queued == 0 && !why.is_fault => format!("all is quiet: {}", why.short),
-        (0, None) if queued == 0 => "all is quiet".to_owned(),
-        _ => format!("{working} busy"),
+        (0, Some(why)) if queued == 0 && !why.is_fault => format!("quiet – {}", why.short),
+        (0, None) if queued == 0 => "quiet".to_owned(),
+        _ => format!("{working} active"),
     });
     if queued > 0 {
-        parts.push(format!("{queued} queued"));
+        parts.push(words::count(queued, "thing to do", "things to do"));
     }
     // Something keeps answers from coming, though somebody works.
-    if let Some(why) = why.filter(|why| why.is_fault || ((working > 0 || queued > 0) && why.short != "nothing is new"))
-    {
+    if let Some(why) = why.filter(|why| why.is_fault || ((working > 0 || queued > 0) && why.short != NOTHING_NEW)) {
         parts.push(why.short);
     }
     parts.push(format!("{} tokens", words::compact(room.spent.tokens)));
@@ -111,32 +110,32 @@ mod tests {
         for index in 0..4 {
             room.agents.push(agent(index, &format!("ada-{index}"), "Ada"));
         }
-        assert_eq!(status(&room), "All is quiet: nothing is new, 147 k tokens, $0.12");
+        assert_eq!(status(&room), "Quiet – nothing new to read, 147 k tokens, $0.12");
         for (agent, state) in room.agents.iter_mut().zip([State::Working, State::Reading, State::Conversing]) {
             agent.state = state;
         }
         room.agents[3].queued = 2;
-        assert_eq!(status(&room), "3 busy, 2 queued, 147 k tokens, $0.12");
+        assert_eq!(status(&room), "3 active, 2 things to do, 147 k tokens, $0.12");
         room.speed = Some(Speed::Max);
-        assert_eq!(status(&room), "As fast as possible, 3 busy, 2 queued, 147 k tokens, $0.12");
+        assert_eq!(status(&room), "As fast as possible, 3 active, 2 things to do, 147 k tokens, $0.12");
         room.paused = true;
         room.agents[3].state = State::Waiting;
-        assert_eq!(status(&room), "Paused, 1 needs you, 3 busy, 2 queued, 147 k tokens, $0.12");
+        assert_eq!(status(&room), "Paused, 1 needs you, 3 active, 2 things to do, 147 k tokens, $0.12");
     }
 
     #[test]
     fn why_nothing_happens_is_answered() {
         let mut room = RoomModel { agents: vec![agent(0, "ada-0", "Ada")], ..RoomModel::default() };
         let why = |room: &RoomModel| why_quiet(room).unwrap().short;
-        assert_eq!(why(&room), "nothing is new");
+        assert_eq!(why(&room), NOTHING_NEW);
         room.questions = (3, 0);
-        assert_eq!(why(&room), "questions wait for a free slot");
+        assert_eq!(why(&room), "calls wait for a free slot");
         room.questions = (3, 2);
-        assert_eq!(why(&room), "an answer is awaited");
+        assert_eq!(why(&room), "waiting for an answer");
         room.cap_reached = Some("the cap of 9 calls a run is reached".into());
-        assert_eq!(why(&room), "a cap is reached");
+        assert_eq!(why(&room), "a limit is reached");
         room.paused = true;
-        assert_eq!(why(&room), "time stands still");
+        assert_eq!(why(&room), "the room is paused");
         room = RoomModel { agents: vec![agent(0, "ada-0", "Ada")], ..RoomModel::default() };
         room.agents[0].thinking = true;
         assert_eq!(why_quiet(&room), None);

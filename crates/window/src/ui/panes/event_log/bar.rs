@@ -16,7 +16,7 @@ use crate::ui::widgets;
 use crate::view::book::EventBook;
 use crate::view::dates::Dates;
 use crate::view::sentence::{kind_words, thousands};
-use crate::view::theme::Theme;
+use crate::view::theme::{SPACE, Theme};
 
 /// Menus are so high at most, and so wide at least.
 const MENU_POINTS: (f32, f32) = (340.0, 200.0);
@@ -77,7 +77,7 @@ fn count_ui(ui: &mut Ui, book: &EventBook, theme: &Theme, pane: &EventLogPane) {
         ui.add(egui::Label::new(widgets::soft(text, theme)).extend());
     } else {
         ui.label(widgets::soft(format!("{hits} so far of {total}"), theme));
-        let spinner = ui.add(Spinner::new().size(12.0).color(theme.accent));
+        let spinner = ui.add(Spinner::new().size(SPACE[2]).color(theme.accent));
         widgets::name(&spinner, "Still counting");
     }
 }

@@ -1,7 +1,7 @@
 //! What the explorer asks before it acts: what a new file is to be and where, what a file is called from now on,
 //! whether several files are really to go.
 
-use egui::{Id, Modal, RichText, ScrollArea, Ui};
+use egui::{RichText, ScrollArea, Ui};
 
 use super::ask::Ask;
 use super::templates::Template;
@@ -10,8 +10,9 @@ use super::tree_id;
 use crate::base::text;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
+use crate::ui::widgets::dialog::DialogFrame;
 use crate::ui::widgets::words;
-use crate::view::theme::{SPACE, TYPE, Theme};
+use crate::view::theme::{SPACE, Theme};
 use crate::workspace::vfs::{Reach, WorkspacePath};
 
 /// Files that are named before they go; more are counted.
@@ -149,22 +150,18 @@ pub(super) fn question_ui(
 ) -> (bool, Option<Ask>) {
     let theme = cx.theme;
     let mut answer = None;
-    let mut is_done = false;
-    let modal = Modal::new(Id::new("question of the explorer")).frame(widgets::window(theme)).show(ui.ctx(), |ui| {
-        widgets::dress(ui.style_mut(), theme);
-        ui.set_width(420.0_f32.min(ui.ctx().content_rect().width() - 60.0));
-        is_done = match question {
-            Question::New(new) => new_ui(ui, new, tree, theme, &mut answer),
-            Question::Rename(renaming) => rename_ui(ui, renaming, tree, theme, &mut answer),
-            Question::Delete(paths) => delete_ui(ui, paths, cx, &mut answer),
-        };
+    let title = match question {
+        Question::New(_) => "New file".to_owned(),
+        Question::Rename(renaming) if renaming.below.is_some() => "Rename folder".to_owned(),
+        Question::Rename(_) => "Rename file".to_owned(),
+        Question::Delete(paths) => format!("Delete {}?", words::count(paths.len(), "file", "files")),
+    };
+    let shown = DialogFrame::question(&title).show(ui.ctx(), theme, |ui| match question {
+        Question::New(new) => new_ui(ui, new, tree, theme, &mut answer),
+        Question::Rename(renaming) => rename_ui(ui, renaming, tree, theme, &mut answer),
+        Question::Delete(paths) => delete_ui(ui, paths, cx, &mut answer),
     });
-    (!is_done && answer.is_none() && !modal.should_close(), answer)
-}
-
-fn title(ui: &mut Ui, text: &str, theme: &Theme) {
-    ui.label(RichText::new(text).size(TYPE[3]).color(theme.text));
-    ui.add_space(SPACE[0]);
+    (!shown.inner && answer.is_none() && !shown.is_closed, answer)
 }
 
 /// A field for a path, and below it what is wrong with it. Whether Enter was pressed.
@@ -198,7 +195,6 @@ fn select_stem(ui: &Ui, field: &egui::Response, path: &str) {
 }
 
 fn new_ui(ui: &mut Ui, new: &mut NewFile, tree: &Tree, theme: &Theme, answer: &mut Option<Ask>) -> bool {
-    title(ui, "New file", theme);
     let mut chosen = None;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
@@ -232,11 +228,9 @@ fn new_ui(ui: &mut Ui, new: &mut NewFile, tree: &Tree, theme: &Theme, answer: &m
 
 fn rename_ui(ui: &mut Ui, renaming: &mut Renaming, tree: &Tree, theme: &Theme, answer: &mut Option<Ask>) -> bool {
     let is_same = renaming.to.trim() == renaming.from;
-    let what = if renaming.below.is_some() { "Rename folder" } else { "Rename file" };
     let mut checked = std::mem::take(&mut renaming.checked);
     let why_not = checked.look(tree, &renaming.to, || why_not_renamed(tree, renaming));
     renaming.checked = checked;
-    title(ui, what, theme);
     let place = folder_of(&renaming.from);
     let place = if place.is_empty() { "the workspace".to_owned() } else { format!("{place}/") };
     let mut about = format!("{} in {place}.", name_of(&renaming.from));
@@ -273,7 +267,6 @@ fn why_not_renamed(tree: &Tree, renaming: &Renaming) -> Option<String> {
 fn delete_ui(ui: &mut Ui, paths: &[String], cx: &ViewerContext<'_>, answer: &mut Option<Ask>) -> bool {
     let theme = cx.theme;
     let count = words::count(paths.len(), "file", "files");
-    title(ui, &format!("Delete {count}?"), theme);
     let unsaved = paths.iter().filter(|path| cx.is_unsaved(path)).count();
     ui.label(widgets::soft("They go to the bin at the end of the tree, from where you can have them back.", theme));
     if unsaved > 0 {

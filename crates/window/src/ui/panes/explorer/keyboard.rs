@@ -28,6 +28,11 @@ const STEPS: [(Key, Step); 6] = [
 ];
 
 impl Explorer {
+    /// Whether it asks something in front of everything.
+    pub fn is_asking(&self) -> bool {
+        self.question.is_some()
+    }
+
     /// Whether a key that the window has a use for is the explorer's, while this widget has the keyboard.
     pub fn takes_key(&self, focused: Option<egui::Id>, command: &str) -> bool {
         let in_tree = focused == Some(tree_id());

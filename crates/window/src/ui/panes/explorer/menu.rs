@@ -1,6 +1,6 @@
 //! What can be done with a row, as a menu; and the field and the buttons above the tree.
 
-use egui::{Button, Margin, TextEdit, Ui};
+use egui::{Margin, TextEdit, Ui};
 
 use super::ask::Ask;
 use super::tree::{Spot, folder_of};
@@ -10,28 +10,25 @@ use crate::ui::commands::keys;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::words;
+use crate::ui::widgets::{menu, words};
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
-use crate::view::theme::Theme;
+use crate::view::theme::{MENU, Theme};
 use crate::workspace::layout;
 use crate::workspace::vfs::FileKind;
 
 /// An entry of a menu, with its keys. Whether it was chosen.
 fn entry(ui: &mut Ui, text: &str, keys: &str) -> bool {
-    let button = Button::new(text).min_size(egui::vec2(190.0, 0.0));
-    let button = if keys.is_empty() { button } else { button.shortcut_text(keys) };
-    let clicked = ui.add(button).clicked();
-    if clicked {
-        ui.close();
-    }
-    clicked
+    menu::entry(ui, text, keys).clicked()
 }
 
 impl Explorer {
     /// The menu of a row; of the workspace where there is none.
     pub(super) fn menu_ui(&self, ui: &mut Ui, on: Option<&Spot>, cx: &ViewerContext<'_>) -> Vec<Ask> {
-        widgets::dress(ui.style_mut(), cx.theme);
+        menu::content(ui, cx.theme, MENU[1], |ui| self.entries_ui(ui, on, cx))
+    }
+
+    fn entries_ui(&self, ui: &mut Ui, on: Option<&Spot>, cx: &ViewerContext<'_>) -> Vec<Ask> {
         let mut asks = Vec::new();
         match on {
             Some(Spot::File(path)) => self.file_menu(ui, path, cx.room, &mut asks),

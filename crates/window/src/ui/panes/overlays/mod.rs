@@ -76,15 +76,24 @@ pub fn overlays_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Overlays) -> V
 /// The title of an overlay. Whether it is to be closed.
 fn head(ui: &mut Ui, element: &ElementView, theme: &Theme) -> bool {
     let kind_name = kind(&element.kind).map_or_else(|| element.kind.to_string(), |kind| words::capitalised(kind.name));
-    widgets::line(
-        ui,
+    let file = element.file.as_deref().map_or_else(String::new, |file| format!(", {file}"));
+    let about = widgets::small(format!("{kind_name}{file}"), theme);
+    let title = RichText::new(&*element.label).heading().size(TYPE[3]);
+    // From the right: what is long is cut before the cross.
+    let from_the_right = egui::Layout::right_to_left(egui::Align::Center);
+    let line = ui.allocate_ui_with_layout(
+        egui::vec2(ui.available_width(), ui.spacing().interact_size.y),
+        from_the_right,
         |ui| {
-            ui.add(egui::Label::new(RichText::new(&*element.label).heading().size(TYPE[3])).selectable(false));
-            let file = element.file.as_deref().map_or_else(String::new, |file| format!(", {file}"));
-            ui.add(egui::Label::new(widgets::small(format!("{kind_name}{file}"), theme)).selectable(false));
+            let is_closed = widgets::icon_button(ui, Icon::Cross, "Close", false, theme).clicked();
+            ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
+                ui.add(egui::Label::new(title).selectable(false).truncate());
+                ui.add(egui::Label::new(about).selectable(false).truncate());
+            });
+            is_closed
         },
-        |ui| widgets::icon_button(ui, Icon::Cross, "Close", false, theme).clicked(),
-    )
+    );
+    line.inner
 }
 
 /// Something that the person does to what an element holds.
