@@ -41,7 +41,7 @@
 //! |---|---|
 //! | `crates/foundation` | `base`, `log`, `safe_fs`, `schedule` |
 //! | `crates/files` | `store`, `workspace` |
-//! | `crates/room` | `agent`, `element`, `simulation` |
+//! | `crates/room` | `agent`, `element`, `places`, `simulation` |
 //! | `crates/minds` | `memory`, `mind`, `gateway`, `offline` |
 //! | `crates/work` | `gate`, `tools`, `kernel` |
 //! | `crates/window` | `view`, `ui` |
@@ -63,7 +63,7 @@
 pub use workshop_files::{store, workspace};
 pub use workshop_foundation::{base, log, safe_fs, schedule};
 pub use workshop_minds::{gateway, memory, mind, offline};
-pub use workshop_room::{agent, element, simulation};
+pub use workshop_room::{agent, element, places, simulation};
 #[cfg(feature = "window")]
 pub use workshop_window::{ui, view};
 pub use workshop_work::{gate, kernel, tools};

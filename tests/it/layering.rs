@@ -13,7 +13,7 @@ use crate::cases;
 const HOUSE: [(&str, &[&str]); 7] = [
     ("crates/foundation", &["base", "log", "safe_fs", "schedule"]),
     ("crates/files", &["store", "workspace"]),
-    ("crates/room", &["agent", "element", "simulation"]),
+    ("crates/room", &["agent", "element", "places", "simulation"]),
     ("crates/minds", &["memory", "mind", "gateway", "offline"]),
     ("crates/work", &["gate", "tools", "kernel"]),
     ("crates/window", &["view", "ui"]),

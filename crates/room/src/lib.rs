@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod element;
+pub mod places;
 pub mod simulation;
 
 // The floors below, by the names that everything knows them by.

@@ -7,6 +7,7 @@
 
 pub mod answers;
 pub mod archive;
+mod decor;
 pub mod files;
 mod history_settings;
 mod ingest;
@@ -37,6 +38,7 @@ pub mod yaml;
 mod yaml_value;
 
 pub use answers::{Answer, AnswerBox, AnswerError, AnswerLook};
+pub use decor::Decor;
 pub use files::{FileChanged, KnownFiles, RoomStart};
 pub use problems::{ProblemReport, Problems};
 pub use room::{begin, forget_saved, order_saves, save_now};

@@ -5,6 +5,7 @@ use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::decor::Decor;
 use crate::base::Behaviour;
 use crate::base::{Author, Id, Seq};
 
@@ -95,6 +96,8 @@ pub enum SceneEdit {
     },
     /// The list of relationships is this now.
     Relationships(Vec<Relationship>),
+    /// The room is furnished with this now.
+    Decor(Vec<Decor>),
 }
 
 /// Something that is to be written into the scene file or a file of the workspace, without touching the rest of it.

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
+use super::decor::Decor;
 use super::scene::{AgentEntry, ElementEntry, SceneEdit};
 use super::scene_file::SceneDoc;
 use crate::base::{Author, Id};
 
 /// What differs, in a stable order: elements in the order of the file, those that are gone, agents likewise,
-/// relationships. Everything if there was no scene before. Told as edits of the person.
+/// relationships, decor. Everything if there was no scene before. Told as edits of the person.
 pub fn diff(before: Option<&SceneDoc>, now: &SceneDoc) -> Vec<SceneEdit> {
     let nothing = SceneDoc::default();
     let before = before.unwrap_or(&nothing);
@@ -26,6 +27,10 @@ pub fn diff(before: Option<&SceneDoc>, now: &SceneDoc) -> Vec<SceneEdit> {
     edits.extend(changes.gone.into_iter().map(|id| SceneEdit::AgentGone { id }));
     if before.relationships != now.relationships {
         edits.push(SceneEdit::Relationships(now.relationships.clone()));
+    }
+    let decor = Decor::all_of(&now.root);
+    if decor != Decor::all_of(&before.root) {
+        edits.push(SceneEdit::Decor(decor));
     }
     edits
 }
@@ -70,6 +75,7 @@ mod tests {
             SceneEdit::Agent { now, before } => format!("agent {} {}", now.id, before.is_some()),
             SceneEdit::AgentGone { id } => format!("agent {id} gone"),
             SceneEdit::Relationships(list) => format!("{} relationships", list.len()),
+            SceneEdit::Decor(list) => format!("{} decor", list.len()),
         };
         edits.iter().map(word).collect()
     }
@@ -88,9 +94,9 @@ mod tests {
     #[test]
     fn only_what_changed_is_told() {
         let after = "# note\nagents: [{id: n, profile: p}, {id: q, profile: p}]\nelements:\n- kind: k\n  id: b\n- {id: a, kind: k, text: y}\n\
-                     relationships: [{from: n, to: q, label: l}]\n";
+                     relationships: [{from: n, to: q, label: l}]\ndecor: [{kind: rug, position: [0, 0]}]\n";
         let edits = diff(Some(&doc(BEFORE)), &doc(after));
-        assert_eq!(words(&edits), ["element a true", "agent n false", "agent r gone", "1 relationships"]);
+        assert_eq!(words(&edits), ["element a true", "agent n false", "agent r gone", "1 relationships", "1 decor"]);
         assert_eq!(diff(Some(&doc(after)), &doc(after)), []);
     }
 }

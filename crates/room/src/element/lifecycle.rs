@@ -83,7 +83,10 @@ pub(super) fn follow_scene(world: &mut World, mut cursor: Local<MessageCursor<Sc
                 remove(world, &id, &by, cause);
                 report(world, &id, Vec::new());
             }
-            SceneEdit::Agent { .. } | SceneEdit::AgentGone { .. } | SceneEdit::Relationships(_) => {}
+            SceneEdit::Agent { .. }
+            | SceneEdit::AgentGone { .. }
+            | SceneEdit::Relationships(_)
+            | SceneEdit::Decor(_) => {}
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Actions begin: whoever is at leisure takes up the next one, and whoever arrives begins to think.
 
 use bevy::ecs::prelude::*;
+use bevy::math::Vec2;
 
 use super::activity::{ActivityId, CameToWork, Think, ThinkDue, ThinkOutcome, ThinkPutOff};
 use super::body::{Body, BodyItem, Doing, News, PendingWork, Timer};
@@ -13,9 +14,12 @@ use super::interest::PendingInterest;
 use super::origin::Origin;
 use super::queue::{Action, QueuedAction};
 use super::state::{State, StateEvent};
-use super::steering::{Course, WalkKind, spot_beside};
+use super::motion::Walked;
+use super::steering::{Course, WalkKind};
+use super::walking::spot_of;
 use crate::base::{AgentKey, ElementKey, Id, Seq, Urgency};
 use crate::log::events::ActionDropped;
+use crate::places::BODY_UNITS;
 use crate::schedule::ticks;
 
 /// Why nobody is told what it knows by now.
@@ -122,18 +126,22 @@ fn set_out_to_read(sim: &mut SimContext, body: &mut BodyItem, next: QueuedAction
         sim.dropped(body, &next, "it has been read meanwhile");
         return;
     }
-    let reach = sim.movement.reading_reach_units;
-    let (here, key) = (body.position.0, body.agent.key.0);
-    // Whoever stands there already reads where it stands.
-    let (spot, arrive) = if here.distance(sight.position) <= reach {
-        (here, sim.movement.arrive_units)
-    } else {
-        spot_beside(sight.position, here, key, reach)
+    let Some((spot, waits)) = sim.take_place(body, element, sight.position) else {
+        sim.dropped(body, &next, "there is no way to it");
+        return;
     };
+    let (arrive, version) = (sim.movement.arrive_units, sight.version);
     let QueuedAction { action, cause, failures, .. } = next;
-    body.activity.doing = Doing::Reading { action, element, spot, arrive, version: sight.version, cause, failures };
-    let why = format!("walking to {} to read it", sight.label).into();
-    sim.shift(body, StateEvent::ReadingStarted { why }, cause);
+    body.activity.doing = Doing::Reading { action, element, spot, arrive, waits, version, cause, failures };
+    let why = if waits { waiting_at(&sight.label) } else { format!("walking to {} to read it", sight.label) };
+    sim.shift(body, StateEvent::ReadingStarted { why: why.into() }, cause);
+    let patience = sim.now() + ticks(sim.attention.tell_patience_secs);
+    sim.set(body, Timer::GiveUp, patience);
+}
+
+/// Why somebody waits before an element whose places are all taken, in words for a person.
+fn waiting_at(label: &str) -> String {
+    format!("waiting for a place at {label}")
 }
 
 fn set_out_to_tell(
@@ -238,20 +246,29 @@ fn begin_activity(body: &mut BodyItem) -> ActivityId {
 
 /// Whoever has arrived somewhere does what it came for.
 pub(super) fn arrive(
-    In(arrived): In<Vec<AgentKey>>,
+    In(Walked { arrived, astray }): In<Walked>,
     mut sim: SimContext,
     mut bodies: Query<Body>,
     mut talks: ResMut<ConversationState>,
     mut due: MessageWriter<ThinkDue>,
 ) {
+    for agent in astray {
+        if let Some(Ok(mut body)) = sim.roster.entity(agent).map(|entity| bodies.get_mut(entity)) {
+            sim.look_for_way(&mut body);
+        }
+    }
     for agent in arrived {
         let Some(entity) = sim.roster.entity(agent) else { continue };
         let listener = listener(&sim, &bodies, entity);
         let Ok(mut body) = bodies.get_mut(entity) else { continue };
+        if sim.turn(&mut body) {
+            continue;
+        }
         match body.walk.course.kind {
             WalkKind::ToElement | WalkKind::ToAgent if matches!(body.activity.doing, Doing::Attending { .. }) => {
                 attend(&mut sim, &mut body, &mut due);
             }
+            WalkKind::Lap => sim.go_on_round(&mut body),
             WalkKind::ToElement => arrive_at_element(&mut sim, &mut body, &mut due),
             WalkKind::ToAgent => arrive_at_agent(&mut sim, &mut body, &mut talks, listener.as_ref()),
             _ => {
@@ -264,24 +281,27 @@ pub(super) fn arrive(
 
 fn arrive_at_element(sim: &mut SimContext, body: &mut BodyItem, due: &mut MessageWriter<ThinkDue>) {
     sim.go(body, Course::STAND);
-    let Doing::Reading { action, element, spot, arrive, version, cause, .. } = &mut body.activity.doing else { return };
-    let (action, element, cause) = (action.clone(), *element, *cause);
+    let Doing::Reading { action, element, spot, waits, cause, .. } = &body.activity.doing else { return };
+    let (action, element, spot, waits, cause) = (action.clone(), *element, *spot, *waits, *cause);
     let Some(sight) = sim.space.sight(element) else {
         body.activity.doing = Doing::Nothing;
         sim.dropped(body, &QueuedAction::new(action, cause), "it is gone");
         sim.shift(body, StateEvent::Done, cause);
         return;
     };
-    let reach = sim.movement.reading_reach_units;
-    if sight.position.distance(body.position.0) > reach {
-        // It was moved meanwhile.
-        (*spot, *arrive) = spot_beside(sight.position, body.position.0, body.agent.key.0, reach);
-        let course = Course::to(WalkKind::ToElement, *spot, *arrive);
-        sim.go(body, course);
+    if waits {
         return;
     }
-    *version = sight.version;
-    let (version, why) = (sight.version, format!("reading {}", sight.label).into());
+    if sim.claims.place_of((element, sight.position), body.agent.key) != Some(spot) {
+        // It was moved meanwhile.
+        let at = sight.position;
+        go_to_read(sim, body, element, at);
+        return;
+    }
+    let (seen, why) = (sight.version, format!("reading {}", sight.label).into());
+    if let Doing::Reading { version, .. } = &mut body.activity.doing {
+        *version = seen;
+    }
     let urgency = match action {
         Action::ReadElement { .. } if sight.is_private() => Urgency::Mail,
         Action::ReadElement { high: true, .. } => Urgency::Rule,
@@ -293,7 +313,7 @@ fn arrive_at_element(sim: &mut SimContext, body: &mut BodyItem, due: &mut Messag
         Some(origin) => body.activity.origin = origin,
         // What agents made of what they made of something is seen with whatever is new next.
         None => {
-            let why = if read == Some(version) { "nothing new there" } else { "nothing new from outside" };
+            let why = if read == Some(seen) { "nothing new there" } else { "nothing new from outside" };
             let doing = std::mem::take(&mut body.activity.doing);
             finish(sim, body, doing, &ThinkOutcome::Nothing { why: why.to_owned() }, cause);
             return;
@@ -301,6 +321,62 @@ fn arrive_at_element(sim: &mut SimContext, body: &mut BodyItem, due: &mut Messag
     }
     think(body, Think::Read { element }, urgency, cause, due);
     sim.shift(body, StateEvent::Explain(why), cause);
+}
+
+/// Sends an agent that goes to read an element, or waits for a place before it, to where it can stand there now. Where no
+/// way leads there, it does not read it.
+pub(super) fn go_to_read(sim: &mut SimContext, body: &mut BodyItem, element: ElementKey, at: Vec2) {
+    let place = sim.take_place(body, element, at);
+    let Doing::Reading { action, spot, waits, cause, .. } = &mut body.activity.doing else { return };
+    match place {
+        Some(place) => {
+            (*spot, *waits) = place;
+            sim.settle(body);
+        }
+        None => {
+            let (action, cause) = (action.clone(), *cause);
+            body.activity.doing = Doing::Nothing;
+            sim.dropped(body, &QueuedAction::new(action, cause), "there is no way to it");
+            sim.shift(body, StateEvent::Done, cause);
+        }
+    }
+}
+
+/// Gives places back that nobody stands at any more, and lets those move up who wait for one.
+pub(super) fn hold_places(mut sim: SimContext, mut bodies: Query<Body>) {
+    for (element, agent) in sim.claims.bypass_change_detection().held() {
+        let sight = sim.space.sight(element).map(|sight| sight.position);
+        let place = sight.and_then(|at| sim.claims.place_of((element, at), agent));
+        let body = sim.roster.entity(agent).and_then(|entity| bodies.get(entity).ok());
+        let is_kept = sight.is_some()
+            && body.is_some_and(|body| {
+                let stands = place.is_some_and(|place| place.distance(body.position.0) < BODY_UNITS / 2.0);
+                body.activity.reads(element) || stands
+            });
+        if !is_kept {
+            sim.claims.release(element, agent);
+        }
+    }
+    for element in sim.claims.bypass_change_detection().with_a_line() {
+        let Some(sight) = sim.space.sight(element) else { continue };
+        let board = (element, sight.position);
+        let (version_of, label) = (board, sight.label.clone());
+        let moved = sim.claims.move_up(version_of, &sim.space.obstacles);
+        for (agent, turn) in moved {
+            let Some(Ok(mut body)) = sim.roster.entity(agent).map(|entity| bodies.get_mut(entity)) else { continue };
+            let here = body.position.0;
+            let Doing::Reading { spot, waits, cause, .. } = &mut body.activity.doing else { continue };
+            (*spot, *waits) = spot_of(turn, here);
+            let (is_next, cause) = (!*waits, *cause);
+            sim.settle(&mut body);
+            if is_next {
+                let why = format!("walking to {label} to read it").into();
+                sim.shift(&mut body, StateEvent::Explain(why), cause);
+                let patience = sim.now() + ticks(sim.attention.tell_patience_secs);
+                sim.set(&mut body, Timer::GiveUp, patience);
+            }
+        }
+    }
 }
 
 fn arrive_at_agent(

@@ -10,6 +10,7 @@ use super::context::SimContext;
 use super::motion::{Passed, Reacted, Reactions};
 use super::queue::{Action, QueuedAction};
 use super::state::{State, StateEvent};
+use super::space::Entry;
 use super::steering::{Course, WalkKind, stroll_target};
 use crate::base::{AgentKey, ElementKey};
 use crate::schedule::ticks;
@@ -72,14 +73,27 @@ fn stroll(sim: &mut SimContext, body: &mut BodyItem) {
         let agent = space.agents.nearest(position, movement.sight_units, |other| other != key);
         let element = space.elements.nearest(position, movement.sight_units, |_| true);
         let far = |at: Vec2| at.distance_squared(position);
-        match (agent.map(|entry| entry.position), element.map(|entry| entry.position)) {
+        let before = |entry: Entry| {
+            let board = (ElementKey(entry.key), entry.position);
+            sim.claims.free_place(board, position, &space.obstacles).unwrap_or(entry.position)
+        };
+        match (agent.map(|entry| entry.position), element.map(before)) {
             (Some(agent), Some(element)) => Some(if far(element) < far(agent) { element } else { agent }),
             (agent, element) => agent.or(element),
         }
     };
     let target = stroll_target(body.home.0, near, &mut body.random, movement);
+    let target = beside_others(sim, target, position, key);
     let course = Course::to(WalkKind::Stroll, target, movement.arrive_units);
     sim.go(body, course);
+}
+
+/// The nearest point to a target at which nobody stands in anybody.
+fn beside_others(sim: &SimContext, target: Vec2, from: Vec2, me: u32) -> Vec2 {
+    let gap = sim.movement.standing_units;
+    let Some(other) = sim.space.agents.nearest(target, gap, |other| other != me) else { return target };
+    let way = (target - other.position).try_normalize().or_else(|| (from - other.position).try_normalize());
+    other.position + way.unwrap_or(Vec2::NEG_Y) * gap
 }
 
 /// An idle agent looks around. Returns whom or what it looks at.
@@ -101,7 +115,9 @@ fn heartbeat(sim: &mut SimContext, body: &mut BodyItem) -> Option<Passed> {
     let until = sim.now() + ticks(sim.attention.heartbeat_lasts_secs);
     sim.shift(body, StateEvent::Heartbeat { until, why }, None);
     if let Some(entry) = interest {
-        let course = Course::to(WalkKind::Notice, entry.position, sim.movement.reading_reach_units);
+        let reach = sim.movement.reading_reach_units;
+        let way = (position - entry.position).clamp_length_max(reach);
+        let course = Course::to(WalkKind::Notice, entry.position + way, sim.movement.arrive_units);
         sim.go(body, course);
         return Some(Passed::Element(ElementKey(entry.key)));
     }
@@ -146,6 +162,20 @@ fn give_up(sim: &mut SimContext, body: &mut BodyItem, thinks: &mut MessageWriter
         } else {
             // It could not get there in time: what called it is thought about where it is.
             attend(sim, body, thinks);
+        }
+    }
+    if let Doing::Reading { action, waits, cause, .. } = &body.activity.doing
+        && body.activity.awaited.is_none()
+    {
+        let (read, waits) = (QueuedAction::new(action.clone(), *cause), *waits);
+        if waits || body.state.0.is_held() {
+            let patience = sim.now() + ticks(sim.attention.tell_patience_secs);
+            sim.set(body, Timer::GiveUp, patience);
+        } else {
+            body.activity.doing = Doing::Nothing;
+            let cause = read.cause;
+            sim.dropped(body, &read, "it could not get there");
+            sim.shift(body, StateEvent::Done, cause);
         }
     }
     if let Doing::Telling { to, cause } = body.activity.doing {

@@ -19,7 +19,10 @@ use crate::agent::Agent;
 use crate::base::{ActivationKey, AgentKey, Behaviour, ConversationKey, ElementKey, Id, Seq};
 use crate::element::kinds::kind;
 use crate::element::{Element, Elements, owns};
+use crate::places::furniture::{decor_footprint, element_footprint};
+use crate::places::Obstacles;
 use crate::schedule::{AgentRandom, RoomSeed, SimClock, ticks};
+use crate::workspace::{Decor, SceneEdit, SceneState};
 
 /// Where an agent is.
 #[derive(Component, Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -38,6 +41,14 @@ pub struct Walk {
     pub key: AgentKey,
     /// Where to.
     pub course: Course,
+}
+
+/// The points at which its way turns, the last of them first, and how near to that it comes; what it walks to now is not
+/// among them.
+#[derive(Component, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Route {
+    pub(super) points: Vec<Vec2>,
+    pub(super) arrive: f32,
 }
 
 /// The one state of an agent.
@@ -67,6 +78,9 @@ pub enum Doing {
         spot: Vec2,
         /// How near to that is near enough.
         arrive: f32,
+        /// Whether all places before the element are taken, so that it waits for one there.
+        #[serde(default)]
+        waits: bool,
         /// The version that it reads, once it stands there.
         version: u32,
         /// The record that it came from.
@@ -253,6 +267,7 @@ pub(super) struct Body {
     pub position: &'static mut Position,
     pub home: &'static mut Home,
     pub walk: &'static mut Walk,
+    pub route: &'static mut Route,
     pub state: &'static mut AgentState,
     pub queue: &'static mut Queue,
     pub activity: &'static mut Activity,
@@ -375,6 +390,10 @@ pub struct Space {
     pub(super) elements: Grid,
     pub(super) moved: bool,
     pub(super) rearranged: bool,
+    /// What the room is furnished with; nothing before that was seen.
+    pub(super) decor: Option<Vec<Decor>>,
+    /// What stands in the way: elements and furniture.
+    pub(super) obstacles: Obstacles,
 }
 
 impl Default for Space {
@@ -386,6 +405,8 @@ impl Default for Space {
             elements: Grid::new(150.0),
             moved: true,
             rearranged: true,
+            decor: None,
+            obstacles: Obstacles::default(),
         }
     }
 }
@@ -461,7 +482,7 @@ pub(super) fn settle_in(
     commands.entity(on.entity).insert((
         Position(start),
         Home(start),
-        walk,
+        (walk, Route::default()),
         AgentState(fsm),
         Queue::default(),
         activity,
@@ -476,24 +497,48 @@ pub(super) fn move_out(on: On<Remove, Agent>, agents: Query<&Agent>, mut space: 
     }
 }
 
-/// Brings the grids up to date with where everyone and everything is.
+/// Takes in what the room is furnished with.
+pub(super) fn furnish(mut space: ResMut<Space>, mut edits: MessageReader<SceneEdit>) {
+    for edit in edits.read() {
+        if let SceneEdit::Decor(decor) = edit {
+            space.decor = Some(decor.clone());
+            space.rearranged = true;
+        }
+    }
+}
+
+/// Brings the grids, and what stands in the way, up to date with where everyone and everything is.
 pub(super) fn look_about(
     mut space: ResMut<Space>,
+    mut calendar: ResMut<AttentionCalendar>,
     changed: Query<(), Changed<Element>>,
     mut gone: RemovedComponents<Element>,
     all: Query<&Element>,
     elements: Res<Elements>,
+    scene: Option<Res<SceneState>>,
 ) {
     let space = &mut *space;
+    if space.moved {
+        space.moved = false;
+        space.agents.rebuild(&space.bodies);
+    }
     if space.rearranged || !changed.is_empty() || gone.read().count() > 0 {
         space.rearranged = false;
         space.sights = elements.iter().filter_map(|(_, entity)| all.get(entity).ok()).map(Sight::of).collect();
         let points: Vec<Entry> =
             space.sights.iter().map(|sight| Entry { position: sight.position, key: sight.key.0 }).collect();
         space.elements.rebuild(&points);
-    }
-    if space.moved {
-        space.moved = false;
-        space.agents.rebuild(&space.bodies);
+        // A room that was saved before furniture stood in the way finds it in its scene.
+        let decor =
+            space.decor.get_or_insert_with(|| scene.map_or_else(Vec::new, |scene| Decor::all_of(&scene.doc.root)));
+        let elements = space.sights.iter().filter_map(|sight| element_footprint(sight.position));
+        space.obstacles = Obstacles::new(elements.chain(decor.iter().filter_map(decor_footprint)));
+        // Whoever stands where something was put steps out of it.
+        for shape in space.obstacles.shapes() {
+            let middle = (shape.low + shape.high) / 2.0;
+            space.agents.within(middle, middle.distance(shape.high), |entry, _| {
+                calendar.stopped.push(AgentKey(entry.key));
+            });
+        }
     }
 }

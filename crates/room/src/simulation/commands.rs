@@ -106,6 +106,8 @@ fn put_down(sim: &mut SimContext, body: &mut BodyItem, position: Vec2, writes: &
     body.position.0 = tenths(position);
     body.home.0 = body.position.0;
     sim.space.place(body.agent.key, body.position.0);
+    // Who is put into something steps out of it.
+    sim.calendar.stopped.push(body.agent.key);
     writes.write(agent_keys(body, "position", place(body.home.0)));
 }
 
@@ -116,11 +118,12 @@ fn go_home(sim: &mut SimContext, body: &mut BodyItem) {
     }
     sim.settle(body);
     let arrive = sim.movement.arrive_units;
-    match body.state.0.under() {
-        State::Wandering => sim.go(body, Course::to(WalkKind::Stroll, body.home.0, arrive)),
-        State::Idle => sim.go(body, Course::to(WalkKind::Home, body.home.0, arrive)),
-        _ => {}
-    }
+    let kind = match body.state.0.under() {
+        State::Wandering => WalkKind::Stroll,
+        State::Idle => WalkKind::Home,
+        _ => return,
+    };
+    sim.go(body, Course::to(kind, body.home.0, arrive));
 }
 
 fn place(position: Vec2) -> Value {

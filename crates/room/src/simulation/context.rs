@@ -5,17 +5,17 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
 use super::body::{AttentionCalendar, BodyItem, Doing, Space, Timer};
-use super::interest::Place;
 use super::origin::LastChanges;
 use super::queue::{Action, Queued, QueuedAction};
 use super::rest::Rest;
 use super::settings::{AttentionSettings, ConversationSettings, MovementSettings};
 use super::state::{State, StateEvent};
-use super::steering::{Course, WalkKind, spot_beside};
+use super::steering::{Course, WalkKind};
 use crate::agent::Roster;
 use crate::base::{Id, Seq};
 use crate::element::MessageCount;
 use crate::log::{EventData, EventDraft, EventLog, events};
+use crate::places::Claims;
 use crate::schedule::{SimClock, ticks};
 
 /// What changing an agent's state needs beside the agent.
@@ -32,6 +32,7 @@ pub(super) struct SimContext<'w> {
     pub movement: Res<'w, MovementSettings>,
     pub conversation: Res<'w, ConversationSettings>,
     pub rest: Res<'w, Rest>,
+    pub claims: ResMut<'w, Claims>,
 }
 
 impl SimContext<'_> {
@@ -93,7 +94,7 @@ impl SimContext<'_> {
                 self.set(body, Timer::Stroll, now + 1 + spread);
                 Course::STAND
             }
-            State::Patrolling => Course::round(body.position.0, body.home.0),
+            State::Patrolling => self.round(body),
             State::Reading => match body.activity.doing {
                 Doing::Reading { spot, arrive, .. } if body.activity.awaited.is_none() => {
                     Course::to(WalkKind::ToElement, spot, arrive)
@@ -112,50 +113,6 @@ impl SimContext<'_> {
         };
         self.go(body, course);
         self.wake(body);
-    }
-
-    /// The way to a place, if that is in the room and not where the agent is.
-    fn course_to(&self, body: &BodyItem, place: &Place) -> Option<Course> {
-        let (here, key) = (body.position.0, body.agent.key.0);
-        match place {
-            Place::Element(id) => {
-                let sight = self.space.sights.iter().find(|sight| sight.id == *id)?;
-                let reach = self.movement.reading_reach_units;
-                let (spot, arrive) = spot_beside(sight.position, here, key, reach);
-                (here.distance(sight.position) > reach).then(|| Course::to(WalkKind::ToElement, spot, arrive))
-            }
-            Place::Agent(id) => {
-                let other = self.roster.key(id).filter(|other| *other != body.agent.key)?;
-                let at = self.space.position(other)?;
-                Some(Course::to_agent(other.0, at, self.movement.approach_units))
-            }
-            Place::Point(point) => Some(Course::to(WalkKind::ToElement, *point, self.movement.arrive_units)),
-        }
-    }
-
-    /// Home, unless it is there but for a step aside that it made for someone who stands there.
-    fn homeward(&self, body: &BodyItem) -> Course {
-        let (home, arrive) = (body.home.0, self.movement.arrive_units);
-        let away = body.position.0.distance(home);
-        let is_taken = || {
-            let near = self.space.agents_within(home, self.movement.standing_units);
-            near.into_iter().any(|other| other != body.agent.key)
-        };
-        if away > arrive.max(self.movement.body_units) || (away > arrive && !is_taken()) {
-            Course::to(WalkKind::Home, home, arrive)
-        } else {
-            Course::STAND
-        }
-    }
-
-    /// Sends an agent somewhere.
-    pub fn go(&mut self, body: &mut BodyItem, course: Course) {
-        body.walk.course = course;
-        if course.moves() {
-            self.calendar.astir = true;
-        } else {
-            self.calendar.stopped.push(body.agent.key);
-        }
     }
 
     /// Has the agent's queue looked at, if it holds anything and the agent is at leisure.

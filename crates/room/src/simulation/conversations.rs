@@ -13,11 +13,12 @@ use super::conversation_state::ConversationState;
 use super::origin::Origin;
 use super::settings::ConversationSettings;
 use super::state::{State, StateEvent};
-use super::steering::Course;
+use super::steering::{Course, WalkKind};
 use crate::agent::Agent;
 use crate::base::{AgentKey, Author, ConversationKey, Id, Seq, Urgency};
 use crate::log::EventDraft;
 use crate::log::events::{self, word};
+use crate::places::standing;
 use crate::schedule::ticks;
 
 /// One check for a pair looks at so many agents at most, and at so many others near each.
@@ -430,8 +431,8 @@ fn begin(table: &mut Table, proposal: Proposal, participants: Vec<AgentKey>) {
         told.extend(leave_errand(sim, &mut body, talks, &participants));
         sim.shift(&mut body, StateEvent::ConversationStarted { why }, started);
         body.activity.doing = Doing::Talking { conversation: key };
-        sim.go(&mut body, Course::STAND);
     }
+    face_each_other(sim, bodies, &participants);
     for agent in &participants {
         let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
         body.activity.told.extend(told.iter().copied());
@@ -456,6 +457,26 @@ fn begin(table: &mut Table, proposal: Proposal, participants: Vec<AgentKey>) {
             started,
         },
     );
+}
+
+/// Sends those who begin to talk to where they see each other, and are seen.
+fn face_each_other(sim: &mut SimContext, bodies: &mut Query<Body>, participants: &[AgentKey]) {
+    let at: Vec<Vec2> = participants.iter().filter_map(|agent| sim.space.position(*agent)).collect();
+    if at.len() != participants.len() {
+        return;
+    }
+    let gap = sim.movement.standing_units - 1.0;
+    let is_free = |place: Vec2| {
+        let other = sim.space.agents.nearest(place, gap, |other| !participants.contains(&AgentKey(other)));
+        other.is_none()
+    };
+    let places = standing::talk_places(&at, &sim.space.obstacles, is_free);
+    let arrive = sim.movement.arrive_units;
+    for (agent, place) in participants.iter().zip(places) {
+        if let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) {
+            sim.go(&mut body, Course::to(WalkKind::ToPlace, place, arrive));
+        }
+    }
 }
 
 fn turns_of(kind: ConversationKind, settings: &ConversationSettings) -> u32 {

@@ -28,6 +28,7 @@ pub mod settings;
 pub mod space;
 pub mod state;
 pub mod steering;
+mod walking;
 
 pub use activity::{
     ActivityId, CameToWork, CompactionWanted, Explain, NewsHeard, Summons, SummonsWithdrawn, TaskCommand, Think,
@@ -79,6 +80,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<SceneWrite>();
     app.init_resource::<body::AttentionCalendar>()
         .init_resource::<Space>()
+        .init_resource::<crate::places::Claims>()
         .init_resource::<motion::Reactions>()
         .init_resource::<origin::LastChanges>()
         .init_resource::<conversation_state::ConversationState>()
@@ -92,7 +94,7 @@ pub fn plugin(app: &mut App) {
     let during = |phase| InPhase(phase, Floor::Simulation);
     app.add_systems(
         Tick,
-        (rest::rest_or_live_on, commands::behave, commands::obey, commands::lead_conversations, relating::relate)
+        (rest::rest_or_live_on, commands::behave, commands::obey, commands::lead_conversations, relating::relate, body::furnish)
             .chain()
             .in_set(during(WorkshopSystems::Ingest)),
     );
@@ -100,9 +102,11 @@ pub fn plugin(app: &mut App) {
         Tick,
         (
             body::look_about,
+            actions::hold_places,
             attention::ring,
             actions::drain,
             conversations::converse,
+            motion::step_out,
             motion::part,
             motion::walk.pipe(actions::arrive),
         )
@@ -184,6 +188,8 @@ pub fn busy_counts(world: &mut World) -> BusyCounts {
 mod collecting_tests;
 #[cfg(test)]
 mod held_tests;
+#[cfg(test)]
+mod scene_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -6,15 +6,20 @@ use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 
-use super::body::{AgentState, AttentionCalendar, Position, Space, Walk};
+use super::body::{AgentState, AttentionCalendar, Body, Position, Space, Walk};
+use super::context::SimContext;
 use super::settings::{AttentionSettings, MovementSettings};
-use super::steering::{WalkKind, push_of, step};
+use super::steering::{Course, WalkKind, aside_of, push_of, step};
 use crate::agent::Roster;
 use crate::base::{AgentKey, ElementKey};
 use crate::schedule::{SimClock, TICKS_PER_SEC, ticks};
 
 /// How many ticks lie between two looks of one walking agent at whom it passes.
 const LOOK_EVERY: u64 = 8;
+/// Who goes round something to where another agent is looks for a way so often, as the other moves.
+const SEEK_WAY_EVERY: u64 = 16;
+/// Two who stand too near by less than this stay where they are.
+const LEAST_STEP_UNITS: f32 = 0.25;
 /// So many of an agent's last reactions are kept; with a pause of a quarter of the time between two
 /// reactions of one pair, no more can matter.
 const REACTIONS_KEPT: usize = 4;
@@ -98,6 +103,27 @@ impl Reactions {
     }
 }
 
+/// Lets those who have stopped in something, because they were put there or it was, step out of it.
+pub(super) fn step_out(mut sim: SimContext, mut bodies: Query<Body>) {
+    if sim.calendar.stopped.is_empty() || sim.space.obstacles.is_empty() {
+        return;
+    }
+    let inside = |agent: &AgentKey| {
+        sim.space.position(*agent).is_some_and(|here| sim.space.obstacles.pushed_out(here).is_some())
+    };
+    let mut inside: Vec<AgentKey> = sim.calendar.stopped.iter().copied().filter(inside).collect();
+    inside.sort_unstable();
+    inside.dedup();
+    for agent in inside {
+        let Some(Ok(mut body)) = sim.roster.entity(agent).map(|entity| bodies.get_mut(entity)) else { continue };
+        if body.walk.course.moves() || body.state.0.is_held() {
+            continue;
+        }
+        let course = Course::to(WalkKind::ToPlace, body.position.0, sim.movement.arrive_units);
+        sim.go(&mut body, course);
+    }
+}
+
 /// Lets those part who stand too near to each other: of two free ones that stand, both step aside. Costs
 /// nothing where nobody has just stopped.
 pub(super) fn part(
@@ -116,7 +142,9 @@ pub(super) fn part(
     let mut stopped = std::mem::take(&mut calendar.stopped);
     stopped.sort_unstable();
     stopped.dedup();
-    let (gap, both_bodies, space) = (movement.standing_units, movement.body_units * 2.0, &mut *space);
+    // What is missing by a hair is not worth a step.
+    let (gap, space) = (movement.standing_units, &mut *space);
+    let near = gap - LEAST_STEP_UNITS;
     let free = |bodies: &Query<(&mut Position, &Walk, &AgentState)>, agent: AgentKey| {
         let (_, walk, state) = bodies.get(roster.entity(agent)?).ok()?;
         (!walk.course.moves() && !state.0.is_held()).then_some(())
@@ -126,7 +154,7 @@ pub(super) fn part(
     for agent in stopped {
         let (Some(here), Some(())) = (space.position(agent), free(&bodies, agent)) else { continue };
         let before = aside.len();
-        space.agents.within(here, gap, |other, _| {
+        space.agents.within(here, near, |other, _| {
             if other.key != agent.0 && free(&bodies, AgentKey(other.key)).is_some() {
                 aside.push(AgentKey(other.key));
             }
@@ -141,12 +169,13 @@ pub(super) fn part(
     for agent in &aside {
         let Some(here) = space.position(*agent) else { continue };
         let mut push = Vec2::ZERO;
-        space.agents.within(here, gap, |other, distance| {
+        space.agents.within(here, near, |other, distance| {
             if other.key != agent.0 && free(&bodies, AgentKey(other.key)).is_some() {
-                push += push_of(here, agent.0, other.position, distance, both_bodies);
+                push += aside_of(here, agent.0, other.position, distance, gap);
             }
         });
-        let moved = here + (push * movement.push_units).clamp_length_max(movement.push_units) / TICKS_PER_SEC as f32;
+        let moved = here + push.clamp_length_max(movement.push_units / TICKS_PER_SEC as f32);
+        let moved = space.obstacles.pushed_out(moved).unwrap_or(moved);
         steps.push((*agent, if moved.is_finite() { moved } else { here }));
     }
     for (agent, moved) in steps {
@@ -158,7 +187,16 @@ pub(super) fn part(
     calendar.stopped = aside;
 }
 
-/// Moves everyone by one tick; returns who has arrived, in order of key.
+/// What came of one tick of walking, in order of key.
+#[derive(Default)]
+pub(super) struct Walked {
+    /// Who has come to where it went, or to where its way turns.
+    pub arrived: Vec<AgentKey>,
+    /// Whose way leads against something, or may no longer be the best.
+    pub astray: Vec<AgentKey>,
+}
+
+/// Moves everyone by one tick.
 pub(super) fn walk(
     clock: Res<SimClock>,
     settings: (Res<MovementSettings>, Res<AttentionSettings>),
@@ -168,10 +206,10 @@ pub(super) fn walk(
     mut reacted: MessageWriter<Reacted>,
     mut walkers: Query<(&mut Position, &mut Walk)>,
     mut steps: Local<Vec<(u32, Vec2)>>,
-) -> Vec<AgentKey> {
-    let (mut arrived, mut passed) = (Vec::new(), Vec::new());
+) -> Walked {
+    let (mut walked, mut passed) = (Walked::default(), Vec::new());
     if !calendar.astir {
-        return arrived;
+        return walked;
     }
     calendar.astir = false;
     let (movement, attention) = settings;
@@ -185,7 +223,7 @@ pub(super) fn walk(
         }
         calendar.astir = true;
         let (here, key) = (position.0, walk.key.0);
-        if walk.course.kind == WalkKind::ToAgent {
+        if walk.course.kind == WalkKind::ToAgent && !walk.course.via {
             match space.bodies.get(walk.course.whom as usize).filter(|body| body.position.is_finite()) {
                 Some(body) => walk.course.target = body.position,
                 None => walk.course.target = here,
@@ -207,10 +245,22 @@ pub(super) fn walk(
             }
         });
         let push = (push * movement.push_units).clamp_length_max(movement.push_units);
-        let (moved, there) = step(here, &mut walk.course, push, movement);
+        let (mut moved, there) = step(here, &mut walk.course, push, movement);
+        if let Some(beside) = space.obstacles.pushed_out(moved) {
+            moved = beside;
+            if !there && (now + u64::from(key)) % LOOK_EVERY == 0 {
+                walked.astray.push(walk.key);
+            }
+        } else if walk.course.via
+            && walk.course.kind == WalkKind::ToAgent
+            && !there
+            && (now + u64::from(key)) % SEEK_WAY_EVERY == 0
+        {
+            walked.astray.push(walk.key);
+        }
         position.0 = moved;
         if there {
-            arrived.push(walk.key);
+            walked.arrived.push(walk.key);
         }
         if looks {
             if nearest.1 != u32::MAX {
@@ -228,12 +278,13 @@ pub(super) fn walk(
             body.position = moved;
         }
     }
-    arrived.sort_unstable();
+    walked.arrived.sort_unstable();
+    walked.astray.sort_unstable();
     passed.sort_unstable();
     for (agent, to) in passed {
         reacted.write_batch(reactions.glance(agent, to, now, &attention));
     }
-    arrived
+    walked
 }
 
 fn emoji(agent: AgentKey, to: Passed, now: u64) -> &'static str {

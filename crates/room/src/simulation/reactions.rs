@@ -4,6 +4,7 @@
 
 use bevy::ecs::prelude::*;
 
+use super::actions::go_to_read;
 use super::activity::CompactionWanted;
 use super::activity::{Explain, NewsHeard, Summons, SummonsWithdrawn, Think, ThinkDone, ThinkOutcome};
 use super::body::{Body, BodyItem, Doing, News, PendingWork, Sight};
@@ -16,7 +17,6 @@ use super::interest::{PendingInterest, Place, WakeAgent};
 use super::origin::Origin;
 use super::queue::{Action, QueuedAction};
 use super::state::StateEvent;
-use super::steering::spot_beside;
 use crate::agent::Agent;
 use crate::base::spelling::Words;
 use crate::base::{AgentKey, Author, Id, Seq};
@@ -235,25 +235,23 @@ fn stop_walking_to(sim: &mut SimContext, bodies: &mut Query<Body>, changed: &Ele
 
 /// Sends those who walk to an element to where it stands now.
 fn follow(sim: &mut SimContext, bodies: &mut Query<Body>, element: &Element) {
-    let reach = sim.movement.reading_reach_units;
     let everyone: Vec<_> = sim.roster.iter().map(|(_, entity)| entity).collect();
     for entity in everyone {
         let Ok(mut body) = bodies.get_mut(entity) else { continue };
-        let (from, key) = (body.position.0, body.agent.key.0);
-        let walks = body.activity.awaited.is_none();
-        if let Doing::Reading { element: wanted, ref mut spot, ref mut arrive, .. } = body.activity.doing
-            && wanted == element.key
-            && walks
-        {
-            (*spot, *arrive) = spot_beside(element.position, from, key, reach);
-            sim.settle(&mut body);
+        if body.activity.awaited.is_some() {
+            continue;
         }
-        if let Doing::Attending { pending, .. } = &body.activity.doing
-            && matches!(&pending.interest.moment.place, Some(Place::Element(id)) if *id == element.id)
-            && walks
-            && body.walk.course.moves()
-        {
-            sim.settle(&mut body);
+        match &body.activity.doing {
+            Doing::Reading { element: wanted, .. } if *wanted == element.key => {
+                go_to_read(sim, &mut body, element.key, element.position);
+            }
+            Doing::Attending { pending, .. }
+                if matches!(&pending.interest.moment.place, Some(Place::Element(id)) if *id == element.id)
+                    && body.walk.course.moves() =>
+            {
+                sim.settle(&mut body);
+            }
+            _ => {}
         }
     }
 }

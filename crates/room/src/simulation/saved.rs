@@ -3,7 +3,7 @@
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::body::{Activity, AgentState, AttentionCalendar, Home, Position, Queue, Space, Walk};
+use super::body::{Activity, AgentState, AttentionCalendar, Home, Position, Queue, Route, Space, Walk};
 use super::conversation::Conversations;
 use super::conversation_state::ConversationState;
 use super::motion::{LastReactions, Reactions};
@@ -12,7 +12,9 @@ use super::rest::Rest;
 use super::steering::Course;
 use crate::agent::{Agent, Roster};
 use crate::base::AgentKey;
+use crate::places::Claims;
 use crate::schedule::{AgentRandom, Section};
+use crate::workspace::Decor;
 
 #[derive(Serialize, Deserialize)]
 struct AgentSaved {
@@ -20,6 +22,8 @@ struct AgentSaved {
     position: Position,
     home: Home,
     course: Course,
+    #[serde(default)]
+    route: Route,
     state: AgentState,
     queue: Queue,
     #[serde(rename = "life")]
@@ -39,6 +43,11 @@ pub(super) struct SimulationSaved {
     rest: Rest,
     #[serde(default)]
     last_changes: LastChanges,
+    #[serde(default)]
+    claims: Claims,
+    /// What the room is furnished with; absent in rooms that were saved before furniture stood in the way.
+    #[serde(default)]
+    decor: Option<Vec<Decor>>,
 }
 
 impl Section for SimulationSaved {
@@ -61,16 +70,19 @@ impl Section for SimulationSaved {
             },
             rest: *world.resource::<Rest>(),
             last_changes: world.resource::<LastChanges>().clone(),
+            claims: world.resource::<Claims>().clone(),
+            decor: world.resource::<Space>().decor.clone(),
         }
     }
 
     fn load(self, world: &mut World) {
         world.insert_resource(self.rest);
-        let mut space = Space::default();
+        let mut space = Space { decor: self.decor, ..Space::default() };
+        world.insert_resource(self.claims);
         let mut reactions = Reactions::default();
         for saved in self.agents {
             let Some(entity) = world.resource::<Roster>().entity(saved.key) else { continue };
-            let AgentSaved { key, position, home, course, state, queue, activity, random, reactions: last } = saved;
+            let AgentSaved { key, position, home, course, route, state, queue, activity, random, reactions: last } = saved;
             space.place(key, position.0);
             let index = key.0 as usize;
             if last != LastReactions::default() {
@@ -78,7 +90,7 @@ impl Section for SimulationSaved {
                 reactions.0[index] = last;
             }
             let walk = Walk { key, course };
-            world.entity_mut(entity).insert((position, home, walk, state, queue, activity, random));
+            world.entity_mut(entity).insert((position, home, (walk, route), state, queue, activity, random));
         }
         // Whoever came in with this world was not saved by this floor: it stands where it came in.
         let mut newcomers = world.query::<(&Agent, &Position)>();
@@ -107,6 +119,7 @@ fn save_agent(world: &World, key: AgentKey, entity: Entity) -> Option<AgentSaved
         position: *agent.get::<Position>()?,
         home: *agent.get::<Home>()?,
         course: agent.get::<Walk>()?.course,
+        route: agent.get::<Route>()?.clone(),
         state: agent.get::<AgentState>()?.clone(),
         queue: agent.get::<Queue>()?.clone(),
         activity: agent.get::<Activity>()?.clone(),

@@ -60,8 +60,8 @@ section! {
         /// never keeps anyone from arriving.
         push_units: f32 = 40.0,
         /// Agents that stand nearer to each other than this part.
-        standing_units: f32 = 30.0,
-        /// An agent reads an element from within this distance.
+        standing_units: f32 = 44.0,
+        /// Agents that look toward an element come as near to it.
         reading_reach_units: f32 = 70.0,
         /// An agent that approaches another stops within this distance.
         approach_units: f32 = 60.0,

@@ -157,9 +157,10 @@ fn what_must_be_read_comes_before_what_is_read_already() {
     for is_there in [false, true] {
         let mut room = Room::new();
         room.answer = |_| None;
-        let place = if is_there { (40.0, 0.0) } else { (900.0, 0.0) };
+        // Right before it, where one reads.
+        let place = if is_there { (0.0, 100.0) } else { (900.0, 0.0) };
         let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
-        let (board, rules) = (room.element("board", place, None), room.element("rules", (0.0, 40.0), None));
+        let (board, rules) = (room.element("board", place, None), room.element("rules", (300.0, 0.0), None));
         let glance = Action::ReadElement { element: board, high: false };
         room.enqueue(ada, glance.clone());
         room.run(3);
@@ -349,7 +350,7 @@ fn a_summons_that_is_withdrawn_calls_nobody() {
 fn a_passing_failure_is_tried_again_later_and_not_for_ever() {
     let mut room = Room::new();
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
-    let rules = room.element("rules", (50.0, 0.0), None);
+    let rules = room.element("rules", (0.0, 100.0), None);
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     room.answer = |_| Some(ThinkOutcome::Failed { why: "no network".into(), passing: true });
     room.enqueue(ada, read(rules));
@@ -503,6 +504,7 @@ fn an_unchanged_room_costs_one_chat_a_pair_and_no_more() {
     let rules = room.element("rules", (0.0, 100.0), None);
     let by = Author::user();
     room.say(ElementChanged { element: rules, change: ElementChange::new(ElementChange::ADDED), by, cause: Seq(5) });
+    room.run(1);
     room.enqueue(ada, read(rules));
     room.run(ticks(60.0));
     assert_eq!(room.events::<events::ConversationStart>().len(), 2, "one has learned something from elsewhere");

@@ -17,6 +17,7 @@ use crate::memory::Memory;
 use crate::mind::Prompt;
 use crate::schedule::Speed;
 use crate::simulation::{ConversationKind, State};
+pub use crate::workspace::Decor as DecorView;
 use crate::workspace::Relationship;
 
 /// Everything that can be seen. Agents and elements in order of key.
@@ -360,17 +361,6 @@ pub struct MailView {
     pub read: bool,
     /// When it was sent, in seconds of simulated time.
     pub sent_secs: f64,
-}
-
-/// A thing that is drawn and does nothing.
-#[derive(Clone, PartialEq, Debug)]
-pub struct DecorView {
-    /// `rug`, `workbench`, `shelf`, `plant`, `lamp`, `window`, `coffee`.
-    pub kind: Id,
-    /// Its middle.
-    pub position: Vec2,
-    /// Its size in world units.
-    pub size: Vec2,
 }
 
 /// A conversation.

@@ -228,10 +228,7 @@ impl RoomReader {
 
     fn decor(&mut self, world: &World) -> Arc<Vec<DecorView>> {
         let Some(scene) = world.get_resource_ref::<SceneState>() else { return Arc::default() };
-        shared(&mut self.decor, scene.last_changed(), || {
-            let entries = scene.doc.root.get("decor").and_then(Value::as_array);
-            entries.into_iter().flatten().filter_map(decor_of).collect()
-        })
+        shared(&mut self.decor, scene.last_changed(), || DecorView::all_of(&scene.doc.root))
     }
 
     fn profiles(&mut self, world: &World, agents: &[AgentView]) -> Arc<Vec<ProfileView>> {
@@ -351,24 +348,6 @@ fn ties(world: &World) -> Vec<TieView> {
     known.collect()
 }
 
-/// One entry of the scene's `decor`: a kind and a position at least.
-fn decor_of(entry: &Value) -> Option<DecorView> {
-    let pair = |key: &str| {
-        let [x, y] = entry.get(key)?.as_array()?.as_slice() else { return None };
-        let pair = Vec2::new(x.as_f64()? as f32, y.as_f64()? as f32);
-        pair.is_finite().then_some(pair)
-    };
-    let kind = entry.get("kind")?.as_str()?;
-    let usual = match kind {
-        "rug" => Vec2::new(360.0, 240.0),
-        "workbench" => Vec2::new(180.0, 90.0),
-        "shelf" => Vec2::new(160.0, 60.0),
-        "window" => Vec2::new(220.0, 160.0),
-        _ => Vec2::new(70.0, 80.0),
-    };
-    Some(DecorView { kind: kind.into(), position: pair("position")?, size: pair("size").unwrap_or(usual) })
-}
-
 fn content_of(held: &Held) -> ContentView {
     if let Some(pins) = held.0.pins() {
         let pins = pins.iter().map(|pin| PinView {
@@ -435,7 +414,7 @@ mod tests {
     fn the_furniture_of_the_starter_scenes_stands_in_nobody_s_way() {
         for (path, text) in starter::files().iter().filter(|(path, _)| path.starts_with("scenes/")) {
             let scene: Value = serde_yaml::from_slice(text).expect("starter scenes are YAML");
-            let decor: Vec<DecorView> = scene["decor"].as_array().into_iter().flatten().filter_map(decor_of).collect();
+            let decor: Vec<DecorView> = DecorView::all_of(&scene);
             assert!(decor.len() > 5, "{path} is furnished");
             let standing = decor.iter().filter(|decor| !matches!(&*decor.kind, "rug" | "window"));
             let furniture: Vec<Place> = standing.map(|decor| (decor.position, decor.size / 2.0)).collect();
@@ -456,14 +435,5 @@ mod tests {
         let first = shared(&mut known, now, || vec![1]);
         assert!(Arc::ptr_eq(&first, &shared(&mut known, now, || vec![2])));
         assert_eq!(*shared(&mut known, ChangeTick::new(2), || vec![3]), [3]);
-    }
-
-    #[test]
-    fn decor_without_a_size_has_the_usual_one_and_what_is_no_place_is_left_out() {
-        let entry = |text: &str| decor_of(&serde_yaml::from_str(text).expect("the entry is YAML"));
-        assert_eq!(entry("{ kind: rug, position: [1, 2] }").map(|decor| decor.size), Some(Vec2::new(360.0, 240.0)));
-        assert_eq!(entry("{ kind: rug }"), None);
-        assert_eq!(entry("{ kind: rug, position: [.nan, 2] }"), None);
-        assert_eq!(entry("{ position: [1, 2] }"), None);
     }
 }

@@ -13,7 +13,7 @@ use crate::view::recent::{PULSE_SECS, PulseKind};
 use crate::view::theme::{BOOK_INK, CHALK, CHALK_TEXT, FLAG, Theme, element_colour, state_colour, word_colour};
 
 /// The size of an element, in world units.
-pub(super) const SIZE: World = World::new(100.0, 80.0);
+pub(super) const SIZE: World = crate::places::furniture::ELEMENT_SIZE;
 /// Pins that fit onto a cork board: columns and rows.
 const PINS: (usize, usize) = (5, 3);
 /// Text of this many characters fills a book.

@@ -1,0 +1,193 @@
+//! An hour in each of the scenes that are shipped: nobody stands in anybody or anything, and whoever sets out arrives.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use bevy::math::Vec2;
+
+use super::body::Route;
+use super::tests::{Room, read};
+use super::*;
+use crate::base::{AgentKey, Author, ElementKey, Seq};
+use crate::element::{Element, ElementChange};
+use crate::log::events;
+use crate::places::furniture::{decor_footprint, element_footprint};
+use crate::places::{BODY_UNITS, Footprint};
+use crate::schedule::{RoomSeed, ticks};
+use crate::workspace::scene_file::{SceneDoc, parse};
+use crate::workspace::{Decor, SceneEdit, starter};
+
+/// Those who stand too near to each other have so long to part.
+const PARTING_TICKS: u32 = 30;
+/// So long a thought takes in these rooms.
+const THINKING_TICKS: u64 = 75;
+/// So often a person changes a board.
+const CHANGE_TICKS: u64 = 4_500;
+
+fn scenes() -> Vec<(String, SceneDoc)> {
+    let all = starter::files();
+    let scenes = all.iter().filter(|(path, _)| path.starts_with("scenes/"));
+    let parsed = scenes.map(|(path, text)| {
+        let text = String::from_utf8_lossy(text);
+        (path.clone(), parse(path, &text).0.expect("starter scenes can be read"))
+    });
+    parsed.collect()
+}
+
+/// A shipped scene with people who answer after a while.
+struct Stage {
+    room: Room,
+    agents: Vec<AgentKey>,
+    elements: Vec<ElementKey>,
+    footprints: Vec<Footprint>,
+    thinking: VecDeque<(u64, ThinkDue)>,
+    now: u64,
+}
+
+impl Stage {
+    fn of(doc: &SceneDoc, seed: u64) -> Self {
+        let mut room = Room::new();
+        room.answer = |_| None;
+        room.app.insert_resource(RoomSeed(seed));
+        let decor = Decor::all_of(&doc.root);
+        let mut footprints: Vec<Footprint> = decor.iter().filter_map(decor_footprint).collect();
+        room.say(SceneEdit::Decor(decor));
+        let elements = doc.elements.iter().map(|entry| {
+            footprints.extend(element_footprint(entry.position));
+            room.element(&entry.id, entry.position.into(), entry.owner.as_deref())
+        });
+        let elements = elements.collect();
+        let agents = doc.agents.iter().map(|entry| {
+            let at = entry.position.expect("everyone has a place");
+            room.agent(&entry.id, at.into(), entry.behaviour.unwrap_or_default())
+        });
+        let agents = agents.collect();
+        Self { room, agents, elements, footprints, thinking: VecDeque::new(), now: 0 }
+    }
+
+    fn tick(&mut self) {
+        self.now += 1;
+        if self.now.is_multiple_of(CHANGE_TICKS) && !self.elements.is_empty() {
+            let turn = (self.now / CHANGE_TICKS) as usize;
+            self.change(self.elements[turn % self.elements.len()]);
+        }
+        let asked = self.room.dues.len();
+        self.room.run(1);
+        for due in self.room.dues.split_off(asked.min(self.room.dues.len())) {
+            self.thinking.push_back((self.now + THINKING_TICKS, due));
+        }
+        while self.thinking.front().is_some_and(|(at, _)| *at <= self.now) {
+            let (_, due) = self.thinking.pop_front().expect("there is one");
+            self.room.answer_to(&due, ThinkOutcome::Said { text: "So it is.".into() });
+        }
+    }
+
+    /// A person changes a board, and everyone who may is to read it.
+    fn change(&mut self, element: ElementKey) {
+        let entity = self.room.app.world().resource::<Elements>().entity(element).expect("it is there");
+        self.room.app.world_mut().get_mut::<Element>(entity).expect("it is an element").version += 1;
+        let change = ElementChange::new(ElementChange::ADDED);
+        self.room.say(ElementChanged { element, change, by: Author::user(), cause: Seq(1) });
+        for agent in self.agents.clone() {
+            self.room.enqueue(agent, read(element));
+        }
+    }
+
+    fn standing(&self) -> Vec<(AgentKey, Vec2)> {
+        let stands = |agent: &&AgentKey| !self.room.get::<Walk>(**agent).course.moves();
+        self.agents.iter().filter(stands).map(|agent| (*agent, self.room.position(*agent))).collect()
+    }
+}
+
+/// What is wrong for too long in a room, by whom.
+#[derive(Default)]
+struct Watch {
+    near: BTreeMap<(AgentKey, AgentKey), u32>,
+    inside: BTreeMap<AgentKey, u32>,
+    wrong: Vec<String>,
+}
+
+impl Watch {
+    fn look(&mut self, stage: &Stage) {
+        let standing = stage.standing();
+        let mut near = BTreeMap::new();
+        for (index, (one, at)) in standing.iter().enumerate() {
+            for (other, there) in &standing[index + 1..] {
+                if at.distance(*there) < BODY_UNITS - 1.0 {
+                    let ticks = self.near.get(&(*one, *other)).map_or(1, |ticks| ticks + 1);
+                    near.insert((*one, *other), ticks);
+                    if ticks == PARTING_TICKS + 1 {
+                        let apart = at.distance(*there);
+                        self.wrong.push(format!("{}: {one:?} and {other:?} stand {apart} apart at {at}", stage.now));
+                    }
+                }
+            }
+        }
+        self.near = near;
+        for agent in &stage.agents {
+            let at = stage.room.position(*agent);
+            if stage.footprints.iter().any(|footprint| footprint.holds(at)) {
+                let ticks = self.inside.entry(*agent).or_default();
+                *ticks += 1;
+                if *ticks == 2 {
+                    self.wrong.push(format!("{}: {agent:?} is in something at {at}", stage.now));
+                }
+            } else {
+                self.inside.remove(agent);
+            }
+        }
+    }
+}
+
+/// An hour of a scene: nobody in anybody or anything, and everyone who sets out arrives.
+fn an_hour_of(name: &str) {
+    for (path, doc) in scenes().into_iter().filter(|(path, _)| path.contains(name)) {
+        let mut stage = Stage::of(&doc, doc.seed.unwrap_or(0));
+        let mut watch = Watch::default();
+        for _ in 0..ticks(3_600.0) {
+            stage.tick();
+            watch.look(&stage);
+        }
+        assert!(watch.wrong.is_empty(), "{path}: {} times: {:#?}", watch.wrong.len(), &watch.wrong[..watch.wrong.len().min(12)]);
+        let dropped = stage.room.events::<events::ActionDropped>();
+        let lost: Vec<_> = dropped.iter().filter(|it| it.why.contains("no way") || it.why.contains("get there")).collect();
+        assert!(lost.is_empty(), "{path}: {lost:?}");
+        let reads = stage.room.events::<events::Read>().len();
+        let changes = ticks(3_600.0) / CHANGE_TICKS;
+        assert!(reads as u64 > changes, "{path}: {reads} reads after {changes} changes");
+    }
+}
+
+#[test]
+fn for_an_hour_nobody_in_the_studio_stands_in_anybody_or_anything() {
+    an_hour_of("studio");
+}
+
+#[test]
+fn for_an_hour_nobody_in_the_newsroom_stands_in_anybody_or_anything() {
+    an_hour_of("newsroom");
+}
+
+#[test]
+fn a_scene_with_ways_and_places_goes_on_after_it_was_loaded_as_it_would_have() {
+    let doc = &scenes().into_iter().find(|(path, _)| path.contains("newsroom")).expect("it is shipped").1;
+    let (mut one, mut other) = (Stage::of(doc, 5), Stage::of(doc, 5));
+    for _ in 0..ticks(20.0) {
+        one.tick();
+        other.tick();
+    }
+    assert_eq!(one.room.hash(), other.room.hash(), "the same start makes the same world");
+    for agent in one.agents.clone() {
+        one.room.enqueue(agent, read(one.elements[0]));
+    }
+    one.room.run(25);
+    assert!(one.agents.iter().any(|agent| one.room.get::<Route>(*agent) != Route::default()), "somebody is on its way");
+    let saved_world = crate::schedule::saved::save_world(one.room.app.world_mut()).expect("it can be saved");
+    let next_seq = one.room.app.world().resource::<crate::log::EventLog>().next_seq();
+    crate::schedule::saved::load_world(other.room.app.world_mut(), &saved_world).expect("it can be loaded");
+    other.room.app.world_mut().insert_resource(crate::log::EventLog::new("r-1".into(), next_seq));
+    for second in 0..40 {
+        assert_eq!(one.room.hash(), other.room.hash(), "second {second}");
+        one.room.run(30);
+        other.room.run(30);
+    }
+}
