@@ -237,6 +237,7 @@ fn room() -> RoomModel {
         position: Vec2::new(key as f32, 0.0),
         heading: Vec2::ZERO,
         walks: false,
+        posture: agent_workshop::simulation::Posture::Standing,
         state: State::Idle,
         in_state_secs: 1.0,
         thinking: false,

@@ -163,7 +163,10 @@ pub(super) fn follow_scene(world: &mut World, mut cursor: Local<MessageCursor<Sc
                 forget_pending(world, &id);
                 remove(world, &id);
             }
-            SceneEdit::Element { .. } | SceneEdit::ElementGone { .. } | SceneEdit::Relationships(_) | SceneEdit::Decor(_) => {}
+            SceneEdit::Element { .. }
+            | SceneEdit::ElementGone { .. }
+            | SceneEdit::Relationships(_)
+            | SceneEdit::Decor(_) => {}
         }
     }
 }

@@ -33,14 +33,17 @@ struct Board {
 
 /// Who has which place, by board.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Claims(BTreeMap<ElementKey, Board>);
+pub struct Claims {
+    boards: BTreeMap<ElementKey, Board>,
+    /// Who has which seat, by where that is.
+    seats: Vec<(AgentKey, Vec2)>,
+}
 
 impl Claims {
     /// Gives an agent at `from` a place before a board, or the end of the line. What it had there is given back first.
     pub fn claim(&mut self, board: (ElementKey, Vec2), agent: AgentKey, from: Vec2, obstacles: &Obstacles) -> Turn {
         self.release(board.0, agent);
-        let claims = self.0.entry(board.0).or_default();
+        let claims = self.boards.entry(board.0).or_default();
         if claims.waiting.is_empty()
             && let Some(slot) = claims.free_slot(board.1, from, obstacles)
         {
@@ -54,26 +57,42 @@ impl Claims {
 
     /// Gives back what an agent has before a board.
     pub fn release(&mut self, board: ElementKey, agent: AgentKey) {
-        if let Some(claims) = self.0.get_mut(&board) {
+        if let Some(claims) = self.boards.get_mut(&board) {
             claims.taken.retain(|(holder, _)| *holder != agent);
             claims.waiting.retain(|waits| *waits != agent);
             if claims.taken.is_empty() && claims.waiting.is_empty() {
-                self.0.remove(&board);
+                self.boards.remove(&board);
             }
         }
     }
 
     /// The place that an agent has before a board that stands here.
     pub fn place_of(&self, board: (ElementKey, Vec2), agent: AgentKey) -> Option<Vec2> {
-        let claims = self.0.get(&board.0)?;
+        let claims = self.boards.get(&board.0)?;
         claims.taken.iter().find(|(holder, _)| *holder == agent).map(|(_, slot)| place(board.1, *slot))
     }
 
     /// The nearest place before a board that nobody has; for somebody who only comes near.
     pub fn free_place(&self, board: (ElementKey, Vec2), from: Vec2, obstacles: &Obstacles) -> Option<Vec2> {
         let nobody = Board::default();
-        let slot = self.0.get(&board.0).unwrap_or(&nobody).free_slot(board.1, from, obstacles)?;
+        let slot = self.boards.get(&board.0).unwrap_or(&nobody).free_slot(board.1, from, obstacles)?;
         Some(place(board.1, slot))
+    }
+
+    /// Whether somebody else has a seat, or is on the way there.
+    pub fn is_seat_taken(&self, seat: Vec2, but: AgentKey) -> bool {
+        self.seats.iter().any(|(holder, at)| *holder != but && *at == seat)
+    }
+
+    /// Gives an agent a seat; the one that it had is free.
+    pub fn take_seat(&mut self, seat: Vec2, agent: AgentKey) {
+        self.seats.retain(|(holder, _)| *holder != agent);
+        self.seats.push((agent, seat));
+    }
+
+    /// Keeps the seats for which this holds.
+    pub fn retain_seats(&mut self, keep: impl Fn(AgentKey, Vec2) -> bool) {
+        self.seats.retain(|(holder, seat)| keep(*holder, *seat));
     }
 
     /// Everyone who has a place or waits for one, by board.
@@ -82,20 +101,21 @@ impl Claims {
             let all = claims.taken.iter().map(|(agent, _)| *agent).chain(claims.waiting.iter().copied());
             all.map(|agent| (*board, agent)).collect::<Vec<_>>()
         };
-        self.0.iter().flat_map(of).collect()
+        self.boards.iter().flat_map(of).collect()
     }
 
     /// The boards that somebody waits before.
     pub fn with_a_line(&self) -> Vec<ElementKey> {
-        self.0.iter().filter(|(_, claims)| !claims.waiting.is_empty()).map(|(board, _)| *board).collect()
+        self.boards.iter().filter(|(_, claims)| !claims.waiting.is_empty()).map(|(board, _)| *board).collect()
     }
 
     /// Lets those move up who wait before a board. Says where everyone who moves goes now.
     pub fn move_up(&mut self, board: (ElementKey, Vec2), obstacles: &Obstacles) -> Vec<(AgentKey, Turn)> {
-        let Some(claims) = self.0.get_mut(&board.0) else { return Vec::new() };
+        let Some(claims) = self.boards.get_mut(&board.0) else { return Vec::new() };
         let mut moved = Vec::new();
         while !claims.waiting.is_empty()
-            && let Some(slot) = claims.free_slot(board.1, waiting_place(board.1, 0, obstacles).unwrap_or(board.1), obstacles)
+            && let Some(slot) =
+                claims.free_slot(board.1, waiting_place(board.1, 0, obstacles).unwrap_or(board.1), obstacles)
         {
             let agent = claims.waiting.remove(0);
             claims.taken.push((agent, slot));
@@ -103,9 +123,11 @@ impl Claims {
         }
         if !moved.is_empty() {
             let rest = claims.waiting.iter().enumerate();
-            moved.extend(rest.map(|(number, agent)| {
-                (*agent, Turn::Wait { number, at: waiting_place(board.1, number, obstacles) })
-            }));
+            moved.extend(
+                rest.map(|(number, agent)| {
+                    (*agent, Turn::Wait { number, at: waiting_place(board.1, number, obstacles) })
+                }),
+            );
         }
         moved
     }
@@ -168,6 +190,17 @@ mod tests {
             claims.release(BOARD.0, AgentKey(agent));
         }
         assert_eq!(claims, Claims::default(), "nothing is left behind");
+    }
+
+    #[test]
+    fn a_seat_is_taken_by_one_who_has_one_seat() {
+        let (mut claims, seats) = (Claims::default(), [Vec2::ZERO, Vec2::new(50.0, 0.0)]);
+        claims.take_seat(seats[0], AgentKey(1));
+        assert!(claims.is_seat_taken(seats[0], AgentKey(2)) && !claims.is_seat_taken(seats[0], AgentKey(1)));
+        claims.take_seat(seats[1], AgentKey(1));
+        assert!(!claims.is_seat_taken(seats[0], AgentKey(2)), "it has the other now");
+        claims.retain_seats(|_, _| false);
+        assert_eq!(claims, Claims::default());
     }
 
     #[test]

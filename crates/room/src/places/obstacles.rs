@@ -31,10 +31,9 @@ impl Obstacles {
     pub fn new(footprints: impl IntoIterator<Item = Footprint>) -> Self {
         let shapes: Vec<Footprint> = footprints.into_iter().map(|shape| shape.grown(CLEARANCE_UNITS)).collect();
         let Some(first) = shapes.first().copied() else { return Self::default() };
-        let whole = shapes.iter().fold(first, |whole, shape| Footprint {
-            low: whole.low.min(shape.low),
-            high: whole.high.max(shape.high),
-        });
+        let whole = shapes
+            .iter()
+            .fold(first, |whole, shape| Footprint { low: whole.low.min(shape.low), high: whole.high.max(shape.high) });
         let extent = whole.high - whole.low;
         let mut cell = CELL_UNITS;
         while (extent.x / cell).ceil() * (extent.y / cell).ceil() > CELLS_AT_MOST {
@@ -169,8 +168,7 @@ impl Obstacles {
         let mut found: Vec<usize> = holding.collect();
         let mut next = 0;
         while next < found.len() && found.len() < CLUSTER_AT_MOST {
-            let leaning: Vec<usize> =
-                self.leaning_on(found[next]).filter(|index| !found.contains(index)).collect();
+            let leaning: Vec<usize> = self.leaning_on(found[next]).filter(|index| !found.contains(index)).collect();
             next += 1;
             found.extend(leaning.into_iter().take(CLUSTER_AT_MOST - found.len()));
         }

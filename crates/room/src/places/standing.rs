@@ -166,7 +166,8 @@ mod tests {
     use crate::places::furniture::{ELEMENT_SIZE, element_footprint};
 
     fn apart(places: &[Vec2]) -> f32 {
-        let pairs = places.iter().enumerate().flat_map(|(at, one)| places[at + 1..].iter().map(|two| one.distance(*two)));
+        let pairs =
+            places.iter().enumerate().flat_map(|(at, one)| places[at + 1..].iter().map(|two| one.distance(*two)));
         pairs.fold(f32::INFINITY, f32::min)
     }
 
@@ -217,7 +218,8 @@ mod tests {
         let two = talk_places(&[ada, ben], &Obstacles::default(), |_| true);
         assert_eq!(two[0] - two[1], Vec2::new(TALK_UNITS, 0.0), "whoever is on the right stays there");
         for count in 3..9 {
-            let at: Vec<Vec2> = (0..count).map(|index| Vec2::new(20.0 * index as f32, (index * index) as f32)).collect();
+            let at: Vec<Vec2> =
+                (0..count).map(|index| Vec2::new(20.0 * index as f32, (index * index) as f32)).collect();
             let places = talk_places(&at, &Obstacles::default(), |_| true);
             assert!(apart(&places) >= BODY_UNITS, "{count}: {places:?}");
         }

@@ -11,10 +11,10 @@ use super::conversation_rules::{self, Proposal};
 use super::conversation_state::ConversationState;
 use super::finishing::{finish, read_later};
 use super::interest::PendingInterest;
+use super::motion::Walked;
 use super::origin::Origin;
 use super::queue::{Action, QueuedAction};
 use super::state::{State, StateEvent};
-use super::motion::Walked;
 use super::steering::{Course, WalkKind};
 use super::walking::spot_of;
 use crate::base::{AgentKey, ElementKey, Id, Seq, Urgency};
@@ -273,6 +273,7 @@ pub(super) fn arrive(
             WalkKind::ToAgent => arrive_at_agent(&mut sim, &mut body, &mut talks, listener.as_ref()),
             _ => {
                 sim.go(&mut body, Course::STAND);
+                sim.begin_visit(&mut body);
                 sim.wake(&body);
             }
         }
@@ -357,11 +358,18 @@ pub(super) fn hold_places(mut sim: SimContext, mut bodies: Query<Body>) {
             sim.claims.release(element, agent);
         }
     }
+    let SimContext { claims, roster, .. } = &mut sim;
+    claims.bypass_change_detection().retain_seats(|agent, seat| {
+        let body = roster.entity(agent).and_then(|entity| bodies.get(entity).ok());
+        body.is_some_and(|body| {
+            let is_meant = body.activity.visit.is_some_and(|visit| visit.at == seat);
+            is_meant || seat.distance(body.position.0) < BODY_UNITS / 2.0
+        })
+    });
     for element in sim.claims.bypass_change_detection().with_a_line() {
         let Some(sight) = sim.space.sight(element) else { continue };
-        let board = (element, sight.position);
-        let (version_of, label) = (board, sight.label.clone());
-        let moved = sim.claims.move_up(version_of, &sim.space.obstacles);
+        let label = sight.label.clone();
+        let moved = sim.claims.move_up((element, sight.position), &sim.space.obstacles);
         for (agent, turn) in moved {
             let Some(Ok(mut body)) = sim.roster.entity(agent).map(|entity| bodies.get_mut(entity)) else { continue };
             let here = body.position.0;

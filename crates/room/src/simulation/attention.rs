@@ -9,8 +9,8 @@ use super::body::{Body, BodyItem, Doing, Timer};
 use super::context::SimContext;
 use super::motion::{Passed, Reacted, Reactions};
 use super::queue::{Action, QueuedAction};
-use super::state::{State, StateEvent};
 use super::space::Entry;
+use super::state::{State, StateEvent};
 use super::steering::{Course, WalkKind, stroll_target};
 use crate::base::{AgentKey, ElementKey};
 use crate::schedule::ticks;
@@ -58,12 +58,18 @@ fn stroll(sim: &mut SimContext, body: &mut BodyItem) {
     if !body.state.0.is_at_leisure() || body.state.0.under() != State::Wandering {
         return;
     }
+    if sim.stays(body, Timer::Stroll) {
+        return;
+    }
     let next = sim.now() + ticks(sim.movement.stroll_secs);
     sim.set(body, Timer::Stroll, next);
     if body.queue.0.first_due(sim.now()).is_some() || !body.activity.work.is_empty() {
         // A target too far to reach in time must not starve the queue: here is as good as there.
         sim.go(body, Course::STAND);
         sim.wake(body);
+        return;
+    }
+    if sim.may_visit(body, sim.movement.visit_on_stroll) {
         return;
     }
     let (position, key) = (body.position.0, body.agent.key.0);
@@ -99,6 +105,16 @@ fn beside_others(sim: &SimContext, target: Vec2, from: Vec2, me: u32) -> Vec2 {
 /// An idle agent looks around. Returns whom or what it looks at.
 fn heartbeat(sim: &mut SimContext, body: &mut BodyItem) -> Option<Passed> {
     if !body.state.0.is_at_leisure() || body.state.0.under() != State::Idle {
+        return None;
+    }
+    if body.activity.visit.is_some() {
+        if !sim.stays(body, Timer::Heartbeat) {
+            sim.settle(body);
+        }
+        return None;
+    }
+    if sim.may_visit(body, sim.movement.visit_on_heartbeat) {
+        sim.set(body, Timer::Heartbeat, sim.now() + ticks(sim.movement.stroll_secs));
         return None;
     }
     let position = body.position.0;

@@ -15,12 +15,13 @@ use super::settings::{AttentionSettings, MovementSettings};
 use super::space::{Entry, Grid};
 use super::state::Fsm;
 use super::steering::Course;
+use super::visit::Visit;
 use crate::agent::Agent;
 use crate::base::{ActivationKey, AgentKey, Behaviour, ConversationKey, ElementKey, Id, Seq};
 use crate::element::kinds::kind;
 use crate::element::{Element, Elements, owns};
-use crate::places::furniture::{decor_footprint, element_footprint};
-use crate::places::Obstacles;
+use crate::places::furniture::{decor_footprint, element_footprint, seats};
+use crate::places::{Obstacles, Seat};
 use crate::schedule::{AgentRandom, RoomSeed, SimClock, ticks};
 use crate::workspace::{Decor, SceneEdit, SceneState};
 
@@ -233,6 +234,9 @@ pub struct Activity {
     /// The record of the state that it was seen in last: what ends by itself comes from that.
     #[serde(default)]
     pub state_record: Option<Seq>,
+    /// The piece of furniture that it uses, or goes to.
+    #[serde(default)]
+    pub visit: Option<Visit>,
     /// When each timer is due; 0 where it is not set.
     pub(super) alarms: [u64; TIMERS.len()],
 }
@@ -394,6 +398,8 @@ pub struct Space {
     pub(super) decor: Option<Vec<Decor>>,
     /// What stands in the way: elements and furniture.
     pub(super) obstacles: Obstacles,
+    /// Where one uses the furniture.
+    pub(super) seats: Vec<Seat>,
 }
 
 impl Default for Space {
@@ -407,6 +413,7 @@ impl Default for Space {
             rearranged: true,
             decor: None,
             obstacles: Obstacles::default(),
+            seats: Vec::new(),
         }
     }
 }
@@ -533,6 +540,7 @@ pub(super) fn look_about(
             space.decor.get_or_insert_with(|| scene.map_or_else(Vec::new, |scene| Decor::all_of(&scene.doc.root)));
         let elements = space.sights.iter().filter_map(|sight| element_footprint(sight.position));
         space.obstacles = Obstacles::new(elements.chain(decor.iter().filter_map(decor_footprint)));
+        space.seats = seats(decor, &space.obstacles);
         // Whoever stands where something was put steps out of it.
         for shape in space.obstacles.shapes() {
             let middle = (shape.low + shape.high) / 2.0;

@@ -72,6 +72,7 @@ impl SimContext<'_> {
     pub fn settle(&mut self, body: &mut BodyItem) {
         let now = self.now();
         let key = body.agent.key;
+        body.activity.visit = None;
         if let Some(until) = body.state.0.until() {
             self.set(body, Timer::State, until.max(now + 1));
         }
@@ -107,6 +108,7 @@ impl SimContext<'_> {
                     let here = Course::to(WalkKind::ToElement, body.position.0, self.movement.arrive_units);
                     place.and_then(|place| self.course_to(body, place)).unwrap_or(here)
                 }
+                Doing::Working { .. } => self.to_desk(body).unwrap_or(Course::STAND),
                 _ => Course::STAND,
             },
             _ => Course::STAND,

@@ -19,6 +19,7 @@ mod finishing;
 pub mod interest;
 mod motion;
 pub mod origin;
+pub mod posture;
 pub mod queue;
 mod reactions;
 pub mod relating;
@@ -28,6 +29,8 @@ pub mod settings;
 pub mod space;
 pub mod state;
 pub mod steering;
+mod visit;
+mod visiting;
 mod walking;
 
 pub use activity::{
@@ -41,11 +44,13 @@ pub use conversation::{
 pub use interest::{Interest, Moment, PendingInterest, Place, Quote, Reason, WakeAgent};
 pub use motion::{Passed, Reacted};
 pub use origin::Origin;
+pub use posture::Posture;
 pub use queue::{Action, ActionQueue, QueuedAction};
 pub use relating::{RelationshipCommand, relationships};
 pub use rest::{Rest, SetRest, begin_run};
 pub use settings::{AttentionSettings, ConversationSettings, MovementSettings};
 pub use state::{Fsm, State};
+pub use visit::Visit;
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
@@ -94,7 +99,14 @@ pub fn plugin(app: &mut App) {
     let during = |phase| InPhase(phase, Floor::Simulation);
     app.add_systems(
         Tick,
-        (rest::rest_or_live_on, commands::behave, commands::obey, commands::lead_conversations, relating::relate, body::furnish)
+        (
+            rest::rest_or_live_on,
+            commands::behave,
+            commands::obey,
+            commands::lead_conversations,
+            relating::relate,
+            body::furnish,
+        )
             .chain()
             .in_set(during(WorkshopSystems::Ingest)),
     );
@@ -188,6 +200,8 @@ pub fn busy_counts(world: &mut World) -> BusyCounts {
 mod collecting_tests;
 #[cfg(test)]
 mod held_tests;
+#[cfg(test)]
+mod places_tests;
 #[cfg(test)]
 mod scene_tests;
 #[cfg(test)]

@@ -82,7 +82,8 @@ impl Section for SimulationSaved {
         let mut reactions = Reactions::default();
         for saved in self.agents {
             let Some(entity) = world.resource::<Roster>().entity(saved.key) else { continue };
-            let AgentSaved { key, position, home, course, route, state, queue, activity, random, reactions: last } = saved;
+            let AgentSaved { key, position, home, course, route, state, queue, activity, random, reactions: last } =
+                saved;
             space.place(key, position.0);
             let index = key.0 as usize;
             if last != LastReactions::default() {

@@ -104,6 +104,8 @@ struct Watch {
     near: BTreeMap<(AgentKey, AgentKey), u32>,
     inside: BTreeMap<AgentKey, u32>,
     wrong: Vec<String>,
+    /// Ticks that anybody spent at a piece of furniture.
+    visiting: u64,
 }
 
 impl Watch {
@@ -124,6 +126,7 @@ impl Watch {
         }
         self.near = near;
         for agent in &stage.agents {
+            self.visiting += u64::from(stage.room.get::<Activity>(*agent).visit.is_some_and(|it| it.until.is_some()));
             let at = stage.room.position(*agent);
             if stage.footprints.iter().any(|footprint| footprint.holds(at)) {
                 let ticks = self.inside.entry(*agent).or_default();
@@ -147,10 +150,17 @@ fn an_hour_of(name: &str) {
             stage.tick();
             watch.look(&stage);
         }
-        assert!(watch.wrong.is_empty(), "{path}: {} times: {:#?}", watch.wrong.len(), &watch.wrong[..watch.wrong.len().min(12)]);
+        assert!(
+            watch.wrong.is_empty(),
+            "{path}: {} times: {:#?}",
+            watch.wrong.len(),
+            &watch.wrong[..watch.wrong.len().min(12)]
+        );
         let dropped = stage.room.events::<events::ActionDropped>();
-        let lost: Vec<_> = dropped.iter().filter(|it| it.why.contains("no way") || it.why.contains("get there")).collect();
+        let lost: Vec<_> =
+            dropped.iter().filter(|it| it.why.contains("no way") || it.why.contains("get there")).collect();
         assert!(lost.is_empty(), "{path}: {lost:?}");
+        assert!(watch.visiting > ticks(300.0), "{path}: those at rest use the room: {}", watch.visiting);
         let reads = stage.room.events::<events::Read>().len();
         let changes = ticks(3_600.0) / CHANGE_TICKS;
         assert!(reads as u64 > changes, "{path}: {reads} reads after {changes} changes");

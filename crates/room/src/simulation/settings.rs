@@ -33,6 +33,10 @@ section! {
         Range::of("arrive_units", 0.1, 1_000.0),
         Range::of("stroll_secs", 0.1, 86_400.0),
         Range::of("patrol_lap_secs", 0.1, 86_400.0),
+        Range::of("visit_on_stroll", 0.0, 1.0),
+        Range::of("visit_on_heartbeat", 0.0, 1.0),
+        Range::of("visit_least_secs", 1.0, 86_400.0),
+        Range::of("visit_most_secs", 1.0, 86_400.0),
     ], {
         /// How fast agents walk, in units a second.
         speed_units: f32 = 80.0,
@@ -63,6 +67,16 @@ section! {
         standing_units: f32 = 44.0,
         /// Agents that look toward an element come as near to it.
         reading_reach_units: f32 = 70.0,
+        /// A strolling agent goes to a bench, a coffee, a window or a shelf with this probability in place of its next target,
+        visit_on_stroll: f32 = 0.04,
+        /// a stationary one with this when it looks around.
+        visit_on_heartbeat: f32 = 0.12,
+        /// How far it goes for that, and how far an agent goes to a desk to work.
+        visit_units: f32 = 450.0,
+        /// It stays at least so long,
+        visit_least_secs: f32 = 12.0,
+        /// and at most so long.
+        visit_most_secs: f32 = 35.0,
         /// An agent that approaches another stops within this distance.
         approach_units: f32 = 60.0,
     }

@@ -136,6 +136,8 @@ pub enum StateEvent {
     },
     /// Another reason for the same state: what it waits for, how far it is.
     Explain(Why),
+    /// At rest it does this, in words for a person; empty for what it always does.
+    AtRest(Why),
     /// A timer of the state's went off.
     TimerDue,
     /// A person lifts it.
@@ -302,6 +304,9 @@ impl Fsm {
             // Whoever it waited for has decided.
             StateEvent::Explain(why) if self.under == State::Waiting => self.enter(State::Working, None, why),
             StateEvent::Explain(why) if !self.under.is_rest() || self.errand => self.why = why,
+            StateEvent::AtRest(why) if self.is_at_leisure() => {
+                self.why = if why.is_empty() { rest_why(self.under) } else { why };
+            }
             // A timer that was set for another state finds no due `until` and changes nothing.
             StateEvent::TimerDue if self.until.is_some_and(|until| until <= now) => self.rest(),
             StateEvent::PickedUp => self.dragged = true,

@@ -56,7 +56,8 @@ pub struct Course {
 
 impl Course {
     /// Standing still.
-    pub const STAND: Self = Self { kind: WalkKind::Stand, target: Vec2::ZERO, arrive: 0.0, phase: 0.0, whom: 0, via: false };
+    pub const STAND: Self =
+        Self { kind: WalkKind::Stand, target: Vec2::ZERO, arrive: 0.0, phase: 0.0, whom: 0, via: false };
 
     /// Walking to a point.
     pub fn to(kind: WalkKind, target: Vec2, arrive: f32) -> Self {

@@ -146,6 +146,7 @@ pub fn agent(key: u32, id: &str, name: &str) -> AgentView {
         position: bevy::math::Vec2::new(key as f32 * 80.0, 0.0),
         heading: bevy::math::Vec2::ZERO,
         walks: false,
+        posture: crate::simulation::Posture::Standing,
         state: State::Idle,
         in_state_secs: 4.0,
         thinking: false,

@@ -16,7 +16,7 @@ use crate::log::AddedEvents;
 use crate::memory::Memory;
 use crate::mind::Prompt;
 use crate::schedule::Speed;
-use crate::simulation::{ConversationKind, State};
+use crate::simulation::{ConversationKind, Posture, State};
 pub use crate::workspace::Decor as DecorView;
 use crate::workspace::Relationship;
 
@@ -169,6 +169,8 @@ pub struct AgentView {
     pub heading: Vec2,
     /// Whether it is on its feet.
     pub walks: bool,
+    /// How it holds itself.
+    pub posture: Posture,
     /// What it does.
     pub state: State,
     /// How long it has been in that state, in seconds of simulated time.

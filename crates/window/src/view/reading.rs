@@ -26,7 +26,7 @@ use crate::mind::PendingRequests;
 use crate::schedule::{SimClock, TICKS_PER_SEC};
 use crate::simulation::settings::ConversationSettings;
 use crate::simulation::{
-    Activity, AgentState, Conversations, Doing, Home, Position, Queue, State, Walk, relationships, talk_is_on,
+    Activity, AgentState, Conversations, Doing, Home, Position, Posture, Queue, State, Walk, relationships, talk_is_on,
 };
 use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
 
@@ -155,6 +155,7 @@ impl RoomReader {
                 look,
                 position: place,
                 heading,
+                posture: Posture::of(state.0.state(), walk, life),
                 walks: walk.course.moves() && !state.0.is_held(),
                 state: state.0.state(),
                 in_state_secs,

@@ -56,6 +56,8 @@ pub(super) fn furniture(batch: &mut Batch, decor: &DecorView, camera: Camera, li
         "lamp" => batch.fill(Sprite::Lamp, rect, if dark { Color32::WHITE } else { light }),
         "workbench" => batch.fill(Sprite::Workbench, rect, light),
         "coffee" => batch.fill(Sprite::Coffee, rect, light),
+        "bench" => batch.fill(Sprite::Bench, rect, light),
+        "desk" => batch.fill(Sprite::Desk, rect, light),
         // Of a kind that nobody knows, a chest is seen, so that its place in the file is found.
         _ => batch.fill(Sprite::OtherElement, rect, light),
     }

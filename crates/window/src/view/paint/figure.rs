@@ -4,7 +4,7 @@ use egui::{Color32, Pos2, Rect, Vec2, vec2};
 
 use super::batch::{Batch, Placement, lit, mixed};
 use super::outfit::Outfit;
-use crate::simulation::State;
+use crate::simulation::{Posture, State};
 use crate::view::art::Sprite;
 use crate::view::model::AgentView;
 use crate::view::theme::{FADED, state_colour};
@@ -19,6 +19,8 @@ const AXIS: f32 = 24.0;
 const RAISED: f32 = 1.2;
 /// So far above the floor hangs who is carried, in units.
 const CARRIED: f32 = 9.0;
+/// So far a body is lower that sits.
+const SEAT: f32 = 7.0;
 /// The height of a figure above its feet, in world units, hat included.
 pub(super) const HEIGHT: f32 = 56.0;
 
@@ -51,6 +53,8 @@ pub(super) struct Pose {
     pub(super) lift: f32,
     /// How far the head is bent down, in units.
     pub(super) nod: f32,
+    /// How far the body is lowered over its feet: it sits.
+    pub(super) sunk: f32,
 }
 
 impl Pose {
@@ -68,8 +72,13 @@ impl Pose {
             pose.arms = [0.1 + 0.32 * step, 0.1 - 0.32 * step];
             pose.lean = 0.05;
         }
+        match agent.posture {
+            Posture::Sitting => pose.sunk = SEAT,
+            Posture::Carrying => pose.arms[1] = -0.55,
+            _ => {}
+        }
         match agent.state {
-            State::Reading if !agent.walks => {
+            _ if agent.posture == Posture::Reading => {
                 pose.arms = [-0.5, -0.5];
                 pose.nod = 1.1;
             }
@@ -100,8 +109,8 @@ struct Doll {
     outfit: Outfit,
     pose: Pose,
     face: Sprite,
-    /// Whether it holds a page.
-    page: bool,
+    /// What it holds in its hands.
+    holds: Option<Sprite>,
     /// Whether it looks to a side.
     turned: bool,
 }
@@ -118,8 +127,12 @@ pub(super) fn paint(batch: &mut Batch, agent: &AgentView, at: Pos2, talks: bool,
         return;
     }
     let face = face_of(agent, scene.now_secs, outfit.phase, talks);
-    let page = agent.state == State::Reading && !agent.walks;
-    doll(batch, &Doll { outfit, pose, face, page, turned: agent.heading.x.abs() > 0.05 }, ground, light);
+    let holds = match agent.posture {
+        Posture::Reading => Some(Sprite::Page),
+        Posture::Carrying => Some(Sprite::Cup),
+        _ => None,
+    };
+    doll(batch, &Doll { outfit, pose, face, holds, turned: agent.heading.x.abs() > 0.05 }, ground, light);
     sign(batch, agent, &upright.moved(vec2(0.0, -0.4 * pose.bob)), scene);
 }
 
@@ -138,7 +151,7 @@ pub(super) fn carried(batch: &mut Batch, look: &str, at: Pos2, zoom: f32, light:
 }
 
 fn still(batch: &mut Batch, look: &str, pose: Pose, ground: Placement, light: Color32) {
-    let figure = Doll { outfit: Outfit::of(look), pose, face: Sprite::Face, page: false, turned: false };
+    let figure = Doll { outfit: Outfit::of(look), pose, face: Sprite::Face, holds: None, turned: false };
     doll(batch, &figure, ground, light);
 }
 
@@ -156,7 +169,7 @@ fn coarse(batch: &mut Batch, outfit: &Outfit, place: &Placement, light: Color32)
 /// Paints every part of a figure, back to front.
 fn doll(batch: &mut Batch, figure: &Doll, ground: Placement, light: Color32) {
     let Doll { outfit, pose, .. } = figure;
-    let body = ground.leaned(FEET.y, pose.lean).moved(vec2(0.0, -pose.bob));
+    let body = ground.leaned(FEET.y, pose.lean).moved(vec2(0.0, pose.sunk - pose.bob));
     let head = body.moved(vec2(if pose.lean > 0.0 { 0.8 } else { 0.0 }, pose.nod));
     let mut part = |sprite, place: &Placement, colour| batch.draw(sprite, place, lit(colour, light));
     if let Some(back) = outfit.back {
@@ -166,8 +179,8 @@ fn doll(batch: &mut Batch, figure: &Doll, ground: Placement, light: Color32) {
     part(Sprite::Leg, &ground.moved(vec2(0.0, -pose.feet[1])).mirrored(AXIS), outfit.trousers);
     part(outfit.body, &body, outfit.cloth);
     part(outfit.trim, &body, outfit.trim_colour);
-    if figure.page {
-        part(Sprite::Page, &body, Color32::WHITE);
+    if let Some(held) = figure.holds {
+        part(held, &body, Color32::WHITE);
     }
     // A raised arm is seen at its full length, a hanging one is bent a little.
     let reach = |angle: f32| vec2(1.0, if angle > RAISED { 1.45 } else { 1.0 });
@@ -259,6 +272,16 @@ mod tests {
         assert!(Pose::of(&waiting, 3.0, 0.0, false).arms[1] > 2.0);
         let idle = agent(0, "Ada", State::Idle);
         assert!(Pose::of(&idle, 3.0, 0.0, false).arms[1] < 0.5);
+    }
+
+    #[test]
+    fn who_sits_is_lower_and_who_has_a_coffee_lifts_an_arm() {
+        let mut resting = agent(0, "Ada", State::Idle);
+        let standing = Pose::of(&resting, 3.0, 0.0, false);
+        resting.posture = Posture::Sitting;
+        assert!(Pose::of(&resting, 3.0, 0.0, false).sunk > standing.sunk);
+        resting.posture = Posture::Carrying;
+        assert!(Pose::of(&resting, 3.0, 0.0, false).arms[1] < standing.arms[1] - 0.3);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use egui::{ColorImage, Context};
 
 use super::*;
 use crate::base::{AgentKey, ConversationKey, ElementKey, Id};
-use crate::simulation::ConversationKind;
+use crate::simulation::{ConversationKind, Posture};
 use crate::view::bubble::Bubble;
 use crate::view::fonts;
 use crate::view::model::{ContentView, DecorView, ElementView, MailView, PinView, TalkView, TieView};
@@ -27,6 +27,13 @@ pub(crate) fn agent(key: u32, name: &str, state: State) -> AgentView {
         position: World::ZERO,
         heading: World::ZERO,
         walks: matches!(state, State::Wandering | State::Patrolling),
+        posture: match state {
+            State::Wandering | State::Patrolling => Posture::Walking,
+            State::Reading => Posture::Reading,
+            State::Working => Posture::Writing,
+            State::Waiting => Posture::RaisingHand,
+            _ => Posture::Standing,
+        },
         state,
         in_state_secs: 3.0,
         thinking: false,

@@ -1,0 +1,184 @@
+//! Places in the room: reading in rows and in line, ways that there are not, talk face to face, seats and desks.
+
+use bevy::math::Vec2;
+
+use super::tests::{Room, read, talk};
+use super::*;
+use crate::base::{ActivationKey, AgentKey, Behaviour, Seq};
+use crate::log::events;
+use crate::places::furniture::element_footprint;
+use crate::places::{BODY_UNITS, Use, standing};
+use crate::schedule::ticks;
+use crate::workspace::{Decor, SceneEdit};
+
+fn decor(kind: &str, at: (f32, f32), size: (f32, f32)) -> Decor {
+    Decor { kind: kind.into(), position: at.into(), size: size.into() }
+}
+
+fn furnish(room: &mut Room, all: Vec<Decor>) {
+    room.say(SceneEdit::Decor(all));
+    room.run(1);
+}
+
+fn nearest_two(room: &Room, agents: &[AgentKey]) -> f32 {
+    let places: Vec<Vec2> = agents.iter().map(|agent| room.position(*agent)).collect();
+    let pairs = places.iter().enumerate().flat_map(|(at, one)| places[at + 1..].iter().map(|two| one.distance(*two)));
+    pairs.fold(f32::INFINITY, f32::min)
+}
+
+#[test]
+fn forty_who_read_one_board_stand_in_rows_and_in_line_and_all_come_to_read() {
+    let mut room = Room::new();
+    room.app.world_mut().resource_mut::<AttentionSettings>().heartbeat_units = 0.0;
+    room.say(ConversationCommand::Switch { on: false });
+    let board = room.element("board", (0.0, -600.0), None);
+    let agents: Vec<AgentKey> = (0..40)
+        .map(|index| {
+            let at = ((index % 8) as f32 * 60.0 - 210.0, (index / 8) as f32 * 60.0);
+            room.agent(&format!("a{index}"), at, Behaviour::Stationary)
+        })
+        .collect();
+    room.answer = |_| None;
+    room.run(1);
+    for agent in &agents {
+        room.enqueue(*agent, read(board));
+    }
+    room.run(ticks(25.0));
+    let asked = |room: &Room| room.dues.iter().filter(|due| matches!(due.think, Think::Read { .. })).count();
+    assert_eq!(asked(&room), 17, "two rows read");
+    let waits = |agent: &&AgentKey| matches!(room.get::<Activity>(**agent).doing, Doing::Reading { waits: true, .. });
+    let waiting: Vec<AgentKey> = agents.iter().filter(waits).copied().collect();
+    assert_eq!(waiting.len(), 23);
+    assert_eq!(room.get::<AgentState>(waiting[0]).0.why(), "waiting for a place at board");
+    assert!(nearest_two(&room, &agents) >= BODY_UNITS - 1.0, "{}", nearest_two(&room, &agents));
+    for _ in 0..10 {
+        for due in room.dues.clone() {
+            room.answer_to(&due, ThinkOutcome::Said { text: String::new() });
+        }
+        room.run(ticks(15.0));
+    }
+    let seen = agents.iter().filter(|agent| room.get::<Activity>(**agent).version_read(board) == Some(1)).count();
+    assert_eq!(seen, 40, "everyone had a turn");
+    assert!(room.events::<events::ActionDropped>().is_empty());
+}
+
+#[test]
+fn a_board_that_no_way_leads_to_is_not_read_and_the_log_says_why() {
+    let mut room = Room::new();
+    let board = room.element("board", (900.0, 0.0), None);
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+    let walls = [((150.0, 0.0), (40.0, 400.0)), ((-150.0, 0.0), (40.0, 400.0))];
+    let ends = [((0.0, 200.0), (400.0, 40.0)), ((0.0, -200.0), (400.0, 40.0))];
+    furnish(&mut room, walls.into_iter().chain(ends).map(|(at, size)| decor("wall", at, size)).collect());
+    room.enqueue(ada, read(board));
+    room.run(3);
+    assert_eq!(room.events::<events::ActionDropped>()[0].why, "there is no way to it");
+    assert_eq!(room.state(ada), State::Idle);
+    // Once it is walled in on its way, it gives up in time.
+    furnish(&mut room, Vec::new());
+    room.enqueue(ada, read(board));
+    room.run(ticks(2.0));
+    let at = room.position(ada);
+    let around = [((150.0, 0.0), (40.0, 400.0)), ((-150.0, 0.0), (40.0, 400.0))].into_iter().chain(ends);
+    furnish(&mut room, around.map(|((x, y), size)| decor("wall", (x + at.x, y + at.y), size)).collect());
+    room.run(ticks(62.0));
+    assert_eq!(room.events::<events::ActionDropped>()[1].why, "it could not get there");
+    assert!(!room.get::<Activity>(ada).reads(board));
+}
+
+#[test]
+fn a_shelf_on_the_way_is_walked_round_and_what_is_put_on_somebody_is_stepped_out_of() {
+    let mut room = Room::new();
+    let board = room.element("board", (600.0, 0.0), None);
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+    room.answer = |_| None;
+    let shelf = decor("shelf", (300.0, 0.0), (80.0, 300.0));
+    furnish(&mut room, vec![shelf.clone()]);
+    let footprint = crate::places::furniture::decor_footprint(&shelf).expect("it is in the way");
+    room.enqueue(ada, read(board));
+    for _ in 0..ticks(15.0) {
+        room.run(1);
+        assert!(!footprint.holds(room.position(ada)), "{}", room.position(ada));
+    }
+    assert_eq!(room.dues.len(), 1, "it came to the board");
+    let at = room.position(ada);
+    furnish(&mut room, vec![decor("shelf", (at.x, at.y), (80.0, 80.0))]);
+    room.run(ticks(2.0));
+    assert!(room.position(ada).distance(at) > 40.0, "it stepped aside");
+}
+
+#[test]
+fn two_who_talk_face_each_other_and_four_open_a_circle_and_nobody_stands_in_a_board() {
+    for who in [vec!["ada", "ben"], vec!["ada", "ben", "cy", "dov"]] {
+        let mut room = Room::new();
+        room.answer = |_| None;
+        let board = Vec2::new(60.0, 0.0);
+        room.element("board", board.into(), None);
+        let all = ["ada", "ben", "cy", "dov"];
+        let agents: Vec<AgentKey> = (0..all.len())
+            .map(|index| room.agent(all[index], (index as f32 * 45.0, 70.0), Behaviour::Stationary))
+            .collect();
+        room.run(1);
+        talk(&mut room, &who);
+        room.run(ticks(5.0));
+        let talking = &agents[..who.len()];
+        let nearest = nearest_two(&room, talking);
+        assert!((nearest - standing::TALK_UNITS).abs() < 8.0, "{who:?}: {nearest}");
+        let footprint = element_footprint(board).expect("it is in the way");
+        assert!(talking.iter().all(|agent| !footprint.holds(room.position(*agent))));
+        assert!(talking.iter().all(|agent| room.state(*agent) == State::Conversing));
+    }
+}
+
+#[test]
+fn who_rests_uses_the_room_now_and_then_without_a_call_and_says_so() {
+    let mut room = Room::new();
+    room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
+    let agents =
+        [room.agent("ada", (0.0, 0.0), Behaviour::Stationary), room.agent("ben", (100.0, 0.0), Behaviour::Wander)];
+    room.say(ConversationCommand::Switch { on: false });
+    let bench = decor("bench", (-100.0, 200.0), (140.0, 60.0));
+    furnish(
+        &mut room,
+        vec![bench, decor("coffee", (100.0, 200.0), (66.0, 77.0)), decor("desk", (300.0, 200.0), (110.0, 80.0))],
+    );
+    let mut seen = Vec::new();
+    for _ in 0..ticks(1_200.0) {
+        room.run(1);
+        for agent in agents {
+            let visit = room.get::<Activity>(agent).visit;
+            if let Some(Visit { used_for, until: Some(_), .. }) = visit
+                && !seen.contains(&(agent, used_for))
+            {
+                seen.push((agent, used_for));
+                let state = room.get::<AgentState>(agent);
+                assert_eq!(state.0.why(), used_for.doing());
+                let posture = Posture::of(state.0.state(), &room.get::<Walk>(agent), &room.get::<Activity>(agent));
+                let expected = if used_for == Use::Sit { Posture::Sitting } else { Posture::Carrying };
+                assert_eq!(posture, expected);
+            }
+        }
+    }
+    for agent in agents {
+        for used_for in [Use::Sit, Use::Coffee] {
+            assert!(seen.contains(&(agent, used_for)), "{agent:?} {used_for:?}: {seen:?}");
+        }
+    }
+    assert!(seen.iter().all(|(_, used_for)| *used_for != Use::Work), "desks are for work");
+    assert!(room.dues.is_empty(), "nobody asked a model");
+}
+
+#[test]
+fn who_works_goes_to_a_free_desk_and_begins_at_once() {
+    let mut room = Room::new();
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+    let desk = decor("desk", (200.0, 200.0), (90.0, 80.0));
+    furnish(&mut room, vec![desk]);
+    room.say(Summons { agent: ada, activation: ActivationKey::numbered(7), cause: Seq(1) });
+    room.run(2);
+    assert_eq!(room.state(ada), State::Working, "the work waits for nobody's feet");
+    room.run(ticks(5.0));
+    let at = room.get::<Activity>(ada).visit.expect("it has a desk").at;
+    assert!(room.position(ada).distance(at) <= 3.0);
+    assert_eq!(Posture::of(room.state(ada), &room.get::<Walk>(ada), &room.get::<Activity>(ada)), Posture::Writing);
+}
