@@ -165,6 +165,11 @@ impl Theme {
         if self.dark { rgb(0xe4_d1c0) } else { Color32::WHITE }
     }
 
+    /// The edge of the rings under figures: seen on every floor, whatever colour the ring has (3 : 1, WCAG 1.4.11).
+    pub fn ring_edge(&self) -> Color32 {
+        if self.dark { self.text } else { Color32::BLACK }
+    }
+
     /// The light in which rugs are seen, which lie lower.
     pub fn rug_light(&self) -> Color32 {
         if self.dark { rgb(0xc8_b2a0) } else { Color32::WHITE }

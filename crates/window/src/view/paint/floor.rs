@@ -70,15 +70,19 @@ pub(super) fn grid(batch: &mut Batch, camera: Camera, theme: Theme) {
     }
 }
 
+/// The ground of a rug of these colours, as it is seen on the floor.
+fn rug_ground((ground, _): (u32, u32), theme: Theme) -> Color32 {
+    lit(mixed(rgb(ground), theme.floor, if theme.dark { 0.2 } else { 0.1 }), theme.rug_light())
+}
+
 /// A rug: two borders, a row of diamonds, and fringes at its ends.
 pub(super) fn rug(painter: &Painter, decor: &DecorView, camera: Camera, theme: Theme) {
     let zoom = camera.zoom;
     let rect = camera.rect_to_screen(decor.position, decor.size);
     let seed = content_hash(&[decor.size.x as u8, decor.size.y as u8, decor.position.y as u8]);
-    let (ground, line) = RUGS[(seed % RUGS.len() as u64) as usize];
-    let dim = theme.rug_light();
-    let ground = lit(mixed(rgb(ground), theme.floor, if theme.dark { 0.2 } else { 0.1 }), dim);
-    let line = lit(mixed(rgb(line), ground, 0.25), dim);
+    let colours = RUGS[(seed % RUGS.len() as u64) as usize];
+    let ground = rug_ground(colours, theme);
+    let line = lit(mixed(rgb(colours.1), ground, 0.25), theme.rug_light());
     let round = |units: f32| CornerRadius::same((units * zoom).clamp(0.0, 120.0) as u8);
 
     let thread = Stroke::new((1.6 * zoom).max(0.6), mixed(line, ground, 0.3));
@@ -197,4 +201,21 @@ pub(super) fn vignette(painter: &Painter, view: Rect, theme: Theme) {
         }
     }
     painter.add(Shape::mesh(mesh));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::theme::{DARK, LIGHT, contrast};
+
+    #[test]
+    fn the_edge_of_a_ring_is_seen_on_every_floor() {
+        for theme in [LIGHT, DARK] {
+            let grounds = RUGS.map(|colours| rug_ground(colours, theme));
+            for ground in grounds.into_iter().chain([theme.floor, theme.floor_seam]) {
+                let contrast = contrast(theme.ring_edge(), ground);
+                assert!(contrast >= 3.0, "dark={}, {ground:?}: {contrast:.2}", theme.dark);
+            }
+        }
+    }
 }

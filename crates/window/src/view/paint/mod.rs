@@ -367,6 +367,7 @@ fn footing(batch: &mut Batch, agent: &AgentView, chosen: &Chosen, scene: &Look) 
         let share = ((now_secs * 0.8) % 1.0) as f32;
         batch.fill(Sprite::Ring, around(36.0 + 30.0 * share), colour.gamma_multiply(0.8 * (1.0 - share)));
     }
+    batch.fill(Sprite::Ring, around(38.0), theme.ring_edge());
     batch.fill(Sprite::Ring, around(36.0), colour.gamma_multiply(if calm { 0.6 } else { 1.0 }));
     if chosen.agents.contains(&*agent.id) {
         batch.fill(Sprite::Ring, around(46.0), theme.accent);
