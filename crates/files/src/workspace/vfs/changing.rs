@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::layout;
 use super::OUTSIDE;
-use super::executor::{Executor, FileServiceError, LastStep, Later, history, kept_apart, troubled, unfit};
+use super::executor::{Executor, FileServiceError, LastStep, Later, RoomSave, history, kept_apart, troubled, unfit};
 use super::order::{FileAnswer, FileDone, FileFailure, FileOrder};
 use super::path::WorkspacePath;
 use super::resolve::{Trouble, beside_name};
@@ -28,13 +28,6 @@ use crate::store::{FileChanges, FileHead, StoreError, Surety, VersionDraft};
 
 /// How often a change begins anew because someone else changed the file under it.
 const TRIES: usize = 5;
-
-/// A version of a file that the room saved.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct RoomSave {
-    version: u64,
-    saved_ms: u64,
-}
 
 /// What a change still has to do on disk, as it is recorded. A stored format.
 #[derive(Serialize, Deserialize, Debug)]

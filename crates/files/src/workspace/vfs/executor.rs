@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::super::layout;
-use super::changing::RoomSave;
 use super::feed::{ChangeFeed, ChangedFile, FileInfo};
 use super::index::Index;
 use super::large;
@@ -72,6 +71,13 @@ enum Want {
     /// Both: the answer would tell what stands there.
     Change,
     Record,
+}
+
+/// A version of a file that the room saved.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RoomSave {
+    pub(super) version: u64,
+    pub(super) saved_ms: u64,
 }
 
 /// The files of one workspace, with their history.
