@@ -205,7 +205,8 @@ fn a_newcomer_s_first_half_hour() {
     display.keys("ctrl+shift+z");
     until("the rule done again", || contains(&scene, "Sweep the floor on Fridays"));
 
-    // Somebody is given a task, and starts others, who write.
+    // Somebody is given a task, and starts others, who write. While nobody is selected, the one who plans is asked.
+    display.keys("Escape");
     display.click(plan.middle("Task to run"));
     display.types("Plan a launch party");
     display.keys("Return");
