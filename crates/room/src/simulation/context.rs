@@ -108,7 +108,7 @@ impl SimContext<'_> {
                     let here = Course::to(WalkKind::ToElement, body.position.0, self.movement.arrive_units);
                     place.and_then(|place| self.course_to(body, place)).unwrap_or(here)
                 }
-                Doing::Working { .. } => self.to_desk(body).unwrap_or(Course::STAND),
+                Doing::Working { .. } => self.take_desk(body).unwrap_or(Course::STAND),
                 _ => Course::STAND,
             },
             _ => Course::STAND,

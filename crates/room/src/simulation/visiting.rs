@@ -28,7 +28,7 @@ impl SimContext<'_> {
     }
 
     /// The way to the nearest free desk, for somebody who begins to work. Nothing where none is near.
-    pub fn to_desk(&mut self, body: &mut BodyItem) -> Option<Course> {
+    pub fn take_desk(&mut self, body: &mut BodyItem) -> Option<Course> {
         let here = body.position.0;
         let seats = self.free_seats(body, |used_for| used_for == Use::Work);
         let far = |seat: &Seat| seat.at.distance_squared(here);
