@@ -14,7 +14,7 @@ const GESTURES: [(&str, &str); 13] = [
     ("Drag empty floor", "Move the view"),
     ("Wheel or pinch", "Zoom at the pointer"),
     ("Drag from the shelf", "Put something into the room"),
-    ("Hold Alt or Ctrl while dropping", "It stands exactly there"),
+    ("Drop with Alt or Ctrl", "It stands exactly there"),
     ("Drop a file or folder", "Agents come in, a scene is opened"),
     ("Drag an agent", "Carry it; where it lands is its home"),
     ("Drag an agent's handle", "To another: a relationship"),
