@@ -9,7 +9,7 @@ use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 
 /// From this zoom on, faces can be told apart and words on boards can be read.
-const COSY_ZOOM: f32 = 0.7;
+const COSY_ZOOM: f32 = 0.55;
 /// An agent that is opened is seen at least this near.
 const NEAR_ZOOM: f32 = 1.6;
 /// What is nearer to the edge of the view than this does not count as seen.

@@ -8,7 +8,7 @@ mod relating;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bevy::math::Vec2;
 use egui::{
@@ -211,7 +211,8 @@ impl Canvas {
         view.camera.viewport = rect;
         self.last = Some((rect, window));
         if !view.is_framed && is_settled && rect.is_positive() {
-            view.frame(cx.room, cx.ui.selection.things());
+            // Whoever is selected stands in it like everybody else.
+            view.frame(cx.room, &BTreeSet::new());
             view.is_framed = true;
         }
     }
