@@ -7,7 +7,7 @@ use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 
 use super::obstacles::Obstacles;
-use super::standing::{Slot, place, reading_places, waiting_place};
+use super::standing::{Slot, WAITING_PLACES, place, reading_places, waiting_place};
 use crate::base::{AgentKey, ElementKey};
 
 /// Where somebody goes who wants to read a board.
@@ -122,7 +122,8 @@ impl Claims {
             moved.push((agent, Turn::Place(place(board.1, slot))));
         }
         if !moved.is_empty() {
-            let rest = claims.waiting.iter().enumerate();
+            // Those behind the line wait where they are.
+            let rest = claims.waiting.iter().enumerate().take(WAITING_PLACES);
             moved.extend(
                 rest.map(|(number, agent)| {
                     (*agent, Turn::Wait { number, at: waiting_place(board.1, number, obstacles) })

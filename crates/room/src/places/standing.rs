@@ -45,6 +45,8 @@ const LINE: [(f32, f32); 7] = [
     (-133.0, -146.0),
     (133.0, -146.0),
 ];
+/// So many of those who wait have a place in the line.
+pub const WAITING_PLACES: usize = LINE.len();
 /// Two who talk stand so far apart, so that both are seen whole.
 pub const TALK_UNITS: f32 = 1.5 * BODY_UNITS;
 /// Places in rings about a point, so many rings of them.

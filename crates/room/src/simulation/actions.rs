@@ -135,7 +135,8 @@ fn set_out_to_read(sim: &mut SimContext, body: &mut BodyItem, next: QueuedAction
     body.activity.doing = Doing::Reading { action, element, spot, arrive, waits, version, cause, failures };
     let why = if waits { waiting_at(&sight.label) } else { format!("walking to {} to read it", sight.label) };
     sim.shift(body, StateEvent::ReadingStarted { why: why.into() }, cause);
-    let patience = sim.now() + ticks(sim.attention.tell_patience_secs);
+    let patience_secs = if waits { sim.attention.place_patience_secs } else { sim.attention.tell_patience_secs };
+    let patience = sim.now() + ticks(patience_secs);
     sim.set(body, Timer::GiveUp, patience);
 }
 
@@ -282,23 +283,37 @@ pub(super) fn arrive(
 
 fn arrive_at_element(sim: &mut SimContext, body: &mut BodyItem, due: &mut MessageWriter<ThinkDue>) {
     sim.go(body, Course::STAND);
-    let Doing::Reading { action, element, spot, waits, cause, .. } = &body.activity.doing else { return };
-    let (action, element, spot, waits, cause) = (action.clone(), *element, *spot, *waits, *cause);
+    let Doing::Reading { element, spot, waits, .. } = body.activity.doing else { return };
+    match sim.space.sight(element).map(|sight| sight.position) {
+        Some(_) if waits => {}
+        // It was moved meanwhile.
+        Some(at) if sim.claims.place_of((element, at), body.agent.key) != Some(spot) => {
+            go_to_read(sim, body, element, at);
+        }
+        _ => read_here(sim, body, due),
+    }
+}
+
+/// Who has waited for a place for long enough reads from where it stands: no crowd keeps anybody from what is new.
+pub(super) fn read_without_place(sim: &mut SimContext, body: &mut BodyItem, due: &mut MessageWriter<ThinkDue>) {
+    sim.go(body, Course::STAND);
+    let (here, agent) = (body.position.0, body.agent.key);
+    let Doing::Reading { element, spot, waits, .. } = &mut body.activity.doing else { return };
+    (*spot, *waits) = (here, false);
+    sim.claims.release(*element, agent);
+    read_here(sim, body, due);
+}
+
+/// Reads what is new of the element that an agent has come to.
+fn read_here(sim: &mut SimContext, body: &mut BodyItem, due: &mut MessageWriter<ThinkDue>) {
+    let Doing::Reading { action, element, cause, .. } = &body.activity.doing else { return };
+    let (action, element, cause) = (action.clone(), *element, *cause);
     let Some(sight) = sim.space.sight(element) else {
         body.activity.doing = Doing::Nothing;
         sim.dropped(body, &QueuedAction::new(action, cause), "it is gone");
         sim.shift(body, StateEvent::Done, cause);
         return;
     };
-    if waits {
-        return;
-    }
-    if sim.claims.place_of((element, sight.position), body.agent.key) != Some(spot) {
-        // It was moved meanwhile.
-        let at = sight.position;
-        go_to_read(sim, body, element, at);
-        return;
-    }
     let (seen, why) = (sight.version, format!("reading {}", sight.label).into());
     if let Doing::Reading { version, .. } = &mut body.activity.doing {
         *version = seen;

@@ -3,7 +3,7 @@
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 
-use super::actions::attend;
+use super::actions::{attend, read_without_place};
 use super::activity::ThinkDue;
 use super::body::{Body, BodyItem, Doing, Timer};
 use super::context::SimContext;
@@ -184,9 +184,11 @@ fn give_up(sim: &mut SimContext, body: &mut BodyItem, thinks: &mut MessageWriter
         && body.activity.awaited.is_none()
     {
         let (read, waits) = (QueuedAction::new(action.clone(), *cause), *waits);
-        if waits || body.state.0.is_held() {
+        if body.state.0.is_held() {
             let patience = sim.now() + ticks(sim.attention.tell_patience_secs);
             sim.set(body, Timer::GiveUp, patience);
+        } else if waits {
+            read_without_place(sim, body, thinks);
         } else {
             body.activity.doing = Doing::Nothing;
             let cause = read.cause;

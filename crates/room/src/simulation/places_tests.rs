@@ -63,6 +63,29 @@ fn forty_who_read_one_board_stand_in_rows_and_in_line_and_all_come_to_read() {
 }
 
 #[test]
+fn who_has_waited_long_for_a_place_reads_from_where_it_stands() {
+    let mut room = Room::new();
+    room.say(ConversationCommand::Switch { on: false });
+    let board = room.element("board", (0.0, -600.0), None);
+    let agents: Vec<AgentKey> = (0..60)
+        .map(|index| {
+            let at = ((index % 10) as f32 * 60.0 - 270.0, (index / 10) as f32 * 60.0);
+            room.agent(&format!("a{index}"), at, Behaviour::Stationary)
+        })
+        .collect();
+    room.answer = |_| None;
+    room.run(1);
+    for agent in &agents {
+        room.enqueue(*agent, read(board));
+    }
+    let patience_secs = room.app.world().resource::<AttentionSettings>().place_patience_secs;
+    room.run(ticks(patience_secs + 2.0));
+    let asked = |agent: &&AgentKey| room.get::<Activity>(**agent).awaited.is_some();
+    assert_eq!(agents.iter().filter(asked).count(), 60, "nobody who has a place has left it");
+    assert!(room.events::<events::ActionDropped>().is_empty());
+}
+
+#[test]
 fn a_board_that_no_way_leads_to_is_not_read_and_the_log_says_why() {
     let mut room = Room::new();
     let board = room.element("board", (900.0, 0.0), None);

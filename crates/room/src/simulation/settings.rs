@@ -123,6 +123,8 @@ section! {
         tell_units: f32 = 400.0,
         /// How long it tries.
         tell_patience_secs: f32 = 60.0,
+        /// An agent that has waited so long for a place before an element reads it from where it stands.
+        place_patience_secs: f32 = 30.0,
         /// How long an agent shows that something failed.
         error_secs: f32 = 5.0,
         /// After a passing failure it tries again so much later, doubled each time,
