@@ -22,6 +22,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("schema/002_files.sql"),
     include_str!("schema/003_enclosures.sql"),
     include_str!("schema/004_numbers.sql"),
+    include_str!("schema/005_versions_without_diffs.sql"),
 ];
 /// How long a connection waits for another one's lock before it reports that it is busy.
 const BUSY_WAIT: Duration = Duration::from_secs(5);

@@ -279,8 +279,8 @@ impl FileChanges<'_> {
         let packing = i64::from(draft.text.len() >= PACK_FROM_BYTES);
         self.run(
             "INSERT INTO file_versions \
-             (file, number, time_ms, author, activation, order_key, chars, packing, text, diff) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, x'')",
+             (file, number, time_ms, author, activation, order_key, chars, packing, text) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             params![
                 file,
                 number,

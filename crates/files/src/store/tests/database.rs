@@ -30,6 +30,32 @@ fn a_new_database_takes_every_migration_and_an_old_one_only_the_missing() {
 }
 
 #[test]
+fn a_database_from_before_versions_lost_their_empty_column_keeps_every_version() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = place::path_in(dir.path());
+    let mut old = Connection::open(&path).unwrap();
+    db::migrate(&mut old, &path, &MIGRATIONS[..4]).unwrap();
+    old.execute_batch(
+        "INSERT INTO files VALUES (1, 'notes/a.md', 'there', 2, 5, 3, 0);
+         INSERT INTO file_versions (file, number, time_ms, author, chars, packing, text, diff)
+         VALUES (1, 1, 10, 'user', 3, 0, CAST('one' AS BLOB), x''), (1, 2, 20, 'ada-1', 3, 0, CAST('two' AS BLOB), x'');",
+    )
+    .unwrap();
+    drop(old);
+    let (store, problems) = Store::open(dir.path()).unwrap();
+    assert!(problems.is_empty() && store.aside().is_none(), "{problems:?}");
+    drop(store);
+    assert_eq!(version(&path), MIGRATIONS.len() as i64);
+    let new = Connection::open(&path).unwrap();
+    let sql = "SELECT number, author, CAST(text AS TEXT) FROM file_versions WHERE file = 1 ORDER BY number";
+    let mut statement = new.prepare(sql).unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+    let rows: Vec<(i64, String, String)> = rows.map(Result::unwrap).collect();
+    assert_eq!(rows, [(1, "user".into(), "one".into()), (2, "ada-1".into(), "two".into())]);
+    assert!(new.prepare("SELECT diff FROM file_versions").is_err(), "nothing is kept that nothing was put into");
+}
+
+#[test]
 fn a_migration_that_fails_leaves_the_database_as_it_was() {
     let mut connection = Connection::open_in_memory().unwrap();
     let steps = ["CREATE TABLE pages (n INTEGER) STRICT;", "CREATE TABLE pages (n INTEGER) STRICT;"];
