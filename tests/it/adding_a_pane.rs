@@ -1,15 +1,14 @@
 //! A pane that only this file knows: it counts the words of a text, which takes a while. The module [`words`] is the one
-//! file, and [`Window::new`] has the one line.
-
-use std::time::{Duration, Instant};
+//! file, and [`window_with_words`] has the one line.
 
 use agent_workshop::app::room::OpenOptions;
 use agent_workshop::app::window::{OpenRoom, Screen};
 use agent_workshop::workspace::starter;
-use egui::{Context, Event, Key, Modifiers, Pos2, RawInput, Rect, Shape, vec2};
+use egui::{Key, Modifiers};
 use libtest_mimic::Trial;
 
 use crate::cases;
+use crate::whole_window::WholeWindow;
 
 /// All there is to it.
 mod words {
@@ -101,92 +100,32 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
-/// The window with a room, drawn without a display.
-struct Window {
-    screen: Screen,
-    room: OpenRoom,
-    context: Context,
-    shown: Vec<String>,
-    frame: u32,
-    _folder: tempfile::TempDir,
-}
-
-impl Window {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        starter::init(folder.path()).unwrap();
-        let options = OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::default() };
-        let room = OpenRoom::open(options).unwrap();
-        let mut screen = Screen::new(Some(false));
-        screen.add_pane(Box::new(words::WordCount::default()));
-        let mut window =
-            Self { screen, room, context: Context::default(), shown: Vec::new(), frame: 0, _folder: folder };
-        (0..6).for_each(|_| window.frame(Vec::new()));
-        window
-    }
-
-    fn frame(&mut self, events: Vec<Event>) {
-        self.room.live();
-        self.frame += 1;
-        let screen_rect = Some(Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 800.0)));
-        let time = Some(f64::from(self.frame) / 30.0);
-        let input = RawInput { screen_rect, time, events, ..RawInput::default() };
-        let mut output = self.screen.frame(&self.context, &mut self.room, input);
-        output.textures_delta.clear();
-        self.shown.clear();
-        for shape in output.shapes {
-            texts(&shape.shape, &mut self.shown);
-        }
-    }
-
-    fn press(&mut self, modifiers: Modifiers, key: Key) {
-        let event = |pressed| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers };
-        self.frame(vec![event(true)]);
-        self.frame(vec![event(false)]);
-        (0..3).for_each(|_| self.frame(Vec::new()));
-    }
-
-    /// Does a command by its name, from the palette.
-    fn command(&mut self, name: &str) {
-        self.press(Modifiers::COMMAND, Key::K);
-        self.frame(vec![Event::Text(name.to_owned())]);
-        self.press(Modifiers::NONE, Key::Enter);
-    }
-
-    fn shows(&self, words: &str) -> bool {
-        self.shown.iter().any(|shown| shown.contains(words))
-    }
-
-    fn until(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
-        let began = Instant::now();
-        while !is_so(self) {
-            assert!(began.elapsed() < Duration::from_secs(30), "{what} did not come: {:?}", self.shown);
-            self.frame(Vec::new());
-        }
-    }
-}
-
-fn texts(shape: &Shape, into: &mut Vec<String>) {
-    match shape {
-        Shape::Text(text) => into.push(text.galley.text().to_owned()),
-        Shape::Vec(shapes) => shapes.iter().for_each(|shape| texts(shape, into)),
-        _ => {}
-    }
+/// The window with a room and the pane.
+fn window_with_words() -> WholeWindow {
+    let folder = tempfile::tempdir().unwrap();
+    starter::init(folder.path()).unwrap();
+    let options = OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::default() };
+    let room = OpenRoom::open(options).unwrap();
+    let mut screen = Screen::new(Some(false));
+    screen.add_pane(Box::new(words::WordCount::default()));
+    let mut window = WholeWindow::of(room, screen, folder);
+    window.frames(6);
+    window
 }
 
 fn a_pane_of_one_file_is_shown_by_its_key_and_by_the_palette() {
-    let mut window = Window::new();
+    let mut window = window_with_words();
     assert!(!window.shows("Nothing was counted yet"));
     window.press(Modifiers::COMMAND | Modifiers::SHIFT, Key::E);
     assert!(window.shows("Nothing was counted yet") && window.shows("Word count"), "{:?}", window.shown);
     assert!(window.shows("agents are here"), "it is drawn from the room");
-    let mut window = Window::new();
+    let mut window = window_with_words();
     window.command("Show word count");
     assert!(window.shows("Nothing was counted yet"), "{:?}", window.shown);
 }
 
 fn its_slow_work_runs_beside_the_frames_and_comes_back_to_it() {
-    let mut window = Window::new();
+    let mut window = window_with_words();
     window.command("Show word count");
     window.command("Count words");
     window.until("the count", |window| window.shows("6 words, asked 1 times"));
@@ -194,7 +133,7 @@ fn its_slow_work_runs_beside_the_frames_and_comes_back_to_it() {
 }
 
 fn its_slow_work_is_seen_and_cancelled_in_the_window() {
-    let mut window = Window::new();
+    let mut window = window_with_words();
     window.command("Show word count");
     window.command("Count words for ever");
     window.until("what is under way", |window| window.shows("Counting for ever, 50 %"));

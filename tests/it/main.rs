@@ -47,6 +47,8 @@ mod trust;
 mod trust_loops;
 mod vendor_tools;
 mod vendors;
+#[cfg(feature = "window")]
+mod whole_window;
 mod wild;
 #[cfg(feature = "window")]
 mod window;

@@ -2,15 +2,14 @@
 //! what happened, and stays for what did not.
 
 use std::fs;
-use std::time::{Duration, Instant};
 
 use agent_workshop::app::room::OpenOptions;
 use agent_workshop::app::window::{OpenRoom, Screen};
-use egui::{Context, Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, vec2};
+use egui::{Event, Key, Modifiers, Pos2, vec2};
 use libtest_mimic::Trial;
 
 use crate::cases;
-use crate::window::{called, place};
+use crate::whole_window::WholeWindow;
 
 const PLAN: &str = "artifacts/plan.md";
 const IDEA: &str = "artifacts/idea.md";
@@ -23,91 +22,30 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
-/// The window with a workspace, drawn without a display.
-struct Window {
-    screen: Screen,
-    room: OpenRoom,
-    context: Context,
-    widgets: Vec<(String, Rect)>,
-    frame: u32,
-    folder: tempfile::TempDir,
+/// The window with a workspace in which one file is open.
+fn window_with_plan() -> WholeWindow {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in [("settings.yaml", ""), ("scenes/empty.yaml", "agents: []\n"), (PLAN, "the plan\n")] {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let (provider, scene) = (Some("offline".to_owned()), Some("empty".to_owned()));
+    let options = OpenOptions { folder: folder.path().to_owned(), scene, provider, ..OpenOptions::default() };
+    let room = OpenRoom::open(options).unwrap();
+    let mut window = WholeWindow::of(room, Screen::new(Some(false)), folder);
+    window.until("the files", |window| window.row(PLAN).is_some());
+    let row = window.row(PLAN).unwrap();
+    window.click(row);
+    window.until("its tab", |window| window.open_files() == [PLAN]);
+    window
 }
 
-impl Window {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        for (path, text) in [("settings.yaml", ""), ("scenes/empty.yaml", "agents: []\n"), (PLAN, "the plan\n")] {
-            let path = folder.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        let (provider, scene) = (Some("offline".to_owned()), Some("empty".to_owned()));
-        let options = OpenOptions { folder: folder.path().to_owned(), scene, provider, ..OpenOptions::default() };
-        let room = OpenRoom::open(options).unwrap();
-        let context = Context::default();
-        context.enable_accesskit();
-        let screen = Screen::new(Some(false));
-        let mut window = Self { screen, room, context, widgets: Vec::new(), frame: 0, folder };
-        window.until("the files", |window| window.row(PLAN).is_some());
-        let row = window.row(PLAN).unwrap();
-        window.click(row);
-        window.until("its tab", |window| window.open_files() == [PLAN]);
-        window
-    }
-
-    fn frame(&mut self, events: Vec<Event>) {
-        self.room.live();
-        self.frame += 1;
-        let screen_rect = Some(Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 800.0)));
-        let time = Some(f64::from(self.frame) / 30.0);
-        let input = RawInput { screen_rect, time, events, ..RawInput::default() };
-        let mut output = self.screen.frame(&self.context, &mut self.room, input);
-        output.textures_delta.clear();
-        let nodes = output.platform_output.accesskit_update.map(|update| update.nodes).unwrap_or_default();
-        self.widgets = nodes.iter().filter_map(|(_, node)| Some((called(node)?, place(node)?))).collect();
-    }
-
-    fn frames(&mut self, count: usize) {
-        (0..count).for_each(|_| self.frame(Vec::new()));
-    }
-
-    fn until(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
-        let began = Instant::now();
-        while !is_so(self) {
-            assert!(began.elapsed() < Duration::from_secs(60), "{what} did not come: {:?}", self.widgets);
-            self.frame(Vec::new());
-        }
-    }
-
+impl WholeWindow {
     /// The row of a file in the explorer, at the left.
     fn row(&self, path: &str) -> Option<Pos2> {
         let is_it = |name: &str| name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(','));
         self.widgets.iter().find(|(name, rect)| is_it(name) && rect.left() < 250.0).map(|(_, rect)| rect.center())
-    }
-
-    fn click(&mut self, at: Pos2) {
-        let button = |pressed| {
-            let (button, modifiers) = (PointerButton::Primary, Modifiers::NONE);
-            Event::PointerButton { pos: at, button, pressed, modifiers }
-        };
-        self.frame(vec![Event::PointerMoved(at)]);
-        self.frame(vec![button(true)]);
-        self.frame(vec![button(false)]);
-        self.frames(3);
-    }
-
-    fn press(&mut self, modifiers: Modifiers, key: Key) {
-        let event = |pressed| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers };
-        self.frame(vec![event(true)]);
-        self.frame(vec![event(false)]);
-        self.frames(3);
-    }
-
-    /// Does a command by its name, from the palette.
-    fn command(&mut self, name: &str) {
-        self.press(Modifiers::COMMAND, Key::K);
-        self.frame(vec![Event::Text(name.to_owned())]);
-        self.press(Modifiers::NONE, Key::Enter);
     }
 
     /// Writes another name for the selected file into the question for it.
@@ -153,7 +91,7 @@ impl Window {
 }
 
 fn what_is_open_chosen_and_written_follows_a_rename_its_undoing_and_its_redoing() {
-    let mut window = Window::new();
+    let mut window = window_with_plan();
     window.ask_for_name("idea");
     window.press(Modifiers::NONE, Key::Enter);
     window.until("the new path", |window| window.is_at(IDEA));
@@ -179,7 +117,7 @@ fn what_is_open_chosen_and_written_follows_a_rename_its_undoing_and_its_redoing(
 }
 
 fn where_a_rename_fails_everything_stays_and_it_is_said_why() {
-    let mut window = Window::new();
+    let mut window = window_with_plan();
     window.ask_for_name("idea");
     window.put(IDEA);
     window.press(Modifiers::NONE, Key::Enter);
@@ -191,7 +129,7 @@ fn where_a_rename_fails_everything_stays_and_it_is_said_why() {
 }
 
 fn where_undoing_a_rename_fails_everything_stays_too() {
-    let mut window = Window::new();
+    let mut window = window_with_plan();
     window.ask_for_name("idea");
     window.press(Modifiers::NONE, Key::Enter);
     window.until("the new path", |window| window.is_at(IDEA));

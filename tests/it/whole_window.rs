@@ -1,0 +1,99 @@
+//! The whole window with a workspace in a folder of its own, drawn without a display: its frames, its keys and its
+//! pointer, for the cases that need all of it.
+
+use std::time::{Duration, Instant};
+
+use agent_workshop::app::window::{OpenRoom, Screen};
+use egui::{Context, Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, Shape, vec2};
+
+use crate::window::{called, place};
+
+/// What is waited for comes within this, or the case fails.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub struct WholeWindow {
+    pub screen: Screen,
+    /// What the last frame had, as a screen reader is told: by name, with its place.
+    pub widgets: Vec<(String, Rect)>,
+    /// The texts of the last frame.
+    pub shown: Vec<String>,
+    pub room: OpenRoom,
+    context: Context,
+    frame: u32,
+    /// Goes last.
+    pub folder: tempfile::TempDir,
+}
+
+impl WholeWindow {
+    pub fn of(room: OpenRoom, screen: Screen, folder: tempfile::TempDir) -> Self {
+        let context = Context::default();
+        context.enable_accesskit();
+        let (widgets, shown) = Default::default();
+        Self { screen, widgets, shown, room, context, frame: 0, folder }
+    }
+
+    /// Draws a frame in which this happens, a thirtieth of a second after the last.
+    pub fn frame(&mut self, events: Vec<Event>) {
+        self.room.live();
+        self.frame += 1;
+        let screen_rect = Some(Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 800.0)));
+        let time = Some(f64::from(self.frame) / 30.0);
+        let input = RawInput { screen_rect, time, events, ..RawInput::default() };
+        let mut output = self.screen.frame(&self.context, &mut self.room, input);
+        output.textures_delta.clear();
+        let nodes = output.platform_output.accesskit_update.map(|update| update.nodes).unwrap_or_default();
+        self.widgets = nodes.iter().filter_map(|(_, node)| Some((called(node)?, place(node)?))).collect();
+        self.shown.clear();
+        output.shapes.iter().for_each(|shape| texts(&shape.shape, &mut self.shown));
+    }
+
+    pub fn frames(&mut self, count: usize) {
+        (0..count).for_each(|_| self.frame(Vec::new()));
+    }
+
+    /// Lets frames pass until something is so.
+    pub fn until(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
+        let began = Instant::now();
+        while !is_so(self) {
+            assert!(began.elapsed() < PATIENCE, "{what} did not come: {:?}, {:?}", self.widgets, self.shown);
+            self.frame(Vec::new());
+        }
+    }
+
+    pub fn shows(&self, words: &str) -> bool {
+        self.shown.iter().any(|shown| shown.contains(words))
+    }
+
+    pub fn click(&mut self, at: Pos2) {
+        let button = |pressed| {
+            let (button, modifiers) = (PointerButton::Primary, Modifiers::NONE);
+            Event::PointerButton { pos: at, button, pressed, modifiers }
+        };
+        self.frame(vec![Event::PointerMoved(at)]);
+        self.frame(vec![button(true)]);
+        self.frame(vec![button(false)]);
+        self.frames(3);
+    }
+
+    pub fn press(&mut self, modifiers: Modifiers, key: Key) {
+        let event = |pressed| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers };
+        self.frame(vec![event(true)]);
+        self.frame(vec![event(false)]);
+        self.frames(3);
+    }
+
+    /// Does a command by its name, from the palette.
+    pub fn command(&mut self, name: &str) {
+        self.press(Modifiers::COMMAND, Key::K);
+        self.frame(vec![Event::Text(name.to_owned())]);
+        self.press(Modifiers::NONE, Key::Enter);
+    }
+}
+
+fn texts(shape: &Shape, into: &mut Vec<String>) {
+    match shape {
+        Shape::Text(text) => into.push(text.galley.text().to_owned()),
+        Shape::Vec(shapes) => shapes.iter().for_each(|shape| texts(shape, into)),
+        _ => {}
+    }
+}
